@@ -1,0 +1,32 @@
+declare const performance: { now(): number };
+declare function setTimeout(callback: () => void, ms: number): unknown;
+declare function clearTimeout(handle: unknown): void;
+
+/**
+ * The source of time. Everything in this package that depends on time reads it here, so that a test or a
+ * simulation can run hours in milliseconds with the manual clock of `@webhook-backpressure/core/testing`.
+ */
+export interface Clock {
+  /** Milliseconds, monotonic, never negative. A reading below an earlier one is taken as that earlier one. */
+  now(): number;
+  /** Calls back once, after `ms` milliseconds or a little later. */
+  setTimeout(callback: () => void, ms: number): unknown;
+  /** Forgets a timer; a handle that has fired already does no harm. */
+  clearTimeout(handle: unknown): void;
+}
+
+/**
+ * The runtime's own monotonic clock. Its timers do not keep a Node process alive: a waiting delivery has a
+ * socket that does.
+ */
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  setTimeout(callback, ms) {
+    const handle = setTimeout(callback, ms);
+    (handle as { unref?: () => void }).unref?.();
+    return handle;
+  },
+  clearTimeout: (handle) => {
+    clearTimeout(handle);
+  },
+};

@@ -1,0 +1,123 @@
+import type { Clock } from './clock.ts';
+
+/** Deadlines are kept to this step: never early, and late by one step and the timer's own delay at most. */
+const STEP_MS = 50;
+/** Steps of the wheel: 102 s. A deadline further away is passed over once a turn. */
+const SLOTS = 2048;
+const SLOT_MASK = SLOTS - 1;
+
+/** The `dueStep` of what has no deadline. */
+export const NO_DEADLINE = -1;
+
+/** What has a deadline, with room for the wheel's own links. */
+export interface Timed<T> {
+  /** The step at which it is due, or {@link NO_DEADLINE} while it has no deadline. */
+  dueStep: number;
+  duePrevious: T | null;
+  dueNext: T | null;
+}
+
+/**
+ * The deadlines of all deliveries, those that wait and those that are handled, on one shared timer: a hashed
+ * timing wheel (Varghese and Lauck, 1987). Setting and clearing a deadline are O(1) and allocate nothing. The
+ * timer runs only while there are deadlines.
+ */
+export class Deadlines<T extends Timed<T>> {
+  readonly #clock: Clock;
+  readonly #onDue: (item: T, nowMs: number) => void;
+  readonly #onStep: (nowMs: number) => void;
+  readonly #now: () => number;
+  readonly #slots: (T | null)[] = new Array<T | null>(SLOTS).fill(null);
+  #size = 0;
+  #doneStep = 0;
+  #timer: unknown;
+  #wakesAtMs = Infinity;
+
+  /**
+   * @param onDue - called for each item whose time has come, after all of them have left the wheel. An item
+   * that was ended meanwhile may still be passed: the callee looks at its state.
+   * @param onStep - called at each step of the timer, after the items that were due.
+   */
+  constructor(
+    clock: Clock,
+    now: () => number,
+    onDue: (item: T, nowMs: number) => void,
+    onStep: (nowMs: number) => void,
+  ) {
+    this.#clock = clock;
+    this.#now = now;
+    this.#onDue = onDue;
+    this.#onStep = onStep;
+  }
+
+  set(item: T, atMs: number, nowMs: number): void {
+    if (this.#size === 0) this.#doneStep = Math.floor(nowMs / STEP_MS);
+    const step = Math.max(this.#doneStep + 1, Math.ceil(atMs / STEP_MS));
+    const slot = step & SLOT_MASK;
+    const first = this.#slots[slot] ?? null;
+    item.dueStep = step;
+    item.duePrevious = null;
+    item.dueNext = first;
+    if (first !== null) first.duePrevious = item;
+    this.#slots[slot] = item;
+    this.#size += 1;
+    // A timer long overdue is a timer lost: some runtimes drop a timer with the request that set it.
+    if (nowMs > this.#wakesAtMs + 2 * STEP_MS) this.#sleep();
+    if (this.#wakesAtMs === Infinity) this.#wake(nowMs);
+  }
+
+  clear(item: T): void {
+    if (item.dueStep === NO_DEADLINE) return;
+    if (item.dueNext !== null) item.dueNext.duePrevious = item.duePrevious;
+    if (item.duePrevious !== null) item.duePrevious.dueNext = item.dueNext;
+    else this.#slots[item.dueStep & SLOT_MASK] = item.dueNext;
+    item.dueStep = NO_DEADLINE;
+    item.duePrevious = item.dueNext = null;
+    this.#size -= 1;
+  }
+
+  /** Stops the timer and forgets all deadlines. */
+  stop(): void {
+    this.#sleep();
+    this.#slots.fill(null);
+    this.#size = 0;
+  }
+
+  #sleep(): void {
+    if (this.#wakesAtMs === Infinity) return;
+    this.#clock.clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#wakesAtMs = Infinity;
+  }
+
+  #wake(nowMs: number): void {
+    const ms = STEP_MS - (nowMs % STEP_MS);
+    this.#wakesAtMs = nowMs + ms;
+    this.#timer = this.#clock.setTimeout(this.#tick, ms);
+  }
+
+  readonly #tick = (): void => {
+    this.#wakesAtMs = Infinity;
+    this.#timer = undefined;
+    const nowMs = this.#now();
+    const step = Math.floor(nowMs / STEP_MS);
+    const due: T[] = [];
+    // After a long sleep of the machine every slot is looked at once, and not every step that was missed.
+    let from = Math.max(this.#doneStep + 1, step - SLOTS + 1);
+    this.#doneStep = Math.max(this.#doneStep, step);
+    for (; from <= step; from += 1) this.#collect(from & SLOT_MASK, step, due);
+    for (const item of due) this.clear(item);
+    for (const item of due) {
+      // What is done for one item may end another, or give it a new deadline.
+      if (item.dueStep === NO_DEADLINE) this.#onDue(item, nowMs);
+    }
+    this.#onStep(nowMs);
+    if (this.#size > 0 && this.#wakesAtMs === Infinity) this.#wake(nowMs);
+  };
+
+  #collect(slot: number, step: number, due: T[]): void {
+    for (let item = this.#slots[slot] ?? null; item !== null; item = item.dueNext) {
+      if (item.dueStep <= step) due.push(item);
+    }
+  }
+}

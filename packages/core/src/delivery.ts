@@ -1,0 +1,85 @@
+import { invalid } from './errors.ts';
+
+/** What the intake may know about a delivery. Everything is optional. */
+export interface Delivery {
+  /**
+   * The share of the queue that the delivery counts against, and the queue it waits in. Any string; longer than
+   * 256 characters it is hashed. Default `default`, the share of everybody without a key.
+   */
+  key?: string | undefined;
+  /** The delivery id, the same at each attempt. Longer than 256 characters it is ignored. */
+  id?: string | undefined;
+  /** `critical` may use the reserve above the high-water mark. Default `normal`. */
+  priority?: 'normal' | 'critical' | undefined;
+  /** How long its sender waits, in milliseconds, ≥ 0. The intake's `maxWaitMs` holds beside it. */
+  maxWaitMs?: number | undefined;
+  /** The status of a refusal, whatever the intake's own `statusCode` says. */
+  statusCode?: 429 | 503 | undefined;
+  /** `false`: its sender never tries again, so it may use the reserve. Default true. */
+  retries?: boolean | undefined;
+}
+
+/** The key of everybody who has none. */
+export const DEFAULT_KEY = 'default';
+
+const MAX_KEY_CHARACTERS = 256;
+const MAX_ID_CHARACTERS = 256;
+
+/**
+ * Throws unless every field is what {@link Delivery} says.
+ *
+ * @throws BackpressureError `ERR_WBP_DELIVERY`
+ */
+export function checkDelivery(delivery: Delivery): void {
+  if (typeof (delivery as unknown) !== 'object' || (delivery as unknown) === null) {
+    throw invalid('ERR_WBP_DELIVERY', 'delivery', 'an object', delivery);
+  }
+  const { key, id, priority, maxWaitMs, statusCode, retries }: Partial<Record<keyof Delivery, unknown>> =
+    delivery;
+  if (key !== undefined && typeof key !== 'string') throw invalidField('key', 'a string', key);
+  if (id !== undefined && typeof id !== 'string') throw invalidField('id', 'a string', id);
+  if (priority !== undefined && priority !== 'normal' && priority !== 'critical') {
+    throw invalidField('priority', "'normal' or 'critical'", priority);
+  }
+  if (maxWaitMs !== undefined && !(typeof maxWaitMs === 'number' && maxWaitMs >= 0)) {
+    throw invalidField('maxWaitMs', 'a number of milliseconds, at least 0', maxWaitMs);
+  }
+  if (statusCode !== undefined && statusCode !== 429 && statusCode !== 503) {
+    throw invalidField('statusCode', '429 or 503', statusCode);
+  }
+  if (retries !== undefined && typeof retries !== 'boolean')
+    throw invalidField('retries', 'a boolean', retries);
+}
+
+function invalidField(field: keyof Delivery, rule: string, given: unknown): Error {
+  return invalid('ERR_WBP_DELIVERY', `delivery.${field}`, rule, given);
+}
+
+/** The key a delivery counts against: its own, shortened when a stranger made it long. */
+export function keyOf(delivery: Delivery): string {
+  const { key } = delivery;
+  if (key === undefined) return DEFAULT_KEY;
+  return key.length > MAX_KEY_CHARACTERS ? hashed(key) : key;
+}
+
+/** The id, or undefined when there is none that can be kept. */
+export function idOf(delivery: Delivery): string | undefined {
+  const { id } = delivery;
+  return id === undefined || id.length > MAX_ID_CHARACTERS ? undefined : id;
+}
+
+/**
+ * Two independent 32-bit FNV-1a hashes and the length. Whoever finds a collision shares a place in the queue with
+ * another long key, and gains nothing else.
+ */
+function hashed(key: string): string {
+  let a = 0x811c9dc5;
+  let b = 0x9747b28c;
+  for (let i = 0; i < key.length; i += 1) {
+    const unit = key.charCodeAt(i);
+    a = Math.imul(a ^ unit, 0x01000193);
+    b = Math.imul(b ^ unit, 0x85ebca6b);
+  }
+  const hex = (word: number): string => (word >>> 0).toString(16).padStart(8, '0');
+  return `hash:${hex(a)}${hex(b)}:${String(key.length)}`;
+}

@@ -1,0 +1,83 @@
+/** Where each code is explained: one heading per code. */
+const ERROR_DOCS = 'docs/errors.md';
+
+/** The stable codes of {@link BackpressureError}. A code never changes its meaning. */
+export type BackpressureErrorCode =
+  | 'ERR_WBP_OPTIONS'
+  | 'ERR_WBP_UNKNOWN_OPTION'
+  | 'ERR_WBP_CAPACITY'
+  | 'ERR_WBP_WATER_MARKS'
+  | 'ERR_WBP_CONCURRENCY'
+  | 'ERR_WBP_DRAIN_RATE'
+  | 'ERR_WBP_MAX_WAIT'
+  | 'ERR_WBP_MAX_HANDLING'
+  | 'ERR_WBP_OVERFLOW'
+  | 'ERR_WBP_STATUS_CODE'
+  | 'ERR_WBP_RETRY_AFTER'
+  | 'ERR_WBP_SHED'
+  | 'ERR_WBP_DRY_RUN'
+  | 'ERR_WBP_CLOCK'
+  | 'ERR_WBP_RANDOM'
+  | 'ERR_WBP_NOT_TUNABLE'
+  | 'ERR_WBP_DELIVERY'
+  | 'ERR_WBP_CLOSE'
+  | 'ERR_WBP_LISTENER'
+  | 'ERR_WBP_INTAKE'
+  | 'ERR_WBP_CALLBACK'
+  | 'ERR_WBP_HEADERS'
+  | 'ERR_WBP_SIZE_QUEUE';
+
+/**
+ * What this library throws when it is used wrongly. The message names the option, the rule and the value that
+ * was given; `help` leads to the heading of the code in the documentation.
+ */
+export class BackpressureError extends Error {
+  readonly code: BackpressureErrorCode;
+  readonly help: string;
+
+  constructor(code: BackpressureErrorCode, sentence: string, options?: { cause?: unknown }) {
+    const help = `${ERROR_DOCS}#${code.toLowerCase()}`;
+    super(`${sentence} (${code}, see ${help})`, options);
+    this.name = 'BackpressureError';
+    this.code = code;
+    this.help = help;
+  }
+}
+
+/** Says that `option` breaks `rule`, with the value that was given. */
+export function invalid(
+  code: BackpressureErrorCode,
+  option: string,
+  rule: string,
+  given: unknown,
+): BackpressureError {
+  return new BackpressureError(code, `${option} must be ${rule}, but was ${show(given)}.`);
+}
+
+const SHOWN_CHARACTERS = 80;
+
+function show(value: unknown): string {
+  const text = describe(value);
+  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
+}
+
+function describe(value: unknown): string {
+  switch (typeof value) {
+    case 'string':
+      return `the string ${JSON.stringify(value.slice(0, SHOWN_CHARACTERS + 1))}`;
+    case 'function':
+      return 'a function';
+    case 'bigint':
+      return `the bigint ${value.toString()}`;
+    case 'object':
+      if (value === null) return 'null';
+      if (Array.isArray(value)) return `an array of ${String(value.length)}`;
+      try {
+        return JSON.stringify(value);
+      } catch {
+        return 'an object';
+      }
+    default:
+      return String(value);
+  }
+}

@@ -1,0 +1,20 @@
+export type { Clock } from './clock.ts';
+export type { Delivery } from './delivery.ts';
+export { BackpressureError, type BackpressureErrorCode } from './errors.ts';
+export type { IntakeEvent, Listener, Outcome, WithdrawalCause } from './events.ts';
+export { createIntake, type CloseReport, type Intake } from './intake.ts';
+export type { Totals } from './ledger.ts';
+export type { IntakeOptions, Tunable } from './options.ts';
+export type { Admission, Permit } from './place.ts';
+export type { Refusal, RefusalReason } from './refusal.ts';
+export { sizeQueue } from './size-queue.ts';
+export type { IntakeSnapshot, IntakeState } from './snapshot.ts';
+export {
+  createDoor,
+  infoOf,
+  type BackpressureInfo,
+  type Door,
+  type MiddlewareOptions,
+  type Recognised,
+  type RequestReader,
+} from './middleware.ts';

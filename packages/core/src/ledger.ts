@@ -1,0 +1,43 @@
+import type { WithdrawalCause } from './events.ts';
+import type { RefusalReason } from './refusal.ts';
+
+/**
+ * What has happened since the intake was made. At any moment
+ * `admitted = completed + failed + active + depth + all withdrawn`.
+ */
+export interface Totals {
+  readonly admitted: number;
+  readonly started: number;
+  readonly completed: number;
+  readonly failed: number;
+  /** Permits taken back after `maxHandlingMs`; counted in `failed` too. */
+  readonly overdue: number;
+  /** Refused at the door, by reason. In a dry run: let in all the same. */
+  readonly refused: Readonly<Record<RefusalReason, number>>;
+  /** Left after admission and before the start, by cause. */
+  readonly withdrawn: Readonly<Record<WithdrawalCause, number>>;
+}
+
+/** The running totals. */
+export class Ledger implements Totals {
+  admitted = 0;
+  started = 0;
+  completed = 0;
+  failed = 0;
+  overdue = 0;
+  readonly refused = { shedding: 0, full: 0, wait: 0, displaced: 0, pressure: 0, shed: 0, closing: 0 };
+  readonly withdrawn = { abandoned: 0, expired: 0, displaced: 0, closing: 0 };
+
+  /** A copy that does not move. */
+  read(): Totals {
+    return {
+      admitted: this.admitted,
+      started: this.started,
+      completed: this.completed,
+      failed: this.failed,
+      overdue: this.overdue,
+      refused: { ...this.refused },
+      withdrawn: { ...this.withdrawn },
+    };
+  }
+}

@@ -1,0 +1,170 @@
+import { DEFAULT_KEY, idOf, type Delivery } from './delivery.ts';
+import { BackpressureError, invalid } from './errors.ts';
+import { createIntake, type Intake } from './intake.ts';
+import type { IntakeOptions } from './options.ts';
+import type { Admission } from './place.ts';
+import { rateLimitFields, type FieldStyle } from './rate-limit-fields.ts';
+import type { Refusal } from './refusal.ts';
+
+/** The options that every middleware has beside those of the intake. `R` is what the framework calls a request. */
+export interface MiddlewareOptions<
+  R,
+  HandlerArguments extends readonly unknown[] = readonly unknown[],
+> extends IntakeOptions {
+  /** An intake to share between routes, apps and frameworks. Then no option of an intake may stand beside it. */
+  intake?: Intake | undefined;
+  /** Requests that are no deliveries and pass untouched. Default: those whose method is GET, HEAD or OPTIONS. */
+  skip?: ((request: R) => boolean | Promise<boolean>) | undefined;
+  /** The key of a delivery. Synchronous, so that refusing stays cheap. */
+  keyGenerator?: ((request: R) => string) | undefined;
+  /** What else is known about a delivery. Its fields override all others. Synchronous. */
+  delivery?: ((request: R) => Delivery) | undefined;
+  /** `draft-8`: adds RateLimit and RateLimit-Policy to every answer. Default false. */
+  standardHeaders?: 'draft-8' | false | undefined;
+  /** Adds X-RateLimit-Limit, -Remaining and -Reset to every answer. Default false. */
+  legacyHeaders?: boolean | undefined;
+  /** Answers a refusal itself, in place of the middleware. Its headers are not set by then. */
+  handler?: ((refusal: Refusal, ...rest: HandlerArguments) => unknown) | undefined;
+}
+
+/** How an adapter reads a request. */
+export interface RequestReader<R> {
+  method(request: R): string;
+  /** The value of a header, or undefined. `name` is in lower case. */
+  header(request: R, name: string): string | undefined;
+}
+
+/** What a handler finds about the delivery that it handles. */
+export interface BackpressureInfo {
+  /** The share of the queue that it counts against. */
+  readonly key: string;
+  /** The sender, if it was recognised. */
+  readonly sender: string | undefined;
+  /** The delivery id, if there is one. */
+  readonly id: string | undefined;
+  /** Milliseconds that it waited in the queue. */
+  readonly waitedMs: number;
+}
+
+/** What a middleware decides before it knows how the intake will answer. */
+export interface Door<R> {
+  readonly intake: Intake;
+  /** Whether the request is no delivery. A promise only where the option `skip` returns one. */
+  skips(request: R): boolean | Promise<boolean>;
+  /** The delivery that the request carries. */
+  read(request: R): Recognised;
+  /** Admits it, or refuses it. */
+  admit(delivery: Delivery): Admission | Refusal;
+  /** The rate-limit headers for an answer, or undefined when none are wanted. */
+  fields(refusal?: Refusal): Record<string, string> | undefined;
+}
+
+/** A delivery, and who was recognised as its sender. */
+export interface Recognised extends Delivery {
+  sender: string | undefined;
+}
+
+const UNGUARDED = new Set(['GET', 'HEAD', 'OPTIONS']);
+/** The middleware's own options beside `intake`. */
+type OwnNames = 'skip' | 'keyGenerator' | 'delivery' | 'standardHeaders' | 'legacyHeaders' | 'handler';
+
+/**
+ * The part of a middleware that is the same for every framework: what adapters translate to.
+ *
+ * @throws BackpressureError with the code of the first option that is wrong.
+ */
+export function createDoor<R, A extends readonly unknown[]>(
+  options: MiddlewareOptions<R, A>,
+  reader: RequestReader<R>,
+): Door<R> {
+  const { intake, ...own } = split(options);
+  const { skip, keyGenerator, delivery: describe } = own;
+  const style = checkOwn(own);
+
+  return {
+    intake,
+    skips:
+      skip === undefined ? (request) => UNGUARDED.has(reader.method(request)) : (request) => skip(request),
+    read(request) {
+      const found: Recognised = { key: DEFAULT_KEY, sender: undefined };
+      if (keyGenerator !== undefined) found.key = synchronous('keyGenerator', keyGenerator(request));
+      if (describe !== undefined) Object.assign(found, defined(synchronous('delivery', describe(request))));
+      return found;
+    },
+    admit: (delivery) => intake.admit(delivery),
+    fields: (refusal) =>
+      style === undefined ? undefined : rateLimitFields(intake.snapshot(), style, refusal),
+  };
+}
+
+/** What the handler is told. */
+export function infoOf(delivery: Recognised, waitedMs: number): BackpressureInfo {
+  return { key: delivery.key ?? DEFAULT_KEY, sender: delivery.sender, id: idOf(delivery), waitedMs };
+}
+
+type OwnOptions<R, A extends readonly unknown[]> = Pick<MiddlewareOptions<R, A>, OwnNames>;
+
+/** Tells the middleware's own options from the intake's, and makes the intake unless one is given. */
+function split<R, A extends readonly unknown[]>(
+  options: MiddlewareOptions<R, A>,
+): OwnOptions<R, A> & { intake: Intake } {
+  if (typeof (options as unknown) !== 'object' || (options as unknown) === null) {
+    throw invalid('ERR_WBP_OPTIONS', 'options', 'an object', options);
+  }
+  const { intake, skip, keyGenerator, delivery, standardHeaders, legacyHeaders, handler, ...rest } = options;
+  const own = { skip, keyGenerator, delivery, standardHeaders, legacyHeaders, handler };
+  if (intake === undefined) return { ...own, intake: createIntake(rest) };
+
+  if (
+    typeof (intake as unknown) !== 'object' ||
+    typeof (intake as Partial<Intake> | null)?.admit !== 'function'
+  ) {
+    throw invalid('ERR_WBP_INTAKE', 'intake', 'what createIntake returns', intake);
+  }
+  const [beside] = Object.keys(defined(rest));
+  if (beside !== undefined) {
+    throw new BackpressureError(
+      'ERR_WBP_INTAKE',
+      `${beside} cannot stand beside intake: the intake that is given has options of its own.`,
+    );
+  }
+  return { ...own, intake };
+}
+
+function checkOwn<R, A extends readonly unknown[]>(own: OwnOptions<R, A>): FieldStyle | undefined {
+  for (const name of ['skip', 'keyGenerator', 'delivery', 'handler'] as const) {
+    const value: unknown = own[name];
+    if (value !== undefined && typeof value !== 'function') {
+      throw invalid('ERR_WBP_CALLBACK', name, 'a function', value);
+    }
+  }
+  const {
+    standardHeaders = false,
+    legacyHeaders = false,
+  }: { standardHeaders?: unknown; legacyHeaders?: unknown } = own;
+  if (standardHeaders !== false && standardHeaders !== 'draft-8') {
+    throw invalid('ERR_WBP_HEADERS', 'standardHeaders', "'draft-8' or false", standardHeaders);
+  }
+  if (typeof legacyHeaders !== 'boolean')
+    throw invalid('ERR_WBP_HEADERS', 'legacyHeaders', 'a boolean', legacyHeaders);
+  return standardHeaders === false && !legacyHeaders
+    ? undefined
+    : { standard: standardHeaders !== false, legacy: legacyHeaders };
+}
+
+/** Refuses a promise where a value has to be there at once: whoever waits for it has not been counted yet. */
+function synchronous<T>(name: string, value: T): T {
+  if (typeof (value as { then?: unknown } | null | undefined)?.then !== 'function') return value;
+  // Its rejection would end the process; the error below says what is wrong.
+  Promise.resolve(value).catch(() => undefined);
+  throw new BackpressureError(
+    'ERR_WBP_CALLBACK',
+    `${name} must return its value at once, but returned a promise.`,
+  );
+}
+
+function defined<T extends object>(given: T | undefined): Partial<T> {
+  return Object.fromEntries(
+    Object.entries(given ?? {}).filter(([, value]) => value !== undefined),
+  ) as Partial<T>;
+}

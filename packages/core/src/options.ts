@@ -1,0 +1,268 @@
+import { systemClock, type Clock } from './clock.ts';
+import { BackpressureError, invalid, type BackpressureErrorCode } from './errors.ts';
+import type { RetryAfterSettings } from './retry-after.ts';
+
+/** What can be changed while the intake runs. */
+export interface Tunable {
+  /** How many deliveries may wait. Integer ≥ 1, default 1000. Lowering it below the depth drops nothing. */
+  capacity?: number | undefined;
+  /** Where shedding begins, as a fraction of the effective capacity: 0 < low < high ≤ 1. Default 0.8. */
+  highWaterMark?: number | undefined;
+  /** Where shedding ends, as a fraction of the effective capacity: 0 < low < high ≤ 1. Default 0.5. */
+  lowWaterMark?: number | undefined;
+  /**
+   * How many deliveries are handled at once. Integer ≥ 1, default 10. Choose what the scarcest resource of the
+   * handler allows, such as the size of its database pool.
+   */
+  concurrency?: number | undefined;
+  /**
+   * At most so many deliveries start per second, evenly spaced. Number from 0.001 to 1,000,000; default none: a
+   * delivery starts as soon as a worker is free.
+   */
+  drainRate?: number | undefined;
+  /**
+   * The longest acceptable wait in the queue, in milliseconds. From 1 to 86,400,000, default 10,000. It sizes the
+   * queue (see {@link IntakeSnapshot.effectiveCapacity}), and who has waited so long is refused.
+   */
+  maxWaitMs?: number | undefined;
+  /**
+   * How long a delivery may be handled, in milliseconds. From 1 to 86,400,000, default 60,000. A permit held
+   * longer is taken back, so that a handler that never ends does not keep its worker.
+   */
+  maxHandlingMs?: number | undefined;
+  /**
+   * `refuse` refuses the newest delivery. `drop-oldest` lets it in and refuses the one that has waited longest,
+   * for streams whose old items are worthless. Default `refuse`.
+   */
+  overflow?: 'refuse' | 'drop-oldest' | undefined;
+  /**
+   * The status of a refusal. `auto` says 429 to a key that holds its share of the queue or more, and 503 to
+   * everybody else. Default `auto`.
+   */
+  statusCode?: 'auto' | 429 | 503 | undefined;
+  /**
+   * How Retry-After is computed. `strategy`: `depth`, the time to work off what waits. `minSeconds` and
+   * `maxSeconds`: integers, 1 ≤ min ≤ max, default 1 and 900. At an update, fields that are absent stay.
+   */
+  retryAfter?:
+    | { strategy?: 'depth' | undefined; minSeconds?: number | undefined; maxSeconds?: number | undefined }
+    | undefined;
+  /** Break glass: deliveries of the keys that are `true` here are refused. Default none. */
+  shed?: Record<string, boolean> | undefined;
+}
+
+/** The options of an intake. `undefined` means absent. */
+export interface IntakeOptions extends Tunable {
+  /** Decide and report, but let everything in at once: for trying options on real traffic. Default false. */
+  dryRun?: boolean | undefined;
+  /** The source of time. Default the runtime's monotonic clock. */
+  clock?: Clock | undefined;
+  /** The source of chance: numbers from 0 up to, not including, 1. Default `Math.random`. */
+  random?: (() => number) | undefined;
+}
+
+/** The tunable options, complete and valid. */
+export interface Settings {
+  readonly capacity: number;
+  readonly highWaterMark: number;
+  readonly lowWaterMark: number;
+  readonly concurrency: number;
+  readonly drainRate: number | undefined;
+  readonly maxWaitMs: number;
+  readonly maxHandlingMs: number;
+  readonly overflow: 'refuse' | 'drop-oldest';
+  readonly statusCode: 'auto' | 429 | 503;
+  readonly retryAfter: RetryAfterSettings;
+  readonly shed: ReadonlySet<string>;
+}
+
+/** What is fixed at construction. */
+export interface Fixtures {
+  readonly dryRun: boolean;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+const DEFAULTS: Settings = {
+  capacity: 1000,
+  highWaterMark: 0.8,
+  lowWaterMark: 0.5,
+  concurrency: 10,
+  drainRate: undefined,
+  maxWaitMs: 10_000,
+  maxHandlingMs: 60_000,
+  overflow: 'refuse',
+  statusCode: 'auto',
+  retryAfter: { strategy: 'depth', minSeconds: 1, maxSeconds: 900 },
+  shed: new Set(),
+};
+
+const DAY_MS = 86_400_000;
+const TUNABLE = new Set(Object.keys(DEFAULTS));
+const FIXED = new Set(['dryRun', 'clock', 'random']);
+const RETRY_AFTER = new Set(Object.keys(DEFAULTS.retryAfter));
+
+/**
+ * @throws BackpressureError with the code of the first option that is wrong.
+ */
+export function resolveOptions(options: IntakeOptions): Settings & Fixtures {
+  checkNames(options, 'options', (name) => TUNABLE.has(name) || FIXED.has(name));
+  const { dryRun = false, clock = systemClock, random = Math.random } = options;
+  if (typeof dryRun !== 'boolean') throw invalid('ERR_WBP_DRY_RUN', 'dryRun', 'a boolean', dryRun);
+  if (!isClock(clock)) {
+    throw invalid('ERR_WBP_CLOCK', 'clock', 'an object with now, setTimeout and clearTimeout', clock);
+  }
+  if (typeof random !== 'function') throw invalid('ERR_WBP_RANDOM', 'random', 'a function', random);
+  return { ...settle(DEFAULTS, options), dryRun, clock, random };
+}
+
+/**
+ * The settings after an update, or an error and no change at all.
+ *
+ * @throws BackpressureError with the code of the first option that is wrong.
+ */
+export function updateSettings(current: Settings, changes: Tunable): Settings {
+  checkNames(changes, 'update', (name) => {
+    if (FIXED.has(name)) {
+      throw new BackpressureError(
+        'ERR_WBP_NOT_TUNABLE',
+        `${name} is fixed at construction and cannot be updated.`,
+      );
+    }
+    return TUNABLE.has(name);
+  });
+  return settle(current, changes);
+}
+
+function settle(base: Settings, given: Tunable): Settings {
+  const settings: Settings = {
+    capacity: or(given.capacity, base.capacity),
+    highWaterMark: or(given.highWaterMark, base.highWaterMark),
+    lowWaterMark: or(given.lowWaterMark, base.lowWaterMark),
+    concurrency: or(given.concurrency, base.concurrency),
+    drainRate: or(given.drainRate, base.drainRate),
+    maxWaitMs: or(given.maxWaitMs, base.maxWaitMs),
+    maxHandlingMs: or(given.maxHandlingMs, base.maxHandlingMs),
+    overflow: or(given.overflow, base.overflow),
+    statusCode: or(given.statusCode, base.statusCode),
+    retryAfter: retryAfter(base.retryAfter, given.retryAfter),
+    shed: given.shed === undefined ? base.shed : shedKeys(given.shed),
+  };
+  check(settings);
+  return settings;
+}
+
+/** Absent is `undefined` and nothing else: `null` is a mistake, and is reported as one. */
+function or<T>(given: T | undefined, base: T): T {
+  return given === undefined ? base : given;
+}
+
+function retryAfter(base: RetryAfterSettings, given: Tunable['retryAfter']): RetryAfterSettings {
+  if (given === undefined) return base;
+  checkNames(given, 'retryAfter', (name) => RETRY_AFTER.has(name), 'ERR_WBP_RETRY_AFTER');
+  return {
+    strategy: or(given.strategy, base.strategy),
+    minSeconds: or(given.minSeconds, base.minSeconds),
+    maxSeconds: or(given.maxSeconds, base.maxSeconds),
+  };
+}
+
+function shedKeys(given: Record<string, boolean>): ReadonlySet<string> {
+  if (!isRecord(given)) throw invalid('ERR_WBP_SHED', 'shed', 'an object of booleans', given);
+  const keys = new Set<string>();
+  for (const [key, isShed] of Object.entries(given)) {
+    if (typeof isShed !== 'boolean')
+      throw invalid('ERR_WBP_SHED', `shed[${JSON.stringify(key)}]`, 'a boolean', isShed);
+    if (isShed) keys.add(key);
+  }
+  return keys;
+}
+
+function check(settings: Settings): void {
+  const { highWaterMark, lowWaterMark } = settings;
+  checkInteger('ERR_WBP_CAPACITY', 'capacity', settings.capacity, 1);
+  if (!isFraction(highWaterMark) || !isFraction(lowWaterMark) || lowWaterMark >= highWaterMark) {
+    throw new BackpressureError(
+      'ERR_WBP_WATER_MARKS',
+      'lowWaterMark and highWaterMark must be numbers with 0 < low < high ≤ 1, ' +
+        `but were ${String(lowWaterMark)} and ${String(highWaterMark)}.`,
+    );
+  }
+  checkInteger('ERR_WBP_CONCURRENCY', 'concurrency', settings.concurrency, 1);
+  if (settings.drainRate !== undefined) {
+    checkNumber('ERR_WBP_DRAIN_RATE', 'drainRate', settings.drainRate, 0.001, 1_000_000, 'starts per second');
+  }
+  checkNumber('ERR_WBP_MAX_WAIT', 'maxWaitMs', settings.maxWaitMs, 1, DAY_MS, 'milliseconds');
+  checkNumber('ERR_WBP_MAX_HANDLING', 'maxHandlingMs', settings.maxHandlingMs, 1, DAY_MS, 'milliseconds');
+  checkOneOf('ERR_WBP_OVERFLOW', 'overflow', settings.overflow, ['refuse', 'drop-oldest']);
+  checkOneOf('ERR_WBP_STATUS_CODE', 'statusCode', settings.statusCode, ['auto', 429, 503]);
+  const { strategy, minSeconds, maxSeconds } = settings.retryAfter;
+  checkOneOf('ERR_WBP_RETRY_AFTER', 'retryAfter.strategy', strategy, ['depth']);
+  checkInteger('ERR_WBP_RETRY_AFTER', 'retryAfter.minSeconds', minSeconds, 1);
+  checkInteger(
+    'ERR_WBP_RETRY_AFTER',
+    'retryAfter.maxSeconds',
+    maxSeconds,
+    minSeconds,
+    ' (retryAfter.minSeconds)',
+  );
+}
+
+function checkNames(
+  options: unknown,
+  what: string,
+  isKnown: (name: string) => boolean,
+  code: BackpressureErrorCode = 'ERR_WBP_OPTIONS',
+): void {
+  if (!isRecord(options)) throw invalid(code, what, 'an object', options);
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined || isKnown(name)) continue;
+    throw new BackpressureError('ERR_WBP_UNKNOWN_OPTION', `${what} has no option ${JSON.stringify(name)}.`);
+  }
+}
+
+function checkInteger(
+  code: BackpressureErrorCode,
+  option: string,
+  value: unknown,
+  min: number,
+  why = '',
+): void {
+  if (Number.isSafeInteger(value) && (value as number) >= min) return;
+  throw invalid(code, option, `an integer, at least ${String(min)}${why}`, value);
+}
+
+function checkNumber(
+  code: BackpressureErrorCode,
+  option: string,
+  value: unknown,
+  min: number,
+  max: number,
+  unit: string,
+): void {
+  if (typeof value === 'number' && value >= min && value <= max) return;
+  throw invalid(code, option, `a number of ${unit} from ${String(min)} to ${String(max)}`, value);
+}
+
+function checkOneOf(
+  code: BackpressureErrorCode,
+  option: string,
+  value: unknown,
+  allowed: readonly unknown[],
+): void {
+  if (allowed.includes(value)) return;
+  throw invalid(code, option, `one of ${allowed.map((one) => JSON.stringify(one)).join(', ')}`, value);
+}
+
+function isFraction(value: unknown): boolean {
+  return typeof value === 'number' && value > 0 && value <= 1;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isClock(value: unknown): value is Clock {
+  if (!isRecord(value)) return false;
+  return ['now', 'setTimeout', 'clearTimeout'].every((name) => typeof value[name] === 'function');
+}

@@ -1,0 +1,104 @@
+import { NO_DEADLINE, type Timed } from './deadlines.ts';
+import type { Outcome } from './events.ts';
+import type { Line, Queued } from './fair-queue.ts';
+import type { Refusal } from './refusal.ts';
+import type { ReservePlace } from './reserve.ts';
+
+/** A delivery that was let in: it has its permit, or waits for it. */
+export interface Admission {
+  readonly admitted: true;
+  /**
+   * The permit itself when a worker was free and nobody waited; otherwise a promise, which always settles: with
+   * the permit, or with a refusal when the wait became too long, the intake closed, or {@link leave} was called.
+   */
+  readonly permit: Permit | Promise<Permit | Refusal>;
+  /** Gives up a delivery that still waits, since its sender has gone. O(1). Does nothing once it has started. */
+  leave(): void;
+}
+
+/** The right to run, held from start to release. */
+export interface Permit {
+  readonly admitted: true;
+  /** Milliseconds between admission and start. */
+  readonly waitedMs: number;
+  /**
+   * Gives the worker back. Only the first call counts.
+   *
+   * @param outcome - default `success`.
+   */
+  release(outcome?: Outcome): void;
+}
+
+/** What a place asks of the intake it belongs to. */
+export interface PlaceOwner {
+  leave(place: Place): void;
+  release(place: Place, outcome: Outcome): void;
+}
+
+/**
+ * - `waiting`: in the queue
+ * - `active`: holds a worker
+ * - `outside`: in a dry run only: is handled, although it would have been refused or taken out
+ * - `ended`: released, taken back, or withdrawn
+ */
+export type PlaceState = 'waiting' | 'active' | 'outside' | 'ended';
+
+/**
+ * A delivery's place in the intake: its admission and its permit in one object, with the links of the queue and
+ * of the deadlines in it, so that a delivery costs one allocation and, when it waits, a promise.
+ */
+export class Place implements Admission, Permit, Queued<Place>, Timed<Place> {
+  readonly admitted = true;
+  readonly key: string;
+  readonly admittedAtMs: number;
+  /** No start at or after this time. */
+  readonly expiresAtMs: number;
+  state: PlaceState = 'waiting';
+  startedAtMs = 0;
+  waitedMs = 0;
+  reserve: ReservePlace = 'none';
+
+  line: Line<Place> | null = null;
+  ahead: Place | null = null;
+  behind: Place | null = null;
+  older: Place | null = null;
+  younger: Place | null = null;
+  dueStep: number = NO_DEADLINE;
+  duePrevious: Place | null = null;
+  dueNext: Place | null = null;
+
+  readonly #owner: PlaceOwner;
+  #wait: Promise<Permit | Refusal> | null = null;
+  #settle: ((result: Permit | Refusal) => void) | null = null;
+
+  constructor(owner: PlaceOwner, key: string, admittedAtMs: number, expiresAtMs: number) {
+    this.#owner = owner;
+    this.key = key;
+    this.admittedAtMs = admittedAtMs;
+    this.expiresAtMs = expiresAtMs;
+  }
+
+  get permit(): Permit | Promise<Permit | Refusal> {
+    return this.#wait ?? this;
+  }
+
+  /** From now on `permit` is a promise. */
+  wait(): void {
+    this.#wait = new Promise((settle) => {
+      this.#settle = settle;
+    });
+  }
+
+  settle(result: Permit | Refusal): void {
+    this.#settle?.(result);
+    this.#settle = null;
+  }
+
+  leave(): void {
+    this.#owner.leave(this);
+  }
+
+  release(outcome: Outcome = 'success'): void {
+    this.#owner.release(this, outcome);
+  }
+}

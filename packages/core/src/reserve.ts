@@ -1,0 +1,90 @@
+import type { FairQueue, Line, Queued } from './fair-queue.ts';
+import type { Gate } from './gate.ts';
+
+/** What a delivery that comes while the gate is closed is told: in, or why not. */
+export type ReserveAnswer = 'open' | 'shedding' | 'full';
+
+/** How a waiting delivery holds a place of the reserve, if it does. */
+export type ReservePlace = 'none' | 'entitled' | 'small';
+
+interface Reserving<T> extends Queued<T> {
+  reserve: ReservePlace;
+}
+
+/**
+ * The reserve: the band from the high-water mark up to the effective capacity. While the gate is closed it is
+ * kept for deliveries that cannot come back or must not wait, and, up to its half, for keys that hold so little
+ * that they have no part in the burst. Headers can be forged, so no key gets more than half of it while another
+ * asks for it.
+ */
+export class Reserve<T extends Reserving<T>> {
+  readonly #queue: FairQueue<T>;
+  readonly #gate: Gate;
+  /** Places of the reserve that deliveries of small keys hold. */
+  #small = 0;
+  // Enough to tell when somebody else asked than the key that asks now.
+  #lastAsker: string | undefined;
+  #lastAskedMs = -Infinity;
+  #otherAskedMs = -Infinity;
+
+  constructor(queue: FairQueue<T>, gate: Gate) {
+    this.#queue = queue;
+    this.#gate = gate;
+  }
+
+  /**
+   * Decides for a delivery of `key` while the gate is closed.
+   *
+   * @param isEntitled - it is critical, or its sender never tries again.
+   * @param memoryMs - for how long a key that asked counts as asking.
+   */
+  ask(key: string, isEntitled: boolean, nowMs: number, memoryMs: number): ReserveAnswer {
+    const { size, keys } = this.#queue;
+    const { high, low, effectiveCapacity } = this.#gate;
+    const line = this.#queue.lineOf(key);
+    const isFull = size >= effectiveCapacity;
+    if (!isEntitled && !isSmall(line, keys, low)) return isFull ? 'full' : 'shedding';
+    this.#remember(key, nowMs);
+    if (isFull) return 'full';
+    if (size < high) return 'open';
+
+    const half = Math.ceil((effectiveCapacity - high) / 2);
+    if (!isEntitled && this.#small >= half) return 'shedding';
+    const isAskedByOthers = nowMs - this.#otherAskedMs <= memoryMs;
+    return isAskedByOthers && line !== undefined && line.reserved >= half ? 'full' : 'open';
+  }
+
+  /** Counts the place of a delivery that {@link ask} let in and that has joined the queue. */
+  take(item: T, isEntitled: boolean): void {
+    if (this.#queue.size <= this.#gate.high || item.line === null) return;
+    item.reserve = isEntitled ? 'entitled' : 'small';
+    item.line.reserved += 1;
+    if (!isEntitled) this.#small += 1;
+  }
+
+  /** Gives the place back, if it held one. To be called while the delivery is still in the queue. */
+  give(item: T): void {
+    if (item.reserve === 'none' || item.line === null) return;
+    item.line.reserved -= 1;
+    if (item.reserve === 'small') this.#small -= 1;
+    item.reserve = 'none';
+  }
+
+  #remember(key: string, nowMs: number): void {
+    if (key !== this.#lastAsker) {
+      this.#otherAskedMs = this.#lastAskedMs;
+      this.#lastAsker = key;
+    }
+    this.#lastAskedMs = nowMs;
+  }
+}
+
+/**
+ * Whether a key, with one more delivery waiting, stays below half of an equal share of the low-water mark. All
+ * such keys together hold less than half of the low-water mark, so they cannot keep the gate from opening.
+ */
+function isSmall(line: Line<unknown> | undefined, keys: number, low: number): boolean {
+  const waiting = (line?.size ?? 0) + 1;
+  const keysWaiting = line === undefined ? keys + 1 : keys;
+  return waiting < low / keysWaiting / 2;
+}
