@@ -1,0 +1,32 @@
+import js from '@eslint/js';
+import { defineConfig, globalIgnores } from 'eslint/config';
+import tseslint from 'typescript-eslint';
+
+export default defineConfig(
+  globalIgnores(['**/dist/', '**/coverage/', 'docs/api/', 'temp/']),
+  { linterOptions: { reportUnusedDisableDirectives: 'error' } },
+  js.configs.recommended,
+  tseslint.configs.strictTypeChecked,
+  tseslint.configs.stylisticTypeChecked,
+  {
+    languageOptions: {
+      parserOptions: {
+        projectService: {
+          // The tools' own configuration at the top belongs to no package and so to no tsconfig.json there.
+          allowDefaultProject: ['*.js', '*.ts', '.*.js'],
+          defaultProject: 'tooling/tsconfig.json',
+        },
+        tsconfigRootDir: import.meta.dirname,
+      },
+    },
+    rules: {
+      // The compiler reports names that do not exist, in JavaScript as well: all of it is type-checked.
+      'no-undef': 'off',
+      // Where an invariant rules out `undefined`, `as T` says so; the strict set forbids the `!` that this rule
+      // would have instead.
+      '@typescript-eslint/non-nullable-type-assertion-style': 'off',
+      // A framework counts an error handler's parameters, so some must stand there unused.
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
+    },
+  },
+);
