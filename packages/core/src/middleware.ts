@@ -83,8 +83,11 @@ export function createDoor<R, A extends readonly unknown[]>(
 
   return {
     intake,
-    skips:
-      skip === undefined ? (request) => UNGUARDED.has(reader.method(request)) : (request) => skip(request),
+    skips(request) {
+      if (skip === undefined) return UNGUARDED.has(reader.method(request));
+      const skips: unknown = skip(request);
+      return isThenable(skips) ? Promise.resolve(skips).then(Boolean) : Boolean(skips);
+    },
     read(request) {
       const found: Recognised = { key: DEFAULT_KEY, sender: undefined };
       if (keyGenerator !== undefined) found.key = synchronous('keyGenerator', keyGenerator(request));
@@ -154,13 +157,17 @@ function checkOwn<R, A extends readonly unknown[]>(own: OwnOptions<R, A>): Field
 
 /** Refuses a promise where a value has to be there at once: whoever waits for it has not been counted yet. */
 function synchronous<T>(name: string, value: T): T {
-  if (typeof (value as { then?: unknown } | null | undefined)?.then !== 'function') return value;
+  if (!isThenable(value)) return value;
   // Its rejection would end the process; the error below says what is wrong.
   Promise.resolve(value).catch(() => undefined);
   throw new BackpressureError(
     'ERR_WBP_CALLBACK',
     `${name} must return its value at once, but returned a promise.`,
   );
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
 }
 
 function defined<T extends object>(given: T | undefined): Partial<T> {

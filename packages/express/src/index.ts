@@ -1,0 +1,82 @@
+import {
+  createDoor,
+  type BackpressureInfo,
+  type Intake,
+  type MiddlewareOptions,
+} from '@webhook-backpressure/core';
+import { enter, nodeReader, setHeaders, writeRefusal, type Verdict } from '@webhook-backpressure/node';
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+
+declare global {
+  // Express merges what its middleware adds to a request from this namespace.
+  // eslint-disable-next-line @typescript-eslint/no-namespace
+  namespace Express {
+    interface Request {
+      /** What `webhookBackpressure` found out about this delivery; undefined for a request that it skipped. */
+      backpressure?: BackpressureInfo;
+    }
+  }
+}
+
+/** The options of {@link webhookBackpressure}. A `handler` is given the refusal, the request, the response and next. */
+export type WebhookBackpressureOptions = MiddlewareOptions<
+  Request,
+  [req: Request, res: Response, next: NextFunction]
+>;
+
+/**
+ * Lets at most `concurrency` deliveries run at once, keeps a bounded number waiting, and refuses the rest with
+ * Retry-After. Mount it before any body parser: what waits or is refused has its body unread.
+ *
+ * @throws BackpressureError with the code of the first option that is wrong.
+ *
+ * @example
+ * ```ts
+ * app.use(webhookBackpressure())
+ * ```
+ */
+export function webhookBackpressure(
+  options: WebhookBackpressureOptions = {},
+): RequestHandler & { intake: Intake } {
+  const { handler } = options;
+  const door = createDoor<Request, [Request, Response, NextFunction]>(options, nodeReader);
+
+  const settle = (verdict: Verdict, req: Request, res: Response, next: NextFunction): unknown => {
+    if (verdict === null) return undefined;
+    if (verdict.admitted) {
+      req.backpressure = verdict.info;
+      setHeaders(res, door.fields());
+      next();
+      return undefined;
+    }
+    if (handler === undefined) {
+      writeRefusal(req, res, verdict, { fields: door.fields(verdict) });
+      return undefined;
+    }
+    setHeaders(res, door.fields(verdict));
+    return handler(verdict, req, res, next);
+  };
+
+  const admit = (req: Request, res: Response, next: NextFunction): unknown => {
+    const verdict = enter(door, req, req, res);
+    return verdict instanceof Promise
+      ? verdict.then((late) => settle(late, req, res, next))
+      : settle(verdict, req, res, next);
+  };
+
+  const middleware: RequestHandler = (req, res, next) => {
+    const enterUnless = (skips: boolean): unknown => {
+      if (!skips) return admit(req, res, next);
+      next();
+      return undefined;
+    };
+    const skips = door.skips(req);
+    const result = typeof skips === 'boolean' ? enterUnless(skips) : skips.then(enterUnless);
+    // Express 4 does not look at what a middleware returns.
+    if (result instanceof Promise) result.catch(next);
+  };
+  return Object.assign(middleware, { intake: door.intake });
+}
+
+export default webhookBackpressure;
+export type { BackpressureInfo };

@@ -1,0 +1,85 @@
+import {
+  createDoor,
+  infoOf,
+  type BackpressureInfo,
+  type Intake,
+  type MiddlewareOptions,
+  type Permit,
+  type Refusal,
+} from '@webhook-backpressure/core';
+import type { Context, MiddlewareHandler, Next } from 'hono';
+import { lifeOf } from './life.ts';
+
+declare module 'hono' {
+  interface ContextVariableMap {
+    /** What `webhookBackpressure` found out about this delivery; undefined for a request that it skipped. */
+    backpressure: BackpressureInfo | undefined;
+  }
+}
+
+/** The options of {@link webhookBackpressure}. A `handler` is given the refusal, the context and next. */
+export type WebhookBackpressureOptions = MiddlewareOptions<Context, [c: Context, next: Next]>;
+
+/**
+ * Lets at most `concurrency` deliveries run at once, keeps a bounded number waiting, and refuses the rest with
+ * Retry-After. A permit is held until the body of the response has ended, streamed or not.
+ *
+ * @throws BackpressureError with the code of the first option that is wrong.
+ *
+ * @example
+ * ```ts
+ * app.use(webhookBackpressure())
+ * ```
+ */
+export function webhookBackpressure(
+  options: WebhookBackpressureOptions = {},
+): MiddlewareHandler & { intake: Intake } {
+  const { handler } = options;
+  const door = createDoor<Context, [Context, Next]>(options, {
+    method: (c) => c.req.method,
+    header: (c, name) => c.req.header(name),
+  });
+
+  const refuse = async (c: Context, next: Next, refusal: Refusal): Promise<Response | undefined> => {
+    const fields = door.fields(refusal);
+    if (handler === undefined) return c.body(refusal.body, refusal.status, { ...fields, ...refusal.headers });
+    setHeaders(c, fields);
+    return (await handler(refusal, c, next)) as Response | undefined;
+  };
+
+  const middleware: MiddlewareHandler = async (c, next) => {
+    const skips = door.skips(c);
+    if (typeof skips === 'boolean' ? skips : await skips) {
+      await next();
+      return undefined;
+    }
+    const delivery = door.read(c);
+    const place = door.admit(delivery);
+    if (!place.admitted) return refuse(c, next, place);
+
+    const life = lifeOf(c, place);
+    const permit: Permit | Refusal = place.permit instanceof Promise ? await place.permit : place.permit;
+    if (!permit.admitted) return refuse(c, next, permit);
+    if (!life.begin(permit)) return c.body(null, 503);
+
+    c.set('backpressure', infoOf(delivery, permit.waitedMs));
+    setHeaders(c, door.fields());
+    try {
+      await next();
+    } catch (error) {
+      permit.release('failure');
+      throw error;
+    }
+    life.hold(permit);
+    return undefined;
+  };
+  return Object.assign(middleware, { intake: door.intake });
+}
+
+function setHeaders(c: Context, fields: Record<string, string> | undefined): void {
+  if (fields === undefined) return;
+  for (const [name, value] of Object.entries(fields)) c.header(name, value);
+}
+
+export default webhookBackpressure;
+export type { BackpressureInfo };

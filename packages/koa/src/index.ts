@@ -1,0 +1,64 @@
+import {
+  createDoor,
+  type BackpressureInfo,
+  type Intake,
+  type MiddlewareOptions,
+} from '@webhook-backpressure/core';
+import { enter, nodeReader, setHeaders, writeRefusal } from '@webhook-backpressure/node';
+import type { Context, Middleware, Next } from 'koa';
+
+declare module 'koa' {
+  interface DefaultState {
+    /** What `webhookBackpressure` found out about this delivery; undefined for a request that it skipped. */
+    backpressure?: BackpressureInfo;
+  }
+}
+
+/** The options of {@link webhookBackpressure}. A `handler` is given the refusal, the context and next. */
+export type WebhookBackpressureOptions = MiddlewareOptions<Context, [ctx: Context, next: Next]>;
+
+/**
+ * Lets at most `concurrency` deliveries run at once, keeps a bounded number waiting, and refuses the rest with
+ * Retry-After. Mount it before any body parser: what waits or is refused has its body unread.
+ *
+ * @throws BackpressureError with the code of the first option that is wrong.
+ *
+ * @example
+ * ```ts
+ * app.use(webhookBackpressure())
+ * ```
+ */
+export function webhookBackpressure(
+  options: WebhookBackpressureOptions = {},
+): Middleware & { intake: Intake } {
+  const { handler } = options;
+  const door = createDoor<Context, [Context, Next]>(options, {
+    method: (ctx) => ctx.method,
+    header: (ctx, name) => nodeReader.header(ctx.req, name),
+  });
+
+  const middleware: Middleware = async (ctx, next): Promise<unknown> => {
+    const skips = door.skips(ctx);
+    if (typeof skips === 'boolean' ? skips : await skips) return next() as Promise<unknown>;
+
+    const entered = enter(door, ctx, ctx.req, ctx.res);
+    const verdict = entered instanceof Promise ? await entered : entered;
+    if (verdict?.admitted === true) {
+      ctx.state.backpressure = verdict.info;
+      setHeaders(ctx.res, door.fields());
+      return next() as Promise<unknown>;
+    }
+    if (verdict !== null && handler !== undefined) {
+      setHeaders(ctx.res, door.fields(verdict));
+      return handler(verdict, ctx, next);
+    }
+    // Koa would end the response itself, and with it the connection, before a sender with a large body saw it.
+    ctx.respond = false;
+    if (verdict !== null) writeRefusal(ctx.req, ctx.res, verdict, { fields: door.fields(verdict) });
+    return undefined;
+  };
+  return Object.assign(middleware, { intake: door.intake });
+}
+
+export default webhookBackpressure;
+export type { BackpressureInfo };

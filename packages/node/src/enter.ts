@@ -1,0 +1,75 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  infoOf,
+  type Admission,
+  type BackpressureInfo,
+  type Door,
+  type Permit,
+  type Refusal,
+} from '@webhook-backpressure/core';
+
+/** A request that may run, that is refused, or, as null, whose sender has gone. */
+export type Verdict = { readonly admitted: true; readonly info: BackpressureInfo } | Refusal | null;
+
+/**
+ * Takes a request through the door, and binds its permit to the life of the response: it is released when the
+ * response has finished or its connection has closed, whatever the handler does. A sender that goes while its
+ * delivery waits leaves the queue at once.
+ *
+ * @param request - what the framework calls the request.
+ * @returns at once, unless the delivery has to wait.
+ */
+export function enter<R>(
+  door: Door<R>,
+  request: R,
+  req: IncomingMessage,
+  res: ServerResponse,
+): Verdict | Promise<Verdict> {
+  if (isGone(req, res)) return null;
+  const delivery = door.read(request);
+  const place = door.admit(delivery);
+  if (!place.admitted) return place;
+
+  const { permit } = place;
+  const lease = new Lease(place, res);
+  res.once('close', lease.end);
+  if (!(permit instanceof Promise)) {
+    lease.permit = permit;
+    return { admitted: true, info: infoOf(delivery, permit.waitedMs) };
+  }
+  return permit.then((result): Verdict => {
+    // A last look: between the start and this moment the sender may have gone.
+    if (isGone(req, res)) {
+      if (result.admitted) result.release('failure');
+      return null;
+    }
+    if (!result.admitted) return result;
+    lease.permit = result;
+    return { admitted: true, info: infoOf(delivery, result.waitedMs) };
+  });
+}
+
+/** One listener for both halves of a delivery's life: it leaves the queue, or gives its permit back. */
+class Lease {
+  permit: Permit | undefined;
+  readonly #place: Admission;
+  readonly #res: ServerResponse;
+
+  constructor(place: Admission, res: ServerResponse) {
+    this.#place = place;
+    this.#res = res;
+  }
+
+  readonly end = (): void => {
+    if (this.permit === undefined) this.#place.leave();
+    else this.permit.release(isFailure(this.#res) ? 'failure' : 'success');
+  };
+}
+
+function isFailure(res: ServerResponse): boolean {
+  return res.statusCode >= 500 || !res.writableFinished;
+}
+
+function isGone(req: IncomingMessage, res: ServerResponse): boolean {
+  return req.socket.destroyed || res.destroyed || res.writableEnded;
+}

@@ -1,0 +1,111 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Refusal } from '@webhook-backpressure/core';
+import { Lingering } from './lingering.ts';
+
+/** A body up to this size is read to its end, so that its connection can be kept; a larger one is not worth it. */
+const SMALL_BODY_BYTES = 64 * 1024;
+
+/** The connection is kept, but not for a body that never comes. */
+const small = new Lingering<IncomingMessage>((req) => {
+  if (!req.complete) req.socket.destroy();
+});
+
+/** The answer has gone out in full, and the connection ends with it. */
+const large = new Lingering<ServerResponse>((res) => {
+  res.end();
+});
+
+/**
+ * Sends a refusal, and bounds what is still read of the body: never into memory, and at most 64 KiB or 2 s of it.
+ *
+ * A body of at most 64 KiB is drained, and the connection kept. Otherwise the answer says `Connection: close`, and
+ * the connection ends a little later than the answer: closed at once, with data unread, it would be reset, and the
+ * sender would see that and not the answer. A response whose headers are sent already is left alone.
+ *
+ * @param options - `fields`: more headers. `awaitsContinue`: the sender has not begun its body, and will not.
+ */
+export function writeRefusal(
+  req: IncomingMessage,
+  res: ServerResponse,
+  refusal: Refusal,
+  options: { fields?: Record<string, string> | undefined; awaitsContinue?: boolean | undefined } = {},
+): void {
+  if (res.headersSent) return;
+  const { fields, awaitsContinue = false } = options;
+  const headers: Record<string, string | number> = { ...fields, ...refusal.headers };
+  headers['Content-Length'] = Buffer.byteLength(refusal.body);
+  if (req.httpVersionMajor > 1) {
+    // HTTP/2 has no such header, and needs none of what follows: a stream is refused alone.
+    delete headers['Connection'];
+    res.writeHead(refusal.status, headers).end(refusal.body);
+    return;
+  }
+  if (awaitsContinue) {
+    headers['Connection'] = 'close';
+    res.writeHead(refusal.status, headers).end(refusal.body);
+    return;
+  }
+  const length = unreadBytes(req);
+  if (length === 0) {
+    res.writeHead(refusal.status, headers).end(refusal.body);
+  } else if (length <= SMALL_BODY_BYTES) {
+    // Node reads on to the end of the body by itself, once the answer is finished.
+    res.writeHead(refusal.status, headers).end(refusal.body);
+    process.nextTick(boundSmall, req);
+  } else if (length !== Infinity) {
+    writeAndLinger(req, res, refusal, headers);
+  } else {
+    // A small chunked body came in the same packet as its headers, and will have been read a tick from now.
+    process.nextTick(() => {
+      if (res.headersSent) return;
+      if (req.complete) res.writeHead(refusal.status, headers).end(refusal.body);
+      else writeAndLinger(req, res, refusal, headers);
+    });
+  }
+}
+
+/** Sets the headers that an answer gets beside its own, unless it is on its way already. */
+export function setHeaders(res: ServerResponse, fields: Record<string, string> | undefined): void {
+  if (fields === undefined || res.headersSent) return;
+  for (const [name, value] of Object.entries(fields)) res.setHeader(name, value);
+}
+
+/** How much of the body may still come; Infinity when its sender did not say. */
+function unreadBytes(req: IncomingMessage): number {
+  if (req.complete) return 0;
+  const length = req.headers['content-length'];
+  if (length !== undefined) return Number(length);
+  return req.headers['transfer-encoding'] === undefined ? 0 : Infinity;
+}
+
+function boundSmall(req: IncomingMessage): void {
+  if (req.complete || req.destroyed) return;
+  small.add(req);
+  req.once('close', () => {
+    small.delete(req);
+  });
+}
+
+function writeAndLinger(
+  req: IncomingMessage,
+  res: ServerResponse,
+  refusal: Refusal,
+  headers: Record<string, string | number>,
+): void {
+  headers['Connection'] = 'close';
+  res.writeHead(refusal.status, headers);
+  res.write(refusal.body);
+  large.add(res);
+  res.once('close', () => {
+    large.delete(res);
+  });
+  let left = SMALL_BODY_BYTES;
+  req.on('data', (chunk: Buffer) => {
+    left -= chunk.length;
+    // From here on the sender is held back by its own socket, until it has seen the answer or time is up.
+    if (left <= 0) req.pause();
+  });
+  req.once('end', () => {
+    res.end();
+  });
+}

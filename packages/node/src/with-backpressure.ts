@@ -1,0 +1,116 @@
+import { EventEmitter } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  createDoor,
+  type BackpressureInfo,
+  type Intake,
+  type MiddlewareOptions,
+} from '@webhook-backpressure/core';
+import { enter, type Verdict } from './enter.ts';
+import { nodeReader } from './reader.ts';
+import { setHeaders, writeRefusal } from './refuse.ts';
+
+declare module 'node:http' {
+  interface IncomingMessage {
+    /** What `withBackpressure` found out about this delivery; undefined for a request that it skipped. */
+    backpressure?: BackpressureInfo;
+  }
+}
+
+/** Any function that answers requests: of one's own, an Express app, `app.callback()` of Koa. */
+export type RequestListener = (req: IncomingMessage, res: ServerResponse) => unknown;
+
+/** The options of {@link withBackpressure}. A `handler` is given the refusal, the request and the response. */
+export type WithBackpressureOptions = MiddlewareOptions<
+  IncomingMessage,
+  [req: IncomingMessage, res: ServerResponse]
+>;
+
+/**
+ * Puts an intake in front of a request listener: it decides before any framework runs. The same function serves
+ * `request` and `checkContinue`; in front of the latter a sender that asks first is refused before it sends its
+ * body.
+ *
+ * A listener or a callback that throws, or rejects, is answered with 500 and reported as a process warning.
+ *
+ * @throws BackpressureError with the code of the first option that is wrong.
+ *
+ * @example
+ * ```ts
+ * const listener = withBackpressure(app)
+ * createServer(listener).on('checkContinue', listener).listen(3000)
+ * ```
+ */
+export function withBackpressure(
+  listener: RequestListener,
+  options: WithBackpressureOptions = {},
+): ((req: IncomingMessage, res: ServerResponse) => void) & { intake: Intake } {
+  const { handler } = options;
+  const door = createDoor<IncomingMessage, [IncomingMessage, ServerResponse]>(options, nodeReader);
+
+  function guarded(this: unknown, req: IncomingMessage, res: ServerResponse): void {
+    const awaitsContinue = isCheckContinue(this, req);
+
+    const run = (): void => {
+      if (awaitsContinue) res.writeContinue();
+      attempt(req, res, () => listener.call(this, req, res));
+    };
+    const settle = (verdict: Verdict): void => {
+      if (verdict === null) return;
+      if (verdict.admitted) {
+        req.backpressure = verdict.info;
+        setHeaders(res, door.fields());
+        run();
+      } else if (handler === undefined) {
+        writeRefusal(req, res, verdict, { fields: door.fields(verdict), awaitsContinue });
+      } else {
+        setHeaders(res, door.fields(verdict));
+        attempt(req, res, () => handler(verdict, req, res));
+      }
+    };
+    const decide = (skips: boolean): unknown => {
+      if (skips) {
+        run();
+        return undefined;
+      }
+      const verdict = enter(door, req, req, res);
+      return verdict instanceof Promise ? verdict.then(settle) : (settle(verdict), undefined);
+    };
+    attempt(req, res, () => {
+      const skips = door.skips(req);
+      return typeof skips === 'boolean' ? decide(skips) : skips.then(decide);
+    });
+  }
+
+  return Object.assign(guarded, { intake: door.intake });
+}
+
+/** Node emits `checkContinue`, and not `request`, for a sender that asks first, if anybody listens to it. */
+function isCheckContinue(server: unknown, req: IncomingMessage): boolean {
+  if (req.headers.expect === undefined || !(server instanceof EventEmitter)) return false;
+  return /^100-continue$/i.test(req.headers.expect) && server.listenerCount('checkContinue') > 0;
+}
+
+function attempt(req: IncomingMessage, res: ServerResponse, action: () => unknown): void {
+  try {
+    const result = action();
+    if (result instanceof Promise) {
+      result.catch((error: unknown) => {
+        fail(req, res, error);
+      });
+    }
+  } catch (error) {
+    fail(req, res, error);
+  }
+}
+
+/** Without a framework there is no error path: the sender gets a 500, and the operator a warning. */
+function fail(req: IncomingMessage, res: ServerResponse, error: unknown): void {
+  if (res.headersSent) res.destroy();
+  else res.writeHead(500, { 'Content-Length': 0 }).end();
+  process.emitWarning(`${req.method ?? ''} was answered with 500: ${String(error)}`, {
+    type: 'WebhookBackpressureWarning',
+    code: 'WBP_LISTENER_FAILED',
+    ...(error instanceof Error && error.stack !== undefined ? { detail: error.stack } : {}),
+  });
+}
