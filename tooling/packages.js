@@ -4,7 +4,8 @@ import { join } from 'node:path';
 export const root = join(import.meta.dirname, '..');
 
 /**
- * @typedef {{ name: string, version: string, exports: Record<string, string | Record<string, string>> }} Manifest
+ * @typedef {Record<string, string | Record<string, string>>} Exports
+ * @typedef {{ name: string, exports: Exports, dependencies?: Record<string, string> }} Manifest
  * @typedef {{ folder: string, path: string, manifest: Manifest }} Package
  */
 

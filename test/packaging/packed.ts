@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { entriesOf, publishedPackages, root } from '../../tooling/packages.js';
+import { run } from './run.ts';
+
+/** A package as it would be published. */
+export interface Packed {
+  readonly name: string;
+  readonly folder: string;
+  readonly tarball: string;
+  /** The paths in the tarball. */
+  readonly files: readonly string[];
+  /** What users can import. */
+  readonly specifiers: readonly string[];
+  /** The names of the packages that it depends on. */
+  readonly dependencies: readonly string[];
+}
+
+/** Packs every published package into `destination`. */
+export async function packAll(destination: string): Promise<Packed[]> {
+  const packages = publishedPackages();
+  const output = await run(
+    'npm',
+    [
+      'pack',
+      '--json',
+      '--ignore-scripts',
+      '--pack-destination',
+      destination,
+      ...packages.flatMap(({ manifest }) => ['--workspace', manifest.name]),
+    ],
+    root,
+  );
+  const packed = JSON.parse(output) as { name: string; filename: string; files: { path: string }[] }[];
+  return packages.map((published) => {
+    const { name } = published.manifest;
+    const found = packed.find((one) => one.name === name);
+    if (found === undefined) throw new Error(`npm pack said nothing about ${name}.`);
+    return {
+      name,
+      folder: published.folder,
+      tarball: join(destination, found.filename),
+      files: found.files.map(({ path }) => path),
+      specifiers: entriesOf(published).map(({ subpath }) => name + subpath.slice(1)),
+      dependencies: Object.keys(published.manifest.dependencies ?? {}),
+    };
+  });
+}
+
+/** The version of a package that the tests of this workspace run against. */
+export function testedVersion(name: string): string {
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { version?: string } | undefined>;
+  };
+  const version =
+    lock.packages[`test/node_modules/${name}`]?.version ?? lock.packages[`node_modules/${name}`]?.version;
+  if (version === undefined) throw new Error(`${name} is not in the lockfile.`);
+  return version;
+}
