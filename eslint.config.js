@@ -29,4 +29,14 @@ export default defineConfig(
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
     },
   },
+  {
+    // What is longer holds more than one idea.
+    files: ['packages/*/src/**', 'test/**', 'bench/**', 'demo/**', 'tooling/**'],
+    rules: { 'max-lines': ['error', 300] },
+  },
+  {
+    // Adapters translate; every decision is the core's.
+    files: ['packages/{express,koa,hono}/src/index.ts'],
+    rules: { 'max-lines': ['error', 100] },
+  },
 );
