@@ -6,9 +6,9 @@ import type { RetryAfterSettings } from './retry-after.ts';
 export interface Tunable {
   /** How many deliveries may wait. Integer ≥ 1, default 1000. Lowering it below the depth drops nothing. */
   capacity?: number | undefined;
-  /** Where shedding begins, as a fraction of the effective capacity: 0 < low < high ≤ 1. Default 0.8. */
+  /** Where shedding begins, as a fraction of the effective capacity: `0 < low < high ≤ 1`. Default 0.8. */
   highWaterMark?: number | undefined;
-  /** Where shedding ends, as a fraction of the effective capacity: 0 < low < high ≤ 1. Default 0.5. */
+  /** Where shedding ends, as a fraction of the effective capacity: `0 < low < high ≤ 1`. Default 0.5. */
   lowWaterMark?: number | undefined;
   /**
    * How many deliveries are handled at once. Integer ≥ 1, default 10. Choose what the scarcest resource of the

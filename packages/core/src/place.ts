@@ -9,7 +9,7 @@ export interface Admission {
   readonly admitted: true;
   /**
    * The permit itself when a worker was free and nobody waited; otherwise a promise, which always settles: with
-   * the permit, or with a refusal when the wait became too long, the intake closed, or {@link leave} was called.
+   * the permit, or with a refusal when the wait became too long, the intake closed, or {@link Admission.leave} was called.
    */
   readonly permit: Permit | Promise<Permit | Refusal>;
   /** Gives up a delivery that still waits, since its sender has gone. O(1). Does nothing once it has started. */

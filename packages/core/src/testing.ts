@@ -1,5 +1,7 @@
 import type { Clock } from './clock.ts';
 
+export type { Clock } from './clock.ts';
+
 /** A clock that moves only when told to. */
 export interface ManualClock extends Clock {
   /**
