@@ -133,28 +133,39 @@ export class BoundedIntake implements Intake, PlaceOwner {
     if (!(typeof timeoutMs === 'number' && timeoutMs >= 0 && timeoutMs <= MAX_CLOSE_TIMEOUT_MS)) {
       throw invalid('ERR_WBP_CLOSE', 'timeoutMs', 'a number of milliseconds from 0 to 86400000', timeoutMs);
     }
-    this.#closing ??= new Promise((resolve) => {
-      this.#beginClosing(timeoutMs, resolve);
-    });
+    if (this.#closing === undefined) {
+      let resolve: ((report: CloseReport) => void) | undefined;
+      this.#closing = new Promise((settle) => {
+        resolve = settle;
+      });
+      // Not inside the promise: a listener that hears of the end may call close again and must find it there.
+      this.#beginClosing(timeoutMs, (report) => resolve?.(report));
+    }
     return this.#closing;
   }
 
   /** Why the delivery cannot wait here, or null when it can. */
   #judge(delivery: Delivery, key: string, now: number): RefusalReason | null {
     this.#judgeGate(now);
+    // A listener may have closed the intake at what the gate reported.
+    if (this.#phase !== 'open') return 'closing';
     if (this.#gate.shedding) {
       const answer = this.#reserve.ask(key, isEntitled(delivery), now, this.#settings.maxWaitMs);
       if (answer !== 'open') return answer;
     }
-    const { maxWaitMs } = delivery;
-    if (maxWaitMs === undefined) return null;
+    return this.#waitsTooLong(delivery, now) ? 'wait' : null;
+  }
+
+  /** Whether the predicted wait is longer than the delivery's sender waits. */
+  #waitsTooLong({ maxWaitMs }: Delivery, now: number): boolean {
+    if (maxWaitMs === undefined) return false;
     const rate = this.#rate(now);
-    return rate !== null && ((this.#queue.size + 1) / rate) * 1000 > maxWaitMs ? 'wait' : null;
+    return rate !== null && ((this.#queue.size + 1) / rate) * 1000 > maxWaitMs;
   }
 
   #enqueue(delivery: Delivery, key: string, now: number): Admission {
     const waitMs = Math.min(this.#settings.maxWaitMs, delivery.maxWaitMs ?? Infinity);
-    const place = new Place(this, key, now, now + waitMs);
+    const place = new Place(this, key, now, now + waitMs, delivery.statusCode);
     if (!this.#fixtures.dryRun) place.wait();
     this.#ledger.admitted += 1;
     this.#queue.push(place);
@@ -166,13 +177,19 @@ export class BoundedIntake implements Intake, PlaceOwner {
   }
 
   #overflow(reason: RefusalReason, delivery: Delivery, key: string, now: number): Admission | Refusal {
-    if (this.#settings.overflow === 'refuse' || reason === 'wait')
+    if (this.#settings.overflow === 'refuse' || reason === 'wait' || reason === 'closing') {
       return this.#refuse(reason, delivery, key, now);
-    if (this.#queue.size >= this.#gate.high) {
+    }
+    if (this.#waitsTooLong(delivery, now)) return this.#refuse('wait', delivery, key, now);
+    const { size } = this.#queue;
+    if (size >= this.#gate.high) {
       // A key that holds its share or more pushes out its own, so that a noisy one does not drain the others.
       const line = holdsShare(key, this.#queue) ? this.#queue.lineOf(key) : undefined;
       const oldest = line === undefined ? this.#queue.oldest : line.first;
       if (oldest !== null) this.#withdraw(oldest, 'displaced', now);
+      // A listener that heard of it may have closed the intake, or let another in to the place that came free.
+      if (this.#phase !== 'open') return this.#refuse('closing', delivery, key, now);
+      if (this.#queue.size >= size) return this.#refuse('full', delivery, key, now);
     }
     return this.#enqueue(delivery, key, now);
   }
@@ -231,8 +248,9 @@ export class BoundedIntake implements Intake, PlaceOwner {
       this.#reserve.give(place);
       this.#queue.shift();
       this.#deadlines.clear(place);
-      this.#start(place, now);
+      // Settled before the start is reported: a listener may start the next one, whose turn is after this one.
       place.settle(place);
+      this.#start(place, now);
     }
     if (this.#pool.isFree) this.#drain.relax(now, this.#pool.size);
     else this.#drain.saturate(now);
@@ -250,8 +268,8 @@ export class BoundedIntake implements Intake, PlaceOwner {
   }
 
   /** Ends the handling of a delivery, however it came about. */
-  #end(place: Place, outcome: Outcome, now: number): void {
-    const { state } = place;
+  #end(place: Place, outcome: Outcome, now: number, isOverdue = false): void {
+    const { key, state } = place;
     const tookMs = now - (state === 'waiting' ? place.admittedAtMs : place.startedAtMs);
     this.#deadlines.clear(place);
     place.state = 'ended';
@@ -266,7 +284,10 @@ export class BoundedIntake implements Intake, PlaceOwner {
       this.#queue.remove(place);
     }
     this.#ledger[outcome === 'success' ? 'completed' : 'failed'] += 1;
-    if (this.#listeners.any) this.#emit(now, { type: 'completed', key: place.key, tookMs, outcome });
+    if (this.#listeners.any) {
+      if (isOverdue) this.#emit(now, { type: 'overdue', key, heldMs: tookMs });
+      this.#emit(now, { type: 'completed', key, tookMs, outcome });
+    }
     this.#recover(now);
     this.#dispatch(now);
     if (this.#gate.shedding) this.#judgeGate(now);
@@ -275,7 +296,7 @@ export class BoundedIntake implements Intake, PlaceOwner {
 
   /** Takes a delivery out that waits, and tells it why. */
   #withdraw(place: Place, cause: WithdrawalCause, now: number): void {
-    const refusal = this.#refusal(REASON_OF[cause], undefined, place.key, now);
+    const refusal = this.#refusal(REASON_OF[cause], place.statusCode, place.key, now);
     this.#deadlines.clear(place);
     this.#reserve.give(place);
     this.#queue.remove(place);
@@ -299,10 +320,7 @@ export class BoundedIntake implements Intake, PlaceOwner {
       this.#withdraw(place, 'expired', now);
     } else if (place.state !== 'ended') {
       this.#ledger.overdue += 1;
-      if (this.#listeners.any) {
-        this.#emit(now, { type: 'overdue', key: place.key, heldMs: now - place.startedAtMs });
-      }
-      this.#end(place, 'failure', now);
+      this.#end(place, 'failure', now, true);
     }
   };
 
@@ -385,11 +403,11 @@ export class BoundedIntake implements Intake, PlaceOwner {
   }
 
   #refuseWaiting(now: number): number {
-    const refused = this.#queue.size;
+    const before = this.#ledger.withdrawn.closing;
     for (let place = this.#queue.peek(); place !== null; place = this.#queue.peek()) {
       this.#withdraw(place, 'closing', now);
     }
-    return refused;
+    return this.#ledger.withdrawn.closing - before;
   }
 
   readonly #now = (): number => {

@@ -53,6 +53,8 @@ export class Place implements Admission, Permit, Queued<Place>, Timed<Place> {
   readonly admittedAtMs: number;
   /** No start at or after this time. */
   readonly expiresAtMs: number;
+  /** What its sender wants a refusal to say, also one that comes after waiting. */
+  readonly statusCode: 429 | 503 | undefined;
   state: PlaceState = 'waiting';
   startedAtMs = 0;
   waitedMs = 0;
@@ -71,11 +73,18 @@ export class Place implements Admission, Permit, Queued<Place>, Timed<Place> {
   #wait: Promise<Permit | Refusal> | null = null;
   #settle: ((result: Permit | Refusal) => void) | null = null;
 
-  constructor(owner: PlaceOwner, key: string, admittedAtMs: number, expiresAtMs: number) {
+  constructor(
+    owner: PlaceOwner,
+    key: string,
+    admittedAtMs: number,
+    expiresAtMs: number,
+    statusCode?: 429 | 503,
+  ) {
     this.#owner = owner;
     this.key = key;
     this.admittedAtMs = admittedAtMs;
     this.expiresAtMs = expiresAtMs;
+    this.statusCode = statusCode;
   }
 
   get permit(): Permit | Promise<Permit | Refusal> {
