@@ -1,0 +1,70 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import type { Message } from './messages.ts';
+
+/** The demo's end of the channel to a child process. */
+export interface Child<Orders, Reports> {
+  tell<Type extends keyof Orders>(type: Type, body: Orders[Type]): void;
+  on<Type extends keyof Reports>(type: Type, listener: (body: Reports[Type]) => void): void;
+  /** The next report of a type. Rejects when the child ends first. */
+  next<Type extends keyof Reports>(type: Type): Promise<Reports[Type]>;
+  /** Never resolves; rejects when the child ends, for whatever reason. */
+  readonly ended: Promise<never>;
+}
+
+const running = new Set<ChildProcess>();
+
+// Whatever ends the demo, an error that nobody caught included, its children do not outlive it.
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** @param file - a module beside this one. */
+export function startChild<Orders, Reports>(file: string): Child<Orders, Reports> {
+  const child = fork(new URL(file, import.meta.url));
+  running.add(child);
+
+  const ended = new Promise<never>((_, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code, signal) => {
+      running.delete(child);
+      reject(new Error(`${file} (process ${String(child.pid)}) ended early: ${String(signal ?? code)}.`));
+    });
+  });
+  // Only who waits for the child is told; at the end of a run nobody does.
+  ended.catch(() => undefined);
+
+  const on: Child<Orders, Reports>['on'] = (type, listener) => {
+    child.on('message', (message) => {
+      const report = message as Message<Reports>;
+      if (report.type === type) listener(report.body as Reports[typeof type]);
+    });
+  };
+  return {
+    tell(type, body) {
+      // Whether it arrives shows in what comes back: a child that has ended rejects `ended`.
+      child.send({ type, body }, () => undefined);
+    },
+    on,
+    next<Type extends keyof Reports>(type: Type): Promise<Reports[Type]> {
+      const report = new Promise<Reports[Type]>((resolve) => {
+        on(type, resolve);
+      });
+      return Promise.race([report, ended]);
+    },
+    ended,
+  };
+}
+
+/** Ends all children, by their process ids, and waits until they are gone. */
+export async function endChildren(): Promise<void> {
+  const exits = [...running].map(
+    (child) =>
+      new Promise<void>((resolve) => {
+        child.once('exit', () => {
+          resolve();
+        });
+      }),
+  );
+  for (const child of running) child.kill('SIGKILL');
+  await Promise.all(exits);
+}

@@ -1,0 +1,82 @@
+/** What the processes of the demo tell each other. */
+
+export interface ReceiverOrders {
+  start: { guarded: boolean; secret: string };
+  /** Asks for `finished`. */
+  finish: object;
+}
+
+export interface ReceiverReports {
+  listening: { port: number; rss: number };
+  sample: ReceiverSample;
+  finished: ReceiverTotals;
+}
+
+/** The receiver at one moment. */
+export interface ReceiverSample {
+  /** Deliveries that wait: in the queue of the middleware, without it for a connection. */
+  depth: number;
+  /** The middleware's numbers; null without it. */
+  bound: { capacity: number; highWater: number; lowWater: number } | null;
+  /** Let in: by the middleware, without it by the handler. */
+  accepted: number;
+  refused: number;
+  /** Answered with 500. */
+  failed: number;
+}
+
+/** The receiver after the last delivery. */
+export interface ReceiverTotals {
+  deepest: number;
+  /** Null without the middleware. */
+  capacity: number | null;
+  /** Distinct deliveries that are in the database. */
+  stored: number;
+  /** Bytes. */
+  rss: number;
+}
+
+export interface SenderOrders {
+  start: { url: string; secret: string; deliveries: number };
+}
+
+export interface SenderReports {
+  sample: SenderSample;
+  done: SenderTotals;
+}
+
+export interface SenderSample {
+  delivered: number;
+  lost: number;
+}
+
+/** What the sender saw. */
+export interface SenderTotals {
+  deliveries: number;
+  /** Answered with 2xx in the end. */
+  delivered: number;
+  /** Given up after the last attempt. */
+  lost: number;
+  attempts: number;
+  /** The most that one delivery needed. */
+  maxAttempts: number;
+  /** How many attempts ended in what: a status, `timed out`, or `connection lost`. */
+  answers: Record<string, number>;
+  /** Milliseconds from the start of an attempt to its answer; attempts without an answer are not in here. */
+  answerMs: Percentiles;
+  /** The same for the answers alone that were not 2xx. */
+  rejectionMs: Percentiles;
+  /** Milliseconds from the first attempt to the answer that said it was delivered. */
+  deliveryMs: Percentiles;
+  /** From the first attempt until the last delivery was settled. */
+  seconds: number;
+}
+
+/** Null when nothing was measured. */
+export interface Percentiles {
+  p50: number | null;
+  p99: number | null;
+}
+
+/** A message as it travels. */
+export type Message<Map> = { [Type in keyof Map]: { type: Type; body: Map[Type] } }[keyof Map];

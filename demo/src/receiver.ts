@@ -1,0 +1,58 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { webhookBackpressure } from '@webhook-backpressure/express';
+import { webhookApp, type Ledger } from './app.ts';
+import { openChannel } from './channel.ts';
+import type { ReceiverOrders, ReceiverReports, ReceiverSample } from './messages.ts';
+import { ConnectionPool } from './pool.ts';
+import { POOL } from './setup.ts';
+
+const SAMPLE_MS = 100;
+
+const channel = openChannel<ReceiverOrders, ReceiverReports>();
+
+channel.on('start', ({ guarded, secret }) => {
+  const pool = new ConnectionPool(POOL);
+  const ledger: Ledger = { accepted: 0, failed: 0, stored: new Set() };
+  const backpressure = guarded ? webhookBackpressure() : undefined;
+  const app = webhookApp(secret, pool, ledger, backpressure);
+
+  let deepest = 0;
+  const server = createServer((req, res) => {
+    app(req, res);
+    // A delivery is admitted within the call, so no depth is missed.
+    deepest = Math.max(deepest, backpressure?.intake.snapshot().depth ?? 0);
+  });
+  server.listen(0, '127.0.0.1', () => {
+    const { port } = server.address() as AddressInfo;
+    channel.send('listening', { port, rss: process.memoryUsage.rss() });
+  });
+
+  const sample = (): ReceiverSample => {
+    const { accepted, failed } = ledger;
+    if (backpressure === undefined) {
+      return { depth: pool.waiting, bound: null, accepted, refused: 0, failed };
+    }
+    const { depth, effectiveCapacity, highWater, lowWater, totals } = backpressure.intake.snapshot();
+    const refused = [...Object.values(totals.refused), ...Object.values(totals.withdrawn)];
+    return {
+      depth,
+      bound: { capacity: effectiveCapacity, highWater, lowWater },
+      accepted: totals.admitted,
+      refused: refused.reduce((sum, count) => sum + count, 0),
+      failed,
+    };
+  };
+  setInterval(() => {
+    channel.send('sample', sample());
+  }, SAMPLE_MS);
+
+  channel.on('finish', () => {
+    channel.send('finished', {
+      deepest: Math.max(deepest, pool.deepest),
+      capacity: backpressure?.intake.snapshot().capacity ?? null,
+      stored: ledger.stored.size,
+      rss: process.memoryUsage.rss(),
+    });
+  });
+});

@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Webhook } from 'standardwebhooks';
+import { openChannel } from './channel.ts';
+import { deliver, isSuccess, type Attempt } from './delivery.ts';
+import type { SenderOrders, SenderReports, SenderTotals } from './messages.ts';
+import { bulkImport } from './payloads.ts';
+import { percentiles } from './percentiles.ts';
+import { IMPORT, SENDER } from './setup.ts';
+
+const SAMPLE_MS = 100;
+/** How often it looks which deliveries are due. */
+const TICK_MS = 10;
+
+const channel = openChannel<SenderOrders, SenderReports>();
+
+channel.on('start', ({ url, secret, deliveries }) => {
+  void importAll(url, secret, deliveries).then((totals) => {
+    channel.send('done', totals);
+  });
+});
+
+async function importAll(url: string, secret: string, deliveries: number): Promise<SenderTotals> {
+  const webhook = new Webhook(secret);
+  const events = bulkImport(deliveries);
+  const answers: Record<string, number> = {};
+  const answerMs: number[] = [];
+  const rejectionMs: number[] = [];
+  const deliveryMs: number[] = [];
+  let delivered = 0;
+  let lost = 0;
+  let attempts = 0;
+  let maxAttempts = 0;
+
+  const settle = async (event: (typeof events)[number]): Promise<void> => {
+    const firstAt = performance.now();
+    let own = 0;
+    const count = (attempt: Attempt): void => {
+      const { answer, tookMs } = attempt;
+      own += 1;
+      answers[answer] = (answers[answer] ?? 0) + 1;
+      if (typeof answer !== 'number') return;
+      answerMs.push(tookMs);
+      if (!isSuccess(attempt)) rejectionMs.push(tookMs);
+    };
+    if (await deliver(event, url, webhook, SENDER, count)) {
+      delivered += 1;
+      deliveryMs.push(performance.now() - firstAt);
+    } else {
+      lost += 1;
+    }
+    attempts += own;
+    maxAttempts = Math.max(maxAttempts, own);
+  };
+
+  const sampling = setInterval(() => {
+    channel.send('sample', { delivered, lost });
+  }, SAMPLE_MS);
+
+  // An import does not wait for answers: what is due is sent, however many are under way.
+  const startedAt = performance.now();
+  const underWay: Promise<void>[] = [];
+  while (underWay.length < events.length) {
+    const due = Math.ceil(((performance.now() - startedAt) / 1000) * IMPORT.perSecond);
+    for (const event of events.slice(underWay.length, due)) underWay.push(settle(event));
+    await sleep(TICK_MS);
+  }
+  await Promise.all(underWay);
+  clearInterval(sampling);
+
+  return {
+    deliveries,
+    delivered,
+    lost,
+    attempts,
+    maxAttempts,
+    answers,
+    answerMs: percentiles(answerMs),
+    rejectionMs: percentiles(rejectionMs),
+    deliveryMs: percentiles(deliveryMs),
+    seconds: (performance.now() - startedAt) / 1000,
+  };
+}
