@@ -1,3 +1,4 @@
+import { Alarm } from './alarm.ts';
 import { checkDelivery, keyOf, type Delivery } from './delivery.ts';
 import { Deadlines } from './deadlines.ts';
 import { DrainRate } from './drain-rate.ts';
@@ -42,8 +43,7 @@ export class BoundedIntake implements Intake, PlaceOwner {
   readonly #ledger = new Ledger();
   readonly #listeners = new Listeners();
   #pacer: Pacer;
-  #pacerTimer: unknown;
-  #isPacerArmed = false;
+  readonly #paceAlarm: Alarm;
   #lastMs = 0;
   /** In a dry run: handled although refused or withdrawn. */
   #outside = 0;
@@ -57,6 +57,7 @@ export class BoundedIntake implements Intake, PlaceOwner {
     this.#fixtures = options;
     this.#pool = new WorkerPool(options.concurrency);
     this.#pacer = new Pacer(options.drainRate);
+    this.#paceAlarm = new Alarm(options.clock, this.#startPaced);
     this.#deadlines = new Deadlines<Place>(options.clock, this.#now, this.#expire, this.#watch);
     this.#measure(0);
   }
@@ -71,7 +72,7 @@ export class BoundedIntake implements Intake, PlaceOwner {
     if (this.#queue.size === 0 && this.#pool.isFree && this.#pacer.delayMs(now) === 0) {
       const place = new Place(this, key, now, Infinity);
       this.#ledger.admitted += 1;
-      this.#start(place, now);
+      this.#start(place, now, false);
       return place;
     }
     const reason = this.#judge(delivery, key, now);
@@ -113,7 +114,10 @@ export class BoundedIntake implements Intake, PlaceOwner {
     const before = this.#settings;
     this.#settings = updateSettings(before, changes);
     const now = this.#now();
-    if (this.#settings.drainRate !== before.drainRate) this.#pacer = new Pacer(this.#settings.drainRate);
+    if (this.#settings.drainRate !== before.drainRate) {
+      this.#pacer = new Pacer(this.#settings.drainRate, this.#pacer);
+      this.#paceAlarm.clear();
+    }
     this.#pool.resize(this.#settings.concurrency);
     this.#dispatch(now);
     this.#judgeGate(now);
@@ -208,14 +212,13 @@ export class BoundedIntake implements Intake, PlaceOwner {
     return place;
   }
 
-  /** Gives the place a worker. */
-  #start(place: Place, now: number): void {
-    const waited = place.state === 'waiting' && now > place.admittedAtMs;
+  /** Gives the place a worker. `isTimed`: see {@link Pacer.started}. */
+  #start(place: Place, now: number, isTimed: boolean): void {
     place.state = 'active';
     place.startedAtMs = now;
     place.waitedMs = this.#fixtures.dryRun ? 0 : now - place.admittedAtMs;
     this.#pool.take();
-    this.#pacer.started(now, waited);
+    this.#pacer.started(now, isTimed);
     this.#deadlines.set(place, now + this.#settings.maxHandlingMs, now);
     if (!this.#pool.isFree) this.#drain.saturate(now);
     this.#ledger.started += 1;
@@ -232,13 +235,13 @@ export class BoundedIntake implements Intake, PlaceOwner {
   }
 
   /** Gives free workers what waits, as far as the pace allows. */
-  #dispatch(now: number): void {
+  #dispatch(now: number, isPaced = this.#paceAlarm.isSet): void {
     for (;;) {
       const place = this.#pool.isFree ? this.#queue.peek() : null;
       if (place === null) break;
       const delayMs = this.#pacer.delayMs(now);
       if (delayMs > 0) {
-        this.#armPacer(delayMs);
+        this.#paceAlarm.set(now, delayMs);
         break;
       }
       if (now >= place.expiresAtMs) {
@@ -250,22 +253,17 @@ export class BoundedIntake implements Intake, PlaceOwner {
       this.#deadlines.clear(place);
       // Settled before the start is reported: a listener may start the next one, whose turn is after this one.
       place.settle(place);
-      this.#start(place, now);
+      this.#start(place, now, isPaced);
     }
     if (this.#pool.isFree) this.#drain.relax(now, this.#pool.size);
     else this.#drain.saturate(now);
   }
 
-  #armPacer(delayMs: number): void {
-    if (this.#isPacerArmed) return;
-    this.#isPacerArmed = true;
-    this.#pacerTimer = this.#fixtures.clock.setTimeout(() => {
-      this.#isPacerArmed = false;
-      const now = this.#now();
-      this.#dispatch(now);
-      this.#judgeGate(now);
-    }, delayMs);
-  }
+  readonly #startPaced = (): void => {
+    const now = this.#now();
+    this.#dispatch(now, true);
+    this.#judgeGate(now);
+  };
 
   /** Ends the handling of a delivery, however it came about. */
   #end(place: Place, outcome: Outcome, now: number, isOverdue = false): void {
@@ -385,7 +383,7 @@ export class BoundedIntake implements Intake, PlaceOwner {
       const refused = this.#refuseWaiting(now);
       this.#phase = 'closed';
       this.#deadlines.stop();
-      clock.clearTimeout(this.#pacerTimer);
+      this.#paceAlarm.clear();
       this.#pool.close();
       const remaining = this.#pool.active + this.#outside;
       const report = { completed: done() - doneBefore, refused, remaining };

@@ -1,3 +1,4 @@
+import { Alarm } from './alarm.ts';
 import type { Clock } from './clock.ts';
 
 /** Deadlines are kept to this step: never early, and late by one step and the timer's own delay at most. */
@@ -23,15 +24,14 @@ export interface Timed<T> {
  * timer runs only while there are deadlines.
  */
 export class Deadlines<T extends Timed<T>> {
-  readonly #clock: Clock;
+  readonly #alarm: Alarm;
   readonly #onDue: (item: T, nowMs: number) => void;
   readonly #onStep: (nowMs: number) => void;
   readonly #now: () => number;
   readonly #slots: (T | null)[] = new Array<T | null>(SLOTS).fill(null);
   #size = 0;
   #doneStep = 0;
-  #timer: unknown;
-  #wakesAtMs = Infinity;
+  #isStopped = false;
 
   /**
    * @param onDue - called for each item whose time has come, after all of them have left the wheel. An item
@@ -44,13 +44,14 @@ export class Deadlines<T extends Timed<T>> {
     onDue: (item: T, nowMs: number) => void,
     onStep: (nowMs: number) => void,
   ) {
-    this.#clock = clock;
+    this.#alarm = new Alarm(clock, this.#tick);
     this.#now = now;
     this.#onDue = onDue;
     this.#onStep = onStep;
   }
 
   set(item: T, atMs: number, nowMs: number): void {
+    if (this.#isStopped) return;
     if (this.#size === 0) this.#doneStep = Math.floor(nowMs / STEP_MS);
     const step = Math.max(this.#doneStep + 1, Math.ceil(atMs / STEP_MS));
     const slot = step & SLOT_MASK;
@@ -61,13 +62,11 @@ export class Deadlines<T extends Timed<T>> {
     if (first !== null) first.duePrevious = item;
     this.#slots[slot] = item;
     this.#size += 1;
-    // A timer long overdue is a timer lost: some runtimes drop a timer with the request that set it.
-    if (nowMs > this.#wakesAtMs + 2 * STEP_MS) this.#sleep();
-    if (this.#wakesAtMs === Infinity) this.#wake(nowMs);
+    this.#wake(nowMs);
   }
 
   clear(item: T): void {
-    if (item.dueStep === NO_DEADLINE) return;
+    if (item.dueStep === NO_DEADLINE || this.#isStopped) return;
     if (item.dueNext !== null) item.dueNext.duePrevious = item.duePrevious;
     if (item.duePrevious !== null) item.duePrevious.dueNext = item.dueNext;
     else this.#slots[item.dueStep & SLOT_MASK] = item.dueNext;
@@ -76,29 +75,19 @@ export class Deadlines<T extends Timed<T>> {
     this.#size -= 1;
   }
 
-  /** Stops the timer and forgets all deadlines. */
+  /** Stops the timer and forgets all deadlines, for good. */
   stop(): void {
-    this.#sleep();
+    this.#isStopped = true;
+    this.#alarm.clear();
     this.#slots.fill(null);
     this.#size = 0;
   }
 
-  #sleep(): void {
-    if (this.#wakesAtMs === Infinity) return;
-    this.#clock.clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#wakesAtMs = Infinity;
-  }
-
   #wake(nowMs: number): void {
-    const ms = STEP_MS - (nowMs % STEP_MS);
-    this.#wakesAtMs = nowMs + ms;
-    this.#timer = this.#clock.setTimeout(this.#tick, ms);
+    this.#alarm.set(nowMs, STEP_MS - (nowMs % STEP_MS));
   }
 
   readonly #tick = (): void => {
-    this.#wakesAtMs = Infinity;
-    this.#timer = undefined;
     const nowMs = this.#now();
     const step = Math.floor(nowMs / STEP_MS);
     const due: T[] = [];
@@ -112,7 +101,7 @@ export class Deadlines<T extends Timed<T>> {
       if (item.dueStep === NO_DEADLINE) this.#onDue(item, nowMs);
     }
     this.#onStep(nowMs);
-    if (this.#size > 0 && this.#wakesAtMs === Infinity) this.#wake(nowMs);
+    if (this.#size > 0) this.#wake(nowMs);
   };
 
   #collect(slot: number, step: number, due: T[]): void {

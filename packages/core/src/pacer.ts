@@ -1,7 +1,8 @@
 /** A start may be made up for this long after it was due, and no longer, or a pause would end in a clump. */
 const CATCH_UP_US = 100_000;
-/** Rates are kept in starts per 1,000 s, so that 0.5/s and 33.3/s are whole numbers too. */
-const RATE_SCALE = 1000;
+/** Rates are kept in starts per 1,000,000 s, so that 0.5/s and 33.3/s are whole numbers too. */
+const RATE_SCALE = 1_000_000;
+const US_PER_S = 1_000_000;
 const US_PER_MS = 1000;
 
 /**
@@ -12,13 +13,16 @@ export class Pacer {
   /** Starts per second, or undefined when nothing is paced. */
   readonly rate: number | undefined;
   readonly #scaledRate: number;
-  /** The next start is due at this time. */
-  #dueUs = 0;
+  /** The last start was due, or when it could not have been made up for, was made, at this time. */
+  #startedUs = -Infinity;
+  #dueUs = -Infinity;
   #remainder = 0;
 
-  constructor(rate: number | undefined) {
+  /** @param before - whose place it takes: the first start keeps its distance from the last one there. */
+  constructor(rate: number | undefined, before?: Pacer) {
     this.rate = rate;
     this.#scaledRate = rate === undefined ? 0 : Math.max(1, Math.round(rate * RATE_SCALE));
+    if (before !== undefined && this.#scaledRate > 0) this.#space(before.#startedUs);
   }
 
   /** Milliseconds until the next start is due; 0 when one is due now. */
@@ -30,15 +34,19 @@ export class Pacer {
   /**
    * Notes a start.
    *
-   * @param waited - whether it had been waiting for its turn. Then a start that came late, because timers do,
-   * moves the next one closer; a start after a pause does not.
+   * @param isTimed - whether it had to wait for this pace, and for nothing else. Then one that came late, because
+   * timers do, moves the next one closer; a start after a pause does not.
    */
-  started(nowMs: number, waited: boolean): void {
+  started(nowMs: number, isTimed: boolean): void {
     if (this.#scaledRate === 0) return;
     const nowUs = Math.floor(nowMs * US_PER_MS);
-    const interval = 1_000_000 * RATE_SCALE + this.#remainder;
-    const wholeUs = Math.floor(interval / this.#scaledRate);
+    this.#space(Math.max(this.#dueUs, isTimed ? nowUs - CATCH_UP_US : nowUs));
+  }
+
+  #space(startedUs: number): void {
+    const interval = US_PER_S * RATE_SCALE + this.#remainder;
     this.#remainder = interval % this.#scaledRate;
-    this.#dueUs = Math.max(this.#dueUs, waited ? nowUs - CATCH_UP_US : nowUs) + wholeUs;
+    this.#startedUs = startedUs;
+    this.#dueUs = startedUs + Math.floor(interval / this.#scaledRate);
   }
 }

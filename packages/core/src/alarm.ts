@@ -1,0 +1,47 @@
+import type { Clock } from './clock.ts';
+
+/** A timer this late may be lost: some runtimes drop a timer together with the request that set it. */
+const LOST_MS = 100;
+
+/** One timer, set at most once at a time, and anew when it seems lost. */
+export class Alarm {
+  readonly #clock: Clock;
+  readonly #ring: () => void;
+  #handle: unknown;
+  #ringsAtMs = Infinity;
+
+  constructor(clock: Clock, ring: () => void) {
+    this.#clock = clock;
+    this.#ring = ring;
+  }
+
+  /** Rings in `ms`, unless it is set already. */
+  set(nowMs: number, ms: number): void {
+    let delayMs = ms;
+    if (this.#ringsAtMs !== Infinity) {
+      if (nowMs <= this.#ringsAtMs + LOST_MS) return;
+      this.clear();
+      // At once: in a process that is merely late the new timer must not postpone the old one again and again.
+      delayMs = 0;
+    }
+    this.#ringsAtMs = nowMs + delayMs;
+    this.#handle = this.#clock.setTimeout(this.#fire, delayMs);
+  }
+
+  get isSet(): boolean {
+    return this.#ringsAtMs !== Infinity;
+  }
+
+  clear(): void {
+    if (this.#ringsAtMs === Infinity) return;
+    this.#clock.clearTimeout(this.#handle);
+    this.#handle = undefined;
+    this.#ringsAtMs = Infinity;
+  }
+
+  readonly #fire = (): void => {
+    this.#handle = undefined;
+    this.#ringsAtMs = Infinity;
+    this.#ring();
+  };
+}
