@@ -44,7 +44,9 @@ export class BoundedIntake implements Intake, PlaceOwner {
   readonly #listeners = new Listeners();
   #pacer: Pacer;
   readonly #paceAlarm: Alarm;
-  #lastMs = 0;
+  #readingMs = -Infinity;
+  /** What the clock has gone back in all. */
+  #aheadMs = 0;
   /** In a dry run: handled although refused or withdrawn. */
   #outside = 0;
   #isStalled = false;
@@ -215,11 +217,12 @@ export class BoundedIntake implements Intake, PlaceOwner {
   /** Gives the place a worker. `isTimed`: see {@link Pacer.started}. */
   #start(place: Place, now: number, isTimed: boolean): void {
     place.state = 'active';
-    place.startedAtMs = now;
-    place.waitedMs = this.#fixtures.dryRun ? 0 : now - place.admittedAtMs;
+    // In a dry run it is handled from its admission on, and the drain rate has to come from the true times.
+    place.startedAtMs = this.#fixtures.dryRun ? place.admittedAtMs : now;
+    place.waitedMs = place.startedAtMs - place.admittedAtMs;
     this.#pool.take();
     this.#pacer.started(now, isTimed);
-    this.#deadlines.set(place, now + this.#settings.maxHandlingMs, now);
+    this.#deadlines.set(place, place.startedAtMs + this.#settings.maxHandlingMs, now);
     if (!this.#pool.isFree) this.#drain.saturate(now);
     this.#ledger.started += 1;
     if (this.#listeners.any) this.#emit(now, { type: 'started', key: place.key, waitedMs: place.waitedMs });
@@ -230,7 +233,7 @@ export class BoundedIntake implements Intake, PlaceOwner {
     place.state = 'outside';
     place.startedAtMs = place.admittedAtMs;
     this.#outside += 1;
-    this.#deadlines.set(place, now + this.#settings.maxHandlingMs, now);
+    this.#deadlines.set(place, place.startedAtMs + this.#settings.maxHandlingMs, now);
     this.#ledger.started += 1;
   }
 
@@ -409,9 +412,12 @@ export class BoundedIntake implements Intake, PlaceOwner {
   }
 
   readonly #now = (): number => {
-    // A clock that goes back would turn waits negative.
-    this.#lastMs = Math.max(this.#lastMs, this.#fixtures.clock.now());
-    return this.#lastMs;
+    const readingMs = this.#fixtures.clock.now();
+    // A clock that went back would turn waits negative. To wait for it to catch up would stop every deadline and
+    // every paced start, so time goes on from where it was.
+    if (readingMs < this.#readingMs) this.#aheadMs += this.#readingMs - readingMs;
+    this.#readingMs = readingMs;
+    return readingMs + this.#aheadMs;
   };
 
   #emit(at: number, body: EventBody): void {

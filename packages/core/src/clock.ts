@@ -7,7 +7,7 @@ declare function clearTimeout(handle: unknown): void;
  * simulation can run hours in milliseconds with the manual clock of `@webhook-backpressure/core/testing`.
  */
 export interface Clock {
-  /** Milliseconds, monotonic, never negative. A reading below an earlier one is taken as that earlier one. */
+  /** Milliseconds, monotonic. A reading below the last one counts as no time having passed since then. */
   now(): number;
   /** Calls back once, after `ms` milliseconds or a little later. */
   setTimeout(callback: () => void, ms: number): unknown;
