@@ -56,9 +56,15 @@ export function invalid(
 
 const SHOWN_CHARACTERS = 80;
 
-function show(value: unknown): string {
+/** A value as an error message names it: short, and told apart from a string that looks like it. */
+export function show(value: unknown): string {
   const text = describe(value);
   return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
+}
+
+/** Undefined when the object's own toJSON returns that, although the types say otherwise. */
+function toJson(value: object): string | undefined {
+  return JSON.stringify(value);
 }
 
 function describe(value: unknown): string {
@@ -73,7 +79,7 @@ function describe(value: unknown): string {
       if (value === null) return 'null';
       if (Array.isArray(value)) return `an array of ${String(value.length)}`;
       try {
-        return JSON.stringify(value);
+        return toJson(value) ?? 'an object';
       } catch {
         return 'an object';
       }

@@ -1,5 +1,6 @@
 import { systemClock, type Clock } from './clock.ts';
-import { BackpressureError, invalid, type BackpressureErrorCode } from './errors.ts';
+import { keyOf } from './delivery.ts';
+import { BackpressureError, invalid, show, type BackpressureErrorCode } from './errors.ts';
 import type { RetryAfterSettings } from './retry-after.ts';
 
 /** What can be changed while the intake runs. */
@@ -170,10 +171,11 @@ function retryAfter(base: RetryAfterSettings, given: Tunable['retryAfter']): Ret
 function shedKeys(given: Record<string, boolean>): ReadonlySet<string> {
   if (!isRecord(given)) throw invalid('ERR_WBP_SHED', 'shed', 'an object of booleans', given);
   const keys = new Set<string>();
-  for (const [key, isShed] of Object.entries(given)) {
+  for (const [key, isShed] of Object.entries(given) as [string, boolean | undefined][]) {
+    if (isShed === undefined) continue;
     if (typeof isShed !== 'boolean')
       throw invalid('ERR_WBP_SHED', `shed[${JSON.stringify(key)}]`, 'a boolean', isShed);
-    if (isShed) keys.add(key);
+    if (isShed) keys.add(keyOf({ key }));
   }
   return keys;
 }
@@ -185,7 +187,7 @@ function check(settings: Settings): void {
     throw new BackpressureError(
       'ERR_WBP_WATER_MARKS',
       'lowWaterMark and highWaterMark must be numbers with 0 < low < high ≤ 1, ' +
-        `but were ${String(lowWaterMark)} and ${String(highWaterMark)}.`,
+        `but were ${show(lowWaterMark)} and ${show(highWaterMark)}.`,
     );
   }
   checkInteger('ERR_WBP_CONCURRENCY', 'concurrency', settings.concurrency, 1);
