@@ -48,7 +48,11 @@ export class Reserve<T extends Reserving<T>> {
     if (isFull) return 'full';
     if (size < high) return 'open';
 
-    const half = Math.ceil((effectiveCapacity - high) / 2);
+    // Half of a single place is that place.
+    const half = Math.max(1, Math.floor((effectiveCapacity - high) / 2));
+    // A place stays counted until its delivery leaves, also when the queue has fallen since: so many can only be
+    // held while as many are taken.
+    if (size - high < half) return 'open';
     if (!isEntitled && this.#small >= half) return 'shedding';
     const isAskedByOthers = nowMs - this.#otherAskedMs <= memoryMs;
     return isAskedByOthers && line !== undefined && line.reserved >= half ? 'full' : 'open';
