@@ -60,9 +60,9 @@ function perSecond(history: readonly { at: number; delivered: number }[]): numbe
 }
 
 export function queueLine({ title, seconds, receiver: { depth, bound } }: Moment): string {
-  const head = `${title.padEnd(8)}${seconds.toFixed(1).padStart(5)} s  ${bar(depth, bound)} ${count(depth)} waiting`;
-  if (bound === null) return `${head}, no bound`;
-  return `${head} of ${count(bound.capacity)}, marks ${count(bound.lowWater)} and ${count(bound.highWater)}`;
+  const head = `${title.padEnd(8)}${seconds.toFixed(1).padStart(5)} s  ${bar(depth, bound)} ${count(depth)}`;
+  if (bound === null) return `${head} waiting, no bound`;
+  return `${head} of ${count(bound.capacity)} waiting, marks ${count(bound.lowWater)} and ${count(bound.highWater)}`;
 }
 
 export function countsLine({ receiver, sender, deliveredPerSecond }: Moment): string {

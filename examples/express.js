@@ -1,0 +1,22 @@
+// @ts-check
+import { webhookBackpressure } from '@webhook-backpressure/express';
+import { closeOnSignals } from '@webhook-backpressure/node';
+import express from 'express';
+
+const { PORT = '3000' } = process.env;
+const app = express();
+const backpressure = webhookBackpressure();
+app.use(backpressure);
+
+// Body parsers come after the middleware: what waits or is refused is not read.
+app.post('/webhooks', express.raw({ type: '*/*' }), (req, res) => {
+  // Verify the signature here, over the raw bytes, and do the work.
+  console.log('waited', req.backpressure?.waitedMs, 'ms:', String(req.body));
+  res.sendStatus(204);
+});
+
+const server = app.listen(Number(PORT), () => {
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  console.log(`http://localhost:${String(port)}/webhooks`);
+});
+closeOnSignals(backpressure.intake, { server });

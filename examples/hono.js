@@ -1,0 +1,23 @@
+// @ts-check
+import { serve } from '@hono/node-server';
+import { webhookBackpressure } from '@webhook-backpressure/hono';
+import { closeOnSignals } from '@webhook-backpressure/node';
+import { Hono } from 'hono';
+
+const { PORT = '3000' } = process.env;
+const app = new Hono();
+const backpressure = webhookBackpressure();
+app.use(backpressure);
+
+app.post('/webhooks', async (c) => {
+  const body = await c.req.text();
+  // Verify the signature here, over the raw bytes, and do the work.
+  console.log('waited', c.get('backpressure')?.waitedMs, 'ms:', body);
+  return c.body(null, 204);
+});
+
+// On Bun, Deno and workers, `export default app` takes the place of all that follows.
+const server = serve({ fetch: app.fetch, port: Number(PORT) }, ({ port }) => {
+  console.log(`http://localhost:${String(port)}/webhooks`);
+});
+closeOnSignals(backpressure.intake, { server: /** @type {import('node:http').Server} */ (server) });

@@ -1,0 +1,25 @@
+// @ts-check
+import { text } from 'node:stream/consumers';
+import { webhookBackpressure } from '@webhook-backpressure/koa';
+import { closeOnSignals } from '@webhook-backpressure/node';
+import Koa from 'koa';
+
+const { PORT = '3000' } = process.env;
+const app = new Koa();
+const backpressure = webhookBackpressure();
+app.use(backpressure);
+
+// Body parsers come after the middleware: what waits or is refused is not read.
+app.use(async (ctx) => {
+  if (ctx.method !== 'POST' || ctx.path !== '/webhooks') return;
+  const body = await text(ctx.req);
+  // Verify the signature here, over the raw bytes, and do the work.
+  console.log('waited', ctx.state.backpressure?.waitedMs, 'ms:', body);
+  ctx.status = 204;
+});
+
+const server = app.listen(Number(PORT), () => {
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  console.log(`http://localhost:${String(port)}/webhooks`);
+});
+closeOnSignals(backpressure.intake, { server });

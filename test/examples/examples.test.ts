@@ -1,0 +1,50 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { createInterface, type Interface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { run } from '../packaging/run.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const examples = readdirSync(`${root}/examples`).filter((name) => name.endsWith('.js'));
+
+let child: ChildProcess | undefined;
+
+// The examples import what users import: the packages as they were built. Where they are up to date this is quick.
+beforeAll(() => run('npx', ['tsc', '-b', 'examples'], root), 120_000);
+
+afterEach(() => child?.kill('SIGKILL'));
+
+it('has an example for each way to serve', () => {
+  expect(examples.sort()).toEqual(['express.js', 'hono.js', 'koa.js', 'node-http.js']);
+});
+
+describe.each(examples)('%s', (example) => {
+  it('takes a delivery on the port it was given, and ends when it is told to', async () => {
+    const { process: started, lines } = start(example);
+    const [url] = (await once(lines, 'line')) as [string];
+    expect(url).toMatch(/^http:\/\/localhost:\d+\/webhooks$/);
+
+    const handled = once(lines, 'line');
+    const answer = await fetch(url, { method: 'POST', body: '{"type":"order.created"}' });
+    expect(answer.status).toBe(204);
+    // Only the middleware knows how long a delivery waited.
+    expect((await handled)[0]).toMatch(/^waited \d+(\.\d+)? ms: {"type":"order.created"}$/);
+    expect((await fetch(new URL('/elsewhere', url), { method: 'POST' })).status).toBe(404);
+
+    const ended = once(started, 'exit');
+    started.kill('SIGTERM');
+    expect(await ended).toEqual([null, 'SIGTERM']);
+  });
+});
+
+function start(example: string): { process: ChildProcess; lines: Interface } {
+  const started = spawn(process.execPath, [`examples/${example}`], {
+    cwd: root,
+    env: { ...process.env, PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  child = started;
+  return { process: started, lines: createInterface({ input: started.stdout }) };
+}
