@@ -30,3 +30,18 @@ export const systemClock: Clock = {
     clearTimeout(handle);
   },
 };
+
+/**
+ * The clock's readings, made monotonic. A clock that went back would turn waits negative. To wait for it to catch
+ * up would stop every deadline and every paced start, so time goes on from where it was.
+ */
+export function monotonic(clock: Clock): () => number {
+  let lastMs = -Infinity;
+  let aheadMs = 0;
+  return () => {
+    const readingMs = clock.now();
+    if (readingMs < lastMs) aheadMs += lastMs - readingMs;
+    lastMs = readingMs;
+    return readingMs + aheadMs;
+  };
+}

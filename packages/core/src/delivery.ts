@@ -1,4 +1,5 @@
 import { invalid } from './errors.ts';
+import type { SenderProfile } from './sender-profile.ts';
 
 /** What the intake may know about a delivery. Everything is optional. */
 export interface Delivery {
@@ -17,7 +18,14 @@ export interface Delivery {
   statusCode?: 429 | 503 | undefined;
   /** `false`: its sender never tries again, so it may use the reserve. Default true. */
   retries?: boolean | undefined;
+  /** It is a handshake: a few of them at a time are let in as critical ones. Default false. */
+  handshake?: boolean | undefined;
+  /** What is known about its sender: how it takes Retry-After, and what makes it switch an endpoint off. */
+  profile?: SenderProfile | undefined;
 }
+
+/** A delivery about which nothing is known. */
+export const NOTHING_KNOWN: Delivery = {};
 
 /** The key of everybody who has none. */
 export const DEFAULT_KEY = 'default';
@@ -34,8 +42,8 @@ export function checkDelivery(delivery: Delivery): void {
   if (typeof (delivery as unknown) !== 'object' || (delivery as unknown) === null) {
     throw invalid('ERR_WBP_DELIVERY', 'delivery', 'an object', delivery);
   }
-  const { key, id, priority, maxWaitMs, statusCode, retries }: Partial<Record<keyof Delivery, unknown>> =
-    delivery;
+  const given: Partial<Record<keyof Delivery, unknown>> = delivery;
+  const { key, id, priority, maxWaitMs, statusCode, retries, handshake, profile } = given;
   if (key !== undefined && typeof key !== 'string') throw invalidField('key', 'a string', key);
   if (id !== undefined && typeof id !== 'string') throw invalidField('id', 'a string', id);
   if (priority !== undefined && priority !== 'normal' && priority !== 'critical') {
@@ -49,6 +57,12 @@ export function checkDelivery(delivery: Delivery): void {
   }
   if (retries !== undefined && typeof retries !== 'boolean')
     throw invalidField('retries', 'a boolean', retries);
+  if (handshake !== undefined && typeof handshake !== 'boolean') {
+    throw invalidField('handshake', 'a boolean', handshake);
+  }
+  if (profile !== undefined && (typeof profile !== 'object' || profile === null)) {
+    throw invalidField('profile', 'a sender profile', profile);
+  }
 }
 
 function invalidField(field: keyof Delivery, rule: string, given: unknown): Error {

@@ -16,6 +16,7 @@ export type BackpressureErrorCode =
   | 'ERR_WBP_RETRY_AFTER'
   | 'ERR_WBP_SHED'
   | 'ERR_WBP_DRY_RUN'
+  | 'ERR_WBP_PRESSURE'
   | 'ERR_WBP_CLOCK'
   | 'ERR_WBP_RANDOM'
   | 'ERR_WBP_NOT_TUNABLE'

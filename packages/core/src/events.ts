@@ -19,6 +19,8 @@ export type IntakeEvent = { readonly at: number } & (
       readonly status: 429 | 503;
       readonly retryAfterSeconds: number;
       readonly key: string;
+      /** Its sender never tries again. */
+      readonly lossRisk: boolean;
     }
   | { readonly type: 'started'; readonly key: string; readonly waitedMs: number }
   | { readonly type: 'completed'; readonly key: string; readonly tookMs: number; readonly outcome: Outcome }
@@ -31,6 +33,8 @@ export type IntakeEvent = { readonly at: number } & (
     }
   /** A permit was held longer than `maxHandlingMs` and was taken back. */
   | { readonly type: 'overdue'; readonly key: string; readonly heldMs: number }
+  /** Much of what makes the sender switch the endpoint off has happened. Reported once. */
+  | { readonly type: 'endangered'; readonly sender: string }
   /** `options` names what was changed. */
   | { readonly type: 'updated'; readonly options: readonly string[] }
   | {

@@ -81,6 +81,11 @@ export class FairQueue<T extends Queued<T>> {
     return this.#turn === null ? null : this.#turn.first;
   }
 
+  /** Lets the key whose turn it is wait for its next one. */
+  pass(): void {
+    if (this.#turn !== null) this.#turn = this.#turn.next;
+  }
+
   /** Takes the delivery whose turn it is, or null when nothing waits. */
   shift(): T | null {
     const line = this.#turn;

@@ -14,6 +14,8 @@ export interface Totals {
   readonly overdue: number;
   /** Refused at the door, by reason. In a dry run: let in all the same. */
   readonly refused: Readonly<Record<RefusalReason, number>>;
+  /** Refused, at the door or later, although their senders never try again. */
+  readonly lossRisk: number;
   /** Left after admission and before the start, by cause. */
   readonly withdrawn: Readonly<Record<WithdrawalCause, number>>;
 }
@@ -25,6 +27,7 @@ export class Ledger implements Totals {
   completed = 0;
   failed = 0;
   overdue = 0;
+  lossRisk = 0;
   readonly refused = { shedding: 0, full: 0, wait: 0, displaced: 0, pressure: 0, shed: 0, closing: 0 };
   readonly withdrawn = { abandoned: 0, expired: 0, displaced: 0, closing: 0 };
 
@@ -36,6 +39,7 @@ export class Ledger implements Totals {
       completed: this.completed,
       failed: this.failed,
       overdue: this.overdue,
+      lossRisk: this.lossRisk,
       refused: { ...this.refused },
       withdrawn: { ...this.withdrawn },
     };

@@ -42,11 +42,17 @@ export interface Tunable {
    */
   statusCode?: 'auto' | 429 | 503 | undefined;
   /**
-   * How Retry-After is computed. `strategy`: `depth`, the time to work off what waits. `minSeconds` and
+   * How Retry-After is computed. `strategy`: `booked`, the default, gives each refused
+   * delivery its own second, so that the retries come at the pace at which they can be taken; `depth` is the time
+   * to work off what waits. `minSeconds` and
    * `maxSeconds`: integers, 1 ≤ min ≤ max, default 1 and 900. At an update, fields that are absent stay.
    */
   retryAfter?:
-    | { strategy?: 'depth' | undefined; minSeconds?: number | undefined; maxSeconds?: number | undefined }
+    | {
+        strategy?: 'booked' | 'depth' | undefined;
+        minSeconds?: number | undefined;
+        maxSeconds?: number | undefined;
+      }
     | undefined;
   /** Break glass: deliveries of the keys that are `true` here are refused. Default none. */
   shed?: Record<string, boolean> | undefined;
@@ -56,6 +62,12 @@ export interface Tunable {
 export interface IntakeOptions extends Tunable {
   /** Decide and report, but let everything in at once: for trying options on real traffic. Default false. */
   dryRun?: boolean | undefined;
+  /**
+   * Whether the process itself is overloaded; asked at each delivery, so it must be cheap. While it says true,
+   * deliveries that may not use the reserve are refused. Default never; the node package has one that looks at the
+   * event loop and the heap. One that throws says false.
+   */
+  pressure?: (() => boolean) | undefined;
   /** The source of time. Default the runtime's monotonic clock. */
   clock?: Clock | undefined;
   /** The source of chance: numbers from 0 up to, not including, 1. Default `Math.random`. */
@@ -80,6 +92,7 @@ export interface Settings {
 /** What is fixed at construction. */
 export interface Fixtures {
   readonly dryRun: boolean;
+  readonly isPressed: () => boolean;
   readonly clock: Clock;
   readonly random: () => number;
 }
@@ -94,13 +107,13 @@ const DEFAULTS: Settings = {
   maxHandlingMs: 60_000,
   overflow: 'refuse',
   statusCode: 'auto',
-  retryAfter: { strategy: 'depth', minSeconds: 1, maxSeconds: 900 },
+  retryAfter: { strategy: 'booked', minSeconds: 1, maxSeconds: 900 },
   shed: new Set(),
 };
 
 const DAY_MS = 86_400_000;
 const TUNABLE = new Set(Object.keys(DEFAULTS));
-const FIXED = new Set(['dryRun', 'clock', 'random']);
+const FIXED = new Set(['dryRun', 'pressure', 'clock', 'random']);
 const RETRY_AFTER = new Set(Object.keys(DEFAULTS.retryAfter));
 
 /**
@@ -108,13 +121,16 @@ const RETRY_AFTER = new Set(Object.keys(DEFAULTS.retryAfter));
  */
 export function resolveOptions(options: IntakeOptions): Settings & Fixtures {
   checkNames(options, 'options', (name) => TUNABLE.has(name) || FIXED.has(name));
-  const { dryRun = false, clock = systemClock, random = Math.random } = options;
+  const { dryRun = false, pressure, clock = systemClock, random = Math.random } = options;
   if (typeof dryRun !== 'boolean') throw invalid('ERR_WBP_DRY_RUN', 'dryRun', 'a boolean', dryRun);
+  if (pressure !== undefined && typeof pressure !== 'function') {
+    throw invalid('ERR_WBP_PRESSURE', 'pressure', 'a function', pressure);
+  }
   if (!isClock(clock)) {
     throw invalid('ERR_WBP_CLOCK', 'clock', 'an object with now, setTimeout and clearTimeout', clock);
   }
   if (typeof random !== 'function') throw invalid('ERR_WBP_RANDOM', 'random', 'a function', random);
-  return { ...settle(DEFAULTS, options), dryRun, clock, random };
+  return { ...settle(DEFAULTS, options), dryRun, isPressed: harmless(pressure), clock, random };
 }
 
 /**
@@ -151,6 +167,18 @@ function settle(base: Settings, given: Tunable): Settings {
   };
   check(settings);
   return settings;
+}
+
+/** A signal that fails says nothing, and must not refuse anybody. */
+function harmless(pressure: (() => boolean) | undefined): () => boolean {
+  if (pressure === undefined) return () => false;
+  return () => {
+    try {
+      return pressure();
+    } catch {
+      return false;
+    }
+  };
 }
 
 /** Absent is `undefined` and nothing else: `null` is a mistake, and is reported as one. */
@@ -199,7 +227,7 @@ function check(settings: Settings): void {
   checkOneOf('ERR_WBP_OVERFLOW', 'overflow', settings.overflow, ['refuse', 'drop-oldest']);
   checkOneOf('ERR_WBP_STATUS_CODE', 'statusCode', settings.statusCode, ['auto', 429, 503]);
   const { strategy, minSeconds, maxSeconds } = settings.retryAfter;
-  checkOneOf('ERR_WBP_RETRY_AFTER', 'retryAfter.strategy', strategy, ['depth']);
+  checkOneOf('ERR_WBP_RETRY_AFTER', 'retryAfter.strategy', strategy, ['booked', 'depth']);
   checkInteger('ERR_WBP_RETRY_AFTER', 'retryAfter.minSeconds', minSeconds, 1);
   checkInteger(
     'ERR_WBP_RETRY_AFTER',

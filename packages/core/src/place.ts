@@ -1,3 +1,4 @@
+import type { Delivery } from './delivery.ts';
 import { NO_DEADLINE, type Timed } from './deadlines.ts';
 import type { Outcome } from './events.ts';
 import type { Line, Queued } from './fair-queue.ts';
@@ -53,12 +54,13 @@ export class Place implements Admission, Permit, Queued<Place>, Timed<Place> {
   readonly admittedAtMs: number;
   /** No start at or after this time. */
   readonly expiresAtMs: number;
-  /** What its sender wants a refusal to say, also one that comes after waiting. */
-  readonly statusCode: 429 | 503 | undefined;
+  /** For a refusal that comes after waiting. */
+  readonly delivery: Delivery;
   state: PlaceState = 'waiting';
   startedAtMs = 0;
   waitedMs = 0;
   reserve: ReservePlace = 'none';
+  isHandshake = false;
 
   line: Line<Place> | null = null;
   ahead: Place | null = null;
@@ -73,18 +75,12 @@ export class Place implements Admission, Permit, Queued<Place>, Timed<Place> {
   #wait: Promise<Permit | Refusal> | null = null;
   #settle: ((result: Permit | Refusal) => void) | null = null;
 
-  constructor(
-    owner: PlaceOwner,
-    key: string,
-    admittedAtMs: number,
-    expiresAtMs: number,
-    statusCode?: 429 | 503,
-  ) {
+  constructor(owner: PlaceOwner, delivery: Delivery, key: string, admittedAtMs: number, expiresAtMs: number) {
     this.#owner = owner;
+    this.delivery = delivery;
     this.key = key;
     this.admittedAtMs = admittedAtMs;
     this.expiresAtMs = expiresAtMs;
-    this.statusCode = statusCode;
   }
 
   get permit(): Permit | Promise<Permit | Refusal> {

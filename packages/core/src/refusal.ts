@@ -1,3 +1,5 @@
+import type { RetryAfterHabit } from './sender-profile.ts';
+
 /**
  * Why a delivery was refused.
  *
@@ -60,9 +62,15 @@ function bodies(status: 429 | 503): Record<RefusalReason, string> {
   };
 }
 
-export function createRefusal(reason: RefusalReason, status: 429 | 503, retryAfterSeconds: number): Refusal {
+export function createRefusal(
+  reason: RefusalReason,
+  status: 429 | 503,
+  retryAfterSeconds: number,
+  habit?: RetryAfterHabit | 'ignored',
+): Refusal {
+  const isInMs = typeof habit === 'object' && habit.unit === 'ms';
   const headers: Record<string, string> = {
-    'Retry-After': String(retryAfterSeconds),
+    'Retry-After': String(isInMs ? retryAfterSeconds * 1000 : retryAfterSeconds),
     'Content-Type': 'application/problem+json; charset=utf-8',
     'Cache-Control': 'no-store',
   };

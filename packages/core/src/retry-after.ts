@@ -1,44 +1,188 @@
-/** How far a delay is stretched at random, so that those who were told the same do not come back together. */
-const JITTER = 0.2;
+import { Arrivals } from './arrivals.ts';
+import { Bookings } from './bookings.ts';
+import { Promises, type BookedReturn } from './promises.ts';
+import type { RefusalReason } from './refusal.ts';
+import type { RetryAfterHabit } from './sender-profile.ts';
+
+/** `depth`: how far a delay is stretched at random, so that those who were told the same do not come together. */
+const DEPTH_JITTER = 0.2;
+/** `booked`: likewise, but each has a second of its own already. */
+const BOOKED_JITTER = 0.1;
+const MAX_BOOKED_JITTER_S = 2;
 /** Told while nothing better is known, in seconds: long enough for a first completion to be seen. */
 const UNKNOWN_FROM_S = 3;
 const UNKNOWN_TO_S = 7;
 /** Told for a key that was switched off by hand: a person has to switch it on again. */
 const SHED_S = 60;
+const SHED_JITTER = 0.2;
+const LEAST_STALL_S = 5;
 
 /** The strategies of Retry-After, and its bounds, in seconds. */
 export interface RetryAfterSettings {
-  readonly strategy: 'depth';
+  readonly strategy: 'booked' | 'depth';
   readonly minSeconds: number;
   readonly maxSeconds: number;
 }
 
+/** What the intake looks like when somebody is refused. */
+export interface Situation {
+  readonly nowMs: number;
+  readonly depth: number;
+  /** Deliveries; at this depth the door opens again. */
+  readonly low: number;
+  /** Per second; null while unknown. */
+  readonly drainRate: number | null;
+  readonly isStalled: boolean;
+  /** Milliseconds without a completion although all workers are busy. */
+  readonly gapMs: number;
+}
+
+/** Who is refused. */
+export interface Refused {
+  readonly key: string;
+  readonly id: string | undefined;
+  readonly maxWaitMs: number | undefined;
+  readonly habit: RetryAfterHabit | 'ignored' | undefined;
+}
+
 /**
- * Retry-After by the `depth` strategy: the time to work off what waits now, depth ÷ drain rate, with up to 20 %
- * of upward jitter, in whole seconds.
+ * Computes Retry-After, in whole seconds, and never the same for everybody.
  *
- * @param drainRate - per second; null while unknown: then 3 to 7 s.
+ * - `depth`: the time to work off what waits, depth ÷ drain rate, with up to 20 % of upward jitter.
+ * - `booked`: each refused delivery gets its own second. `delay = max(0, D − LO)/μ + B/ρ` is the time until the
+ *   door opens, and then until all bookings made before are worked off at the rate ρ that is left for returns;
+ *   the booking is added to B. So the retries arrive at the pace at which they can be taken, and not as a wave.
+ *   A delay above the maximum books nothing and is spread over the upper half of the range.
+ *
+ * While the drain rate is unknown both say 3 to 7 s; while the workers stand still, the length of the stall so far
+ * and up to half as much again.
  */
-export function retryAfterDepth(
-  settings: RetryAfterSettings,
-  depth: number,
-  drainRate: number | null,
-  random: () => number,
-): number {
-  if (drainRate === null) return retryAfterUnknown(settings, random);
-  return wholeSeconds(settings, (depth / drainRate) * (1 + JITTER * random()));
+export class RetryAfter {
+  readonly #random: () => number;
+  readonly #arrivals = new Arrivals();
+  readonly #bookings = new Bookings();
+  readonly #promises = new Promises();
+
+  constructor(random: () => number) {
+    this.#random = random;
+  }
+
+  /** Bookings that are not due yet. */
+  get booked(): number {
+    return Math.ceil(this.#bookings.total);
+  }
+
+  /** Notes a delivery that came to the door. */
+  arrive(nowMs: number): void {
+    this.#arrivals.note(nowMs);
+  }
+
+  /** Notes that deliveries are being shed. */
+  shed(nowMs: number): void {
+    this.#arrivals.shed(nowMs);
+  }
+
+  /** What was booked before a stall is worth nothing after it: those who came back in it were sent away again. */
+  recover(): void {
+    this.#bookings.clear();
+  }
+
+  promiseOf(key: string, { id }: { readonly id?: string | undefined }): BookedReturn | undefined {
+    return id === undefined ? undefined : this.#promises.find(key, id);
+  }
+
+  /** Its delivery was let in: a promise is used once. */
+  redeem(key: string, delivery: { readonly id?: string | undefined }): void {
+    this.#promises.forget(this.promiseOf(key, delivery));
+  }
+
+  /** Lets bookings come due. To be called before they are looked at, and now and then. */
+  advance({ nowMs, drainRate, isStalled }: Situation): void {
+    const rate = isStalled ? 0 : this.#returnRate(drainRate ?? 0);
+    this.#arrivals.noteDue(nowMs, this.#bookings.advance(nowMs, rate));
+  }
+
+  /** Seconds for a delivery that is refused now, and, with `booked`, its booking. */
+  seconds(
+    reason: RefusalReason,
+    refused: Refused,
+    situation: Situation,
+    settings: RetryAfterSettings,
+  ): number {
+    const seconds = this.#decide(reason, refused, situation, settings);
+    const { minSeconds, maxSeconds } = boundsOf(settings, refused.habit);
+    return Math.min(maxSeconds, Math.max(minSeconds, seconds));
+  }
+
+  #decide(
+    reason: RefusalReason,
+    refused: Refused,
+    situation: Situation,
+    settings: RetryAfterSettings,
+  ): number {
+    if (reason === 'shed') return Math.ceil(SHED_S * (1 + SHED_JITTER * this.#random()));
+    // Another process, or a calmer one, will answer: this queue says nothing about it.
+    if (reason === 'closing' || reason === 'pressure') return this.#unknown();
+    const { drainRate, depth } = situation;
+    if (settings.strategy === 'booked') return this.#book(refused, situation, settings);
+    if (situation.isStalled) return this.#stalled(situation, settings);
+    if (drainRate === null) return this.#unknown();
+    return Math.ceil((depth / drainRate) * (1 + DEPTH_JITTER * this.#random()));
+  }
+
+  #book(refused: Refused, situation: Situation, settings: RetryAfterSettings): number {
+    const { key, id, habit } = refused;
+    const { nowMs, depth, drainRate } = situation;
+    this.advance(situation);
+    const promise = this.promiseOf(key, refused);
+    if (promise !== undefined && nowMs < promise.dueMs) return Math.ceil((promise.dueMs - nowMs) / 1000);
+    if (situation.isStalled) return this.#stalled(situation, settings);
+    if (drainRate === null) return this.#unknown();
+
+    const delay =
+      Math.max(0, depth - targetOf(refused, situation, drainRate)) / drainRate +
+      this.#bookings.ahead(key) / this.#returnRate(drainRate);
+    const { minSeconds, maxSeconds } = boundsOf(settings, habit);
+    if (delay > settings.maxSeconds) return Math.ceil(settings.maxSeconds * (0.5 + 0.5 * this.#random()));
+
+    const jitter = Math.min(BOOKED_JITTER * delay, MAX_BOOKED_JITTER_S) * this.#random();
+    // A random fraction, and then down: as many go to each second as the rate says, also below one a second.
+    const seconds = Math.floor(delay + jitter + this.#random());
+    const told = Math.min(maxSeconds, Math.max(minSeconds, seconds));
+    if (habit === 'ignored') return told;
+    this.#bookings.add(key);
+    if (id !== undefined) {
+      this.#promises.forget(promise);
+      this.#promises.add(key, id, nowMs + told * 1000, nowMs);
+    }
+    return told;
+  }
+
+  #returnRate(drainRate: number): number {
+    return (drainRate * this.#arrivals.shareOfReturns(drainRate)) / this.#arrivals.shareKept();
+  }
+
+  #unknown(): number {
+    return Math.ceil(UNKNOWN_FROM_S + (UNKNOWN_TO_S - UNKNOWN_FROM_S) * this.#random());
+  }
+
+  #stalled({ gapMs }: Situation, { maxSeconds }: RetryAfterSettings): number {
+    const seconds = Math.min(maxSeconds, Math.max(LEAST_STALL_S, gapMs / 1000));
+    return Math.ceil(seconds * (1 + 0.5 * this.#random()));
+  }
 }
 
-/** Retry-After when the queue says nothing about it: nothing was measured, or another process will answer. */
-export function retryAfterUnknown(settings: RetryAfterSettings, random: () => number): number {
-  return wholeSeconds(settings, UNKNOWN_FROM_S + (UNKNOWN_TO_S - UNKNOWN_FROM_S) * random());
+/** The depth at which the delivery would be let in: at the low-water mark, or where its own wait is short enough. */
+function targetOf({ maxWaitMs }: Refused, { low }: Situation, drainRate: number): number {
+  if (maxWaitMs === undefined) return low;
+  return Math.max(0, Math.min(low, Math.floor((maxWaitMs / 1000) * drainRate) - 1));
 }
 
-/** Retry-After for a key that was switched off by hand: a minute or a little more. */
-export function retryAfterShed(settings: RetryAfterSettings, random: () => number): number {
-  return wholeSeconds(settings, SHED_S * (1 + JITTER * random()));
-}
-
-function wholeSeconds({ minSeconds, maxSeconds }: RetryAfterSettings, seconds: number): number {
-  return Math.min(maxSeconds, Math.max(minSeconds, Math.ceil(seconds)));
+function boundsOf(
+  { minSeconds, maxSeconds }: RetryAfterSettings,
+  habit: Refused['habit'],
+): { minSeconds: number; maxSeconds: number } {
+  if (habit === undefined || habit === 'ignored') return { minSeconds, maxSeconds };
+  const max = Math.max(1, Math.min(maxSeconds, habit.maxSeconds ?? maxSeconds));
+  return { minSeconds: Math.min(max, Math.max(minSeconds, habit.minSeconds ?? 0)), maxSeconds: max };
 }

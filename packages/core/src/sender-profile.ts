@@ -44,7 +44,8 @@ export interface SenderProfile {
   /** What it makes of Retry-After; `ignored`: nothing, so no second is booked for it. Default: it honours seconds. */
   readonly retryAfter?: RetryAfterHabit | 'ignored' | undefined;
   /** The header that tells a handshake from a delivery. */
-  readonly handshake?: { readonly header?: string | undefined; readonly value?: string | RegExp | undefined } | undefined;
+  readonly handshake?:
+    { readonly header?: string | undefined; readonly value?: string | RegExp | undefined } | undefined;
   /** The status that it takes for a success, where not any 2xx will do. */
   readonly success?: number | undefined;
   /** What makes it switch the endpoint off; reported once before it happens. */

@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts';
+import { MinHeap, type Heaped } from './min-heap.ts';
 
 export type { Clock } from './clock.ts';
 
@@ -17,7 +18,7 @@ export interface ManualClock extends Clock {
   readonly pending: number;
 }
 
-interface Timer {
+interface Timer extends Heaped {
   readonly at: number;
   readonly order: number;
   callback: (() => void) | undefined;
@@ -29,16 +30,17 @@ interface Timer {
  * @param startMs - the first reading of `now()`, in milliseconds. Default 0.
  */
 export function manualClock(startMs = 0): ManualClock {
-  const heap: Timer[] = [];
+  // A heap, since a simulation keeps a timer for each sender that waits to retry: tens of thousands at once.
+  const timers = new MinHeap<Timer>(isBefore);
   let now = startMs;
   let order = 0;
   let pending = 0;
 
   const fireNext = (until: number): boolean => {
     for (;;) {
-      const timer = heap[0];
+      const timer = timers.top;
       if (timer === undefined || (timer.callback !== undefined && timer.at > until)) return false;
-      popTimer(heap);
+      timers.pop();
       const { callback } = timer;
       if (callback === undefined) continue;
       timer.callback = undefined;
@@ -52,9 +54,9 @@ export function manualClock(startMs = 0): ManualClock {
   return {
     now: () => now,
     setTimeout(callback, ms) {
-      const timer: Timer = { at: now + Math.max(0, ms), order: order++, callback };
+      const timer: Timer = { at: now + Math.max(0, ms), order: order++, callback, heapIndex: 0 };
       pending += 1;
-      pushTimer(heap, timer);
+      timers.push(timer);
       return timer;
     },
     clearTimeout(handle) {
@@ -80,33 +82,4 @@ export function manualClock(startMs = 0): ManualClock {
 
 function isBefore(a: Timer, b: Timer): boolean {
   return a.at < b.at || (a.at === b.at && a.order < b.order);
-}
-
-// A binary heap: a simulation keeps one timer for each sender that waits to retry, tens of thousands at once.
-function pushTimer(heap: Timer[], timer: Timer): void {
-  let child = heap.push(timer) - 1;
-  while (child > 0) {
-    const parent = (child - 1) >> 1;
-    const above = heap[parent] as Timer;
-    if (!isBefore(timer, above)) break;
-    heap[child] = above;
-    child = parent;
-  }
-  heap[child] = timer;
-}
-
-function popTimer(heap: Timer[]): void {
-  const last = heap.pop();
-  if (last === undefined || heap.length === 0) return;
-  let parent = 0;
-  for (;;) {
-    let child = parent * 2 + 1;
-    const right = heap[child + 1];
-    if (right !== undefined && isBefore(right, heap[child] as Timer)) child += 1;
-    const below = heap[child];
-    if (below === undefined || !isBefore(below, last)) break;
-    heap[parent] = below;
-    parent = child;
-  }
-  heap[parent] = last;
 }

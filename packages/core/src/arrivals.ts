@@ -1,0 +1,91 @@
+const BIN_MS = 10_000;
+const BINS = 6;
+/** Shedding that begins sooner after the last one is the same burst going on. */
+const QUIET_MS = 60_000;
+/** Over so many seconds returns are compared with the bookings that came due. */
+const RETURN_TAU_S = 10;
+/** Fewer bookings than this say nothing about whether they are kept. */
+const ENOUGH_DUE = 20;
+/** Above this share of returns the rest is noise. */
+const ALL_RETURN = 0.8;
+const LEAST_SHARE = 0.25;
+
+/**
+ * What share of the drain returning deliveries can count on. A booked second cannot be called back, so it has to
+ * be judged during the burst, from what was seen before it: what is left beside the fresh arrivals. Their rate is
+ * the median of six bins of 10 s, so that the onset of the burst does not count.
+ */
+export class Arrivals {
+  /** Arrivals in the bin that is being filled, and in those before it, the latest first. */
+  #filling = 0;
+  readonly #filled: number[] = [];
+  #bin = -1;
+  #freshPerS: number | null = null;
+  #shedMs = -Infinity;
+  // Arrivals, time, and bookings that came due, all fading alike.
+  #arrived = 0;
+  #elapsedS = 0;
+  #due = 0;
+  #fadedMs = 0;
+
+  note(nowMs: number): void {
+    const bin = Math.floor(nowMs / BIN_MS);
+    if (bin !== this.#bin) this.#turnTo(bin);
+    this.#filling += 1;
+    this.#arrived += 1;
+  }
+
+  /** Shedding begins, or goes on. */
+  shed(nowMs: number): void {
+    if (nowMs - this.#shedMs >= QUIET_MS) {
+      this.#turnTo(Math.floor(nowMs / BIN_MS));
+      this.#freshPerS = this.#filled.length === 0 ? null : median(this.#filled) / (BIN_MS / 1000);
+    }
+    this.#shedMs = nowMs;
+  }
+
+  /** The share of the drain rate μ for returns: 1 − fresh ÷ μ, from 0.25 to 1; 1 without history. */
+  shareOfReturns(drainRate: number): number {
+    return Math.min(1, Math.max(LEAST_SHARE, 1 - (this.#freshPerS ?? 0) / drainRate));
+  }
+
+  /** Notes that so many bookings came due since the last time. */
+  noteDue(nowMs: number, count: number): void {
+    const seconds = (nowMs - this.#fadedMs) / 1000;
+    this.#fadedMs = nowMs;
+    const kept = Math.exp(-seconds / RETURN_TAU_S);
+    this.#arrived *= kept;
+    this.#due = this.#due * kept + count;
+    this.#elapsedS = this.#elapsedS * kept + seconds;
+  }
+
+  /**
+   * Of the bookings that came due lately, the share that came back: 0.25 to 1. Load tests never come back, nor do
+   * senders that ignore Retry-After, and time kept free for them is lost to the others.
+   */
+  shareKept(): number {
+    if (this.#due < ENOUGH_DUE) return 1;
+    const returned = this.#arrived - (this.#freshPerS ?? 0) * this.#elapsedS;
+    const share = returned / this.#due;
+    return share >= ALL_RETURN ? 1 : Math.max(LEAST_SHARE, share);
+  }
+
+  #turnTo(bin: number): void {
+    if (bin === this.#bin) return;
+    if (this.#bin >= 0) {
+      this.#filled.unshift(this.#filling);
+      const empty = Math.min(BINS, bin - this.#bin - 1);
+      for (let i = 0; i < empty; i += 1) this.#filled.unshift(0);
+      this.#filled.length = Math.min(BINS, this.#filled.length);
+    }
+    this.#bin = bin;
+    this.#filling = 0;
+  }
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? 0;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? 0) + upper) / 2;
+}
