@@ -1,6 +1,7 @@
 import { endChildren } from './children.ts';
+import { count } from './format.ts';
 import { deliveriesFrom } from './options.ts';
-import { count, createProgress } from './progress.ts';
+import { createProgress } from './progress.ts';
 import { run, type RunResult, type Watcher } from './run.ts';
 import { IMPORT, POOL, RUN_LIMIT_MS, SENDER } from './setup.ts';
 import { table } from './table.ts';

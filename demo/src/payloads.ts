@@ -1,4 +1,4 @@
-import type { Outgoing } from './delivery.ts';
+import type { Outgoing } from './post.ts';
 
 type Json = Record<string, unknown>;
 

@@ -5,6 +5,7 @@ import { deliver, isSuccess, type Attempt } from './delivery.ts';
 import type { SenderOrders, SenderReports, SenderTotals } from './messages.ts';
 import { bulkImport } from './payloads.ts';
 import { percentiles } from './percentiles.ts';
+import { post } from './post.ts';
 import { IMPORT, SENDER } from './setup.ts';
 
 const SAMPLE_MS = 100;
@@ -34,15 +35,16 @@ async function importAll(url: string, secret: string, deliveries: number): Promi
   const settle = async (event: (typeof events)[number]): Promise<void> => {
     const firstAt = performance.now();
     let own = 0;
-    const count = (attempt: Attempt): void => {
+    const send = async (): Promise<Attempt> => {
+      const attempt = await post(event, url, webhook, SENDER.timeoutMs);
       const { answer, tookMs } = attempt;
       own += 1;
       answers[answer] = (answers[answer] ?? 0) + 1;
-      if (typeof answer !== 'number') return;
-      answerMs.push(tookMs);
-      if (!isSuccess(attempt)) rejectionMs.push(tookMs);
+      if (typeof answer === 'number') answerMs.push(tookMs);
+      if (typeof answer === 'number' && !isSuccess(attempt)) rejectionMs.push(tookMs);
+      return attempt;
     };
-    if (await deliver(event, url, webhook, SENDER, count)) {
+    if (await deliver(send, SENDER, sleep)) {
       delivered += 1;
       deliveryMs.push(performance.now() - firstAt);
     } else {

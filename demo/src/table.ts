@@ -1,5 +1,5 @@
 import type { Percentiles } from './messages.ts';
-import { count } from './progress.ts';
+import { count } from './format.ts';
 import type { RunResult } from './run.ts';
 
 type Row = readonly [label: string, value: (result: RunResult) => string];

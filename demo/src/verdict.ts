@@ -1,4 +1,4 @@
-import { count } from './progress.ts';
+import { count } from './format.ts';
 import type { RunResult } from './run.ts';
 
 /** What the middleware promised and did not keep in this run: nothing, if all is well. */

@@ -1,0 +1,4 @@
+/** With separators: 2,800. */
+export function count(value: number): string {
+  return value.toLocaleString('en-US');
+}
