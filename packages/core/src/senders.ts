@@ -1,0 +1,18 @@
+import type { SenderProfile } from './sender-profile.ts';
+import { applications } from './senders/applications.ts';
+import { clouds } from './senders/clouds.ts';
+import { messaging } from './senders/messaging.ts';
+import { relays } from './senders/relays.ts';
+import { standards } from './senders/standards.ts';
+
+/**
+ * The senders that are known without being told. The first that matches a request is its sender: relays before the
+ * senders whose headers they pass on, known senders before the standards that they follow.
+ */
+export const builtInSenders: readonly SenderProfile[] = [
+  ...relays,
+  ...clouds,
+  ...applications,
+  ...messaging,
+  ...standards,
+];

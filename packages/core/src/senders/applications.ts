@@ -1,0 +1,116 @@
+import type { SenderProfile } from '../sender-profile.ts';
+
+/** Code hosts, shops, payments and customer records. */
+export const applications: readonly SenderProfile[] = [
+  {
+    // It sends GitHub's headers as well, so it stands before GitHub. Forgejo sends the headers of both.
+    name: 'gitea',
+    match: { header: 'x-gitea-event' },
+    id: 'x-gitea-delivery',
+    // Its default setting, from a secondary source.
+    timeoutMs: 5000,
+    retries: 'none',
+    retryAfter: 'ignored',
+    source: 'https://github.com/go-gitea/gitea/blob/main/services/webhook/deliver.go',
+    verifiedAt: '2026-11-20',
+  },
+  {
+    name: 'github',
+    match: { header: 'x-github-event' },
+    // The same for a redelivery, and for each hook that has the event.
+    id: 'x-github-delivery',
+    timeoutMs: 10_000,
+    retries: 'none',
+    retryAfter: 'ignored',
+    source: 'https://docs.github.com/en/webhooks/using-webhooks/handling-failed-webhook-deliveries',
+    verifiedAt: '2026-11-20',
+  },
+  {
+    name: 'gitlab',
+    match: { header: 'x-gitlab-event' },
+    // Fresh for each hook and event, and kept for a retry by hand; X-Gitlab-Webhook-UUID is fresh each time.
+    id: 'idempotency-key',
+    // The default of its setting, from a secondary source.
+    timeoutMs: 10_000,
+    retries: 'none',
+    retryAfter: 'ignored',
+    switchOff: { inARow: 4 },
+    source:
+      'https://gitlab.com/gitlab-org/gitlab/-/blob/master/app/models/concerns/web_hooks/auto_disabling.rb',
+    verifiedAt: '2026-11-20',
+  },
+  {
+    name: 'stripe',
+    match: { header: 'stripe-signature' },
+    // Its timeout is not published. In test mode it makes three attempts in all.
+    retries: { windowS: 259_200 },
+    retryAfter: 'ignored',
+    source: 'https://docs.stripe.com/webhooks (as quoted by secondary pages)',
+    verifiedAt: '2026-11-20',
+  },
+  {
+    name: 'shopify',
+    match: { header: 'x-shopify-topic' },
+    id: 'x-shopify-webhook-id',
+    timeoutMs: 5000,
+    retries: { maxAttempts: 9, windowS: 14_400 },
+    retryAfter: 'ignored',
+    // From a secondary source: a subscription made by the Admin interface is deleted.
+    switchOff: { inARow: 8 },
+    source: 'https://shopify.dev/changelog/updates-to-webhook-retry-mechanism',
+    verifiedAt: '2026-11-20',
+  },
+  {
+    name: 'paypal',
+    match: { header: 'paypal-transmission-sig' },
+    retries: { maxAttempts: 25, windowS: 259_200 },
+    retryAfter: 'ignored',
+    source: 'https://developer.paypal.com/docs/api/webhooks/v1 (as quoted by secondary pages)',
+    verifiedAt: '2026-11-20',
+  },
+  {
+    name: 'square',
+    match: { header: 'x-square-hmacsha256-signature' },
+    // The timeout and the number of attempts are from a secondary source, the window from its own page.
+    timeoutMs: 10_000,
+    retries: { maxAttempts: 11, windowS: 86_400 },
+    retryAfter: 'ignored',
+    source: 'https://developer.squareup.com/docs/webhooks/troubleshooting',
+    verifiedAt: '2026-11-20',
+  },
+  {
+    // Workflow actions sign by version 2, the subscriptions of an app by version 1.
+    name: 'hubspot-workflows',
+    match: { header: 'x-hubspot-signature-version', value: 'v2' },
+    timeoutMs: 30_000,
+    // Of all 4xx it repeats only after 429, and only there it reads Retry-After.
+    status: 429,
+    retries: { windowS: 259_200 },
+    // Its page says that the value is recorded in milliseconds.
+    retryAfter: { unit: 'ms' },
+    source: 'https://knowledge.hubspot.com/workflows/how-do-i-use-webhooks-with-hubspot-workflows',
+    verifiedAt: '2026-11-20',
+  },
+  {
+    name: 'hubspot',
+    match: { header: 'x-hubspot-signature' },
+    // Its staff said 2 s in 2019; the 5 s of today is not confirmed.
+    timeoutMs: 2000,
+    status: 429,
+    retries: { maxAttempts: 10 },
+    retryAfter: { unit: 's' },
+    source: 'https://community.hubspot.com (topic 277558, answer of the staff)',
+    verifiedAt: '2026-11-20',
+  },
+  {
+    name: 'merge',
+    match: { header: 'x-merge-webhook-signature' },
+    timeoutMs: 30_000,
+    // Any 4xx, 429 included, counts as rejected.
+    status: 503,
+    retries: { maxAttempts: 3 },
+    retryAfter: 'ignored',
+    source: 'https://help.merge.dev/articles/4883145267-troubleshooting-webhooks',
+    verifiedAt: '2026-11-20',
+  },
+];
