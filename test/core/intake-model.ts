@@ -1,0 +1,276 @@
+import type {
+  Admission,
+  CloseReport,
+  Delivery,
+  IntakeEvent,
+  IntakeOptions,
+  IntakeSnapshot,
+  Permit,
+  Refusal,
+  RefusalReason,
+  Tunable,
+} from '@webhook-backpressure/core';
+import { expect } from 'vitest';
+import { balances, createBench, reactions, type Bench } from './harness.ts';
+import { TurnModel } from './turn-model.ts';
+
+/** A deadline may be kept this much late. */
+const LATE_MS = 100;
+
+/** A delivery as its sender sees it. */
+export interface Ticket {
+  readonly seq: number;
+  readonly key: string;
+  readonly admission: Admission;
+  readonly admittedMs: number;
+  readonly expiresMs: number;
+  permit?: Permit;
+  overdueMs: number;
+  hasLeft: boolean;
+}
+
+/** Drives an intake and says beforehand what it has to do, from the contract and from what was done so far. */
+export class IntakeModel {
+  readonly bench: Bench;
+  readonly options: IntakeOptions & Tunable;
+  readonly waiting: TurnModel<Ticket> = new TurnModel<Ticket>();
+  readonly active: Ticket[] = [];
+  readonly finished: Ticket[] = [];
+  /** What the clock was set back in all: its timers come so much later than the time they were set for. */
+  #setBackMs = 0;
+  #isShedding = false;
+  #closing: Promise<CloseReport> | undefined;
+  #report: unknown;
+  #seq = 0;
+  #started = 0;
+  readonly #settled: { ticket: Ticket; result: Permit | Refusal }[] = [];
+  readonly #startTimes: number[] = [];
+
+  constructor(options: IntakeOptions) {
+    this.options = { capacity: 8, concurrency: 2, ...options };
+    this.bench = createBench(this.options);
+    this.bench.intake.subscribe((event) => {
+      this.#hear(event);
+    });
+  }
+
+  get nowMs(): number {
+    return this.bench.clock.now() + this.#setBackMs;
+  }
+
+  get snapshot(): IntakeSnapshot {
+    return this.bench.intake.snapshot();
+  }
+
+  async admit(delivery: Delivery): Promise<void> {
+    const before = this.snapshot;
+    const expected = this.#expect(delivery, before);
+    const result = this.bench.intake.admit(delivery);
+    await reactions();
+    // Whoever is displaced leaves before the newcomer joins; everybody else only after that.
+    this.#replay(({ result: { admitted } }) => !admitted);
+    if (!result.admitted) {
+      expect(expected, `refused: ${result.reason}`).toContain(result.reason);
+      expect(Number.isInteger(result.retryAfterSeconds) && result.retryAfterSeconds >= 1).toBe(true);
+    } else {
+      expect(expected, 'admitted').toContain('admitted');
+      const { depth } = this.snapshot;
+      expect(depth).toBeLessThanOrEqual(Math.max(before.depth, before.effectiveCapacity));
+      this.#join(delivery, result);
+    }
+    await this.check();
+  }
+
+  /** Compares what happened with what had to happen. To be called after each command. */
+  async check(): Promise<void> {
+    await reactions();
+    this.#replay(() => true);
+    const { depth, active, keys, state, concurrency, totals } = this.snapshot;
+    must(depth === this.waiting.size, 'depth', depth, this.waiting.size);
+    must(active === this.active.length, 'active', active, this.active.length);
+    must(keys === this.waiting.keys, 'keys', keys, this.waiting.keys);
+    must(totals.started === this.#started, 'started', totals.started, this.#started);
+    if (!balances(this.snapshot))
+      throw new Error(`the totals do not add up: ${JSON.stringify(this.snapshot)}`);
+    if (state === 'accepting' || state === 'shedding') {
+      must((state === 'shedding') === this.#isShedding, 'state', state, this.#isShedding);
+    }
+    if (depth > 0 && active < concurrency) this.#expectPaced();
+    if (state === 'closed') return;
+    const lateMs = LATE_MS + this.#setBackMs;
+    for (const { expiresMs } of this.waiting.all) must(this.nowMs <= expiresMs + lateMs, 'expiry', expiresMs);
+    for (const { overdueMs } of this.active) must(this.nowMs <= overdueMs + lateMs, 'overdue', overdueMs);
+  }
+
+  release(ticket: Ticket, outcome: 'success' | 'failure'): void {
+    const { completed, failed } = this.snapshot.totals;
+    ticket.permit?.release(outcome);
+    this.#end(ticket);
+    const isSuccess = outcome === 'success';
+    expect(this.snapshot.totals).toMatchObject({
+      completed: completed + (isSuccess ? 1 : 0),
+      failed: failed + (isSuccess ? 0 : 1),
+    });
+  }
+
+  leave(ticket: Ticket): void {
+    ticket.hasLeft = true;
+    ticket.admission.leave();
+  }
+
+  update(changes: Tunable): void {
+    this.bench.intake.update(changes);
+    Object.assign(this.options, changes);
+  }
+
+  async jump(ms: number): Promise<void> {
+    const { clock, intake } = this.bench;
+    // Read before and after, since only what is read can be seen to go back.
+    intake.snapshot();
+    clock.jump(ms);
+    if (ms < 0) this.#setBackMs -= ms;
+    intake.snapshot();
+    // What falls due by the jump is due now.
+    clock.advance(0);
+    await this.check();
+  }
+
+  close(timeoutMs: number): void {
+    this.#closing ??= this.bench.intake.close({ timeoutMs });
+  }
+
+  /** Ends everything, and looks whether anything is left. */
+  async finish(): Promise<void> {
+    for (let ticket = this.active[0]; ticket !== undefined; ticket = this.active[0]) {
+      this.release(ticket, 'success');
+      await this.check();
+    }
+    this.close(50);
+    for (let i = 0; i < 40 && this.snapshot.state !== 'closed'; i += 1) {
+      this.bench.clock.advance(50 + this.#setBackMs);
+      await this.check();
+    }
+    expect(await this.#closing).toEqual(this.#report);
+    for (const ticket of [...this.active]) this.release(ticket, 'failure');
+    expect(this.snapshot).toMatchObject({ state: 'closed', depth: 0, active: 0, keys: 0, oldestWaitMs: 0 });
+    expect(this.bench.clock.pending).toBe(0);
+  }
+
+  /** Every answer that the contract allows. */
+  #expect(delivery: Delivery, before: IntakeSnapshot): (RefusalReason | 'admitted')[] {
+    const { depth, effectiveCapacity, highWater, lowWater, drainRate, keys, active, concurrency } = before;
+    const { key = 'default', priority, retries, maxWaitMs = Infinity } = delivery;
+    if (this.#closing !== undefined) return ['closing'];
+    if (this.options.shed?.[key] === true) return ['shed'];
+    const isPaced = this.options.drainRate !== undefined;
+    if (depth === 0 && active < concurrency && !isPaced) return ['admitted'];
+    const canStartNow = depth === 0 && active < concurrency;
+    const isTooLong = drainRate !== null && ((depth + 1) / drainRate) * 1000 > maxWaitMs;
+    const otherwise = isTooLong ? (['wait'] as const) : (['admitted'] as const);
+    const isClosed = this.#isShedding ? depth > lowWater : depth >= highWater;
+    if (!isClosed || this.options.overflow === 'drop-oldest') {
+      return canStartNow ? ['admitted', ...otherwise] : [...otherwise];
+    }
+    const held = this.waiting.sizeOf(key);
+    const isSmall = held + 1 < lowWater / (held === 0 ? keys + 1 : keys) / 2;
+    const isEntitled = priority === 'critical' || retries === false;
+    if (!isEntitled && !isSmall) return [depth >= effectiveCapacity ? 'full' : 'shedding'];
+    if (depth >= effectiveCapacity) return ['full'];
+    // How the reserve is shared is a matter of its own tests.
+    return depth < highWater ? [...otherwise] : [...otherwise, 'full', 'shedding'];
+  }
+
+  #join(delivery: Delivery, admission: Admission): void {
+    const { key = 'default', maxWaitMs = Infinity } = delivery;
+    const waitMs = Math.min(this.options.maxWaitMs ?? 10_000, maxWaitMs);
+    const ticket: Ticket = {
+      seq: this.#seq++,
+      key,
+      admission,
+      admittedMs: this.nowMs,
+      expiresMs: this.nowMs + waitMs,
+      overdueMs: Infinity,
+      hasLeft: false,
+    };
+    const { permit } = admission;
+    if (permit instanceof Promise) {
+      this.waiting.push(ticket);
+      void permit.then((result) => this.#settled.push({ ticket, result }));
+    } else {
+      expect(permit.waitedMs).toBe(0);
+      this.#start(ticket, permit);
+    }
+  }
+
+  #replay(isNow: (settled: { result: Permit | Refusal }) => boolean): void {
+    while (this.#settled[0] !== undefined && isNow(this.#settled[0])) {
+      const { ticket, result } = this.#settled.shift() as { ticket: Ticket; result: Permit | Refusal };
+      if (result.admitted) {
+        expect(this.waiting.shift()?.seq, 'whose turn it was').toBe(ticket.seq);
+        expect(ticket.admittedMs + result.waitedMs).toBeLessThan(ticket.expiresMs);
+        this.#start(ticket, result);
+      } else {
+        this.waiting.remove(ticket);
+        this.finished.push(ticket);
+        if (result.reason === 'wait' && !ticket.hasLeft) {
+          expect(this.nowMs).toBeGreaterThanOrEqual(ticket.expiresMs);
+        }
+      }
+    }
+  }
+
+  #start(ticket: Ticket, permit: Permit): void {
+    ticket.permit = permit;
+    ticket.overdueMs = ticket.admittedMs + permit.waitedMs + (this.options.maxHandlingMs ?? 60_000);
+    this.active.push(ticket);
+    // It may have been taken back already, in the same step of the clock.
+    const taken = this.active.length - this.snapshot.active;
+    if (taken > 0 && ticket.overdueMs <= this.nowMs) this.#end(ticket);
+  }
+
+  #end(ticket: Ticket): void {
+    const at = this.active.indexOf(ticket);
+    if (at < 0) return;
+    this.active.splice(at, 1);
+    this.finished.push(ticket);
+  }
+
+  #hear(event: IntakeEvent): void {
+    expect(event.at).toBeLessThanOrEqual(this.nowMs);
+    const { depth, highWater, lowWater } = this.snapshot;
+    if (event.type === 'shedding' || event.type === 'accepting') {
+      this.#isShedding = !this.#isShedding;
+      expect(event.type === 'shedding').toBe(this.#isShedding);
+      expect(event.depth).toBe(depth);
+      if (this.#isShedding) expect(depth).toBeGreaterThanOrEqual(highWater);
+      else expect(depth).toBeLessThanOrEqual(lowWater);
+    }
+    if (event.type === 'started') {
+      this.#started += 1;
+      this.#startTimes.push(event.at);
+    }
+    if (event.type === 'closed') {
+      const { completed, refused, remaining } = event;
+      this.#report = { completed, refused, remaining };
+      expect(remaining).toBe(this.snapshot.active);
+    }
+    if (event.type === 'overdue') {
+      const late = this.active.find((ticket) => ticket.key === event.key && ticket.overdueMs <= event.at);
+      if (late !== undefined) this.#end(late);
+    }
+  }
+
+  /** A worker is free although somebody waits: only because the next start is not due. */
+  #expectPaced(): void {
+    const rate = this.options.drainRate;
+    if (typeof rate !== 'number') throw new Error('a worker is free, somebody waits, and nothing is paced');
+    const last = this.#startTimes.at(-1) ?? -Infinity;
+    expect(last + 1000 / rate + this.#setBackMs).toBeGreaterThan(this.nowMs - 0.001);
+    expect(this.bench.clock.pending).toBeGreaterThan(0);
+  }
+}
+
+/** A plain check: those of the test runner are too slow to be made a million times. */
+function must(holds: boolean, what: string, is: unknown, expected?: unknown): void {
+  if (!holds) throw new Error(`${what}: ${String(is)}, and not ${String(expected)}`);
+}
