@@ -1,0 +1,45 @@
+import { STATUS_CODES } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { createRefusal, type RefusalReason } from '../../packages/core/src/refusal.ts';
+import { codeIn, page, pages, rowsOf, sectionOf, tokensOf } from './pages.ts';
+import { createIntake } from '@webhook-backpressure/core';
+
+const shown = pages.flatMap(({ path, tokens }) =>
+  tokensOf('code', tokens)
+    .filter(({ lang }) => lang === 'http')
+    .map(({ text }) => ({ path, text })),
+);
+
+interface Problem {
+  readonly status: 429 | 503;
+  readonly reason: RefusalReason;
+  readonly retryAfterSeconds: number;
+}
+
+it('shows answers in the README and in docs/senders-see.md', () => {
+  expect(new Set(shown.map(({ path }) => path))).toEqual(new Set(['README.md', 'docs/senders-see.md']));
+});
+
+describe.each(shown)('an answer in $path', ({ text }) => {
+  it('is, byte for byte, what a refusal says', () => {
+    const [head = '', body = ''] = text.split('\n\n');
+    const { status, reason, retryAfterSeconds } = JSON.parse(body) as Problem;
+    const refusal = createRefusal(reason, status, retryAfterSeconds);
+    const headers = Object.entries(refusal.headers).map(([name, value]) => `${name}: ${value}`);
+    expect(body).toBe(refusal.body);
+    expect(head.split('\n')).toEqual([
+      `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}`,
+      ...headers,
+    ]);
+  });
+});
+
+it('explains every reason in the words of the answer', () => {
+  const rows = rowsOf(sectionOf(page('docs/senders-see.md'), 'Reasons'), '`reason`');
+  const reasons = Object.keys(createIntake().snapshot().totals.refused) as RefusalReason[];
+  const details = reasons.map((reason) => {
+    const { detail } = JSON.parse(createRefusal(reason, 503, 1).body) as { detail: string };
+    return [reason, detail];
+  });
+  expect(rows.map((row) => [codeIn(row['`reason`'])[0], row['`detail`']]).sort()).toEqual(details.sort());
+});

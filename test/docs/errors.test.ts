@@ -1,0 +1,83 @@
+import { compileFunction } from 'node:vm';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { BackpressureError, createIntake, sizeQueue } from '@webhook-backpressure/core';
+import { manualClock } from '@webhook-backpressure/core/testing';
+import { webhookBackpressure } from '@webhook-backpressure/express';
+import { closeOnSignals } from '@webhook-backpressure/node';
+import { isHeading, page, sectionOf, tokensOf } from './pages.ts';
+import { coreFile, literalsOf, programOf, typeIn } from './typescript.ts';
+
+const errors = page('docs/errors.md');
+const codes = errors.tokens
+  .filter(isHeading)
+  .filter(({ depth }) => depth === 2)
+  .map(({ text }) => text);
+
+const MARK = ' // throws';
+
+function linesUnder(code: string): string[] {
+  const blocks = tokensOf('code', sectionOf(errors, code)).filter(({ lang }) => lang === 'ts');
+  return blocks.flatMap(({ text }) => text.split('\n')).filter((line) => line !== '');
+}
+
+/** What a line throws, or null. */
+function thrownBy(line: string): unknown {
+  const names = {
+    createIntake,
+    sizeQueue,
+    manualClock,
+    webhookBackpressure,
+    closeOnSignals,
+    intake: createIntake(),
+  };
+  const run = compileFunction(line, Object.keys(names)) as (...values: unknown[]) => unknown;
+  try {
+    run(...Object.values(names));
+    return null;
+  } catch (error) {
+    return error;
+  }
+}
+
+describe('docs/errors.md', () => {
+  let known: string[] = [];
+
+  beforeAll(() => {
+    const program = programOf([coreFile('errors.ts')]);
+    known = literalsOf(typeIn(program, coreFile('errors.ts'), 'BackpressureErrorCode'));
+  }, 120_000);
+
+  it('has a heading for every code, and no other', () => {
+    expect(known).toContain('ERR_WBP_CAPACITY');
+    expect([...codes].sort()).toEqual([...known].sort());
+  });
+
+  it('shows a message as it is', () => {
+    const [shown] = tokensOf('code', errors.tokens).filter(({ lang }) => lang === 'text');
+    const error = thrownBy('createIntake({ capacity: 0 })');
+    expect(error).toBeInstanceOf(BackpressureError);
+    expect(shown?.text).toBe((error as BackpressureError).message);
+  });
+});
+
+describe.each(codes)('%s', (code) => {
+  const lines = linesUnder(code);
+
+  it('is thrown by the lines that say so', () => {
+    const wrong = lines.filter((line) => line.endsWith(MARK));
+    expect(wrong).not.toEqual([]);
+    for (const line of wrong) {
+      const error = thrownBy(line);
+      expect(error, line).toBeInstanceOf(BackpressureError);
+      expect((error as BackpressureError).code, line).toBe(code);
+      expect((error as BackpressureError).help).toBe(`docs/errors.md#${code.toLowerCase()}`);
+    }
+  });
+
+  it('is not thrown by the others', () => {
+    vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+    for (const line of lines.filter((one) => !one.endsWith(MARK))) {
+      expect(thrownBy(line), line).toBeNull();
+    }
+  });
+});

@@ -1,0 +1,57 @@
+import type ts from 'typescript';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { createIntake } from '@webhook-backpressure/core';
+import { codeIn, page, rowsOf, sectionOf } from './pages.ts';
+import { coreFile, literalsOf, programOf, typeIn } from './typescript.ts';
+
+const operations = page('docs/operations.md');
+const snapshot = createIntake().snapshot();
+let program: ts.Program;
+
+beforeAll(() => {
+  program = programOf([coreFile('events.ts'), coreFile('snapshot.ts')]);
+}, 120_000);
+
+/** The names in the first column of a table, and what stands in another one. */
+function table(heading: string, first: string): Map<string, Record<string, string>> {
+  const rows = rowsOf(sectionOf(operations, heading), first);
+  return new Map(rows.flatMap((row) => codeIn(row[first]).map((name) => [name, row] as const)));
+}
+
+describe('docs/operations.md', () => {
+  it('explains every field of a snapshot', () => {
+    expect([...table('Read: snapshot', 'Field').keys()].sort()).toEqual(Object.keys(snapshot).sort());
+  });
+
+  it('names every state', () => {
+    const states = literalsOf(typeIn(program, coreFile('snapshot.ts'), 'IntakeState'));
+    expect(states).toContain('accepting');
+    expect(codeIn(table('Read: snapshot', 'Field').get('state')?.['Meaning']).sort()).toEqual(states.sort());
+  });
+
+  it('explains every total, and every cause of a withdrawal', () => {
+    const totals = table('Read: snapshot', 'Total');
+    expect([...totals.keys()].sort()).toEqual(Object.keys(snapshot.totals).sort());
+    expect(codeIn(totals.get('withdrawn')?.['Counts'])).toEqual(
+      expect.arrayContaining(Object.keys(snapshot.totals.withdrawn)),
+    );
+  });
+
+  it('lists every event with what it carries', () => {
+    const checker = program.getTypeChecker();
+    const union = typeIn(program, coreFile('events.ts'), 'IntakeEvent');
+    const events = (union as ts.UnionType).types.flatMap((event) => {
+      const fields = event.getProperties().map(({ name }) => name);
+      const type = event.getProperty('type');
+      const names = type === undefined ? [] : literalsOf(checker.getTypeOfSymbol(type));
+      const carried = fields.filter((name) => name !== 'type' && name !== 'at').sort();
+      return names.map((name) => [name, carried]);
+    });
+    const listed = [...table('Listen: events', '`type`')].map(([name, row]) => [
+      name,
+      codeIn(row['Also carries']).sort(),
+    ]);
+    expect(events.length).toBeGreaterThan(10);
+    expect(listed.sort()).toEqual(events.sort());
+  });
+});

@@ -1,0 +1,27 @@
+// What the code blocks of the documentation may use without declaring it. A block that declares it anew wins.
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Express, RequestHandler } from 'express';
+import type * as core from '@webhook-backpressure/core';
+import type * as testing from '@webhook-backpressure/core/testing';
+import type * as adapter from '@webhook-backpressure/express';
+import type * as node from '@webhook-backpressure/node';
+
+declare global {
+  const createIntake: typeof core.createIntake;
+  const sizeQueue: typeof core.sizeQueue;
+  const manualClock: typeof testing.manualClock;
+  const webhookBackpressure: typeof adapter.webhookBackpressure;
+  const closeOnSignals: typeof node.closeOnSignals;
+
+  const intake: core.Intake;
+  const backpressure: { readonly intake: core.Intake };
+  const app: Express;
+  const server: Server;
+
+  // What only the reader has.
+  const handleDelivery: RequestHandler;
+  function work(input: unknown): Promise<{ ok: boolean }>;
+  function verify(rawBody: unknown, headers: unknown): void;
+  function answer(status: number, headers: Record<string, string>, body: string): void;
+  type Listener = (req: IncomingMessage, res: ServerResponse) => void;
+}

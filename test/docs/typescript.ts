@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import ts from 'typescript';
+import { root } from '../../tooling/packages.js';
+
+const { options } = ts.getParsedCommandLineOfConfigFile(
+  join(root, 'test/tsconfig.json'),
+  { noEmit: true, incremental: false },
+  {
+    ...ts.sys,
+    onUnRecoverableConfigFileDiagnostic: (problem) => {
+      throw new Error(ts.flattenDiagnosticMessageText(problem.messageText, '\n'));
+    },
+  },
+) as ts.ParsedCommandLine;
+
+/** Compiles files of the repository, and others that exist only here, by absolute path. */
+export function programOf(
+  files: readonly string[],
+  virtual: ReadonlyMap<string, string> = new Map(),
+): ts.Program {
+  const host = ts.createCompilerHost(options);
+  return ts.createProgram([...files, ...virtual.keys()], options, {
+    ...host,
+    fileExists: (path) => virtual.has(path) || host.fileExists(path),
+    readFile: (path) => virtual.get(path) ?? host.readFile(path),
+    getSourceFile(path, target, onError, shouldCreate) {
+      const text = virtual.get(path);
+      return text === undefined
+        ? host.getSourceFile(path, target, onError, shouldCreate)
+        : ts.createSourceFile(path, text, target);
+    },
+  });
+}
+
+/** An exported type of a source file of core. */
+export function typeIn(program: ts.Program, file: string, name: string): ts.Type {
+  const checker = program.getTypeChecker();
+  const source = program.getSourceFile(file);
+  const module = source && checker.getSymbolAtLocation(source);
+  const symbol = module && checker.getExportsOfModule(module).find((one) => one.name === name);
+  if (symbol === undefined) throw new Error(`${file} exports no ${name}.`);
+  return checker.getDeclaredTypeOfSymbol(symbol);
+}
+
+export function coreFile(name: string): string {
+  return join(root, 'packages/core/src', name);
+}
+
+/** The values of a union of string literals. */
+export function literalsOf(type: ts.Type): string[] {
+  const types = type.isUnion() ? type.types : [type];
+  return types.flatMap((one) => (one.isStringLiteral() ? [one.value] : []));
+}
