@@ -26,6 +26,8 @@ export type BackpressureErrorCode =
   | 'ERR_WBP_INTAKE'
   | 'ERR_WBP_CALLBACK'
   | 'ERR_WBP_HEADERS'
+  | 'ERR_WBP_SENDERS'
+  | 'ERR_WBP_ORIGINS'
   | 'ERR_WBP_SIZE_QUEUE';
 
 /**

@@ -18,3 +18,16 @@ export {
   type Recognised,
   type RequestReader,
 } from './middleware.ts';
+export {
+  cloudEventsHandshake,
+  type CloudEventsHandshakeOptions,
+  type HandshakeAnswer,
+} from './cloudevents-handshake.ts';
+export type {
+  HeaderMatch,
+  RequestHeaders,
+  RetryAfterHabit,
+  SenderProfile,
+  SwitchOffRule,
+} from './sender-profile.ts';
+export { builtInSenders } from './senders.ts';

@@ -71,7 +71,8 @@ export interface SenderProfile {
    * The header that tells a handshake from a delivery: with `value`, it has or matches that value, without, it is
    * there. `header` is by default the one of `match`.
    */
-  readonly handshake?: Partial<HeaderMatch> | undefined;
+  readonly handshake?:
+    { readonly header?: string | undefined; readonly value?: string | RegExp | undefined } | undefined;
   /** The status that it takes for a success, 200 to 299, where not any 2xx will do. */
   readonly success?: number | undefined;
   /** What makes it switch the endpoint off; reported once before it happens. */

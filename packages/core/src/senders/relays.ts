@@ -9,7 +9,7 @@ const SVIX = {
   retries: { maxAttempts: 8, scheduleS: [5, 300, 1800, 7200, 18_000, 36_000, 36_000] },
   // It takes a value only between one and two times the step of its schedule that is due.
   retryAfter: { unit: 's', minSeconds: 5 },
-  switchOff: { ratio: 1, windowS: 432_000 },
+  // It switches off after five days of nothing but failures, which a receiver that sheds never comes to.
   source: 'https://github.com/svix/svix-webhooks/blob/main/server/svix-server/src/worker.rs',
   verifiedAt: '2026-11-20',
 } as const satisfies Omit<SenderProfile, 'match'>;
