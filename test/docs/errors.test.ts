@@ -1,6 +1,6 @@
 import { compileFunction } from 'node:vm';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { BackpressureError, createIntake, sizeQueue } from '@webhook-backpressure/core';
+import { BackpressureError, cloudEventsHandshake, createIntake, sizeQueue } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { webhookBackpressure } from '@webhook-backpressure/express';
 import { closeOnSignals } from '@webhook-backpressure/node';
@@ -25,6 +25,7 @@ function thrownBy(line: string): unknown {
   const names = {
     createIntake,
     sizeQueue,
+    cloudEventsHandshake,
     manualClock,
     webhookBackpressure,
     closeOnSignals,

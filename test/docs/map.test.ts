@@ -1,5 +1,5 @@
 import { readFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import config from '../../eslint.config.js';
 import { publishedPackages, root } from '../../tooling/packages.js';
@@ -11,9 +11,10 @@ describe.each(publishedPackages())('packages/$folder in the map', ({ folder, pat
   it('has every source file, and no other', () => {
     const rows = rowsOf(sectionOf(map, `packages/${folder}/src`), 'File');
     const listed = rows.flatMap((row) => codeIn(row['File']));
-    const files = readdirSync(join(path, 'src'), { recursive: true, withFileTypes: true })
+    const source = join(path, 'src');
+    const files = readdirSync(source, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
-      .map((entry) => entry.name);
+      .map((entry) => relative(source, join(entry.parentPath, entry.name)));
     expect(files).toContain('index.ts');
     expect(listed.sort()).toEqual(files.sort());
   });

@@ -9,6 +9,7 @@ import type * as node from '@webhook-backpressure/node';
 declare global {
   const createIntake: typeof core.createIntake;
   const sizeQueue: typeof core.sizeQueue;
+  const cloudEventsHandshake: typeof core.cloudEventsHandshake;
   const manualClock: typeof testing.manualClock;
   const webhookBackpressure: typeof adapter.webhookBackpressure;
   const closeOnSignals: typeof node.closeOnSignals;
