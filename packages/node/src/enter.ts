@@ -1,12 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import {
-  infoOf,
-  type Admission,
-  type BackpressureInfo,
-  type Door,
-  type Permit,
-  type Refusal,
-} from '@webhook-backpressure/core';
+import { infoOf, type BackpressureInfo, type Door, type Refusal } from '@webhook-backpressure/core';
+import { Lease } from './lease.ts';
 
 /** A request that may run, that is refused, or, as null, whose sender has gone. */
 export type Verdict = { readonly admitted: true; readonly info: BackpressureInfo } | Refusal | null;
@@ -31,43 +25,21 @@ export function enter<R>(
   if (!place.admitted) return place;
 
   const { permit } = place;
-  const lease = new Lease(place, res);
-  res.once('close', lease.end);
+  const lease = new Lease(place, req.socket, res);
   if (!(permit instanceof Promise)) {
-    lease.permit = permit;
+    lease.begin(permit);
     return { admitted: true, info: infoOf(delivery, permit.waitedMs) };
   }
   return permit.then((result): Verdict => {
     // A last look: between the start and this moment the sender may have gone.
-    if (isGone(req, res)) {
+    if (lease.hasEnded || isGone(req, res)) {
       if (result.admitted) result.release('failure');
       return null;
     }
     if (!result.admitted) return result;
-    lease.permit = result;
+    lease.begin(result);
     return { admitted: true, info: infoOf(delivery, result.waitedMs) };
   });
-}
-
-/** One listener for both halves of a delivery's life: it leaves the queue, or gives its permit back. */
-class Lease {
-  permit: Permit | undefined;
-  readonly #place: Admission;
-  readonly #res: ServerResponse;
-
-  constructor(place: Admission, res: ServerResponse) {
-    this.#place = place;
-    this.#res = res;
-  }
-
-  readonly end = (): void => {
-    if (this.permit === undefined) this.#place.leave();
-    else this.permit.release(isFailure(this.#res) ? 'failure' : 'success');
-  };
-}
-
-function isFailure(res: ServerResponse): boolean {
-  return res.statusCode >= 500 || !res.writableFinished;
 }
 
 function isGone(req: IncomingMessage, res: ServerResponse): boolean {
