@@ -5,7 +5,7 @@ import { Lingering } from './lingering.ts';
 /** A body up to this size is read to its end, so that its connection can be kept; a larger one is not worth it. */
 const SMALL_BODY_BYTES = 64 * 1024;
 
-/** The connection is kept, but not for a body that never comes. */
+/** The answer has gone out in full, and the connection is kept, but not for a body that never comes. */
 const small = new Lingering<IncomingMessage>((req) => {
   if (!req.complete) req.socket.destroy();
 });
@@ -22,7 +22,7 @@ const large = new Lingering<ServerResponse>((res) => {
  * the connection ends a little later than the answer: closed at once, with data unread, it would be reset, and the
  * sender would see that and not the answer. A response whose headers are sent already is left alone.
  *
- * @param options - `fields`: more headers. `awaitsContinue`: the sender has not begun its body, and will not.
+ * @param options - `fields`: more headers. `awaitsContinue`: the sender was not told to send its body.
  */
 export function writeRefusal(
   req: IncomingMessage,
@@ -34,31 +34,31 @@ export function writeRefusal(
   const { fields, awaitsContinue = false } = options;
   const headers: Record<string, string | number> = { ...fields, ...refusal.headers };
   headers['Content-Length'] = Buffer.byteLength(refusal.body);
+  const end = (): void => {
+    res.writeHead(refusal.status, headers).end(refusal.body);
+  };
   if (req.httpVersionMajor > 1) {
     // HTTP/2 has no such header, and needs none of what follows: a stream is refused alone.
     delete headers['Connection'];
-    res.writeHead(refusal.status, headers).end(refusal.body);
-    return;
-  }
-  if (awaitsContinue) {
-    headers['Connection'] = 'close';
-    res.writeHead(refusal.status, headers).end(refusal.body);
+    end();
     return;
   }
   const length = unreadBytes(req);
+  // A sender that asked whether to send may have lost its patience and be sending.
+  const isKept = res.shouldKeepAlive && headers['Connection'] === undefined && !awaitsContinue;
   if (length === 0) {
-    res.writeHead(refusal.status, headers).end(refusal.body);
-  } else if (length <= SMALL_BODY_BYTES) {
+    end();
+  } else if (length <= SMALL_BODY_BYTES && isKept) {
     // Node reads on to the end of the body by itself, once the answer is finished.
-    res.writeHead(refusal.status, headers).end(refusal.body);
-    process.nextTick(boundSmall, req);
-  } else if (length !== Infinity) {
+    end();
+    process.nextTick(boundSmall, req, res);
+  } else if (length > SMALL_BODY_BYTES && length !== Infinity) {
     writeAndLinger(req, res, refusal, headers);
   } else {
-    // A small chunked body came in the same packet as its headers, and will have been read a tick from now.
+    // A small body came in the same packet as its headers, and will have been read a tick from now.
     process.nextTick(() => {
       if (res.headersSent) return;
-      if (req.complete) res.writeHead(refusal.status, headers).end(refusal.body);
+      if (req.complete) end();
       else writeAndLinger(req, res, refusal, headers);
     });
   }
@@ -78,8 +78,15 @@ function unreadBytes(req: IncomingMessage): number {
   return req.headers['transfer-encoding'] === undefined ? 0 : Infinity;
 }
 
-function boundSmall(req: IncomingMessage): void {
+function boundSmall(req: IncomingMessage, res: ServerResponse): void {
   if (req.complete || req.destroyed) return;
+  if (!res.writableFinished) {
+    // Not before: another response of the same connection may stand in front of this one.
+    res.once('finish', () => {
+      boundSmall(req, res);
+    });
+    return;
+  }
   small.add(req);
   req.once('close', () => {
     small.delete(req);
