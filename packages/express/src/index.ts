@@ -4,7 +4,14 @@ import {
   type Intake,
   type MiddlewareOptions,
 } from '@webhook-backpressure/core';
-import { enter, nodeReader, setHeaders, writeRefusal, type Verdict } from '@webhook-backpressure/node';
+import {
+  boundBody,
+  enter,
+  nodeReader,
+  setHeaders,
+  writeRefusal,
+  type Verdict,
+} from '@webhook-backpressure/node';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 
 declare global {
@@ -53,6 +60,7 @@ export function webhookBackpressure(
       writeRefusal(req, res, verdict, { fields: door.fields(verdict) });
       return undefined;
     }
+    boundBody(req, res);
     setHeaders(res, door.fields(verdict));
     return handler(verdict, req, res, next);
   };

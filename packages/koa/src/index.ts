@@ -4,7 +4,7 @@ import {
   type Intake,
   type MiddlewareOptions,
 } from '@webhook-backpressure/core';
-import { enter, nodeReader, setHeaders, writeRefusal } from '@webhook-backpressure/node';
+import { boundBody, enter, nodeReader, setHeaders, writeRefusal } from '@webhook-backpressure/node';
 import type { Context, Middleware, Next } from 'koa';
 
 declare module 'koa' {
@@ -49,6 +49,7 @@ export function webhookBackpressure(
       return next() as Promise<unknown>;
     }
     if (verdict !== null && handler !== undefined) {
+      boundBody(ctx.req, ctx.res);
       setHeaders(ctx.res, door.fields(verdict));
       return handler(verdict, ctx, next);
     }

@@ -70,6 +70,11 @@ export function setHeaders(res: ServerResponse, fields: Record<string, string> |
   for (const [name, value] of Object.entries(fields)) res.setHeader(name, value);
 }
 
+/** Bounds for how long the body is read on after a handler of the caller's own has answered in place of a refusal. */
+export function boundBody(req: IncomingMessage, res: ServerResponse): void {
+  if (req.httpVersionMajor === 1 && unreadBytes(req) > 0) process.nextTick(boundSmall, req, res);
+}
+
 /** How much of the body may still come; Infinity when its sender did not say. */
 function unreadBytes(req: IncomingMessage): number {
   if (req.complete) return 0;

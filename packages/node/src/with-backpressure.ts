@@ -8,7 +8,7 @@ import {
 } from '@webhook-backpressure/core';
 import { enter, type Verdict } from './enter.ts';
 import { nodeReader } from './reader.ts';
-import { setHeaders, writeRefusal } from './refuse.ts';
+import { boundBody, setHeaders, writeRefusal } from './refuse.ts';
 
 declare module 'node:http' {
   interface IncomingMessage {
@@ -64,6 +64,7 @@ export function withBackpressure(
       } else if (handler === undefined) {
         writeRefusal(req, res, verdict, { fields: door.fields(verdict), awaitsContinue });
       } else {
+        boundBody(req, res);
         setHeaders(res, door.fields(verdict));
         attempt(req, res, () => handler(verdict, req, res));
       }
