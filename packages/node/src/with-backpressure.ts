@@ -49,7 +49,7 @@ export function withBackpressure(
   const door = createDoor<IncomingMessage, [IncomingMessage, ServerResponse]>(options, nodeReader);
 
   function guarded(this: unknown, req: IncomingMessage, res: ServerResponse): void {
-    const awaitsContinue = isCheckContinue(this, req);
+    const awaitsContinue = isCheckContinue(this, req, guarded);
 
     const run = (): void => {
       if (awaitsContinue) res.writeContinue();
@@ -64,6 +64,8 @@ export function withBackpressure(
       } else if (handler === undefined) {
         writeRefusal(req, res, verdict, { fields: door.fields(verdict), awaitsContinue });
       } else {
+        // A sender that was not told to send may use the connection for its next request at once.
+        if (awaitsContinue) res.shouldKeepAlive = false;
         boundBody(req, res);
         setHeaders(res, door.fields(verdict));
         attempt(req, res, () => handler(verdict, req, res));
@@ -86,10 +88,13 @@ export function withBackpressure(
   return Object.assign(guarded, { intake: door.intake });
 }
 
-/** Node emits `checkContinue`, and not `request`, for a sender that asks first, if anybody listens to it. */
-function isCheckContinue(server: unknown, req: IncomingMessage): boolean {
+/**
+ * Node emits `checkContinue`, and not `request`, for a sender that asks first, if anybody listens to it. If that is
+ * not our listener but the caller's own, it has told the sender to go on before it passed the request here.
+ */
+function isCheckContinue(server: unknown, req: IncomingMessage, listener: RequestListener): boolean {
   if (req.headers.expect === undefined || !(server instanceof EventEmitter)) return false;
-  return /^100-continue$/i.test(req.headers.expect) && server.listenerCount('checkContinue') > 0;
+  return /^100-continue$/i.test(req.headers.expect) && server.listeners('checkContinue').includes(listener);
 }
 
 function attempt(req: IncomingMessage, res: ServerResponse, action: () => unknown): void {
@@ -107,8 +112,9 @@ function attempt(req: IncomingMessage, res: ServerResponse, action: () => unknow
 
 /** Without a framework there is no error path: the sender gets a 500, and the operator a warning. */
 function fail(req: IncomingMessage, res: ServerResponse, error: unknown): void {
-  if (res.headersSent) res.destroy();
-  else res.writeHead(500, { 'Content-Length': 0 }).end();
+  if (!res.headersSent) res.writeHead(500, { 'Content-Length': 0 }).end();
+  // Half an answer is cut off, so that nobody takes it for a whole one; a whole one is left to arrive.
+  else if (!res.writableEnded) res.destroy();
   process.emitWarning(`${req.method ?? ''} was answered with 500: ${String(error)}`, {
     type: 'WebhookBackpressureWarning',
     code: 'WBP_LISTENER_FAILED',
