@@ -78,7 +78,8 @@ export function webhookBackpressure(
       next();
       return undefined;
     };
-    const skips = door.skips(req);
+    // What an earlier middleware has answered cannot be refused any more.
+    const skips = res.writableEnded || door.skips(req);
     const result = typeof skips === 'boolean' ? enterUnless(skips) : skips.then(enterUnless);
     // Express 4 does not look at what a middleware returns.
     if (result instanceof Promise) result.catch(next);

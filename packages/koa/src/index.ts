@@ -38,7 +38,8 @@ export function webhookBackpressure(
   });
 
   const middleware: Middleware = async (ctx, next): Promise<unknown> => {
-    const skips = door.skips(ctx);
+    // What an earlier middleware has answered cannot be refused any more.
+    const skips = ctx.res.writableEnded || door.skips(ctx);
     if (typeof skips === 'boolean' ? skips : await skips) return next() as Promise<unknown>;
 
     const entered = enter(door, ctx, ctx.req, ctx.res);
