@@ -8,7 +8,8 @@ import {
   type Refusal,
 } from '@webhook-backpressure/core';
 import type { Context, MiddlewareHandler, Next } from 'hono';
-import { lifeOf } from './life.ts';
+import { nodeLife } from './node-life.ts';
+import { replaceResponse, webLife } from './web-life.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -43,8 +44,10 @@ export function webhookBackpressure(
   const refuse = async (c: Context, next: Next, refusal: Refusal): Promise<Response | undefined> => {
     const fields = door.fields(refusal);
     if (handler === undefined) return c.body(refusal.body, refusal.status, { ...fields, ...refusal.headers });
-    setHeaders(c, fields);
-    return (await handler(refusal, c, next)) as Response | undefined;
+    const answer = (await handler(refusal, c, next)) as Response | undefined;
+    if (answer !== undefined) c.res = answer;
+    addHeaders(c, fields);
+    return undefined;
   };
 
   const middleware: MiddlewareHandler = async (c, next) => {
@@ -53,32 +56,39 @@ export function webhookBackpressure(
       await next();
       return undefined;
     }
+    const life = nodeLife(c.env) ?? webLife(c);
+    if (life.isOver()) return c.body(null, 503);
     const delivery = door.read(c);
     const place = door.admit(delivery);
     if (!place.admitted) return refuse(c, next, place);
 
-    const life = lifeOf(c, place);
+    life.follow(place);
     const permit: Permit | Refusal = place.permit instanceof Promise ? await place.permit : place.permit;
     if (!permit.admitted) return refuse(c, next, permit);
     if (!life.begin(permit)) return c.body(null, 503);
 
     c.set('backpressure', infoOf(delivery, permit.waitedMs));
-    setHeaders(c, door.fields());
+    const fields = door.fields();
     try {
       await next();
+      addHeaders(c, fields);
     } catch (error) {
       permit.release('failure');
       throw error;
     }
-    life.hold(permit);
+    life.hold();
     return undefined;
   };
   return Object.assign(middleware, { intake: door.intake });
 }
 
-function setHeaders(c: Context, fields: Record<string, string> | undefined): void {
-  if (fields === undefined) return;
-  for (const [name, value] of Object.entries(fields)) c.header(name, value);
+/** Adds them when the answer is there: a handler may return a response that Hono's context did not make. */
+function addHeaders(c: Context, fields: Record<string, string> | undefined): void {
+  // Switching protocols cannot be made anew.
+  if (fields === undefined || !c.finalized || c.res.status === 101) return;
+  const response = new Response(c.res.body, c.res);
+  for (const [name, value] of Object.entries(fields)) response.headers.set(name, value);
+  replaceResponse(c, response);
 }
 
 export default webhookBackpressure;

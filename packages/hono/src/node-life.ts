@@ -1,0 +1,93 @@
+import type { Admission, Permit } from '@webhook-backpressure/core';
+import type { Life } from './life.ts';
+
+/** The parts of node's connection, request and response that are needed here; this package does not depend on node. */
+interface Connection {
+  readonly destroyed: boolean;
+  once(event: 'close', listener: () => void): unknown;
+}
+interface Outgoing {
+  readonly statusCode: number;
+  readonly writableFinished: boolean;
+  /** Set where a source that failed has ended the response before its time. */
+  readonly errored?: Error | null;
+  /** Null while the response stands in line behind another one of its connection. */
+  readonly socket: Connection | null;
+  once(event: 'close', listener: () => void): unknown;
+}
+interface Bindings {
+  readonly incoming: { readonly socket: Connection };
+  readonly outgoing: Outgoing;
+}
+
+/**
+ * The life of a request on `@hono/node-server`, which is that of node's response and costs one listener; undefined
+ * anywhere else.
+ */
+export function nodeLife(env: unknown): Life | undefined {
+  const { incoming, outgoing } = (env ?? {}) as Partial<Bindings>;
+  return typeof incoming?.socket === 'object' && typeof outgoing?.once === 'function'
+    ? new NodeLife(incoming.socket, outgoing)
+    : undefined;
+}
+
+/** On each connection, the lives whose responses stand in line behind another one. */
+const inLine = new WeakMap<Connection, Set<NodeLife>>();
+
+class NodeLife implements Life {
+  readonly #connection: Connection;
+  readonly #outgoing: Outgoing;
+  #place: Admission | undefined;
+  #permit: Permit | undefined;
+  #hasEnded = false;
+
+  constructor(connection: Connection, outgoing: Outgoing) {
+    this.#connection = connection;
+    this.#outgoing = outgoing;
+  }
+
+  isOver(): boolean {
+    return this.#hasEnded || this.#connection.destroyed;
+  }
+
+  follow(place: Admission): void {
+    this.#place = place;
+    this.#outgoing.once('close', this.end);
+    // A response that stands in line is not told when its connection closes.
+    if (this.#outgoing.socket === null) this.#joinLine();
+  }
+
+  begin(permit: Permit): boolean {
+    this.#permit = permit;
+    if (this.isOver()) permit.release('failure');
+    return !this.isOver();
+  }
+
+  hold(): void {
+    // Until the response is over, which is known without looking at its body.
+  }
+
+  readonly end = (): void => {
+    this.#hasEnded = true;
+    inLine.get(this.#connection)?.delete(this);
+    if (this.#permit === undefined) this.#place?.leave();
+    else this.#permit.release(isFailure(this.#outgoing) ? 'failure' : 'success');
+  };
+
+  #joinLine(): void {
+    const lives = inLine.get(this.#connection);
+    if (lives !== undefined) {
+      lives.add(this);
+      return;
+    }
+    const first = new Set<NodeLife>([this]);
+    inLine.set(this.#connection, first);
+    this.#connection.once('close', () => {
+      for (const life of first) life.end();
+    });
+  }
+}
+
+function isFailure({ statusCode, writableFinished, errored }: Outgoing): boolean {
+  return statusCode >= 500 || !writableFinished || errored instanceof Error;
+}
