@@ -1,0 +1,40 @@
+import { expect } from 'vitest';
+import type { Reply } from './sender.ts';
+
+const PROBLEM = 'https://iana.org/assignments/http-problem-types';
+
+/** The answers of a receiver that has measured nothing yet and whose chance is always 0.5, byte for byte. */
+export const REFUSALS = {
+  full503: answer(503, 'full', 'The queue of the receiver is full.'),
+  full429: answer(429, 'full', 'The queue of the receiver is full.'),
+  wait503: answer(503, 'wait', 'The delivery could not be started in the time that its sender waits.'),
+  displaced503: answer(503, 'displaced', 'The delivery gave up its place in the queue to a newer one.'),
+  closing503: answer(503, 'closing', 'The receiver is shutting down.'),
+} as const;
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+function answer(status: 429 | 503, reason: string, detail: string): Answer {
+  const [type, title] =
+    status === 429
+      ? [`${PROBLEM}#quota-exceeded`, 'Quota Exceeded']
+      : [`${PROBLEM}#temporary-reduced-capacity`, 'Temporary Reduced Capacity'];
+  return { status, body: JSON.stringify({ type, title, status, detail, reason, retryAfterSeconds: 5 }) };
+}
+
+/** Expects a refusal to be exactly so, whatever the framework. */
+export async function expectRefusal(given: Promise<Reply>, { status, body }: Answer): Promise<Reply> {
+  const reply = await given;
+  expect(reply.body).toBe(body);
+  expect(reply.status).toBe(status);
+  expect(reply.headers).toMatchObject({
+    'retry-after': '5',
+    'content-type': 'application/problem+json; charset=utf-8',
+    'cache-control': 'no-store',
+    'content-length': String(body.length),
+  });
+  return reply;
+}

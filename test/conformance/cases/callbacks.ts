@@ -1,0 +1,192 @@
+import { describe, expect, it } from 'vitest';
+import { expectRefusal, REFUSALS } from '../answers.ts';
+import type { SuiteOptions } from '../exchange.ts';
+import { held } from '../held.ts';
+import type { Start } from '../receiver.ts';
+
+const SMALLEST = { concurrency: 1, capacity: 1 };
+const never = new Promise<never>(() => undefined);
+
+/** What the caller's own functions do to a delivery: their good values, and their failures. */
+export function callbacks(start: Start): void {
+  /** Expects the framework's own error path, and nobody else to be hurt. */
+  async function expectFailure(options: SuiteOptions, message: string): Promise<void> {
+    const receiver = await start(options);
+    const { status } = await receiver.send({ headers: { 'x-bad': 'yes' } }).reply;
+    expect(status).toBe(500);
+    expect(receiver.errors.map(String)).toEqual([expect.stringContaining(message)]);
+    expect(receiver.handled).toHaveLength(0);
+    expect(receiver.snapshot.totals.admitted).toBe(0);
+    expect((await receiver.send().reply).status).toBe(200);
+  }
+
+  /** What fails does so for some requests only. */
+  const whenBad =
+    <T>(value: T, fail: () => T) =>
+    (asked: { header(name: string): string | undefined }): T =>
+      asked.header('x-bad') === undefined ? value : fail();
+  const fail = (): never => {
+    throw new Error('callback failed');
+  };
+
+  describe('skip', () => {
+    it.each(['GET', 'HEAD', 'OPTIONS'])('lets %s pass by default, even when all is full', async (method) => {
+      const { handle, release } = held();
+      const receiver = await start(SMALLEST, { handle });
+      await receiver.sendToHandle();
+      await receiver.sendToWait();
+      const passing = await receiver.sendToHandle({ method });
+      expect(receiver.handled[1]?.info).toBe(undefined);
+      expect(receiver.snapshot.totals.admitted).toBe(2);
+      release();
+      release();
+      expect((await passing.reply).status).toBe(200);
+    });
+
+    it.each([
+      ['at once', (skips: boolean) => skips],
+      ['later', (skips: boolean) => Promise.resolve(skips)],
+    ])('decides for itself, %s', async (_when, wrapped) => {
+      const receiver = await start({ skip: (asked) => wrapped(asked.method === 'POST') });
+      expect((await receiver.send({ body: 'paid' }).reply).body).toBe('paid');
+      expect((await receiver.send({ method: 'GET' }).reply).status).toBe(200);
+      expect(receiver.handled.map(({ info }) => info?.key)).toEqual([undefined, 'default']);
+      expect(receiver.snapshot.totals.admitted).toBe(1);
+    });
+
+    it('throws', () => expectFailure({ skip: whenBad(false, fail) }, 'callback failed'));
+    it('rejects', () =>
+      expectFailure(
+        {
+          skip: whenBad<boolean | Promise<boolean>>(false, () =>
+            Promise.reject(new Error('callback failed')),
+          ),
+        },
+        'callback failed',
+      ));
+
+    it('never settles, and hurts only its own request', async () => {
+      const receiver = await start({ skip: whenBad<boolean | Promise<boolean>>(false, () => never) });
+      const stuck = receiver.send({ headers: { 'x-bad': 'yes' } });
+      expect((await receiver.send().reply).status).toBe(200);
+      stuck.vanish();
+      expect(receiver.snapshot.totals.admitted).toBe(1);
+    });
+
+    it('settles when its sender has gone', async () => {
+      let decide: (skips: boolean) => void = () => undefined;
+      const decision = new Promise<boolean>((resolve) => (decide = resolve));
+      const receiver = await start({ skip: whenBad<boolean | Promise<boolean>>(false, () => decision) });
+      const gone = receiver.send({ headers: { 'x-bad': 'yes' } });
+      await receiver.whenAsked(1);
+      gone.vanish();
+      await receiver.whenClosed(0);
+      decide(false);
+      expect((await receiver.send().reply).status).toBe(200);
+      expect(receiver.handled).toHaveLength(1);
+      expect(receiver.snapshot.totals.admitted).toBe(1);
+    });
+  });
+
+  describe.each(['keyGenerator', 'delivery'] as const)('%s', (name) => {
+    const valueOf = (key: string): unknown => (name === 'keyGenerator' ? key : { key });
+    const options = (
+      key: (asked: { header(name: string): string | undefined }) => unknown,
+    ): SuiteOptions => ({
+      [name]: key,
+    });
+
+    it('throws', () => expectFailure(options(whenBad(valueOf('shop'), fail)), 'callback failed'));
+    it('returns a promise', () =>
+      expectFailure(
+        options(whenBad(valueOf('shop'), () => Promise.resolve(valueOf('shop')))),
+        `${name} must return its value at once`,
+      ));
+    it('returns a promise that rejects', () =>
+      expectFailure(
+        options(whenBad(valueOf('shop'), () => Promise.reject(new Error('nobody listens')))),
+        `${name} must return its value at once`,
+      ));
+    it('returns a promise that never settles', () =>
+      expectFailure(options(whenBad(valueOf('shop'), () => never)), `${name} must return its value at once`));
+    it('returns what is no key', () =>
+      expectFailure(options(whenBad(valueOf('shop'), () => valueOf(7 as unknown as string))), 'a string'));
+
+    it.each([
+      ['__proto__', '__proto__'],
+      ['constructor', 'constructor'],
+      ['empty', ''],
+      ['1 MB long', 'k'.repeat(1_000_000)],
+    ])('may return a strange key: %s', async (_which, key) => {
+      const { handle, release } = held();
+      const receiver = await start({ ...SMALLEST, ...options(() => valueOf(key)) }, { handle });
+      const first = await receiver.sendToHandle();
+      const second = await receiver.sendToWait();
+      expect(receiver.snapshot.keys).toBe(1);
+      await expectRefusal(receiver.send().reply, REFUSALS.full429);
+      release();
+      await receiver.whenHandled(2);
+      release();
+      expect([(await first.reply).status, (await second.reply).status]).toEqual([200, 200]);
+    });
+  });
+
+  describe('handler', () => {
+    async function full(options: SuiteOptions): Promise<Awaited<ReturnType<Start>>> {
+      const receiver = await start({ ...SMALLEST, ...options }, held());
+      await receiver.sendToHandle();
+      await receiver.sendToWait();
+      return receiver;
+    }
+
+    it('answers a refusal itself', async () => {
+      const receiver = await full({
+        standardHeaders: 'draft-8',
+        handler(refusal, exchange) {
+          exchange.answer(418, `${refusal.reason} for ${String(refusal.retryAfterSeconds)} s`);
+        },
+      });
+      const { status, body, headers } = await receiver.send().reply;
+      expect([status, body]).toEqual([418, 'full for 5 s']);
+      expect(headers['retry-after']).toBe(undefined);
+      expect(headers).toMatchObject({ ratelimit: '"queue";r=0;t=5' });
+      expect(receiver.handled).toHaveLength(1);
+    });
+
+    it('answers one that comes after a wait', async () => {
+      const receiver = await start(
+        {
+          ...SMALLEST,
+          handler: (refusal, exchange) => {
+            exchange.answer(418, refusal.reason);
+          },
+        },
+        held(),
+      );
+      await receiver.sendToHandle();
+      const waiting = await receiver.sendToWait();
+      receiver.clock.advance(10_100);
+      expect((await waiting.reply).body).toBe('wait');
+    });
+
+    it.each([
+      ['throws', fail],
+      ['rejects', () => Promise.reject(new Error('callback failed'))],
+    ])('%s', async (_how, handler) => {
+      const receiver = await full({ handler });
+      expect((await receiver.send().reply).status).toBe(500);
+      expect(receiver.errors.map(String)).toEqual([expect.stringContaining('callback failed')]);
+      receiver.clock.advance(10_100);
+      await receiver.when(({ depth }) => depth === 0);
+    });
+
+    it('never answers, and hurts only its own request', async () => {
+      const receiver = await full({ handler: () => never });
+      const stuck = receiver.send();
+      await receiver.when(({ totals }) => totals.refused.full === 1);
+      expect((await receiver.sendToHandle({ method: 'GET' })).request.destroyed).toBe(false);
+      stuck.vanish();
+      expect(receiver.snapshot).toMatchObject({ active: 1, depth: 1 });
+    });
+  });
+}

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { expectRefusal, REFUSALS } from '../answers.ts';
+import { held, silent } from '../held.ts';
+import type { Start } from '../receiver.ts';
+
+/** A receiver that shuts down. */
+export function closing(start: Start): void {
+  describe('a receiver that shuts down', () => {
+    it('refuses what comes, serves what waits, and then is closed', async () => {
+      const { handle, release } = held();
+      const receiver = await start({ concurrency: 1 }, { handle });
+      const first = await receiver.sendToHandle();
+      const waiting = await receiver.sendToWait();
+      const report = receiver.intake.close();
+      expect(receiver.snapshot.state).toBe('closing');
+      const { headers } = await expectRefusal(receiver.send().reply, REFUSALS.closing503);
+      expect(headers.connection).toBe('close');
+      release();
+      await receiver.whenHandled(2);
+      release();
+      expect([(await first.reply).status, (await waiting.reply).status]).toEqual([200, 200]);
+      expect(await report).toEqual({ completed: 2, refused: 0, remaining: 0 });
+      await expectRefusal(receiver.send().reply, REFUSALS.closing503);
+    });
+
+    it('refuses what still waits at the timeout', async () => {
+      const receiver = await start({ concurrency: 1 }, { handle: silent });
+      await receiver.sendToHandle();
+      const waiting = await receiver.sendToWait();
+      const report = receiver.intake.close({ timeoutMs: 1000 });
+      receiver.clock.advance(1000);
+      const { headers } = await expectRefusal(waiting.reply, REFUSALS.closing503);
+      expect(headers.connection).toBe('close');
+      expect(await report).toEqual({ completed: 0, refused: 1, remaining: 1 });
+    });
+
+    it('lets pass what is no delivery', async () => {
+      const receiver = await start();
+      await receiver.intake.close();
+      expect((await receiver.send({ method: 'GET' }).reply).status).toBe(200);
+    });
+  });
+}

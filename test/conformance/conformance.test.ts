@@ -1,0 +1,4 @@
+import { drivers } from './drivers.ts';
+import { conformance } from './suite.ts';
+
+for (const driver of drivers) conformance(driver);

@@ -1,0 +1,216 @@
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import { webhookBackpressure as forExpress } from '@webhook-backpressure/express';
+import { webhookBackpressure as forHono } from '@webhook-backpressure/hono';
+import { webhookBackpressure as forKoa } from '@webhook-backpressure/koa';
+import { withBackpressure } from '@webhook-backpressure/node';
+import express5, { type ErrorRequestHandler } from 'express';
+import express4 from 'express4';
+import { Hono as HonoLatest, type Context as HonoContext } from 'hono';
+import { Hono as Hono40 } from 'hono40';
+import Koa3, { type Context as KoaContext } from 'koa';
+import Koa2 from 'koa2';
+import { translated, type Asked, type Driver, type Exchange, type Outflow } from './exchange.ts';
+
+function askedOf(request: IncomingMessage): Asked {
+  return {
+    method: request.method ?? '',
+    header: (name) => request.headers[name] as string | undefined,
+  };
+}
+
+/** On node:http, and on Express, which adds to it. */
+function nodeExchange(req: IncomingMessage, res: ServerResponse): Exchange {
+  return {
+    info: req.backpressure,
+    read: () => text(req),
+    answer(status, body) {
+      res.writeHead(status, { 'Content-Type': 'text/plain' }).end(body);
+    },
+    stream(): Outflow {
+      res.writeHead(200, { 'Content-Type': 'text/plain' });
+      res.flushHeaders();
+      return {
+        write: (chunk) => void res.write(chunk),
+        end: () => void res.end(),
+        fail: (error) => void res.destroy(error),
+      };
+    },
+  };
+}
+
+const node: Driver = {
+  name: 'node:http',
+  hasNext: false,
+  cutsBrokenStreams: true,
+  serve({ options, handle }) {
+    const listener = withBackpressure(
+      (req, res) => handle(nodeExchange(req, res)),
+      translated(options, askedOf, nodeExchange),
+    );
+    return { listener, intake: listener.intake };
+  },
+};
+
+function express(name: string, create: typeof express5): Driver {
+  return {
+    name,
+    hasNext: true,
+    cutsBrokenStreams: true,
+    serve({ options, handle, onError, isNextTwice }) {
+      const app = create();
+      const middleware = forExpress(translated(options, askedOf, nodeExchange));
+      app.use(middleware);
+      if (isNextTwice) {
+        app.use((_req, _res, next) => {
+          next();
+          next();
+        });
+      }
+      app.use((req, res, next) => {
+        const result = handle(nodeExchange(req, res));
+        // Express 4 does not look at what a handler returns.
+        if (result instanceof Promise) result.catch(next);
+      });
+      const onFailure: ErrorRequestHandler = (error, _req, res, next) => {
+        onError(error);
+        if (res.headersSent) next(error);
+        else res.status(500).end();
+      };
+      app.use(onFailure);
+      return { listener: app, intake: middleware.intake };
+    },
+  };
+}
+
+function koaExchange(ctx: KoaContext): Exchange {
+  return {
+    info: ctx.state.backpressure,
+    read: () => text(ctx.req),
+    answer(status, body) {
+      ctx.status = status;
+      ctx.body = body;
+    },
+    stream(): Outflow {
+      const body = new PassThrough();
+      ctx.body = body;
+      return {
+        write: (chunk) => void body.write(chunk),
+        end: () => void body.end(),
+        fail: (error) => void body.destroy(error),
+      };
+    },
+  };
+}
+
+function koa(name: string, Koa: typeof Koa3): Driver {
+  return {
+    name,
+    hasNext: true,
+    cutsBrokenStreams: false,
+    serve({ options, handle, onError, isNextTwice }) {
+      const app = new Koa();
+      const middleware = forKoa(
+        translated(
+          options,
+          (ctx) => askedOf(ctx.req),
+          (ctx: KoaContext) => koaExchange(ctx),
+        ),
+      );
+      app.on('error', onError);
+      app.use(middleware);
+      if (isNextTwice) {
+        app.use(async (_ctx, next) => {
+          await next();
+          await next();
+        });
+      }
+      app.use((ctx) => handle(koaExchange(ctx)));
+      return { listener: app.callback(), intake: middleware.intake };
+    },
+  };
+}
+
+interface HonoExchange extends Exchange {
+  response: Response | undefined;
+}
+
+function honoExchange(c: HonoContext): HonoExchange {
+  const exchange: HonoExchange = {
+    response: undefined,
+    info: c.get('backpressure'),
+    read: () => c.req.text(),
+    answer(status, body) {
+      // Not by c: a handler may return any response, such as one that it has fetched.
+      exchange.response = new Response(body, { status });
+    },
+    stream(): Outflow {
+      const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+      const writer = writable.getWriter();
+      const encoder = new TextEncoder();
+      // A reader that has gone rejects all of these; the suite asks about permits, not about that.
+      const ignore = (): void => undefined;
+      writer.closed.catch(ignore);
+      exchange.response = c.newResponse(readable);
+      return {
+        write: (chunk) => void writer.write(encoder.encode(chunk)).catch(ignore),
+        end: () => void writer.close().catch(ignore),
+        fail: (error) => void writer.abort(error).catch(ignore),
+      };
+    },
+  };
+  return exchange;
+}
+
+async function responseOf(exchange: Exchange, result: unknown): Promise<Response | undefined> {
+  await result;
+  return (exchange as HonoExchange).response;
+}
+
+function hono(name: string, Hono: typeof HonoLatest): Driver {
+  return {
+    name,
+    hasNext: true,
+    cutsBrokenStreams: true,
+    serve({ options, handle, onError, isNextTwice }) {
+      const app = new Hono();
+      const middleware = forHono(
+        translated(
+          options,
+          (c: HonoContext): Asked => ({ method: c.req.method, header: (name) => c.req.header(name) }),
+          (c: HonoContext) => honoExchange(c),
+          responseOf,
+        ),
+      );
+      app.onError((error, c) => {
+        onError(error);
+        return c.body(null, 500);
+      });
+      app.use('*', middleware);
+      if (isNextTwice) {
+        app.use('*', async (_c, next) => {
+          await next();
+          await next();
+        });
+      }
+      app.all('*', async (c) => {
+        const exchange = honoExchange(c);
+        return (await responseOf(exchange, handle(exchange))) ?? c.body(null, 500);
+      });
+      return { listener: getRequestListener(app.fetch), intake: middleware.intake };
+    },
+  };
+}
+
+/** Every framework at both ends of the range that we support. */
+export const drivers: readonly Driver[] = [
+  node,
+  express('Express 4.18', express4),
+  express('Express 5', express5),
+  koa('Koa 2.13', Koa2),
+  koa('Koa 3', Koa3),
+  hono('Hono 4.0', Hono40),
+  hono('Hono 4', HonoLatest),
+];

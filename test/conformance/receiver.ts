@@ -1,0 +1,206 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { createIntake, type Intake, type IntakeSnapshot } from '@webhook-backpressure/core';
+import { manualClock, type ManualClock } from '@webhook-backpressure/core/testing';
+import { expect, vi } from 'vitest';
+import { answerWithBody } from './held.ts';
+import { Sender, type Call, type Sent } from './sender.ts';
+import type { Driver, Exchange, Handle, SuiteOptions } from './exchange.ts';
+
+/** What a request says in its `x-trace` header, for whoever runs in its async context. */
+export const trace = new AsyncLocalStorage<string | undefined>();
+
+export interface Conduct {
+  /** Default: reads the body and answers 200 with it. */
+  readonly handle?: Handle;
+  readonly isNextTwice?: boolean;
+}
+
+/** Starts a server with the options and the handler of a test. {@link stopAll} ends it. */
+export type Start = (options?: SuiteOptions, conduct?: Conduct) => Promise<Receiver>;
+
+const running: Receiver[] = [];
+
+/** How the tests of a suite start servers of one framework. */
+export function starter(driver: Driver): Start {
+  return async (options = {}, conduct = {}) => {
+    const receiver = new Receiver(driver, options, conduct);
+    running.push(receiver);
+    receiver.server.listen(0);
+    await once(receiver.server, 'listening');
+    return receiver;
+  };
+}
+
+export async function stopAll(): Promise<void> {
+  await Promise.all(running.splice(0).map((receiver) => receiver.stop()));
+  vi.restoreAllMocks();
+}
+
+/** A server with the middleware of one framework, observed from all sides, on a clock of its own. */
+export class Receiver {
+  readonly clock: ManualClock = manualClock();
+  readonly errors: unknown[] = [];
+  readonly requests: IncomingMessage[] = [];
+  readonly sockets: Socket[] = [];
+  /** The deliveries that the handler has been given. */
+  readonly handled: Exchange[] = [];
+  readonly intake: Intake;
+  readonly server: Server;
+  readonly #waiters = new Set<{ condition: (snapshot: IntakeSnapshot) => boolean; resolve: () => void }>();
+  readonly #handledWaiters = new Set<{ count: number; resolve: () => void }>();
+  readonly #sender = new Sender();
+
+  constructor(
+    driver: Driver,
+    options: SuiteOptions,
+    { handle = answerWithBody, isNextTwice = false }: Conduct,
+  ) {
+    const own = options.intake ?? createIntake({ ...intakeOptions(options), ...this.fixtures });
+    this.intake = own;
+    own.subscribe(this.#look);
+    // The adapters have no event for an admission, and tests wait for nothing else so often.
+    const intake: Intake = {
+      admit: (delivery) => {
+        this.#look();
+        return own.admit(delivery);
+      },
+      snapshot: () => own.snapshot(),
+      update: (changes) => {
+        own.update(changes);
+      },
+      subscribe: (listener) => own.subscribe(listener),
+      close: (closing) => own.close(closing),
+    };
+    const onError = (error: unknown): void => {
+      this.errors.push(error);
+    };
+    vi.spyOn(process, 'emitWarning').mockImplementation(onError);
+    const { listener } = driver.serve({
+      options: { ...middlewareOptions(options), intake },
+      handle: (exchange) => {
+        this.handled.push(exchange);
+        for (const waiter of this.#handledWaiters) {
+          if (this.handled.length >= waiter.count) waiter.resolve();
+        }
+        return handle(exchange);
+      },
+      onError,
+      isNextTwice,
+    });
+    this.server = createServer((req, res) => {
+      this.requests.push(req);
+      trace.run(req.headers['x-trace'] as string | undefined, () => listener.call(this.server, req, res));
+    });
+    this.server.on('connection', (socket) => this.sockets.push(socket));
+  }
+
+  get fixtures(): { clock: ManualClock; random: () => number } {
+    return { clock: this.clock, random: () => 0.5 };
+  }
+
+  get snapshot(): IntakeSnapshot {
+    return this.intake.snapshot();
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  send(sent?: Sent): Call {
+    return this.#sender.send(this.port, sent);
+  }
+
+  /** Waits until the intake looks so. */
+  when(condition: (snapshot: IntakeSnapshot) => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiters.add({ condition, resolve });
+      this.#look();
+    });
+  }
+
+  /** Waits until the handler has been given so many deliveries. */
+  whenHandled(count: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.handled.length >= count) resolve();
+      else this.#handledWaiters.add({ count, resolve });
+    });
+  }
+
+  /** Waits until so many requests have reached the server. */
+  async whenAsked(count: number): Promise<void> {
+    while (this.requests.length < count) await once(this.server, 'request');
+  }
+
+  /** Waits until the server knows that a connection is closed. */
+  async whenClosed(index: number): Promise<void> {
+    const socket = this.sockets[index];
+    if (socket?.closed === false) await once(socket, 'close');
+  }
+
+  /** Sends a delivery and waits until it waits. */
+  async sendToWait(sent?: Sent): Promise<Call> {
+    const depth = this.snapshot.depth + 1;
+    const call = this.send(sent);
+    await this.when((snapshot) => snapshot.depth >= depth);
+    return call;
+  }
+
+  /** Sends a delivery and waits until it is being handled. */
+  async sendToHandle(sent?: Sent): Promise<Call> {
+    const count = this.handled.length + 1;
+    const call = this.send(sent);
+    await this.whenHandled(count);
+    return call;
+  }
+
+  /** Takes everything down, and looks whether anything was left behind. */
+  async stop(): Promise<void> {
+    this.#sender.destroy();
+    const closed = once(this.server, 'close');
+    this.server.close();
+    this.server.closeAllConnections();
+    await closed;
+    await this.when(({ active, depth }) => active === 0 && depth === 0);
+    const { admitted, completed, failed, withdrawn } = this.snapshot.totals;
+    const left = Object.values(withdrawn).reduce((sum, count) => sum + count, 0);
+    expect(admitted).toBe(completed + failed + left);
+    // The timer of the deadlines ends at its next step, once there are none.
+    this.clock.advance(1000);
+    expect(this.clock.pending).toBe(0);
+  }
+
+  readonly #look = (): void => {
+    // An event comes in the middle of a change, and an admission is told of before it.
+    queueMicrotask(() => {
+      if (this.#waiters.size === 0) return;
+      const snapshot = this.intake.snapshot();
+      for (const waiter of this.#waiters) {
+        if (!waiter.condition(snapshot)) continue;
+        this.#waiters.delete(waiter);
+        waiter.resolve();
+      }
+    });
+  };
+}
+
+const MIDDLEWARE_OPTIONS = new Set([
+  'intake',
+  'skip',
+  'keyGenerator',
+  'delivery',
+  'standardHeaders',
+  'legacyHeaders',
+  'handler',
+  'senders',
+]);
+
+function intakeOptions(options: SuiteOptions): SuiteOptions {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => !MIDDLEWARE_OPTIONS.has(name)));
+}
+
+function middlewareOptions(options: SuiteOptions): SuiteOptions {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => MIDDLEWARE_OPTIONS.has(name)));
+}

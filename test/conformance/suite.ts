@@ -1,0 +1,23 @@
+import { afterEach, describe } from 'vitest';
+import { admission } from './cases/admission.ts';
+import { callbacks } from './cases/callbacks.ts';
+import { closing } from './cases/closing.ts';
+import { departure } from './cases/departure.ts';
+import { permits } from './cases/permits.ts';
+import { refusal } from './cases/refusal.ts';
+import type { Driver } from './exchange.ts';
+import { starter, stopAll } from './receiver.ts';
+
+/** What every adapter does alike: the contract, told on real sockets. */
+export function conformance(driver: Driver): void {
+  describe(driver.name, () => {
+    const start = starter(driver);
+    afterEach(stopAll);
+    admission(start);
+    refusal(start);
+    callbacks(start);
+    permits(start, driver);
+    departure(start);
+    closing(start);
+  });
+}
