@@ -77,7 +77,7 @@ export default {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(packages/[^/]+|test|bench|demo|examples)/dist/' },
+    exclude: { path: '^(packages/[^/]+|test|test/simulation|bench|demo|examples)/dist/' },
     tsPreCompilationDeps: 'specify',
     enhancedResolveOptions: {
       exportsFields: ['exports'],

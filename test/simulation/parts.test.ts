@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { Agenda } from './src/agenda.ts';
+import { Downstream } from './src/downstream.ts';
+import { stream } from './src/random.ts';
+import type { Service } from './src/scenario.ts';
+import { jain, percentile } from './src/statistics.ts';
+
+describe('Jain’s index', () => {
+  it('is 1 for equals, and 1 ÷ n when one has everything', () => {
+    expect(jain([3, 3, 3, 3])).toBe(1);
+    expect(jain([0, 1, 0, 0])).toBe(0.25);
+    expect(jain([1, 0.5])).toBeCloseTo(0.9, 12);
+    expect(jain([0, 0])).toBe(1);
+  });
+});
+
+describe('percentile', () => {
+  it('is the value of the nearest rank', () => {
+    const hundred = Float64Array.from({ length: 100 }, (_, index) => index + 1);
+    expect([0.5, 0.99, 1].map((fraction) => percentile(hundred, fraction))).toEqual([50, 99, 100]);
+    expect(percentile(Float64Array.of(4), 0.01)).toBe(4);
+    expect(percentile(Float64Array.of(), 0.5)).toBeNaN();
+  });
+});
+
+describe('agenda', () => {
+  it('gives back by time, and in the order of entry at the same time', () => {
+    const random = stream(1, 'agenda');
+    const agenda = new Agenda();
+    const entries = Array.from({ length: 5000 }, (_, item) => ({ atMs: Math.floor(random() * 100), item }));
+    for (const { atMs, item } of entries) agenda.push(atMs, item);
+    const expected = entries.sort((a, b) => a.atMs - b.atMs || a.item - b.item).map(({ item }) => item);
+    expect(expected.map(() => agenda.pop())).toEqual(expected);
+    expect(agenda.nextMs).toBe(Infinity);
+  });
+});
+
+describe('streams of chance', () => {
+  it('are uniform, and differ by seed and by use', () => {
+    const draw = (seed: number, use: string): number[] => Array.from({ length: 1000 }, stream(seed, use));
+    const mean = draw(1, 'a').reduce((sum, value) => sum + value, 0) / 1000;
+    expect(Math.abs(mean - 0.5)).toBeLessThan(0.03);
+    expect(draw(1, 'a')).toEqual(draw(1, 'a'));
+    expect(draw(1, 'a')).not.toEqual(draw(1, 'b'));
+    expect(draw(1, 'a')).not.toEqual(draw(2, 'a'));
+    expect(draw(1, 'a')).not.toEqual(draw(1 + 2 ** 32, 'a'));
+  });
+});
+
+describe('what the workers work on', () => {
+  const plain: Service = { meanMs: 100, distribution: 'constant' };
+
+  /** Starts some at given times and says when each ended. */
+  function ends(service: Service, starts: readonly (readonly [atMs: number, serviceMs: number])[]): number[] {
+    const downstream = new Downstream(service);
+    const endMs: number[] = [];
+    const left = [...starts.entries()];
+    while (left.length > 0 || downstream.inService > 0) {
+      const nextMs = downstream.nextMs();
+      const [first] = left;
+      if (first !== undefined && first[1][0] < nextMs) {
+        downstream.start(first[0], first[1][1], first[1][0]);
+        left.shift();
+      } else {
+        endMs[downstream.end(nextMs)] = nextMs;
+      }
+    }
+    return endMs;
+  }
+
+  it('takes the service time', () => {
+    expect(
+      ends(plain, [
+        [0, 100],
+        [30, 20],
+        [30, 70],
+      ]),
+    ).toEqual([100, 50, 100]);
+  });
+
+  it('stands still, and goes on where it stood', () => {
+    const service = { ...plain, standStill: [{ fromS: 1, toS: 3 }] };
+    expect(
+      ends(service, [
+        [0, 900],
+        [500, 900],
+        [2000, 100],
+        [3000, 100],
+      ]),
+    ).toEqual([900, 3400, 3100, 3100]);
+  });
+
+  it('shares the speed of the knee beyond it', () => {
+    const service = { ...plain, knee: [{ fromS: 0, concurrency: 2 }] };
+    // Four at half speed; when the short ones are done, the others at full speed.
+    expect(
+      ends(service, [
+        [0, 100],
+        [0, 100],
+        [0, 300],
+        [0, 300],
+      ]),
+    ).toEqual([200, 200, 400, 400]);
+  });
+
+  it('lets the knee change while something is in service', () => {
+    const service = {
+      ...plain,
+      knee: [
+        { fromS: 0, concurrency: 2 },
+        { fromS: 1, concurrency: 1 },
+      ],
+    };
+    expect(
+      ends(service, [
+        [900, 200],
+        [900, 200],
+      ]),
+    ).toEqual([1200, 1200]);
+  });
+
+  it('speeds the others up when one is cut off', () => {
+    const downstream = new Downstream({ ...plain, knee: [{ fromS: 0, concurrency: 1 }] });
+    downstream.start(0, 100, 0);
+    downstream.start(1, 100, 0);
+    downstream.cutOff(0, 100);
+    expect(downstream.nextMs()).toBe(150);
+    expect(downstream.end(150)).toBe(1);
+  });
+});

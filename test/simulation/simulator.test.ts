@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest';
+import { simulate } from './src/simulate.ts';
+
+/** Four deliveries, a quarter of a second apart, for one worker who needs a second for each. */
+const small = {
+  intake: { capacity: 1, concurrency: 1 },
+  policy: 'constant:5',
+  service: { meanMs: 1000 },
+  arrivals: [{ fromS: 0, toS: 1, perSecond: 4 }],
+  senders: [{ key: 'shop', retry: 'retry-after' }],
+};
+
+const SEED_OF_PATIENT_THEN_IMPATIENT = 6;
+
+const busy = {
+  seed: 7,
+  intake: { capacity: 50, concurrency: 4 },
+  service: { meanMs: 100, distribution: 'exponential' },
+  arrivals: [{ fromS: 0, toS: 60, perSecond: 50, process: 'poisson' }],
+  senders: [
+    { key: 'shop', share: 2, retry: 'retry-after' },
+    { key: 'bank', share: 1, identified: false, retry: 'exponential:5:2:3600', timeoutMs: 900 },
+  ],
+};
+
+describe('a run worked out by hand', () => {
+  it('refuses, lets return, and counts', async () => {
+    // Delivery 0 starts at 0. Delivery 1 waits from 0.25, which closes the gate: 2 and 3 are refused at 0.5 and
+    // 0.75. At 1 delivery 1 starts, which opens it; it ends at 2. At 5.5 delivery 2 is back and starts, at 5.75
+    // delivery 3 waits, which closes the gate; at 6.5 it starts, which opens it, and ends at 7.5.
+    // Without a gate all would be done at 4, and somebody would wait from 0.25 to 3; until 2 the worker is busy.
+    const { results } = await simulate(small);
+    expect(results).toEqual({
+      events: 4,
+      delivered: 4,
+      lost: 0,
+      attemptsPerEvent: 1.5,
+      maxAttempts: 2,
+      clearS: 7.5,
+      idealClearS: 4,
+      goodput: 0.636364,
+      gateToggles: 4,
+      peakReturnsPerSecond: 2,
+      maxDepth: 1,
+      delayS: { p50: 1.75, p99: 6.75, max: 6.75 },
+      perKey: { shop: { events: 4, delivered: 4, refused: 2, p99WaitS: 0.75 } },
+      jain: 1,
+    });
+  });
+
+  it('lets senders hang up, waiting and handled, and give up', async () => {
+    // Patience of 1.5 s. Delivery 0 is handled from 0 to 1. Delivery 1, of 0.25, starts at 1 and is cut off at
+    // 1.75; delivery 2, of 0.5, starts then and is cut off at 2. They return 10 s later. Delivery 1 is handled from 11.75
+    // to 12.75; delivery 2 waits from 12, is cut off at 13.5, and its sender has tried twice.
+    const { results } = await simulate({
+      ...small,
+      intake: { capacity: 10, concurrency: 1 },
+      arrivals: [{ fromS: 0, toS: 0.75, perSecond: 4 }],
+      senders: [{ key: 'shop', retry: 'fixed:10', timeoutMs: 1500, maxAttempts: 2 }],
+    });
+    expect(results).toMatchObject({
+      events: 3,
+      delivered: 2,
+      lost: 1,
+      attemptsPerEvent: 1.666667,
+      clearS: 12.75,
+      perKey: { shop: { delivered: 2, refused: 0 } },
+      jain: 1,
+    });
+  });
+
+  it('lets a delivery whose sender hangs up leave the queue', async () => {
+    const abandoned: number[] = [];
+    const { results, traffic } = await simulate(
+      {
+        ...small,
+        seed: SEED_OF_PATIENT_THEN_IMPATIENT,
+        arrivals: [{ fromS: 0, toS: 0.5, perSecond: 4 }],
+        senders: [
+          { key: 'patient', retry: 'none' },
+          { key: 'impatient', retry: 'none', timeoutMs: 500 },
+        ],
+      },
+      {
+        everyMs: 100,
+        look: (intake) => {
+          abandoned.push(intake.snapshot().totals.withdrawn.abandoned);
+        },
+      },
+    );
+    expect([...traffic.sender]).toEqual([0, 1]);
+    // It came at 0.25, and so has left between 0.7 and 0.8.
+    expect(abandoned.indexOf(1)).toBe(8);
+    expect(results).toMatchObject({ delivered: 1, lost: 1, clearS: 1, maxDepth: 1 });
+  });
+
+  it('knows the ideal of 50,000 deliveries in 40 s at 100 a second', async () => {
+    const { results } = await simulate({
+      service: { meanMs: 100 },
+      policy: 'constant:60',
+      arrivals: [{ fromS: 0, toS: 40, perSecond: 1250 }],
+      senders: [{ key: 'shop', retry: 'retry-after' }],
+    });
+    // Each worker gets its first delivery as it arrives, the last of them 7.2 ms late, and then never rests.
+    expect(results.idealClearS).toBe(500.0072);
+    expect(results.events).toBe(50_000);
+  });
+
+  it('paces the ideal as the intake paces', async () => {
+    const { results } = await simulate({
+      ...small,
+      intake: { concurrency: 4, drainRate: 2 },
+      service: { meanMs: 10 },
+    });
+    expect(results).toMatchObject({ clearS: 1.51, idealClearS: 1.51 });
+  });
+
+  it('divides the goods between keys', async () => {
+    const senders = [
+      { key: 'shop', retry: 'retry-after' },
+      { key: 'bank', retry: 'none' },
+    ];
+    const { results } = await simulate({
+      ...small,
+      arrivals: [{ fromS: 0, toS: 10, perSecond: 4 }],
+      senders,
+    });
+    const { shop, bank } = results.perKey;
+    expect(shop?.delivered).toBe(shop?.events);
+    expect(bank?.delivered).toBeLessThan(bank?.events ?? 0);
+    expect(results.lost).toBe((bank?.events ?? 0) - (bank?.delivered ?? 0));
+    const share = (bank?.delivered ?? 0) / (bank?.events ?? 0);
+    expect(results.jain).toBeCloseTo((1 + share) ** 2 / (2 * (1 + share ** 2)), 6);
+  });
+});
+
+describe('chance', () => {
+  it('gives the same for the same seed', async () => {
+    const [first, second] = await Promise.all([simulate(busy), simulate(busy)]);
+    expect(second.results).toEqual(first.results);
+    expect(second.seen.series.seconds).toEqual(first.seen.series.seconds);
+  });
+
+  it('gives something else for another seed', async () => {
+    const [first, second] = await Promise.all([simulate(busy), simulate({ ...busy, seed: 8 })]);
+    expect(second.results).not.toEqual(first.results);
+  });
+
+  it('sends every policy the same deliveries', async () => {
+    const [first, second] = await Promise.all([simulate(busy), simulate({ ...busy, policy: 'constant:3' })]);
+    expect(second.traffic).toEqual(first.traffic);
+    expect(second.results.attemptsPerEvent).not.toBe(first.results.attemptsPerEvent);
+  });
+});
+
+describe('the account', () => {
+  it('settles every delivery', async () => {
+    const { results } = await simulate(busy);
+    expect(results.delivered + results.lost).toBe(results.events);
+    expect(results.perKey['shop']?.events).toBeGreaterThan(results.perKey['bank']?.events ?? Infinity);
+    expect(results.maxDepth).toBeLessThanOrEqual(50);
+  });
+
+  it('lets an observer look at the intake at regular moments', async () => {
+    const depths: number[] = [];
+    await simulate(small, {
+      everyMs: 400,
+      look: (intake) => {
+        depths.push(intake.snapshot().depth);
+      },
+    });
+    // Delivery 1 waits from 0.25 to 1 and delivery 3 from 5.75 to 6.5.
+    expect(depths.flatMap((depth, index) => (depth > 0 ? [index * 400] : []))).toEqual([
+      400, 800, 6000, 6400,
+    ]);
+  });
+
+  it('reports a scenario that never settles', async () => {
+    const closed = {
+      ...small,
+      intake: { shed: { shop: true } },
+      senders: [{ key: 'shop', retry: 'fixed:60' }],
+    };
+    await expect(simulate(closed, undefined, 1000)).rejects.toThrow(/must settle within 1000 attempts/);
+  });
+});

@@ -1,0 +1,77 @@
+/**
+ * What the senders will do, by time: a binary heap in typed arrays. Entries of the same time come out in the
+ * order in which they went in. It holds one entry for each sender that waits, and millions pass through it.
+ */
+export class Agenda {
+  size = 0;
+  #times = new Float64Array(1024);
+  #orders = new Float64Array(1024);
+  #items = new Float64Array(1024);
+  #order = 0;
+
+  /** The time of the first entry; Infinity when there is none. */
+  get nextMs(): number {
+    return this.size === 0 ? Infinity : (this.#times[0] as number);
+  }
+
+  push(atMs: number, item: number): void {
+    if (this.size === this.#times.length) this.#grow();
+    const order = this.#order++;
+    let child = this.size++;
+    while (child > 0) {
+      const parent = (child - 1) >> 1;
+      if (!this.#isBefore(atMs, order, parent)) break;
+      this.#move(parent, child);
+      child = parent;
+    }
+    this.#set(child, atMs, order, item);
+  }
+
+  /** Takes out the first entry. There must be one. */
+  pop(): number {
+    const first = this.#items[0] as number;
+    const last = --this.size;
+    const atMs = this.#times[last] as number;
+    const order = this.#orders[last] as number;
+    let parent = 0;
+    for (let child = 1; child < last; child = parent * 2 + 1) {
+      if (
+        child + 1 < last &&
+        this.#isBefore(this.#times[child + 1] as number, this.#orders[child + 1] as number, child)
+      )
+        child += 1;
+      if (this.#isBefore(atMs, order, child)) break;
+      this.#move(child, parent);
+      parent = child;
+    }
+    this.#set(parent, atMs, order, this.#items[last] as number);
+    return first;
+  }
+
+  #isBefore(atMs: number, order: number, index: number): boolean {
+    const other = this.#times[index] as number;
+    return atMs < other || (atMs === other && order < (this.#orders[index] as number));
+  }
+
+  #move(from: number, to: number): void {
+    this.#set(to, this.#times[from] as number, this.#orders[from] as number, this.#items[from] as number);
+  }
+
+  #set(index: number, atMs: number, order: number, item: number): void {
+    this.#times[index] = atMs;
+    this.#orders[index] = order;
+    this.#items[index] = item;
+  }
+
+  #grow(): void {
+    this.#times = doubled(this.#times);
+    this.#orders = doubled(this.#orders);
+    this.#items = doubled(this.#items);
+  }
+}
+
+function doubled(array: Float64Array): Float64Array<ArrayBuffer> {
+  const larger = new Float64Array(array.length * 2);
+  larger.set(array);
+  return larger;
+}

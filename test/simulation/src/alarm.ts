@@ -1,0 +1,28 @@
+import type { Clock } from '@webhook-backpressure/core';
+
+/** One timer on a clock, for whatever comes next. */
+export class Alarm {
+  /** Whether it has rung since it was last set. */
+  hasRung = false;
+  readonly #clock: Clock;
+  #timer: unknown;
+  #atMs = Infinity;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Sets it to a time, in place of an earlier setting; Infinity: never. */
+  set(atMs: number): void {
+    this.hasRung = false;
+    if (atMs === this.#atMs) return;
+    if (this.#atMs !== Infinity) this.#clock.clearTimeout(this.#timer);
+    this.#atMs = atMs;
+    if (atMs !== Infinity) this.#timer = this.#clock.setTimeout(this.#ring, atMs - this.#clock.now());
+  }
+
+  readonly #ring = (): void => {
+    this.hasRung = true;
+    this.#atMs = Infinity;
+  };
+}

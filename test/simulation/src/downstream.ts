@@ -1,0 +1,108 @@
+import type { Service } from './scenario.ts';
+
+interface Phase {
+  readonly fromMs: number;
+  /** Up to so many are served at full speed; beyond it they share the speed of so many. */
+  readonly knee: number;
+  readonly standsStill: boolean;
+}
+
+/**
+ * What the workers work on. Each delivery has a service time, which is how long it takes at full speed. While
+ * more are in service than the knee, each is served at knee ÷ number in service of that speed, so that latency
+ * rises linearly and throughput no more; while the workers stand still, at none.
+ *
+ * All that are in service have the same speed at any moment. So one clock of served time is kept, and each ends
+ * when that clock reaches its start plus its service time: a change of speed touches none of them.
+ */
+export class Downstream {
+  readonly #phases: readonly Phase[];
+  #phase = 0;
+  #nowMs = 0;
+  #servedMs = 0;
+  /** Ordered by `endsAt`, the last one first to end. As many as there are workers: a short list. */
+  readonly #inService: { id: number; endsAt: number }[] = [];
+
+  constructor(service: Service) {
+    this.#phases = phasesOf(service);
+  }
+
+  get inService(): number {
+    return this.#inService.length;
+  }
+
+  start(id: number, serviceMs: number, nowMs: number): void {
+    this.#advance(nowMs);
+    const endsAt = this.#servedMs + serviceMs;
+    const list = this.#inService;
+    let low = 0;
+    let high = list.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((list[middle] as { endsAt: number }).endsAt > endsAt) low = middle + 1;
+      else high = middle;
+    }
+    list.splice(low, 0, { id, endsAt });
+  }
+
+  /** When the next one ends if nothing else starts or is cut off; Infinity when none is in service. */
+  nextMs(): number {
+    const first = this.#inService.at(-1);
+    if (first === undefined) return Infinity;
+    let leftMs = first.endsAt - this.#servedMs;
+    let atMs = this.#nowMs;
+    for (let index = this.#phase; ; index += 1) {
+      const speed = this.#speed(index);
+      const untilMs = this.#phases[index + 1]?.fromMs ?? Infinity;
+      if (speed > 0 && atMs + leftMs / speed <= untilMs) return atMs + leftMs / speed;
+      leftMs -= (untilMs - atMs) * speed;
+      atMs = untilMs;
+    }
+  }
+
+  /** Takes out the one that ends now, at the time that {@link nextMs} said. */
+  end(nowMs: number): number {
+    this.#advance(nowMs);
+    const { id, endsAt } = this.#inService.pop() as { id: number; endsAt: number };
+    this.#servedMs = endsAt;
+    return id;
+  }
+
+  /** Takes out one whose handling is cut off. */
+  cutOff(id: number, nowMs: number): void {
+    this.#advance(nowMs);
+    const index = this.#inService.findIndex((one) => one.id === id);
+    if (index >= 0) this.#inService.splice(index, 1);
+  }
+
+  #advance(nowMs: number): void {
+    for (;;) {
+      const untilMs = Math.min(nowMs, this.#phases[this.#phase + 1]?.fromMs ?? Infinity);
+      this.#servedMs += (untilMs - this.#nowMs) * this.#speed(this.#phase);
+      this.#nowMs = untilMs;
+      if (untilMs === nowMs) return;
+      this.#phase += 1;
+    }
+  }
+
+  #speed(index: number): number {
+    const { knee, standsStill } = this.#phases[index] as Phase;
+    if (standsStill) return 0;
+    return this.#inService.length <= knee ? 1 : knee / this.#inService.length;
+  }
+}
+
+function phasesOf({ standStill = [], knee = [] }: Service): Phase[] {
+  const starts = new Set([
+    0,
+    ...knee.map(({ fromS }) => fromS),
+    ...standStill.flatMap(({ fromS, toS }) => [fromS, toS]),
+  ]);
+  return [...starts]
+    .sort((a, b) => a - b)
+    .map((fromS) => ({
+      fromMs: fromS * 1000,
+      knee: knee.findLast((one) => one.fromS <= fromS)?.concurrency ?? Infinity,
+      standsStill: standStill.some((one) => one.fromS <= fromS && fromS < one.toS),
+    }));
+}

@@ -1,0 +1,90 @@
+import { mistake } from './fields.ts';
+import type { Random } from './random.ts';
+
+/** What a sender knows when an attempt has failed. */
+export interface Failure {
+  /** Attempts made so far, at least 1. */
+  readonly attempts: number;
+  /** What Retry-After said; undefined when there was no answer. */
+  readonly toldS: number | undefined;
+  readonly status: 429 | 503 | undefined;
+}
+
+/** Seconds until the next attempt; undefined when the sender gives up. */
+export type Habit = (failure: Failure, random: Random) => number | undefined;
+
+const SPREAD = 0.2;
+const SVIX_STEPS_S = [5, 300, 1800, 7200, 18_000, 36_000, 36_000];
+/** Svix waits at least so long after a 429. */
+const SVIX_FLOOR_S = 60;
+
+const RULE =
+  '"retry-after", "fixed:S", "exponential:FIRST:FACTOR:MAX", "schedule:S,S,…", "svix" or "none", ' +
+  'with S, FIRST and MAX above 0 and FACTOR at least 1';
+
+/** Reads a retry habit as a scenario writes it. */
+export function parseHabit(path: string, text: string): Habit {
+  const [name = '', ...parameters] = text.split(':');
+  const habit = habitOf(name, parameters);
+  if (habit === undefined) throw mistake(path, RULE, text);
+  return habit;
+}
+
+function habitOf(name: string, parameters: readonly string[]): Habit | undefined {
+  const [first, factor, max] = parameters.map(positive);
+  switch (`${name}/${String(parameters.length)}`) {
+    case 'retry-after/0':
+      return obedient;
+    case 'fixed/1':
+      return first === undefined ? undefined : (): number => first;
+    case 'exponential/3':
+      if (first === undefined || factor === undefined || max === undefined || factor < 1) return undefined;
+      return exponentialBackoff(first, factor, max);
+    case 'schedule/1': {
+      const steps = (parameters[0] as string).split(',').map(positive);
+      return steps.every((step) => step !== undefined) ? schedule(steps) : undefined;
+    }
+    case 'svix/0':
+      return svix;
+    case 'none/0':
+      return () => undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** Told nothing, it falls back to the backoff that such a sender has for broken connections. */
+const obedient: Habit = (failure, random) => failure.toldS ?? fallback(failure, random);
+const fallback = exponentialBackoff(5, 2, 3600);
+
+function exponentialBackoff(firstS: number, factor: number, maxS: number): Habit {
+  return ({ attempts }, random) => {
+    let delayS = firstS;
+    for (let failed = 1; failed < attempts && delayS < maxS && factor > 1; failed += 1) delayS *= factor;
+    return spread(Math.min(maxS, delayS), random);
+  };
+}
+
+function schedule(stepsS: readonly number[]): Habit {
+  return ({ attempts }, random) => spread(stepOf(stepsS, attempts), random);
+}
+
+const svix: Habit = ({ attempts, toldS, status }, random) => {
+  const stepS = stepOf(SVIX_STEPS_S, attempts);
+  const clampedS = Math.min(2 * stepS, Math.max(stepS, toldS ?? stepS));
+  return spread(status === 429 ? Math.max(SVIX_FLOOR_S, clampedS) : clampedS, random);
+};
+
+/** The last step is repeated: how often at most, `maxAttempts` says. */
+function stepOf(stepsS: readonly number[], attempts: number): number {
+  return stepsS[Math.min(attempts, stepsS.length) - 1] as number;
+}
+
+function spread(delayS: number, random: Random): number {
+  return delayS * (1 - SPREAD + 2 * SPREAD * random());
+}
+
+function positive(text: string): number | undefined {
+  const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : NaN;
+  return value > 0 && Number.isFinite(value) ? value : undefined;
+}

@@ -1,0 +1,60 @@
+import { Downstream } from './downstream.ts';
+import type { Scenario } from './scenario.ts';
+import type { Traffic } from './traffic.ts';
+import { startsPerSecondOf, workersOf } from './workers.ts';
+
+/** What comes of the same deliveries, workers and service times without a gate, first in, first out. */
+export interface Ideal {
+  /** The last completion; NaN when there was none. */
+  readonly clearMs: number;
+  /** The stretches in which deliveries wait: in order, and apart from each other. */
+  readonly waitingFromMs: readonly number[];
+  readonly waitingToMs: readonly number[];
+  /** Deliveries that found the queue full, and were turned away for good. */
+  readonly turnedAway: number;
+}
+
+/**
+ * Works the traffic off.
+ *
+ * @param places - how many may wait: Infinity for an endless queue. With the capacity of the intake, what is
+ * turned away is what cannot be served in time, whatever anybody decides.
+ */
+export function workOff(scenario: Scenario, { firstMs, serviceMs }: Traffic, places: number): Ideal {
+  const workers = workersOf(scenario);
+  const spacingMs = 1000 / startsPerSecondOf(scenario);
+  const downstream = new Downstream(scenario.service);
+  const queue: number[] = [];
+  const waitingFromMs: number[] = [];
+  const waitingToMs: number[] = [];
+  let head = 0;
+  let arrived = 0;
+  let mayStartMs = 0;
+  let clearMs = NaN;
+  let turnedAway = 0;
+
+  for (let now = 0; ;) {
+    while (head < queue.length && downstream.inService < workers && mayStartMs <= now) {
+      const i = queue[head++] as number;
+      downstream.start(i, serviceMs[i] as number, now);
+      mayStartMs = now + spacingMs;
+    }
+    const isWaiting = head < queue.length;
+    const wasWaiting = waitingFromMs.length > waitingToMs.length;
+    if (isWaiting !== wasWaiting) (isWaiting ? waitingFromMs : waitingToMs).push(now);
+
+    const startMs = isWaiting && downstream.inService < workers ? mayStartMs : Infinity;
+    const endMs = downstream.nextMs();
+    const arrivalMs = firstMs[arrived] ?? Infinity;
+    now = Math.min(startMs, endMs, arrivalMs);
+    if (now === Infinity) return { clearMs, waitingFromMs, waitingToMs, turnedAway };
+    if (endMs <= now) {
+      downstream.end(now);
+      clearMs = now;
+    } else if (arrivalMs <= now) {
+      if (queue.length - head < places || downstream.inService < workers) queue.push(arrived);
+      else turnedAway += 1;
+      arrived += 1;
+    }
+  }
+}

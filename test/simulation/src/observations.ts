@@ -1,0 +1,56 @@
+import { Series } from './series.ts';
+
+/** What was seen in a run, one entry for each delivery where it says so. All times in milliseconds of the run. */
+export class Observations {
+  readonly attempts: Uint32Array;
+  readonly refusals: Uint32Array;
+  /** When its handling ended; NaN for a delivery that was lost. */
+  readonly completedMs: Float64Array;
+  /** How long it waited in the queue, the time that it was handled. */
+  readonly waitedMs: Float64Array;
+  lost = 0;
+  gateToggles = 0;
+  maxDepth = 0;
+  readonly series: Series = new Series();
+  /** Each stretch in which a worker was busy with one delivery, in the order in which they ended. */
+  readonly busyFromMs: number[] = [];
+  readonly busyToMs: number[] = [];
+
+  constructor(count: number) {
+    this.attempts = new Uint32Array(count);
+    this.refusals = new Uint32Array(count);
+    this.completedMs = new Float64Array(count).fill(NaN);
+    this.waitedMs = new Float64Array(count);
+  }
+
+  attempted(i: number, nowMs: number): void {
+    const attempts = (this.attempts[i] as number) + 1;
+    this.attempts[i] = attempts;
+    const second = this.series.at(nowMs);
+    if (attempts === 1) second.arrivals += 1;
+    else second.returns += 1;
+  }
+
+  refused(i: number, toldS: number, nowMs: number): void {
+    this.refusals[i] = (this.refusals[i] as number) + 1;
+    const second = this.series.at(nowMs);
+    second.refusals += 1;
+    second.toldS += toldS;
+  }
+
+  wasBusy(fromMs: number, toMs: number): void {
+    this.busyFromMs.push(fromMs);
+    this.busyToMs.push(toMs);
+  }
+
+  completed(i: number, waitedMs: number, nowMs: number): void {
+    this.completedMs[i] = nowMs;
+    this.waitedMs[i] = waitedMs;
+    this.series.at(nowMs).completions += 1;
+  }
+
+  depth(depth: number, nowMs: number): void {
+    if (depth > this.maxDepth) this.maxDepth = depth;
+    this.series.depth(depth, nowMs);
+  }
+}

@@ -1,0 +1,102 @@
+import { axes, escaped, polyline, scale, type Frame, type Scale } from './svg.ts';
+import type { Second } from './series.ts';
+
+/** What a plot shows beside the seconds themselves. */
+export interface PlotLabels {
+  readonly title: string;
+  /** In deliveries, drawn across the depth. */
+  readonly marks: readonly { readonly label: string; readonly depth: number }[];
+}
+
+const WIDTH = 880;
+const HEIGHT = 470;
+const LEFT = 64;
+const RIGHT = WIDTH - 20;
+const RATES: Frame = { left: LEFT, right: RIGHT, top: 62, bottom: 252 };
+const DEPTH: Frame = { left: LEFT, right: RIGHT, top: 290, bottom: 424 };
+/** More points than this cannot be told apart. */
+const MAX_POINTS = 300;
+
+const LINES = [
+  { label: 'first attempts', colour: '#3465c4', of: (second: Second): number => second.arrivals },
+  { label: 'returns', colour: '#d98c00', of: (second: Second): number => second.returns },
+  { label: 'refusals', colour: '#c8373d', of: (second: Second): number => second.refusals },
+];
+const DEPTH_COLOUR = '#2d8a4e';
+const MARK_COLOUR = '#777777';
+
+/** Arrivals, returns, refusals and depth over time, as an SVG image. */
+export function plot(seconds: readonly Second[], { title, marks }: PlotLabels): string {
+  const step = Math.max(1, Math.ceil(seconds.length / MAX_POINTS));
+  const bins = binned(seconds, step);
+  const x = scale(0, bins.length * step, RATES.left, RATES.right);
+  const ratesTop = Math.max(1, ...LINES.flatMap(({ of }) => bins.map(of)));
+  const depthTop = Math.max(1, ...bins.map(({ depth }) => depth), ...marks.map(({ depth }) => depth));
+  const rates = scale(0, ratesTop, RATES.bottom, RATES.top);
+  const depths = scale(0, depthTop, DEPTH.bottom, DEPTH.top);
+  const line = (of: (bin: Second) => number, y: Scale): [number, number][] =>
+    bins.map((bin, index) => [x.at((index + 0.5) * step), y.at(of(bin))]);
+
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${String(WIDTH)} ${String(HEIGHT)}" font-family="sans-serif" font-size="12" fill="#222222">`,
+    `<title>${escaped(title)}</title>`,
+    `<rect width="${String(WIDTH)}" height="${String(HEIGHT)}" fill="#ffffff"/>`,
+    `<text x="${String(LEFT)}" y="24" font-size="15" font-weight="bold">${escaped(title)}</text>`,
+    ...legend(),
+    ...axes(RATES, x, rates, { y: 'per second' }),
+    ...LINES.map(({ of, colour }) => polyline(line(of, rates), colour)),
+    ...axes(DEPTH, x, depths, { x: 'seconds', y: 'waiting' }),
+    polyline(
+      line(({ depth }) => depth, depths),
+      DEPTH_COLOUR,
+    ),
+    ...marks.flatMap(({ label, depth }) => mark(label, depths.at(depth))),
+    '</svg>',
+    '',
+  ].join('\n');
+}
+
+function legend(): string[] {
+  const entries = [...LINES, { label: 'depth', colour: DEPTH_COLOUR }];
+  return entries.flatMap(({ label, colour }, index) => {
+    const x = LEFT + index * 130;
+    return [
+      polyline(
+        [
+          [x, 43],
+          [x + 22, 43],
+        ],
+        colour,
+        2.5,
+      ),
+      `<text x="${String(x + 28)}" y="47">${label}</text>`,
+    ];
+  });
+}
+
+function mark(label: string, y: number): string[] {
+  const at = y.toFixed(1);
+  return [
+    `<path d="M${String(LEFT)} ${at}H${String(RIGHT)}" stroke="${MARK_COLOUR}" stroke-dasharray="5 4"/>`,
+    `<text x="${String(RIGHT)}" y="${(y - 4).toFixed(1)}" text-anchor="end" font-size="11" fill="${MARK_COLOUR}">${escaped(label)}</text>`,
+  ];
+}
+
+/** Mean rates and highest depths over `step` seconds each. */
+function binned(seconds: readonly Second[], step: number): Second[] {
+  const bins: Second[] = [];
+  for (let from = 0; from < seconds.length; from += step) {
+    const part = seconds.slice(from, from + step);
+    const mean = (of: (second: Second) => number): number =>
+      part.reduce((sum, second) => sum + of(second), 0) / part.length;
+    bins.push({
+      arrivals: mean(({ arrivals }) => arrivals),
+      returns: mean(({ returns }) => returns),
+      refusals: mean(({ refusals }) => refusals),
+      completions: mean(({ completions }) => completions),
+      toldS: mean(({ toldS }) => toldS),
+      depth: Math.max(...part.map(({ depth }) => depth)),
+    });
+  }
+  return bins;
+}

@@ -1,0 +1,37 @@
+import type { IntakeOptions, Refusal } from '@webhook-backpressure/core';
+import { mistake } from './fields.ts';
+
+/** Which Retry-After a refused sender is told. The gate is the intake's in every case. */
+export interface Policy {
+  readonly name: string;
+  /**
+   * Whether the intake itself chooses, as its options say. Otherwise it runs with the `depth` strategy, so that
+   * it keeps no bookings for returns that it did not ask for.
+   */
+  readonly isIntakes: boolean;
+  toldS(refusal: Refusal): number;
+}
+
+const CONSTANT = /^constant:([1-9]\d{0,8})$/;
+
+/** Reads a policy as a scenario writes it. */
+export function parsePolicy(path: string, name: string): Policy {
+  const asIntake = (refusal: Refusal): number => refusal.retryAfterSeconds;
+  if (name === 'intake') return { name, isIntakes: true, toldS: asIntake };
+  // Depth ÷ drain rate with up to 20 % of upward jitter, rounded up, is the `depth` strategy and nothing else.
+  if (name === 'depth-rate') return { name, isIntakes: false, toldS: asIntake };
+  const constant = CONSTANT.exec(name)?.[1];
+  if (constant === undefined)
+    throw mistake(path, '"intake", "depth-rate" or "constant:S" with whole seconds S from 1', name);
+  const toldS = Number(constant);
+  return { name, isIntakes: false, toldS: () => toldS };
+}
+
+/** The options of the intake under a policy. */
+export function optionsUnder(
+  policy: Policy,
+  options: Omit<IntakeOptions, 'clock' | 'random'>,
+): Omit<IntakeOptions, 'clock' | 'random'> {
+  if (policy.isIntakes) return options;
+  return { ...options, retryAfter: { ...options.retryAfter, strategy: 'depth' } };
+}

@@ -1,0 +1,34 @@
+/** Uniform numbers from 0 up to, not including, 1. */
+export type Random = () => number;
+
+const WARM_UP_ROUNDS = 15;
+
+/**
+ * One stream of random numbers for each use, all from one seed: what one part of the run draws does not move
+ * what another part draws, so that two policies meet the same arrivals and the same service times.
+ */
+export function stream(seed: number, use: string): Random {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < use.length; i += 1) hash = Math.imul(hash ^ use.charCodeAt(i), 0x01000193);
+  return sfc32(seed >>> 0, Math.floor(seed / 0x1_0000_0000) >>> 0, hash >>> 0);
+}
+
+/** sfc32, the small fast counting generator of PractRand by Chris Doty-Humphrey, on three words of seed. */
+function sfc32(a: number, b: number, c: number): Random {
+  let counter = 1;
+  const next = (): number => {
+    const sum = (((a + b) | 0) + counter) | 0;
+    counter = (counter + 1) | 0;
+    a = b ^ (b >>> 9);
+    b = (c + (c << 3)) | 0;
+    c = (((c << 21) | (c >>> 11)) + sum) | 0;
+    return (sum >>> 0) / 0x1_0000_0000;
+  };
+  for (let i = 0; i < WARM_UP_ROUNDS; i += 1) next();
+  return next;
+}
+
+/** An exponentially distributed number. */
+export function exponential(mean: number, random: Random): number {
+  return -mean * Math.log(1 - random());
+}

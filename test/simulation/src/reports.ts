@@ -1,0 +1,60 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { under, type Comparison, type ScenarioJson } from './comparisons.ts';
+import type { Figures } from './markdown.ts';
+import { measuresOf, type Measures } from './measures.ts';
+import { plot } from './plot.ts';
+import type { Row } from './rows.ts';
+import { simulate } from './simulate.ts';
+import { markOf, placesOf } from './workers.ts';
+
+// The same folder from the sources and from the compiled files.
+const FOLDER = join(import.meta.dirname, '..');
+
+/** Where the reports are committed. */
+export const REPORTS: string = join(FOLDER, 'reports');
+export const REPORT_FILE = 'README.md';
+export const FIGURES_FILE = 'figures.json';
+
+/** A named scenario, as its file has it. */
+async function readScenario(name: string): Promise<ScenarioJson> {
+  return JSON.parse(await readFile(join(FOLDER, 'scenarios', `${name}.json`), 'utf8')) as ScenarioJson;
+}
+
+/** One run of a row: what it measures, and its plot. */
+export async function runRow(
+  { name, title }: Row,
+  seed: number,
+): Promise<{ measures: Measures; svg: string }> {
+  const simulation = await simulate({ ...(await readScenario(name)), seed });
+  const { scenario, seen } = simulation;
+  const places = placesOf(scenario);
+  const svg = plot(seen.series.seconds, {
+    title,
+    marks: [
+      { label: 'high-water mark', depth: markOf(scenario, places, 'high') },
+      { label: 'low-water mark', depth: markOf(scenario, places, 'low') },
+    ],
+  });
+  return { measures: measuresOf(simulation), svg };
+}
+
+/** One run of a scenario under one of the policies to compare. */
+export async function runComparison(name: string, comparison: Comparison): Promise<Measures> {
+  return measuresOf(await simulate(under(comparison, await readScenario(name))));
+}
+
+/** The figures as JSON, a line for each run, so that a change shows as the runs that it touched. */
+export function formatFigures({ rows, comparisons }: Figures): string {
+  const list = Object.entries(rows).map(([name, seeds]) => {
+    const lines = seeds.map((measures) => `      ${JSON.stringify(measures)}`);
+    return `    ${JSON.stringify(name)}: [\n${lines.join(',\n')}\n    ]`;
+  });
+  const compared = Object.entries(comparisons).map(([name, runs]) => {
+    const lines = Object.entries(runs).map(
+      ([one, measures]) => `      ${JSON.stringify(one)}: ${JSON.stringify(measures)}`,
+    );
+    return `    ${JSON.stringify(name)}: {\n${lines.join(',\n')}\n    }`;
+  });
+  return `{\n  "rows": {\n${list.join(',\n')}\n  },\n  "comparisons": {\n${compared.join(',\n')}\n  }\n}\n`;
+}

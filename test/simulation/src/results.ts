@@ -1,0 +1,137 @@
+import type { Ideal } from './ideal.ts';
+import type { Observations } from './observations.ts';
+import type { Scenario } from './scenario.ts';
+import { jain, percentile } from './statistics.ts';
+import type { Traffic } from './traffic.ts';
+import { workersOf } from './workers.ts';
+
+/** The results of a run. Times in seconds; null where there is nothing that could be measured. */
+export interface Results {
+  readonly events: number;
+  readonly delivered: number;
+  readonly lost: number;
+  readonly attemptsPerEvent: number | null;
+  readonly maxAttempts: number;
+  readonly clearS: number | null;
+  readonly idealClearS: number | null;
+  readonly goodput: number | null;
+  readonly gateToggles: number;
+  readonly peakReturnsPerSecond: number;
+  readonly maxDepth: number;
+  readonly delayS: { readonly p50: number | null; readonly p99: number | null; readonly max: number | null };
+  readonly perKey: Readonly<Record<string, KeyResults>>;
+  readonly jain: number;
+}
+
+export interface KeyResults {
+  readonly events: number;
+  readonly delivered: number;
+  /** Attempts that were refused. */
+  readonly refused: number;
+  /** Of the time in the queue, from admission to start, of what was delivered. */
+  readonly p99WaitS: number | null;
+}
+
+export function resultsOf(scenario: Scenario, traffic: Traffic, seen: Observations, ideal: Ideal): Results {
+  const { count, firstMs } = traffic;
+  const delaysMs = new Float64Array(count);
+  let delivered = 0;
+  let attempts = 0;
+  let maxAttempts = 0;
+  let clearMs = NaN;
+  for (let i = 0; i < count; i += 1) {
+    const made = seen.attempts[i] as number;
+    attempts += made;
+    maxAttempts = Math.max(maxAttempts, made);
+    const completedMs = seen.completedMs[i] as number;
+    if (Number.isNaN(completedMs)) continue;
+    delaysMs[delivered++] = completedMs - (firstMs[i] as number);
+    if (!(completedMs <= clearMs)) clearMs = completedMs;
+  }
+  const delays = delaysMs.subarray(0, delivered).sort();
+  const perKey = keyResults(scenario, traffic, seen);
+  return {
+    events: count,
+    delivered,
+    lost: seen.lost,
+    attemptsPerEvent: rounded(attempts / count),
+    maxAttempts,
+    clearS: seconds(clearMs),
+    idealClearS: seconds(ideal.clearMs),
+    goodput: rounded(goodput(workersOf(scenario), seen, ideal)),
+    gateToggles: seen.gateToggles,
+    peakReturnsPerSecond: seen.series.seconds.reduce((peak, { returns }) => Math.max(peak, returns), 0),
+    maxDepth: seen.maxDepth,
+    delayS: {
+      p50: seconds(percentile(delays, 0.5)),
+      p99: seconds(percentile(delays, 0.99)),
+      max: seconds(percentile(delays, 1)),
+    },
+    perKey: Object.fromEntries(perKey),
+    jain: rounded(jain([...perKey.values()].filter(({ events }) => events > 0).map(servedShare))) ?? 1,
+  };
+}
+
+function servedShare({ events, delivered }: KeyResults): number {
+  return delivered / events;
+}
+
+function keyResults({ senders }: Scenario, traffic: Traffic, seen: Observations): Map<string, KeyResults> {
+  const keys = new Map(senders.map(({ key }) => [key, { events: 0, refused: 0, waitsMs: [] as number[] }]));
+  const keyOfSender = senders.map(
+    ({ key }) => keys.get(key) as { events: number; refused: number; waitsMs: number[] },
+  );
+  for (let i = 0; i < traffic.count; i += 1) {
+    const key = keyOfSender[traffic.sender[i] as number];
+    if (key === undefined) continue;
+    key.events += 1;
+    key.refused += seen.refusals[i] as number;
+    if (!Number.isNaN(seen.completedMs[i])) key.waitsMs.push(seen.waitedMs[i] as number);
+  }
+  return new Map(
+    [...keys].map(([key, { events, refused, waitsMs }]) => {
+      const p99WaitS = seconds(percentile(Float64Array.from(waitsMs).sort(), 0.99));
+      return [key, { events, delivered: waitsMs.length, refused, p99WaitS }];
+    }),
+  );
+}
+
+/** Busy worker time ÷ all worker time, over the stretches in which deliveries wait in the endless queue. */
+function goodput(workers: number, seen: Observations, { waitingFromMs, waitingToMs }: Ideal): number {
+  const before: number[] = [0];
+  for (const [index, fromMs] of waitingFromMs.entries()) {
+    before.push((before[index] as number) + (waitingToMs[index] as number) - fromMs);
+  }
+  /** How much of the stretches lies before a time. */
+  const waitingBefore = (atMs: number): number => {
+    let low = 0;
+    let high = waitingFromMs.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((waitingFromMs[middle] as number) <= atMs) low = middle + 1;
+      else high = middle;
+    }
+    if (low === 0) return 0;
+    return (
+      (before[low - 1] as number) +
+      Math.min(atMs, waitingToMs[low - 1] as number) -
+      (waitingFromMs[low - 1] as number)
+    );
+  };
+  let busyMs = 0;
+  for (const [index, fromMs] of seen.busyFromMs.entries()) {
+    busyMs += waitingBefore(seen.busyToMs[index] as number) - waitingBefore(fromMs);
+  }
+  return busyMs / (workers * (before.at(-1) as number));
+}
+
+const DECIMALS = 1e6;
+
+/** Six decimals: more would only show in which order numbers were added. */
+function rounded(value: number): number | null {
+  return Number.isFinite(value) ? Math.round(value * DECIMALS) / DECIMALS : null;
+}
+
+function seconds(ms: number): number | null {
+  return rounded(ms / 1000);
+}

@@ -1,0 +1,78 @@
+import type { Measures } from './measures.ts';
+
+/** A figure to reach: a bound on one measure, at every seed. */
+export interface Goal {
+  readonly measure: keyof Measures;
+  readonly rule: 'at most' | 'at least';
+  readonly bound: number;
+}
+
+/** A named scenario, with the figures that it has to reach. */
+export interface Row {
+  /** The name of its file in `scenarios/`, and of its plot. */
+  readonly name: string;
+  readonly title: string;
+  readonly goals: readonly Goal[];
+}
+
+/** Drain rate of all named scenarios: ten workers, 100 ms each. */
+const DRAIN_RATE = 100;
+
+function atMost(measure: keyof Measures, bound: number): Goal {
+  return { measure, rule: 'at most', bound };
+}
+
+function atLeast(measure: keyof Measures, bound: number): Goal {
+  return { measure, rule: 'at least', bound };
+}
+
+function burst(attempts: number, toggles: number): Goal[] {
+  return [
+    atMost('attemptsPerEvent', attempts),
+    atMost('maxAttempts', 3),
+    atMost('gateToggles', toggles),
+    atMost('peakReturnsPerSecond', 2 * DRAIN_RATE),
+    atLeast('goodput', 0.98),
+  ];
+}
+
+export const ROWS: readonly Row[] = [
+  {
+    name: 'a',
+    title: 'A: 50,000 deliveries in 40 s, nothing after',
+    goals: [atMost('attemptsPerEvent', 2), atMost('clearRatio', 1.05), atMost('lost', 0)],
+  },
+  {
+    name: 'a-unknown',
+    title: 'A, ids unknown',
+    goals: [atMost('attemptsPerEvent', 2.1), atMost('clearRatio', 1.1)],
+  },
+  { name: 'b-200', title: 'B: 60/s for 15 minutes, 200/s in all from 60 to 90 s', goals: burst(1.1, 30) },
+  { name: 'b-500', title: 'B, 500/s in all', goals: burst(1.25, 30) },
+  { name: 'b-1000', title: 'B, 1,000/s in all', goals: burst(1.45, 40) },
+  {
+    name: 'b-500-give-up',
+    title: 'B, 500/s in all, senders give up after 8 attempts',
+    goals: [atMost('lost', 0)],
+  },
+  {
+    name: 'b-500-unknown',
+    title: 'B, 500/s in all, ids unknown',
+    goals: [atMost('attemptsPerEvent', 1.3), atMost('maxAttempts', 5), atMost('lost', 0)],
+  },
+  {
+    name: 'b-500-ignoring',
+    title: 'B, 500/s in all, 30 % of the senders ignore Retry-After',
+    goals: [atMost('attemptsPerEvent', 1.45), atMost('lost', 0)],
+  },
+  {
+    name: 'c',
+    title: 'C: 60/s for 20 minutes, 150/s in all from 60 to 360 s',
+    goals: [atMost('attemptsPerEvent', 1.35), atLeast('goodput', 0.98)],
+  },
+  {
+    name: 'd',
+    title: 'D: B, 500/s in all, and all workers stand still from 75 to 95 s',
+    goals: [atLeast('toldRise', 3), atMost('peakReturnsPerSecond', 3 * DRAIN_RATE)],
+  },
+];

@@ -1,0 +1,289 @@
+import {
+  createIntake,
+  type Admission,
+  type Delivery,
+  type Intake,
+  type Permit,
+  type Refusal,
+} from '@webhook-backpressure/core';
+import { manualClock } from '@webhook-backpressure/core/testing';
+import { Agenda } from './agenda.ts';
+import { Alarm } from './alarm.ts';
+import { Downstream } from './downstream.ts';
+import { Observations } from './observations.ts';
+import { optionsUnder } from './policy.ts';
+import { stream } from './random.ts';
+import type { Scenario, Sender } from './scenario.ts';
+import type { Traffic } from './traffic.ts';
+
+const TURN = Promise.resolve();
+
+/** A run did not come to its end. */
+export class Unsettled extends Error {
+  readonly open: number;
+
+  /** @param open - deliveries that were neither handled nor given up. */
+  constructor(open: number) {
+    super(`${String(open)} deliveries are open.`);
+    this.open = open;
+  }
+}
+
+/** Looks at the intake at regular moments of the run. */
+export interface Sampler {
+  readonly everyMs: number;
+  look(intake: Intake, nowMs: number): void;
+}
+
+/**
+ * Runs a scenario through a real intake until every delivery is handled or given up.
+ *
+ * @throws Unsettled when that takes more than `maxAttempts` attempts.
+ */
+export function run(
+  scenario: Scenario,
+  traffic: Traffic,
+  maxAttempts: number,
+  sampler?: Sampler,
+): Promise<Observations> {
+  return new Run(scenario, traffic, maxAttempts).settle(sampler);
+}
+
+/** What has become of a delivery that waited. */
+interface Answer {
+  readonly i: number;
+  readonly admission: Admission;
+  readonly result: Permit | Refusal;
+}
+
+/** Deliveries are known by their index into the traffic, `i`. */
+class Run {
+  readonly #senders: readonly Sender[];
+  readonly #traffic: Traffic;
+  readonly #policy: Scenario['policy'];
+  readonly #clock = manualClock();
+  readonly #alarm = new Alarm(this.#clock);
+  readonly #intake: Intake;
+  readonly #downstream: Downstream;
+  /** What `downstream.nextMs()` says, kept because it is asked before each of millions of refusals. */
+  #nextEndMs = Infinity;
+  readonly #random: () => number;
+  readonly #seen: Observations;
+  /** The next attempts, `i`, and the hang-ups of senders that wait for an answer, `count + i`. */
+  readonly #agenda = new Agenda();
+  #nextArrival = 0;
+  #attemptsLeft: number;
+  #waiting = 0;
+  /** Deliveries that are neither handled nor given up. */
+  #open: number;
+
+  #answers: Answer[] = [];
+
+  readonly #deliveries: (Delivery | undefined)[];
+  /** Of a delivery that waits or is being handled. */
+  readonly #admissions: (Admission | undefined)[];
+  /** Of a delivery that is being handled. */
+  readonly #permits: (Permit | undefined)[];
+  readonly #admittedMs: Float64Array;
+  readonly #startedMs: Float64Array;
+  readonly #hangsUpMs: Float64Array;
+
+  constructor(scenario: Scenario, traffic: Traffic, maxAttempts: number) {
+    const { seed, senders, policy, service } = scenario;
+    this.#senders = senders;
+    this.#traffic = traffic;
+    this.#policy = policy;
+    this.#random = stream(seed, 'senders');
+    this.#downstream = new Downstream(service);
+    this.#intake = createIntake({
+      ...optionsUnder(policy, scenario.intake),
+      clock: this.#clock,
+      random: stream(seed, 'intake'),
+    });
+    const { count } = traffic;
+    this.#open = count;
+    this.#attemptsLeft = maxAttempts;
+    this.#seen = new Observations(count);
+    this.#deliveries = new Array<Delivery | undefined>(count);
+    this.#admissions = new Array<Admission | undefined>(count);
+    this.#permits = new Array<Permit | undefined>(count);
+    this.#admittedMs = new Float64Array(count);
+    this.#startedMs = new Float64Array(count);
+    this.#hangsUpMs = new Float64Array(count);
+  }
+
+  async settle(sampler: Sampler | undefined): Promise<Observations> {
+    this.#intake.subscribe(({ type }) => {
+      if (type === 'shedding' || type === 'accepting') this.#seen.gateToggles += 1;
+    });
+    if (sampler !== undefined) this.#sample(sampler);
+    while (this.#open > 0) {
+      this.#alarm.set(this.#nextMs());
+      if (!this.#clock.advanceToNext())
+        throw new Error('Deliveries are open, and nothing is left to happen.');
+      // Otherwise it was a timer of the intake, which may have answered deliveries that wait.
+      if (!this.#alarm.hasRung) await this.#hear();
+      while (this.#nextMs() <= this.#clock.now()) {
+        if (this.#next(this.#clock.now())) await this.#hear();
+      }
+    }
+    return this.#seen;
+  }
+
+  /**
+   * Lets promises of the intake call back, which takes one turn of the microtasks. Once after each event that
+   * may have settled one, or the next event would come before what this one decided; a refusal settles none, and
+   * of those there are millions.
+   */
+  async #hear(): Promise<void> {
+    const now = this.#clock.now();
+    if (this.#waiting > 0) {
+      await TURN;
+      const answers = this.#answers;
+      if (answers.length > 0) this.#answers = [];
+      for (const { i, admission, result } of answers) {
+        // It may have hung up meanwhile.
+        if (this.#admissions[i] !== admission) continue;
+        this.#waiting -= 1;
+        if (result.admitted) this.#started(i, result, now);
+        else this.#refused(i, result, now);
+      }
+    }
+    this.#seen.depth(this.#waiting, now);
+  }
+
+  #nextMs(): number {
+    const arrivalMs = this.#traffic.firstMs[this.#nextArrival] ?? Infinity;
+    return Math.min(this.#nextEndMs, this.#agenda.nextMs, arrivalMs);
+  }
+
+  /**
+   * Does what comes next. Of what happens at the same time, a worker becomes free first, then senders return,
+   * then new ones come.
+   *
+   * @returns whether that may have settled something for a delivery that waits.
+   */
+  #next(now: number): boolean {
+    if (this.#nextEndMs <= now) return this.#completed(this.#downstream.end(now), now);
+    const agendaMs = this.#agenda.nextMs;
+    if (agendaMs > now) return this.#attempt(this.#nextArrival++, now);
+    const item = this.#agenda.pop();
+    const { count } = this.#traffic;
+    if (item < count) return this.#attempt(item, now);
+    return this.#hangsUpMs[item - count] === agendaMs && this.#hangUp(item - count, now);
+  }
+
+  #attempt(i: number, now: number): boolean {
+    if (this.#attemptsLeft-- === 0) throw new Unsettled(this.#open);
+    this.#seen.attempted(i, now);
+    const admission = this.#intake.admit(this.#deliveryOf(i));
+    if (!admission.admitted) {
+      this.#refused(i, admission, now);
+      return false;
+    }
+    this.#admissions[i] = admission;
+    this.#admittedMs[i] = now;
+    const { timeoutMs } = this.#senderOf(i);
+    if (timeoutMs > 0) {
+      this.#hangsUpMs[i] = now + timeoutMs;
+      this.#agenda.push(now + timeoutMs, this.#traffic.count + i);
+    }
+    const { permit } = admission;
+    if (!(permit instanceof Promise)) {
+      this.#started(i, permit, now);
+      return false;
+    }
+    this.#waiting += 1;
+    void permit.then((result) => this.#answers.push({ i, admission, result }));
+    return true;
+  }
+
+  #started(i: number, permit: Permit, now: number): void {
+    if (permit.waitedMs !== now - (this.#admittedMs[i] as number)) {
+      throw new Error(`The start of delivery ${String(i)} was heard late.`);
+    }
+    this.#permits[i] = permit;
+    this.#startedMs[i] = now;
+    this.#downstream.start(i, this.#traffic.serviceMs[i] as number, now);
+    this.#nextEndMs = this.#downstream.nextMs();
+  }
+
+  #completed(i: number, now: number): true {
+    const permit = this.#permits[i] as Permit;
+    this.#seen.wasBusy(this.#startedMs[i] as number, now);
+    this.#seen.completed(i, permit.waitedMs, now);
+    this.#forget(i);
+    this.#close(i);
+    this.#nextEndMs = this.#downstream.nextMs();
+    permit.release();
+    return true;
+  }
+
+  #hangUp(i: number, now: number): true {
+    const permit = this.#permits[i];
+    if (permit === undefined) {
+      this.#admissions[i]?.leave();
+      this.#waiting -= 1;
+    } else {
+      this.#seen.wasBusy(this.#startedMs[i] as number, now);
+      this.#downstream.cutOff(i, now);
+      this.#nextEndMs = this.#downstream.nextMs();
+      permit.release('failure');
+    }
+    this.#forget(i);
+    this.#tryAgain(i, undefined, undefined, now);
+    return true;
+  }
+
+  #refused(i: number, refusal: Refusal, now: number): void {
+    const toldS = this.#policy.toldS(refusal);
+    this.#seen.refused(i, toldS, now);
+    this.#forget(i);
+    this.#tryAgain(i, toldS, refusal.status, now);
+  }
+
+  #tryAgain(i: number, toldS: number | undefined, status: 429 | 503 | undefined, now: number): void {
+    const { retry, maxAttempts } = this.#senderOf(i);
+    const attempts = this.#seen.attempts[i] as number;
+    const isLast = maxAttempts > 0 && attempts >= maxAttempts;
+    const delayS = isLast ? undefined : retry({ attempts, toldS, status }, this.#random);
+    if (delayS === undefined) {
+      this.#seen.lost += 1;
+      this.#close(i);
+    } else {
+      this.#agenda.push(now + delayS * 1000, i);
+    }
+  }
+
+  /** The delivery is at its sender, or nowhere. */
+  #forget(i: number): void {
+    this.#admissions[i] = undefined;
+    this.#permits[i] = undefined;
+    this.#hangsUpMs[i] = Infinity;
+  }
+
+  #close(i: number): void {
+    this.#open -= 1;
+    this.#deliveries[i] = undefined;
+  }
+
+  #senderOf(i: number): Sender {
+    return this.#senders[this.#traffic.sender[i] as number] as Sender;
+  }
+
+  #deliveryOf(i: number): Delivery {
+    const { key, identified, delivery } = this.#senderOf(i);
+    return (this.#deliveries[i] ??= {
+      ...delivery,
+      key,
+      id: identified ? `delivery-${String(i)}` : undefined,
+    });
+  }
+
+  #sample(sampler: Sampler): void {
+    sampler.look(this.#intake, this.#clock.now());
+    this.#clock.setTimeout(() => {
+      this.#sample(sampler);
+    }, sampler.everyMs);
+  }
+}

@@ -1,0 +1,179 @@
+import {
+  BackpressureError,
+  createIntake,
+  type Delivery,
+  type IntakeOptions,
+} from '@webhook-backpressure/core';
+import { manualClock } from '@webhook-backpressure/core/testing';
+import {
+  aBoolean,
+  aNumber,
+  aString,
+  mistake,
+  oneOf,
+  readAll,
+  ScenarioError,
+  type Fields,
+  type Rule,
+} from './fields.ts';
+import { parseHabit, type Habit } from './habits.ts';
+import { parsePolicy, type Policy } from './policy.ts';
+
+/** A scenario that was read and found to be sound. Times and rates in the units that the names end in. */
+export interface Scenario {
+  readonly seed: number;
+  readonly intake: ScenarioIntake;
+  readonly policy: Policy;
+  readonly service: Service;
+  readonly arrivals: readonly Arrivals[];
+  readonly senders: readonly Sender[];
+}
+
+/** The options of the intake but those that the simulator sets itself. */
+export type ScenarioIntake = Omit<IntakeOptions, 'clock' | 'random'>;
+
+/** How long the handling of a delivery takes. */
+export interface Service {
+  readonly meanMs: number;
+  readonly distribution: 'constant' | 'exponential';
+  /** All workers stand still from `fromS` to `toS`: what they handle then takes that much longer. */
+  readonly standStill?: readonly { readonly fromS: number; readonly toS: number }[];
+  /** From `fromS` on, more than `concurrency` in service slow each other down. */
+  readonly knee?: readonly { readonly fromS: number; readonly concurrency: number }[];
+}
+
+/** Deliveries that are sent for the first time from `fromS` on and before `toS`. */
+export interface Arrivals {
+  readonly fromS: number;
+  readonly toS: number;
+  readonly perSecond: number;
+  readonly process: 'uniform' | 'poisson';
+}
+
+/** A kind of sender, and how it behaves. */
+export interface Sender {
+  readonly key: string;
+  readonly share: number;
+  readonly identified: boolean;
+  readonly retry: Habit;
+  /** The first one counts; 0: no limit. */
+  readonly maxAttempts: number;
+  /** It hangs up after so long without an answer; 0: never. */
+  readonly timeoutMs: number;
+  /** What the intake is told about its deliveries, beside key and id. */
+  readonly delivery: Pick<Delivery, 'priority' | 'retries' | 'maxWaitMs' | 'statusCode'>;
+}
+
+/** More than this does not fit into the memory of an ordinary machine. */
+const MAX_DELIVERIES = 2_000_000;
+const MAX_S = 10_000_000;
+const DAY_MS = 86_400_000;
+
+const aSecond = aNumber(`a number of seconds from 0 to ${String(MAX_S)}`, (s) => s >= 0 && s <= MAX_S);
+const aPositive = aNumber('a number above 0', (value) => value > 0);
+const aCount = aNumber('an integer, at least 0', (value) => Number.isSafeInteger(value) && value >= 0);
+const aPatience = aNumber(
+  `a number of milliseconds from 0 to ${String(DAY_MS)}`,
+  (ms) => ms >= 0 && ms <= DAY_MS,
+);
+const aServiceTime = aNumber(
+  `a number of milliseconds above 0, at most ${String(DAY_MS)}`,
+  (ms) => ms > 0 && ms <= DAY_MS,
+);
+const aConcurrency = aNumber('a number, at least 1', (value) => value >= 1);
+
+/**
+ * Reads a scenario from parsed JSON.
+ *
+ * @throws ScenarioError at the first mistake.
+ */
+export function parseScenario(value: unknown): Scenario {
+  const scenario = readAll('', value, (fields) => ({
+    seed: fields.get('seed', aCount, 1),
+    intake: readIntake(fields.has('intake') ? fields.raw('intake') : {}),
+    policy: parsePolicy('policy', fields.get('policy', aString, 'intake')),
+    service: fields.object('service', readService),
+    arrivals: fields.list('arrivals', 1, readArrivals),
+    senders: fields.list('senders', 1, readSender),
+  }));
+  const deliveries = scenario.arrivals.reduce(
+    (sum, { fromS, toS, perSecond }) => sum + (toS - fromS) * perSecond,
+    0,
+  );
+  if (deliveries > MAX_DELIVERIES) {
+    throw mistake('arrivals', `at most ${String(MAX_DELIVERIES)} deliveries in all`, Math.round(deliveries));
+  }
+  return scenario;
+}
+
+function readIntake(value: unknown): ScenarioIntake {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw mistake('intake', 'an object', value);
+  }
+  for (const name of ['clock', 'random']) {
+    if (name in value) throw new ScenarioError(`intake.${name} must be absent: the simulator sets it.`);
+  }
+  // The intake knows its own options best.
+  try {
+    createIntake(Object.assign({ clock: manualClock() }, value));
+  } catch (error) {
+    if (!(error instanceof BackpressureError)) throw error;
+    throw new ScenarioError(
+      error.message.replace(/^(options )?/, (start) => (start === '' ? 'intake.' : 'intake ')),
+    );
+  }
+  return value;
+}
+
+function readService(fields: Fields): Service {
+  return {
+    meanMs: fields.get('meanMs', aServiceTime),
+    distribution: fields.get('distribution', oneOf('constant', 'exponential'), 'constant'),
+    standStill: fields.list('standStill', 0, readInterval),
+    knee: fields.list('knee', 0, (entry) => ({
+      fromS: entry.get('fromS', aSecond),
+      concurrency: entry.get('concurrency', aConcurrency),
+    })),
+  };
+}
+
+function readInterval(fields: Fields): { fromS: number; toS: number } {
+  const fromS = fields.get('fromS', aSecond);
+  return { fromS, toS: fields.get('toS', laterThan(fromS)) };
+}
+
+function readArrivals(fields: Fields): Arrivals {
+  return {
+    ...readInterval(fields),
+    perSecond: fields.get('perSecond', aPositive),
+    process: fields.get('process', oneOf('uniform', 'poisson'), 'uniform'),
+  };
+}
+
+function readSender(fields: Fields): Sender {
+  return {
+    key: fields.get('key', aString),
+    share: fields.get('share', aPositive, 1),
+    identified: fields.get('identified', aBoolean, true),
+    retry: parseHabit(`${fields.path}.retry`, fields.get('retry', aString)),
+    maxAttempts: fields.get('maxAttempts', aCount, 0),
+    timeoutMs: fields.get('timeoutMs', aPatience, 0),
+    delivery: fields.has('delivery') ? fields.object('delivery', readDelivery) : {},
+  };
+}
+
+function readDelivery(fields: Fields): Sender['delivery'] {
+  return {
+    priority: fields.maybe('priority', oneOf('normal', 'critical')),
+    retries: fields.maybe('retries', aBoolean),
+    maxWaitMs: fields.maybe('maxWaitMs', aPatience),
+    statusCode: fields.maybe('statusCode', oneOf(429, 503)),
+  };
+}
+
+function laterThan(fromS: number): Rule<number> {
+  return aNumber(
+    `a number of seconds after fromS (${String(fromS)}), at most ${String(MAX_S)}`,
+    (s) => s > fromS && s <= MAX_S,
+  );
+}

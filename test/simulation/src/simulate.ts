@@ -1,0 +1,43 @@
+import { ScenarioError } from './fields.ts';
+import { workOff, type Ideal } from './ideal.ts';
+import type { Observations } from './observations.ts';
+import { resultsOf, type Results } from './results.ts';
+import { run, Unsettled, type Sampler } from './run.ts';
+import { parseScenario, type Scenario } from './scenario.ts';
+import { drawTraffic, type Traffic } from './traffic.ts';
+
+/** Everything that is known about a run. */
+export interface Simulation {
+  readonly scenario: Scenario;
+  readonly traffic: Traffic;
+  readonly seen: Observations;
+  readonly ideal: Ideal;
+  readonly results: Results;
+}
+
+/** Beyond this a run would take minutes; most likely its senders knock at a door that never opens. */
+const MAX_ATTEMPTS = 200_000_000;
+
+/**
+ * Reads and runs a scenario. The same scenario with the same seed gives the same simulation.
+ *
+ * @param scenario - parsed JSON.
+ * @throws ScenarioError at the first mistake in it, or when it does not come to an end.
+ */
+export async function simulate(
+  scenario: unknown,
+  sampler?: Sampler,
+  maxAttempts: number = MAX_ATTEMPTS,
+): Promise<Simulation> {
+  const parsed = parseScenario(scenario);
+  const traffic = drawTraffic(parsed);
+  const seen = await run(parsed, traffic, maxAttempts, sampler).catch((error: unknown) => {
+    if (!(error instanceof Unsettled)) throw error;
+    throw new ScenarioError(
+      `The scenario must settle within ${String(maxAttempts)} attempts, ` +
+        `but ${String(error.open)} of its deliveries were still open.`,
+    );
+  });
+  const ideal = workOff(parsed, traffic, Infinity);
+  return { scenario: parsed, traffic, seen, ideal, results: resultsOf(parsed, traffic, seen, ideal) };
+}

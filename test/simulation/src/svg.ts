@@ -1,0 +1,77 @@
+/** A rectangle of a picture, in its units. */
+export interface Frame {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+/** From values to places along an axis. */
+export interface Scale {
+  at(value: number): number;
+  readonly ticks: readonly number[];
+}
+
+const TICKS = 5;
+
+/** A linear scale from 0 on, with round ticks. */
+export function scale(from: number, to: number, start: number, end: number): Scale {
+  const rough = (to - from) / TICKS;
+  let power = 1;
+  while (power * 10 <= rough) power *= 10;
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= rough) ?? power;
+  const ticks: number[] = [];
+  for (let tick = from; tick <= to; tick += step) ticks.push(tick);
+  return { at: (value) => start + ((value - from) / (to - from)) * (end - start), ticks };
+}
+
+/** The frame with grid lines, numbers, and the names of its axes; numbers along x only where x has a name. */
+export function axes(
+  { left, right, top, bottom }: Frame,
+  x: Scale,
+  y: Scale,
+  names: { readonly x?: string; readonly y: string },
+): string[] {
+  const middle = (top + bottom) / 2;
+  const parts = y.ticks.flatMap((tick) => {
+    const at = y.at(tick).toFixed(1);
+    return [
+      `<path d="M${String(left)} ${at}H${String(right)}" stroke="#e3e3e3"/>`,
+      `<text x="${String(left - 8)}" y="${(y.at(tick) + 4).toFixed(1)}" text-anchor="end">${grouped(tick)}</text>`,
+    ];
+  });
+  parts.push(
+    `<text transform="translate(16 ${String(middle)}) rotate(-90)" text-anchor="middle">${escaped(names.y)}</text>`,
+    `<path d="M${String(left)} ${String(top)}V${String(bottom)}H${String(right)}" fill="none" stroke="#444444"/>`,
+  );
+  for (const tick of x.ticks) {
+    const at = x.at(tick).toFixed(1);
+    parts.push(`<path d="M${at} ${String(bottom)}v5" stroke="#444444"/>`);
+    if (names.x === undefined) continue;
+    parts.push(`<text x="${at}" y="${String(bottom + 19)}" text-anchor="middle">${grouped(tick)}</text>`);
+  }
+  if (names.x !== undefined) {
+    const centre = ((left + right) / 2).toFixed(1);
+    parts.push(
+      `<text x="${centre}" y="${String(bottom + 36)}" text-anchor="middle">${escaped(names.x)}</text>`,
+    );
+  }
+  return parts;
+}
+
+export function polyline(
+  points: readonly (readonly [number, number])[],
+  colour: string,
+  width = 1.5,
+): string {
+  const list = points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(' ');
+  return `<polyline points="${list}" fill="none" stroke="${colour}" stroke-width="${String(width)}" stroke-linejoin="round"/>`;
+}
+
+export function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+function grouped(value: number): string {
+  return String(value).replace(/\B(?=(\d{3})+$)/g, ',');
+}

@@ -1,0 +1,35 @@
+import type { Scenario } from './scenario.ts';
+
+/** What the intake takes when the scenario says nothing. */
+const DEFAULT_CONCURRENCY = 10;
+const DEFAULT_CAPACITY = 1000;
+const DEFAULT_MAX_WAIT_MS = 10_000;
+
+/** How many deliveries are handled at once. */
+export function workersOf({ intake }: Scenario): number {
+  return intake.concurrency ?? DEFAULT_CONCURRENCY;
+}
+
+/** The cap on starts; Infinity without one. */
+export function startsPerSecondOf({ intake }: Scenario): number {
+  return intake.drainRate ?? Infinity;
+}
+
+/** Completions per second when all workers are busy and nothing slows them down. */
+function trueDrainRate(scenario: Scenario): number {
+  return Math.min(startsPerSecondOf(scenario), (workersOf(scenario) / scenario.service.meanMs) * 1000);
+}
+
+/** How many deliveries may wait, if the intake knew its true drain rate. */
+export function placesOf(scenario: Scenario): number {
+  const { capacity = DEFAULT_CAPACITY, maxWaitMs = DEFAULT_MAX_WAIT_MS } = scenario.intake;
+  return Math.min(capacity, Math.floor((maxWaitMs / 1000) * trueDrainRate(scenario)));
+}
+
+const DEFAULT_MARKS = { high: 0.8, low: 0.5 };
+
+/** A water mark in deliveries, for a queue of so many places. */
+export function markOf({ intake }: Scenario, places: number, which: 'high' | 'low'): number {
+  const fraction = which === 'high' ? intake.highWaterMark : intake.lowWaterMark;
+  return (fraction ?? DEFAULT_MARKS[which]) * places;
+}
