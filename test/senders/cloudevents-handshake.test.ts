@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { BackpressureError, cloudEventsHandshake, createIntake } from '@webhook-backpressure/core';
+import { manualClock } from '@webhook-backpressure/core/testing';
+
+const ORIGIN = 'eventemitter.example.com';
+const asks = { 'webhook-request-origin': ORIGIN, 'webhook-request-rate': '120' };
+
+function intakeWith(drainRate: number | null): Parameters<typeof cloudEventsHandshake>[0] {
+  const snapshot = { ...createIntake().snapshot(), drainRate };
+  return { snapshot: () => snapshot };
+}
+
+function allowedRate(drainRate: number | null): string | undefined {
+  return cloudEventsHandshake(intakeWith(drainRate), asks)?.headers['WebHook-Allowed-Rate'];
+}
+
+describe('the handshake of CloudEvents', () => {
+  it('grants what the workers sustain, in requests per minute', () => {
+    expect(cloudEventsHandshake(intakeWith(10), asks)).toEqual({
+      status: 200,
+      headers: { Allow: 'POST', 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '600' },
+    });
+  });
+
+  it('grants any rate while nothing has been measured', () => {
+    expect(allowedRate(null)).toBe('*');
+  });
+
+  it.each([
+    [0, '1'],
+    [0.001, '1'],
+    [0.0999, '5'],
+    [1.5, '90'],
+    [1e300, String(Number.MAX_SAFE_INTEGER)],
+  ])('grants a whole number of at least 1: %d/s gives %s', (drainRate, rate) => {
+    expect(allowedRate(drainRate)).toBe(rate);
+  });
+
+  it('takes the rate from the intake', () => {
+    const clock = manualClock();
+    const intake = createIntake({ clock, concurrency: 1 });
+    expect(cloudEventsHandshake(intake, asks)?.headers['WebHook-Allowed-Rate']).toBe('*');
+    for (let i = 0; i < 100; i += 1) {
+      const place = intake.admit();
+      clock.advance(50);
+      if (place.admitted && 'release' in place.permit) place.permit.release();
+    }
+    const rate = Number(cloudEventsHandshake(intake, asks)?.headers['WebHook-Allowed-Rate']);
+    expect(rate).toBeGreaterThanOrEqual(1150);
+    expect(rate).toBeLessThanOrEqual(1250);
+  });
+
+  it('is nothing without the header, so that other OPTIONS requests can be answered by others', () => {
+    const preflight = { origin: 'https://example.com', 'access-control-request-method': 'POST' };
+    expect(cloudEventsHandshake(intakeWith(10), preflight)).toBeUndefined();
+    expect(cloudEventsHandshake(intakeWith(10), {})).toBeUndefined();
+  });
+
+  it.each([
+    ['a list', ['other.example.com', 'EventEmitter.example.com']],
+    ['a function', (origin: string) => origin.endsWith('.example.com')],
+  ])('repeats an origin that is allowed by %s', (_, allowedOrigins) => {
+    const answer = cloudEventsHandshake(intakeWith(10), asks, { allowedOrigins });
+    expect(answer?.status).toBe(200);
+    expect(answer?.headers['WebHook-Allowed-Origin']).toBe(ORIGIN);
+  });
+
+  it.each([
+    ['an empty list', []],
+    ['a list without it', ['example.com', '*.example.com']],
+    ['a function', () => false],
+    ['a function that does not answer at once', (() => Promise.resolve(true)) as unknown as () => boolean],
+  ])('is denied by %s, without a word of consent', (_, allowedOrigins) => {
+    expect(cloudEventsHandshake(intakeWith(10), asks, { allowedOrigins })).toEqual({
+      status: 403,
+      headers: { Allow: 'POST' },
+    });
+  });
+
+  it.each([
+    ['empty', ''],
+    ['with a line break', 'a\r\nSet-Cookie: b=c'],
+    ['with a space', 'a b'],
+    ['too long', 'a'.repeat(254)],
+  ])('is denied to an origin that is %s', (_, origin) => {
+    const answer = cloudEventsHandshake(
+      intakeWith(10),
+      { 'webhook-request-origin': origin },
+      { allowedOrigins: () => true },
+    );
+    expect(answer?.status).toBe(403);
+  });
+
+  it('takes the first of several origins', () => {
+    const headers = { 'webhook-request-origin': [ORIGIN, 'other.example.com'] };
+    const answer = cloudEventsHandshake(intakeWith(10), headers, { allowedOrigins: [ORIGIN] });
+    expect(answer?.headers['WebHook-Allowed-Origin']).toBe(ORIGIN);
+  });
+
+  it.each([42, 'example.com', [1], null, {}])('refuses allowedOrigins: %j', (allowedOrigins) => {
+    const call = (): unknown =>
+      cloudEventsHandshake(intakeWith(10), {}, { allowedOrigins: allowedOrigins as '*' });
+    expect(call).toThrow(BackpressureError);
+    expect(call).toThrow(expect.objectContaining({ code: 'ERR_WBP_ORIGINS' }));
+  });
+});

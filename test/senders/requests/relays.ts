@@ -1,0 +1,61 @@
+import { GITHUB, STRIPE } from './applications.ts';
+import { request, type Request } from './request.ts';
+
+export const relays: readonly Request[] = [
+  request(
+    'hookdeck',
+    'Stripe event, relayed',
+    `${STRIPE}
+    Idempotency-Key: evt_EKbUbpGzNMIdfqnXzA
+    X-Hookdeck-EventID: evt_EKbUbpGzNMIdfqnXzA
+    X-Hookdeck-RequestID: req_fpSzYE7G0Op42UkKvFOB
+    X-Hookdeck-Attempt-Count: 1
+    X-Hookdeck-Attempt-Trigger: INITIAL
+    X-Hookdeck-Will-Retry-After: 3600
+    X-Hookdeck-Source-Name: stripe
+    X-Hookdeck-Signature: Mpto1l/p+tdzO/85huGU3lwbl7xPHr/m+13qA9PeKUQ=
+    X-Hookdeck-Verified: true`,
+    'evt_EKbUbpGzNMIdfqnXzA',
+  ),
+  request(
+    'outpost',
+    'event',
+    `User-Agent: Go-http-client/1.1
+    Content-Type: application/json
+    X-Outpost-Event-Id: evt_abc123
+    X-Outpost-Topic: user.created
+    X-Outpost-Timestamp: 2026-11-20T08:23:36Z
+    X-Outpost-Signature: v0=5f0c9b2a
+    X-Outpost-Source: signup-service`,
+    'evt_abc123',
+  ),
+  request(
+    'convoy',
+    'GitHub event, relayed',
+    `${GITHUB}
+    X-Convoy-Signature: 4a1f0c77e2
+    X-Convoy-Idempotency-Key: 72d3162e`,
+  ),
+  request(
+    'svix',
+    'message',
+    `User-Agent: Svix-Webhooks/1.62.0
+    Accept: */*
+    Content-Type: application/json
+    Svix-Id: msg_2KWPBgLlAfxdpx2AI54pPJ85f4W
+    Svix-Timestamp: 1763600000
+    Svix-Signature: v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=`,
+    'msg_2KWPBgLlAfxdpx2AI54pPJ85f4W',
+  ),
+  request(
+    'svix',
+    "message under a customer's own brand",
+    `User-Agent: Svix-Webhooks/1.77.0
+    Accept: */*
+    Content-Type: application/json
+    Webhook-Id: msg_3KWPBgLlAfxdpx2AI54pPJ85f4W
+    Webhook-Timestamp: 1763600000
+    Webhook-Signature: v1,bN2dLyJJff95POm4+ybbcrseBOgd/v3pGU1xF1+l35M=`,
+    'msg_3KWPBgLlAfxdpx2AI54pPJ85f4W',
+  ),
+];

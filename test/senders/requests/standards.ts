@@ -1,0 +1,31 @@
+import { request, type Request } from './request.ts';
+
+export const standards: readonly Request[] = [
+  request(
+    'cloudevents',
+    'binary mode',
+    `User-Agent: Go-http-client/1.1
+    Content-Type: application/json
+    Ce-Id: 1
+    Ce-Source: /sensors/tn-1234567
+    Ce-Specversion: 1.0
+    Ce-Type: com.example.someevent
+    WebHook-Request-Origin: eventemitter.example.com`,
+  ),
+  request(
+    'cloudevents',
+    'structured mode, a batch',
+    `User-Agent: Go-http-client/1.1
+    Content-Type: Application/CloudEvents-batch+json; charset=utf-8`,
+  ),
+  request(
+    'standard-webhooks',
+    'webhook',
+    `User-Agent: example/1.0
+    Content-Type: application/json
+    Webhook-Id: msg_2KWPBgLlAfxdpx2AI54pPJ85f4W
+    Webhook-Timestamp: 1763600000
+    Webhook-Signature: v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=`,
+    'msg_2KWPBgLlAfxdpx2AI54pPJ85f4W',
+  ),
+];
