@@ -26,6 +26,14 @@ export function createBench(options: IntakeOptions = {}): Bench {
   return { clock, intake, events };
 }
 
+/** Runs the action on a clock whose timers are lost, as on a runtime that drops them with the request that set them. */
+export function losingTimers(clock: ManualClock, action: () => void): void {
+  const own = clock.setTimeout.bind(clock);
+  clock.setTimeout = () => undefined;
+  action();
+  clock.setTimeout = own;
+}
+
 /** Numbers in [0, 1), the same for the same seed (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
