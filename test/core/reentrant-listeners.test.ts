@@ -1,6 +1,15 @@
-import type { Admission, IntakeEvent, Permit } from '@webhook-backpressure/core';
+import type { Admission, IntakeEvent, Permit, SenderProfile } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
-import { createBench, expectBalance, letIn, occupy, reactions, startedNow, turnedAway } from './harness.ts';
+import {
+  createBench,
+  expectBalance,
+  letIn,
+  occupy,
+  reactions,
+  startedNow,
+  turnedAway,
+  typesOf,
+} from './harness.ts';
 
 type EventType = IntakeEvent['type'];
 
@@ -144,6 +153,26 @@ describe('a listener', () => {
     });
     intake.update({ capacity: 1 });
     expect(turnedAway(intake.admit()).reason).toBe('closing');
+  });
+
+  it('may let go the delivery whose refusal endangers its sender', () => {
+    const { intake, clock, events } = createBench({ concurrency: 1, maxWaitMs: 100 });
+    const profile: SenderProfile = {
+      name: 'strict',
+      match: { header: 'x-strict' },
+      switchOff: { inARow: 1 },
+      source: 'none',
+      verifiedAt: '2026-11-20',
+    };
+    occupy(intake);
+    const waiting = letIn(intake.admit({ profile }));
+    intake.subscribe((event) => {
+      if (event.type === 'endangered') waiting.leave();
+    });
+    clock.advance(200);
+    expect(typesOf(events)).toEqual(['started', 'withdrawn', 'endangered']);
+    expect(intake.snapshot().totals.withdrawn).toMatchObject({ expired: 1, abandoned: 0 });
+    expectBalance(intake.snapshot());
   });
 
   it('that starts others from a start leaves the order of starts as the queue has it', async () => {

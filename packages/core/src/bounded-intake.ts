@@ -1,6 +1,7 @@
 import { monotonic } from './clock.ts';
 import { checkDelivery, idOf, keyOf, NOTHING_KNOWN, type Delivery } from './delivery.ts';
 import { Dispatcher, type Surroundings } from './dispatcher.ts';
+import { displacedBy } from './displacement.ts';
 import { invalid } from './errors.ts';
 import { Listeners, type Listener, type Outcome, type WithdrawalCause } from './events.ts';
 import { effectiveCapacity, Gate } from './gate.ts';
@@ -14,7 +15,7 @@ import { Reserve } from './reserve.ts';
 import { RetryAfter, type Situation } from './retry-after.ts';
 import { Shutdown } from './shutdown.ts';
 import type { IntakeSnapshot, IntakeState } from './snapshot.ts';
-import { holdsShare, statusOf } from './status.ts';
+import { statusOf } from './status.ts';
 import { SwitchOffWatch } from './switch-off.ts';
 
 /** What one that is taken out is told. One that went away is told nothing, and so is booked no second. */
@@ -132,12 +133,16 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
     place.isHandshake = false;
     if (cause === 'abandoned') return TO_NOBODY;
     if (delivery.retries === false) this.ledger.lossRisk += 1;
-    this.#watchSwitchOff(delivery, true, now);
     return this.#refusal(REASON_OF[cause], delivery, place.key, now);
   }
 
   leaving(place: Place): void {
     this.#reserve.give(place);
+  }
+
+  withdrawn({ delivery }: Place, cause: WithdrawalCause, now: number): void {
+    // Its listeners may do anything, so it comes when the place is out.
+    if (cause !== 'abandoned') this.#watchSwitchOff(delivery, true, now);
   }
 
   ended(place: Place, outcome: Outcome, now: number): void {
@@ -212,16 +217,14 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
     isEntitled: boolean,
     now: number,
   ): Admission | Refusal {
-    const isPlaceMissing = reason === 'shedding' || reason === 'full';
-    if (this.#settings.overflow === 'refuse' || !isPlaceMissing)
-      return this.#refuse(reason, delivery, key, now);
+    const canDisplace =
+      this.#settings.overflow === 'drop-oldest' && (reason === 'shedding' || reason === 'full');
+    if (!canDisplace) return this.#refuse(reason, delivery, key, now);
     if (this.#waitsTooLong(delivery, now)) return this.#refuse('wait', delivery, key, now);
     const { queue } = this.#dispatcher;
     const { size } = queue;
     if (size >= this.#gate.high) {
-      // A key that holds its share or more pushes out its own, so that a noisy one does not drain the others.
-      const line = holdsShare(key, queue) ? queue.lineOf(key) : undefined;
-      const oldest = line === undefined ? queue.oldest : line.first;
+      const oldest = displacedBy(key, queue);
       if (oldest !== null) this.#dispatcher.withdraw(oldest, 'displaced', now);
       // A listener that heard of it may have closed the intake, or let another in to the place that came free.
       if (this.#shutdown.phase !== 'open') return this.#refuse('closing', delivery, key, now);

@@ -19,6 +19,8 @@ export interface Surroundings {
   refusalOf(place: Place, cause: WithdrawalCause, now: number): Refusal;
   /** A delivery is about to leave the queue. */
   leaving(place: Place): void;
+  /** A delivery has been taken out before its start. */
+  withdrawn(place: Place, cause: WithdrawalCause, now: number): void;
   /** The handling of a delivery has ended. */
   ended(place: Place, outcome: Outcome, now: number): void;
   /** After a stall that was reported, something has completed. */
@@ -200,6 +202,7 @@ export class Dispatcher {
     if (listeners.any) {
       listeners.emit(now, { type: 'withdrawn', key: place.key, cause, waitedMs: now - place.admittedAtMs });
     }
+    this.#around.withdrawn(place, cause, now);
     this.#around.relieved(now);
   }
 
