@@ -255,12 +255,8 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
     const refused = { key, id: idOf(delivery), maxWaitMs, habit: profile?.retryAfter };
     const fixed = delivery.statusCode ?? this.#settings.statusCode;
     const status = fixed === 'auto' ? statusOf(reason, key, this.#dispatcher.queue) : fixed;
-    const seconds = this.#retryAfter.seconds(
-      reason,
-      refused,
-      this.#situation(now),
-      this.#settings.retryAfter,
-    );
+    const { retryAfter } = this.#settings;
+    const seconds = this.#retryAfter.seconds(reason, refused, this.#situation(now), retryAfter);
     return createRefusal(reason, status, seconds, profile?.retryAfter);
   }
 
