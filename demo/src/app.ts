@@ -6,17 +6,8 @@ import express, {
   type Response,
 } from 'express';
 import { Webhook } from 'standardwebhooks';
+import type { Ledger } from './ledger.ts';
 import type { ConnectionPool } from './pool.ts';
-
-/** What the receiver counts while it works. */
-export interface Ledger {
-  /** Requests that reached the handler. */
-  accepted: number;
-  /** Requests that the handler failed. */
-  failed: number;
-  /** The ids that were stored: a delivery that came twice is here once. */
-  readonly stored: Set<string>;
-}
 
 /** The receiver that a reader might have: it verifies, stores in the database, and answers. */
 export function webhookApp(

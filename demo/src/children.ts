@@ -3,10 +3,13 @@ import type { Message } from './messages.ts';
 
 /** The demo's end of the channel to a child process. */
 export interface Child<Orders, Reports> {
-  tell<Type extends keyof Orders>(type: Type, body: Orders[Type]): void;
-  on<Type extends keyof Reports>(type: Type, listener: (body: Reports[Type]) => void): void;
-  /** The next report of a type. Rejects when the child ends first. */
-  next<Type extends keyof Reports>(type: Type): Promise<Reports[Type]>;
+  /** Gives an order and waits for the report that it asks for. */
+  ask<Order extends keyof Orders, Report extends keyof Reports>(
+    order: Order,
+    body: Orders[Order],
+    report: Report,
+  ): Promise<Reports[Report]>;
+  on<Report extends keyof Reports>(report: Report, listener: (body: Reports[Report]) => void): void;
   /** Never resolves; rejects when the child ends, for whatever reason. */
   readonly ended: Promise<never>;
 }
@@ -40,17 +43,15 @@ export function startChild<Orders, Reports>(file: string): Child<Orders, Reports
     });
   };
   return {
-    tell(type, body) {
-      // Whether it arrives shows in what comes back: a child that has ended rejects `ended`.
-      child.send({ type, body }, () => undefined);
+    ask(order, body, report) {
+      return new Promise((resolve, reject) => {
+        on(report, resolve);
+        ended.catch(reject);
+        // Whether it arrives shows in what comes back: a child that has ended rejects `ended`.
+        child.send({ type: order, body }, () => undefined);
+      });
     },
     on,
-    next<Type extends keyof Reports>(type: Type): Promise<Reports[Type]> {
-      const report = new Promise<Reports[Type]>((resolve) => {
-        on(type, resolve);
-      });
-      return Promise.race([report, ended]);
-    },
     ended,
   };
 }

@@ -42,14 +42,18 @@ try {
 
 async function watched(isGuarded: boolean, deliveries: number): Promise<RunResult> {
   const progress = createProgress(process.stdout, () => performance.now());
-  const limit = AbortSignal.timeout(RUN_LIMIT_MS);
+  const limit = new AbortController();
+  const timer = setTimeout(() => {
+    limit.abort(new Error(`The run took longer than ${String(RUN_LIMIT_MS / 1000)} s.`));
+  }, RUN_LIMIT_MS);
   const title = isGuarded ? 'with' : 'without';
   try {
     const watch: Watcher = (receiver, sender) => {
       progress.show(title, receiver, sender);
     };
-    return await run(isGuarded, deliveries, watch, AbortSignal.any([limit, interrupted.signal]));
+    return await run(isGuarded, deliveries, watch, AbortSignal.any([limit.signal, interrupted.signal]));
   } finally {
+    clearTimeout(timer);
     process.stdout.write('\n');
   }
 }

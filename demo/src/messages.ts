@@ -2,12 +2,16 @@
 
 export interface ReceiverOrders {
   start: { guarded: boolean; secret: string };
+  /** Count from here. Asks for `counting`. */
+  count: object;
   /** Asks for `finished`. */
   finish: object;
 }
 
 export interface ReceiverReports {
-  listening: { port: number; rss: number };
+  listening: { port: number };
+  /** Bytes. */
+  counting: { rss: number };
   sample: ReceiverSample;
   finished: ReceiverTotals;
 }
@@ -27,6 +31,7 @@ export interface ReceiverSample {
 
 /** The receiver after the last delivery. */
 export interface ReceiverTotals {
+  sample: ReceiverSample;
   deepest: number;
   /** Null without the middleware. */
   capacity: number | null;
@@ -37,10 +42,14 @@ export interface ReceiverTotals {
 }
 
 export interface SenderOrders {
-  start: { url: string; secret: string; deliveries: number };
+  /** Asks for `warm`. */
+  warmUp: { url: string; secret: string };
+  /** Asks for `done`. */
+  import: { url: string; secret: string; deliveries: number };
 }
 
 export interface SenderReports {
+  warm: object;
   sample: SenderSample;
   done: SenderTotals;
 }
@@ -60,6 +69,8 @@ export interface SenderTotals {
   attempts: number;
   /** The most that one delivery needed. */
   maxAttempts: number;
+  /** The longest Retry-After, in seconds; 0 when there was none. */
+  maxRetryAfter: number;
   /** How many attempts ended in what: a status, `timed out`, or `connection lost`. */
   answers: Record<string, number>;
   /** Milliseconds from the start of an attempt to its answer; attempts without an answer are not in here. */

@@ -1,8 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { webhookBackpressure } from '@webhook-backpressure/express';
-import { webhookApp, type Ledger } from './app.ts';
+import { webhookApp } from './app.ts';
 import { openChannel } from './channel.ts';
+import type { Ledger } from './ledger.ts';
 import type { ReceiverOrders, ReceiverReports, ReceiverSample } from './messages.ts';
 import { ConnectionPool } from './pool.ts';
 import { POOL } from './setup.ts';
@@ -24,8 +25,7 @@ channel.on('start', ({ guarded, secret }) => {
     deepest = Math.max(deepest, backpressure?.intake.snapshot().depth ?? 0);
   });
   server.listen(0, '127.0.0.1', () => {
-    const { port } = server.address() as AddressInfo;
-    channel.send('listening', { port, rss: process.memoryUsage.rss() });
+    channel.send('listening', { port: (server.address() as AddressInfo).port });
   });
 
   const sample = (): ReceiverSample => {
@@ -38,17 +38,26 @@ channel.on('start', ({ guarded, secret }) => {
     return {
       depth,
       bound: { capacity: effectiveCapacity, highWater, lowWater },
-      accepted: totals.admitted,
+      accepted: totals.admitted - admittedBefore,
       refused: refused.reduce((sum, count) => sum + count, 0),
       failed,
     };
   };
-  setInterval(() => {
-    channel.send('sample', sample());
-  }, SAMPLE_MS);
+
+  let admittedBefore = 0;
+  channel.on('count', () => {
+    admittedBefore = backpressure?.intake.snapshot().totals.admitted ?? 0;
+    ledger.accepted = 0;
+    ledger.stored.clear();
+    channel.send('counting', { rss: process.memoryUsage.rss() });
+    setInterval(() => {
+      channel.send('sample', sample());
+    }, SAMPLE_MS);
+  });
 
   channel.on('finish', () => {
     channel.send('finished', {
+      sample: sample(),
       deepest: Math.max(deepest, pool.deepest),
       capacity: backpressure?.intake.snapshot().capacity ?? null,
       stored: ledger.stored.size,

@@ -35,43 +35,40 @@ export async function run(
   watch: Watcher,
   signal: AbortSignal,
 ): Promise<RunResult> {
-  const secret = `whsec_${randomBytes(24).toString('base64')}`;
   const receiver = startChild<ReceiverOrders, ReceiverReports>('receiver.js');
   const sender = startChild<SenderOrders, SenderReports>('sender.js');
-  const aborted = new Promise<never>((_, reject) => {
+  const failed = Promise.race([receiver.ended, sender.ended, abortOf(signal)]);
+  const unlessFailed = <T>(report: Promise<T>): Promise<T> => Promise.race([report, failed]);
+
+  try {
+    const secret = `whsec_${randomBytes(24).toString('base64')}`;
+    const { port } = await unlessFailed(receiver.ask('start', { guarded, secret }, 'listening'));
+    const target = { url: `http://127.0.0.1:${String(port)}/webhooks`, secret };
+    await unlessFailed(sender.ask('warmUp', target, 'warm'));
+    const { rss: rssAtStart } = await unlessFailed(receiver.ask('count', {}, 'counting'));
+
+    let senderSample: SenderSample = { delivered: 0, lost: 0 };
+    sender.on('sample', (sample) => {
+      senderSample = sample;
+    });
+    receiver.on('sample', (sample) => {
+      watch(sample, senderSample);
+    });
+    const senderTotals = await unlessFailed(sender.ask('import', { ...target, deliveries }, 'done'));
+    const receiverTotals = await unlessFailed(receiver.ask('finish', {}, 'finished'));
+    watch(receiverTotals.sample, senderTotals);
+    return { guarded, sender: senderTotals, receiver: receiverTotals, rssAtStart };
+  } finally {
+    await endChildren();
+  }
+}
+
+function abortOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
     const giveUp = (): void => {
       reject(signal.reason as Error);
     };
     if (signal.aborted) giveUp();
     else signal.addEventListener('abort', giveUp, { once: true });
   });
-  const failed = Promise.race([receiver.ended, sender.ended, aborted]);
-  failed.catch(() => undefined);
-
-  let senderSample: SenderSample = { delivered: 0, lost: 0 };
-  sender.on('sample', (sample) => {
-    senderSample = sample;
-  });
-  receiver.on('sample', (sample) => {
-    watch(sample, senderSample);
-  });
-
-  try {
-    const listening = receiver.next('listening');
-    receiver.tell('start', { guarded, secret });
-    const { port, rss: rssAtStart } = await Promise.race([listening, failed]);
-
-    const done = sender.next('done');
-    sender.tell('start', { url: `http://127.0.0.1:${String(port)}/webhooks`, secret, deliveries });
-    const senderTotals = await Promise.race([done, failed]);
-    // The last thing seen of a run is its end.
-    senderSample = senderTotals;
-    await Promise.race([receiver.next('sample'), failed]);
-
-    const finished = receiver.next('finished');
-    receiver.tell('finish', {});
-    return { guarded, sender: senderTotals, receiver: await Promise.race([finished, failed]), rssAtStart };
-  } finally {
-    await endChildren();
-  }
 }

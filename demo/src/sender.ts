@@ -6,7 +6,7 @@ import type { SenderOrders, SenderReports, SenderTotals } from './messages.ts';
 import { bulkImport } from './payloads.ts';
 import { percentiles } from './percentiles.ts';
 import { post } from './post.ts';
-import { IMPORT, SENDER } from './setup.ts';
+import { IMPORT, SENDER, WARM_UP } from './setup.ts';
 
 const SAMPLE_MS = 100;
 /** How often it looks which deliveries are due. */
@@ -14,11 +14,26 @@ const TICK_MS = 10;
 
 const channel = openChannel<SenderOrders, SenderReports>();
 
-channel.on('start', ({ url, secret, deliveries }) => {
+channel.on('warmUp', ({ url, secret }) => {
+  void warmUp(url, secret).then(() => {
+    channel.send('warm', {});
+  });
+});
+
+channel.on('import', ({ url, secret, deliveries }) => {
   void importAll(url, secret, deliveries).then((totals) => {
     channel.send('done', totals);
   });
 });
+
+async function warmUp(url: string, secret: string): Promise<void> {
+  const webhook = new Webhook(secret);
+  const events = bulkImport(WARM_UP.deliveries).values();
+  const sendInTurn = async (): Promise<void> => {
+    for (const { id, body } of events) await post({ id: `warm_${id}`, body }, url, webhook, SENDER.timeoutMs);
+  };
+  await Promise.all(Array.from({ length: WARM_UP.atOnce }, sendInTurn));
+}
 
 async function importAll(url: string, secret: string, deliveries: number): Promise<SenderTotals> {
   const webhook = new Webhook(secret);
@@ -31,15 +46,17 @@ async function importAll(url: string, secret: string, deliveries: number): Promi
   let lost = 0;
   let attempts = 0;
   let maxAttempts = 0;
+  let maxRetryAfter = 0;
 
   const settle = async (event: (typeof events)[number]): Promise<void> => {
     const firstAt = performance.now();
     let own = 0;
     const send = async (): Promise<Attempt> => {
       const attempt = await post(event, url, webhook, SENDER.timeoutMs);
-      const { answer, tookMs } = attempt;
+      const { answer, tookMs, retryAfterMs = 0 } = attempt;
       own += 1;
       answers[answer] = (answers[answer] ?? 0) + 1;
+      maxRetryAfter = Math.max(maxRetryAfter, retryAfterMs / 1000);
       if (typeof answer === 'number') answerMs.push(tookMs);
       if (typeof answer === 'number' && !isSuccess(attempt)) rejectionMs.push(tookMs);
       return attempt;
@@ -75,6 +92,7 @@ async function importAll(url: string, secret: string, deliveries: number): Promi
     lost,
     attempts,
     maxAttempts,
+    maxRetryAfter,
     answers,
     answerMs: percentiles(answerMs),
     rejectionMs: percentiles(rejectionMs),

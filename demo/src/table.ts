@@ -11,6 +11,10 @@ const ROWS: readonly Row[] = [
   ['in the database at the end', ({ receiver }) => count(receiver.stored)],
   ['attempts per delivery', ({ sender }) => (sender.attempts / sender.deliveries).toFixed(2)],
   ['most attempts for one', ({ sender }) => count(sender.maxAttempts)],
+  [
+    'longest Retry-After',
+    ({ sender: { maxRetryAfter } }) => (maxRetryAfter > 0 ? `${count(maxRetryAfter)} s` : '–'),
+  ],
   ['time to any answer, p50', ({ sender }) => milliseconds(sender.answerMs.p50)],
   ['time to any answer, p99', ({ sender }) => milliseconds(sender.answerMs.p99)],
   ['time to a refusal or error, p50', ({ sender }) => milliseconds(sender.rejectionMs.p50)],

@@ -17,6 +17,7 @@ function result(sender: Partial<SenderTotals> = {}, receiver: Partial<ReceiverTo
       lost: 0,
       attempts: 5600,
       maxAttempts: 3,
+      maxRetryAfter: 9,
       answers: { 204: 2800, 503: 2800 },
       answerMs: { p50: 212.6, p99: 4037 },
       rejectionMs: { p50: 5, p99: null },
@@ -24,7 +25,14 @@ function result(sender: Partial<SenderTotals> = {}, receiver: Partial<ReceiverTo
       seconds: 15.1,
       ...sender,
     },
-    receiver: { deepest: 800, capacity: 1000, stored: 2800, rss: 119 * MIB, ...receiver },
+    receiver: {
+      sample: { depth: 0, bound: null, accepted: 2800, refused: 2800, failed: 0 },
+      deepest: 800,
+      capacity: 1000,
+      stored: 2800,
+      rss: 119 * MIB,
+      ...receiver,
+    },
     rssAtStart: 57 * MIB,
   };
 }
