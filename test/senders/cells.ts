@@ -1,0 +1,53 @@
+import type { SenderProfile } from '@webhook-backpressure/core';
+
+/** What docs/senders.md must say about a sender, by the title of the column. */
+export type Cells = Record<'Key' | 'Told by' | 'Id' | 'Waits' | 'Repeats' | 'Status' | 'Retry-After', string>;
+
+const NOTHING = '–';
+const UNITS = [
+  [86_400, 'd'],
+  [3600, 'h'],
+  [60, 'min'],
+  [1, 's'],
+] as const;
+
+/** @param profiles - all that have the name of the sender. */
+export function cellsOf(profiles: readonly SenderProfile[]): Cells {
+  const [profile] = profiles as [SenderProfile];
+  return {
+    Key: `\`${profile.name}\``,
+    'Told by': codes(profiles.map(({ match }) => match.header)),
+    Id: codes(profiles.map(({ id }) => id)),
+    Waits: profile.timeoutMs === undefined ? NOTHING : duration(profile.timeoutMs / 1000),
+    Repeats: repeats(profile),
+    Status: String(profile.status ?? NOTHING),
+    'Retry-After': retryAfter(profile),
+  };
+}
+
+function codes(headers: readonly (string | undefined)[]): string {
+  const known = new Set(headers.filter((header) => header !== undefined));
+  return known.size === 0 ? NOTHING : [...known].map((header) => `\`${header}\``).join(', ');
+}
+
+function repeats({ retries = {} }: SenderProfile): string {
+  if (retries === 'none') return 'never';
+  const { maxAttempts, windowS } = retries;
+  const parts = [
+    maxAttempts === undefined ? undefined : `${String(maxAttempts)} attempts`,
+    windowS === undefined ? undefined : `for ${duration(windowS)}`,
+  ].filter((part) => part !== undefined);
+  return parts.length === 0 ? NOTHING : parts.join(', ');
+}
+
+function retryAfter({ retryAfter: habit }: SenderProfile): string {
+  if (habit === 'ignored') return 'ignored';
+  const unit = habit?.unit === 'ms' ? 'milliseconds' : 'seconds';
+  return habit?.minSeconds === undefined ? unit : `${unit}, at least ${String(habit.minSeconds)}`;
+}
+
+/** In the largest unit that divides it: 129,600 s are 36 h, and 86,400 s are 24 h. */
+export function duration(seconds: number): string {
+  const [size, unit] = UNITS.find(([size]) => seconds >= 2 * size && seconds % size === 0) ?? [1, 's'];
+  return `${String(seconds / size)} ${unit}`;
+}

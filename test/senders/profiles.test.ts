@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { builtInSenders } from '@webhook-backpressure/core';
+
+const profiles = builtInSenders.map((profile) => [profile.name, profile] as const);
+
+describe.each(profiles)('the profile of %s', (name, profile) => {
+  it('has a source and the day on which it was read', () => {
+    expect(profile.source).toMatch(/^https:\/\/[\w.-]+/);
+    expect(profile.verifiedAt).toMatch(/^\d{4}-\d{2}-\d{2}$/);
+    expect(Date.parse(profile.verifiedAt)).toBeGreaterThan(Date.parse('2025-01-01'));
+  });
+
+  it('has a short name', () => {
+    expect(name).toMatch(/^[a-z]+(-[a-z]+)*$/);
+  });
+
+  it('names headers as requests have them', () => {
+    const { match, id, handshake } = profile;
+    for (const header of [match.header, id, handshake?.header]) {
+      if (header !== undefined) expect(header).toBe(header.toLowerCase());
+    }
+  });
+
+  it('has no pattern that remembers, or that looks beyond the beginning', () => {
+    const { value } = profile.match;
+    if (!(value instanceof RegExp)) return;
+    expect(value.flags).toMatch(/^i?$/);
+    expect(value.source).toMatch(/^\^/);
+  });
+
+  it('fits together', () => {
+    const { retries, switchOff, timeoutMs = 1000 } = profile;
+    expect(timeoutMs % 1000).toBe(0);
+    if (typeof retries === 'object') {
+      const { maxAttempts, scheduleS, windowS } = retries;
+      if (scheduleS !== undefined) expect(maxAttempts).toBeGreaterThanOrEqual(scheduleS.length + 1);
+      if (scheduleS !== undefined && windowS !== undefined) {
+        expect(scheduleS.reduce((sum, s) => sum + s, 0)).toBeLessThanOrEqual(windowS);
+      }
+    }
+    if (switchOff?.ratio !== undefined) expect(switchOff.windowS).toBeGreaterThan(0);
+  });
+});
+
+describe('profiles of one sender', () => {
+  it('agree in everything but how they tell it and where its id is', () => {
+    for (const [name, profile] of profiles) {
+      const [first] = builtInSenders.filter((one) => one.name === name);
+      expect({ ...profile, match: undefined, id: undefined }).toEqual({
+        ...first,
+        match: undefined,
+        id: undefined,
+      });
+    }
+  });
+});
