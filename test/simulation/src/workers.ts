@@ -5,14 +5,18 @@ const DEFAULT_CONCURRENCY = 10;
 const DEFAULT_CAPACITY = 1000;
 const DEFAULT_MAX_WAIT_MS = 10_000;
 
-/** How many deliveries are handled at once. */
+/** How many deliveries are handled at once; where the intake adapts that, at the most. */
 export function workersOf({ intake }: Scenario): number {
-  return intake.concurrency ?? DEFAULT_CONCURRENCY;
+  return upperEnd(intake.concurrency ?? DEFAULT_CONCURRENCY);
 }
 
 /** The cap on starts; Infinity without one. */
 export function startsPerSecondOf({ intake }: Scenario): number {
-  return intake.drainRate ?? Infinity;
+  return upperEnd(intake.drainRate ?? Infinity);
+}
+
+function upperEnd(range: number | { readonly max: number }): number {
+  return typeof range === 'number' ? range : range.max;
 }
 
 /** Completions per second when all workers are busy and nothing slows them down. */

@@ -1,0 +1,43 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { COMPARED, COMPARISONS } from './src/comparisons.ts';
+import { renderReport, type Figures } from './src/markdown.ts';
+import { FIGURES_FILE, formatFigures, REPORT_FILE, REPORTS, runComparison, runRow } from './src/reports.ts';
+import { ROWS } from './src/rows.ts';
+
+// A difference here is a change of behaviour. When it is meant: npm run simulate:reports, and commit what changes.
+
+/** Of the seeds one, and of the comparisons those that take no long time: the rest has 10 million attempts. */
+const SEED = 1;
+const LONG = ['constant-1', 'constant-10', 'depth-rate'];
+
+let figures: Figures;
+beforeAll(async () => {
+  figures = JSON.parse(await read(FIGURES_FILE)) as Figures;
+});
+
+function read(file: string): Promise<string> {
+  return readFile(join(REPORTS, file), 'utf8');
+}
+
+describe('the committed report', () => {
+  it('follows from the committed figures', async () => {
+    expect(renderReport(figures)).toBe(await read(REPORT_FILE));
+    expect(formatFigures(figures)).toBe(await read(FIGURES_FILE));
+  });
+
+  it.each(ROWS)('has what the simulator says of $title', { timeout: 60_000 }, async (row) => {
+    const { measures, svg } = await runRow(row, SEED);
+    expect(measures).toEqual(figures.rows[row.name]?.[SEED - 1]);
+    expect(svg).toBe(await read(`${row.name}.svg`));
+  });
+
+  it.each(
+    COMPARED.flatMap((name) =>
+      COMPARISONS.filter((one) => !LONG.includes(one.name)).map((one) => ({ name, one })),
+    ),
+  )('has what the simulator says of $name with $one.title', { timeout: 60_000 }, async ({ name, one }) => {
+    expect(await runComparison(name, one)).toEqual(figures.comparisons[name]?.[one.name]);
+  });
+});
