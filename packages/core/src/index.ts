@@ -1,8 +1,9 @@
 export type { Clock } from './clock.ts';
+export { createIntake } from './create-intake.ts';
 export type { Delivery } from './delivery.ts';
 export { BackpressureError, type BackpressureErrorCode } from './errors.ts';
 export type { IntakeEvent, Listener, Outcome, WithdrawalCause } from './events.ts';
-export { createIntake, type CloseReport, type Intake } from './intake.ts';
+export type { CloseReport, Intake } from './intake.ts';
 export type { Totals } from './ledger.ts';
 export type { IntakeOptions, Tunable } from './options.ts';
 export type { Admission, Permit } from './place.ts';

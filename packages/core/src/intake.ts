@@ -1,7 +1,6 @@
-import { BoundedIntake } from './bounded-intake.ts';
 import type { Delivery } from './delivery.ts';
 import type { Listener } from './events.ts';
-import { resolveOptions, type IntakeOptions, type Tunable } from './options.ts';
+import type { Tunable } from './options.ts';
 import type { Admission } from './place.ts';
 import type { Refusal } from './refusal.ts';
 import type { IntakeSnapshot } from './snapshot.ts';
@@ -41,13 +40,4 @@ export interface CloseReport {
   readonly refused: number;
   /** Deliveries still being handled at the timeout. */
   readonly remaining: number;
-}
-
-/**
- * Makes an intake.
- *
- * @throws BackpressureError with the code of the first option that is wrong.
- */
-export function createIntake(options: IntakeOptions = {}): Intake {
-  return new BoundedIntake(resolveOptions(options));
 }

@@ -1,6 +1,7 @@
+import { createIntake } from './create-intake.ts';
 import { DEFAULT_KEY, idOf, type Delivery } from './delivery.ts';
 import { BackpressureError, invalid } from './errors.ts';
-import { createIntake, type Intake } from './intake.ts';
+import type { Intake } from './intake.ts';
 import type { IntakeOptions } from './options.ts';
 import type { Admission } from './place.ts';
 import { rateLimitFields, type FieldStyle } from './rate-limit-fields.ts';
