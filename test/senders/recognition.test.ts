@@ -81,6 +81,15 @@ describe('profiles of the user', () => {
     expect(withUsers(second, first, third)({ 'x-a': 'w' })?.name).toBe('third');
   });
 
+  it('win by their place where they match alike', () => {
+    for (const value of [undefined, 'v1', /^v1$/]) {
+      const [first, second] = ['first', 'second'].map((name) =>
+        profile({ name, match: { header: 'x-a', value } }),
+      ) as [SenderProfile, SenderProfile];
+      expect(withUsers(first, second)({ 'x-a': 'v1' })?.name).toBe('first');
+    }
+  });
+
   it('win in their order across headers', () => {
     const first = profile({ name: 'first', match: { header: 'x-a' } });
     const second = profile({ name: 'second', match: { header: 'x-b' } });
