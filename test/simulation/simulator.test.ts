@@ -48,6 +48,22 @@ describe('a run worked out by hand', () => {
     });
   });
 
+  it('counts by the second', async () => {
+    const { seen } = await simulate(small);
+    const idle = { arrivals: 0, returns: 0, refusals: 0, completions: 0, depth: 0, toldS: 0 };
+    expect(seen.series.seconds).toEqual([
+      { ...idle, arrivals: 4, refusals: 2, depth: 1, toldS: 10 },
+      // Delivery 1 starts at its very beginning, and so has waited in it.
+      { ...idle, completions: 1, depth: 1 },
+      { ...idle, completions: 1 },
+      idle,
+      idle,
+      { ...idle, returns: 2, depth: 1 },
+      { ...idle, completions: 1, depth: 1 },
+      { ...idle, completions: 1 },
+    ]);
+  });
+
   it('lets senders hang up, waiting and handled, and give up', async () => {
     // Patience of 1.5 s. Delivery 0 is handled from 0 to 1. Delivery 1, of 0.25, starts at 1 and is cut off at
     // 1.75; delivery 2, of 0.5, starts then and is cut off at 2. They return 10 s later. Delivery 1 is handled from 11.75
