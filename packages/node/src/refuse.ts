@@ -51,12 +51,13 @@ export function writeRefusal(
   } else if (length <= SMALL_BODY_BYTES && isKept) {
     // Node reads on to the end of the body by itself, once the answer is finished.
     end();
-    process.nextTick(boundSmall, req, res);
+    afterPacket(() => {
+      boundSmall(req, res);
+    });
   } else if (length > SMALL_BODY_BYTES && length !== Infinity) {
     writeAndLinger(req, res, refusal, headers);
   } else {
-    // A small body came in the same packet as its headers, and will have been read a tick from now.
-    process.nextTick(() => {
+    afterPacket(() => {
       if (res.headersSent) return;
       if (req.complete) end();
       else writeAndLinger(req, res, refusal, headers);
@@ -72,7 +73,10 @@ export function setHeaders(res: ServerResponse, fields: Record<string, string> |
 
 /** Bounds for how long the body is read on after a handler of the caller's own has answered in place of a refusal. */
 export function boundBody(req: IncomingMessage, res: ServerResponse): void {
-  if (req.httpVersionMajor === 1 && unreadBytes(req) > 0) process.nextTick(boundSmall, req, res);
+  if (req.httpVersionMajor > 1 || unreadBytes(req) === 0) return;
+  afterPacket(() => {
+    boundSmall(req, res);
+  });
 }
 
 /** How much of the body may still come; Infinity when its sender did not say. */
@@ -81,6 +85,14 @@ function unreadBytes(req: IncomingMessage): number {
   const length = req.headers['content-length'];
   if (length !== undefined) return Number(length);
   return req.headers['transfer-encoding'] === undefined ? 0 : Infinity;
+}
+
+/**
+ * A small body comes in the same packet as its headers, and most are complete once the packet has been parsed. A tick
+ * would be too early: node runs ticks between the body and its end.
+ */
+function afterPacket(action: () => void): void {
+  setImmediate(action);
 }
 
 function boundSmall(req: IncomingMessage, res: ServerResponse): void {
