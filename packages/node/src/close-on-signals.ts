@@ -3,47 +3,78 @@ import { BackpressureError, type CloseReport, type Intake } from '@webhook-backp
 
 /** Options of {@link closeOnSignals}. */
 export interface CloseOnSignalsOptions {
-  /** Closed after the intake, so that until then it still answers new deliveries with 503 and Retry-After. */
-  server?: Pick<Server, 'close' | 'closeAllConnections'> | undefined;
+  /**
+   * Closed after the intake, so that until then it still answers new deliveries with 503 and Retry-After. What the
+   * intake does not count, such as a GET, may go on for the rest of the timeout, and for two seconds at least.
+   */
+  server?: Pick<Server, 'close' | 'closeIdleConnections' | 'closeAllConnections'> | undefined;
   /** Default SIGTERM and SIGINT. */
   signals?: readonly NodeJS.Signals[] | undefined;
-  /** For how long what waits is still worked off, in milliseconds. Default as with `intake.close`: 10,000. */
+  /** For how long what waits is still worked off, in milliseconds. From 0 to 86,400,000, default 10,000. */
   timeoutMs?: number | undefined;
   /** Called when the intake is closed, before the process ends. */
   onClosed?: ((report: CloseReport) => void) | undefined;
 }
+
+const DEFAULT_TIMEOUT_MS = 10_000;
+const MAX_TIMEOUT_MS = 86_400_000;
+/** For refusals on their way, and for requests that were skipped and came late. */
+const LEAST_GRACE_MS = 2000;
+const SWEEP_MS = 50;
 
 /**
  * Shuts down in order when the process is told to end: the intake works off what waits, then the server closes,
  * then the process ends by the same signal. A second signal ends it at once.
  *
  * @returns takes the handlers away again.
- * @throws BackpressureError `ERR_WBP_CLOSE` when `signals` is empty.
+ * @throws BackpressureError `ERR_WBP_CLOSE` when `signals` is empty or `timeoutMs` is out of range.
  */
 export function closeOnSignals(intake: Intake, options: CloseOnSignalsOptions = {}): () => void {
-  const { server, signals = ['SIGTERM', 'SIGINT'], timeoutMs, onClosed } = options;
+  const { server, signals = ['SIGTERM', 'SIGINT'], timeoutMs = DEFAULT_TIMEOUT_MS, onClosed } = options;
   if (signals.length === 0)
     throw new BackpressureError('ERR_WBP_CLOSE', 'signals must name at least one signal.');
+  // Now, and not when the process is told to end.
+  if (!(timeoutMs >= 0 && timeoutMs <= MAX_TIMEOUT_MS)) {
+    throw new BackpressureError(
+      'ERR_WBP_CLOSE',
+      `timeoutMs must be a number of milliseconds from 0 to 86400000, but is ${String(timeoutMs)}.`,
+    );
+  }
 
   const remove = (): void => {
     for (const signal of signals) process.off(signal, onSignal);
   };
   const onSignal = (signal: NodeJS.Signals): void => {
     remove();
+    const endsAtMs = performance.now() + timeoutMs;
     void intake.close({ timeoutMs }).then((report) => {
       onClosed?.(report);
       const end = (): void => {
         process.kill(process.pid, signal);
       };
-      if (server === undefined) {
-        end();
-        return;
-      }
-      server.close(end);
-      // What is open now is idle, or has outlived the timeout.
-      server.closeAllConnections();
+      if (server === undefined) end();
+      else closeServer(server, Math.max(LEAST_GRACE_MS, endsAtMs - performance.now()), end);
     });
   };
   for (const signal of signals) process.on(signal, onSignal);
   return remove;
+}
+
+function closeServer(
+  server: Exclude<CloseOnSignalsOptions['server'], undefined>,
+  graceMs: number,
+  onClosed: () => void,
+): void {
+  // A connection that was busy when the server closed is kept when it falls idle, and would hold up the end.
+  const sweep = setInterval(() => {
+    server.closeIdleConnections();
+  }, SWEEP_MS);
+  const cut = setTimeout(() => {
+    server.closeAllConnections();
+  }, graceMs);
+  server.close(() => {
+    clearInterval(sweep);
+    clearTimeout(cut);
+    onClosed();
+  });
 }
