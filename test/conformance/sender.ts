@@ -11,6 +11,7 @@ import { text } from 'node:stream/consumers';
 /** What is sent. By default a POST with a small body. */
 export interface Sent {
   readonly method?: string;
+  readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   /** The body goes on after what is given here, and never ends by itself. */
@@ -40,8 +41,13 @@ export class Sender {
   readonly #agent: Agent = new Agent({ keepAlive: true });
 
   send(port: number, sent: Sent = {}): Call {
-    const { method = 'POST', headers = {}, body = method === 'POST' ? '{"event":"paid"}' : '' } = sent;
-    const outgoing = request({ port, method, headers, agent: this.#agent });
+    const {
+      method = 'POST',
+      path = '/',
+      headers = {},
+      body = method === 'POST' ? '{"event":"paid"}' : '',
+    } = sent;
+    const outgoing = request({ port, method, path, headers, agent: this.#agent });
     const head = new Promise<IncomingMessage>((resolve, reject) => {
       outgoing.once('response', resolve);
       outgoing.once('error', reject);
