@@ -84,8 +84,9 @@ export class Reserve<T extends Reserving<T>> {
 }
 
 /**
- * Whether a key, with one more delivery waiting, stays below half of an equal share of the low-water mark. All
- * such keys together hold less than half of the low-water mark, so they cannot keep the gate from opening.
+ * Whether a key, with one more delivery waiting, stays below half of an equal share of the low-water mark. When all
+ * keys do, they hold less than half of that mark together. Whoever invents keys one after another gets a little more
+ * in, and can keep the gate closed for as long as a delivery may wait, but no longer.
  */
 function isSmall(line: Line<unknown> | undefined, keys: number, low: number): boolean {
   const waiting = (line?.size ?? 0) + 1;
