@@ -3,17 +3,17 @@ const BINS = 6;
 /** Shedding that begins sooner after the last one is the same burst going on. */
 const QUIET_MS = 60_000;
 /** Over so many seconds returns are compared with the bookings that came due. */
-const RETURN_TAU_S = 10;
+const RETURN_TAU_S = 30;
 /** Fewer bookings than this say nothing about whether they are kept. */
-const ENOUGH_DUE = 20;
+const ENOUGH_DUE = 100;
 /** Above this share of returns the rest is noise. */
-const ALL_RETURN = 0.8;
+const ALL_RETURN = 0.6;
 const LEAST_SHARE = 0.25;
 
 /**
  * What share of the drain returning deliveries can count on. A booked second cannot be called back, so it has to
  * be judged during the burst, from what was seen before it: what is left beside the fresh arrivals. Their rate is
- * the median of six bins of 10 s, so that the onset of the burst does not count.
+ * a trimmed mean of six bins of 10 s, so that the onset of the burst does not count.
  */
 export class Arrivals {
   /** Arrivals in the bin that is being filled, and in those before it, the latest first. */
@@ -35,11 +35,15 @@ export class Arrivals {
     this.#arrived += 1;
   }
 
-  /** Shedding begins, or goes on. */
-  shed(nowMs: number): void {
-    if (nowMs - this.#shedMs >= QUIET_MS) {
+  /**
+   * Shedding begins, or goes on.
+   *
+   * @param isBooked - whether returns are still to come: then it is the same burst, and they are not fresh.
+   */
+  shed(nowMs: number, isBooked: boolean): void {
+    if (!isBooked && nowMs - this.#shedMs >= QUIET_MS) {
       this.#turnTo(Math.floor(nowMs / BIN_MS));
-      this.#freshPerS = this.#filled.length === 0 ? null : median(this.#filled) / (BIN_MS / 1000);
+      this.#freshPerS = freshRate(this.#filled);
     }
     this.#shedMs = nowMs;
   }
@@ -83,9 +87,16 @@ export class Arrivals {
   }
 }
 
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  const upper = sorted[middle] ?? 0;
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? 0) + upper) / 2;
+/**
+ * Fresh arrivals per second, from counts of 10 s, and one standard deviation more, since what is booked too densely
+ * is refused a second time. The largest and the smallest count are left out: one may hold the onset of the burst.
+ */
+function freshRate(counts: readonly number[]): number | null {
+  if (counts.length === 0) return null;
+  const sorted = counts.toSorted((a, b) => a - b);
+  const middle = sorted.length > 2 ? sorted.slice(1, -1) : sorted;
+  let sum = 0;
+  for (const count of middle) sum += count;
+  const perBin = sum / middle.length;
+  return (perBin + Math.sqrt(perBin / counts.length)) / (BIN_MS / 1000);
 }

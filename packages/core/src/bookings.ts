@@ -5,27 +5,31 @@ const MAX_ACCOUNTS = 1000;
 
 /** The bookings of one key. */
 interface Account extends Heaped {
+  /** Undefined: of all keys that have none of their own. */
   readonly key: string | undefined;
-  /** How far the virtual time has to come until the last of its bookings is due. */
-  finish: number;
+  /** Up to here its time is booked, on the clock of the schedule. */
+  until: number;
 }
 
 /**
- * The bookings: how many refused deliveries were given a second to come back and are not due yet. A shadow bucket
- * for each key, and all of them drain together at the rate ρ that is left for returns, each at an equal part, so
- * that a flood of one key does not push another key's return into the far future.
+ * The bookings: which seconds were given to refused deliveries to come back. They are a schedule, and not a level
+ * that drains: a level divided by a rate tells thousands the same second when the rate is seen to rise by a
+ * hundredth, and a booking cannot be called back.
  *
- * Fair draining in O(1) for any rate: virtual time counts what every account has drained so far, so an account is
- * only the virtual time of its last booking (as in weighted fair queueing: Demers, Keshav and Shenker, 1989). The
- * heap has at most 1,001 entries, which bounds every step, and its top is the account that is empty first.
+ * Each key books on an account of its own and takes an equal part of the rate, so that a flood of one key does not
+ * push another key's return into the far future. There are at most 1,001 accounts, of the busiest keys and of all
+ * others together, which bounds every step of the heap; its top is the account whose bookings are over first.
  */
 export class Bookings {
   readonly #accounts = new Map<string, Account>();
-  readonly #heap = new MinHeap<Account>((a, b) => a.finish < b.finish);
-  readonly #rest: Account = { key: undefined, finish: 0, heapIndex: -1 };
-  #virtual = 0;
-  #total = 0;
+  readonly #heap = new MinHeap<Account>((a, b) => a.until < b.until);
+  readonly #rest: Account = { key: undefined, until: 0, heapIndex: -1 };
+  /** How many were told to come in each second that is still ahead. */
+  readonly #perSecond = new Map<number, number>();
   #nowMs = 0;
+  #total = 0;
+  /** How far the clock of the schedule is ahead of the intake's. */
+  #pulledMs = 0;
 
   /** Bookings that are not due yet. */
   get total(): number {
@@ -35,41 +39,46 @@ export class Bookings {
   /**
    * Lets time pass.
    *
-   * @param rate - ρ, bookings per second, all keys together.
-   * @returns how many came due.
+   * @param speed - at least 1: how much faster the schedule empties, since not all that were booked come.
+   * @returns how many bookings came due.
    */
-  advance(nowMs: number, rate: number): number {
-    let left = ((nowMs - this.#nowMs) / 1000) * rate;
+  advance(nowMs: number, speed: number): number {
+    this.#pulledMs += (nowMs - this.#nowMs) * (speed - 1);
+    const due = this.#passSeconds(Math.floor(this.#nowMs / 1000), Math.floor(nowMs / 1000));
     this.#nowMs = nowMs;
-    const before = this.#total;
-    for (let first = this.#heap.top; first !== undefined && left > 0; first = this.#heap.top) {
-      const accounts = this.#heap.size;
-      const untilEmpty = (first.finish - this.#virtual) * accounts;
-      if (untilEmpty > left) {
-        this.#virtual += left / accounts;
-        this.#total -= left;
-        break;
-      }
-      this.#virtual = first.finish;
-      this.#total -= untilEmpty;
-      left -= untilEmpty;
+    for (
+      let first = this.#heap.top;
+      first !== undefined && this.#aheadMs(first) <= 0;
+      first = this.#heap.top
+    ) {
       this.#close(first);
     }
-    if (this.#heap.size === 0) this.#total = 0;
-    return before - this.#total;
+    return due;
   }
 
-  /** How many bookings come due before a new one of this key would, of all keys. */
-  ahead(key: string): number {
-    const account = this.#accountOf(key);
-    if (account === undefined) return 0;
-    return (account.finish - this.#virtual) * this.#heap.size;
+  /**
+   * When the next booking of this key is.
+   *
+   * @param earliestMs - not before: when the door opens.
+   * @param spacingMs - the time of one return, at the rate of all keys together.
+   */
+  next(key: string, earliestMs: number, spacingMs: number): number {
+    const account = this.#find(key, spacingMs);
+    return account === undefined ? earliestMs : Math.max(earliestMs, this.#nowMs + this.#aheadMs(account));
   }
 
-  add(key: string): void {
-    const account = this.#accountOf(key) ?? this.#open(key);
-    account.finish += 1;
+  /**
+   * Books.
+   *
+   * @param atMs - what {@link next} said.
+   * @param toldMs - when the sender was told to come, which is a little later.
+   */
+  add(key: string, atMs: number, spacingMs: number, toldMs: number): void {
+    const account = this.#find(key, spacingMs) ?? this.#open(key, spacingMs);
+    account.until = atMs + this.#pulledMs + spacingMs * this.#heap.size;
     this.#heap.moveBack(account);
+    const second = Math.floor(toldMs / 1000);
+    this.#perSecond.set(second, (this.#perSecond.get(second) ?? 0) + 1);
     this.#total += 1;
   }
 
@@ -78,40 +87,55 @@ export class Bookings {
     this.#accounts.clear();
     this.#heap.clear();
     this.#rest.heapIndex = -1;
+    this.#perSecond.clear();
     this.#total = 0;
   }
 
-  /** The account that a booking of this key goes to, if it exists already. */
-  #accountOf(key: string): Account | undefined {
+  #aheadMs(account: Account): number {
+    return account.until - this.#pulledMs - this.#nowMs;
+  }
+
+  #passSeconds(from: number, to: number): number {
+    const before = this.#total;
+    if (to - from > this.#perSecond.size) {
+      for (const [second, count] of this.#perSecond) if (second < to) this.#pass(second, count);
+    } else {
+      for (let second = from; second < to; second += 1) this.#pass(second, this.#perSecond.get(second) ?? 0);
+    }
+    return before - this.#total;
+  }
+
+  #pass(second: number, count: number): void {
+    this.#perSecond.delete(second);
+    this.#total -= count;
+  }
+
+  /** The account that a booking of this key goes to, unless one is to be opened for it. */
+  #find(key: string, spacingMs: number): Account | undefined {
     const own = this.#accounts.get(key);
-    if (own !== undefined || this.#accounts.size < MAX_ACCOUNTS || this.#canTakeOver()) return own;
+    if (own !== undefined || this.#accounts.size < MAX_ACCOUNTS || this.#canTakeOver(spacingMs)) return own;
     return this.#rest.heapIndex < 0 ? undefined : this.#rest;
   }
 
-  /** Whether the least busy account has less than the one booking with which a new one begins. */
-  #canTakeOver(): boolean {
-    const { top } = this.#heap;
-    return top !== undefined && top !== this.#rest && top.finish - this.#virtual < 1;
-  }
-
-  #open(key: string): Account {
-    const isOwn = this.#accounts.size < MAX_ACCOUNTS || this.#canTakeOver();
-    if (isOwn && this.#accounts.size >= MAX_ACCOUNTS) {
-      const { top } = this.#heap;
-      if (top !== undefined) {
-        this.#total -= top.finish - this.#virtual;
-        this.#close(top);
-      }
-    }
-    const account = isOwn ? { key, finish: 0, heapIndex: 0 } : this.#rest;
-    account.finish = this.#virtual;
+  #open(key: string, spacingMs: number): Account {
+    if (this.#accounts.size >= MAX_ACCOUNTS && this.#canTakeOver(spacingMs)) this.#close(this.#heap.top);
+    const isOwn = this.#accounts.size < MAX_ACCOUNTS;
+    const account = isOwn ? { key, until: 0, heapIndex: 0 } : this.#rest;
+    account.until = 0;
     if (isOwn) this.#accounts.set(key, account);
     this.#heap.push(account);
     return account;
   }
 
+  /** Whether the least busy key has less than one booking ahead: it gives its account up to one that books now. */
+  #canTakeOver(spacingMs: number): boolean {
+    const { top } = this.#heap;
+    return top?.key !== undefined && this.#aheadMs(top) < spacingMs * this.#heap.size;
+  }
+
   /** Closes the account at the top of the heap. */
-  #close(account: Account): void {
+  #close(account: Account | undefined): void {
+    if (account === undefined) return;
     this.#heap.pop();
     account.heapIndex = -1;
     if (account.key !== undefined) this.#accounts.delete(account.key);

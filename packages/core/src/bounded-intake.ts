@@ -1,5 +1,5 @@
 import { monotonic } from './clock.ts';
-import { checkDelivery, idOf, keyOf, NOTHING_KNOWN, type Delivery } from './delivery.ts';
+import { checkDelivery, keptIdOf, keyOf, NOTHING_KNOWN, type Delivery } from './delivery.ts';
 import { Dispatcher, type Surroundings } from './dispatcher.ts';
 import { displacedBy } from './displacement.ts';
 import { invalid } from './errors.ts';
@@ -252,7 +252,7 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
 
   #refusal(reason: RefusalReason, delivery: Delivery, key: string, now: number): Refusal {
     const { maxWaitMs, profile } = delivery;
-    const refused = { key, id: idOf(delivery), maxWaitMs, habit: profile?.retryAfter };
+    const refused = { key, id: keptIdOf(delivery), maxWaitMs, habit: profile?.retryAfter };
     const fixed = delivery.statusCode ?? this.#settings.statusCode;
     const status = fixed === 'auto' ? statusOf(reason, key, this.#dispatcher.queue) : fixed;
     const { retryAfter } = this.#settings;
@@ -272,6 +272,7 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
       depth: queue.size,
       low: this.#gate.low,
       drainRate: this.#dispatcher.drainRate(nowMs),
+      steadyRate: this.#dispatcher.steadyRate(nowMs),
       isStalled: drain.isStalled(nowMs),
       gapMs: drain.gapMs(nowMs),
     };

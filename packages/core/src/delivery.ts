@@ -77,7 +77,7 @@ export function keyOf(delivery: Delivery): string {
 }
 
 /** The id, or undefined when there is none that can be kept. */
-export function idOf(delivery: Delivery): string | undefined {
+export function keptIdOf(delivery: Delivery): string | undefined {
   const { id } = delivery;
   return id === undefined || id.length > MAX_ID_CHARACTERS ? undefined : id;
 }

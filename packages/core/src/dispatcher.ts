@@ -80,6 +80,12 @@ export class Dispatcher {
     return rate === null ? null : Math.min(rate, this.#pacer.rate ?? Infinity);
   }
 
+  /** Likewise, less swayed by chance, for what lies minutes ahead. */
+  steadyRate(now: number): number | null {
+    const rate = this.drain.steadyRate(now, this.#pool.size);
+    return rate === null ? null : Math.min(rate, this.#pacer.rate ?? Infinity);
+  }
+
   /** Whether a delivery could start now without passing one that waits. */
   isIdle(now: number): boolean {
     return this.queue.size === 0 && this.#pool.isFree && this.#pacer.delayMs(now) === 0;
@@ -108,6 +114,7 @@ export class Dispatcher {
     this.#pacer.started(now, isTimed);
     this.#deadlines.set(place, place.startedAtMs + this.#settings.maxHandlingMs, now);
     if (!this.#pool.isFree) this.drain.saturate(now);
+    place.saturatedAtStartMs = this.drain.saturatedMs(now, this.#pool.size);
     ledger.started += 1;
     if (listeners.any) listeners.emit(now, { type: 'started', key: place.key, waitedMs: place.waitedMs });
   }
@@ -161,7 +168,7 @@ export class Dispatcher {
     this.#deadlines.clear(place);
     place.state = 'ended';
     if (state === 'active') {
-      this.drain.complete(now, tookMs, this.#pool.size);
+      this.drain.complete(now, tookMs, place.saturatedAtStartMs, this.#pool.size);
       this.#pool.give();
     } else if (state === 'outside') {
       this.outside -= 1;

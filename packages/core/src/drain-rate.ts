@@ -1,11 +1,9 @@
-/** How fast saturated time and the completions in it fade. */
-const TAU_S = 1.8;
-/** S̄ fades over about this many completions. */
-const SERVICE_SAMPLES = 50;
-/** What Little's law keeps to say once much saturated time was seen: it answers faster to a change. */
-const LITTLE_FLOOR_S = 0.5;
+/** Below this part of the steady rate it is overtaken by the quick one: the workers stand still, or nearly so. */
+const STANDSTILL = 0.5;
 /** A gap longer than this, or than three times the usual one, is a stall and not a rate. */
 const GAP_S = 1;
+/** For so long Little's law weighs at least while no saturated time has been seen. */
+const LITTLE_S = 1;
 /** A stall this long, or of ten mean service times, is reported. */
 const STALLED_MS = 10_000;
 
@@ -13,22 +11,22 @@ const STALLED_MS = 10_000;
  * The drain rate μ: completions per second that the workers can sustain.
  *
  * A moving average of completions is wrong exactly when it matters. After a quiet minute at 30 % load it reads
- * the load and not the ability, and in a stall it goes on reading the past. So:
- *
- * - Completions N and time T count only while all workers are busy, and both fade with τ = 1.8 s of such time.
- *   When idle, nothing moves.
- * - They are blended with Little's law, L ÷ S̄: `μ̂ = (N + w·L/S̄) / (T + w)`. The weight w is 1 s while nothing
- *   was seen under saturation, and shrinks to 0.5 s.
- * - In a stall, a gap g since the last completion, longer than usual, caps the rate at 3/g. The time of a stall
- *   beyond that does not count into T, so that the rate from before is there again when it ends.
+ * the load and not the ability, and in a stall it goes on reading the past. So it counts what was done while all
+ * workers were busy, blended with Little's law (see {@link Average}), and a gap g since the last completion that
+ * is longer than usual caps it at 3/g. The time of a stall beyond that does not count, so that the rate from
+ * before is there again when it ends. When idle, nothing moves.
  */
 export class DrainRate {
   saturated = false;
-  #completions = 0;
-  #saturatedS = 0;
-  #serviceS = 0;
-  #samples = 0;
-  /** Up to here saturated time has been counted. */
+  /** Follows a change within three seconds, and fluctuates by some 7 % when service times are random. */
+  readonly #quick: Average = new Average(1.8, 50);
+  /** Tells a change of the steady rate from chance. */
+  readonly #middle: Average = new Average(30, 1000);
+  /** For what is minutes away: there an error of 10 % is a minute, and thousands of bookings that collide. */
+  readonly #steady: Average = new Average(120, 4000);
+  /** Saturated time in all, without what counts as stall, in ms. */
+  #saturatedMs = 0;
+  /** Up to here it has been counted. */
   #countedMs = 0;
   /** The last completion under saturation, or the moment saturation began. */
   #progressMs = 0;
@@ -46,25 +44,42 @@ export class DrainRate {
     this.saturated = false;
   }
 
-  complete(nowMs: number, serviceMs: number, concurrency: number): void {
+  /** Saturated time so far, in milliseconds, to be noted at a start. */
+  saturatedMs(nowMs: number, concurrency: number): number {
+    if (this.saturated) this.#count(nowMs, concurrency);
+    return this.#saturatedMs;
+  }
+
+  /** @param saturatedAtStartMs - what {@link saturatedMs} said when the delivery was started. */
+  complete(nowMs: number, serviceMs: number, saturatedAtStartMs: number, concurrency: number): void {
     if (this.saturated) {
       this.#count(nowMs, concurrency);
-      this.#completions += 1;
       this.#progressMs = nowMs;
     }
-    if (this.#samples < SERVICE_SAMPLES) this.#samples += 1;
-    this.#serviceS += (serviceMs / 1000 - this.#serviceS) / this.#samples;
+    // What was done of it under saturation: all, unless the workers have been idle in between.
+    const share =
+      serviceMs > 0
+        ? Math.min(1, (this.#saturatedMs - saturatedAtStartMs) / serviceMs)
+        : Number(this.saturated);
+    this.#quick.complete(serviceMs / 1000, share);
+    this.#middle.complete(serviceMs / 1000, share);
+    this.#steady.complete(serviceMs / 1000, share);
+    // Four or five standard deviations of random service times: a change, and not chance.
+    this.#middle.restartIfOff(this.#quick, 1.35, concurrency);
+    this.#steady.restartIfOff(this.#middle, 1.12, concurrency);
   }
 
   /** Completions per second, or null before the first completion. */
   rate(nowMs: number, concurrency: number): number | null {
-    if (this.#samples === 0) return null;
-    const little = Math.max(LITTLE_FLOOR_S, 1 - this.#saturatedS / TAU_S);
-    // A mean service time of zero is a handler faster than the clock: the finest step of real ones stands in.
-    const byLittle = concurrency / Math.max(this.#serviceS, 1e-6);
-    const rate = (this.#completions + little * byLittle) / (this.#saturatedS + little);
-    const gapS = this.gapMs(nowMs) / 1000;
-    return gapS > this.#longGapS(concurrency) ? Math.min(rate, 3 / gapS) : rate;
+    return this.#quick.isEmpty ? null : this.#capped(this.#quick.rate(concurrency), nowMs, concurrency);
+  }
+
+  /** Likewise, from minutes of completions, but lower when the workers come to a standstill. */
+  steadyRate(nowMs: number, concurrency: number): number | null {
+    if (this.#steady.isEmpty) return null;
+    const steady = this.#steady.rate(concurrency);
+    const quick = this.#capped(this.#quick.rate(concurrency), nowMs, concurrency);
+    return quick < STANDSTILL * steady ? quick : steady;
   }
 
   /** Milliseconds without a completion although all workers are busy; 0 when not all are. */
@@ -74,19 +89,85 @@ export class DrainRate {
 
   /** Whether the workers stand still. True also when nothing has ever completed: a database down at boot. */
   isStalled(nowMs: number): boolean {
-    return this.saturated && this.gapMs(nowMs) > Math.max(STALLED_MS, 10_000 * this.#serviceS);
+    return this.saturated && this.gapMs(nowMs) > Math.max(STALLED_MS, 10_000 * this.#quick.serviceS);
+  }
+
+  #capped(rate: number, nowMs: number, concurrency: number): number {
+    const gapS = this.gapMs(nowMs) / 1000;
+    return gapS > this.#longGapS(concurrency) ? Math.min(rate, 3 / gapS) : rate;
   }
 
   #longGapS(concurrency: number): number {
-    return Math.max(GAP_S, (3 * this.#serviceS) / concurrency);
+    return Math.max(GAP_S, (3 * this.#quick.serviceS) / concurrency);
   }
 
   #count(nowMs: number, concurrency: number): void {
-    const seconds = Math.min((nowMs - this.#countedMs) / 1000, this.#longGapS(concurrency));
+    const elapsedMs = nowMs - this.#countedMs;
+    if (elapsedMs <= 0) return;
+    // Of a long gap only its beginning counts: what is left of it, if it began before.
+    const longGapMs = this.#longGapS(concurrency) * 1000;
+    const left = Math.max(0, this.#progressMs + longGapMs - this.#countedMs);
+    const countedMs = Math.min(elapsedMs, left);
     this.#countedMs = nowMs;
-    if (seconds <= 0) return;
-    const kept = Math.exp(-seconds / TAU_S);
+    if (countedMs <= 0) return;
+    this.#saturatedMs += countedMs;
+    this.#quick.elapse(countedMs / 1000);
+    this.#middle.elapse(countedMs / 1000);
+    this.#steady.elapse(countedMs / 1000);
+  }
+}
+
+/**
+ * A rate from two counts of completions and the time that they took: N under saturation in a time T, both fading
+ * with τ, and, by Little's law, the last n at L ÷ S̄, whether there was saturation or not:
+ * `μ̂ = (N + n) / (T + n·S̄/L)`, where n·S̄/L counts for a second at least as long as T is short.
+ */
+class Average {
+  /** S̄, in seconds; 0 before the first completion. */
+  serviceS = 0;
+  readonly #tauS: number;
+  readonly #memory: number;
+  #samples = 0;
+  #completions = 0;
+  #saturatedS = 0;
+
+  constructor(tauS: number, memory: number) {
+    this.#tauS = tauS;
+    this.#memory = memory;
+  }
+
+  get isEmpty(): boolean {
+    return this.#samples === 0;
+  }
+
+  elapse(seconds: number): void {
+    const kept = Math.exp(-seconds / this.#tauS);
     this.#completions *= kept;
-    this.#saturatedS = this.#saturatedS * kept + TAU_S * (1 - kept);
+    this.#saturatedS = this.#saturatedS * kept + this.#tauS * (1 - kept);
+  }
+
+  /** @param share - what was done of it under saturation, from 0 to 1. */
+  complete(serviceS: number, share: number): void {
+    this.#completions += share;
+    if (this.#samples < this.#memory) this.#samples += 1;
+    this.serviceS += (serviceS - this.serviceS) / this.#samples;
+  }
+
+  rate(concurrency: number): number {
+    // A mean service time of zero is a handler faster than the clock: the finest step of real ones stands in.
+    const byLittle = concurrency / Math.max(this.serviceS, 1e-6);
+    // At first most of what was begun under saturation has not completed yet, and N is too small for T.
+    const littleS = Math.max(this.#samples / byLittle, LITTLE_S * (1 - this.#saturatedS / this.#tauS));
+    return (this.#completions + littleS * byLittle) / (this.#saturatedS + littleS);
+  }
+
+  /** Forgets what it knew for what a quicker one knows, when the two differ by more than chance makes them. */
+  restartIfOff(quicker: Average, tolerance: number, concurrency: number): void {
+    const ratio = quicker.rate(concurrency) / this.rate(concurrency);
+    if (ratio <= tolerance && ratio >= 1 / tolerance) return;
+    this.serviceS = quicker.serviceS;
+    this.#samples = quicker.#samples;
+    this.#completions = quicker.#completions;
+    this.#saturatedS = quicker.#saturatedS;
   }
 }

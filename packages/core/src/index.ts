@@ -16,7 +16,6 @@ export {
   type BackpressureInfo,
   type Door,
   type MiddlewareOptions,
-  type Recognised,
   type RequestReader,
 } from './middleware.ts';
 export {

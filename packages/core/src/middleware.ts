@@ -1,11 +1,15 @@
 import { createIntake } from './create-intake.ts';
-import { DEFAULT_KEY, idOf, type Delivery } from './delivery.ts';
+import { DEFAULT_KEY, keptIdOf, type Delivery } from './delivery.ts';
 import { BackpressureError, invalid } from './errors.ts';
 import type { Intake } from './intake.ts';
 import type { IntakeOptions } from './options.ts';
 import type { Admission } from './place.ts';
 import { rateLimitFields, type FieldStyle } from './rate-limit-fields.ts';
+import { createRecognition, deliveryOf, idOf } from './recognition.ts';
 import type { Refusal } from './refusal.ts';
+import { resolveSenders } from './resolve-senders.ts';
+import type { RequestHeaders, SenderProfile } from './sender-profile.ts';
+import { builtInSenders } from './senders.ts';
 
 /** The options that every middleware has beside those of the intake. `R` is what the framework calls a request. */
 export interface MiddlewareOptions<
@@ -16,10 +20,15 @@ export interface MiddlewareOptions<
   intake?: Intake | undefined;
   /** Requests that are no deliveries and pass untouched. Default: those whose method is GET, HEAD or OPTIONS. */
   skip?: ((request: R) => boolean | Promise<boolean>) | undefined;
-  /** The key of a delivery. Synchronous, so that refusing stays cheap. */
+  /**
+   * The key of a delivery. Synchronous, so that refusing stays cheap. Default, and where it returns undefined: the
+   * name of the recognised sender, else `default`.
+   */
   keyGenerator?: ((request: R) => string) | undefined;
   /** What else is known about a delivery. Its fields override all others. Synchronous. */
   delivery?: ((request: R) => Delivery) | undefined;
+  /** Profiles of senders, looked at before the built-in ones: the first that matches counts. Default none. */
+  senders?: readonly SenderProfile[] | undefined;
   /** `draft-8`: adds RateLimit and RateLimit-Policy to every answer. Default false. */
   standardHeaders?: 'draft-8' | false | undefined;
   /** Adds X-RateLimit-Limit, -Remaining and -Reset to every answer. Default false. */
@@ -31,8 +40,8 @@ export interface MiddlewareOptions<
 /** How an adapter reads a request. */
 export interface RequestReader<R> {
   method(request: R): string;
-  /** The value of a header, or undefined. `name` is in lower case. */
-  header(request: R, name: string): string | undefined;
+  /** All headers, names in lower case. */
+  headers(request: R): RequestHeaders;
 }
 
 /** What a handler finds about the delivery that it handles. */
@@ -53,21 +62,17 @@ export interface Door<R> {
   /** Whether the request is no delivery. A promise only where the option `skip` returns one. */
   skips(request: R): boolean | Promise<boolean>;
   /** The delivery that the request carries. */
-  read(request: R): Recognised;
+  read(request: R): Delivery;
   /** Admits it, or refuses it. */
   admit(delivery: Delivery): Admission | Refusal;
   /** The rate-limit headers for an answer, or undefined when none are wanted. */
   fields(refusal?: Refusal): Record<string, string> | undefined;
 }
 
-/** A delivery, and who was recognised as its sender. */
-export interface Recognised extends Delivery {
-  sender: string | undefined;
-}
-
 const UNGUARDED = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** The middleware's own options beside `intake`. */
-type OwnNames = 'skip' | 'keyGenerator' | 'delivery' | 'standardHeaders' | 'legacyHeaders' | 'handler';
+type OwnNames =
+  'skip' | 'keyGenerator' | 'delivery' | 'senders' | 'standardHeaders' | 'legacyHeaders' | 'handler';
 
 /**
  * The part of a middleware that is the same for every framework: what adapters translate to.
@@ -80,6 +85,7 @@ export function createDoor<R, A extends readonly unknown[]>(
 ): Door<R> {
   const { intake, ...own } = split(options);
   const { skip, keyGenerator, delivery: describe } = own;
+  const recognition = createRecognition([...resolveSenders(own.senders), ...builtInSenders]);
   const style = checkOwn(own);
 
   return {
@@ -90,8 +96,11 @@ export function createDoor<R, A extends readonly unknown[]>(
       return isThenable(skips) ? Promise.resolve(skips).then(Boolean) : Boolean(skips);
     },
     read(request) {
-      const found: Recognised = { key: DEFAULT_KEY, sender: undefined };
-      if (keyGenerator !== undefined) found.key = synchronous('keyGenerator', keyGenerator(request));
+      const headers = reader.headers(request);
+      const profile = recognition.find(headers);
+      const found = profile === undefined ? { id: idOf(undefined, headers) } : deliveryOf(profile, headers);
+      const key = keyGenerator === undefined ? undefined : synchronous('keyGenerator', keyGenerator(request));
+      if (key !== undefined) found.key = key;
       if (describe !== undefined) Object.assign(found, defined(synchronous('delivery', describe(request))));
       return found;
     },
@@ -102,8 +111,9 @@ export function createDoor<R, A extends readonly unknown[]>(
 }
 
 /** What the handler is told. */
-export function infoOf(delivery: Recognised, waitedMs: number): BackpressureInfo {
-  return { key: delivery.key ?? DEFAULT_KEY, sender: delivery.sender, id: idOf(delivery), waitedMs };
+export function infoOf(delivery: Delivery, waitedMs: number): BackpressureInfo {
+  const { key = DEFAULT_KEY, profile } = delivery;
+  return { key, sender: profile?.name, id: keptIdOf(delivery), waitedMs };
 }
 
 type OwnOptions<R, A extends readonly unknown[]> = Pick<MiddlewareOptions<R, A>, OwnNames>;
@@ -115,8 +125,9 @@ function split<R, A extends readonly unknown[]>(
   if (typeof (options as unknown) !== 'object' || (options as unknown) === null) {
     throw invalid('ERR_WBP_OPTIONS', 'options', 'an object', options);
   }
-  const { intake, skip, keyGenerator, delivery, standardHeaders, legacyHeaders, handler, ...rest } = options;
-  const own = { skip, keyGenerator, delivery, standardHeaders, legacyHeaders, handler };
+  const { intake, skip, keyGenerator, delivery, senders, ...others } = options;
+  const { standardHeaders, legacyHeaders, handler, ...rest } = others;
+  const own = { skip, keyGenerator, delivery, senders, standardHeaders, legacyHeaders, handler };
   if (intake === undefined) return { ...own, intake: createIntake(rest) };
 
   if (

@@ -59,6 +59,8 @@ export class Place implements Admission, Permit, Queued<Place>, Timed<Place> {
   state: PlaceState = 'waiting';
   startedAtMs = 0;
   waitedMs = 0;
+  /** See {@link DrainRate.saturatedMs}. */
+  saturatedAtStartMs = 0;
   reserve: ReservePlace = 'none';
   isHandshake = false;
 

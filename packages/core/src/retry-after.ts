@@ -16,6 +16,8 @@ const UNKNOWN_TO_S = 7;
 const SHED_S = 60;
 const SHED_JITTER = 0.2;
 const LEAST_STALL_S = 5;
+/** Those who come while the workers stand still are spread over so many times the length of the stall. */
+const STALL_SPREAD = 1.5;
 
 /** The strategies of Retry-After, and its bounds, in seconds. */
 export interface RetryAfterSettings {
@@ -32,6 +34,8 @@ export interface Situation {
   readonly low: number;
   /** Per second; null while unknown. */
   readonly drainRate: number | null;
+  /** The same, less swayed by chance. */
+  readonly steadyRate: number | null;
   readonly isStalled: boolean;
   /** Milliseconds without a completion although all workers are busy. */
   readonly gapMs: number;
@@ -49,13 +53,13 @@ export interface Refused {
  * Computes Retry-After, in whole seconds, and never the same for everybody.
  *
  * - `depth`: the time to work off what waits, depth ÷ drain rate, with up to 20 % of upward jitter.
- * - `booked`: each refused delivery gets its own second. `delay = max(0, D − LO)/μ + B/ρ` is the time until the
- *   door opens, and then until all bookings made before are worked off at the rate ρ that is left for returns;
- *   the booking is added to B. So the retries arrive at the pace at which they can be taken, and not as a wave.
- *   A delay above the maximum books nothing and is spread over the upper half of the range.
+ * - `booked`: each refused delivery gets its own second: the time until the door opens, `max(0, D − LO)/μ`, or
+ *   when the bookings made before are over, each of which takes 1/ρ at the rate ρ that is left for returns. So the
+ *   retries arrive at the pace at which they can be taken, and not as a wave. A delay above the maximum books
+ *   nothing and is spread over the upper half of the range.
  *
  * While the drain rate is unknown both say 3 to 7 s; while the workers stand still, the length of the stall so far
- * and up to half as much again.
+ * and up to one and a half times as much again.
  */
 export class RetryAfter {
   readonly #random: () => number;
@@ -79,7 +83,7 @@ export class RetryAfter {
 
   /** Notes that deliveries are being shed. */
   shed(nowMs: number): void {
-    this.#arrivals.shed(nowMs);
+    this.#arrivals.shed(nowMs, this.#bookings.total > 0);
   }
 
   /** What was booked before a stall is worth nothing after it: those who came back in it were sent away again. */
@@ -97,9 +101,8 @@ export class RetryAfter {
   }
 
   /** Lets bookings come due. To be called before they are looked at, and now and then. */
-  advance({ nowMs, drainRate, isStalled }: Situation): void {
-    const rate = isStalled ? 0 : this.#returnRate(drainRate ?? 0);
-    this.#arrivals.noteDue(nowMs, this.#bookings.advance(nowMs, rate));
+  advance({ nowMs }: Situation): void {
+    this.#arrivals.noteDue(nowMs, this.#bookings.advance(nowMs, 1 / this.#arrivals.shareKept()));
   }
 
   /** Seconds for a delivery that is refused now, and, with `booked`, its booking. */
@@ -132,16 +135,17 @@ export class RetryAfter {
 
   #book(refused: Refused, situation: Situation, settings: RetryAfterSettings): number {
     const { key, id, habit } = refused;
-    const { nowMs, depth, drainRate } = situation;
+    const { nowMs, depth, drainRate, steadyRate } = situation;
     this.advance(situation);
     const promise = this.promiseOf(key, refused);
     if (promise !== undefined && nowMs < promise.dueMs) return Math.ceil((promise.dueMs - nowMs) / 1000);
     if (situation.isStalled) return this.#stalled(situation, settings);
-    if (drainRate === null) return this.#unknown();
+    if (drainRate === null || steadyRate === null) return this.#unknown();
 
-    const delay =
-      Math.max(0, depth - targetOf(refused, situation, drainRate)) / drainRate +
-      this.#bookings.ahead(key) / this.#returnRate(drainRate);
+    const untilOpenMs = (Math.max(0, depth - targetOf(refused, situation, drainRate)) / drainRate) * 1000;
+    const spacingMs = 1000 / this.#returnRate(steadyRate);
+    const atMs = this.#bookings.next(key, nowMs + untilOpenMs, spacingMs);
+    const delay = (atMs - nowMs) / 1000;
     const { minSeconds, maxSeconds } = boundsOf(settings, habit);
     if (delay > settings.maxSeconds) return Math.ceil(settings.maxSeconds * (0.5 + 0.5 * this.#random()));
 
@@ -150,7 +154,7 @@ export class RetryAfter {
     const seconds = Math.floor(delay + jitter + this.#random());
     const told = Math.min(maxSeconds, Math.max(minSeconds, seconds));
     if (habit === 'ignored') return told;
-    this.#bookings.add(key);
+    this.#bookings.add(key, atMs, spacingMs, nowMs + told * 1000);
     if (id !== undefined) {
       this.#promises.forget(promise);
       this.#promises.add(key, id, nowMs + told * 1000, nowMs);
@@ -168,7 +172,7 @@ export class RetryAfter {
 
   #stalled({ gapMs }: Situation, { maxSeconds }: RetryAfterSettings): number {
     const seconds = Math.min(maxSeconds, Math.max(LEAST_STALL_S, gapMs / 1000));
-    return Math.ceil(seconds * (1 + 0.5 * this.#random()));
+    return Math.ceil(seconds * (1 + STALL_SPREAD * this.#random()));
   }
 }
 

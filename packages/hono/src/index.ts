@@ -8,7 +8,7 @@ import {
   type Refusal,
 } from '@webhook-backpressure/core';
 import type { Context, MiddlewareHandler, Next } from 'hono';
-import { nodeLife } from './node-life.ts';
+import { nodeHeaders, nodeLife } from './node-life.ts';
 import { replaceResponse, webLife } from './web-life.ts';
 
 declare module 'hono' {
@@ -38,7 +38,7 @@ export function webhookBackpressure(
   const { handler } = options;
   const door = createDoor<Context, [Context, Next]>(options, {
     method: (c) => c.req.method,
-    header: (c, name) => c.req.header(name),
+    headers: (c) => nodeHeaders(c.env) ?? c.req.header(),
   });
 
   const refuse = async (c: Context, next: Next, refusal: Refusal): Promise<Response | undefined> => {

@@ -1,4 +1,4 @@
-import type { Admission, Permit } from '@webhook-backpressure/core';
+import type { Admission, Permit, RequestHeaders } from '@webhook-backpressure/core';
 import type { Life } from './life.ts';
 
 /** The parts of node's connection, request and response that are needed here; this package does not depend on node. */
@@ -16,7 +16,7 @@ interface Outgoing {
   once(event: 'close', listener: () => void): unknown;
 }
 interface Bindings {
-  readonly incoming: { readonly socket: Connection };
+  readonly incoming: { readonly socket: Connection; readonly headers: RequestHeaders };
   readonly outgoing: Outgoing;
 }
 
@@ -29,6 +29,11 @@ export function nodeLife(env: unknown): Life | undefined {
   return typeof incoming?.socket === 'object' && typeof outgoing?.once === 'function'
     ? new NodeLife(incoming.socket, outgoing)
     : undefined;
+}
+
+/** The headers as node has read them: to ask the web-standard request for them would build it. */
+export function nodeHeaders(env: unknown): RequestHeaders | undefined {
+  return ((env ?? {}) as Partial<Bindings>).incoming?.headers;
 }
 
 /** On each connection, the lives whose responses stand in line behind another one. */

@@ -4,7 +4,7 @@ import {
   type Intake,
   type MiddlewareOptions,
 } from '@webhook-backpressure/core';
-import { boundBody, enter, nodeReader, setHeaders, writeRefusal } from '@webhook-backpressure/node';
+import { boundBody, enter, setHeaders, writeRefusal } from '@webhook-backpressure/node';
 import type { Context, Middleware, Next } from 'koa';
 
 declare module 'koa' {
@@ -34,7 +34,7 @@ export function webhookBackpressure(
   const { handler } = options;
   const door = createDoor<Context, [Context, Next]>(options, {
     method: (ctx) => ctx.method,
-    header: (ctx, name) => nodeReader.header(ctx.req, name),
+    headers: (ctx) => ctx.req.headers,
   });
 
   const middleware: Middleware = async (ctx, next): Promise<unknown> => {

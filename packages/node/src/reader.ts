@@ -4,8 +4,5 @@ import type { RequestReader } from '@webhook-backpressure/core';
 /** How every server on node:http reads a request. */
 export const nodeReader: RequestReader<IncomingMessage> = {
   method: (request) => request.method ?? 'GET',
-  header(request, name) {
-    const value = request.headers[name];
-    return Array.isArray(value) ? value[0] : value;
-  },
+  headers: (request) => request.headers,
 };
