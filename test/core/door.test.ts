@@ -92,13 +92,13 @@ describe('what a door reads of a request', () => {
       const unhandled = vi.fn();
       process.on('unhandledRejection', unhandled);
       const options: MiddlewareOptions<Request> = { [name]: () => Promise.reject(new Error('too late')) };
-      const { read, intake } = door(options);
-      expect(() => read(POST)).toThrow(code('ERR_WBP_CALLBACK', name));
+      const failing = door(options);
+      expect(() => failing.read(POST)).toThrow(code('ERR_WBP_CALLBACK', name));
       await reactions();
       await new Promise((resolve) => setImmediate(resolve));
       process.off('unhandledRejection', unhandled);
       expect(unhandled).not.toHaveBeenCalled();
-      expect(intake.snapshot().totals.admitted).toBe(0);
+      expect(failing.intake.snapshot().totals.admitted).toBe(0);
     },
   );
 
