@@ -17,7 +17,7 @@ interface Request {
 
 const reader: RequestReader<Request> = {
   method: (request) => request.method,
-  header: (request, name) => request.headers?.[name],
+  headers: (request) => request.headers ?? {},
 };
 
 function door(options: MiddlewareOptions<Request> = {}): Door<Request> {
