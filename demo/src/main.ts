@@ -17,6 +17,9 @@ for (const [signal, exitCode] of Object.entries(SIGNALS)) {
   });
 }
 
+// Who reads this may have seen enough and closed the pipe, as `head` does.
+process.stdout.on('error', () => process.exit(1));
+
 try {
   const deliveries = deliveriesFrom(process.argv.slice(2));
   process.stdout.write(
