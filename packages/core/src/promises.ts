@@ -11,7 +11,7 @@ const LOOKED_AT = 8;
 
 /** A booking whose key and delivery id are known. */
 export class BookedReturn implements Queued<BookedReturn> {
-  readonly name: string;
+  readonly id: string;
   readonly key: string;
   readonly dueMs: number;
   line: Line<BookedReturn> | null = null;
@@ -20,8 +20,8 @@ export class BookedReturn implements Queued<BookedReturn> {
   older: BookedReturn | null = null;
   younger: BookedReturn | null = null;
 
-  constructor(name: string, key: string, dueMs: number) {
-    this.name = name;
+  constructor(key: string, id: string, dueMs: number) {
+    this.id = id;
     this.key = key;
     this.dueMs = dueMs;
   }
@@ -42,7 +42,8 @@ export class BookedReturn implements Queued<BookedReturn> {
  * another; of a key, the oldest is forgotten first.
  */
 export class Promises {
-  readonly #byName = new Map<string, BookedReturn>();
+  /** By key, and then by id: a name made of both would have to be built and hashed at each refusal. */
+  readonly #byKey = new Map<string, Map<string, BookedReturn>>();
   /** The same in order of age and, for each key, in turn. */
   readonly #queue = new FairQueue<BookedReturn>();
 
@@ -51,7 +52,7 @@ export class Promises {
   }
 
   find(key: string, id: string): BookedReturn | undefined {
-    return this.#queue.size === 0 ? undefined : this.#byName.get(nameOf(key, id));
+    return this.#byKey.get(key)?.get(id);
   }
 
   add(key: string, id: string, dueMs: number, nowMs: number): void {
@@ -61,14 +62,21 @@ export class Promises {
     const share = Math.floor(MAX_PROMISES / (this.#queue.keys + (line === undefined ? 1 : 0)));
     if (line !== undefined && line.size >= Math.max(1, share)) this.forget(line.first);
     else if (this.#queue.size >= MAX_PROMISES) this.forget(this.#findAbove(share));
-    const promise = new BookedReturn(nameOf(key, id), key, dueMs);
-    this.#byName.set(promise.name, promise);
+    const promise = new BookedReturn(key, id, dueMs);
+    let byId = this.#byKey.get(key);
+    if (byId === undefined) {
+      byId = new Map();
+      this.#byKey.set(key, byId);
+    }
+    byId.set(id, promise);
     this.#queue.push(promise);
   }
 
   forget(promise: BookedReturn | null | undefined): void {
     if (promise == null) return;
-    this.#byName.delete(promise.name);
+    const byId = this.#byKey.get(promise.key);
+    byId?.delete(promise.id);
+    if (byId?.size === 0) this.#byKey.delete(promise.key);
     this.#queue.remove(promise);
   }
 
@@ -81,9 +89,4 @@ export class Promises {
     }
     return this.#queue.oldest;
   }
-}
-
-/** Of one key and one id only, whatever characters a stranger puts into either. */
-function nameOf(key: string, id: string): string {
-  return `${String(key.length)}:${key}${id}`;
 }
