@@ -1,6 +1,6 @@
 import ts from 'typescript';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createDoor } from '../../packages/core/src/middleware.ts';
+import { createDoor, infoOf } from '../../packages/core/src/middleware.ts';
 import { resolveOptions } from '../../packages/core/src/options.ts';
 import { codeIn, page, rowsOf, sectionOf } from './pages.ts';
 import { coreFile, programOf, typeIn } from './typescript.ts';
@@ -56,13 +56,13 @@ describe('the table of options in the README', () => {
 
   it('says none where there is none', () => {
     const none = rows.filter((row) => row.default === 'none').map(({ name }) => name);
-    expect(none).toEqual(['drainRate', 'shed']);
+    expect(none).toEqual(['drainRate', 'shed', 'senders']);
     expect(defaults.drainRate).toBeUndefined();
     expect([...defaults.shed]).toEqual([]);
   });
 
   it('says which methods pass by default', () => {
-    const door = createDoor<string, []>({}, { method: (method) => method, header: () => undefined });
+    const door = createDoor<string, []>({}, { method: (method) => method, headers: () => ({}) });
     const methods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
     const skipped = methods.filter((method) => door.skips(method) === true);
     expect(rows.find(({ name }) => name === 'skip')?.default).toBe(
@@ -71,9 +71,10 @@ describe('the table of options in the README', () => {
   });
 
   it('says the key of a delivery without one, and that no headers are added', () => {
-    const door = createDoor<string, []>({}, { method: () => 'POST', header: () => undefined });
+    const door = createDoor<string, []>({}, { method: () => 'POST', headers: () => ({}) });
+    const { key } = infoOf(door.read(''), 0);
     expect(rows.find(({ name }) => name === 'keyGenerator')?.default).toBe(
-      `\`'${door.read('').key ?? ''}'\` for all`,
+      `the recognised sender, else \`'${key}'\``,
     );
     expect(door.fields()).toBeUndefined();
     for (const name of ['standardHeaders', 'legacyHeaders']) {
