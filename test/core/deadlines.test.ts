@@ -97,6 +97,46 @@ describe('deadlines', () => {
       active: 1,
       totals: { withdrawn: { expired: 100_000 } },
     });
+  }, 30_000);
+
+  it('take the same steps with 10 and with 100,000 of them due at the same time', () => {
+    const steps = (count: number): number[] => {
+      const { clock, deadlines } = wheel();
+      let touched = 0;
+      const watched = Array.from(
+        { length: count },
+        () =>
+          new Proxy(item(1000), {
+            get: (target, name, receiver): unknown => {
+              touched += 1;
+              return Reflect.get(target, name, receiver);
+            },
+            set: (target, name, value, receiver): boolean => {
+              touched += 1;
+              return Reflect.set(target, name, value, receiver);
+            },
+          }),
+      );
+      for (const one of watched) deadlines.set(one, 1000, clock.now());
+      const stepsOf = (action: () => void): number => {
+        touched = 0;
+        action();
+        return touched;
+      };
+      const one = watched[Math.floor(count / 2)] as Item;
+      return [
+        stepsOf(() => {
+          deadlines.clear(one);
+        }),
+        stepsOf(() => {
+          deadlines.set(one, 1000, clock.now());
+        }),
+        stepsOf(() => {
+          clock.advance(900);
+        }),
+      ];
+    };
+    expect(steps(100_000)).toEqual(steps(10));
   });
 
   it('stop their timer when there are none', () => {

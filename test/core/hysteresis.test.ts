@@ -18,6 +18,7 @@ describe('the gate', () => {
     [1, 0.8, 0.5, 1, 0],
     [2, 0.8, 0.5, 2, 1],
     [10, 1e-9, 1e-12, 1, 0],
+    [100, 0.5, 0.5 - 1e-13, 50, 49],
   ])('of %i places has its marks %d and %d at %i and %i', (size, highMark, lowMark, high, low) => {
     const gate = new Gate();
     gate.resize(size, highMark, lowMark);

@@ -66,6 +66,7 @@ const jump = fc
 const tunable: fc.Arbitrary<Tunable> = fc.oneof(
   fc.record({ capacity: fc.integer({ min: 1, max: 20 }) }),
   fc.record({ concurrency: fc.integer({ min: 1, max: 6 }) }),
+  fc.record({ drainRate: fc.constantFrom(4, 20, 333) }),
   fc.constantFrom<Tunable>(
     { highWaterMark: 1 },
     { highWaterMark: 0.6, lowWaterMark: 0.1 },
@@ -102,23 +103,24 @@ const commands = fc.array(
   { maxLength: 120, size: 'max' },
 );
 
-async function obeys(options: IntakeOptions, runs = 100): Promise<void> {
-  const property = fc.asyncProperty(commands, async (script) => {
-    const model = new IntakeModel(options);
-    for (const step of script) {
-      await step.run(model);
-      await model.check();
-    }
-    await model.finish();
+describe('an intake, whatever happens to it in whatever order,', { timeout: 30_000 }, () => {
+  it.each<[string, IntakeOptions]>([
+    ['with a small queue', {}],
+    ['with a capacity of one', { capacity: 1, concurrency: 1 }],
+    ['with a larger queue', { capacity: 40, concurrency: 3, maxWaitMs: 2000 }],
+    ['when it drops the oldest', { overflow: 'drop-oldest' }],
+    ['when starts are paced', { drainRate: 20, concurrency: 4 }],
+    ['when it books', { retryAfter: { strategy: 'booked' }, capacity: 12 }],
+    ['when handlings are cut off', { maxHandlingMs: 120, maxWaitMs: 300 }],
+  ])('keeps every rule %s', async (_, options) => {
+    const property = fc.asyncProperty(commands, async (script) => {
+      const model = new IntakeModel(options);
+      for (const step of script) {
+        await step.run(model);
+        await model.check();
+      }
+      await model.finish();
+    });
+    await fc.assert(property, { numRuns: 100, seed: 20_261_120 });
   });
-  await fc.assert(property, { numRuns: runs, seed: 20_261_120 });
-}
-
-describe('an intake, whatever happens to it in whatever order,', () => {
-  it('keeps every rule with a small queue', () => obeys({}));
-  it('keeps every rule with a capacity of one', () => obeys({ capacity: 1, concurrency: 1 }));
-  it('keeps every rule with a larger queue', () => obeys({ capacity: 40, concurrency: 3, maxWaitMs: 2000 }));
-  it('keeps every rule when it drops the oldest', () => obeys({ overflow: 'drop-oldest' }));
-  it('keeps every rule when starts are paced', () => obeys({ drainRate: 20, concurrency: 4 }));
-  it('keeps every rule when handlings are cut off', () => obeys({ maxHandlingMs: 120, maxWaitMs: 300 }));
 });
