@@ -82,6 +82,16 @@ export class Bookings {
     this.#total += 1;
   }
 
+  /**
+   * Stretches or squeezes what is booked from now on, when the pace has changed for good: those who were told a
+   * second keep it, and those who come now are told what the new pace allows.
+   */
+  rescale(factor: number): void {
+    // The order in the heap stays as it is.
+    for (const account of this.#accounts.values()) this.#rescale(account, factor);
+    if (this.#rest.heapIndex >= 0) this.#rescale(this.#rest, factor);
+  }
+
   /** Forgets all bookings: what was promised is worth nothing any more. */
   clear(): void {
     this.#accounts.clear();
@@ -89,6 +99,10 @@ export class Bookings {
     this.#rest.heapIndex = -1;
     this.#perSecond.clear();
     this.#total = 0;
+  }
+
+  #rescale(account: Account, factor: number): void {
+    account.until += this.#aheadMs(account) * (factor - 1);
   }
 
   #aheadMs(account: Account): number {

@@ -272,9 +272,10 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
       depth: queue.size,
       low: this.#gate.low,
       drainRate: this.#dispatcher.drainRate(nowMs),
-      steadyRate: this.#dispatcher.steadyRate(nowMs),
+      steadyRate: this.#dispatcher.steadyRate,
       isStalled: drain.isStalled(nowMs),
       gapMs: drain.gapMs(nowMs),
+      gapFactor: drain.gapFactor(nowMs, this.#dispatcher.concurrency),
     };
   }
 

@@ -80,9 +80,9 @@ export class Dispatcher {
     return rate === null ? null : Math.min(rate, this.#pacer.rate ?? Infinity);
   }
 
-  /** Likewise, less swayed by chance, for what lies minutes ahead. */
-  steadyRate(now: number): number | null {
-    const rate = this.drain.steadyRate(now, this.#pool.size);
+  /** Likewise, less swayed by chance and by stalls, for what lies minutes ahead. */
+  get steadyRate(): number | null {
+    const rate = this.drain.steadyRate(this.#pool.size);
     return rate === null ? null : Math.min(rate, this.#pacer.rate ?? Infinity);
   }
 

@@ -1,5 +1,3 @@
-/** Below this part of the steady rate it is overtaken by the quick one: the workers stand still, or nearly so. */
-const STANDSTILL = 0.5;
 /** A gap longer than this, or than three times the usual one, is a stall and not a rate. */
 const GAP_S = 1;
 /** For so long Little's law weighs at least while no saturated time has been seen. */
@@ -74,12 +72,14 @@ export class DrainRate {
     return this.#quick.isEmpty ? null : this.#capped(this.#quick.rate(concurrency), nowMs, concurrency);
   }
 
-  /** Likewise, from minutes of completions, but lower when the workers come to a standstill. */
-  steadyRate(nowMs: number, concurrency: number): number | null {
-    if (this.#steady.isEmpty) return null;
-    const steady = this.#steady.rate(concurrency);
-    const quick = this.#capped(this.#quick.rate(concurrency), nowMs, concurrency);
-    return quick < STANDSTILL * steady ? quick : steady;
+  /** Likewise, from minutes of completions, and not capped in a stall. */
+  steadyRate(concurrency: number): number | null {
+    return this.#steady.isEmpty ? null : this.#steady.rate(concurrency);
+  }
+
+  /** How many times the longest usual gap the gap since the last completion is; at least 1. */
+  gapFactor(nowMs: number, concurrency: number): number {
+    return Math.max(1, this.gapMs(nowMs) / 1000 / this.#longGapS(concurrency));
   }
 
   /** Milliseconds without a completion although all workers are busy; 0 when not all are. */

@@ -16,6 +16,8 @@ const UNKNOWN_TO_S = 7;
 const SHED_S = 60;
 const SHED_JITTER = 0.2;
 const LEAST_STALL_S = 5;
+/** A pace that differs so much from the one before is a new one. */
+const NEW_PACE = 1.3;
 /** Those who come while the workers stand still are spread over so many times the length of the stall. */
 const STALL_SPREAD = 1.5;
 
@@ -34,11 +36,13 @@ export interface Situation {
   readonly low: number;
   /** Per second; null while unknown. */
   readonly drainRate: number | null;
-  /** The same, less swayed by chance. */
+  /** The same from a longer time, and not capped while the workers stand still. */
   readonly steadyRate: number | null;
   readonly isStalled: boolean;
   /** Milliseconds without a completion although all workers are busy. */
   readonly gapMs: number;
+  /** How many times the longest usual gap that is; at least 1. */
+  readonly gapFactor: number;
 }
 
 /** Who is refused. */
@@ -66,6 +70,8 @@ export class RetryAfter {
   readonly #arrivals = new Arrivals();
   readonly #bookings = new Bookings();
   readonly #promises = new Promises();
+  /** At the pace that the schedule was last scaled to. */
+  #bookedSpacingMs = 0;
 
   constructor(random: () => number) {
     this.#random = random;
@@ -135,17 +141,19 @@ export class RetryAfter {
 
   #book(refused: Refused, situation: Situation, settings: RetryAfterSettings): number {
     const { key, id, habit } = refused;
-    const { nowMs, depth, drainRate, steadyRate } = situation;
+    const { nowMs, depth, steadyRate, gapFactor } = situation;
     this.advance(situation);
     const promise = this.promiseOf(key, refused);
     if (promise !== undefined && nowMs < promise.dueMs) return Math.ceil((promise.dueMs - nowMs) / 1000);
     if (situation.isStalled) return this.#stalled(situation, settings);
-    if (drainRate === null || steadyRate === null) return this.#unknown();
+    if (steadyRate === null) return this.#unknown();
 
-    const untilOpenMs = (Math.max(0, depth - targetOf(refused, situation, drainRate)) / drainRate) * 1000;
-    const spacingMs = 1000 / this.#returnRate(steadyRate);
+    const untilOpenMs = (Math.max(0, depth - targetOf(refused, situation, steadyRate)) / steadyRate) * 1000;
+    const spacingMs = this.#spacingMs(steadyRate);
     const atMs = this.#bookings.next(key, nowMs + untilOpenMs, spacingMs);
-    const delay = (atMs - nowMs) / 1000;
+    // A standstill stretches what is told, and not the schedule: after a pause of the process all would be as before,
+    // and a schedule that had grown by minutes would keep workers idle.
+    const delay = ((atMs - nowMs) / 1000) * gapFactor;
     const { minSeconds, maxSeconds } = boundsOf(settings, habit);
     if (delay > settings.maxSeconds) return Math.ceil(settings.maxSeconds * (0.5 + 0.5 * this.#random()));
 
@@ -160,6 +168,17 @@ export class RetryAfter {
       this.#promises.add(key, id, nowMs + told * 1000, nowMs);
     }
     return told;
+  }
+
+  /** The time of one return. Smaller changes than those of a new pace are left to chance, or bookings would collide. */
+  #spacingMs(steadyRate: number): number {
+    const spacingMs = 1000 / this.#returnRate(steadyRate);
+    const change = spacingMs / this.#bookedSpacingMs;
+    if (change > NEW_PACE || change < 1 / NEW_PACE) {
+      if (this.#bookedSpacingMs > 0) this.#bookings.rescale(change);
+      this.#bookedSpacingMs = spacingMs;
+    }
+    return spacingMs;
   }
 
   #returnRate(drainRate: number): number {
