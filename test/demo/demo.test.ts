@@ -37,7 +37,7 @@ it('delivers a small import with and without the middleware, and says so in plai
   expect(output).toMatch(/^lost .* 0 +0$/m);
   expect(output).toMatch(/^answers: 204 +40 +40$/m);
   expect(output).not.toContain('\x1b');
-}, 20_000);
+}, 60_000);
 
 it('takes its children along when it is interrupted', async () => {
   const started = start();
@@ -52,7 +52,7 @@ it('takes its children along when it is interrupted', async () => {
   started.kill('SIGINT');
   started.stderr.resume();
   expect(await closed).toEqual([130, null]);
-}, 20_000);
+}, 60_000);
 
 it('says what is wrong with its option', async () => {
   const started = start('--deliveries', '0');
@@ -60,4 +60,4 @@ it('says what is wrong with its option', async () => {
   started.stdout.resume();
   expect(await text(started.stderr)).toBe('--deliveries must be an integer from 1 to 20000, but was 0.\n');
   expect(await closed).toEqual([1, null]);
-}, 20_000);
+}, 60_000);

@@ -36,7 +36,7 @@ describe.each(examples)('%s', (example) => {
     const ended = once(started, 'exit');
     started.kill('SIGTERM');
     expect(await ended).toEqual([null, 'SIGTERM']);
-  });
+  }, 30_000);
 });
 
 function start(example: string): { process: ChildProcess; lines: Interface } {
