@@ -63,7 +63,8 @@ export function webhookBackpressure(
     if (!place.admitted) return refuse(c, next, place);
 
     life.follow(place);
-    const permit: Permit | Refusal = place.permit instanceof Promise ? await place.permit : place.permit;
+    const { permit: turn } = place;
+    const permit: Permit | Refusal = turn instanceof Promise ? await life.wait(turn) : turn;
     if (!permit.admitted) return refuse(c, next, permit);
     if (!life.begin(permit)) return c.body(null, 503);
 
@@ -73,7 +74,7 @@ export function webhookBackpressure(
       await next();
       addHeaders(c, fields);
     } catch (error) {
-      permit.release('failure');
+      life.fail();
       throw error;
     }
     life.hold();

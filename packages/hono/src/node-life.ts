@@ -1,4 +1,4 @@
-import type { Admission, Permit, RequestHeaders } from '@webhook-backpressure/core';
+import type { Admission, Permit, Refusal, RequestHeaders } from '@webhook-backpressure/core';
 import type { Life } from './life.ts';
 
 /** The parts of node's connection, request and response that are needed here; this package does not depend on node. */
@@ -62,10 +62,18 @@ class NodeLife implements Life {
     if (this.#outgoing.socket === null) this.#joinLine();
   }
 
+  wait(turn: Promise<Permit | Refusal>): Promise<Permit | Refusal> {
+    return turn;
+  }
+
   begin(permit: Permit): boolean {
     this.#permit = permit;
     if (this.isOver()) permit.release('failure');
     return !this.isOver();
+  }
+
+  fail(): void {
+    this.#permit?.release('failure');
   }
 
   hold(): void {

@@ -1,6 +1,7 @@
 import type { Admission, Outcome, Permit } from '@webhook-backpressure/core';
 import type { Context } from 'hono';
 import type { Life } from './life.ts';
+import { stayOnWorkers, type Stay } from './workers.ts';
 
 /** The life of a request by web standards: its signal tells when the sender goes, the body when the response ends. */
 export function webLife(c: Context): Life {
@@ -8,25 +9,33 @@ export function webLife(c: Context): Life {
   const signal = c.req.raw.signal as AbortSignal | undefined;
   let place: Admission | undefined;
   let permit: Permit | undefined;
+  let stay: Stay | undefined;
 
   const abandon = (): void => {
     if (permit === undefined) place?.leave();
     else permit.release('failure');
+    stay?.end();
   };
   const release = (outcome: Outcome): void => {
     signal?.removeEventListener('abort', abandon);
     permit?.release(outcome);
+    stay?.end();
   };
   return {
     isOver: () => signal?.aborted === true,
     follow(admission) {
       place = admission;
       signal?.addEventListener('abort', abandon, { once: true });
+      stay = stayOnWorkers(c);
     },
+    wait: (turn) => stay?.wait(turn) ?? turn,
     begin(given) {
       permit = given;
       if (signal?.aborted === true) release('failure');
       return signal?.aborted !== true;
+    },
+    fail() {
+      release('failure');
     },
     hold() {
       const { res } = c;

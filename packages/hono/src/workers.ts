@@ -1,0 +1,37 @@
+import type { Permit, Refusal } from '@webhook-backpressure/core';
+import type { Context } from 'hono';
+
+/** What a request does on Cloudflare's Workers so that it is not ended before its time. */
+export interface Stay {
+  /** Waits for what another request settles. A refusal ends the stay. */
+  wait(turn: Promise<Permit | Refusal>): Promise<Permit | Refusal>;
+  end(): void;
+}
+
+const PULSE_MS = 1000;
+
+/** Begins to stay, on Workers; undefined anywhere else. */
+export function stayOnWorkers(c: Context): Stay | undefined {
+  if (typeof navigator !== 'object' || navigator.userAgent !== 'Cloudflare-Workers') return undefined;
+  let end = (): void => undefined;
+  const stay = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  try {
+    // Without it nothing runs any more once the sender has gone, not even what gives the permit back.
+    c.executionCtx.waitUntil(stay);
+  } catch {
+    // The app was called without a context. The permit is taken back after maxHandlingMs.
+  }
+  return {
+    end,
+    async wait(turn) {
+      // A request that only another one can wake is taken for hung, and ended.
+      const pulse = setInterval(() => undefined, PULSE_MS);
+      const result = await turn;
+      clearInterval(pulse);
+      if (!result.admitted) end();
+      return result;
+    },
+  };
+}
