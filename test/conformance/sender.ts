@@ -36,9 +36,13 @@ export interface Call {
   vanish(): void;
 }
 
-/** Sends deliveries, on connections that it keeps. */
+/** Sends deliveries, on connections that it keeps unless it is told otherwise. */
 export class Sender {
-  readonly #agent: Agent = new Agent({ keepAlive: true });
+  readonly #agent: Agent;
+
+  constructor(keepAlive = true) {
+    this.#agent = new Agent({ keepAlive });
+  }
 
   send(port: number, sent: Sent = {}): Call {
     const {

@@ -1,0 +1,174 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { IntakeSnapshot } from '@webhook-backpressure/core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Sender, type Call, type Reply } from '../conformance/sender.ts';
+import { folder, runtimes } from './tools.js';
+
+describe.each(runtimes)('Hono on $name', ({ command, args, entry, seesDepartures }) => {
+  // Workerd ends a connection without a word when a handler has not read the body.
+  const sender = new Sender(false);
+  let child: ChildProcess;
+  let port = 0;
+
+  beforeAll(async () => {
+    child = spawn(command, [...args, join(import.meta.dirname, entry)], {
+      // Where the tools are, for those entries that need them.
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    if (child.stdout === null) throw new Error('Nothing can be heard of the child.');
+    const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+    ({ port } = JSON.parse(line) as { port: number });
+  });
+
+  afterAll(async () => {
+    sender.destroy();
+    child.kill();
+    await once(child, 'exit');
+  });
+
+  /** The requests of one test, which have an intake of their own. */
+  function using(app: string): {
+    post: (path: string, headers?: Record<string, string>) => Call;
+    get: (path: string) => Promise<Reply>;
+    until: (condition: (snapshot: IntakeSnapshot) => boolean) => Promise<IntakeSnapshot>;
+  } {
+    const get = (path: string): Promise<Reply> =>
+      sender.send(port, { method: 'GET', path, headers: { 'x-app': app } }).reply;
+    return {
+      get,
+      post: (path, headers = {}) => sender.send(port, { path, headers: { 'x-app': app, ...headers } }),
+      async until(condition) {
+        for (;;) {
+          const snapshot = JSON.parse((await get('/snapshot')).body) as IntakeSnapshot;
+          if (condition(snapshot)) return snapshot;
+        }
+      },
+    };
+  }
+
+  it('starts a delivery at once and tells its handler about it', async () => {
+    const { post, until } = using('info');
+    const { status, body } = await post('/info', { 'x-shop': 'shop-1' }).reply;
+    expect(status).toBe(200);
+    expect(JSON.parse(body)).toMatchObject({ key: 'shop-1', waitedMs: 0 });
+    const { totals } = await until(({ active }) => active === 0);
+    expect(totals).toMatchObject({ admitted: 1, completed: 1 });
+  });
+
+  it('makes one wait, refuses the next, and serves what waits', async () => {
+    const { post, get, until } = using('refusal');
+    const first = post('/hold');
+    await until(({ active }) => active === 1);
+    const second = post('/hold');
+    await until(({ depth }) => depth === 1);
+
+    const refused = await post('/hold').reply;
+    expect(refused.status).toBe(503);
+    expect(refused.headers).toMatchObject({
+      'retry-after': '5',
+      'content-type': 'application/problem+json; charset=utf-8',
+      'cache-control': 'no-store',
+    });
+    expect(JSON.parse(refused.body)).toMatchObject({ status: 503, reason: 'full', retryAfterSeconds: 5 });
+
+    await get('/release');
+    expect((await first.reply).body).toBe('{"event":"paid"}');
+    await until(({ active, depth }) => active === 1 && depth === 0);
+    await get('/release');
+    expect((await second.reply).body).toBe('{"event":"paid"}');
+    const { totals } = await until(({ active }) => active === 0);
+    expect(totals).toMatchObject({ admitted: 2, completed: 2 });
+  });
+
+  it('refuses what has waited too long', async () => {
+    const { post, get, until } = using('impatient');
+    const first = post('/hold');
+    await until(({ active }) => active === 1);
+    const { status, body } = await post('/hold').reply;
+    expect([status, JSON.parse(body)]).toMatchObject([503, { reason: 'wait' }]);
+    await get('/release');
+    await first.reply;
+  });
+
+  it('holds the permit until a streamed body has ended', async () => {
+    const { post, get, until } = using('stream');
+    const streamed = post('/stream');
+    await streamed.head;
+    for (let chunk = 2; chunk < 5; chunk += 1) {
+      expect((await until(() => true)).active).toBe(1);
+      await get('/release');
+    }
+    expect((await streamed.reply).body).toBe('1 2 3 ');
+    const { totals } = await until(({ active }) => active === 0);
+    expect(totals).toMatchObject({ completed: 1, failed: 0 });
+  });
+
+  it('keeps nothing of a sender that leaves while its answer is streamed', async () => {
+    const { post, get, until } = using('stream-gone');
+    const streamed = post('/stream');
+    await streamed.head;
+    streamed.vanish();
+    if (seesDepartures) {
+      const { totals } = await until(({ active }) => active === 0);
+      expect(totals).toMatchObject({ completed: 0, failed: 1 });
+    }
+    for (let chunk = 2; chunk < 5; chunk += 1) await get('/release');
+    await until(({ active }) => active === 0);
+  });
+
+  it('keeps nothing of a sender that leaves while its delivery waits', async () => {
+    const { post, get, until } = using('gone');
+    const first = post('/hold');
+    await until(({ active }) => active === 1);
+    const waiting = post('/hold');
+    await until(({ depth }) => depth === 1);
+    waiting.vanish();
+    if (seesDepartures) {
+      const { totals } = await until(({ depth }) => depth === 0);
+      expect(totals.withdrawn.abandoned).toBe(1);
+    }
+    await get('/release');
+    await first.reply;
+    await get('/release');
+    await until(({ active, depth }) => active + depth === 0);
+  });
+
+  it('keeps nothing of a sender that leaves while its delivery is handled', async () => {
+    const { post, get, until } = using('handled-gone');
+    const held = post('/hold');
+    await until(({ active }) => active === 1);
+    held.vanish();
+    if (seesDepartures) {
+      const { totals } = await until(({ active }) => active === 0);
+      expect(totals).toMatchObject({ completed: 0, failed: 1 });
+    }
+    await get('/release');
+    await until(({ active, depth }) => active + depth === 0);
+  });
+
+  it.each([
+    ['/unavailable', 503],
+    ['/throw', 500],
+  ])('counts %s as failed', async (path, expected) => {
+    const { post, until } = using(path);
+    expect((await post(path).reply).status).toBe(expected);
+    const { totals } = await until(({ active }) => active === 0);
+    expect(totals).toMatchObject({ completed: 0, failed: 1 });
+  });
+
+  it('adds the rate-limit headers when they are wanted', async () => {
+    const { post } = using('headers');
+    expect((await post('/echo').reply).headers).toMatchObject({ 'ratelimit-policy': '"queue";q=1' });
+  });
+
+  it('refuses everything once it is closed', async () => {
+    const { post, get } = using('closing');
+    await get('/close');
+    const { status, body } = await post('/echo').reply;
+    expect([status, JSON.parse(body)]).toMatchObject([503, { reason: 'closing' }]);
+  });
+});
