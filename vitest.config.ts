@@ -11,7 +11,7 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, 'test/packaging/**'],
+    exclude: [...configDefaults.exclude, 'test/packaging/**', 'test/runtimes/**'],
     reporters: ['default', './tooling/verdict-reporter.ts'],
     coverage: {
       provider: 'v8',
