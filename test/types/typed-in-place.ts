@@ -1,0 +1,108 @@
+// Checked by the compiler and never run: what users write without a cast, and what must not compile.
+import type { BackpressureInfo, Intake, Refusal } from '@webhook-backpressure/core';
+import { webhookBackpressure as forExpress } from '@webhook-backpressure/express';
+import { webhookBackpressure as forHono } from '@webhook-backpressure/hono';
+import { webhookBackpressure as forKoa } from '@webhook-backpressure/koa';
+import { withBackpressure } from '@webhook-backpressure/node';
+import express, { Router, type Request, type RequestHandler } from 'express';
+import { Hono, type Context as HonoContext } from 'hono';
+import Koa, { type Context as KoaContext } from 'koa';
+import type { Exactly } from '../packaging/consumer/exactly.ts';
+
+type Info = BackpressureInfo | undefined;
+
+/** Compiles for a value whose type is exactly so. */
+function is<Wanted>(): <Given>(
+  value: Given,
+  ...proof: Exactly<Given, Wanted> extends true ? [] : [never]
+) => void {
+  return () => undefined;
+}
+
+export function onNode(): void {
+  const listener = withBackpressure((req) => {
+    is<Info>()(req.backpressure);
+  });
+  is<Intake>()(listener.intake);
+  withBackpressure(() => undefined, {
+    keyGenerator: (req) => req.headers.host ?? '',
+    handler: (refusal, req, res) => {
+      is<Refusal>()(refusal);
+      res.writeHead(refusal.status).end(req.url);
+    },
+  });
+  // @ts-expect-error a promise would come too late
+  withBackpressure(() => undefined, { keyGenerator: () => Promise.resolve('shop') });
+  // @ts-expect-error there is no such option
+  withBackpressure(() => undefined, { capcity: 10 });
+}
+
+export function onExpress(): void {
+  const middleware = forExpress({
+    keyGenerator: (req) => req.get('x-shop') ?? '',
+    skip: async (req) => Promise.resolve(req.path === '/health'),
+    delivery: (req) => ({ id: req.get('x-id'), priority: 'critical' }),
+    handler: (refusal, req, res, next) => {
+      is<Refusal>()(refusal);
+      if (req.path === '/') res.status(refusal.status).json({});
+      else next();
+    },
+  });
+  is<Intake>()(middleware.intake);
+  const handler: RequestHandler = (req) => {
+    is<Info>()(req.backpressure);
+  };
+  express().use(middleware).use('/hooks', middleware, Router().post('/:id', handler));
+  express().post('/hooks/:id', middleware, (req: Request<{ id: string }>) => {
+    is<Info>()(req.backpressure);
+    is<string>()(req.params.id);
+  });
+  // @ts-expect-error a status is 'auto', 429 or 503
+  forExpress({ statusCode: 500 });
+}
+
+export function onKoa(): void {
+  const middleware = forKoa({
+    keyGenerator: (ctx) => ctx.get('x-shop'),
+    handler: (refusal, ctx, next) => {
+      ctx.status = refusal.status;
+      return next();
+    },
+  });
+  is<Intake>()(middleware.intake);
+  new Koa().use(middleware).use((ctx) => {
+    is<Info>()(ctx.state.backpressure);
+  });
+  // What a user's own state holds stands beside it.
+  new Koa<{ user: string; backpressure?: BackpressureInfo }>().use(middleware).use((ctx) => {
+    is<Info>()(ctx.state.backpressure);
+    is<string>()(ctx.state.user);
+  });
+  const helper = (ctx: KoaContext) => ctx.state.backpressure;
+  is<(ctx: KoaContext) => Info>()(helper);
+}
+
+export function onHono(): void {
+  const middleware = forHono({
+    keyGenerator: (c) => c.req.header('x-shop') ?? '',
+    handler: (refusal, c) => c.text(refusal.reason, refusal.status),
+  });
+  is<Intake>()(middleware.intake);
+  new Hono()
+    .use(middleware)
+    .use('/hooks/*', middleware)
+    .post('/', (c) => {
+      const info = c.get('backpressure');
+      is<Info>()(info);
+      is<Info>()(c.var.backpressure);
+      return c.text(info?.key ?? '');
+    });
+  new Hono<{ Bindings: { TOKEN: string }; Variables: { user: string } }>().use(middleware).post('/', (c) => {
+    const info = c.get('backpressure');
+    is<Info>()(info);
+    is<string>()(c.env.TOKEN);
+    return c.text(c.get('user'));
+  });
+  const helper = (c: HonoContext) => c.get('backpressure');
+  is<(c: HonoContext) => Info>()(helper);
+}
