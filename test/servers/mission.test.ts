@@ -117,7 +117,7 @@ describe('a thousand deliveries a second for five seconds, at a drain of 200 a s
     const allowed = (report.startingMs / 1000) * DRAIN_RATE;
     // The first starts at once.
     expect(started).toBeLessThanOrEqual(allowed + 2);
-    expect(started).toBeGreaterThan(allowed / 2);
+    expect(started).toBeGreaterThan(allowed / 4);
   });
 
   it('accounts for every delivery', () => {
