@@ -1,12 +1,13 @@
 import { MinHeap, type Heaped } from './min-heap.ts';
 
-/** So many keys have an account of their own; all others share one. */
+/** So many keys have an account of their own. */
 const MAX_ACCOUNTS = 1000;
+/** So many of the keys in the line are remembered. */
+const MAX_REMEMBERED = 1000;
 
-/** The bookings of one key. */
+/** The bookings of a key that booked more than once. */
 interface Account extends Heaped {
-  /** Undefined: of all keys that have none of their own. */
-  readonly key: string | undefined;
+  readonly key: string;
   /** Up to here its time is booked, on the clock of the schedule. */
   until: number;
 }
@@ -16,14 +17,21 @@ interface Account extends Heaped {
  * that drains: a level divided by a rate tells thousands the same second when the rate is seen to rise by a
  * hundredth, and a booking cannot be called back.
  *
- * Each key books on an account of its own and takes an equal part of the rate, so that a flood of one key does not
- * push another key's return into the far future. There are at most 1,001 accounts, of the busiest keys and of all
- * others together, which bounds every step of the heap; its top is the account whose bookings are over first.
+ * A key that books again gets an account, and the accounts share the rate in equal parts, so that a flood of one key
+ * does not push another key's return into the far future. All other bookings follow one another in a line, which
+ * has half of the rate while there are accounts: a burst of thousands of keys is spread as if it were of one, and a
+ * flood of keys that were invented for one delivery each takes that half and no more. There are at most 1,000
+ * accounts, which bounds every step of the heap; its top is the account whose bookings are over first.
  */
 export class Bookings {
   readonly #accounts = new Map<string, Account>();
   readonly #heap = new MinHeap<Account>((a, b) => a.until < b.until);
-  readonly #rest: Account = { key: undefined, until: 0, heapIndex: -1 };
+  /** Keys that booked in the line, the oldest first, and up to where the time of each is booked. */
+  readonly #inLine = new Map<string, number>();
+  /** Up to here the line is booked, on the clock of the schedule. */
+  #lineUntil = 0;
+  /** Up to here some account is booked. */
+  #accountsUntil = 0;
   /** How many were told to come in each second that is still ahead. */
   readonly #perSecond = new Map<number, number>();
   #nowMs = 0;
@@ -48,10 +56,11 @@ export class Bookings {
     this.#nowMs = nowMs;
     for (
       let first = this.#heap.top;
-      first !== undefined && this.#aheadMs(first) <= 0;
+      first !== undefined && this.#aheadMs(first.until) <= 0;
       first = this.#heap.top
     ) {
-      this.#close(first);
+      this.#heap.pop();
+      this.#accounts.delete(first.key);
     }
     return due;
   }
@@ -60,23 +69,29 @@ export class Bookings {
    * When the next booking of this key is.
    *
    * @param earliestMs - not before: when the door opens.
-   * @param spacingMs - the time of one return, at the rate of all keys together.
    */
-  next(key: string, earliestMs: number, spacingMs: number): number {
-    const account = this.#find(key, spacingMs);
-    return account === undefined ? earliestMs : Math.max(earliestMs, this.#nowMs + this.#aheadMs(account));
+  next(key: string, earliestMs: number): number {
+    const until = this.#accounts.get(key)?.until ?? this.#untilInLine(key) ?? this.#lineUntil;
+    return Math.max(earliestMs, this.#nowMs + this.#aheadMs(until));
   }
 
   /**
-   * Books.
+   * Books what {@link next} said.
    *
-   * @param atMs - what {@link next} said.
+   * @param spacingMs - the time of one return, at the rate of all keys together.
    * @param toldMs - when the sender was told to come, which is a little later.
    */
-  add(key: string, atMs: number, spacingMs: number, toldMs: number): void {
-    const account = this.#find(key, spacingMs) ?? this.#open(key, spacingMs);
-    account.until = atMs + this.#pulledMs + spacingMs * this.#heap.size;
-    this.#heap.moveBack(account);
+  add(key: string, earliestMs: number, spacingMs: number, toldMs: number): void {
+    const at = this.next(key, earliestMs) + this.#pulledMs;
+    const isSecond = this.#untilInLine(key) !== undefined;
+    const account = isSecond ? this.#open(key) : this.#accounts.get(key);
+    if (account === undefined) this.#join(key, at, earliestMs + this.#pulledMs, spacingMs);
+    else {
+      const isShared = this.#lineUntil - at > 2 * spacingMs;
+      account.until = at + spacingMs * this.#accounts.size * (isShared ? 2 : 1);
+      this.#accountsUntil = Math.max(this.#accountsUntil, account.until);
+      this.#heap.moveBack(account);
+    }
     const second = Math.floor(toldMs / 1000);
     this.#perSecond.set(second, (this.#perSecond.get(second) ?? 0) + 1);
     this.#total += 1;
@@ -87,26 +102,49 @@ export class Bookings {
    * second keep it, and those who come now are told what the new pace allows.
    */
   rescale(factor: number): void {
+    const rescaled = (until: number): number => until + this.#aheadMs(until) * (factor - 1);
     // The order in the heap stays as it is.
-    for (const account of this.#accounts.values()) this.#rescale(account, factor);
-    if (this.#rest.heapIndex >= 0) this.#rescale(this.#rest, factor);
+    for (const account of this.#accounts.values()) account.until = rescaled(account.until);
+    for (const [key, until] of this.#inLine) this.#inLine.set(key, rescaled(until));
+    this.#lineUntil = rescaled(this.#lineUntil);
+    this.#accountsUntil = rescaled(this.#accountsUntil);
   }
 
   /** Forgets all bookings: what was promised is worth nothing any more. */
   clear(): void {
     this.#accounts.clear();
     this.#heap.clear();
-    this.#rest.heapIndex = -1;
+    this.#inLine.clear();
+    this.#lineUntil = 0;
+    this.#accountsUntil = 0;
     this.#perSecond.clear();
     this.#total = 0;
   }
 
-  #rescale(account: Account, factor: number): void {
-    account.until += this.#aheadMs(account) * (factor - 1);
+  #aheadMs(until: number): number {
+    return until - this.#pulledMs - this.#nowMs;
   }
 
-  #aheadMs(account: Account): number {
-    return account.until - this.#pulledMs - this.#nowMs;
+  /** Up to where a key is booked that is to get an account now; undefined for all others. */
+  #untilInLine(key: string): number | undefined {
+    return this.#accounts.size < MAX_ACCOUNTS ? this.#inLine.get(key) : undefined;
+  }
+
+  #open(key: string): Account {
+    this.#inLine.delete(key);
+    const account = { key, until: 0, heapIndex: 0 };
+    this.#accounts.set(key, account);
+    this.#heap.push(account);
+    return account;
+  }
+
+  #join(key: string, at: number, earliest: number, spacingMs: number): void {
+    this.#lineUntil = at + spacingMs * (this.#accountsUntil > at ? 2 : 1);
+    // The second round of a key comes after the first one of those that are in line now, as far as they are real.
+    const inLine = Math.min(MAX_REMEMBERED, (this.#lineUntil - earliest) / spacingMs);
+    this.#inLine.delete(key);
+    this.#inLine.set(key, at + spacingMs * inLine);
+    if (this.#inLine.size > MAX_REMEMBERED) this.#inLine.delete(this.#inLine.keys().next().value as string);
   }
 
   #passSeconds(from: number, to: number): number {
@@ -122,36 +160,5 @@ export class Bookings {
   #pass(second: number, count: number): void {
     this.#perSecond.delete(second);
     this.#total -= count;
-  }
-
-  /** The account that a booking of this key goes to, unless one is to be opened for it. */
-  #find(key: string, spacingMs: number): Account | undefined {
-    const own = this.#accounts.get(key);
-    if (own !== undefined || this.#accounts.size < MAX_ACCOUNTS || this.#canTakeOver(spacingMs)) return own;
-    return this.#rest.heapIndex < 0 ? undefined : this.#rest;
-  }
-
-  #open(key: string, spacingMs: number): Account {
-    if (this.#accounts.size >= MAX_ACCOUNTS && this.#canTakeOver(spacingMs)) this.#close(this.#heap.top);
-    const isOwn = this.#accounts.size < MAX_ACCOUNTS;
-    const account = isOwn ? { key, until: 0, heapIndex: 0 } : this.#rest;
-    account.until = 0;
-    if (isOwn) this.#accounts.set(key, account);
-    this.#heap.push(account);
-    return account;
-  }
-
-  /** Whether the least busy key has less than one booking ahead: it gives its account up to one that books now. */
-  #canTakeOver(spacingMs: number): boolean {
-    const { top } = this.#heap;
-    return top?.key !== undefined && this.#aheadMs(top) < spacingMs * this.#heap.size;
-  }
-
-  /** Closes the account at the top of the heap. */
-  #close(account: Account | undefined): void {
-    if (account === undefined) return;
-    this.#heap.pop();
-    account.heapIndex = -1;
-    if (account.key !== undefined) this.#accounts.delete(account.key);
   }
 }

@@ -150,7 +150,8 @@ export class RetryAfter {
 
     const untilOpenMs = (Math.max(0, depth - targetOf(refused, situation, steadyRate)) / steadyRate) * 1000;
     const spacingMs = this.#spacingMs(steadyRate);
-    const atMs = this.#bookings.next(key, nowMs + untilOpenMs, spacingMs);
+    const earliestMs = nowMs + untilOpenMs;
+    const atMs = this.#bookings.next(key, earliestMs);
     // A standstill stretches what is told, and not the schedule: after a pause of the process all would be as before,
     // and a schedule that had grown by minutes would keep workers idle.
     const delay = ((atMs - nowMs) / 1000) * gapFactor;
@@ -162,7 +163,7 @@ export class RetryAfter {
     const seconds = Math.floor(delay + jitter + this.#random());
     const told = Math.min(maxSeconds, Math.max(minSeconds, seconds));
     if (habit === 'ignored') return told;
-    this.#bookings.add(key, atMs, spacingMs, nowMs + told * 1000);
+    this.#bookings.add(key, earliestMs, spacingMs, nowMs + told * 1000);
     if (id !== undefined) {
       this.#promises.forget(promise);
       this.#promises.add(key, id, nowMs + told * 1000, nowMs);
