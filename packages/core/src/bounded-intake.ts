@@ -1,5 +1,5 @@
 import { monotonic } from './clock.ts';
-import { checkDelivery, keptIdOf, keyOf, NOTHING_KNOWN, type Delivery } from './delivery.ts';
+import { checkDelivery, keyOf, NOTHING_KNOWN, type Delivery } from './delivery.ts';
 import { Dispatcher, type Surroundings } from './dispatcher.ts';
 import { displacedBy } from './displacement.ts';
 import { invalid } from './errors.ts';
@@ -12,11 +12,11 @@ import { updateSettings, type Fixtures, type Settings, type Tunable } from './op
 import { Place, type Admission, type PlaceOwner } from './place.ts';
 import { createRefusal, type Refusal, type RefusalReason } from './refusal.ts';
 import { Reserve } from './reserve.ts';
-import { RetryAfter, type Situation } from './retry-after.ts';
+import { Refuser } from './refuser.ts';
+import { RetryAfter } from './retry-after.ts';
 import { Shutdown } from './shutdown.ts';
 import type { IntakeSnapshot, IntakeState } from './snapshot.ts';
-import { statusOf } from './status.ts';
-import { SwitchOffWatch } from './switch-off.ts';
+import { Warnings, type Warn } from './warnings.ts';
 
 /** What one that is taken out is told. One that went away is told nothing, and so is booked no second. */
 const REASON_OF = { expired: 'wait', displaced: 'displaced', closing: 'closing' } as const;
@@ -35,16 +35,25 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
   readonly #reserve: Reserve<Place>;
   readonly #retryAfter: RetryAfter;
   readonly #handshakes = new Handshakes();
-  readonly #switchOff = new SwitchOffWatch();
+  readonly #refuser: Refuser;
+  readonly #warnings: Warnings;
 
-  constructor(options: Settings & Fixtures) {
+  constructor(options: Settings & Fixtures, warn?: Warn) {
     this.#settings = options;
+    this.#warnings = new Warnings(this.listeners, warn);
     this.#fixtures = options;
     this.now = monotonic(options.clock);
     this.#dispatcher = new Dispatcher(options, this);
     this.#shutdown = new Shutdown(options.clock, this.now, this.#dispatcher, this.ledger, this.listeners);
     this.#reserve = new Reserve<Place>(this.#dispatcher.queue, this.#gate);
     this.#retryAfter = new RetryAfter(options.random);
+    this.#refuser = new Refuser({
+      dispatcher: this.#dispatcher,
+      gate: this.#gate,
+      retryAfter: this.#retryAfter,
+      ledger: this.ledger,
+      listeners: this.listeners,
+    });
     this.#measure(0);
   }
 
@@ -52,6 +61,7 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
     checkDelivery(delivery);
     const key = keyOf(delivery);
     const now = this.now();
+    if (delivery.retries === false) this.#warnOfLoss(key, now);
     this.#retryAfter.arrive(now);
     if (this.#shutdown.phase !== 'open') return this.#refuse('closing', delivery, key, now);
     const { shed } = this.#settings;
@@ -88,7 +98,7 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
   snapshot(): IntakeSnapshot {
     const now = this.now();
     this.#measure(now);
-    this.#retryAfter.advance(this.#situation(now));
+    this.#refuser.advance(now);
     const { queue, active, concurrency } = this.#dispatcher;
     return {
       state: this.#state(now),
@@ -132,8 +142,7 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
     if (place.isHandshake) this.#handshakes.end();
     place.isHandshake = false;
     if (cause === 'abandoned') return TO_NOBODY;
-    if (delivery.retries === false) this.ledger.lossRisk += 1;
-    return this.#refusal(REASON_OF[cause], delivery, place.key, now);
+    return this.#refuser.answer(REASON_OF[cause], delivery, place.key, now, this.#settings);
   }
 
   leaving(place: Place): void {
@@ -142,12 +151,12 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
 
   withdrawn({ delivery }: Place, cause: WithdrawalCause, now: number): void {
     // Its listeners may do anything, so it comes when the place is out.
-    if (cause !== 'abandoned') this.#watchSwitchOff(delivery, true, now);
+    if (cause !== 'abandoned') this.#refuser.noteAnswer(delivery, true, now);
   }
 
   ended(place: Place, outcome: Outcome, now: number): void {
     if (place.isHandshake) this.#handshakes.end();
-    this.#watchSwitchOff(place.delivery, outcome === 'failure', now);
+    this.#refuser.noteAnswer(place.delivery, outcome === 'failure', now);
   }
 
   recovered(): void {
@@ -160,7 +169,7 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
   }
 
   step(now: number): void {
-    this.#retryAfter.advance(this.#situation(now));
+    this.#refuser.advance(now);
   }
 
   #startAtOnce(delivery: Delivery, key: string, now: number): Admission {
@@ -234,49 +243,12 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
   }
 
   #refuse(reason: RefusalReason, delivery: Delivery, key: string, now: number): Admission | Refusal {
-    const refusal = this.#refusal(reason, delivery, key, now);
-    const lossRisk = delivery.retries === false;
-    this.ledger.refused[reason] += 1;
-    if (lossRisk) this.ledger.lossRisk += 1;
-    if (this.listeners.any) {
-      const { status, retryAfterSeconds } = refusal;
-      this.listeners.emit(now, { type: 'refused', reason, status, retryAfterSeconds, key, lossRisk });
-    }
-    this.#watchSwitchOff(delivery, true, now);
+    const refusal = this.#refuser.refuse(reason, delivery, key, now, this.#settings);
     if (!this.#fixtures.dryRun) return refusal;
     const place = new Place(this, delivery, key, now, Infinity);
     this.ledger.admitted += 1;
     this.#dispatcher.runOutside(place, now);
     return place;
-  }
-
-  #refusal(reason: RefusalReason, delivery: Delivery, key: string, now: number): Refusal {
-    const { maxWaitMs, profile } = delivery;
-    const refused = { key, id: keptIdOf(delivery), maxWaitMs, habit: profile?.retryAfter };
-    const fixed = delivery.statusCode ?? this.#settings.statusCode;
-    const status = fixed === 'auto' ? statusOf(reason, key, this.#dispatcher.queue) : fixed;
-    const { retryAfter } = this.#settings;
-    const seconds = this.#retryAfter.seconds(reason, refused, this.#situation(now), retryAfter);
-    return createRefusal(reason, status, seconds, profile?.retryAfter);
-  }
-
-  #watchSwitchOff({ profile }: Delivery, isFailure: boolean, now: number): void {
-    if (profile === undefined || !this.#switchOff.note(profile, isFailure, now)) return;
-    this.listeners.emit(now, { type: 'endangered', sender: profile.name });
-  }
-
-  #situation(nowMs: number): Situation {
-    const { queue, drain } = this.#dispatcher;
-    return {
-      nowMs,
-      depth: queue.size,
-      low: this.#gate.low,
-      drainRate: this.#dispatcher.drainRate(nowMs),
-      steadyRate: this.#dispatcher.steadyRate,
-      isStalled: drain.isStalled(nowMs),
-      gapMs: drain.gapMs(nowMs),
-      gapFactor: drain.gapFactor(nowMs, this.#dispatcher.concurrency),
-    };
   }
 
   #measure(now: number): void {
@@ -290,6 +262,30 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
     const depth = this.#dispatcher.queue.size;
     if (!this.#gate.judge(depth)) return;
     this.listeners.emit(now, { type: this.#gate.shedding ? 'shedding' : 'accepting', depth });
+    if (this.#gate.shedding) this.#warnOfLowWater(now);
+  }
+
+  #warnOfLoss(key: string, now: number): void {
+    this.#warnings.give(
+      'WBP_NEVER_RETRIES',
+      now,
+      () =>
+        `The sender of ${JSON.stringify(key)} never tries again: a delivery of it that is refused, or waits too long, ` +
+        'is lost. Take such senders into an inbox, which stores what it acknowledges.',
+    );
+  }
+
+  #warnOfLowWater(now: number): void {
+    const { low } = this.#gate;
+    const rate = this.#dispatcher.drainRate(now);
+    if (rate === null || low >= rate) return;
+    this.#warnings.give(
+      'WBP_LOW_WATER',
+      now,
+      () =>
+        `The low-water mark of ${String(low)} deliveries is worked off in less than a second, at ${rate.toFixed(0)}/s: ` +
+        'the queue may run empty while retries are on their way. Raise capacity, maxWaitMs or lowWaterMark.',
+    );
   }
 
   #state(now: number): IntakeState {

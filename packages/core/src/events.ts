@@ -1,4 +1,5 @@
 import type { RefusalReason } from './refusal.ts';
+import type { WarningCode } from './warnings.ts';
 
 /** How a delivery that had been admitted left before it started. */
 export type WithdrawalCause = 'abandoned' | 'expired' | 'displaced' | 'closing';
@@ -35,6 +36,8 @@ export type IntakeEvent = { readonly at: number } & (
   | { readonly type: 'overdue'; readonly key: string; readonly heldMs: number }
   /** Much of what makes the sender switch the endpoint off has happened. Reported once. */
   | { readonly type: 'endangered'; readonly sender: string }
+  /** Said once: it works, and yet is not what its user wants. */
+  | { readonly type: 'warning'; readonly code: WarningCode; readonly message: string }
   /** `options` names what was changed. */
   | { readonly type: 'updated'; readonly options: readonly string[] }
   | {

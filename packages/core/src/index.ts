@@ -31,3 +31,4 @@ export type {
   SwitchOffRule,
 } from './sender-profile.ts';
 export { builtInSenders } from './senders.ts';
+export type { Warn, WarningCode } from './warnings.ts';

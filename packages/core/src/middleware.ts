@@ -1,8 +1,8 @@
-import { createIntake } from './create-intake.ts';
+import { BoundedIntake } from './bounded-intake.ts';
 import { DEFAULT_KEY, keptIdOf, type Delivery } from './delivery.ts';
 import { BackpressureError, invalid } from './errors.ts';
 import type { Intake } from './intake.ts';
-import type { IntakeOptions } from './options.ts';
+import { resolveOptions, type IntakeOptions } from './options.ts';
 import type { Admission } from './place.ts';
 import { rateLimitFields, type FieldStyle } from './rate-limit-fields.ts';
 import { createRecognition, deliveryOf, idOf } from './recognition.ts';
@@ -10,6 +10,7 @@ import type { Refusal } from './refusal.ts';
 import { resolveSenders } from './resolve-senders.ts';
 import type { RequestHeaders, SenderProfile } from './sender-profile.ts';
 import { builtInSenders } from './senders.ts';
+import type { Warn } from './warnings.ts';
 
 /** The options that every middleware has beside those of the intake. `R` is what the framework calls a request. */
 export interface MiddlewareOptions<
@@ -42,6 +43,8 @@ export interface RequestReader<R> {
   method(request: R): string;
   /** All headers, names in lower case. */
   headers(request: R): RequestHeaders;
+  /** Shows the operator a warning: what works, and yet is not what is wanted. */
+  warn: Warn;
 }
 
 /** What a handler finds about the delivery that it handles. */
@@ -83,7 +86,7 @@ export function createDoor<R, A extends readonly unknown[]>(
   options: MiddlewareOptions<R, A>,
   reader: RequestReader<R>,
 ): Door<R> {
-  const { intake, ...own } = split(options);
+  const { intake, ...own } = split(options, reader.warn);
   const { skip, keyGenerator, delivery: describe } = own;
   const recognition = createRecognition([...resolveSenders(own.senders), ...builtInSenders]);
   const style = checkOwn(own);
@@ -121,6 +124,7 @@ type OwnOptions<R, A extends readonly unknown[]> = Pick<MiddlewareOptions<R, A>,
 /** Tells the middleware's own options from the intake's, and makes the intake unless one is given. */
 function split<R, A extends readonly unknown[]>(
   options: MiddlewareOptions<R, A>,
+  warn: Warn,
 ): OwnOptions<R, A> & { intake: Intake } {
   if (typeof (options as unknown) !== 'object' || (options as unknown) === null) {
     throw invalid('ERR_WBP_OPTIONS', 'options', 'an object', options);
@@ -128,7 +132,7 @@ function split<R, A extends readonly unknown[]>(
   const { intake, skip, keyGenerator, delivery, senders, ...others } = options;
   const { standardHeaders, legacyHeaders, handler, ...rest } = others;
   const own = { skip, keyGenerator, delivery, senders, standardHeaders, legacyHeaders, handler };
-  if (intake === undefined) return { ...own, intake: createIntake(rest) };
+  if (intake === undefined) return { ...own, intake: new BoundedIntake(resolveOptions(rest), warn) };
 
   if (
     typeof (intake as unknown) !== 'object' ||

@@ -39,6 +39,9 @@ export function webhookBackpressure(
   const door = createDoor<Context, [Context, Next]>(options, {
     method: (c) => c.req.method,
     headers: (c) => nodeHeaders(c.env) ?? c.req.header(),
+    warn: (code, message) => {
+      console.warn(`${code}: ${message}`);
+    },
   });
 
   const refuse = async (c: Context, next: Next, refusal: Refusal): Promise<Response | undefined> => {

@@ -4,7 +4,7 @@ import {
   type Intake,
   type MiddlewareOptions,
 } from '@webhook-backpressure/core';
-import { boundBody, enter, setHeaders, writeRefusal } from '@webhook-backpressure/node';
+import { boundBody, enter, nodeReader, setHeaders, writeRefusal } from '@webhook-backpressure/node';
 import type { Context, Middleware, Next } from 'koa';
 
 declare module 'koa' {
@@ -35,6 +35,7 @@ export function webhookBackpressure(
   const door = createDoor<Context, [Context, Next]>(options, {
     method: (ctx) => ctx.method,
     headers: (ctx) => ctx.req.headers,
+    warn: nodeReader.warn,
   });
 
   const middleware: Middleware = async (ctx, next): Promise<unknown> => {

@@ -5,4 +5,7 @@ import type { RequestReader } from '@webhook-backpressure/core';
 export const nodeReader: RequestReader<IncomingMessage> = {
   method: (request) => request.method ?? 'GET',
   headers: (request) => request.headers,
+  warn: (code, message) => {
+    process.emitWarning(message, { type: 'WebhookBackpressureWarning', code });
+  },
 };

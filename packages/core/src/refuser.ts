@@ -1,0 +1,81 @@
+import { keptIdOf, type Delivery } from './delivery.ts';
+import type { Dispatcher } from './dispatcher.ts';
+import type { Listeners } from './events.ts';
+import type { Gate } from './gate.ts';
+import type { Ledger } from './ledger.ts';
+import type { Settings } from './options.ts';
+import { createRefusal, type Refusal, type RefusalReason } from './refusal.ts';
+import type { RetryAfter, Situation } from './retry-after.ts';
+import { statusOf } from './status.ts';
+import { SwitchOffWatch } from './switch-off.ts';
+
+/** What the refuser looks at and writes to. */
+export interface RefuserParts {
+  readonly dispatcher: Dispatcher;
+  readonly gate: Gate;
+  readonly retryAfter: RetryAfter;
+  readonly ledger: Ledger;
+  readonly listeners: Listeners;
+}
+
+/** Refuses: the status by share, the seconds by schedule; and keeps account of what a refusal may cost. */
+export class Refuser {
+  readonly #parts: RefuserParts;
+  readonly #switchOff = new SwitchOffWatch();
+
+  constructor(parts: RefuserParts) {
+    this.#parts = parts;
+  }
+
+  /** Refuses a delivery at the door. */
+  refuse(reason: RefusalReason, delivery: Delivery, key: string, now: number, settings: Settings): Refusal {
+    const { ledger, listeners } = this.#parts;
+    const refusal = this.answer(reason, delivery, key, now, settings);
+    ledger.refused[reason] += 1;
+    if (listeners.any) {
+      const { status, retryAfterSeconds } = refusal;
+      const lossRisk = delivery.retries === false;
+      listeners.emit(now, { type: 'refused', reason, status, retryAfterSeconds, key, lossRisk });
+    }
+    this.noteAnswer(delivery, true, now);
+    return refusal;
+  }
+
+  /** The answer to a delivery that is refused, at the door or after waiting. */
+  answer(reason: RefusalReason, delivery: Delivery, key: string, now: number, settings: Settings): Refusal {
+    const { dispatcher, retryAfter, ledger } = this.#parts;
+    const { maxWaitMs, profile } = delivery;
+    if (delivery.retries === false) ledger.lossRisk += 1;
+    const fixed = delivery.statusCode ?? settings.statusCode;
+    const status = fixed === 'auto' ? statusOf(reason, key, dispatcher.queue) : fixed;
+    const refused = { key, id: keptIdOf(delivery), maxWaitMs, habit: profile?.retryAfter };
+    const seconds = retryAfter.seconds(reason, refused, this.#situation(now), settings.retryAfter);
+    return createRefusal(reason, status, seconds, profile?.retryAfter);
+  }
+
+  /** Notes how a sender was answered: too many failures, and it switches the endpoint off. */
+  noteAnswer({ profile }: Delivery, isFailure: boolean, now: number): void {
+    if (profile === undefined || !this.#switchOff.note(profile, isFailure, now)) return;
+    this.#parts.listeners.emit(now, { type: 'endangered', sender: profile.name });
+  }
+
+  /** Lets bookings come due. */
+  advance(now: number): void {
+    this.#parts.retryAfter.advance(this.#situation(now));
+  }
+
+  #situation(nowMs: number): Situation {
+    const { dispatcher, gate } = this.#parts;
+    const { queue, drain } = dispatcher;
+    return {
+      nowMs,
+      depth: queue.size,
+      low: gate.low,
+      drainRate: dispatcher.drainRate(nowMs),
+      steadyRate: dispatcher.steadyRate,
+      isStalled: drain.isStalled(nowMs),
+      gapMs: drain.gapMs(nowMs),
+      gapFactor: drain.gapFactor(nowMs, dispatcher.concurrency),
+    };
+  }
+}
