@@ -22,6 +22,8 @@ export class Arrivals {
   #bin = -1;
   #freshPerS: number | null = null;
   #shedMs = -Infinity;
+  /** When a booking came due last. */
+  #dueMs = -Infinity;
   // Arrivals, time, and bookings that came due, all fading alike.
   #arrived = 0;
   #elapsedS = 0;
@@ -38,10 +40,11 @@ export class Arrivals {
   /**
    * Shedding begins, or goes on.
    *
-   * @param isBooked - whether returns are still to come: then it is the same burst, and they are not fresh.
+   * @param isBooked - whether returns are still to come: then it is the same burst, and they are not fresh. Nor are
+   * those that came in the last minute.
    */
   shed(nowMs: number, isBooked: boolean): void {
-    if (!isBooked && nowMs - this.#shedMs >= QUIET_MS) {
+    if (!isBooked && nowMs - Math.max(this.#shedMs, this.#dueMs) >= QUIET_MS) {
       this.#turnTo(Math.floor(nowMs / BIN_MS));
       this.#freshPerS = freshRate(this.#filled);
     }
@@ -60,7 +63,9 @@ export class Arrivals {
     const kept = Math.exp(-seconds / RETURN_TAU_S);
     this.#arrived *= kept;
     this.#due = this.#due * kept + count;
-    this.#elapsedS = this.#elapsedS * kept + seconds;
+    // An idle hour fades like everything else, or the arrivals that it did not have would count as missing returns.
+    this.#elapsedS = this.#elapsedS * kept + RETURN_TAU_S * (1 - kept);
+    if (count > 0) this.#dueMs = nowMs;
   }
 
   /**
