@@ -15,6 +15,8 @@ export class Line<T> {
   size = 0;
   /** How many of its deliveries hold a place of the reserve. */
   reserved = 0;
+  /** And how many of these because they are entitled to it. */
+  entitled = 0;
   first: T | null = null;
   last: T | null = null;
   /** Its neighbours in the ring of lines. */

@@ -15,13 +15,15 @@ interface Reserving<T> extends Queued<T> {
  * The reserve: the band from the high-water mark up to the effective capacity. While the gate is closed it is
  * kept for deliveries that cannot come back or must not wait, and, up to its half, for keys that hold so little
  * that they have no part in the burst. Headers can be forged, so no key gets more than half of it while another
- * asks for it.
+ * asks for it, and of many such keys none gets more than an equal share of the queue.
  */
 export class Reserve<T extends Reserving<T>> {
   readonly #queue: FairQueue<T>;
   readonly #gate: Gate;
   /** Places of the reserve that deliveries of small keys hold. */
   #small = 0;
+  /** Keys whose other deliveries hold places of it. */
+  #holders = 0;
   // Enough to tell when somebody else asked than the key that asks now.
   #lastAsker: string | undefined;
   #lastAskedMs = -Infinity;
@@ -55,7 +57,9 @@ export class Reserve<T extends Reserving<T>> {
     if (size - high < half) return 'open';
     if (!isEntitled && this.#small >= half) return 'shedding';
     const isAskedByOthers = nowMs - this.#otherAskedMs <= memoryMs;
-    return isAskedByOthers && line !== undefined && line.reserved >= half ? 'full' : 'open';
+    // Places stay counted when the queue falls, so ten keys with half each would leave nothing of the whole queue.
+    const most = Math.min(half, Math.max(1, Math.floor(effectiveCapacity / (this.#holders + 1))));
+    return isAskedByOthers && line !== undefined && line.reserved >= most ? 'full' : 'open';
   }
 
   /** Counts the place of a delivery that {@link ask} let in and that has joined the queue. */
@@ -64,6 +68,7 @@ export class Reserve<T extends Reserving<T>> {
     item.reserve = isEntitled ? 'entitled' : 'small';
     item.line.reserved += 1;
     if (!isEntitled) this.#small += 1;
+    else if (item.line.entitled++ === 0) this.#holders += 1;
   }
 
   /** Gives the place back, if it held one. To be called while the delivery is still in the queue. */
@@ -71,6 +76,7 @@ export class Reserve<T extends Reserving<T>> {
     if (item.reserve === 'none' || item.line === null) return;
     item.line.reserved -= 1;
     if (item.reserve === 'small') this.#small -= 1;
+    else if (--item.line.entitled === 0) this.#holders -= 1;
     item.reserve = 'none';
   }
 
