@@ -1,5 +1,7 @@
 export { closeOnSignals, type CloseOnSignalsOptions } from './close-on-signals.ts';
 export { enter, type Verdict } from './enter.ts';
+export type { ProcessPressureOptions } from './pressure-options.ts';
+export { processPressure, type ProcessPressure, type ProcessReadings } from './process-pressure.ts';
 export { nodeReader } from './reader.ts';
 export { boundBody, setHeaders, writeRefusal } from './refuse.ts';
 export { withBackpressure, type RequestListener, type WithBackpressureOptions } from './with-backpressure.ts';

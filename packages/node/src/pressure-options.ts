@@ -1,0 +1,89 @@
+import { inspect } from 'node:util';
+import { BackpressureError } from '@webhook-backpressure/core';
+
+/** The options of {@link processPressure}. `undefined` means absent. */
+export interface ProcessPressureOptions {
+  /**
+   * The 99th percentile of the event-loop delay within a window, in milliseconds; in a window of less than a second
+   * that is the longest delay. From 1 to 60,000, default 200. Above it there is pressure.
+   */
+  maxEventLoopDelayMs?: number | undefined;
+  /**
+   * The part of a window in which the event loop was not idle. Above 0 and at most 1, default 0.98. Above it there is
+   * pressure; 1 switches this signal off.
+   */
+  maxEventLoopUtilization?: number | undefined;
+  /**
+   * The part of V8's heap limit that a full collection left in use. Above 0 and at most 1, default 0.85. Above it
+   * there is pressure; 1 switches this signal off.
+   */
+  maxHeapFraction?: number | undefined;
+  /**
+   * How long a window is, in milliseconds. From 100 to 60,000, default 500. Two windows in a row decide, so pressure
+   * is noticed, and its end as well, after two to three windows.
+   */
+  windowMs?: number | undefined;
+}
+
+/** The options, complete and valid. */
+export type PressureSettings = Required<{ [K in keyof ProcessPressureOptions]: number }>;
+
+interface Rule {
+  readonly fallback: number;
+  readonly allows: (value: number) => boolean;
+  readonly rule: string;
+}
+
+const FRACTION = {
+  allows: (value: number): boolean => value > 0 && value <= 1,
+  rule: 'a number above 0, at most 1',
+};
+
+const RULES: Record<keyof PressureSettings, Rule> = {
+  maxEventLoopDelayMs: { fallback: 200, ...milliseconds(1, 60_000) },
+  maxEventLoopUtilization: { fallback: 0.98, ...FRACTION },
+  maxHeapFraction: { fallback: 0.85, ...FRACTION },
+  windowMs: { fallback: 500, ...milliseconds(100, 60_000) },
+};
+
+/**
+ * @throws BackpressureError with the code of the first option that is wrong.
+ */
+export function resolvePressureOptions(options: ProcessPressureOptions): PressureSettings {
+  const given: unknown = options;
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw new BackpressureError('ERR_WBP_OPTIONS', `options must be an object, but was ${show(given)}.`);
+  }
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined || Object.hasOwn(RULES, name)) continue;
+    throw new BackpressureError(
+      'ERR_WBP_UNKNOWN_OPTION',
+      `processPressure has no option ${JSON.stringify(name)}.`,
+    );
+  }
+  return {
+    maxEventLoopDelayMs: settle('maxEventLoopDelayMs', options),
+    maxEventLoopUtilization: settle('maxEventLoopUtilization', options),
+    maxHeapFraction: settle('maxHeapFraction', options),
+    windowMs: settle('windowMs', options),
+  };
+}
+
+function settle(name: keyof PressureSettings, options: ProcessPressureOptions): number {
+  const { fallback, allows, rule } = RULES[name];
+  const value: unknown = options[name];
+  if (value === undefined) return fallback;
+  if (typeof value === 'number' && allows(value)) return value;
+  throw new BackpressureError('ERR_WBP_PRESSURE', `${name} must be ${rule}, but was ${show(value)}.`);
+}
+
+function milliseconds(min: number, max: number): Omit<Rule, 'fallback'> {
+  return {
+    allows: (value) => value >= min && value <= max,
+    rule: `a number of milliseconds from ${String(min)} to ${String(max)}`,
+  };
+}
+
+function show(value: unknown): string {
+  return inspect(value, { depth: 0, breakLength: Infinity, maxStringLength: 80, maxArrayLength: 3 });
+}

@@ -1,0 +1,284 @@
+import { createIntake, type Delivery } from '@webhook-backpressure/core';
+import { manualClock, type ManualClock } from '@webhook-backpressure/core/testing';
+import { processPressure, type ProcessPressure } from '@webhook-backpressure/node';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { seeded } from '../core/harness.ts';
+import { FakeRuntime, watch, type Load } from './fake-runtime.ts';
+
+const WINDOW_MS = 500;
+const DAY_MS = 86_400_000;
+
+const HEALTHY: Load = { delayMs: 30, utilization: 0.85 };
+
+let clock: ManualClock;
+let runtime: FakeRuntime;
+let pressure: ProcessPressure;
+
+beforeEach(() => {
+  clock = manualClock();
+  runtime = new FakeRuntime(clock);
+  pressure = watch(clock, runtime);
+});
+
+/** Whether there is pressure after each of so many windows under this load. */
+function windows(count: number, load?: Load): boolean[] {
+  if (load !== undefined) runtime.be(load);
+  return Array.from({ length: count }, () => {
+    clock.advance(WINDOW_MS);
+    return pressure();
+  });
+}
+
+function flips(states: readonly boolean[]): number {
+  return states.filter((state, index) => index > 0 && state !== states[index - 1]).length;
+}
+
+describe('what it costs', () => {
+  it('measures nothing until it is asked', () => {
+    expect([clock.pending, runtime.watching]).toEqual([0, 0]);
+    expect(pressure()).toBe(false);
+    expect(pressure.readings()).toBeNull();
+    expect([clock.pending, runtime.watching]).toEqual([1, 2]);
+  });
+
+  it('has one timer, however often it is asked', () => {
+    for (let i = 0; i < 1000; i += 1) pressure();
+    windows(20, { delayMs: 300 });
+    expect([clock.pending, runtime.watching]).toEqual([1, 2]);
+  });
+
+  it('gives everything back when it is closed, and does not begin again', () => {
+    pressure();
+    expect(windows(2, { delayMs: 300 })).toEqual([false, true]);
+    pressure.close();
+    pressure.close();
+    expect([clock.pending, runtime.watching]).toEqual([0, 0]);
+    expect(pressure()).toBe(false);
+    expect(pressure.readings()).toBeNull();
+    expect([clock.pending, runtime.watching]).toEqual([0, 0]);
+  });
+
+  it('never begins when it is closed before it was asked', () => {
+    pressure.close();
+    expect(pressure()).toBe(false);
+    expect([clock.pending, runtime.watching]).toEqual([0, 0]);
+  });
+
+  it('is not tried again when the runtime cannot measure', () => {
+    let starts = 0;
+    runtime.watchDelay = () => {
+      starts += 1;
+      throw new Error('not here');
+    };
+    expect(pressure).toThrow('not here');
+    expect(pressure()).toBe(false);
+    expect(starts).toBe(1);
+  });
+});
+
+describe('pressure', () => {
+  beforeEach(() => {
+    pressure();
+  });
+
+  it.each<[string, Load]>([
+    ['a delay above 200 ms', { delayMs: 201 }],
+    ['a utilisation above 0.98', { utilization: 0.99 }],
+  ])('begins after two windows with %s', (_name, load) => {
+    expect(windows(3, load)).toEqual([false, true, true]);
+  });
+
+  it('does not begin at the limits, nor in a service that is busy', () => {
+    expect(windows(100, { delayMs: 200, utilization: 0.97 })).not.toContain(true);
+    expect(windows(100, HEALTHY)).not.toContain(true);
+  });
+
+  it('ends after two windows at nine tenths of each limit or less', () => {
+    windows(2, { delayMs: 300, utilization: 1 });
+    expect(windows(20, { delayMs: 181 })).not.toContain(false);
+    expect(windows(20, { utilization: 0.89 })).not.toContain(false);
+    expect(windows(3, { delayMs: 180, utilization: 0.88 })).toEqual([true, false, false]);
+  });
+
+  it('forgets a window that the next one does not confirm', () => {
+    for (let i = 0; i < 10; i += 1) {
+      expect(windows(1, { delayMs: 300 })).toEqual([false]);
+      expect(windows(1, { delayMs: 190 })).toEqual([false]);
+    }
+    windows(2, { delayMs: 300 });
+    for (let i = 0; i < 10; i += 1) {
+      expect(windows(1, { delayMs: 10 })).toEqual([true]);
+      expect(windows(1, { delayMs: 190 })).toEqual([true]);
+    }
+  });
+
+  it('says what the last window was like', () => {
+    windows(1, { delayMs: 12, utilization: 0.25 });
+    expect(pressure.readings()).toEqual({
+      eventLoopDelayMs: 12,
+      eventLoopUtilization: 0.25,
+      heapFraction: null,
+    });
+  });
+});
+
+describe('one block of the loop', () => {
+  it.each([1000, 10_000, 600_000])('of %i ms closes nothing: it is over when it can be measured', (ms) => {
+    pressure();
+    windows(3, HEALTHY);
+    clock.advance(WINDOW_MS / 3);
+    runtime.block(ms);
+    expect(windows(20)).not.toContain(true);
+  });
+
+  it('after another closes, and after two calm windows all is forgotten', () => {
+    pressure();
+    const states = [1, 2].map(() => {
+      runtime.block(1000);
+      clock.advanceToNext();
+      return pressure();
+    });
+    expect(states).toEqual([false, true]);
+    expect(windows(4, HEALTHY)).toEqual([true, false, false, false]);
+  });
+});
+
+describe('a long time without work', () => {
+  it('does not blind it to a burst', () => {
+    pressure();
+    runtime.be({ utilization: 0.001 });
+    clock.advance(DAY_MS);
+    expect(windows(2, { utilization: 1 })).toEqual([false, true]);
+    expect(windows(2, { utilization: 0.001 })).toEqual([true, false]);
+  });
+
+  it('before the first delivery does not count', () => {
+    runtime.be({ utilization: 0.001 });
+    clock.advance(DAY_MS);
+    pressure();
+    expect(windows(2, { utilization: 1 })).toEqual([false, true]);
+  });
+});
+
+describe('flapping', () => {
+  const TWO_SECONDS = 2000 / WINDOW_MS;
+
+  beforeEach(() => {
+    pressure();
+  });
+
+  it('is bounded when the load falls as soon as it is refused, and comes back as soon as it is not', () => {
+    const states: boolean[] = [];
+    for (let i = 0; i < 1000; i += 1) states.push(...windows(1, { delayMs: pressure() ? 5 : 400 }));
+    expect(states).toContain(true);
+    for (let at = 0; at + TWO_SECONDS <= states.length; at += 1) {
+      expect(flips(states.slice(at, at + TWO_SECONDS))).toBeLessThanOrEqual(2);
+    }
+  });
+
+  it('does not come from readings that scatter around a limit', () => {
+    const random = seeded(7);
+    const scattered = (): Load => ({ delayMs: 200 + 15 * (random() - 0.5) });
+    const states = Array.from({ length: 1000 }, () => windows(1, scattered())).flat();
+    expect(states).toContain(true);
+    expect(flips(states)).toBe(1);
+  });
+});
+
+describe('the heap', () => {
+  beforeEach(() => {
+    pressure();
+    runtime.be(HEALTHY);
+  });
+
+  it('is short when full collections leave more than 0.85 of the limit in use', () => {
+    runtime.collect(0.85);
+    expect(windows(2)).toEqual([false, false]);
+    runtime.collect(0.9);
+    expect(windows(2)).toEqual([false, true]);
+    runtime.collect(0.77);
+    expect(windows(2)).toEqual([true, true]);
+    runtime.collect(0.5);
+    expect(windows(2)).toEqual([true, false]);
+    expect(pressure.readings()?.heapFraction).toBe(0.5);
+  });
+
+  it('is not short when nothing has been collected for ten seconds, or it would stay shut without allocating', () => {
+    runtime.collect(0.95);
+    expect(windows(19)).toEqual([false, ...Array<boolean>(18).fill(true)]);
+    expect(windows(2)).toEqual([true, false]);
+    expect(pressure.readings()?.heapFraction).toBeNull();
+  });
+});
+
+describe('limits of 1', () => {
+  it('switch a signal off, and it does not prolong what another one began', () => {
+    pressure = watch(clock, runtime, { maxEventLoopUtilization: 1, maxHeapFraction: 1 });
+    pressure();
+    runtime.collect(1);
+    expect(windows(4, { utilization: 1 })).not.toContain(true);
+    expect(windows(2, { delayMs: 300, utilization: 1 })).toEqual([false, true]);
+    runtime.collect(1);
+    expect(windows(2, { utilization: 1 })).toEqual([true, false]);
+  });
+});
+
+describe('limits and windows of the user', () => {
+  it('are kept', () => {
+    const windowMs = 2000;
+    pressure = watch(clock, runtime, { maxEventLoopDelayMs: 50, windowMs });
+    pressure();
+    runtime.be({ delayMs: 51 });
+    clock.advance(2 * windowMs - 1);
+    expect(pressure()).toBe(false);
+    clock.advance(1);
+    expect(pressure()).toBe(true);
+  });
+});
+
+describe('an intake under pressure', () => {
+  const ordinary: Delivery = {};
+
+  it('refuses what may not use the reserve, with 503, and recovers', () => {
+    const intake = createIntake({ clock, pressure });
+    const admits = (delivery: Delivery): boolean => {
+      const result = intake.admit(delivery);
+      if (result.admitted && !(result.permit instanceof Promise)) result.permit.release();
+      return result.admitted;
+    };
+    expect(admits(ordinary)).toBe(true);
+    windows(2, { delayMs: 300 });
+
+    expect(intake.admit(ordinary)).toMatchObject({ admitted: false, reason: 'pressure', status: 503 });
+    expect(admits({ priority: 'critical' })).toBe(true);
+    expect(admits({ retries: false })).toBe(true);
+
+    windows(2, HEALTHY);
+    expect(admits(ordinary)).toBe(true);
+    expect(intake.snapshot().totals.refused.pressure).toBe(1);
+  });
+});
+
+describe('options', () => {
+  it.each([
+    [{ maxEventLoopDelayMs: 0 }, 'ERR_WBP_PRESSURE', 'a number of milliseconds from 1 to 60000, but was 0.'],
+    [{ maxEventLoopDelayMs: NaN }, 'ERR_WBP_PRESSURE', 'but was NaN.'],
+    [{ maxEventLoopDelayMs: '200' }, 'ERR_WBP_PRESSURE', "but was '200'."],
+    [{ maxEventLoopUtilization: 0 }, 'ERR_WBP_PRESSURE', 'a number above 0, at most 1, but was 0.'],
+    [{ maxEventLoopUtilization: 98 }, 'ERR_WBP_PRESSURE', 'but was 98.'],
+    [{ maxHeapFraction: null }, 'ERR_WBP_PRESSURE', 'maxHeapFraction must be'],
+    [{ windowMs: 99 }, 'ERR_WBP_PRESSURE', 'a number of milliseconds from 100 to 60000, but was 99.'],
+    [{ windowMs: Infinity }, 'ERR_WBP_PRESSURE', 'but was Infinity.'],
+    [{ maxRss: 1 }, 'ERR_WBP_UNKNOWN_OPTION', 'processPressure has no option "maxRss".'],
+    [null, 'ERR_WBP_OPTIONS', 'options must be an object, but was null.'],
+    [[], 'ERR_WBP_OPTIONS', 'but was [].'],
+  ])('%o throws %s', (options, code, message) => {
+    const make = processPressure as (options: unknown) => ProcessPressure;
+    expect(() => make(options)).toThrow(expect.objectContaining({ code }) as Error);
+    expect(() => make(options)).toThrow(message);
+  });
+
+  it('may be undefined, which means absent', () => {
+    expect(() => processPressure({ windowMs: undefined, maxHeapFraction: undefined })).not.toThrow();
+  });
+});
