@@ -38,7 +38,8 @@ const release = fc.tuple(index, fc.constantFrom('success', 'failure')).map(([at,
 
 const releaseAgain = index.map((at) =>
   command(`release again ${String(at)}`, (model) => {
-    pick(model.finished, at)?.permit?.release('failure');
+    const result = pick(model.finished, at)?.result;
+    if (result?.admitted === true) result.release('failure');
   }),
 );
 

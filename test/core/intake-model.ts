@@ -16,6 +16,8 @@ import { TurnModel } from './turn-model.ts';
 
 /** A deadline may be kept this much late. */
 const LATE_MS = 100;
+/** What a delivery is told that is taken out. One that left is told anything. */
+const TOLD = { expired: 'wait', displaced: 'displaced', closing: 'closing', abandoned: '' };
 
 /** A delivery as its sender sees it. */
 export interface Ticket {
@@ -24,7 +26,8 @@ export interface Ticket {
   readonly admission: Admission;
   readonly admittedMs: number;
   readonly expiresMs: number;
-  permit?: Permit;
+  /** What its permit has settled with. */
+  result?: Permit | Refusal;
   overdueMs: number;
   hasLeft: boolean;
 }
@@ -43,14 +46,21 @@ export class IntakeModel {
   #report: unknown;
   #seq = 0;
   #started = 0;
-  readonly #settled: { ticket: Ticket; result: Permit | Refusal }[] = [];
+  /** What has been reported and not yet been compared. */
+  readonly #reported: IntakeEvent[] = [];
+  /** Kept until somebody may throw them: what a listener throws is swallowed. */
+  readonly #complaints: unknown[] = [];
   readonly #startTimes: number[] = [];
 
   constructor(options: IntakeOptions) {
     this.options = { capacity: 8, concurrency: 2, ...options };
     this.bench = createBench(this.options);
     this.bench.intake.subscribe((event) => {
-      this.#hear(event);
+      try {
+        this.#hear(event);
+      } catch (complaint) {
+        this.#complaints.push(complaint);
+      }
     });
   }
 
@@ -67,8 +77,8 @@ export class IntakeModel {
     const expected = this.#expect(delivery, before);
     const result = this.bench.intake.admit(delivery);
     await reactions();
-    // Whoever is displaced leaves before the newcomer joins; everybody else only after that.
-    this.#replay(({ result: { admitted } }) => !admitted);
+    // Whoever is displaced leaves before the newcomer joins; all else happens after that.
+    this.#replay((event) => event.type === 'withdrawn' && event.cause === 'displaced');
     if (!result.admitted) {
       expect(expected, `refused: ${result.reason}`).toContain(result.reason);
       expect(Number.isInteger(result.retryAfterSeconds) && result.retryAfterSeconds >= 1).toBe(true);
@@ -104,7 +114,8 @@ export class IntakeModel {
 
   release(ticket: Ticket, outcome: 'success' | 'failure'): void {
     const { completed, failed } = this.snapshot.totals;
-    ticket.permit?.release(outcome);
+    if (ticket.result?.admitted !== true) throw new Error('it has no permit');
+    ticket.result.release(outcome);
     this.#end(ticket);
     const isSuccess = outcome === 'success';
     expect(this.snapshot.totals).toMatchObject({
@@ -192,40 +203,48 @@ export class IntakeModel {
       overdueMs: Infinity,
       hasLeft: false,
     };
+    this.waiting.push(ticket);
     const { permit } = admission;
-    if (permit instanceof Promise) {
-      this.waiting.push(ticket);
-      void permit.then((result) => this.#settled.push({ ticket, result }));
-    } else {
-      expect(permit.waitedMs).toBe(0);
-      this.#start(ticket, permit);
-    }
+    const settle = (result: Permit | Refusal): void => {
+      ticket.result = result;
+    };
+    if (permit instanceof Promise) void permit.then(settle);
+    else settle(permit);
   }
 
-  #replay(isNow: (settled: { result: Permit | Refusal }) => boolean): void {
-    while (this.#settled[0] !== undefined && isNow(this.#settled[0])) {
-      const { ticket, result } = this.#settled.shift() as { ticket: Ticket; result: Permit | Refusal };
-      if (result.admitted) {
-        expect(this.waiting.shift()?.seq, 'whose turn it was').toBe(ticket.seq);
-        expect(ticket.admittedMs + result.waitedMs).toBeLessThan(ticket.expiresMs);
-        this.#start(ticket, result);
-      } else {
-        this.waiting.remove(ticket);
-        this.finished.push(ticket);
-        if (result.reason === 'wait' && !ticket.hasLeft) {
-          expect(this.nowMs).toBeGreaterThanOrEqual(ticket.expiresMs);
-        }
+  /** Takes note of what was reported, in its order, as long as it is meant. */
+  #replay(isMeant: (event: IntakeEvent) => boolean): void {
+    if (this.#complaints.length > 0) throw this.#complaints[0];
+    while (this.#reported[0] !== undefined && isMeant(this.#reported[0])) {
+      const event = this.#reported.shift() as IntakeEvent;
+      if (event.type === 'started') this.#start(event);
+      if (event.type === 'withdrawn') this.#withdraw(event);
+      if (event.type === 'overdue') {
+        const late = this.active.find(({ key, overdueMs }) => key === event.key && overdueMs <= event.at);
+        if (late === undefined) throw new Error('overdue too early, or not at all');
+        this.#end(late);
       }
     }
   }
 
-  #start(ticket: Ticket, permit: Permit): void {
-    ticket.permit = permit;
-    ticket.overdueMs = ticket.admittedMs + permit.waitedMs + (this.options.maxHandlingMs ?? 60_000);
+  #start({ key, waitedMs, at }: IntakeEvent & { type: 'started' }): void {
+    const ticket = this.waiting.shift();
+    if (ticket?.key !== key) throw new Error(`it was the turn of ${String(ticket?.key)}, and not of ${key}`);
+    must(ticket.result?.admitted === true, 'the first of its key', ticket.result?.admitted, true);
+    must(at === ticket.admittedMs + waitedMs, 'the start', at, ticket.admittedMs + waitedMs);
+    must(at === ticket.admittedMs || at < ticket.expiresMs, 'in time', at, ticket.expiresMs);
+    ticket.overdueMs = at + (this.options.maxHandlingMs ?? 60_000);
     this.active.push(ticket);
-    // It may have been taken back already, in the same step of the clock.
-    const taken = this.active.length - this.snapshot.active;
-    if (taken > 0 && ticket.overdueMs <= this.nowMs) this.#end(ticket);
+  }
+
+  #withdraw({ key, cause, at }: IntakeEvent & { type: 'withdrawn' }): void {
+    const wasTold = ({ result, hasLeft }: Ticket): boolean =>
+      result?.admitted === false && (hasLeft ? cause === 'abandoned' : result.reason === TOLD[cause]);
+    const ticket = this.waiting.all.find((one) => one.key === key && wasTold(one));
+    if (ticket === undefined) throw new Error(`nobody was told of ${cause}`);
+    if (cause === 'expired') must(at >= ticket.expiresMs, 'not too early', at, ticket.expiresMs);
+    this.waiting.remove(ticket);
+    this.finished.push(ticket);
   }
 
   #end(ticket: Ticket): void {
@@ -249,14 +268,13 @@ export class IntakeModel {
       this.#started += 1;
       this.#startTimes.push(event.at);
     }
+    if (event.type === 'started' || event.type === 'withdrawn' || event.type === 'overdue') {
+      this.#reported.push(event);
+    }
     if (event.type === 'closed') {
       const { completed, refused, remaining } = event;
       this.#report = { completed, refused, remaining };
       expect(remaining).toBe(this.snapshot.active);
-    }
-    if (event.type === 'overdue') {
-      const late = this.active.find((ticket) => ticket.key === event.key && ticket.overdueMs <= event.at);
-      if (late !== undefined) this.#end(late);
     }
   }
 

@@ -143,16 +143,19 @@ describe('a listener', () => {
   });
 
   it('that closes while a delivery is judged gets that delivery refused as closing', () => {
-    const { intake } = createBench({ concurrency: 1, capacity: 4, drainRate: 1 });
-    const permit = startedNow(intake.admit());
-    for (let i = 0; i < 4; i += 1) intake.admit();
-    permit.release();
-    intake.update({ capacity: 100 });
+    const { intake, clock } = createBench({ concurrency: 1, capacity: 100, maxWaitMs: 5000 });
+    const first = startedNow(intake.admit());
+    clock.advance(100);
+    first.release();
+    occupy(intake);
+    for (let i = 0; i < 10; i += 1) letIn(intake.admit());
     intake.subscribe((event) => {
       if (event.type === 'shedding') void intake.close();
     });
-    intake.update({ capacity: 1 });
-    expect(turnedAway(intake.admit()).reason).toBe('closing');
+    // The workers stand still meanwhile, and a delivery that comes finds the marks below the depth.
+    clock.advance(4000);
+    expect(intake.snapshot().state).toBe('accepting');
+    expect(turnedAway(intake.admit({ priority: 'critical' })).reason).toBe('closing');
   });
 
   it('may let go the delivery whose refusal endangers its sender', () => {

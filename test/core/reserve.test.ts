@@ -209,6 +209,47 @@ describe('the places of the reserve', () => {
     expect(answer(bench, { priority: 'critical' })).toBe('full');
   });
 
+  it('begin above the high-water mark, and not at it', () => {
+    const bench = shedding();
+    const vip: Delivery = { key: 'vip', priority: 'critical' };
+    leave(bench, 1);
+    expect(answer(bench, vip)).toBe('admitted');
+    expect(bench.intake.snapshot().depth).toBe(HIGH);
+    expect(answer(bench, { key: 'other', priority: 'critical' })).toBe('admitted');
+    expect(flood(bench, 50, () => vip)).toBe(HALF);
+  });
+
+  it('that small keys gave back are there for others, in this burst and in the next', () => {
+    const bench = shedding();
+    for (let round = 0; round < 3; round += 1) {
+      const small: Admission[] = [];
+      for (let i = 0; i < 40; i += 1) {
+        const result = bench.intake.admit({ key: `small ${String(round)} ${String(i)}` });
+        if (result.admitted) small.push(result);
+      }
+      expect(small).toHaveLength(HALF);
+      for (const one of small) one.leave();
+    }
+  });
+
+  it('that a key gave back are there for it again while it still waits below', () => {
+    const bench = shedding('vip');
+    const vip: Delivery = { key: 'vip', priority: 'critical' };
+    for (let round = 0; round < 3; round += 1) {
+      expect(answer(bench, { key: 'other', priority: 'critical' })).toBe('admitted');
+      const taken: Admission[] = [];
+      for (let i = 0; i < 40; i += 1) {
+        const result = bench.intake.admit(vip);
+        if (result.admitted) taken.push(result);
+      }
+      expect(taken).toHaveLength(HALF);
+      expect(answer(bench, vip)).toBe('full');
+      for (const one of taken) one.leave();
+      // As many leave below as one of the others has come.
+      leave(bench, 1);
+    }
+  });
+
   it('are counted per delivery and given back however it leaves', async () => {
     const bench = createBench({ capacity: 10, concurrency: 1, maxWaitMs: 1000 });
     const [running] = occupy(bench.intake, 'burst');
