@@ -8,7 +8,7 @@ export interface Delivery {
    * 256 characters it is hashed. Default `default`, the share of everybody without a key.
    */
   key?: string | undefined;
-  /** The delivery id, the same at each attempt. Longer than 256 characters it is ignored. */
+  /** The delivery id, the same at each attempt. Empty, or longer than 256 characters, it is ignored. */
   id?: string | undefined;
   /** `critical` may use the reserve above the high-water mark. Default `normal`. */
   priority?: 'normal' | 'critical' | undefined;
@@ -76,10 +76,10 @@ export function keyOf(delivery: Delivery): string {
   return key.length > MAX_KEY_CHARACTERS ? hashed(key) : key;
 }
 
-/** The id, or undefined when there is none that can be kept. */
+/** The id, or undefined when there is none that can be kept. An empty one would make one delivery of all that have it. */
 export function keptIdOf(delivery: Delivery): string | undefined {
   const { id } = delivery;
-  return id === undefined || id.length > MAX_ID_CHARACTERS ? undefined : id;
+  return id === undefined || id === '' || id.length > MAX_ID_CHARACTERS ? undefined : id;
 }
 
 /**

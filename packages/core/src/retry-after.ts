@@ -134,7 +134,7 @@ export class RetryAfter {
     if (reason === 'closing' || reason === 'pressure') return this.#unknown();
     const { drainRate, depth } = situation;
     if (settings.strategy === 'booked') return this.#book(refused, situation, settings);
-    if (situation.isStalled) return this.#stalled(situation, settings);
+    if (situation.isStalled) return this.#stalled(situation, settings.maxSeconds);
     if (drainRate === null) return this.#unknown();
     return Math.ceil((depth / drainRate) * (1 + DEPTH_JITTER * this.#random()));
   }
@@ -145,18 +145,19 @@ export class RetryAfter {
     this.advance(situation);
     const promise = this.promiseOf(key, refused);
     if (promise !== undefined && nowMs < promise.dueMs) return Math.ceil((promise.dueMs - nowMs) / 1000);
-    if (situation.isStalled) return this.#stalled(situation, settings);
+    const { minSeconds, maxSeconds } = boundsOf(settings, habit);
+    if (situation.isStalled) return this.#stalled(situation, maxSeconds);
     if (steadyRate === null) return this.#unknown();
 
     const untilOpenMs = (Math.max(0, depth - targetOf(refused, situation, steadyRate)) / steadyRate) * 1000;
     const spacingMs = this.#spacingMs(steadyRate);
-    const earliestMs = nowMs + untilOpenMs;
+    // What comes due sooner would all be told the same second.
+    const earliestMs = nowMs + Math.max(untilOpenMs, (minSeconds - 1) * 1000);
     const atMs = this.#bookings.next(key, earliestMs);
     // A standstill stretches what is told, and not the schedule: after a pause of the process all would be as before,
     // and a schedule that had grown by minutes would keep workers idle.
     const delay = ((atMs - nowMs) / 1000) * gapFactor;
-    const { minSeconds, maxSeconds } = boundsOf(settings, habit);
-    if (delay > settings.maxSeconds) return Math.ceil(settings.maxSeconds * (0.5 + 0.5 * this.#random()));
+    if (delay > maxSeconds) return this.#spread(maxSeconds);
 
     const jitter = Math.min(BOOKED_JITTER * delay, MAX_BOOKED_JITTER_S) * this.#random();
     // A random fraction, and then down: as many go to each second as the rate says, also below one a second.
@@ -190,9 +191,15 @@ export class RetryAfter {
     return Math.ceil(UNKNOWN_FROM_S + (UNKNOWN_TO_S - UNKNOWN_FROM_S) * this.#random());
   }
 
-  #stalled({ gapMs }: Situation, { maxSeconds }: RetryAfterSettings): number {
-    const seconds = Math.min(maxSeconds, Math.max(LEAST_STALL_S, gapMs / 1000));
-    return Math.ceil(seconds * (1 + STALL_SPREAD * this.#random()));
+  #stalled({ gapMs }: Situation, maxSeconds: number): number {
+    const least = Math.min(maxSeconds, Math.max(LEAST_STALL_S, gapMs / 1000));
+    const seconds = Math.ceil(least * (1 + STALL_SPREAD * this.#random()));
+    return seconds > maxSeconds ? this.#spread(maxSeconds) : seconds;
+  }
+
+  /** For what lies beyond the maximum, which would otherwise be the same for everybody. */
+  #spread(maxSeconds: number): number {
+    return Math.ceil(maxSeconds * (0.5 + 0.5 * this.#random()));
   }
 }
 
@@ -207,6 +214,9 @@ function boundsOf(
   habit: Refused['habit'],
 ): { minSeconds: number; maxSeconds: number } {
   if (habit === undefined || habit === 'ignored') return { minSeconds, maxSeconds };
-  const max = Math.max(1, Math.min(maxSeconds, habit.maxSeconds ?? maxSeconds));
-  return { minSeconds: Math.min(max, Math.max(minSeconds, habit.minSeconds ?? 0)), maxSeconds: max };
+  const max = Math.max(1, Math.floor(Math.min(maxSeconds, habit.maxSeconds ?? maxSeconds)));
+  return {
+    minSeconds: Math.min(max, Math.ceil(Math.max(minSeconds, habit.minSeconds ?? 0))),
+    maxSeconds: max,
+  };
 }
