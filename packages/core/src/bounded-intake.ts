@@ -77,7 +77,8 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
         ? this.#enqueue(delivery, key, isEntitled, now)
         : this.#overflow(reason, delivery, key, isEntitled, now);
     if (isHandshake) {
-      if (result instanceof Place) result.isHandshake = true;
+      // A listener may have let another in that displaced it, before this was known of it.
+      if (result instanceof Place && result.state !== 'ended') result.isHandshake = true;
       else this.#handshakes.end();
     }
     return result;
@@ -149,9 +150,9 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
     this.#reserve.give(place);
   }
 
-  withdrawn({ delivery }: Place, cause: WithdrawalCause, now: number): void {
-    // Its listeners may do anything, so it comes when the place is out.
-    if (cause !== 'abandoned') this.#refuser.noteAnswer(delivery, true, now);
+  withdrawn({ delivery }: Place, now: number): void {
+    // Its listeners may do anything, so it comes when the place is out. To a sender that hung up it is a failure too.
+    this.#refuser.noteAnswer(delivery, true, now);
   }
 
   ended(place: Place, outcome: Outcome, now: number): void {

@@ -20,7 +20,7 @@ export interface Surroundings {
   /** A delivery is about to leave the queue. */
   leaving(place: Place): void;
   /** A delivery has been taken out before its start. */
-  withdrawn(place: Place, cause: WithdrawalCause, now: number): void;
+  withdrawn(place: Place, now: number): void;
   /** The handling of a delivery has ended. */
   ended(place: Place, outcome: Outcome, now: number): void;
   /** After a stall that was reported, something has completed. */
@@ -209,7 +209,7 @@ export class Dispatcher {
     if (listeners.any) {
       listeners.emit(now, { type: 'withdrawn', key: place.key, cause, waitedMs: now - place.admittedAtMs });
     }
-    this.#around.withdrawn(place, cause, now);
+    this.#around.withdrawn(place, now);
     this.#around.relieved(now);
   }
 

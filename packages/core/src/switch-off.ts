@@ -1,7 +1,9 @@
 import type { SenderProfile, SwitchOffRule } from './sender-profile.ts';
 
-/** A warning comes at this part of what switches an endpoint off. */
+/** A warning comes at this part of what switches an endpoint off … */
 const WARN_AT = 0.75;
+/** … and may come again when the ratio has fallen to this part of it, or it would come at every other answer. */
+const CALM_AT = 0.5;
 /** A ratio is judged over so many bins of its window … */
 const BINS = 12;
 /** … and from so many answers on. */
@@ -41,24 +43,28 @@ export class SwitchOffWatch {
       this.#records.set(name, record);
     }
     record.inARow = isFailure ? record.inARow + 1 : 0;
-    const isNear = isNearRow(record, switchOff) || isNearRatio(record, switchOff, isFailure, nowMs);
-    if (isNear === record.isWarned) return false;
-    record.isWarned = isNear;
-    return isNear;
+    const nearness = Math.max(
+      nearnessOfRow(record, switchOff),
+      nearnessOfRatio(record, switchOff, isFailure, nowMs),
+    );
+    const wasWarned = record.isWarned;
+    record.isWarned = nearness >= 1 || (wasWarned && nearness > CALM_AT / WARN_AT);
+    return record.isWarned && !wasWarned;
   }
 }
 
-function isNearRow({ inARow }: Answers, rule: SwitchOffRule): boolean {
-  return rule.inARow !== undefined && inARow >= Math.max(1, Math.floor(rule.inARow * WARN_AT));
+/** 1 and above: near enough to warn of it. */
+function nearnessOfRow({ inARow }: Answers, rule: SwitchOffRule): number {
+  return rule.inARow === undefined ? 0 : inARow / Math.max(1, Math.floor(rule.inARow * WARN_AT));
 }
 
-function isNearRatio(
+function nearnessOfRatio(
   record: Answers,
   { ratio, windowS }: SwitchOffRule,
   isFailure: boolean,
   nowMs: number,
-): boolean {
-  if (ratio === undefined || windowS === undefined) return false;
+): number {
+  if (ratio === undefined || windowS === undefined) return 0;
   const bin = Math.floor(nowMs / ((windowS * 1000) / BINS));
   for (let passed = Math.min(BINS, bin - record.bin); passed > 0; passed -= 1) {
     record.failures[(bin - passed + 1) % BINS] = 0;
@@ -69,7 +75,7 @@ function isNearRatio(
   record.all[slot] = (record.all[slot] ?? 0) + 1;
   record.failures[slot] = (record.failures[slot] ?? 0) + (isFailure ? 1 : 0);
   const answers = sum(record.all);
-  return answers >= ENOUGH && sum(record.failures) / answers >= ratio * WARN_AT;
+  return answers < ENOUGH ? 0 : sum(record.failures) / answers / (ratio * WARN_AT);
 }
 
 function zeros(): number[] {
