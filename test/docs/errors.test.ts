@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { BackpressureError, cloudEventsHandshake, createIntake, sizeQueue } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { webhookBackpressure } from '@webhook-backpressure/express';
-import { closeOnSignals } from '@webhook-backpressure/node';
+import { closeOnSignals, processPressure } from '@webhook-backpressure/node';
 import { isHeading, page, sectionOf, tokensOf } from './pages.ts';
 import { coreFile, literalsOf, programOf, typeIn } from './typescript.ts';
 
@@ -29,6 +29,7 @@ function thrownBy(line: string): unknown {
     manualClock,
     webhookBackpressure,
     closeOnSignals,
+    processPressure,
     intake: createIntake(),
   };
   const run = compileFunction(line, Object.keys(names)) as (...values: unknown[]) => unknown;

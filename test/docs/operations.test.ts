@@ -1,6 +1,7 @@
 import type ts from 'typescript';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createIntake } from '@webhook-backpressure/core';
+import { resolvePressureOptions } from '../../packages/node/src/pressure-options.ts';
 import { codeIn, page, rowsOf, sectionOf } from './pages.ts';
 import { coreFile, literalsOf, programOf, typeIn } from './typescript.ts';
 
@@ -35,6 +36,18 @@ describe('docs/operations.md', () => {
     expect(codeIn(totals.get('withdrawn')?.['Counts'])).toEqual(
       expect.arrayContaining(Object.keys(snapshot.totals.withdrawn)),
     );
+  });
+
+  it('says the default of every option of processPressure', () => {
+    const defaults = Object.entries(resolvePressureOptions({})).map(([name, value]) => [
+      name,
+      `\`${String(value)}\``,
+    ]);
+    const said = [...table('The process itself: pressure', 'Option')].map(([name, row]) => [
+      name,
+      row['Default'],
+    ]);
+    expect(said).toEqual(defaults);
   });
 
   it('lists every event with what it carries', () => {

@@ -13,6 +13,7 @@ declare global {
   const manualClock: typeof testing.manualClock;
   const webhookBackpressure: typeof adapter.webhookBackpressure;
   const closeOnSignals: typeof node.closeOnSignals;
+  const processPressure: typeof node.processPressure;
 
   const intake: core.Intake;
   const backpressure: { readonly intake: core.Intake };
