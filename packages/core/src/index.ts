@@ -32,3 +32,20 @@ export type {
 } from './sender-profile.ts';
 export { builtInSenders } from './senders.ts';
 export type { Warn, WarningCode } from './warnings.ts';
+export {
+  storedBytes,
+  type Awaitable,
+  type ClaimedDelivery,
+  type ClaimRef,
+  type DeliveryRef,
+  type InboxStore,
+  type OpenedStore,
+  type Put,
+  type PutResult,
+  type Settlement,
+  type ShelvedDelivery,
+  type StoredDelivery,
+  type StoreLimits,
+  type StoreStats,
+} from './inbox/inbox-store.ts';
+export { memoryStore } from './inbox/memory-store.ts';

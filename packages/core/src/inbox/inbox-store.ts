@@ -48,7 +48,7 @@ export interface StoreLimits {
   readonly maxBytes: number;
 }
 
-/** Which claim: of one delivery, no two claims have the same owner and attempt unless one was released. */
+/** Which claim: of one delivery, no two claims have the same owner and attempt, unless it was released or redriven in between. */
 export interface ClaimRef extends DeliveryRef {
   /** 1 for the first. */
   readonly attempt: number;
@@ -122,7 +122,10 @@ export interface OpenedStore extends StoreStats {
  * ends nothing by itself: until somebody else has claimed the delivery, its owner may still renew and settle it.
  */
 export interface InboxStore {
-  /** Makes the store ready, migrates it, and takes back what dead owners have left. Called once, first. */
+  /**
+   * Makes the store ready, migrates it, and takes back what dead owners have left. Called once, first. What has never
+   * been tried is due from then on, whatever the clock said when it was stored.
+   */
   open(nowMs: number): Awaitable<OpenedStore>;
   /** Stores a batch, all that is not `duplicate` or `full`, or, on an error, none. One result for each, in order. */
   put(
@@ -151,7 +154,7 @@ export interface InboxStore {
    * own one's; in the past when something can be claimed now. Undefined when nothing waits.
    */
   nextDueMs(): Awaitable<number | undefined>;
-  /** The shelf, the oldest first; of those shelved at the same time the one put first. */
+  /** The shelf, the oldest first; of those shelved at the same time in any order, but always the same. */
   listShelved(options: {
     readonly limit: number;
     readonly offset: number;

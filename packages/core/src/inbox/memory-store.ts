@@ -1,0 +1,114 @@
+import { MemoryBank } from './memory-bank.ts';
+import type {
+  Awaitable,
+  ClaimedDelivery,
+  ClaimRef,
+  DeliveryRef,
+  InboxStore,
+  OpenedStore,
+  Put,
+  PutResult,
+  Settlement,
+  ShelvedDelivery,
+  StoreLimits,
+  StoreStats,
+} from './inbox-store.ts';
+
+/**
+ * Keeps deliveries in the memory of the process, and loses them with it. For tests, and for inboxes whose deliveries
+ * may be lost: a sender that has got its 202 will not send again.
+ */
+export function memoryStore(): InboxStore {
+  return new MemoryStore(new MemoryBank());
+}
+
+/** One owner of what is in a bank. */
+export class MemoryStore implements InboxStore {
+  readonly #bank: MemoryBank;
+
+  constructor(bank: MemoryBank) {
+    this.#bank = bank;
+  }
+
+  open(nowMs: number): Awaitable<OpenedStore> {
+    return { ...this.#bank.open(nowMs), depthByKey: this.#bank.depthByKey() };
+  }
+
+  put(
+    batch: readonly Put[],
+    { limits, nowMs }: { readonly limits: StoreLimits; readonly nowMs: number },
+  ): Awaitable<readonly PutResult[]> {
+    return batch.map((one) => this.#bank.put(one, limits, nowMs));
+  }
+
+  claim(
+    count: number,
+    options: { readonly leaseMs: number; readonly nowMs: number; readonly isStrandedAllowed: boolean },
+  ): Awaitable<readonly ClaimedDelivery[]> {
+    return this.#bank.claim(count, this, options);
+  }
+
+  renew(
+    claims: readonly ClaimRef[],
+    { leaseMs, nowMs }: { readonly leaseMs: number; readonly nowMs: number },
+  ): Awaitable<readonly boolean[]> {
+    return claims.map((claim) => {
+      const entry = this.#bank.claimed(claim, this);
+      if (entry !== undefined) entry.leaseEndsMs = nowMs + leaseMs;
+      return entry !== undefined;
+    });
+  }
+
+  settle(settlements: readonly Settlement[], nowMs: number): Awaitable<readonly boolean[]> {
+    return settlements.map((settlement) => {
+      const entry = this.#bank.claimed(settlement, this);
+      if (entry !== undefined) this.#bank.settle(entry, settlement, nowMs);
+      return entry !== undefined;
+    });
+  }
+
+  nextDueMs(): Awaitable<number | undefined> {
+    return this.#bank.nextDueMs(this);
+  }
+
+  listShelved({
+    limit,
+    offset,
+  }: {
+    readonly limit: number;
+    readonly offset: number;
+  }): Awaitable<readonly ShelvedDelivery[]> {
+    return this.#bank.shelf.list(limit, offset);
+  }
+
+  getShelved(id: string): Awaitable<ShelvedDelivery | undefined> {
+    return this.#bank.shelf.get(id);
+  }
+
+  redrive(
+    id: string | null,
+    { limit, nowMs }: { readonly limit: number; readonly nowMs: number },
+  ): Awaitable<readonly DeliveryRef[]> {
+    return this.#bank.redrive(id, limit, nowMs);
+  }
+
+  purge(id: string | null, { limit }: { readonly limit: number }): Awaitable<number> {
+    return this.#bank.purge(id, limit);
+  }
+
+  forget(options: {
+    readonly beforeMs: number;
+    readonly keep: number;
+    readonly limit: number;
+  }): Awaitable<number> {
+    return this.#bank.forget(options);
+  }
+
+  stats(): Awaitable<StoreStats> {
+    return this.#bank.stats();
+  }
+
+  close(nowMs: number): Awaitable<void> {
+    this.#bank.releaseAll(this, nowMs);
+  }
+}

@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import type { BedOf } from '../store-suite.ts';
+import {
+  bury,
+  claim,
+  claimOne,
+  delivery,
+  ends,
+  idsOf,
+  LEASE,
+  opened,
+  put,
+  settle,
+  START,
+  storedBytes,
+} from './store-words.ts';
+
+export function shelf(bed: BedOf): void {
+  describe('the shelf', () => {
+    it('keeps what is dead, whole, with its attempts and its error', async () => {
+      const store = await opened(bed());
+      const one = delivery('a', { sender: 'github' });
+      await put(store, [one]);
+      await settle(store, ends.failed(await claimOne(store), START));
+      await settle(store, ends.dead(await claimOne(store), 'Ünfug'), START + 7);
+      const { rawBody, ...shelved } = (await store.getShelved('a')) ?? one;
+      const { rawBody: body, ...rest } = one;
+      expect(shelved).toEqual({
+        ...rest,
+        attempts: 2,
+        reason: 'dead',
+        error: 'Ünfug',
+        shelvedAtMs: START + 7,
+      });
+      expect([...rawBody]).toEqual([...body]);
+      expect(await store.stats()).toMatchObject({
+        depth: 0,
+        bytes: 0,
+        shelved: 1,
+        shelvedBytes: storedBytes(one),
+      });
+      expect(await claim(store, 1, { nowMs: START + 1e9 })).toEqual([]);
+    });
+
+    it('takes an overflow without a claim, up to the limits, apart from what is unfinished', async () => {
+      const store = await opened(bed());
+      const limits = { capacity: 1, maxBytes: 1 << 20 };
+      expect(await put(store, [delivery('a')], { limits })).toEqual(['stored']);
+      expect(
+        await put(store, [delivery('a'), delivery('b'), delivery('c')], { limits, isOverflow: true }),
+      ).toEqual(['duplicate', 'stored', 'full']);
+      expect(await store.getShelved('b')).toMatchObject({
+        attempts: 0,
+        reason: 'overflow',
+        error: '',
+        shelvedAtMs: START,
+      });
+      const bytes = { capacity: 9, maxBytes: storedBytes(delivery('b')) };
+      expect(await put(store, [delivery('d')], { limits: bytes, isOverflow: true })).toEqual(['full']);
+      expect(await put(store, [delivery('b')], { limits: { capacity: 9, maxBytes: 1 << 20 } })).toEqual([
+        'duplicate',
+      ]);
+    });
+
+    it('has a place for what is dead even when it is full', async () => {
+      const store = await opened(bed());
+      const limits = { capacity: 1, maxBytes: 1 << 20 };
+      await put(store, [delivery('a')], { limits, isOverflow: true });
+      await put(store, [delivery('b')], { limits });
+      expect(await settle(store, ends.dead(await claimOne(store)))).toBe(true);
+      expect((await store.stats()).shelved).toBe(2);
+    });
+
+    it('is listed from the oldest on, in pages', async () => {
+      const store = await opened(bed());
+      for (const [at, id] of ['c', 'a', 'd', 'b'].entries()) await bury(store, id, START + at);
+      const page = async (limit: number, offset: number): Promise<string[]> =>
+        idsOf(await store.listShelved({ limit, offset }));
+      expect(await page(3, 0)).toEqual(['c', 'a', 'd']);
+      expect(await page(3, 3)).toEqual(['b']);
+      expect(await page(3, 4)).toEqual([]);
+    });
+
+    it('finds nothing where nothing is', async () => {
+      const store = await opened(bed());
+      await put(store, [delivery('waiting')]);
+      for (const id of ['waiting', 'unknown', '__proto__']) {
+        expect(await store.getShelved(id)).toBeUndefined();
+        expect(await store.redrive(id, { limit: 9, nowMs: START })).toEqual([]);
+        expect(await store.purge(id, { limit: 9 })).toBe(0);
+      }
+      expect((await store.stats()).depth).toBe(1);
+    });
+
+    it('gives a delivery back with all attempts before it', async () => {
+      const [store, other] = [await opened(bed()), await opened(bed())];
+      await put(store, [delivery('a')]);
+      await claim(store, 1);
+      const nowMs = START + LEASE;
+      await settle(other, ends.dead(await claimOne(other, nowMs)), nowMs);
+      expect(await other.redrive('a', { limit: 1, nowMs })).toEqual([{ key: 'shop', id: 'a' }]);
+      expect(await other.getShelved('a')).toBeUndefined();
+      expect(await claimOne(other, nowMs)).toMatchObject({
+        id: 'a',
+        attempt: 1,
+        strandings: 0,
+        receivedAtMs: START,
+      });
+      expect(await other.stats()).toMatchObject({ depth: 1, shelved: 0, shelvedBytes: 0 });
+    });
+
+    it('gives back all, the oldest first, as many as asked, and one whose id says all alone', async () => {
+      const store = await opened(bed());
+      for (const [at, id] of ['c', 'all', 'a', 'b'].entries()) await bury(store, id, START + at);
+      const nowMs = START + 9;
+      expect(idsOf(await store.redrive('all', { limit: 9, nowMs }))).toEqual(['all']);
+      expect(idsOf(await store.redrive(null, { limit: 2, nowMs }))).toEqual(['c', 'a']);
+      expect(idsOf(await store.redrive(null, { limit: 2, nowMs }))).toEqual(['b']);
+      expect(await store.redrive(null, { limit: 2, nowMs })).toEqual([]);
+    });
+
+    it('takes one id from every key', async () => {
+      const store = await opened(bed());
+      const both = [delivery('a', { key: 'x' }), delivery('a', { key: 'y' }), delivery('b', { key: 'x' })];
+      await put(store, both, { isOverflow: true });
+      expect(await store.redrive('a', { limit: 1, nowMs: START })).toHaveLength(1);
+      expect(await store.purge('a', { limit: 9 })).toBe(1);
+      expect(idsOf(await store.listShelved({ limit: 9, offset: 0 }))).toEqual(['b']);
+    });
+
+    it('forgets the ids of what is purged, so that they may come again', async () => {
+      const store = await opened(bed());
+      await bury(store, 'a');
+      await bury(store, 'b');
+      expect(await store.purge('a', { limit: 9 })).toBe(1);
+      expect(await put(store, [delivery('a'), delivery('b')])).toEqual(['stored', 'duplicate']);
+      expect(await store.purge(null, { limit: 9 })).toBe(1);
+      expect(await store.stats()).toMatchObject({ depth: 1, shelved: 0, shelvedBytes: 0 });
+    });
+  });
+}
