@@ -12,6 +12,7 @@ const mayImport = {
   express: { packages: ['core', 'node'], types: ['express', 'express-serve-static-core'], node: 'types' },
   koa: { packages: ['core', 'node'], types: ['koa'], node: 'types' },
   hono: { packages: ['core'], npm: ['hono'] },
+  sqlite: { packages: ['core'], npm: ['libsql'], node: 'values' },
 };
 
 const builtins = `^(node:)?(${builtinModules.join('|')})$`;
