@@ -5,6 +5,7 @@ import type { Listeners, Outcome, WithdrawalCause } from './events.ts';
 import { FairQueue } from './fair-queue.ts';
 import type { Ledger } from './ledger.ts';
 import type { Fixtures, Settings } from './options.ts';
+import { Limits } from './limits.ts';
 import { Pacer } from './pacer.ts';
 import type { Place } from './place.ts';
 import type { Refusal } from './refusal.ts';
@@ -43,6 +44,7 @@ export class Dispatcher {
   #settings: Settings;
   readonly #isDryRun: boolean;
   readonly #around: Surroundings;
+  readonly #limits: Limits;
   readonly #pool: WorkerPool;
   readonly #deadlines: Deadlines<Place>;
   readonly #paceAlarm: Alarm;
@@ -53,8 +55,9 @@ export class Dispatcher {
     this.#settings = options;
     this.#isDryRun = options.dryRun;
     this.#around = around;
-    this.#pool = new WorkerPool(this.#settings.concurrency);
-    this.#pacer = new Pacer(this.#settings.drainRate);
+    this.#limits = new Limits(options);
+    this.#pool = new WorkerPool(this.#limits.concurrency);
+    this.#pacer = new Pacer(this.#limits.rate);
     this.#paceAlarm = new Alarm(options.clock, this.#startPaced);
     this.#deadlines = new Deadlines<Place>(options.clock, () => around.now(), this.#expire, this.#watch);
   }
@@ -92,14 +95,9 @@ export class Dispatcher {
   }
 
   retune(settings: Settings, now: number): void {
-    const before = this.#settings;
     this.#settings = settings;
-    if (settings.concurrency !== before.concurrency) {
-      this.#pool.resize(this.#settings.concurrency);
-    }
-    if (settings.drainRate !== before.drainRate) {
-      this.#repace();
-    }
+    this.#limits.retune(settings);
+    this.#applyLimits();
     this.dispatch(now);
   }
 
@@ -168,8 +166,10 @@ export class Dispatcher {
     this.#deadlines.clear(place);
     place.state = 'ended';
     if (state === 'active') {
+      const hasChanged = this.#limits.observe(now, tookMs, outcome, this.#pool.active);
       this.drain.complete(now, tookMs, place.saturatedAtStartMs, this.#pool.size);
       this.#pool.give();
+      if (hasChanged) this.#applyLimits();
     } else if (state === 'outside') {
       this.outside -= 1;
     } else {
@@ -254,8 +254,11 @@ export class Dispatcher {
     this.#around.listeners.emit(now, { type: 'stalled', gapMs: this.drain.gapMs(now) });
   };
 
-  #repace(): void {
-    this.#pacer = new Pacer(this.#settings.drainRate, this.#pacer);
+  #applyLimits(): void {
+    const { concurrency, rate } = this.#limits;
+    if (concurrency !== this.#pool.size) this.#pool.resize(concurrency);
+    if (rate === this.#pacer.rate) return;
+    this.#pacer = new Pacer(rate, this.#pacer);
     this.#paceAlarm.clear();
   }
 }

@@ -1,6 +1,10 @@
+import type { ConcurrencyRange } from './adaptive-concurrency.ts';
+import type { RateRange } from './adaptive-rate.ts';
+import { checkInteger, checkNames, checkNumber, checkOneOf, DAY_MS, isRecord } from './checks.ts';
+import { checkConcurrency, checkDrainRate } from './limit-options.ts';
 import { systemClock, type Clock } from './clock.ts';
 import { keyOf } from './delivery.ts';
-import { BackpressureError, invalid, show, type BackpressureErrorCode } from './errors.ts';
+import { BackpressureError, invalid, show } from './errors.ts';
 import type { RetryAfterSettings } from './retry-after.ts';
 
 /** What can be changed while the intake runs. */
@@ -13,14 +17,16 @@ export interface Tunable {
   lowWaterMark?: number | undefined;
   /**
    * How many deliveries are handled at once. Integer ≥ 1, default 10. Choose what the scarcest resource of the
-   * handler allows, such as the size of its database pool.
+   * handler allows, such as the size of its database pool. Or `{ initial, min, max }`, integers with
+   * 1 ≤ min ≤ initial ≤ max: then it is learned from the handling times.
    */
-  concurrency?: number | undefined;
+  concurrency?: number | ConcurrencyRange | undefined;
   /**
    * At most so many deliveries start per second, evenly spaced. Number from 0.001 to 1,000,000; default none: a
-   * delivery starts as soon as a worker is free.
+   * delivery starts as soon as a worker is free. Or `{ min, max, targetP99Ms }`: then it goes down while the 99th
+   * percentile of the handling time is above the target, in milliseconds, and up again when it is not.
    */
-  drainRate?: number | undefined;
+  drainRate?: number | RateRange | undefined;
   /**
    * The longest acceptable wait in the queue, in milliseconds. From 1 to 86,400,000, default 10,000. It sizes the
    * queue (see {@link IntakeSnapshot.effectiveCapacity}), and who has waited so long is refused.
@@ -79,8 +85,8 @@ export interface Settings {
   readonly capacity: number;
   readonly highWaterMark: number;
   readonly lowWaterMark: number;
-  readonly concurrency: number;
-  readonly drainRate: number | undefined;
+  readonly concurrency: number | ConcurrencyRange;
+  readonly drainRate: number | RateRange | undefined;
   readonly maxWaitMs: number;
   readonly maxHandlingMs: number;
   readonly overflow: 'refuse' | 'drop-oldest';
@@ -111,7 +117,6 @@ const DEFAULTS: Settings = {
   shed: new Set(),
 };
 
-const DAY_MS = 86_400_000;
 const TUNABLE = new Set(Object.keys(DEFAULTS));
 const FIXED = new Set(['dryRun', 'pressure', 'clock', 'random']);
 const RETRY_AFTER = new Set(Object.keys(DEFAULTS.retryAfter));
@@ -218,10 +223,8 @@ function check(settings: Settings): void {
         `but were ${show(lowWaterMark)} and ${show(highWaterMark)}.`,
     );
   }
-  checkInteger('ERR_WBP_CONCURRENCY', 'concurrency', settings.concurrency, 1);
-  if (settings.drainRate !== undefined) {
-    checkNumber('ERR_WBP_DRAIN_RATE', 'drainRate', settings.drainRate, 0.001, 1_000_000, 'starts per second');
-  }
+  checkConcurrency(settings.concurrency);
+  checkDrainRate(settings.drainRate);
   checkNumber('ERR_WBP_MAX_WAIT', 'maxWaitMs', settings.maxWaitMs, 1, DAY_MS, 'milliseconds');
   checkNumber('ERR_WBP_MAX_HANDLING', 'maxHandlingMs', settings.maxHandlingMs, 1, DAY_MS, 'milliseconds');
   checkOneOf('ERR_WBP_OVERFLOW', 'overflow', settings.overflow, ['refuse', 'drop-oldest']);
@@ -238,58 +241,8 @@ function check(settings: Settings): void {
   );
 }
 
-function checkNames(
-  options: unknown,
-  what: string,
-  isKnown: (name: string) => boolean,
-  code: BackpressureErrorCode = 'ERR_WBP_OPTIONS',
-): void {
-  if (!isRecord(options)) throw invalid(code, what, 'an object', options);
-  for (const [name, value] of Object.entries(options)) {
-    if (value === undefined || isKnown(name)) continue;
-    throw new BackpressureError('ERR_WBP_UNKNOWN_OPTION', `${what} has no option ${JSON.stringify(name)}.`);
-  }
-}
-
-function checkInteger(
-  code: BackpressureErrorCode,
-  option: string,
-  value: unknown,
-  min: number,
-  why = '',
-): void {
-  if (Number.isSafeInteger(value) && (value as number) >= min) return;
-  throw invalid(code, option, `an integer, at least ${String(min)}${why}`, value);
-}
-
-function checkNumber(
-  code: BackpressureErrorCode,
-  option: string,
-  value: unknown,
-  min: number,
-  max: number,
-  unit: string,
-): void {
-  if (typeof value === 'number' && value >= min && value <= max) return;
-  throw invalid(code, option, `a number of ${unit} from ${String(min)} to ${String(max)}`, value);
-}
-
-function checkOneOf(
-  code: BackpressureErrorCode,
-  option: string,
-  value: unknown,
-  allowed: readonly unknown[],
-): void {
-  if (allowed.includes(value)) return;
-  throw invalid(code, option, `one of ${allowed.map((one) => JSON.stringify(one)).join(', ')}`, value);
-}
-
 function isFraction(value: unknown): boolean {
   return typeof value === 'number' && value > 0 && value <= 1;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isClock(value: unknown): value is Clock {

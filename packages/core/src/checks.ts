@@ -1,0 +1,54 @@
+import { BackpressureError, invalid, type BackpressureErrorCode } from './errors.ts';
+
+/** The longest time that an option may name, in milliseconds. */
+export const DAY_MS = 86_400_000;
+
+export function checkNames(
+  options: unknown,
+  what: string,
+  isKnown: (name: string) => boolean,
+  code: BackpressureErrorCode = 'ERR_WBP_OPTIONS',
+): void {
+  if (!isRecord(options)) throw invalid(code, what, 'an object', options);
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined || isKnown(name)) continue;
+    throw new BackpressureError('ERR_WBP_UNKNOWN_OPTION', `${what} has no option ${JSON.stringify(name)}.`);
+  }
+}
+
+export function checkInteger(
+  code: BackpressureErrorCode,
+  option: string,
+  value: unknown,
+  min: number,
+  why = '',
+): void {
+  if (Number.isSafeInteger(value) && (value as number) >= min) return;
+  throw invalid(code, option, `an integer, at least ${String(min)}${why}`, value);
+}
+
+export function checkNumber(
+  code: BackpressureErrorCode,
+  option: string,
+  value: unknown,
+  min: number,
+  max: number,
+  unit: string,
+): void {
+  if (typeof value === 'number' && value >= min && value <= max) return;
+  throw invalid(code, option, `a number of ${unit} from ${String(min)} to ${String(max)}`, value);
+}
+
+export function checkOneOf(
+  code: BackpressureErrorCode,
+  option: string,
+  value: unknown,
+  allowed: readonly unknown[],
+): void {
+  if (allowed.includes(value)) return;
+  throw invalid(code, option, `one of ${allowed.map((one) => JSON.stringify(one)).join(', ')}`, value);
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,37 @@
+import type { ConcurrencyRange } from './adaptive-concurrency.ts';
+import type { RateRange } from './adaptive-rate.ts';
+import { checkInteger, checkNames, checkNumber, DAY_MS, isRecord } from './checks.ts';
+
+const CONCURRENCY_RANGE = new Set(['initial', 'min', 'max']);
+const RATE_RANGE = new Set(['min', 'max', 'targetP99Ms']);
+const LEAST_RATE = 0.001;
+const MOST_RATE = 1_000_000;
+
+/** @throws BackpressureError `ERR_WBP_CONCURRENCY` */
+export function checkConcurrency(given: number | ConcurrencyRange): void {
+  const code = 'ERR_WBP_CONCURRENCY';
+  if (typeof given === 'number' || !isRecord(given)) {
+    checkInteger(code, 'concurrency', given, 1);
+    return;
+  }
+  checkNames(given, 'concurrency', (name) => CONCURRENCY_RANGE.has(name), code);
+  const { initial, min, max } = given;
+  checkInteger(code, 'concurrency.min', min, 1);
+  checkInteger(code, 'concurrency.initial', initial, min, ' (concurrency.min)');
+  checkInteger(code, 'concurrency.max', max, initial, ' (concurrency.initial)');
+}
+
+/** @throws BackpressureError `ERR_WBP_DRAIN_RATE` */
+export function checkDrainRate(given: number | RateRange | undefined): void {
+  const code = 'ERR_WBP_DRAIN_RATE';
+  if (given === undefined) return;
+  if (typeof given === 'number' || !isRecord(given)) {
+    checkNumber(code, 'drainRate', given, LEAST_RATE, MOST_RATE, 'starts per second');
+    return;
+  }
+  checkNames(given, 'drainRate', (name) => RATE_RANGE.has(name), code);
+  const { min, max, targetP99Ms } = given;
+  checkNumber(code, 'drainRate.min', min, LEAST_RATE, MOST_RATE, 'starts per second');
+  checkNumber(code, 'drainRate.max', max, min, MOST_RATE, 'starts per second');
+  checkNumber(code, 'drainRate.targetP99Ms', targetP99Ms, 1, DAY_MS, 'milliseconds');
+}
