@@ -65,6 +65,17 @@ describe('drop-oldest', () => {
     expect(intake.snapshot().totals.withdrawn.displaced).toBe(1);
   });
 
+  it.each([1, 2, 10])(
+    'does not open and close its gate at every delivery, with a capacity of %i',
+    (capacity) => {
+      const { intake, events } = createBench({ concurrency: 1, capacity, overflow: 'drop-oldest' });
+      occupy(intake);
+      for (let i = 0; i < 50; i += 1) letIn(intake.admit());
+      const toggles = typesOf(events).filter((type) => type === 'shedding' || type === 'accepting');
+      expect(toggles).toEqual(['shedding']);
+    },
+  );
+
   it('over a capacity that was lowered below the depth makes the queue no longer', () => {
     const { intake } = createBench({ concurrency: 1, capacity: 100, overflow: 'drop-oldest' });
     occupy(intake);

@@ -210,7 +210,8 @@ export class Dispatcher {
       listeners.emit(now, { type: 'withdrawn', key: place.key, cause, waitedMs: now - place.admittedAtMs });
     }
     this.#around.withdrawn(place, now);
-    this.#around.relieved(now);
+    // A newer one takes the place of the displaced at once, and between the two there is nothing to decide.
+    if (cause !== 'displaced') this.#around.relieved(now);
   }
 
   /** Takes out all that wait. Returns how many were refused by it. */
