@@ -52,22 +52,18 @@ export type IntakeEvent = { readonly at: number } & (
 export type Listener = (event: IntakeEvent) => unknown;
 
 /** An event as its author writes it: the time is added when it is sent. */
-export type EventBody = IntakeEvent extends infer E
-  ? E extends { at: number }
-    ? Omit<E, 'at'>
-    : never
-  : never;
+export type EventBody<E = IntakeEvent> = E extends { at: number } ? Omit<E, 'at'> : never;
 
 /** Passes events to the listeners, none of which can harm another or the intake. */
-export class Listeners {
-  readonly #listeners = new Set<{ call: Listener }>();
+export class Listeners<E extends { readonly at: number } = IntakeEvent> {
+  readonly #listeners = new Set<{ call: (event: E) => unknown }>();
 
   /** Whether anybody listens: an event is not even made when nobody does. */
   get any(): boolean {
     return this.#listeners.size > 0;
   }
 
-  add(listener: Listener): () => void {
+  add(listener: (event: E) => unknown): () => void {
     const entry = { call: listener };
     this.#listeners.add(entry);
     return () => {
@@ -75,11 +71,11 @@ export class Listeners {
     };
   }
 
-  emit(at: number, body: EventBody): void {
+  emit(at: number, body: EventBody<E>): void {
     for (const { call } of this.#listeners) {
       try {
         // Each gets an object of its own: one that writes to it must not mislead the next.
-        const result = call({ ...body, at });
+        const result = call({ ...body, at } as unknown as E);
         if (result instanceof Promise) result.catch(ignore);
       } catch {
         // A listener is an onlooker. Its failure is its own.
