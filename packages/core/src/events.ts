@@ -1,8 +1,10 @@
 import type { RefusalReason } from './refusal.ts';
-import type { WarningCode } from './warnings.ts';
 
 /** How a delivery that had been admitted left before it started. */
 export type WithdrawalCause = 'abandoned' | 'expired' | 'displaced' | 'closing';
+
+/** The stable codes of warnings: what works, and yet is not what its user wants. */
+export type WarningCode = 'WBP_LOW_WATER' | 'WBP_NEVER_RETRIES';
 
 /** How the handling of a delivery ended. */
 export type Outcome = 'success' | 'failure';

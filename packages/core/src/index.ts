@@ -1,8 +1,10 @@
+export type { ConcurrencyRange } from './adaptive-concurrency.ts';
+export type { RateRange } from './adaptive-rate.ts';
 export type { Clock } from './clock.ts';
 export { createIntake } from './create-intake.ts';
 export type { Delivery } from './delivery.ts';
 export { BackpressureError, type BackpressureErrorCode } from './errors.ts';
-export type { IntakeEvent, Listener, Outcome, WithdrawalCause } from './events.ts';
+export type { IntakeEvent, Listener, Outcome, WarningCode, WithdrawalCause } from './events.ts';
 export type { CloseReport, Intake } from './intake.ts';
 export type { Totals } from './ledger.ts';
 export type { IntakeOptions, Tunable } from './options.ts';
@@ -31,7 +33,7 @@ export type {
   SwitchOffRule,
 } from './sender-profile.ts';
 export { builtInSenders } from './senders.ts';
-export type { Warn, WarningCode } from './warnings.ts';
+export type { Warn } from './warnings.ts';
 export {
   storedBytes,
   type Awaitable,

@@ -1,7 +1,4 @@
-import type { Listeners } from './events.ts';
-
-/** The stable codes of warnings: what works, and yet is not what its user wants. */
-export type WarningCode = 'WBP_LOW_WATER' | 'WBP_NEVER_RETRIES';
+import type { Listeners, WarningCode } from './events.ts';
 
 /** Where a warning is shown beside the event: the adapters have a place for it. */
 export type Warn = (code: WarningCode, message: string) => void;
