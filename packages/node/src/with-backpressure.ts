@@ -64,8 +64,6 @@ export function withBackpressure(
       } else if (handler === undefined) {
         writeRefusal(req, res, verdict, { fields: door.fields(verdict), awaitsContinue });
       } else {
-        // A sender that was not told to send may use the connection for its next request at once.
-        if (awaitsContinue) res.shouldKeepAlive = false;
         boundBody(req, res);
         setHeaders(res, door.fields(verdict));
         attempt(req, res, () => handler(verdict, req, res));
