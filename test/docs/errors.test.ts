@@ -1,9 +1,11 @@
 import { compileFunction } from 'node:vm';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { BackpressureError, cloudEventsHandshake, createIntake, sizeQueue } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { webhookBackpressure } from '@webhook-backpressure/express';
 import { closeOnSignals, processPressure } from '@webhook-backpressure/node';
+import { sqliteStore } from '@webhook-backpressure/sqlite';
+import { BrokenFiles } from '../sqlite/broken-files.ts';
 import { isHeading, page, sectionOf, tokensOf } from './pages.ts';
 import { coreFile, literalsOf, programOf, typeIn } from './typescript.ts';
 
@@ -14,6 +16,11 @@ const codes = errors.tokens
   .map(({ text }) => text);
 
 const MARK = ' // throws';
+const files = new BrokenFiles();
+
+afterAll(() => {
+  files.dispose();
+});
 
 function linesUnder(code: string): string[] {
   const blocks = tokensOf('code', sectionOf(errors, code)).filter(({ lang }) => lang === 'ts');
@@ -29,6 +36,8 @@ function thrownBy(line: string): unknown {
     manualClock,
     webhookBackpressure,
     closeOnSignals,
+    sqliteStore,
+    files,
     processPressure,
     intake: createIntake(),
   };

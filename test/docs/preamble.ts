@@ -5,6 +5,7 @@ import type * as core from '@webhook-backpressure/core';
 import type * as testing from '@webhook-backpressure/core/testing';
 import type * as adapter from '@webhook-backpressure/express';
 import type * as node from '@webhook-backpressure/node';
+import type * as sqlite from '@webhook-backpressure/sqlite';
 
 declare global {
   const createIntake: typeof core.createIntake;
@@ -13,12 +14,15 @@ declare global {
   const manualClock: typeof testing.manualClock;
   const webhookBackpressure: typeof adapter.webhookBackpressure;
   const closeOnSignals: typeof node.closeOnSignals;
+  const sqliteStore: typeof sqlite.sqliteStore;
   const processPressure: typeof node.processPressure;
 
   const intake: core.Intake;
   const backpressure: { readonly intake: core.Intake };
   const app: Express;
   const server: Server;
+
+  const files: Record<'ofAnotherProgram' | 'ofANewerRelease' | 'damaged' | 'locked' | 'missing', string>;
 
   // What only the reader has.
   const handleDelivery: RequestHandler;

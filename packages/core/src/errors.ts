@@ -28,7 +28,17 @@ export type BackpressureErrorCode =
   | 'ERR_WBP_HEADERS'
   | 'ERR_WBP_SENDERS'
   | 'ERR_WBP_ORIGINS'
-  | 'ERR_WBP_SIZE_QUEUE';
+  | 'ERR_WBP_SIZE_QUEUE'
+  | 'ERR_WBP_SQLITE_PATH'
+  | 'ERR_WBP_SQLITE_BUSY_TIMEOUT'
+  | 'ERR_WBP_SQLITE_MAX_FILE'
+  | 'ERR_WBP_SQLITE_NOT_OPEN'
+  | 'ERR_WBP_SQLITE_OPEN'
+  | 'ERR_WBP_SQLITE_FOREIGN'
+  | 'ERR_WBP_SQLITE_VERSION'
+  | 'ERR_WBP_SQLITE_DAMAGED'
+  | 'ERR_WBP_SQLITE_LOCKED'
+  | 'ERR_WBP_SQLITE_WRITE';
 
 /**
  * What this library throws when it is used wrongly. The message names the option, the rule and the value that

@@ -1,0 +1,79 @@
+import { storedBytes, type Put, type PutResult, type StoreLimits } from '@webhook-backpressure/core';
+import type { Connection, Statement } from './connection.ts';
+import { encodeText } from './text.ts';
+import type { Changes, Totals } from './totals.ts';
+
+/** Stores what arrives: a batch is one commit, because the wait for the disk costs more than everything else. */
+export class Arrivals {
+  readonly #totals: Totals;
+  readonly #isKnown: Statement;
+  readonly #store: Statement;
+  readonly #queue: Statement;
+  readonly #shelve: Statement;
+
+  constructor(connection: Connection, totals: Totals) {
+    this.#totals = totals;
+    this.#isKnown = connection.prepare(
+      `SELECT 1 FROM contents WHERE key = ?1 AND id = ?2
+      UNION ALL SELECT 1 FROM completed WHERE key = ?1 AND id = ?2 LIMIT 1`,
+    );
+    this.#store = connection.prepare(
+      `INSERT INTO contents (key, id, is_id_generated, sender, headers, received_ms, bytes, body)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq`,
+    );
+    this.#queue = connection.prepare(
+      `INSERT INTO queue (seq, key, state, due_ms, attempts, strandings, received_ms)
+      VALUES (?, ?, 0, ?, 0, 0, ?)`,
+    );
+    this.#shelve = connection.prepare(
+      `INSERT INTO shelf (seq, id, reason, error, attempts, shelved_ms) VALUES (?, ?, 'overflow', '', 0, ?)`,
+    );
+  }
+
+  put(batch: readonly Put[], limits: StoreLimits, nowMs: number): readonly PutResult[] {
+    return this.#totals.transaction((changes) => {
+      const before = this.#totals.read();
+      return batch.map((put): PutResult => {
+        const { delivery, isOverflow } = put;
+        const key = encodeText(delivery.key);
+        const id = encodeText(delivery.id);
+        if (this.#isKnown.get([key, id]) !== undefined) return 'duplicate';
+        const bytes = storedBytes(delivery);
+        if (!hasRoom(isOverflow, bytes, before, changes, limits)) return 'full';
+        const { isIdGenerated, sender, headers, receivedAtMs, rawBody } = delivery;
+        const [seq] = this.#store.get([
+          key,
+          id,
+          isIdGenerated ? 1 : 0,
+          sender === undefined ? null : encodeText(sender),
+          JSON.stringify(headers),
+          receivedAtMs,
+          bytes,
+          rawBody,
+        ]) as [number];
+        if (isOverflow) {
+          this.#shelve.run([seq, id, nowMs]);
+          changes.shelved += 1;
+          changes.shelvedBytes += bytes;
+        } else {
+          this.#queue.run([seq, key, nowMs, receivedAtMs]);
+          changes.depth += 1;
+          changes.bytes += bytes;
+        }
+        return 'stored';
+      });
+    });
+  }
+}
+
+function hasRoom(
+  isOverflow: boolean,
+  bytes: number,
+  before: Changes,
+  changes: Changes,
+  { capacity, maxBytes }: StoreLimits,
+): boolean {
+  const count = isOverflow ? before.shelved + changes.shelved : before.depth + changes.depth;
+  const sum = isOverflow ? before.shelvedBytes + changes.shelvedBytes : before.bytes + changes.bytes;
+  return count + 1 <= capacity && sum + bytes <= maxBytes;
+}

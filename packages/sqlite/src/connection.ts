@@ -1,0 +1,120 @@
+import Database from 'libsql';
+import { explain, isLocked } from './failure.ts';
+
+/** Kept of the index pages in memory: of the order of a million entries. */
+const CACHE_KIB = 16_384;
+/** To what the file of recent changes is cut back after a burst. */
+const WAL_BYTES = 16_777_216;
+const LOCKED_PAUSE_MS = 10;
+
+/** What can be bound to a parameter. */
+export type Value = string | number | Uint8Array | null;
+
+/** A prepared statement whose rows are arrays. Its errors are those of this library. */
+export interface Statement {
+  get(values: readonly Value[]): unknown;
+  all(values: readonly Value[]): readonly unknown[];
+  /** @returns how many rows it changed. */
+  run(values: readonly Value[]): number;
+}
+
+/** One connection to one file. */
+export class Connection {
+  readonly path: string;
+  readonly #database: Database.Database;
+  readonly #begin: Statement;
+  readonly #commit: Statement;
+
+  constructor(path: string, busyTimeoutMs: number) {
+    this.path = path;
+    try {
+      this.#database = new Database(path, { timeout: busyTimeoutMs });
+    } catch (error) {
+      throw explain(error, path);
+    }
+    this.#begin = this.prepare('BEGIN IMMEDIATE');
+    this.#commit = this.prepare('COMMIT');
+  }
+
+  prepare(sql: string): Statement {
+    const { path } = this;
+    const guarded = <T>(action: () => T): T => {
+      try {
+        return action();
+      } catch (error) {
+        throw explain(error, path);
+      }
+    };
+    const statement = guarded(() => this.#database.prepare<[readonly Value[]]>(sql));
+    // PRAGMA and SELECT alike answer in rows; what does not, refuses to be asked for them.
+    if (statement.reader) statement.raw();
+    return {
+      get: (values) => guarded(() => statement.get(values)),
+      all: (values) => guarded(() => statement.all(values)),
+      run: (values) => guarded(() => statement.run(values).changes),
+    };
+  }
+
+  /** Runs statements that have no parameters and whose rows nobody wants. */
+  execute(sql: string): void {
+    try {
+      this.#database.exec(sql);
+    } catch (error) {
+      throw explain(error, this.path);
+    }
+  }
+
+  /** One commit: when `work` or the commit throws, nothing of it is done. */
+  transaction<T>(work: () => T): T {
+    this.#begin.run([]);
+    try {
+      const result = work();
+      this.#commit.run([]);
+      return result;
+    } catch (error) {
+      // After some errors, such as a full disk, SQLite has already rolled back.
+      if (this.#database.inTransaction) this.execute('ROLLBACK');
+      throw error;
+    }
+  }
+
+  /**
+   * Every commit reaches the disk before it returns, and a reader never keeps a writer waiting.
+   *
+   * Two processes that start on a new file at once may both want it in this mode; one of them is then told that the
+   * file is locked without the usual patience, and so has some here.
+   */
+  makeDurable(busyTimeoutMs: number): void {
+    const endsAt = performance.now() + busyTimeoutMs;
+    for (;;) {
+      try {
+        this.#database.pragma('journal_mode = WAL');
+        break;
+      } catch (error) {
+        if (!isLocked(error) || performance.now() >= endsAt) throw explain(error, this.path);
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCKED_PAUSE_MS);
+      }
+    }
+    this.execute('PRAGMA synchronous = FULL');
+    this.execute(`PRAGMA cache_size = -${String(CACHE_KIB)}`);
+    this.execute(`PRAGMA journal_size_limit = ${String(WAL_BYTES)}`);
+  }
+
+  limitFile(maxBytes: number): void {
+    const [pageBytes] = this.prepare('PRAGMA page_size').get([]) as [number];
+    this.execute(`PRAGMA max_page_count = ${String(Math.floor(maxBytes / pageBytes))}`);
+  }
+
+  /**
+   * Moves what is recent into the file, so that it is whole without the one beside it. SQLite does so itself only
+   * when every statement is gone, and libsql leaves that to the garbage collector.
+   */
+  close(): void {
+    try {
+      this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    } catch {
+      // What is committed is safe beside the file as well.
+    }
+    this.#database.close();
+  }
+}

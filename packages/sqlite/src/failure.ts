@@ -1,0 +1,54 @@
+import { BackpressureError, type BackpressureErrorCode } from '@webhook-backpressure/core';
+
+/** Primary result codes of SQLite, as its documentation numbers them. */
+const RESULT = {
+  BUSY: 5,
+  LOCKED: 6,
+  READONLY: 8,
+  IOERR: 10,
+  CORRUPT: 11,
+  FULL: 13,
+  CANTOPEN: 14,
+  NOTADB: 26,
+};
+
+const EXPLANATIONS = new Map<number, readonly [BackpressureErrorCode, string]>([
+  [RESULT.BUSY, ['ERR_WBP_SQLITE_LOCKED', 'is locked by another process']],
+  [RESULT.LOCKED, ['ERR_WBP_SQLITE_LOCKED', 'is locked by another process']],
+  [RESULT.READONLY, ['ERR_WBP_SQLITE_WRITE', 'cannot be written: it or its folder is read-only']],
+  [RESULT.IOERR, ['ERR_WBP_SQLITE_WRITE', 'cannot be read or written: the disk reports an error']],
+  [RESULT.FULL, ['ERR_WBP_SQLITE_WRITE', 'cannot grow: the disk is full, or maxFileBytes is reached']],
+  [RESULT.CORRUPT, ['ERR_WBP_SQLITE_DAMAGED', 'is damaged']],
+  [RESULT.NOTADB, ['ERR_WBP_SQLITE_DAMAGED', 'is no SQLite file, or its beginning is damaged']],
+  [
+    RESULT.CANTOPEN,
+    ['ERR_WBP_SQLITE_OPEN', 'cannot be opened: its folder is missing or closed to us, or it is a folder'],
+  ],
+]);
+
+/** The extended codes carry more in the bits above these. */
+const PRIMARY = 0xff;
+
+/** The primary result code of SQLite that an error of libsql carries, if it is one. */
+function resultCode(error: unknown): number | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if ('rawCode' in error && typeof error.rawCode === 'number') return error.rawCode & PRIMARY;
+  // A file that cannot be opened is told in words, with the code at the end.
+  const code = /^ConnectionFailed\(.*: (\d+)"\)$/s.exec(error.message)?.[1];
+  return code === undefined ? undefined : Number(code) & PRIMARY;
+}
+
+/** Whether somebody else holds the lock that was asked for. */
+export function isLocked(error: unknown): boolean {
+  const code = resultCode(error);
+  return code === RESULT.BUSY || code === RESULT.LOCKED;
+}
+
+/** What SQLite threw, said in the words of this library; anything else as it is. */
+export function explain(error: unknown, path: string): unknown {
+  const code = resultCode(error);
+  if (code === undefined) return error;
+  const [known, state] = EXPLANATIONS.get(code) ?? ['ERR_WBP_SQLITE_WRITE', 'cannot be read or written'];
+  const reason = (error as Error).message;
+  return new BackpressureError(known, `${path} ${state} (SQLite: ${reason}).`, { cause: error });
+}

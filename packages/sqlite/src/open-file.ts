@@ -1,0 +1,76 @@
+import type { OpenedStore } from '@webhook-backpressure/core';
+import { Arrivals } from './arrivals.ts';
+import { Claims } from './claims.ts';
+import type { Connection } from './connection.ts';
+import { removeLock, type OwnerLock } from './owner-lock.ts';
+import { Owners } from './owners.ts';
+import { Remembered } from './remembered.ts';
+import { Settlements } from './settlements.ts';
+import { Shelf } from './shelf.ts';
+import { decodeText } from './text.ts';
+import { Totals } from './totals.ts';
+
+/** A file that is open, with its owner's lock held. */
+export class OpenFile {
+  readonly self: number;
+  readonly totals: Totals;
+  readonly arrivals: Arrivals;
+  readonly claims: Claims;
+  readonly settlements: Settlements;
+  readonly shelf: Shelf;
+  readonly remembered: Remembered;
+  readonly #connection: Connection;
+  readonly #owners: Owners;
+  readonly #lock: OwnerLock;
+
+  constructor(connection: Connection, nowMs: number) {
+    this.#connection = connection;
+    this.totals = new Totals(connection);
+    this.#owners = new Owners(connection);
+    this.arrivals = new Arrivals(connection, this.totals);
+    this.claims = new Claims(connection, this.totals, this.#owners);
+    this.settlements = new Settlements(connection, this.totals);
+    this.shelf = new Shelf(connection, this.totals);
+    this.remembered = new Remembered(connection, this.totals);
+    const { id, lock } = this.#enter(nowMs);
+    this.self = id;
+    this.#lock = lock;
+  }
+
+  found(): OpenedStore {
+    const rows = this.#connection.prepare('SELECT key, count(*) FROM queue GROUP BY key').all([]);
+    const depthByKey = new Map((rows as [string, number][]).map(([key, depth]) => [decodeText(key), depth]));
+    return { ...this.totals.stats(), depthByKey };
+  }
+
+  close(nowMs: number): void {
+    try {
+      this.totals.transaction((changes) => {
+        this.#owners.leave(this.self, nowMs, changes);
+      });
+    } finally {
+      // Also when the claims could not be given back: then this owner is dead, and they are taken.
+      const { path } = this.#connection;
+      this.#connection.close();
+      this.#lock.release();
+      removeLock(path, this.self);
+    }
+  }
+
+  #enter(nowMs: number): { readonly id: number; readonly lock: OwnerLock } {
+    let lock: OwnerLock | undefined;
+    try {
+      return this.totals.transaction((changes) => {
+        const owner = this.#owners.register(nowMs);
+        ({ lock } = owner);
+        this.#owners.bury(owner.id, nowMs, changes);
+        // A clock that has gone back must not keep waiting what has never been tried.
+        this.#connection.prepare('UPDATE queue SET due_ms = ?1 WHERE state = 0 AND due_ms > ?1').run([nowMs]);
+        return owner;
+      });
+    } catch (error) {
+      lock?.release();
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import { resolve } from 'node:path';
+import { BackpressureError, type BackpressureErrorCode } from '@webhook-backpressure/core';
+
+/** Options of {@link sqliteStore}. */
+export interface SqliteStoreOptions {
+  /**
+   * The file, made when it is not there; its folder must be. SQLite keeps `-wal` and `-shm` files beside it, and each
+   * store that is open a lock named `.owner-` and a number. All of them belong together, on a disk of this machine:
+   * locks do not work on network file systems.
+   */
+  path: string;
+  /**
+   * How long a call waits while another process writes to the file, in milliseconds. The process stands still
+   * meanwhile; then the call throws `ERR_WBP_SQLITE_LOCKED`. An integer from 0 to 60,000, default 1,000.
+   */
+  busyTimeoutMs?: number | undefined;
+  /**
+   * How large the file may grow, in bytes; a call that needs more throws `ERR_WBP_SQLITE_WRITE`. The `-wal` file
+   * beside it, usually a few MiB, comes on top. An integer, at least 1; an empty inbox takes some 64 KiB. Default: until
+   * the disk is full.
+   */
+  maxFileBytes?: number | undefined;
+}
+
+/** The options, checked and complete. */
+export interface Settings {
+  readonly path: string;
+  readonly busyTimeoutMs: number;
+  readonly maxFileBytes: number | undefined;
+}
+
+const DEFAULT_BUSY_TIMEOUT_MS = 1000;
+const MAX_BUSY_TIMEOUT_MS = 60_000;
+/** Another kind of database to SQLite or libsql, and so never a file of this name. */
+const NOT_A_FILE = /^(?::memory:$|(?:file|libsql|https?|wss?):)/i;
+
+/** Checks what users give, whatever the types say. */
+export function settle(options: unknown): Settings {
+  if (typeof options !== 'object' || options === null)
+    throw new BackpressureError('ERR_WBP_OPTIONS', 'The options of sqliteStore must be an object.');
+  const { path, busyTimeoutMs, maxFileBytes, ...unknown } = options as Record<
+    keyof SqliteStoreOptions,
+    unknown
+  >;
+  for (const [name, value] of Object.entries(unknown)) {
+    if (value === undefined) continue;
+    throw new BackpressureError(
+      'ERR_WBP_UNKNOWN_OPTION',
+      `sqliteStore has no option ${JSON.stringify(name)}.`,
+    );
+  }
+  if (typeof path !== 'string' || path === '' || path.includes('\0') || NOT_A_FILE.test(path))
+    throw new BackpressureError(
+      'ERR_WBP_SQLITE_PATH',
+      `path must be the path of a file, but was ${typeof path === 'string' ? JSON.stringify(path) : typeof path}.`,
+    );
+  return {
+    path: resolve(path),
+    busyTimeoutMs:
+      busyTimeoutMs === undefined
+        ? DEFAULT_BUSY_TIMEOUT_MS
+        : integer('ERR_WBP_SQLITE_BUSY_TIMEOUT', 'busyTimeoutMs', busyTimeoutMs, 0, MAX_BUSY_TIMEOUT_MS),
+    maxFileBytes:
+      maxFileBytes === undefined
+        ? undefined
+        : integer('ERR_WBP_SQLITE_MAX_FILE', 'maxFileBytes', maxFileBytes, 1, Number.MAX_SAFE_INTEGER),
+  };
+}
+
+function integer(
+  code: BackpressureErrorCode,
+  name: string,
+  value: unknown,
+  least: number,
+  most: number,
+): number {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value;
+  throw new BackpressureError(
+    code,
+    `${name} must be an integer from ${String(least)} to ${String(most)}, but was ${String(value)}.`,
+  );
+}

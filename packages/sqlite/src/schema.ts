@@ -1,0 +1,123 @@
+import { BackpressureError } from '@webhook-backpressure/core';
+import type { Connection } from './connection.ts';
+
+/** "WBPI" in ASCII: says in the file's header whose it is. */
+const APPLICATION_ID = 0x57_42_50_49;
+
+/** Where a delivery in `queue` stands. Statements name the numbers, because only so SQLite uses the partial indexes. */
+const STATES = `0 ready: due
+1 waiting: for a retry
+2 held: claimed by an owner, until it settles it
+3 suspect: due, after a claim that ended without a word`;
+
+/**
+ * Step n leads from version n to version n + 1. A step that has been published is never changed.
+ *
+ * What does not change, the bodies above all, stands apart from what does, because SQLite writes a changed row anew as a
+ * whole. The totals are kept because counting a million rows takes a second.
+ */
+const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE contents (
+    seq INTEGER PRIMARY KEY,
+    key TEXT NOT NULL,
+    id TEXT NOT NULL,
+    is_id_generated INTEGER NOT NULL,
+    sender TEXT,
+    headers TEXT NOT NULL,
+    received_ms REAL NOT NULL,
+    bytes INTEGER NOT NULL,
+    body BLOB NOT NULL,
+    UNIQUE (key, id)
+  ) STRICT;
+
+  -- ${STATES.replaceAll('\n', '\n  -- ')}
+  CREATE TABLE queue (
+    seq INTEGER PRIMARY KEY,
+    key TEXT NOT NULL,
+    state INTEGER NOT NULL,
+    due_ms REAL NOT NULL,
+    attempts INTEGER NOT NULL,
+    strandings INTEGER NOT NULL,
+    owner INTEGER,
+    lease_ms REAL,
+    received_ms REAL NOT NULL
+  ) STRICT;
+  CREATE INDEX queue_ready ON queue (key, due_ms) WHERE state = 0;
+  CREATE INDEX queue_held ON queue (owner, lease_ms) WHERE state = 2;
+  CREATE INDEX queue_due ON queue (state, due_ms);
+  CREATE INDEX queue_received ON queue (received_ms);
+
+  CREATE TABLE shelf (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    error TEXT NOT NULL,
+    attempts INTEGER NOT NULL,
+    shelved_ms REAL NOT NULL
+  ) STRICT;
+  CREATE INDEX shelf_order ON shelf (shelved_ms);
+  CREATE INDEX shelf_id ON shelf (id, shelved_ms);
+
+  CREATE TABLE completed (
+    key TEXT NOT NULL,
+    id TEXT NOT NULL,
+    completed_ms REAL NOT NULL,
+    PRIMARY KEY (key, id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX completed_order ON completed (completed_ms);
+
+  -- The number of an owner is never given again: its lock file is named after it.
+  CREATE TABLE owners (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    pid INTEGER NOT NULL,
+    host TEXT NOT NULL,
+    since_ms REAL NOT NULL
+  ) STRICT;
+
+  CREATE TABLE totals (
+    depth INTEGER NOT NULL,
+    in_flight INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    shelved INTEGER NOT NULL,
+    shelved_bytes INTEGER NOT NULL,
+    remembered INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO totals VALUES (0, 0, 0, 0, 0, 0);
+
+  PRAGMA application_id = ${String(APPLICATION_ID)};
+  `,
+];
+
+/** Throws unless the file is an inbox's, of a version that is known, or empty. Changes nothing. */
+export function checkFile(connection: Connection): void {
+  versionOf(connection);
+}
+
+/** Brings the file to the newest version, all steps or none. */
+export function migrate(connection: Connection): void {
+  if (versionOf(connection) === MIGRATIONS.length) return;
+  connection.transaction(() => {
+    // Another process may have been faster.
+    for (const step of MIGRATIONS.slice(versionOf(connection))) connection.execute(step);
+    connection.execute(`PRAGMA user_version = ${String(MIGRATIONS.length)}`);
+  });
+}
+
+function versionOf(connection: Connection): number {
+  const number = (sql: string): number => (connection.prepare(sql).get([]) as [number])[0];
+  const applicationId = number('PRAGMA application_id');
+  const version = number('PRAGMA user_version');
+  const isEmpty = number('SELECT count(*) FROM sqlite_schema') === 0;
+  if (applicationId !== APPLICATION_ID && !(isEmpty && applicationId === 0 && version === 0))
+    throw new BackpressureError(
+      'ERR_WBP_SQLITE_FOREIGN',
+      `${connection.path} is a SQLite file, but not that of an inbox.`,
+    );
+  if (version > MIGRATIONS.length)
+    throw new BackpressureError(
+      'ERR_WBP_SQLITE_VERSION',
+      `${connection.path} has version ${String(version)}, but this release knows versions up to ${String(MIGRATIONS.length)}.`,
+    );
+  return version;
+}

@@ -1,0 +1,112 @@
+import type { ClaimRef, Settlement } from '@webhook-backpressure/core';
+import type { Connection, Statement } from './connection.ts';
+import { encodeText } from './text.ts';
+import type { Changes, Totals } from './totals.ts';
+
+/** A delivery whose claim is still held. */
+interface Held {
+  readonly seq: number;
+  readonly key: string;
+  readonly id: string;
+  readonly bytes: number;
+  readonly isIdGenerated: boolean;
+}
+
+/** Renews and ends claims, those only that their owner still holds. */
+export class Settlements {
+  readonly #connection: Connection;
+  readonly #totals: Totals;
+  readonly #held: Statement;
+  readonly #renew: Statement;
+  readonly #retry: Statement;
+  readonly #release: Statement;
+  readonly #dequeue: Statement;
+  readonly #remove: Statement;
+  readonly #remember: Statement;
+  readonly #shelve: Statement;
+
+  constructor(connection: Connection, totals: Totals) {
+    this.#connection = connection;
+    this.#totals = totals;
+    this.#held = connection.prepare(
+      `SELECT c.seq, c.bytes, c.is_id_generated FROM contents c JOIN queue q ON q.seq = c.seq
+      WHERE c.key = ? AND c.id = ? AND q.state = 2 AND q.owner = ? AND q.attempts = ?`,
+    );
+    this.#renew = connection.prepare('UPDATE queue SET lease_ms = ? WHERE seq = ?');
+    this.#retry = connection.prepare(
+      'UPDATE queue SET state = 1, due_ms = ?, owner = NULL, lease_ms = NULL WHERE seq = ?',
+    );
+    this.#release = connection.prepare(
+      `UPDATE queue SET state = CASE WHEN strandings > 0 THEN 3 ELSE 0 END, attempts = attempts - 1,
+        due_ms = min(due_ms, ?), owner = NULL, lease_ms = NULL
+      WHERE seq = ?`,
+    );
+    this.#dequeue = connection.prepare('DELETE FROM queue WHERE seq = ?');
+    this.#remove = connection.prepare('DELETE FROM contents WHERE seq = ?');
+    this.#remember = connection.prepare(
+      'INSERT OR REPLACE INTO completed (key, id, completed_ms) VALUES (?, ?, ?)',
+    );
+    this.#shelve = connection.prepare(
+      `INSERT INTO shelf (seq, id, reason, error, attempts, shelved_ms) VALUES (?, ?, 'dead', ?, ?, ?)`,
+    );
+  }
+
+  renew(
+    self: number,
+    claims: readonly ClaimRef[],
+    { leaseMs, nowMs }: { readonly leaseMs: number; readonly nowMs: number },
+  ): readonly boolean[] {
+    return this.#connection.transaction(() =>
+      claims.map((claim) => {
+        const held = this.#find(claim, self);
+        if (held !== undefined) this.#renew.run([nowMs + leaseMs, held.seq]);
+        return held !== undefined;
+      }),
+    );
+  }
+
+  settle(self: number, settlements: readonly Settlement[], nowMs: number): readonly boolean[] {
+    return this.#totals.transaction((changes) =>
+      settlements.map((settlement) => {
+        const held = this.#find(settlement, self);
+        if (held !== undefined) this.#end(held, settlement, nowMs, changes);
+        return held !== undefined;
+      }),
+    );
+  }
+
+  #find(claim: ClaimRef, self: number): Held | undefined {
+    const key = encodeText(claim.key);
+    const id = encodeText(claim.id);
+    const row = this.#held.get([key, id, self, claim.attempt]) as [number, number, number] | undefined;
+    if (row === undefined) return undefined;
+    const [seq, bytes, isIdGenerated] = row;
+    return { seq, key, id, bytes, isIdGenerated: isIdGenerated === 1 };
+  }
+
+  #end(held: Held, settlement: Settlement, nowMs: number, changes: Changes): void {
+    const { seq, key, id, bytes, isIdGenerated } = held;
+    changes.inFlight -= 1;
+    switch (settlement.as) {
+      case 'failed':
+        this.#retry.run([settlement.retryAtMs, seq]);
+        return;
+      case 'released':
+        this.#release.run([nowMs, seq]);
+        return;
+      case 'dead':
+        this.#shelve.run([seq, id, encodeText(settlement.error), settlement.attempt, nowMs]);
+        changes.shelved += 1;
+        changes.shelvedBytes += bytes;
+        break;
+      case 'completed':
+        this.#remove.run([seq]);
+        if (isIdGenerated) break;
+        this.#remember.run([key, id, nowMs]);
+        changes.remembered += 1;
+    }
+    this.#dequeue.run([seq]);
+    changes.depth -= 1;
+    changes.bytes -= bytes;
+  }
+}

@@ -1,0 +1,64 @@
+import { BackpressureError, type InboxStore } from '@webhook-backpressure/core';
+import { openInboxFile } from './inbox-file.ts';
+import { OpenFile } from './open-file.ts';
+import { settle, type SqliteStoreOptions } from './options.ts';
+
+/**
+ * Keeps the deliveries of an inbox in a SQLite file. What a call has done is on the disk when it returns, and survives
+ * the death of the process and of the machine.
+ *
+ * Calls are synchronous: the process stands still until the disk has answered, usually for less than a millisecond, and
+ * now and then for some more while SQLite moves what is recent into the file. Several processes of one machine may use
+ * the same file, each with a store of its own; each of them works off what is due, and takes over at once what another
+ * has left when it died.
+ *
+ * The file is opened with the inbox, by `open`.
+ *
+ * @throws BackpressureError `ERR_WBP_OPTIONS`, `ERR_WBP_UNKNOWN_OPTION`, `ERR_WBP_SQLITE_PATH`,
+ * `ERR_WBP_SQLITE_BUSY_TIMEOUT` or `ERR_WBP_SQLITE_MAX_FILE` when an option is wrong. Its methods throw
+ * `ERR_WBP_SQLITE_OPEN`, `ERR_WBP_SQLITE_FOREIGN`, `ERR_WBP_SQLITE_VERSION`, `ERR_WBP_SQLITE_DAMAGED`,
+ * `ERR_WBP_SQLITE_LOCKED` and `ERR_WBP_SQLITE_WRITE`, with what SQLite said as their `cause`, and have then done
+ * nothing; before `open` and after `close`, they throw `ERR_WBP_SQLITE_NOT_OPEN`.
+ */
+export function sqliteStore(options: SqliteStoreOptions): InboxStore {
+  const settings = settle(options);
+  let open: OpenFile | undefined;
+  const file = (): OpenFile => {
+    if (open !== undefined) return open;
+    throw new BackpressureError('ERR_WBP_SQLITE_NOT_OPEN', `The store of ${settings.path} is not open.`);
+  };
+
+  return {
+    open: (nowMs) => {
+      if (open !== undefined)
+        throw new BackpressureError(
+          'ERR_WBP_SQLITE_NOT_OPEN',
+          `The store of ${settings.path} is already open; a second inbox needs a store of its own.`,
+        );
+      const connection = openInboxFile(settings);
+      try {
+        open = new OpenFile(connection, nowMs);
+      } catch (error) {
+        connection.close();
+        throw error;
+      }
+      return open.found();
+    },
+    put: (batch, { limits, nowMs }) => file().arrivals.put(batch, limits, nowMs),
+    claim: (count, claimOptions) => file().claims.claim(file().self, count, claimOptions),
+    renew: (claims, lease) => file().settlements.renew(file().self, claims, lease),
+    settle: (settlements, nowMs) => file().settlements.settle(file().self, settlements, nowMs),
+    nextDueMs: () => file().claims.nextDueMs(file().self),
+    listShelved: ({ limit, offset }) => file().shelf.list(limit, offset),
+    getShelved: (id) => file().shelf.get(id),
+    redrive: (id, { limit, nowMs }) => file().shelf.redrive(id, limit, nowMs),
+    purge: (id, { limit }) => file().shelf.purge(id, limit),
+    forget: (which) => file().remembered.forget(which),
+    stats: () => file().totals.stats(),
+    close: (nowMs) => {
+      const closing = file();
+      open = undefined;
+      closing.close(nowMs);
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import type { StoreStats } from '@webhook-backpressure/core';
+import type { Connection, Statement } from './connection.ts';
+
+/** By how much a call changes the totals. */
+export interface Changes {
+  depth: number;
+  inFlight: number;
+  bytes: number;
+  shelved: number;
+  shelvedBytes: number;
+  remembered: number;
+}
+
+/** How many deliveries stand where, kept with every commit. */
+export class Totals {
+  readonly #connection: Connection;
+  readonly #read: Statement;
+  readonly #add: Statement;
+  readonly #oldest: Statement;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+    this.#read = connection.prepare(
+      'SELECT depth, in_flight, bytes, shelved, shelved_bytes, remembered FROM totals',
+    );
+    this.#add = connection.prepare(
+      `UPDATE totals SET depth = depth + ?, in_flight = in_flight + ?, bytes = bytes + ?,
+        shelved = shelved + ?, shelved_bytes = shelved_bytes + ?, remembered = remembered + ?`,
+    );
+    this.#oldest = connection.prepare('SELECT min(received_ms) FROM queue');
+  }
+
+  read(): Changes {
+    const [depth, inFlight, bytes, shelved, shelvedBytes, remembered] = this.#read.get([]) as [
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
+    return { depth, inFlight, bytes, shelved, shelvedBytes, remembered };
+  }
+
+  stats(): StoreStats {
+    const [oldest] = this.#oldest.get([]) as [number | null];
+    return { ...this.read(), oldestReceivedAtMs: oldest ?? undefined };
+  }
+
+  /** One commit, with what it changes of the totals. */
+  transaction<T>(work: (changes: Changes) => T): T {
+    return this.#connection.transaction(() => {
+      const changes = { depth: 0, inFlight: 0, bytes: 0, shelved: 0, shelvedBytes: 0, remembered: 0 };
+      const result = work(changes);
+      const { depth, inFlight, bytes, shelved, shelvedBytes, remembered } = changes;
+      const values = [depth, inFlight, bytes, shelved, shelvedBytes, remembered];
+      // A transaction that writes nothing does not wait for the disk.
+      if (values.some((value) => value !== 0)) this.#add.run(values);
+      return result;
+    });
+  }
+}

@@ -1,0 +1,51 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import Database from 'libsql';
+import { sqliteStore } from '@webhook-backpressure/sqlite';
+import { Scratch } from './scratch.ts';
+
+/** The page that holds the beginning of the file, and where its damage begins. */
+const FIRST_PAGE = 4096;
+
+/** Files that a store must refuse, each in its own way. */
+export class BrokenFiles {
+  readonly #scratch = new Scratch();
+  readonly #lock: Database.Database;
+  readonly missing: string = this.#scratch.file('missing.db');
+  readonly ofAnotherProgram: string = this.#scratch.file('another.db');
+  readonly ofANewerRelease: string = this.#scratch.file('newer.db');
+  readonly damaged: string = this.#scratch.file('damaged.db');
+  readonly locked: string = this.#scratch.file('locked.db');
+
+  constructor() {
+    execute(this.ofAnotherProgram, 'CREATE TABLE users (name TEXT)');
+    for (const path of [this.ofANewerRelease, this.damaged, this.locked]) makeInbox(path);
+    execute(this.ofANewerRelease, 'PRAGMA user_version = 1000');
+    damage(this.damaged);
+    this.#lock = new Database(this.locked);
+    this.#lock.exec('BEGIN EXCLUSIVE');
+  }
+
+  dispose(): void {
+    this.#lock.close();
+    this.#scratch.dispose();
+  }
+}
+
+export function makeInbox(path: string): void {
+  const store = sqliteStore({ path });
+  void store.open(0);
+  void store.close(0);
+}
+
+export function execute(path: string, sql: string): void {
+  const database = new Database(path);
+  database.exec(sql);
+  database.close();
+}
+
+/** Leaves the first page, so that the file is still taken for what it was. */
+export function damage(path: string): void {
+  const bytes = readFileSync(path);
+  bytes.fill(0xaa, FIRST_PAGE);
+  writeFileSync(path, bytes);
+}
