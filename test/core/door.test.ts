@@ -18,6 +18,7 @@ interface Request {
 const reader: RequestReader<Request> = {
   method: (request) => request.method,
   headers: (request) => request.headers ?? {},
+  warn: () => undefined,
 };
 
 function door(options: MiddlewareOptions<Request> = {}): Door<Request> {
