@@ -164,6 +164,8 @@ export class Receiver {
     this.server.closeAllConnections();
     await closed;
     await this.when(({ active, depth }) => active === 0 && depth === 0);
+    const warnings = this.errors.filter((error) => error instanceof Error && error.name.includes('Warning'));
+    expect(warnings).toEqual([]);
     const { admitted, completed, failed, withdrawn } = this.snapshot.totals;
     const left = Object.values(withdrawn).reduce((sum, count) => sum + count, 0);
     expect(admitted).toBe(completed + failed + left);

@@ -23,6 +23,7 @@ export function departure(start: Start): void {
       expect([(await first.reply).status, (await staying.reply).status]).toEqual([200, 200]);
       expect(receiver.handled).toHaveLength(2);
       expect(receiver.snapshot.totals).toMatchObject({ started: 2, completed: 2 });
+      expect(receiver.errors).toEqual([]);
     });
 
     it('gives its permit back while it is handled', async () => {

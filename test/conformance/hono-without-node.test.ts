@@ -1,0 +1,181 @@
+import type { IntakeSnapshot } from '@webhook-backpressure/core';
+import { manualClock } from '@webhook-backpressure/core/testing';
+import { webhookBackpressure, type WebhookBackpressureOptions } from '@webhook-backpressure/hono';
+import { Hono as HonoLatest, type Handler } from 'hono';
+import { Hono as Hono40 } from 'hono40';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+
+// Without a server: what tells of a sender that leaves, and of a response that ends, are a signal and a body.
+describe.each([
+  { name: 'Hono 4.0', Hono: Hono40 },
+  { name: 'Hono 4', Hono: HonoLatest },
+])('$name where only web standards are known', ({ Hono }) => {
+  afterEach(() => {
+    vi.unstubAllGlobals();
+  });
+
+  function serve(handler: Handler, options: WebhookBackpressureOptions = {}) {
+    const clock = manualClock();
+    const middleware = webhookBackpressure({ concurrency: 1, clock, ...options });
+    const app = new Hono();
+    app.onError((error, c) => c.text(error.message, 500));
+    app.use('*', middleware);
+    app.post('/', handler);
+    const post = (init: RequestInit = {}, ...rest: unknown[]): Promise<Response> =>
+      Promise.resolve(
+        app.fetch(new Request('http://x/', { method: 'POST', ...init }), ...(rest as [object, never])),
+      );
+    const snapshot = (): IntakeSnapshot => middleware.intake.snapshot();
+    return { post, snapshot, clock, intake: middleware.intake };
+  }
+
+  /** A stream that a test writes to, and its answer. */
+  function streamed(): { handler: Handler; out: WritableStreamDefaultWriter<Uint8Array> } {
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+    return { handler: () => new Response(readable), out: writable.getWriter() };
+  }
+
+  const text = new TextEncoder();
+  const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+  it('releases the permit when an answer without a body is made', async () => {
+    const { post, snapshot } = serve((c) => c.body(null, 204));
+    await post();
+    expect(snapshot()).toMatchObject({ active: 0, totals: { completed: 1 } });
+  });
+
+  it('releases the permit of an answer in memory, whether anybody reads it or not', async () => {
+    const { post, snapshot } = serve((c) => c.text('done'));
+    const response = await post();
+    await settled();
+    expect(snapshot()).toMatchObject({ active: 0, totals: { completed: 1 } });
+    expect(await response.text()).toBe('done');
+  });
+
+  it('holds the permit until a streamed body has ended', async () => {
+    const { handler, out } = streamed();
+    const { post, snapshot } = serve(handler);
+    const reading = (await post()).text();
+    for (const word of ['a', 'b', 'c', 'd']) await out.write(text.encode(word));
+    expect(snapshot().active).toBe(1);
+    await out.close();
+    expect(await reading).toBe('abcd');
+    expect(snapshot()).toMatchObject({ active: 0, totals: { completed: 1, failed: 0 } });
+  });
+
+  it('releases the permit as a failure when a streamed body is cancelled', async () => {
+    const { handler, out } = streamed();
+    const { post, snapshot } = serve(handler);
+    const response = await post();
+    out.closed.catch(() => undefined);
+    await response.body?.cancel();
+    expect(snapshot()).toMatchObject({ active: 0, totals: { completed: 0, failed: 1 } });
+  });
+
+  it('releases the permit as a failure when a streamed body breaks', async () => {
+    const { handler, out } = streamed();
+    const { post, snapshot } = serve(handler);
+    const response = await post();
+    const reading = response.text();
+    await out.abort(new Error('source failed'));
+    await expect(reading).rejects.toThrow('source failed');
+    expect(snapshot()).toMatchObject({ active: 0, totals: { completed: 0, failed: 1 } });
+  });
+
+  it.each([
+    ['an error', new Error('handler failed')],
+    ['what is no error', 'handler failed'],
+  ])('releases the permit as a failure when a handler throws %s', async (_what, thrown) => {
+    const { post, snapshot } = serve((c) => {
+      AbortSignal.abort(thrown).throwIfAborted();
+      return c.text('done');
+    });
+    await post().catch(() => undefined);
+    await settled();
+    expect(snapshot()).toMatchObject({ active: 0, totals: { completed: 0, failed: 1 } });
+  });
+
+  it('lets a sender that leaves out of the queue, and gives back its permit while it is handled', async () => {
+    const handled = vi.fn(() => new Promise<Response>(() => undefined));
+    const { post, snapshot } = serve(handled);
+    const [first, second] = [new AbortController(), new AbortController()];
+    void post({ signal: first.signal });
+    const waiting = post({ signal: second.signal });
+    await settled();
+    expect(snapshot()).toMatchObject({ active: 1, depth: 1 });
+    second.abort();
+    expect(snapshot()).toMatchObject({ active: 1, depth: 0, totals: { withdrawn: { abandoned: 1 } } });
+    await waiting;
+    first.abort();
+    expect(snapshot()).toMatchObject({ active: 0, totals: { failed: 1 } });
+    expect(handled).toHaveBeenCalledOnce();
+  });
+
+  it('does not admit a sender that has gone before', async () => {
+    const { post, snapshot } = serve((c) => c.text('done'));
+    const gone = new AbortController();
+    gone.abort();
+    await post({ signal: gone.signal });
+    expect(snapshot().totals.admitted).toBe(0);
+  });
+
+  it('passes on a fetched response, whose headers cannot be changed, with the rate-limit headers', async () => {
+    const { post, snapshot } = serve(() => fetch('data:text/html,fetched'), { standardHeaders: 'draft-8' });
+    const response = await post();
+    expect(response.headers.get('ratelimit-policy')).toBe('"queue";q=800');
+    expect(response.headers.get('content-type')).toBe('text/html');
+    expect(await response.text()).toBe('fetched');
+    expect(snapshot()).toMatchObject({ active: 0, totals: { completed: 1 } });
+  });
+
+  describe('on Workers', () => {
+    /** A context of a request there, and what it was asked to wait for. */
+    function context(): { stays: Promise<unknown>[]; rest: unknown[] } {
+      vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' });
+      const stays: Promise<unknown>[] = [];
+      const executionContext = {
+        waitUntil: (stay: Promise<unknown>) => void stays.push(stay),
+        passThroughOnException: () => undefined,
+      };
+      return { stays, rest: [{}, executionContext] };
+    }
+    const isSettled = async (stay: Promise<unknown> | undefined): Promise<boolean> =>
+      Promise.race([stay?.then(() => true), settled().then(() => false)]) as Promise<boolean>;
+
+    it('stays until the permit is back', async () => {
+      const { stays, rest } = context();
+      const { handler, out } = streamed();
+      const { post } = serve(handler);
+      const reading = (await post({}, ...rest)).text();
+      expect(await isSettled(stays[0])).toBe(false);
+      await out.close();
+      await reading;
+      expect(await isSettled(stays[0])).toBe(true);
+    });
+
+    it('has something of its own to wait for while it waits, and neither that nor its stay after a refusal', async () => {
+      const { stays, rest } = context();
+      const { post, clock } = serve(() => new Promise<Response>(() => undefined), { maxWaitMs: 1000 });
+      const set = vi.spyOn(globalThis, 'setInterval');
+      const clear = vi.spyOn(globalThis, 'clearInterval');
+      void post({}, ...rest);
+      expect(set).not.toHaveBeenCalled();
+      const waiting = post({}, ...rest);
+      expect(set).toHaveBeenCalledOnce();
+      clock.advance(1100);
+      expect((await waiting).status).toBe(503);
+      expect(clear).toHaveBeenCalledWith(set.mock.results[0]?.value);
+      expect(await isSettled(stays[1])).toBe(true);
+      expect(await isSettled(stays[0])).toBe(false);
+      set.mockRestore();
+      clear.mockRestore();
+    });
+
+    it('does without a context, if the app was called without one', async () => {
+      context();
+      const { post, snapshot } = serve((c) => c.text('done'));
+      expect(await (await post()).text()).toBe('done');
+      expect(snapshot().totals.completed).toBe(1);
+    });
+  });
+});
