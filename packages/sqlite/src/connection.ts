@@ -109,12 +109,15 @@ export class Connection {
    * Moves what is recent into the file, so that it is whole without the one beside it. SQLite does so itself only
    * when every statement is gone, and libsql leaves that to the garbage collector.
    */
-  close(): void {
+  tidy(): void {
     try {
       this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     } catch {
       // What is committed is safe beside the file as well.
     }
+  }
+
+  close(): void {
     this.#database.close();
   }
 }

@@ -51,6 +51,7 @@ export class OpenFile {
     } finally {
       // Also when the claims could not be given back: then this owner is dead, and they are taken.
       const { path } = this.#connection;
+      this.#connection.tidy();
       this.#connection.close();
       this.#lock.release();
       removeLock(path, this.self);

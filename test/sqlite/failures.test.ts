@@ -1,0 +1,241 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { BackpressureError, type InboxStore } from '@webhook-backpressure/core';
+import { sqliteStore } from '@webhook-backpressure/sqlite';
+import Database from 'libsql';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  bury,
+  claim,
+  claimOne,
+  delivery,
+  ends,
+  idsOf,
+  LEASE,
+  opened,
+  put,
+  settle,
+  START,
+} from '../inbox/store-cases/store-words.ts';
+import { BrokenFiles, damage, execute, makeInbox } from './broken-files.ts';
+import { Scratch } from './scratch.ts';
+
+let scratch: Scratch;
+/** Taken back after the test, the last first. */
+let undo: (() => void)[];
+
+beforeEach(() => {
+  scratch = new Scratch();
+  undo = [
+    () => {
+      scratch.dispose();
+    },
+  ];
+});
+afterEach(() => {
+  for (const action of undo.reverse()) action();
+});
+
+const KIB = 1024;
+const isRoot = process.getuid?.() === 0;
+const bed = (maxFileBytes?: number) => ({
+  store: () => sqliteStore({ path: scratch.file(), maxFileBytes, busyTimeoutMs: 0 }),
+  dispose: () => undefined,
+});
+const large = (id: string) => delivery(id, { rawBody: new Uint8Array(100 * KIB) });
+
+/** What a call throws. */
+async function thrownBy(action: () => unknown): Promise<BackpressureError> {
+  try {
+    await action();
+  } catch (error) {
+    expect(error).toBeInstanceOf(BackpressureError);
+    return error as BackpressureError;
+  }
+  throw new Error('nothing was thrown');
+}
+
+async function fill(store: InboxStore): Promise<BackpressureError> {
+  for (let at = 0; at < 1000; at += 1) {
+    try {
+      await put(store, [large(String(at))]);
+    } catch (error) {
+      return error as BackpressureError;
+    }
+  }
+  throw new Error('it never was full');
+}
+
+function integrity(): unknown {
+  return new Database(scratch.file()).pragma('integrity_check');
+}
+
+/** What every store must still do after a call that found no room. */
+async function survivesBeingFull(store: InboxStore): Promise<void> {
+  const error = await fill(store);
+  expect(error).toMatchObject({ code: 'ERR_WBP_SQLITE_WRITE', cause: { code: 'SQLITE_FULL' } });
+  const before = await store.stats();
+  expect(before.depth).toBeGreaterThan(0);
+  // All or nothing: the small one would have found its place.
+  await thrownBy(() =>
+    put(store, [delivery('small'), ...[1, 2, 3].map((at) => large(`more ${String(at)}`))]),
+  );
+  expect(await store.stats()).toEqual(before);
+}
+
+describe('a full disk', () => {
+  it('by maxFileBytes: the call throws, nothing of it is done, and it goes on when there is room', async () => {
+    const store = await opened(bed(1024 * KIB));
+    await survivesBeingFull(store);
+    await settle(store, ends.completed(await claimOne(store)));
+    expect(await put(store, [large('again')])).toEqual(['stored']);
+    expect(integrity()).toEqual([{ integrity_check: 'ok' }]);
+  });
+
+  it('by a file system that is full: the same, also at the next start', async ({ skip }) => {
+    skip(!canMount(), 'this system does not let us mount a file system');
+    mount(scratch.folder, 'size=2m');
+    const store = await opened(bed());
+    await survivesBeingFull(store);
+    const { depth } = await store.stats();
+    // What is full cannot write that it closes, and is closed all the same.
+    await store.close(START);
+    execFileSync('mount', ['-o', 'remount,size=16m', scratch.folder]);
+    const next = await opened(bed());
+    expect((await next.stats()).depth).toBe(depth);
+    const ids = idsOf(await claim(next, depth));
+    expect(ids).toEqual(ids.map((_, at) => String(at)));
+    expect(integrity()).toEqual([{ integrity_check: 'ok' }]);
+    await next.close(START);
+  });
+});
+
+describe('a file that may only be read', () => {
+  it('makes every change throw, and a start as well', async ({ skip }) => {
+    skip(isRoot && !canMount(), 'nothing is read-only to root, and this system does not let us mount');
+    const store = await opened(bed());
+    await put(store, [delivery('a')]);
+    await store.close(START);
+    makeReadOnly(scratch.folder);
+    const error = await thrownBy(() => opened(bed()));
+    expect(error.code).toBe('ERR_WBP_SQLITE_WRITE');
+    expect(error.message).toContain('read-only');
+  });
+});
+
+describe('a file that is damaged', () => {
+  it('is refused, and left as it is', async () => {
+    makeInbox(scratch.file());
+    damage(scratch.file());
+    const before = readFileSync(scratch.file());
+    const error = await thrownBy(() => opened(bed()));
+    expect(error).toMatchObject({ code: 'ERR_WBP_SQLITE_DAMAGED', cause: { code: 'SQLITE_CORRUPT' } });
+    expect(readFileSync(scratch.file()).equals(before)).toBe(true);
+  });
+
+  it('is refused when it is no SQLite file at all', async () => {
+    const error = await thrownBy(() => sqliteStore({ path: import.meta.filename }).open(START));
+    expect(error.code).toBe('ERR_WBP_SQLITE_DAMAGED');
+  });
+});
+
+describe('a file that another program has locked', () => {
+  it('makes the call throw, and goes on when it is free', async () => {
+    const store = await opened(bed());
+    await put(store, [delivery('a')]);
+    const other = new Database(scratch.file());
+    other.exec('BEGIN IMMEDIATE');
+    for (const call of [() => put(store, [delivery('b')]), () => claim(store, 1)]) {
+      expect(await thrownBy(call)).toMatchObject({
+        code: 'ERR_WBP_SQLITE_LOCKED',
+        cause: { code: 'SQLITE_BUSY' },
+      });
+    }
+    // Who only reads need not wait.
+    expect((await store.stats()).depth).toBe(1);
+    other.exec('ROLLBACK');
+    expect(await put(store, [delivery('b')])).toEqual(['stored']);
+  });
+});
+
+describe('a file of another version', () => {
+  it('is refused when it is newer or not ours, and not changed', async () => {
+    const files = new BrokenFiles();
+    undo.push(() => {
+      files.dispose();
+    });
+    for (const path of [files.ofANewerRelease, files.ofAnotherProgram]) {
+      const before = readFileSync(path);
+      await thrownBy(() => sqliteStore({ path }).open(START));
+      expect(readFileSync(path).equals(before), path).toBe(true);
+    }
+  });
+
+  it('is made when a start was cut short before anything was written', async () => {
+    execute(scratch.file(), 'PRAGMA journal_mode = WAL');
+    expect(await (await opened(bed())).stats()).toMatchObject({ depth: 0 });
+  });
+});
+
+describe('a clock that jumps', () => {
+  const DAY = 86_400_000;
+
+  it('forward: keeps claims with a live owner that is alone, and brings retries forward', async () => {
+    const store = await opened(bed());
+    await put(store, [delivery('a'), delivery('b')]);
+    const [a, b] = await claim(store, 2);
+    await settle(store, ends.failed(b as NonNullable<typeof b>, START + 1000));
+    expect(idsOf(await claim(store, 2, { nowMs: START + DAY }))).toEqual(['b']);
+    expect(await settle(store, ends.completed(a as NonNullable<typeof a>), START + DAY)).toBe(true);
+  });
+
+  it('back: keeps nothing waiting that was due', async () => {
+    const store = await opened(bed());
+    await put(store, [delivery('a'), delivery('b')]);
+    await claim(store, 1);
+    expect(idsOf(await claim(store, 1, { nowMs: START - DAY }))).toEqual(['b']);
+    await store.close(START - DAY);
+    const next = await opened(bed(), START - DAY);
+    expect(await claim(next, 2, { nowMs: START - DAY, leaseMs: LEASE })).toHaveLength(2);
+    await bury(next, 'c', START - DAY);
+  });
+});
+
+/** Whether this system lets the tests mount a small file system: as root of a machine or container that allows it. */
+function canMount(): boolean {
+  const probe = new Scratch();
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', probe.folder], { stdio: 'ignore' });
+    execFileSync('umount', [probe.folder], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  } finally {
+    probe.dispose();
+  }
+}
+
+function makeReadOnly(folder: string): void {
+  if (isRoot) {
+    execFileSync('mount', ['--bind', folder, folder]);
+    undo.push(() => {
+      execFileSync('umount', ['-l', folder]);
+    });
+    execFileSync('mount', ['-o', 'remount,ro,bind', folder]);
+    return;
+  }
+  for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o444);
+  chmodSync(folder, 0o555);
+  undo.push(() => {
+    chmodSync(folder, 0o755);
+  });
+}
+
+function mount(folder: string, options: string): void {
+  execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder]);
+  undo.push(() => {
+    // Lazily: libsql closes files when it collects garbage.
+    execFileSync('umount', ['-l', folder]);
+  });
+}
