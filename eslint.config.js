@@ -25,6 +25,8 @@ export default defineConfig(
       // Where an invariant rules out `undefined`, `as T` says so; the strict set forbids the `!` that this rule
       // would have instead.
       '@typescript-eslint/non-nullable-type-assertion-style': 'off',
+      // Express merges what middleware adds to a request from a global namespace.
+      '@typescript-eslint/no-namespace': ['error', { allowDeclarations: true }],
       // A framework counts an error handler's parameters, so some must stand there unused.
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
     },

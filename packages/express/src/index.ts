@@ -16,7 +16,6 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 
 declare global {
   // Express merges what its middleware adds to a request from this namespace.
-  // eslint-disable-next-line @typescript-eslint/no-namespace
   namespace Express {
     interface Request {
       /** What `webhookBackpressure` found out about this delivery; undefined for a request that it skipped. */
