@@ -1,7 +1,12 @@
-import { RetryAfter, type Refused, type Situation } from '../../../packages/core/src/retry-after.ts';
+import {
+  RetryAfter,
+  type Refused,
+  type RetryAfterSettings,
+  type Situation,
+} from '../../../packages/core/src/retry-after.ts';
 import { seeded } from '../harness.ts';
 
-export const SETTINGS = { strategy: 'booked', minSeconds: 1, maxSeconds: 900 } as const;
+export const SETTINGS: RetryAfterSettings = { strategy: 'booked', minSeconds: 1, maxSeconds: 900 };
 
 /** A burst: 800 wait, the door opens again at 500, and 100 a second are worked off. So it opens in three seconds. */
 export function situation(nowMs: number, changes: Partial<Situation> = {}): Situation {
