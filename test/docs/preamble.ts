@@ -9,6 +9,8 @@ import type * as sqlite from '@webhook-backpressure/sqlite';
 
 declare global {
   const createIntake: typeof core.createIntake;
+  const createInbox: typeof core.createInbox;
+  const memoryStore: typeof core.memoryStore;
   const sizeQueue: typeof core.sizeQueue;
   const cloudEventsHandshake: typeof core.cloudEventsHandshake;
   const manualClock: typeof testing.manualClock;
@@ -18,6 +20,7 @@ declare global {
   const processPressure: typeof node.processPressure;
 
   const intake: core.Intake;
+  const inbox: core.Inbox;
   const backpressure: { readonly intake: core.Intake };
   const app: Express;
   const server: Server;

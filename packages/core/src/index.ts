@@ -51,3 +51,25 @@ export {
   type StoreStats,
 } from './inbox/inbox-store.ts';
 export { memoryStore } from './inbox/memory-store.ts';
+export { createInbox } from './inbox/create-inbox.ts';
+export type { BodyCollector, BodyEnd } from './inbox/body-collector.ts';
+export type { Signal } from './inbox/abort.ts';
+export type { InboxDelivery, RawDelivery } from './inbox/inbox-delivery.ts';
+export type { InboxEvent, InboxListener } from './inbox/inbox-events.ts';
+export type {
+  HandshakeReply,
+  InboxOptions,
+  InboxTunable,
+  ProcessContext,
+  RetryOptions,
+} from './inbox/inbox-options.ts';
+export type {
+  DeadLetter,
+  DeadLetters,
+  Inbox,
+  InboxAnswer,
+  InboxCloseReport,
+  InboxRequest,
+  InboxSnapshot,
+  InboxTotals,
+} from './inbox/inbox.ts';

@@ -1,0 +1,263 @@
+import { DAY_MS } from '../checks.ts';
+import { monotonic } from '../clock.ts';
+import { createIntake } from '../create-intake.ts';
+import { invalid } from '../errors.ts';
+import type { Intake } from '../intake.ts';
+import type { IntakeState } from '../snapshot.ts';
+import { Agenda } from './agenda.ts';
+import { deadLetters } from './dead-letters.ts';
+import { InboxDoor } from './inbox-door.ts';
+import type { InboxListener } from './inbox-events.ts';
+import type { InboxOptions, InboxTunable } from './inbox-options.ts';
+import { InboxRefuser } from './inbox-refuser.ts';
+import { InboxReport } from './inbox-report.ts';
+import { resolveInboxOptions, updateInboxSettings, type InboxSettings } from './inbox-settings.ts';
+import type { DeliveryRef, InboxStore, OpenedStore, StoreStats } from './inbox-store.ts';
+import type {
+  DeadLetters,
+  Inbox,
+  InboxAnswer,
+  InboxCloseReport,
+  InboxRequest,
+  InboxSnapshot,
+} from './inbox.ts';
+import { Level } from './level.ts';
+import { Pace } from './pace.ts';
+import { StoreHealth } from './store-health.ts';
+import { Upkeep } from './upkeep.ts';
+import { wallTime } from './wall-time.ts';
+import { Workers } from './workers.ts';
+
+const DEFAULT_TIMEOUT_MS = 10_000;
+/** What is left for the store to let go of everything, after the handlers' time. */
+const LAST_WORDS_MS = 2000;
+/** The workers' intake takes a permit back only after the run itself has ended; this is the net below it. */
+const BACKSTOP_MS = 60_000;
+
+/** Composes the parts of an inbox: the door on one side, the workers on the other, and the store between them. */
+export class DurableInbox implements Inbox {
+  readonly deadLetters: DeadLetters;
+  #settings: InboxSettings;
+  #phase: 'opening' | 'open' | 'closing' | 'closed' = 'opening';
+  readonly #store: InboxStore;
+  readonly #now: () => number;
+  readonly #wallMs: () => number;
+  readonly #report: InboxReport;
+  readonly #agenda: Agenda;
+  readonly #health: StoreHealth;
+  readonly #level: Level = new Level();
+  readonly #intake: Intake;
+  readonly #pace: Pace;
+  readonly #refuser: InboxRefuser;
+  readonly #door: InboxDoor;
+  readonly #workers: Workers;
+  readonly #upkeep: Upkeep;
+  #opening: Promise<void> = Promise.resolve();
+  #stats: StoreStats | undefined;
+  #closed: Promise<InboxCloseReport> | undefined;
+
+  constructor(options: InboxOptions) {
+    const { settings, fixtures } = resolveInboxOptions(options);
+    const { store } = options;
+    this.#settings = settings;
+    this.#store = store;
+    const now = (this.#now = monotonic(fixtures.clock));
+    const wallMs = (this.#wallMs = wallTime(fixtures.wallClock, now));
+    const report = (this.#report = new InboxReport(now));
+    const agenda = (this.#agenda = new Agenda(fixtures.clock, now));
+    const health = (this.#health = new StoreHealth(agenda, report));
+    const { concurrency, drainRate } = settings.intake;
+    this.#intake = createIntake({
+      ...{ concurrency, drainRate, clock: fixtures.clock, random: fixtures.random },
+      ...{ maxWaitMs: DAY_MS, highWaterMark: 1, maxHandlingMs: backstop(settings) },
+    });
+    this.#intake.subscribe(({ type }) => {
+      if (type === 'stalled' || type === 'recovered') report.emit({ type });
+    });
+    this.#pace = new Pace(this.#intake);
+    this.#refuser = new InboxRefuser(fixtures.random, this.#level, this.#pace, report);
+    const common = { store, health, agenda, report, fixtures, now, wallMs, level: this.#level };
+    const current = (): InboxSettings => this.#settings;
+    this.#workers = new Workers({
+      ...common,
+      ...{ intake: this.#intake, pace: this.#pace, process: options.process, onDead: options.onDead },
+      settings: current,
+      relieved: this.#judge,
+    });
+    this.#door = new InboxDoor({
+      ...common,
+      ...{ options, refuser: this.#refuser, settings: current, judge: this.#judge },
+      isOpen: () => this.#phase === 'open' || this.#phase === 'opening',
+      isReady: () => this.#phase !== 'opening',
+      stored: () => {
+        this.#workers.claims.look();
+      },
+    });
+    this.#upkeep = new Upkeep({
+      ...common,
+      retentionMs: () => this.#settings.retentionMs,
+      isQuiet: () => !this.#workers.isStoring && !this.#door.isStoring,
+      learn: this.#learn,
+    });
+    this.deadLetters = deadLetters({ store, report, wallMs, restored: this.#restore });
+    this.#measure();
+    this.#open();
+  }
+
+  receive(request: InboxRequest): Promise<InboxAnswer | null> {
+    return this.#door.receive(request);
+  }
+
+  snapshot(): InboxSnapshot {
+    this.#measure();
+    this.#refuser.advance(this.#now());
+    const { depth, bytes, keys, effectiveCapacity, highWater, lowWater } = this.#level;
+    const oldest = depth === 0 ? undefined : this.#stats?.oldestReceivedAtMs;
+    return {
+      state: this.#state(),
+      depth,
+      active: this.#workers.active,
+      bytes,
+      shelved: this.#stats?.shelved ?? 0,
+      capacity: this.#settings.intake.capacity,
+      effectiveCapacity,
+      maxBytes: this.#settings.maxBytes,
+      highWater,
+      lowWater,
+      concurrency: this.#intake.snapshot().concurrency,
+      drainRate: this.#pace.drainRate,
+      oldestAgeMs: oldest === undefined ? 0 : Math.max(0, this.#wallMs() - oldest),
+      booked: this.#refuser.retryAfter.booked,
+      keys,
+      totals: this.#report.read(),
+    };
+  }
+
+  update(changes: InboxTunable): void {
+    const before = this.#settings;
+    this.#settings = updateInboxSettings(before, changes);
+    const { concurrency, drainRate } = changes;
+    this.#intake.update({ concurrency, drainRate, maxHandlingMs: backstop(this.#settings) });
+    this.#judge();
+    this.#workers.claims.look();
+    const options = Object.keys(changes).filter((name) => changes[name as keyof InboxTunable] !== undefined);
+    this.#report.emit({ type: 'updated', options });
+  }
+
+  subscribe(listener: InboxListener): () => void {
+    if (typeof listener !== 'function') throw invalid('ERR_WBP_LISTENER', 'listener', 'a function', listener);
+    return this.#report.listeners.add(listener);
+  }
+
+  close({
+    timeoutMs = DEFAULT_TIMEOUT_MS,
+  }: { timeoutMs?: number | undefined } = {}): Promise<InboxCloseReport> {
+    if (!(typeof timeoutMs === 'number' && timeoutMs >= 0 && timeoutMs <= DAY_MS)) {
+      throw invalid('ERR_WBP_CLOSE', 'timeoutMs', 'a number of milliseconds from 0 to 86400000', timeoutMs);
+    }
+    this.#closed ??= this.#shutDown(timeoutMs);
+    return this.#closed;
+  }
+
+  async #shutDown(timeoutMs: number): Promise<InboxCloseReport> {
+    this.#phase = 'closing';
+    const { totals } = this.#report;
+    const endedBefore = totals.completed + totals.failed;
+    this.#workers.stopStarting();
+    const inTime = (work: Promise<unknown>, ms: number): Promise<unknown> =>
+      Promise.race([work, this.#agenda.pause(ms)]);
+    await inTime(this.#workers.idle(), timeoutMs);
+    const remaining = this.#workers.runs.size;
+    await inTime(this.#letGo(), LAST_WORDS_MS);
+    this.#agenda.stop();
+    await this.#intake.close({ timeoutMs: 0 });
+    this.#phase = 'closed';
+    const report = {
+      completed: totals.completed + totals.failed - endedBefore,
+      refused: 0,
+      remaining,
+    } as const;
+    this.#report.emit({ type: 'closed', completed: report.completed, remaining });
+    return report;
+  }
+
+  async #letGo(): Promise<void> {
+    await this.#workers.abandon();
+    await Promise.all([this.#opening, this.#door.idle(), this.#workers.claims.idle()]);
+    try {
+      await this.#store.close(this.#wallMs());
+    } catch (error) {
+      this.#health.failed('close', error);
+    }
+  }
+
+  /** What the store throws at once is thrown to whoever made the inbox; what it rejects with is tried again. */
+  #open(): void {
+    const opened = this.#store.open(this.#wallMs());
+    if (opened instanceof Promise) this.#opening = this.#openLater(opened);
+    else this.#begin(opened);
+  }
+
+  async #openLater(first: Promise<OpenedStore>): Promise<void> {
+    for (let opening = first; this.#phase === 'opening'; opening = this.#openAgain()) {
+      try {
+        this.#begin(await opening);
+        this.#health.worked();
+        return;
+      } catch (error) {
+        this.#health.failed('open', error);
+        await this.#health.rest();
+      }
+    }
+  }
+
+  async #openAgain(): Promise<OpenedStore> {
+    return await this.#store.open(this.#wallMs());
+  }
+
+  #begin(opened: OpenedStore): void {
+    this.#stats = opened;
+    this.#level.fill(opened, opened.depthByKey);
+    if (this.#phase !== 'opening') return;
+    this.#phase = 'open';
+    this.#workers.isOpen = true;
+    this.#judge();
+    this.#upkeep.begin();
+    this.#workers.claims.look();
+  }
+
+  readonly #learn = (stats: StoreStats, isWhole: boolean): void => {
+    this.#stats = stats;
+    if (isWhole) this.#level.correct(stats);
+    this.#judge();
+    // Another process may have left something, or have stored something while its own workers are busy.
+    this.#workers.claims.look();
+  };
+
+  readonly #restore = (restored: readonly DeliveryRef[]): Promise<void> => {
+    // Their bytes are learnt from the store.
+    for (const { key } of restored) this.#level.add({ key, bytes: 0 });
+    return this.#upkeep.run();
+  };
+
+  #measure(): void {
+    this.#level.measure(this.#settings, this.#pace.drainRate);
+  }
+
+  readonly #judge = (): void => {
+    this.#measure();
+    if (!this.#level.judge()) return;
+    const { shedding, depth, bytes } = this.#level;
+    this.#report.emit({ type: shedding ? 'shedding' : 'accepting', depth, bytes });
+  };
+
+  #state(): IntakeState {
+    if (this.#phase === 'closing' || this.#phase === 'closed') return this.#phase;
+    if (this.#pace.isStalled) return 'stalled';
+    return this.#level.shedding ? 'shedding' : 'accepting';
+  }
+}
+
+function backstop({ intake }: InboxSettings): number {
+  return Math.min(DAY_MS, intake.maxHandlingMs + BACKSTOP_MS);
+}

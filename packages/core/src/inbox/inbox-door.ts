@@ -1,0 +1,266 @@
+import { Deadlines } from '../deadlines.ts';
+import { DEFAULT_KEY, type Delivery } from '../delivery.ts';
+import { BackpressureError } from '../errors.ts';
+import { Handshakes } from '../handshakes.ts';
+import { createRecognition, deliveryOf, idOf, type Recognition } from '../recognition.ts';
+import type { Refusal, RefusalReason } from '../refusal.ts';
+import { resolveSenders } from '../resolve-senders.ts';
+import type { RequestHeaders } from '../sender-profile.ts';
+import { builtInSenders } from '../senders.ts';
+import { BodyBudget, BodyCollector } from './body-collector.ts';
+import { answerHandshake } from './body-handshakes.ts';
+import { GroupCommit } from './group-commit.ts';
+import type { InboxAnswer, InboxRequest } from './inbox.ts';
+import { acknowledged, handshakeAnswer, tooLarge, UNVERIFIED } from './inbox-answers.ts';
+import { rawDelivery, type RawDelivery } from './inbox-delivery.ts';
+import { boundedName, generatedId } from './inbox-ids.ts';
+import type { InboxOptions } from './inbox-options.ts';
+import type { InboxRefuser } from './inbox-refuser.ts';
+import type { InboxReport } from './inbox-report.ts';
+import type { InboxFixtures, InboxSettings } from './inbox-settings.ts';
+import { storedBytes, type InboxStore, type Put, type PutResult } from './inbox-store.ts';
+import type { Level } from './level.ts';
+import { Reception } from './reception.ts';
+import type { StoreHealth } from './store-health.ts';
+
+/** A sender that is not known is answered within this. */
+const DEFAULT_PATIENCE_MS = 8000;
+
+/** What the door works with. */
+export interface DoorParts {
+  readonly store: InboxStore;
+  readonly health: StoreHealth;
+  readonly level: Level;
+  readonly refuser: InboxRefuser;
+  readonly report: InboxReport;
+  readonly options: InboxOptions;
+  readonly fixtures: InboxFixtures;
+  readonly settings: () => InboxSettings;
+  readonly now: () => number;
+  readonly wallMs: () => number;
+  /** Moves the marks to where they belong now, and judges by them. */
+  readonly judge: () => void;
+  readonly isOpen: () => boolean;
+  /** Whether the store is open by now. */
+  readonly isReady: () => boolean;
+  /** Something was stored. */
+  readonly stored: () => void;
+}
+
+/** Takes deliveries in: reads, verifies, stores, and only then acknowledges. */
+export class InboxDoor {
+  readonly #parts: DoorParts;
+  readonly #recognition: Recognition;
+  readonly #puts: GroupCommit<Put, PutResult>;
+  readonly #deadlines: Deadlines<Reception>;
+  readonly #budget: BodyBudget;
+  readonly #handshakes = new Handshakes();
+
+  constructor(parts: DoorParts) {
+    const { options, fixtures, store, settings, wallMs } = parts;
+    this.#parts = parts;
+    this.#recognition = createRecognition([...resolveSenders(options.senders), ...builtInSenders]);
+    this.#budget = new BodyBudget(settings().maxBodyBytes);
+    this.#deadlines = new Deadlines<Reception>(fixtures.clock, parts.now, this.#expire, () => undefined);
+    this.#puts = new GroupCommit((batch) => {
+      const { intake, maxBytes } = settings();
+      return store.put(batch, { limits: { capacity: intake.capacity, maxBytes }, nowMs: wallMs() });
+    });
+  }
+
+  receive(request: InboxRequest): Promise<InboxAnswer | null> {
+    const { now, settings } = this.#parts;
+    const nowMs = now();
+    const delivery = this.#recognise(request.headers);
+    const isHandshake = delivery.handshake === true && this.#handshakes.tryBegin(nowMs);
+    if (isHandshake) delivery.priority = 'critical';
+    const reception = new Reception(delivery, new BodyCollector(settings().maxBodyBytes, this.#budget));
+    this.#deadlines.set(reception, nowMs + (delivery.maxWaitMs ?? DEFAULT_PATIENCE_MS), nowMs);
+    void this.#take(request, reception)
+      .then(
+        (answer) => {
+          reception.answer(answer);
+        },
+        (error: unknown) => {
+          reception.fail(error);
+        },
+      )
+      .finally(() => {
+        this.#deadlines.clear(reception);
+        if (isHandshake) this.#handshakes.end();
+      });
+    return reception.answered;
+  }
+
+  get isStoring(): boolean {
+    return this.#puts.isBusy;
+  }
+
+  /** Resolves when nothing is being stored any more. */
+  idle(): Promise<void> {
+    return this.#puts.idle();
+  }
+
+  #recognise(headers: RequestHeaders): Delivery {
+    const profile = this.#recognition.find(headers);
+    return profile === undefined ? { id: idOf(undefined, headers) } : deliveryOf(profile, headers);
+  }
+
+  async #take(request: InboxRequest, reception: Reception): Promise<InboxAnswer | null> {
+    const { delivery, body } = reception;
+    const { options, settings, report } = this.#parts;
+    this.#parts.refuser.retryAfter.arrive(this.#parts.now());
+    // Before the body is read: refusing must stay cheap. Who it is can be told better when it has been read.
+    const early = this.#refusalOf(delivery, delivery.key ?? DEFAULT_KEY);
+    if (early !== undefined) return early;
+
+    const trouble = await this.#read(request, body);
+    if (trouble === 'gone') return null;
+    const key = delivery.key ?? DEFAULT_KEY;
+    if (trouble === 'overloaded') return this.#refuse('pressure', delivery, key);
+    if (trouble === 'too-large') {
+      report.totals.tooLarge += 1;
+      report.emit({ type: 'too-large', key });
+      return tooLarge(settings().maxBodyBytes);
+    }
+    const raw = rawDelivery(flat(request.headers), body.bytes());
+    if (!(await this.#isGenuine(raw))) {
+      report.totals.unverified += 1;
+      report.emit({ type: 'unverified', key });
+      return UNVERIFIED;
+    }
+    const reply = await options.handshake?.(raw);
+    if (reply !== undefined) return handshakeAnswer(reply);
+    return answerHandshake(delivery.profile?.name, raw) ?? (await this.#store(raw, reception));
+  }
+
+  async #read(
+    request: InboxRequest,
+    body: BodyCollector,
+  ): Promise<'gone' | 'too-large' | 'overloaded' | undefined> {
+    const length = request.headers['content-length'];
+    if (!body.expect(typeof length === 'string' ? length : undefined)) return body.trouble;
+    const end = await request.read(body);
+    if (end === 'consumed') {
+      throw new BackpressureError(
+        'ERR_WBP_BODY_READ',
+        `The body has been read before the inbox could, so that its bytes are lost. ${request.hint}`,
+      );
+    }
+    return body.trouble ?? (end === 'gone' ? 'gone' : undefined);
+  }
+
+  async #isGenuine(raw: RawDelivery): Promise<boolean> {
+    const { verify } = this.#parts.options;
+    if (verify === false) return true;
+    try {
+      return (await verify(raw)) !== false;
+    } catch {
+      return false;
+    }
+  }
+
+  async #store(raw: RawDelivery, reception: Reception): Promise<InboxAnswer | null> {
+    // It has been answered by now, with a refusal: not to store it saves the sender's next attempt from being a duplicate.
+    if (reception.isOver) return null;
+    const { options, settings, refuser, level, report, now, wallMs, health, stored } = this.#parts;
+    const { delivery } = reception;
+    const { profile } = delivery;
+    const given = await boundedName(options.id?.(raw) ?? '');
+    const known = given === '' ? await boundedName(delivery.id ?? '') : given;
+    const id = known === '' ? generatedId() : known;
+    const key = await boundedName(options.keyGenerator?.(raw) ?? delivery.key ?? DEFAULT_KEY);
+    Object.assign(delivery, { id: known === '' ? undefined : id, key });
+
+    const late = this.#refusalOf(delivery, key);
+    if (late !== undefined) return late;
+    const isOverflow = settings().overflow === 'dead-letter' && this.#shortage(delivery, key) !== undefined;
+    const put: Put = {
+      delivery: {
+        id,
+        key,
+        isIdGenerated: known === '',
+        sender: profile?.name,
+        headers: raw.headers,
+        rawBody: raw.rawBody,
+        receivedAtMs: wallMs(),
+      },
+      isOverflow,
+    };
+    const amount = { key, bytes: isOverflow ? 0 : storedBytes(put.delivery) };
+    let result: PutResult | 'failed' = 'failed';
+    if (!isOverflow) level.begin(amount);
+    try {
+      result = await this.#puts.add(put, raw.rawBody.byteLength);
+      health.worked();
+    } catch (error) {
+      health.failed('put', error);
+    } finally {
+      if (!isOverflow) level.end(amount, result === 'stored');
+    }
+    if (result === 'failed') return this.#refuse('pressure', delivery, key);
+    if (result === 'full') return this.#refuse('full', delivery, key);
+    const what = result === 'stored' && isOverflow ? 'overflow' : result;
+    report.totals[what] += 1;
+    report.emit({ type: what, key, id });
+    refuser.retryAfter.redeem(key, delivery);
+    refuser.noteAnswer(delivery, false, now());
+    if (what === 'stored') stored();
+    return acknowledged(profile, id, result === 'duplicate' ? 'duplicate' : 'accepted');
+  }
+
+  /** The answer to a delivery that is not let in, or undefined when it is. */
+  #refusalOf(delivery: Delivery, key: string): InboxAnswer | undefined {
+    const reason = this.#objection(delivery, key);
+    if (reason === undefined) return undefined;
+    const refusal = this.#refuse(reason, delivery, key);
+    const { fixtures, isOpen, isReady } = this.#parts;
+    return fixtures.dryRun && isOpen() && isReady() ? undefined : refusal;
+  }
+
+  #objection(delivery: Delivery, key: string): RefusalReason | undefined {
+    const { settings, isOpen, isReady, fixtures } = this.#parts;
+    if (!isOpen()) return 'closing';
+    if (!isReady()) return 'pressure';
+    if (settings().intake.shed.has(key)) return 'shed';
+    if (!this.#isEntitled(delivery, key) && fixtures.isPressed()) return 'pressure';
+    return settings().overflow === 'dead-letter' ? undefined : this.#shortage(delivery, key);
+  }
+
+  /** Whether there is no place for the delivery among the stored. */
+  #shortage(delivery: Delivery, key: string): 'full' | 'shedding' | undefined {
+    const { level, judge, refuser, now } = this.#parts;
+    judge();
+    if (level.shedding) refuser.retryAfter.shed(now());
+    if (level.isFull) return 'full';
+    if (!level.shedding || this.#isEntitled(delivery, key) || level.isSmall(key)) return undefined;
+    return 'shedding';
+  }
+
+  /** Whether it may use the reserve: it cannot come back, or was promised a place. */
+  #isEntitled(delivery: Delivery, key: string): boolean {
+    if (delivery.priority === 'critical' || delivery.retries === false) return true;
+    const { refuser, now } = this.#parts;
+    return refuser.retryAfter.promiseOf(key, delivery)?.isDue(now()) === true;
+  }
+
+  #refuse(reason: RefusalReason, delivery: Delivery, key: string): Refusal {
+    const { refuser, now, settings } = this.#parts;
+    return refuser.refuse(reason, delivery, key, now(), settings());
+  }
+
+  readonly #expire = (reception: Reception): void => {
+    const { delivery } = reception;
+    if (reception.isOver) return;
+    reception.answer(this.#refuse('wait', delivery, delivery.key ?? DEFAULT_KEY));
+  };
+}
+
+/** A header that came several times is one list, as HTTP says. */
+function flat(headers: RequestHeaders): Record<string, string> {
+  const entries = Object.entries(headers).flatMap(([name, value]): [string, string][] => {
+    if (value === undefined) return [];
+    return [[name, typeof value === 'string' ? value : value.join(', ')]];
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,72 @@
+import type { RefusalReason } from '../refusal.ts';
+
+/** What an inbox reports. `at` is the inbox's clock, in milliseconds. Events are plain objects of their own. */
+export type InboxEvent = { readonly at: number } & (
+  | { readonly type: 'shedding' | 'accepting'; readonly depth: number; readonly bytes: number }
+  /** All workers are busy and nothing has completed for long. */
+  | { readonly type: 'stalled' | 'recovered' }
+  /** Committed and acknowledged. `overflow`: onto the shelf. `duplicate`: it was there already. */
+  | { readonly type: 'stored' | 'overflow' | 'duplicate'; readonly key: string; readonly id: string }
+  /** In a dry run: it would have been refused, and was let in. */
+  | {
+      readonly type: 'refused';
+      readonly reason: RefusalReason;
+      readonly status: 429 | 503;
+      readonly retryAfterSeconds: number;
+      readonly key: string;
+      /** Its sender never tries again. */
+      readonly lossRisk: boolean;
+    }
+  /** It was answered with 401, or with 413. */
+  | { readonly type: 'unverified' | 'too-large'; readonly key: string }
+  /** A handler has begun. `waitedMs`: since the delivery was received, by the wall clock. */
+  | {
+      readonly type: 'started';
+      readonly key: string;
+      readonly id: string;
+      readonly attempt: number;
+      readonly waitedMs: number;
+    }
+  | {
+      readonly type: 'completed';
+      readonly key: string;
+      readonly id: string;
+      readonly attempt: number;
+      readonly tookMs: number;
+    }
+  /** An attempt has failed, and there will be another one. */
+  | {
+      readonly type: 'failed';
+      readonly key: string;
+      readonly id: string;
+      readonly attempt: number;
+      readonly error: string;
+      readonly retryInMs: number;
+    }
+  /** The last attempt has failed: the delivery is on the shelf. */
+  | {
+      readonly type: 'dead';
+      readonly key: string;
+      readonly id: string;
+      readonly attempt: number;
+      readonly error: string;
+    }
+  /** A handler took longer than `maxHandlingMs`. Its signal is aborted, and its attempt has failed. */
+  | { readonly type: 'overdue'; readonly key: string; readonly id: string; readonly attempt: number }
+  /** A claim was taken over by another process while the handler ran: what it did may be done twice. */
+  | { readonly type: 'lost'; readonly key: string; readonly id: string; readonly attempt: number }
+  /** Given back unfinished, when the inbox closed. */
+  | { readonly type: 'released'; readonly key: string; readonly id: string; readonly attempt: number }
+  | { readonly type: 'redriven' | 'purged'; readonly count: number }
+  /** A call of the store has failed. Deliveries are refused, and workers wait, until it works again. */
+  | { readonly type: 'store-failed'; readonly call: string; readonly error: string }
+  | { readonly type: 'store-recovered' }
+  /** Much of what makes the sender switch the endpoint off has happened. Reported once. */
+  | { readonly type: 'endangered'; readonly sender: string }
+  /** `options` names what was changed. */
+  | { readonly type: 'updated'; readonly options: readonly string[] }
+  | { readonly type: 'closed'; readonly completed: number; readonly remaining: number }
+);
+
+/** Gets the events of an inbox. What it throws, or rejects with, is swallowed: it must not harm a delivery. */
+export type InboxListener = (event: InboxEvent) => unknown;

@@ -1,0 +1,99 @@
+import type { IntakeOptions, Tunable } from '../options.ts';
+import type { SenderProfile } from '../sender-profile.ts';
+import type { Signal } from './abort.ts';
+import type { InboxDelivery, RawDelivery } from './inbox-delivery.ts';
+import type { InboxStore } from './inbox-store.ts';
+
+/** What a handler is told beside the delivery. */
+export interface ProcessContext {
+  /** 1 for the first attempt. */
+  readonly attempt: number;
+  /** Aborted when the handler has taken longer than `maxHandlingMs`, and when the inbox closes without it. */
+  readonly signal: Signal;
+}
+
+/** The answer to a handshake that is told by its body. */
+export interface HandshakeReply {
+  /** Default 200. */
+  readonly status?: number | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body: string;
+}
+
+/** How a failed delivery is tried again. */
+export interface RetryOptions {
+  /** Attempts in all, the first one counted. Integer ≥ 1, default 8. After the last one it goes to the shelf. */
+  attempts?: number | undefined;
+  /** The longest delay before the second attempt, in milliseconds, from 0 to 86,400,000. Default 1,000. */
+  firstDelayMs?: number | undefined;
+  /**
+   * The longest delay before any attempt, in milliseconds, from `firstDelayMs` to 86,400,000. Default 3,600,000. The
+   * longest delay doubles from attempt to attempt up to this; the delay itself is anything up to it, by chance.
+   */
+  maxDelayMs?: number | undefined;
+}
+
+/** What can be changed while an inbox runs. Those of an intake mean here what they mean there, but for these. */
+export interface InboxTunable extends Omit<Tunable, 'overflow'> {
+  /** How many deliveries may be stored and unfinished. Integer ≥ 1, default 100,000. */
+  capacity?: number | undefined;
+  /**
+   * The longest acceptable time in the inbox, in milliseconds. From 1 to 86,400,000; default none: what is stored can
+   * wait. Where it is given, the inbox sheds when it holds more than is worked off in that time.
+   */
+  maxWaitMs?: number | undefined;
+  /**
+   * `refuse`: above the high-water mark a delivery is refused. `dead-letter`: it is kept on the shelf and acknowledged,
+   * until the shelf holds `capacity` or `maxBytes` as well. Default `refuse`.
+   */
+  overflow?: 'refuse' | 'dead-letter' | undefined;
+  /** How a failed delivery is tried again. At an update, fields that are absent stay. */
+  retry?: RetryOptions | undefined;
+  /** The largest body that is read, in bytes; a larger one gets 413. Integer ≥ 1, default 1,048,576. */
+  maxBodyBytes?: number | undefined;
+  /** What may be stored and unfinished in all, in bytes; the marks apply to it too. Integer ≥ 1, default 1 GiB. */
+  maxBytes?: number | undefined;
+  /**
+   * For how long a completed id is remembered, in milliseconds. From 0 to 31,536,000,000, default 604,800,000: seven
+   * days. A delivery that comes again later is processed again. At most 1,000,000 ids are remembered.
+   */
+  retentionMs?: number | undefined;
+}
+
+/** The options of an inbox. `undefined` means absent. */
+export interface InboxOptions extends InboxTunable, Pick<IntakeOptions, 'pressure' | 'clock' | 'random'> {
+  /** Where deliveries are kept. It belongs to this inbox, which opens and closes it. */
+  store: InboxStore;
+  /**
+   * Does the work. A delivery is completed when it returns, or when its promise resolves, and is tried again when it
+   * throws or rejects. It may be called more than once for one delivery, also for one that it has finished.
+   */
+  process: (delivery: InboxDelivery, context: ProcessContext) => unknown;
+  /**
+   * Says whether a delivery is genuine, before anything is stored: when it throws, rejects, or returns false, or a
+   * promise of it, the answer is 401. `false` in its place says that there is nothing to verify.
+   */
+  verify: ((delivery: RawDelivery) => unknown) | false;
+  /**
+   * The delivery id, for senders that have it in the body. Default, and where it returns undefined or an empty
+   * string: what the sender's profile says, else the header `webhook-id`, else one that is made up, so that nothing
+   * is recognised when it comes again.
+   */
+  id?: ((delivery: RawDelivery) => string | undefined) | undefined;
+  /** The key of a delivery. Default, and where it returns undefined: the name of the sender, else `default`. */
+  keyGenerator?: ((delivery: RawDelivery) => string | undefined) | undefined;
+  /**
+   * Answers handshakes that are told by their body and need to know more than the sender: Zoom's, for instance.
+   * Where it returns undefined, the delivery is an ordinary one. Asked after `verify`.
+   */
+  handshake?:
+    ((delivery: RawDelivery) => HandshakeReply | undefined | Promise<HandshakeReply | undefined>) | undefined;
+  /** Told of each delivery that goes to the shelf because its last attempt has failed, and with what. */
+  onDead?: ((delivery: InboxDelivery, error: string) => unknown) | undefined;
+  /** Profiles of senders, looked at before the built-in ones. Default none. */
+  senders?: readonly SenderProfile[] | undefined;
+  /** Decide and report, but let in whatever the store has place for. Default false. */
+  dryRun?: boolean | undefined;
+  /** The time of day, in milliseconds since 1970, for what is stored. Default `Date.now`. */
+  wallClock?: (() => number) | undefined;
+}

@@ -1,0 +1,161 @@
+import { checkInteger, checkNames, checkNumber, checkOneOf, DAY_MS, isRecord } from '../checks.ts';
+import { invalid } from '../errors.ts';
+import {
+  resolveOptions,
+  updateSettings,
+  type Fixtures,
+  type IntakeOptions,
+  type Settings,
+} from '../options.ts';
+import type { InboxOptions, InboxTunable, RetryOptions } from './inbox-options.ts';
+import type { InboxStore } from './inbox-store.ts';
+
+/** The tunable options, complete and valid. */
+export interface InboxSettings {
+  /** Those that an intake has too. `maxWaitMs` is not to be used: see `longestWaitMs`. */
+  readonly intake: Settings;
+  /** Infinity where none is given. */
+  readonly longestWaitMs: number;
+  readonly overflow: 'refuse' | 'dead-letter';
+  readonly retry: { readonly attempts: number; readonly firstDelayMs: number; readonly maxDelayMs: number };
+  readonly maxBodyBytes: number;
+  readonly maxBytes: number;
+  readonly retentionMs: number;
+}
+
+/** What is fixed at construction. */
+export interface InboxFixtures extends Omit<Fixtures, 'dryRun'> {
+  readonly dryRun: boolean;
+  readonly wallClock: () => number;
+}
+
+const YEAR_MS = 31_536_000_000;
+const DEFAULT_CAPACITY = 100_000;
+const DEFAULTS: Omit<InboxSettings, 'intake' | 'longestWaitMs'> = {
+  overflow: 'refuse',
+  retry: { attempts: 8, firstDelayMs: 1000, maxDelayMs: 3_600_000 },
+  maxBodyBytes: 1024 * 1024,
+  maxBytes: 1024 * 1024 * 1024,
+  retentionMs: 604_800_000,
+};
+const RETRY = new Set(Object.keys(DEFAULTS.retry));
+const OWN_TUNABLE = new Set(Object.keys(DEFAULTS));
+const OWN = new Set([
+  ...OWN_TUNABLE,
+  ...['store', 'process', 'verify', 'id', 'keyGenerator', 'handshake', 'onDead', 'senders', 'wallClock'],
+]);
+const CALLBACKS = ['id', 'keyGenerator', 'handshake', 'onDead'] as const;
+const STORE_CALLS: readonly (keyof InboxStore)[] = [
+  'open',
+  'put',
+  'claim',
+  'renew',
+  'settle',
+  'nextDueMs',
+  'listShelved',
+  'getShelved',
+  'redrive',
+  'purge',
+  'forget',
+  'stats',
+  'close',
+];
+
+/**
+ * Tells the inbox's own options from the intake's, and checks all of them.
+ *
+ * @throws BackpressureError with the code of the first option that is wrong.
+ */
+export function resolveInboxOptions(options: InboxOptions): {
+  settings: InboxSettings;
+  fixtures: InboxFixtures;
+} {
+  const given: unknown = options;
+  if (!isRecord(given)) throw invalid('ERR_WBP_OPTIONS', 'options', 'an object', options);
+  const { store, process, verify, id, keyGenerator, handshake, onDead, wallClock = Date.now } = options;
+  const others = without(options, OWN);
+  const { overflow, retry, maxBodyBytes, maxBytes, retentionMs } = options;
+  checkStore(store);
+  if (typeof (process as unknown) !== 'function')
+    throw invalid('ERR_WBP_PROCESS', 'process', 'a function', process);
+  if (verify !== false && typeof (verify as unknown) !== 'function') {
+    throw invalid('ERR_WBP_VERIFY', 'verify', 'a function, or false to go without', verify);
+  }
+  const callbacks: Record<(typeof CALLBACKS)[number], unknown> = { id, keyGenerator, handshake, onDead };
+  for (const name of CALLBACKS) {
+    const callback = callbacks[name];
+    if (callback !== undefined && typeof callback !== 'function') {
+      throw invalid('ERR_WBP_CALLBACK', name, 'a function', callback);
+    }
+  }
+  if (typeof wallClock !== 'function') throw invalid('ERR_WBP_CLOCK', 'wallClock', 'a function', wallClock);
+  const { capacity = DEFAULT_CAPACITY, maxWaitMs } = options;
+  const { dryRun, isPressed, clock, random, ...intake } = resolveOptions({ ...others, capacity });
+  const own = { overflow, retry, maxBodyBytes, maxBytes, retentionMs };
+  const settings = settle({ ...DEFAULTS, intake, longestWaitMs: maxWaitMs ?? Infinity }, own);
+  return { settings, fixtures: { dryRun, isPressed, clock, random, wallClock } };
+}
+
+/**
+ * The settings after an update, or an error and no change at all.
+ *
+ * @throws BackpressureError with the code of the first option that is wrong.
+ */
+export function updateInboxSettings(current: InboxSettings, changes: InboxTunable): InboxSettings {
+  const given: unknown = changes;
+  if (!isRecord(given)) throw invalid('ERR_WBP_OPTIONS', 'update', 'an object', changes);
+  const { overflow, retry, maxBodyBytes, maxBytes, retentionMs, maxWaitMs } = changes;
+  const intake = updateSettings(current.intake, without(changes, OWN_TUNABLE));
+  const longestWaitMs = maxWaitMs ?? current.longestWaitMs;
+  return settle(
+    { ...current, intake, longestWaitMs },
+    { overflow, retry, maxBodyBytes, maxBytes, retentionMs },
+  );
+}
+
+/** Absent is `undefined` and nothing else: `null` is a mistake, and is reported as one. */
+function or<T>(given: T | undefined, base: T): T {
+  return given === undefined ? base : given;
+}
+
+type Own = Pick<InboxTunable, 'overflow' | 'retry' | 'maxBodyBytes' | 'maxBytes' | 'retentionMs'>;
+
+function settle(base: InboxSettings, given: Own): InboxSettings {
+  const settings: InboxSettings = {
+    ...base,
+    overflow: or(given.overflow, base.overflow),
+    retry: retrySettings(base.retry, given.retry),
+    maxBodyBytes: or(given.maxBodyBytes, base.maxBodyBytes),
+    maxBytes: or(given.maxBytes, base.maxBytes),
+    retentionMs: or(given.retentionMs, base.retentionMs),
+  };
+  checkOneOf('ERR_WBP_OVERFLOW', 'overflow', settings.overflow, ['refuse', 'dead-letter']);
+  const { attempts, firstDelayMs, maxDelayMs } = settings.retry;
+  checkInteger('ERR_WBP_RETRY', 'retry.attempts', attempts, 1);
+  checkNumber('ERR_WBP_RETRY', 'retry.firstDelayMs', firstDelayMs, 0, DAY_MS, 'milliseconds');
+  checkNumber('ERR_WBP_RETRY', 'retry.maxDelayMs', maxDelayMs, firstDelayMs, DAY_MS, 'milliseconds');
+  checkInteger('ERR_WBP_MAX_BODY', 'maxBodyBytes', settings.maxBodyBytes, 1);
+  checkInteger('ERR_WBP_MAX_BYTES', 'maxBytes', settings.maxBytes, 1);
+  checkNumber('ERR_WBP_RETENTION', 'retentionMs', settings.retentionMs, 0, YEAR_MS, 'milliseconds');
+  return settings;
+}
+
+function retrySettings(
+  base: InboxSettings['retry'],
+  given: RetryOptions | undefined,
+): InboxSettings['retry'] {
+  if (given === undefined) return base;
+  checkNames(given, 'retry', (name) => RETRY.has(name), 'ERR_WBP_RETRY');
+  const { attempts = base.attempts, firstDelayMs = base.firstDelayMs, maxDelayMs = base.maxDelayMs } = given;
+  return { attempts, firstDelayMs, maxDelayMs };
+}
+
+/** The options that an intake has too. */
+function without(options: InboxTunable, names: ReadonlySet<string>): IntakeOptions {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => !names.has(name)));
+}
+
+function checkStore(store: unknown): void {
+  const isStore = isRecord(store) && STORE_CALLS.every((call) => typeof store[call] === 'function');
+  if (!isStore) throw invalid('ERR_WBP_STORE', 'store', 'a store, such as memoryStore()', store);
+}

@@ -1,0 +1,141 @@
+import type { RequestHeaders } from '../sender-profile.ts';
+import type { IntakeState } from '../snapshot.ts';
+import type { RefusalReason } from '../refusal.ts';
+import type { BodyCollector, BodyEnd } from './body-collector.ts';
+import type { InboxDelivery } from './inbox-delivery.ts';
+import type { InboxListener } from './inbox-events.ts';
+import type { InboxTunable } from './inbox-options.ts';
+
+/** A request, as an adapter shows it. */
+export interface InboxRequest {
+  /** All headers, names in lower case. */
+  readonly headers: RequestHeaders;
+  /** Reads the body into the collector, until its end or until the collector wants no more. Never rejects. */
+  read(body: BodyCollector): Promise<Exclude<BodyEnd, 'too-large' | 'overloaded'>>;
+  /** What to do in this framework when something else has read the body before. */
+  readonly hint: string;
+}
+
+/** What to answer to a request. */
+export interface InboxAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** What has happened since the inbox was made. */
+export interface InboxTotals {
+  readonly stored: number;
+  readonly duplicate: number;
+  /** Kept on the shelf with `overflow: 'dead-letter'`. */
+  readonly overflow: number;
+  /** In a dry run: let in all the same. */
+  readonly refused: Readonly<Record<RefusalReason, number>>;
+  /** Refused although their senders never try again. */
+  readonly lossRisk: number;
+  readonly unverified: number;
+  readonly tooLarge: number;
+  /** Attempts that were begun. */
+  readonly started: number;
+  /** Deliveries that were completed. */
+  readonly completed: number;
+  /** Attempts that failed, the last ones and the overdue ones included. */
+  readonly failed: number;
+  readonly overdue: number;
+  /** Deliveries whose last attempt failed. */
+  readonly dead: number;
+  /** Claims that another process took over while their handlers ran. */
+  readonly lost: number;
+  readonly storeFailures: number;
+}
+
+/** The inbox at one moment. It is a copy and does not change. */
+export interface InboxSnapshot {
+  readonly state: IntakeState;
+  /** Deliveries that are stored and unfinished. */
+  readonly depth: number;
+  /** Deliveries whose handlers run in this process. */
+  readonly active: number;
+  /** Bytes that are stored and unfinished. */
+  readonly bytes: number;
+  /** Deliveries on the shelf, as of the last few seconds. */
+  readonly shelved: number;
+  readonly capacity: number;
+  /** Deliveries: the capacity, or with `maxWaitMs` the smaller of it and longest wait × drain rate. */
+  readonly effectiveCapacity: number;
+  readonly maxBytes: number;
+  /** Deliveries: at this depth shedding begins. */
+  readonly highWater: number;
+  /** Deliveries: at this depth it ends. */
+  readonly lowWater: number;
+  readonly concurrency: number;
+  /** Deliveries per second that the workers can complete; null before the first one. */
+  readonly drainRate: number | null;
+  /** Milliseconds since the oldest unfinished delivery was received, as of the last few seconds; 0 for none. */
+  readonly oldestAgeMs: number;
+  /** Refused deliveries that were given a second to come back and that are not due yet. */
+  readonly booked: number;
+  /** Keys that have something stored and unfinished. */
+  readonly keys: number;
+  readonly totals: InboxTotals;
+}
+
+/** A delivery on the shelf: it will not be tried again by itself. */
+export interface DeadLetter extends InboxDelivery {
+  readonly attempts: number;
+  /** `dead`: its attempts are used up. `overflow`: it came while the inbox was above the high-water mark. */
+  readonly reason: 'dead' | 'overflow';
+  /** What the last attempt failed with; empty for an overflow. */
+  readonly error: string;
+  readonly shelvedAt: Date;
+}
+
+/** The shelf. What the store throws, its calls reject with. */
+export interface DeadLetters {
+  /** The oldest first. `limit`: from 1, default 100. `offset`: from 0, default 0. */
+  list(options?: { limit?: number | undefined; offset?: number | undefined }): Promise<readonly DeadLetter[]>;
+  get(id: string): Promise<DeadLetter | undefined>;
+  /** Puts one, or with `all` all that are there now, back among the stored, with all attempts before it. How many? */
+  redrive(id: string): Promise<number>;
+  /** Throws one, or with `all` all that are there now, away; their ids are forgotten. How many? */
+  purge(id: string): Promise<number>;
+}
+
+/** What a shutdown came to, counted from the call of `close`. */
+export interface InboxCloseReport {
+  /** Attempts that ended, in success or failure. */
+  readonly completed: number;
+  /** Always 0: what is stored waits for the next start. */
+  readonly refused: 0;
+  /** Handlers that still ran at the timeout; their deliveries were given back. */
+  readonly remaining: number;
+}
+
+/** Acknowledges deliveries when they are stored, and works them off. */
+export interface Inbox {
+  /**
+   * Takes a delivery: resolves with the answer, or with null when its sender has gone. Rejects with what `id`,
+   * `keyGenerator` or `handshake` throws.
+   *
+   * @throws BackpressureError `ERR_WBP_BODY_READ` when something else has read the body before.
+   */
+  receive(request: InboxRequest): Promise<InboxAnswer | null>;
+  snapshot(): InboxSnapshot;
+  /**
+   * Changes options while it runs: all that are given, or on an error none.
+   *
+   * @throws BackpressureError with the code of the first option that is wrong.
+   */
+  update(options: InboxTunable): void;
+  /** Calls the listener at each event, in order, at once. Returns the function that ends it. */
+  subscribe(listener: InboxListener): () => void;
+  /**
+   * Shuts down: new deliveries are refused, nothing more is claimed, handlers may finish until the timeout; then their
+   * signals are aborted, and their deliveries given back. What is stored waits for the next start. A second call
+   * returns the same report.
+   *
+   * @param options - `timeoutMs`: from 0 to 86,400,000, default 10,000.
+   */
+  close(options?: { timeoutMs?: number | undefined }): Promise<InboxCloseReport>;
+  readonly deadLetters: DeadLetters;
+}

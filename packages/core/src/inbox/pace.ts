@@ -1,0 +1,43 @@
+import type { Intake } from '../intake.ts';
+
+/** So many attempts are remembered, fading. */
+const MEMORY = 100;
+/** An inbox whose attempts all fail is not one that takes for ever: something is being repaired. */
+const LEAST_SHARE = 0.05;
+
+/** How fast deliveries leave the inbox: what its workers sustain, less the attempts that have to be made again. */
+export class Pace {
+  readonly #intake: Pick<Intake, 'snapshot'>;
+  #finishedShare = 1;
+  #progressMs = 0;
+
+  constructor(intake: Pick<Intake, 'snapshot'>) {
+    this.#intake = intake;
+  }
+
+  /** Deliveries per second; null before the first attempt has ended. */
+  get drainRate(): number | null {
+    const { drainRate } = this.#intake.snapshot();
+    return drainRate === null ? null : drainRate * Math.max(LEAST_SHARE, this.#finishedShare);
+  }
+
+  get isStalled(): boolean {
+    return this.#intake.snapshot().state === 'stalled';
+  }
+
+  /** Milliseconds since an attempt ended. */
+  gapMs(nowMs: number): number {
+    return nowMs - this.#progressMs;
+  }
+
+  /** Something is to be done again, after nothing was. */
+  resume(nowMs: number): void {
+    this.#progressMs = nowMs;
+  }
+
+  /** Notes the end of an attempt. */
+  note(isFinished: boolean, nowMs: number): void {
+    this.#finishedShare += (Number(isFinished) - this.#finishedShare) / MEMORY;
+    this.#progressMs = nowMs;
+  }
+}
