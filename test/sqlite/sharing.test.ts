@@ -1,0 +1,114 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { sqliteStore } from '@webhook-backpressure/sqlite';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { claim, delivery, idsOf, LEASE, opened, put, START } from '../inbox/store-cases/store-words.ts';
+import { Scratch } from './scratch.ts';
+
+/** A process of its own that has a store on the file. */
+class Owner {
+  readonly #process: ChildProcess;
+
+  constructor(path: string) {
+    this.#process = fork(join(import.meta.dirname, 'children/owner.js'), [path], { execArgv: [] });
+  }
+
+  async start(): Promise<this> {
+    await this.#next();
+    return this;
+  }
+
+  async does(deed: 'open' | 'put' | 'claim' | 'work', number = 0): Promise<unknown> {
+    this.#process.send([deed, number]);
+    return await this.#next();
+  }
+
+  async kill(): Promise<void> {
+    if (this.#process.signalCode !== null) return;
+    this.#process.kill('SIGKILL');
+    await once(this.#process, 'exit');
+  }
+
+  async #next(): Promise<unknown> {
+    const [{ said }] = (await once(this.#process, 'message')) as [{ said: unknown }];
+    return said;
+  }
+}
+
+const DELIVERIES = 300;
+let scratch: Scratch;
+let owners: readonly Owner[];
+
+beforeEach(async () => {
+  scratch = new Scratch();
+  owners = await Promise.all([1, 2].map(() => new Owner(scratch.file()).start()));
+});
+afterEach(async () => {
+  for (const owner of owners) await owner.kill();
+  scratch.dispose();
+});
+
+const bed = { store: () => sqliteStore({ path: scratch.file() }), dispose: () => undefined };
+const locks = (): string[] => readdirSync(scratch.folder).filter((name) => name.includes('.owner-'));
+
+it('two processes that start at once on a new file, store the same ids, and share the work: each once', async () => {
+  const both = (deed: 'open' | 'put' | 'work', number?: number): Promise<unknown[]> =>
+    Promise.all(owners.map((owner) => owner.does(deed, number)));
+  expect(await both('open')).toEqual([0, 0]);
+  const [one, two] = (await both('put', DELIVERIES)) as [number, number];
+  expect(one + two).toBe(DELIVERIES);
+  const done = ((await both('work')) as string[][]).flat();
+  expect(done).toHaveLength(DELIVERIES);
+  expect(new Set(done).size).toBe(DELIVERIES);
+}, 60_000);
+
+it('what a process has claimed is safe from others while it lives, and theirs at once when it is killed', async () => {
+  const [other] = owners as [Owner];
+  const store = await opened(bed);
+  await put(
+    store,
+    ['a', 'b', 'c'].map((id) => delivery(id)),
+  );
+  await other.does('open');
+  // Whatever the clock of the tests says, its lease runs for an hour.
+  expect(await put(store, [delivery('d')], { nowMs: 0 })).toEqual(['stored']);
+  await store.close(0);
+  const next = await opened(bed, 0);
+  expect(await other.does('claim', 2)).toHaveLength(2);
+  const kept = idsOf(await claim(next, 9, { nowMs: 0 }));
+  expect(kept).toHaveLength(2);
+  expect(await next.nextDueMs()).toBe(3_600_000);
+  expect(locks()).toHaveLength(2);
+
+  await other.kill();
+  expect(await next.nextDueMs()).toBeLessThanOrEqual(0);
+  const [first] = await claim(next, 9, { nowMs: 0 });
+  const [second] = await claim(next, 9, { nowMs: 0 });
+  expect([first, second].map((one) => [one?.attempt, one?.strandings])).toEqual([
+    [2, 1],
+    [2, 1],
+  ]);
+  expect([first?.id, second?.id, ...kept].sort()).toEqual(['a', 'b', 'c', 'd']);
+  expect(locks()).toHaveLength(1);
+  await next.close(0);
+  expect(locks()).toEqual([]);
+}, 60_000);
+
+it('a start picks up at once what a killed process had claimed, and removes what it left', async () => {
+  const [other] = owners as [Owner];
+  await other.does('open');
+  await other.does('put', 2);
+  await other.does('claim', 1);
+  await other.kill();
+  expect(locks()).toHaveLength(1);
+  const store = await opened(bed);
+  expect(await store.stats()).toMatchObject({ depth: 2, inFlight: 0 });
+  expect(locks()).toHaveLength(1);
+  const nowMs = START;
+  expect(
+    (await claim(store, 9, { nowMs, leaseMs: LEASE })).map(({ strandings }) => strandings).sort(),
+  ).toEqual([0, 1]);
+  await store.close(nowMs);
+}, 60_000);
