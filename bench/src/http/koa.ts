@@ -1,0 +1,38 @@
+import type { RequestListener } from 'node:http';
+import { webhookBackpressure } from '@webhook-backpressure/koa';
+import Koa, { type Middleware } from 'koa';
+import rateLimit from 'koa-ratelimit';
+import pLimit from 'p-limit';
+import { AMPLE, AMPLE_INTAKE, AMPLE_RATE, keepFull, MINUTE_MS, PROBLEM, REFUSING } from './servers.ts';
+
+const handle: Middleware = (ctx) => {
+  ctx.body = 'ok';
+};
+
+function app(...middlewares: Middleware[]): RequestListener {
+  const koa = new Koa();
+  for (const middleware of middlewares) koa.use(middleware);
+  const listener = koa.callback();
+  return (req, res) => void listener(req, res);
+}
+
+export const pass = {
+  without: (): RequestListener => app(handle),
+  ours: (): RequestListener => app(webhookBackpressure(AMPLE_INTAKE), handle),
+  'p-limit': (): RequestListener => {
+    const limit = pLimit(AMPLE);
+    return app((_ctx, next) => limit(next), handle);
+  },
+  'koa-ratelimit': (): RequestListener =>
+    app(rateLimit({ driver: 'memory', db: new Map(), duration: MINUTE_MS, max: AMPLE_RATE }), handle),
+};
+
+export const refuse = {
+  'by hand': (): RequestListener =>
+    app((ctx) => {
+      ctx.status = 429;
+      ctx.set('Retry-After', '10');
+      ctx.body = PROBLEM;
+    }),
+  ours: (): RequestListener => app(keepFull(webhookBackpressure(REFUSING)), handle),
+};

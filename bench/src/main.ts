@@ -1,0 +1,45 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { format, resolveConfig } from 'prettier';
+import { hasFlag, textOption } from './command-line.ts';
+import { describeMachine } from './machine.ts';
+import { coreComparisons, httpComparisons } from './plan.ts';
+import { charts, report, table } from './report.ts';
+import { figuresOf, judge, measureMemory, type Result } from './results.ts';
+import { measureCore, measureHttp, type Effort } from './rounds.ts';
+
+const FULL: Effort = { rounds: 7, coreSeconds: 1, httpSeconds: 1.5, warmUpSeconds: 2 };
+/** Ours and base only, no peers and no memory. */
+const QUICK: Effort = { rounds: 5, coreSeconds: 0.15, httpSeconds: 0.3, warmUpSeconds: 0.4 };
+
+const isQuick = hasFlag('quick');
+const effort = isQuick ? QUICK : FULL;
+/** Only what begins with this, to look at one thing; nothing is written then. */
+const only = textOption('only');
+const isChosen = ({ name }: { name: string }): boolean => only === undefined || name.startsWith(only);
+
+const machine = describeMachine();
+const results: Result[] = [];
+for (const comparison of coreComparisons.filter(isChosen)) {
+  results.push(judge(comparison, await measureCore(comparison, effort), false));
+}
+const overHttp = httpComparisons.filter(isChosen);
+const rates = await measureHttp(overHttp, effort, !isQuick);
+for (const comparison of overHttp) results.push(judge(comparison, rates, !isQuick));
+if (!isQuick && only === undefined) results.push(...(await measureMemory(effort.rounds)));
+
+if (!isQuick && only === undefined) {
+  await write('results.json', `${JSON.stringify(figuresOf(results), null, 2)}\n`);
+  await write('report.md', report(results, machine, effort.rounds));
+  mkdirSync(new URL('../charts/', import.meta.url), { recursive: true });
+  for (const [file, chart] of charts(results)) await write(`charts/${file}`, chart);
+}
+process.stdout.write(
+  hasFlag('json') ? `${JSON.stringify(figuresOf(results), null, 2)}\n` : `${table(results)}\n`,
+);
+
+async function write(file: string, content: string): Promise<void> {
+  const path = new URL(`../${file}`, import.meta.url);
+  const options = await resolveConfig(path);
+  const parser = file.endsWith('.md') ? 'markdown' : file.endsWith('.json') ? 'json' : undefined;
+  writeFileSync(path, parser === undefined ? content : await format(content, { ...options, parser }));
+}

@@ -1,0 +1,148 @@
+/** One side of a comparison: a server of `http/server-child.ts`, or a side of `core/child.ts`. */
+export interface Side {
+  /** The comparison that it was written for; sides are shared between comparisons. */
+  readonly group: string;
+  readonly side: string;
+}
+
+/** What is compared with what. */
+export interface Comparison {
+  readonly name: string;
+  readonly ours: Side;
+  readonly base: Side;
+  /** What the base is, for the report. */
+  readonly baseIs: string;
+  /** Others on the same work, and with what each of them is compared. */
+  readonly peers: readonly { readonly name: string; readonly side: Side; readonly base: Side }[];
+  /** What the ratio is to reach. */
+  readonly target?: number;
+  /** What the rate of ours is to reach. */
+  readonly targetRate?: number;
+}
+
+function core(
+  name: string,
+  ours: string,
+  base: string,
+  rest: Omit<Comparison, 'name' | 'ours' | 'base' | 'peers'>,
+) {
+  return {
+    name,
+    ours: { group: 'core', side: ours },
+    base: { group: 'core', side: base },
+    peers: [],
+    ...rest,
+  };
+}
+
+export const coreComparisons: readonly Comparison[] = [
+  core('core/admit-release', 'admit-release', 'p-limit', {
+    baseIs: 'p-limit alone',
+    target: 0.5,
+    targetRate: 1e6 / 1.5,
+  }),
+  core('core/refuse', 'refuse', 'p-limit', { baseIs: 'p-limit alone', targetRate: 1e6 }),
+  core('core/admit-release@depth=1e6', 'depth=1e6', 'depth=10', {
+    baseIs: 'the same at depth 10',
+    target: 1 / 3,
+  }),
+  core('core/admit-release@keys=1e5', 'keys=1e5', 'keys=10', {
+    baseIs: 'the same with 10 keys',
+    target: 1 / 3,
+  }),
+];
+
+function pass(framework: string, peers: readonly string[], target?: number): Comparison {
+  const group = `${framework}/pass`;
+  const base = { group, side: 'without' };
+  return {
+    name: group,
+    ours: { group, side: 'ours' },
+    base,
+    baseIs: 'without the middleware',
+    peers: peers.map((name) => ({ name, side: { group, side: name }, base })),
+    ...(target === undefined ? {} : { target }),
+  };
+}
+
+function refuse(framework: string, target?: number): Comparison {
+  const group = `${framework}/refuse`;
+  return {
+    name: group,
+    ours: { group, side: 'ours' },
+    base: { group, side: 'by hand' },
+    baseIs: "the framework's own 429, written by hand",
+    peers: [],
+    ...(target === undefined ? {} : { target }),
+  };
+}
+
+const express = pass(
+  'express',
+  ['p-limit', 'express-queue', 'express-rate-limit', 'overload-protection'],
+  0.97,
+);
+const expressByHand: Side = { group: 'express/refuse', side: 'by hand' };
+
+export const httpComparisons: readonly Comparison[] = [
+  {
+    ...express,
+    peers: [
+      ...express.peers,
+      {
+        name: 'under-pressure, in Fastify',
+        side: { group: 'fastify/pass', side: 'under-pressure' },
+        base: { group: 'fastify/pass', side: 'without' },
+      },
+    ],
+  },
+  pass('koa', ['p-limit', 'koa-ratelimit'], 0.93),
+  pass('hono', ['p-limit', 'hono-rate-limiter'], 0.93),
+  pass('node', ['p-limit']),
+  refuse('express', 0.95),
+  refuse('koa'),
+  refuse('hono'),
+  {
+    name: 'front/refuse',
+    ours: { group: 'front/refuse', side: 'ours' },
+    base: expressByHand,
+    baseIs: "Express's own 429, written by hand",
+    peers: [{ name: 'bare node', side: { group: 'front/refuse', side: 'bare node' }, base: expressByHand }],
+    target: 4,
+  },
+];
+
+/** Memory, with the bytes that it may come to. */
+export interface MemoryMeasure {
+  readonly name: string;
+  readonly measure: string;
+  readonly limit: number;
+  readonly what: string;
+  readonly peers: readonly { readonly name: string; readonly measure: string }[];
+}
+
+const MIB = 2 ** 20;
+
+export const memoryMeasures: readonly MemoryMeasure[] = [
+  {
+    name: 'memory/refusals',
+    measure: 'refusals',
+    limit: 5 * MIB,
+    what: 'growth of the heap after 5,000,000 refusals',
+    peers: [],
+  },
+  {
+    name: 'memory/keys',
+    measure: 'keys',
+    limit: 5 * MIB,
+    what: 'growth of the heap after 1,000,000 keys',
+    peers: [],
+  },
+  {
+    name: 'memory/waiting',
+    measure: 'waiting',
+    limit: 1024,
+    what: 'heap of each of 100,000 waiting deliveries',
+    peers: [{ name: 'p-limit', measure: 'waiting:p-limit' }],
+  },
+];
