@@ -54,7 +54,9 @@ const deeds = {
   },
 };
 
-process.on('message', async (/** @type {[string, number]} */ [deed, number]) => {
+/** @param {[string, number]} order */
+async function obey([deed, number]) {
   process.send?.({ said: await deeds[deed]?.(number) });
-});
+}
+process.on('message', (order) => void obey(/** @type {[string, number]} */ (order)));
 process.send?.({ said: 'ready' });

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import Database from 'libsql';
+
+/** What the handlers wrote down. */
+export interface Handled {
+  /** Ids whose handler came to its end. */
+  readonly ended: ReadonlySet<string>;
+  /** For each life, how many handlers began that had begun in an earlier one, counted to the life before it. */
+  readonly repeatedAfter: readonly number[];
+  /** By id. */
+  readonly starts: ReadonlyMap<string, number>;
+}
+
+export function readLog(log: string): Handled {
+  const ended = new Set<string>();
+  const starts = new Map<string, number>();
+  const lastLife = new Map<string, number>();
+  const repeatedAfter: number[] = [];
+  for (const line of readFileSync(log, 'utf8').split('\n')) {
+    if (line === '') continue;
+    const [what, id] = JSON.parse(line) as ['life' | 'start' | 'end', string];
+    if (what === 'life') repeatedAfter.push(0);
+    if (what === 'end') ended.add(id);
+    if (what !== 'start') continue;
+    const life = repeatedAfter.length - 1;
+    const before = lastLife.get(id);
+    if (before !== undefined) repeatedAfter[before] = (repeatedAfter[before] ?? 0) + 1;
+    lastLife.set(id, life);
+    starts.set(id, (starts.get(id) ?? 0) + 1);
+  }
+  return { ended, repeatedAfter, starts };
+}
+
+/** What the file holds, read without the store. */
+export interface Stored {
+  readonly completed: readonly string[];
+  readonly shelved: readonly string[];
+  readonly unfinished: number;
+  readonly integrity: string;
+}
+
+export function readFile(file: string): Stored {
+  const database = new Database(file);
+  const ids = (sql: string): string[] => (database.prepare(sql).raw().all() as [string][]).map(([id]) => id);
+  try {
+    return {
+      completed: ids('SELECT id FROM completed'),
+      shelved: ids('SELECT id FROM shelf'),
+      unfinished: ids('SELECT seq FROM queue').length,
+      integrity: ids('PRAGMA integrity_check').join(),
+    };
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,71 @@
+// A receiver that the parent kills whenever it likes: Express, an inbox on SQLite, and a handler that writes down what
+// it does before it does it.
+import { openSync, writeSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+import { createInbox } from '@webhook-backpressure/core';
+import { sqliteStore } from '@webhook-backpressure/sqlite';
+import express from 'express';
+
+/**
+ * What a delivery of these tests asks for.
+ *
+ * @typedef {{ tookMs?: number, does?: 'hang' | 'kill' }} Wish
+ */
+
+const [file, log, settings] = process.argv.slice(2);
+if (file === undefined || log === undefined || settings === undefined)
+  throw new Error('arguments are missing');
+/** @type {unknown} */
+const given = JSON.parse(settings);
+const options = /** @type {{ concurrency: number, attempts: number, maxHandlingMs: number }} */ (given);
+
+// A line is one write to the end of the file, so the lines of two processes never mix. What is written belongs to the
+// system and survives SIGKILL without fsync; only a machine that dies would lose it, and here only processes do.
+const lines = openSync(log, 'a');
+/** @param {readonly unknown[]} fields */
+const note = (...fields) => writeSync(lines, `${JSON.stringify(fields)}\n`);
+note('life');
+
+const inbox = createInbox({
+  store: sqliteStore({ path: file }),
+  verify: false,
+  concurrency: options.concurrency,
+  maxHandlingMs: options.maxHandlingMs,
+  retry: { attempts: options.attempts, firstDelayMs: 1, maxDelayMs: 50 },
+  process: async (delivery, { attempt }) => {
+    note('start', delivery.id, attempt);
+    const { tookMs = 0, does } = /** @type {Wish} */ (delivery.json());
+    if (does === 'kill') process.kill(process.pid, 'SIGKILL');
+    if (does !== undefined) await new Promise(() => undefined);
+    await setTimeout(tookMs);
+    note('end', delivery.id, attempt);
+  },
+});
+
+const app = express();
+app.post('/webhooks', async (req, res) => {
+  const answer = await inbox.receive({
+    headers: req.headers,
+    hint: '',
+    read: (body) =>
+      new Promise((resolve) => {
+        req.on('data', (/** @type {Buffer} */ chunk) => body.add(chunk));
+        req.once('end', () => {
+          resolve('whole');
+        });
+        req.once('close', () => {
+          resolve('gone');
+        });
+      }),
+  });
+  if (answer !== null) res.writeHead(answer.status, answer.headers).end(answer.body);
+});
+const server = app.listen(0, '127.0.0.1', () => process.send?.({ address: server.address() }));
+
+const LOOK_MS = 20;
+
+async function drained() {
+  while (inbox.snapshot().depth > 0) await setTimeout(LOOK_MS);
+  process.send?.({ drained: true });
+}
+process.on('message', () => void drained());

@@ -1,0 +1,55 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { crash, SETTINGS, type Outcome } from './crashes.ts';
+
+const kills = Number(process.env['CRASH_KILLS'] ?? 5);
+const seed = Number(process.env['CRASH_SEED'] ?? 1);
+const SECONDS_PER_KILL = 6;
+
+describe(`a receiver that is killed ${String(kills)} times, at moments by the seed ${String(seed)}`, () => {
+  // On a real disk: that is what the commits have to reach.
+  const folder = mkdtempSync(join(tmpdir(), 'wbp-crash-'));
+  let outcome: Outcome;
+
+  beforeAll(
+    async () => {
+      const startedAt = performance.now();
+      const plan = { file: join(folder, 'webhooks.db'), log: join(folder, 'handled.log'), kills, seed };
+      outcome = await crash(plan);
+      const { sender, handled, stored } = outcome;
+      const repeated = handled.repeatedAfter;
+      console.log(
+        [
+          `kills ${String(kills)}, seed ${String(seed)}, ${((performance.now() - startedAt) / 1000).toFixed(1)} s`,
+          `acknowledged ${String(sender.acknowledged.size)}, requests without an acknowledgement ${String(sender.failures)}`,
+          `completed ${String(stored.completed.length)}, unfinished ${String(stored.unfinished)}, shelved ${String(stored.shelved.length)}`,
+          `handlers begun again ${String(repeated.reduce((sum, one) => sum + one, 0))}, at most ${String(Math.max(...repeated))} after one kill`,
+          `integrity check: ${stored.integrity}`,
+        ].join('\n'),
+      );
+    },
+    (kills + 10) * SECONDS_PER_KILL * 1000,
+  );
+
+  afterAll(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  it('processed every delivery that it acknowledged', () => {
+    const { sender, handled } = outcome;
+    expect(sender.acknowledged.size).toBeGreaterThan(kills);
+    expect([...sender.acknowledged].filter((id) => !handled.ended.has(id))).toEqual([]);
+  });
+
+  it('completed each of them once in the store, and left nothing', () => {
+    const { sender, stored } = outcome;
+    expect([...stored.completed].sort()).toEqual([...sender.acknowledged].sort());
+    expect(stored).toMatchObject({ unfinished: 0, shelved: [], integrity: 'ok' });
+  });
+
+  it('began no more handlers again, for each kill, than ran at once', () => {
+    expect(Math.max(...outcome.handled.repeatedAfter)).toBeLessThanOrEqual(SETTINGS.concurrency);
+  });
+});

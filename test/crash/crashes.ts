@@ -1,0 +1,83 @@
+import { setTimeout } from 'node:timers/promises';
+import { readFile, readLog, type Handled, type Stored } from './audit.ts';
+import { Receiver, type ReceiverSettings } from './receiver.ts';
+import { Sender } from './sender.ts';
+
+export interface Plan {
+  readonly file: string;
+  readonly log: string;
+  readonly kills: number;
+  readonly seed: number;
+}
+
+export interface Outcome {
+  readonly sender: Sender;
+  readonly handled: Handled;
+  readonly stored: Stored;
+}
+
+export const SETTINGS: ReceiverSettings = { concurrency: 10, attempts: 20, maxHandlingMs: 60_000 };
+
+const CONNECTIONS = 16;
+const MOST_HANDLING_MS = 8;
+/** A life ends after so many acknowledgements, and then so many milliseconds, at most. */
+const MOST_ACKNOWLEDGED = 300;
+const MOST_LATER_MS = 10;
+
+/** Sends without a pause, kills the receiver at chance moments, and lets the last life work off what there is. */
+export async function crash({ file, log, kills, seed }: Plan): Promise<Outcome> {
+  const chance = chanceOf(seed);
+  const sender = new Sender();
+  const unanswered = new Map<string, number>();
+  let next = 0;
+
+  /** One connection's worth of deliveries, until the receiver dies. */
+  const keepSending = async (receiver: Receiver): Promise<void> => {
+    while (receiver.isAlive) {
+      const [again] = unanswered;
+      const [id, tookMs] = again ?? [`evt-${String(next++)}`, Math.floor(chance() * MOST_HANDLING_MS)];
+      unanswered.delete(id);
+      if (!(await sender.send(receiver.port, id, { tookMs }))) unanswered.set(id, tookMs);
+    }
+  };
+
+  for (let killed = 0; killed < kills; killed += 1) {
+    const receiver = new Receiver(file, log, SETTINGS);
+    // Now and then during the start itself.
+    if (chance() < 0.1) await setTimeout(chance() * 200);
+    else if (await receiver.start()) {
+      const until = sender.acknowledged.size + Math.floor(chance() * MOST_ACKNOWLEDGED);
+      const enough = new Promise<void>((resolve) => {
+        sender.onAcknowledged = () => {
+          if (sender.acknowledged.size >= until) resolve();
+        };
+      });
+      const sending = Array.from({ length: CONNECTIONS }, () => keepSending(receiver));
+      await enough;
+      await setTimeout(chance() * MOST_LATER_MS);
+      await receiver.kill();
+      await Promise.all(sending);
+      sender.hangUp();
+    }
+    await receiver.kill();
+  }
+
+  const last = new Receiver(file, log, SETTINGS);
+  await last.start();
+  for (const [id, tookMs] of unanswered) await sender.send(last.port, id, { tookMs });
+  if (!(await last.drain())) throw new Error('The last life ended by itself.');
+  await last.kill();
+  sender.hangUp();
+  return { sender, handled: readLog(log), stored: readFile(file) };
+}
+
+/** Mulberry32: the same moments for the same seed, as far as the machine allows. */
+export function chanceOf(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,84 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readFile, readLog, type Handled } from './audit.ts';
+import { Receiver, type ReceiverSettings } from './receiver.ts';
+import { Sender } from './sender.ts';
+
+const ATTEMPTS = 3;
+const SETTINGS: ReceiverSettings = { concurrency: 4, attempts: ATTEMPTS, maxHandlingMs: 60_000 };
+const NEIGHBOURS = Array.from({ length: 12 }, (_, at) => `neighbour-${String(at)}`);
+
+let folder: string;
+let file: string;
+let sender: Sender;
+let living: Receiver | undefined;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'wbp-handlers-'));
+  file = join(folder, 'webhooks.db');
+  sender = new Sender();
+});
+afterEach(async () => {
+  sender.hangUp();
+  await living?.kill();
+  rmSync(folder, { recursive: true });
+});
+
+async function start(settings: ReceiverSettings): Promise<Receiver> {
+  living = new Receiver(file, join(folder, 'handled.log'), settings);
+  await living.start();
+  return living;
+}
+
+function handled(): Handled {
+  return readLog(join(folder, 'handled.log'));
+}
+
+describe('a delivery whose handler kills the process', () => {
+  it('ends on the shelf after its attempts, and its neighbours are processed', async () => {
+    let receiver = await start(SETTINGS);
+    // All are there before the first handler begins to take its time, and none of them is acknowledged twice.
+    const poison = sender.send(receiver.port, 'poison', { does: 'kill' });
+    await Promise.all([...NEIGHBOURS.map((id) => sender.send(receiver.port, id, { tookMs: 5 })), poison]);
+    let lives = 1;
+    await receiver.died;
+    for (; lives <= 2 * ATTEMPTS; lives += 1) {
+      receiver = await start(SETTINGS);
+      if (!receiver.isAlive) continue;
+      const missing = ['poison', ...NEIGHBOURS].filter((id) => !sender.acknowledged.has(id));
+      await Promise.all(
+        missing.map((id) => sender.send(receiver.port, id, id === 'poison' ? { does: 'kill' } : {})),
+      );
+      if (await receiver.drain()) break;
+    }
+    // Each of its attempts has cost one life, and no more. The first one is forgiven, since a neighbour may have
+    // been the cause.
+    expect(handled().starts.get('poison')).toBe(ATTEMPTS + 1);
+    expect(lives).toBe(ATTEMPTS + 1);
+    await receiver.kill();
+    const { completed, shelved, unfinished } = readFile(file);
+    expect({ completed: [...completed].sort(), shelved, unfinished }).toEqual({
+      completed: [...NEIGHBOURS].sort(),
+      shelved: ['poison'],
+      unfinished: 0,
+    });
+  }, 60_000);
+});
+
+describe('a delivery whose handler never ends', () => {
+  it('is taken back, ends on the shelf, and keeps no neighbour from its turn', async () => {
+    const receiver = await start({ ...SETTINGS, concurrency: 2, maxHandlingMs: 50 });
+    await Promise.all([
+      sender.send(receiver.port, 'hanging', { does: 'hang' }),
+      ...NEIGHBOURS.map((id) => sender.send(receiver.port, id, {})),
+    ]);
+    expect(await receiver.drain()).toBe(true);
+    await receiver.kill();
+    expect(handled().starts.get('hanging')).toBe(ATTEMPTS);
+    const { completed, shelved } = readFile(file);
+    expect([...completed].sort()).toEqual([...NEIGHBOURS].sort());
+    expect(shelved).toEqual(['hanging']);
+  }, 60_000);
+});

@@ -1,0 +1,62 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+
+export interface ReceiverSettings {
+  readonly concurrency: number;
+  readonly attempts: number;
+  readonly maxHandlingMs: number;
+}
+
+/** One life of the receiver, from its start to its death. */
+export class Receiver {
+  readonly died: Promise<unknown>;
+  readonly #process: ChildProcess;
+  #port = 0;
+
+  constructor(file: string, log: string, settings: ReceiverSettings) {
+    this.#process = fork(
+      join(import.meta.dirname, 'children/receiver.js'),
+      [file, log, JSON.stringify(settings)],
+      { execArgv: [] },
+    );
+    this.died = once(this.#process, 'exit');
+  }
+
+  get isAlive(): boolean {
+    return this.#process.exitCode === null && this.#process.signalCode === null;
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  /** Resolves when it takes deliveries, or when it has died before: with false. */
+  async start(): Promise<boolean> {
+    const said = await this.#next();
+    if (said === undefined) return false;
+    this.#port = (said as { address: AddressInfo }).address.port;
+    return true;
+  }
+
+  /** Resolves when nothing is unfinished, or when it has died before: with false. */
+  async drain(): Promise<boolean> {
+    if (!this.isAlive) return false;
+    this.#process.send('drain');
+    return (await this.#next()) !== undefined;
+  }
+
+  async kill(): Promise<void> {
+    this.#process.kill('SIGKILL');
+    await this.died;
+  }
+
+  async #next(): Promise<unknown> {
+    const over = new AbortController();
+    const message = once(this.#process, 'message', { signal: over.signal }).catch(() => undefined);
+    const said = await Promise.race([message, this.died.then(() => undefined)]);
+    over.abort();
+    return (said as [unknown] | undefined)?.[0];
+  }
+}
