@@ -112,7 +112,7 @@ export class Dispatcher {
     this.#pacer.started(now, isTimed);
     this.#deadlines.set(place, place.startedAtMs + this.#settings.maxHandlingMs, now);
     if (!this.#pool.isFree) this.drain.saturate(now);
-    place.saturatedAtStartMs = this.drain.saturatedMs(now, this.#pool.size);
+    this.drain.begin(place, now, this.#pool.size);
     ledger.started += 1;
     if (listeners.any) listeners.emit(now, { type: 'started', key: place.key, waitedMs: place.waitedMs });
   }
@@ -167,7 +167,7 @@ export class Dispatcher {
     place.state = 'ended';
     if (state === 'active') {
       const hasChanged = this.#limits.observe(now, tookMs, outcome, this.#pool.active);
-      this.drain.complete(now, tookMs, place.saturatedAtStartMs, this.#pool.size);
+      this.drain.complete(now, tookMs, place, this.#pool.size);
       this.#pool.give();
       if (hasChanged) this.#applyLimits();
     } else if (state === 'outside') {

@@ -4,6 +4,14 @@ const GAP_S = 1;
 const LITTLE_S = 1;
 /** A stall this long, or of ten mean service times, is reported. */
 const STALLED_MS = 10_000;
+/** After a standstill the quick average is not believed for so long, and then for as long at least it is. */
+const SETTLING_MS = 10_000;
+
+/** What is noted of a delivery when its handling starts. */
+export interface Begun {
+  saturatedAtStartMs: number;
+  stalledAtStartMs: number;
+}
 
 /**
  * The drain rate μ: completions per second that the workers can sustain.
@@ -24,10 +32,14 @@ export class DrainRate {
   readonly #steady: Average = new Average(120, 4000);
   /** Saturated time in all, without what counts as stall, in ms. */
   #saturatedMs = 0;
+  /** And what counts as stall. */
+  #stalledMs = 0;
   /** Up to here it has been counted. */
   #countedMs = 0;
   /** The last completion under saturation, or the moment saturation began. */
   #progressMs = 0;
+  /** From here on the quick average is free of the last standstill. */
+  #settledMs = 0;
 
   saturate(nowMs: number): void {
     if (this.saturated) return;
@@ -42,26 +54,32 @@ export class DrainRate {
     this.saturated = false;
   }
 
-  /** Saturated time so far, in milliseconds, to be noted at a start. */
-  saturatedMs(nowMs: number, concurrency: number): number {
+  begin(delivery: Begun, nowMs: number, concurrency: number): void {
     if (this.saturated) this.#count(nowMs, concurrency);
-    return this.#saturatedMs;
+    delivery.saturatedAtStartMs = this.#saturatedMs;
+    delivery.stalledAtStartMs = this.#stalledMs;
   }
 
-  /** @param saturatedAtStartMs - what {@link saturatedMs} said when the delivery was started. */
-  complete(nowMs: number, serviceMs: number, saturatedAtStartMs: number, concurrency: number): void {
+  /** @param delivery - what {@link begin} noted of it. */
+  complete(nowMs: number, serviceMs: number, delivery: Begun, concurrency: number): void {
     if (this.saturated) {
+      if (this.gapFactor(nowMs, concurrency) > 1 && nowMs >= this.#settledMs + SETTLING_MS) {
+        this.#settledMs = nowMs + SETTLING_MS;
+      }
       this.#count(nowMs, concurrency);
       this.#progressMs = nowMs;
     }
+    const workedMs = serviceMs - (this.#stalledMs - delivery.stalledAtStartMs);
     // What was done of it under saturation: all, unless the workers have been idle in between.
     const share =
-      serviceMs > 0
-        ? Math.min(1, (this.#saturatedMs - saturatedAtStartMs) / serviceMs)
+      workedMs > 0
+        ? Math.min(1, (this.#saturatedMs - delivery.saturatedAtStartMs) / workedMs)
         : Number(this.saturated);
+    // The quick one believes at once that handlers have become slow; the others wait whether they stay so.
     this.#quick.complete(serviceMs / 1000, share);
-    this.#middle.complete(serviceMs / 1000, share);
-    this.#steady.complete(serviceMs / 1000, share);
+    this.#middle.complete(workedMs / 1000, share);
+    this.#steady.complete(workedMs / 1000, share);
+    if (nowMs < this.#settledMs) return;
     // Four or five standard deviations of random service times: a change, and not chance.
     this.#middle.restartIfOff(this.#quick, 1.35, concurrency);
     this.#steady.restartIfOff(this.#middle, 1.12, concurrency);
@@ -109,6 +127,7 @@ export class DrainRate {
     const left = Math.max(0, this.#progressMs + longGapMs - this.#countedMs);
     const countedMs = Math.min(elapsedMs, left);
     this.#countedMs = nowMs;
+    this.#stalledMs += elapsedMs - countedMs;
     if (countedMs <= 0) return;
     this.#saturatedMs += countedMs;
     this.#quick.elapse(countedMs / 1000);

@@ -59,8 +59,9 @@ export class Place implements Admission, Permit, Queued<Place>, Timed<Place> {
   state: PlaceState = 'waiting';
   startedAtMs = 0;
   waitedMs = 0;
-  /** See {@link DrainRate.saturatedMs}. */
+  /** See {@link DrainRate.begin}. */
   saturatedAtStartMs = 0;
+  stalledAtStartMs = 0;
   reserve: ReservePlace = 'none';
   isHandshake = false;
 
