@@ -26,8 +26,11 @@ interface Account extends Heaped {
 export class Bookings {
   readonly #accounts = new Map<string, Account>();
   readonly #heap = new MinHeap<Account>((a, b) => a.until < b.until);
-  /** Keys that booked in the line, the oldest first, and up to where the time of each is booked. */
+  /** The last keys that booked in the line, and up to where the time of each is booked. */
   readonly #inLine = new Map<string, number>();
+  /** The same in the order of their booking, in a ring: the oldest key of a Map that shrinks at its front is slow to find. */
+  readonly #ring: string[] = [];
+  #ringAt = 0;
   /** Up to here the line is booked, on the clock of the schedule. */
   #lineUntil = 0;
   /** Up to here some account is booked. */
@@ -115,6 +118,8 @@ export class Bookings {
     this.#accounts.clear();
     this.#heap.clear();
     this.#inLine.clear();
+    this.#ring.length = 0;
+    this.#ringAt = 0;
     this.#lineUntil = 0;
     this.#accountsUntil = 0;
     this.#perSecond.clear();
@@ -142,9 +147,11 @@ export class Bookings {
     this.#lineUntil = at + spacingMs * (this.#accountsUntil > at ? 2 : 1);
     // The second round of a key comes after the first one of those that are in line now, as far as they are real.
     const inLine = Math.min(MAX_REMEMBERED, (this.#lineUntil - earliest) / spacingMs);
-    this.#inLine.delete(key);
+    const oldest = this.#ring[this.#ringAt];
+    if (oldest !== undefined) this.#inLine.delete(oldest);
+    this.#ring[this.#ringAt] = key;
+    this.#ringAt = (this.#ringAt + 1) % MAX_REMEMBERED;
     this.#inLine.set(key, at + spacingMs * inLine);
-    if (this.#inLine.size > MAX_REMEMBERED) this.#inLine.delete(this.#inLine.keys().next().value as string);
   }
 
   #passSeconds(from: number, to: number): number {
