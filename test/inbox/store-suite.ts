@@ -1,22 +1,11 @@
-import type { InboxStore } from '@webhook-backpressure/core';
 import { afterEach, beforeEach, describe } from 'vitest';
+import type { BedOf, StoreBed } from './store-bed.ts';
 import { claims } from './store-cases/claims.ts';
 import { model } from './store-cases/model.ts';
 import { puts } from './store-cases/puts.ts';
 import { retention } from './store-cases/retention.ts';
 import { settlements } from './store-cases/settlements.ts';
 import { shelf } from './store-cases/shelf.ts';
-
-/** Where a test finds stores. */
-export interface StoreBed {
-  /** One more owner of the same deliveries, not opened yet. */
-  store(): InboxStore | Promise<InboxStore>;
-  /** Throws away the deliveries and whatever was opened. */
-  dispose(): void | Promise<void>;
-}
-
-/** What the cases use: the bed of the test that runs. */
-export type BedOf = () => StoreBed;
 
 /** What every store does alike, whatever it keeps deliveries in. `makeBed` is called for each test. */
 export function storeSuite(name: string, makeBed: () => StoreBed | Promise<StoreBed>): void {

@@ -51,6 +51,7 @@ export {
   type StoreStats,
 } from './inbox/inbox-store.ts';
 export { memoryStore } from './inbox/memory-store.ts';
+export { isDelivery, METHOD_NOT_ALLOWED } from './inbox/inbox-answers.ts';
 export { createInbox } from './inbox/create-inbox.ts';
 export type { BodyCollector, BodyEnd } from './inbox/body-collector.ts';
 export type { Signal } from './inbox/abort.ts';

@@ -95,5 +95,6 @@ function addHeaders(c: Context, fields: Record<string, string> | undefined): voi
   replaceResponse(c, response);
 }
 
+export { webhookInbox } from './inbox.ts';
 export default webhookBackpressure;
 export type { BackpressureInfo };

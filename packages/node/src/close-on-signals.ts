@@ -24,12 +24,15 @@ const SWEEP_MS = 50;
 
 /**
  * Shuts down in order when the process is told to end: the intake works off what waits, then the server closes,
- * then the process ends by the same signal. A second signal ends it at once.
+ * then the process ends by the same signal. An inbox is closed in the same way. A second signal ends it at once.
  *
  * @returns takes the handlers away again.
  * @throws BackpressureError `ERR_WBP_CLOSE` when `signals` is empty or `timeoutMs` is out of range.
  */
-export function closeOnSignals(intake: Intake, options: CloseOnSignalsOptions = {}): () => void {
+export function closeOnSignals(
+  intake: Pick<Intake, 'close'>,
+  options: CloseOnSignalsOptions = {},
+): () => void {
   const { server, signals = ['SIGTERM', 'SIGINT'], timeoutMs = DEFAULT_TIMEOUT_MS, onClosed } = options;
   if (signals.length === 0)
     throw new BackpressureError('ERR_WBP_CLOSE', 'signals must name at least one signal.');

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Refusal } from '@webhook-backpressure/core';
+import type { InboxAnswer } from '@webhook-backpressure/core';
 import { Lingering } from './lingering.ts';
 
 /** A body up to this size is read to its end, so that its connection can be kept; a larger one is not worth it. */
@@ -16,7 +16,8 @@ const large = new Lingering<ServerResponse>((res) => {
 });
 
 /**
- * Sends a refusal, and bounds what is still read of the body: never into memory, and at most 64 KiB or 2 s of it.
+ * Sends a refusal, or another answer, and bounds what is still read of the body: never into memory, and at most
+ * 64 KiB or 2 s of it.
  *
  * A body of at most 64 KiB is drained, and the connection kept. Otherwise the answer says `Connection: close`, and
  * the connection ends a little later than the answer: closed at once, with data unread, it would be reset, and the
@@ -27,13 +28,14 @@ const large = new Lingering<ServerResponse>((res) => {
 export function writeRefusal(
   req: IncomingMessage,
   res: ServerResponse,
-  refusal: Refusal,
+  refusal: InboxAnswer,
   options: { fields?: Record<string, string> | undefined; awaitsContinue?: boolean | undefined } = {},
 ): void {
   if (res.headersSent) return;
   const { fields, awaitsContinue = false } = options;
   const headers: Record<string, string | number> = { ...fields, ...refusal.headers };
-  headers['Content-Length'] = Buffer.byteLength(refusal.body);
+  // The one success without a body must not say how long it is.
+  if (refusal.status !== 204) headers['Content-Length'] = Buffer.byteLength(refusal.body);
   const end = (): void => {
     res.writeHead(refusal.status, headers).end(refusal.body);
   };
@@ -113,7 +115,7 @@ function boundSmall(req: IncomingMessage, res: ServerResponse): void {
 function writeAndLinger(
   req: IncomingMessage,
   res: ServerResponse,
-  refusal: Refusal,
+  refusal: InboxAnswer,
   headers: Record<string, string | number>,
 ): void {
   headers['Connection'] = 'close';

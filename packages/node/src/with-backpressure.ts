@@ -95,7 +95,8 @@ function isCheckContinue(server: unknown, req: IncomingMessage, listener: Reques
   return /^100-continue$/i.test(req.headers.expect) && server.listeners('checkContinue').includes(listener);
 }
 
-function attempt(req: IncomingMessage, res: ServerResponse, action: () => unknown): void {
+/** Runs the action; a failure of it is answered with 500. */
+export function attempt(req: IncomingMessage, res: ServerResponse, action: () => unknown): void {
   try {
     const result = action();
     if (result instanceof Promise) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { BedOf } from '../store-suite.ts';
+import type { BedOf } from '../store-bed.ts';
 import { claim, claimOne, delivery, ends, idsOf, LEASE, opened, put, settle, START } from './store-words.ts';
 
 export function claims(bed: BedOf): void {

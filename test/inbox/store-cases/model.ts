@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { ClaimedDelivery, InboxStore, Settlement } from '@webhook-backpressure/core';
 import { expect, it } from 'vitest';
-import type { StoreBed } from '../store-suite.ts';
+import type { StoreBed } from '../store-bed.ts';
 import { NaiveStore } from './naive-store.ts';
 import { delivery, ends, LEASE, ROOMY, START } from './store-words.ts';
 

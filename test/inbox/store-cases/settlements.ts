@@ -1,6 +1,6 @@
 import type { ClaimedDelivery, Settlement } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
-import type { BedOf } from '../store-suite.ts';
+import type { BedOf } from '../store-bed.ts';
 import { claim, claimOne, delivery, ends, idsOf, opened, put, settle, START } from './store-words.ts';
 
 const LATER = START + 1000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { BedOf } from '../store-suite.ts';
+import type { BedOf } from '../store-bed.ts';
 import {
   bury,
   claim,

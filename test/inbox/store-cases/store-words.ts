@@ -8,7 +8,7 @@ import {
   type StoredDelivery,
   type StoreLimits,
 } from '@webhook-backpressure/core';
-import type { StoreBed } from '../store-suite.ts';
+import type { StoreBed } from '../store-bed.ts';
 
 /** When the tests begin: a time of the wall clock. */
 export const START = 1_800_000_000_000;

@@ -24,6 +24,18 @@ function problem(status: number, title: string, detail: string): InboxAnswer {
 
 export const UNVERIFIED: InboxAnswer = problem(401, 'Unauthorized', 'The delivery could not be verified.');
 
+const NOT_ALLOWED = problem(405, 'Method Not Allowed', 'Deliveries are sent by POST.');
+/** For what cannot be a delivery, where nobody else takes it. */
+export const METHOD_NOT_ALLOWED: InboxAnswer = {
+  ...NOT_ALLOWED,
+  headers: { ...NOT_ALLOWED.headers, Allow: 'POST' },
+};
+
+/** Whether a request by this method can carry a delivery. */
+export function isDelivery(method: string): boolean {
+  return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
+}
+
 export function tooLarge(maxBytes: number): InboxAnswer {
   return problem(413, 'Content Too Large', `The body is larger than ${String(maxBytes)} bytes.`);
 }

@@ -1,0 +1,61 @@
+import {
+  createInbox,
+  isDelivery,
+  type BodyCollector,
+  type Inbox,
+  type InboxOptions,
+} from '@webhook-backpressure/core';
+import type { MiddlewareHandler } from 'hono';
+
+const HINT = 'Do not read c.req in a middleware before the inbox.';
+
+/**
+ * A handler that reads a delivery, verifies it, stores it, answers 202, and works it off later. GET, HEAD and OPTIONS go
+ * on to the next handler.
+ *
+ * @throws BackpressureError with the code of the first option that is wrong; and what the store throws when it cannot
+ * be opened.
+ *
+ * @example
+ * ```ts
+ * const webhooks = webhookInbox({ store: sqliteStore({ path: './webhooks.db' }), verify, process: work })
+ * app.post('/webhooks', webhooks)
+ * ```
+ */
+export function webhookInbox(options: InboxOptions): MiddlewareHandler & { inbox: Inbox } {
+  const inbox = createInbox(options);
+  const middleware: MiddlewareHandler = async (c, next) => {
+    if (!isDelivery(c.req.method)) {
+      await next();
+      return undefined;
+    }
+    const answer = await inbox.receive({
+      headers: c.req.header(),
+      hint: HINT,
+      read: (body) => read(c.req.raw, body),
+    });
+    // Nobody is there to read it, but Hono wants an answer.
+    if (answer === null) return new Response(null, { status: 503 });
+    const { status, headers, body } = answer;
+    return new Response(body === '' ? null : body, { status, headers });
+  };
+  return Object.assign(middleware, { inbox });
+}
+
+async function read(request: Request, body: BodyCollector): Promise<'whole' | 'gone' | 'consumed'> {
+  if (request.bodyUsed) return 'consumed';
+  if (request.body === null) return 'whole';
+  const reader = (request.body as ReadableStream<Uint8Array>).getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return 'whole';
+      if (body.add(value)) continue;
+      // Not waited for: some runtimes resolve it when the sender has sent the rest.
+      reader.cancel().catch(() => undefined);
+      return 'whole';
+    }
+  } catch {
+    return 'gone';
+  }
+}
