@@ -1,35 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { createBench, exponential, seeded } from './harness.ts';
+import { maxMinShares } from './max-min.ts';
 import { arrivals, percentile, runUntil, Workshop } from './workshop.ts';
 
 // Ten workers that need 100 ms on average: 100/s to share. The times differ, or all would end at once for ever.
 const WORKERS = 10;
 const SERVICE_MS = 100;
 const CAPACITY_PER_S = 100;
-
-/**
- * Max-min fair shares of `capacity`, by filling: everybody gets the same until he has what he asks for, and what
- * is left goes to the others in equal parts.
- */
-function maxMinShares(demands: ReadonlyMap<string, number>, capacity: number): Map<string, number> {
-  const shares = new Map<string, number>();
-  let left = capacity;
-  let hungry = [...demands];
-  while (hungry.length > 0) {
-    const equal = left / hungry.length;
-    const content = hungry.filter(([, demand]) => demand <= equal);
-    if (content.length === 0) {
-      for (const [key] of hungry) shares.set(key, equal);
-      return shares;
-    }
-    for (const [key, demand] of content) {
-      shares.set(key, demand);
-      left -= demand;
-    }
-    hungry = hungry.filter(([key]) => !shares.has(key));
-  }
-  return shares;
-}
 
 /** Jain's index: 1 when all are equal, 1 ÷ n when one has everything. */
 function jain(values: readonly number[]): number {
