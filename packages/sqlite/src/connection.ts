@@ -79,6 +79,19 @@ export class Connection {
   }
 
   /**
+   * A commit that does not wait for the disk. It survives the death of the process like any other, and that of the
+   * machine with the next commit that waits.
+   */
+  quickTransaction<T>(work: () => T): T {
+    this.execute('PRAGMA synchronous = NORMAL');
+    try {
+      return this.transaction(work);
+    } finally {
+      this.execute('PRAGMA synchronous = FULL');
+    }
+  }
+
+  /**
    * Every commit reaches the disk before it returns, and a reader never keeps a writer waiting.
    *
    * Two processes that start on a new file at once may both want it in this mode; one of them is then told that the

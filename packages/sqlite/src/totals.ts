@@ -49,14 +49,21 @@ export class Totals {
 
   /** One commit, with what it changes of the totals. */
   transaction<T>(work: (changes: Changes) => T): T {
-    return this.#connection.transaction(() => {
-      const changes = { depth: 0, inFlight: 0, bytes: 0, shelved: 0, shelvedBytes: 0, remembered: 0 };
-      const result = work(changes);
-      const { depth, inFlight, bytes, shelved, shelvedBytes, remembered } = changes;
-      const values = [depth, inFlight, bytes, shelved, shelvedBytes, remembered];
-      // A transaction that writes nothing does not wait for the disk.
-      if (values.some((value) => value !== 0)) this.#add.run(values);
-      return result;
-    });
+    return this.#connection.transaction(() => this.#counted(work));
+  }
+
+  /** The same without waiting for the disk. */
+  quickTransaction<T>(work: (changes: Changes) => T): T {
+    return this.#connection.quickTransaction(() => this.#counted(work));
+  }
+
+  #counted<T>(work: (changes: Changes) => T): T {
+    const changes = { depth: 0, inFlight: 0, bytes: 0, shelved: 0, shelvedBytes: 0, remembered: 0 };
+    const result = work(changes);
+    const { depth, inFlight, bytes, shelved, shelvedBytes, remembered } = changes;
+    const values = [depth, inFlight, bytes, shelved, shelvedBytes, remembered];
+    // A transaction that writes nothing does not wait for the disk.
+    if (values.some((value) => value !== 0)) this.#add.run(values);
+    return result;
   }
 }
