@@ -10,6 +10,8 @@ export interface Child<Orders, Reports> {
     report: Report,
   ): Promise<Reports[Report]>;
   on<Report extends keyof Reports>(report: Report, listener: (body: Reports[Report]) => void): void;
+  /** Kills it without a warning, and waits until it is gone. */
+  kill(): Promise<void>;
   /** Never resolves; rejects when the child ends, for whatever reason. */
   readonly ended: Promise<never>;
 }
@@ -52,6 +54,10 @@ export function startChild<Orders, Reports>(file: string): Child<Orders, Reports
       });
     },
     on,
+    async kill() {
+      child.kill('SIGKILL');
+      await ended.catch(() => undefined);
+    },
     ended,
   };
 }

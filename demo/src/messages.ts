@@ -41,11 +41,22 @@ export interface ReceiverTotals {
   rss: number;
 }
 
+export interface InboxReceiverOrders {
+  /** Port 0: any. Asks for `listening`. */
+  start: { port: number; secret: string; inboxPath: string; databasePath: string };
+}
+
+export interface InboxReceiverReports {
+  listening: { port: number };
+  /** Deliveries that are stored and unfinished. */
+  sample: { depth: number };
+}
+
 export interface SenderOrders {
   /** Asks for `warm`. */
   warmUp: { url: string; secret: string };
   /** Asks for `done`. */
-  import: { url: string; secret: string; deliveries: number };
+  import: { url: string; secret: string; deliveries: number; backoffMs: readonly number[] };
 }
 
 export interface SenderReports {

@@ -3,11 +3,24 @@ import { IMPORT } from './setup.ts';
 
 const MOST = 20_000;
 
-/** @returns how many deliveries a run has: `--deliveries`, an integer from 1 to 20,000. */
-export function deliveriesFrom(args: string[]): number {
-  const { values } = parseArgs({ args, options: { deliveries: { type: 'string' } } });
-  if (values.deliveries === undefined) return IMPORT.deliveries;
-  const deliveries = Number(values.deliveries);
-  if (Number.isInteger(deliveries) && deliveries >= 1 && deliveries <= MOST) return deliveries;
-  throw new Error(`--deliveries must be an integer from 1 to ${String(MOST)}, but was ${values.deliveries}.`);
+/** What the demo was asked for. */
+export interface DemoOptions {
+  /** How many deliveries a run has. */
+  readonly deliveries: number;
+  /** Whether to show the inbox. */
+  readonly isInbox: boolean;
+}
+
+/** `--deliveries`: an integer from 1 to 20,000. `--inbox`: acknowledge first, and be killed in the middle of it. */
+export function optionsFrom(args: string[]): DemoOptions {
+  const { values } = parseArgs({
+    args,
+    options: { deliveries: { type: 'string' }, inbox: { type: 'boolean', default: false } },
+  });
+  const deliveries = Number(values.deliveries ?? IMPORT.deliveries);
+  if (Number.isInteger(deliveries) && deliveries >= 1 && deliveries <= MOST)
+    return { deliveries, isInbox: values.inbox };
+  throw new Error(
+    `--deliveries must be an integer from 1 to ${String(MOST)}, but was ${values.deliveries ?? ''}.`,
+  );
 }

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { abortOf } from './abort.ts';
 import { endChildren, startChild } from './children.ts';
+import { SENDER } from './setup.ts';
 import type {
   ReceiverOrders,
   ReceiverReports,
@@ -54,21 +56,13 @@ export async function run(
     receiver.on('sample', (sample) => {
       watch(sample, senderSample);
     });
-    const senderTotals = await unlessFailed(sender.ask('import', { ...target, deliveries }, 'done'));
+    const senderTotals = await unlessFailed(
+      sender.ask('import', { ...target, deliveries, backoffMs: SENDER.backoffMs }, 'done'),
+    );
     const receiverTotals = await unlessFailed(receiver.ask('finish', {}, 'finished'));
     watch(receiverTotals.sample, senderTotals);
     return { guarded, sender: senderTotals, receiver: receiverTotals, rssAtStart };
   } finally {
     await endChildren();
   }
-}
-
-function abortOf(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const giveUp = (): void => {
-      reject(signal.reason as Error);
-    };
-    if (signal.aborted) giveUp();
-    else signal.addEventListener('abort', giveUp, { once: true });
-  });
 }

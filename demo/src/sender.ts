@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { openChannel } from './channel.ts';
-import { deliver, isSuccess, type Attempt } from './delivery.ts';
+import { deliver, isSuccess, type Attempt, type Habits } from './delivery.ts';
 import type { SenderOrders, SenderReports, SenderTotals } from './messages.ts';
 import { bulkImport } from './payloads.ts';
 import { percentiles } from './percentiles.ts';
@@ -20,8 +20,8 @@ channel.on('warmUp', ({ url, secret }) => {
   });
 });
 
-channel.on('import', ({ url, secret, deliveries }) => {
-  void importAll(url, secret, deliveries).then((totals) => {
+channel.on('import', ({ url, secret, deliveries, backoffMs }) => {
+  void importAll(url, secret, deliveries, { ...SENDER, backoffMs }).then((totals) => {
     channel.send('done', totals);
   });
 });
@@ -30,12 +30,18 @@ async function warmUp(url: string, secret: string): Promise<void> {
   const webhook = new Webhook(secret);
   const events = bulkImport(WARM_UP.deliveries).values();
   const sendInTurn = async (): Promise<void> => {
-    for (const { id, body } of events) await post({ id: `warm_${id}`, body }, url, webhook, SENDER.timeoutMs);
+    for (const { id, body } of events)
+      await post({ id: `${WARM_UP.prefix}${id}`, body }, url, webhook, SENDER.timeoutMs);
   };
   await Promise.all(Array.from({ length: WARM_UP.atOnce }, sendInTurn));
 }
 
-async function importAll(url: string, secret: string, deliveries: number): Promise<SenderTotals> {
+async function importAll(
+  url: string,
+  secret: string,
+  deliveries: number,
+  habits: Habits,
+): Promise<SenderTotals> {
   const webhook = new Webhook(secret);
   const events = bulkImport(deliveries);
   const answers: Record<string, number> = {};
@@ -61,7 +67,7 @@ async function importAll(url: string, secret: string, deliveries: number): Promi
       if (typeof answer === 'number' && !isSuccess(attempt)) rejectionMs.push(tookMs);
       return attempt;
     };
-    if (await deliver(send, SENDER, sleep)) {
+    if (await deliver(send, habits, sleep)) {
       delivered += 1;
       deliveryMs.push(performance.now() - firstAt);
     } else {

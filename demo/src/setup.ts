@@ -11,7 +11,7 @@ export const IMPORT = { deliveries: 2800, perSecond: 1250 };
  * Ordinary traffic before the import, not counted: a receiver that has just started is slow until its code is
  * compiled, and one in service is not.
  */
-export const WARM_UP = { deliveries: 300, atOnce: 8 };
+export const WARM_UP = { deliveries: 300, atOnce: 8, prefix: 'warm_' };
 
 export const SENDER = {
   /** What GitHub and Square allow. Shopify allows 5 s, Slack 3 s. */
@@ -25,6 +25,12 @@ export const SENDER = {
   /** Each of these waits is longer or shorter by up to so much, at random. */
   jitter: 0.2,
 };
+
+/**
+ * Against the inbox the sender has more patience: what is in the middle of a request when the process dies has lost an
+ * attempt, and it dies twice. Still, most senders try for hours.
+ */
+export const INBOX_BACKOFF_MS: readonly number[] = [500, 1000, 2000, 4000, 8000];
 
 export const POOL = {
   /** The default of node-postgres. */

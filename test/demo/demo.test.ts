@@ -39,6 +39,17 @@ it('delivers a small import with and without the middleware, and says so in plai
   expect(output).not.toContain('\x1b');
 }, 60_000);
 
+it('kills a receiver with an inbox twice, and loses nothing', async () => {
+  const started = start('--inbox', '--deliveries', '40');
+  const closed = once(started, 'close');
+  const [output, errors] = await Promise.all([text(started.stdout), text(started.stderr)]);
+  expect(errors).toBe('');
+  expect(await closed).toEqual([0, null]);
+  expect(output.match(/^killed .* acknowledged and not processed; back after \d+ ms$/gm)).toHaveLength(2);
+  expect(output).toMatch(/^acknowledged +40$/m);
+  expect(output).toMatch(/^processed +40$/m);
+}, 60_000);
+
 it('takes its children along when it is interrupted', async () => {
   const started = start();
   await new Promise<void>((resolve) => {

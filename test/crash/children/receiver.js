@@ -2,7 +2,7 @@
 // it does before it does it.
 import { openSync, writeSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
-import { createInbox } from '@webhook-backpressure/core';
+import { webhookInbox } from '@webhook-backpressure/express';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import express from 'express';
 
@@ -26,7 +26,7 @@ const lines = openSync(log, 'a');
 const note = (...fields) => writeSync(lines, `${JSON.stringify(fields)}\n`);
 note('life');
 
-const inbox = createInbox({
+const webhooks = webhookInbox({
   store: sqliteStore({ path: file }),
   verify: false,
   concurrency: options.concurrency,
@@ -43,29 +43,13 @@ const inbox = createInbox({
 });
 
 const app = express();
-app.post('/webhooks', async (req, res) => {
-  const answer = await inbox.receive({
-    headers: req.headers,
-    hint: '',
-    read: (body) =>
-      new Promise((resolve) => {
-        req.on('data', (/** @type {Buffer} */ chunk) => body.add(chunk));
-        req.once('end', () => {
-          resolve('whole');
-        });
-        req.once('close', () => {
-          resolve('gone');
-        });
-      }),
-  });
-  if (answer !== null) res.writeHead(answer.status, answer.headers).end(answer.body);
-});
+app.post('/webhooks', webhooks);
 const server = app.listen(0, '127.0.0.1', () => process.send?.({ address: server.address() }));
 
 const LOOK_MS = 20;
 
 async function drained() {
-  while (inbox.snapshot().depth > 0) await setTimeout(LOOK_MS);
+  while (webhooks.inbox.snapshot().depth > 0) await setTimeout(LOOK_MS);
   process.send?.({ drained: true });
 }
 process.on('message', () => void drained());

@@ -1,0 +1,45 @@
+import { appendFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { webhookInbox } from '@webhook-backpressure/express';
+import { sqliteStore } from '@webhook-backpressure/sqlite';
+import express from 'express';
+import { Webhook } from 'standardwebhooks';
+import { openChannel } from './channel.ts';
+import type { InboxReceiverOrders, InboxReceiverReports } from './messages.ts';
+import { ConnectionPool } from './pool.ts';
+import { POOL } from './setup.ts';
+
+const SAMPLE_MS = 100;
+
+const channel = openChannel<InboxReceiverOrders, InboxReceiverReports>();
+
+channel.on('start', ({ port, secret, inboxPath, databasePath }) => {
+  const webhook = new Webhook(secret);
+  const pool = new ConnectionPool(POOL);
+  const webhooks = webhookInbox({
+    store: sqliteStore({ path: inboxPath }),
+    verify: ({ rawBody, headers }) => webhook.verify(Buffer.from(rawBody), headers),
+    concurrency: POOL.max,
+    process: async ({ id }) => {
+      const connection = await pool.connect();
+      try {
+        await connection.query();
+        // The database: a line survives this process.
+        appendFileSync(databasePath, `${id}\n`);
+      } finally {
+        connection.release();
+      }
+    },
+  });
+
+  const app = express();
+  app.post('/webhooks', webhooks);
+  const server = createServer(app);
+  server.listen(port, '127.0.0.1', () => {
+    channel.send('listening', { port: (server.address() as AddressInfo).port });
+  });
+  setInterval(() => {
+    channel.send('sample', { depth: webhooks.inbox.snapshot().depth });
+  }, SAMPLE_MS);
+});
