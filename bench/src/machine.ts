@@ -39,7 +39,7 @@ export function describeMachine(): Machine {
     date: new Date().toISOString().slice(0, 10),
     processor: `${first?.model.trim() ?? 'unknown'}, ${String(cpus().length)} cores`,
     memory: `${(totalmem() / 2 ** 30).toFixed(0)} GiB`,
-    system: `${type()} ${release()}`,
+    system: `${type()} ${release().split('.').slice(0, 2).join('.')}`,
     node: process.version,
     pinning,
     loadBefore: Number((loadavg()[0] ?? 0).toFixed(2)),

@@ -1,11 +1,10 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { format, resolveConfig } from 'prettier';
 import { hasFlag, textOption } from './command-line.ts';
 import { describeMachine } from './machine.ts';
 import { coreComparisons, httpComparisons } from './plan.ts';
 import { charts, report, table } from './report.ts';
 import { figuresOf, judge, measureMemory, type Result } from './results.ts';
 import { measureCore, measureHttp, type Effort } from './rounds.ts';
+import { write } from './write.ts';
 
 const FULL: Effort = { rounds: 7, coreSeconds: 1, httpSeconds: 1.5, warmUpSeconds: 2 };
 /** Ours and base only, no peers and no memory. */
@@ -30,16 +29,8 @@ if (!isQuick && only === undefined) results.push(...(await measureMemory(effort.
 if (!isQuick && only === undefined) {
   await write('results.json', `${JSON.stringify(figuresOf(results), null, 2)}\n`);
   await write('report.md', report(results, machine, effort.rounds));
-  mkdirSync(new URL('../charts/', import.meta.url), { recursive: true });
   for (const [file, chart] of charts(results)) await write(`charts/${file}`, chart);
 }
 process.stdout.write(
   hasFlag('json') ? `${JSON.stringify(figuresOf(results), null, 2)}\n` : `${table(results)}\n`,
 );
-
-async function write(file: string, content: string): Promise<void> {
-  const path = new URL(`../${file}`, import.meta.url);
-  const options = await resolveConfig(path);
-  const parser = file.endsWith('.md') ? 'markdown' : file.endsWith('.json') ? 'json' : undefined;
-  writeFileSync(path, parser === undefined ? content : await format(content, { ...options, parser }));
-}

@@ -1,28 +1,8 @@
-import { createIntake, type Admission, type Clock } from '@webhook-backpressure/core';
+import { createIntake, type Admission } from '@webhook-backpressure/core';
+import { PausedClock } from './paused-clock.ts';
 import { idAt, type Run } from './runs.ts';
 
 const DAY_MS = 86_400_000;
-
-/** The runtime's clock, without the time before {@link PausedClock.go}: what runs meanwhile would seem to take seconds. */
-class PausedClock implements Clock {
-  #pausedMs = Infinity;
-
-  go(): void {
-    this.#pausedMs = performance.now();
-  }
-
-  now(): number {
-    return Math.max(0, performance.now() - this.#pausedMs);
-  }
-
-  setTimeout(callback: () => void, ms: number): unknown {
-    return setTimeout(callback, ms).unref();
-  }
-
-  clearTimeout(handle: unknown): void {
-    clearTimeout(handle as NodeJS.Timeout);
-  }
-}
 
 /** Admits and releases while `depth` deliveries of `keys` keys wait: each one passes through the whole queue. */
 export function admitReleaseIn({ depth, keys }: { depth: number; keys: number }): Run {

@@ -1,0 +1,89 @@
+import { lineChart } from '../charts.ts';
+import { machineLines, type Machine } from '../machine.ts';
+import * as setup from './setup.ts';
+import type { Row } from './verdict.ts';
+
+/** What `results.json` holds. */
+export interface Story {
+  readonly machine: Machine;
+  readonly rows: readonly Row[];
+}
+
+export const BEGIN = '<!-- story:begin -->';
+export const END = '<!-- story:end -->';
+
+export function goodputChart({ rows }: Story): string {
+  const lines = rows.map(({ name, perSecond }) => ({
+    label: name,
+    points: perSecond.map((count, second) => [second, count] as const),
+    isOurs: name === 'webhook-backpressure',
+  }));
+  return lineChart('Deliveries confirmed to their sender, per second', lines, {
+    x: 'seconds since the burst began',
+    y: 'per second',
+  });
+}
+
+/** The part of the README between the markers. */
+export function readmeSection(story: Story): string {
+  const { rows, machine } = story;
+  return [
+    BEGIN,
+    '',
+    `${setup.DELIVERIES.toLocaleString('en')} deliveries in ${String(setup.BURST_S)} s on Express with \`pg\`, its default pool of ${String(setup.POOL)}, and a real PostgreSQL that works off some ${String(setup.DRAIN_RATE)} a second. Senders hang up after ${String(setup.SENDER_TIMEOUT_MS / 1000)} s, and come back when told, or after a growing delay when told nothing. Made by \`npm run bench:story\` (${machine.date}, ${machine.processor}, Node ${machine.node}); [the whole report](bench/story/report.md).`,
+    '',
+    ...shortTable(rows),
+    '',
+    '![Deliveries confirmed to their sender in each second, for each receiver](bench/story/goodput.svg)',
+    '',
+    END,
+  ].join('\n');
+}
+
+function shortTable(rows: readonly Row[]): string[] {
+  return [
+    '| | delivered | lost | attempts each | p50 | p99 | all done after | work that counted |',
+    '| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |',
+    ...rows.map((row) => {
+      const name = labelOf(row);
+      return `| ${name} | ${row.delivered.toLocaleString('en')} | ${row.lost.toLocaleString('en')} | ${row.attemptsPerDelivery.toFixed(2)} | ${row.p50S.toFixed(1)} s | ${row.p99S.toFixed(1)} s | ${row.lost > 0 ? '–' : `${row.clearS.toFixed(1)} s`} | ${(100 * row.goodput).toFixed(0)} % |`;
+    }),
+  ];
+}
+
+export function storyReport({ machine, rows }: Story): string {
+  return [
+    '# The burst on a real database',
+    '',
+    'Written by `npm run bench:story`.',
+    '',
+    ...machineLines(machine),
+    '',
+    `A burst of ${String(setup.DELIVERIES)} deliveries in ${String(setup.BURST_S)} s. Each is stored in a transaction that holds one of the ${String(setup.POOL)} connections of pg's default pool for ${String(setup.QUERY_S * 1000)} ms and what its own queries take. A sender without an answer after ${String(setup.SENDER_TIMEOUT_MS / 1000)} s hangs up. It makes up to ${String(setup.MAX_ATTEMPTS)} attempts: at the second that Retry-After names, else after ${setup.BACKOFF_S.join(', ')} s, give or take 20 %. What is not delivered ${String(setup.END_S)} s after the burst began counts as lost.`,
+    '',
+    ...shortTable(rows),
+    '',
+    '"Work that counted" is what senders saw delivered ÷ what the database worked off: the rest was done for a sender that had hung up, and again when it came back.',
+    '',
+    '| | refused | timed out | most attempts for one | worked off | errors of the receiver | errors in the log of the database | most RSS |',
+    '| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |',
+    ...rows.map(
+      (row) =>
+        `| ${labelOf(row)} | ${String(row.refused)} | ${String(row.timedOut)} | ${String(row.maxAttempts)} | ${String(row.handled)} | ${String(row.serverErrors)} | ${String(row.databaseErrors)} | ${String(row.peakRssMiB)} MiB |`,
+    ),
+    '',
+    '![Deliveries confirmed to their sender in each second](goodput.svg)',
+    '',
+    'How each is configured, and why: [the rules of measuring](../README.md#the-peers).',
+    '',
+  ].join('\n');
+}
+
+function labelOf({ name }: Row): string {
+  if (name === 'webhook-backpressure') return `**${name}**`;
+  return name === 'under-pressure'
+    ? 'under-pressure, in Fastify'
+    : name === 'p-limit'
+      ? 'p-limit by hand'
+      : name;
+}

@@ -1,0 +1,39 @@
+/** So many deliveries … */
+export const DELIVERIES = 3000;
+/** … within so many seconds, evenly: 750 a second, at more than three times what the database can take. */
+export const BURST_S = 4;
+/** Without an answer after so long, the sender hangs up. */
+export const SENDER_TIMEOUT_MS = 5000;
+/** Told nothing, the sender waits so long before each further attempt, and 20 % more or less. */
+export const BACKOFF_S: readonly number[] = [1, 2, 4, 8, 8, 8, 8];
+export const MAX_ATTEMPTS: number = BACKOFF_S.length + 1;
+/** What is not delivered so long after the burst began is lost. */
+export const END_S = 40;
+
+/** What pg takes when it is told nothing. */
+export const POOL = 10;
+/** What the queries of a real handler take, beside those that store the delivery. */
+export const QUERY_S = 0.04;
+/** Deliveries per second that the pool can work off, about. Limiters that need a rate are given this one. */
+export const DRAIN_RATE = 200;
+/** How long a delivery may wait: less than its sender does. */
+export const MAX_WAIT_MS = 4000;
+
+export const RECEIVERS = [
+  'nothing',
+  'express-queue',
+  'express-rate-limit',
+  'under-pressure',
+  'p-limit',
+  'webhook-backpressure',
+] as const;
+export type ReceiverName = (typeof RECEIVERS)[number];
+
+/** How to reach the database. */
+export interface Access {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+  readonly database: string;
+}

@@ -1,0 +1,69 @@
+import { percentile, sum } from '../statistics.ts';
+import type { ReceiverReport } from './receiver-child.ts';
+import type { Outcome } from './sender-child.ts';
+import { END_S, type ReceiverName } from './setup.ts';
+
+/** One line of the story. */
+export interface Row {
+  readonly name: ReceiverName;
+  readonly deliveries: number;
+  readonly delivered: number;
+  readonly lost: number;
+  readonly attemptsPerDelivery: number;
+  readonly maxAttempts: number;
+  /** From the first attempt to the answer that it was delivered, in seconds. */
+  readonly p50S: number;
+  readonly p99S: number;
+  /** The last one delivered, in seconds after the burst began. */
+  readonly clearS: number;
+  /** Of the deliveries that the database worked off, the share that a sender counted as delivered, once. */
+  readonly goodput: number;
+  readonly handled: number;
+  readonly refused: number;
+  readonly timedOut: number;
+  readonly serverErrors: number;
+  readonly databaseErrors: number;
+  readonly peakRssMiB: number;
+  /** Delivered in each second since the burst began. */
+  readonly perSecond: readonly number[];
+}
+
+export function verdict(
+  name: ReceiverName,
+  outcomes: readonly Outcome[],
+  receiver: ReceiverReport,
+  databaseErrors: number,
+): Row {
+  const delivered = outcomes.filter((outcome) => outcome.deliveredMs !== null);
+  const delays = delivered.map(({ deliveredMs, sentMs }) => ((deliveredMs ?? NaN) - sentMs) / 1000);
+  const ends = delivered.map(({ deliveredMs }) => (deliveredMs ?? NaN) / 1000);
+  const answers = outcomes.flatMap((outcome) => outcome.answers);
+  const attempts = outcomes.map((outcome) => outcome.attempts);
+  const countOf = (matches: (status: number) => boolean): number => answers.filter(matches).length;
+  return {
+    name,
+    deliveries: outcomes.length,
+    delivered: delivered.length,
+    lost: outcomes.length - delivered.length,
+    attemptsPerDelivery: to2(sum(attempts) / outcomes.length),
+    maxAttempts: Math.max(...attempts),
+    p50S: to2(percentile(delays, 0.5)),
+    p99S: to2(percentile(delays, 0.99)),
+    clearS: to2(Math.max(...ends)),
+    goodput: to2(delivered.length / Math.max(receiver.handled, delivered.length)),
+    handled: receiver.handled,
+    refused: countOf((status) => status === 429 || status === 503),
+    timedOut: countOf((status) => status === 0),
+    serverErrors: countOf((status) => status >= 500 && status !== 503) + receiver.failed,
+    databaseErrors,
+    peakRssMiB: Math.round(receiver.peakRssBytes / 2 ** 20),
+    perSecond: Array.from(
+      { length: END_S + 1 },
+      (_, second) => ends.filter((end) => Math.floor(end) === second).length,
+    ),
+  };
+}
+
+function to2(value: number): number {
+  return Number(value.toFixed(2));
+}
