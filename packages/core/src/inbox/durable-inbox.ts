@@ -87,6 +87,8 @@ export class DurableInbox implements Inbox {
     this.#door = new InboxDoor({
       ...common,
       ...{ options, refuser: this.#refuser, settings: current, judge: this.#judge },
+      // Its own: when claims fail and puts do not, or the reverse, neither must say that all is well.
+      health: new StoreHealth(agenda, report),
       isOpen: () => this.#phase === 'open' || this.#phase === 'opening',
       isReady: () => this.#phase !== 'opening',
       stored: () => {
@@ -170,7 +172,8 @@ export class DurableInbox implements Inbox {
     const remaining = this.#workers.runs.size;
     await inTime(this.#letGo(), LAST_WORDS_MS);
     this.#agenda.stop();
-    await this.#intake.close({ timeoutMs: 0 });
+    // Not waited for: a handler that does not end holds its permit.
+    void this.#intake.close({ timeoutMs: 0 });
     this.#phase = 'closed';
     const report = {
       completed: totals.completed + totals.failed - endedBefore,

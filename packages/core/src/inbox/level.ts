@@ -110,29 +110,36 @@ export class Level {
   }
 
   /** A delivery is being put. */
-  begin({ bytes }: Amount): void {
+  begin({ key, bytes }: Amount): void {
     this.#comingCount += 1;
     this.#comingBytes += bytes;
+    this.#count(key, 1);
   }
 
   /** It has been put, or has not. */
   end(amount: Amount, isStored: boolean): void {
     this.#comingCount -= 1;
     this.#comingBytes -= amount.bytes;
+    this.#count(amount.key, -1);
     if (isStored) this.add(amount);
   }
 
   add({ key, bytes }: Amount): void {
     this.depth += 1;
     this.bytes += bytes;
-    this.#byKey.set(key, (this.#byKey.get(key) ?? 0) + 1);
+    this.#count(key, 1);
   }
 
   /** A delivery is finished. */
   remove({ key, bytes }: Amount): void {
     this.depth = Math.max(0, this.depth - 1);
     this.bytes = Math.max(0, this.bytes - bytes);
-    const left = (this.#byKey.get(key) ?? 1) - 1;
+    this.#count(key, -1);
+  }
+
+  /** What is on its way counts here too. */
+  #count(key: string, change: 1 | -1): void {
+    const left = (this.#byKey.get(key) ?? 0) + change;
     if (left > 0) this.#byKey.set(key, left);
     else this.#byKey.delete(key);
   }

@@ -1,0 +1,205 @@
+import { memoryStore, type InboxStore } from '@webhook-backpressure/core';
+import { describe, expect, it } from 'vitest';
+import { MemoryBank } from '../../packages/core/src/inbox/memory-bank.ts';
+import { MemoryStore } from '../../packages/core/src/inbox/memory-store.ts';
+import { InboxBench, turns } from './inbox-bench.ts';
+import { LEASE, START } from './store-cases/store-words.ts';
+
+const ONCE = { retry: { attempts: 1 } };
+
+async function bury(bench: InboxBench, ...ids: readonly string[]): Promise<void> {
+  for (const id of ids) {
+    await bench.deliver(id);
+    await bench.last.fail();
+  }
+}
+
+describe('the shelf', () => {
+  it('gives one back, to be handled anew', async () => {
+    const bench = new InboxBench(ONCE);
+    await bury(bench, 'a', 'b');
+    expect(await bench.inbox.deadLetters.redrive('a')).toBe(1);
+    await turns();
+    expect([bench.last.delivery.id, bench.last.attempt]).toEqual(['a', 1]);
+    expect(bench.inbox.snapshot()).toMatchObject({ depth: 1, shelved: 1 });
+    await bench.last.finish();
+    expect(bench.inbox.snapshot()).toMatchObject({ depth: 0, bytes: 0, keys: 0 });
+    expect(await bench.inbox.deadLetters.redrive('a')).toBe(0);
+  });
+
+  it('gives all back, however many, and once each', async () => {
+    const store = memoryStore();
+    const bench = new InboxBench({
+      ...ONCE,
+      store,
+      overflow: 'dead-letter',
+      capacity: 2000,
+      highWaterMark: 0.001,
+      lowWaterMark: 0.0005,
+      concurrency: 1,
+    });
+    await Promise.all(Array.from({ length: 1300 }, (_, at) => bench.send(String(at))));
+    await turns();
+    const { overflow } = bench.inbox.snapshot().totals;
+    expect(overflow).toBeGreaterThan(1200);
+    expect(await bench.inbox.deadLetters.redrive('all')).toBe(overflow);
+    expect((await store.stats()).shelved).toBe(0);
+    expect(bench.inbox.snapshot().depth).toBe(1300);
+  });
+
+  it('throws away, and the id may come again', async () => {
+    const bench = new InboxBench(ONCE);
+    await bury(bench, 'a', 'b', 'c');
+    expect(await bench.inbox.deadLetters.purge('a')).toBe(1);
+    expect(await bench.inbox.deadLetters.purge('all')).toBe(2);
+    expect(await bench.inbox.deadLetters.list()).toEqual([]);
+    expect(JSON.parse((await bench.deliver('a')).body)).toMatchObject({ status: 'accepted' });
+  });
+
+  it('is listed in pages', async () => {
+    const bench = new InboxBench(ONCE);
+    await bury(bench, 'a', 'b', 'c');
+    const ids = async (options: { limit?: number; offset?: number }): Promise<string[]> =>
+      (await bench.inbox.deadLetters.list(options)).map(({ id }) => id);
+    expect([await ids({ limit: 2 }), await ids({ limit: 2, offset: 2 })]).toEqual([['a', 'b'], ['c']]);
+    expect((await bench.inbox.deadLetters.get('b'))?.json()).toEqual({});
+  });
+});
+
+describe('close', () => {
+  it('lets handlers finish, and claims nothing more', async () => {
+    const bench = new InboxBench({ concurrency: 1 });
+    await bench.deliver('a');
+    await bench.deliver('b');
+    const closing = bench.inbox.close();
+    await turns();
+    expect(bench.inbox.snapshot().state).toBe('closing');
+    expect((await bench.deliver('c')).status).toBe(503);
+    await bench.last.finish();
+    expect(await closing).toEqual({ completed: 1, refused: 0, remaining: 0 });
+    expect(bench.calls).toHaveLength(1);
+    expect(bench.inbox.snapshot().state).toBe('closed');
+    await bench.advance(50);
+    expect(bench.clock.pending).toBe(0);
+  });
+
+  it('tells handlers at the timeout, and gives their deliveries back', async () => {
+    const bank = new MemoryBank();
+    const bench = new InboxBench({ store: new MemoryStore(bank), concurrency: 2 });
+    for (const id of ['a', 'b', 'c']) await bench.deliver(id);
+    const closing = bench.inbox.close({ timeoutMs: 5000 });
+    await bench.advance(4999);
+    expect(bench.calls.map(({ signal }) => signal.aborted)).toEqual([false, false]);
+    await bench.advance(1);
+    expect(bench.calls.map(({ signal }) => signal.aborted)).toEqual([true, true]);
+    expect(await closing).toEqual({ completed: 0, refused: 0, remaining: 2 });
+    expect(bench.told('released')).toEqual(['released a', 'released b']);
+    expect(await bench.inbox.close()).toBe(await closing);
+
+    const next = new InboxBench({ store: new MemoryStore(bank), concurrency: 3 });
+    await turns();
+    const begun = next.calls.map(({ delivery, attempt }) => [delivery.id, attempt]);
+    expect(begun.sort()).toEqual([
+      ['a', 1],
+      ['b', 1],
+      ['c', 1],
+    ]);
+    expect(next.inbox.snapshot().depth).toBe(3);
+  });
+
+  it('gives back at once what waits for its turn at the pace', async () => {
+    const bench = new InboxBench({ concurrency: 5, drainRate: 1 });
+    for (const id of ['a', 'b', 'c']) await bench.deliver(id);
+    const closing = bench.inbox.close();
+    await bench.last.finish();
+    expect(await closing).toEqual({ completed: 1, refused: 0, remaining: 0 });
+    expect(bench.told('released').sort()).toEqual(['released b', 'released c']);
+  });
+
+  it('ends although the store does not answer any more', async () => {
+    const store = memoryStore();
+    const bench = new InboxBench({ store });
+    await bench.deliver('a');
+    store.settle = () => new Promise(() => undefined);
+    store.close = () => new Promise(() => undefined);
+    const closing = bench.inbox.close({ timeoutMs: 0 });
+    await bench.advance(0);
+    await bench.advance(2000);
+    expect(await closing).toMatchObject({ remaining: 1 });
+  });
+});
+
+/** The same deliveries for a process that died and the one after it. */
+function twoLives(): [InboxStore, InboxStore] {
+  const bank = new MemoryBank();
+  return [new MemoryStore(bank), new MemoryStore(bank)];
+}
+
+describe('after a process has died', () => {
+  it('its deliveries are handled by the next one, each alone, and the rest beside them', async () => {
+    const [first, second] = twoLives();
+    const dying = new InboxBench({ store: first, concurrency: 3 });
+    for (const id of ['a', 'b', 'c', 'd', 'e']) await dying.deliver(id);
+    const next = new InboxBench({ store: second, concurrency: 3 });
+    next.wallOffsetMs = START + LEASE;
+    await next.advance(5000);
+    const begun = next.calls.map(({ delivery }) => delivery.id);
+    expect(begun.filter((id) => 'abc'.includes(id))).toHaveLength(1);
+    expect(begun.filter((id) => 'de'.includes(id))).toHaveLength(2);
+    for (let at = 0; at < 5; at += 1) await next.calls[at]?.finish();
+    expect(next.inbox.snapshot()).toMatchObject({ depth: 0, totals: { completed: 5 } });
+  });
+
+  it('the one that kills every process ends on the shelf, after its attempts and one that is forgiven', async () => {
+    const bank = new MemoryBank();
+    const retry = { attempts: 3 };
+    let wallMs = START;
+    let bench = new InboxBench({ store: new MemoryStore(bank), retry });
+    await bench.deliver('poison');
+    let lives = 1;
+    while ((await bench.inbox.deadLetters.get('poison')) === undefined) {
+      expect(lives).toBeLessThan(10);
+      wallMs += LEASE;
+      // A new process; the old one never says another word.
+      bench = new InboxBench({ store: new MemoryStore(bank), retry });
+      bench.wallOffsetMs = wallMs;
+      await bench.advance(5000);
+      lives += bench.calls.length;
+    }
+    expect(lives).toBe(4);
+    expect(await bench.inbox.deadLetters.get('poison')).toMatchObject({ reason: 'dead' });
+    expect(bench.inbox.snapshot().depth).toBe(0);
+  });
+});
+
+describe('a clock that jumps', () => {
+  it('back does not make a retry wait longer', async () => {
+    const bench = new InboxBench({ retry: { firstDelayMs: 2000 } });
+    await bench.deliver('a');
+    await bench.last.fail();
+    bench.wallOffsetMs -= 3_600_000;
+    await bench.advance(1100);
+    expect(bench.calls).toHaveLength(2);
+  });
+
+  it('forward makes it due at once, at the next look', async () => {
+    const bench = new InboxBench({ retry: { firstDelayMs: 3_600_000 } });
+    await bench.deliver('a');
+    await bench.last.fail();
+    bench.wallOffsetMs += 3_600_000;
+    await bench.advance(5000);
+    expect(bench.calls).toHaveLength(2);
+  });
+});
+
+describe('completed ids', () => {
+  it('are forgotten after the retention', async () => {
+    const bench = new InboxBench({ retentionMs: 60_000 });
+    await bench.deliver('a');
+    await bench.last.finish();
+    await bench.advance(59_000);
+    expect(JSON.parse((await bench.deliver('a')).body)).toMatchObject({ status: 'duplicate' });
+    for (let at = 0; at < 2; at += 1) await bench.advance(5000);
+    expect(JSON.parse((await bench.deliver('a')).body)).toMatchObject({ status: 'accepted' });
+  });
+});
