@@ -15,12 +15,14 @@ declare global {
   const cloudEventsHandshake: typeof core.cloudEventsHandshake;
   const manualClock: typeof testing.manualClock;
   const webhookBackpressure: typeof adapter.webhookBackpressure;
+  const webhookInbox: typeof adapter.webhookInbox;
   const closeOnSignals: typeof node.closeOnSignals;
   const sqliteStore: typeof sqlite.sqliteStore;
   const processPressure: typeof node.processPressure;
 
   const intake: core.Intake;
   const inbox: core.Inbox;
+  const store: core.InboxStore;
   const backpressure: { readonly intake: core.Intake };
   const app: Express;
   const server: Server;
