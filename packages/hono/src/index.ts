@@ -9,7 +9,7 @@ import {
 } from '@webhook-backpressure/core';
 import type { Context, MiddlewareHandler, Next } from 'hono';
 import { nodeHeaders, nodeLife } from './node-life.ts';
-import { replaceResponse, webLife } from './web-life.ts';
+import { addHeaders, webLife } from './web-life.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -86,15 +86,5 @@ export function webhookBackpressure(
   return Object.assign(middleware, { intake: door.intake });
 }
 
-/** Adds them when the answer is there: a handler may return a response that Hono's context did not make. */
-function addHeaders(c: Context, fields: Record<string, string> | undefined): void {
-  // Switching protocols cannot be made anew.
-  if (fields === undefined || !c.finalized || c.res.status === 101) return;
-  const response = new Response(c.res.body, c.res);
-  for (const [name, value] of Object.entries(fields)) response.headers.set(name, value);
-  replaceResponse(c, response);
-}
-
-export { webhookInbox } from './inbox.ts';
 export default webhookBackpressure;
 export type { BackpressureInfo };

@@ -46,8 +46,18 @@ export function webLife(c: Context): Life {
   };
 }
 
+/** Adds headers when the answer is there: a handler may return a response that Hono's context did not make. */
+export function addHeaders(c: Context, fields: Record<string, string> | undefined): void {
+  // Switching protocols cannot be made anew.
+  if (fields === undefined || !c.finalized || c.res.status === 101) return;
+  const response = new Response(c.res.body, c.res);
+  for (const [name, value] of Object.entries(fields)) response.headers.set(name, value);
+  replaceResponse(c, response);
+}
+
+export { webhookInbox } from './inbox.ts';
 /** Hono would add the headers of the old response to the new one, which has them, and fail on those of a fetch. */
-export function replaceResponse(c: Context, response: Response): void {
+function replaceResponse(c: Context, response: Response): void {
   c.res = undefined;
   c.res = response;
 }
