@@ -1,6 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -17,10 +19,39 @@ beforeAll(() => run('npx', ['tsc', '-b', 'examples'], root), 120_000);
 afterEach(() => child?.kill('SIGKILL'));
 
 it('has an example for each way to serve', () => {
-  expect(examples.sort()).toEqual(['express.js', 'hono.js', 'koa.js', 'node-http.js']);
+  expect(examples.sort()).toEqual(['express.js', 'hono.js', 'inbox.js', 'koa.js', 'node-http.js']);
 });
 
-describe.each(examples)('%s', (example) => {
+describe('inbox.js', () => {
+  it('acknowledges a delivery once it is stored, handles it, and goes on where it was killed', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'inbox-example-'));
+    const variables = { DATABASE: join(folder, 'webhooks.db') };
+    const { process: started, lines } = start('inbox.js', variables);
+    const [url] = (await once(lines, 'line')) as [string];
+    const handled = once(lines, 'line');
+    const headers = { 'webhook-id': 'a' };
+    const answer = await fetch(url, { method: 'POST', body: '{"type":"order.created"}', headers });
+    expect([answer.status, await answer.json()]).toEqual([202, { id: 'a', status: 'accepted' }]);
+    expect((await handled)[0]).toBe('attempt 1 at a: {"type":"order.created"}');
+    const killed = once(started, 'exit');
+    started.kill('SIGKILL');
+    await killed;
+
+    const again = start('inbox.js', variables);
+    const [next] = (await once(again.lines, 'line')) as [string];
+    const repeated = await fetch(next, { method: 'POST', body: '{}', headers });
+    expect([repeated.status, (await repeated.json())]).toEqual([
+      202,
+      expect.objectContaining({ id: 'a' }),
+    ]);
+    const ended = once(again.process, 'exit');
+    again.process.kill('SIGTERM');
+    expect(await ended).toEqual([null, 'SIGTERM']);
+    rmSync(folder, { recursive: true });
+  }, 30_000);
+});
+
+describe.each(examples.filter((name) => name !== 'inbox.js'))('%s', (example) => {
   it('takes a delivery on the port it was given, and ends when it is told to', async () => {
     const { process: started, lines } = start(example);
     const [url] = (await once(lines, 'line')) as [string];
@@ -39,10 +70,13 @@ describe.each(examples)('%s', (example) => {
   }, 30_000);
 });
 
-function start(example: string): { process: ChildProcess; lines: Interface } {
+function start(
+  example: string,
+  variables: Record<string, string> = {},
+): { process: ChildProcess; lines: Interface } {
   const started = spawn(process.execPath, [`examples/${example}`], {
     cwd: root,
-    env: { ...process.env, PORT: '0' },
+    env: { ...process.env, PORT: '0', ...variables },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   child = started;

@@ -1,0 +1,24 @@
+// @ts-check
+import { webhookInbox } from '@webhook-backpressure/express';
+import { closeOnSignals } from '@webhook-backpressure/node';
+import { sqliteStore } from '@webhook-backpressure/sqlite';
+import express from 'express';
+
+const { PORT = '3000', DATABASE = './webhooks.db', TOKEN } = process.env;
+const app = express();
+const webhooks = webhookInbox({
+  store: sqliteStore({ path: DATABASE }),
+  // Your sender's signature here, over the raw bytes; docs/inbox.md has a recipe for each of the usual ones.
+  verify: ({ headers }) => TOKEN === undefined || headers['x-token'] === TOKEN,
+  process: ({ id, text }, { attempt }) => {
+    // The work. What it throws, or rejects with, makes the delivery come again later.
+    console.log('attempt', attempt, 'at', id + ':', text());
+  },
+});
+app.post('/webhooks', webhooks);
+
+const server = app.listen(Number(PORT), () => {
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  console.log(`http://localhost:${String(port)}/webhooks`);
+});
+closeOnSignals(webhooks.inbox, { server });
