@@ -17,6 +17,7 @@ interface Request {
 
 const reader: RequestReader<Request> = {
   method: (request) => request.method,
+  identity: (request) => request,
   headers: (request) => request.headers ?? {},
   warn: () => undefined,
 };
@@ -161,6 +162,19 @@ describe('the options of a door', () => {
     ['legacyHeaders that are no boolean', { legacyHeaders: 1 }, 'ERR_WBP_HEADERS', 'legacyHeaders'],
   ])('are checked: %s', (_, options, expected, named) => {
     expect(() => door(options as MiddlewareOptions<Request>)).toThrow(code(expected, named));
+  });
+});
+
+describe('an intake that is mounted twice', () => {
+  it('is passed once, since the second permit would wait for the first', () => {
+    const intake = createIntake();
+    const [first, second] = [door({ intake }), door({ intake })];
+    const request = { method: 'POST' };
+    expect(first.skips(request)).toBe(false);
+    first.read(request);
+    expect(second.skips(request)).toBe(true);
+    expect(door().skips(request)).toBe(false);
+    expect(first.skips({ method: 'POST' })).toBe(false);
   });
 });
 

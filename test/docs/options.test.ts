@@ -38,6 +38,8 @@ function defaultOf(name: string): unknown {
     .reduce<unknown>((value, field) => (value as Record<string, unknown>)[field], defaults);
 }
 
+const silent = { identity: () => ({}), headers: () => ({}), warn: () => undefined };
+
 describe('the table of options in the README', () => {
   it('has a row for every option, and no other', () => {
     const options = optionsOf(typeIn(program, coreFile('middleware.ts'), 'MiddlewareOptions'));
@@ -62,7 +64,7 @@ describe('the table of options in the README', () => {
   });
 
   it('says which methods pass by default', () => {
-    const door = createDoor<string, []>({}, { method: (method) => method, headers: () => ({}) });
+    const door = createDoor<string, []>({}, { ...silent, method: (method) => method });
     const methods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
     const skipped = methods.filter((method) => door.skips(method) === true);
     expect(rows.find(({ name }) => name === 'skip')?.default).toBe(
@@ -71,7 +73,7 @@ describe('the table of options in the README', () => {
   });
 
   it('says the key of a delivery without one, and that no headers are added', () => {
-    const door = createDoor<string, []>({}, { method: () => 'POST', headers: () => ({}) });
+    const door = createDoor<string, []>({}, { ...silent, method: () => 'POST' });
     const { key } = infoOf(door.read(''), 0);
     expect(rows.find(({ name }) => name === 'keyGenerator')?.default).toBe(
       `the recognised sender, else \`'${key}'\``,

@@ -41,6 +41,8 @@ export interface MiddlewareOptions<
 /** How an adapter reads a request. */
 export interface RequestReader<R> {
   method(request: R): string;
+  /** The object that stays the same while the request passes through all that is mounted. */
+  identity(request: R): object;
   /** All headers, names in lower case. */
   headers(request: R): RequestHeaders;
   /** Shows the operator a warning: what works, and yet is not what is wanted. */
@@ -62,7 +64,10 @@ export interface BackpressureInfo {
 /** What a middleware decides before it knows how the intake will answer. */
 export interface Door<R> {
   readonly intake: Intake;
-  /** Whether the request is no delivery. A promise only where the option `skip` returns one. */
+  /**
+   * Whether the request is no delivery, or has been through this intake: mounted twice, by the app and by a route,
+   * it counts once. A promise only where the option `skip` returns one.
+   */
   skips(request: R): boolean | Promise<boolean>;
   /** The delivery that the request carries. */
   read(request: R): Delivery;
@@ -71,6 +76,9 @@ export interface Door<R> {
   /** The rate-limit headers for an answer, or undefined when none are wanted. */
   fields(refusal?: Refusal): Record<string, string> | undefined;
 }
+
+/** On a request: the intake that it has been through. A second permit of the same one would wait for the first. */
+const ENTERED = Symbol('webhook-backpressure');
 
 const UNGUARDED = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** The middleware's own options beside `intake`. */
@@ -94,11 +102,13 @@ export function createDoor<R, A extends readonly unknown[]>(
   return {
     intake,
     skips(request) {
+      if ((reader.identity(request) as Entered)[ENTERED] === intake) return true;
       if (skip === undefined) return UNGUARDED.has(reader.method(request));
       const skips: unknown = skip(request);
       return isThenable(skips) ? Promise.resolve(skips).then(Boolean) : Boolean(skips);
     },
     read(request) {
+      (reader.identity(request) as Entered)[ENTERED] = intake;
       const headers = reader.headers(request);
       const profile = recognition.find(headers);
       const found = profile === undefined ? { id: idOf(undefined, headers) } : deliveryOf(profile, headers);
@@ -117,6 +127,10 @@ export function createDoor<R, A extends readonly unknown[]>(
 export function infoOf(delivery: Delivery, waitedMs: number): BackpressureInfo {
   const { key = DEFAULT_KEY, profile } = delivery;
   return { key, sender: profile?.name, id: keptIdOf(delivery), waitedMs };
+}
+
+interface Entered {
+  [ENTERED]?: Intake;
 }
 
 type OwnOptions<R, A extends readonly unknown[]> = Pick<MiddlewareOptions<R, A>, OwnNames>;

@@ -8,7 +8,7 @@ import {
   type Refusal,
 } from '@webhook-backpressure/core';
 import type { Context, MiddlewareHandler, Next } from 'hono';
-import { nodeHeaders, nodeLife } from './node-life.ts';
+import { nodeHeaders, nodeLife, nodeRequest } from './node-life.ts';
 import { addHeaders, webLife } from './web-life.ts';
 
 declare module 'hono' {
@@ -38,6 +38,7 @@ export function webhookBackpressure(
   const { handler } = options;
   const door = createDoor<Context, [Context, Next]>(options, {
     method: (c) => c.req.method,
+    identity: (c) => nodeRequest(c.env) ?? c.req.raw,
     headers: (c) => nodeHeaders(c.env) ?? c.req.header(),
     warn: (code, message) => {
       console.warn(`${code}: ${message}`);

@@ -34,6 +34,7 @@ export function webhookBackpressure(
   const { handler } = options;
   const door = createDoor<Context, [Context, Next]>(options, {
     method: (ctx) => ctx.method,
+    identity: (ctx) => ctx.req,
     headers: (ctx) => ctx.req.headers,
     warn: nodeReader.warn,
   });
