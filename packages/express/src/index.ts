@@ -64,7 +64,11 @@ export function webhookBackpressure(
     return handler(verdict, req, res, next);
   };
 
-  const admit = (req: Request, res: Response, next: NextFunction): unknown => {
+  const enterUnless = (skips: boolean, req: Request, res: Response, next: NextFunction): unknown => {
+    if (skips) {
+      next();
+      return undefined;
+    }
     const verdict = enter(door, req, req, res);
     return verdict instanceof Promise
       ? verdict.then((late) => settle(late, req, res, next))
@@ -72,14 +76,12 @@ export function webhookBackpressure(
   };
 
   const middleware: RequestHandler = (req, res, next) => {
-    const enterUnless = (skips: boolean): unknown => {
-      if (!skips) return admit(req, res, next);
-      next();
-      return undefined;
-    };
     // What an earlier middleware has answered cannot be refused any more.
     const skips = res.writableEnded || door.skips(req);
-    const result = typeof skips === 'boolean' ? enterUnless(skips) : skips.then(enterUnless);
+    const result =
+      typeof skips === 'boolean'
+        ? enterUnless(skips, req, res, next)
+        : skips.then((late) => enterUnless(late, req, res, next));
     // Express 4 does not look at what a middleware returns.
     if (result instanceof Promise) result.catch(next);
   };
