@@ -89,7 +89,7 @@ describe('a full disk', () => {
     const store = await opened(bed(1024 * KIB));
     await survivesBeingFull(store);
     await settle(store, ends.completed(await claimOne(store)));
-    expect(await put(store, [large('again')])).toEqual(['stored']);
+    expect(await put(store, [delivery('small'), delivery('small too')])).toEqual(['stored', 'stored']);
     expect(integrity()).toEqual([{ integrity_check: 'ok' }]);
   });
 
@@ -109,6 +109,14 @@ describe('a full disk', () => {
     expect(integrity()).toEqual([{ integrity_check: 'ok' }]);
     await next.close(START);
   });
+});
+
+it('a batch with one that cannot be stored: nothing of it is, and the next one can be', async () => {
+  const store = await opened(bed());
+  const broken = delivery('broken', { rawBody: { byteLength: 1 } as Uint8Array });
+  await expect(async () => put(store, [delivery('a'), broken])).rejects.toThrow();
+  expect(await claim(store, 9)).toEqual([]);
+  expect(await put(store, [delivery('a')])).toEqual(['stored']);
 });
 
 describe('a file that may only be read', () => {
