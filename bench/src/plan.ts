@@ -79,7 +79,7 @@ function refuse(framework: string, target?: number): Comparison {
 
 const express = pass(
   'express',
-  ['p-limit', 'express-queue', 'express-rate-limit', 'overload-protection'],
+  ['empty middleware', 'p-limit', 'express-queue', 'express-rate-limit', 'overload-protection'],
   0.97,
 );
 const expressByHand: Side = { group: 'express/refuse', side: 'by hand' };
@@ -96,8 +96,8 @@ export const httpComparisons: readonly Comparison[] = [
       },
     ],
   },
-  pass('koa', ['p-limit', 'koa-ratelimit'], 0.93),
-  pass('hono', ['p-limit', 'hono-rate-limiter'], 0.93),
+  pass('koa', ['empty middleware', 'p-limit', 'koa-ratelimit'], 0.93),
+  pass('hono', ['empty middleware', 'p-limit', 'hono-rate-limiter'], 0.93),
   pass('node', ['p-limit']),
   refuse('express', 0.95),
   refuse('koa'),

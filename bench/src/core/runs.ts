@@ -2,7 +2,7 @@
 export type Run = (count: number) => void | Promise<void>;
 
 /** The names that senders are recognised by, as an intake sees them. */
-export const KEYS: readonly string[] = [
+const KEYS: readonly string[] = [
   'stripe',
   'github',
   'shopify',
@@ -14,7 +14,7 @@ export const KEYS: readonly string[] = [
 ];
 
 /** More ids than an intake remembers, of the length that senders give them. */
-export const IDS: readonly string[] = Array.from(
+const IDS: readonly string[] = Array.from(
   { length: 16_384 },
   (_, i) => `evt_${i.toString(36).padStart(6, '0')}1MqLPeLkdIwHu7ix`,
 );

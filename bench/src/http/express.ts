@@ -20,6 +20,10 @@ function app(...handlers: RequestHandler[]): RequestListener {
 export const pass = {
   without: (): RequestListener => app(handle),
   ours: (): RequestListener => app(webhookBackpressure(AMPLE_INTAKE), handle),
+  'empty middleware': (): RequestListener =>
+    app((_req, _res, next) => {
+      next();
+    }, handle),
   'p-limit': (): RequestListener => {
     const limit = pLimit(AMPLE);
     // The worker is held until the response is over, as ours is.

@@ -19,6 +19,7 @@ function app(...handlers: MiddlewareHandler[]): RequestListener {
 export const pass = {
   without: (): RequestListener => app(),
   ours: (): RequestListener => app(webhookBackpressure(AMPLE_INTAKE)),
+  'empty middleware': (): RequestListener => app((_c, next) => next()),
   'p-limit': (): RequestListener => {
     const limit = pLimit(AMPLE);
     return app((_c, next) => limit(next));

@@ -19,6 +19,7 @@ function app(...middlewares: Middleware[]): RequestListener {
 export const pass = {
   without: (): RequestListener => app(handle),
   ours: (): RequestListener => app(webhookBackpressure(AMPLE_INTAKE), handle),
+  'empty middleware': (): RequestListener => app((_ctx, next) => next(), handle),
   'p-limit': (): RequestListener => {
     const limit = pLimit(AMPLE);
     return app((_ctx, next) => limit(next), handle);
