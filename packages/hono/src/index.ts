@@ -87,5 +87,6 @@ export function webhookBackpressure(
   return Object.assign(middleware, { intake: door.intake });
 }
 
+export { webhookInbox } from './inbox.ts';
 export default webhookBackpressure;
 export type { BackpressureInfo };

@@ -3,21 +3,22 @@ const BUDGET_BYTES = 64 * 1024 * 1024;
 
 /** Bounds the bodies that are in memory at once. */
 export class BodyBudget {
-  #left: number;
+  readonly #maxBodyBytes: () => number;
+  #used = 0;
 
-  /** @param maxBodyBytes - of one: it must find a place. */
-  constructor(maxBodyBytes: number) {
-    this.#left = Math.max(BUDGET_BYTES, maxBodyBytes);
+  /** @param maxBodyBytes - of one: it must find a place, alone at least. */
+  constructor(maxBodyBytes: () => number) {
+    this.#maxBodyBytes = maxBodyBytes;
   }
 
   take(bytes: number): boolean {
-    if (bytes > this.#left) return false;
-    this.#left -= bytes;
+    if (this.#used + bytes > Math.max(BUDGET_BYTES, this.#maxBodyBytes())) return false;
+    this.#used += bytes;
     return true;
   }
 
   give(bytes: number): void {
-    this.#left += bytes;
+    this.#used -= bytes;
   }
 }
 

@@ -186,7 +186,7 @@ export class DurableInbox implements Inbox {
 
   async #letGo(): Promise<void> {
     await this.#workers.abandon();
-    await Promise.all([this.#opening, this.#door.idle(), this.#workers.claims.idle()]);
+    await Promise.all([this.#opening, this.#door.idle(), this.#workers.claims.idle(), this.#upkeep.end()]);
     try {
       await this.#store.close(this.#wallMs());
     } catch (error) {

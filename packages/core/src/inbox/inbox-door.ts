@@ -60,7 +60,7 @@ export class InboxDoor {
     const { options, fixtures, store, settings, wallMs } = parts;
     this.#parts = parts;
     this.#recognition = createRecognition([...resolveSenders(options.senders), ...builtInSenders]);
-    this.#budget = new BodyBudget(settings().maxBodyBytes);
+    this.#budget = new BodyBudget(() => settings().maxBodyBytes);
     this.#deadlines = new Deadlines<Reception>(fixtures.clock, parts.now, this.#expire, () => undefined);
     this.#puts = new GroupCommit((batch) => {
       const { intake, maxBytes } = settings();

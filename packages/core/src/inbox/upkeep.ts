@@ -27,7 +27,8 @@ export interface UpkeepParts {
 export class Upkeep {
   readonly #parts: UpkeepParts;
   readonly #task: Task;
-  #isBusy = false;
+  #running: Promise<void> | undefined;
+  #hasEnded = false;
   #inexact = 0;
 
   constructor(parts: UpkeepParts) {
@@ -39,11 +40,26 @@ export class Upkeep {
     this.#task.set(this.#parts.now() + EVERY_MS);
   }
 
+  /** Calls the store no more, once the call that is under way has ended. */
+  async end(): Promise<void> {
+    this.#hasEnded = true;
+    this.#task.clear();
+    await this.#running;
+  }
+
   async run(): Promise<void> {
+    if (this.#hasEnded) return;
+    // Also when a call is under way, which may take longer than this.
+    this.begin();
+    this.#running ??= this.#look().finally(() => {
+      this.#running = undefined;
+    });
+    await this.#running;
+  }
+
+  async #look(): Promise<void> {
     const { store, health, now, wallMs, retentionMs, isQuiet, learn } = this.#parts;
-    this.#task.set(now() + EVERY_MS);
-    if (this.#isBusy || !health.isWell) return;
-    this.#isBusy = true;
+    if (!health.isWell) return;
     try {
       const wasQuiet = isQuiet();
       const stats = await store.stats();
@@ -59,8 +75,6 @@ export class Upkeep {
       if (forgotten === PART) this.#task.set(now() + 1);
     } catch (error) {
       health.failed('stats', error);
-    } finally {
-      this.#isBusy = false;
     }
   }
 }
