@@ -3,7 +3,19 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { COMPARED, COMPARISONS } from './src/comparisons.ts';
 import { renderReport, type Figures } from './src/markdown.ts';
-import { FIGURES_FILE, formatFigures, REPORT_FILE, REPORTS, runComparison, runRow } from './src/reports.ts';
+import { probeOutcomes, rowOutcomes } from './src/outcome.ts';
+import { PROBES } from './src/reach.ts';
+import { renderReach, unexplained } from './src/reach-report.ts';
+import {
+  FIGURES_FILE,
+  formatFigures,
+  REACH_FILE,
+  REPORT_FILE,
+  REPORTS,
+  runComparison,
+  runProbe,
+  runRow,
+} from './src/reports.ts';
 import { ROWS } from './src/rows.ts';
 
 // A difference here is a change of behaviour. When it is meant: npm run simulate:reports, and commit what changes.
@@ -24,13 +36,23 @@ function read(file: string): Promise<string> {
 describe('the committed report', () => {
   it('follows from the committed figures', async () => {
     expect(renderReport(figures)).toBe(await read(REPORT_FILE));
+    expect(renderReach(figures)).toBe(await read(REACH_FILE));
     expect(formatFigures(figures)).toBe(await read(FIGURES_FILE));
+  });
+
+  it('explains each figure that a seed misses', () => {
+    const names = unexplained([...rowOutcomes(figures), ...probeOutcomes(figures)]);
+    expect(names.map(({ name, figure }) => `${name}: ${figure}`)).toEqual([]);
   });
 
   it.each(ROWS)('has what the simulator says of $title', { timeout: 60_000 }, async (row) => {
     const { measures, svg } = await runRow(row, SEED);
     expect(measures).toEqual(figures.rows[row.name]?.[SEED - 1]);
     expect(svg).toBe(await read(`${row.name}.svg`));
+  });
+
+  it.each(PROBES)('has what the intake does in $name', { timeout: 60_000 }, async (probe) => {
+    expect(await runProbe(probe, SEED)).toEqual(figures.probes[probe.name]?.[SEED - 1]);
   });
 
   it.each(

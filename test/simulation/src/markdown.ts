@@ -1,29 +1,17 @@
 import { COMPARED, COMPARISONS } from './comparisons.ts';
-import type { Measures } from './measures.ts';
-import { ROWS, type Goal, type Row } from './rows.ts';
+import { NAMES, type Measures } from './measures.ts';
+import { ROWS, type Row } from './rows.ts';
+import { shown, table } from './table.ts';
 
 /** All that the report is made of, so that it can be rendered again without a run. */
 export interface Figures {
   /** By the name of the row; the entry at index `i` is of seed `i + 1`. */
   readonly rows: Readonly<Record<string, readonly Measures[]>>;
+  /** By the name of the probe; likewise, then in the order of its goals. */
+  readonly probes: Readonly<Record<string, readonly (readonly (number | null)[])[]>>;
   /** By the name of the scenario, then of the comparison; seed 1. */
   readonly comparisons: Readonly<Record<string, Readonly<Record<string, Measures>>>>;
 }
-
-const NAMES: Record<keyof Measures, string> = {
-  attemptsPerEvent: 'attempts per event',
-  floor: 'floor',
-  maxAttempts: 'attempts of one event, at most',
-  lost: 'lost',
-  clearS: 'cleared after (s)',
-  clearRatio: 'clearing time ÷ ideal',
-  goodput: 'goodput',
-  gateToggles: 'gate toggles',
-  peakReturnsPerSecond: 'peak of returns (per s)',
-  p50DelayS: 'p50 of delay (s)',
-  p99DelayS: 'p99 of delay (s)',
-  toldRise: 'rise of Retry-After in 3 s of a stall',
-};
 
 const COMPARED_MEASURES = [
   'attemptsPerEvent',
@@ -46,14 +34,7 @@ export function renderReport(figures: Figures): string {
     'in `../scenarios/`, the words are explained in `../README.md`. Ten workers, 100 ms each: the drain rate is',
     '100 a second.',
     '',
-    '## Figures to reach',
-    '',
-    'Seeds 1 to 10. The worst seed counts.',
-    '',
-    ...table(
-      ['scenario', 'figure', 'to reach', 'worst', 'seed', 'median', ''],
-      ROWS.flatMap((row) => row.goals.map((goal) => goalCells(row, goal, measuresOf(figures, row)))),
-    ),
+    'Each figure to reach, at ten seeds, is in [reach.md](reach.md).',
     '',
     '## Above the floor',
     '',
@@ -83,26 +64,6 @@ function measuresOf(figures: Figures, { name }: Row): readonly Measures[] {
   return figures.rows[name] ?? [];
 }
 
-function goalCells({ title }: Row, { measure, rule, bound }: Goal, seeds: readonly Measures[]): string[] {
-  const badness = (value: number | null): number => {
-    if (value === null) return Infinity;
-    return rule === 'at most' ? value : -value;
-  };
-  const values = seeds.map((seed) => seed[measure]);
-  const worst = Math.max(...values.map(badness));
-  const index = values.findIndex((value) => badness(value) === worst);
-  const isReached = worst <= badness(bound);
-  return [
-    title,
-    NAMES[measure],
-    `${rule === 'at most' ? '≤' : '≥'} ${shown(bound)}`,
-    shown(values[index] ?? null),
-    String(index + 1),
-    shown(median(values)),
-    isReached ? 'reached' : '**missed**',
-  ];
-}
-
 function floorCells({ title }: Row, seeds: readonly Measures[]): string[] {
   const attempts = mean(seeds.map(({ attemptsPerEvent }) => attemptsPerEvent ?? NaN));
   const floor = mean(seeds.map((seed) => seed.floor));
@@ -123,23 +84,6 @@ function titleOf(name: string): string {
   return ROWS.find((row) => row.name === name)?.title ?? name;
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)];
-}
-
-function shown(value: number | null): string {
-  if (value === null) return '–';
-  return Number.isInteger(value) ? String(value) : value.toFixed(value < 100 ? 3 : 1);
-}
-
 function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
-}
-
-function median(values: readonly (number | null)[]): number | null {
-  const sorted = values.filter((value) => value !== null).sort((a, b) => a - b);
-  const upper = sorted[sorted.length >> 1];
-  const lower = sorted[(sorted.length - 1) >> 1];
-  return upper === undefined || lower === undefined ? null : (upper + lower) / 2;
 }

@@ -25,6 +25,22 @@ export interface Measures {
   readonly toldRise: number | null;
 }
 
+/** What the reports call them. */
+export const NAMES: Record<keyof Measures, string> = {
+  attemptsPerEvent: 'attempts per event',
+  floor: 'floor',
+  maxAttempts: 'attempts of one event, at most',
+  lost: 'lost',
+  clearS: 'cleared after (s)',
+  clearRatio: 'clearing time ÷ ideal',
+  goodput: 'goodput',
+  gateToggles: 'gate toggles',
+  peakReturnsPerSecond: 'peak of returns (per s)',
+  p50DelayS: 'p50 of delay (s)',
+  p99DelayS: 'p99 of delay (s)',
+  toldRise: 'rise of Retry-After in 3 s of a stall',
+};
+
 const RISE_WITHIN_S = 3;
 
 export function measuresOf({ scenario, traffic, seen, results }: Simulation): Measures {

@@ -78,7 +78,7 @@ function mark(label: string, y: number): string[] {
   const at = y.toFixed(1);
   return [
     `<path d="M${String(LEFT)} ${at}H${String(RIGHT)}" stroke="${MARK_COLOUR}" stroke-dasharray="5 4"/>`,
-    `<text x="${String(RIGHT)}" y="${(y - 4).toFixed(1)}" text-anchor="end" font-size="11" fill="${MARK_COLOUR}">${escaped(label)}</text>`,
+    `<text x="${String(RIGHT)}" y="${(y - 4).toFixed(1)}" text-anchor="end" font-size="11" fill="#555555" stroke="#ffffff" stroke-width="4" stroke-linejoin="round" paint-order="stroke">${escaped(label)}</text>`,
   ];
 }
 

@@ -3,7 +3,18 @@ import { join } from 'node:path';
 import { COMPARED, COMPARISONS } from './comparisons.ts';
 import { renderReport } from './markdown.ts';
 import type { Measures } from './measures.ts';
-import { FIGURES_FILE, formatFigures, REPORT_FILE, REPORTS, runComparison, runRow } from './reports.ts';
+import { PROBES } from './reach.ts';
+import { renderReach } from './reach-report.ts';
+import {
+  FIGURES_FILE,
+  formatFigures,
+  REACH_FILE,
+  REPORT_FILE,
+  REPORTS,
+  runComparison,
+  runProbe,
+  runRow,
+} from './reports.ts';
 import { ROWS } from './rows.ts';
 
 const SEEDS = 10;
@@ -22,6 +33,14 @@ for (const row of ROWS) {
   process.stderr.write(`${row.title}\n`);
 }
 
+const probes: Record<string, (number | null)[][]> = {};
+for (const probe of PROBES) {
+  const seeds: (number | null)[][] = [];
+  for (let seed = 1; seed <= SEEDS; seed += 1) seeds.push(await runProbe(probe, seed));
+  probes[probe.name] = seeds;
+  process.stderr.write(`${probe.name}\n`);
+}
+
 const comparisons: Record<string, Record<string, Measures>> = {};
 for (const name of COMPARED) {
   const runs: Record<string, Measures> = {};
@@ -32,6 +51,7 @@ for (const name of COMPARED) {
   comparisons[name] = runs;
 }
 
-const figures = { rows, comparisons };
+const figures = { rows, probes, comparisons };
 await writeFile(join(REPORTS, FIGURES_FILE), formatFigures(figures));
 await writeFile(join(REPORTS, REPORT_FILE), renderReport(figures));
+await writeFile(join(REPORTS, REACH_FILE), renderReach(figures));

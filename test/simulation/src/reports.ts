@@ -4,6 +4,7 @@ import { under, type Comparison, type ScenarioJson } from './comparisons.ts';
 import type { Figures } from './markdown.ts';
 import { measuresOf, type Measures } from './measures.ts';
 import { plot } from './plot.ts';
+import type { Probe } from './probe.ts';
 import type { Row } from './rows.ts';
 import { simulate } from './simulate.ts';
 import { markOf, placesOf } from './workers.ts';
@@ -14,6 +15,7 @@ const FOLDER = join(import.meta.dirname, '..');
 /** Where the reports are committed. */
 export const REPORTS: string = join(FOLDER, 'reports');
 export const REPORT_FILE = 'README.md';
+export const REACH_FILE = 'reach.md';
 export const FIGURES_FILE = 'figures.json';
 
 /** A named scenario, as its file has it. */
@@ -39,22 +41,36 @@ export async function runRow(
   return { measures: measuresOf(simulation), svg };
 }
 
+/** One run of a probe. Six decimals: more would only show in which order numbers were added. */
+export async function runProbe(probe: Probe, seed: number): Promise<(number | null)[]> {
+  const figures = await probe.run(seed);
+  return figures.map((figure) => (figure === null ? null : Math.round(figure * 1e6) / 1e6));
+}
+
 /** One run of a scenario under one of the policies to compare. */
 export async function runComparison(name: string, comparison: Comparison): Promise<Measures> {
   return measuresOf(await simulate(under(comparison, await readScenario(name))));
 }
 
 /** The figures as JSON, a line for each run, so that a change shows as the runs that it touched. */
-export function formatFigures({ rows, comparisons }: Figures): string {
-  const list = Object.entries(rows).map(([name, seeds]) => {
-    const lines = seeds.map((measures) => `      ${JSON.stringify(measures)}`);
-    return `    ${JSON.stringify(name)}: [\n${lines.join(',\n')}\n    ]`;
-  });
+export function formatFigures({ rows, probes, comparisons }: Figures): string {
+  const bySeed = (named: Readonly<Record<string, readonly unknown[]>>): string =>
+    Object.entries(named)
+      .map(([name, seeds]) => {
+        const lines = seeds.map((one) => `      ${JSON.stringify(one)}`);
+        return `    ${JSON.stringify(name)}: [\n${lines.join(',\n')}\n    ]`;
+      })
+      .join(',\n');
   const compared = Object.entries(comparisons).map(([name, runs]) => {
     const lines = Object.entries(runs).map(
       ([one, measures]) => `      ${JSON.stringify(one)}: ${JSON.stringify(measures)}`,
     );
     return `    ${JSON.stringify(name)}: {\n${lines.join(',\n')}\n    }`;
   });
-  return `{\n  "rows": {\n${list.join(',\n')}\n  },\n  "comparisons": {\n${compared.join(',\n')}\n  }\n}\n`;
+  const parts = [
+    `  "rows": {\n${bySeed(rows)}\n  }`,
+    `  "probes": {\n${bySeed(probes)}\n  }`,
+    `  "comparisons": {\n${compared.join(',\n')}\n  }`,
+  ];
+  return `{\n${parts.join(',\n')}\n}\n`;
 }

@@ -1,0 +1,76 @@
+import type { Intake } from '@webhook-backpressure/core';
+import type { ScenarioJson } from './comparisons.ts';
+import { simulate, type Simulation } from './simulate.ts';
+
+/** A figure to reach, in words, and its bound at every seed. */
+export interface ProbeGoal {
+  readonly figure: string;
+  readonly rule: 'at most' | 'at least';
+  readonly bound: number;
+}
+
+/** A question to the intake that takes more than the results of a run: what its snapshot said meanwhile, or two runs. */
+export interface Probe {
+  readonly name: string;
+  readonly title: string;
+  readonly goals: readonly ProbeGoal[];
+  /** The figures of one seed, in the order of the goals; null where there is nothing to measure. */
+  run(seed: number): Promise<readonly (number | null)[]>;
+}
+
+/** Probes of one subject, under its heading. */
+export interface Subject {
+  readonly title: string;
+  readonly about: readonly string[];
+  readonly probes: readonly Probe[];
+}
+
+export function atMost(figure: string, bound: number): ProbeGoal {
+  return { figure, rule: 'at most', bound };
+}
+
+export function atLeast(figure: string, bound: number): ProbeGoal {
+  return { figure, rule: 'at least', bound };
+}
+
+const STEP_MS = 100;
+
+/** What was read of the intake each 100 ms of a run. */
+export interface Recording {
+  readonly simulation: Simulation;
+  /** The readings from one second up to, not including, another. */
+  readonly between: (fromS: number, toS: number) => number[];
+}
+
+export async function record(
+  scenario: ScenarioJson,
+  read: (snapshot: ReturnType<Intake['snapshot']>) => number,
+): Promise<Recording> {
+  const readings: number[] = [];
+  const simulation = await simulate(scenario, {
+    everyMs: STEP_MS,
+    look: (intake) => readings.push(read(intake.snapshot())),
+  });
+  return {
+    simulation,
+    between: (fromS, toS) => readings.slice((fromS * 1000) / STEP_MS, (toS * 1000) / STEP_MS),
+  };
+}
+
+/** Seconds until the first of the readings of {@link record} that is as it should be; null when none is. */
+export function secondsUntil(
+  readings: readonly number[],
+  holds: (reading: number) => boolean,
+): number | null {
+  const index = readings.findIndex(holds);
+  return index < 0 ? null : (index * STEP_MS) / 1000;
+}
+
+export function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** The largest distance from the truth, as a share of it. */
+export function largestError(values: readonly number[], truth: number): number {
+  return Math.max(...values.map((value) => Math.abs(value / truth - 1)));
+}

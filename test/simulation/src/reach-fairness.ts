@@ -1,0 +1,103 @@
+import type { ScenarioJson } from './comparisons.ts';
+import { atLeast, atMost, type Probe, type Subject } from './probe.ts';
+import { simulate, type Simulation } from './simulate.ts';
+import { jain, percentile } from './statistics.ts';
+
+/** Ten workers, 100 ms each on average: so many a second are to share. */
+const DRAIN_RATE = 100;
+const SECONDS = 200;
+const NOISE = 20;
+
+function contend(perSecond: ReadonlyMap<string, number>, seed: number): Promise<Simulation> {
+  const total = [...perSecond.values()].reduce((sum, rate) => sum + rate, 0);
+  const scenario: ScenarioJson = {
+    seed,
+    intake: { capacity: 400, concurrency: 10, maxWaitMs: 4000 },
+    service: { meanMs: 100, distribution: 'exponential' },
+    arrivals: [{ fromS: 0, toS: SECONDS, perSecond: total, process: 'poisson' }],
+    senders: [...perSecond].map(([key, share]) => ({ key, share, retry: 'none' })),
+  };
+  return simulate(scenario);
+}
+
+function keysOf(count: number, perSecond: number): Map<string, number> {
+  return new Map(Array.from({ length: count }, (_, index) => [`key ${String(index)}`, perSecond]));
+}
+
+function delivered({ results }: Simulation, key: string): number {
+  return results.perKey[key]?.delivered ?? 0;
+}
+
+/** Of wait and handling together, in milliseconds, of each key. */
+function p99Ms({ scenario, traffic, seen }: Simulation): Map<string, number> {
+  const delays = new Map<string, number[]>(scenario.senders.map(({ key }) => [key, []]));
+  for (const [i, completedMs] of seen.completedMs.entries()) {
+    const sender = scenario.senders[traffic.sender[i] as number];
+    if (sender === undefined || Number.isNaN(completedMs)) continue;
+    delays.get(sender.key)?.push(completedMs - (traffic.firstMs[i] as number));
+  }
+  return new Map([...delays].map(([key, ms]) => [key, percentile(Float64Array.from(ms).sort(), 0.99)]));
+}
+
+function equals(count: number): Probe {
+  return {
+    name: `fairness-equal-${String(count)}`,
+    title: `${String(count)} equal keys, three times as much as can be handled`,
+    goals: [atLeast('Jain’s index of what they get', 0.98)],
+    async run(seed) {
+      const keys = keysOf(count, (3 * DRAIN_RATE) / count);
+      const simulation = await contend(keys, seed);
+      return [jain([...keys.keys()].map((key) => delivered(simulation, key)))];
+    },
+  };
+}
+
+/** The others ask for half of an equal part, so that their max-min share is all that they ask for. */
+function modest(count: number): Probe {
+  const equal = DRAIN_RATE / (count + 1);
+  return {
+    name: `fairness-modest-${String(count)}`,
+    title: `one key at 20 times its share, ${String(count)} others at half of theirs`,
+    goals: [
+      atLeast('what the worst one gets ÷ its max-min share', 0.95),
+      atMost('its p99 of wait and handling ÷ without the noisy one', 2),
+    ],
+    async run(seed) {
+      const others = keysOf(count, equal / 2);
+      const alone = p99Ms(await contend(others, seed));
+      const noisy = await contend(new Map([...others, ['noisy', NOISE * equal]]), seed);
+      const besides = p99Ms(noisy);
+      const keys = [...others.keys()];
+      return [
+        Math.min(...keys.map((key) => delivered(noisy, key) / (noisy.results.perKey[key]?.events ?? 0))),
+        Math.max(...keys.map((key) => (besides.get(key) as number) / (alone.get(key) as number))),
+      ];
+    },
+  };
+}
+
+/** The others ask for more than an equal part, so that their max-min share is an equal part of all. */
+function hungry(count: number): Probe {
+  const equal = DRAIN_RATE / (count + 1);
+  return {
+    name: `fairness-hungry-${String(count)}`,
+    title: `one key at 20 times its share, ${String(count)} others at one and a half times theirs`,
+    goals: [atLeast('what the worst one gets ÷ its max-min share', 0.95)],
+    async run(seed) {
+      const others = keysOf(count, 1.5 * equal);
+      const simulation = await contend(new Map([...others, ['noisy', NOISE * equal]]), seed);
+      const share = simulation.results.delivered / (count + 1);
+      return [Math.min(...[...others.keys()].map((key) => delivered(simulation, key) / share))];
+    },
+  };
+}
+
+export const FAIRNESS: Subject = {
+  title: 'Fairness',
+  about: [
+    'Ten workers of 100 ms on average, exponential; senders that never come back. That the steps of an admission are',
+    'the same with 10 and 1,000,000 waiting, and with 10 and 100,000 keys, is counted by',
+    '`test/core/fair-queue-steps.test.ts`.',
+  ],
+  probes: [equals(2), equals(5), equals(20), modest(4), modest(9), modest(19), hungry(4)],
+};
