@@ -44,7 +44,7 @@ export class Claims {
       WHERE seq IN (SELECT seq FROM queue WHERE state = 1 AND due_ms <= ? ORDER BY due_ms LIMIT ?)`,
     );
     const ready = (condition: string): string =>
-      `SELECT seq, key FROM queue WHERE state = 0 ${condition} ORDER BY key, due_ms, seq LIMIT 1`;
+      `SELECT seq, key FROM queue INDEXED BY queue_ready WHERE state = 0 ${condition} ORDER BY key, due_ms, seq LIMIT 1`;
     this.#readyAfter = connection.prepare(ready('AND key > ?'));
     this.#firstReady = connection.prepare(ready(''));
     this.#nextSuspect = connection.prepare(
@@ -61,7 +61,7 @@ export class Claims {
       `SELECT min(due) FROM (${[0, 1, 3].map(earliest).join(' UNION ALL ')})`,
     );
     this.#earliestLease = connection.prepare(
-      'SELECT min(lease_ms) FROM queue WHERE state = 2 AND owner <> ?',
+      'SELECT min(lease_ms) FROM queue INDEXED BY queue_held WHERE state = 2 AND owner <> ?',
     );
   }
 

@@ -24,17 +24,19 @@ export class Owners {
     this.#add = connection.prepare('INSERT INTO owners (pid, host, since_ms) VALUES (?, ?, ?) RETURNING id');
     this.#remove = connection.prepare('DELETE FROM owners WHERE id = ?');
     this.#list = connection.prepare('SELECT id FROM owners WHERE id <> ?');
-    const strand = `UPDATE queue SET state = 3, strandings = strandings + 1, due_ms = min(due_ms, ?2),
+    const strand = `UPDATE queue INDEXED BY queue_held SET state = 3, strandings = strandings + 1, due_ms = min(due_ms, ?2),
         owner = NULL, lease_ms = NULL
       WHERE state = 2 AND`;
     this.#strand = connection.prepare(`${strand} owner = ?1`);
     this.#strandExpired = connection.prepare(`${strand} owner <> ?1 AND lease_ms <= ?2`);
     this.#release = connection.prepare(
-      `UPDATE queue SET state = CASE WHEN strandings > 0 THEN 3 ELSE 0 END, attempts = attempts - 1,
+      `UPDATE queue INDEXED BY queue_held SET state = CASE WHEN strandings > 0 THEN 3 ELSE 0 END, attempts = attempts - 1,
         due_ms = min(due_ms, ?2), owner = NULL, lease_ms = NULL
       WHERE state = 2 AND owner = ?1`,
     );
-    this.#othersHold = connection.prepare('SELECT DISTINCT owner FROM queue WHERE state = 2 AND owner <> ?');
+    this.#othersHold = connection.prepare(
+      'SELECT DISTINCT owner FROM queue INDEXED BY queue_held WHERE state = 2 AND owner <> ?',
+    );
   }
 
   /** A new owner, with its lock held. */

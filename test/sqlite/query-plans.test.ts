@@ -1,0 +1,54 @@
+import { sqliteStore } from '@webhook-backpressure/sqlite';
+import Database from 'libsql';
+import { expect, it, vi } from 'vitest';
+import { Connection } from '../../packages/sqlite/src/connection.ts';
+import {
+  bury,
+  claim,
+  claimOne,
+  delivery,
+  ends,
+  opened,
+  put,
+  settle,
+  START,
+} from '../inbox/store-cases/store-words.ts';
+import { Scratch } from './scratch.ts';
+
+/**
+ * A table with a row, or with one for each process; the index of what is in flight; an index in whose order the first
+ * ones are wanted.
+ */
+const MAY_BE_SCANNED =
+  /^SCAN (?:totals|owners|CONSTANT ROW|\(subquery-\d+\)|queue USING (?:COVERING )?INDEX queue_(?:held|ready)|(?:s|completed) USING (?:COVERING )?INDEX (?:shelf|completed)_order)$/;
+
+interface Step {
+  readonly detail: string;
+}
+
+it('no statement looks at more than it needs, however much is stored', async () => {
+  const scratch = new Scratch();
+  const prepare = vi.spyOn(Connection.prototype, 'prepare');
+  const store = await opened({
+    store: () => sqliteStore({ path: scratch.file() }),
+    dispose: () => undefined,
+  });
+  await put(store, [delivery('a'), delivery('b')]);
+  await settle(store, ends.completed(await claimOne(store)));
+  await claim(store, 1);
+  await bury(store, 'c', START);
+  const asked = prepare.mock.calls.map(([sql]) => sql);
+  // What is asked once, at the start.
+  const statements = asked.filter((sql) => !/^(?:PRAGMA|BEGIN|COMMIT)|GROUP BY|sqlite_schema/.test(sql));
+  expect(statements.length).toBeGreaterThan(20);
+
+  const database = new Database(scratch.file());
+  for (const sql of statements) {
+    const plan = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as Step[];
+    const costly = plan
+      .map(({ detail }) => detail)
+      .filter((detail) => /SCAN|TEMP B-TREE|AUTOMATIC/.test(detail) && !MAY_BE_SCANNED.test(detail));
+    expect(costly, sql).toEqual([]);
+  }
+  scratch.dispose();
+});
