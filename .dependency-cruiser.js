@@ -13,7 +13,6 @@ const mayImport = {
   koa: { packages: ['core', 'node'], types: ['koa'], node: 'types' },
   hono: { packages: ['core'], npm: ['hono'] },
   sqlite: { packages: ['core'], npm: ['libsql'], node: 'values' },
-  sqlite: { packages: ['core'], npm: ['libsql'], node: 'values' },
 };
 
 const builtins = `^(node:)?(${builtinModules.join('|')})$`;
