@@ -127,6 +127,25 @@ describe('a process that is told to end', () => {
     expect(await child.exit).toEqual([null, 'SIGTERM']);
     await expect(handled.reply).rejects.toThrow();
   });
+
+  describe('and is the first one of a container, which no signal ends', () => {
+    it('exits as if by the signal', async () => {
+      child = await new Child('1', 'first process').start();
+      await child.send();
+      child.process.kill('SIGTERM');
+      expect(await child.next('closed')).toEqual({ completed: 0, refused: 0, remaining: 1 });
+      expect(await child.exit).toEqual([143, null]);
+    });
+
+    it('exits at once at the second signal', async () => {
+      child = await new Child('60000', 'first process').start();
+      const handled = await child.send();
+      await child.signal();
+      child.process.kill('SIGTERM');
+      expect(await child.exit).toEqual([143, null]);
+      await expect(handled.reply).rejects.toThrow();
+    });
+  });
 });
 
 describe('closeOnSignals', () => {

@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import { constants } from 'node:os';
 import { BackpressureError, type CloseReport, type Intake } from '@webhook-backpressure/core';
 
 /** Options of {@link closeOnSignals}. */
@@ -21,10 +22,13 @@ const MAX_TIMEOUT_MS = 86_400_000;
 /** For refusals on their way, and for requests that were skipped and came late. */
 const LEAST_GRACE_MS = 2000;
 const SWEEP_MS = 50;
+/** The number of the process that a container starts with. */
+const FIRST_PROCESS = 1;
 
 /**
  * Shuts down in order when the process is told to end: the intake works off what waits, then the server closes,
- * then the process ends by the same signal. An inbox is closed in the same way. A second signal ends it at once.
+ * then the process ends by the same signal; as the first process of a container, which no signal ends, it exits with
+ * 128 and the number of the signal. An inbox is closed in the same way. A second signal ends it at once.
  *
  * @returns takes the handlers away again.
  * @throws BackpressureError `ERR_WBP_CLOSE` when `signals` is empty or `timeoutMs` is out of range.
@@ -47,13 +51,20 @@ export function closeOnSignals(
   const remove = (): void => {
     for (const signal of signals) process.off(signal, onSignal);
   };
+  let isClosing = false;
   const onSignal = (signal: NodeJS.Signals): void => {
-    remove();
+    if (isClosing) {
+      endBy(signal);
+      return;
+    }
+    isClosing = true;
+    // From here on the system ends the process, also when its event loop is blocked; but not the first process.
+    if (process.pid !== FIRST_PROCESS) remove();
     const endsAtMs = performance.now() + timeoutMs;
     void intake.close({ timeoutMs }).then((report) => {
       onClosed?.(report);
       const end = (): void => {
-        process.kill(process.pid, signal);
+        endBy(signal);
       };
       if (server === undefined) end();
       else closeServer(server, Math.max(LEAST_GRACE_MS, endsAtMs - performance.now()), end);
@@ -61,6 +72,12 @@ export function closeOnSignals(
   };
   for (const signal of signals) process.on(signal, onSignal);
   return remove;
+}
+
+/** The system drops a signal for the first process of a container unless that handles it. */
+function endBy(signal: NodeJS.Signals): void {
+  if (process.pid === FIRST_PROCESS) process.exit(128 + constants.signals[signal]);
+  process.kill(process.pid, signal);
 }
 
 function closeServer(
