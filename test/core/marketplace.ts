@@ -16,7 +16,7 @@ export interface Party {
 }
 
 /** What has become of what a party sent. */
-export class Account {
+class Account {
   attempts = 0;
   /** Times of the first attempts, in seconds. */
   readonly arrivedS: number[] = [];

@@ -72,7 +72,7 @@ export async function crash({ file, log, kills, seed }: Plan): Promise<Outcome> 
 }
 
 /** Mulberry32: the same moments for the same seed, as far as the machine allows. */
-export function chanceOf(seed: number): () => number {
+function chanceOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

@@ -55,7 +55,6 @@ export function addHeaders(c: Context, fields: Record<string, string> | undefine
   replaceResponse(c, response);
 }
 
-export { webhookInbox } from './inbox.ts';
 /** Hono would add the headers of the old response to the new one, which has them, and fail on those of a fetch. */
 function replaceResponse(c: Context, response: Response): void {
   c.res = undefined;
