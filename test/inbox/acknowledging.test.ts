@@ -145,6 +145,22 @@ describe('verify', () => {
     expect([puts, bench.inbox.snapshot().totals.unverified]).toEqual([0, 1]);
   });
 
+  it('that takes too long is answered for, and nothing is stored when it ends', async () => {
+    let end: () => void = () => undefined;
+    const verify = (): Promise<void> =>
+      new Promise((resolve) => {
+        end = resolve;
+      });
+    const bench = new InboxBench({ verify });
+    const receiving = bench.send('a');
+    await turns();
+    await bench.advance(9000);
+    expect((await receiving)?.status).toBe(503);
+    end();
+    await turns();
+    expect(bench.inbox.snapshot().totals.stored).toBe(0);
+  });
+
   it('sees the raw bytes and the headers, and lets in whatever it does not object to', async () => {
     const seen: unknown[] = [];
     const bench = new InboxBench({

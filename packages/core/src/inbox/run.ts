@@ -22,7 +22,8 @@ export class Run implements Timed<Run> {
   dueStep: number = NO_DEADLINE;
   duePrevious: Run | null = null;
   dueNext: Run | null = null;
-  readonly #controller = abortController();
+  /** Made when it is asked for: most handlers never do. */
+  #controller: ReturnType<typeof abortController> | undefined;
 
   constructor(claimed: ClaimedDelivery, bytes: number) {
     this.claimed = claimed;
@@ -30,6 +31,7 @@ export class Run implements Timed<Run> {
   }
 
   get signal(): Signal {
+    this.#controller ??= abortController();
     return this.#controller.signal;
   }
 
@@ -47,6 +49,7 @@ export class Run implements Timed<Run> {
   abort(why: string): void {
     const error = new Error(why);
     error.name = 'AbortError';
+    this.#controller ??= abortController();
     this.#controller.abort(error);
   }
 

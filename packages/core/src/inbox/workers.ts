@@ -145,7 +145,12 @@ export class Workers implements Claimants {
     report.emit({ type: 'started', key, id, attempt, waitedMs: Math.max(0, wallMs() - receivedAtMs) });
     let failure: { readonly error: unknown } | undefined;
     try {
-      await process(inboxDelivery(run.claimed), { attempt, signal: run.signal });
+      await process(inboxDelivery(run.claimed), {
+        attempt,
+        get signal() {
+          return run.signal;
+        },
+      });
     } catch (error) {
       failure = { error };
     }
