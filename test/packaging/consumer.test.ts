@@ -18,6 +18,7 @@ interface Project {
 // A project for each framework, as users have: two frameworks in one would share, and break, each other's types.
 const projects: Project[] = [
   { uses: 'node', beside: {} },
+  { uses: 'sqlite', beside: {} },
   {
     uses: 'express',
     beside: { express: testedVersion('express'), '@types/express': testedVersion('@types/express') },
