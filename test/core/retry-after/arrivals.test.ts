@@ -73,11 +73,15 @@ describe('the share of the drain that returns can count on', () => {
     arrivals.shed(155_000, false);
     expect(freshPerSecond(arrivals)).toBe(learned);
 
-    arrive(arrivals, 155, 210, 60);
-    arrivals.shed(210_000, false);
+    // Returns are still to come: it is the same burst.
+    arrivals.shed(216_000, true);
     expect(freshPerSecond(arrivals)).toBe(learned);
-    arrive(arrivals, 210, 290, 60);
-    arrivals.shed(290_000, false);
+
+    arrive(arrivals, 216, 230, 60);
+    arrivals.shed(230_000, false);
+    expect(freshPerSecond(arrivals)).toBe(learned);
+    arrive(arrivals, 230, 310, 60);
+    arrivals.shed(310_000, false);
     expect(freshPerSecond(arrivals)).toBeGreaterThan(55);
   });
 

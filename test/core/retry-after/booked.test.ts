@@ -104,6 +104,19 @@ describe('the booked second', () => {
     expect(mean).toBeLessThan(31);
   });
 
+  it('moves with a pace that has changed for good, and not with one that fluctuates', () => {
+    const retryAfter = createRetryAfter();
+    for (let i = 0; i < 5000; i += 1) retryAfter.seconds('shedding', refused(), situation(0), SETTINGS);
+    const toldAt = (steadyRate: number): number =>
+      retryAfter.seconds('shedding', refused(), situation(0, { steadyRate }), SETTINGS);
+    for (const steadyRate of [90, 110, 80, 120]) {
+      expect(toldAt(steadyRate)).toBeGreaterThanOrEqual(53);
+      expect(toldAt(steadyRate)).toBeLessThanOrEqual(57);
+    }
+    expect(toldAt(50)).toBeGreaterThanOrEqual(100);
+    expect(toldAt(200)).toBeLessThanOrEqual(35);
+  });
+
   it('is none for a sender that ignores Retry-After', () => {
     const retryAfter = createRetryAfter();
     for (let i = 0; i < 1000; i += 1) {

@@ -76,6 +76,20 @@ describe('the schedule', () => {
     expect(book(bookings, 'honest', 0) - 210_000).toBeLessThanOrEqual(100);
   });
 
+  it('gives the line half of the rate where those with accounts are booked, and the other way round', () => {
+    for (const isLineFirst of [true, false]) {
+      const bookings = new Bookings();
+      for (let i = 0; i < 2; i += 1) book(bookings, 'busy', 0);
+      const inLine = (i: number): number => book(bookings, `one ${String(i)}`, 0);
+      const inAccount = (): number => book(bookings, 'busy', 0);
+      const [first, second] = isLineFirst ? [inLine, inAccount] : [inAccount, inLine];
+      for (let i = 0; i < 10_000; i += 1) first(i);
+      const counts = perSecond(Array.from({ length: 1000 }, (_, i) => second(i)));
+      expect(Math.min(...counts.slice(1, -1))).toBeGreaterThanOrEqual(0.45 * RATE);
+      expect(Math.max(...counts)).toBeLessThanOrEqual(0.55 * RATE);
+    }
+  });
+
   it('has a thousand accounts, and one line for all others', () => {
     const bookings = new Bookings();
     for (let round = 0; round < 3; round += 1) {

@@ -100,6 +100,26 @@ describe('of promises', () => {
     expect(promises.find('invented 29999', 'x')).toBeDefined();
   });
 
+  it('those of a small key stay when a large one can give way', () => {
+    const promises = new Promises();
+    const small = Array.from({ length: 5 }, (_, i) => fill(promises, `small ${String(i)}`, 1)).flat();
+    // Nearly all, which is its share as long as it is alone with those.
+    for (let i = 0; i < MAX; i += 1) promises.add('large', String(i), 60_000, 0);
+    const before = promises.size;
+    for (let i = 0; promises.size < MAX; i += 1) promises.add(`other ${String(i)}`, 'x', 60_000, 0);
+    expect(before).toBeLessThan(MAX);
+    for (let i = 0; i < 500; i += 1) promises.add(`one more ${String(i)}`, 'x', 60_000, 0);
+    expect(promises.size).toBe(MAX);
+    expect(kept(promises, small)).toHaveLength(5);
+  });
+
+  it('those that nobody came for leave one at a time, also while there is room', () => {
+    const promises = new Promises();
+    fill(promises, 'a', 1000, 1000);
+    for (let i = 0; i < 1000; i += 1) promises.add('b', String(i), 400_000, 100_000);
+    expect(promises.size).toBe(1000);
+  });
+
   it('those that nobody came for make room first', () => {
     const promises = new Promises();
     const lapsed = fill(promises, 'a', MAX / 2, 1000);
