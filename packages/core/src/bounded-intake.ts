@@ -67,7 +67,8 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
     const { shed } = this.#settings;
     if (shed.size > 0 && shed.has(key)) return this.#refuse('shed', delivery, key, now);
     const isPressed = this.#fixtures.isPressed();
-    if (!isPressed && this.#dispatcher.isIdle(now)) return this.#startAtOnce(delivery, key, now);
+    const mayStart = !isPressed || this.#isEntitled(delivery, key, now);
+    if (mayStart && this.#dispatcher.isIdle(now)) return this.#startAtOnce(delivery, key, now);
 
     const isHandshake = delivery.handshake === true && this.#handshakes.tryBegin(now);
     const isEntitled = isHandshake || this.#isEntitled(delivery, key, now);

@@ -52,3 +52,15 @@ export function checkOneOf(
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** Refuses a promise where a value has to be there at once: whoever waits for it has not been counted yet. */
+export function atOnce<T>(code: BackpressureErrorCode, name: string, value: T): T {
+  if (!isThenable(value)) return value;
+  // Its rejection would end the process; the error below says what is wrong.
+  Promise.resolve(value).catch(() => undefined);
+  throw new BackpressureError(code, `${name} must return its value at once, but returned a promise.`);
+}
+
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
+}

@@ -1,4 +1,5 @@
 import { BoundedIntake } from './bounded-intake.ts';
+import { atOnce, isThenable } from './checks.ts';
 import { DEFAULT_KEY, keptIdOf, type Delivery } from './delivery.ts';
 import { BackpressureError, invalid } from './errors.ts';
 import type { Intake } from './intake.ts';
@@ -112,9 +113,13 @@ export function createDoor<R, A extends readonly unknown[]>(
       const headers = reader.headers(request);
       const profile = recognition.find(headers);
       const found = profile === undefined ? { id: idOf(undefined, headers) } : deliveryOf(profile, headers);
-      const key = keyGenerator === undefined ? undefined : synchronous('keyGenerator', keyGenerator(request));
+      const key =
+        keyGenerator === undefined
+          ? undefined
+          : atOnce('ERR_WBP_CALLBACK', 'keyGenerator', keyGenerator(request));
       if (key !== undefined) found.key = key;
-      if (describe !== undefined) Object.assign(found, defined(synchronous('delivery', describe(request))));
+      if (describe !== undefined)
+        Object.assign(found, defined(atOnce('ERR_WBP_CALLBACK', 'delivery', describe(request))));
       return found;
     },
     admit: (delivery) => intake.admit(delivery),
@@ -183,21 +188,6 @@ function checkOwn<R, A extends readonly unknown[]>(own: OwnOptions<R, A>): Field
   return standardHeaders === false && !legacyHeaders
     ? undefined
     : { standard: standardHeaders !== false, legacy: legacyHeaders };
-}
-
-/** Refuses a promise where a value has to be there at once: whoever waits for it has not been counted yet. */
-function synchronous<T>(name: string, value: T): T {
-  if (!isThenable(value)) return value;
-  // Its rejection would end the process; the error below says what is wrong.
-  Promise.resolve(value).catch(() => undefined);
-  throw new BackpressureError(
-    'ERR_WBP_CALLBACK',
-    `${name} must return its value at once, but returned a promise.`,
-  );
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
 }
 
 function defined<T extends object>(given: T | undefined): Partial<T> {

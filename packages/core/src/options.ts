@@ -1,6 +1,6 @@
 import type { ConcurrencyRange } from './adaptive-concurrency.ts';
 import type { RateRange } from './adaptive-rate.ts';
-import { checkInteger, checkNames, checkNumber, checkOneOf, DAY_MS, isRecord } from './checks.ts';
+import { atOnce, checkInteger, checkNames, checkNumber, checkOneOf, DAY_MS, isRecord } from './checks.ts';
 import { checkConcurrency, checkDrainRate } from './limit-options.ts';
 import { systemClock, type Clock } from './clock.ts';
 import { keyOf } from './delivery.ts';
@@ -71,7 +71,8 @@ export interface IntakeOptions extends Tunable {
   /**
    * Whether the process itself is overloaded; asked at each delivery, so it must be cheap. While it says true,
    * deliveries that may not use the reserve are refused. Default never; the node package has one that looks at the
-   * event loop and the heap. One that throws says false.
+   * event loop and the heap. One that throws says false; one that
+   * returns a promise makes each delivery throw `ERR_WBP_PRESSURE`.
    */
   pressure?: (() => boolean) | undefined;
   /** The source of time. Default the runtime's monotonic clock. */
@@ -175,14 +176,17 @@ function settle(base: Settings, given: Tunable): Settings {
 }
 
 /** A signal that fails says nothing, and must not refuse anybody. */
-function harmless(pressure: (() => boolean) | undefined): () => boolean {
+function harmless(pressure: (() => unknown) | undefined): () => boolean {
   if (pressure === undefined) return () => false;
   return () => {
+    let said: unknown;
     try {
-      return pressure();
+      said = pressure();
     } catch {
       return false;
     }
+    // Taken for true, a promise would refuse everybody, whatever it comes to.
+    return Boolean(atOnce('ERR_WBP_PRESSURE', 'pressure', said));
   };
 }
 
