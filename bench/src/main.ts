@@ -4,7 +4,7 @@ import { coreComparisons, httpComparisons } from './plan.ts';
 import { charts, report, table } from './report.ts';
 import { figuresOf, judge, measureMemory, type Result } from './results.ts';
 import { measureCore, measureHttp, type Effort } from './rounds.ts';
-import { write } from './write.ts';
+import { write, writeInReadme } from './write.ts';
 
 const FULL: Effort = { rounds: 7, coreSeconds: 1, httpSeconds: 1.5, warmUpSeconds: 2 };
 /** Ours and base only, no peers and no memory. */
@@ -28,6 +28,8 @@ if (!isQuick && only === undefined) results.push(...(await measureMemory(effort.
 
 if (!isQuick && only === undefined) {
   await write('results.json', `${JSON.stringify(figuresOf(results), null, 2)}\n`);
+  const front = results.find(({ name }) => name === 'front/refuse');
+  await writeInReadme('front', `${front?.ratio.toFixed(1) ?? '?'} times`);
   await write('report.md', report(results, machine, effort.rounds));
   for (const [file, chart] of charts(results)) await write(`charts/${file}`, chart);
 }

@@ -1,12 +1,12 @@
-import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { progress } from '../command-line.ts';
 import { describeMachine } from '../machine.ts';
 import { LOAD_CORE, Pinned, SERVER_CORE } from '../pinned.ts';
-import { write } from '../write.ts';
+import { write, writeInReadme } from '../write.ts';
 import type { ReceiverReport } from './receiver-child.ts';
-import { BEGIN, END, goodputChart, readmeSection, storyReport, type Story } from './report.ts';
+import { goodputChart, readmeSection, storyReport, type Story } from './report.ts';
 import type { Outcome } from './sender-child.ts';
 import { RECEIVERS, type Access, type ReceiverName } from './setup.ts';
 import { verdict, type Row } from './verdict.ts';
@@ -33,12 +33,7 @@ const story: Story = { machine, rows };
 await write('story/results.json', JSON.stringify(story));
 await write('story/report.md', storyReport(story));
 await write('story/goodput.svg', goodputChart(story));
-const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
-const [before, after] = [readme.indexOf(BEGIN), readme.indexOf(END)];
-if (before >= 0 && after > before) {
-  const end = readme.slice(after + END.length);
-  await write('../README.md', `${readme.slice(0, before)}${readmeSection(story)}${end}`);
-}
+await writeInReadme('story', readmeSection(story));
 
 async function run(name: ReceiverName, access: Access): Promise<Row> {
   const receiver = new Pinned('story/receiver-child.js', [], { core: SERVER_CORE });

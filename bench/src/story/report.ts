@@ -9,9 +9,6 @@ export interface Story {
   readonly rows: readonly Row[];
 }
 
-export const BEGIN = '<!-- story:begin -->';
-export const END = '<!-- story:end -->';
-
 export function goodputChart({ rows }: Story): string {
   const lines = rows.map(({ name, perSecond }) => ({
     label: name,
@@ -28,7 +25,7 @@ export function goodputChart({ rows }: Story): string {
 export function readmeSection(story: Story): string {
   const { rows, machine } = story;
   return [
-    BEGIN,
+    '',
     '',
     `${setup.DELIVERIES.toLocaleString('en')} deliveries in ${String(setup.BURST_S)} s on Express with \`pg\`, its default pool of ${String(setup.POOL)}, and a real PostgreSQL that works off some ${String(setup.DRAIN_RATE)} a second. Senders hang up after ${String(setup.SENDER_TIMEOUT_MS / 1000)} s, and come back when told, or after a growing delay when told nothing. Made by \`npm run bench:story\` (${machine.date}, ${machine.processor}, Node ${machine.node}); [the whole report](bench/story/report.md).`,
     '',
@@ -36,7 +33,7 @@ export function readmeSection(story: Story): string {
     '',
     '![Deliveries confirmed to their sender in each second, for each receiver](bench/story/goodput.svg)',
     '',
-    END,
+    '',
   ].join('\n');
 }
 
