@@ -53,7 +53,6 @@ export {
 export { memoryStore } from './inbox/memory-store.ts';
 export { isDelivery, METHOD_NOT_ALLOWED } from './inbox/inbox-answers.ts';
 export { createInbox } from './inbox/create-inbox.ts';
-export type { BodyCollector, BodyEnd } from './inbox/body-collector.ts';
 export type { Signal } from './inbox/abort.ts';
 export type { InboxDelivery, RawDelivery } from './inbox/inbox-delivery.ts';
 export type { InboxEvent, InboxListener } from './inbox/inbox-events.ts';
@@ -65,6 +64,8 @@ export type {
   RetryOptions,
 } from './inbox/inbox-options.ts';
 export type {
+  BodyEnd,
+  BodySink,
   DeadLetter,
   DeadLetters,
   Inbox,

@@ -1,7 +1,8 @@
 import {
   createInbox,
   isDelivery,
-  type BodyCollector,
+  type BodyEnd,
+  type BodySink,
   type Inbox,
   type InboxOptions,
 } from '@webhook-backpressure/core';
@@ -42,7 +43,7 @@ export function webhookInbox(options: InboxOptions): MiddlewareHandler & { inbox
   return Object.assign(middleware, { inbox });
 }
 
-async function read(request: Request, body: BodyCollector): Promise<'whole' | 'gone' | 'consumed'> {
+async function read(request: Request, body: BodySink): Promise<BodyEnd> {
   if (request.bodyUsed) return 'consumed';
   if (request.body === null) return 'whole';
   const reader = (request.body as ReadableStream<Uint8Array>).getReader();

@@ -3,7 +3,8 @@ import {
   createInbox,
   isDelivery,
   METHOD_NOT_ALLOWED,
-  type BodyCollector,
+  type BodyEnd,
+  type BodySink,
   type Inbox,
   type InboxOptions,
   type InboxRequest,
@@ -46,7 +47,7 @@ export function inboxRequest(req: IncomingMessage, hint: string): InboxRequest {
   return { headers: req.headers, hint, read: (body) => read(req, body) };
 }
 
-function read(req: IncomingMessage, body: BodyCollector): Promise<'whole' | 'gone' | 'consumed'> {
+function read(req: IncomingMessage, body: BodySink): Promise<BodyEnd> {
   const bytes = bytesReadBefore(req);
   if (bytes !== undefined) {
     body.add(bytes);

@@ -1,11 +1,7 @@
-/** The parts of a signal that are used here; this package does not depend on any runtime's types. */
-interface PlainSignal {
-  readonly aborted: boolean;
-  readonly reason: unknown;
-}
-
-/** The runtime's own AbortSignal, where its types are known. */
-export type Signal = typeof globalThis extends { AbortSignal: { prototype: infer T } } ? T : PlainSignal;
+/** The runtime's own AbortSignal, where its types are known; this package does not depend on any runtime's. */
+export type Signal = typeof globalThis extends { AbortSignal: { prototype: infer T } }
+  ? T
+  : { readonly aborted: boolean; readonly reason: unknown };
 
 interface Controller {
   readonly signal: Signal;

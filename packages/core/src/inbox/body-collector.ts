@@ -1,3 +1,5 @@
+import type { BodySink } from './inbox.ts';
+
 /** What all bodies that are being received may take together: they are in memory until they are committed. */
 const BUDGET_BYTES = 64 * 1024 * 1024;
 
@@ -22,20 +24,8 @@ export class BodyBudget {
   }
 }
 
-/** How the reading of a body ended: whole, or why not. */
-export type BodyEnd =
-  | 'whole'
-  /** More than `maxBodyBytes`. */
-  | 'too-large'
-  /** There is no memory for it now. */
-  | 'overloaded'
-  /** Its sender went away before its end. */
-  | 'gone'
-  /** Somebody else has read it already. */
-  | 'consumed';
-
 /** Collects the bytes of a body as they come, up to a limit. */
-export class BodyCollector {
+export class BodyCollector implements BodySink {
   readonly #maxBytes: number;
   readonly #budget: BodyBudget;
   readonly #chunks: Uint8Array[] = [];

@@ -1,17 +1,31 @@
 import type { RequestHeaders } from '../sender-profile.ts';
 import type { IntakeState } from '../snapshot.ts';
 import type { RefusalReason } from '../refusal.ts';
-import type { BodyCollector, BodyEnd } from './body-collector.ts';
 import type { InboxDelivery } from './inbox-delivery.ts';
 import type { InboxListener } from './inbox-events.ts';
 import type { InboxTunable } from './inbox-options.ts';
+
+/** Where the bytes of a body go. */
+export interface BodySink {
+  /** Takes the next bytes. False when no more is wanted: the reader stops. */
+  add(chunk: Uint8Array): boolean;
+}
+
+/**
+ * How the reading of a body ended.
+ *
+ * - `whole`: at its end, or where no more was wanted
+ * - `gone`: its sender went away before
+ * - `consumed`: somebody else has read it already
+ */
+export type BodyEnd = 'whole' | 'gone' | 'consumed';
 
 /** A request, as an adapter shows it. */
 export interface InboxRequest {
   /** All headers, names in lower case. */
   readonly headers: RequestHeaders;
-  /** Reads the body into the collector, until its end or until the collector wants no more. Never rejects. */
-  read(body: BodyCollector): Promise<Exclude<BodyEnd, 'too-large' | 'overloaded'>>;
+  /** Reads the body into the sink, until its end or until no more is wanted. Never rejects. */
+  read(body: BodySink): Promise<BodyEnd>;
   /** What to do in this framework when something else has read the body before. */
   readonly hint: string;
 }
