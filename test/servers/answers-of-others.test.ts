@@ -62,6 +62,20 @@ describe('a delivery that an earlier middleware has answered', () => {
   });
 });
 
+describe('a middleware before ours', () => {
+  it('sees the status of a refusal, also of one that waits for its packet, on Koa', async () => {
+    const logged: number[] = [];
+    const app = new Koa();
+    app.use(async (ctx, next) => {
+      await next();
+      logged.push(ctx.status);
+    });
+    app.use(forKoa({ intake: shedding() }));
+    expect((await send(app.callback())).received).toContain('503 Service Unavailable');
+    expect(logged).toEqual([503]);
+  });
+});
+
 describe('a listener that fails behind node:http', () => {
   const LONG = 'x'.repeat(5_000_000);
 

@@ -32,6 +32,8 @@ export function writeRefusal(
   options: { fields?: Record<string, string> | undefined; awaitsContinue?: boolean | undefined } = {},
 ): void {
   if (res.headersSent) return;
+  // At once, also where the answer has to wait for a packet: who comes back from `next()` logs this status.
+  res.statusCode = refusal.status;
   const { fields, awaitsContinue = false } = options;
   const headers: Record<string, string | number> = { ...fields, ...refusal.headers };
   // The one success without a body must not say how long it is.
