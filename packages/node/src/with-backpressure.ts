@@ -1,6 +1,8 @@
 import { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { inspect } from 'node:util';
 import {
+  BackpressureError,
   createDoor,
   type BackpressureInfo,
   type Intake,
@@ -33,7 +35,8 @@ export type WithBackpressureOptions = MiddlewareOptions<
  *
  * A listener or a callback that throws, or rejects, is answered with 500 and reported as a process warning.
  *
- * @throws BackpressureError with the code of the first option that is wrong.
+ * @throws BackpressureError with the code of the first option that is wrong, and `ERR_WBP_CALLBACK` when the
+ * listener is no function.
  *
  * @example
  * ```ts
@@ -45,6 +48,12 @@ export function withBackpressure(
   listener: RequestListener,
   options: WithBackpressureOptions = {},
 ): ((req: IncomingMessage, res: ServerResponse) => void) & { intake: Intake } {
+  if (typeof (listener as unknown) !== 'function') {
+    throw new BackpressureError(
+      'ERR_WBP_CALLBACK',
+      `withBackpressure takes a request listener first, a function, but was given ${inspect(listener, { depth: 0 })}.`,
+    );
+  }
   const { handler } = options;
   const door = createDoor<IncomingMessage, [IncomingMessage, ServerResponse]>(options, nodeReader);
 

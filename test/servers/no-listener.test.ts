@@ -1,0 +1,14 @@
+import { withBackpressure, type RequestListener } from '@webhook-backpressure/node';
+import { expect, it } from 'vitest';
+
+it.each([
+  ['nothing', undefined, 'undefined'],
+  ['its options alone', { concurrency: 10 }, '{ concurrency: 10 }'],
+])('withBackpressure says at once that it was given %s and no listener', (_, given, shown) => {
+  expect(() => withBackpressure(given as unknown as RequestListener)).toThrow(
+    expect.objectContaining({
+      code: 'ERR_WBP_CALLBACK',
+      message: expect.stringContaining(`was given ${shown}.`) as string,
+    }) as Error,
+  );
+});
