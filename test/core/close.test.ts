@@ -173,4 +173,16 @@ describe('close', () => {
       expect(intake.snapshot().state).toBe('accepting');
     },
   );
+
+  it.each([
+    [null, 'ERR_WBP_CLOSE', 'the argument of close must be an object, but was null.'],
+    [5000, 'ERR_WBP_CLOSE', 'the argument of close must be an object, but was 5000.'],
+    [{ timeout: 5000 }, 'ERR_WBP_UNKNOWN_OPTION', 'the argument of close has no option "timeout".'],
+  ])('does not take %o for its options', (options, code, sentence) => {
+    const { intake } = createBench();
+    expect(() => intake.close(options as object)).toThrow(
+      expect.objectContaining({ code, message: expect.stringContaining(sentence) as string }) as Error,
+    );
+    expect(intake.snapshot().state).toBe('accepting');
+  });
 });

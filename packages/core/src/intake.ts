@@ -28,6 +28,7 @@ export interface Intake {
    * is refused. A second call returns the same report.
    *
    * @param options - `timeoutMs`: from 0 to 86,400,000, default 10,000.
+   * @throws BackpressureError `ERR_WBP_CLOSE` when that is out of range.
    */
   close(options?: { timeoutMs?: number | undefined }): Promise<CloseReport>;
 }
