@@ -7,7 +7,7 @@ const INCREASE = 0.05;
 /** Starts per second, also where 5 % of the maximum are less. */
 const LEAST_INCREASE = 1;
 
-/** Starts per second, 0 < min ≤ max, and the handling time in milliseconds that 99 of 100 should not exceed. */
+/** Starts per second, `0 < min ≤ max`, and the handling time in milliseconds that 99 of 100 should not exceed. */
 export interface RateRange {
   readonly min: number;
   readonly max: number;
