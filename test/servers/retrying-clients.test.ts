@@ -94,9 +94,9 @@ describe.each([
     });
 
     if (obeys) {
-      it('never comes before its second, and at most thrice', () => {
+      it('never comes before its second, and comes back in a few attempts', () => {
         expect(sum(run.histories.map(({ early }) => early))).toBe(0);
-        expect(Math.max(...run.attempts)).toBeLessThanOrEqual(3);
+        expect(Math.max(...run.attempts)).toBeLessThanOrEqual(5);
       });
     } else {
       it('comes before its second, and does not have to give up', () => {
