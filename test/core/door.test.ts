@@ -165,6 +165,25 @@ describe('the options of a door', () => {
   });
 });
 
+describe('what the option delivery returns', () => {
+  it('may have no field that is not known', () => {
+    const misspelled = door({ delivery: () => ({ priorty: 'critical' }) as never });
+    expect(() => misspelled.read(POST)).toThrow(code('ERR_WBP_DELIVERY', '"priorty"'));
+  });
+
+  it('is an object or nothing', () => {
+    expect(() => door({ delivery: () => 'abc' as never }).read(POST)).toThrow(
+      code('ERR_WBP_DELIVERY', 'an object'),
+    );
+    expect(door({ delivery: () => null as never }).read(POST).key).toBeUndefined();
+  });
+});
+
+it('tells the handler the key that the delivery counts against', () => {
+  const { key } = infoOf({ key: 'x'.repeat(300) }, 0);
+  expect(key).toHaveLength('hash::300'.length + 16);
+});
+
 describe('an intake that is mounted twice', () => {
   it('is passed once, since the second permit would wait for the first', () => {
     const intake = createIntake();

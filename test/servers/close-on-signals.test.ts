@@ -128,6 +128,14 @@ describe('a process that is told to end', () => {
     await expect(handled.reply).rejects.toThrow();
   });
 
+  it('ends where somebody else listens to the signal too', async () => {
+    child = await new Child('1', 'not alone').start();
+    await child.send();
+    child.process.kill('SIGTERM');
+    expect(await child.next('closed')).toEqual({ completed: 0, refused: 0, remaining: 1 });
+    expect(await child.exit).toEqual([143, null]);
+  });
+
   describe('and is the first one of a container, which no signal ends', () => {
     it('exits as if by the signal', async () => {
       child = await new Child('1', 'first process').start();
@@ -161,6 +169,7 @@ describe('closeOnSignals', () => {
     [{ signals: [] }, 'signals must name at least one signal.'],
     [{ timeoutMs: -1 }, 'timeoutMs must be a number'],
     [{ timeoutMs: NaN }, 'but is NaN'],
+    [{ timeout: 20_000 }, 'closeOnSignals has no option "timeout"'],
   ])('throws at once for %o', (options, message) => {
     expect(() => closeOnSignals(createIntake(), options)).toThrow(message);
   });

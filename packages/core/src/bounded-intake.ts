@@ -20,7 +20,7 @@ import { Warnings, type Warn } from './warnings.ts';
 
 /** What one that is taken out is told. One that went away is told nothing, and so is booked no second. */
 const REASON_OF = { expired: 'wait', displaced: 'displaced', closing: 'closing' } as const;
-const TO_NOBODY = createRefusal('wait', 503, 1);
+const TO_NOBODY = Object.freeze(createRefusal('wait', 503, 1));
 
 /** Composes the parts. Every rule is in one of them; the order in which they are asked is here. */
 export class BoundedIntake implements Intake, PlaceOwner, Surroundings {

@@ -1,4 +1,4 @@
-import { invalid } from './errors.ts';
+import { BackpressureError, invalid } from './errors.ts';
 import type { SenderProfile } from './sender-profile.ts';
 
 /** What the intake may know about a delivery. Everything is optional. */
@@ -63,6 +63,36 @@ export function checkDelivery(delivery: Delivery): void {
   if (profile !== undefined && (typeof profile !== 'object' || profile === null)) {
     throw invalidField('profile', 'a sender profile', profile);
   }
+}
+
+/** In the order of the interface, all of them: one that is misspelled would be ignored without a word. */
+const FIELDS: Record<keyof Delivery, true> = {
+  key: true,
+  id: true,
+  priority: true,
+  maxWaitMs: true,
+  statusCode: true,
+  retries: true,
+  handshake: true,
+  profile: true,
+};
+
+/**
+ * What the option `delivery` returned: an object of known fields, or nothing.
+ *
+ * @throws BackpressureError `ERR_WBP_DELIVERY`
+ */
+export function describedDelivery(given: unknown): Delivery {
+  if (given === undefined || given === null) return NOTHING_KNOWN;
+  if (typeof given !== 'object') {
+    throw invalid('ERR_WBP_DELIVERY', 'delivery', 'an object', given);
+  }
+  for (const name in given) {
+    if (!Object.hasOwn(FIELDS, name)) {
+      throw new BackpressureError('ERR_WBP_DELIVERY', `delivery has no field ${JSON.stringify(name)}.`);
+    }
+  }
+  return given;
 }
 
 function invalidField(field: keyof Delivery, rule: string, given: unknown): Error {

@@ -1,6 +1,6 @@
 import { BoundedIntake } from './bounded-intake.ts';
 import { atOnce, isThenable } from './checks.ts';
-import { DEFAULT_KEY, keptIdOf, type Delivery } from './delivery.ts';
+import { describedDelivery, keptIdOf, keyOf, type Delivery } from './delivery.ts';
 import { BackpressureError, invalid } from './errors.ts';
 import type { Intake } from './intake.ts';
 import { resolveOptions, type IntakeOptions } from './options.ts';
@@ -119,7 +119,10 @@ export function createDoor<R, A extends readonly unknown[]>(
           : atOnce('ERR_WBP_CALLBACK', 'keyGenerator', keyGenerator(request));
       if (key !== undefined) found.key = key;
       if (describe !== undefined)
-        Object.assign(found, defined(atOnce('ERR_WBP_CALLBACK', 'delivery', describe(request))));
+        Object.assign(
+          found,
+          defined(describedDelivery(atOnce('ERR_WBP_CALLBACK', 'delivery', describe(request)))),
+        );
       return found;
     },
     admit: (delivery) => intake.admit(delivery),
@@ -130,8 +133,7 @@ export function createDoor<R, A extends readonly unknown[]>(
 
 /** What the handler is told. */
 export function infoOf(delivery: Delivery, waitedMs: number): BackpressureInfo {
-  const { key = DEFAULT_KEY, profile } = delivery;
-  return { key, sender: profile?.name, id: keptIdOf(delivery), waitedMs };
+  return { key: keyOf(delivery), sender: delivery.profile?.name, id: keptIdOf(delivery), waitedMs };
 }
 
 interface Entered {

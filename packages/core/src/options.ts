@@ -51,7 +51,7 @@ export interface Tunable {
    * How Retry-After is computed. `strategy`: `booked`, the default, gives each refused
    * delivery its own second, so that the retries come at the pace at which they can be taken; `depth` is the time
    * to work off what waits. `minSeconds` and
-   * `maxSeconds`: integers, 1 ≤ min ≤ max, default 1 and 900. At an update, fields that are absent stay.
+   * `maxSeconds`: integers, 1 ≤ min ≤ max ≤ 86,400, default 1 and 900. At an update, fields that are absent stay.
    */
   retryAfter?:
     | {
@@ -118,6 +118,8 @@ const DEFAULTS: Settings = {
   shed: new Set(),
 };
 
+/** A day: each second that is still ahead may be counted, so their number has to be bounded. */
+const MOST_SECONDS = 86_400;
 const TUNABLE = new Set(Object.keys(DEFAULTS));
 const FIXED = new Set(['dryRun', 'pressure', 'clock', 'random']);
 const RETRY_AFTER = new Set(Object.keys(DEFAULTS.retryAfter));
@@ -243,6 +245,14 @@ function check(settings: Settings): void {
     minSeconds,
     ' (retryAfter.minSeconds)',
   );
+  if (maxSeconds > MOST_SECONDS) {
+    throw invalid(
+      'ERR_WBP_RETRY_AFTER',
+      'retryAfter.maxSeconds',
+      `at most ${String(MOST_SECONDS)}`,
+      maxSeconds,
+    );
+  }
 }
 
 function isFraction(value: unknown): boolean {

@@ -17,6 +17,7 @@ export interface CloseOnSignalsOptions {
   onClosed?: ((report: CloseReport) => void) | undefined;
 }
 
+const NAMES = new Set(['server', 'signals', 'timeoutMs', 'onClosed']);
 const DEFAULT_TIMEOUT_MS = 10_000;
 const MAX_TIMEOUT_MS = 86_400_000;
 /** For refusals on their way, and for requests that were skipped and came late. */
@@ -28,15 +29,23 @@ const FIRST_PROCESS = 1;
 /**
  * Shuts down in order when the process is told to end: the intake works off what waits, then the server closes,
  * then the process ends by the same signal; as the first process of a container, which no signal ends, it exits with
- * 128 and the number of the signal. An inbox is closed in the same way. A second signal ends it at once.
+ * 128 and the number of the signal, and so it does where others listen to that signal too. An inbox is closed in the same way. A second signal ends it at once.
  *
  * @returns takes the handlers away again.
- * @throws BackpressureError `ERR_WBP_CLOSE` when `signals` is empty or `timeoutMs` is out of range.
+ * @throws BackpressureError `ERR_WBP_CLOSE` when `signals` is empty or `timeoutMs` is out of range, and
+ * `ERR_WBP_UNKNOWN_OPTION`.
  */
 export function closeOnSignals(
   intake: Pick<Intake, 'close'>,
   options: CloseOnSignalsOptions = {},
 ): () => void {
+  const unknown = Object.keys(options).find((name) => !NAMES.has(name));
+  if (unknown !== undefined) {
+    throw new BackpressureError(
+      'ERR_WBP_UNKNOWN_OPTION',
+      `closeOnSignals has no option ${JSON.stringify(unknown)}.`,
+    );
+  }
   const { server, signals = ['SIGTERM', 'SIGINT'], timeoutMs = DEFAULT_TIMEOUT_MS, onClosed } = options;
   if (signals.length === 0)
     throw new BackpressureError('ERR_WBP_CLOSE', 'signals must name at least one signal.');
@@ -62,7 +71,7 @@ export function closeOnSignals(
     if (process.pid !== FIRST_PROCESS) remove();
     const endsAtMs = performance.now() + timeoutMs;
     void intake.close({ timeoutMs }).then((report) => {
-      onClosed?.(report);
+      tell(onClosed, report);
       const end = (): void => {
         endBy(signal);
       };
@@ -74,10 +83,27 @@ export function closeOnSignals(
   return remove;
 }
 
-/** The system drops a signal for the first process of a container unless that handles it. */
+/**
+ * The system drops a signal for the first process of a container unless that handles it, and another listener would
+ * take the signal for a second one, and keep the process alive.
+ */
 function endBy(signal: NodeJS.Signals): void {
-  if (process.pid === FIRST_PROCESS) process.exit(128 + constants.signals[signal]);
+  if (process.pid === FIRST_PROCESS || process.listenerCount(signal) > 0) {
+    process.exit(128 + constants.signals[signal]);
+  }
   process.kill(process.pid, signal);
+}
+
+/** What the user's own report throws must not keep the server from closing. */
+function tell(onClosed: CloseOnSignalsOptions['onClosed'], report: CloseReport): void {
+  try {
+    onClosed?.(report);
+  } catch (error) {
+    process.emitWarning(`onClosed failed: ${String(error)}`, {
+      type: 'WebhookBackpressureWarning',
+      code: 'WBP_ON_CLOSED_FAILED',
+    });
+  }
 }
 
 function closeServer(
