@@ -171,6 +171,21 @@ describe('a load test that never returns', () => {
     expect(market.of('after').completed.length).toBe(market.of('after').events);
     expect(market.of('after').delayS(1)).toBeLessThanOrEqual(5);
   });
+
+  it('does not keep a burst that comes after it waiting for those who never come', async () => {
+    const random = seeded(1);
+    const bench = createBench({ random, retryAfter: { strategy: 'booked' } });
+    const market = new Marketplace(bench, random, 100);
+    const usual = { returns: true, fromS: 0, toS: 200 };
+    market.join({ ...usual, name: 'usual', perSecond: 30, delivery: (i) => ({ id: String(i) }) });
+    market.join(flood('load', 500, () => ({})));
+    const burst = { returns: true, fromS: TO_S + 20, toS: TO_S + 30 };
+    market.join({ ...burst, name: 'burst', perSecond: 250, delivery: (i) => ({ id: `burst ${String(i)}` }) });
+    await market.run(END_S);
+    // What the load test has booked reaches 140 s beyond the burst.
+    expect(market.of('burst').completed.length).toBe(market.of('burst').events);
+    expect(market.of('burst').delayS(1)).toBeLessThanOrEqual(80);
+  });
 });
 
 describe('replayed ids of promises', () => {

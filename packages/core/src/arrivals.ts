@@ -24,11 +24,12 @@ export class Arrivals {
   #shedMs = -Infinity;
   /** When a booking came due last. */
   #dueMs = -Infinity;
-  // Arrivals, time, and bookings that came due, all fading alike.
+  /** Arrivals since bookings were last compared with them. */
   #arrived = 0;
-  #elapsedS = 0;
+  #comparedMs = 0;
+  // Returns, and bookings that came due, fading alike.
+  #returned = 0;
   #due = 0;
-  #fadedMs = 0;
 
   note(nowMs: number): void {
     const bin = Math.floor(nowMs / BIN_MS);
@@ -58,13 +59,16 @@ export class Arrivals {
 
   /** Notes that so many bookings came due since the last time. */
   noteDue(nowMs: number, count: number): void {
-    const seconds = (nowMs - this.#fadedMs) / 1000;
-    this.#fadedMs = nowMs;
+    const seconds = (nowMs - this.#comparedMs) / 1000;
+    // Bookings come due by the second.
+    if (count === 0 && seconds < 1) return;
+    const came = this.#arrived - (this.#freshPerS ?? 0) * seconds;
+    this.#arrived = 0;
+    this.#comparedMs = nowMs;
     const kept = Math.exp(-seconds / RETURN_TAU_S);
-    this.#arrived *= kept;
     this.#due = this.#due * kept + count;
-    // An idle hour fades like everything else, or the arrivals that it did not have would count as missing returns.
-    this.#elapsedS = this.#elapsedS * kept + RETURN_TAU_S * (1 - kept);
+    // More than came due are others. A flood would make up for all those who do not come for a minute after it.
+    this.#returned = this.#returned * kept + Math.min(count, Math.max(0, came));
     if (count > 0) this.#dueMs = nowMs;
   }
 
@@ -74,8 +78,7 @@ export class Arrivals {
    */
   shareKept(): number {
     if (this.#due < ENOUGH_DUE) return 1;
-    const returned = this.#arrived - (this.#freshPerS ?? 0) * this.#elapsedS;
-    const share = returned / this.#due;
+    const share = this.#returned / this.#due;
     return share >= ALL_RETURN ? 1 : Math.max(LEAST_SHARE, share);
   }
 

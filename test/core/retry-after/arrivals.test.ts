@@ -137,6 +137,23 @@ describe('the share of bookings that are kept', () => {
     expect(arrivals.shareKept()).toBeLessThan(0.35);
   });
 
+  it('is not covered up by a flood for longer than that lasts', () => {
+    const arrivals = new Arrivals();
+    arrive(arrivals, 0, 100, 30);
+    arrivals.shed(100_000, false);
+    // While it lasts nobody can tell who has come back.
+    for (let s = 100; s < 130; s += 1) {
+      arrive(arrivals, s, s + 1, 530, seeded(s));
+      arrivals.noteDue((s + 1) * 1000, 70);
+    }
+    expect(arrivals.shareKept()).toBe(1);
+    for (let s = 130; s < 145; s += 1) {
+      arrive(arrivals, s, s + 1, 30, seeded(s));
+      arrivals.noteDue((s + 1) * 1000, 70);
+    }
+    expect(arrivals.shareKept()).toBeLessThan(0.6);
+  });
+
   it.each([0, 3600, 1_700_000_000])('is not misled by an idle time of %i s', (idleS) => {
     const arrivals = new Arrivals();
     arrivals.noteDue(idleS * 1000, 0);
