@@ -2,8 +2,10 @@ const BIN_MS = 10_000;
 const BINS = 6;
 /** Shedding that begins sooner after the last one is the same burst going on. */
 const QUIET_MS = 60_000;
-/** Over so many seconds returns are compared with the bookings that came due. */
+/** Over so many seconds returns are compared with the bookings that came due, … */
 const RETURN_TAU_S = 30;
+/** … so many at a time: in a single second chance is as large as a small rate of returns. */
+const COMPARED_S = 5;
 /** Fewer bookings than this say nothing about whether they are kept. */
 const ENOUGH_DUE = 100;
 /** Above this share of returns the rest is noise. */
@@ -24,8 +26,9 @@ export class Arrivals {
   #shedMs = -Infinity;
   /** When a booking came due last. */
   #dueMs = -Infinity;
-  /** Arrivals since bookings were last compared with them. */
+  /** Arrivals, and bookings that came due, since they were last compared. */
   #arrived = 0;
+  #newlyDue = 0;
   #comparedMs = 0;
   // Returns, and bookings that came due, fading alike.
   #returned = 0;
@@ -59,17 +62,17 @@ export class Arrivals {
 
   /** Notes that so many bookings came due since the last time. */
   noteDue(nowMs: number, count: number): void {
-    const seconds = (nowMs - this.#comparedMs) / 1000;
-    // Bookings come due by the second.
-    if (count === 0 && seconds < 1) return;
-    const came = this.#arrived - (this.#freshPerS ?? 0) * seconds;
-    this.#arrived = 0;
-    this.#comparedMs = nowMs;
-    const kept = Math.exp(-seconds / RETURN_TAU_S);
-    this.#due = this.#due * kept + count;
-    // More than came due are others. A flood would make up for all those who do not come for a minute after it.
-    this.#returned = this.#returned * kept + Math.min(count, Math.max(0, came));
+    this.#newlyDue += count;
     if (count > 0) this.#dueMs = nowMs;
+    const seconds = (nowMs - this.#comparedMs) / 1000;
+    if (seconds < COMPARED_S) return;
+    const came = this.#arrived - (this.#freshPerS ?? 0) * seconds;
+    const kept = Math.exp(-seconds / RETURN_TAU_S);
+    this.#due = this.#due * kept + this.#newlyDue;
+    // More than came due are others. A flood would make up for all those who do not come for a minute after it.
+    this.#returned = this.#returned * kept + Math.min(this.#newlyDue, Math.max(0, came));
+    this.#arrived = this.#newlyDue = 0;
+    this.#comparedMs = nowMs;
   }
 
   /**

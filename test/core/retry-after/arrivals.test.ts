@@ -147,7 +147,7 @@ describe('the share of bookings that are kept', () => {
       arrivals.noteDue((s + 1) * 1000, 70);
     }
     expect(arrivals.shareKept()).toBe(1);
-    for (let s = 130; s < 145; s += 1) {
+    for (let s = 130; s < 155; s += 1) {
       arrive(arrivals, s, s + 1, 30, seeded(s));
       arrivals.noteDue((s + 1) * 1000, 70);
     }
