@@ -6,7 +6,7 @@ import { figuresOf, judge, measureMemory, type Result } from './results.ts';
 import { measureCore, measureHttp, type Effort } from './rounds.ts';
 import { write, writeInReadme } from './write.ts';
 
-const FULL: Effort = { rounds: 7, coreSeconds: 1, httpSeconds: 1.5, warmUpSeconds: 2 };
+const FULL: Effort = { rounds: 5, coreSeconds: 1, httpSeconds: 1, warmUpSeconds: 2 };
 /** Ours and base only, no peers and no memory. */
 const QUICK: Effort = { rounds: 5, coreSeconds: 0.15, httpSeconds: 0.3, warmUpSeconds: 0.4 };
 

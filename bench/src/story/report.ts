@@ -56,7 +56,7 @@ export function storyReport({ machine, rows }: Story): string {
     '',
     ...machineLines(machine),
     '',
-    `A burst of ${String(setup.DELIVERIES)} deliveries in ${String(setup.BURST_S)} s. Each is stored in a transaction that holds one of the ${String(setup.POOL)} connections of pg's default pool for ${String(setup.QUERY_S * 1000)} ms and what its own queries take. A sender without an answer after ${String(setup.SENDER_TIMEOUT_MS / 1000)} s hangs up. It makes up to ${String(setup.MAX_ATTEMPTS)} attempts: at the second that Retry-After names, else after ${setup.BACKOFF_S.join(', ')} s, give or take 20 %. What is not delivered ${String(setup.END_S)} s after the burst began counts as lost.`,
+    `A burst of ${String(setup.DELIVERIES)} deliveries in ${String(setup.BURST_S)} s. Each is stored in a transaction that holds one of the ${String(setup.POOL)} connections of pg's default pool for ${String(setup.QUERY_S * 1000)} ms and what its own queries take. A sender without an answer after ${String(setup.SENDER_TIMEOUT_MS / 1000)} s hangs up. It makes up to ${String(setup.MAX_ATTEMPTS)} attempts: at the second that Retry-After names, else after ${setup.BACKOFF_S.join(', ')} s, give or take 20 %. After ${String(setup.END_S)} s no further attempt begins, and what has not been delivered is lost.`,
     '',
     ...shortTable(rows),
     '',

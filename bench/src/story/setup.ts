@@ -7,7 +7,7 @@ export const SENDER_TIMEOUT_MS = 5000;
 /** Told nothing, the sender waits so long before each further attempt, and 20 % more or less. */
 export const BACKOFF_S: readonly number[] = [1, 2, 4, 8, 8, 8, 8];
 export const MAX_ATTEMPTS: number = BACKOFF_S.length + 1;
-/** What is not delivered so long after the burst began is lost. By then every sender has used up its attempts. */
+/** So long after the burst began no further attempt is made, and what has not been delivered is lost. */
 export const END_S = 100;
 
 /** What pg takes when it is told nothing. */

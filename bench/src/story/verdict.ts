@@ -1,7 +1,7 @@
 import { percentile, sum } from '../statistics.ts';
 import type { ReceiverReport } from './receiver-child.ts';
 import type { Outcome } from './sender-child.ts';
-import { END_S, type ReceiverName } from './setup.ts';
+import { END_S, SENDER_TIMEOUT_MS, type ReceiverName } from './setup.ts';
 
 /** One line of the story. */
 export interface Row {
@@ -58,7 +58,7 @@ export function verdict(
     databaseErrors,
     peakRssMiB: Math.round(receiver.peakRssBytes / 2 ** 20),
     perSecond: Array.from(
-      { length: END_S + 1 },
+      { length: END_S + SENDER_TIMEOUT_MS / 1000 },
       (_, second) => ends.filter((end) => Math.floor(end) === second).length,
     ),
   };
