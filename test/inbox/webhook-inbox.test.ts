@@ -128,6 +128,12 @@ function suite(driver: InboxDriver): void {
     if (driver.hasNext) expect(receiver.errors).toEqual([expect.objectContaining({ message: 'no id' })]);
   });
 
+  it('passes on that an answer of its own cannot be written', async () => {
+    vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    const receiver = await start({ handshake: () => ({ status: 99, body: '' }) });
+    expect((await receiver.post('{}')).status).toBe(500);
+  });
+
   it('refuses with Retry-After when it is full, and does not acknowledge', async () => {
     const receiver = await start({
       capacity: 1,

@@ -25,9 +25,13 @@ export function webhookInbox(options: InboxOptions): RequestHandler & { inbox: I
       next();
       return;
     }
-    inbox.receive(inboxRequest(req, HINT)).then((answer) => {
-      if (answer !== null) writeRefusal(req, res, answer);
-    }, next);
+    inbox
+      .receive(inboxRequest(req, HINT))
+      .then((answer) => {
+        if (answer !== null) writeRefusal(req, res, answer);
+      })
+      // Also when the answer cannot be written: that of a `handshake` may be anything.
+      .catch(next);
   };
   return Object.assign(middleware, { inbox });
 }
