@@ -113,14 +113,21 @@ describe('a failed attempt', () => {
   });
 
   it('may have thrown anything', async () => {
-    const thrown: unknown[] = ['text', undefined, { odd: 1 }, null];
+    const withMessage = (message: unknown): unknown => Object.assign(new TypeError('x'), { message });
+    const thrown: unknown[] = [
+      ...['text', undefined, { odd: 1 }, null],
+      ...[withMessage({ odd: '"2"' }), withMessage(undefined), withMessage(17)],
+    ];
     const process: InboxOptions['process'] = ({ text }) => {
       throw thrown[Number(text())];
     };
     const bench = new InboxBench({ process, retry: { attempts: 1 } });
     for (const at of thrown.keys()) await bench.deliver(String(at), String(at));
     const shelf = await bench.inbox.deadLetters.list();
-    expect(shelf.map(({ error }) => error)).toEqual(['text', 'undefined', '{"odd":1}', 'null']);
+    expect(shelf.map(({ error }) => error)).toEqual([
+      ...['text', 'undefined', '{"odd":1}', 'null'],
+      ...[String.raw`{"odd":"\"2\""}`, 'TypeError', '17'],
+    ]);
   });
 
   it('leaves its worker to others while it waits', async () => {

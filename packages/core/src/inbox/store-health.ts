@@ -54,6 +54,9 @@ export class StoreHealth {
 
 /** What was thrown, in words; it may be anything. */
 export function messageOf(error: unknown): string {
-  if (error instanceof Error) return error.message === '' ? error.name : error.message;
-  return typeof error === 'string' ? error : show(error);
+  if (!(error instanceof Error)) return typeof error === 'string' ? error : show(error);
+  // Whatever the types say, libraries write other things there; a store could not keep them.
+  const message: unknown = error.message;
+  if (message === '' || message === undefined) return error.name;
+  return typeof message === 'string' ? message : show(message);
 }
