@@ -1,5 +1,5 @@
 import { memoryStore, type InboxOptions } from '@webhook-backpressure/core';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { InboxBench, turns } from './inbox-bench.ts';
 import { LEASE, START } from './store-cases/store-words.ts';
 
@@ -42,6 +42,18 @@ describe('the workers', () => {
     expect(ids(bench)).toEqual(['a', 'b']);
     await bench.advance(1000);
     expect(ids(bench)).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  it('claim each once, however many wait for their start at the pace', async () => {
+    const store = memoryStore();
+    const claim = vi.spyOn(store, 'claim');
+    const bench = new InboxBench({ store, concurrency: 1500, drainRate: 1 });
+    await Promise.all(Array.from({ length: 1500 }, (_, at) => bench.send(String(at))));
+    await turns();
+    const claims = claim.mock.calls.length;
+    await turns(100);
+    expect(claim.mock.calls.length).toBe(claims);
+    expect(bench.told('released')).toEqual([]);
   });
 
   it('follow an update of the concurrency at once', async () => {

@@ -69,6 +69,8 @@ export class DurableInbox implements Inbox {
     const { concurrency, drainRate } = settings.intake;
     this.#intake = createIntake({
       ...{ concurrency, drainRate, clock: fixtures.clock, random: fixtures.random },
+      // What is claimed must find a place: given back for want of one, it would be claimed again at once, and so on.
+      capacity: Number.MAX_SAFE_INTEGER,
       ...{ maxWaitMs: DAY_MS, highWaterMark: 1, maxHandlingMs: backstop(settings) },
     });
     this.#intake.subscribe(({ type }) => {
