@@ -1,6 +1,6 @@
 import { memoryStore, type InboxAnswer, type InboxStore } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
-import { InboxBench } from './inbox-bench.ts';
+import { InboxBench, turns } from './inbox-bench.ts';
 
 function reasonOf({ body }: InboxAnswer): string {
   return (JSON.parse(body) as { reason: string }).reason;
@@ -224,6 +224,20 @@ describe('a store that fails', () => {
       expect(bench.calls).toHaveLength(1);
     },
   );
+
+  it('when nothing is to be done: what comes off the shelf then is handled as soon as it works again', async () => {
+    const { store, heal } = failing('stats');
+    const bench = new InboxBench({ store, retry: { attempts: 1 } });
+    await bench.deliver('a');
+    await bench.last.fail();
+    await bench.advance(5000);
+    heal();
+    await bench.advance(10_000);
+    expect(bench.told('store-recovered')).toEqual(['store-recovered']);
+    await bench.inbox.deadLetters.redrive('a');
+    await turns();
+    expect(bench.calls).toHaveLength(2);
+  });
 
   it('at once when it is opened: whoever makes the inbox is told', () => {
     expect(() => new InboxBench({ store: failing('open').store })).toThrow('disk full');

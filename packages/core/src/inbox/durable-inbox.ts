@@ -102,6 +102,9 @@ export class DurableInbox implements Inbox {
       retentionMs: () => this.#settings.retentionMs,
       isQuiet: () => !this.#workers.isStoring && !this.#door.isStoring,
       learn: this.#learn,
+      failed: () => {
+        this.#workers.claims.look();
+      },
     });
     this.deadLetters = deadLetters({ store, report, wallMs, restored: this.#restore });
     this.#measure();

@@ -21,6 +21,8 @@ export interface UpkeepParts {
   /** Whether nothing is on its way to the store, so that what it says is the whole truth. */
   readonly isQuiet: () => boolean;
   readonly learn: (stats: StoreStats, isWhole: boolean) => void;
+  /** A call has failed. Somebody else has to find out when the store works again: the upkeep waits for that. */
+  readonly failed: () => void;
 }
 
 /** What is done every few seconds: old ids are forgotten, and the level compared with the store. */
@@ -58,7 +60,7 @@ export class Upkeep {
   }
 
   async #look(): Promise<void> {
-    const { store, health, now, wallMs, retentionMs, isQuiet, learn } = this.#parts;
+    const { store, health, now, wallMs, retentionMs, isQuiet, learn, failed } = this.#parts;
     if (!health.isWell) return;
     try {
       const wasQuiet = isQuiet();
@@ -75,6 +77,7 @@ export class Upkeep {
       if (forgotten === PART) this.#task.set(now() + 1);
     } catch (error) {
       health.failed('stats', error);
+      failed();
     }
   }
 }
