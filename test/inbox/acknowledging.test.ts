@@ -114,6 +114,18 @@ describe('an inbox', () => {
     await expect(bench.send('a')).rejects.toThrow('no id here');
     expect(bench.inbox.snapshot().depth).toBe(0);
   });
+
+  it.each(['id', 'keyGenerator'] as const)('does not take anything but a string from %s', async (option) => {
+    let told: unknown = Promise.resolve('a');
+    const bench = new InboxBench({ [option]: () => told as string });
+    for (told of [Promise.resolve('a'), { id: 1 }, 17]) {
+      await expect(bench.send('a')).rejects.toMatchObject({ code: 'ERR_WBP_CALLBACK' });
+    }
+    expect(bench.inbox.snapshot().totals).toMatchObject({ stored: 0, duplicate: 0 });
+    told = null;
+    await bench.deliver('a');
+    expect(bench.last.delivery).toMatchObject({ id: 'a', key: 'default' });
+  });
 });
 
 describe('verify', () => {

@@ -1,3 +1,5 @@
+import { invalid } from '../errors.ts';
+
 declare const crypto: {
   randomUUID(): string;
   readonly subtle: { digest(name: string, data: Uint8Array): Promise<ArrayBuffer> };
@@ -12,11 +14,26 @@ export function generatedId(): string {
 }
 
 /**
+ * What an option says about a delivery. Anything but a string, a promise above all, would read the same for every
+ * delivery, and all but the first be taken for duplicates.
+ *
+ * @throws BackpressureError `ERR_WBP_CALLBACK`
+ */
+export function toldName(option: 'id' | 'keyGenerator', name: unknown): string | undefined {
+  if (name === undefined || name === null) return undefined;
+  if (typeof name === 'string') return name;
+  throw invalid('ERR_WBP_CALLBACK', `what ${option} returns`, 'a string, not a promise of one', name);
+}
+
+/**
  * The id or the key itself, or its SHA-256 when it is long. Cut short, two of them could become one, and the second
  * delivery be taken for a duplicate of the first.
  */
 export async function boundedName(name: string): Promise<string> {
-  if (name.length <= MAX_CHARACTERS) return name;
+  return name.length <= MAX_CHARACTERS ? name : hashed(name);
+}
+
+async function hashed(name: string): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(name)));
   return `sha256:${Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }
