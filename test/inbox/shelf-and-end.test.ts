@@ -56,6 +56,18 @@ describe('the shelf', () => {
     expect(JSON.parse((await bench.deliver('a')).body)).toMatchObject({ status: 'accepted' });
   });
 
+  it('loses the one delivery, and not all, whatever id its sender chose', async () => {
+    const bench = new InboxBench({ retry: { attempts: 1 } });
+    for (const id of ['a', 'all']) {
+      await bench.deliver(id);
+      await bench.last.fail();
+    }
+    expect(JSON.parse((await bench.deliver('all')).body)).toMatchObject({ status: 'duplicate' });
+    const [, chosen] = await bench.inbox.deadLetters.list();
+    expect(await bench.inbox.deadLetters.purge(chosen?.id ?? '')).toBe(1);
+    expect((await bench.inbox.deadLetters.list()).map(({ id }) => id)).toEqual(['a']);
+  });
+
   it('is listed in pages', async () => {
     const bench = new InboxBench(ONCE);
     await bury(bench, 'a', 'b', 'c');

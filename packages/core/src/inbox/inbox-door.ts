@@ -13,7 +13,7 @@ import { GroupCommit } from './group-commit.ts';
 import type { InboxAnswer, InboxRequest } from './inbox.ts';
 import { acknowledged, handshakeAnswer, tooLarge, UNVERIFIED } from './inbox-answers.ts';
 import { rawDelivery, type RawDelivery } from './inbox-delivery.ts';
-import { boundedName, generatedId, toldName } from './inbox-ids.ts';
+import { boundedId, boundedName, generatedId, toldName } from './inbox-ids.ts';
 import type { InboxOptions } from './inbox-options.ts';
 import type { InboxRefuser } from './inbox-refuser.ts';
 import type { InboxReport } from './inbox-report.ts';
@@ -166,8 +166,8 @@ export class InboxDoor {
     const { options, settings, refuser, level, report, now, wallMs, health, stored } = this.#parts;
     const { delivery } = reception;
     const { profile } = delivery;
-    const given = await boundedName(toldName('id', options.id?.(raw)) ?? '');
-    const known = given === '' ? await boundedName(delivery.id ?? '') : given;
+    const given = await boundedId(toldName('id', options.id?.(raw)) ?? '');
+    const known = given === '' ? await boundedId(delivery.id ?? '') : given;
     const id = known === '' ? generatedId() : known;
     const key = await boundedName(
       toldName('keyGenerator', options.keyGenerator?.(raw)) ?? delivery.key ?? DEFAULT_KEY,

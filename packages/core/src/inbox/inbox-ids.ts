@@ -7,6 +7,8 @@ declare const crypto: {
 declare const TextEncoder: new () => { encode(text: string): Uint8Array };
 
 const MAX_CHARACTERS = 256;
+/** The shelf takes it for every delivery: a sender that could choose it would have all purged in place of its own. */
+const RESERVED_ID = 'all';
 
 /** An id for a delivery whose sender gave it none. */
 export function generatedId(): string {
@@ -31,6 +33,11 @@ export function toldName(option: 'id' | 'keyGenerator', name: unknown): string |
  */
 export async function boundedName(name: string): Promise<string> {
   return name.length <= MAX_CHARACTERS ? name : hashed(name);
+}
+
+/** The same for an id, of which one is not to be had. */
+export async function boundedId(id: string): Promise<string> {
+  return id === RESERVED_ID ? hashed(id) : boundedName(id);
 }
 
 async function hashed(name: string): Promise<string> {
