@@ -109,9 +109,9 @@ export interface DeadLetters {
   /** The oldest first. `limit`: from 1, default 100. `offset`: from 0, default 0. */
   list(options?: { limit?: number | undefined; offset?: number | undefined }): Promise<readonly DeadLetter[]>;
   get(id: string): Promise<DeadLetter | undefined>;
-  /** Puts one, or with `all` all that are there now, back among the stored, with all attempts before it. How many? */
+  /** Puts those of this id, of any key, or with `all` all that are there now, back among the stored, with all attempts before it. How many? */
   redrive(id: string): Promise<number>;
-  /** Throws one, or with `all` all that are there now, away; their ids are forgotten. How many? */
+  /** Throws those of this id, of any key, or with `all` all that are there now, away; their ids are forgotten. How many? */
   purge(id: string): Promise<number>;
 }
 
