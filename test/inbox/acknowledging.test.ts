@@ -150,8 +150,11 @@ describe('verify', () => {
       return put(...args);
     };
     const bench = new InboxBench({ store, verify });
+    const errors: string[] = [];
+    bench.inbox.subscribe((event) => event.type === 'unverified' && errors.push(event.error));
     const answer = await bench.deliver('a');
     expect(answer.status).toBe(401);
+    expect(errors).toEqual([expect.stringMatching(/./)]);
     expect(answer.headers['Content-Type']).toBe('application/problem+json; charset=utf-8');
     expect(JSON.parse(answer.body)).toMatchObject({ status: 401 });
     expect([puts, bench.inbox.snapshot().totals.unverified]).toEqual([0, 1]);

@@ -21,7 +21,7 @@ import type { InboxFixtures, InboxSettings } from './inbox-settings.ts';
 import { storedBytes, type InboxStore, type Put, type PutResult } from './inbox-store.ts';
 import type { Level } from './level.ts';
 import { Reception } from './reception.ts';
-import type { StoreHealth } from './store-health.ts';
+import { messageOf, type StoreHealth } from './store-health.ts';
 
 /** A sender that is not known is answered within this. */
 const DEFAULT_PATIENCE_MS = 8000;
@@ -124,9 +124,10 @@ export class InboxDoor {
       return tooLarge(settings().maxBodyBytes);
     }
     const raw = rawDelivery(flat(request.headers), body.bytes());
-    if (!(await this.#isGenuine(raw))) {
+    const doubt = await this.#doubt(raw);
+    if (doubt !== undefined) {
       report.totals.unverified += 1;
-      report.emit({ type: 'unverified', key });
+      report.emit({ type: 'unverified', key, error: doubt });
       return UNVERIFIED;
     }
     const reply = await options.handshake?.(raw);
@@ -150,13 +151,14 @@ export class InboxDoor {
     return body.trouble ?? (end === 'gone' ? 'gone' : undefined);
   }
 
-  async #isGenuine(raw: RawDelivery): Promise<boolean> {
+  /** Why the delivery is not taken for genuine. A `verify` that is broken must not look like a forger. */
+  async #doubt(raw: RawDelivery): Promise<string | undefined> {
     const { verify } = this.#parts.options;
-    if (verify === false) return true;
+    if (verify === false) return undefined;
     try {
-      return (await verify(raw)) !== false;
-    } catch {
-      return false;
+      return (await verify(raw)) === false ? 'verify returned false' : undefined;
+    } catch (error) {
+      return messageOf(error);
     }
   }
 
