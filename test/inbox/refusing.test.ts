@@ -179,7 +179,7 @@ describe("overflow: 'dead-letter'", () => {
 
 describe('a store that fails', () => {
   function failing(
-    call: 'put' | 'claim' | 'settle' | 'open',
+    call: 'put' | 'claim' | 'settle' | 'open' | 'stats',
     error = new Error('disk full'),
   ): { store: InboxStore; heal: () => void } {
     const store = memoryStore();

@@ -165,7 +165,7 @@ describe('closeOnSignals', () => {
     expect(process.listenerCount('SIGTERM')).toBe(before);
   });
 
-  it.each([
+  it.each<[object, string]>([
     [{ signals: [] }, 'signals must name at least one signal.'],
     [{ timeoutMs: -1 }, 'timeoutMs must be a number'],
     [{ timeoutMs: NaN }, 'but is NaN'],
