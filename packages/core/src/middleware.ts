@@ -78,8 +78,11 @@ export interface Door<R> {
   fields(refusal?: Refusal): Record<string, string> | undefined;
 }
 
-/** On a request: the intake that it has been through. A second permit of the same one would wait for the first. */
-const ENTERED = Symbol('webhook-backpressure');
+/**
+ * The requests that have been through each intake: a second permit of the same one would wait for the first. Not noted
+ * on the request itself: Express makes a class of objects of each one, and a property more costs it another.
+ */
+const enteredBy = new WeakMap<Intake, WeakSet<object>>();
 
 const UNGUARDED = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** The middleware's own options beside `intake`. */
@@ -99,17 +102,19 @@ export function createDoor<R, A extends readonly unknown[]>(
   const { skip, keyGenerator, delivery: describe } = own;
   const recognition = createRecognition([...resolveSenders(own.senders), ...builtInSenders]);
   const style = checkOwn(own);
+  const entered = enteredBy.get(intake) ?? new WeakSet<object>();
+  enteredBy.set(intake, entered);
 
   return {
     intake,
     skips(request) {
-      if ((reader.identity(request) as Entered)[ENTERED] === intake) return true;
+      if (entered.has(reader.identity(request))) return true;
       if (skip === undefined) return UNGUARDED.has(reader.method(request));
       const skips: unknown = skip(request);
       return isThenable(skips) ? Promise.resolve(skips).then(Boolean) : Boolean(skips);
     },
     read(request) {
-      (reader.identity(request) as Entered)[ENTERED] = intake;
+      entered.add(reader.identity(request));
       const headers = reader.headers(request);
       const profile = recognition.find(headers);
       const found = profile === undefined ? { id: idOf(undefined, headers) } : deliveryOf(profile, headers);
@@ -134,10 +139,6 @@ export function createDoor<R, A extends readonly unknown[]>(
 /** What the handler is told. */
 export function infoOf(delivery: Delivery, waitedMs: number): BackpressureInfo {
   return { key: keyOf(delivery), sender: delivery.profile?.name, id: keptIdOf(delivery), waitedMs };
-}
-
-interface Entered {
-  [ENTERED]?: Intake;
 }
 
 type OwnOptions<R, A extends readonly unknown[]> = Pick<MiddlewareOptions<R, A>, OwnNames>;

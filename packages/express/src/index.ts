@@ -70,14 +70,18 @@ export function webhookBackpressure(
       return undefined;
     }
     const verdict = enter(door, req, req, res);
+    // What an earlier middleware has answered cannot be refused any more.
+    if (verdict === null && res.writableEnded) {
+      next();
+      return undefined;
+    }
     return verdict instanceof Promise
       ? verdict.then((late) => settle(late, req, res, next))
       : settle(verdict, req, res, next);
   };
 
   const middleware: RequestHandler = (req, res, next) => {
-    // What an earlier middleware has answered cannot be refused any more.
-    const skips = res.writableEnded || door.skips(req);
+    const skips = door.skips(req);
     const result =
       typeof skips === 'boolean'
         ? enterUnless(skips, req, res, next)

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { infoOf, type BackpressureInfo, type Door, type Refusal } from '@webhook-backpressure/core';
 import { Lease } from './lease.ts';
 
@@ -19,20 +20,23 @@ export function enter<R>(
   req: IncomingMessage,
   res: ServerResponse,
 ): Verdict | Promise<Verdict> {
-  if (isGone(req, res)) return null;
+  // Express makes a class of objects of each request and each response, so that every look at one is a search. They
+  // are looked at as seldom as can be, here and in the lease.
+  const { socket } = req;
+  if (isGone(socket, res)) return null;
   const delivery = door.read(request);
   const place = door.admit(delivery);
   if (!place.admitted) return place;
 
   const { permit } = place;
-  const lease = new Lease(place, req.socket, res);
+  const lease = new Lease(place, socket, res);
   if (!(permit instanceof Promise)) {
     lease.begin(permit);
     return { admitted: true, info: infoOf(delivery, permit.waitedMs) };
   }
   return permit.then((result): Verdict => {
     // A last look: between the start and this moment the sender may have gone.
-    if (lease.hasEnded || isGone(req, res)) {
+    if (lease.hasEnded || isGone(socket, res)) {
       if (result.admitted) result.release('failure');
       return null;
     }
@@ -42,6 +46,6 @@ export function enter<R>(
   });
 }
 
-function isGone(req: IncomingMessage, res: ServerResponse): boolean {
-  return req.socket.destroyed || res.destroyed || res.writableEnded;
+function isGone(socket: Socket, res: ServerResponse): boolean {
+  return socket.destroyed || res.destroyed || res.writableEnded;
 }

@@ -12,7 +12,7 @@ const inLine = new WeakMap<Socket, Set<Lease>>();
 export class Lease {
   /** Whether the response is over. */
   hasEnded = false;
-  readonly #place: Admission;
+  #place: Admission | undefined;
   readonly #socket: Socket;
   readonly #res: ServerResponse;
   #permit: Permit | undefined;
@@ -36,8 +36,10 @@ export class Lease {
   #end(): void {
     this.hasEnded = true;
     inLine.get(this.#socket)?.delete(this);
-    if (this.#permit === undefined) this.#place.leave();
+    if (this.#permit === undefined) this.#place?.leave();
     else this.#permit.release(isFailure(this.#res) ? 'failure' : 'success');
+    // The response may be kept alive for longer, and with it this lease, but not what it was about.
+    this.#place = this.#permit = undefined;
   }
 
   /**
