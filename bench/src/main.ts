@@ -6,9 +6,9 @@ import { figuresOf, judge, measureMemory, type Result } from './results.ts';
 import { measureCore, measureHttp, type Effort } from './rounds.ts';
 import { write, writeInReadme } from './write.ts';
 
-const FULL: Effort = { rounds: 5, coreSeconds: 1, httpSeconds: 1, warmUpSeconds: 2 };
+const FULL: Effort = { rounds: 5, coreSeconds: 1, httpSeconds: 0.8, warmUpSeconds: 4 };
 /** Ours and base only, no peers and no memory. */
-const QUICK: Effort = { rounds: 5, coreSeconds: 0.15, httpSeconds: 0.3, warmUpSeconds: 0.4 };
+const QUICK: Effort = { rounds: 5, coreSeconds: 0.15, httpSeconds: 0.3, warmUpSeconds: 0.8 };
 
 const isQuick = hasFlag('quick');
 const effort = isQuick ? QUICK : FULL;
@@ -21,9 +21,9 @@ const results: Result[] = [];
 for (const comparison of coreComparisons.filter(isChosen)) {
   results.push(judge(comparison, await measureCore(comparison, effort), false));
 }
-const overHttp = httpComparisons.filter(isChosen);
-const rates = await measureHttp(overHttp, effort, !isQuick);
-for (const comparison of overHttp) results.push(judge(comparison, rates, !isQuick));
+for (const comparison of httpComparisons.filter(isChosen)) {
+  results.push(judge(comparison, await measureHttp(comparison, effort, !isQuick), !isQuick));
+}
 if (!isQuick && only === undefined) results.push(...(await measureMemory(effort.rounds)));
 
 if (!isQuick && only === undefined) {

@@ -18,12 +18,8 @@ export function sideName({ group, side }: Side): string {
   return `${group}:${side}`;
 }
 
-function sidesOf(comparisons: readonly Comparison[], withPeers: boolean): Side[] {
-  const all = comparisons.flatMap(({ ours, base, peers }) => [
-    ours,
-    base,
-    ...(withPeers ? peers.flatMap((peer) => [peer.side, peer.base]) : []),
-  ]);
+function sidesOf({ ours, base, peers }: Comparison, withPeers: boolean): Side[] {
+  const all = [ours, base, ...(withPeers ? peers.flatMap((peer) => [peer.side, peer.base]) : [])];
   return [...new Map(all.map((side) => [sideName(side), side])).values()];
 }
 
@@ -52,7 +48,7 @@ export async function measureCore(comparison: Comparison, effort: Effort): Promi
   try {
     const take = ({ side }: Side): Promise<number> =>
       child.ask<number>({ side, seconds: effort.coreSeconds });
-    const sides = sidesOf([comparison], false);
+    const sides = sidesOf(comparison, false);
     // The first round compiles, and does not count.
     await interleave(sides, 1, take);
     return await interleave(sides, effort.rounds, take);
@@ -61,18 +57,21 @@ export async function measureCore(comparison: Comparison, effort: Effort): Promi
   }
 }
 
-/** What is asked over HTTP: a server for each side, and one process that makes the load for one of them at a time. */
+/**
+ * What is asked over HTTP: a server for each side, and one process that makes the load for one of them at a time. No
+ * other server is there meanwhile: also one that only waits has timers, and takes the caches of the core with them.
+ */
 export async function measureHttp(
-  comparisons: readonly Comparison[],
+  comparison: Comparison,
   effort: Effort,
   withPeers: boolean,
 ): Promise<Rates> {
+  progress(comparison.name);
   const load = new Pinned('http/load-child.js', [], { core: LOAD_CORE });
-  const sides = sidesOf(comparisons, withPeers);
+  const sides = sidesOf(comparison, withPeers);
   const servers = new Map<string, { child: Pinned; port: number }>();
   try {
     for (const side of sides) {
-      progress(sideName(side));
       const child = new Pinned('http/server-child.js', [side.group, side.side], { core: SERVER_CORE });
       servers.set(sideName(side), { child, port: 0 });
       const port = await child.ask<number>('start');
