@@ -8,7 +8,7 @@ import { write, writeInReadme } from './write.ts';
 
 const FULL: Effort = { rounds: 5, coreSeconds: 1, httpSeconds: 0.8, warmUpSeconds: 4 };
 /** Ours and base only, no peers and no memory. */
-const QUICK: Effort = { rounds: 5, coreSeconds: 0.15, httpSeconds: 0.3, warmUpSeconds: 0.8 };
+const QUICK: Effort = { rounds: 5, coreSeconds: 0.15, httpSeconds: 0.25, warmUpSeconds: 0.8 };
 
 const isQuick = hasFlag('quick');
 const effort = isQuick ? QUICK : FULL;

@@ -43,7 +43,7 @@ export async function measureCore(comparison: Comparison, effort: Effort): Promi
   progress(comparison.name);
   const child = new Pinned('core/child.js', [], {
     core: SERVER_CORE,
-    nodeFlags: ['--max-old-space-size=8192'],
+    nodeFlags: ['--expose-gc', '--max-old-space-size=8192'],
   });
   try {
     const take = ({ side }: Side): Promise<number> =>

@@ -18,11 +18,17 @@ const sides = new Map<string, () => Run>([
   ['keys=10', () => admitReleaseIn({ depth: 100_000, keys: 10 })],
 ]);
 
-/** One turn of one side, from a fresh start. Returns operations per second. */
+/** A full queue is as it was after each turn, and filling it takes longer than the turn. */
+const filled = new Map<string, Run>();
+
+/** One turn of one side, from a fresh start unless it is one of those above. Returns operations per second. */
 answer(async ({ side, seconds }: { side: string; seconds: number }): Promise<number> => {
   const create = sides.get(side);
   if (create === undefined) throw new Error(`There is no side ${side}.`);
-  const run = create();
+  const run = filled.get(side) ?? create();
+  if (side.includes('=')) filled.set(side, run);
+  // What the other side left behind is not to be collected at the expense of this one.
+  globalThis.gc?.();
   await runFor(run, seconds / 4);
   return runFor(run, seconds);
 });

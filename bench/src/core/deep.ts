@@ -25,9 +25,9 @@ export function admitReleaseIn({ depth, keys }: { depth: number; keys: number })
   // The keys come in turn and are served in turn, so the oldest is the one that runs.
   const ring = Array.from({ length: depth + 1 }, admit);
   let oldest = 0;
-  clock.go();
 
   return async (count) => {
+    clock.go();
     for (let i = 0; i < count; i += 1) {
       const permit = await (ring[oldest] as Admission).permit;
       if (!permit.admitted) throw new Error('It was taken out.');
@@ -35,6 +35,7 @@ export function admitReleaseIn({ depth, keys }: { depth: number; keys: number })
       oldest = (oldest + 1) % ring.length;
       permit.release();
     }
+    clock.pause();
     if (intake.snapshot().depth !== depth) throw new Error('The depth has changed.');
   };
 }

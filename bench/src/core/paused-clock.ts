@@ -1,15 +1,21 @@
 import type { Clock } from '@webhook-backpressure/core';
 
-/** The runtime's clock, without the time before {@link PausedClock.go}: what runs meanwhile would seem to take seconds. */
+/** The runtime's clock, standing still but between {@link go} and {@link pause}: what runs meanwhile would seem to take seconds. */
 export class PausedClock implements Clock {
-  #pausedMs = Infinity;
+  #readMs = 0;
+  #wentAtMs: number | undefined;
 
   go(): void {
-    this.#pausedMs = performance.now();
+    this.#wentAtMs ??= performance.now();
+  }
+
+  pause(): void {
+    this.#readMs = this.now();
+    this.#wentAtMs = undefined;
   }
 
   now(): number {
-    return Math.max(0, performance.now() - this.#pausedMs);
+    return this.#readMs + (this.#wentAtMs === undefined ? 0 : performance.now() - this.#wentAtMs);
   }
 
   setTimeout(callback: () => void, ms: number): unknown {
