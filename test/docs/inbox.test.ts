@@ -5,7 +5,7 @@ import { memoryStore, type InboxOptions } from '@webhook-backpressure/core';
 import * as standardwebhooks from 'standardwebhooks';
 import * as stripe from 'stripe';
 import ts from 'typescript';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { resolveInboxOptions } from '../../packages/core/src/inbox/inbox-settings.ts';
 import { InboxBench } from '../inbox/inbox-bench.ts';
 import { codeIn, page, rowsOf, sectionOf, tokensOf } from './pages.ts';
@@ -148,6 +148,24 @@ it('answers the handshake of Zoom', async () => {
     { plainToken: 't1', encryptedToken: hmac('t1').digest('hex') },
   ]);
   expect(bench.inbox.snapshot().depth).toBe(0);
+});
+
+it('asks the sender for another try while its key is not to be had', async () => {
+  const { publicKey, privateKey } = crypto.generateKeyPairSync('ed25519');
+  const pem = publicKey.export({ type: 'spki', format: 'pem' });
+  const fetch = vi.fn<() => Promise<Response>>();
+  vi.stubGlobal('fetch', fetch);
+  const bench = new InboxBench(optionsIn('When verify cannot tell'));
+  const signature = crypto.sign(null, Buffer.from(BODY), privateKey).toString('base64');
+  const deliver = async (body: string): Promise<number> =>
+    (await bench.deliver('a', body, { 'x-signature': signature })).status;
+  fetch.mockRejectedValueOnce(new Error('no network'));
+  expect(await deliver(BODY)).toBe(503);
+  fetch.mockResolvedValueOnce(new Response('', { status: 500 }));
+  expect(await deliver(BODY)).toBe(503);
+  fetch.mockImplementation(() => Promise.resolve(new Response(pem)));
+  expect([await deliver(`${BODY} `), await deliver(BODY)]).toEqual([401, 202]);
+  vi.unstubAllGlobals();
 });
 
 it('lets a command of Slack in, which is a form', async () => {

@@ -61,4 +61,10 @@ describe('a handshake', () => {
     });
     expect((await bench.deliver('b', 'other')).status).toBe(202);
   });
+
+  it.each([undefined, null])('is none where the option says %s, now or later', async (said) => {
+    for (const handshake of [() => said, () => Promise.resolve(said)]) {
+      expect((await new InboxBench({ handshake }).deliver('a')).status).toBe(202);
+    }
+  });
 });

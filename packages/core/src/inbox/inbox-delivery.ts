@@ -1,16 +1,26 @@
 import type { ClaimedDelivery } from './inbox-store.ts';
 
-declare const TextDecoder: new () => { decode(bytes: Uint8Array): string };
+declare const TextDecoder: new (
+  encoding: string,
+  options: { ignoreBOM: boolean },
+) => { decode(bytes: Uint8Array): string };
+
+/** It keeps a byte order mark, whatever the name of the option says: a text without it has another signature. */
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+const BYTE_ORDER_MARK = '\uFEFF';
 
 /** A delivery as it came, before anything is known about it. */
 export interface RawDelivery {
-  /** Names in lower case; values of a header that came several times are joined by a comma. */
+  /** Names in lower case; values of a header that came several times are joined by a comma. Frozen. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The bytes that the sender signed. */
+  /**
+   * The bytes that the sender signed. Until the delivery is stored everybody is shown the same ones: what is written
+   * into them is stored. Each attempt has its own.
+   */
   readonly rawBody: Uint8Array;
-  /** The body, as UTF-8. */
+  /** The body as UTF-8, whole: a byte order mark stays, as the signature is over it too. */
   readonly text: () => string;
-  /** The body, as JSON. Throws when it is not. */
+  /** The body as JSON, with or without a byte order mark. Throws when it is none. */
   readonly json: () => unknown;
 }
 
@@ -27,8 +37,13 @@ export interface InboxDelivery extends RawDelivery {
 
 /** The body is decoded when it is asked for: most handlers want one form of it. */
 export function rawDelivery(headers: Readonly<Record<string, string>>, rawBody: Uint8Array): RawDelivery {
-  const text = (): string => new TextDecoder().decode(rawBody);
-  return { headers, rawBody, text, json: () => JSON.parse(text()) as unknown };
+  const text = (): string => decoder.decode(rawBody);
+  const json = (): unknown => {
+    const whole = text();
+    return JSON.parse(whole.startsWith(BYTE_ORDER_MARK) ? whole.slice(1) : whole);
+  };
+  // A store in memory keeps these very headers for the next attempt.
+  return { headers: Object.freeze(headers), rawBody, text, json };
 }
 
 export function inboxDelivery(stored: Omit<ClaimedDelivery, 'attempt' | 'strandings'>): InboxDelivery {

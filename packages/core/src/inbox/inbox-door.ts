@@ -21,7 +21,8 @@ import type { InboxFixtures, InboxSettings } from './inbox-settings.ts';
 import { storedBytes, type InboxStore, type Put, type PutResult } from './inbox-store.ts';
 import type { Level } from './level.ts';
 import { Reception } from './reception.ts';
-import { messageOf, type StoreHealth } from './store-health.ts';
+import type { StoreHealth } from './store-health.ts';
+import { doubtOf, type Doubt } from './verification.ts';
 
 /** A sender that is not known is answered within this. */
 const DEFAULT_PATIENCE_MS = 8000;
@@ -60,7 +61,7 @@ export class InboxDoor {
     const { options, fixtures, store, settings, wallMs } = parts;
     this.#parts = parts;
     this.#recognition = createRecognition([...resolveSenders(options.senders), ...builtInSenders]);
-    this.#budget = new BodyBudget(() => settings().maxBodyBytes);
+    this.#budget = new BodyBudget(() => settings().maxBodyBytes, parts.now);
     this.#deadlines = new Deadlines<Reception>(fixtures.clock, parts.now, this.#expire, () => undefined);
     this.#puts = new GroupCommit((batch) => {
       const { intake, maxBytes } = settings();
@@ -74,21 +75,22 @@ export class InboxDoor {
     const delivery = this.#recognise(request.headers);
     const isHandshake = delivery.handshake === true && this.#handshakes.tryBegin(nowMs);
     if (isHandshake) delivery.priority = 'critical';
-    const reception = new Reception(delivery, new BodyCollector(settings().maxBodyBytes, this.#budget));
+    const body = new BodyCollector(settings().maxBodyBytes, this.#budget, () => {
+      reception.answer(this.#refuse('pressure', delivery, delivery.key ?? DEFAULT_KEY));
+    });
+    const reception = new Reception(delivery, body, () => {
+      this.#deadlines.clear(reception);
+      if (isHandshake) this.#handshakes.end();
+    });
     this.#deadlines.set(reception, nowMs + (delivery.maxWaitMs ?? DEFAULT_PATIENCE_MS), nowMs);
-    void this.#take(request, reception)
-      .then(
-        (answer) => {
-          reception.answer(answer);
-        },
-        (error: unknown) => {
-          reception.fail(error);
-        },
-      )
-      .finally(() => {
-        this.#deadlines.clear(reception);
-        if (isHandshake) this.#handshakes.end();
-      });
+    this.#take(request, reception).then(
+      (answer) => {
+        reception.answer(answer);
+      },
+      (error: unknown) => {
+        reception.fail(error);
+      },
+    );
     return reception.answered;
   }
 
@@ -108,7 +110,7 @@ export class InboxDoor {
 
   async #take(request: InboxRequest, reception: Reception): Promise<InboxAnswer | null> {
     const { delivery, body } = reception;
-    const { options, settings, report } = this.#parts;
+    const { settings, report } = this.#parts;
     this.#parts.refuser.retryAfter.arrive(this.#parts.now());
     // Before the body is read: refusing must stay cheap. Who it is can be told better when it has been read.
     const early = this.#refusalOf(delivery, delivery.key ?? DEFAULT_KEY);
@@ -123,16 +125,39 @@ export class InboxDoor {
       report.emit({ type: 'too-large', key });
       return tooLarge(settings().maxBodyBytes);
     }
+    return this.#verify(request, reception);
+  }
+
+  // What follows may be reached when the delivery has been answered already, with a refusal: it took too long, or its
+  // body was cut off. What is not stored then cannot make the sender's next attempt a duplicate.
+
+  async #verify(request: InboxRequest, reception: Reception): Promise<InboxAnswer | null> {
+    if (reception.isOver) return null;
+    const { delivery, body } = reception;
     const raw = rawDelivery(flat(request.headers), body.bytes());
-    const doubt = await this.#doubt(raw);
-    if (doubt !== undefined) {
-      report.totals.unverified += 1;
-      report.emit({ type: 'unverified', key, error: doubt });
-      return UNVERIFIED;
+    const doubt = await doubtOf(this.#parts.options.verify, raw);
+    return doubt === undefined ? this.#shake(raw, reception) : this.#reject(doubt, delivery, reception);
+  }
+
+  #reject(doubt: Doubt, delivery: Delivery, { isOver }: Reception): InboxAnswer | null {
+    if (isOver) return null;
+    const { report } = this.#parts;
+    const { error, isUndecided } = doubt;
+    const key = delivery.key ?? DEFAULT_KEY;
+    if (isUndecided) {
+      report.emit({ type: 'verify-failed', key, error });
+      return this.#refuse('pressure', delivery, key);
     }
-    const reply = await options.handshake?.(raw);
-    if (reply !== undefined) return handshakeAnswer(reply);
-    return answerHandshake(delivery.profile?.name, raw) ?? (await this.#store(raw, reception));
+    report.totals.unverified += 1;
+    report.emit({ type: 'unverified', key, error });
+    return UNVERIFIED;
+  }
+
+  async #shake(raw: RawDelivery, reception: Reception): Promise<InboxAnswer | null> {
+    if (reception.isOver) return null;
+    const reply = await this.#parts.options.handshake?.(raw);
+    if (reply !== undefined && reply !== null) return handshakeAnswer(reply);
+    return answerHandshake(reception.delivery.profile?.name, raw) ?? this.#store(raw, reception);
   }
 
   async #read(
@@ -151,19 +176,7 @@ export class InboxDoor {
     return body.trouble ?? (end === 'gone' ? 'gone' : undefined);
   }
 
-  /** Why the delivery is not taken for genuine. A `verify` that is broken must not look like a forger. */
-  async #doubt(raw: RawDelivery): Promise<string | undefined> {
-    const { verify } = this.#parts.options;
-    if (verify === false) return undefined;
-    try {
-      return (await verify(raw)) === false ? 'verify returned false' : undefined;
-    } catch (error) {
-      return messageOf(error);
-    }
-  }
-
   async #store(raw: RawDelivery, reception: Reception): Promise<InboxAnswer | null> {
-    // It has been answered by now, with a refusal: not to store it saves the sender's next attempt from being a duplicate.
     if (reception.isOver) return null;
     const { options, settings, refuser, level, report, now, wallMs, health, stored } = this.#parts;
     const { delivery } = reception;
@@ -195,7 +208,7 @@ export class InboxDoor {
     let result: PutResult | 'failed' = 'failed';
     if (!isOverflow) level.begin(amount);
     try {
-      result = await this.#puts.add(put, raw.rawBody.byteLength);
+      result = await reception.whileStored(this.#puts.add(put, raw.rawBody.byteLength));
       health.worked();
     } catch (error) {
       health.failed('put', error);

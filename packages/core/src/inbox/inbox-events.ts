@@ -17,8 +17,10 @@ export type InboxEvent = { readonly at: number } & (
       /** Its sender never tries again. */
       readonly lossRisk: boolean;
     }
-  /** It was answered with 401. `error`: what `verify` threw, which may be a fault of its own. */
+  /** It was answered with 401. `error`: what `verify` threw or returned, which may be a fault of its own. */
   | { readonly type: 'unverified'; readonly key: string; readonly error: string }
+  /** `verify` threw an error with `status: 503`: it could not tell. The refusal follows. */
+  | { readonly type: 'verify-failed'; readonly key: string; readonly error: string }
   /** It was answered with 413. */
   | { readonly type: 'too-large'; readonly key: string }
   /** A handler has begun. `waitedMs`: since the delivery was received, by the wall clock. */

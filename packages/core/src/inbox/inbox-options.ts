@@ -70,8 +70,13 @@ export interface InboxOptions extends InboxTunable, Pick<IntakeOptions, 'pressur
    */
   process: (delivery: InboxDelivery, context: ProcessContext) => unknown;
   /**
-   * Says whether a delivery is genuine, before anything is stored: when it throws, rejects, or returns false, or a
-   * promise of it, the answer is 401. `false` in its place says that there is nothing to verify.
+   * Says whether a delivery is genuine, before anything is stored: when it throws, rejects, or returns `false`, `null`,
+   * `0`, `NaN` or an empty string, or a promise of one, the answer is 401. `undefined` lets it in, as what a verifier
+   * returns that throws, and so does any other value. `false` in its place says that there is nothing to verify.
+   *
+   * When it cannot tell, because a server with keys is down, it throws an error with `status: 503`: the delivery is
+   * refused with 503, Retry-After and the reason `pressure`. One that takes longer than the sender waits is refused
+   * with the reason `wait`, and what it says later does not count.
    */
   verify: ((delivery: RawDelivery) => unknown) | false;
   /**
@@ -84,10 +89,13 @@ export interface InboxOptions extends InboxTunable, Pick<IntakeOptions, 'pressur
   keyGenerator?: ((delivery: RawDelivery) => string | undefined) | undefined;
   /**
    * Answers handshakes that are told by their body and need to know more than the sender: Zoom's, for instance.
-   * Where it returns undefined, the delivery is an ordinary one. Asked after `verify`.
+   * Where it returns undefined or null, the delivery is an ordinary one. Asked after `verify`.
    */
   handshake?:
-    ((delivery: RawDelivery) => HandshakeReply | undefined | Promise<HandshakeReply | undefined>) | undefined;
+    | ((
+        delivery: RawDelivery,
+      ) => HandshakeReply | null | undefined | Promise<HandshakeReply | null | undefined>)
+    | undefined;
   /** Told of each delivery that goes to the shelf because its last attempt has failed, and with what. */
   onDead?: ((delivery: InboxDelivery, error: string) => unknown) | undefined;
   /** Profiles of senders, looked at before the built-in ones. Default none. */

@@ -10,15 +10,19 @@ export class Reception implements Timed<Reception> {
   /** Settles with the answer. */
   readonly answered: Promise<InboxAnswer | null>;
   isOver = false;
+  #isBeingStored = false;
   dueStep: number = NO_DEADLINE;
   duePrevious: Reception | null = null;
   dueNext: Reception | null = null;
+  readonly #onEnd: () => void;
   #resolve: ((answer: InboxAnswer | null) => void) | undefined;
   #reject: ((error: unknown) => void) | undefined;
 
-  constructor(delivery: Delivery, body: BodyCollector) {
+  /** @param onEnd - called once, when it is answered: whatever still runs for it has no place any more. */
+  constructor(delivery: Delivery, body: BodyCollector, onEnd: () => void) {
     this.delivery = delivery;
     this.body = body;
+    this.#onEnd = onEnd;
     this.answered = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -35,8 +39,21 @@ export class Reception implements Timed<Reception> {
     this.#reject?.(error);
   }
 
+  /** Whoever was answered meanwhile: a store that hangs must not be given ever more to keep in memory. */
+  async whileStored<T>(storing: Promise<T>): Promise<T> {
+    this.#isBeingStored = true;
+    try {
+      return await storing;
+    } finally {
+      this.#isBeingStored = false;
+      if (this.isOver) this.body.close();
+    }
+  }
+
   #end(): void {
+    if (this.isOver) return;
     this.isOver = true;
-    this.body.close();
+    if (!this.#isBeingStored) this.body.close();
+    this.#onEnd();
   }
 }
