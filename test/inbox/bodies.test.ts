@@ -184,7 +184,11 @@ describe('bodies together', () => {
 
   it('count while a store that hangs is to keep them, also when their senders have been answered', async () => {
     const store = memoryStore();
-    store.put = () => new Promise(() => undefined);
+    let fail: (error: Error) => void = () => undefined;
+    store.put = () =>
+      new Promise((_, reject) => {
+        fail = reject;
+      });
     const bench = new InboxBench({ store });
     const hanging = slowSenders(bench).map((sender) => sender.end());
     await turns();
@@ -192,6 +196,10 @@ describe('bodies together', () => {
     for (const answer of await Promise.all(hanging)) expect(answer?.body).toContain('"wait"');
     expect(await deliverQuickly(bench, MEBIBYTE)).toBe(503);
     expect(bench.inbox.snapshot().totals.refused).toMatchObject({ pressure: 1, wait: 64 });
+    store.put = (batch) => batch.map(() => 'stored');
+    fail(new Error('no answer'));
+    await turns();
+    expect(await deliverQuickly(bench, MEBIBYTE)).toBe(202);
   });
 
   it('are not verified when they end after their time', async () => {
@@ -206,6 +214,7 @@ describe('bodies together', () => {
     late.send(10);
     await bench.advance(9000);
     expect((await late.end())?.body).toContain('"wait"');
+    await turns();
     expect([isAsked, bench.inbox.snapshot().totals.unverified]).toEqual([false, 0]);
   });
 });

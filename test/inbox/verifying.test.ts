@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { memoryStore, type InboxAnswer } from '@webhook-backpressure/core';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { InboxBench, turns } from './inbox-bench.ts';
 
 describe('verify', () => {
@@ -106,10 +106,12 @@ describe('a verify that cannot tell', () => {
 });
 
 describe('a verify that takes too long', () => {
+  const handshake = vi.fn(() => undefined);
+
   function hanging(): { bench: InboxBench; ends: ((verdict?: unknown) => void)[] } {
     const ends: ((verdict?: unknown) => void)[] = [];
     const verify = (): Promise<unknown> => new Promise((resolve) => ends.push(resolve));
-    return { bench: new InboxBench({ verify }), ends };
+    return { bench: new InboxBench({ verify, handshake }), ends };
   }
 
   it.each([true, false])(
@@ -125,6 +127,7 @@ describe('a verify that takes too long', () => {
       await turns();
       expect(bench.inbox.snapshot().totals).toMatchObject({ stored: 0, unverified: 0, refused: { wait: 1 } });
       expect(bench.told('unverified', 'stored')).toEqual([]);
+      expect(handshake).not.toHaveBeenCalled();
     },
   );
 
