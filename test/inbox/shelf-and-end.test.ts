@@ -68,6 +68,61 @@ describe('the shelf', () => {
     expect((await bench.inbox.deadLetters.list()).map(({ id }) => id)).toEqual(['a']);
   });
 
+  it('is asked for one key, where several have the same id', async () => {
+    const bench = new InboxBench({ ...ONCE, keyGenerator: ({ headers }) => headers['x-key'] });
+    for (const key of ['x', 'y', 'z']) {
+      await bench.deliver('1', `"${key}"`, { 'x-key': key });
+      await bench.last.fail();
+    }
+    const { deadLetters } = bench.inbox;
+    const left = async (): Promise<string[]> => (await deadLetters.list()).map(({ key }) => key);
+    expect((await deadLetters.get('1', { key: 'y' }))?.json()).toBe('y');
+    expect(await deadLetters.redrive('1', { key: 'y' })).toBe(1);
+    await turns();
+    expect([bench.last.delivery.key, await left()]).toEqual(['y', ['x', 'z']]);
+    expect(await deadLetters.purge('1', { key: 'x' })).toBe(1);
+    expect(await left()).toEqual(['z']);
+    expect((await deadLetters.list({ key: 'x' })).length).toBe(0);
+    expect(await deadLetters.purge('all', { key: 'x' })).toBe(0);
+    expect(await deadLetters.purge('all', { key: 'z' })).toBe(1);
+    expect(await left()).toEqual([]);
+  });
+
+  it.each([null, 'shop', { key: 1 }])('does nothing for a key that is none: %j', async (scope) => {
+    const bench = new InboxBench(ONCE);
+    await bury(bench, 'a');
+    const { deadLetters } = bench.inbox;
+    const wrong = scope as unknown as { key: string };
+    const calls: (() => Promise<unknown>)[] = [
+      () => deadLetters.list(wrong),
+      () => deadLetters.get('a', wrong),
+      () => deadLetters.redrive('a', wrong),
+      () => deadLetters.purge('all', wrong),
+    ];
+    for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'ERR_WBP_DEAD_LETTERS' });
+    expect(await deadLetters.list()).toHaveLength(1);
+  });
+
+  it('is listed without bodies', async () => {
+    const bench = new InboxBench(ONCE);
+    await bench.deliver('a', '"12345678"', { 'x-one': '1' });
+    await bench.last.fail();
+    const [listed] = await bench.inbox.deadLetters.list();
+    expect(listed).toEqual({
+      id: 'a',
+      key: 'default',
+      sender: undefined,
+      headers: { 'webhook-id': 'a', 'x-one': '1' },
+      receivedAt: new Date(START),
+      bodyBytes: 10,
+      attempts: 1,
+      reason: 'dead',
+      error: 'it failed',
+      shelvedAt: new Date(START),
+    });
+    expect((await bench.inbox.deadLetters.get('a'))?.text()).toBe('"12345678"');
+  });
+
   it('is listed in pages', async () => {
     const bench = new InboxBench(ONCE);
     await bury(bench, 'a', 'b', 'c');

@@ -13,12 +13,17 @@ export class BrokenFiles {
   readonly missing: string = this.#scratch.file('missing.db');
   readonly ofAnotherProgram: string = this.#scratch.file('another.db');
   readonly ofANewerRelease: string = this.#scratch.file('newer.db');
+  readonly ofAnOlderRelease: string = this.#scratch.file('older.db');
+  readonly empty: string = this.#scratch.file('empty.db');
   readonly damaged: string = this.#scratch.file('damaged.db');
   readonly locked: string = this.#scratch.file('locked.db');
 
   constructor() {
     execute(this.ofAnotherProgram, 'CREATE TABLE users (name TEXT)');
-    for (const path of [this.ofANewerRelease, this.damaged, this.locked]) makeInbox(path);
+    for (const path of [this.ofANewerRelease, this.ofAnOlderRelease, this.damaged, this.locked])
+      makeInbox(path);
+    toFirstVersion(this.ofAnOlderRelease);
+    writeFileSync(this.empty, '');
     execute(this.ofANewerRelease, 'PRAGMA user_version = 1000');
     damage(this.damaged);
     this.#lock = new Database(this.locked);
@@ -41,6 +46,14 @@ export function execute(path: string, sql: string): void {
   const database = new Database(path);
   database.exec(sql);
   database.close();
+}
+
+/** As the first release left it. */
+export function toFirstVersion(path: string): void {
+  execute(
+    path,
+    'DROP INDEX shelf_key; ALTER TABLE shelf DROP COLUMN key; PRAGMA user_version = 1; PRAGMA wal_checkpoint(TRUNCATE)',
+  );
 }
 
 /** Leaves the first page, so that the file is still taken for what it was. */

@@ -18,7 +18,7 @@ import {
   settle,
   START,
 } from '../inbox/store-cases/store-words.ts';
-import { BrokenFiles, damage, execute, makeInbox } from './broken-files.ts';
+import { BrokenFiles, damage, execute, makeInbox, toFirstVersion } from './broken-files.ts';
 import { Scratch } from './scratch.ts';
 
 let scratch: Scratch;
@@ -167,6 +167,29 @@ describe('a file that another program has locked', () => {
   });
 });
 
+describe('a row that cannot be read', () => {
+  it.each([
+    ['headers that are no JSON', "UPDATE contents SET headers = '{' WHERE id = 'bad'"],
+    ['headers that are none', `UPDATE contents SET headers = '{"a":1}' WHERE id = 'bad'`],
+    ['an id that is not as we write it', String.raw`UPDATE contents SET id = '\x' WHERE id = 'bad'`],
+    ['nothing that it is for', "DELETE FROM contents WHERE id = 'bad'"],
+  ])('goes to the shelf, with the reason, and the rest go on: %s', async (_, sql) => {
+    const store = await opened(bed());
+    await put(store, [delivery('a'), delivery('bad'), delivery('b')]);
+    execute(scratch.file(), sql);
+    expect(idsOf(await claim(store, 9))).toEqual(['a', 'b']);
+    expect(await store.stats()).toMatchObject({ depth: 2, inFlight: 2, shelved: 1 });
+    const [dead] = await store.listShelved({ limit: 9, offset: 0 });
+    expect(dead).toMatchObject({ key: 'shop', reason: 'dead', attempts: 0 });
+    expect(dead?.error).toContain('cannot be read');
+    // Put back as it is, it comes to the same; and it can be thrown away.
+    expect(await store.redrive(null, { limit: 9, nowMs: START })).toHaveLength(1);
+    expect(await claim(store, 9)).toEqual([]);
+    expect(await store.purge(null, { limit: 9 })).toBe(1);
+    expect(await store.stats()).toMatchObject({ depth: 2, shelved: 0, shelvedBytes: 0 });
+  });
+});
+
 describe('a file of another version', () => {
   it('is refused when it is newer or not ours, and not changed', async () => {
     const files = new BrokenFiles();
@@ -178,6 +201,19 @@ describe('a file of another version', () => {
       await thrownBy(() => sqliteStore({ path }).open(START));
       expect(readFileSync(path).equals(before), path).toBe(true);
     }
+  });
+
+  it('is brought to the newest version when it is older, with all that is in it', async () => {
+    const before = await opened(bed());
+    await put(before, [delivery('waiting')]);
+    await put(before, [delivery('kept')], { isOverflow: true });
+    await before.close(START);
+    toFirstVersion(scratch.file());
+    const store = await opened(bed());
+    expect(await store.stats()).toMatchObject({ depth: 1, shelved: 1 });
+    expect(idsOf(await store.listShelved({ key: 'shop', limit: 9, offset: 0 }))).toEqual(['kept']);
+    await put(store, [delivery('kept too')], { isOverflow: true });
+    expect(await store.purge(null, { key: 'shop', limit: 9 })).toBe(2);
   });
 
   it('is made when a start was cut short before anything was written', async () => {

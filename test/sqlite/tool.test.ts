@@ -1,10 +1,12 @@
 import { execFile, type ExecFileException } from 'node:child_process';
+import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
+import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { root } from '../../tooling/packages.js';
 import { bury, claim, delivery, opened, put, START } from '../inbox/store-cases/store-words.ts';
-import { execute } from './broken-files.ts';
+import { BrokenFiles, execute } from './broken-files.ts';
 import { Scratch } from './scratch.ts';
 
 interface Ended {
@@ -37,8 +39,12 @@ afterEach(() => {
 const bed = () => ({ store: () => sqliteStore({ path: file }), dispose: () => undefined });
 
 function tool(...args: readonly string[]): Promise<Ended> {
+  return toolAs({}, ...args);
+}
+
+function toolAs(user: { uid?: number; gid?: number }, ...args: readonly string[]): Promise<Ended> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [TOOL, ...args], (error: ExecFileException | null, out, err) => {
+    execFile(process.execPath, [TOOL, ...args], user, (error: ExecFileException | null, out, err) => {
       resolve({ code: error === null ? 0 : Number(error.code), out, err });
     });
   });
@@ -128,11 +134,101 @@ describe('redrive and purge', () => {
   });
 });
 
+describe('--key', () => {
+  it('keeps to the deliveries of one key', async () => {
+    const store = await opened(bed());
+    await put(store, [delivery('first', { key: 'other' })], { isOverflow: true, nowMs: START + 9 });
+    await store.close(START);
+    expect(await json('dead', file, '--key', 'other')).toMatchObject({
+      shelved: 1,
+      deliveries: [{ id: 'first', key: 'other', bodyBytes: 14 }],
+    });
+    expect((await tool('dead', file, '--key', 'none')).out).toBe('The shelf is empty for the key "none".\n');
+    expect(await json('show', 'first', file, '--key', 'other')).toMatchObject({ reason: 'overflow' });
+    expect((await tool('show', 'first', file, '--key', 'none')).err).toBe(
+      'There is no delivery "first" of the key "none" on the shelf.\n',
+    );
+    expect(await json('purge', 'first', file, '--key', 'other')).toEqual({ purged: 1 });
+    expect(await json('redrive', 'all', file, '--key', 'shop')).toEqual({ redriven: 2 });
+  });
+});
+
+describe('a file that is not to be changed', () => {
+  const commands = [['status'], ['show', 'a'], ['redrive', 'all']];
+  let files: BrokenFiles;
+  beforeEach(() => {
+    files = new BrokenFiles();
+  });
+  afterEach(() => {
+    files.dispose();
+  });
+
+  it.each([
+    ['ofAnOlderRelease', 'ERR_WBP_SQLITE_VERSION'],
+    ['ofANewerRelease', 'ERR_WBP_SQLITE_VERSION'],
+    ['ofAnotherProgram', 'ERR_WBP_SQLITE_FOREIGN'],
+    ['empty', 'ERR_WBP_SQLITE_FOREIGN'],
+    ['damaged', 'ERR_WBP_SQLITE_DAMAGED'],
+  ] as const)('is not, whatever the command: %s', async (name, code) => {
+    const path = files[name];
+    const before = readFileSync(path);
+    for (const command of commands) {
+      const { code: exit, out, err } = await tool(...command, path);
+      expect({ exit, out }, command.join(' ')).toEqual({ exit: 1, out: '' });
+      expect(err).toMatch(new RegExp(`^.*${code}.*\n$`));
+      expect(readFileSync(path).equals(before), command.join(' ')).toBe(true);
+    }
+  });
+
+  it('says which version it has, and what to do about it', async () => {
+    const { err } = await tool('status', files.ofAnOlderRelease);
+    expect(err).toContain('has version 1. Start the receiver of this release on it');
+  });
+
+  it('is left as it is by who reads, also while another holds its write lock', async () => {
+    const lock = new Database(file);
+    lock.exec('BEGIN IMMEDIATE');
+    expect((await tool('dead', file)).code).toBe(0);
+    lock.exec('ROLLBACK');
+    lock.close();
+    const before = readFileSync(file);
+    for (const command of [['status'], ['dead'], ['show', 'first']]) await tool(...command, file);
+    expect(readFileSync(file).equals(before)).toBe(true);
+  });
+});
+
+describe('a file that cannot be opened', () => {
+  it('is told in one line: a folder, a folder in the way, a name that is too long', async () => {
+    expect((await tool('status', scratch.folder)).err).toBe(`${scratch.folder} is not a file.\n`);
+    for (const path of [join(file, 'below.db'), scratch.file('x'.repeat(300))]) {
+      const { code, err } = await tool('status', path);
+      expect(code).toBe(1);
+      expect(err).toMatch(/^.* cannot be opened: (?:ENOTDIR|ENAMETOOLONG).*ERR_WBP_SQLITE_OPEN.*\n$/);
+    }
+  });
+
+  it('is told in one line: what this user may not see', async () => {
+    // Root may see everything, so it asks as nobody.
+    const asNobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+    chmodSync(scratch.folder, 0o755);
+    chmodSync(file, 0o000);
+    const unreadable = await toolAs(asNobody, 'status', file);
+    chmodSync(scratch.folder, 0o000);
+    const hidden = await toolAs(asNobody, 'dead', file);
+    chmodSync(scratch.folder, 0o755);
+    for (const { code, out, err } of [unreadable, hidden]) {
+      expect({ code, out }).toEqual({ code: 1, out: '' });
+      expect(err).toMatch(/^.* cannot be opened: .*ERR_WBP_SQLITE_OPEN.*\n$/);
+    }
+  });
+});
+
 describe('a mistake', () => {
   it.each([
     [['stauts', 'x.db'], 'There is no command "stauts". Try --help.\n'],
     [['status'], 'The file is missing. Try --help.\n'],
     [['show'], 'show needs the id of a delivery. Try --help.\n'],
+    [['status', 'a', '--key', 'k'], 'status takes no --key. Try --help.\n'],
     [['status', 'a', 'b'], '"b" is one argument too many. Try --help.\n'],
     [['dead', 'a', '--limit', '0'], '--limit must be an integer, at least 1, but was "0". Try --help.\n'],
   ])('is told in a sentence: %s', async (args, err) => {

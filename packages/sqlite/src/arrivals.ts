@@ -26,7 +26,7 @@ export class Arrivals {
       VALUES (?, ?, 0, ?, 0, 0, ?)`,
     );
     this.#shelve = connection.prepare(
-      `INSERT INTO shelf (seq, id, reason, error, attempts, shelved_ms) VALUES (?, ?, 'overflow', '', 0, ?)`,
+      `INSERT INTO shelf (seq, key, id, reason, error, attempts, shelved_ms) VALUES (?, ?, ?, 'overflow', '', 0, ?)`,
     );
   }
 
@@ -52,7 +52,7 @@ export class Arrivals {
           rawBody,
         ]) as [number];
         if (isOverflow) {
-          this.#shelve.run([seq, id, nowMs]);
+          this.#shelve.run([seq, key, id, nowMs]);
           changes.shelved += 1;
           changes.shelvedBytes += bytes;
         } else {

@@ -1,8 +1,9 @@
 import type { ClaimedDelivery } from '@webhook-backpressure/core';
 import type { Connection, Statement } from './connection.ts';
-import { CONTENTS, deliveryOf, type ContentsRow } from './contents.ts';
+import { CONTENTS, deliveryOf, isIntact, type ContentsRow } from './contents.ts';
 import type { Owners } from './owners.ts';
 import type { Changes, Totals } from './totals.ts';
+import { Unreadable } from './unreadable.ts';
 
 /** How a claim is asked for. */
 export interface ClaimOptions {
@@ -24,6 +25,7 @@ const PROMOTED_AT_ONCE = 1000;
 export class Claims {
   readonly #totals: Totals;
   readonly #owners: Owners;
+  readonly #unreadable: Unreadable;
   readonly #promote: Statement;
   readonly #readyAfter: Statement;
   readonly #firstReady: Statement;
@@ -39,6 +41,7 @@ export class Claims {
   constructor(connection: Connection, totals: Totals, owners: Owners) {
     this.#totals = totals;
     this.#owners = owners;
+    this.#unreadable = new Unreadable(connection);
     this.#promote = connection.prepare(
       `UPDATE queue SET state = CASE WHEN strandings > 0 THEN 3 ELSE 0 END
       WHERE seq IN (SELECT seq FROM queue WHERE state = 1 AND due_ms <= ? ORDER BY due_ms LIMIT ?)`,
@@ -82,8 +85,8 @@ export class Claims {
         const seq = suspect === undefined ? this.#takeTurn() : suspect[0];
         if (suspect !== undefined) mayTakeSuspect = false;
         if (seq !== undefined) {
-          claimed.push(this.#take(seq, self, options));
-          changes.inFlight += 1;
+          const taken = this.#take(seq, self, options, changes);
+          if (taken !== undefined) claimed.push(taken);
         } else if (isLookDue) {
           break;
         } else {
@@ -118,9 +121,19 @@ export class Claims {
     return next[0];
   }
 
-  #take(seq: number, self: number, { leaseMs, nowMs }: ClaimOptions): ClaimedDelivery {
+  #take(
+    seq: number,
+    self: number,
+    { leaseMs, nowMs }: ClaimOptions,
+    changes: Changes,
+  ): ClaimedDelivery | undefined {
+    const row = this.#contents.get([seq]) as ContentsRow | undefined;
+    if (row === undefined || !isIntact(row)) {
+      this.#unreadable.bury(seq, nowMs, changes);
+      return undefined;
+    }
     const [attempt, strandings] = this.#hold.get([self, nowMs + leaseMs, seq]) as [number, number];
-    const delivery = deliveryOf(this.#contents.get([seq]) as ContentsRow);
-    return { ...delivery, attempt, strandings };
+    changes.inFlight += 1;
+    return { ...deliveryOf(row), attempt, strandings };
   }
 }

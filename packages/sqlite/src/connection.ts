@@ -1,3 +1,4 @@
+import { pathToFileURL } from 'node:url';
 import Database from 'libsql';
 import { explain, isLocked } from './failure.ts';
 
@@ -6,6 +7,16 @@ const CACHE_KIB = 16_384;
 /** To what the file of recent changes is cut back after a burst. */
 const WAL_BYTES = 16_777_216;
 const LOCKED_PAUSE_MS = 10;
+
+/**
+ * - `make`: to read and write, and made when it is not there
+ * - `write`: the same, but never made
+ * - `read`: whatever is asked of it, it is not changed
+ */
+export type Mode = 'make' | 'write' | 'read';
+
+/** libsql has no option for it, but SQLite understands it as part of a URI. */
+const URI_MODE = { write: 'rw', read: 'ro' };
 
 /** What can be bound to a parameter. */
 export type Value = string | number | Uint8Array | null;
@@ -25,10 +36,11 @@ export class Connection {
   readonly #begin: Statement;
   readonly #commit: Statement;
 
-  constructor(path: string, busyTimeoutMs: number) {
+  constructor(path: string, busyTimeoutMs: number, mode: Mode = 'make') {
     this.path = path;
+    const name = mode === 'make' ? path : `${pathToFileURL(path).href}?mode=${URI_MODE[mode]}`;
     try {
-      this.#database = new Database(path, { timeout: busyTimeoutMs });
+      this.#database = new Database(name, { timeout: busyTimeoutMs });
     } catch (error) {
       throw explain(error, path);
     }

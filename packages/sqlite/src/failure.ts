@@ -22,7 +22,10 @@ const EXPLANATIONS = new Map<number, readonly [BackpressureErrorCode, string]>([
   [RESULT.NOTADB, ['ERR_WBP_SQLITE_DAMAGED', 'is no SQLite file, or its beginning is damaged']],
   [
     RESULT.CANTOPEN,
-    ['ERR_WBP_SQLITE_OPEN', 'cannot be opened: its folder is missing or closed to us, or it is a folder'],
+    [
+      'ERR_WBP_SQLITE_OPEN',
+      'cannot be opened: it is not there, or a folder, or this user may not enter its folder or open it',
+    ],
   ],
 ]);
 

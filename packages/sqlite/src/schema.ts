@@ -87,11 +87,33 @@ const MIGRATIONS: readonly string[] = [
 
   PRAGMA application_id = ${String(APPLICATION_ID)};
   `,
+  // The shelf is looked at by key as well.
+  `
+  ALTER TABLE shelf ADD COLUMN key TEXT NOT NULL DEFAULT '';
+  UPDATE shelf SET key = coalesce((SELECT key FROM contents WHERE contents.seq = shelf.seq), '');
+  CREATE INDEX shelf_key ON shelf (key, shelved_ms);
+  `,
 ];
 
 /** Throws unless the file is an inbox's, of a version that is known, or empty. Changes nothing. */
 export function checkFile(connection: Connection): void {
   versionOf(connection);
+}
+
+/** Throws unless the file is an inbox's, of the newest version. Changes nothing. */
+export function checkNewest(connection: Connection): void {
+  const version = versionOf(connection);
+  const { path } = connection;
+  if (version === 0)
+    throw new BackpressureError(
+      'ERR_WBP_SQLITE_FOREIGN',
+      `${path} is empty: it is not the file of an inbox.`,
+    );
+  if (version < MIGRATIONS.length)
+    throw new BackpressureError(
+      'ERR_WBP_SQLITE_VERSION',
+      `${path} has version ${String(version)}. Start the receiver of this release on it, which brings it to version ${String(MIGRATIONS.length)}.`,
+    );
 }
 
 /** Brings the file to the newest version, all steps or none. */

@@ -47,7 +47,7 @@ export class Settlements {
       'INSERT OR REPLACE INTO completed (key, id, completed_ms) VALUES (?, ?, ?)',
     );
     this.#shelve = connection.prepare(
-      `INSERT INTO shelf (seq, id, reason, error, attempts, shelved_ms) VALUES (?, ?, 'dead', ?, ?, ?)`,
+      `INSERT INTO shelf (seq, key, id, reason, error, attempts, shelved_ms) VALUES (?, ?, ?, 'dead', ?, ?, ?)`,
     );
   }
 
@@ -95,7 +95,7 @@ export class Settlements {
         this.#release.run([nowMs, seq]);
         return;
       case 'dead':
-        this.#shelve.run([seq, id, encodeText(settlement.error), settlement.attempt, nowMs]);
+        this.#shelve.run([seq, key, id, encodeText(settlement.error), settlement.attempt, nowMs]);
         changes.shelved += 1;
         changes.shelvedBytes += bytes;
         break;

@@ -1,11 +1,16 @@
-import type { DeliveryRef, ShelvedDelivery } from '@webhook-backpressure/core';
-import type { Connection, Statement } from './connection.ts';
-import { CONTENTS, deliveryOf, type ContentsRow } from './contents.ts';
+import type {
+  DeliveryRef,
+  ListedDelivery,
+  ShelfScope,
+  ShelvedDelivery,
+  StoredDelivery,
+} from '@webhook-backpressure/core';
+import type { Connection, Statement, Value } from './connection.ts';
+import { CONTENTS, deliveryOf, FACTS, factsOf, type ContentsRow, type FactsRow } from './contents.ts';
 import { decodeText, encodeText } from './text.ts';
 import type { Totals } from './totals.ts';
 
-type ShelvedRow = readonly [
-  ...ContentsRow,
+type ShelvingRow = readonly [
   attempts: number,
   reason: 'dead' | 'overflow',
   error: string,
@@ -13,15 +18,26 @@ type ShelvedRow = readonly [
 ];
 type TakenRow = readonly [seq: number, key: string, id: string, bytes: number, receivedAtMs: number];
 
+const SHELVING = 's.attempts, s.reason, s.error, s.shelved_ms';
+const SHELVED = 'FROM shelf s JOIN contents c ON c.seq = s.seq';
+const TAKEN = 'SELECT c.seq, c.key, c.id, c.bytes, c.received_ms';
 const ORDER = 'ORDER BY s.shelved_ms, s.seq LIMIT ?';
+
+/** The same question of all, of a key, of an id, and of both: each has its own index. */
+interface Questions {
+  readonly ofAll: Statement;
+  readonly ofKey: Statement;
+  readonly ofId: Statement;
+  readonly ofBoth: Statement;
+}
 
 /** What will not be tried again by itself. */
 export class Shelf {
   readonly #totals: Totals;
-  readonly #list: Statement;
-  readonly #get: Statement;
-  readonly #oldest: Statement;
-  readonly #oldestOfId: Statement;
+  readonly #list: Questions;
+  readonly #get: Questions;
+  readonly #oldest: Questions;
+  readonly #count: Statement;
   readonly #unshelve: Statement;
   readonly #moveToEnd: Statement;
   readonly #queue: Statement;
@@ -29,14 +45,20 @@ export class Shelf {
 
   constructor(connection: Connection, totals: Totals) {
     this.#totals = totals;
-    const shelved = `SELECT ${CONTENTS}, s.attempts, s.reason, s.error, s.shelved_ms
-      FROM shelf s JOIN contents c ON c.seq = s.seq`;
-    this.#list = connection.prepare(`${shelved} ${ORDER} OFFSET ?`);
-    this.#get = connection.prepare(`${shelved} WHERE s.id = ? ${ORDER}`);
-    const taken =
-      'SELECT c.seq, c.key, c.id, c.bytes, c.received_ms FROM shelf s JOIN contents c ON c.seq = s.seq';
-    this.#oldest = connection.prepare(`${taken} ${ORDER}`);
-    this.#oldestOfId = connection.prepare(`${taken} WHERE s.id = ? ${ORDER}`);
+    const questions = (select: string, order: string): Questions => {
+      const ask = (condition: string): Statement =>
+        connection.prepare(`${select} ${SHELVED} ${condition} ${order}`);
+      return {
+        ofAll: ask(''),
+        ofKey: ask('WHERE s.key = ?'),
+        ofId: ask('WHERE s.id = ?'),
+        ofBoth: ask('WHERE c.key = ? AND c.id = ?'),
+      };
+    };
+    this.#list = questions(`SELECT ${SHELVING}, length(c.body), ${FACTS}`, `${ORDER} OFFSET ?`);
+    this.#get = questions(`SELECT ${SHELVING}, ${CONTENTS}`, ORDER);
+    this.#oldest = questions(TAKEN, ORDER);
+    this.#count = connection.prepare('SELECT count(*) FROM shelf WHERE key = ?');
     this.#unshelve = connection.prepare('DELETE FROM shelf WHERE seq = ?');
     this.#moveToEnd = connection.prepare(
       'UPDATE contents SET seq = (SELECT max(seq) + 1 FROM contents) WHERE seq = ? RETURNING seq',
@@ -48,18 +70,31 @@ export class Shelf {
     this.#remove = connection.prepare('DELETE FROM contents WHERE seq = ?');
   }
 
-  list(limit: number, offset: number): readonly ShelvedDelivery[] {
-    return (this.#list.all([limit, offset]) as ShelvedRow[]).map(shelvedOf);
+  list(scope: ShelfScope, limit: number, offset: number): readonly ListedDelivery[] {
+    const rows = ask(this.#list, null, scope, [limit, offset]) as [...ShelvingRow, number, ...FactsRow][];
+    return rows.map(([attempts, reason, error, shelvedAtMs, bodyBytes, ...facts]) => ({
+      ...factsOf(facts),
+      bodyBytes,
+      ...shelvingOf([attempts, reason, error, shelvedAtMs]),
+    }));
   }
 
-  get(id: string): ShelvedDelivery | undefined {
-    const row = this.#get.get([encodeText(id), 1]) as ShelvedRow | undefined;
-    return row === undefined ? undefined : shelvedOf(row);
+  get(id: string, scope: ShelfScope): ShelvedDelivery | undefined {
+    const [row] = ask(this.#get, id, scope, [1]) as [...ShelvingRow, ...ContentsRow][];
+    if (row === undefined) return undefined;
+    const [attempts, reason, error, shelvedAtMs, ...contents] = row;
+    return { ...deliveryOf(contents), ...shelvingOf([attempts, reason, error, shelvedAtMs]) };
   }
 
-  redrive(id: string | null, limit: number, nowMs: number): readonly DeliveryRef[] {
+  /** How many of a key: what is asked by hand, since it counts them. */
+  count(key: string): number {
+    const [count] = this.#count.get([encodeText(key)]) as [number];
+    return count;
+  }
+
+  redrive(id: string | null, scope: ShelfScope, limit: number, nowMs: number): readonly DeliveryRef[] {
     return this.#totals.transaction((changes) =>
-      this.#take(id, limit).map(([seq, key, storedId, bytes, receivedAtMs]) => {
+      this.#take(id, scope, limit).map(([seq, key, storedId, bytes, receivedAtMs]) => {
         // It is put anew: behind what is due at the same time.
         const [newSeq] = this.#moveToEnd.get([seq]) as [number];
         this.#queue.run([newSeq, key, nowMs, receivedAtMs]);
@@ -72,9 +107,9 @@ export class Shelf {
     );
   }
 
-  purge(id: string | null, limit: number): number {
+  purge(id: string | null, scope: ShelfScope, limit: number): number {
     return this.#totals.transaction((changes) => {
-      const taken = this.#take(id, limit);
+      const taken = this.#take(id, scope, limit);
       for (const [seq, , , bytes] of taken) {
         this.#remove.run([seq]);
         changes.shelved -= 1;
@@ -84,21 +119,27 @@ export class Shelf {
     });
   }
 
-  #take(id: string | null, limit: number): readonly TakenRow[] {
-    const rows = id === null ? this.#oldest.all([limit]) : this.#oldestOfId.all([encodeText(id), limit]);
-    for (const [seq] of rows as TakenRow[]) this.#unshelve.run([seq]);
-    return rows as TakenRow[];
+  #take(id: string | null, scope: ShelfScope, limit: number): readonly TakenRow[] {
+    const rows = ask(this.#oldest, id, scope, [limit]) as TakenRow[];
+    for (const [seq] of rows) this.#unshelve.run([seq]);
+    return rows;
   }
 }
 
-function shelvedOf(row: ShelvedRow): ShelvedDelivery {
-  const [key, id, isIdGenerated, sender, headers, receivedAtMs, body, attempts, reason, error, shelvedAtMs] =
-    row;
-  return {
-    ...deliveryOf([key, id, isIdGenerated, sender, headers, receivedAtMs, body]),
-    attempts,
-    reason,
-    error: decodeText(error),
-    shelvedAtMs,
-  };
+function ask(
+  { ofAll, ofKey, ofId, ofBoth }: Questions,
+  id: string | null,
+  { key }: ShelfScope,
+  page: readonly Value[],
+): readonly unknown[] {
+  if (key === undefined) return id === null ? ofAll.all(page) : ofId.all([encodeText(id), ...page]);
+  const name = encodeText(key);
+  return id === null ? ofKey.all([name, ...page]) : ofBoth.all([name, encodeText(id), ...page]);
+}
+
+function shelvingOf([attempts, reason, error, shelvedAtMs]: ShelvingRow): Omit<
+  ShelvedDelivery,
+  keyof StoredDelivery
+> {
+  return { attempts, reason, error: decodeText(error), shelvedAtMs };
 }

@@ -7,6 +7,12 @@ export function encodeText(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
+/** What was not written by {@link encodeText} is given back as it stands. */
 export function decodeText(stored: string): string {
-  return stored.includes('\\') ? (JSON.parse(`"${stored}"`) as string) : stored;
+  if (!stored.includes('\\')) return stored;
+  try {
+    return JSON.parse(`"${stored}"`) as string;
+  } catch {
+    return stored;
+  }
 }

@@ -1,3 +1,4 @@
+import type { DeliveryRef } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import type { BedOf } from '../store-bed.ts';
 import {
@@ -23,7 +24,7 @@ export function shelf(bed: BedOf): void {
       await put(store, [one]);
       await settle(store, ends.failed(await claimOne(store), START));
       await settle(store, ends.dead(await claimOne(store), 'Ünfug'), START + 7);
-      const { rawBody, ...shelved } = (await store.getShelved('a')) ?? one;
+      const { rawBody, ...shelved } = (await store.getShelved('a', {})) ?? one;
       const { rawBody: body, ...rest } = one;
       expect(shelved).toEqual({
         ...rest,
@@ -49,7 +50,7 @@ export function shelf(bed: BedOf): void {
       expect(
         await put(store, [delivery('a'), delivery('b'), delivery('c')], { limits, isOverflow: true }),
       ).toEqual(['duplicate', 'stored', 'full']);
-      expect(await store.getShelved('b')).toMatchObject({
+      expect(await store.getShelved('b', {})).toMatchObject({
         attempts: 0,
         reason: 'overflow',
         error: '',
@@ -85,7 +86,7 @@ export function shelf(bed: BedOf): void {
       const store = await opened(bed());
       await put(store, [delivery('waiting')]);
       for (const id of ['waiting', 'unknown', '__proto__']) {
-        expect(await store.getShelved(id)).toBeUndefined();
+        expect(await store.getShelved(id, {})).toBeUndefined();
         expect(await store.redrive(id, { limit: 9, nowMs: START })).toEqual([]);
         expect(await store.purge(id, { limit: 9 })).toBe(0);
       }
@@ -99,7 +100,7 @@ export function shelf(bed: BedOf): void {
       const nowMs = START + LEASE;
       await settle(other, ends.dead(await claimOne(other, nowMs)), nowMs);
       expect(await other.redrive('a', { limit: 1, nowMs })).toEqual([{ key: 'shop', id: 'a' }]);
-      expect(await other.getShelved('a')).toBeUndefined();
+      expect(await other.getShelved('a', {})).toBeUndefined();
       expect(await claimOne(other, nowMs)).toMatchObject({
         id: 'a',
         attempt: 1,
@@ -126,6 +127,63 @@ export function shelf(bed: BedOf): void {
       expect(await store.redrive('a', { limit: 1, nowMs: START })).toHaveLength(1);
       expect(await store.purge('a', { limit: 9 })).toBe(1);
       expect(idsOf(await store.listShelved({ limit: 9, offset: 0 }))).toEqual(['b']);
+    });
+
+    it('keeps to one key where one is given, and finds nothing under another', async () => {
+      const store = await opened(bed());
+      const of = (key: string, ...ids: readonly string[]): Promise<unknown> =>
+        put(
+          store,
+          ids.map((id) => delivery(id, { key })),
+          { isOverflow: true },
+        );
+      await of('x', 'a', 'b');
+      await of('y', 'a', 'c');
+      await of('', 'a');
+      const names = (ones: readonly DeliveryRef[]): string[] => ones.map(({ key, id }) => `${key}/${id}`);
+      const list = async (key?: string): Promise<string[]> =>
+        names(await store.listShelved({ key, limit: 9, offset: 0 }));
+      const nowMs = START;
+
+      expect([await list('x'), await list('z'), await list('')]).toEqual([['x/a', 'x/b'], [], ['/a']]);
+      expect(names(await store.listShelved({ key: 'x', limit: 1, offset: 1 }))).toEqual(['x/b']);
+      expect(await store.getShelved('a', { key: 'y' })).toMatchObject({ key: 'y', id: 'a' });
+      expect(await store.getShelved('c', { key: 'x' })).toBeUndefined();
+      expect(await store.redrive('c', { key: 'x', limit: 9, nowMs })).toEqual([]);
+      expect(await store.purge('c', { key: 'x', limit: 9 })).toBe(0);
+
+      expect(names(await store.redrive('a', { key: 'y', limit: 9, nowMs }))).toEqual(['y/a']);
+      expect(await store.purge('a', { key: '', limit: 9 })).toBe(1);
+      expect(await list()).toEqual(['x/a', 'x/b', 'y/c']);
+      expect(names(await store.redrive(null, { key: 'x', limit: 1, nowMs }))).toEqual(['x/a']);
+      expect(await store.purge(null, { key: 'x', limit: 9 })).toBe(1);
+      expect(await list()).toEqual(['y/c']);
+      expect(await store.stats()).toMatchObject({ depth: 2, shelved: 1 });
+    });
+
+    it('is listed without the bodies, which may be large, but says how large', async () => {
+      const store = await opened(bed());
+      const bodies = [new Uint8Array(), new Uint8Array(70_000)];
+      await put(
+        store,
+        bodies.map((rawBody, at) => delivery(String(at), { rawBody, sender: 'github' })),
+        { isOverflow: true },
+      );
+      const listed = await store.listShelved({ limit: 9, offset: 0 });
+      expect(listed.map(({ bodyBytes }) => bodyBytes)).toEqual([0, 70_000]);
+      expect(listed[1]).toEqual({
+        id: '1',
+        key: 'shop',
+        isIdGenerated: false,
+        sender: 'github',
+        headers: { 'content-type': 'application/json' },
+        receivedAtMs: START,
+        bodyBytes: 70_000,
+        attempts: 0,
+        reason: 'overflow',
+        error: '',
+        shelvedAtMs: START,
+      });
     });
 
     it('forgets the ids of what is purged, so that they may come again', async () => {

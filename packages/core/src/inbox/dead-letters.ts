@@ -1,8 +1,8 @@
 import { invalid } from '../errors.ts';
 import { inboxDelivery } from './inbox-delivery.ts';
-import type { DeadLetter, DeadLetters } from './inbox.ts';
+import type { DeadLetter, DeadLetters, DeadLetterScope, ListedDeadLetter } from './inbox.ts';
 import type { InboxReport } from './inbox-report.ts';
-import type { DeliveryRef, InboxStore, ShelvedDelivery } from './inbox-store.ts';
+import type { DeliveryRef, InboxStore, ListedDelivery, ShelvedDelivery } from './inbox-store.ts';
 import { nextTurn } from './turn.ts';
 
 /** So many are moved by one call of the store, so that deliveries can be stored in between. */
@@ -33,32 +33,36 @@ export function deadLetters({ store, report, wallMs, restored }: ShelfSurroundin
     }
   };
   return {
-    async list({ limit = DEFAULT_LIMIT, offset = 0 } = {}) {
+    async list(options = {}) {
+      const key = checkedKey(options);
+      const { limit = DEFAULT_LIMIT, offset = 0 } = options;
       if (!Number.isSafeInteger(limit) || limit < 1) {
         throw invalid('ERR_WBP_DEAD_LETTERS', 'limit', 'an integer, at least 1', limit);
       }
       if (!Number.isSafeInteger(offset) || offset < 0) {
         throw invalid('ERR_WBP_DEAD_LETTERS', 'offset', 'an integer, at least 0', offset);
       }
-      return (await store.listShelved({ limit, offset })).map(deadLetter);
+      return (await store.listShelved({ key, limit, offset })).map(listed);
     },
-    async get(id) {
-      const shelved = await store.getShelved(checkedId(id));
+    async get(id, options = {}) {
+      const shelved = await store.getShelved(checkedId(id), { key: checkedKey(options) });
       return shelved === undefined ? undefined : deadLetter(shelved);
     },
-    async redrive(id) {
+    async redrive(id, options = {}) {
       const which = checkedId(id) === 'all' ? null : id;
+      const key = checkedKey(options);
       const count = await inParts(async (limit) => {
-        const part = await store.redrive(which, { limit, nowMs: wallMs() });
+        const part = await store.redrive(which, { key, limit, nowMs: wallMs() });
         await restored(part);
         return part.length;
       });
       if (count > 0) report.emit({ type: 'redriven', count });
       return count;
     },
-    async purge(id) {
+    async purge(id, options = {}) {
       const which = checkedId(id) === 'all' ? null : id;
-      const count = await inParts(async (limit) => await store.purge(which, { limit }));
+      const key = checkedKey(options);
+      const count = await inParts(async (limit) => await store.purge(which, { key, limit }));
       if (count > 0) report.emit({ type: 'purged', count });
       return count;
     },
@@ -68,6 +72,24 @@ export function deadLetters({ store, report, wallMs, restored }: ShelfSurroundin
 function checkedId(id: string): string {
   if (typeof (id as unknown) !== 'string') throw invalid('ERR_WBP_DEAD_LETTERS', 'id', 'a string', id);
   return id;
+}
+
+/** Where the key is not understood, nothing is done: left out, it would mean every key. */
+function checkedKey(options: DeadLetterScope): string | undefined {
+  if (typeof (options as unknown) !== 'object' || (options as unknown) === null)
+    throw invalid('ERR_WBP_DEAD_LETTERS', 'options', 'an object', options);
+  const { key } = options;
+  if (key !== undefined && typeof (key as unknown) !== 'string')
+    throw invalid('ERR_WBP_DEAD_LETTERS', 'key', 'a string', key);
+  return key;
+}
+
+function listed({ receivedAtMs, shelvedAtMs, ...shelved }: ListedDelivery): ListedDeadLetter {
+  const { id, key, sender, headers, attempts, reason, error, bodyBytes } = shelved;
+  return {
+    ...{ id, key, sender, headers, receivedAt: new Date(receivedAtMs), bodyBytes },
+    ...{ attempts, reason, error, shelvedAt: new Date(shelvedAtMs) },
+  };
 }
 
 function deadLetter(shelved: ShelvedDelivery): DeadLetter {

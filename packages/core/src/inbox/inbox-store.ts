@@ -89,6 +89,16 @@ export interface ShelvedDelivery extends StoredDelivery {
   readonly shelvedAtMs: number;
 }
 
+/** A delivery on the shelf, without its body: bodies may be large, and lists long. */
+export interface ListedDelivery extends Omit<ShelvedDelivery, 'rawBody'> {
+  readonly bodyBytes: number;
+}
+
+/** Narrows what is asked of the shelf to one key; of any when it is left out. */
+export interface ShelfScope {
+  readonly key?: string | undefined;
+}
+
 /** What is stored. */
 export interface StoreStats {
   /** Unfinished: ready, waiting for a retry, or in flight. */
@@ -155,22 +165,21 @@ export interface InboxStore {
    */
   nextDueMs(): Awaitable<number | undefined>;
   /** The shelf, the oldest first; of those shelved at the same time in any order, but always the same. */
-  listShelved(options: {
-    readonly limit: number;
-    readonly offset: number;
-  }): Awaitable<readonly ShelvedDelivery[]>;
+  listShelved(
+    options: ShelfScope & { readonly limit: number; readonly offset: number },
+  ): Awaitable<readonly ListedDelivery[]>;
   /** The delivery of this id that was shelved first. */
-  getShelved(id: string): Awaitable<ShelvedDelivery | undefined>;
+  getShelved(id: string, scope: ShelfScope): Awaitable<ShelvedDelivery | undefined>;
   /**
    * Puts deliveries of this id, or with null of any, back from the shelf, the oldest first, due at once, with no
    * attempts and strandings behind them, and without asking for a place. At most `limit`. Returns which.
    */
   redrive(
     id: string | null,
-    options: { readonly limit: number; readonly nowMs: number },
+    options: ShelfScope & { readonly limit: number; readonly nowMs: number },
   ): Awaitable<readonly DeliveryRef[]>;
   /** Throws deliveries of this id, or with null of any, off the shelf, and forgets their ids. Returns how many. */
-  purge(id: string | null, options: { readonly limit: number }): Awaitable<number>;
+  purge(id: string | null, options: ShelfScope & { readonly limit: number }): Awaitable<number>;
   /**
    * Forgets ids that were completed before `beforeMs`, and beyond that the oldest ones until `keep` are left. At most
    * `limit`. Returns how many.

@@ -104,15 +104,28 @@ export interface DeadLetter extends InboxDelivery {
   readonly shelvedAt: Date;
 }
 
+/** What a list tells of it: all but the body, which {@link DeadLetters.get} has. */
+export interface ListedDeadLetter extends Omit<DeadLetter, 'rawBody' | 'text' | 'json'> {
+  readonly bodyBytes: number;
+}
+
+/** Narrows a call to one key. Ids are unique within a key only. Default: any key. */
+export interface DeadLetterScope {
+  key?: string | undefined;
+}
+
 /** The shelf. What the store throws, its calls reject with. */
 export interface DeadLetters {
-  /** The oldest first. `limit`: from 1, default 100. `offset`: from 0, default 0. */
-  list(options?: { limit?: number | undefined; offset?: number | undefined }): Promise<readonly DeadLetter[]>;
-  get(id: string): Promise<DeadLetter | undefined>;
-  /** Puts those of this id, of any key, or with `all` all that are there now, back among the stored, with all attempts before it. How many? */
-  redrive(id: string): Promise<number>;
-  /** Throws those of this id, of any key, or with `all` all that are there now, away; their ids are forgotten. How many? */
-  purge(id: string): Promise<number>;
+  /** The oldest first, without their bodies. `limit`: from 1, default 100. `offset`: from 0, default 0. */
+  list(
+    options?: DeadLetterScope & { limit?: number | undefined; offset?: number | undefined },
+  ): Promise<readonly ListedDeadLetter[]>;
+  /** The one of this id, whole; of several keys, the one that was shelved first. */
+  get(id: string, options?: DeadLetterScope): Promise<DeadLetter | undefined>;
+  /** Puts those of this id, or with `all` all that are there now, back among the stored, with all attempts before it. How many? */
+  redrive(id: string, options?: DeadLetterScope): Promise<number>;
+  /** Throws those of this id, or with `all` all that are there now, away; their ids are forgotten. How many? */
+  purge(id: string, options?: DeadLetterScope): Promise<number>;
 }
 
 /** What a shutdown came to, counted from the call of `close`. */

@@ -11,7 +11,7 @@ import {
   type StoreLimits,
   type StoreStats,
 } from './inbox-store.ts';
-import { MemoryShelf, type Shelved } from './memory-shelf.ts';
+import { MemoryShelf, type Selection, type Shelved } from './memory-shelf.ts';
 
 /** An unfinished delivery. */
 interface Entry extends Heaped {
@@ -152,15 +152,15 @@ export class MemoryBank {
     return next === Infinity ? undefined : next;
   }
 
-  redrive(id: string | null, limit: number, nowMs: number): DeliveryRef[] {
-    return this.shelf.take(id, limit).map(({ delivery, bytes }) => {
+  redrive(which: Selection, nowMs: number): DeliveryRef[] {
+    return this.shelf.take(which).map(({ delivery, bytes }) => {
       this.#add(delivery, bytes, nowMs);
       return { key: delivery.key, id: delivery.id };
     });
   }
 
-  purge(id: string | null, limit: number): number {
-    const taken = this.shelf.take(id, limit);
+  purge(which: Selection): number {
+    const taken = this.shelf.take(which);
     for (const { delivery } of taken) this.#forget(delivery);
     return taken.length;
   }

@@ -1,4 +1,4 @@
-import type { ShelvedDelivery, StoredDelivery } from './inbox-store.ts';
+import type { ListedDelivery, ShelvedDelivery, StoredDelivery } from './inbox-store.ts';
 
 /** What is on the shelf. */
 export interface Shelved {
@@ -8,6 +8,13 @@ export interface Shelved {
   readonly reason: ShelvedDelivery['reason'];
   readonly error: string;
   readonly shelvedAtMs: number;
+}
+
+/** Those of an id, or with null of any, and of a key, or with undefined of any; the oldest, at most `limit`. */
+export interface Selection {
+  readonly id: string | null;
+  readonly key: string | undefined;
+  readonly limit: number;
 }
 
 /** The shelf, in the order in which deliveries came onto it. */
@@ -28,31 +35,36 @@ export class MemoryShelf {
     return shelved;
   }
 
-  get(id: string): ShelvedDelivery | undefined {
-    const [first] = this.#byId.get(id) ?? [];
-    return first === undefined ? undefined : shown(first);
+  get(id: string, key: string | undefined): ShelvedDelivery | undefined {
+    const [first] = this.#find({ id, key, limit: 1 });
+    if (first === undefined) return undefined;
+    const { delivery, attempts, reason, error, shelvedAtMs } = first;
+    return { ...delivery, attempts, reason, error, shelvedAtMs };
   }
 
-  list(limit: number, offset: number): ShelvedDelivery[] {
-    const listed: ShelvedDelivery[] = [];
-    let passed = 0;
-    for (const one of this.#all) {
-      if (listed.length >= limit) break;
-      if (passed >= offset) listed.push(shown(one));
-      passed += 1;
-    }
-    return listed;
+  list(key: string | undefined, limit: number, offset: number): ListedDelivery[] {
+    return this.#find({ id: null, key, limit: offset + limit })
+      .slice(offset)
+      .map(({ delivery, attempts, reason, error, shelvedAtMs }) => {
+        const { rawBody, ...rest } = delivery;
+        return { ...rest, bodyBytes: rawBody.byteLength, attempts, reason, error, shelvedAtMs };
+      });
   }
 
-  /** Takes those of this id, or with null of any, off, the oldest first. */
-  take(id: string | null, limit: number): Shelved[] {
-    const taken: Shelved[] = [];
-    for (const one of id === null ? this.#all : (this.#byId.get(id) ?? [])) {
-      if (taken.length >= limit) break;
-      taken.push(one);
-    }
+  /** Takes them off. */
+  take(which: Selection): Shelved[] {
+    const taken = this.#find(which);
     for (const one of taken) this.#remove(one);
     return taken;
+  }
+
+  #find({ id, key, limit }: Selection): Shelved[] {
+    const found: Shelved[] = [];
+    for (const one of id === null ? this.#all : (this.#byId.get(id) ?? [])) {
+      if (found.length >= limit) break;
+      if (key === undefined || one.delivery.key === key) found.push(one);
+    }
+    return found;
   }
 
   #remove(one: Shelved): void {
@@ -63,8 +75,4 @@ export class MemoryShelf {
     if (sameId?.size === 0) this.#byId.delete(id);
     this.bytes -= one.bytes;
   }
-}
-
-function shown({ delivery, attempts, reason, error, shelvedAtMs }: Shelved): ShelvedDelivery {
-  return { ...delivery, attempts, reason, error, shelvedAtMs };
 }

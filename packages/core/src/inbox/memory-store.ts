@@ -5,10 +5,12 @@ import type {
   ClaimRef,
   DeliveryRef,
   InboxStore,
+  ListedDelivery,
   OpenedStore,
   Put,
   PutResult,
   Settlement,
+  ShelfScope,
   ShelvedDelivery,
   StoreLimits,
   StoreStats,
@@ -72,28 +74,29 @@ export class MemoryStore implements InboxStore {
   }
 
   listShelved({
+    key,
     limit,
     offset,
-  }: {
+  }: ShelfScope & {
     readonly limit: number;
     readonly offset: number;
-  }): Awaitable<readonly ShelvedDelivery[]> {
-    return this.#bank.shelf.list(limit, offset);
+  }): Awaitable<readonly ListedDelivery[]> {
+    return this.#bank.shelf.list(key, limit, offset);
   }
 
-  getShelved(id: string): Awaitable<ShelvedDelivery | undefined> {
-    return this.#bank.shelf.get(id);
+  getShelved(id: string, { key }: ShelfScope): Awaitable<ShelvedDelivery | undefined> {
+    return this.#bank.shelf.get(id, key);
   }
 
   redrive(
     id: string | null,
-    { limit, nowMs }: { readonly limit: number; readonly nowMs: number },
+    { key, limit, nowMs }: ShelfScope & { readonly limit: number; readonly nowMs: number },
   ): Awaitable<readonly DeliveryRef[]> {
-    return this.#bank.redrive(id, limit, nowMs);
+    return this.#bank.redrive({ id, key, limit }, nowMs);
   }
 
-  purge(id: string | null, { limit }: { readonly limit: number }): Awaitable<number> {
-    return this.#bank.purge(id, limit);
+  purge(id: string | null, { key, limit }: ShelfScope & { readonly limit: number }): Awaitable<number> {
+    return this.#bank.purge({ id, key, limit });
   }
 
   forget(options: {

@@ -1,4 +1,4 @@
-import type { ShelvedDelivery } from '@webhook-backpressure/core';
+import type { ListedDelivery, ShelvedDelivery } from '@webhook-backpressure/core';
 import type { Connection } from '../connection.ts';
 import { isAlive } from '../owner-lock.ts';
 import type { Shelf } from '../shelf.ts';
@@ -59,8 +59,8 @@ export function status({ connection, totals }: Inside): Answer {
   };
 }
 
-export function dead({ shelf, totals }: Inside, { limit }: Request): Answer {
-  const listed = shelf.list(limit, 0);
+export function dead({ shelf, totals }: Inside, { key: only, limit }: Request): Answer {
+  const listed = shelf.list({ key: only }, limit, 0);
   const rows = listed.map(({ id, key, reason, attempts, shelvedAtMs, error }) => [
     printable(id),
     printable(key),
@@ -69,22 +69,23 @@ export function dead({ shelf, totals }: Inside, { limit }: Request): Answer {
     time(shelvedAtMs),
     printable(error.split('\n')[0] ?? ''),
   ]);
-  const { shelved } = totals.read();
+  const shelved = only === undefined ? totals.read().shelved : shelf.count(only);
   const more = shelved - listed.length;
   const lines = [
     shelved === 0
-      ? 'The shelf is empty.'
+      ? `The shelf is empty${only === undefined ? '' : ` for the key ${quoted(only)}`}.`
       : table(['ID', 'KEY', 'REASON', 'ATTEMPTS', 'SHELVED AT', 'ERROR'], rows),
   ];
   if (more > 0) lines.push(`and ${String(more)} more`);
   return { text: lines.join('\n'), data: { shelved, deliveries: listed.map(summary) } };
 }
 
-export function show({ shelf }: Inside, { id }: Request): Answer {
-  const found = shelf.get(id ?? '');
-  if (found === undefined) return notThere(id ?? '');
+export function show({ shelf }: Inside, { id, key: only }: Request): Answer {
+  const found = shelf.get(id ?? '', { key: only });
+  if (found === undefined) return notThere(id ?? '', only);
   const body = bodyOf(found);
-  const data = { ...summary(found), headers: found.headers, ...body };
+  const bodyBytes = found.rawBody.byteLength;
+  const data = { ...summary({ ...found, bodyBytes }), headers: found.headers, ...body };
   const { key, sender, reason, attempts, error } = found;
   const facts = [
     ['key', printable(key)],
@@ -110,16 +111,16 @@ export function show({ shelf }: Inside, { id }: Request): Answer {
   };
 }
 
-export function redrive({ shelf, totals }: Inside, { id }: Request): Answer {
+export function redrive({ shelf, totals }: Inside, { id, key }: Request): Answer {
   const nowMs = Date.now();
-  const count = inParts(totals, (limit) => shelf.redrive(id, limit, nowMs).length);
-  if (id !== null && count === 0) return notThere(id);
+  const count = inParts(totals, (limit) => shelf.redrive(id, { key }, limit, nowMs).length);
+  if (id !== null && count === 0) return notThere(id, key);
   return { text: `${deliveries(count)} put back.`, data: { redriven: count } };
 }
 
-export function purge({ shelf, totals }: Inside, { id }: Request): Answer {
-  const count = inParts(totals, (limit) => shelf.purge(id, limit));
-  if (id !== null && count === 0) return notThere(id);
+export function purge({ shelf, totals }: Inside, { id, key }: Request): Answer {
+  const count = inParts(totals, (limit) => shelf.purge(id, { key }, limit));
+  if (id !== null && count === 0) return notThere(id, key);
   return { text: `${deliveries(count)} thrown away.`, data: { purged: count } };
 }
 
@@ -135,8 +136,13 @@ function inParts(totals: Totals, take: (limit: number) => number): number {
   return count;
 }
 
-function notThere(id: string): Answer {
-  return { problem: `There is no delivery ${JSON.stringify(printable(id))} on the shelf.` };
+function notThere(id: string, key: string | undefined): Answer {
+  const where = key === undefined ? '' : ` of the key ${quoted(key)}`;
+  return { problem: `There is no delivery ${quoted(id)}${where} on the shelf.` };
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(printable(text));
 }
 
 function deliveries(count: number): string {
@@ -144,9 +150,9 @@ function deliveries(count: number): string {
 }
 
 function summary(
-  shelved: ShelvedDelivery,
+  listed: Omit<ListedDelivery, 'isIdGenerated' | 'headers'>,
 ): Record<'receivedAt' | 'shelvedAt', string> & Record<string, unknown> {
-  const { id, key, sender = null, reason, attempts, error, receivedAtMs, shelvedAtMs, rawBody } = shelved;
+  const { id, key, sender = null, reason, attempts, error, receivedAtMs, shelvedAtMs, bodyBytes } = listed;
   return {
     id,
     key,
@@ -156,7 +162,7 @@ function summary(
     error,
     receivedAt: time(receivedAtMs),
     shelvedAt: time(shelvedAtMs),
-    bodyBytes: rawBody.byteLength,
+    bodyBytes,
   };
 }
 

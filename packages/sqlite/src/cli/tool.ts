@@ -1,7 +1,8 @@
-import { statSync } from 'node:fs';
+import { statSync, type Stats } from 'node:fs';
 import { BackpressureError } from '@webhook-backpressure/core';
-import { openInboxFile } from '../inbox-file.ts';
-import { settle } from '../options.ts';
+import type { Connection } from '../connection.ts';
+import { changeInboxFile, readInboxFile } from '../inbox-file.ts';
+import { settle, type Settings } from '../options.ts';
 import { Shelf } from '../shelf.ts';
 import { Totals } from '../totals.ts';
 import { dead, purge, redrive, show, status, type Answer, type Inside } from './commands.ts';
@@ -13,12 +14,17 @@ export interface Output {
   readonly err: (text: string) => void;
 }
 
-const COMMANDS: Record<Request['command'], (inside: Inside, request: Request) => Answer> = {
-  status,
-  dead,
-  show,
-  redrive,
-  purge,
+interface Command {
+  readonly run: (inside: Inside, request: Request) => Answer;
+  readonly open: (settings: Settings) => Connection;
+}
+
+const COMMANDS: Record<Request['command'], Command> = {
+  status: { run: status, open: readInboxFile },
+  dead: { run: dead, open: readInboxFile },
+  show: { run: show, open: readInboxFile },
+  redrive: { run: redrive, open: changeInboxFile },
+  purge: { run: purge, open: changeInboxFile },
 };
 const EXIT = { DONE: 0, NOT_DONE: 1, NOT_UNDERSTOOD: 2 };
 /** Nobody else stands still while the tool waits. */
@@ -44,23 +50,38 @@ export function runTool(args: readonly string[], { out, err }: Output): number {
       err(`${error.message} Try --help.`);
       return EXIT.NOT_UNDERSTOOD;
     }
-    if (!(error instanceof BackpressureError)) throw error;
-    err(error.message);
+    err(lineOf(error));
     return EXIT.NOT_DONE;
   }
 }
 
 function ask(request: Request): Answer {
-  const { command, file } = request;
-  const settings = settle({ path: file, busyTimeoutMs: BUSY_TIMEOUT_MS });
-  // Opening it would make it.
-  if (statSync(settings.path, { throwIfNoEntry: false }) === undefined)
-    return { problem: `There is no file ${settings.path}.` };
-  const connection = openInboxFile(settings);
+  const settings = settle({ path: request.file, busyTimeoutMs: BUSY_TIMEOUT_MS });
+  const found = lookAt(settings.path);
+  if (found === undefined) return { problem: `There is no file ${settings.path}.` };
+  if (!found.isFile()) return { problem: `${settings.path} is not a file.` };
+  const { run, open } = COMMANDS[request.command];
+  const connection = open(settings);
   try {
     const totals = new Totals(connection);
-    return COMMANDS[command]({ connection, totals, shelf: new Shelf(connection, totals) }, request);
+    return run({ connection, totals, shelf: new Shelf(connection, totals) }, request);
   } finally {
     connection.close();
   }
+}
+
+function lookAt(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw new BackpressureError('ERR_WBP_SQLITE_OPEN', `${path} cannot be opened: ${lineOf(error)}.`, {
+      cause: error,
+    });
+  }
+}
+
+/** Whatever went wrong, who typed the command wants to know that, and not where. */
+function lineOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.split('\n')[0] ?? '';
 }

@@ -13,6 +13,7 @@ Commands
 
 Options
   --file FILE     the file, instead of as the last argument
+  --key KEY       dead, show, redrive, purge: of this key only; ids are unique within a key
   --limit N       dead: at most so many lines, default 100
   --json          for programs
   --help          this text
@@ -20,13 +21,15 @@ Options
 Exit code: 0 done, 1 not done, 2 not understood.`;
 
 const TAKES_ID = { status: false, dead: false, show: true, redrive: true, purge: true } as const;
+const TAKES_KEY = { status: false, dead: true, show: true, redrive: true, purge: true } as const;
 const DEFAULT_LIMIT = 100;
 
-/** What was asked for. `id` is null for all, and for a command that takes none. */
+/** What was asked for. `id` is null for all, and for a command that takes none; `key` is undefined for any. */
 export interface Request {
   readonly command: keyof typeof TAKES_ID;
   readonly file: string;
   readonly id: string | null;
+  readonly key: string | undefined;
   readonly limit: number;
   readonly isJson: boolean;
 }
@@ -47,11 +50,12 @@ export function parse(args: readonly string[]): Request | undefined {
   if (file === undefined || file === '') throw new UsageError('The file is missing.');
   const [extra] = rest;
   if (extra !== undefined) throw new UsageError(`${JSON.stringify(extra)} is one argument too many.`);
+  if (values.key !== undefined && !TAKES_KEY[command]) throw new UsageError(`${command} takes no --key.`);
   const isAll = id === undefined || (id === 'all' && command !== 'show');
   const limit = Number(values.limit ?? DEFAULT_LIMIT);
   if (!Number.isSafeInteger(limit) || limit < 1)
     throw new UsageError(`--limit must be an integer, at least 1, but was ${JSON.stringify(values.limit)}.`);
-  return { command, file, id: isAll ? null : id, limit, isJson: values.json === true };
+  return { command, file, id: isAll ? null : id, key: values.key, limit, isJson: values.json === true };
 }
 
 function isCommand(name: string): name is Request['command'] {
@@ -61,6 +65,7 @@ function isCommand(name: string): name is Request['command'] {
 function typed(args: readonly string[]): {
   values: {
     file?: string | undefined;
+    key?: string | undefined;
     limit?: string | undefined;
     json?: boolean | undefined;
     help?: boolean | undefined;
@@ -73,6 +78,7 @@ function typed(args: readonly string[]): {
       allowPositionals: true,
       options: {
         file: { type: 'string' },
+        key: { type: 'string' },
         limit: { type: 'string' },
         json: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
