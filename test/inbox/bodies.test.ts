@@ -199,6 +199,7 @@ describe('bodies together', () => {
     store.put = (batch) => batch.map(() => 'stored');
     fail(new Error('no answer'));
     await turns();
+    await bench.advance(10_000);
     expect(await deliverQuickly(bench, MEBIBYTE)).toBe(202);
   });
 

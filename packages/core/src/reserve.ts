@@ -1,4 +1,3 @@
-import type { FairQueue, Line, Queued } from './fair-queue.ts';
 import type { Gate } from './gate.ts';
 
 /** What a delivery that comes while the gate is closed is told: in, or why not. */
@@ -7,7 +6,24 @@ export type ReserveAnswer = 'open' | 'shedding' | 'full';
 /** How a waiting delivery holds a place of the reserve, if it does. */
 export type ReservePlace = 'none' | 'entitled' | 'small';
 
-interface Reserving<T> extends Queued<T> {
+/** What one key has waiting. */
+export interface ReserveLine {
+  readonly size: number;
+  /** How much of it holds places of the reserve. */
+  reserved: number;
+  /** And how much of this because it is entitled to it. */
+  entitled: number;
+}
+
+/** What waits, in the unit of the gate: deliveries, or bytes. the queue of an intake is one. */
+export interface ReserveQueue {
+  readonly size: number;
+  readonly keys: number;
+  lineOf(key: string): ReserveLine | undefined;
+}
+
+interface Reserving {
+  readonly line: ReserveLine | null;
   reserve: ReservePlace;
 }
 
@@ -17,8 +33,8 @@ interface Reserving<T> extends Queued<T> {
  * that they have no part in the burst. Headers can be forged, so no key gets more than half of it while another
  * asks for it, and of many such keys none gets more than an equal share of the queue.
  */
-export class Reserve<T extends Reserving<T>> {
-  readonly #queue: FairQueue<T>;
+export class Reserve<T extends Reserving> {
+  readonly #queue: ReserveQueue;
   readonly #gate: Gate;
   /** Places of the reserve that deliveries of small keys hold. */
   #small = 0;
@@ -29,7 +45,7 @@ export class Reserve<T extends Reserving<T>> {
   #lastAskedMs = -Infinity;
   #otherAskedMs = -Infinity;
 
-  constructor(queue: FairQueue<T>, gate: Gate) {
+  constructor(queue: ReserveQueue, gate: Gate) {
     this.#queue = queue;
     this.#gate = gate;
   }
@@ -62,13 +78,23 @@ export class Reserve<T extends Reserving<T>> {
     return isAskedByOthers && line !== undefined && line.reserved >= most ? 'full' : 'open';
   }
 
+  /** Whether a delivery may use the reserve at all. Other than {@link ask}, it remembers nothing. */
+  isOpenTo(key: string, isEntitled: boolean): boolean {
+    return isEntitled || isSmall(this.#queue.lineOf(key), this.#queue.keys, this.#gate.low);
+  }
+
   /** Counts the place of a delivery that {@link ask} let in and that has joined the queue. */
-  take(item: T, isEntitled: boolean): void {
-    if (this.#queue.size <= this.#gate.high || item.line === null) return;
+  take(item: T, isEntitled: boolean, units = 1): void {
+    const { line } = item;
+    if (this.#queue.size <= this.#gate.high || line === null) return;
     item.reserve = isEntitled ? 'entitled' : 'small';
-    item.line.reserved += 1;
-    if (!isEntitled) this.#small += 1;
-    else if (item.line.entitled++ === 0) this.#holders += 1;
+    line.reserved += units;
+    if (!isEntitled) {
+      this.#small += units;
+      return;
+    }
+    if (line.entitled === 0) this.#holders += 1;
+    line.entitled += units;
   }
 
   /** Gives the place back, if it held one. To be called while the delivery is still in the queue. */
@@ -78,6 +104,17 @@ export class Reserve<T extends Reserving<T>> {
     if (item.reserve === 'small') this.#small -= 1;
     else if (--item.line.entitled === 0) this.#holders -= 1;
     item.reserve = 'none';
+  }
+
+  /** Gives up to so many places of a line back, where nobody knows which deliveries hold them. */
+  giveAny(line: ReserveLine, units: number): void {
+    const given = Math.min(units, line.reserved);
+    const small = Math.min(given, line.reserved - line.entitled);
+    line.reserved -= given;
+    this.#small -= small;
+    if (given === small) return;
+    line.entitled -= given - small;
+    if (line.entitled === 0) this.#holders -= 1;
   }
 
   #remember(key: string, nowMs: number): void {
@@ -94,7 +131,7 @@ export class Reserve<T extends Reserving<T>> {
  * keys do, they hold less than half of that mark together. Whoever invents keys one after another gets a little more
  * in, and can keep the gate closed for as long as a delivery may wait, but no longer.
  */
-function isSmall(line: Line<unknown> | undefined, keys: number, low: number): boolean {
+function isSmall(line: ReserveLine | undefined, keys: number, low: number): boolean {
   const waiting = (line?.size ?? 0) + 1;
   const keysWaiting = line === undefined ? keys + 1 : keys;
   return waiting < low / keysWaiting / 2;

@@ -113,7 +113,7 @@ export class InboxDoor {
     const { settings, report } = this.#parts;
     this.#parts.refuser.retryAfter.arrive(this.#parts.now());
     // Before the body is read: refusing must stay cheap. Who it is can be told better when it has been read.
-    const early = this.#refusalOf(delivery, delivery.key ?? DEFAULT_KEY);
+    const early = this.#refusalOf(delivery, delivery.key ?? DEFAULT_KEY, false);
     if (early !== undefined) return early;
 
     const trouble = await this.#read(request, body);
@@ -189,9 +189,10 @@ export class InboxDoor {
     );
     Object.assign(delivery, { id: known === '' ? undefined : id, key });
 
-    const late = this.#refusalOf(delivery, key);
+    const late = this.#refusalOf(delivery, key, true);
     if (late !== undefined) return late;
-    const isOverflow = settings().overflow === 'dead-letter' && this.#shortage(delivery, key) !== undefined;
+    const isOverflow =
+      settings().overflow === 'dead-letter' && this.#shortage(delivery, key, true) !== undefined;
     const put: Put = {
       delivery: {
         id,
@@ -204,16 +205,16 @@ export class InboxDoor {
       },
       isOverflow,
     };
-    const amount = { key, bytes: isOverflow ? 0 : storedBytes(put.delivery) };
+    const amount = { key, bytes: storedBytes(put.delivery) };
+    const coming = isOverflow ? undefined : level.begin(amount, this.#isEntitled(delivery, key));
     let result: PutResult | 'failed' = 'failed';
-    if (!isOverflow) level.begin(amount);
     try {
       result = await reception.whileStored(this.#puts.add(put, raw.rawBody.byteLength));
       health.worked();
     } catch (error) {
       health.failed('put', error);
     } finally {
-      if (!isOverflow) level.end(amount, result === 'stored');
+      if (coming !== undefined) level.end(coming, result === 'stored');
     }
     if (result === 'failed') return this.#refuse('pressure', delivery, key);
     if (result === 'full') return this.#refuse('full', delivery, key);
@@ -226,32 +227,36 @@ export class InboxDoor {
     return acknowledged(profile, id, result === 'duplicate' ? 'duplicate' : 'accepted');
   }
 
-  /** The answer to a delivery that is not let in, or undefined when it is. */
-  #refusalOf(delivery: Delivery, key: string): InboxAnswer | undefined {
-    const reason = this.#objection(delivery, key);
+  /**
+   * The answer to a delivery that is not let in, or undefined when it is.
+   *
+   * @param isGenuine - whether it has been verified, so that it may ask for a place.
+   */
+  #refusalOf(delivery: Delivery, key: string, isGenuine: boolean): InboxAnswer | undefined {
+    const reason = this.#objection(delivery, key, isGenuine);
     if (reason === undefined) return undefined;
     const refusal = this.#refuse(reason, delivery, key);
     const { fixtures, isOpen, isReady } = this.#parts;
     return fixtures.dryRun && isOpen() && isReady() ? undefined : refusal;
   }
 
-  #objection(delivery: Delivery, key: string): RefusalReason | undefined {
+  #objection(delivery: Delivery, key: string, isGenuine: boolean): RefusalReason | undefined {
     const { settings, isOpen, isReady, fixtures } = this.#parts;
     if (!isOpen()) return 'closing';
     if (!isReady()) return 'pressure';
     if (settings().intake.shed.has(key)) return 'shed';
     if (!this.#isEntitled(delivery, key) && fixtures.isPressed()) return 'pressure';
-    return settings().overflow === 'dead-letter' ? undefined : this.#shortage(delivery, key);
+    return settings().overflow === 'dead-letter' ? undefined : this.#shortage(delivery, key, isGenuine);
   }
 
   /** Whether there is no place for the delivery among the stored. */
-  #shortage(delivery: Delivery, key: string): 'full' | 'shedding' | undefined {
-    const { level, judge, refuser, now } = this.#parts;
+  #shortage(delivery: Delivery, key: string, isGenuine: boolean): 'full' | 'shedding' | undefined {
+    const { level, judge, refuser, now, options } = this.#parts;
     judge();
     if (level.shedding) refuser.retryAfter.shed(now());
-    if (level.isFull) return 'full';
-    if (!level.shedding || this.#isEntitled(delivery, key) || level.isSmall(key)) return undefined;
-    return 'shedding';
+    const isEntitled = this.#isEntitled(delivery, key);
+    if (isGenuine) return level.ask(key, isEntitled, now());
+    return level.shortage(options.keyGenerator === undefined ? key : undefined, isEntitled);
   }
 
   /** Whether it may use the reserve: it cannot come back, or was promised a place. */

@@ -1,6 +1,7 @@
-import { effectiveCapacity, Gate } from '../gate.ts';
+import { effectiveCapacity } from '../gate.ts';
 import type { InboxSettings } from './inbox-settings.ts';
 import type { StoreStats } from './inbox-store.ts';
+import { Holding, Measure } from './measure.ts';
 
 /** How many deliveries, and of how many bytes. */
 interface Amount {
@@ -8,44 +9,58 @@ interface Amount {
   readonly bytes: number;
 }
 
-/** The depth of one key, as {@link statusOf} looks at it. */
-interface KeyDepth {
-  readonly size: number;
+/** What one key has. */
+class Share {
+  readonly count: Holding = new Holding();
+  readonly bytes: Holding = new Holding();
+}
+
+/** What is being put. */
+export interface Coming extends Amount {
+  readonly share: Share;
+  /** Whether it holds places of the reserve, by either measure. */
+  readonly isReserved: { readonly count: boolean; readonly bytes: boolean };
 }
 
 /**
- * How full the inbox is, known in memory, and whether it sheds: by count or by bytes, each with two marks. What is on
- * its way into the store counts already, so that those that arrive together do not all see the same free place.
+ * How full the inbox is, known in memory, and whether it sheds: by count or by bytes, each with two marks and a
+ * reserve. What is on its way into the store counts already, so that those that arrive together do not all see the
+ * same free place.
  */
 export class Level {
-  depth = 0;
-  bytes = 0;
-  readonly #counts = new Gate();
-  readonly #sizes = new Gate();
-  readonly #byKey = new Map<string, number>();
-  #comingCount = 0;
-  #comingBytes = 0;
+  readonly #byKey = new Map<string, Share>();
+  readonly #counts: Measure = this.#measureOf('count');
+  readonly #sizes: Measure = this.#measureOf('bytes');
+
+  get depth(): number {
+    return this.#counts.stored;
+  }
+
+  get bytes(): number {
+    return this.#sizes.stored;
+  }
 
   get shedding(): boolean {
-    return this.#counts.shedding || this.#sizes.shedding;
+    return this.#counts.gate.shedding || this.#sizes.gate.shedding;
   }
 
   get highWater(): number {
-    return this.#counts.high;
+    return this.#counts.gate.high;
   }
 
   get lowWater(): number {
-    return this.#counts.low;
+    return this.#counts.gate.low;
   }
 
   get effectiveCapacity(): number {
-    return this.#counts.effectiveCapacity;
+    return this.#counts.gate.effectiveCapacity;
   }
 
   /** The depth at which shedding ends, by whichever mark is further away. */
   get target(): number {
-    if (this.bytes <= this.#sizes.low || this.bytes === 0) return this.lowWater;
-    return Math.min(this.lowWater, Math.floor((this.depth * this.#sizes.low) / this.bytes));
+    const { low } = this.#sizes.gate;
+    if (this.bytes <= low || this.bytes === 0) return this.lowWater;
+    return Math.min(this.lowWater, Math.floor((this.depth * low) / this.bytes));
   }
 
   /** What {@link statusOf} asks for. */
@@ -57,90 +72,148 @@ export class Level {
     return this.#byKey.size;
   }
 
-  lineOf(key: string): KeyDepth | undefined {
-    const size = this.#byKey.get(key);
-    return size === undefined ? undefined : { size };
+  /** What {@link statusOf} asks for; what is on its way counts. */
+  lineOf(key: string): { readonly size: number } | undefined {
+    return this.#byKey.get(key)?.count;
   }
 
   fill(stats: Pick<StoreStats, 'depth' | 'bytes'>, depthByKey: ReadonlyMap<string, number>): void {
     this.correct(stats);
-    for (const [key, depth] of depthByKey) this.#byKey.set(key, depth);
+    for (const [key, depth] of depthByKey) {
+      const share = this.#shareOf(key);
+      share.count.size = depth;
+      // Nobody says how many bytes a key has stored; each delivery has as many as any other, then.
+      share.bytes.size = stats.depth === 0 ? 0 : Math.round((depth / stats.depth) * stats.bytes);
+    }
   }
 
   /** What the store says is right: another process may share it. */
   correct({ depth, bytes }: Pick<StoreStats, 'depth' | 'bytes'>): void {
-    this.depth = depth;
-    this.bytes = bytes;
-    if (depth === 0) this.#byKey.clear();
+    this.#counts.stored = depth;
+    this.#sizes.stored = bytes;
+    if (depth > 0) return;
+    for (const [key, share] of this.#byKey) this.#forget(key, share);
   }
 
   measure({ intake, longestWaitMs, maxBytes }: InboxSettings, drainRate: number | null): void {
     const { capacity, highWaterMark, lowWaterMark } = intake;
-    this.#counts.resize(effectiveCapacity(capacity, longestWaitMs, drainRate), highWaterMark, lowWaterMark);
-    this.#sizes.resize(maxBytes, highWaterMark, lowWaterMark);
+    this.#counts.gate.resize(
+      effectiveCapacity(capacity, longestWaitMs, drainRate),
+      highWaterMark,
+      lowWaterMark,
+    );
+    this.#sizes.gate.resize(maxBytes, highWaterMark, lowWaterMark);
   }
 
   /** Opens or closes. Whether that changed anything. */
   judge(): boolean {
     const before = this.shedding;
-    this.#counts.judge(this.depth + this.#comingCount);
-    this.#sizes.judge(this.bytes + this.#comingBytes);
+    this.#counts.judge(() => this.#holdings('count'));
+    this.#sizes.judge(() => this.#holdings('bytes'));
     return this.shedding !== before;
   }
 
-  /** Whether there is no place left even in the reserve. */
-  get isFull(): boolean {
-    const { effectiveCapacity: capacity } = this.#sizes;
-    return (
-      this.depth + this.#comingCount >= this.#counts.effectiveCapacity ||
-      this.bytes + this.#comingBytes >= capacity
-    );
+  /**
+   * Why a delivery would find no place, if so. For those that are not verified yet: nothing is counted.
+   *
+   * @param key - undefined while it is not known: any key may be one that holds little.
+   */
+  shortage(key: string | undefined, isEntitled: boolean): 'full' | 'shedding' | undefined {
+    if (this.#isFull) return 'full';
+    if (key === undefined) return undefined;
+    const isOpen = this.#counts.isOpenTo(key, isEntitled) && this.#sizes.isOpenTo(key, isEntitled);
+    return isOpen ? undefined : 'shedding';
   }
 
   /**
-   * Whether a delivery of this key may use half of the reserve: the key has no part in the burst. As in an intake, it
-   * holds less than half of an equal share of the low-water mark.
+   * Why there is no place for a genuine delivery of this key, if so.
+   *
+   * @param isEntitled - whether it may use the reserve on its own account.
    */
-  isSmall(key: string): boolean {
-    const held = this.#byKey.get(key);
-    const keys = this.#byKey.size + (held === undefined ? 1 : 0);
-    const half = this.#counts.high + (this.#counts.effectiveCapacity - this.#counts.high) / 2;
-    const isRoomy = this.depth + this.#comingCount < half && !this.#sizes.shedding;
-    return isRoomy && (held ?? 0) + 1 < this.#counts.low / keys / 2;
+  ask(key: string, isEntitled: boolean, nowMs: number): 'full' | 'shedding' | undefined {
+    const answers = [this.#counts.ask(key, isEntitled, nowMs), this.#sizes.ask(key, isEntitled, nowMs)];
+    if (this.#isFull || answers.includes('full')) return 'full';
+    return answers.includes('shedding') ? 'shedding' : undefined;
   }
 
   /** A delivery is being put. */
-  begin({ key, bytes }: Amount): void {
-    this.#comingCount += 1;
-    this.#comingBytes += bytes;
-    this.#count(key, 1);
+  begin({ key, bytes }: Amount, isEntitled: boolean): Coming {
+    const share = this.#shareOf(key);
+    const isReserved = {
+      count: this.#counts.begin(share.count, 1, isEntitled),
+      bytes: this.#sizes.begin(share.bytes, bytes, isEntitled),
+    };
+    return { key, bytes, share, isReserved };
   }
 
   /** It has been put, or has not. */
-  end(amount: Amount, isStored: boolean): void {
-    this.#comingCount -= 1;
-    this.#comingBytes -= amount.bytes;
-    this.#count(amount.key, -1);
-    if (isStored) this.add(amount);
+  end({ key, bytes, share, isReserved }: Coming, isStored: boolean): void {
+    this.#counts.coming -= 1;
+    this.#sizes.coming -= bytes;
+    if (!isStored) {
+      this.#counts.undo(share.count, 1, isReserved.count);
+      this.#sizes.undo(share.bytes, bytes, isReserved.bytes);
+      if (this.#byKey.get(key) === share && share.count.size === 0) this.#forget(key, share);
+      return;
+    }
+    this.#counts.stored += 1;
+    this.#sizes.stored += bytes;
+    // The store may have been empty meanwhile.
+    if (this.#byKey.get(key) !== share) this.#enlarge(this.#shareOf(key), bytes);
   }
 
   add({ key, bytes }: Amount): void {
-    this.depth += 1;
-    this.bytes += bytes;
-    this.#count(key, 1);
+    this.#counts.stored += 1;
+    this.#sizes.stored += bytes;
+    this.#enlarge(this.#shareOf(key), bytes);
   }
 
   /** A delivery is finished. */
   remove({ key, bytes }: Amount): void {
-    this.depth = Math.max(0, this.depth - 1);
-    this.bytes = Math.max(0, this.bytes - bytes);
-    this.#count(key, -1);
+    this.#counts.stored = Math.max(0, this.depth - 1);
+    this.#sizes.stored = Math.max(0, this.bytes - bytes);
+    const share = this.#byKey.get(key);
+    if (share === undefined) return;
+    this.#counts.leave(share.count, 1);
+    this.#sizes.leave(share.bytes, bytes);
+    if (share.count.size === 0) this.#forget(key, share);
   }
 
-  /** What is on its way counts here too. */
-  #count(key: string, change: 1 | -1): void {
-    const left = (this.#byKey.get(key) ?? 0) + change;
-    if (left > 0) this.#byKey.set(key, left);
-    else this.#byKey.delete(key);
+  get #isFull(): boolean {
+    return this.#counts.isFull || this.#sizes.isFull;
+  }
+
+  #measureOf(measure: keyof Share): Measure {
+    const byKey = this.#byKey;
+    return new Measure({
+      get size() {
+        return byKey.size;
+      },
+      of: (key) => byKey.get(key)?.[measure],
+    });
+  }
+
+  *#holdings(measure: keyof Share): Iterable<Holding> {
+    for (const share of this.#byKey.values()) yield share[measure];
+  }
+
+  #enlarge(share: Share, bytes: number): void {
+    share.count.size += 1;
+    share.bytes.size += bytes;
+  }
+
+  #shareOf(key: string): Share {
+    let share = this.#byKey.get(key);
+    if (share === undefined) {
+      share = new Share();
+      this.#byKey.set(key, share);
+    }
+    return share;
+  }
+
+  #forget(key: string, { count, bytes }: Share): void {
+    this.#counts.leave(count, Infinity);
+    this.#sizes.leave(bytes, Infinity);
+    this.#byKey.delete(key);
   }
 }
