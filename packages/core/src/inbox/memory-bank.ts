@@ -91,7 +91,14 @@ export class MemoryBank {
       entry.owner = owner;
       entry.leaseEndsMs = nowMs + leaseMs;
       this.#claimed.add(entry);
-      claims.push({ ...entry.delivery, attempt: entry.attempts, strandings: entry.strandings });
+      // As a store that reads them anew: what a handler writes into its bytes must not reach the next attempt.
+      const rawBody = new Uint8Array(entry.delivery.rawBody);
+      claims.push({
+        ...entry.delivery,
+        rawBody,
+        attempt: entry.attempts,
+        strandings: entry.strandings,
+      });
     };
     if (isStrandedAllowed && count > 0) take(this.#stranded.pop());
     for (const [key, entries] of this.#ready) {

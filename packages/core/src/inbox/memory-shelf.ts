@@ -39,7 +39,8 @@ export class MemoryShelf {
     const [first] = this.#find({ id, key, limit: 1 });
     if (first === undefined) return undefined;
     const { delivery, attempts, reason, error, shelvedAtMs } = first;
-    return { ...delivery, attempts, reason, error, shelvedAtMs };
+    const rawBody = new Uint8Array(delivery.rawBody);
+    return { ...delivery, rawBody, attempts, reason, error, shelvedAtMs };
   }
 
   list(key: string | undefined, limit: number, offset: number): ListedDelivery[] {
