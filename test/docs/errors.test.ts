@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { compileFunction } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
@@ -12,6 +13,7 @@ import { manualClock } from '@webhook-backpressure/core/testing';
 import { webhookBackpressure } from '@webhook-backpressure/express';
 import { closeOnSignals, processPressure } from '@webhook-backpressure/node';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
+import { delivery, ROOMY, START } from '../inbox/store-cases/store-words.ts';
 import { BrokenFiles } from '../sqlite/broken-files.ts';
 import { isHeading, page, sectionOf, tokensOf } from './pages.ts';
 import { coreFile, literalsOf, programOf, typeIn } from './typescript.ts';
@@ -24,8 +26,17 @@ const codes = errors.tokens
 
 const MARK = ' // throws';
 const files = new BrokenFiles();
+const store = sqliteStore({ path: files.free });
+const storeOfADeletedFile = sqliteStore({ path: files.deleted });
 
+beforeAll(() => {
+  void store.open(START);
+  void storeOfADeletedFile.open(START);
+  rmSync(files.deleted);
+});
 afterAll(() => {
+  void store.close(START);
+  void storeOfADeletedFile.close(START);
   files.dispose();
 });
 
@@ -53,6 +64,10 @@ async function thrownBy(line: string): Promise<unknown> {
     intake: createIntake(),
     createInbox,
     memoryStore,
+    store,
+    storeOfADeletedFile,
+    delivery: delivery('evt_1'),
+    limits: { limits: ROOMY, nowMs: START },
     inbox: createInbox({ store: memoryStore(), process: work, verify: false }),
     work,
   };

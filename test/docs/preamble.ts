@@ -23,6 +23,9 @@ declare global {
   const intake: core.Intake;
   const inbox: core.Inbox;
   const store: core.InboxStore;
+  const storeOfADeletedFile: core.InboxStore;
+  const delivery: core.StoredDelivery;
+  const limits: { readonly limits: core.StoreLimits; readonly nowMs: number };
   const backpressure: { readonly intake: core.Intake };
   const app: Express;
   const server: Server;

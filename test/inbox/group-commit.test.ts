@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memoryStore } from '@webhook-backpressure/core';
+import { BackpressureError, memoryStore } from '@webhook-backpressure/core';
 import { GroupCommit } from '../../packages/core/src/inbox/group-commit.ts';
 import { InboxBench, turns } from './inbox-bench.ts';
 
@@ -68,6 +68,64 @@ describe('a group commit', () => {
     expect(await failed).toEqual(new Error('disk full'));
     await end();
     expect(await next).toBe('B');
+  });
+
+  /** Commits at once what is not bad, and counts how often it is asked. */
+  function picky(error: (items: readonly string[]) => Error | undefined): {
+    calls: string[][];
+    all: (items: readonly string[]) => Promise<unknown[]>;
+    group: GroupCommit<string, string>;
+  } {
+    const calls: string[][] = [];
+    const group = new GroupCommit<string, string>((batch) => {
+      calls.push([...batch]);
+      const thrown = error(batch);
+      if (thrown !== undefined) throw thrown;
+      return batch.map((item) => item.toUpperCase());
+    });
+    const all = (items: readonly string[]): Promise<unknown[]> =>
+      Promise.all(items.map((item) => group.add(item).catch((refused: unknown) => refused)));
+    return { calls, all, group };
+  }
+  const letters = 'abcdefghijklmnopqrstuvwxyz'.split('');
+  const isBad = (bad: string, error: Error) => (items: readonly string[]) =>
+    items.some((item) => bad.includes(item)) ? error : undefined;
+
+  it.each(['a', 'm', 'z', 'ay'])(
+    'refuses only what cannot be kept, whatever the store says of it: %s',
+    async (bad) => {
+      const error = new TypeError('no such type');
+      const { all, calls } = picky(isBad(bad, error));
+      const results = await all(letters);
+      for (const [at, letter] of letters.entries()) {
+        if (bad.includes(letter))
+          expect(results[at]).toMatchObject({ code: 'ERR_WBP_STORE_VALUE', cause: error });
+        else expect(results[at]).toBe(letter.toUpperCase());
+      }
+      expect(calls.length).toBeLessThan(20);
+    },
+  );
+
+  it('refuses all that cannot be kept, however many, when the store says so', async () => {
+    const error = new BackpressureError('ERR_WBP_STORE_VALUE', 'No.');
+    const bad = 'abcdefghijklmnopqrstuvwxy';
+    const results = await picky(isBad(bad, error)).all(letters);
+    expect(results).toEqual([...Array.from(bad, () => error), 'Z']);
+  });
+
+  it('gives up soon when nothing can be committed', async () => {
+    const error = new Error('no connection');
+    const { all, calls } = picky(() => error);
+    expect(new Set(await all(letters))).toEqual(new Set([error]));
+    expect(calls.length).toBeLessThanOrEqual(7);
+  });
+
+  it('does not ask again at all when the store itself has failed, not even for those that wait', async () => {
+    const error = new BackpressureError('ERR_WBP_SQLITE_LOCKED', 'It is locked.');
+    const { all, calls } = picky(() => error);
+    const many = Array.from({ length: 300 }, (_, at) => String(at));
+    expect(new Set(await all(many))).toEqual(new Set([error]));
+    expect(calls.map((batch) => batch.length)).toEqual([256]);
   });
 
   it('bounds a batch by count and by bytes', async () => {

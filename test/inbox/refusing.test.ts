@@ -1,6 +1,6 @@
-import { memoryStore, type InboxAnswer, type InboxStore } from '@webhook-backpressure/core';
+import { memoryStore, type InboxAnswer } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
-import { InboxBench, turns } from './inbox-bench.ts';
+import { InboxBench } from './inbox-bench.ts';
 
 function reasonOf({ body }: InboxAnswer): string {
   return (JSON.parse(body) as { reason: string }).reason;
@@ -174,84 +174,5 @@ describe("overflow: 'dead-letter'", () => {
     await fill(bench, 8);
     expect(reasonOf(await bench.deliver('more'))).toBe('full');
     expect(bench.inbox.snapshot().depth).toBe(4);
-  });
-});
-
-describe('a store that fails', () => {
-  function failing(
-    call: 'put' | 'claim' | 'settle' | 'open' | 'stats',
-    error = new Error('disk full'),
-  ): { store: InboxStore; heal: () => void } {
-    const store = memoryStore();
-    const own = store[call].bind(store);
-    Object.assign(store, {
-      [call]: () => {
-        throw error;
-      },
-    });
-    return { store, heal: () => Object.assign(store, { [call]: own }) };
-  }
-
-  it('at the door: the delivery is refused, and let in when it works again', async () => {
-    const { store, heal } = failing('put');
-    const bench = new InboxBench({ store });
-    const refused = await bench.deliver('a');
-    expect([refused.status, reasonOf(refused)]).toEqual([503, 'pressure']);
-    expect(bench.events.find(({ type }) => type === 'store-failed')).toMatchObject({
-      call: 'put',
-      error: 'disk full',
-    });
-    expect(bench.inbox.snapshot()).toMatchObject({ depth: 0, totals: { storeFailures: 1, stored: 0 } });
-    heal();
-    expect((await bench.deliver('a')).status).toBe(202);
-  });
-
-  it.each(['claim', 'settle'] as const)(
-    'among the workers, %s: it is tried again, ever less often, and nothing is lost',
-    async (call) => {
-      const { store, heal } = failing(call);
-      const bench = new InboxBench({ store });
-      await bench.deliver('a');
-      if (call === 'settle') await bench.last.finish();
-      for (let at = 0; at < 60; at += 1) await bench.advance(1000);
-      const { storeFailures } = bench.inbox.snapshot().totals;
-      expect(storeFailures).toBeGreaterThan(5);
-      expect(storeFailures).toBeLessThan(20);
-      heal();
-      await bench.advance(10_000);
-      if (call === 'claim') await bench.last.finish();
-      expect(bench.told('completed', 'store-recovered')).toEqual(['store-recovered', 'completed a']);
-      expect(bench.calls).toHaveLength(1);
-    },
-  );
-
-  it('when nothing is to be done: what comes off the shelf then is handled as soon as it works again', async () => {
-    const { store, heal } = failing('stats');
-    const bench = new InboxBench({ store, retry: { attempts: 1 } });
-    await bench.deliver('a');
-    await bench.last.fail();
-    await bench.advance(5000);
-    heal();
-    await bench.advance(10_000);
-    expect(bench.told('store-recovered')).toEqual(['store-recovered']);
-    await bench.inbox.deadLetters.redrive('a');
-    await turns();
-    expect(bench.calls).toHaveLength(2);
-  });
-
-  it('at once when it is opened: whoever makes the inbox is told', () => {
-    expect(() => new InboxBench({ store: failing('open').store })).toThrow('disk full');
-  });
-
-  it('later when it is opened: deliveries are refused until it works', async () => {
-    const store = memoryStore();
-    const open = store.open.bind(store);
-    store.open = () => Promise.reject(new Error('no network'));
-    const bench = new InboxBench({ store });
-    expect(reasonOf(await bench.deliver('a'))).toBe('pressure');
-    store.open = (nowMs) => Promise.resolve(open(nowMs));
-    await bench.advance(1000);
-    expect((await bench.deliver('a')).status).toBe(202);
-    expect(bench.calls).toHaveLength(1);
   });
 });

@@ -10,6 +10,8 @@ const FIRST_PAGE = 4096;
 export class BrokenFiles {
   readonly #scratch = new Scratch();
   readonly #lock: Database.Database;
+  readonly free: string = this.#scratch.file('free.db');
+  readonly deleted: string = this.#scratch.file('deleted.db');
   readonly missing: string = this.#scratch.file('missing.db');
   readonly ofAnotherProgram: string = this.#scratch.file('another.db');
   readonly ofANewerRelease: string = this.#scratch.file('newer.db');

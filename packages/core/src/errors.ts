@@ -30,6 +30,7 @@ export type BackpressureErrorCode =
   | 'ERR_WBP_ORIGINS'
   | 'ERR_WBP_SIZE_QUEUE'
   | 'ERR_WBP_STORE'
+  | 'ERR_WBP_STORE_VALUE'
   | 'ERR_WBP_PROCESS'
   | 'ERR_WBP_VERIFY'
   | 'ERR_WBP_RETRY'
@@ -47,6 +48,7 @@ export type BackpressureErrorCode =
   | 'ERR_WBP_SQLITE_VERSION'
   | 'ERR_WBP_SQLITE_DAMAGED'
   | 'ERR_WBP_SQLITE_LOCKED'
+  | 'ERR_WBP_SQLITE_REPLACED'
   | 'ERR_WBP_SQLITE_WRITE';
 
 /**

@@ -2,17 +2,20 @@ import { storedBytes, type Put, type PutResult, type StoreLimits } from '@webhoo
 import type { Connection, Statement } from './connection.ts';
 import { encodeText } from './text.ts';
 import type { Changes, Totals } from './totals.ts';
+import type { Whereabouts } from './whereabouts.ts';
 
 /** Stores what arrives: a batch is one commit, because the wait for the disk costs more than everything else. */
 export class Arrivals {
   readonly #totals: Totals;
+  readonly #whereabouts: Whereabouts;
   readonly #isKnown: Statement;
   readonly #store: Statement;
   readonly #queue: Statement;
   readonly #shelve: Statement;
 
-  constructor(connection: Connection, totals: Totals) {
+  constructor(connection: Connection, totals: Totals, whereabouts: Whereabouts) {
     this.#totals = totals;
+    this.#whereabouts = whereabouts;
     this.#isKnown = connection.prepare(
       `SELECT 1 FROM contents WHERE key = ?1 AND id = ?2
       UNION ALL SELECT 1 FROM completed WHERE key = ?1 AND id = ?2 LIMIT 1`,
@@ -33,7 +36,7 @@ export class Arrivals {
   put(batch: readonly Put[], limits: StoreLimits, nowMs: number): readonly PutResult[] {
     return this.#totals.transaction((changes) => {
       const before = this.#totals.read();
-      return batch.map((put): PutResult => {
+      const results = batch.map((put): PutResult => {
         const { delivery, isOverflow } = put;
         const key = encodeText(delivery.key);
         const id = encodeText(delivery.id);
@@ -62,6 +65,8 @@ export class Arrivals {
         }
         return 'stored';
       });
+      this.#whereabouts.check();
+      return results;
     });
   }
 }

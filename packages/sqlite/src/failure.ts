@@ -9,10 +9,20 @@ const RESULT = {
   CORRUPT: 11,
   FULL: 13,
   CANTOPEN: 14,
+  TOOBIG: 18,
+  CONSTRAINT: 19,
+  MISMATCH: 20,
+  RANGE: 25,
   NOTADB: 26,
 };
 
+const UNKEPT = ['ERR_WBP_STORE_VALUE', 'cannot keep what it was given'] as const;
+
 const EXPLANATIONS = new Map<number, readonly [BackpressureErrorCode, string]>([
+  [RESULT.TOOBIG, UNKEPT],
+  [RESULT.CONSTRAINT, UNKEPT],
+  [RESULT.MISMATCH, UNKEPT],
+  [RESULT.RANGE, UNKEPT],
   [RESULT.BUSY, ['ERR_WBP_SQLITE_LOCKED', 'is locked by another process']],
   [RESULT.LOCKED, ['ERR_WBP_SQLITE_LOCKED', 'is locked by another process']],
   [RESULT.READONLY, ['ERR_WBP_SQLITE_WRITE', 'cannot be written: it or its folder is read-only']],
@@ -41,6 +51,11 @@ function resultCode(error: unknown): number | undefined {
   return code === undefined ? undefined : Number(code) & PRIMARY;
 }
 
+/** Whether it comes from libsql, which takes no value but a few kinds for a parameter. */
+function isUnbindable(error: unknown): boolean {
+  return error instanceof Error && /can only bind|Loss of precision/.test(error.message);
+}
+
 /** Whether somebody else holds the lock that was asked for. */
 export function isLocked(error: unknown): boolean {
   const code = resultCode(error);
@@ -50,8 +65,11 @@ export function isLocked(error: unknown): boolean {
 /** What SQLite threw, said in the words of this library; anything else as it is. */
 export function explain(error: unknown, path: string): unknown {
   const code = resultCode(error);
-  if (code === undefined) return error;
-  const [known, state] = EXPLANATIONS.get(code) ?? ['ERR_WBP_SQLITE_WRITE', 'cannot be read or written'];
+  if (code === undefined && !isUnbindable(error)) return error;
+  const [known, state] = (code === undefined ? UNKEPT : EXPLANATIONS.get(code)) ?? [
+    'ERR_WBP_SQLITE_WRITE',
+    'cannot be read or written',
+  ];
   const reason = (error as Error).message;
   return new BackpressureError(known, `${path} ${state} (SQLite: ${reason}).`, { cause: error });
 }

@@ -9,6 +9,7 @@ import { Settlements } from './settlements.ts';
 import { Shelf } from './shelf.ts';
 import { decodeText } from './text.ts';
 import { Totals } from './totals.ts';
+import { Whereabouts } from './whereabouts.ts';
 
 /** A file that is open, with its owner's lock held. */
 export class OpenFile {
@@ -22,12 +23,14 @@ export class OpenFile {
   readonly #connection: Connection;
   readonly #owners: Owners;
   readonly #lock: OwnerLock;
+  readonly #whereabouts: Whereabouts;
 
   constructor(connection: Connection, nowMs: number) {
     this.#connection = connection;
     this.totals = new Totals(connection);
     this.#owners = new Owners(connection);
-    this.arrivals = new Arrivals(connection, this.totals);
+    this.#whereabouts = new Whereabouts(connection.path);
+    this.arrivals = new Arrivals(connection, this.totals, this.#whereabouts);
     this.claims = new Claims(connection, this.totals, this.#owners);
     this.settlements = new Settlements(connection, this.totals);
     this.shelf = new Shelf(connection, this.totals);
@@ -52,9 +55,11 @@ export class OpenFile {
       // Also when the claims could not be given back: then this owner is dead, and they are taken.
       const { path } = this.#connection;
       this.#connection.tidy();
+      // Where another file stands in place of this one, the lock of this name may be that of another owner.
+      const isOwn = this.#whereabouts.areKnown;
       this.#connection.close();
       this.#lock.release();
-      removeLock(path, this.self);
+      if (isOwn) removeLock(path, this.self);
     }
   }
 

@@ -11,7 +11,8 @@ export interface SqliteStoreOptions {
   path: string;
   /**
    * How long a call waits while another process writes to the file, in milliseconds. The process stands still
-   * meanwhile; then the call throws `ERR_WBP_SQLITE_LOCKED`. An integer from 0 to 60,000, default 1,000.
+   * meanwhile; then the call throws `ERR_WBP_SQLITE_LOCKED`. An integer from 0 to 60,000, default 250: stores that share a
+   * file hardly ever wait for each other for a tenth of that, and whoever holds the lock for longer is no store.
    */
   busyTimeoutMs?: number | undefined;
   /**
@@ -29,7 +30,7 @@ export interface Settings {
   readonly maxFileBytes: number | undefined;
 }
 
-const DEFAULT_BUSY_TIMEOUT_MS = 1000;
+const DEFAULT_BUSY_TIMEOUT_MS = 250;
 const MAX_BUSY_TIMEOUT_MS = 60_000;
 /** Another kind of database to SQLite or libsql, and so never a file of this name. */
 const NOT_A_FILE = /^(?::memory:$|(?:file|libsql|https?|wss?):)/i;

@@ -17,8 +17,8 @@ import { settle, type SqliteStoreOptions } from './options.ts';
  * @throws BackpressureError `ERR_WBP_OPTIONS`, `ERR_WBP_UNKNOWN_OPTION`, `ERR_WBP_SQLITE_PATH`,
  * `ERR_WBP_SQLITE_BUSY_TIMEOUT` or `ERR_WBP_SQLITE_MAX_FILE` when an option is wrong. Its methods throw
  * `ERR_WBP_SQLITE_OPEN`, `ERR_WBP_SQLITE_FOREIGN`, `ERR_WBP_SQLITE_VERSION`, `ERR_WBP_SQLITE_DAMAGED`,
- * `ERR_WBP_SQLITE_LOCKED` and `ERR_WBP_SQLITE_WRITE`, with what SQLite said as their `cause`, and have then done
- * nothing; before `open` and after `close`, they throw `ERR_WBP_SQLITE_NOT_OPEN`.
+ * `ERR_WBP_SQLITE_LOCKED`, `ERR_WBP_SQLITE_REPLACED`, `ERR_WBP_SQLITE_WRITE` and `ERR_WBP_STORE_VALUE`, with what
+ * SQLite said as their `cause`, and have then done nothing; before `open` and after `close`, they throw `ERR_WBP_SQLITE_NOT_OPEN`.
  */
 export function sqliteStore(options: SqliteStoreOptions): InboxStore {
   const settings = settle(options);

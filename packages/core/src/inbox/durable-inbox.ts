@@ -23,7 +23,7 @@ import type {
 } from './inbox.ts';
 import { Level } from './level.ts';
 import { Pace } from './pace.ts';
-import { StoreHealth } from './store-health.ts';
+import { MAX_DOOR_DELAY_MS, StoreHealth } from './store-health.ts';
 import { Upkeep } from './upkeep.ts';
 import { wallTime } from './wall-time.ts';
 import { Workers } from './workers.ts';
@@ -86,13 +86,14 @@ export class DurableInbox implements Inbox {
       settings: current,
       relieved: this.#judge,
     });
+    // Its own: when claims fail and puts do not, or the reverse, neither must say that all is well.
+    const doorHealth = new StoreHealth(agenda, report, MAX_DOOR_DELAY_MS);
     this.#door = new InboxDoor({
       ...common,
       ...{ options, refuser: this.#refuser, settings: current, judge: this.#judge },
-      // Its own: when claims fail and puts do not, or the reverse, neither must say that all is well.
-      health: new StoreHealth(agenda, report),
+      health: doorHealth,
       isOpen: () => this.#phase === 'open' || this.#phase === 'opening',
-      isReady: () => this.#phase !== 'opening',
+      isReady: () => this.#phase !== 'opening' && !doorHealth.isResting,
       stored: () => {
         this.#workers.claims.look();
       },

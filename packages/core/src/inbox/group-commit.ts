@@ -1,4 +1,5 @@
 import type { Awaitable } from './inbox-store.ts';
+import { blameOf, valueError } from './store-blame.ts';
 import { nextTurn } from './turn.ts';
 
 /** So much goes into one commit. */
@@ -15,6 +16,8 @@ interface Waiting<T, R> {
 /**
  * Lets what arrives together share one commit. What arrives in one turn of the event loop is one batch; while a commit
  * runs, the next batch gathers. A lone item waits for nobody.
+ *
+ * A batch that fails because of one item is split until that one is alone, so that the others do not fail with it.
  */
 export class GroupCommit<T, R> {
   readonly #commit: (batch: readonly T[]) => Awaitable<readonly R[]>;
@@ -53,13 +56,37 @@ export class GroupCommit<T, R> {
   }
 
   async #commitBatch(batch: readonly Waiting<T, R>[]): Promise<void> {
-    try {
-      const results = await this.#commit(batch.map(({ item }) => item));
-      if (results.length !== batch.length) throw new Error('The store did not answer for each of the batch.');
-      for (const [at, { resolve }] of batch.entries()) resolve(results[at] as R);
-    } catch (error) {
-      for (const { reject } of batch) reject(error);
+    const parts = [batch];
+    const alone: { readonly one: Waiting<T, R>; readonly error: unknown }[] = [];
+    // From the batch down to one bad item every part fails, and then the one beside it does not.
+    let patience = Math.ceil(Math.log2(batch.length)) + 2;
+    let isStoreWell = false;
+    for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
+      try {
+        await this.#commitPart(part);
+        isStoreWell = true;
+      } catch (error) {
+        const blame = blameOf(error);
+        if (blame === 'unknown' && !isStoreWell) patience -= 1;
+        if (blame === 'store' || patience === 0) {
+          // Nobody else needs to be told so by the store itself, which may take its time for it.
+          const rest = blame === 'store' ? this.#waiting.splice(0) : [];
+          for (const { reject } of [...part, ...parts.flat(), ...rest]) reject(error);
+          break;
+        }
+        const [first, ...others] = part;
+        if (first !== undefined && others.length === 0) alone.push({ one: first, error });
+        const middle = Math.ceil(part.length / 2);
+        if (others.length > 0) parts.push(part.slice(middle), part.slice(0, middle));
+      }
     }
+    for (const { one, error } of alone) one.reject(isStoreWell ? valueError(error) : error);
+  }
+
+  async #commitPart(part: readonly Waiting<T, R>[]): Promise<void> {
+    const results = await this.#commit(part.map(({ item }) => item));
+    if (results.length !== part.length) throw new Error('The store did not answer for each of the batch.');
+    for (const [at, { resolve }] of part.entries()) resolve(results[at] as R);
   }
 
   #take(): Waiting<T, R>[] {

@@ -127,6 +127,10 @@ export interface OpenedStore extends StoreStats {
  * when it has returned, or its promise has resolved, what it did survives the death of the process (as far as the
  * store is durable at all); when it throws or rejects, nothing was done.
  *
+ * What it throws may say whose fault that is. A `BackpressureError` of the code `ERR_WBP_STORE_VALUE`: something of one
+ * delivery cannot be kept. Of any other code: the store itself does not work, and is left alone for a while. After
+ * anything but the latter, a batch is put again in halves, so that what cannot be kept is refused alone.
+ *
  * A claim belongs to an owner, the one that opened the store. Claims of an owner that has died are given to the next
  * one that asks, at once where the store can tell, and else when their lease has run out. A lease that has run out
  * ends nothing by itself: until somebody else has claimed the delivery, its owner may still renew and settle it.

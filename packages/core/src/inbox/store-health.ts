@@ -1,25 +1,38 @@
 import { show } from '../errors.ts';
 import type { Agenda } from './agenda.ts';
 import type { InboxReport } from './inbox-report.ts';
+import { blameOf } from './store-blame.ts';
 
 const FIRST_DELAY_MS = 100;
 const MAX_DELAY_MS = 10_000;
+/**
+ * At the door, where each second in which a store that works again is not asked costs deliveries, and where a store that
+ * does not work must still be asked seldom: to ask it may hold the process up.
+ */
+export const MAX_DOOR_DELAY_MS = 1000;
 
-/** Whether the store works. When it does not, all that need it wait together, longer from failure to failure. */
+/** Whether the store works. When it does not, nobody asks it for a while, longer from failure to failure. */
 export class StoreHealth {
   readonly #agenda: Agenda;
   readonly #report: InboxReport;
+  readonly #maxDelayMs: number;
   #failures = 0;
   #pause: Promise<void> | undefined;
   #resume: (() => void) | undefined;
 
-  constructor(agenda: Agenda, report: InboxReport) {
+  constructor(agenda: Agenda, report: InboxReport, maxDelayMs: number = MAX_DELAY_MS) {
     this.#agenda = agenda;
     this.#report = report;
+    this.#maxDelayMs = maxDelayMs;
   }
 
   get isWell(): boolean {
     return this.#failures === 0;
+  }
+
+  /** Whether it has failed so lately that it is not to be asked. */
+  get isResting(): boolean {
+    return this.#pause !== undefined;
   }
 
   worked(): void {
@@ -32,6 +45,8 @@ export class StoreHealth {
   failed(call: string, error: unknown): void {
     this.#report.totals.storeFailures += 1;
     this.#report.emit({ type: 'store-failed', call, error: messageOf(error) });
+    // One delivery that cannot be kept says nothing of the store. Whatever else fails will be asked again, and waits.
+    if (call === 'put' && blameOf(error) === 'value') return;
     // Those that fail together are one failure: none of them has waited yet.
     this.#pause ??= this.#wait();
   }
@@ -42,7 +57,7 @@ export class StoreHealth {
   }
 
   async #wait(): Promise<void> {
-    const delayMs = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** this.#failures);
+    const delayMs = Math.min(this.#maxDelayMs, FIRST_DELAY_MS * 2 ** this.#failures);
     this.#failures = Math.min(this.#failures + 1, 16);
     const recovered = new Promise<void>((resolve) => {
       this.#resume = resolve;

@@ -1,0 +1,167 @@
+import { copyFileSync, existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import type { InboxAnswer } from '@webhook-backpressure/core';
+import { sqliteStore } from '@webhook-backpressure/sqlite';
+import Database from 'libsql';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { InboxBench, turns } from '../inbox/inbox-bench.ts';
+import { Scratch } from './scratch.ts';
+
+let scratch: Scratch;
+
+beforeEach(() => {
+  scratch = new Scratch();
+});
+afterEach(() => {
+  scratch.dispose();
+});
+
+const store = () => sqliteStore({ path: scratch.file(), busyTimeoutMs: 0 });
+
+function statuses(answers: readonly (InboxAnswer | null)[]): unknown[] {
+  return answers.map((answer) => answer?.status);
+}
+
+/** With what runs given back. */
+async function close(bench: InboxBench): Promise<void> {
+  const closing = bench.inbox.close({ timeoutMs: 0 });
+  await bench.advance(0);
+  await bench.advance(2000);
+  await closing;
+}
+
+/** What the store said last. */
+function complaint(bench: InboxBench): string {
+  const failed = bench.events.findLast(({ type }) => type === 'store-failed');
+  return failed !== undefined && 'error' in failed ? failed.error : '';
+}
+
+describe('a file whose write lock another process holds', () => {
+  it('is asked seldom: the process stands still each time, and answers 503 in between', async () => {
+    const own = store();
+    const calls = [vi.spyOn(own, 'put'), vi.spyOn(own, 'claim')];
+    const bench = new InboxBench({ store: own });
+    await bench.deliver('before');
+    const other = new Database(scratch.file());
+    other.exec('BEGIN IMMEDIATE');
+    for (const call of calls) call.mockClear();
+    const answers: (InboxAnswer | null)[] = [];
+    for (let at = 0; at < 1000; at += 1) {
+      answers.push(await bench.deliver(String(at)));
+      await bench.advance(10);
+    }
+    expect(new Set(statuses(answers))).toEqual(new Set([503]));
+    expect(complaint(bench)).toContain('ERR_WBP_SQLITE_LOCKED');
+    // Ten seconds: 0, 0.1, 0.3, 0.7, 1.5, and then once a second.
+    expect(calls[0]?.mock.calls.length).toBe(13);
+    expect(calls[1]?.mock.calls.length).toBeLessThan(13);
+
+    other.exec('ROLLBACK');
+    other.close();
+    await bench.advance(1000);
+    expect((await bench.deliver('after')).status).toBe(202);
+    await bench.last.finish();
+    expect(bench.told('store-recovered').length).toBeGreaterThan(0);
+    expect(bench.inbox.snapshot().totals).toMatchObject({ stored: 2 });
+    await close(bench);
+  });
+});
+
+describe('a delivery that SQLite does not take', () => {
+  it('is refused alone', async () => {
+    const own = store();
+    const put = own.put.bind(own);
+    own.put = (batch, options) =>
+      put(
+        batch.map(({ delivery, isOverflow }) => {
+          const rawBody = { byteLength: 1 } as Uint8Array;
+          return { delivery: delivery.id === 'bad' ? { ...delivery, rawBody } : delivery, isOverflow };
+        }),
+        options,
+      );
+    const bench = new InboxBench({ store: own });
+    const answers = await Promise.all(['a', 'b', 'bad', 'c'].map((id) => bench.send(id)));
+    expect(statuses(answers)).toEqual([202, 202, 503, 202]);
+    expect(complaint(bench)).toContain('ERR_WBP_STORE_VALUE');
+    expect((await bench.deliver('d')).status).toBe(202);
+    await close(bench);
+  });
+});
+
+describe('a file that loses its place while it is open', () => {
+  const remove = (...names: readonly string[]): void => {
+    for (const name of names) rmSync(scratch.file(name));
+  };
+  const move = (from: string, to: string): void => {
+    renameSync(scratch.file(from), scratch.file(to));
+  };
+  const losses: readonly [string, () => void][] = [
+    [
+      'deleted',
+      () => {
+        remove('webhooks.db');
+      },
+    ],
+    [
+      'deleted with all that belongs to it',
+      () => {
+        remove(...readdirSync(scratch.folder));
+      },
+    ],
+    [
+      'deleted in its latest part',
+      () => {
+        remove('webhooks.db-wal');
+      },
+    ],
+    [
+      'moved away',
+      () => {
+        move('webhooks.db', 'away.db');
+      },
+    ],
+    [
+      'replaced by a copy of itself',
+      () => {
+        copyFileSync(scratch.file(), scratch.file('copy.db'));
+        move('copy.db', 'webhooks.db');
+      },
+    ],
+  ];
+
+  it.each(losses)('takes no delivery any more, and works off what it has: %s', async (_, lose) => {
+    const bench = new InboxBench({ store: store(), concurrency: 1 });
+    for (const id of ['a', 'b']) expect((await bench.deliver(id)).status).toBe(202);
+    lose();
+    expect((await bench.deliver('c')).status).toBe(503);
+    expect(complaint(bench)).toContain('ERR_WBP_SQLITE_REPLACED');
+    await bench.advance(100);
+    expect((await bench.deliver('c')).status).toBe(503);
+    await bench.last.finish();
+    await bench.last.finish();
+    expect(bench.told('completed')).toEqual(['completed a', 'completed b']);
+    expect(bench.inbox.snapshot()).toMatchObject({ depth: 0, totals: { stored: 2 } });
+    await close(bench);
+  });
+
+  it('takes them again when it is put back', async () => {
+    const bench = new InboxBench({ store: store() });
+    await bench.deliver('a');
+    move('webhooks.db', 'away.db');
+    expect((await bench.deliver('b')).status).toBe(503);
+    move('away.db', 'webhooks.db');
+    await bench.advance(100);
+    expect(JSON.parse((await bench.deliver('b')).body)).toMatchObject({ status: 'accepted' });
+    await close(bench);
+  });
+
+  it('leaves the lock of its successor alone when it is closed', async () => {
+    const first = new InboxBench({ store: store() });
+    remove(...readdirSync(scratch.folder));
+    const second = new InboxBench({ store: store() });
+    await turns();
+    await close(first);
+    expect(existsSync(scratch.file('webhooks.db.owner-1'))).toBe(true);
+    expect((await second.deliver('a')).status).toBe(202);
+    await close(second);
+  });
+});
