@@ -9,6 +9,8 @@ import { run } from './run.ts';
 interface Project {
   /** The package it uses, and the file of `consumer/` that uses it. */
   readonly uses: string;
+  /** Another of our packages that the file uses. */
+  readonly with?: string;
   /** What else it installs, with the versions. */
   readonly beside: Readonly<Record<string, string>>;
   /** Set where the framework's own declarations of that version do not compile. */
@@ -18,7 +20,7 @@ interface Project {
 // A project for each framework, as users have: two frameworks in one would share, and break, each other's types.
 const projects: Project[] = [
   { uses: 'node', beside: {} },
-  { uses: 'sqlite', beside: {} },
+  { uses: 'sqlite', with: 'node', beside: {} },
   {
     uses: 'express',
     beside: { express: testedVersion('express'), '@types/express': testedVersion('@types/express') },
@@ -46,9 +48,9 @@ afterAll(() => rm(folder, { recursive: true }));
 
 describe.each(projects)(
   'a project that uses $uses beside $beside',
-  ({ uses, beside, skipLibCheck = false }) => {
+  ({ uses, with: other, beside, skipLibCheck = false }) => {
     const project = join(folder, [uses, ...Object.values(beside)].join('-').replaceAll('^', ''));
-    const installed = withDependencies(uses);
+    const installed = withDependencies(uses, other);
 
     beforeAll(async () => {
       const tarballs = installed.map(({ name, tarball }) => [name, `file:${tarball}`] as const);
@@ -66,7 +68,7 @@ describe.each(projects)(
         join(project, 'tsconfig.json'),
         JSON.stringify({ compilerOptions: { ...compilerOptions, skipLibCheck }, files: [`${uses}.ts`] }),
       );
-      for (const file of [`${uses}.ts`, 'exactly.ts']) {
+      for (const file of [`${uses}.ts`, 'exactly.ts', 'completed.ts']) {
         await cp(join(import.meta.dirname, 'consumer', file), join(project, file));
       }
       await run(
@@ -95,15 +97,24 @@ describe.each(projects)(
     it('compiles strictly, without a cast and with all libraries checked, and answers a delivery', async () => {
       await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc')], project);
       const printed = await run(process.execPath, [`built/${uses}.js`], project);
-      expect(JSON.parse(printed)).toEqual({ key: 'shop-1', typed: true, depth: 0 });
+      expect(JSON.parse(printed)).toEqual({
+        middleware: { key: 'shop-1', typed: true, depth: 0 },
+        inbox: { status: 202, completed: 'evt_1', typed: true },
+      });
     });
   },
 );
 
-/** The package in a folder of `packages/`, after those of ours that it needs. */
-function withDependencies(uses: string): Packed[] {
-  const found = packages.find((one) => one.folder === uses);
-  if (found === undefined) throw new Error(`There is no package in packages/${uses}.`);
+/** The packages in these folders of `packages/`, after those of ours that the first one needs. */
+function withDependencies(uses: string, other?: string): Packed[] {
+  const [found, ...others] = [uses, ...(other === undefined ? [] : [other])].map(packageIn);
+  if (found === undefined) throw new Error('No package is used.');
   const needed = packages.filter((one) => found.dependencies.includes(one.name));
-  return [...needed, found];
+  return [...needed, found, ...others];
+}
+
+function packageIn(folder: string): Packed {
+  const found = packages.find((one) => one.folder === folder);
+  if (found === undefined) throw new Error(`There is no package in packages/${folder}.`);
+  return found;
 }

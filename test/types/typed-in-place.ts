@@ -1,9 +1,20 @@
 // Checked by the compiler and never run: what users write without a cast, and what must not compile.
-import type { BackpressureInfo, Intake, Refusal } from '@webhook-backpressure/core';
-import { webhookBackpressure as forExpress } from '@webhook-backpressure/express';
-import { webhookBackpressure as forHono } from '@webhook-backpressure/hono';
-import { webhookBackpressure as forKoa } from '@webhook-backpressure/koa';
-import { withBackpressure } from '@webhook-backpressure/node';
+import {
+  memoryStore,
+  type BackpressureInfo,
+  type Inbox,
+  type InboxDelivery,
+  type Intake,
+  type RawDelivery,
+  type Refusal,
+} from '@webhook-backpressure/core';
+import {
+  webhookBackpressure as forExpress,
+  webhookInbox as inboxForExpress,
+} from '@webhook-backpressure/express';
+import { webhookBackpressure as forHono, webhookInbox as inboxForHono } from '@webhook-backpressure/hono';
+import { webhookBackpressure as forKoa, webhookInbox as inboxForKoa } from '@webhook-backpressure/koa';
+import { webhookInbox as inboxForNode, withBackpressure } from '@webhook-backpressure/node';
 import express, { Router, type Request, type RequestHandler } from 'express';
 import { Hono, type Context as HonoContext } from 'hono';
 import Koa, { type Context as KoaContext } from 'koa';
@@ -105,4 +116,34 @@ export function onHono(): void {
   });
   const helper = (c: HonoContext) => c.get('backpressure');
   is<(c: HonoContext) => Info>()(helper);
+}
+
+export function inInboxes(): void {
+  const webhooks = inboxForNode({
+    store: memoryStore(),
+    process: (delivery, { attempt, signal }) => {
+      is<InboxDelivery>()(delivery);
+      is<number>()(attempt);
+      is<AbortSignal>()(signal);
+    },
+    verify: (delivery) => {
+      is<RawDelivery>()(delivery);
+      // @ts-expect-error the headers are frozen
+      delivery.headers['x-user'] = 'admin';
+      // @ts-expect-error a header may be missing
+      return delivery.headers['x-signature'].length > 0;
+    },
+    id: ({ json }) => (json() as { id?: string }).id,
+    handshake: async ({ text }) => Promise.resolve(text() === 'hello' ? { body: 'hello' } : null),
+  });
+  is<Inbox>()(webhooks.inbox);
+  const required = { store: memoryStore(), process: () => undefined };
+  // @ts-expect-error verify is required: false says that there is none
+  inboxForNode(required);
+  // @ts-expect-error a promise would be the same id for all
+  inboxForNode({ ...required, verify: false, id: () => Promise.resolve('id') });
+  const options = { ...required, verify: false } as const;
+  express().post('/hooks/:id', inboxForExpress(options));
+  new Koa().use(inboxForKoa(options));
+  new Hono<{ Bindings: { TOKEN: string } }>().post('/', inboxForHono(options));
 }

@@ -1,13 +1,27 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
-import backpressure, { webhookBackpressure } from '@webhook-backpressure/express';
+import { memoryStore, type Inbox } from '@webhook-backpressure/core';
+import backpressure, { webhookBackpressure, webhookInbox } from '@webhook-backpressure/express';
+import { completed } from './completed.ts';
 import type { Exactly } from './exactly.ts';
 
 const middleware = webhookBackpressure({ capacity: 10, keyGenerator: (req) => req.get('x-shop') ?? 'none' });
 const isOneFunction: Exactly<typeof backpressure, typeof webhookBackpressure> = true;
 
+const webhooks = webhookInbox({
+  store: memoryStore(),
+  verify: ({ headers, rawBody }) => headers['x-shop'] === 'shop-1' && rawBody.byteLength === 2,
+  process: async ({ json, id }, { attempt, signal }) => {
+    const itsSignal: AbortSignal = signal;
+    await Promise.resolve([json(), id, attempt, itsSignal.aborted]);
+  },
+});
+const isInbox: Exactly<typeof webhooks.inbox, Inbox> = isOneFunction;
+const handled = completed(webhooks.inbox);
+
 const app = express();
+app.post('/inbox', webhooks);
 app.use(middleware);
 app.post('/webhooks', (req, res) => {
   const info = req.backpressure;
@@ -18,10 +32,15 @@ app.post('/webhooks', (req, res) => {
 const server = app.listen(0);
 await once(server, 'listening');
 const { port } = server.address() as AddressInfo;
-const answer = await fetch(`http://127.0.0.1:${String(port)}/webhooks`, {
+const url = `http://127.0.0.1:${String(port)}`;
+const answer = await fetch(`${url}/webhooks`, { method: 'POST', headers: { 'x-shop': 'shop-1' } });
+const acknowledged = await fetch(`${url}/inbox`, {
   method: 'POST',
-  headers: { 'x-shop': 'shop-1' },
+  headers: { 'x-shop': 'shop-1', 'webhook-id': 'evt_1' },
+  body: '{}',
 });
-console.log(await answer.text());
+const inbox = { status: acknowledged.status, completed: await handled, typed: isInbox };
+await webhooks.inbox.close();
+console.log(JSON.stringify({ middleware: await answer.json(), inbox }));
 server.closeAllConnections();
 server.close();

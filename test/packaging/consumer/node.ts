@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createIntake, type Intake } from '@webhook-backpressure/core';
+import { createIntake, memoryStore, type Inbox, type Intake } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
-import { withBackpressure } from '@webhook-backpressure/node';
+import { webhookInbox, withBackpressure } from '@webhook-backpressure/node';
+import { completed } from './completed.ts';
+import type { Exactly } from './exactly.ts';
 
 const intake: Intake = createIntake({ clock: manualClock() });
 const listener = withBackpressure(
@@ -13,11 +15,33 @@ const listener = withBackpressure(
   { intake, keyGenerator: () => 'shop-1' },
 );
 
-const server = createServer(listener).on('checkContinue', listener);
+const webhooks = webhookInbox({
+  store: memoryStore(),
+  verify: ({ headers, rawBody }) => headers['x-shop'] === 'shop-1' && rawBody.byteLength === 2,
+  process: async ({ json, id }, { attempt, signal }) => {
+    const itsSignal: AbortSignal = signal;
+    await Promise.resolve([json(), id, attempt, itsSignal.aborted]);
+  },
+});
+const isInbox: Exactly<typeof webhooks.inbox, Inbox> = true;
+const handled = completed(webhooks.inbox);
+
+const server = createServer((req, res) => {
+  if (req.url === '/inbox') webhooks(req, res);
+  else listener(req, res);
+}).on('checkContinue', listener);
 server.listen(0);
 await once(server, 'listening');
 const { port } = server.address() as AddressInfo;
-const answer = await fetch(`http://127.0.0.1:${String(port)}/webhooks`, { method: 'POST' });
-console.log(await answer.text());
+const url = `http://127.0.0.1:${String(port)}`;
+const answer = await fetch(`${url}/webhooks`, { method: 'POST', headers: { 'x-shop': 'shop-1' } });
+const acknowledged = await fetch(`${url}/inbox`, {
+  method: 'POST',
+  headers: { 'x-shop': 'shop-1', 'webhook-id': 'evt_1' },
+  body: '{}',
+});
+const inbox = { status: acknowledged.status, completed: await handled, typed: isInbox };
+await webhooks.inbox.close();
+console.log(JSON.stringify({ middleware: await answer.json(), inbox }));
 server.closeAllConnections();
 server.close();

@@ -1,6 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import type { InboxStore } from '@webhook-backpressure/core';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Inbox, InboxStore } from '@webhook-backpressure/core';
+import { webhookInbox } from '@webhook-backpressure/node';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
+import { completed } from './completed.ts';
+import type { Exactly } from './exactly.ts';
 
 const path = 'webhooks.db';
 const store: InboxStore = sqliteStore({ path });
@@ -24,6 +30,27 @@ await store.settle(
 );
 await store.close(Date.now());
 
+const webhooks = webhookInbox({
+  store: sqliteStore({ path }),
+  verify: ({ headers }) => headers['x-shop'] === 'shop-1',
+  process: ({ json }) => json(),
+});
+const isInbox: Exactly<typeof webhooks.inbox, Inbox> = true;
+const handled = completed(webhooks.inbox);
+const server = createServer(webhooks).listen(0);
+await once(server, 'listening');
+const { port } = server.address() as AddressInfo;
+const acknowledged = await fetch(`http://127.0.0.1:${String(port)}/`, {
+  method: 'POST',
+  headers: { 'x-shop': 'shop-1', 'webhook-id': 'evt_1' },
+  body: '{}',
+});
+// The delivery above had the same id, and another key.
+const inbox = { status: acknowledged.status, completed: await handled, typed: isInbox };
+await webhooks.inbox.close();
+server.closeAllConnections();
+server.close();
+
 const tool = ['node_modules/.bin/webhook-backpressure-sqlite', 'status', path, '--json'] as const;
 const status = JSON.parse(execFileSync(process.execPath, tool, { encoding: 'utf8' })) as { depth: number };
-console.log(JSON.stringify({ key: claimed.key, typed: true, depth: status.depth }));
+console.log(JSON.stringify({ middleware: { key: claimed.key, typed: true, depth: status.depth }, inbox }));
