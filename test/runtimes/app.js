@@ -1,5 +1,6 @@
 // A receiver that any runtime can serve. Each name in `x-app` has an intake of its own, so that tests do not meet.
-import { webhookBackpressure } from '@webhook-backpressure/hono';
+import { memoryStore } from '@webhook-backpressure/core';
+import { webhookBackpressure, webhookInbox } from '@webhook-backpressure/hono';
 import { Hono } from 'hono';
 
 const STEP_MS = 5;
@@ -7,9 +8,35 @@ const STEP_MS = 5;
 /** @type {Map<string, Hono>} */
 const apps = new Map();
 
+/**
+ * The first attempt at each delivery fails.
+ *
+ * @returns {import('@webhook-backpressure/core').InboxOptions}
+ */
+export function inboxOptions() {
+  return {
+    store: memoryStore(),
+    maxBodyBytes: 100_000,
+    retry: { firstDelayMs: 20 },
+    verify: ({ headers, text }) => {
+      if (headers['x-signature'] === 'unknown') throw Object.assign(new Error('no keys'), { status: 503 });
+      return headers['x-signature'] === String(text().length);
+    },
+    process: async (_delivery, { attempt, signal }) => {
+      await new Promise((resolve) => setTimeout(resolve, STEP_MS));
+      if (attempt === 1 || signal.aborted) throw new Error('once more');
+    },
+  };
+}
+
 /** @param {string} name */
 function create(name) {
   const app = new Hono();
+  const webhooks = webhookInbox(inboxOptions());
+  app.post('/inbox', webhooks);
+  app.get('/inbox', (c) => c.json(webhooks.inbox.snapshot()));
+  app.get('/inbox/close', async (c) => c.json(await webhooks.inbox.close()));
+
   /** How many held ones may go on. */
   let released = 0;
   let asked = 0;

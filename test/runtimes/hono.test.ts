@@ -1,33 +1,22 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import type { IntakeSnapshot } from '@webhook-backpressure/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Sender, type Call, type Reply } from '../conformance/sender.ts';
-import { folder, runtimes } from './tools.js';
+import { Served } from './served.ts';
+import { runtimes } from './tools.js';
 
-describe.each(runtimes)('Hono on $name', ({ command, args, entry, seesDepartures }) => {
+describe.each(runtimes)('Hono on $name', (runtime) => {
+  const { seesDepartures } = runtime;
   // Workerd ends a connection without a word when a handler has not read the body.
   const sender = new Sender(false);
-  let child: ChildProcess;
-  let port = 0;
+  let served: Served;
 
   beforeAll(async () => {
-    child = spawn(command, [...args, join(import.meta.dirname, entry)], {
-      // Where the tools are, for those entries that need them.
-      cwd: folder,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    if (child.stdout === null) throw new Error('Nothing can be heard of the child.');
-    const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
-    ({ port } = JSON.parse(line) as { port: number });
+    served = await Served.start(runtime);
   });
 
   afterAll(async () => {
     sender.destroy();
-    child.kill();
-    await once(child, 'exit');
+    await served.stop();
   });
 
   /** The requests of one test, which have an intake of their own. */
@@ -37,10 +26,10 @@ describe.each(runtimes)('Hono on $name', ({ command, args, entry, seesDepartures
     until: (condition: (snapshot: IntakeSnapshot) => boolean) => Promise<IntakeSnapshot>;
   } {
     const get = (path: string): Promise<Reply> =>
-      sender.send(port, { method: 'GET', path, headers: { 'x-app': app } }).reply;
+      sender.send(served.port, { method: 'GET', path, headers: { 'x-app': app } }).reply;
     return {
       get,
-      post: (path, headers = {}) => sender.send(port, { path, headers: { 'x-app': app, ...headers } }),
+      post: (path, headers = {}) => sender.send(served.port, { path, headers: { 'x-app': app, ...headers } }),
       async until(condition) {
         for (;;) {
           const snapshot = JSON.parse((await get('/snapshot')).body) as IntakeSnapshot;

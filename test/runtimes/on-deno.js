@@ -1,8 +1,11 @@
 import app from './app.js';
+import { serveInboxes } from './node-inbox.js';
+
+const nodePort = await serveInboxes();
 
 /** @param {{ port: number }} address */
 function announce({ port }) {
-  console.log(JSON.stringify({ port }));
+  console.log(JSON.stringify({ port, nodePort }));
 }
 
 Deno.serve({ port: 0, onListen: announce }, (request) => app.fetch(request));

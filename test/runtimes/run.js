@@ -1,4 +1,4 @@
-// Runs what `npm test` cannot: Hono's part on Bun, Deno and workerd, and all tests on every Node that we support.
+// Runs what `npm test` cannot: Hono's part and the inbox on Bun, Deno and workerd, and all tests on every Node that we support.
 // What cannot run is said, and fails the run: nothing is left out in silence.
 import { spawnSync } from 'node:child_process';
 import { arch, platform } from 'node:os';
@@ -35,7 +35,7 @@ run('build', 'npm', ['run', '--silent', 'build']);
 if (platform() === 'linux' && arch() === 'x64') {
   try {
     install();
-    run('Hono on Bun, Deno and workerd', process.execPath, [
+    run('Hono and the inbox on Bun, Deno and workerd', process.execPath, [
       vitest,
       'run',
       '--config',
@@ -45,14 +45,14 @@ if (platform() === 'linux' && arch() === 'x64') {
     ]);
   } catch (error) {
     results.push({
-      name: 'Hono on Bun, Deno and workerd',
+      name: 'Hono and the inbox on Bun, Deno and workerd',
       verdict: `not run: the runtimes could not be installed: ${String(error)}`,
       isPassed: false,
     });
   }
 } else {
   results.push({
-    name: 'Hono on Bun, Deno and workerd',
+    name: 'Hono and the inbox on Bun, Deno and workerd',
     verdict: `not run: the packages are for Linux on x64, this is ${platform()} on ${arch()}`,
     isPassed: false,
   });

@@ -24,9 +24,18 @@ export function install() {
 }
 
 /**
- * How the app is served: the program, its arguments before the name of the entry file, and whether it tells a
- * request that its sender has gone, before anything is written to it.
+ * How the app is served.
+ *
+ * @typedef {object} Runtime
+ * @property {string} name
+ * @property {string} entry the file that it runs
+ * @property {string} command the program
+ * @property {string[]} args before the name of the entry file
+ * @property {boolean} seesDepartures whether it tells a request that its sender has gone, before anything is written
+ * to it
  */
+
+/** @type {Runtime[]} */
 export const runtimes = [
   {
     name: 'Bun',

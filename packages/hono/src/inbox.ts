@@ -7,6 +7,7 @@ import {
   type InboxOptions,
 } from '@webhook-backpressure/core';
 import type { MiddlewareHandler } from 'hono';
+import { stayForInbox } from './workers.ts';
 
 const HINT = 'Do not read c.req in a middleware before the inbox.';
 
@@ -38,6 +39,7 @@ export function webhookInbox(options: InboxOptions): MiddlewareHandler & { inbox
     // Nobody is there to read it, but Hono wants an answer.
     if (answer === null) return new Response(null, { status: 503 });
     const { status, headers, body } = answer;
+    if (status < 300) stayForInbox(c, inbox);
     return new Response(body === '' ? null : body, { status, headers });
   };
   return Object.assign(middleware, { inbox });

@@ -1,4 +1,4 @@
-import type { Permit, Refusal } from '@webhook-backpressure/core';
+import type { Inbox, Permit, Refusal } from '@webhook-backpressure/core';
 import type { Context } from 'hono';
 
 /** What a request does on Cloudflare's Workers so that it is not ended before its time. */
@@ -34,4 +34,18 @@ export function stayOnWorkers(c: Context): Stay | undefined {
       return result;
     },
   };
+}
+
+/**
+ * Keeps a request on Workers until an inbox has nothing left to do, as far as the runtime lets it: nothing runs there
+ * that belongs to no request.
+ */
+export function stayForInbox(c: Context, inbox: Inbox): void {
+  const stay = stayOnWorkers(c);
+  if (stay === undefined) return;
+  const pulse = setInterval(() => {
+    if (inbox.snapshot().depth > 0) return;
+    clearInterval(pulse);
+    stay.end();
+  }, PULSE_MS);
 }
