@@ -29,6 +29,9 @@ const PACKAGES = [
   'koa-ratelimit',
   'hono-rate-limiter',
   '@fastify/under-pressure',
+  'plainjob',
+  'liteque',
+  'libsql',
   'autocannon',
   'pg',
 ];

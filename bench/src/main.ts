@@ -1,14 +1,29 @@
 import { hasFlag, textOption } from './command-line.ts';
 import { describeMachine } from './machine.ts';
-import { coreComparisons, httpComparisons } from './plan.ts';
+import { measureInbox } from './inbox/measure.ts';
+import { describeEngine } from './inbox/queues.ts';
+import { describeFileSystem } from './inbox/scratch.ts';
+import {
+  coreComparisons,
+  httpComparisons,
+  inboxComparisons,
+  memoryMeasures,
+  quickInboxComparisons,
+} from './plan.ts';
 import { charts, report, table } from './report.ts';
 import { figuresOf, judge, measureMemory, type Result } from './results.ts';
 import { measureCore, measureHttp, type Effort } from './rounds.ts';
 import { write, writeInReadme } from './write.ts';
 
-const FULL: Effort = { rounds: 5, coreSeconds: 1, httpSeconds: 0.8, warmUpSeconds: 4 };
+const FULL: Effort = { rounds: 5, coreSeconds: 1, httpSeconds: 0.8, warmUpSeconds: 4, inboxSeconds: 1 };
 /** Ours and base only, no peers and no memory. */
-const QUICK: Effort = { rounds: 5, coreSeconds: 0.15, httpSeconds: 0.25, warmUpSeconds: 0.8 };
+const QUICK: Effort = {
+  rounds: 5,
+  coreSeconds: 0.12,
+  httpSeconds: 0.2,
+  warmUpSeconds: 0.7,
+  inboxSeconds: 0.25,
+};
 
 const isQuick = hasFlag('quick');
 const effort = isQuick ? QUICK : FULL;
@@ -24,13 +39,23 @@ for (const comparison of coreComparisons.filter(isChosen)) {
 for (const comparison of httpComparisons.filter(isChosen)) {
   results.push(judge(comparison, await measureHttp(comparison, effort, !isQuick), !isQuick));
 }
-if (!isQuick && only === undefined) results.push(...(await measureMemory(effort.rounds)));
+for (const comparison of (isQuick ? quickInboxComparisons : inboxComparisons).filter(isChosen)) {
+  results.push(judge(comparison, await measureInbox(comparison, effort, !isQuick), !isQuick));
+}
+if (!isQuick) results.push(...(await measureMemory(memoryMeasures.filter(isChosen), effort.rounds)));
 
 if (!isQuick && only === undefined) {
   await write('results.json', `${JSON.stringify(figuresOf(results), null, 2)}\n`);
   const front = results.find(({ name }) => name === 'front/refuse');
   await writeInReadme('front', `${front?.ratio.toFixed(1) ?? '?'} times`);
-  await write('report.md', report(results, machine, effort.rounds));
+  await write(
+    'report.md',
+    report(results, {
+      machine,
+      rounds: effort.rounds,
+      storage: `${describeEngine()}, on ${describeFileSystem()}`,
+    }),
+  );
   for (const [file, chart] of charts(results)) await write(`charts/${file}`, chart);
 }
 process.stdout.write(

@@ -1,4 +1,4 @@
-/** One side of a comparison: a server of `http/server-child.ts`, or a side of `core/child.ts`. */
+/** One side of a comparison: a server of `http/server-child.ts`, a side of `core/child.ts`, or one in `inbox`. */
 export interface Side {
   /** The comparison that it was written for; sides are shared between comparisons. */
   readonly group: string;
@@ -18,6 +18,8 @@ export interface Comparison {
   readonly target?: number;
   /** What the rate of ours is to reach. */
   readonly targetRate?: number;
+  /** `ms`: a time, of which less is better. */
+  readonly unit?: 'ms';
 }
 
 function core(
@@ -112,6 +114,37 @@ export const httpComparisons: readonly Comparison[] = [
   },
 ];
 
+function inbox(
+  name: string,
+  base: string,
+  rest: Pick<Comparison, 'baseIs' | 'unit'>,
+  peers: readonly string[],
+) {
+  const sideOf = (side: string): Side => ({ group: name, side });
+  return {
+    name,
+    ours: sideOf('ours'),
+    base: sideOf(base),
+    peers: peers.map((peer) => ({ name: peer, side: sideOf(peer), base: sideOf(base) })),
+    ...rest,
+  };
+}
+
+const queues = ['plainjob', 'plainjob, FULL', 'liteque', 'liteque, FULL'];
+
+const DRAINING = 'inbox/draining';
+
+export const inboxComparisons: readonly Comparison[] = [
+  inbox('inbox/durable', 'by hand', { baseIs: 'one insert per commit, written by hand' }, queues),
+  inbox('inbox/http', 'by hand', { baseIs: 'one insert per commit in bare node, written by hand' }, queues),
+  inbox(DRAINING, 'idle', { baseIs: 'the same with nothing to work off', unit: 'ms' }, []),
+];
+
+/** Those that take little time. */
+export const quickInboxComparisons: readonly Comparison[] = inboxComparisons.filter(
+  ({ name }) => name !== DRAINING,
+);
+
 /** Memory, with the bytes that it may come to. */
 export interface MemoryMeasure {
   readonly name: string;
@@ -144,5 +177,12 @@ export const memoryMeasures: readonly MemoryMeasure[] = [
     limit: 1024,
     what: 'heap of each of 100,000 waiting deliveries',
     peers: [{ name: 'p-limit', measure: 'waiting:p-limit' }],
+  },
+  {
+    name: 'memory/stored',
+    measure: 'stored',
+    limit: 32 * MIB,
+    what: 'growth of the process from 10,000 to 1,000,000 stored deliveries',
+    peers: [],
   },
 ];

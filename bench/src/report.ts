@@ -9,15 +9,15 @@ export function table(results: readonly Result[]): string {
     ...results.flatMap((result) => [
       [
         result.name,
-        count(result.ours),
-        count(result.base),
+        count(result.ours, result.unit),
+        count(result.base, result.unit),
         ...[result.ratio, result.min, result.max].map((value) => value.toFixed(3)),
         result.target,
         result.target === '' ? '' : result.isMet ? 'met' : 'MISSED',
       ],
       ...result.peers.map(({ name, value, ratio, min, max }) => [
         `  ${name}`,
-        count(value),
+        count(value, result.unit),
         '',
         ratio.toFixed(3),
         min.toFixed(3),
@@ -42,6 +42,11 @@ export function table(results: readonly Result[]): string {
     .join('\n');
 }
 
+const ACKNOWLEDGING: Readonly<Record<string, string>> = {
+  'inbox/durable': 'acknowledgements ÷ one insert per commit',
+  'inbox/http': 'acknowledgements over HTTP ÷ one insert per commit',
+};
+
 /** The charts, by file name. */
 export function charts(results: readonly Result[]): Map<string, string> {
   const drawn = new Map<string, string>();
@@ -60,7 +65,8 @@ export function charts(results: readonly Result[]): Map<string, string> {
       ratios('core/').map((result) => bar(result)),
     ),
   );
-  for (const result of results.filter(({ name }) => name.endsWith('/pass'))) {
+  const isSideBySide = ({ name }: Result): boolean => name.endsWith('/pass') || name in ACKNOWLEDGING;
+  for (const result of results.filter(isSideBySide)) {
     const peers = result.peers.map(({ name, ratio, min, max }) => ({
       label: name,
       value: ratio,
@@ -70,7 +76,7 @@ export function charts(results: readonly Result[]): Map<string, string> {
     }));
     drawn.set(
       `${result.name.replace('/', '-')}.svg`,
-      barChart(`${result.name}: throughput ÷ without a middleware`, [
+      barChart(`${result.name}: ${ACKNOWLEDGING[result.name] ?? 'throughput ÷ without a middleware'}`, [
         bar(result, 'webhook-backpressure'),
         ...peers,
       ]),
@@ -98,12 +104,15 @@ export function charts(results: readonly Result[]): Map<string, string> {
 }
 
 /** The report, in Markdown. */
-export function report(results: readonly Result[], machine: Machine, rounds: number): string {
+export function report(
+  results: readonly Result[],
+  { machine, rounds, storage }: { machine: Machine; rounds: number; storage: string },
+): string {
   const rows = results.flatMap((result) => [
-    `| **${result.name}** | ${count(result.ours)} | ${count(result.base)} | **${result.ratio.toFixed(3)}** | ${result.min.toFixed(3)} to ${result.max.toFixed(3)} | ${result.target === '' ? '' : `${result.target}: ${result.isMet ? 'met' : '**missed**'}`} |`,
+    `| **${result.name}** | ${count(result.ours, result.unit)} | ${count(result.base, result.unit)} | **${result.ratio.toFixed(3)}** | ${result.min.toFixed(3)} to ${result.max.toFixed(3)} | ${result.target === '' ? '' : `${result.target}: ${result.isMet ? 'met' : '**missed**'}`} |`,
     ...result.peers.map(
       ({ name, value, ratio, min, max }) =>
-        `| ${name} | ${count(value)} | | ${ratio.toFixed(3)} | ${min.toFixed(3)} to ${max.toFixed(3)} | |`,
+        `| ${name} | ${count(value, result.unit)} | | ${ratio.toFixed(3)} | ${min.toFixed(3)} to ${max.toFixed(3)} | |`,
     ),
   ]);
   return [
@@ -112,7 +121,8 @@ export function report(results: readonly Result[], machine: Machine, rounds: num
     'Written by `npm run bench`. [How it is measured, and how to read it](README.md).',
     '',
     ...machineLines(machine),
-    `- The median of ${String(rounds)} rounds, interleaved. Rates are per second of processor time, memory is in bytes.`,
+    `- The median of ${String(rounds)} rounds, interleaved. Rates are per second of processor time, those of \`inbox/\` per second; times are in ms, memory is in bytes.`,
+    `- The inbox, its base and its peers: ${storage}. All with WAL; synchronous=FULL, so that an acknowledgement survives a power failure, but for plainjob and liteque as they come, which set NORMAL.`,
     '',
     '| | ours | base | ours ÷ base | rounds | target |',
     '| --- | ---: | ---: | ---: | --- | --- |',
@@ -126,6 +136,6 @@ export function report(results: readonly Result[], machine: Machine, rounds: num
   ].join('\n');
 }
 
-function count(value: number): string {
-  return Math.round(value).toLocaleString('en');
+function count(value: number, unit: string): string {
+  return unit === 'ms' ? `${value.toFixed(1)} ms` : Math.round(value).toLocaleString('en');
 }

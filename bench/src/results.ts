@@ -1,12 +1,13 @@
 import { Pinned, SERVER_CORE } from './pinned.ts';
 import { progress } from './command-line.ts';
-import { memoryMeasures, type Comparison, type MemoryMeasure, type Side } from './plan.ts';
+import { measureStored } from './inbox/measure-stored.ts';
+import type { Comparison, MemoryMeasure, Side } from './plan.ts';
 import { sideName, type Rates } from './rounds.ts';
 import { median } from './statistics.ts';
 
 /** One line of `results.json`. */
 export interface Figure {
-  /** The median of the rounds: per second of processor time, or bytes. */
+  /** The median of the rounds: per second, bytes, or milliseconds. */
   readonly ours: number;
   /** Likewise for what it is compared with; for memory, what it may come to. */
   readonly base: number;
@@ -46,7 +47,7 @@ export function figuresOf(results: readonly Result[]): Record<string, Figure> {
 }
 
 export function judge(comparison: Comparison, rates: Rates, withPeers: boolean): Result {
-  const { name, baseIs, target, targetRate } = comparison;
+  const { name, baseIs, target, targetRate, unit = 'per second' } = comparison;
   const { value: ours, base, ...spread } = compare(rates, comparison.ours, comparison.base);
   const wanted = [
     ...(target === undefined
@@ -58,17 +59,17 @@ export function judge(comparison: Comparison, rates: Rates, withPeers: boolean):
   ];
   return {
     name,
-    ours: Math.round(ours),
-    base: Math.round(base),
+    ours: legible(ours),
+    base: legible(base),
     ...spread,
-    unit: 'per second',
+    unit,
     baseIs,
     target: wanted.map(({ text }) => text).join(', '),
     isMet: wanted.every(({ isMet }) => isMet),
     peers: withPeers
       ? comparison.peers.map((peer) => {
           const { value, ratio, min, max } = compare(rates, peer.side, peer.base);
-          return { name: peer.name, value: Math.round(value), ratio, min, max };
+          return { name: peer.name, value: legible(value), ratio, min, max };
         })
       : [],
   };
@@ -94,9 +95,9 @@ function compare(
 }
 
 /** Each time in a fresh process: what one left behind is not to be counted for the next. */
-export async function measureMemory(rounds: number): Promise<Result[]> {
+export async function measureMemory(measures: readonly MemoryMeasure[], rounds: number): Promise<Result[]> {
   const results: Result[] = [];
-  for (const measure of memoryMeasures) {
+  for (const measure of measures) {
     progress(measure.name);
     const bytes = await takeMemory(measure.measure, rounds);
     const peers: PeerResult[] = [];
@@ -138,6 +139,7 @@ function spreadOf(bytes: readonly number[], limit: number): { ratio: number; min
 }
 
 async function takeMemory(measure: string, rounds: number): Promise<number[]> {
+  if (measure === 'stored') return measureStored(rounds);
   const bytes: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const child = new Pinned('memory/child.js', [], { core: SERVER_CORE, nodeFlags: ['--expose-gc'] });
@@ -148,6 +150,11 @@ async function takeMemory(measure: string, rounds: number): Promise<number[]> {
     }
   }
   return bytes;
+}
+
+/** Whole, unless the ratio could not be told from it any more. */
+function legible(value: number): number {
+  return value < 10_000 ? Number(value.toPrecision(6)) : Math.round(value);
 }
 
 function rounded(ratio: number): number {

@@ -9,22 +9,23 @@ export interface Effort {
   readonly coreSeconds: number;
   readonly httpSeconds: number;
   readonly warmUpSeconds: number;
+  readonly inboxSeconds: number;
 }
 
-/** The rates of each side, one for each round, under the name of {@link sideName}. */
+/** The rates of each side, or what else was measured of it, one for each round, under the name of {@link sideName}. */
 export type Rates = ReadonlyMap<string, readonly number[]>;
 
 export function sideName({ group, side }: Side): string {
   return `${group}:${side}`;
 }
 
-function sidesOf({ ours, base, peers }: Comparison, withPeers: boolean): Side[] {
+export function sidesOf({ ours, base, peers }: Comparison, withPeers: boolean): Side[] {
   const all = [ours, base, ...(withPeers ? peers.flatMap((peer) => [peer.side, peer.base]) : [])];
   return [...new Map(all.map((side) => [sideName(side), side])).values()];
 }
 
 /** Every side once in each round, in one order and then in the other, so that what drifts favours nobody. */
-async function interleave(
+export async function interleave(
   sides: readonly Side[],
   rounds: number,
   take: (side: Side) => Promise<number>,

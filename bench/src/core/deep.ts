@@ -18,7 +18,7 @@ export function admitReleaseIn({ depth, keys }: { depth: number; keys: number })
   let admitted = 0;
   const admit = (): Admission => {
     const admission = intake.admit({ key: names[admitted % keys] as string, id: idAt(admitted) });
-    if (!admission.admitted) throw new Error('It was refused.');
+    if (!admission.admitted) throw new Error(`It was refused: ${admission.reason}.`);
     admitted += 1;
     return admission;
   };

@@ -30,7 +30,7 @@ export const pass = {
         windowMs: MINUTE_MS,
         limit: AMPLE_RATE,
         standardHeaders: 'draft-6',
-        keyGenerator: (c) => c.req.header('user-agent') ?? '',
+        keyGenerator: (c) => c.req.header('x-forwarded-for') ?? '',
       }),
     ),
 };

@@ -25,7 +25,24 @@ export const pass = {
     return app((_ctx, next) => limit(next), handle);
   },
   'koa-ratelimit': (): RequestListener =>
-    app(rateLimit({ driver: 'memory', db: new Map(), duration: MINUTE_MS, max: AMPLE_RATE }), handle),
+    app(
+      // As its README has it, but for the two lists that a receiver may leave out, and that cost.
+      rateLimit({
+        driver: 'memory',
+        db: new Map(),
+        duration: MINUTE_MS,
+        errorMessage: 'Sometimes You Just Have to Slow Down.',
+        id: (ctx) => ctx.ip,
+        headers: {
+          remaining: 'Rate-Limit-Remaining',
+          reset: 'Rate-Limit-Reset',
+          total: 'Rate-Limit-Total',
+        },
+        max: AMPLE_RATE,
+        disableHeader: false,
+      }),
+      handle,
+    ),
 };
 
 export const refuse = {

@@ -1,0 +1,45 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { webhookInbox } from '@webhook-backpressure/node';
+import { sqliteStore } from '@webhook-backpressure/sqlite';
+import { answer } from '../pinned.ts';
+import { fill } from './backlog.ts';
+
+type Receiver = ReturnType<typeof webhookInbox>;
+
+let current: Receiver | undefined;
+
+/** GET: how much is stored and unfinished. POST: a delivery. */
+const server = createServer((req, res) => {
+  if (req.method === 'POST') current?.(req, res);
+  else res.end(String(current?.inbox.snapshot().depth));
+});
+
+type Question = 'start' | 'close' | { readonly path: string; readonly backlog: number };
+
+/** `start`: the port. A path: a receiver with ten workers and a backlog opens there. `close`: what it completed. */
+answer(async (question: Question): Promise<number> => {
+  if (question === 'start') {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
+  }
+  if (question === 'close') {
+    const completed = current?.inbox.snapshot().totals.completed ?? 0;
+    await current?.inbox.close();
+    current = undefined;
+    return completed;
+  }
+  const { path, backlog } = question;
+  if (backlog > 0) await fill(path, backlog);
+  current = webhookInbox({
+    store: sqliteStore({ path }),
+    verify: false,
+    process: () => new Promise((resolve) => setImmediate(resolve)),
+    concurrency: 10,
+    capacity: 1e9,
+    maxBytes: 1e13,
+  });
+  return 0;
+});

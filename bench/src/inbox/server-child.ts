@@ -1,0 +1,72 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { webhookInbox } from '@webhook-backpressure/node';
+import { answer } from '../pinned.ts';
+import { ampleInbox } from './ample.ts';
+import { countStored, queues, type DurableQueue } from './queues.ts';
+import { ID_HEADER } from './sample.ts';
+
+/** What answers the requests, on one file. */
+interface Receiver {
+  readonly listener: RequestListener;
+  close(): unknown;
+}
+
+function ours(path: string): Receiver {
+  const listener = webhookInbox(ampleInbox(path));
+  return { listener, close: () => listener.inbox.close({ timeoutMs: 0 }) };
+}
+
+/** Reads the body, stores, and answers: what one writes around a queue by hand. */
+function theirs(queue: DurableQueue): Receiver {
+  const listener: RequestListener = (req, res) => {
+    const chunks: Buffer[] = [];
+    const store = async (): Promise<void> => {
+      const body = Buffer.concat(chunks).toString();
+      await queue.store({ id: String(req.headers[ID_HEADER]), headers: req.headers, body });
+      res.writeHead(202, { 'Content-Type': 'application/json' }).end('{"status":"accepted"}');
+    };
+    req.on('data', (chunk: Buffer) => chunks.push(chunk));
+    req.on('end', () => {
+      store().catch(() => res.writeHead(503).end());
+    });
+  };
+  return {
+    listener,
+    close: () => {
+      queue.close();
+    },
+  };
+}
+
+function open(side: string, path: string): Receiver {
+  if (side === 'ours') return ours(path);
+  const queue = queues.get(side);
+  if (queue === undefined) throw new Error(`There is no side ${side}.`);
+  return theirs(queue(path));
+}
+
+const [side = ''] = process.argv.slice(2);
+let current: Receiver | undefined;
+let currentPath = '';
+const server = createServer((req, res) => current?.listener(req, res));
+
+type Question = 'start' | 'close' | { readonly path: string };
+
+/** `start`: the port. A path: from then on what arrives is stored there. `close`: how many are stored there. */
+answer(async (question: Question): Promise<number> => {
+  if (question === 'start') {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
+  }
+  if (question === 'close') {
+    await current?.close();
+    current = undefined;
+    return countStored(currentPath);
+  }
+  currentPath = question.path;
+  current = open(side, question.path);
+  return 0;
+});
