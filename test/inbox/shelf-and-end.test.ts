@@ -240,26 +240,6 @@ describe('after a process has died', () => {
   });
 });
 
-describe('a clock that jumps', () => {
-  it('back does not make a retry wait longer', async () => {
-    const bench = new InboxBench({ retry: { firstDelayMs: 2000 } });
-    await bench.deliver('a');
-    await bench.last.fail();
-    bench.wallOffsetMs -= 3_600_000;
-    await bench.advance(1100);
-    expect(bench.calls).toHaveLength(2);
-  });
-
-  it('forward makes it due at once, at the next look', async () => {
-    const bench = new InboxBench({ retry: { firstDelayMs: 3_600_000 } });
-    await bench.deliver('a');
-    await bench.last.fail();
-    bench.wallOffsetMs += 3_600_000;
-    await bench.advance(5000);
-    expect(bench.calls).toHaveLength(2);
-  });
-});
-
 describe('completed ids', () => {
   it('are forgotten after the retention', async () => {
     const bench = new InboxBench({ retentionMs: 60_000 });

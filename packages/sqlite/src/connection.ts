@@ -25,7 +25,12 @@ export type Value = string | number | Uint8Array | null;
 export interface Statement {
   get(values: readonly Value[]): unknown;
   all(values: readonly Value[]): readonly unknown[];
-  /** @returns how many rows it changed. */
+  /**
+   * Only within a transaction: of a statement that meets the lock of another process by itself libsql does not let go,
+   * and then no transaction after it can be committed.
+   *
+   * @returns how many rows it changed.
+   */
   run(values: readonly Value[]): number;
 }
 

@@ -7,7 +7,6 @@ import { Owners } from './owners.ts';
 import { Remembered } from './remembered.ts';
 import { Settlements } from './settlements.ts';
 import { Shelf } from './shelf.ts';
-import { decodeText } from './text.ts';
 import { Totals } from './totals.ts';
 import { Whereabouts } from './whereabouts.ts';
 
@@ -41,9 +40,7 @@ export class OpenFile {
   }
 
   found(): OpenedStore {
-    const rows = this.#connection.prepare('SELECT key, count(*) FROM queue GROUP BY key').all([]);
-    const depthByKey = new Map((rows as [string, number][]).map(([key, depth]) => [decodeText(key), depth]));
-    return { ...this.totals.stats(), depthByKey };
+    return { ...this.totals.stats(), depthByKey: this.totals.depthByKey() };
   }
 
   close(nowMs: number): void {

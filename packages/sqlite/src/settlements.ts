@@ -20,6 +20,7 @@ export class Settlements {
   readonly #renew: Statement;
   readonly #retry: Statement;
   readonly #release: Statement;
+  readonly #hasten: Statement;
   readonly #dequeue: Statement;
   readonly #remove: Statement;
   readonly #remember: Statement;
@@ -40,6 +41,10 @@ export class Settlements {
       `UPDATE queue SET state = CASE WHEN strandings > 0 THEN 3 ELSE 0 END, attempts = attempts - 1,
         due_ms = min(due_ms, ?), owner = NULL, lease_ms = NULL
       WHERE seq = ?`,
+    );
+    this.#hasten = connection.prepare(
+      `UPDATE queue SET due_ms = ?
+      WHERE seq IN (SELECT seq FROM queue WHERE state = 1 AND due_ms > ? LIMIT ?)`,
     );
     this.#dequeue = connection.prepare('DELETE FROM queue WHERE seq = ?');
     this.#remove = connection.prepare('DELETE FROM contents WHERE seq = ?');
@@ -73,6 +78,10 @@ export class Settlements {
         return held !== undefined;
       }),
     );
+  }
+
+  hasten({ afterMs, nowMs, limit }: { afterMs: number; nowMs: number; limit: number }): number {
+    return this.#connection.transaction(() => this.#hasten.run([nowMs, afterMs, limit]));
   }
 
   #find(claim: ClaimRef, self: number): Held | undefined {

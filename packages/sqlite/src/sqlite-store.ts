@@ -54,6 +54,8 @@ export function sqliteStore(options: SqliteStoreOptions): InboxStore {
     redrive: (id, { limit, nowMs, ...scope }) => file().shelf.redrive(id, scope, limit, nowMs),
     purge: (id, { limit, ...scope }) => file().shelf.purge(id, scope, limit),
     forget: (which) => file().remembered.forget(which),
+    hasten: (which) => file().settlements.hasten(which),
+    depthByKey: () => file().totals.depthByKey(),
     stats: () => file().totals.stats(),
     close: (nowMs) => {
       const closing = file();

@@ -73,6 +73,21 @@ export function claims(bed: BedOf): void {
       expect(await store.nextDueMs()).toBe(START + 5000);
     });
 
+    it('makes what waits for a retry due when it is told that no delay is so long', async () => {
+      const store = await opened(bed());
+      const day = 86_400_000;
+      await put(store, [delivery('a'), delivery('b'), delivery('c'), delivery('held')]);
+      const dueMs: Record<string, number> = { a: day + 1, b: day, c: 2 * day };
+      for (const one of await claim(store, 4)) {
+        const inMs = dueMs[one.id];
+        if (inMs !== undefined) await settle(store, ends.failed(one, START + inMs));
+      }
+      const hasten = (limit: number): unknown => store.hasten({ afterMs: START + day, nowMs: START, limit });
+      expect([await hasten(1), await hasten(9), await hasten(9)]).toEqual([1, 1, 0]);
+      expect(idsOf(await claim(store, 9)).sort()).toEqual(['a', 'c']);
+      expect(await store.nextDueMs()).toBe(START + day);
+    });
+
     it('makes what has never been tried due at the next start, when the clock has gone back', async () => {
       const store = await opened(bed());
       await put(store, [delivery('a')]);

@@ -7,7 +7,8 @@ import { delivery, ends, LEASE, ROOMY, START } from './store-words.ts';
 
 /** One step of a run, in numbers that mean what is there by then. */
 interface Step {
-  readonly what: 'put' | 'overflow' | 'claim' | 'settle' | 'renew' | 'redrive' | 'purge' | 'forget' | 'pass';
+  readonly what:
+    'put' | 'overflow' | 'claim' | 'settle' | 'renew' | 'redrive' | 'purge' | 'forget' | 'hasten' | 'pass';
   readonly owner: number;
   readonly number: number;
 }
@@ -26,6 +27,7 @@ const steps = fc.array(
       'redrive',
       'purge',
       'forget',
+      'hasten',
       'pass',
     ),
     owner: fc.nat(1),
@@ -97,10 +99,16 @@ async function run(stores: readonly InboxStore[], list: readonly Step[]): Promis
         expect(await store.forget({ beforeMs, keep: 999, limit: 999 })).toBe(naive.forget(beforeMs));
         break;
       }
+      case 'hasten': {
+        const afterMs = nowMs + (number % 500);
+        expect(await store.hasten({ afterMs, nowMs, limit: 999 })).toBe(naive.hasten(afterMs, nowMs));
+        break;
+      }
       case 'pass':
         nowMs += (number % 7) * (number % 5 === 0 ? LEASE / 3 : 100);
     }
     expect(await store.stats()).toMatchObject(naive.counts());
+    expect(new Map(await store.depthByKey())).toEqual(naive.depthByKey());
     expect(await store.nextDueMs()).toBe(naive.nextDueMs(owner));
   }
 }

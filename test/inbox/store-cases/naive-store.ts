@@ -120,6 +120,20 @@ export class NaiveStore {
     return this.#remove((row) => row.state === 'completed' && row.atMs < beforeMs);
   }
 
+  hasten(afterMs: number, nowMs: number): number {
+    const late = this.#rows.filter(({ state, atMs }) => state === 'waiting' && atMs > afterMs);
+    for (const row of late) row.atMs = nowMs;
+    return late.length;
+  }
+
+  depthByKey(): Map<string, number> {
+    const depths = new Map<string, number>();
+    for (const { key, state } of this.#rows) {
+      if (state === 'waiting' || state === 'claimed') depths.set(key, (depths.get(key) ?? 0) + 1);
+    }
+    return depths;
+  }
+
   counts(): Record<string, number> {
     const count = (...states: readonly string[]): number =>
       this.#rows.filter(({ state }) => states.includes(state)).length;

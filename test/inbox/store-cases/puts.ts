@@ -191,6 +191,7 @@ export function puts(bed: BedOf): void {
         ['__proto__', 1],
         ['x', 2],
       ]);
+      expect(new Map(await store.depthByKey())).toEqual(found.depthByKey);
     });
 
     it('puts nothing for an empty batch', async () => {

@@ -102,8 +102,13 @@ export class DurableInbox implements Inbox {
       ...common,
       retentionMs: () => this.#settings.retentionMs,
       isQuiet: () => !this.#workers.isStoring && !this.#door.isStoring,
+      maxRetryDelayMs: () => this.#settings.retry.maxDelayMs,
       learn: this.#learn,
-      failed: () => {
+      learnKeys: (depthByKey) => {
+        this.#level.correctKeys(depthByKey);
+      },
+      // Another process may have left something, or have stored something while its own workers are busy.
+      look: () => {
         this.#workers.claims.look();
       },
     });
@@ -235,12 +240,11 @@ export class DurableInbox implements Inbox {
     this.#workers.claims.look();
   }
 
-  readonly #learn = (stats: StoreStats, isWhole: boolean): void => {
+  readonly #learn = (stats: StoreStats, asTruth: boolean, isWhole: boolean): boolean => {
     this.#stats = stats;
-    if (isWhole) this.#level.correct(stats);
+    const isShared = asTruth && this.#level.correct(stats, isWhole);
     this.#judge();
-    // Another process may have left something, or have stored something while its own workers are busy.
-    this.#workers.claims.look();
+    return isShared;
   };
 
   readonly #restore = (restored: readonly DeliveryRef[]): Promise<void> => {

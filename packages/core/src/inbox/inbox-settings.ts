@@ -57,6 +57,8 @@ const STORE_CALLS: readonly (keyof InboxStore)[] = [
   'redrive',
   'purge',
   'forget',
+  'hasten',
+  'depthByKey',
   'stats',
   'close',
 ];

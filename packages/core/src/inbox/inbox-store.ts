@@ -193,6 +193,17 @@ export interface InboxStore {
     readonly keep: number;
     readonly limit: number;
   }): Awaitable<number>;
+  /**
+   * Makes due at `nowMs` what waits for a retry that is due after `afterMs`. No delay leads there, so the clock was ahead
+   * when it was set. At most `limit`. Returns how many. Cheap where there is none: it is asked every few seconds.
+   */
+  hasten(options: {
+    readonly afterMs: number;
+    readonly nowMs: number;
+    readonly limit: number;
+  }): Awaitable<number>;
+  /** The part of the depth that each key has. It may take its time: it is asked when somebody else has used the store. */
+  depthByKey(): Awaitable<ReadonlyMap<string, number>>;
   /** Cheap, whatever is stored: it is asked every few seconds. */
   stats(): Awaitable<StoreStats>;
   /** Releases the own claims, and lets go of every resource. Nothing is called after it. */

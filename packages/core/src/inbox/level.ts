@@ -9,6 +9,9 @@ interface Amount {
   readonly bytes: number;
 }
 
+/** So many may be on their way to the store or back: what differs by no more is no sign of anything. */
+const ON_THE_WAY = 512;
+
 /** What one key has. */
 class Share {
   readonly count: Holding = new Holding();
@@ -79,20 +82,34 @@ export class Level {
 
   fill(stats: Pick<StoreStats, 'depth' | 'bytes'>, depthByKey: ReadonlyMap<string, number>): void {
     this.correct(stats);
-    for (const [key, depth] of depthByKey) {
-      const share = this.#shareOf(key);
-      share.count.size = depth;
-      // Nobody says how many bytes a key has stored; each delivery has as many as any other, then.
-      share.bytes.size = stats.depth === 0 ? 0 : Math.round((depth / stats.depth) * stats.bytes);
-    }
+    this.correctKeys(depthByKey);
   }
 
-  /** What the store says is right: another process may share it. */
-  correct({ depth, bytes }: Pick<StoreStats, 'depth' | 'bytes'>): void {
+  /**
+   * What the store says is right: another process may share it. Returns whether one does, by what it says; then nobody
+   * here knows any more what each key has.
+   *
+   * @param isWhole - nothing is on its way to the store or back.
+   */
+  correct({ depth, bytes }: Pick<StoreStats, 'depth' | 'bytes'>, isWhole = true): boolean {
+    const isShared = Math.abs(depth - this.depth) > (isWhole ? 0 : ON_THE_WAY);
     this.#counts.stored = depth;
     this.#sizes.stored = bytes;
-    if (depth > 0) return;
-    for (const [key, share] of this.#byKey) this.#forget(key, share);
+    if (depth === 0) this.correctKeys(new Map());
+    return isShared;
+  }
+
+  /** What the store says of each key is right as well, but for what is on its way. */
+  correctKeys(depthByKey: ReadonlyMap<string, number>): void {
+    for (const [key, share] of this.#byKey) if (!depthByKey.has(key)) this.#forget(key, share);
+    for (const [key, depth] of depthByKey) {
+      const { count, bytes } = this.#shareOf(key);
+      if (count.size === depth) continue;
+      // Nobody says how many bytes a key has stored; each delivery has as many as any other, then.
+      const share = this.depth === 0 ? 0 : depth / this.depth;
+      this.#counts.leave(count, count.size - depth);
+      this.#sizes.leave(bytes, bytes.size - Math.round(share * this.bytes));
+    }
   }
 
   measure({ intake, longestWaitMs, maxBytes }: InboxSettings, drainRate: number | null): void {

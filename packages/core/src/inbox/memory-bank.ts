@@ -183,6 +183,17 @@ export class MemoryBank {
     return forgotten;
   }
 
+  hasten({ afterMs, nowMs, limit }: { afterMs: number; nowMs: number; limit: number }): number {
+    const isLate = ({ owner, dueMs }: Entry): boolean => owner === null && dueMs > afterMs;
+    if (![...this.#unfinished].some(isLate)) return 0;
+    const waiting: Entry[] = [];
+    for (let top = this.#delayed.pop(); top !== undefined; top = this.#delayed.pop()) waiting.push(top);
+    const late = waiting.filter(isLate).slice(0, limit);
+    for (const entry of late) entry.dueMs = nowMs;
+    for (const entry of waiting) this.#delayed.push(entry);
+    return late.length;
+  }
+
   releaseAll(owner: object, nowMs: number): void {
     for (const entry of [...this.#claimed]) {
       const { key, id } = entry.delivery;

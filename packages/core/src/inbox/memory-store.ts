@@ -107,6 +107,18 @@ export class MemoryStore implements InboxStore {
     return this.#bank.forget(options);
   }
 
+  hasten(options: {
+    readonly afterMs: number;
+    readonly nowMs: number;
+    readonly limit: number;
+  }): Awaitable<number> {
+    return this.#bank.hasten(options);
+  }
+
+  depthByKey(): Awaitable<ReadonlyMap<string, number>> {
+    return this.#bank.depthByKey();
+  }
+
   stats(): Awaitable<StoreStats> {
     return this.#bank.stats();
   }

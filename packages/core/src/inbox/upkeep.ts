@@ -7,8 +7,11 @@ const EVERY_MS = 5000;
 const MAX_REMEMBERED = 1_000_000;
 /** In an inbox that is never quiet: nearly right every half minute is better than wrong for ever. */
 const MAX_INEXACT = 6;
-/** So many are forgotten at a time: a call must not hold up deliveries. */
+/** So many are forgotten, or hastened, at a time: a call must not hold up deliveries. */
 const PART = 1000;
+/** To count the keys takes a moment where very much is stored. So it is done seldom, for a small part of the time. */
+const COUNT_EVERY_MS = 30_000;
+const COUNT_SHARE = 1 / 500;
 
 /** What the upkeep works with. */
 export interface UpkeepParts {
@@ -18,20 +21,31 @@ export interface UpkeepParts {
   readonly now: () => number;
   readonly wallMs: () => number;
   readonly retentionMs: () => number;
+  readonly maxRetryDelayMs: () => number;
   /** Whether nothing is on its way to the store, so that what it says is the whole truth. */
   readonly isQuiet: () => boolean;
-  readonly learn: (stats: StoreStats, isWhole: boolean) => void;
-  /** A call has failed. Somebody else has to find out when the store works again: the upkeep waits for that. */
-  readonly failed: () => void;
+  /** What the store holds. With `asTruth` the level is set by it; returns whether that shows that another process was there. */
+  readonly learn: (stats: StoreStats, asTruth: boolean, isWhole: boolean) => boolean;
+  readonly learnKeys: (depthByKey: ReadonlyMap<string, number>) => void;
+  /**
+   * Something may be due that was not. Also when a call has failed: somebody else has to find out when the store works
+   * again, as the upkeep waits for that.
+   */
+  readonly look: () => void;
 }
 
-/** What is done every few seconds: old ids are forgotten, and the level compared with the store. */
+/**
+ * What is done at the start and then every few seconds: the level is compared with the store, old ids are forgotten, and
+ * what would wait for longer than any delay, since the clock was wrong, becomes due.
+ */
 export class Upkeep {
   readonly #parts: UpkeepParts;
   readonly #task: Task;
   #running: Promise<void> | undefined;
   #hasEnded = false;
   #inexact = 0;
+  #areKeysInDoubt = false;
+  #countAfterMs = 0;
 
   constructor(parts: UpkeepParts) {
     this.#parts = parts;
@@ -39,7 +53,7 @@ export class Upkeep {
   }
 
   begin(): void {
-    this.#task.set(this.#parts.now() + EVERY_MS);
+    this.#task.set(this.#parts.now());
   }
 
   /** Calls the store no more, once the call that is under way has ended. */
@@ -52,7 +66,7 @@ export class Upkeep {
   async run(): Promise<void> {
     if (this.#hasEnded) return;
     // Also when a call is under way, which may take longer than this.
-    this.begin();
+    this.#task.set(this.#parts.now() + EVERY_MS);
     this.#running ??= this.#look().finally(() => {
       this.#running = undefined;
     });
@@ -60,24 +74,37 @@ export class Upkeep {
   }
 
   async #look(): Promise<void> {
-    const { store, health, now, wallMs, retentionMs, isQuiet, learn, failed } = this.#parts;
+    const { store, health, now, wallMs, retentionMs, maxRetryDelayMs, isQuiet, learn, look } = this.#parts;
     if (!health.isWell) return;
     try {
       const wasQuiet = isQuiet();
       const stats = await store.stats();
       const isWhole = wasQuiet && isQuiet();
       this.#inexact = isWhole ? 0 : this.#inexact + 1;
-      learn(stats, isWhole || this.#inexact % MAX_INEXACT === 0);
+      const asTruth = isWhole || this.#inexact % MAX_INEXACT === 0;
+      if (learn(stats, asTruth, isWhole)) this.#areKeysInDoubt = true;
+      if (asTruth && this.#areKeysInDoubt && now() >= this.#countAfterMs) await this.#countKeys();
+      const nowMs = wallMs();
+      const hastened = await store.hasten({ afterMs: nowMs + maxRetryDelayMs(), nowMs, limit: PART });
       const forgotten = await store.forget({
-        beforeMs: wallMs() - retentionMs(),
+        beforeMs: nowMs - retentionMs(),
         keep: MAX_REMEMBERED,
         limit: PART,
       });
       // A full part: there is more of it.
-      if (forgotten === PART) this.#task.set(now() + 1);
+      if (Math.max(hastened, forgotten) === PART) this.#task.set(now() + 1);
     } catch (error) {
       health.failed('stats', error);
-      failed();
     }
+    look();
+  }
+
+  async #countKeys(): Promise<void> {
+    const { store, now, isQuiet, learnKeys } = this.#parts;
+    const [wasQuiet, startedMs] = [isQuiet(), now()];
+    learnKeys(await store.depthByKey());
+    // What is on its way is counted wrongly; then it is done once more.
+    this.#areKeysInDoubt = !(wasQuiet && isQuiet());
+    this.#countAfterMs = now() + Math.max(COUNT_EVERY_MS, (now() - startedMs) / COUNT_SHARE);
   }
 }
