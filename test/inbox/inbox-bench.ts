@@ -32,9 +32,11 @@ export class InboxBench {
   readonly events: InboxEvent[] = [];
   /** Handlers that were begun, in order. */
   readonly calls: Call[] = [];
-  wallOffsetMs = START;
+  wallOffsetMs: number;
 
-  constructor(options: Partial<InboxOptions> = {}) {
+  /** @param wallOffsetMs - what the wall clock says at the start of the manual one. */
+  constructor(options: Partial<InboxOptions> = {}, wallOffsetMs: number = START) {
+    this.wallOffsetMs = wallOffsetMs;
     this.store = options.store ?? memoryStore();
     this.inbox = createInbox({
       process: (delivery, context) => this.#begin(delivery, context),
