@@ -110,7 +110,7 @@ export class InboxDoor {
 
   async #take(request: InboxRequest, reception: Reception): Promise<InboxAnswer | null> {
     const { delivery, body } = reception;
-    const { settings, report } = this.#parts;
+    const { options, settings, report } = this.#parts;
     this.#parts.refuser.retryAfter.arrive(this.#parts.now());
     // Before the body is read: refusing must stay cheap. Who it is can be told better when it has been read.
     const early = this.#refusalOf(delivery, delivery.key ?? DEFAULT_KEY, false);
@@ -125,25 +125,21 @@ export class InboxDoor {
       report.emit({ type: 'too-large', key });
       return tooLarge(settings().maxBodyBytes);
     }
-    return this.#verify(request, reception);
-  }
-
-  // What follows may be reached when the delivery has been answered already, with a refusal: it took too long, or its
-  // body was cut off. What is not stored then cannot make the sender's next attempt a duplicate.
-
-  async #verify(request: InboxRequest, reception: Reception): Promise<InboxAnswer | null> {
-    if (reception.isOver) return null;
-    const { delivery, body } = reception;
+    // From here on it may have been answered already, with a refusal: it took too long, or its body was cut off. What is
+    // not stored then cannot make the sender's next attempt a duplicate.
+    if (reception.isOver()) return null;
     const raw = rawDelivery(flat(request.headers), body.bytes());
-    const doubt = await doubtOf(this.#parts.options.verify, raw);
-    return doubt === undefined ? this.#shake(raw, reception) : this.#reject(doubt, delivery, reception);
+    const doubt = options.verify === false ? undefined : await doubtOf(options.verify, raw);
+    if (reception.isOver()) return null;
+    if (doubt !== undefined) return this.#reject(doubt, delivery, key);
+    const reply = await options.handshake?.(raw);
+    if (reception.isOver()) return null;
+    if (reply !== undefined && reply !== null) return handshakeAnswer(reply);
+    return answerHandshake(delivery.profile?.name, raw) ?? (await this.#store(raw, reception));
   }
 
-  #reject(doubt: Doubt, delivery: Delivery, { isOver }: Reception): InboxAnswer | null {
-    if (isOver) return null;
+  #reject({ error, isUndecided }: Doubt, delivery: Delivery, key: string): InboxAnswer {
     const { report } = this.#parts;
-    const { error, isUndecided } = doubt;
-    const key = delivery.key ?? DEFAULT_KEY;
     if (isUndecided) {
       report.emit({ type: 'verify-failed', key, error });
       return this.#refuse('pressure', delivery, key);
@@ -151,13 +147,6 @@ export class InboxDoor {
     report.totals.unverified += 1;
     report.emit({ type: 'unverified', key, error });
     return UNVERIFIED;
-  }
-
-  async #shake(raw: RawDelivery, reception: Reception): Promise<InboxAnswer | null> {
-    if (reception.isOver) return null;
-    const reply = await this.#parts.options.handshake?.(raw);
-    if (reply !== undefined && reply !== null) return handshakeAnswer(reply);
-    return answerHandshake(reception.delivery.profile?.name, raw) ?? this.#store(raw, reception);
   }
 
   async #read(
@@ -176,8 +165,7 @@ export class InboxDoor {
     return body.trouble ?? (end === 'gone' ? 'gone' : undefined);
   }
 
-  async #store(raw: RawDelivery, reception: Reception): Promise<InboxAnswer | null> {
-    if (reception.isOver) return null;
+  async #store(raw: RawDelivery, reception: Reception): Promise<InboxAnswer> {
     const { options, settings, refuser, level, report, now, wallMs, health, stored } = this.#parts;
     const { delivery } = reception;
     const { profile } = delivery;
@@ -209,11 +197,13 @@ export class InboxDoor {
     const coming = isOverflow ? undefined : level.begin(amount, this.#isEntitled(delivery, key));
     let result: PutResult | 'failed' = 'failed';
     try {
-      result = await reception.whileStored(this.#puts.add(put, raw.rawBody.byteLength));
+      reception.beginStoring();
+      result = await this.#puts.add(put, raw.rawBody.byteLength);
       health.worked();
     } catch (error) {
       health.failed('put', error);
     } finally {
+      reception.endStoring();
       if (coming !== undefined) level.end(coming, result === 'stored');
     }
     if (result === 'failed') return this.#refuse('pressure', delivery, key);
@@ -273,7 +263,7 @@ export class InboxDoor {
 
   readonly #expire = (reception: Reception): void => {
     const { delivery } = reception;
-    if (reception.isOver) return;
+    if (reception.isOver()) return;
     reception.answer(this.#refuse('wait', delivery, delivery.key ?? DEFAULT_KEY));
   };
 }

@@ -9,7 +9,7 @@ export class Reception implements Timed<Reception> {
   readonly body: BodyCollector;
   /** Settles with the answer. */
   readonly answered: Promise<InboxAnswer | null>;
-  isOver = false;
+  #isOver = false;
   #isBeingStored = false;
   dueStep: number = NO_DEADLINE;
   duePrevious: Reception | null = null;
@@ -39,20 +39,23 @@ export class Reception implements Timed<Reception> {
     this.#reject?.(error);
   }
 
-  /** Whoever was answered meanwhile: a store that hangs must not be given ever more to keep in memory. */
-  async whileStored<T>(storing: Promise<T>): Promise<T> {
+  isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Its bytes count until it is stored, or not, whoever was answered: a store that hangs must not get ever more. */
+  beginStoring(): void {
     this.#isBeingStored = true;
-    try {
-      return await storing;
-    } finally {
-      this.#isBeingStored = false;
-      if (this.isOver) this.body.close();
-    }
+  }
+
+  endStoring(): void {
+    this.#isBeingStored = false;
+    if (this.#isOver) this.body.close();
   }
 
   #end(): void {
-    if (this.isOver) return;
-    this.isOver = true;
+    if (this.#isOver) return;
+    this.#isOver = true;
     if (!this.#isBeingStored) this.body.close();
     this.#onEnd();
   }

@@ -13,10 +13,9 @@ export interface Doubt {
 
 /** What `verify` has against a delivery, if anything. */
 export async function doubtOf(
-  verify: InboxOptions['verify'],
+  verify: Exclude<InboxOptions['verify'], false>,
   delivery: RawDelivery,
 ): Promise<Doubt | undefined> {
-  if (verify === false) return undefined;
   try {
     const verdict = await verify(delivery);
     // The verifiers that throw return nothing. Of the others, what is no clear yes is a no: a signature that was not
