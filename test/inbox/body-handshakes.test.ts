@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { InboxBench } from './inbox-bench.ts';
+import { InboxBench, turns } from './inbox-bench.ts';
 
 describe('a handshake', () => {
   it.each([
@@ -66,5 +66,24 @@ describe('a handshake', () => {
     for (const handshake of [() => said, () => Promise.resolve(said)]) {
       expect((await new InboxBench({ handshake }).deliver('a')).status).toBe(202);
     }
+  });
+
+  it('that the option takes too long for is answered for, and not stored later', async () => {
+    let end: () => void = () => undefined;
+    const bench = new InboxBench({
+      handshake: () =>
+        new Promise((resolve) => {
+          end = () => {
+            resolve(undefined);
+          };
+        }),
+    });
+    const receiving = bench.send('a');
+    await turns();
+    await bench.advance(9000);
+    expect((await receiving)?.body).toContain('"wait"');
+    end();
+    await turns();
+    expect(bench.inbox.snapshot().totals.stored).toBe(0);
   });
 });
