@@ -16,13 +16,13 @@ import { measureCore, measureHttp, type Effort } from './rounds.ts';
 import { write, writeInReadme } from './write.ts';
 
 const FULL: Effort = { rounds: 5, coreSeconds: 1, httpSeconds: 0.8, warmUpSeconds: 4, inboxSeconds: 1 };
-/** Ours and base only, no peers and no memory. */
+/** Ours and base only, no peers and no memory: enough to see that nothing has gone wrong by half. */
 const QUICK: Effort = {
-  rounds: 5,
-  coreSeconds: 0.12,
-  httpSeconds: 0.2,
+  rounds: 3,
+  coreSeconds: 0.15,
+  httpSeconds: 0.25,
   warmUpSeconds: 0.7,
-  inboxSeconds: 0.25,
+  inboxSeconds: 0.3,
 };
 
 const isQuick = hasFlag('quick');
