@@ -12,14 +12,7 @@ export type { Admission, Permit } from './place.ts';
 export type { Refusal, RefusalReason } from './refusal.ts';
 export { sizeQueue } from './size-queue.ts';
 export type { IntakeSnapshot, IntakeState } from './snapshot.ts';
-export {
-  createDoor,
-  infoOf,
-  type BackpressureInfo,
-  type Door,
-  type MiddlewareOptions,
-  type RequestReader,
-} from './middleware.ts';
+export { createDoor, type Door, type MiddlewareOptions, type RequestReader } from './middleware.ts';
 export {
   cloudEventsHandshake,
   type CloudEventsHandshakeOptions,
@@ -32,6 +25,8 @@ export type {
   SenderProfile,
   SwitchOffRule,
 } from './sender-profile.ts';
+export type { BackpressureInfo } from './backpressure-info.ts';
+export { headerLines, linesOf, type HeaderLines } from './header-lines.ts';
 export { builtInSenders } from './senders.ts';
 export type { Warn } from './warnings.ts';
 export {

@@ -1,7 +1,4 @@
-/**
- * The headers of a request as node:http gives them: names in lower case. Of a header that is there several times,
- * the first value counts.
- */
+/** The headers of a request as node:http gives them: names in lower case, and a list where one is there several times. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** How a sender treats the Retry-After of a refusal. */

@@ -1,6 +1,6 @@
 import {
   createDoor,
-  infoOf,
+  linesOf,
   type BackpressureInfo,
   type Intake,
   type MiddlewareOptions,
@@ -38,8 +38,8 @@ export function webhookBackpressure(
   const { handler } = options;
   const door = createDoor<Context, [Context, Next]>(options, {
     method: (c) => c.req.method,
-    identity: (c) => nodeRequest(c.env) ?? c.req.raw,
-    headers: (c) => nodeHeaders(c.env) ?? c.req.header(),
+    info: (c) => nodeRequest(c.env)?.backpressure ?? c.get('backpressure'),
+    headers: (c) => nodeHeaders(c.env) ?? linesOf(c.req.header()),
     warn: (code, message) => {
       console.warn(`${code}: ${message}`);
     },
@@ -72,7 +72,10 @@ export function webhookBackpressure(
     if (!permit.admitted) return refuse(c, next, permit);
     if (!life.begin(permit)) return c.body(null, 503);
 
-    c.set('backpressure', infoOf(delivery, permit.waitedMs));
+    const info = door.inform(c, delivery, permit.waitedMs);
+    const request = nodeRequest(c.env);
+    if (request !== undefined) request.backpressure = info;
+    c.set('backpressure', info);
     const fields = door.fields();
     try {
       await next();

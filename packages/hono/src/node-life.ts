@@ -1,4 +1,12 @@
-import type { Admission, Permit, Refusal, RequestHeaders } from '@webhook-backpressure/core';
+import {
+  headerLines,
+  type Admission,
+  type BackpressureInfo,
+  type HeaderLines,
+  type Permit,
+  type Refusal,
+  type RequestHeaders,
+} from '@webhook-backpressure/core';
 import type { Life } from './life.ts';
 
 /** The parts of node's connection, request and response that are needed here; this package does not depend on node. */
@@ -16,7 +24,12 @@ interface Outgoing {
   on(event: 'close', listener: () => void): unknown;
 }
 interface Bindings {
-  readonly incoming: { readonly socket: Connection; readonly headers: RequestHeaders };
+  readonly incoming: {
+    readonly socket: Connection;
+    readonly rawHeaders?: HeaderLines;
+    readonly headers: RequestHeaders;
+    backpressure?: BackpressureInfo;
+  };
   readonly outgoing: Outgoing;
 }
 
@@ -32,12 +45,13 @@ export function nodeLife(env: unknown): Life | undefined {
 }
 
 /** The headers as node has read them: to ask the web-standard request for them would build it. */
-export function nodeHeaders(env: unknown): RequestHeaders | undefined {
-  return ((env ?? {}) as Partial<Bindings>).incoming?.headers;
+export function nodeHeaders(env: unknown): HeaderLines | undefined {
+  const { incoming } = (env ?? {}) as Partial<Bindings>;
+  return incoming === undefined ? undefined : headerLines(incoming.rawHeaders, incoming);
 }
 
 /** The request as node knows it, which is the same for what is mounted in front of Hono. */
-export function nodeRequest(env: unknown): object | undefined {
+export function nodeRequest(env: unknown): Partial<Bindings>['incoming'] {
   return ((env ?? {}) as Partial<Bindings>).incoming;
 }
 

@@ -1,5 +1,6 @@
 import {
   createDoor,
+  headerLines,
   type BackpressureInfo,
   type Intake,
   type MiddlewareOptions,
@@ -10,7 +11,7 @@ import type { Context, Middleware, Next } from 'koa';
 declare module 'koa' {
   interface DefaultState {
     /** What `webhookBackpressure` found out about this delivery; undefined for a request that it skipped. */
-    backpressure?: BackpressureInfo;
+    backpressure?: BackpressureInfo | undefined;
   }
 }
 
@@ -34,8 +35,8 @@ export function webhookBackpressure(
   const { handler } = options;
   const door = createDoor<Context, [Context, Next]>(options, {
     method: (ctx) => ctx.method,
-    identity: (ctx) => ctx.req,
-    headers: (ctx) => ctx.req.headers,
+    info: (ctx) => ctx.req.backpressure,
+    headers: (ctx) => headerLines(ctx.req.rawHeaders, ctx.req),
     warn: nodeReader.warn,
   });
 
@@ -47,7 +48,7 @@ export function webhookBackpressure(
     const entered = enter(door, ctx, ctx.req, ctx.res);
     const verdict = entered instanceof Promise ? await entered : entered;
     if (verdict?.admitted === true) {
-      ctx.state.backpressure = verdict.info;
+      ctx.state.backpressure = ctx.req.backpressure;
       setHeaders(ctx.res, door.fields());
       return next() as Promise<unknown>;
     }

@@ -1,15 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { infoOf, type BackpressureInfo, type Door, type Refusal } from '@webhook-backpressure/core';
+import type { Door, Permit, Refusal } from '@webhook-backpressure/core';
 import { Lease } from './lease.ts';
+import { look } from './look.ts';
 
-/** A request that may run, that is refused, or, as null, whose sender has gone. */
-export type Verdict = { readonly admitted: true; readonly info: BackpressureInfo } | Refusal | null;
+/** A request that may run, one that is refused, or, as null, one whose sender has gone or has been answered. */
+export type Verdict = Permit | Refusal | null;
 
 /**
  * Takes a request through the door, and binds its permit to the life of the response: it is released when the
  * response has finished or its connection has closed, whatever the handler does. A sender that goes while its
- * delivery waits leaves the queue at once.
+ * delivery waits leaves the queue at once. What the handler is told stands at `req.backpressure` when it may run.
  *
  * @param request - what the framework calls the request.
  * @returns at once, unless the delivery has to wait.
@@ -20,9 +21,7 @@ export function enter<R>(
   req: IncomingMessage,
   res: ServerResponse,
 ): Verdict | Promise<Verdict> {
-  // Express makes a class of objects of each request and each response, so that every look at one is a search. They
-  // are looked at as seldom as can be, here and in the lease.
-  const { socket } = req;
+  const socket = look(req, 'socket');
   if (isGone(socket, res)) return null;
   const delivery = door.read(request);
   const place = door.admit(delivery);
@@ -32,7 +31,8 @@ export function enter<R>(
   const lease = new Lease(place, socket, res);
   if (!(permit instanceof Promise)) {
     lease.begin(permit);
-    return { admitted: true, info: infoOf(delivery, permit.waitedMs) };
+    req.backpressure = door.inform(request, delivery, permit.waitedMs);
+    return permit;
   }
   return permit.then((result): Verdict => {
     // A last look: between the start and this moment the sender may have gone.
@@ -42,10 +42,11 @@ export function enter<R>(
     }
     if (!result.admitted) return result;
     lease.begin(result);
-    return { admitted: true, info: infoOf(delivery, result.waitedMs) };
+    req.backpressure = door.inform(request, delivery, result.waitedMs);
+    return result;
   });
 }
 
 function isGone(socket: Socket, res: ServerResponse): boolean {
-  return socket.destroyed || res.destroyed || res.writableEnded;
+  return socket.destroyed || look(res, 'finished');
 }

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Admission, Permit } from '@webhook-backpressure/core';
+import { look } from './look.ts';
 
 /** On each connection, the leases whose responses stand in line behind another one. */
 const inLine = new WeakMap<Socket, Set<Lease>>();
@@ -25,7 +26,7 @@ export class Lease {
     res.on('close', () => {
       this.#end();
     });
-    if (res.socket === null) this.#joinLine();
+    if (look(res, 'socket') === null) this.#joinLine();
   }
 
   /** From now on it holds the permit. */
@@ -37,7 +38,7 @@ export class Lease {
     this.hasEnded = true;
     inLine.get(this.#socket)?.delete(this);
     if (this.#permit === undefined) this.#place?.leave();
-    else this.#permit.release(isFailure(this.#res) ? 'failure' : 'success');
+    else this.#permit.release(isFailure(this.#res, this.#socket) ? 'failure' : 'success');
     // The response may be kept alive for longer, and with it this lease, but not what it was about.
     this.#place = this.#permit = undefined;
   }
@@ -61,7 +62,9 @@ export class Lease {
   }
 }
 
-function isFailure(res: ServerResponse): boolean {
-  // One that was ended and then destroyed with an error has finished, but nobody has got it whole.
-  return res.statusCode >= 500 || !res.writableFinished || res.errored instanceof Error;
+function isFailure(res: ServerResponse, socket: Socket): boolean {
+  if (look(res, 'statusCode') >= 500) return true;
+  // While the connection stands, only a response that has been sent whole closes. One that was ended and then
+  // destroyed with an error has finished, but nobody has got it whole.
+  return socket.destroyed && (!res.writableFinished || res.errored instanceof Error);
 }
