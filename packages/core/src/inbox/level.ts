@@ -125,8 +125,8 @@ export class Level {
   /** Opens or closes. Whether that changed anything. */
   judge(): boolean {
     const before = this.shedding;
-    this.#counts.judge(() => this.#holdings('count'));
-    this.#sizes.judge(() => this.#holdings('bytes'));
+    if (this.#counts.judge()) for (const { count } of this.#byKey.values()) this.#counts.empty(count);
+    if (this.#sizes.judge()) for (const { bytes } of this.#byKey.values()) this.#sizes.empty(bytes);
     return this.shedding !== before;
   }
 
@@ -148,9 +148,10 @@ export class Level {
    * @param isEntitled - whether it may use the reserve on its own account.
    */
   ask(key: string, isEntitled: boolean, nowMs: number): 'full' | 'shedding' | undefined {
-    const answers = [this.#counts.ask(key, isEntitled, nowMs), this.#sizes.ask(key, isEntitled, nowMs)];
-    if (this.#isFull || answers.includes('full')) return 'full';
-    return answers.includes('shedding') ? 'shedding' : undefined;
+    const byCount = this.#counts.ask(key, isEntitled, nowMs);
+    const bySize = this.#sizes.ask(key, isEntitled, nowMs);
+    if (this.#isFull || byCount === 'full' || bySize === 'full') return 'full';
+    return byCount === 'shedding' || bySize === 'shedding' ? 'shedding' : undefined;
   }
 
   /** A delivery is being put. */
@@ -208,10 +209,6 @@ export class Level {
       },
       of: (key) => byKey.get(key)?.[measure],
     });
-  }
-
-  *#holdings(measure: keyof Share): Iterable<Holding> {
-    for (const share of this.#byKey.values()) yield share[measure];
   }
 
   #enlarge(share: Share, bytes: number): void {

@@ -83,9 +83,13 @@ export class Measure {
     this.#reserve.giveAny(line, Math.max(0, line.reserved - line.size));
   }
 
-  /** Opens or closes the gate. When it opens, nothing is left in the reserve. */
-  judge(lines: () => Iterable<Holding>): void {
-    if (!this.gate.judge(this.size) || this.gate.shedding) return;
-    for (const line of lines()) this.#reserve.giveAny(line, line.reserved);
+  /** Opens or closes the gate. Whether it has opened: then nothing is left in the reserve. */
+  judge(): boolean {
+    return this.gate.judge(this.size) && !this.gate.shedding;
+  }
+
+  /** Gives all places of a key back. */
+  empty(line: Holding): void {
+    this.#reserve.giveAny(line, line.reserved);
   }
 }
