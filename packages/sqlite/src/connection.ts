@@ -18,6 +18,9 @@ export type Mode = 'make' | 'write' | 'read';
 /** libsql has no option for it, but SQLite understands it as part of a URI. */
 const URI_MODE = { write: 'rw', read: 'ro' };
 
+/** Of the time that a call waits for the lock of another process, when the one before it has waited in vain. */
+const IMPATIENCE = 0.1;
+
 /** What can be bound to a parameter. */
 export type Value = string | number | Uint8Array | null;
 
@@ -40,9 +43,12 @@ export class Connection {
   readonly #database: Database.Database;
   readonly #begin: Statement;
   readonly #commit: Statement;
+  readonly #busyTimeoutMs: number;
+  #isImpatient = false;
 
   constructor(path: string, busyTimeoutMs: number, mode: Mode = 'make') {
     this.path = path;
+    this.#busyTimeoutMs = busyTimeoutMs;
     const name = mode === 'make' ? path : `${pathToFileURL(path).href}?mode=${URI_MODE[mode]}`;
     try {
       this.#database = new Database(name, { timeout: busyTimeoutMs });
@@ -83,7 +89,7 @@ export class Connection {
 
   /** One commit: when `work` or the commit throws, nothing of it is done. */
   transaction<T>(work: () => T): T {
-    this.#begin.run([]);
+    this.#lock();
     try {
       const result = work();
       this.#commit.run([]);
@@ -93,6 +99,27 @@ export class Connection {
       if (this.#database.inTransaction) this.execute('ROLLBACK');
       throw error;
     }
+  }
+
+  /**
+   * Who waits in vain is held up by something else than the short commits of other stores, and the process stands still
+   * meanwhile: so the next ones do not wait for long, until one has got the lock.
+   */
+  #lock(): void {
+    try {
+      this.#begin.run([]);
+    } catch (error) {
+      this.#becomeImpatient(true);
+      throw error;
+    }
+    this.#becomeImpatient(false);
+  }
+
+  #becomeImpatient(isImpatient: boolean): void {
+    if (isImpatient === this.#isImpatient) return;
+    this.#isImpatient = isImpatient;
+    const timeoutMs = Math.ceil(this.#busyTimeoutMs * (isImpatient ? IMPATIENCE : 1));
+    this.execute(`PRAGMA busy_timeout = ${String(timeoutMs)}`);
   }
 
   /**

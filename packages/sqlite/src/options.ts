@@ -11,7 +11,8 @@ export interface SqliteStoreOptions {
   path: string;
   /**
    * How long a call waits while another process writes to the file, in milliseconds. The process stands still
-   * meanwhile; then the call throws `ERR_WBP_SQLITE_LOCKED`. An integer from 0 to 60,000, default 250: stores that share a
+   * meanwhile; then the call throws `ERR_WBP_SQLITE_LOCKED`, and those after it wait for a tenth of that, until one has
+   * got the lock. An integer from 0 to 60,000, default 250: stores that share a
    * file hardly ever wait for each other for a tenth of that, and whoever holds the lock for longer is no store.
    */
   busyTimeoutMs?: number | undefined;

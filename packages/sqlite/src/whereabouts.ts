@@ -9,16 +9,19 @@ import { BackpressureError } from '@webhook-backpressure/core';
  */
 export class Whereabouts {
   readonly #path: string;
-  readonly #opened: readonly (readonly [path: string, identity: string])[];
+  readonly #opened: readonly { readonly file: string; readonly found: Identity }[];
 
   constructor(path: string) {
     this.#path = path;
     // What was committed lately is in the second one only.
-    this.#opened = [path, `${path}-wal`].map((file) => [file, identityOf(file)] as const);
+    this.#opened = [path, `${path}-wal`].map((file) => ({ file, found: identityOf(file) }));
   }
 
   get areKnown(): boolean {
-    return this.#opened.every(([file, identity]) => identityOf(file) === identity);
+    return this.#opened.every(({ file, found }) => {
+      const { dev, ino } = identityOf(file);
+      return dev === found.dev && ino === found.ino;
+    });
   }
 
   check(): void {
@@ -30,12 +33,18 @@ export class Whereabouts {
   }
 }
 
-/** Some microseconds: little beside a commit. */
-function identityOf(file: string): string {
+interface Identity {
+  readonly dev: number;
+  readonly ino: number;
+}
+
+const NOTHING: Identity = { dev: -1, ino: -1 };
+
+/** Two microseconds: little beside a commit. */
+function identityOf(file: string): Identity {
   try {
-    const { dev, ino } = statSync(file);
-    return `${String(dev)}:${String(ino)}`;
+    return statSync(file, { throwIfNoEntry: false }) ?? NOTHING;
   } catch {
-    return '';
+    return NOTHING;
   }
 }
