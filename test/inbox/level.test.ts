@@ -90,7 +90,7 @@ describe('the level of an inbox', () => {
       seed = (seed * 48_271) % 2_147_483_647;
       return seed % below;
     };
-    for (let step = 0; step < 20_000; step += 1) {
+    for (let step = 0; step < 2000; step += 1) {
       const key = `key ${String(random(5))}`;
       const has = held.get(key) ?? 0;
       if (random(2) === 0) {
@@ -106,9 +106,11 @@ describe('the level of an inbox', () => {
         held.set(key, has - 1);
       }
       const depths = [...held.values()];
-      expect(level.lineOf(key)?.size ?? 0).toBe(held.get(key) ?? 0);
-      expect(level.depth).toBe(depths.reduce((sum, one) => sum + one, 0));
-      expect(level.keys).toBe(depths.filter((one) => one > 0).length);
+      expect([level.lineOf(key)?.size ?? 0, level.depth, level.keys]).toEqual([
+        held.get(key) ?? 0,
+        depths.reduce((sum, one) => sum + one, 0),
+        depths.filter((one) => one > 0).length,
+      ]);
       expect(level.depth).toBeLessThanOrEqual(20);
     }
     for (const [key, count] of held) drain(level, key, count);

@@ -72,8 +72,10 @@ function ask(request: Request): Answer {
 
 function lookAt(path: string): Stats | undefined {
   try {
-    return statSync(path, { throwIfNoEntry: false });
+    // Without `throwIfNoEntry`: from Node 22 on, it takes a file where a folder should be for nothing at all.
+    return statSync(path);
   } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw new BackpressureError('ERR_WBP_SQLITE_OPEN', `${path} cannot be opened: ${lineOf(error)}.`, {
       cause: error,
     });
