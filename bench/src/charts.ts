@@ -29,8 +29,7 @@ const PALETTE = ['#d55e00', '#0072b2', '#cc79a7', '#e69f00', '#56b4e9', '#7b8794
 /** Horizontal bars from zero, ours marked, each with the range of its rounds; a dashed line at 1. */
 export function barChart(title: string, bars: readonly Bar[]): string {
   const most = Math.max(1, ...bars.map(({ max }) => max)) * 1.05;
-  const scale = (value: number): number =>
-    LABEL_WIDTH + (Math.max(0, value) / most) * (WIDTH - LABEL_WIDTH - VALUE_WIDTH);
+  const scale = (value: number): number => LABEL_WIDTH + (value / most) * (WIDTH - LABEL_WIDTH - VALUE_WIDTH);
   const height = HEAD + bars.length * (BAR_HEIGHT + GAP) + GAP;
   const rows = bars.map(({ label, value, min, max, isOurs }, index) => {
     const y = HEAD + index * (BAR_HEIGHT + GAP);

@@ -15,7 +15,7 @@ import { figuresOf, judge, measureMemory, type Result } from './results.ts';
 import { measureCore, measureHttp, type Effort } from './rounds.ts';
 import { write, writeInReadme } from './write.ts';
 
-const FULL: Effort = { rounds: 5, coreSeconds: 1, httpSeconds: 0.8, warmUpSeconds: 4, inboxSeconds: 1 };
+const FULL: Effort = { rounds: 5, coreSeconds: 1, httpSeconds: 0.8, warmUpSeconds: 4, inboxSeconds: 0.8 };
 /** Ours and base only, no peers and no memory: enough to see that nothing has gone wrong by half. */
 const QUICK: Effort = {
   rounds: 3,

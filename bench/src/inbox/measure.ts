@@ -11,7 +11,7 @@ const BACKLOG = 50_000;
 /** … at this rate: a small part of what the receiver could take. */
 const ARRIVALS_PER_SECOND = 500;
 /** For so long, or until the backlog is worked off. */
-const ARRIVING_SECONDS = 4;
+const ARRIVING_SECONDS = 3;
 
 /** A process for each side, for as long as `work` takes. */
 async function withChildren<T>(
