@@ -39,6 +39,9 @@ channel.on('start', ({ port, secret, inboxPath, databasePath }) => {
   server.listen(port, '127.0.0.1', () => {
     channel.send('listening', { port: (server.address() as AddressInfo).port });
   });
+  channel.on('look', () => {
+    channel.send('looked', {});
+  });
   setInterval(() => {
     channel.send('sample', { depth: webhooks.inbox.snapshot().depth });
   }, SAMPLE_MS);

@@ -91,7 +91,12 @@ export async function runInbox(
   try {
     let { receiver, port } = await Promise.race([start(0), aborted]);
     const sender = startChild<SenderOrders, SenderReports>('sender.js');
-    const failed = (): Promise<never> => Promise.race([receiver.ended, sender.ended, aborted]);
+    const failed = (): Promise<never> => {
+      const failing = Promise.race([receiver.ended, sender.ended, aborted]);
+      // What has been reached already is not waited for, and in the end all children are ended.
+      failing.catch(() => undefined);
+      return failing;
+    };
     sender.on('sample', (sample) => {
       acknowledged = sample.delivered;
     });
@@ -121,7 +126,11 @@ export async function runInbox(
     await until(() => processed() >= KILLED_AT.processed * deliveries, failed());
     await kill();
     depth = Infinity;
-    await until(() => totals !== undefined && depth === 0, failed());
+    await until(() => totals !== undefined, failed());
+    // A sample from before the last delivery knows nothing of it.
+    await Promise.race([receiver.ask('look', {}, 'looked'), failed()]);
+    depth = Infinity;
+    await until(() => depth === 0, failed());
     watch(look());
 
     const ids = database();

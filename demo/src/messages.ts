@@ -44,12 +44,15 @@ export interface ReceiverTotals {
 export interface InboxReceiverOrders {
   /** Port 0: any. Asks for `listening`. */
   start: { port: number; secret: string; inboxPath: string; databasePath: string };
+  /** Asks for `looked`: what it has sent until then is older than the question. */
+  look: object;
 }
 
 export interface InboxReceiverReports {
   listening: { port: number };
   /** Deliveries that are stored and unfinished. */
   sample: { depth: number };
+  looked: object;
 }
 
 export interface SenderOrders {
