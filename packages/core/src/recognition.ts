@@ -84,7 +84,8 @@ function addTo(index: Map<string, ByHeader>, candidate: Candidate): void {
 }
 
 function earliest(group: ByHeader, value: string, best: Candidate | undefined): Candidate | undefined {
-  const found = earlier(earlier(best, group.present), group.exact.get(value));
+  const present = earlier(best, group.present);
+  const found = group.exact.size === 0 ? present : earlier(present, group.exact.get(value));
   for (const candidate of group.patterns) {
     // They stand in the order of their rank, so none after this one can win either.
     if (found !== undefined && found.rank < candidate.rank) break;

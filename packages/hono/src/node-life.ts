@@ -106,7 +106,7 @@ class NodeLife implements Life {
     this.#hasEnded = true;
     inLine.get(this.#connection)?.delete(this);
     if (this.#permit === undefined) this.#place?.leave();
-    else this.#permit.release(isFailure(this.#outgoing) ? 'failure' : 'success');
+    else this.#permit.release(isFailure(this.#outgoing, this.#connection) ? 'failure' : 'success');
   }
 
   #joinLine(): void {
@@ -123,6 +123,8 @@ class NodeLife implements Life {
   }
 }
 
-function isFailure({ statusCode, writableFinished, errored }: Outgoing): boolean {
-  return statusCode >= 500 || !writableFinished || errored instanceof Error;
+function isFailure(outgoing: Outgoing, { destroyed }: Connection): boolean {
+  if (outgoing.statusCode >= 500) return true;
+  // While the connection stands, only a response that has been sent whole closes.
+  return destroyed && (!outgoing.writableFinished || outgoing.errored instanceof Error);
 }
