@@ -4,7 +4,10 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { Connection, type Value } from '../../packages/sqlite/src/connection.ts';
+import { checkFile } from '../../packages/sqlite/src/schema.ts';
 import { claim, delivery, idsOf, LEASE, opened, put, START } from '../inbox/store-cases/store-words.ts';
+import { makeInbox } from './broken-files.ts';
 import { Scratch } from './scratch.ts';
 
 /** A process of its own that has a store on the file. */
@@ -63,6 +66,27 @@ it('two processes that start at once on a new file, store the same ids, and shar
   expect(done).toHaveLength(DELIVERIES);
   expect(new Set(done).size).toBe(DELIVERIES);
 }, 60_000);
+
+it('a process that looks at a new file does not take it for a foreign one while another makes it', () => {
+  const path = scratch.file('new.db');
+  const connection = new Connection(path, 1000);
+  // As between two statements of another process.
+  const interrupted = Object.create(connection, {
+    prepare: {
+      value: (sql: string) => {
+        const statement = connection.prepare(sql);
+        const get = (values: readonly Value[]): unknown => {
+          const row = statement.get(values);
+          makeInbox(path);
+          return row;
+        };
+        return { ...statement, get };
+      },
+    },
+  }) as Connection;
+  checkFile(interrupted);
+  connection.close();
+});
 
 it('what a process has claimed is safe from others while it lives, and theirs at once when it is killed', async () => {
   const [other] = owners as [Owner];

@@ -95,6 +95,12 @@ const MIGRATIONS: readonly string[] = [
   `,
 ];
 
+/** Whose the file is, its version, and how much there is in it. */
+const HEADER = `SELECT
+  (SELECT application_id FROM pragma_application_id),
+  (SELECT user_version FROM pragma_user_version),
+  (SELECT count(*) FROM sqlite_schema)`;
+
 /** Throws unless the file is an inbox's, of a version that is known, or empty. Changes nothing. */
 export function checkFile(connection: Connection): void {
   versionOf(connection);
@@ -127,10 +133,9 @@ export function migrate(connection: Connection): void {
 }
 
 function versionOf(connection: Connection): number {
-  const number = (sql: string): number => (connection.prepare(sql).get([]) as [number])[0];
-  const applicationId = number('PRAGMA application_id');
-  const version = number('PRAGMA user_version');
-  const isEmpty = number('SELECT count(*) FROM sqlite_schema') === 0;
+  // In one statement: between two of them another process can make an inbox of a file that was empty.
+  const [applicationId, version, tables] = connection.prepare(HEADER).get([]) as [number, number, number];
+  const isEmpty = tables === 0;
   if (applicationId !== APPLICATION_ID && !(isEmpty && applicationId === 0 && version === 0))
     throw new BackpressureError(
       'ERR_WBP_SQLITE_FOREIGN',
