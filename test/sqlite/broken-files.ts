@@ -26,7 +26,8 @@ export class BrokenFiles {
       makeInbox(path);
     toFirstVersion(this.ofAnOlderRelease);
     writeFileSync(this.empty, '');
-    execute(this.ofANewerRelease, 'PRAGMA user_version = 1000');
+    // Else the garbage collector moves it into the file, in the middle of a test.
+    execute(this.ofANewerRelease, 'PRAGMA user_version = 1000; PRAGMA wal_checkpoint(TRUNCATE)');
     damage(this.damaged);
     this.#lock = new Database(this.locked);
     this.#lock.exec('BEGIN EXCLUSIVE');
