@@ -1,11 +1,15 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { webhookInbox } from '@webhook-backpressure/node';
 import { answer } from '../pinned.ts';
 import { ampleInbox } from './ample.ts';
 import { countStored, queues, type DurableQueue } from './queues.ts';
 import { ID_HEADER } from './sample.ts';
+
+const LOOK_MS = 5;
 
 /** What answers the requests, on one file. */
 interface Receiver {
@@ -52,6 +56,12 @@ let current: Receiver | undefined;
 let currentPath = '';
 const server = createServer((req, res) => current?.listener(req, res));
 
+/** What a client sent before it hung up is still read, and must not end up in the file of the next turn. */
+async function allGone(): Promise<void> {
+  const count = promisify(server.getConnections.bind(server));
+  while ((await count()) > 0) await setTimeout(LOOK_MS);
+}
+
 type Question = 'start' | 'close' | { readonly path: string };
 
 /** `start`: the port. A path: from then on what arrives is stored there. `close`: how many are stored there. */
@@ -62,6 +72,7 @@ answer(async (question: Question): Promise<number> => {
     return (server.address() as AddressInfo).port;
   }
   if (question === 'close') {
+    await allGone();
     await current?.close();
     current = undefined;
     return countStored(currentPath);
