@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import type { InboxAnswer } from '@webhook-backpressure/core';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import Database from 'libsql';
@@ -17,7 +17,7 @@ afterEach(() => {
   scratch.dispose();
 });
 
-const store = () => sqliteStore({ path: scratch.file(), busyTimeoutMs: 0 });
+const store = (name?: string) => sqliteStore({ path: scratch.file(name), busyTimeoutMs: 0 });
 
 function statuses(answers: readonly (InboxAnswer | null)[]): unknown[] {
   return answers.map((answer) => answer?.status);
@@ -185,5 +185,34 @@ describe('a file that loses its place while it is open', () => {
     expect(existsSync(scratch.file('webhooks.db.owner-1'))).toBe(true);
     expect((await second.deliver('a')).status).toBe(202);
     await close(second);
+  });
+});
+
+describe('a file that is reached by a symbolic link as well', () => {
+  beforeEach(() => {
+    mkdirSync(scratch.file('elsewhere'));
+    symlinkSync(scratch.file(), scratch.file('elsewhere/link.db'));
+  });
+
+  it('is shared: what the one has claimed is safe from the other, and its lock is found', async () => {
+    const first = new InboxBench({ store: store() });
+    await first.deliver('a');
+    const second = new InboxBench({ store: store('elsewhere/link.db') });
+    await turns();
+    expect(second.calls).toHaveLength(0);
+    await first.last.finish();
+    expect(first.told('completed', 'lost')).toEqual(['completed a']);
+    expect(readdirSync(scratch.file('elsewhere'))).toEqual(['link.db']);
+    await close(second);
+    await close(first);
+  });
+
+  it('is missed when it or its latest part is deleted', async () => {
+    const bench = new InboxBench({ store: store('elsewhere/link.db') });
+    expect((await bench.deliver('a')).status).toBe(202);
+    rmSync(scratch.file('webhooks.db-wal'));
+    expect((await bench.deliver('b')).status).toBe(503);
+    expect(complaint(bench)).toContain('ERR_WBP_SQLITE_REPLACED');
+    await close(bench);
   });
 });

@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import Database from 'libsql';
 import { explain, isLocked } from './failure.ts';
@@ -40,6 +41,11 @@ export interface Statement {
 /** One connection to one file. */
 export class Connection {
   readonly path: string;
+  /**
+   * The same with its symbolic links followed, as SQLite does: what belongs to the file stands there, and whoever comes
+   * by another name must find it.
+   */
+  readonly location: string;
   readonly #database: Database.Database;
   readonly #begin: Statement;
   readonly #commit: Statement;
@@ -52,6 +58,7 @@ export class Connection {
     const name = mode === 'make' ? path : `${pathToFileURL(path).href}?mode=${URI_MODE[mode]}`;
     try {
       this.#database = new Database(name, { timeout: busyTimeoutMs });
+      this.location = realpathSync(path);
     } catch (error) {
       throw explain(error, path);
     }

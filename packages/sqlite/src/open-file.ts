@@ -28,7 +28,7 @@ export class OpenFile {
     this.#connection = connection;
     this.totals = new Totals(connection);
     this.#owners = new Owners(connection);
-    this.#whereabouts = new Whereabouts(connection.path);
+    this.#whereabouts = new Whereabouts(connection.location);
     this.arrivals = new Arrivals(connection, this.totals, this.#whereabouts);
     this.claims = new Claims(connection, this.totals, this.#owners);
     this.settlements = new Settlements(connection, this.totals);
@@ -50,13 +50,13 @@ export class OpenFile {
       });
     } finally {
       // Also when the claims could not be given back: then this owner is dead, and they are taken.
-      const { path } = this.#connection;
+      const { location } = this.#connection;
       this.#connection.tidy();
       // Where another file stands in place of this one, the lock of this name may be that of another owner.
       const isOwn = this.#whereabouts.areKnown;
       this.#connection.close();
       this.#lock.release();
-      if (isOwn) removeLock(path, this.self);
+      if (isOwn) removeLock(location, this.self);
     }
   }
 

@@ -20,7 +20,7 @@ export class Owners {
   readonly #othersHold: Statement;
 
   constructor(connection: Connection) {
-    this.#path = connection.path;
+    this.#path = connection.location;
     this.#add = connection.prepare('INSERT INTO owners (pid, host, since_ms) VALUES (?, ?, ?) RETURNING id');
     this.#remove = connection.prepare('DELETE FROM owners WHERE id = ?');
     this.#list = connection.prepare('SELECT id FROM owners WHERE id <> ?');

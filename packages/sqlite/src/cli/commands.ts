@@ -29,7 +29,7 @@ export function status({ connection, totals }: Inside): Answer {
     pid,
     host,
     since: time(sinceMs),
-    isAlive: isAlive(connection.path, id),
+    isAlive: isAlive(connection.location, id),
   }));
   const { oldestReceivedAtMs: oldest, ...counts } = stats;
   const { depth, inFlight, shelved, shelvedBytes, remembered } = counts;
