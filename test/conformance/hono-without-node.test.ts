@@ -1,4 +1,4 @@
-import type { IntakeSnapshot } from '@webhook-backpressure/core';
+import { createIntake, type IntakeSnapshot } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { webhookBackpressure, type WebhookBackpressureOptions } from '@webhook-backpressure/hono';
 import { Hono as HonoLatest, type Handler } from 'hono';
@@ -16,7 +16,8 @@ describe.each([
 
   function serve(handler: Handler, options: WebhookBackpressureOptions = {}) {
     const clock = manualClock();
-    const middleware = webhookBackpressure({ concurrency: 1, clock, ...options });
+    const own = options.intake === undefined ? { concurrency: 1, clock } : {};
+    const middleware = webhookBackpressure({ ...own, ...options });
     const app = new Hono();
     app.onError((error, c) => c.text(error.message, 500));
     app.use('*', middleware);
@@ -126,6 +127,40 @@ describe.each([
     expect(response.headers.get('content-type')).toBe('text/html');
     expect(await response.text()).toBe('fetched');
     expect(snapshot()).toMatchObject({ active: 0, totals: { completed: 1 } });
+  });
+
+  it('passes an intake once when the app hands its request to another app', async () => {
+    const intake = createIntake({ concurrency: 1 });
+    const inner = new Hono();
+    inner.use('*', webhookBackpressure({ intake })).post('/', (c) => c.text('inner'));
+    const { post } = serve((c) => inner.fetch(c.req.raw), { intake });
+    expect(await (await post()).text()).toBe('inner');
+    expect(intake.snapshot()).toMatchObject({ active: 0, totals: { admitted: 1, completed: 1 } });
+  });
+
+  it('passes an intake once when a middleware in between has replaced the request', async () => {
+    const intake = createIntake({ concurrency: 1 });
+    const app = new Hono();
+    app.use('*', webhookBackpressure({ intake }));
+    app.use('*', async (c, next) => {
+      c.req.raw = new Request(c.req.raw);
+      await next();
+    });
+    app.use('*', webhookBackpressure({ intake })).post('/', (c) => c.text('done'));
+    expect(await (await app.fetch(new Request('http://x/', { method: 'POST' }))).text()).toBe('done');
+    expect(intake.snapshot().totals.admitted).toBe(1);
+  });
+
+  it.each([
+    ['a variable', 'x'],
+    ['a queue', { send: () => Promise.resolve() }],
+  ])('takes %s that is called incoming for no request of node', async (_what, incoming) => {
+    const headers = { 'x-shopify-topic': 'orders/create' };
+    const { post, snapshot } = serve((c) => c.text(c.get('backpressure')?.key ?? 'unguarded'));
+    const env = { incoming };
+    expect(await (await post({ headers }, env)).text()).toBe('shopify');
+    expect(await (await post({ headers }, env)).text()).toBe('shopify');
+    expect(snapshot().totals.admitted).toBe(2);
   });
 
   describe('on Workers', () => {

@@ -8,7 +8,8 @@ import {
   type Refusal,
 } from '@webhook-backpressure/core';
 import type { Context, MiddlewareHandler, Next } from 'hono';
-import { nodeHeaders, nodeLife, nodeRequest } from './node-life.ts';
+import { keepInfo, knownInfo } from './known.ts';
+import { nodeHeaders, nodeLife } from './node-life.ts';
 import { addHeaders, webLife } from './web-life.ts';
 
 declare module 'hono' {
@@ -38,7 +39,7 @@ export function webhookBackpressure(
   const { handler } = options;
   const door = createDoor<Context, [Context, Next]>(options, {
     method: (c) => c.req.method,
-    info: (c) => nodeRequest(c.env)?.backpressure ?? c.get('backpressure'),
+    info: knownInfo,
     headers: (c) => nodeHeaders(c.env) ?? linesOf(c.req.header()),
     warn: (code, message) => {
       console.warn(`${code}: ${message}`);
@@ -72,10 +73,7 @@ export function webhookBackpressure(
     if (!permit.admitted) return refuse(c, next, permit);
     if (!life.begin(permit)) return c.body(null, 503);
 
-    const info = door.inform(c, delivery, permit.waitedMs);
-    const request = nodeRequest(c.env);
-    if (request !== undefined) request.backpressure = info;
-    c.set('backpressure', info);
+    keepInfo(c, door.inform(c, delivery, permit.waitedMs));
     const fields = door.fields();
     try {
       await next();

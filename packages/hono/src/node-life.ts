@@ -38,21 +38,27 @@ interface Bindings {
  * anywhere else.
  */
 export function nodeLife(env: unknown): Life | undefined {
-  const { incoming, outgoing } = (env ?? {}) as Partial<Bindings>;
-  return typeof incoming?.socket === 'object' && typeof outgoing?.on === 'function'
-    ? new NodeLife(incoming.socket, outgoing)
-    : undefined;
+  const bindings = nodeBindings(env);
+  return bindings === undefined ? undefined : new NodeLife(bindings.incoming.socket, bindings.outgoing);
 }
 
 /** The headers as node has read them: to ask the web-standard request for them would build it. */
 export function nodeHeaders(env: unknown): HeaderLines | undefined {
-  const { incoming } = (env ?? {}) as Partial<Bindings>;
+  const incoming = nodeRequest(env);
   return incoming === undefined ? undefined : headerLines(incoming.rawHeaders, incoming);
 }
 
 /** The request as node knows it, which is the same for what is mounted in front of Hono. */
-export function nodeRequest(env: unknown): Partial<Bindings>['incoming'] {
-  return ((env ?? {}) as Partial<Bindings>).incoming;
+export function nodeRequest(env: unknown): Bindings['incoming'] | undefined {
+  return nodeBindings(env)?.incoming;
+}
+
+/** Elsewhere than on node the names may stand for anything: a queue that is called `incoming`, on Workers. */
+function nodeBindings(env: unknown): Bindings | undefined {
+  const given = (env ?? {}) as Partial<Bindings>;
+  return typeof given.incoming?.socket === 'object' && typeof given.outgoing?.on === 'function'
+    ? (given as Bindings)
+    : undefined;
 }
 
 /** On each connection, the lives whose responses stand in line behind another one. */
