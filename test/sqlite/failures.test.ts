@@ -93,6 +93,20 @@ describe('a full disk', () => {
     expect(integrity()).toEqual([{ integrity_check: 'ok' }]);
   });
 
+  it.each([
+    ['completed', ends.completed],
+    ['put on the shelf', ends.dead],
+  ])('by maxFileBytes: what is stored is %s all the same', async (_, end) => {
+    const store = await opened(bed(256 * KIB));
+    let stored = 0;
+    const error = await thrownBy(async () => {
+      for (; stored < 5000; stored += 1) await put(store, [delivery(String(stored).padEnd(99))]);
+    });
+    expect(error.code).toBe('ERR_WBP_SQLITE_WRITE');
+    for (let left = stored; left > 0; left -= 1) await settle(store, end(await claimOne(store)));
+    expect((await store.stats()).depth).toBe(0);
+  });
+
   it('by a file system that is full: the same, also at the next start', async ({ skip }) => {
     skip(!canMount(), 'this system does not let us mount a file system');
     mount(scratch.folder, 'size=2m');

@@ -6,6 +6,7 @@ import type { Whereabouts } from './whereabouts.ts';
 
 /** Stores what arrives: a batch is one commit, because the wait for the disk costs more than everything else. */
 export class Arrivals {
+  readonly #connection: Connection;
   readonly #totals: Totals;
   readonly #whereabouts: Whereabouts;
   readonly #isKnown: Statement;
@@ -14,6 +15,7 @@ export class Arrivals {
   readonly #shelve: Statement;
 
   constructor(connection: Connection, totals: Totals, whereabouts: Whereabouts) {
+    this.#connection = connection;
     this.#totals = totals;
     this.#whereabouts = whereabouts;
     this.#isKnown = connection.prepare(
@@ -34,6 +36,10 @@ export class Arrivals {
   }
 
   put(batch: readonly Put[], limits: StoreLimits, nowMs: number): readonly PutResult[] {
+    return this.#connection.limited(() => this.#put(batch, limits, nowMs));
+  }
+
+  #put(batch: readonly Put[], limits: StoreLimits, nowMs: number): readonly PutResult[] {
     return this.#totals.transaction((changes) => {
       const before = this.#totals.read();
       const results = batch.map((put): PutResult => {

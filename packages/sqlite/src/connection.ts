@@ -8,6 +8,8 @@ const CACHE_KIB = 16_384;
 /** To what the file of recent changes is cut back after a burst. */
 const WAL_BYTES = 16_777_216;
 const LOCKED_PAUSE_MS = 10;
+/** SQLite's own limit. */
+const MAX_PAGES = 4_294_967_294;
 
 /**
  * - `make`: to read and write, and made when it is not there
@@ -51,6 +53,7 @@ export class Connection {
   readonly #commit: Statement;
   readonly #busyTimeoutMs: number;
   #isImpatient = false;
+  #maxPages: number | undefined;
 
   constructor(path: string, busyTimeoutMs: number, mode: Mode = 'make') {
     this.path = path;
@@ -164,9 +167,28 @@ export class Connection {
     this.execute(`PRAGMA journal_size_limit = ${String(WAL_BYTES)}`);
   }
 
+  /** From now on, what is done within {@link limited} does not make the file larger than this. */
   limitFile(maxBytes: number): void {
     const [pageBytes] = this.prepare('PRAGMA page_size').get([]) as [number];
-    this.execute(`PRAGMA max_page_count = ${String(Math.floor(maxBytes / pageBytes))}`);
+    this.#maxPages = Math.floor(maxBytes / pageBytes);
+  }
+
+  /**
+   * Within the limit of the file, if it has one. What works off what is stored must stay without it: to complete the
+   * last delivery of a full file may take one more page, and without that nothing would ever make room again.
+   */
+  limited<T>(work: () => T): T {
+    if (this.#maxPages === undefined) return work();
+    this.#setMaxPages(this.#maxPages);
+    try {
+      return work();
+    } finally {
+      this.#setMaxPages(MAX_PAGES);
+    }
+  }
+
+  #setMaxPages(count: number): void {
+    this.execute(`PRAGMA max_page_count = ${String(count)}`);
   }
 
   /**

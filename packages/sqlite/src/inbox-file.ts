@@ -8,7 +8,9 @@ export function openInboxFile({ path, busyTimeoutMs, maxFileBytes }: Settings): 
     checkFile(connection);
     connection.makeDurable(busyTimeoutMs);
     if (maxFileBytes !== undefined) connection.limitFile(maxFileBytes);
-    migrate(connection);
+    connection.limited(() => {
+      migrate(connection);
+    });
   });
 }
 
