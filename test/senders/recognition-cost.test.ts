@@ -79,6 +79,13 @@ describe('the cost of recognition', () => {
     }
   });
 
+  it('is no lookup for most headers of a delivery', () => {
+    const lookups = requests.map(({ headers }) => stepsOf(builtIn, headers).lookups);
+    const headers = requests.map((one) => Object.keys(one.headers).length);
+    const sum = (counts: number[]): number => counts.reduce((total, count) => total + count, 0);
+    expect(sum(lookups)).toBeLessThan(sum(headers) / 2);
+  });
+
   it('has a bound, however many headers there are', () => {
     const many = Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`x-header-${String(i)}`, 'v']));
     expect(stepsOf(builtIn, many).reads).toBe(128);

@@ -165,11 +165,13 @@ describe('the name of a header', () => {
     const found = told.createRecognition(builtInSenders).find(lines);
     expect(found).toBe(shop);
     expect(told.idOf(found, lines)).toBe('7');
+    const find = withUsers(profile({ match: { header: 'x-acme' } }));
+    for (const name of ['x-acme', 'X-Acme', 'X-ACME']) expect(find({ [name]: '1' })?.name, name).toBe('acme');
   });
 
   it('is the whole name', () => {
     const find = withUsers(profile({ match: { header: 'x-acme' } }));
-    // As long, and with the same last letter.
+    // As long, and all but one with the same last letter.
     for (const other of ['x-acne', 'y-acme', 'x-acmé']) expect(find({ [other]: '1' }), other).toBeUndefined();
     expect(find({ 'x-acme': '1' })?.name).toBe('acme');
   });
