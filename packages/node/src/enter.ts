@@ -48,5 +48,6 @@ export function enter<R>(
 }
 
 function isGone(socket: Socket, res: ServerResponse): boolean {
+  // `writableEnded` says the same, by a getter of a prototype: a long way from a response of Express.
   return socket.destroyed || look(res, 'finished');
 }
