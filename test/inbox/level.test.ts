@@ -64,6 +64,14 @@ describe('the level of an inbox', () => {
     expect([level.depth, level.bytes, level.keys]).toEqual([0, 0, 0]);
   });
 
+  it('keeps nothing of what was not stored', () => {
+    const level = levelOf({ maxBytes: 100 * BYTES });
+    put(level, 'small');
+    for (let at = 0; at < 40; at += 1) level.end(level.begin({ key: 'small', bytes: BYTES }, false), false);
+    fill(level, 'noisy', 79);
+    expect([put(level, 'noisy'), put(level, 'small')]).toEqual(['shedding', 'stored']);
+  });
+
   it('lets entitled deliveries take no place of small keys', () => {
     const level = levelOf({ capacity: 100 });
     fill(level, 'noisy', 80);

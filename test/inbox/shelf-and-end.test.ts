@@ -183,6 +183,30 @@ describe('close', () => {
     expect(bench.told('released').sort()).toEqual(['released b', 'released c']);
   });
 
+  it('closes the store when what is being stored is stored', async () => {
+    const store = memoryStore();
+    const put = store.put.bind(store);
+    let isClosed = false;
+    let write = (): void => undefined;
+    store.put = async (...batch) => {
+      await new Promise<void>((resolve) => (write = resolve));
+      return put(...batch);
+    };
+    store.close = () => {
+      isClosed = true;
+    };
+    const bench = new InboxBench({ store });
+    const sent = bench.send('a');
+    await turns();
+    const closing = bench.inbox.close({ timeoutMs: 0 });
+    await bench.advance(0);
+    expect(isClosed).toBe(false);
+    write();
+    expect((await sent)?.status).toBe(202);
+    await closing;
+    expect(isClosed).toBe(true);
+  });
+
   it('ends although the store does not answer any more', async () => {
     const store = memoryStore();
     const bench = new InboxBench({ store });

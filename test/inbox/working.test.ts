@@ -195,4 +195,14 @@ describe('a handler that takes too long', () => {
     expect(bench.told('lost')).toEqual(['lost a']);
     expect(bench.inbox.snapshot()).toMatchObject({ active: 0, totals: { lost: 1 } });
   });
+
+  it('has not completed a delivery that another process has taken over meanwhile', async () => {
+    const store = memoryStore();
+    const bench = new InboxBench({ store });
+    await bench.deliver('a');
+    store.settle = (settlements) => settlements.map(() => false);
+    await bench.last.finish();
+    expect(bench.told('completed', 'lost')).toEqual(['lost a']);
+    expect(bench.inbox.snapshot()).toMatchObject({ depth: 1, totals: { completed: 0, lost: 1 } });
+  });
 });
