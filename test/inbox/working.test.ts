@@ -129,6 +129,7 @@ describe('a failed attempt', () => {
     const thrown: unknown[] = [
       ...['text', undefined, { odd: 1 }, null],
       ...[withMessage({ odd: '"2"' }), withMessage(undefined), withMessage(17)],
+      new Error('long'.repeat(1_000_000)),
     ];
     const process: InboxOptions['process'] = ({ text }) => {
       throw thrown[Number(text())];
@@ -139,6 +140,7 @@ describe('a failed attempt', () => {
     expect(shelf.map(({ error }) => error)).toEqual([
       ...['text', 'undefined', '{"odd":1}', 'null'],
       ...[String.raw`{"odd":"\"2\""}`, 'TypeError', '17'],
+      `${'long'.repeat(1024)}…`,
     ]);
   });
 

@@ -99,7 +99,7 @@ export interface DeadLetter extends InboxDelivery {
   readonly attempts: number;
   /** `dead`: its attempts are used up. `overflow`: it came while the inbox was above the high-water mark. */
   readonly reason: 'dead' | 'overflow';
-  /** What the last attempt failed with; empty for an overflow. */
+  /** What the last attempt failed with, up to 4,096 characters of it; empty for an overflow. */
   readonly error: string;
   readonly shelvedAt: Date;
 }

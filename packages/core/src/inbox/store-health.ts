@@ -67,8 +67,16 @@ export class StoreHealth {
   }
 }
 
+/** Of what was thrown; some libraries put all that a server has answered into it, and the shelf keeps it. */
+const MAX_CHARACTERS = 4096;
+
 /** What was thrown, in words; it may be anything. */
 export function messageOf(error: unknown): string {
+  const message = wordsOf(error);
+  return message.length <= MAX_CHARACTERS ? message : `${message.slice(0, MAX_CHARACTERS)}…`;
+}
+
+function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error === 'string' ? error : show(error);
   // Whatever the types say, libraries write other things there; a store could not keep them.
   const message: unknown = error.message;
