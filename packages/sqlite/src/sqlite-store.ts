@@ -9,8 +9,8 @@ import { settle, type SqliteStoreOptions } from './options.ts';
  *
  * Calls are synchronous: the process stands still until the disk has answered, usually for less than a millisecond, and
  * now and then for some more while SQLite moves what is recent into the file. Several processes of one machine may use
- * the same file, each with a store of its own; each of them works off what is due, and takes over at once what another
- * has left when it died.
+ * the same file, each with a store of its own; each of them works off what is due, and takes over within seconds what
+ * another has left when it died; a start does so at once.
  *
  * The file is opened with the inbox, by `open`.
  *
