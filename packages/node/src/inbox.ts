@@ -54,6 +54,8 @@ function read(req: IncomingMessage, body: BodySink): Promise<BodyEnd> {
     return Promise.resolve('whole');
   }
   if (req.readableDidRead) return Promise.resolve('consumed');
+  // Of an empty body somebody may have taken the end, which is not told twice; nothing of it is lost.
+  if (req.readableEnded) return Promise.resolve('whole');
   if (req.destroyed) return Promise.resolve('gone');
   return new Promise((resolve) => {
     const end = (result: 'whole' | 'gone'): void => {
