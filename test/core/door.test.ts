@@ -2,7 +2,6 @@ import { describe, expect, it, vi } from 'vitest';
 import {
   createDoor,
   createIntake,
-  linesOf,
   type BackpressureInfo,
   type Door,
   type MiddlewareOptions,
@@ -20,7 +19,7 @@ interface Request {
 const reader: RequestReader<Request> = {
   method: (request) => request.method,
   info: (request) => request.info,
-  headers: (request) => linesOf(request.headers ?? {}),
+  headers: (request) => request.headers ?? {},
   warn: () => undefined,
 };
 

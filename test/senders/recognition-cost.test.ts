@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { builtInSenders, linesOf, type RequestHeaders, type SenderProfile } from '@webhook-backpressure/core';
+import { builtInSenders, type RequestHeaders, type SenderProfile } from '@webhook-backpressure/core';
 import { createRecognition, deliveryOf, type Recognition } from '../../packages/core/src/recognition.ts';
 import { requests } from './requests.ts';
 
 const builtIn = createRecognition(builtInSenders);
-const find = (headers: RequestHeaders): SenderProfile | undefined => builtIn.find(linesOf(headers));
 
 /** Profiles of a user, each told by a header of its own, in one of the three ways. */
 function invented(count: number): SenderProfile[] {
@@ -19,7 +18,7 @@ function invented(count: number): SenderProfile[] {
 }
 
 interface Steps {
-  /** Names and values that were read. */
+  /** Headers whose value was read. */
   readonly reads: number;
   readonly lookups: number;
   readonly patterns: number;
@@ -27,9 +26,9 @@ interface Steps {
 
 function stepsOf(recognition: Recognition, headers: RequestHeaders): Steps {
   let reads = 0;
-  const watched = new Proxy(linesOf(headers), {
+  const watched = new Proxy(headers, {
     get(target, name, receiver): unknown {
-      if (name !== 'length') reads += 1;
+      reads += 1;
       return Reflect.get(target, name, receiver);
     },
   });
@@ -51,12 +50,9 @@ describe('the cost of recognition', () => {
       createRecognition([...invented(count), ...builtInSenders]),
     ) as [Recognition, Recognition];
     for (const { headers } of requests) {
-      const { reads, lookups, patterns } = stepsOf(few, headers);
-      expect(lookups).toBeGreaterThan(0);
-      const steps = stepsOf(many, headers);
-      expect(steps).toMatchObject({ reads, patterns });
-      // The more names there are, the fewer are told apart at a glance.
-      expect(steps.lookups).toBeLessThanOrEqual(2 * Object.keys(headers).length);
+      const steps = stepsOf(few, headers);
+      expect(steps.lookups).toBeGreaterThan(0);
+      expect(stepsOf(many, headers)).toEqual(steps);
     }
   });
 
@@ -73,24 +69,17 @@ describe('the cost of recognition', () => {
     for (const { headers } of requests) {
       const { reads, lookups, patterns } = stepsOf(builtIn, headers);
       const count = Object.keys(headers).length;
-      expect(reads).toBeLessThanOrEqual(2 * count);
+      expect(reads).toBeLessThanOrEqual(count);
       expect(lookups).toBeLessThanOrEqual(2 * count);
       expect(patterns).toBeLessThanOrEqual(5);
     }
   });
 
-  it('is no lookup for most headers of a delivery', () => {
-    const lookups = requests.map(({ headers }) => stepsOf(builtIn, headers).lookups);
-    const headers = requests.map((one) => Object.keys(one.headers).length);
-    const sum = (counts: number[]): number => counts.reduce((total, count) => total + count, 0);
-    expect(sum(lookups)).toBeLessThan(sum(headers) / 2);
-  });
-
   it('has a bound, however many headers there are', () => {
     const many = Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`x-header-${String(i)}`, 'v']));
-    expect(stepsOf(builtIn, many).reads).toBe(128);
-    expect(find({ ...many, 'x-github-event': 'push' })).toBeUndefined();
-    expect(find({ 'x-github-event': 'push', ...many })?.name).toBe('github');
+    expect(stepsOf(builtIn, many).lookups).toBe(128);
+    expect(builtIn.find({ ...many, 'x-github-event': 'push' })).toBeUndefined();
+    expect(builtIn.find({ 'x-github-event': 'push', ...many })?.name).toBe('github');
   });
 
   it('shows a pattern no more than the first 1,024 characters', () => {
@@ -103,8 +92,8 @@ describe('the cost of recognition', () => {
     }
     const [acme] = invented(1) as [SenderProfile];
     const told = createRecognition([{ ...acme, match: { header: 'x-a', value: new Watched('b') } }]);
-    expect(told.find(['x-a', `${'a'.repeat(1024)}b`])).toBeUndefined();
-    expect(told.find(['x-a', `${'a'.repeat(1023)}b`])?.name).toBe('sender-0');
+    expect(told.find({ 'x-a': `${'a'.repeat(1024)}b` })).toBeUndefined();
+    expect(told.find({ 'x-a': `${'a'.repeat(1023)}b` })?.name).toBe('sender-0');
     expect(seen).toEqual([1024, 1024]);
   });
 });
@@ -133,7 +122,7 @@ describe('recognition of anything', () => {
   it('never throws, and gives a delivery whose id is a string or undefined', () => {
     fc.assert(
       fc.property(fc.oneof(assigned, defined), (any) => {
-        const headers = linesOf(any as RequestHeaders);
+        const headers = any as RequestHeaders;
         const profile = builtIn.find(headers);
         if (profile === undefined) return;
         const { key, id, handshake } = deliveryOf(profile, headers);

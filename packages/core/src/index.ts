@@ -26,7 +26,6 @@ export type {
   SwitchOffRule,
 } from './sender-profile.ts';
 export type { BackpressureInfo } from './backpressure-info.ts';
-export { headerLines, linesOf, type HeaderLines } from './header-lines.ts';
 export { builtInSenders } from './senders.ts';
 export type { Warn } from './warnings.ts';
 export {

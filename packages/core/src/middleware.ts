@@ -3,7 +3,6 @@ import { BoundedIntake } from './bounded-intake.ts';
 import { atOnce, isThenable } from './checks.ts';
 import { describedDelivery, type Delivery } from './delivery.ts';
 import { BackpressureError, invalid } from './errors.ts';
-import type { HeaderLines } from './header-lines.ts';
 import type { Intake } from './intake.ts';
 import { resolveOptions, type IntakeOptions } from './options.ts';
 import type { Admission } from './place.ts';
@@ -11,7 +10,7 @@ import { rateLimitFields, type FieldStyle } from './rate-limit-fields.ts';
 import { createRecognition, deliveryOf, idOf } from './recognition.ts';
 import type { Refusal } from './refusal.ts';
 import { resolveSenders } from './resolve-senders.ts';
-import type { SenderProfile } from './sender-profile.ts';
+import type { RequestHeaders, SenderProfile } from './sender-profile.ts';
 import { builtInSenders } from './senders.ts';
 import type { Warn } from './warnings.ts';
 
@@ -46,8 +45,8 @@ export interface RequestReader<R> {
   method(request: R): string;
   /** What has been {@link Door.inform | found out} about the request before, by this middleware or another one. */
   info(request: R): BackpressureInfo | undefined;
-  /** All headers, as they came. */
-  headers(request: R): HeaderLines;
+  /** All headers, names in lower case. */
+  headers(request: R): RequestHeaders;
   /** Shows the operator a warning: what works, and yet is not what is wanted. */
   warn: Warn;
 }

@@ -1,15 +1,16 @@
 import type { Delivery } from './delivery.ts';
-import { lineOf, type HeaderLines } from './header-lines.ts';
-import type { HeaderMatch, SenderProfile } from './sender-profile.ts';
+import type { HeaderMatch, RequestHeaders, SenderProfile } from './sender-profile.ts';
 
 /** Tells senders by the headers of their requests. */
 export interface Recognition {
   /**
    * The earliest profile in the list that matches, or undefined. Looks each of the first 128 headers up once, and
-   * runs only the patterns that belong to a header of the request: the number of profiles does not matter. Of a
-   * header that is there several times, any value will do. Never throws.
+   * runs only the patterns that belong to a header of the request: the number of profiles does not matter.
+   * Allocates nothing and never throws.
+   *
+   * @param headers - names in lower case.
    */
-  find(headers: HeaderLines): SenderProfile | undefined;
+  find(headers: RequestHeaders): SenderProfile | undefined;
 }
 
 /** Deliveries have some tens of headers, with all that proxies add; who sends more is not worth the time. */
@@ -43,32 +44,22 @@ interface ByHeader {
 export function createRecognition(profiles: readonly SenderProfile[]): Recognition {
   const index = new Map<string, ByHeader>();
   for (const [rank, profile] of profiles.entries()) addTo(index, { profile, rank });
-  const mayTell = new Uint8Array(FINGERPRINTS);
-  for (const name of index.keys()) mayTell[fingerprint(name)] = 1;
 
   return {
     find(headers) {
       let best: Candidate | undefined;
-      const end = Math.min(headers.length, 2 * MAX_HEADERS);
-      for (let i = 0; i < end; i += 2) {
-        const name = headers[i] ?? '';
-        if (mayTell[fingerprint(name)] === 0) continue;
-        const group = index.get(name.toLowerCase());
-        if (group !== undefined) best = earliest(group, headers[i + 1] ?? '', best);
+      let looked = 0;
+      for (const name in headers) {
+        if (looked === MAX_HEADERS) break;
+        looked += 1;
+        const group = index.get(name);
+        if (group === undefined) continue;
+        const value = first(headers[name]);
+        if (value !== undefined) best = earliest(group, value, best);
       }
       return best?.profile;
     },
   };
-}
-
-const FINGERPRINTS = 64 * 32;
-
-/**
- * The length of a name and its last letter, in any case: enough to pass over most headers without a look at the rest
- * of their names, and to do so costs a tenth of a look-up.
- */
-function fingerprint(name: string): number {
-  return ((name.length & 63) << 5) | (name.charCodeAt(name.length - 1) & 31);
 }
 
 function addTo(index: Map<string, ByHeader>, candidate: Candidate): void {
@@ -100,20 +91,20 @@ function earlier(a: Candidate | undefined, b: Candidate | undefined): Candidate 
 }
 
 /** Whether a request of this sender is its handshake. */
-export function isHandshake({ handshake, match }: SenderProfile, headers: HeaderLines): boolean {
+export function isHandshake({ handshake, match }: SenderProfile, headers: RequestHeaders): boolean {
   if (handshake === undefined) return false;
-  const value = lineOf(headers, handshake.header ?? match.header);
+  const value = first(headers[handshake.header ?? match.header]);
   return value !== undefined && (handshake.value === undefined || matches(value, handshake.value));
 }
 
 /** The delivery id: what the profile's header holds, else `webhook-id`, else undefined. Never empty. */
-export function idOf(profile: SenderProfile | undefined, headers: HeaderLines): string | undefined {
-  const own = profile?.id === undefined ? undefined : filled(lineOf(headers, profile.id));
-  return own ?? filled(lineOf(headers, STANDARD_ID));
+export function idOf(profile: SenderProfile | undefined, headers: RequestHeaders): string | undefined {
+  const own = profile?.id === undefined ? undefined : filled(headers[profile.id]);
+  return own ?? filled(headers[STANDARD_ID]);
 }
 
 /** What is known about a delivery with these headers from this sender. */
-export function deliveryOf(profile: SenderProfile, headers: HeaderLines): Delivery {
+export function deliveryOf(profile: SenderProfile, headers: RequestHeaders): Delivery {
   return {
     key: profile.name,
     id: idOf(profile, headers),
@@ -135,7 +126,14 @@ function matches(value: string, expected: NonNullable<HeaderMatch['value']>): bo
   return expected.test(value.length > MAX_CHARACTERS ? value.slice(0, MAX_CHARACTERS) : value);
 }
 
+/** What is looked up may be anything, also what every object inherits: a header may be called `constructor`. */
+function first(value: unknown): string | undefined {
+  const one: unknown = Array.isArray(value) ? value[0] : value;
+  return typeof one === 'string' ? one : undefined;
+}
+
 /** An empty id would make one delivery of all that have it. */
-function filled(value: string | undefined): string | undefined {
-  return value === '' ? undefined : value;
+function filled(value: unknown): string | undefined {
+  const text = first(value);
+  return text === '' ? undefined : text;
 }

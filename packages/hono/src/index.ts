@@ -1,6 +1,5 @@
 import {
   createDoor,
-  linesOf,
   type BackpressureInfo,
   type Intake,
   type MiddlewareOptions,
@@ -40,7 +39,7 @@ export function webhookBackpressure(
   const door = createDoor<Context, [Context, Next]>(options, {
     method: (c) => c.req.method,
     info: knownInfo,
-    headers: (c) => nodeHeaders(c.env) ?? linesOf(c.req.header()),
+    headers: (c) => nodeHeaders(c.env) ?? c.req.header(),
     warn: (code, message) => {
       console.warn(`${code}: ${message}`);
     },

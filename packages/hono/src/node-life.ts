@@ -1,11 +1,9 @@
-import {
-  headerLines,
-  type Admission,
-  type BackpressureInfo,
-  type HeaderLines,
-  type Permit,
-  type Refusal,
-  type RequestHeaders,
+import type {
+  Admission,
+  BackpressureInfo,
+  Permit,
+  Refusal,
+  RequestHeaders,
 } from '@webhook-backpressure/core';
 import type { Life } from './life.ts';
 
@@ -26,7 +24,6 @@ interface Outgoing {
 interface Bindings {
   readonly incoming: {
     readonly socket: Connection;
-    readonly rawHeaders?: HeaderLines;
     readonly headers: RequestHeaders;
     backpressure?: BackpressureInfo;
   };
@@ -43,9 +40,8 @@ export function nodeLife(env: unknown): Life | undefined {
 }
 
 /** The headers as node has read them: to ask the web-standard request for them would build it. */
-export function nodeHeaders(env: unknown): HeaderLines | undefined {
-  const incoming = nodeRequest(env);
-  return incoming === undefined ? undefined : headerLines(incoming.rawHeaders, incoming);
+export function nodeHeaders(env: unknown): RequestHeaders | undefined {
+  return nodeRequest(env)?.headers;
 }
 
 /** The request as node knows it, which is the same for what is mounted in front of Hono. */

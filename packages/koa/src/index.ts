@@ -1,6 +1,5 @@
 import {
   createDoor,
-  headerLines,
   type BackpressureInfo,
   type Intake,
   type MiddlewareOptions,
@@ -36,7 +35,7 @@ export function webhookBackpressure(
   const door = createDoor<Context, [Context, Next]>(options, {
     method: (ctx) => ctx.method,
     info: (ctx) => ctx.req.backpressure,
-    headers: (ctx) => headerLines(ctx.req.rawHeaders, ctx.req),
+    headers: (ctx) => ctx.req.headers,
     warn: nodeReader.warn,
   });
 

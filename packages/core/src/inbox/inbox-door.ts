@@ -1,7 +1,6 @@
 import { Deadlines } from '../deadlines.ts';
 import { DEFAULT_KEY, type Delivery } from '../delivery.ts';
 import { BackpressureError } from '../errors.ts';
-import { linesOf } from '../header-lines.ts';
 import { Handshakes } from '../handshakes.ts';
 import { createRecognition, deliveryOf, idOf, type Recognition } from '../recognition.ts';
 import type { Refusal, RefusalReason } from '../refusal.ts';
@@ -105,9 +104,8 @@ export class InboxDoor {
   }
 
   #recognise(headers: RequestHeaders): Delivery {
-    const lines = linesOf(headers);
-    const profile = this.#recognition.find(lines);
-    return profile === undefined ? { id: idOf(undefined, lines) } : deliveryOf(profile, lines);
+    const profile = this.#recognition.find(headers);
+    return profile === undefined ? { id: idOf(undefined, headers) } : deliveryOf(profile, headers);
   }
 
   async #take(request: InboxRequest, reception: Reception): Promise<InboxAnswer | null> {
