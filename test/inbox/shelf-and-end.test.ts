@@ -259,9 +259,31 @@ describe('after a process has died', () => {
       lives += bench.calls.length;
     }
     expect(lives).toBe(4);
-    expect(await bench.inbox.deadLetters.get('poison')).toMatchObject({ reason: 'dead' });
+    expect(await bench.inbox.deadLetters.get('poison')).toMatchObject({
+      reason: 'dead',
+      error: expect.stringContaining('ended during the last of 3 attempts') as string,
+    });
     expect(bench.inbox.snapshot().depth).toBe(0);
   });
+});
+
+it('goes to the shelf when fewer attempts are allowed by now than it has had', async () => {
+  const [first, second] = twoLives();
+  const before = new InboxBench({ store: first, retry: { attempts: 5, firstDelayMs: 0, maxDelayMs: 0 } });
+  await before.deliver('a');
+  for (let at = 0; at < 3; at += 1) {
+    await before.last.fail();
+    await before.advance(1000);
+  }
+  const closing = before.inbox.close({ timeoutMs: 0 });
+  await before.advance(0);
+  await closing;
+  const after = new InboxBench({ store: second, retry: { attempts: 2, firstDelayMs: 0 } });
+  after.wallOffsetMs = START + 10_000;
+  await after.advance(5000);
+  expect(after.calls).toEqual([]);
+  const letter = await after.inbox.deadLetters.get('a');
+  expect(letter?.error).toContain('or retry.attempts was lowered since');
 });
 
 describe('completed ids', () => {

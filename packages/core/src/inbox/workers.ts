@@ -82,7 +82,7 @@ export class Workers implements Claimants {
     if (!this.isOpen) {
       void this.#giveBack(run);
     } else if (run.countedAttempts > attempts) {
-      const error = `The process ended, or stood still, during each of ${String(run.countedAttempts - 1)} attempts.`;
+      const error = `The process ended during the last of ${String(run.countedAttempts - 1)} attempts, or retry.attempts was lowered since.`;
       void this.#fail(run, error);
     } else {
       this.#admit(run);
