@@ -72,7 +72,8 @@ export interface InboxOptions extends InboxTunable, Pick<IntakeOptions, 'pressur
   /**
    * Says whether a delivery is genuine, before anything is stored: when it throws, rejects, or returns `false`, `null`,
    * `0`, `NaN` or an empty string, or a promise of one, the answer is 401. `undefined` lets it in, as what a verifier
-   * returns that throws, and so does any other value. `false` in its place says that there is nothing to verify.
+   * returns that throws, and so does any other value, an object that says no in a field as well. `false` in its place
+   * says that there is nothing to verify.
    *
    * When it cannot tell, because a server with keys is down, it throws an error with `status: 503`: the delivery is
    * refused with 503, Retry-After and the reason `pressure`. One that takes longer than the sender waits is refused
