@@ -153,6 +153,16 @@ describe('a failed attempt', () => {
   });
 });
 
+it('stores what a handler has come to in the moment in which the inbox closes', async () => {
+  const bench = new InboxBench();
+  await bench.deliver('a');
+  const finishing = bench.last.finish();
+  const closing = bench.inbox.close({ timeoutMs: 0 });
+  await bench.advance(0);
+  await Promise.all([finishing, closing]);
+  expect(bench.told('completed', 'lost', 'released', 'store-failed')).toEqual(['completed a']);
+});
+
 describe('a handler that takes too long', () => {
   it('is told by its signal, and its attempt has failed', async () => {
     const bench = new InboxBench({ concurrency: 1, maxHandlingMs: 5000, random: () => 0 });

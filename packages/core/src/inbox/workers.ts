@@ -103,14 +103,14 @@ export class Workers implements Claimants {
     for (const run of [...this.runs]) if (run.state === 'waiting') void this.#giveBack(run);
   }
 
-  /** Ends what still runs: handlers are told, and deliveries given back. Returns how many. */
-  async abandon(): Promise<number> {
-    this.#onIdle = undefined;
+  /** Ends what still runs: handlers are told, and deliveries given back. What has ended by itself is stored as such. */
+  async abandon(): Promise<void> {
     this.#deadlines.stop();
     const running = [...this.runs].filter(({ state }) => state === 'running');
     for (const run of running) run.abort('The inbox closes.');
     await Promise.all(running.map((run) => this.#giveBack(run)));
-    return running.length;
+    // A store that is not to be asked now is not waited for.
+    if (!this.#parts.health.isResting) await this.idle();
   }
 
   #admit(run: Run): void {
