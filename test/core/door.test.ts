@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import {
   createDoor,
   createIntake,
-  type BackpressureInfo,
+  infoOf,
   type Door,
   type MiddlewareOptions,
   type RequestReader,
@@ -13,12 +13,11 @@ import { letIn, occupy, reactions, turnedAway } from './harness.ts';
 interface Request {
   readonly method: string;
   readonly headers?: Record<string, string>;
-  info?: BackpressureInfo | undefined;
 }
 
 const reader: RequestReader<Request> = {
   method: (request) => request.method,
-  info: (request) => request.info,
+  identity: (request) => request,
   headers: (request) => request.headers ?? {},
   warn: () => undefined,
 };
@@ -69,8 +68,7 @@ describe('skip', () => {
 
 describe('what a door reads of a request', () => {
   it('is the default key when nothing is said', () => {
-    const plain = door();
-    expect(plain.inform(POST, plain.read(POST), 5)).toEqual({
+    expect(infoOf(door().read(POST), 5)).toEqual({
       key: 'default',
       sender: undefined,
       id: undefined,
@@ -125,9 +123,9 @@ describe('what a door reads of a request', () => {
 
   it('tells no id that is too long', () => {
     const long = door({ delivery: () => ({ id: 'i'.repeat(257) }) });
-    expect(long.inform(POST, long.read(POST), 0).id).toBeUndefined();
+    expect(infoOf(long.read(POST), 0).id).toBeUndefined();
     const fitting = door({ delivery: () => ({ id: 'i'.repeat(256) }) });
-    expect(fitting.inform(POST, fitting.read(POST), 0).id).toHaveLength(256);
+    expect(infoOf(fitting.read(POST), 0).id).toHaveLength(256);
   });
 });
 
@@ -182,7 +180,7 @@ describe('what the option delivery returns', () => {
 });
 
 it('tells the handler the key that the delivery counts against', () => {
-  const { key } = door().inform(POST, { key: 'x'.repeat(300) }, 0);
+  const { key } = infoOf({ key: 'x'.repeat(300) }, 0);
   expect(key).toHaveLength('hash::300'.length + 16);
 });
 
@@ -190,26 +188,12 @@ describe('an intake that is mounted twice', () => {
   it('is passed once, since the second permit would wait for the first', () => {
     const intake = createIntake();
     const [first, second] = [door({ intake }), door({ intake })];
-    const request: Request = { method: 'POST' };
+    const request = { method: 'POST' };
     expect(first.skips(request)).toBe(false);
-    request.info = first.inform(request, first.read(request), 0);
+    first.read(request);
     expect(second.skips(request)).toBe(true);
     expect(door().skips(request)).toBe(false);
     expect(first.skips({ method: 'POST' })).toBe(false);
-  });
-
-  it('is remembered when another one has been passed since', () => {
-    const [outer, inner] = [door(), door()];
-    const request: Request = { method: 'POST' };
-    for (const one of [outer, inner]) request.info = one.inform(request, one.read(request), 0);
-    expect([outer.skips(request), inner.skips(request)]).toEqual([true, true]);
-  });
-
-  it('is not confused by what a user puts in its place', () => {
-    const one = door();
-    for (const info of [{}, null, 'mine', 5]) {
-      expect(one.skips({ method: 'POST', info: info as unknown as BackpressureInfo })).toBe(false);
-    }
   });
 });
 

@@ -1,6 +1,6 @@
 import ts from 'typescript';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createDoor } from '../../packages/core/src/middleware.ts';
+import { createDoor, infoOf } from '../../packages/core/src/middleware.ts';
 import { resolveOptions } from '../../packages/core/src/options.ts';
 import { codeIn, page, rowsOf, sectionOf } from './pages.ts';
 import { coreFile, programOf, typeIn } from './typescript.ts';
@@ -38,7 +38,7 @@ function defaultOf(name: string): unknown {
     .reduce<unknown>((value, field) => (value as Record<string, unknown>)[field], defaults);
 }
 
-const silent = { info: () => undefined, headers: () => [], warn: () => undefined };
+const silent = { identity: () => ({}), headers: () => ({}), warn: () => undefined };
 
 describe('the table of options in the README', () => {
   it('has a row for every option, and no other', () => {
@@ -74,7 +74,7 @@ describe('the table of options in the README', () => {
 
   it('says the key of a delivery without one, and that no headers are added', () => {
     const door = createDoor<string, []>({}, { ...silent, method: () => 'POST' });
-    const { key } = door.inform('', door.read(''), 0);
+    const { key } = infoOf(door.read(''), 0);
     expect(rows.find(({ name }) => name === 'keyGenerator')?.default).toBe(
       `the recognised sender, else \`'${key}'\``,
     );

@@ -12,7 +12,14 @@ export type { Admission, Permit } from './place.ts';
 export type { Refusal, RefusalReason } from './refusal.ts';
 export { sizeQueue } from './size-queue.ts';
 export type { IntakeSnapshot, IntakeState } from './snapshot.ts';
-export { createDoor, type Door, type MiddlewareOptions, type RequestReader } from './middleware.ts';
+export {
+  createDoor,
+  infoOf,
+  type BackpressureInfo,
+  type Door,
+  type MiddlewareOptions,
+  type RequestReader,
+} from './middleware.ts';
 export {
   cloudEventsHandshake,
   type CloudEventsHandshakeOptions,
@@ -25,7 +32,6 @@ export type {
   SenderProfile,
   SwitchOffRule,
 } from './sender-profile.ts';
-export type { BackpressureInfo } from './backpressure-info.ts';
 export { builtInSenders } from './senders.ts';
 export type { Warn } from './warnings.ts';
 export {

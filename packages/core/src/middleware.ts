@@ -1,7 +1,6 @@
-import { PassedInfo, type BackpressureInfo } from './backpressure-info.ts';
 import { BoundedIntake } from './bounded-intake.ts';
 import { atOnce, isThenable } from './checks.ts';
-import { describedDelivery, type Delivery } from './delivery.ts';
+import { describedDelivery, keptIdOf, keyOf, type Delivery } from './delivery.ts';
 import { BackpressureError, invalid } from './errors.ts';
 import type { Intake } from './intake.ts';
 import { resolveOptions, type IntakeOptions } from './options.ts';
@@ -43,19 +42,31 @@ export interface MiddlewareOptions<
 /** How an adapter reads a request. */
 export interface RequestReader<R> {
   method(request: R): string;
-  /** What has been {@link Door.inform | found out} about the request before, by this middleware or another one. */
-  info(request: R): BackpressureInfo | undefined;
+  /** The object that stays the same while the request passes through all that is mounted. */
+  identity(request: R): object;
   /** All headers, names in lower case. */
   headers(request: R): RequestHeaders;
   /** Shows the operator a warning: what works, and yet is not what is wanted. */
   warn: Warn;
 }
 
+/** What a handler finds about the delivery that it handles. */
+export interface BackpressureInfo {
+  /** The share of the queue that it counts against. */
+  readonly key: string;
+  /** The sender, if it was recognised. */
+  readonly sender: string | undefined;
+  /** The delivery id, if there is one. */
+  readonly id: string | undefined;
+  /** Milliseconds that it waited in the queue. */
+  readonly waitedMs: number;
+}
+
 /** What a middleware decides before it knows how the intake will answer. */
 export interface Door<R> {
   readonly intake: Intake;
   /**
-   * Whether the request is no delivery, or has been let in by this intake: mounted twice, by the app and by a route,
+   * Whether the request is no delivery, or has been through this intake: mounted twice, by the app and by a route,
    * it counts once. A promise only where the option `skip` returns one.
    */
   skips(request: R): boolean | Promise<boolean>;
@@ -63,11 +74,15 @@ export interface Door<R> {
   read(request: R): Delivery;
   /** Admits it, or refuses it. */
   admit(delivery: Delivery): Admission | Refusal;
-  /** What the handler is told, to be put where {@link RequestReader.info} finds it. */
-  inform(request: R, delivery: Delivery, waitedMs: number): BackpressureInfo;
   /** The rate-limit headers for an answer, or undefined when none are wanted. */
   fields(refusal?: Refusal): Record<string, string> | undefined;
 }
+
+/**
+ * The requests that have been through each intake: a second permit of the same one would wait for the first. Not noted
+ * on the request itself: Express makes a class of objects of each one, and a property more costs it another.
+ */
+const enteredBy = new WeakMap<Intake, WeakSet<object>>();
 
 const UNGUARDED = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** The middleware's own options beside `intake`. */
@@ -87,16 +102,19 @@ export function createDoor<R, A extends readonly unknown[]>(
   const { skip, keyGenerator, delivery: describe } = own;
   const recognition = createRecognition([...resolveSenders(own.senders), ...builtInSenders]);
   const style = checkOwn(own);
+  const entered = enteredBy.get(intake) ?? new WeakSet<object>();
+  enteredBy.set(intake, entered);
 
   return {
     intake,
     skips(request) {
-      if (PassedInfo.isOf(reader.info(request), intake)) return true;
+      if (entered.has(reader.identity(request))) return true;
       if (skip === undefined) return UNGUARDED.has(reader.method(request));
       const skips: unknown = skip(request);
       return isThenable(skips) ? Promise.resolve(skips).then(Boolean) : Boolean(skips);
     },
     read(request) {
+      entered.add(reader.identity(request));
       const headers = reader.headers(request);
       const profile = recognition.find(headers);
       const found = profile === undefined ? { id: idOf(undefined, headers) } : deliveryOf(profile, headers);
@@ -113,10 +131,14 @@ export function createDoor<R, A extends readonly unknown[]>(
       return found;
     },
     admit: (delivery) => intake.admit(delivery),
-    inform: (request, delivery, waitedMs) => new PassedInfo(delivery, waitedMs, intake, reader.info(request)),
     fields: (refusal) =>
       style === undefined ? undefined : rateLimitFields(intake.snapshot(), style, refusal),
   };
+}
+
+/** What the handler is told. */
+export function infoOf(delivery: Delivery, waitedMs: number): BackpressureInfo {
+  return { key: keyOf(delivery), sender: delivery.profile?.name, id: keptIdOf(delivery), waitedMs };
 }
 
 type OwnOptions<R, A extends readonly unknown[]> = Pick<MiddlewareOptions<R, A>, OwnNames>;

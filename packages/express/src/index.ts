@@ -50,6 +50,7 @@ export function webhookBackpressure(
   const settle = (verdict: Verdict, req: Request, res: Response, next: NextFunction): unknown => {
     if (verdict === null) return undefined;
     if (verdict.admitted) {
+      req.backpressure = verdict.info;
       setHeaders(res, door.fields());
       next();
       return undefined;

@@ -1,5 +1,6 @@
 import {
   createDoor,
+  infoOf,
   type BackpressureInfo,
   type Intake,
   type MiddlewareOptions,
@@ -7,9 +8,8 @@ import {
   type Refusal,
 } from '@webhook-backpressure/core';
 import type { Context, MiddlewareHandler, Next } from 'hono';
-import { keepInfo, knownInfo } from './known.ts';
-import { nodeHeaders, nodeLife } from './node-life.ts';
-import { addHeaders, webLife } from './web-life.ts';
+import { nodeHeaders, nodeLife, nodeRequest } from './node-life.ts';
+import { addHeaders, webLife, webRequest } from './web-life.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -38,7 +38,7 @@ export function webhookBackpressure(
   const { handler } = options;
   const door = createDoor<Context, [Context, Next]>(options, {
     method: (c) => c.req.method,
-    info: knownInfo,
+    identity: (c) => nodeRequest(c.env) ?? webRequest(c),
     headers: (c) => nodeHeaders(c.env) ?? c.req.header(),
     warn: (code, message) => {
       console.warn(`${code}: ${message}`);
@@ -72,7 +72,7 @@ export function webhookBackpressure(
     if (!permit.admitted) return refuse(c, next, permit);
     if (!life.begin(permit)) return c.body(null, 503);
 
-    keepInfo(c, door.inform(c, delivery, permit.waitedMs));
+    c.set('backpressure', infoOf(delivery, permit.waitedMs));
     const fields = door.fields();
     try {
       await next();

@@ -1,10 +1,4 @@
-import type {
-  Admission,
-  BackpressureInfo,
-  Permit,
-  Refusal,
-  RequestHeaders,
-} from '@webhook-backpressure/core';
+import type { Admission, Permit, Refusal, RequestHeaders } from '@webhook-backpressure/core';
 import type { Life } from './life.ts';
 
 /** The parts of node's connection, request and response that are needed here; this package does not depend on node. */
@@ -22,11 +16,7 @@ interface Outgoing {
   on(event: 'close', listener: () => void): unknown;
 }
 interface Bindings {
-  readonly incoming: {
-    readonly socket: Connection;
-    readonly headers: RequestHeaders;
-    backpressure?: BackpressureInfo;
-  };
+  readonly incoming: { readonly socket: Connection; readonly headers: RequestHeaders };
   readonly outgoing: Outgoing;
 }
 

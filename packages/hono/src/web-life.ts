@@ -3,6 +3,15 @@ import type { Context } from 'hono';
 import type { Life } from './life.ts';
 import { stayOnWorkers, type Stay } from './workers.ts';
 
+const cameWith = new WeakMap<Context, Request>();
+
+/** The request that a context came with: a middleware, such as Hono's `bodyLimit`, may put another one in its place. */
+export function webRequest(c: Context): Request {
+  const request = cameWith.get(c) ?? c.req.raw;
+  cameWith.set(c, request);
+  return request;
+}
+
 /** The life of a request by web standards: its signal tells when the sender goes, the body when the response ends. */
 export function webLife(c: Context): Life {
   // Some runtimes have no signal on a request.

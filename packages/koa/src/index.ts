@@ -10,7 +10,7 @@ import type { Context, Middleware, Next } from 'koa';
 declare module 'koa' {
   interface DefaultState {
     /** What `webhookBackpressure` found out about this delivery; undefined for a request that it skipped. */
-    backpressure?: BackpressureInfo | undefined;
+    backpressure?: BackpressureInfo;
   }
 }
 
@@ -34,7 +34,7 @@ export function webhookBackpressure(
   const { handler } = options;
   const door = createDoor<Context, [Context, Next]>(options, {
     method: (ctx) => ctx.method,
-    info: (ctx) => ctx.req.backpressure,
+    identity: (ctx) => ctx.req,
     headers: (ctx) => ctx.req.headers,
     warn: nodeReader.warn,
   });
@@ -47,7 +47,7 @@ export function webhookBackpressure(
     const entered = enter(door, ctx, ctx.req, ctx.res);
     const verdict = entered instanceof Promise ? await entered : entered;
     if (verdict?.admitted === true) {
-      ctx.state.backpressure = ctx.req.backpressure;
+      ctx.state.backpressure = verdict.info;
       setHeaders(ctx.res, door.fields());
       return next() as Promise<unknown>;
     }

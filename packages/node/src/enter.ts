@@ -1,16 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Door, Permit, Refusal } from '@webhook-backpressure/core';
+import { infoOf, type BackpressureInfo, type Door, type Refusal } from '@webhook-backpressure/core';
 import { Lease } from './lease.ts';
 import { look } from './look.ts';
 
 /** A request that may run, one that is refused, or, as null, one whose sender has gone or has been answered. */
-export type Verdict = Permit | Refusal | null;
+export type Verdict = { readonly admitted: true; readonly info: BackpressureInfo } | Refusal | null;
 
 /**
  * Takes a request through the door, and binds its permit to the life of the response: it is released when the
  * response has finished or its connection has closed, whatever the handler does. A sender that goes while its
- * delivery waits leaves the queue at once. What the handler is told stands at `req.backpressure` when it may run.
+ * delivery waits leaves the queue at once.
  *
  * @param request - what the framework calls the request.
  * @returns at once, unless the delivery has to wait.
@@ -31,8 +31,7 @@ export function enter<R>(
   const lease = new Lease(place, socket, res);
   if (!(permit instanceof Promise)) {
     lease.begin(permit);
-    req.backpressure = door.inform(request, delivery, permit.waitedMs);
-    return permit;
+    return { admitted: true, info: infoOf(delivery, permit.waitedMs) };
   }
   return permit.then((result): Verdict => {
     // A last look: between the start and this moment the sender may have gone.
@@ -42,8 +41,7 @@ export function enter<R>(
     }
     if (!result.admitted) return result;
     lease.begin(result);
-    req.backpressure = door.inform(request, delivery, result.waitedMs);
-    return result;
+    return { admitted: true, info: infoOf(delivery, result.waitedMs) };
   });
 }
 

@@ -5,8 +5,7 @@ import { look } from './look.ts';
 /** How every server on node:http reads a request. */
 export const nodeReader: RequestReader<IncomingMessage> = {
   method: (request) => look(request, 'method') ?? 'GET',
-  // To look for what is not there is dearer than to ask whether it is.
-  info: (request) => (Object.hasOwn(request, 'backpressure') ? look(request, 'backpressure') : undefined),
+  identity: (request) => request,
   headers: (request) => look(request, 'headers'),
   warn: (code, message) => {
     process.emitWarning(message, { type: 'WebhookBackpressureWarning', code });

@@ -67,6 +67,7 @@ export function withBackpressure(
     const settle = (verdict: Verdict): void => {
       if (verdict === null) return;
       if (verdict.admitted) {
+        req.backpressure = verdict.info;
         setHeaders(res, door.fields());
         run();
       } else if (handler === undefined) {
