@@ -63,6 +63,14 @@ describe('a store that fails', () => {
     expect(bench.inbox.snapshot().totals).toMatchObject({ stored: 0, storeFailures: asked.length });
   });
 
+  it('at the door: what it answers in no known word is not acknowledged', async () => {
+    const store = memoryStore();
+    store.put = (batch) => batch.map(() => undefined as never);
+    const bench = new InboxBench({ store });
+    expect((await bench.deliver('a')).status).toBe(503);
+    expect(bench.inbox.snapshot()).toMatchObject({ depth: 0, totals: { storeFailures: 1, stored: 0 } });
+  });
+
   it('for one delivery only: it is refused alone, and keeps nobody out', async () => {
     const store = memoryStore();
     const put = store.put.bind(store);

@@ -1,6 +1,6 @@
 import { Deadlines } from '../deadlines.ts';
 import { DEFAULT_KEY, type Delivery } from '../delivery.ts';
-import { BackpressureError } from '../errors.ts';
+import { BackpressureError, show } from '../errors.ts';
 import { Handshakes } from '../handshakes.ts';
 import { createRecognition, deliveryOf, idOf, type Recognition } from '../recognition.ts';
 import type { Refusal, RefusalReason } from '../refusal.ts';
@@ -26,6 +26,9 @@ import { doubtOf, type Doubt } from './verification.ts';
 
 /** A sender that is not known is answered within this. */
 const DEFAULT_PATIENCE_MS = 8000;
+
+/** A store may be anybody's: what it did not say in so many words is not acknowledged. */
+const RESULTS: ReadonlySet<unknown> = new Set<PutResult>(['stored', 'duplicate', 'full']);
 
 /** What the door works with. */
 export interface DoorParts {
@@ -198,7 +201,9 @@ export class InboxDoor {
     let result: PutResult | 'failed' = 'failed';
     try {
       reception.beginStoring();
-      result = await this.#puts.add(put, raw.rawBody.byteLength);
+      const told = await this.#puts.add(put, raw.rawBody.byteLength);
+      if (!RESULTS.has(told)) throw new Error(`The store answered ${show(told)} to a put.`);
+      result = told;
       health.worked();
     } catch (error) {
       health.failed('put', error);
