@@ -176,7 +176,7 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
 
   #startAtOnce(delivery: Delivery, key: string, now: number): Admission {
     this.#retryAfter.redeem(key, delivery);
-    const place = new Place(this, delivery, key, now, Infinity);
+    const place = new Place(this, delivery, key, now, 0);
     this.ledger.admitted += 1;
     this.#dispatcher.start(place, now, false);
     return place;
@@ -211,7 +211,7 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
   #enqueue(delivery: Delivery, key: string, isEntitled: boolean, now: number): Place {
     const waitMs = Math.min(this.#settings.maxWaitMs, delivery.maxWaitMs ?? Infinity);
     this.#retryAfter.redeem(key, delivery);
-    const place = new Place(this, delivery, key, now, now + waitMs);
+    const place = new Place(this, delivery, key, now, waitMs);
     this.ledger.admitted += 1;
     this.#dispatcher.enqueue(place, now);
     if (this.#gate.shedding) this.#reserve.take(place, isEntitled);
@@ -247,7 +247,7 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
   #refuse(reason: RefusalReason, delivery: Delivery, key: string, now: number): Admission | Refusal {
     const refusal = this.#refuser.refuse(reason, delivery, key, now, this.#settings);
     if (!this.#fixtures.dryRun) return refusal;
-    const place = new Place(this, delivery, key, now, Infinity);
+    const place = new Place(this, delivery, key, now, 0);
     this.ledger.admitted += 1;
     this.#dispatcher.runOutside(place, now);
     return place;

@@ -107,7 +107,6 @@ export class Dispatcher {
     place.state = 'active';
     // In a dry run it is handled from its admission on, and the drain rate has to come from the true times.
     place.startedAtMs = this.#isDryRun ? place.admittedAtMs : now;
-    place.waitedMs = place.startedAtMs - place.admittedAtMs;
     this.#pool.take();
     this.#pacer.started(now, isTimed);
     this.#deadlines.set(place, place.startedAtMs + this.#settings.maxHandlingMs, now);
@@ -119,7 +118,9 @@ export class Dispatcher {
 
   /** Lets the place wait. To be followed by {@link dispatch}. */
   enqueue(place: Place, now: number): void {
-    if (!this.#isDryRun) place.wait();
+    // In a dry run it is handled from its admission on.
+    if (this.#isDryRun) place.startedAtMs = place.admittedAtMs;
+    else place.wait();
     this.queue.push(place);
     this.#deadlines.set(place, place.expiresAtMs, now);
   }
