@@ -1,6 +1,10 @@
-import { createIntake, type IntakeSnapshot } from '@webhook-backpressure/core';
+import { createIntake, memoryStore, type IntakeSnapshot } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
-import { webhookBackpressure, type WebhookBackpressureOptions } from '@webhook-backpressure/hono';
+import {
+  webhookBackpressure,
+  webhookInbox,
+  type WebhookBackpressureOptions,
+} from '@webhook-backpressure/hono';
 import { Hono as HonoLatest, type Handler } from 'hono';
 import { Hono as Hono40 } from 'hono40';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -12,6 +16,7 @@ describe.each([
 ])('$name where only web standards are known', ({ Hono }) => {
   afterEach(() => {
     vi.unstubAllGlobals();
+    vi.useRealTimers();
   });
 
   function serve(handler: Handler, options: WebhookBackpressureOptions = {}) {
@@ -204,6 +209,45 @@ describe.each([
       expect(await isSettled(stays[0])).toBe(false);
       set.mockRestore();
       clear.mockRestore();
+    });
+
+    it.each([
+      ['worked off', false],
+      ['closed with something left', true],
+    ])('stays after an acknowledgement until the inbox is %s', async (_when, closes) => {
+      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+      const { stays, rest } = context();
+      let end = (): void => undefined;
+      const clock = manualClock();
+      const webhooks = webhookInbox({
+        store: memoryStore(),
+        verify: false,
+        clock,
+        process: () => new Promise<void>((resolve) => (end = resolve)),
+      });
+      const app = new Hono();
+      app.post('/', webhooks);
+      const request = new Request('http://x/', { method: 'POST', body: '{}' });
+      const heard = async (expected: string): Promise<void> =>
+        new Promise((resolve) => {
+          webhooks.inbox.subscribe(({ type }) => {
+            if (type === expected) resolve();
+          });
+        });
+      const begun = heard('started');
+      expect((await app.fetch(request, ...(rest as [object, never]))).status).toBe(202);
+      await begun;
+      vi.advanceTimersByTime(5000);
+      expect(await isSettled(stays[0])).toBe(false);
+      const finished = heard(closes ? 'closed' : 'completed');
+      if (closes) void webhooks.inbox.close({ timeoutMs: 1 });
+      else end();
+      clock.advance(1);
+      await finished;
+      await settled();
+      vi.advanceTimersByTime(5000);
+      expect(await isSettled(stays[0])).toBe(true);
+      expect(vi.getTimerCount()).toBe(0);
     });
 
     it('does without a context, if the app was called without one', async () => {

@@ -44,7 +44,9 @@ export function stayForInbox(c: Context, inbox: Inbox): void {
   const stay = stayOnWorkers(c);
   if (stay === undefined) return;
   const pulse = setInterval(() => {
-    if (inbox.snapshot().depth > 0) return;
+    const { depth, state } = inbox.snapshot();
+    // What is left when it closes is the next start's.
+    if (depth > 0 && state !== 'closed') return;
     clearInterval(pulse);
     stay.end();
   }, PULSE_MS);
