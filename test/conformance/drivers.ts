@@ -6,13 +6,13 @@ import { webhookBackpressure as forExpress } from '@webhook-backpressure/express
 import { webhookBackpressure as forHono } from '@webhook-backpressure/hono';
 import { webhookBackpressure as forKoa } from '@webhook-backpressure/koa';
 import { withBackpressure } from '@webhook-backpressure/node';
-import express5, { type ErrorRequestHandler } from 'express';
-import express4 from 'express4';
-import { Hono as HonoLatest, type Context as HonoContext } from 'hono';
-import { Hono as Hono40 } from 'hono40';
-import Koa3, { type Context as KoaContext } from 'koa';
-import Koa2 from 'koa2';
+import type express5 from 'express';
+import type { ErrorRequestHandler } from 'express';
+import type { Hono as HonoLatest, Context as HonoContext } from 'hono';
+import type Koa3 from 'koa';
+import type { Context as KoaContext } from 'koa';
 import { translated, type Asked, type Driver, type Exchange, type Outflow } from './exchange.ts';
+import { onEvery } from './frameworks.ts';
 
 function askedOf(request: IncomingMessage): Asked {
   return {
@@ -204,13 +204,4 @@ function hono(name: string, Hono: typeof HonoLatest): Driver {
   };
 }
 
-/** Every framework at both ends of the range that we support. */
-export const drivers: readonly Driver[] = [
-  node,
-  express('Express 4.18', express4),
-  express('Express 5', express5),
-  koa('Koa 2.13', Koa2),
-  koa('Koa 3', Koa3),
-  hono('Hono 4.0', Hono40),
-  hono('Hono 4', HonoLatest),
-];
+export const drivers: readonly Driver[] = onEvery<Driver>({ node, express, koa, hono });

@@ -8,12 +8,11 @@ import { webhookInbox as forExpress } from '@webhook-backpressure/express';
 import { webhookInbox as forHono } from '@webhook-backpressure/hono';
 import { webhookInbox as forKoa } from '@webhook-backpressure/koa';
 import { webhookInbox as forNode, type RequestListener } from '@webhook-backpressure/node';
-import express5, { type ErrorRequestHandler } from 'express';
-import express4 from 'express4';
-import { Hono as HonoLatest } from 'hono';
-import { Hono as Hono40 } from 'hono40';
-import Koa3 from 'koa';
-import Koa2 from 'koa2';
+import type express5 from 'express';
+import type { ErrorRequestHandler } from 'express';
+import type { Hono as HonoLatest } from 'hono';
+import type Koa3 from 'koa';
+import { onEvery } from '../conformance/frameworks.ts';
 
 /** An app whose inbox takes deliveries at /webhooks, and which answers 418 to what the inbox passes on. */
 interface Served {
@@ -110,16 +109,7 @@ function hono(name: string, Hono: typeof HonoLatest): InboxDriver {
   };
 }
 
-/** Every framework at both ends of the range that we support. */
-export const inboxDrivers: readonly InboxDriver[] = [
-  node,
-  express('Express 4.18', express4),
-  express('Express 5', express5),
-  koa('Koa 2.13', Koa2),
-  koa('Koa 3', Koa3),
-  hono('Hono 4.0', Hono40),
-  hono('Hono 4', HonoLatest),
-];
+export const inboxDrivers: readonly InboxDriver[] = onEvery<InboxDriver>({ node, express, koa, hono });
 
 const running: InboxReceiver[] = [];
 

@@ -1,0 +1,27 @@
+import express5 from 'express';
+import express4 from 'express4';
+import { Hono as HonoLatest } from 'hono';
+import { Hono as Hono40 } from 'hono40';
+import Koa3 from 'koa';
+import Koa2 from 'koa2';
+
+/** How a driver is made for each framework. */
+export interface Makers<T> {
+  readonly node: T;
+  readonly express: (name: string, create: typeof express5) => T;
+  readonly koa: (name: string, Koa: typeof Koa3) => T;
+  readonly hono: (name: string, Hono: typeof HonoLatest) => T;
+}
+
+/** Every framework at both ends of the range that we support. */
+export function onEvery<T>({ node, express, koa, hono }: Makers<T>): readonly T[] {
+  return [
+    node,
+    express('Express 4.18', express4),
+    express('Express 5', express5),
+    koa('Koa 2.13', Koa2),
+    koa('Koa 3', Koa3),
+    hono('Hono 4.0', Hono40),
+    hono('Hono 4', HonoLatest),
+  ];
+}
