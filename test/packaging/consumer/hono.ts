@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
-import { memoryStore, type Inbox } from '@webhook-backpressure/core';
+import type { Inbox } from '@webhook-backpressure/core';
 import backpressure, { webhookBackpressure, webhookInbox } from '@webhook-backpressure/hono';
-import { completed } from './completed.ts';
 import type { Exactly } from './exactly.ts';
+import { deliver, shopInbox } from './shop-inbox.ts';
 
 const middleware = webhookBackpressure({
   capacity: 10,
@@ -10,16 +10,8 @@ const middleware = webhookBackpressure({
 });
 const isOneFunction: Exactly<typeof backpressure, typeof webhookBackpressure> = true;
 
-const webhooks = webhookInbox({
-  store: memoryStore(),
-  verify: ({ headers, rawBody }) => headers['x-shop'] === 'shop-1' && rawBody.byteLength === 2,
-  process: async ({ json, id }, { attempt, signal }) => {
-    const itsSignal: AbortSignal = signal;
-    await Promise.resolve([json(), id, attempt, itsSignal.aborted]);
-  },
-});
+const webhooks = webhookInbox(shopInbox);
 const isInbox: Exactly<typeof webhooks.inbox, Inbox> = isOneFunction;
-const handled = completed(webhooks.inbox);
 
 const app = new Hono();
 app.post('/inbox', webhooks);
@@ -31,11 +23,6 @@ app.post('/webhooks', (c) => {
 });
 
 const answer = await app.request('/webhooks', { method: 'POST', headers: { 'x-shop': 'shop-1' } });
-const acknowledged = await app.request('/inbox', {
-  method: 'POST',
-  headers: { 'x-shop': 'shop-1', 'webhook-id': 'evt_1' },
-  body: '{}',
-});
-const inbox = { status: acknowledged.status, completed: await handled, typed: isInbox };
-await webhooks.inbox.close();
+const delivered = await deliver(webhooks.inbox, (delivery) => app.request('/inbox', delivery));
+const inbox = { ...delivered, typed: isInbox };
 console.log(JSON.stringify({ middleware: await answer.json(), inbox }));

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createIntake, memoryStore, type Inbox, type Intake } from '@webhook-backpressure/core';
+import { createIntake, type Inbox, type Intake } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { webhookInbox, withBackpressure } from '@webhook-backpressure/node';
-import { completed } from './completed.ts';
 import type { Exactly } from './exactly.ts';
+import { deliver, shopInbox } from './shop-inbox.ts';
 
 const intake: Intake = createIntake({ clock: manualClock() });
 const listener = withBackpressure(
@@ -15,16 +15,8 @@ const listener = withBackpressure(
   { intake, keyGenerator: () => 'shop-1' },
 );
 
-const webhooks = webhookInbox({
-  store: memoryStore(),
-  verify: ({ headers, rawBody }) => headers['x-shop'] === 'shop-1' && rawBody.byteLength === 2,
-  process: async ({ json, id }, { attempt, signal }) => {
-    const itsSignal: AbortSignal = signal;
-    await Promise.resolve([json(), id, attempt, itsSignal.aborted]);
-  },
-});
+const webhooks = webhookInbox(shopInbox);
 const isInbox: Exactly<typeof webhooks.inbox, Inbox> = true;
-const handled = completed(webhooks.inbox);
 
 const server = createServer((req, res) => {
   if (req.url === '/inbox') webhooks(req, res);
@@ -35,13 +27,8 @@ await once(server, 'listening');
 const { port } = server.address() as AddressInfo;
 const url = `http://127.0.0.1:${String(port)}`;
 const answer = await fetch(`${url}/webhooks`, { method: 'POST', headers: { 'x-shop': 'shop-1' } });
-const acknowledged = await fetch(`${url}/inbox`, {
-  method: 'POST',
-  headers: { 'x-shop': 'shop-1', 'webhook-id': 'evt_1' },
-  body: '{}',
-});
-const inbox = { status: acknowledged.status, completed: await handled, typed: isInbox };
-await webhooks.inbox.close();
+const delivered = await deliver(webhooks.inbox, (delivery) => fetch(`${url}/inbox`, delivery));
+const inbox = { ...delivered, typed: isInbox };
 console.log(JSON.stringify({ middleware: await answer.json(), inbox }));
 server.closeAllConnections();
 server.close();

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import type { Inbox, InboxStore } from '@webhook-backpressure/core';
 import { webhookInbox } from '@webhook-backpressure/node';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
-import { completed } from './completed.ts';
 import type { Exactly } from './exactly.ts';
+import { deliver } from './shop-inbox.ts';
 
 const path = 'webhooks.db';
 const store: InboxStore = sqliteStore({ path });
@@ -36,18 +36,14 @@ const webhooks = webhookInbox({
   process: ({ json }) => json(),
 });
 const isInbox: Exactly<typeof webhooks.inbox, Inbox> = true;
-const handled = completed(webhooks.inbox);
 const server = createServer(webhooks).listen(0);
 await once(server, 'listening');
 const { port } = server.address() as AddressInfo;
-const acknowledged = await fetch(`http://127.0.0.1:${String(port)}/`, {
-  method: 'POST',
-  headers: { 'x-shop': 'shop-1', 'webhook-id': 'evt_1' },
-  body: '{}',
-});
+const delivered = await deliver(webhooks.inbox, (delivery) =>
+  fetch(`http://127.0.0.1:${String(port)}/`, delivery),
+);
 // The delivery above had the same id, and another key.
-const inbox = { status: acknowledged.status, completed: await handled, typed: isInbox };
-await webhooks.inbox.close();
+const inbox = { ...delivered, typed: isInbox };
 server.closeAllConnections();
 server.close();
 

@@ -1,0 +1,33 @@
+import { memoryStore, type Inbox, type InboxOptions } from '@webhook-backpressure/core';
+
+/** An inbox that takes the deliveries of one shop. */
+export const shopInbox: InboxOptions = {
+  store: memoryStore(),
+  verify: ({ headers, rawBody }) => headers['x-shop'] === 'shop-1' && rawBody.byteLength === 2,
+  process: async ({ json, id }, { attempt, signal }) => {
+    const itsSignal: AbortSignal = signal;
+    await Promise.resolve([json(), id, attempt, itsSignal.aborted]);
+  },
+};
+
+/** Sends the inbox a delivery of the shop. What it was answered, and which id was completed then. */
+export async function deliver(
+  inbox: Inbox,
+  send: (delivery: RequestInit) => Response | Promise<Response>,
+): Promise<{ readonly status: number; readonly completed: string }> {
+  const completed = new Promise<string>((resolve) => {
+    const end = inbox.subscribe((event) => {
+      if (event.type !== 'completed') return;
+      end();
+      resolve(event.id);
+    });
+  });
+  const { status } = await send({
+    method: 'POST',
+    headers: { 'x-shop': 'shop-1', 'webhook-id': 'evt_1' },
+    body: '{}',
+  });
+  const delivered = { status, completed: await completed };
+  await inbox.close();
+  return delivered;
+}
