@@ -1,6 +1,5 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { once } from 'node:events';
+import { listen } from '../listen.ts';
 import { answer } from '../pinned.ts';
 import { processorSeconds } from '../processor-time.ts';
 import type { Variant } from './servers.ts';
@@ -25,9 +24,7 @@ async function start(): Promise<number> {
   if (variant === undefined) throw new Error(`There is no side ${side} in ${group}.`);
   const made = variant();
   if (typeof made !== 'function') return (await made).port;
-  const server = createServer(made).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return (server.address() as AddressInfo).port;
+  return listen(createServer(made));
 }
 
 answer((question: 'start' | 'used') => (question === 'start' ? start() : processorSeconds()));

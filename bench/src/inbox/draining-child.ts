@@ -1,8 +1,7 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { once } from 'node:events';
 import { webhookInbox } from '@webhook-backpressure/node';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
+import { listen } from '../listen.ts';
 import { answer } from '../pinned.ts';
 import { fill } from './backlog.ts';
 
@@ -20,11 +19,7 @@ type Question = 'start' | 'close' | { readonly path: string; readonly backlog: n
 
 /** `start`: the port. A path: a receiver with ten workers and a backlog opens there. `close`: what it completed. */
 answer(async (question: Question): Promise<number> => {
-  if (question === 'start') {
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return (server.address() as AddressInfo).port;
-  }
+  if (question === 'start') return listen(server);
   if (question === 'close') {
     const completed = current?.inbox.snapshot().totals.completed ?? 0;
     await current?.inbox.close();

@@ -1,9 +1,8 @@
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { webhookInbox } from '@webhook-backpressure/node';
+import { listen } from '../listen.ts';
 import { answer } from '../pinned.ts';
 import { ampleInbox } from './ample.ts';
 import { countStored, queues, type DurableQueue } from './queues.ts';
@@ -66,11 +65,7 @@ type Question = 'start' | 'close' | { readonly path: string };
 
 /** `start`: the port. A path: from then on what arrives is stored there. `close`: how many are stored there. */
 answer(async (question: Question): Promise<number> => {
-  if (question === 'start') {
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return (server.address() as AddressInfo).port;
-  }
+  if (question === 'start') return listen(server);
   if (question === 'close') {
     await allGone();
     await current?.close();

@@ -2,19 +2,11 @@ import { createIntake, type Admission } from '@webhook-backpressure/core';
 import pLimit from 'p-limit';
 import { keyAt } from '../core/runs.ts';
 import { Saturated } from '../core/saturated.ts';
+import { heap } from '../heap.ts';
 import { answer } from '../pinned.ts';
 
 const PER_COMPLETION = 1000;
 const WAITING = 100_000;
-
-/** Bytes of heap after collection. */
-function heap(): number {
-  const { gc } = globalThis;
-  if (gc === undefined) throw new Error('To be run with --expose-gc.');
-  gc();
-  gc();
-  return process.memoryUsage().heapUsed;
-}
 
 /** How much the heap grows by refusals, each with an id that was never seen before. */
 async function afterRefusals(count: number): Promise<number> {

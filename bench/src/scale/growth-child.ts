@@ -1,6 +1,7 @@
 import { createIntake, type Admission, type Permit, type Refusal } from '@webhook-backpressure/core';
 import { admitReleaseIn } from '../core/deep.ts';
 import { PausedClock } from '../core/paused-clock.ts';
+import { heap } from '../heap.ts';
 import { answer } from '../pinned.ts';
 import { processorSeconds } from '../processor-time.ts';
 
@@ -88,12 +89,4 @@ async function later(): Promise<null> {
 function addsUp({ depth, active, totals }: ReturnType<ReturnType<typeof createIntake>['snapshot']>): boolean {
   const withdrawn = Object.values(totals.withdrawn).reduce((all, count) => all + count, 0);
   return totals.admitted === totals.completed + totals.failed + active + depth + withdrawn;
-}
-
-function heap(): number {
-  const { gc } = globalThis;
-  if (gc === undefined) throw new Error('To be run with --expose-gc.');
-  gc();
-  gc();
-  return process.memoryUsage().heapUsed;
 }

@@ -1,7 +1,6 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { once } from 'node:events';
 import { withBackpressure } from '@webhook-backpressure/node';
+import { listen } from '../listen.ts';
 import { answer } from '../pinned.ts';
 import { processorSeconds } from '../processor-time.ts';
 
@@ -84,7 +83,5 @@ async function settle(): Promise<Sample> {
 answer(async (question: 'start' | 'sample' | 'settle'): Promise<number | Sample> => {
   if (question === 'sample') return sample();
   if (question === 'settle') return settle();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return (server.address() as AddressInfo).port;
+  return listen(server);
 });
