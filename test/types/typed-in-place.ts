@@ -42,9 +42,9 @@ export function onNode(): void {
       res.writeHead(refusal.status).end(req.url);
     },
   });
-  // @ts-expect-error a promise would come too late
+  // @ts-expect-error refusing is synchronous, so a key that comes later must not compile
   withBackpressure(() => undefined, { keyGenerator: () => Promise.resolve('shop') });
-  // @ts-expect-error there is no such option
+  // @ts-expect-error a misspelled option would be without effect, so it must not compile
   withBackpressure(() => undefined, { capcity: 10 });
 }
 
@@ -68,7 +68,7 @@ export function onExpress(): void {
     is<Info>()(req.backpressure);
     is<string>()(req.params.id);
   });
-  // @ts-expect-error a status is 'auto', 429 or 503
+  // @ts-expect-error senders come back after 429 and 503 alone, so no other status must compile
   forExpress({ statusCode: 500 });
 }
 
@@ -128,9 +128,9 @@ export function inInboxes(): void {
     },
     verify: (delivery) => {
       is<RawDelivery>()(delivery);
-      // @ts-expect-error the headers are frozen
+      // @ts-expect-error the headers are frozen: to write one throws, so it must not compile
       delivery.headers['x-user'] = 'admin';
-      // @ts-expect-error a header may be missing
+      // @ts-expect-error a forger leaves headers out, so one must not be used as if it were there
       return delivery.headers['x-signature'].length > 0;
     },
     id: ({ json }) => (json() as { id?: string }).id,
@@ -138,9 +138,9 @@ export function inInboxes(): void {
   });
   is<Inbox>()(webhooks.inbox);
   const required = { store: memoryStore(), process: () => undefined };
-  // @ts-expect-error verify is required: false says that there is none
+  // @ts-expect-error an endpoint that anybody may use must say so by `verify: false`, so to leave it out must not compile
   inboxForNode(required);
-  // @ts-expect-error a promise would be the same id for all
+  // @ts-expect-error a promise as an id would be one id for all deliveries, so it must not compile
   inboxForNode({ ...required, verify: false, id: () => Promise.resolve('id') });
   const options = { ...required, verify: false } as const;
   express().post('/hooks/:id', inboxForExpress(options));

@@ -52,7 +52,7 @@ export class Place implements Admission, Permit, Queued<Place>, Timed<Place> {
   readonly admitted = true;
   readonly key: string;
   readonly admittedAtMs: number;
-  /** No start when it has waited so long. */
+  /** No start when it has waited so long. 0 for one that does not wait. */
   readonly maxWaitMs: number;
   /** For a refusal that comes after waiting. */
   readonly delivery: Delivery;

@@ -105,7 +105,8 @@ export class Level {
     for (const [key, depth] of depthByKey) {
       const { count, bytes } = this.#shareOf(key);
       if (count.size === depth) continue;
-      // Nobody says how many bytes a key has stored; each delivery has as many as any other, then.
+      // A store counts a key's deliveries in its index; to add up their bytes it would have to read every row. Deliveries
+      // of the average size are near enough for a share of the reserve, which is all that this is asked for.
       const share = this.depth === 0 ? 0 : depth / this.depth;
       this.#counts.leave(count, count.size - depth);
       this.#sizes.leave(bytes, bytes.size - Math.round(share * this.bytes));
