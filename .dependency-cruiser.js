@@ -11,7 +11,7 @@ const mayImport = {
   node: { packages: ['core'], node: 'values' },
   express: { packages: ['core', 'node'], types: ['express', 'express-serve-static-core'], node: 'types' },
   koa: { packages: ['core', 'node'], types: ['koa'], node: 'types' },
-  hono: { packages: ['core'], npm: ['hono'] },
+  hono: { packages: ['core', 'node'], npm: ['hono'], node: 'types' },
   sqlite: { packages: ['core'], npm: ['libsql'], node: 'values' },
 };
 

@@ -85,6 +85,21 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
     return result;
   }
 
+  accepts(delivery: Delivery = NOTHING_KNOWN): boolean {
+    checkDelivery(delivery);
+    const key = keyOf(delivery);
+    const now = this.now();
+    if (this.#fixtures.dryRun) return true;
+    if (this.#shutdown.phase !== 'open' || this.#settings.shed.has(key)) return false;
+    const isEntitled = delivery.handshake === true || this.#isEntitled(delivery, key, now);
+    if (this.#fixtures.isPressed() && !isEntitled) return false;
+    this.#measure(now);
+    const { size } = this.#dispatcher.queue;
+    if (this.#waitsTooLong(delivery, now)) return false;
+    if (this.#settings.overflow === 'drop-oldest' || !this.#gate.wouldShed(size)) return true;
+    return size < this.#gate.effectiveCapacity && this.#reserve.isOpenTo(key, isEntitled);
+  }
+
   leave(place: Place): void {
     if (place.state === 'waiting' && !this.#fixtures.dryRun) {
       this.#dispatcher.withdraw(place, 'abandoned', this.now());

@@ -168,7 +168,8 @@ export class Dispatcher {
     place.state = 'ended';
     if (state === 'active') {
       const hasChanged = this.#limits.observe(now, tookMs, outcome, this.#pool.active);
-      this.drain.complete(now, tookMs, place, this.#pool.size);
+      // Of a handler that was cut off nobody knows how long it would have taken.
+      if (!isOverdue && !place.isBrokenOff) this.drain.complete(now, tookMs, place, this.#pool.size);
       this.#pool.give();
       if (hasChanged) this.#applyLimits();
     } else if (state === 'outside') {
@@ -246,6 +247,7 @@ export class Dispatcher {
     } else if (place.state !== 'ended') {
       this.#around.ledger.overdue += 1;
       this.end(place, 'failure', now, true);
+      place.abort(timeIsUp());
     }
   };
 
@@ -263,4 +265,10 @@ export class Dispatcher {
     this.#pacer = new Pacer(rate, this.#pacer);
     this.#paceAlarm.clear();
   }
+}
+
+function timeIsUp(): Error {
+  return Object.assign(new Error('The delivery was handled for longer than maxHandlingMs.'), {
+    name: 'TimeoutError',
+  });
 }

@@ -26,6 +26,7 @@ export type BackpressureErrorCode =
   | 'ERR_WBP_INTAKE'
   | 'ERR_WBP_CALLBACK'
   | 'ERR_WBP_HEADERS'
+  | 'ERR_WBP_BODY_TIMEOUT'
   | 'ERR_WBP_SENDERS'
   | 'ERR_WBP_ORIGINS'
   | 'ERR_WBP_SIZE_QUEUE'

@@ -4,7 +4,8 @@ import type { RefusalReason } from './refusal.ts';
 export type WithdrawalCause = 'abandoned' | 'expired' | 'displaced' | 'closing';
 
 /** The stable codes of warnings: what works, and yet is not what its user wants. */
-export type WarningCode = 'WBP_LOW_WATER' | 'WBP_NEVER_RETRIES';
+export type WarningCode =
+  'WBP_LOW_WATER' | 'WBP_NEVER_RETRIES' | 'WBP_BODY_READ' | 'WBP_NESTED' | 'WBP_WORK_FAILED';
 
 /** How the handling of a delivery ended. */
 export type Outcome = 'success' | 'failure';

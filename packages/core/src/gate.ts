@@ -36,10 +36,16 @@ export class Gate {
   #highWaterMark = 0;
   #lowWaterMark = 0;
 
+  /** Whether it sheds, once it has judged this depth. */
+  wouldShed(depth: number): boolean {
+    return this.shedding ? depth > this.low : depth >= this.high;
+  }
+
   /** Opens or closes for `depth` waiting deliveries. Returns true when that changed something. */
   judge(depth: number): boolean {
-    if (this.shedding ? depth > this.low : depth < this.high) return false;
-    this.shedding = !this.shedding;
+    const sheds = this.wouldShed(depth);
+    if (sheds === this.shedding) return false;
+    this.shedding = sheds;
     return true;
   }
 }

@@ -11,15 +11,10 @@ export type { IntakeOptions, Tunable } from './options.ts';
 export type { Admission, Permit } from './place.ts';
 export type { Refusal, RefusalReason } from './refusal.ts';
 export { sizeQueue } from './size-queue.ts';
+export { TimeLimit } from './time-limit.ts';
 export type { IntakeSnapshot, IntakeState } from './snapshot.ts';
-export {
-  createDoor,
-  infoOf,
-  type BackpressureInfo,
-  type Door,
-  type MiddlewareOptions,
-  type RequestReader,
-} from './middleware.ts';
+export { Handling, type BackpressureInfo } from './handling.ts';
+export { createDoor, type Door, type MiddlewareOptions, type RequestReader } from './middleware.ts';
 export {
   cloudEventsHandshake,
   type CloudEventsHandshakeOptions,
@@ -53,9 +48,9 @@ export {
   type StoreStats,
 } from './inbox/inbox-store.ts';
 export { memoryStore } from './inbox/memory-store.ts';
-export { isDelivery, METHOD_NOT_ALLOWED } from './inbox/inbox-answers.ts';
+export { BODY_TIMED_OUT, isDelivery, METHOD_NOT_ALLOWED } from './inbox/inbox-answers.ts';
 export { createInbox } from './inbox/create-inbox.ts';
-export type { Signal } from './inbox/abort.ts';
+export type { Signal } from './abort.ts';
 export type { InboxDelivery, RawDelivery } from './inbox/inbox-delivery.ts';
 export type { InboxEvent, InboxListener } from './inbox/inbox-events.ts';
 export type {

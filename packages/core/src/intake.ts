@@ -13,6 +13,13 @@ export interface Intake {
    * @throws BackpressureError `ERR_WBP_DELIVERY` when a field of the delivery is wrong.
    */
   admit(delivery?: Delivery): Admission | Refusal;
+  /**
+   * Whether {@link admit} would let the delivery in now. Books nothing, counts nothing and changes nothing: for a
+   * caller that has something to wait for first, such as the body of a request.
+   *
+   * @throws BackpressureError `ERR_WBP_DELIVERY` when a field of the delivery is wrong.
+   */
+  accepts(delivery?: Delivery): boolean;
   snapshot(): IntakeSnapshot;
   /**
    * Changes options while it runs: all that are given, or on an error none. What waits keeps the deadline it

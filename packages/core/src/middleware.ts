@@ -1,10 +1,11 @@
 import { BoundedIntake } from './bounded-intake.ts';
-import { atOnce, isThenable } from './checks.ts';
-import { describedDelivery, keptIdOf, keyOf, type Delivery } from './delivery.ts';
-import { BackpressureError, invalid } from './errors.ts';
+import { atOnce, checkNumber, DAY_MS, isThenable } from './checks.ts';
+import { describedDelivery, type Delivery } from './delivery.ts';
+import { BackpressureError, invalid, show } from './errors.ts';
+import type { WarningCode } from './events.ts';
+import { Handling } from './handling.ts';
 import type { Intake } from './intake.ts';
 import { resolveOptions, type IntakeOptions } from './options.ts';
-import type { Admission } from './place.ts';
 import { rateLimitFields, type FieldStyle } from './rate-limit-fields.ts';
 import { createRecognition, deliveryOf, idOf } from './recognition.ts';
 import type { Refusal } from './refusal.ts';
@@ -35,6 +36,12 @@ export interface MiddlewareOptions<
   standardHeaders?: 'draft-8' | false | undefined;
   /** Adds X-RateLimit-Limit, -Remaining and -Reset to every answer. Default false. */
   legacyHeaders?: boolean | undefined;
+  /**
+   * How long a sender may take to send the body, in milliseconds. From 1 to 86,400,000, default 5,000. A delivery gets
+   * a worker when its body has arrived, or fills the buffer of the runtime; until then it holds no place. One that
+   * takes longer is answered with 408. On node:http; elsewhere nobody can see how much of a body has arrived.
+   */
+  bodyTimeoutMs?: number | undefined;
   /** Answers a refusal itself, in place of the middleware. Its headers are not set by then. */
   handler?: ((refusal: Refusal, ...rest: HandlerArguments) => unknown) | undefined;
 }
@@ -50,18 +57,6 @@ export interface RequestReader<R> {
   warn: Warn;
 }
 
-/** What a handler finds about the delivery that it handles. */
-export interface BackpressureInfo {
-  /** The share of the queue that it counts against. */
-  readonly key: string;
-  /** The sender, if it was recognised. */
-  readonly sender: string | undefined;
-  /** The delivery id, if there is one. */
-  readonly id: string | undefined;
-  /** Milliseconds that it waited in the queue. */
-  readonly waitedMs: number;
-}
-
 /** What a middleware decides before it knows how the intake will answer. */
 export interface Door<R> {
   readonly intake: Intake;
@@ -72,8 +67,18 @@ export interface Door<R> {
   skips(request: R): boolean | Promise<boolean>;
   /** The delivery that the request carries. */
   read(request: R): Delivery;
-  /** Admits it, or refuses it. */
-  admit(delivery: Delivery): Admission | Refusal;
+  /** Whether it would be admitted now: a large body of one that would not be need not be waited for. */
+  accepts(delivery: Delivery): boolean;
+  /**
+   * Admits it, or refuses it.
+   *
+   * @param ageMs - how long the sender has waited since its request arrived.
+   */
+  admit(delivery: Delivery, ageMs?: number): Handling | Refusal;
+  /** The option. */
+  readonly bodyTimeoutMs: number;
+  /** Shows the operator a warning, once in the life of this middleware. */
+  warnOnce(code: WarningCode, message: string): void;
   /** The rate-limit headers for an answer, or undefined when none are wanted. */
   fields(refusal?: Refusal): Record<string, string> | undefined;
 }
@@ -87,7 +92,16 @@ const enteredBy = new WeakMap<Intake, WeakSet<object>>();
 const UNGUARDED = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** The middleware's own options beside `intake`. */
 type OwnNames =
-  'skip' | 'keyGenerator' | 'delivery' | 'senders' | 'standardHeaders' | 'legacyHeaders' | 'handler';
+  | 'skip'
+  | 'keyGenerator'
+  | 'delivery'
+  | 'senders'
+  | 'standardHeaders'
+  | 'legacyHeaders'
+  | 'bodyTimeoutMs'
+  | 'handler';
+
+const BODY_TIMEOUT_MS = 5000;
 
 /**
  * The part of a middleware that is the same for every framework: what adapters translate to.
@@ -104,9 +118,24 @@ export function createDoor<R, A extends readonly unknown[]>(
   const style = checkOwn(own);
   const entered = enteredBy.get(intake) ?? new WeakSet<object>();
   enteredBy.set(intake, entered);
+  const { bodyTimeoutMs = BODY_TIMEOUT_MS } = own;
+  const warned = new Set<WarningCode>();
+  const warnOnce = (code: WarningCode, message: string): void => {
+    if (warned.has(code)) return;
+    warned.add(code);
+    reader.warn(code, message);
+  };
+  const onFailedWork = (error: unknown): void => {
+    warnOnce(
+      'WBP_WORK_FAILED',
+      `A promise that was given to waitUntil has been rejected: ${error instanceof Error ? error.message : show(error)}`,
+    );
+  };
 
   return {
     intake,
+    bodyTimeoutMs,
+    warnOnce,
     skips(request) {
       if (entered.has(reader.identity(request))) return true;
       if (skip === undefined) return UNGUARDED.has(reader.method(request));
@@ -130,15 +159,18 @@ export function createDoor<R, A extends readonly unknown[]>(
         );
       return found;
     },
-    admit: (delivery) => intake.admit(delivery),
+    accepts: (delivery) => intake.accepts(delivery),
+    admit(delivery, ageMs = 0) {
+      // Its sender has been waiting for its body and for the event loop: so much less time is left in the queue.
+      if (ageMs > 0 && delivery.maxWaitMs !== undefined) {
+        delivery.maxWaitMs = Math.max(0, delivery.maxWaitMs - ageMs);
+      }
+      const place = intake.admit(delivery);
+      return place.admitted ? new Handling(delivery, place, onFailedWork) : place;
+    },
     fields: (refusal) =>
       style === undefined ? undefined : rateLimitFields(intake.snapshot(), style, refusal),
   };
-}
-
-/** What the handler is told. */
-export function infoOf(delivery: Delivery, waitedMs: number): BackpressureInfo {
-  return { key: keyOf(delivery), sender: delivery.profile?.name, id: keptIdOf(delivery), waitedMs };
 }
 
 type OwnOptions<R, A extends readonly unknown[]> = Pick<MiddlewareOptions<R, A>, OwnNames>;
@@ -152,8 +184,17 @@ function split<R, A extends readonly unknown[]>(
     throw invalid('ERR_WBP_OPTIONS', 'options', 'an object', options);
   }
   const { intake, skip, keyGenerator, delivery, senders, ...others } = options;
-  const { standardHeaders, legacyHeaders, handler, ...rest } = others;
-  const own = { skip, keyGenerator, delivery, senders, standardHeaders, legacyHeaders, handler };
+  const { standardHeaders, legacyHeaders, bodyTimeoutMs, handler, ...rest } = others;
+  const own = {
+    skip,
+    keyGenerator,
+    delivery,
+    senders,
+    standardHeaders,
+    legacyHeaders,
+    bodyTimeoutMs,
+    handler,
+  };
   if (intake === undefined) return { ...own, intake: new BoundedIntake(resolveOptions(rest), warn) };
 
   if (
@@ -179,6 +220,8 @@ function checkOwn<R, A extends readonly unknown[]>(own: OwnOptions<R, A>): Field
       throw invalid('ERR_WBP_CALLBACK', name, 'a function', value);
     }
   }
+  const { bodyTimeoutMs = BODY_TIMEOUT_MS } = own;
+  checkNumber('ERR_WBP_BODY_TIMEOUT', 'bodyTimeoutMs', bodyTimeoutMs, 1, DAY_MS, 'milliseconds');
   const {
     standardHeaders = false,
     legacyHeaders = false,

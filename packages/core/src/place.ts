@@ -1,3 +1,4 @@
+import { abortController, type Controller, type Signal } from './abort.ts';
 import type { Delivery } from './delivery.ts';
 import { NO_DEADLINE, type Timed } from './deadlines.ts';
 import type { Outcome } from './events.ts';
@@ -22,6 +23,16 @@ export interface Permit {
   readonly admitted: true;
   /** Milliseconds between admission and start. */
   readonly waitedMs: number;
+  /**
+   * Tells the handler that nobody needs its work any more: aborted when the permit is taken back after
+   * `maxHandlingMs`, and by {@link abort}. The signal is made when it is first read.
+   */
+  readonly signal: Signal;
+  /**
+   * Aborts {@link signal}, and does not release the permit: a handler that ignores the signal goes on, and holds its
+   * worker. What a handler took that was told to stop says nothing about the drain rate.
+   */
+  abort(reason?: unknown): void;
   /**
    * Gives the worker back. Only the first call counts.
    *
@@ -76,6 +87,9 @@ export class Place implements Admission, Permit, Queued<Place>, Timed<Place> {
   dueNext: Place | null = null;
 
   readonly #owner: PlaceOwner;
+  #controller: Controller | undefined;
+  #isAborted = false;
+  #reason: unknown;
   #wait: Promise<Permit | Refusal> | null = null;
   #settle: ((result: Permit | Refusal) => void) | null = null;
 
@@ -98,6 +112,26 @@ export class Place implements Admission, Permit, Queued<Place>, Timed<Place> {
 
   get permit(): Permit | Promise<Permit | Refusal> {
     return this.#wait ?? this;
+  }
+
+  get signal(): Signal {
+    if (this.#controller === undefined) {
+      this.#controller = abortController();
+      if (this.#isAborted) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  /** Whether the handler was told to stop: then its handling time is not what the work takes. */
+  get isBrokenOff(): boolean {
+    return this.#isAborted && this.#controller !== undefined;
+  }
+
+  abort(reason?: unknown): void {
+    if (this.#isAborted) return;
+    this.#isAborted = true;
+    this.#reason = reason;
+    this.#controller?.abort(reason);
   }
 
   /** From now on `permit` is a promise. */

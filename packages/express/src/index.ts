@@ -6,7 +6,7 @@ import {
 } from '@webhook-backpressure/core';
 import {
   boundBody,
-  enter,
+  Entrance,
   nodeReader,
   setHeaders,
   writeRefusal,
@@ -46,11 +46,12 @@ export function webhookBackpressure(
 ): RequestHandler & { intake: Intake } {
   const { handler } = options;
   const door = createDoor<Request, [Request, Response, NextFunction]>(options, nodeReader);
+  const entrance = new Entrance(door);
 
   const settle = (verdict: Verdict, req: Request, res: Response, next: NextFunction): unknown => {
     if (verdict === null) return undefined;
     if (verdict.admitted) {
-      req.backpressure = verdict.info;
+      req.backpressure = verdict;
       setHeaders(res, door.fields());
       next();
       return undefined;
@@ -69,7 +70,7 @@ export function webhookBackpressure(
       next();
       return undefined;
     }
-    const verdict = enter(door, req, req, res);
+    const verdict = entrance.enter(req, req, res);
     // What an earlier middleware has answered cannot be refused any more.
     if (verdict === null && res.writableEnded) {
       next();
@@ -81,13 +82,22 @@ export function webhookBackpressure(
   };
 
   const middleware: RequestHandler = (req, res, next) => {
-    const skips = door.skips(req);
-    const result =
-      typeof skips === 'boolean'
-        ? enterUnless(skips, req, res, next)
-        : skips.then((late) => enterUnless(late, req, res, next));
-    // Express 4 does not look at what a middleware returns.
-    if (result instanceof Promise) result.catch(next);
+    // Told anything but an error, Express would let the request pass.
+    const fail = (error: unknown): void => {
+      const isError = typeof error === 'object' && error !== null;
+      next(isError ? error : new Error('A callback failed without an error.', { cause: error }));
+    };
+    try {
+      const skips = door.skips(req);
+      const result =
+        typeof skips === 'boolean'
+          ? enterUnless(skips, req, res, next)
+          : skips.then((late) => enterUnless(late, req, res, next));
+      // Express 4 does not look at what a middleware returns.
+      if (result instanceof Promise) result.catch(fail);
+    } catch (error) {
+      fail(error);
+    }
   };
   return Object.assign(middleware, { intake: door.intake });
 }

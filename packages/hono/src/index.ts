@@ -1,15 +1,15 @@
 import {
   createDoor,
-  infoOf,
   type BackpressureInfo,
   type Intake,
   type MiddlewareOptions,
-  type Permit,
   type Refusal,
 } from '@webhook-backpressure/core';
+import { boundBody, Entrance } from '@webhook-backpressure/node/request';
 import type { Context, MiddlewareHandler, Next } from 'hono';
-import { nodeHeaders, nodeLife, nodeRequest } from './node-life.ts';
-import { addHeaders, webLife, webRequest } from './web-life.ts';
+import { alreadySent, nodeBindings } from './node-server.ts';
+import { enterByWeb, webRequest } from './web-request.ts';
+import { addHeaders, holdForBody } from './web-response.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -23,7 +23,7 @@ export type WebhookBackpressureOptions = MiddlewareOptions<Context, [c: Context,
 
 /**
  * Lets at most `concurrency` deliveries run at once, keeps a bounded number waiting, and refuses the rest with
- * Retry-After. A permit is held until the body of the response has ended, streamed or not.
+ * Retry-After. A permit is held until the handlers have returned and the body of the response has ended.
  *
  * @throws BackpressureError with the code of the first option that is wrong.
  *
@@ -38,12 +38,14 @@ export function webhookBackpressure(
   const { handler } = options;
   const door = createDoor<Context, [Context, Next]>(options, {
     method: (c) => c.req.method,
-    identity: (c) => nodeRequest(c.env) ?? webRequest(c),
-    headers: (c) => nodeHeaders(c.env) ?? c.req.header(),
+    identity: (c) => nodeBindings(c.env)?.incoming ?? webRequest(c),
+    // As node has read them: to ask the web-standard request for them would build it.
+    headers: (c) => nodeBindings(c.env)?.incoming.headers ?? c.req.header(),
     warn: (code, message) => {
       console.warn(`${code}: ${message}`);
     },
   });
+  const entrance = new Entrance(door);
 
   const refuse = async (c: Context, next: Next, refusal: Refusal): Promise<Response | undefined> => {
     const fields = door.fields(refusal);
@@ -60,28 +62,32 @@ export function webhookBackpressure(
       await next();
       return undefined;
     }
-    const life = nodeLife(c.env) ?? webLife(c);
-    if (life.isOver()) return c.body(null, 503);
-    const delivery = door.read(c);
-    const place = door.admit(delivery);
-    if (!place.admitted) return refuse(c, next, place);
+    const node = nodeBindings(c.env);
+    const verdict =
+      node === undefined ? await enterByWeb(door, c) : await entrance.enter(c, node.incoming, node.outgoing);
+    if (verdict === null) return node?.outgoing.headersSent === true ? alreadySent() : c.body(null, 503);
+    if (!verdict.admitted) {
+      if (node !== undefined) boundBody(node.incoming, node.outgoing);
+      return refuse(c, next, verdict);
+    }
 
-    life.follow(place);
-    const { permit: turn } = place;
-    const permit: Permit | Refusal = turn instanceof Promise ? await life.wait(turn) : turn;
-    if (!permit.admitted) return refuse(c, next, permit);
-    if (!life.begin(permit)) return c.body(null, 503);
-
-    c.set('backpressure', infoOf(delivery, permit.waitedMs));
+    c.set('backpressure', verdict);
     const fields = door.fields();
-    try {
-      await next();
+    const handled = next();
+    verdict.follow(handled);
+    if (node !== undefined) {
+      await handled;
       addHeaders(c, fields);
+      return undefined;
+    }
+    try {
+      await handled;
+      addHeaders(c, fields);
+      await holdForBody(c, verdict);
     } catch (error) {
-      life.fail();
+      verdict.endResponse('failure');
       throw error;
     }
-    life.hold();
     return undefined;
   };
   return Object.assign(middleware, { intake: door.intake });

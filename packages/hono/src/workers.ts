@@ -1,10 +1,10 @@
-import type { Inbox, Permit, Refusal } from '@webhook-backpressure/core';
+import type { Inbox } from '@webhook-backpressure/core';
 import type { Context } from 'hono';
 
 /** What a request does on Cloudflare's Workers so that it is not ended before its time. */
 export interface Stay {
-  /** Waits for what another request settles. A refusal ends the stay. */
-  wait(turn: Promise<Permit | Refusal>): Promise<Permit | Refusal>;
+  /** Waits for what another request settles. */
+  wait<T>(turn: Promise<T>): Promise<T>;
   end(): void;
 }
 
@@ -30,7 +30,6 @@ export function stayOnWorkers(c: Context): Stay | undefined {
       const pulse = setInterval(() => undefined, PULSE_MS);
       const result = await turn;
       clearInterval(pulse);
-      if (!result.admitted) end();
       return result;
     },
   };

@@ -4,7 +4,7 @@ import {
   type Intake,
   type MiddlewareOptions,
 } from '@webhook-backpressure/core';
-import { boundBody, enter, nodeReader, setHeaders, writeRefusal } from '@webhook-backpressure/node';
+import { boundBody, Entrance, nodeReader, setHeaders, writeRefusal } from '@webhook-backpressure/node';
 import type { Context, Middleware, Next } from 'koa';
 
 declare module 'koa' {
@@ -38,18 +38,21 @@ export function webhookBackpressure(
     headers: (ctx) => ctx.req.headers,
     warn: nodeReader.warn,
   });
+  const entrance = new Entrance(door);
 
   const middleware: Middleware = async (ctx, next): Promise<unknown> => {
     // What an earlier middleware has answered cannot be refused any more.
     const skips = ctx.res.writableEnded || door.skips(ctx);
     if (typeof skips === 'boolean' ? skips : await skips) return next() as Promise<unknown>;
 
-    const entered = enter(door, ctx, ctx.req, ctx.res);
+    const entered = entrance.enter(ctx, ctx.req, ctx.res);
     const verdict = entered instanceof Promise ? await entered : entered;
     if (verdict?.admitted === true) {
-      ctx.state.backpressure = verdict.info;
+      ctx.state.backpressure = verdict;
       setHeaders(ctx.res, door.fields());
-      return next() as Promise<unknown>;
+      const handled = next() as Promise<unknown>;
+      verdict.follow(handled);
+      return handled;
     }
     if (verdict !== null && handler !== undefined) {
       boundBody(ctx.req, ctx.res);

@@ -1,51 +1,143 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
-import { infoOf, type BackpressureInfo, type Door, type Refusal } from '@webhook-backpressure/core';
-import { Lease } from './lease.ts';
+import {
+  BODY_TIMED_OUT,
+  type Delivery,
+  type Door,
+  type Handling,
+  type Refusal,
+} from '@webhook-backpressure/core';
+import { BodyArrivals, hasArrived } from './body-arrival.ts';
+import { isItsTurn, itsTurn } from './connection-turn.ts';
+import { endOfTurn } from './end-of-turn.ts';
+import { bind } from './lease.ts';
 import { look } from './look.ts';
+import { writeRefusal } from './refuse.ts';
+import { SlowReaders } from './slow-readers.ts';
 
 /** A request that may run, one that is refused, or, as null, one whose sender has gone or has been answered. */
-export type Verdict = { readonly admitted: true; readonly info: BackpressureInfo } | Refusal | null;
+export type Verdict = Handling | Refusal | null;
+
+/** So many deliveries are looked at to find out whether a parser has read their bodies before. */
+const LOOKED_AT = 1000;
 
 /**
- * Takes a request through the door, and binds its permit to the life of the response: it is released when the
- * response has finished or its connection has closed, whatever the handler does. A sender that goes while its
- * delivery waits leaves the queue at once.
- *
- * @param request - what the framework calls the request.
- * @returns at once, unless the delivery has to wait.
+ * Takes requests through a door, and binds each permit to the life of the response and of the handler. A request with a
+ * body knocks when the body has arrived, a pipelined one when its turn on the connection has come: a place in the queue,
+ * and a worker, are for deliveries that can be handled. A sender that goes while its delivery waits leaves the queue.
  */
-export function enter<R>(
-  door: Door<R>,
-  request: R,
-  req: IncomingMessage,
-  res: ServerResponse,
-): Verdict | Promise<Verdict> {
-  const socket = look(req, 'socket');
-  if (isGone(socket, res)) return null;
-  const delivery = door.read(request);
-  const place = door.admit(delivery);
-  if (!place.admitted) return place;
+export class Entrance<R> {
+  readonly #door: Door<R>;
+  readonly #bodies: BodyArrivals;
+  readonly #readers: SlowReaders;
+  #looksLeft = LOOKED_AT;
 
-  const { permit } = place;
-  const lease = new Lease(place, socket, res);
-  if (!(permit instanceof Promise)) {
-    lease.begin(permit);
-    return { admitted: true, info: infoOf(delivery, permit.waitedMs) };
+  constructor(door: Door<R>) {
+    this.#door = door;
+    this.#bodies = new BodyArrivals(door.bodyTimeoutMs);
+    this.#readers = new SlowReaders(door.bodyTimeoutMs);
   }
-  return permit.then((result): Verdict => {
-    // A last look: between the start and this moment the sender may have gone.
-    if (lease.hasEnded || isGone(socket, res)) {
-      if (result.admitted) result.release('failure');
-      return null;
+
+  /**
+   * @param request - what the framework calls the request.
+   * @param askForBody - where the sender waits to be asked for its body.
+   * @returns immediately, unless there is something to wait for.
+   */
+  enter(
+    request: R,
+    req: IncomingMessage,
+    res: ServerResponse,
+    askForBody?: () => void,
+  ): Verdict | Promise<Verdict> {
+    if (isGone(req, res)) return null;
+    const delivery = this.#door.read(request);
+    if (this.#looksLeft > 0) this.#lookAtBody(req);
+    if (hasArrived(req) && isItsTurn(res)) return this.#admit(delivery, req, res, 0, askForBody);
+    return this.#enterWhenReady(delivery, req, res, askForBody);
+  }
+
+  async #enterWhenReady(
+    delivery: Delivery,
+    req: IncomingMessage,
+    res: ServerResponse,
+    askForBody: (() => void) | undefined,
+  ): Promise<Verdict> {
+    const since = performance.now();
+    if (!isItsTurn(res) && !(await itsTurn(req.socket, res))) return null;
+    await endOfTurn();
+    if (isGone(req, res)) return null;
+    // One that would be refused is refused with its body unread.
+    if (!hasArrived(req) && this.#door.accepts(delivery)) {
+      askForBody?.();
+      const arrival = await this.#bodies.untilBuffered(req);
+      if (arrival !== 'here') return leave(arrival, req, res);
+      if (isGone(req, res)) return null;
     }
-    if (!result.admitted) return result;
-    lease.begin(result);
-    return { admitted: true, info: infoOf(delivery, result.waitedMs) };
-  });
+    return this.#admit(delivery, req, res, performance.now() - since, askForBody);
+  }
+
+  #admit(
+    delivery: Delivery,
+    req: IncomingMessage,
+    res: ServerResponse,
+    ageMs: number,
+    askForBody: (() => void) | undefined,
+  ): Verdict | Promise<Verdict> {
+    const handling = this.#door.admit(delivery, ageMs);
+    if (!handling.admitted) return handling;
+
+    bind(handling, req.socket, res, this.#readers);
+    const started = handling.start(() => isGone(req, res));
+    if (started instanceof Promise) {
+      if (req.backpressure !== undefined) this.#warnOfNesting();
+      return started.then((result) =>
+        result === true ? this.#begin(handling, req, res, askForBody) : result || null,
+      );
+    }
+    return started ? this.#begin(handling, req, res, askForBody) : null;
+  }
+
+  #lookAtBody(req: IncomingMessage): void {
+    this.#looksLeft -= 1;
+    if (!req.readableDidRead) return;
+    this.#looksLeft = 0;
+    this.#door.warnOnce(
+      'WBP_BODY_READ',
+      'A body parser has read the body before the delivery reached its intake. Waiting deliveries hold their bodies in ' +
+        'memory then, and refused ones have been parsed for nothing. Mount the middleware before the parser.',
+    );
+  }
+
+  #warnOfNesting(): void {
+    this.#door.warnOnce(
+      'WBP_NESTED',
+      'A delivery that holds a worker of one intake waits for a worker of another one, and nobody can use the first ' +
+        'meanwhile. Give both places the same intake, by the option `intake`.',
+    );
+  }
+
+  /** It has its worker: now the rest of a large body is read on. */
+  #begin(
+    handling: Handling,
+    req: IncomingMessage,
+    res: ServerResponse,
+    askForBody: (() => void) | undefined,
+  ): Verdict | Promise<Verdict> {
+    if (hasArrived(req)) return handling;
+    askForBody?.();
+    return this.#bodies.readAhead(req).then((arrival) => {
+      if (arrival === 'here' && !isGone(req, res)) return handling;
+      handling.giveUp();
+      return leave(arrival, req, res);
+    });
+  }
 }
 
-function isGone(socket: Socket, res: ServerResponse): boolean {
+function leave(arrival: 'here' | 'late' | 'gone', req: IncomingMessage, res: ServerResponse): null {
+  if (arrival === 'late') writeRefusal(req, res, BODY_TIMED_OUT);
+  return null;
+}
+
+function isGone(req: IncomingMessage, res: ServerResponse): boolean {
   // `writableEnded` says the same, by a getter of a prototype: a long way from a response of Express.
-  return socket.destroyed || look(res, 'finished');
+  return look(req, 'socket').destroyed || look(res, 'finished');
 }

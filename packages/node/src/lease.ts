@@ -1,70 +1,56 @@
 import type { ServerResponse } from 'node:http';
+import type { Http2ServerResponse } from 'node:http2';
 import type { Socket } from 'node:net';
-import type { Admission, Permit } from '@webhook-backpressure/core';
+import type { Handling } from '@webhook-backpressure/core';
 import { look } from './look.ts';
-
-/** On each connection, the leases whose responses stand in line behind another one. */
-const inLine = new WeakMap<Socket, Set<Lease>>();
+import type { SlowReaders } from './slow-readers.ts';
 
 /**
- * Binds a place in the intake to the life of a response. When the response has finished, or its connection has
- * closed, the delivery leaves the queue or gives its permit back. One listener does for both.
+ * Binds a delivery to the life of its response: when the response is over, or its connection has closed, the delivery
+ * leaves the queue or has got its answer. A handler that returned no promise, as in Express, is taken to have ended when
+ * it ends its response, also one whose connection has closed.
  */
-export class Lease {
-  /** Whether the response is over. */
-  hasEnded = false;
-  #place: Admission | undefined;
-  readonly #socket: Socket;
-  readonly #res: ServerResponse;
-  #permit: Permit | undefined;
-
-  constructor(place: Admission, socket: Socket, res: ServerResponse) {
-    this.#place = place;
-    this.#socket = socket;
-    this.#res = res;
-    // It comes once, so nothing is won by `once`, which costs two more objects.
-    res.on('close', () => {
-      this.#end();
-    });
-    if (look(res, 'socket') === null) this.#joinLine();
-  }
-
-  /** From now on it holds the permit. */
-  begin(permit: Permit): void {
-    this.#permit = permit;
-  }
-
-  #end(): void {
-    this.hasEnded = true;
-    inLine.get(this.#socket)?.delete(this);
-    if (this.#permit === undefined) this.#place?.leave();
-    else this.#permit.release(isFailure(this.#res, this.#socket) ? 'failure' : 'success');
-    // The response may be kept alive for longer, and with it this lease, but not what it was about.
-    this.#place = this.#permit = undefined;
-  }
-
-  /**
-   * Sees the connection close while another response stands before this one. Node gives a connection to its
-   * responses in turn, and when it closes only the one in front is told: whoever sent ten requests at once and hung
-   * up would keep the permits of nine.
-   */
-  #joinLine(): void {
-    const leases = inLine.get(this.#socket);
-    if (leases !== undefined) {
-      leases.add(this);
-      return;
-    }
-    const first = new Set<Lease>([this]);
-    inLine.set(this.#socket, first);
-    this.#socket.once('close', () => {
-      for (const lease of first) lease.#end();
-    });
-  }
+export function bind(handling: Handling, socket: Socket, res: ServerResponse, readers: SlowReaders): void {
+  readers.watch(res);
+  // It comes once, so nothing is won by `once`, which costs two more objects.
+  res.on('close', () => {
+    readers.forget(res);
+    const hasEnded = look(res, 'finished');
+    if (isCutOff(res, socket)) handling.cutOff();
+    else handling.endResponse(look(res, 'statusCode') >= 500 ? 'failure' : 'success');
+    if (handling.isFollowed) return;
+    if (hasEnded || isClosedHere(socket)) handling.endHandler();
+    else endWith(handling, res);
+  });
 }
 
-function isFailure(res: ServerResponse, socket: Socket): boolean {
-  if (look(res, 'statusCode') >= 500) return true;
-  // While the connection stands, only a response that has been sent whole closes. One that was ended and then
-  // destroyed with an error has finished, but nobody has got it whole.
+/** While the connection stands, only a response that has been sent whole closes. */
+function isCutOff(res: ServerResponse, socket: Socket): boolean {
+  // A stream of HTTP/2 can be reset, and its connection stands.
+  const { stream } = res as unknown as Partial<Http2ServerResponse>;
+  if (stream !== undefined) return stream.aborted || stream.rstCode !== 0;
+  // One that was ended and then destroyed with an error has finished, but nobody has got it whole.
   return socket.destroyed && (!res.writableFinished || res.errored instanceof Error);
+}
+
+/**
+ * Whether this side has closed the connection, and not the sender: a handler that destroys its response, or a framework
+ * that can do nothing else for an error in the middle of an answer, does not end the response as well.
+ */
+function isClosedHere(socket: Socket): boolean {
+  return (
+    socket.destroyed &&
+    !socket.readableEnded &&
+    !(socket.errored instanceof Error && 'syscall' in socket.errored)
+  );
+}
+
+/** A response that has closed says no more when it is ended. */
+function endWith(handling: Handling, res: ServerResponse): void {
+  const end = res.end;
+  const ended: typeof res.end = (...given: unknown[]) => {
+    handling.endHandler();
+    return Reflect.apply(end, res, given) as ServerResponse;
+  };
+  res.end = ended;
 }

@@ -1,17 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { InboxAnswer } from '@webhook-backpressure/core';
-import { Lingering } from './lingering.ts';
+import { TimeLimit, type InboxAnswer } from '@webhook-backpressure/core';
 
 /** A body up to this size is read to its end, so that its connection can be kept; a larger one is not worth it. */
 const SMALL_BODY_BYTES = 64 * 1024;
+/** A body that its sender has not ended so long after the answer is cut off. */
+const LINGER_MS = 2000;
 
 /** The answer has gone out in full, and the connection is kept, but not for a body that never comes. */
-const small = new Lingering<IncomingMessage>((req) => {
+const small = new TimeLimit<IncomingMessage>(LINGER_MS, (req) => {
   if (!req.complete) req.socket.destroy();
 });
 
 /** The answer has gone out in full, and the connection ends with it. */
-const large = new Lingering<ServerResponse>((res) => {
+const large = new TimeLimit<ServerResponse>(LINGER_MS, (res) => {
   res.end();
 });
 
@@ -39,7 +40,9 @@ export function writeRefusal(
   // The one success without a body must not say how long it is.
   if (refusal.status !== 204) headers['Content-Length'] = Buffer.byteLength(refusal.body);
   const end = (): void => {
-    res.writeHead(refusal.status, headers).end(refusal.body);
+    // In two calls: a middleware may have wrapped writeHead in a function that returns nothing.
+    res.writeHead(refusal.status, headers);
+    res.end(refusal.body);
   };
   if (req.httpVersionMajor > 1) {
     // HTTP/2 has no such header, and needs none of what follows: a stream is refused alone.
@@ -54,10 +57,8 @@ export function writeRefusal(
     end();
   } else if (length <= SMALL_BODY_BYTES && isKept) {
     // Node reads on to the end of the body by itself, once the answer is finished.
+    boundBody(req, res);
     end();
-    afterPacket(() => {
-      boundSmall(req, res);
-    });
   } else if (length > SMALL_BODY_BYTES && length !== Infinity) {
     writeAndLinger(req, res, refusal, headers);
   } else {
@@ -75,11 +76,15 @@ export function setHeaders(res: ServerResponse, fields: Record<string, string> |
   for (const [name, value] of Object.entries(fields)) res.setHeader(name, value);
 }
 
-/** Bounds for how long the body is read on after a handler of the caller's own has answered in place of a refusal. */
+/**
+ * Bounds what is read of the body once somebody else has answered in place of a refusal: a handler of the caller's own,
+ * or the framework.
+ */
 export function boundBody(req: IncomingMessage, res: ServerResponse): void {
   if (req.httpVersionMajor > 1 || unreadBytes(req) === 0) return;
-  afterPacket(() => {
-    boundSmall(req, res);
+  // Before node's own listener, which would read a body that nobody has touched to its end, and throw it away.
+  res.prependListener('finish', () => {
+    boundRest(req);
   });
 }
 
@@ -99,19 +104,27 @@ function afterPacket(action: () => void): void {
   setImmediate(action);
 }
 
-function boundSmall(req: IncomingMessage, res: ServerResponse): void {
+/** The answer is out. The rest of the body may come, up to a size and for a while. */
+function boundRest(req: IncomingMessage): void {
   if (req.complete || req.destroyed) return;
-  if (!res.writableFinished) {
-    // Not before: another response of the same connection may stand in front of this one.
-    res.once('finish', () => {
-      boundSmall(req, res);
-    });
-    return;
-  }
-  small.add(req);
+  readSome(req);
+  small.start(req);
   req.once('close', () => {
-    small.delete(req);
+    small.stop(req);
   });
+}
+
+/** Reads what fits into the bound and drops it. Then the sender is held back by its own socket. */
+function readSome(req: IncomingMessage): void {
+  let left = SMALL_BODY_BYTES;
+  const take = (chunk: Buffer | null): void => {
+    left -= chunk?.length ?? 0;
+    if (left <= 0) req.pause();
+  };
+  // Node takes a body of which nobody has read anything for one that it may drop itself.
+  take(req.read() as Buffer | null);
+  req.on('data', take);
+  if (left <= 0) req.pause();
 }
 
 function writeAndLinger(
@@ -123,16 +136,11 @@ function writeAndLinger(
   headers['Connection'] = 'close';
   res.writeHead(refusal.status, headers);
   res.write(refusal.body);
-  large.add(res);
+  large.start(res);
   res.once('close', () => {
-    large.delete(res);
+    large.stop(res);
   });
-  let left = SMALL_BODY_BYTES;
-  req.on('data', (chunk: Buffer) => {
-    left -= chunk.length;
-    // From here on the sender is held back by its own socket, until it has seen the answer or time is up.
-    if (left <= 0) req.pause();
-  });
+  readSome(req);
   req.once('end', () => {
     res.end();
   });

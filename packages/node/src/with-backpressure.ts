@@ -8,7 +8,7 @@ import {
   type Intake,
   type MiddlewareOptions,
 } from '@webhook-backpressure/core';
-import { enter, type Verdict } from './enter.ts';
+import { Entrance, type Verdict } from './enter.ts';
 import { nodeReader } from './reader.ts';
 import { boundBody, setHeaders, writeRefusal } from './refuse.ts';
 
@@ -56,35 +56,41 @@ export function withBackpressure(
   }
   const { handler } = options;
   const door = createDoor<IncomingMessage, [IncomingMessage, ServerResponse]>(options, nodeReader);
+  const entrance = new Entrance(door);
 
   function guarded(this: unknown, req: IncomingMessage, res: ServerResponse): void {
     const awaitsContinue = isCheckContinue(this, req, guarded);
 
-    const run = (): void => {
-      if (awaitsContinue) res.writeContinue();
-      attempt(req, res, () => listener.call(this, req, res));
-    };
-    const settle = (verdict: Verdict): void => {
-      if (verdict === null) return;
+    const run = (): unknown => listener.call(this, req, res);
+    const settle = (verdict: Verdict): unknown => {
+      if (verdict === null) return undefined;
       if (verdict.admitted) {
-        req.backpressure = verdict.info;
+        req.backpressure = verdict;
         setHeaders(res, door.fields());
-        run();
-      } else if (handler === undefined) {
-        writeRefusal(req, res, verdict, { fields: door.fields(verdict), awaitsContinue });
-      } else {
-        boundBody(req, res);
-        setHeaders(res, door.fields(verdict));
-        attempt(req, res, () => handler(verdict, req, res));
+        const ran = run();
+        verdict.follow(ran);
+        return ran;
       }
+      if (handler === undefined) {
+        writeRefusal(req, res, verdict, { fields: door.fields(verdict), awaitsContinue });
+        return undefined;
+      }
+      boundBody(req, res);
+      setHeaders(res, door.fields(verdict));
+      return handler(verdict, req, res);
+    };
+    let isAsked = !awaitsContinue;
+    const askForBody = (): void => {
+      if (!isAsked) res.writeContinue();
+      isAsked = true;
     };
     const decide = (skips: boolean): unknown => {
       if (skips) {
-        run();
-        return undefined;
+        askForBody();
+        return run();
       }
-      const verdict = enter(door, req, req, res);
-      return verdict instanceof Promise ? verdict.then(settle) : (settle(verdict), undefined);
+      const verdict = entrance.enter(req, req, res, askForBody);
+      return verdict instanceof Promise ? verdict.then(settle) : settle(verdict);
     };
     attempt(req, res, () => {
       const skips = door.skips(req);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { expectRefusal, REFUSALS } from '../answers.ts';
-import { held, silent } from '../held.ts';
+import { held } from '../held.ts';
 import type { Start } from '../receiver.ts';
 
 /** A receiver that shuts down. */
@@ -24,14 +24,17 @@ export function closing(start: Start): void {
     });
 
     it('refuses what still waits at the timeout', async () => {
-      const receiver = await start({ concurrency: 1 }, { handle: silent });
-      await receiver.sendToHandle();
+      const { handle, release } = held();
+      const receiver = await start({ concurrency: 1 }, { handle });
+      const first = await receiver.sendToHandle();
       const waiting = await receiver.sendToWait();
       const report = receiver.intake.close({ timeoutMs: 1000 });
       receiver.clock.advance(1000);
       const { headers } = await expectRefusal(waiting.reply, REFUSALS.closing503);
       expect(headers.connection).toBe('close');
       expect(await report).toEqual({ completed: 0, refused: 1, remaining: 1 });
+      release();
+      expect((await first.reply).status).toBe(200);
     });
 
     it('lets pass what is no delivery', async () => {

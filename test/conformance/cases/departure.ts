@@ -26,35 +26,52 @@ export function departure(start: Start): void {
       expect(receiver.errors).toEqual([]);
     });
 
-    it('gives its permit back while it is handled', async () => {
-      const receiver = await start({ concurrency: 1 }, { handle: silent });
+    it('gives its worker back after maxHandlingMs when its handler never ends', async () => {
+      const receiver = await start({ concurrency: 1, maxHandlingMs: 5000 }, { handle: silent });
       (await receiver.sendToHandle()).vanish();
-      await receiver.when(({ totals }) => totals.failed === 1);
+      await receiver.whenClosed(0);
+      expect(receiver.snapshot.active).toBe(1);
+      receiver.clock.advance(5100);
       const next = await receiver.sendToHandle();
       expect(next.request.destroyed).toBe(false);
     });
 
-    it('leaves the queue half-way through its body', async () => {
-      const { handle, release } = held();
-      const receiver = await start({ concurrency: 1 }, { handle });
-      const first = await receiver.sendToHandle();
-      const gone = await receiver.sendToWait({ body: 'half', isUnfinished: true });
+    it('holds no place and no worker half-way through a small body', async () => {
+      const receiver = await start({ concurrency: 1 });
+      const gone = receiver.send({ body: 'half', isUnfinished: true });
+      await receiver.whenAsked(1);
+      expect((await receiver.send().reply).status).toBe(200);
       gone.vanish();
-      await receiver.when(({ depth }) => depth === 0);
-      release();
-      await first.reply;
+      await receiver.whenClosed(0);
       expect(receiver.handled).toHaveLength(1);
+      expect(receiver.snapshot.totals).toMatchObject({ admitted: 1, failed: 0 });
     });
 
-    it('gives its permit back half-way through its body, and the handler is told', async () => {
-      let tell: (error: unknown) => void = () => undefined;
-      const told = new Promise((resolve) => (tell = resolve));
-      const receiver = await start({ concurrency: 1 }, { handle: (exchange) => exchange.read().catch(tell) });
-      const gone = await receiver.sendToHandle({ body: 'half', isUnfinished: true });
+    it('is not handled when it left half-way through a large body', async () => {
+      const receiver = await start({ concurrency: 1 });
+      const gone = receiver.send({ body: 'x'.repeat(300_000), isUnfinished: true });
+      await receiver.when(({ active }) => active === 1);
       gone.vanish();
       await receiver.when(({ totals }) => totals.failed === 1);
-      expect(await told).toBeInstanceOf(Error);
+      expect(receiver.handled).toHaveLength(0);
+      // The worker waited for the body: that is not how long a handler takes.
+      expect(receiver.snapshot.drainRate).toBe(null);
     });
+
+    it.each([100_000, 900_000])(
+      'is not handled when it left while its body of %i bytes waited',
+      async (size) => {
+        const { handle, release } = held();
+        const receiver = await start({ concurrency: 1 }, { handle });
+        const first = await receiver.sendToHandle();
+        const gone = await receiver.sendToWait({ body: 'x'.repeat(size) });
+        gone.vanish();
+        release();
+        await first.reply;
+        await receiver.when(({ active, depth }) => active + depth === 0);
+        expect(receiver.handled).toHaveLength(1);
+      },
+    );
 
     it('is not handled when it left in the moment of its start', async () => {
       const { handle, release } = held();
@@ -73,16 +90,19 @@ export function departure(start: Start): void {
       expect(receiver.snapshot.totals).toMatchObject({ started: 2, completed: 1, failed: 1 });
     });
 
-    it('takes all deliveries of its connection along, the ones behind the first too', async () => {
-      const receiver = await start({ concurrency: 3 }, { handle: silent });
+    it('holds one worker however many requests it sends on one connection', async () => {
+      const receiver = await start({ concurrency: 3, maxHandlingMs: 5000 }, { handle: silent });
       const socket = connect(receiver.port);
       const request = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}';
       socket.write(request.repeat(20));
-      await receiver.when(({ active, depth }) => active === 3 && depth === 17);
+      await receiver.whenAsked(20);
+      await receiver.when(({ active }) => active === 1);
+      expect(receiver.snapshot.depth).toBe(0);
       expect(receiver.sockets[0]?.listenerCount('close')).toBeLessThan(10);
       socket.destroy();
-      await receiver.when(({ active, depth }) => active + depth === 0);
-      expect(receiver.snapshot.totals.withdrawn.abandoned + receiver.snapshot.totals.failed).toBe(20);
+      await receiver.whenClosed(0);
+      receiver.clock.advance(5100);
+      expect(receiver.snapshot).toMatchObject({ active: 0, totals: { admitted: 1 } });
       expect((await receiver.sendToHandle()).request.destroyed).toBe(false);
     });
 

@@ -94,17 +94,131 @@ export function permits(start: Start, driver: Driver): void {
       expect(receiver.snapshot.totals).toMatchObject({ overdue: 1, failed: 1, completed: 1 });
     });
 
-    it('is not released twice when the handler answers after its sender has left', async () => {
+    it('is held until the handler ends when the sender has hung up', async () => {
       const { handle, release } = held();
       const receiver = await start({ concurrency: 1 }, { handle });
       const gone = await receiver.sendToHandle();
       gone.vanish();
-      await expectEnds(receiver, { failed: 1 });
+      await receiver.whenClosed(0);
+      const next = await receiver.sendToWait();
+      expect(receiver.snapshot).toMatchObject({ active: 1, totals: { failed: 0 } });
       release();
-      const next = await receiver.sendToHandle();
+      await receiver.whenHandled(2);
+      expect(receiver.snapshot.totals).toMatchObject({ started: 2, failed: 1 });
       release();
       expect((await next.reply).status).toBe(200);
       await expectEnds(receiver, { completed: 1, failed: 1 });
+    });
+
+    it('is held for senders without patience, so that no more handlers run than there are workers', async () => {
+      let running = 0;
+      let most = 0;
+      const { handle, release } = held((exchange) => {
+        running -= 1;
+        exchange.answer(200, '');
+      });
+      const receiver = await start(
+        { concurrency: 2 },
+        {
+          handle(exchange) {
+            running += 1;
+            most = Math.max(most, running);
+            return handle(exchange);
+          },
+        },
+      );
+      for (const count of [1, 2]) {
+        (await receiver.sendToHandle()).vanish();
+        await receiver.whenClosed(count - 1);
+      }
+      for (let index = 2; index < 10; index += 1) {
+        const gone = await receiver.sendToWait();
+        gone.vanish();
+        await receiver.when(({ depth }) => depth === 0);
+      }
+      release();
+      release();
+      await receiver.when(({ active }) => active === 0);
+      expect(most).toBe(2);
+      expect(receiver.snapshot.totals).toMatchObject({ started: 2, failed: 2, withdrawn: { abandoned: 8 } });
+    });
+
+    it('is held by waitUntil after the answer', async () => {
+      let finish: () => void = () => undefined;
+      const receiver = await start(
+        { concurrency: 1 },
+        {
+          handle(exchange) {
+            exchange.info?.waitUntil(new Promise<void>((resolve) => (finish = resolve)));
+            exchange.answer(202, '');
+          },
+        },
+      );
+      expect((await receiver.send().reply).status).toBe(202);
+      await receiver.sendToWait();
+      expect(receiver.snapshot).toMatchObject({ active: 1, depth: 1 });
+      finish();
+      await receiver.whenHandled(2);
+      expect(receiver.snapshot.totals).toMatchObject({ completed: 1, failed: 0 });
+      finish();
+    });
+
+    it('ends as a failure, and with a warning, when the work after the answer fails', async () => {
+      const receiver = await start(
+        {},
+        {
+          handle(exchange) {
+            exchange.info?.waitUntil(Promise.reject(new Error('work failed')));
+            exchange.answer(202, '');
+          },
+        },
+      );
+      const warn = vi.spyOn(console, 'warn').mockReturnValue();
+      await receiver.send().reply;
+      await receiver.send().reply;
+      await expectEnds(receiver, { failed: 2 });
+      const shown = [...receiver.errors.splice(0), ...warn.mock.calls.flat()];
+      expect(shown).toEqual([expect.stringContaining('work failed')]);
+    });
+
+    it('is held by a handler that ignores that its time is up, and counted as overdue', async () => {
+      let signal: AbortSignal | undefined;
+      const { handle, release } = held();
+      const receiver = await start(
+        { concurrency: 1, maxHandlingMs: 5000 },
+        {
+          handle(exchange) {
+            signal = exchange.info?.signal;
+            return handle(exchange);
+          },
+        },
+      );
+      const call = await receiver.sendToHandle();
+      receiver.clock.advance(5100);
+      expect(signal?.aborted).toBe(true);
+      expect(signal?.reason).toMatchObject({ name: 'TimeoutError' });
+      expect(receiver.snapshot.totals.overdue).toBe(1);
+      release();
+      expect((await call.reply).status).toBe(200);
+    });
+
+    it('tells its handler by a signal that the sender has hung up', async () => {
+      let signal: AbortSignal | undefined;
+      const receiver = await start(
+        { concurrency: 1 },
+        {
+          async handle(exchange) {
+            signal = exchange.info?.signal;
+            await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+            exchange.answer(200, '');
+          },
+        },
+      );
+      (await receiver.sendToHandle()).vanish();
+      await expectEnds(receiver, { failed: 1 });
+      expect(signal?.aborted).toBe(true);
+      // A handler that was told to stop says nothing about how long the work takes.
+      expect(receiver.snapshot.drainRate).toBe(null);
     });
   });
 
@@ -147,9 +261,10 @@ export function permits(start: Start, driver: Driver): void {
     it('ends as a failure when its sender leaves in the middle', async () => {
       const { receiver, call, outflow } = await streaming();
       call.vanish();
-      await expectEnds(receiver, { failed: 1 });
+      await receiver.whenClosed(0);
       outflow.write('to nobody');
       outflow.end();
+      await expectEnds(receiver, { failed: 1 });
       const next = await receiver.sendToHandle();
       expect((await next.head).statusCode).toBe(200);
     });

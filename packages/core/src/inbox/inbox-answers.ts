@@ -31,6 +31,13 @@ export const METHOD_NOT_ALLOWED: InboxAnswer = {
   headers: { ...NOT_ALLOWED.headers, Allow: 'POST' },
 };
 
+const TIMED_OUT = problem(408, 'Request Timeout', 'The body did not arrive in time.');
+/** For a body that its sender began and did not end. What still comes of it is not worth reading. */
+export const BODY_TIMED_OUT: InboxAnswer = {
+  ...TIMED_OUT,
+  headers: { ...TIMED_OUT.headers, Connection: 'close' },
+};
+
 /** Whether a request by this method can carry a delivery. */
 export function isDelivery(method: string): boolean {
   return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';

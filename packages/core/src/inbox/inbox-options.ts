@@ -1,6 +1,6 @@
 import type { IntakeOptions, Tunable } from '../options.ts';
 import type { SenderProfile } from '../sender-profile.ts';
-import type { Signal } from './abort.ts';
+import type { Signal } from '../abort.ts';
 import type { InboxDelivery, RawDelivery } from './inbox-delivery.ts';
 import type { InboxStore } from './inbox-store.ts';
 

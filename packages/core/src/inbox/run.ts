@@ -1,6 +1,6 @@
 import { NO_DEADLINE, type Timed } from '../deadlines.ts';
 import type { Admission, Permit } from '../place.ts';
-import { abortController, type Signal } from './abort.ts';
+import { abortController, type Signal } from '../abort.ts';
 import type { ClaimedDelivery, ClaimRef } from './inbox-store.ts';
 
 /**

@@ -3,7 +3,8 @@ export type Signal = typeof globalThis extends { AbortSignal: { prototype: infer
   ? T
   : { readonly aborted: boolean; readonly reason: unknown };
 
-interface Controller {
+/** The runtime's own AbortController. */
+export interface Controller {
   readonly signal: Signal;
   abort(reason?: unknown): void;
 }

@@ -1,0 +1,2 @@
+export { Entrance, type Verdict } from './enter.ts';
+export { boundBody } from './refuse.ts';
