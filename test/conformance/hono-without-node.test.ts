@@ -5,7 +5,7 @@ import {
   webhookInbox,
   type WebhookBackpressureOptions,
 } from '@webhook-backpressure/hono';
-import { Hono as HonoLatest, type Handler } from 'hono';
+import { Hono as HonoLatest, type Context, type Handler } from 'hono';
 import { Hono as Hono40 } from 'hono40';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
@@ -101,8 +101,9 @@ describe.each([
     expect(snapshot()).toMatchObject({ active: 0, totals: { completed: 0, failed: 1 } });
   });
 
-  it('lets a sender that leaves out of the queue, and gives back its permit while it is handled', async () => {
-    const handled = vi.fn(() => new Promise<Response>(() => undefined));
+  it('takes a sender that leaves out of the queue, and holds its permit while its handler runs', async () => {
+    let end = (_response: Response): void => undefined;
+    const handled = vi.fn(() => new Promise<Response>((resolve) => (end = resolve)));
     const { post, snapshot } = serve(handled);
     const [first, second] = [new AbortController(), new AbortController()];
     void post({ signal: first.signal });
@@ -113,8 +114,79 @@ describe.each([
     expect(snapshot()).toMatchObject({ active: 1, depth: 0, totals: { withdrawn: { abandoned: 1 } } });
     await waiting;
     first.abort();
+    expect(snapshot()).toMatchObject({ active: 1, totals: { failed: 0 } });
+    end(new Response('late'));
+    await settled();
     expect(snapshot()).toMatchObject({ active: 0, totals: { failed: 1 } });
     expect(handled).toHaveBeenCalledOnce();
+  });
+
+  it('releases the permit when a handler returns after another middleware has answered', async () => {
+    let end = (_response: Response): void => undefined;
+    const clock = manualClock();
+    const middleware = webhookBackpressure({ concurrency: 1, clock });
+    const app = new Hono();
+    app.use('*', async (c, next) => {
+      // What Hono's own `timeout` does.
+      await Promise.race([next(), settled()]);
+      c.res = c.text('too late', 504);
+    });
+    app.use('*', middleware);
+    app.post('/', () => new Promise<Response>((resolve) => (end = resolve)));
+    for (let count = 1; count <= 3; count += 1) {
+      const response = await app.fetch(new Request('http://x/', { method: 'POST' }));
+      expect(response.status).toBe(504);
+      const reading = response.text();
+      expect(middleware.intake.snapshot().active).toBe(1);
+      end(new Response('late'));
+      expect(await reading).toBe('too late');
+      await settled();
+      expect(middleware.intake.snapshot()).toMatchObject({ active: 0, totals: { started: count } });
+    }
+  });
+
+  it.each([
+    ['text', (c: Context): Response => c.text('done'), 4],
+    ['JSON', (c: Context): Response => c.json({ a: 1 }), 7],
+    ['a response without a body', (): Response => new Response(null, { status: 204 }), 0],
+  ])(
+    'keeps %s in memory in one piece, so that the runtime tells its length',
+    async (_what, handler, length) => {
+      const { post } = serve(handler);
+      const response = await post();
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of response.body ?? []) chunks.push(chunk);
+      expect(chunks.map((chunk) => chunk.byteLength)).toEqual(length === 0 ? [] : [length]);
+    },
+  );
+
+  it('releases the permit of a body that nobody will read: that of an answer to HEAD', async () => {
+    const { handler } = streamed();
+    const middleware = webhookBackpressure({ skip: () => false });
+    const app = new Hono();
+    app.use('*', middleware).get('/', handler);
+    await app.fetch(new Request('http://x/', { method: 'HEAD' }));
+    expect(middleware.intake.snapshot()).toMatchObject({ active: 0, totals: { completed: 1 } });
+  });
+
+  it('releases the permit of a streamed body that another middleware has dropped', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const { handler, out } = streamed();
+    const middleware = webhookBackpressure();
+    const app = new Hono();
+    app.use('*', async (c, next) => {
+      await next();
+      c.res = undefined;
+      c.res = c.text('another');
+    });
+    app.use('*', middleware).post('/', handler);
+    const response = await app.fetch(new Request('http://x/', { method: 'POST' }));
+    expect(await response.text()).toBe('another');
+    for (const word of ['a', 'b', 'c', 'd']) void out.write(text.encode(word));
+    await settled();
+    expect(middleware.intake.snapshot().active).toBe(1);
+    vi.advanceTimersByTime(5100);
+    expect(middleware.intake.snapshot()).toMatchObject({ active: 0, totals: { completed: 1 } });
   });
 
   it('does not admit a sender that has gone before', async () => {

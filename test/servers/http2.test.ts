@@ -8,6 +8,7 @@ import {
 } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import { createIntake, type Intake } from '@webhook-backpressure/core';
 import { webhookBackpressure as forHono } from '@webhook-backpressure/hono';
@@ -20,24 +21,47 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 /** Node's compatibility layer promises that such listeners do for HTTP/2 as well; its types do not say so. */
 type Http2Listener = NonNullable<Parameters<typeof createServer>[0] & ((...all: never[]) => unknown)>;
 
-const apps: { name: string; serve: (intake: Intake) => RequestListener }[] = [
-  { name: 'node', serve: (intake) => withBackpressure((_req, res) => res.end('done'), { intake }) },
+type Work = () => Promise<void>;
+
+const apps: { name: string; serve: (intake: Intake, work: Work) => RequestListener }[] = [
+  {
+    name: 'node',
+    serve: (intake, work) =>
+      withBackpressure(
+        async (_req, res) => {
+          await work();
+          res.end('done');
+        },
+        { intake },
+      ),
+  },
   {
     name: 'Koa',
-    serve: (intake) =>
+    serve: (intake, work) =>
       new Koa()
         .use(forKoa({ intake }))
-        .use((ctx) => (ctx.body = 'done'))
+        .use(async (ctx) => {
+          await work();
+          ctx.body = 'done';
+        })
         .callback(),
   },
   {
     name: 'Hono',
-    serve: (intake) => {
-      const app = new Hono().use(forHono({ intake })).post('/', (c) => c.text('done'));
+    serve: (intake, work) => {
+      const app = new Hono().use(forHono({ intake })).post('/', async (c) => {
+        await work();
+        return c.text('done');
+      });
       return getRequestListener(app.fetch);
     },
   },
 ];
+/** Lets the event loop turn until it is so. */
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await setImmediate();
+}
+
 const servers: Http2Server[] = [];
 const sessions: ClientHttp2Session[] = [];
 
@@ -50,8 +74,8 @@ afterEach(async () => {
 });
 
 describe.each(apps)('over HTTP/2, on $name', ({ name, serve }) => {
-  async function open(intake: Intake): Promise<ClientHttp2Session> {
-    const server = createServer(serve(intake) as unknown as Http2Listener);
+  async function open(intake: Intake, work: Work = () => Promise.resolve()): Promise<ClientHttp2Session> {
+    const server = createServer(serve(intake, work) as unknown as Http2Listener);
     servers.push(server);
     server.listen(0);
     await once(server, 'listening');
@@ -109,9 +133,7 @@ describe.each(apps)('over HTTP/2, on $name', ({ name, serve }) => {
     const session = await open(intake);
     const first = intake.admit();
     const gone = send(session);
-    const [server] = servers;
-    if (server !== undefined) await once(server, 'request');
-    expect(intake.snapshot().depth).toBe(1);
+    await until(() => intake.snapshot().depth === 1);
     const withdrawn = when(intake, 'withdrawn');
     gone.close(8);
     await withdrawn;
@@ -119,4 +141,29 @@ describe.each(apps)('over HTTP/2, on $name', ({ name, serve }) => {
     if (first.admitted && 'release' in first.permit) first.permit.release();
     expect(intake.snapshot().active).toBe(0);
   });
+
+  it('runs no more handlers than there are workers when streams are reset, and counts them as failures', async () => {
+    const intake = createIntake({ concurrency: 2 });
+    const held = holding();
+    const session = await open(intake, held.handle);
+    for (let count = 0; count < 30; count += 1) {
+      const stream = send(session);
+      if (count < 2) await until(() => intake.snapshot().active === count + 1);
+      else await until(() => intake.snapshot().depth === 1);
+      stream.close(8);
+      await once(stream, 'close');
+      await until(() => intake.snapshot().depth === 0);
+    }
+    expect(held.waiting).toHaveLength(2);
+    expect(intake.snapshot().active).toBe(2);
+    for (const release of held.waiting) release();
+    await until(() => intake.snapshot().active === 0);
+    expect(intake.snapshot().totals).toMatchObject({ started: 2, completed: 0, failed: 2 });
+  });
 });
+
+/** A handler that holds each delivery until the test lets it go on. */
+function holding(): { waiting: (() => void)[]; handle: () => Promise<void> } {
+  const waiting: (() => void)[] = [];
+  return { waiting, handle: () => new Promise((resolve) => waiting.push(resolve)) };
+}

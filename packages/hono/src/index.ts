@@ -1,13 +1,14 @@
 import {
+  BODY_TIMED_OUT,
   createDoor,
   type BackpressureInfo,
   type Intake,
   type MiddlewareOptions,
   type Refusal,
 } from '@webhook-backpressure/core';
-import { boundBody, Entrance } from '@webhook-backpressure/node/request';
+import { Entrance } from '@webhook-backpressure/node/request';
 import type { Context, MiddlewareHandler, Next } from 'hono';
-import { alreadySent, nodeBindings } from './node-server.ts';
+import { boundNodeBody, nodeBindings } from './node-server.ts';
 import { enterByWeb, webRequest } from './web-request.ts';
 import { addHeaders, holdForBody } from './web-response.ts';
 
@@ -45,9 +46,11 @@ export function webhookBackpressure(
       console.warn(`${code}: ${message}`);
     },
   });
-  const entrance = new Entrance(door);
+  const late = new WeakSet();
+  const entrance = new Entrance(door, (req) => late.add(req));
 
   const refuse = async (c: Context, next: Next, refusal: Refusal): Promise<Response | undefined> => {
+    boundNodeBody(c.env);
     const fields = door.fields(refusal);
     if (handler === undefined) return c.body(refusal.body, refusal.status, { ...fields, ...refusal.headers });
     const answer = (await handler(refusal, c, next)) as Response | undefined;
@@ -63,29 +66,28 @@ export function webhookBackpressure(
       return undefined;
     }
     const node = nodeBindings(c.env);
-    const verdict =
-      node === undefined ? await enterByWeb(door, c) : await entrance.enter(c, node.incoming, node.outgoing);
-    if (verdict === null) return node?.outgoing.headersSent === true ? alreadySent() : c.body(null, 503);
-    if (!verdict.admitted) {
-      if (node !== undefined) boundBody(node.incoming, node.outgoing);
-      return refuse(c, next, verdict);
+    const verdict = await (node === undefined
+      ? enterByWeb(door, c)
+      : entrance.enter(c, node.incoming, node.outgoing));
+    if (verdict === null) {
+      // Nobody is there to answer, unless it is the body that did not come.
+      if (node === undefined || !late.has(node.incoming)) return c.body(null, 503);
+      boundNodeBody(c.env);
+      return c.body(BODY_TIMED_OUT.body, 408, BODY_TIMED_OUT.headers);
     }
+    if (!verdict.admitted) return refuse(c, next, verdict);
 
     c.set('backpressure', verdict);
     const fields = door.fields();
     const handled = next();
     verdict.follow(handled);
-    if (node !== undefined) {
-      await handled;
-      addHeaders(c, fields);
-      return undefined;
-    }
     try {
       await handled;
       addHeaders(c, fields);
-      await holdForBody(c, verdict);
+      // On node-server it is over when node's own response is.
+      if (node === undefined) await holdForBody(c, verdict);
     } catch (error) {
-      verdict.endResponse('failure');
+      if (node === undefined) verdict.endResponse('failure');
       throw error;
     }
     return undefined;

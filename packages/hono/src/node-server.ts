@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { boundBody } from '@webhook-backpressure/node/request';
 
 /** What `@hono/node-server` gives its apps. */
 export interface NodeBindings {
@@ -17,7 +18,8 @@ export function nodeBindings(env: unknown): NodeBindings | undefined {
     : undefined;
 }
 
-/** What Hono is given to return where the answer has been written to node's own response. */
-export function alreadySent(): Response {
-  return new Response(null, { headers: { 'x-hono-already-sent': 'true' } });
+/** Bounds what is read of an unread body once the answer is out, on node-server. Elsewhere the runtime decides. */
+export function boundNodeBody(env: unknown): void {
+  const node = nodeBindings(env);
+  if (node !== undefined) boundBody(node.incoming, node.outgoing);
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Http2ServerRequest } from 'node:http2';
 import { TimeLimit } from '@webhook-backpressure/core';
 import { look } from './look.ts';
 
@@ -17,11 +18,17 @@ export type BodyArrival = 'here' | 'late' | 'gone';
 /** Whether nothing of the body is still on its way, as far as the headers and node's parser tell. */
 export function hasArrived(req: IncomingMessage): boolean {
   if (look(req, 'complete')) return true;
+  if (look(req, 'httpVersionMajor') > 1) return isComplete(req);
   const headers = look(req, 'headers');
   const length = headers['content-length'];
-  if (length !== undefined) return length === '0';
-  // HTTP/2 tells the end of a body by a frame, and needs neither of the two.
-  return headers['transfer-encoding'] === undefined && look(req, 'httpVersionMajor') === 1;
+  return length === undefined ? headers['transfer-encoding'] === undefined : Number(length) === 0;
+}
+
+/** With HTTP/2 `complete` says whether the body has been consumed. */
+function isComplete(req: IncomingMessage): boolean {
+  if (req.complete) return true;
+  const { stream } = req as unknown as Partial<Http2ServerRequest>;
+  return stream !== undefined && (stream.endAfterHeaders || stream.readableEnded);
 }
 
 /**
@@ -72,7 +79,7 @@ export class BodyArrivals {
     isFull: () => boolean,
     hasAdvanced: () => boolean = () => false,
   ): Promise<BodyArrival> {
-    if (req.complete || isFull()) return Promise.resolve('here');
+    if (isComplete(req) || isFull()) return Promise.resolve('here');
     if (req.destroyed) return Promise.resolve('gone');
     return new Promise((resolve) => {
       const settle = (arrival: BodyArrival): void => {
@@ -81,7 +88,7 @@ export class BodyArrivals {
         resolve(arrival);
       };
       const onReadable = (): void => {
-        if (req.complete || isFull()) settle('here');
+        if (isComplete(req) || isFull()) settle('here');
         else if (hasAdvanced()) this.#limit.start(settle);
       };
       const onGone = (): void => {

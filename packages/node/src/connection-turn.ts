@@ -8,9 +8,11 @@ const MOST_IN_LINE = 256;
 /** For each connection, what to do with the requests that wait for their turn on it when it closes. */
 const inLine = new WeakMap<Socket, Set<(isOpen: boolean) => void>>();
 
-/** Whether the response is the one that its connection sends now. */
-export function isItsTurn(res: ServerResponse): boolean {
-  return look(res, 'socket') !== null;
+/** Whether no other response has to go out before this one. */
+export function isItsTurn(socket: Socket, res: ServerResponse): boolean {
+  if (look(res, 'socket') !== null) return true;
+  // What node itself asks. A response that has no connection, of a host of functions, has nothing in front of it.
+  return (socket as { _httpMessage?: unknown })._httpMessage == null;
 }
 
 /**

@@ -6,7 +6,7 @@ import {
   type Handling,
   type Refusal,
 } from '@webhook-backpressure/core';
-import { BodyArrivals, hasArrived } from './body-arrival.ts';
+import { BodyArrivals, hasArrived, type BodyArrival } from './body-arrival.ts';
 import { isItsTurn, itsTurn } from './connection-turn.ts';
 import { endOfTurn } from './end-of-turn.ts';
 import { bind } from './lease.ts';
@@ -29,10 +29,13 @@ export class Entrance<R> {
   readonly #door: Door<R>;
   readonly #bodies: BodyArrivals;
   readonly #readers: SlowReaders;
+  readonly #answerLate: (req: IncomingMessage, res: ServerResponse) => void;
   #looksLeft = LOOKED_AT;
 
-  constructor(door: Door<R>) {
+  /** @param answerLate - answers a request whose body did not come in time. By default it is answered here. */
+  constructor(door: Door<R>, answerLate: (req: IncomingMessage, res: ServerResponse) => void = sendTimedOut) {
     this.#door = door;
+    this.#answerLate = answerLate;
     this.#bodies = new BodyArrivals(door.bodyTimeoutMs);
     this.#readers = new SlowReaders(door.bodyTimeoutMs);
   }
@@ -51,7 +54,8 @@ export class Entrance<R> {
     if (isGone(req, res)) return null;
     const delivery = this.#door.read(request);
     if (this.#looksLeft > 0) this.#lookAtBody(req);
-    if (hasArrived(req) && isItsTurn(res)) return this.#admit(delivery, req, res, 0, askForBody);
+    if (hasArrived(req) && isItsTurn(look(req, 'socket'), res))
+      return this.#admit(delivery, req, res, 0, askForBody);
     return this.#enterWhenReady(delivery, req, res, askForBody);
   }
 
@@ -62,14 +66,14 @@ export class Entrance<R> {
     askForBody: (() => void) | undefined,
   ): Promise<Verdict> {
     const since = performance.now();
-    if (!isItsTurn(res) && !(await itsTurn(req.socket, res))) return null;
+    if (!isItsTurn(req.socket, res) && !(await itsTurn(req.socket, res))) return null;
     await endOfTurn();
     if (isGone(req, res)) return null;
     // One that would be refused is refused with its body unread.
     if (!hasArrived(req) && this.#door.accepts(delivery)) {
       askForBody?.();
       const arrival = await this.#bodies.untilBuffered(req);
-      if (arrival !== 'here') return leave(arrival, req, res);
+      if (arrival !== 'here') return this.#leave(arrival, req, res);
       if (isGone(req, res)) return null;
     }
     return this.#admit(delivery, req, res, performance.now() - since, askForBody);
@@ -127,14 +131,18 @@ export class Entrance<R> {
     return this.#bodies.readAhead(req).then((arrival) => {
       if (arrival === 'here' && !isGone(req, res)) return handling;
       handling.giveUp();
-      return leave(arrival, req, res);
+      return this.#leave(arrival, req, res);
     });
+  }
+
+  #leave(arrival: BodyArrival, req: IncomingMessage, res: ServerResponse): null {
+    if (arrival === 'late') this.#answerLate(req, res);
+    return null;
   }
 }
 
-function leave(arrival: 'here' | 'late' | 'gone', req: IncomingMessage, res: ServerResponse): null {
-  if (arrival === 'late') writeRefusal(req, res, BODY_TIMED_OUT);
-  return null;
+function sendTimedOut(req: IncomingMessage, res: ServerResponse): void {
+  writeRefusal(req, res, BODY_TIMED_OUT);
 }
 
 function isGone(req: IncomingMessage, res: ServerResponse): boolean {

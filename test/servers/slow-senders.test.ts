@@ -1,0 +1,161 @@
+import { setImmediate } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { drivers } from '../conformance/drivers.ts';
+import type { Outflow } from '../conformance/exchange.ts';
+import { silent } from '../conformance/held.ts';
+import { starter, stopAll, type Receiver } from '../conformance/receiver.ts';
+import { head, post, Wire } from './wire.ts';
+
+const wires: Wire[] = [];
+
+beforeAll(() => {
+  vi.useFakeTimers({
+    toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'],
+  });
+});
+
+afterAll(() => {
+  vi.useRealTimers();
+});
+
+afterEach(async () => {
+  for (const wire of wires.splice(0)) wire.close();
+  await stopAll();
+});
+
+function open(receiver: Receiver): Wire {
+  const wire = new Wire(receiver.port);
+  wires.push(wire);
+  return wire;
+}
+
+describe.each(drivers)('a slow sender, on $name', (driver) => {
+  const start = starter(driver);
+
+  it('holds no worker and no place while its body is on its way, ten times over', async () => {
+    const receiver = await start({ concurrency: 2 });
+    for (let count = 0; count < 10; count += 1) open(receiver).write(`${head('Content-Length: 2')}{`);
+    await receiver.whenAsked(10);
+    expect((await receiver.send({ body: 'paid' }).reply).body).toBe('paid');
+    expect(receiver.snapshot).toMatchObject({ active: 0, depth: 0, totals: { admitted: 1 } });
+  });
+
+  it('is answered with 408 when its body takes longer than bodyTimeoutMs', async () => {
+    const receiver = await start({ bodyTimeoutMs: 3000 });
+    const wire = open(receiver);
+    wire.write(`${head('Content-Length: 2')}{`);
+    await receiver.whenAsked(1);
+    // A request that comes and goes: by then the first one waits for its body.
+    await receiver.send().reply;
+    vi.advanceTimersByTime(2999);
+    expect(wire.received).toBe('');
+    vi.advanceTimersByTime(1);
+    await wire.until('HTTP/1.1 408 Request Timeout');
+    vi.advanceTimersByTime(2000);
+    await wire.whenOver();
+    expect(receiver.handled).toHaveLength(1);
+    expect(receiver.snapshot.totals.admitted).toBe(1);
+  });
+
+  it('is handled when its body comes in pieces, but in time', async () => {
+    const receiver = await start();
+    const wire = open(receiver);
+    wire.write(`${head('Content-Length: 6')}pa`);
+    await receiver.whenAsked(1);
+    await receiver.send().reply;
+    vi.advanceTimersByTime(4000);
+    wire.write('id');
+    await receiver.send().reply;
+    wire.write('!!');
+    await wire.until('paid!!');
+  });
+
+  it('loses its worker when a large body stops, and is answered with 408', async () => {
+    const receiver = await start({ concurrency: 1 });
+    const wire = open(receiver);
+    wire.write(`${head('Content-Length: 500000')}${'x'.repeat(200_000)}`);
+    await receiver.when(({ active }) => active === 1);
+    while (receiver.requests[0]?.readableLength !== 200_000) await receiver.send({ method: 'GET' }).reply;
+    vi.advanceTimersByTime(5000);
+    await wire.until('HTTP/1.1 408 Request Timeout');
+    vi.advanceTimersByTime(2000);
+    await receiver.when(({ active }) => active === 0);
+    expect(receiver.handled.filter(({ info }) => info !== undefined)).toEqual([]);
+    expect(receiver.snapshot).toMatchObject({ drainRate: null, totals: { failed: 1 } });
+  });
+
+  it('has its large body read whole when that comes in pieces, each in time', async () => {
+    const receiver = await start();
+    const wire = open(receiver);
+    const piece = 'x'.repeat(150_000);
+    wire.write(head('Content-Length: 450000'));
+    for (let count = 1; count <= 3; count += 1) {
+      wire.write(piece);
+      if (count === 3) break;
+      const length = count * piece.length;
+      while (receiver.requests[0]?.readableLength !== length) await receiver.send({ method: 'GET' }).reply;
+      vi.advanceTimersByTime(4000);
+    }
+    await wire.until(`${piece}${piece}${piece}`);
+  });
+
+  it('takes one worker with any number of pipelined requests behind an answer that does not end', async () => {
+    let outflow: Outflow | undefined;
+    const receiver = await start(
+      { concurrency: 3, skip: ({ method }) => method === 'GET' },
+      {
+        handle(exchange) {
+          if (outflow !== undefined) return silent(exchange);
+          outflow = exchange.stream();
+          outflow.write('endless');
+          return undefined;
+        },
+      },
+    );
+    const wire = open(receiver);
+    wire.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n' + post('{}').repeat(10));
+    await wire.until('endless');
+    await receiver.whenAsked(11);
+    for (let turn = 0; turn < 20; turn += 1) await setImmediate();
+    expect(receiver.snapshot).toMatchObject({ active: 0, depth: 0, totals: { admitted: 0 } });
+    outflow?.end();
+    await receiver.when(({ active }) => active === 1);
+    expect(receiver.snapshot.totals.admitted).toBe(1);
+    wire.close();
+    await receiver.whenClosed(0);
+    receiver.clock.advance(60_100);
+  });
+
+  it('is cut off when it sends hundreds of requests behind an answer that does not end', async () => {
+    const receiver = await start({}, { handle: silent });
+    const wire = open(receiver);
+    wire.write(post('{}').repeat(300));
+    await wire.whenOver();
+    expect(receiver.sockets[0]?.destroyed).toBe(true);
+    expect(receiver.snapshot.totals.admitted).toBeLessThan(2);
+  });
+
+  it('gives its worker back when it does not take its answer', async () => {
+    const receiver = await start(
+      { concurrency: 1 },
+      {
+        handle(exchange) {
+          exchange.answer(200, 'x'.repeat(30 * 1024 * 1024));
+        },
+      },
+    );
+    const wire = open(receiver);
+    wire.socket.pause();
+    wire.write(post('{}'));
+    await receiver.whenHandled(1);
+    const waiting = await receiver.sendToWait();
+    // The sweep finds the answer stuck; then node's own timer of the socket runs, which no test can move.
+    const [socket] = receiver.sockets;
+    const limited = vi.spyOn(socket as NonNullable<typeof socket>, 'setTimeout');
+    vi.advanceTimersByTime(1000);
+    expect(limited).toHaveBeenCalledWith(5000);
+    socket?.emit('timeout');
+    await receiver.whenHandled(2);
+    waiting.vanish();
+  });
+});
