@@ -91,18 +91,27 @@ export class Handling implements BackpressureInfo {
     };
   }
 
+  /** Takes the permit if it is there. False: it has to be waited for. */
+  tryStart(): boolean {
+    const permit = this.#place?.permit;
+    if (permit === undefined || permit instanceof Promise) return false;
+    this.#permit = permit;
+    this.waitedMs = permit.waitedMs;
+    return true;
+  }
+
   /**
-   * Takes the permit, or waits for it.
+   * Waits for the permit and takes it.
    *
    * @param isGone - a last look before the handler runs: whether the sender has left.
    * @returns true: the handler may run. False: it must not, and nothing is left to do. Or why it was refused.
    */
-  start(isGone: () => boolean): boolean | Promise<boolean | Refusal> {
-    const permit = this.#place?.permit;
-    if (permit === undefined) return false;
-    return permit instanceof Promise
-      ? permit.then((result) => this.#begin(result, isGone))
-      : this.#take(permit, isGone);
+  async start(isGone: () => boolean): Promise<boolean | Refusal> {
+    const result = await this.#place?.permit;
+    if (result?.admitted === true) return this.#take(result, isGone);
+    const isAnswered = this.isAnswered;
+    this.#finish();
+    return isAnswered || result === undefined ? false : result;
   }
 
   /** The handler has ended. Only the first call counts. */
@@ -146,13 +155,6 @@ export class Handling implements BackpressureInfo {
     if (this.#permit === undefined) this.#place?.leave();
     else this.#permit.abort();
     this.#end(RESPONSE, 'failure');
-  }
-
-  #begin(result: Permit | Refusal, isGone: () => boolean): boolean | Refusal {
-    if (result.admitted) return this.#take(result, isGone);
-    const isAnswered = this.isAnswered;
-    this.#finish();
-    return isAnswered ? false : result;
   }
 
   #take(permit: Permit, isGone: () => boolean): boolean {

@@ -34,8 +34,9 @@ export async function enterByWeb(door: Door<Context>, c: Context): Promise<Handl
     signal?.removeEventListener('abort', cutOff);
     stay?.end();
   });
+  if (handling.tryStart()) return handling;
   const started = handling.start(isGone);
-  const result = started instanceof Promise && stay !== undefined ? await stay.wait(started) : await started;
+  const result = await (stay?.wait(started) ?? started);
   if (result === true) return handling;
   return result === false ? null : result;
 }

@@ -90,14 +90,11 @@ export class Entrance<R> {
     if (!handling.admitted) return handling;
 
     bind(handling, req.socket, res, this.#readers);
-    const started = handling.start(() => isGone(req, res));
-    if (started instanceof Promise) {
-      if (req.backpressure !== undefined) this.#warnOfNesting();
-      return started.then((result) =>
-        result === true ? this.#begin(handling, req, res, askForBody) : result || null,
-      );
-    }
-    return started ? this.#begin(handling, req, res, askForBody) : null;
+    if (handling.tryStart()) return this.#begin(handling, req, res, askForBody);
+    if (req.backpressure !== undefined) this.#warnOfNesting();
+    return handling
+      .start(() => isGone(req, res))
+      .then((result) => (result === true ? this.#begin(handling, req, res, askForBody) : result || null));
   }
 
   #lookAtBody(req: IncomingMessage): void {

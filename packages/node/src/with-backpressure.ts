@@ -58,43 +58,43 @@ export function withBackpressure(
   const door = createDoor<IncomingMessage, [IncomingMessage, ServerResponse]>(options, nodeReader);
   const entrance = new Entrance(door);
 
-  function guarded(this: unknown, req: IncomingMessage, res: ServerResponse): void {
-    const awaitsContinue = isCheckContinue(this, req, guarded);
+  const settle = (self: unknown, req: IncomingMessage, res: ServerResponse, verdict: Verdict): unknown => {
+    if (verdict === null) return undefined;
+    if (verdict.admitted) {
+      req.backpressure = verdict;
+      setHeaders(res, door.fields());
+      const returned = listener.call(self, req, res);
+      verdict.follow(returned);
+      return returned;
+    }
+    if (handler === undefined) {
+      const awaitsContinue = isCheckContinue(self, req, guarded);
+      writeRefusal(req, res, verdict, { fields: door.fields(verdict), awaitsContinue });
+      return undefined;
+    }
+    boundBody(req, res);
+    setHeaders(res, door.fields(verdict));
+    return handler(verdict, req, res);
+  };
 
-    const run = (): unknown => listener.call(this, req, res);
-    const settle = (verdict: Verdict): unknown => {
-      if (verdict === null) return undefined;
-      if (verdict.admitted) {
-        req.backpressure = verdict;
-        setHeaders(res, door.fields());
-        const ran = run();
-        verdict.follow(ran);
-        return ran;
-      }
-      if (handler === undefined) {
-        writeRefusal(req, res, verdict, { fields: door.fields(verdict), awaitsContinue });
-        return undefined;
-      }
-      boundBody(req, res);
-      setHeaders(res, door.fields(verdict));
-      return handler(verdict, req, res);
-    };
-    let isAsked = !awaitsContinue;
-    const askForBody = (): void => {
-      if (!isAsked) res.writeContinue();
-      isAsked = true;
-    };
-    const decide = (skips: boolean): unknown => {
-      if (skips) {
-        askForBody();
-        return run();
-      }
-      const verdict = entrance.enter(req, req, res, askForBody);
-      return verdict instanceof Promise ? verdict.then(settle) : settle(verdict);
-    };
+  const decide = (self: unknown, req: IncomingMessage, res: ServerResponse, skips: boolean): unknown => {
+    const askForBody = isCheckContinue(self, req, guarded) ? askOnce(res) : undefined;
+    if (skips) {
+      askForBody?.();
+      return listener.call(self, req, res);
+    }
+    const verdict = entrance.enter(req, req, res, askForBody);
+    return verdict instanceof Promise
+      ? verdict.then((late) => settle(self, req, res, late))
+      : settle(self, req, res, verdict);
+  };
+
+  function guarded(this: unknown, req: IncomingMessage, res: ServerResponse): void {
     attempt(req, res, () => {
       const skips = door.skips(req);
-      return typeof skips === 'boolean' ? decide(skips) : skips.then(decide);
+      return typeof skips === 'boolean'
+        ? decide(this, req, res, skips)
+        : skips.then((late) => decide(this, req, res, late));
     });
   }
 
@@ -108,6 +108,14 @@ export function withBackpressure(
 function isCheckContinue(server: unknown, req: IncomingMessage, listener: RequestListener): boolean {
   if (req.headers.expect === undefined || !(server instanceof EventEmitter)) return false;
   return /^100-continue$/i.test(req.headers.expect) && server.listeners('checkContinue').includes(listener);
+}
+
+function askOnce(res: ServerResponse): () => void {
+  let isAsked = false;
+  return () => {
+    if (!isAsked) res.writeContinue();
+    isAsked = true;
+  };
 }
 
 /** Runs the action; a failure of it is answered with 500. */
