@@ -89,7 +89,7 @@ export class Entrance<R> {
     const handling = this.#door.admit(delivery, ageMs);
     if (!handling.admitted) return handling;
 
-    bind(handling, req.socket, res, this.#readers);
+    bind(handling, look(req, 'socket'), res, this.#readers);
     if (handling.tryStart()) return this.#begin(handling, req, res, askForBody);
     if (req.backpressure !== undefined) this.#warnOfNesting();
     return handling

@@ -27,7 +27,7 @@ export function bind(handling: Handling, socket: Socket, res: ServerResponse, re
 /** While the connection stands, only a response that has been sent whole closes. */
 function isCutOff(res: ServerResponse, socket: Socket): boolean {
   // A stream of HTTP/2 can be reset, and its connection stands.
-  const { stream } = res as unknown as Partial<Http2ServerResponse>;
+  const stream = look(res as unknown as Partial<Http2ServerResponse>, 'stream');
   if (stream !== undefined) return stream.aborted || stream.rstCode !== 0;
   // One that was ended and then destroyed with an error has finished, but nobody has got it whole.
   return socket.destroyed && (!res.writableFinished || res.errored instanceof Error);
