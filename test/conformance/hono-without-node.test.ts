@@ -1,13 +1,10 @@
-import { createIntake, memoryStore, type IntakeSnapshot } from '@webhook-backpressure/core';
+import { createIntake } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
-import {
-  webhookBackpressure,
-  webhookInbox,
-  type WebhookBackpressureOptions,
-} from '@webhook-backpressure/hono';
+import { webhookBackpressure, type WebhookBackpressureOptions } from '@webhook-backpressure/hono';
 import { Hono as HonoLatest, type Context, type Handler } from 'hono';
 import { Hono as Hono40 } from 'hono40';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { serve as serveOn, settled, streamed, type Served } from './web-app.ts';
 
 // Without a server: what tells of a sender that leaves, and of a response that ends, are a signal and a body.
 describe.each([
@@ -19,30 +16,10 @@ describe.each([
     vi.useRealTimers();
   });
 
-  function serve(handler: Handler, options: WebhookBackpressureOptions = {}) {
-    const clock = manualClock();
-    const own = options.intake === undefined ? { concurrency: 1, clock } : {};
-    const middleware = webhookBackpressure({ ...own, ...options });
-    const app = new Hono();
-    app.onError((error, c) => c.text(error.message, 500));
-    app.use('*', middleware);
-    app.post('/', handler);
-    const post = (init: RequestInit = {}, ...rest: unknown[]): Promise<Response> =>
-      Promise.resolve(
-        app.fetch(new Request('http://x/', { method: 'POST', ...init }), ...(rest as [object, never])),
-      );
-    const snapshot = (): IntakeSnapshot => middleware.intake.snapshot();
-    return { post, snapshot, clock, intake: middleware.intake };
-  }
-
-  /** A stream that a test writes to, and its answer. */
-  function streamed(): { handler: Handler; out: WritableStreamDefaultWriter<Uint8Array> } {
-    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-    return { handler: () => new Response(readable), out: writable.getWriter() };
-  }
+  const serve = (handler: Handler, options?: WebhookBackpressureOptions): Served =>
+    serveOn(Hono, handler, options);
 
   const text = new TextEncoder();
-  const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
   it('releases the permit when an answer without a body is made', async () => {
     const { post, snapshot } = serve((c) => c.body(null, 204));
@@ -155,7 +132,7 @@ describe.each([
       const { post } = serve(handler);
       const response = await post();
       const chunks: Uint8Array[] = [];
-      for await (const chunk of response.body ?? []) chunks.push(chunk);
+      for await (const chunk of response.body ?? []) chunks.push(chunk as Uint8Array);
       expect(chunks.map((chunk) => chunk.byteLength)).toEqual(length === 0 ? [] : [length]);
     },
   );
@@ -238,95 +215,5 @@ describe.each([
     expect(await (await post({ headers }, env)).text()).toBe('shopify');
     expect(await (await post({ headers }, env)).text()).toBe('shopify');
     expect(snapshot().totals.admitted).toBe(2);
-  });
-
-  describe('on Workers', () => {
-    /** A context of a request there, and what it was asked to wait for. */
-    function context(): { stays: Promise<unknown>[]; rest: unknown[] } {
-      vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' });
-      const stays: Promise<unknown>[] = [];
-      const executionContext = {
-        waitUntil: (stay: Promise<unknown>) => void stays.push(stay),
-        passThroughOnException: () => undefined,
-      };
-      return { stays, rest: [{}, executionContext] };
-    }
-    const isSettled = async (stay: Promise<unknown> | undefined): Promise<boolean> =>
-      Promise.race([stay?.then(() => true), settled().then(() => false)]) as Promise<boolean>;
-
-    it('stays until the permit is back', async () => {
-      const { stays, rest } = context();
-      const { handler, out } = streamed();
-      const { post } = serve(handler);
-      const reading = (await post({}, ...rest)).text();
-      expect(await isSettled(stays[0])).toBe(false);
-      await out.close();
-      await reading;
-      expect(await isSettled(stays[0])).toBe(true);
-    });
-
-    it('has something of its own to wait for while it waits, and neither that nor its stay after a refusal', async () => {
-      const { stays, rest } = context();
-      const { post, clock } = serve(() => new Promise<Response>(() => undefined), { maxWaitMs: 1000 });
-      const set = vi.spyOn(globalThis, 'setInterval');
-      const clear = vi.spyOn(globalThis, 'clearInterval');
-      void post({}, ...rest);
-      expect(set).not.toHaveBeenCalled();
-      const waiting = post({}, ...rest);
-      expect(set).toHaveBeenCalledOnce();
-      clock.advance(1100);
-      expect((await waiting).status).toBe(503);
-      expect(clear).toHaveBeenCalledWith(set.mock.results[0]?.value);
-      expect(await isSettled(stays[1])).toBe(true);
-      expect(await isSettled(stays[0])).toBe(false);
-      set.mockRestore();
-      clear.mockRestore();
-    });
-
-    it.each([
-      ['worked off', false],
-      ['closed with something left', true],
-    ])('stays after an acknowledgement until the inbox is %s', async (_when, closes) => {
-      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-      const { stays, rest } = context();
-      let end = (): void => undefined;
-      const clock = manualClock();
-      const webhooks = webhookInbox({
-        store: memoryStore(),
-        verify: false,
-        clock,
-        process: () => new Promise<void>((resolve) => (end = resolve)),
-      });
-      const app = new Hono();
-      app.post('/', webhooks);
-      const request = new Request('http://x/', { method: 'POST', body: '{}' });
-      const heard = async (expected: string): Promise<void> =>
-        new Promise((resolve) => {
-          webhooks.inbox.subscribe(({ type }) => {
-            if (type === expected) resolve();
-          });
-        });
-      const begun = heard('started');
-      expect((await app.fetch(request, ...(rest as [object, never]))).status).toBe(202);
-      await begun;
-      vi.advanceTimersByTime(5000);
-      expect(await isSettled(stays[0])).toBe(false);
-      const finished = heard(closes ? 'closed' : 'completed');
-      if (closes) void webhooks.inbox.close({ timeoutMs: 1 });
-      else end();
-      clock.advance(1);
-      await finished;
-      await settled();
-      vi.advanceTimersByTime(5000);
-      expect(await isSettled(stays[0])).toBe(true);
-      expect(vi.getTimerCount()).toBe(0);
-    });
-
-    it('does without a context, if the app was called without one', async () => {
-      context();
-      const { post, snapshot } = serve((c) => c.text('done'));
-      expect(await (await post()).text()).toBe('done');
-      expect(snapshot().totals.completed).toBe(1);
-    });
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import {
   createDoor,
   createIntake,
-  infoOf,
+  type Handling,
   type Door,
   type MiddlewareOptions,
   type RequestReader,
@@ -27,6 +27,13 @@ function door(options: MiddlewareOptions<Request> = {}): Door<Request> {
 }
 
 const POST: Request = { method: 'POST' };
+
+/** What the handler of a request finds. */
+function handled(guarding: Door<Request>, request: Request): Handling {
+  const handling = guarding.admit(guarding.read(request));
+  if (!handling.admitted || !handling.tryStart()) throw new Error('It should have started.');
+  return handling;
+}
 
 function code(expected: string, named: string): unknown {
   return expect.objectContaining({ code: expected, message: expect.stringContaining(named) as string });
@@ -68,11 +75,11 @@ describe('skip', () => {
 
 describe('what a door reads of a request', () => {
   it('is the default key when nothing is said', () => {
-    expect(infoOf(door().read(POST), 5)).toEqual({
+    expect(handled(door(), POST)).toEqual({
       key: 'default',
       sender: undefined,
       id: undefined,
-      waitedMs: 5,
+      waitedMs: 0,
     });
   });
 
@@ -118,14 +125,14 @@ describe('what a door reads of a request', () => {
     const wrong = door({ keyGenerator: () => 5 as unknown as string });
     expect(() => wrong.admit(wrong.read(POST))).toThrow(code('ERR_WBP_DELIVERY', 'delivery.key'));
     const nothing = door({ delivery: () => null as unknown as object });
-    letIn(nothing.admit(nothing.read(POST)));
+    letIn(nothing.intake.admit(nothing.read(POST)));
   });
 
   it('tells no id that is too long', () => {
     const long = door({ delivery: () => ({ id: 'i'.repeat(257) }) });
-    expect(infoOf(long.read(POST), 0).id).toBeUndefined();
+    expect(handled(long, POST).id).toBeUndefined();
     const fitting = door({ delivery: () => ({ id: 'i'.repeat(256) }) });
-    expect(infoOf(fitting.read(POST), 0).id).toHaveLength(256);
+    expect(handled(fitting, POST).id).toHaveLength(256);
   });
 });
 
@@ -135,7 +142,7 @@ describe('the options of a door', () => {
     const intake = createIntake({ capacity: 3 });
     const shared = [door({ intake }), door({ intake, capacity: undefined })];
     for (const { intake: one } of shared) expect(one).toBe(intake);
-    letIn((shared[0] as Door<Request>).admit({}));
+    letIn((shared[0] as Door<Request>).intake.admit({}));
     expect(intake.snapshot().active).toBe(1);
   });
 
@@ -180,7 +187,7 @@ describe('what the option delivery returns', () => {
 });
 
 it('tells the handler the key that the delivery counts against', () => {
-  const { key } = infoOf({ key: 'x'.repeat(300) }, 0);
+  const { key } = handled(door({ keyGenerator: () => 'x'.repeat(300) }), POST);
   expect(key).toHaveLength('hash::300'.length + 16);
 });
 
@@ -202,7 +209,7 @@ describe('the rate-limit headers', () => {
   function filled(waiting: number, options: MiddlewareOptions<Request>): Door<Request> {
     const filledDoor = door({ capacity: 10, concurrency: 1, clock: manualClock(), ...options });
     occupy(filledDoor.intake);
-    for (let i = 0; i < waiting; i += 1) letIn(filledDoor.admit({}));
+    for (let i = 0; i < waiting; i += 1) letIn(filledDoor.intake.admit({}));
     return filledDoor;
   }
 
@@ -218,7 +225,7 @@ describe('the rate-limit headers', () => {
 
   it('of a refusal tell that nothing is left until its Retry-After', () => {
     const shedding = filled(8, { standardHeaders: 'draft-8', legacyHeaders: true });
-    const refusal = turnedAway(shedding.admit({}));
+    const refusal = turnedAway(shedding.intake.admit({}));
     const before = Math.floor(Date.now() / 1000);
     const fields = shedding.fields(refusal) ?? {};
     expect(fields).toMatchObject({
@@ -236,5 +243,58 @@ describe('the rate-limit headers', () => {
     const shedding = filled(8, { legacyHeaders: true, clock });
     expect(shedding.intake.snapshot().state).toBe('shedding');
     expect(shedding.fields()).toMatchObject({ 'X-RateLimit-Remaining': '0' });
+  });
+});
+
+describe('a delivery in the hands of its handler', () => {
+  it('has facts that can be logged, and tools that can be taken out of it', async () => {
+    const handling = handled(door(), POST);
+    expect(Object.keys(handling)).toEqual(['key', 'sender', 'id', 'waitedMs']);
+    const { waitUntil, signal } = handling;
+    expect(signal.aborted).toBe(false);
+    waitUntil(Promise.resolve());
+    await reactions();
+  });
+
+  it("has waited for its body: so much less of its sender's time is left", () => {
+    const clock = manualClock();
+    const guarding = door({ concurrency: 1, clock, delivery: () => ({ maxWaitMs: 2000 }) });
+    handled(guarding, POST);
+    const late = guarding.admit(guarding.read(POST), 1500);
+    expect(late).toMatchObject({ admitted: true });
+    clock.advance(600);
+    expect(guarding.intake.snapshot().totals.withdrawn.expired).toBe(1);
+  });
+
+  it('ends once, in whatever order its parts end', () => {
+    for (const parts of [
+      ['handler', 'response'],
+      ['response', 'handler'],
+      ['cut', 'handler', 'response'],
+      ['handler', 'cut', 'cut'],
+    ]) {
+      const guarding = door();
+      const handling = handled(guarding, POST);
+      const over = vi.fn();
+      handling.whenOver(over);
+      for (const part of parts) {
+        if (part === 'handler') handling.endHandler();
+        else if (part === 'response') handling.endResponse('success');
+        else handling.cutOff();
+      }
+      expect(over).toHaveBeenCalledOnce();
+      const { active, totals } = guarding.intake.snapshot();
+      expect([active, totals.completed, totals.failed]).toEqual(
+        parts.includes('cut') ? [0, 0, 1] : [0, 1, 0],
+      );
+    }
+  });
+
+  it('can read its signal after its end', () => {
+    const handling = handled(door(), POST);
+    handling.endHandler();
+    handling.endResponse('success');
+    expect(handling.signal.aborted).toBe(false);
+    handling.waitUntil(Promise.resolve());
   });
 });

@@ -1,6 +1,6 @@
 import ts from 'typescript';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createDoor, infoOf } from '../../packages/core/src/middleware.ts';
+import { createDoor } from '../../packages/core/src/middleware.ts';
 import { resolveOptions } from '../../packages/core/src/options.ts';
 import { codeIn, page, rowsOf, sectionOf } from './pages.ts';
 import { coreFile, programOf, typeIn } from './typescript.ts';
@@ -74,7 +74,8 @@ describe('the table of options in the README', () => {
 
   it('says the key of a delivery without one, and that no headers are added', () => {
     const door = createDoor<string, []>({}, { ...silent, method: () => 'POST' });
-    const { key } = infoOf(door.read(''), 0);
+    const handling = door.admit(door.read(''));
+    const key = handling.admitted ? handling.key : '';
     expect(rows.find(({ name }) => name === 'keyGenerator')?.default).toBe(
       `the recognised sender, else \`'${key}'\``,
     );

@@ -65,6 +65,7 @@ export class Handling implements BackpressureInfo {
     this.#onFailedWork = onFailedWork;
   }
 
+  // eslint-disable-next-line @typescript-eslint/class-literal-property-style -- a field would show in logs
   get admitted(): true {
     return true;
   }
@@ -198,6 +199,5 @@ export class Handling implements BackpressureInfo {
 
 /** So that the time for which the worker was held is not taken for a handling time. */
 function breakOff(permit: Permit): void {
-  void permit.signal;
-  permit.abort();
+  if (!permit.signal.aborted) permit.abort();
 }

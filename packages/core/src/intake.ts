@@ -14,7 +14,7 @@ export interface Intake {
    */
   admit(delivery?: Delivery): Admission | Refusal;
   /**
-   * Whether {@link admit} would let the delivery in now. Books nothing, counts nothing and changes nothing: for a
+   * Whether `admit` would let the delivery in now. Books nothing, counts nothing and changes nothing: for a
    * caller that has something to wait for first, such as the body of a request.
    *
    * @throws BackpressureError `ERR_WBP_DELIVERY` when a field of the delivery is wrong.

@@ -25,11 +25,11 @@ export interface Permit {
   readonly waitedMs: number;
   /**
    * Tells the handler that nobody needs its work any more: aborted when the permit is taken back after
-   * `maxHandlingMs`, and by {@link abort}. The signal is made when it is first read.
+   * `maxHandlingMs`, and by `abort`. The signal is made when it is first read.
    */
   readonly signal: Signal;
   /**
-   * Aborts {@link signal}, and does not release the permit: a handler that ignores the signal goes on, and holds its
+   * Aborts `signal`, and does not release the permit: a handler that ignores the signal goes on, and holds its
    * worker. What a handler took that was told to stop says nothing about the drain rate.
    */
   abort(reason?: unknown): void;

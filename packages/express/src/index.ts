@@ -13,6 +13,7 @@ import {
   type Verdict,
 } from '@webhook-backpressure/node';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { attempt } from './attempt.ts';
 
 declare global {
   // Express merges what its middleware adds to a request from this namespace.
@@ -82,22 +83,12 @@ export function webhookBackpressure(
   };
 
   const middleware: RequestHandler = (req, res, next) => {
-    // Told anything but an error, Express would let the request pass.
-    const fail = (error: unknown): void => {
-      const isError = typeof error === 'object' && error !== null;
-      next(isError ? error : new Error('A callback failed without an error.', { cause: error }));
-    };
-    try {
+    attempt(next, () => {
       const skips = door.skips(req);
-      const result =
-        typeof skips === 'boolean'
-          ? enterUnless(skips, req, res, next)
-          : skips.then((late) => enterUnless(late, req, res, next));
-      // Express 4 does not look at what a middleware returns.
-      if (result instanceof Promise) result.catch(fail);
-    } catch (error) {
-      fail(error);
-    }
+      return typeof skips === 'boolean'
+        ? enterUnless(skips, req, res, next)
+        : skips.then((late) => enterUnless(late, req, res, next));
+    });
   };
   return Object.assign(middleware, { intake: door.intake });
 }

@@ -68,7 +68,7 @@ async function readBegin(reader: ReadableStreamDefaultReader<Uint8Array>): Promi
     const [first, second] = chunks;
     if (first?.done === true) return { isWhole: true, bytes: null };
     if (second?.done === true) return { isWhole: true, bytes: first?.value as Uint8Array<ArrayBuffer> };
-    await null;
+    await Promise.resolve();
   }
   return { isWhole: false, read };
 }

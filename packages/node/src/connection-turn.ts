@@ -31,10 +31,10 @@ export function itsTurn(socket: Socket, res: ServerResponse): Promise<boolean> {
       return;
     }
     // Node tells nobody that a response has got its turn but the response itself, by this call.
-    const assign = res.assignSocket;
+    const assign = res.assignSocket.bind(res);
     res.assignSocket = (given) => {
       res.assignSocket = assign;
-      assign.call(res, given);
+      assign(given);
       waiting.delete(resolve);
       resolve(true);
     };

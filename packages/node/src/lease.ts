@@ -47,10 +47,9 @@ function isClosedHere(socket: Socket): boolean {
 
 /** A response that has closed says no more when it is ended. */
 function endWith(handling: Handling, res: ServerResponse): void {
-  const end = res.end;
-  const ended: typeof res.end = (...given: unknown[]) => {
+  const end = res.end.bind(res) as (...given: unknown[]) => ServerResponse;
+  res.end = (...given: unknown[]): ServerResponse => {
     handling.endHandler();
-    return Reflect.apply(end, res, given) as ServerResponse;
+    return end(...given);
   };
-  res.end = ended;
 }

@@ -177,7 +177,7 @@ export function permits(start: Start, driver: Driver): void {
       await receiver.send().reply;
       await receiver.send().reply;
       await expectEnds(receiver, { failed: 2 });
-      const shown = [...receiver.errors.splice(0), ...warn.mock.calls.flat()];
+      const shown = [...receiver.errors.splice(0), ...(warn.mock.calls.flat() as unknown[])];
       expect(shown).toEqual([expect.stringContaining('work failed')]);
     });
 

@@ -1,0 +1,101 @@
+import { memoryStore } from '@webhook-backpressure/core';
+import { manualClock } from '@webhook-backpressure/core/testing';
+import { webhookInbox } from '@webhook-backpressure/hono';
+import { Hono } from 'hono';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { serve, settled, streamed } from './web-app.ts';
+
+describe('Hono on Workers', () => {
+  afterEach(() => {
+    vi.unstubAllGlobals();
+    vi.useRealTimers();
+  });
+
+  /** A context of a request there, and what it was asked to wait for. */
+  function context(): { stays: Promise<unknown>[]; rest: unknown[] } {
+    vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' });
+    const stays: Promise<unknown>[] = [];
+    const executionContext = {
+      waitUntil: (stay: Promise<unknown>) => void stays.push(stay),
+      passThroughOnException: () => undefined,
+    };
+    return { stays, rest: [{}, executionContext] };
+  }
+  const isSettled = async (stay: Promise<unknown> | undefined): Promise<boolean> =>
+    Promise.race([stay?.then(() => true), settled().then(() => false)]) as Promise<boolean>;
+
+  it('stays until the permit is back', async () => {
+    const { stays, rest } = context();
+    const { handler, out } = streamed();
+    const { post } = serve(Hono, handler);
+    const reading = (await post({}, ...rest)).text();
+    expect(await isSettled(stays[0])).toBe(false);
+    await out.close();
+    await reading;
+    expect(await isSettled(stays[0])).toBe(true);
+  });
+
+  it('has something of its own to wait for while it waits, and neither that nor its stay after a refusal', async () => {
+    const { stays, rest } = context();
+    const { post, clock } = serve(Hono, () => new Promise<Response>(() => undefined), { maxWaitMs: 1000 });
+    const set = vi.spyOn(globalThis, 'setInterval');
+    const clear = vi.spyOn(globalThis, 'clearInterval');
+    void post({}, ...rest);
+    expect(set).not.toHaveBeenCalled();
+    const waiting = post({}, ...rest);
+    expect(set).toHaveBeenCalledOnce();
+    clock.advance(1100);
+    expect((await waiting).status).toBe(503);
+    expect(clear).toHaveBeenCalledWith(set.mock.results[0]?.value);
+    expect(await isSettled(stays[1])).toBe(true);
+    expect(await isSettled(stays[0])).toBe(false);
+    set.mockRestore();
+    clear.mockRestore();
+  });
+
+  it.each([
+    ['worked off', false],
+    ['closed with something left', true],
+  ])('stays after an acknowledgement until the inbox is %s', async (_when, closes) => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const { stays, rest } = context();
+    let end = (): void => undefined;
+    const clock = manualClock();
+    const webhooks = webhookInbox({
+      store: memoryStore(),
+      verify: false,
+      clock,
+      process: () => new Promise<void>((resolve) => (end = resolve)),
+    });
+    const app = new Hono();
+    app.post('/', webhooks);
+    const request = new Request('http://x/', { method: 'POST', body: '{}' });
+    const heard = async (expected: string): Promise<void> =>
+      new Promise((resolve) => {
+        webhooks.inbox.subscribe(({ type }) => {
+          if (type === expected) resolve();
+        });
+      });
+    const begun = heard('started');
+    expect((await app.fetch(request, ...(rest as [object, never]))).status).toBe(202);
+    await begun;
+    vi.advanceTimersByTime(5000);
+    expect(await isSettled(stays[0])).toBe(false);
+    const finished = heard(closes ? 'closed' : 'completed');
+    if (closes) void webhooks.inbox.close({ timeoutMs: 1 });
+    else end();
+    clock.advance(1);
+    await finished;
+    await settled();
+    vi.advanceTimersByTime(5000);
+    expect(await isSettled(stays[0])).toBe(true);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('does without a context, if the app was called without one', async () => {
+    context();
+    const { post, snapshot } = serve(Hono, (c) => c.text('done'));
+    expect(await (await post()).text()).toBe('done');
+    expect(snapshot().totals.completed).toBe(1);
+  });
+});
