@@ -104,6 +104,28 @@ describe('what a door reads of a request', () => {
     },
   );
 
+  it.each([null, undefined])('has no key of its own where keyGenerator returns %s', (answer) => {
+    expect(door({ keyGenerator: () => answer }).read(POST).key).toBeUndefined();
+    const fromStripe = { method: 'POST', headers: { 'stripe-signature': 't=1' } };
+    expect(door({ keyGenerator: () => answer }).read(fromStripe).key).toBe('stripe');
+  });
+
+  it.each([5, 0, true, ['a'], { id: 'a' }, Object.create(null) as object, Symbol('a'), () => 'a'])(
+    'has no key of its own where keyGenerator returns the wrong %o, and says so once',
+    (answer) => {
+      const warn = vi.fn();
+      const keyGenerator = (): string => answer as unknown as string;
+      const wrong = createDoor<Request, []>({ keyGenerator }, { ...reader, warn });
+      for (let i = 0; i < 200; i += 1) letIn(wrong.admit(wrong.read({ method: 'POST' })));
+      expect(infoOf(wrong.read(POST), 0).key).toBe('default');
+      expect(warn).toHaveBeenCalledOnce();
+      expect(warn).toHaveBeenCalledWith(
+        'WBP_KEY',
+        expect.stringMatching(/^keyGenerator must return a string/),
+      );
+    },
+  );
+
   it.each(['keyGenerator', 'delivery'])('fails when %s throws', (name) => {
     const broken = new Error('broken');
     const options: MiddlewareOptions<Request> = {
@@ -115,7 +137,7 @@ describe('what a door reads of a request', () => {
   });
 
   it('is checked when it is admitted', () => {
-    const wrong = door({ keyGenerator: () => 5 as unknown as string });
+    const wrong = door({ delivery: () => ({ key: 5 as unknown as string }) });
     expect(() => wrong.admit(wrong.read(POST))).toThrow(code('ERR_WBP_DELIVERY', 'delivery.key'));
     const nothing = door({ delivery: () => null as unknown as object });
     letIn(nothing.admit(nothing.read(POST)));

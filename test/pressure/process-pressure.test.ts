@@ -269,9 +269,9 @@ describe('options', () => {
     [{ maxHeapFraction: null }, 'ERR_WBP_PRESSURE', 'maxHeapFraction must be'],
     [{ windowMs: 99 }, 'ERR_WBP_PRESSURE', 'a number of milliseconds from 100 to 60000, but was 99.'],
     [{ windowMs: Infinity }, 'ERR_WBP_PRESSURE', 'but was Infinity.'],
-    [{ maxRss: 1 }, 'ERR_WBP_UNKNOWN_OPTION', 'processPressure has no option "maxRss".'],
+    [{ maxRss: 1 }, 'ERR_WBP_UNKNOWN_OPTION', 'Unknown option "maxRss". (known: maxEventLoopDelayMs,'],
     [null, 'ERR_WBP_OPTIONS', 'options must be an object, but was null.'],
-    [[], 'ERR_WBP_OPTIONS', 'but was [].'],
+    [[], 'ERR_WBP_OPTIONS', 'but was an array of 0.'],
   ])('%o throws %s', (options, code, message) => {
     const make = processPressure as (options: unknown) => ProcessPressure;
     expect(() => make(options)).toThrow(expect.objectContaining({ code }) as Error);

@@ -4,7 +4,7 @@ import type { RefusalReason } from './refusal.ts';
 export type WithdrawalCause = 'abandoned' | 'expired' | 'displaced' | 'closing';
 
 /** The stable codes of warnings: what works, and yet is not what its user wants. */
-export type WarningCode = 'WBP_LOW_WATER' | 'WBP_NEVER_RETRIES';
+export type WarningCode = 'WBP_KEY' | 'WBP_LOW_WATER' | 'WBP_NEVER_RETRIES';
 
 /** How the handling of a delivery ended. */
 export type Outcome = 'success' | 'failure';

@@ -44,8 +44,8 @@ export type WebhookBackpressureOptions = MiddlewareOptions<
 export function webhookBackpressure(
   options: WebhookBackpressureOptions = {},
 ): RequestHandler & { intake: Intake } {
-  const { handler } = options;
   const door = createDoor<Request, [Request, Response, NextFunction]>(options, nodeReader);
+  const { handler } = options;
 
   const settle = (verdict: Verdict, req: Request, res: Response, next: NextFunction): unknown => {
     if (verdict === null) return undefined;

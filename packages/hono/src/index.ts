@@ -35,7 +35,6 @@ export type WebhookBackpressureOptions = MiddlewareOptions<Context, [c: Context,
 export function webhookBackpressure(
   options: WebhookBackpressureOptions = {},
 ): MiddlewareHandler & { intake: Intake } {
-  const { handler } = options;
   const door = createDoor<Context, [Context, Next]>(options, {
     method: (c) => c.req.method,
     identity: (c) => nodeRequest(c.env) ?? webRequest(c),
@@ -44,6 +43,7 @@ export function webhookBackpressure(
       console.warn(`${code}: ${message}`);
     },
   });
+  const { handler } = options;
 
   const refuse = async (c: Context, next: Next, refusal: Refusal): Promise<Response | undefined> => {
     const fields = door.fields(refusal);

@@ -31,13 +31,13 @@ export type WebhookBackpressureOptions = MiddlewareOptions<Context, [ctx: Contex
 export function webhookBackpressure(
   options: WebhookBackpressureOptions = {},
 ): Middleware & { intake: Intake } {
-  const { handler } = options;
   const door = createDoor<Context, [Context, Next]>(options, {
     method: (ctx) => ctx.method,
     identity: (ctx) => ctx.req,
     headers: (ctx) => ctx.req.headers,
     warn: nodeReader.warn,
   });
+  const { handler } = options;
 
   const middleware: Middleware = async (ctx, next): Promise<unknown> => {
     // What an earlier middleware has answered cannot be refused any more.

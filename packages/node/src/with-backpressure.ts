@@ -54,8 +54,8 @@ export function withBackpressure(
       `withBackpressure takes a request listener first, a function, but was given ${inspect(listener, { depth: 0 })}.`,
     );
   }
-  const { handler } = options;
   const door = createDoor<IncomingMessage, [IncomingMessage, ServerResponse]>(options, nodeReader);
+  const { handler } = options;
 
   function guarded(this: unknown, req: IncomingMessage, res: ServerResponse): void {
     const awaitsContinue = isCheckContinue(this, req, guarded);
