@@ -1,3 +1,4 @@
+import { boundToThisContext } from './async-context.ts';
 import type { RefusalReason } from './refusal.ts';
 
 /** How a delivery that had been admitted left before it started. */
@@ -50,7 +51,10 @@ export type IntakeEvent = { readonly at: number } & (
     }
 );
 
-/** Gets the events of an intake. What it throws, or rejects with, is swallowed: it must not harm a delivery. */
+/**
+ * Gets the events of an intake. What it throws, or rejects with, is swallowed: it must not harm a delivery. It runs in
+ * the async context of `subscribe`: `AsyncLocalStorage` gives it no store of the request that caused the event.
+ */
 export type Listener = (event: IntakeEvent) => unknown;
 
 /** An event as its author writes it: the time is added when it is sent. */
@@ -66,7 +70,7 @@ export class Listeners<E extends { readonly at: number } = IntakeEvent> {
   }
 
   add(listener: (event: E) => unknown): () => void {
-    const entry = { call: listener };
+    const entry = { call: boundToThisContext(listener) };
     this.#listeners.add(entry);
     return () => {
       this.#listeners.delete(entry);
