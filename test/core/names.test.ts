@@ -39,7 +39,9 @@ describe('an unknown option', () => {
     ['of a range', intake({ drainRate: { min: 1, max: 2, targetP99: 5 } }), 'Did you mean "targetP99Ms"?'],
     [
       'of an update',
-      () => { createIntake().update({ capasity: 5 } as object); },
+      () => {
+        createIntake().update({ capasity: 5 } as object);
+      },
       'of update. Did you mean "capacity"?',
     ],
     [

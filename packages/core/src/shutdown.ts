@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import { holdTimer, type Clock } from './clock.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { invalid } from './errors.ts';
 import type { Listeners } from './events.ts';
@@ -64,6 +64,8 @@ export class Shutdown {
       resolve(report);
     };
     const timer = this.#clock.setTimeout(this.#finish, timeoutMs);
+    // Whoever awaits the report may have nothing else that keeps the process alive.
+    holdTimer(timer);
     this.finishIfEmpty();
   }
 }
