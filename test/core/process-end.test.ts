@@ -12,7 +12,7 @@ async function outcomeOf(program: string): Promise<{ code: unknown; output: stri
   const child = spawn(process.execPath, ['--input-type=module', '--eval', source], {
     cwd: import.meta.dirname,
   });
-  const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit') as Promise<unknown[]>]);
   return { code, output };
 }
 

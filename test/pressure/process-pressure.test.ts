@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createIntake, type Delivery } from '@webhook-backpressure/core';
 import { manualClock, type ManualClock } from '@webhook-backpressure/core/testing';
 import { processPressure, type ProcessPressure } from '@webhook-backpressure/node';
@@ -45,6 +46,19 @@ describe('what it costs', () => {
     for (let i = 0; i < 1000; i += 1) pressure();
     windows(20, { delayMs: 300 });
     expect([clock.pending, runtime.watching]).toEqual([1, 2]);
+  });
+
+  it('runs in the async context that it was made in, and not in that of the first request', () => {
+    const context = new AsyncLocalStorage<string>();
+    const seen: (string | undefined)[] = [];
+    const setTimeout = clock.setTimeout.bind(clock);
+    clock.setTimeout = (callback, ms) => {
+      seen.push(context.getStore());
+      return setTimeout(callback, ms);
+    };
+    context.run('first request', () => pressure());
+    windows(2);
+    expect(seen).toEqual([undefined, undefined, undefined]);
   });
 
   it('gives everything back when it is closed, and does not begin again', () => {

@@ -9,6 +9,7 @@ import {
   type MiddlewareOptions,
 } from '@webhook-backpressure/core';
 import { enter, type Verdict } from './enter.ts';
+import { processWarnings } from './failure-warnings.ts';
 import { nodeReader } from './reader.ts';
 import { boundBody, setHeaders, writeRefusal } from './refuse.ts';
 
@@ -18,6 +19,8 @@ declare module 'node:http' {
     backpressure?: BackpressureInfo;
   }
 }
+
+const failures = processWarnings('WBP_LISTENER_FAILED');
 
 /** Any function that answers requests: of one's own, an Express app, `app.callback()` of Koa. */
 export type RequestListener = (req: IncomingMessage, res: ServerResponse) => unknown;
@@ -123,9 +126,5 @@ function fail(req: IncomingMessage, res: ServerResponse, error: unknown): void {
   if (!res.headersSent) res.writeHead(500, { 'Content-Length': 0 }).end();
   // Half an answer is cut off, so that nobody takes it for a whole one; a whole one is left to arrive.
   else if (!res.writableEnded) res.destroy();
-  process.emitWarning(`${req.method ?? ''} was answered with 500: ${String(error)}`, {
-    type: 'WebhookBackpressureWarning',
-    code: 'WBP_LISTENER_FAILED',
-    ...(error instanceof Error && error.stack !== undefined ? { detail: error.stack } : {}),
-  });
+  failures.note(`${req.method ?? ''} was answered with 500`, error);
 }
