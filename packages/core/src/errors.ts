@@ -22,6 +22,7 @@ export type BackpressureErrorCode =
   | 'ERR_WBP_NOT_TUNABLE'
   | 'ERR_WBP_DELIVERY'
   | 'ERR_WBP_CLOSE'
+  | 'ERR_WBP_READINESS'
   | 'ERR_WBP_LISTENER'
   | 'ERR_WBP_INTAKE'
   | 'ERR_WBP_CALLBACK'

@@ -11,6 +11,16 @@ export type { Totals } from './ledger.ts';
 export type { IntakeOptions, Tunable } from './options.ts';
 export type { Admission, Permit } from './place.ts';
 export type { Refusal, RefusalReason } from './refusal.ts';
+export {
+  beginDraining,
+  closablesOf,
+  createReadiness,
+  isProbed,
+  type Closable,
+  type Readiness,
+  type ReadinessAnswer,
+  type ReadinessStatus,
+} from './readiness.ts';
 export { sizeQueue } from './size-queue.ts';
 export type { IntakeSnapshot, IntakeState } from './snapshot.ts';
 export {

@@ -38,7 +38,7 @@ export type WebhookBackpressureOptions = MiddlewareOptions<
  *
  * @example
  * ```ts
- * app.use(webhookBackpressure())
+ * app.use('/webhooks', webhookBackpressure())
  * ```
  */
 export function webhookBackpressure(
@@ -92,6 +92,7 @@ export function webhookBackpressure(
   return Object.assign(middleware, { intake: door.intake });
 }
 
+export { readiness } from '@webhook-backpressure/node';
 export { webhookInbox } from './inbox.ts';
 export default webhookBackpressure;
 export type { BackpressureInfo };

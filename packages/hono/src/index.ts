@@ -29,7 +29,7 @@ export type WebhookBackpressureOptions = MiddlewareOptions<Context, [c: Context,
  *
  * @example
  * ```ts
- * app.use(webhookBackpressure())
+ * app.use('/webhooks', webhookBackpressure())
  * ```
  */
 export function webhookBackpressure(
@@ -87,6 +87,7 @@ export function webhookBackpressure(
   return Object.assign(middleware, { intake: door.intake });
 }
 
+export { readiness } from './readiness.ts';
 export { webhookInbox } from './inbox.ts';
 export default webhookBackpressure;
 export type { BackpressureInfo };

@@ -25,7 +25,7 @@ export type WebhookBackpressureOptions = MiddlewareOptions<Context, [ctx: Contex
  *
  * @example
  * ```ts
- * app.use(webhookBackpressure())
+ * router.use('/webhooks', webhookBackpressure())
  * ```
  */
 export function webhookBackpressure(
@@ -64,6 +64,7 @@ export function webhookBackpressure(
   return Object.assign(middleware, { intake: door.intake });
 }
 
+export { readiness } from './readiness.ts';
 export { webhookInbox } from './inbox.ts';
 export default webhookBackpressure;
 export type { BackpressureInfo };

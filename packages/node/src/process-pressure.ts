@@ -59,7 +59,7 @@ const unrefClock: WindowClock = {
  *
  * @example
  * ```ts
- * app.use(webhookBackpressure({ pressure: processPressure() }))
+ * app.use('/webhooks', webhookBackpressure({ pressure: processPressure() }))
  * ```
  */
 export function processPressure(options: ProcessPressureOptions = {}): ProcessPressure {
