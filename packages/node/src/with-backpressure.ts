@@ -20,8 +20,6 @@ declare module 'node:http' {
   }
 }
 
-const failures = processWarnings('WBP_LISTENER_FAILED');
-
 /** Any function that answers requests: of one's own, an Express app, `app.callback()` of Koa. */
 export type RequestListener = (req: IncomingMessage, res: ServerResponse) => unknown;
 
@@ -59,6 +57,7 @@ export function withBackpressure(
   }
   const door = createDoor<IncomingMessage, [IncomingMessage, ServerResponse]>(options, nodeReader);
   const { handler } = options;
+  const attempt = answeringFailures();
 
   function guarded(this: unknown, req: IncomingMessage, res: ServerResponse): void {
     const awaitsContinue = isCheckContinue(this, req, guarded);
@@ -107,24 +106,31 @@ function isCheckContinue(server: unknown, req: IncomingMessage, listener: Reques
   return /^100-continue$/i.test(req.headers.expect) && server.listeners('checkContinue').includes(listener);
 }
 
-/** Runs the action; a failure of it is answered with 500. */
-export function attempt(req: IncomingMessage, res: ServerResponse, action: () => unknown): void {
-  try {
-    const result = action();
-    if (result instanceof Promise) {
+/**
+ * Makes what runs an action and answers its failure with 500. Without a framework there is no error path, so each
+ * listener gives its operator warnings of its own.
+ */
+export function answeringFailures(): (
+  req: IncomingMessage,
+  res: ServerResponse,
+  action: () => unknown,
+) => void {
+  const failures = processWarnings('WBP_LISTENER_FAILED');
+  const fail = (req: IncomingMessage, res: ServerResponse, error: unknown): void => {
+    if (!res.headersSent) res.writeHead(500, { 'Content-Length': 0 }).end();
+    // Half an answer is cut off, so that nobody takes it for a whole one; a whole one is left to arrive.
+    else if (!res.writableEnded) res.destroy();
+    failures.note(`${req.method ?? ''} was answered with 500`, error);
+  };
+  return (req, res, action) => {
+    try {
+      const result = action();
+      if (!(result instanceof Promise)) return;
       result.catch((error: unknown) => {
         fail(req, res, error);
       });
+    } catch (error) {
+      fail(req, res, error);
     }
-  } catch (error) {
-    fail(req, res, error);
-  }
-}
-
-/** Without a framework there is no error path: the sender gets a 500, and the operator a warning. */
-function fail(req: IncomingMessage, res: ServerResponse, error: unknown): void {
-  if (!res.headersSent) res.writeHead(500, { 'Content-Length': 0 }).end();
-  // Half an answer is cut off, so that nobody takes it for a whole one; a whole one is left to arrive.
-  else if (!res.writableEnded) res.destroy();
-  failures.note(`${req.method ?? ''} was answered with 500`, error);
+  };
 }
