@@ -104,14 +104,14 @@ describe('what a door reads of a request', () => {
     },
   );
 
-  it.each([null, undefined])('has no key of its own where keyGenerator returns %s', (answer) => {
+  it.each([null, undefined])('falls back to the default key where keyGenerator returns %s', (answer) => {
     expect(door({ keyGenerator: () => answer }).read(POST).key).toBeUndefined();
     const fromStripe = { method: 'POST', headers: { 'stripe-signature': 't=1' } };
     expect(door({ keyGenerator: () => answer }).read(fromStripe).key).toBe('stripe');
   });
 
   it.each([5, 0, true, ['a'], { id: 'a' }, Object.create(null) as object, Symbol('a'), () => 'a'])(
-    'has no key of its own where keyGenerator returns the wrong %o, and says so once',
+    'falls back to the default key where keyGenerator returns the wrong %o, and says so once',
     (answer) => {
       const warn = vi.fn();
       const keyGenerator = (): string => answer as unknown as string;

@@ -125,7 +125,7 @@ describe('closeOnSignals', () => {
     [{ onClosed: 5 }, 'onClosed must be a function, but was 5.'],
     [{ timeout: 20_000 }, 'Unknown option "timeout". Did you mean "timeoutMs"?'],
     [null, 'options must be an object, but was null.'],
-  ])('throws at once for the options %o', (options, message) => {
+  ])('throws immediately for the options %o', (options, message) => {
     const before = process.listenerCount('SIGTERM');
     expect(() => closeOnSignals(createIntake(), options as object)).toThrow(message);
     expect(process.listenerCount('SIGTERM')).toBe(before);
@@ -137,7 +137,7 @@ describe('closeOnSignals', () => {
     ['a server', createServer(), 'takes an intake or an inbox, or an array of them'],
     ['a middleware', webhookBackpressure(), 'but was given a function. Give its .intake.'],
     ['one that is none among others', [createIntake(), {}], 'but was given {}.'],
-  ])('throws at once for %s', (_name, sources, message) => {
+  ])('throws immediately for %s', (_name, sources, message) => {
     expect(() => closeOnSignals(sources as never)).toThrow(
       expect.objectContaining({ code: 'ERR_WBP_CLOSE', message: expect.stringContaining(message) as string }),
     );

@@ -12,7 +12,7 @@ interface Message {
   readonly closed?: CloseReport;
 }
 
-/** A receiver in a process of its own, and what it has said. */
+/** A receiver in a separate process, and its messages. */
 export class Child {
   readonly process: ChildProcess;
   readonly sender: Sender = new Sender();

@@ -108,6 +108,26 @@ describe('a process that drains before it closes', () => {
     expect(await child.exit).toEqual([null, 'SIGTERM']);
   });
 
+  it('serves new sessions of HTTP/2 while it drains, and tells each to leave', async () => {
+    await start('http2', LONG_MS);
+    const url = `http://127.0.0.1:${String(child.port)}`;
+    const before = connect(url);
+    await once(before, 'connect');
+    const told = once(before, 'goaway');
+    child.process.kill('SIGTERM');
+    await told;
+    const session = connect(url);
+    const left = once(session, 'goaway');
+    const stream = session.request({ ':method': 'POST' });
+    stream.end('{}');
+    expect(await text(stream)).toBe('done');
+    await left;
+    child.process.kill('SIGTERM');
+    expect(await child.exit).toEqual([null, 'SIGTERM']);
+    session.destroy();
+    before.destroy();
+  });
+
   it('lets the streams of HTTP/2 end, tells their clients to leave, and does not wait for idle ones', async () => {
     await start('probed', 'http2', '1');
     const url = `http://127.0.0.1:${String(child.port)}`;

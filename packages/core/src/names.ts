@@ -57,8 +57,10 @@ export function unknownName(
 ): string {
   const names = [...known];
   const near = nearest(name, names);
+  // Some names come from what a sender sent: cut short, as all that a message shows.
+  const shown = JSON.stringify(name.slice(0, 2 * LONGEST_NAME));
   return [
-    `Unknown ${kind} ${JSON.stringify(name)}${of === 'options' ? '' : ` of ${of}`}.`,
+    `Unknown ${kind} ${shown}${of === 'options' ? '' : ` of ${of}`}.`,
     ...(near === undefined ? [] : [`Did you mean ${JSON.stringify(near)}?`]),
     `(known: ${names.join(', ')})`,
   ].join(' ');

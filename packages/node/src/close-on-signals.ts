@@ -50,7 +50,7 @@ const UNCATCHABLE = new Set(['SIGKILL', 'SIGSTOP']);
 
 /**
  * Shuts down in order when a signal comes: for `drainDelayMs` readiness probes fail while deliveries are still
- * accepted; then every intake and inbox closes, which handles what waits and refuses what is new; then the servers
+ * accepted; then every intake and inbox closes, which handles waiting deliveries and refuses new ones; then the servers
  * close; then the process ends by the same signal. As PID 1, and where others listen to that signal too, it exits with
  * 128 plus the number of the signal. A second signal ends it immediately.
  *

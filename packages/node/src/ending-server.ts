@@ -38,7 +38,7 @@ export class EndingServer {
 
   /**
    * From now on each answer to a new request carries `Connection: close`, and each connection of HTTP/2 that is used
-   * is told to begin no more requests. Nothing is refused.
+   * learns that it should begin no more requests. Nothing is refused.
    */
   announce(): void {
     // In front of all listeners, since they may answer immediately. An event without a listener stays without: node

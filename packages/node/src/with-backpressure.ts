@@ -108,7 +108,7 @@ function isCheckContinue(server: unknown, req: IncomingMessage, listener: Reques
 
 /**
  * Makes what runs an action and answers its failure with 500. Without a framework there is no error path, so each
- * listener gives its operator warnings of its own.
+ * listener warns its operator, and counts its failures separately.
  */
 export function answeringFailures(): (
   req: IncomingMessage,
