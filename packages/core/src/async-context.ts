@@ -1,6 +1,8 @@
 /** What this package uses of `node:async_hooks`, which runtimes other than Node have too. */
 interface AsyncHooks {
-  readonly AsyncLocalStorage: { bind<F>(action: F): F };
+  readonly AsyncResource: new (type: string) => {
+    runInAsyncScope<A>(action: (argument: A) => unknown, receiver: undefined, argument: A): unknown;
+  };
 }
 
 /**
@@ -10,8 +12,11 @@ interface AsyncHooks {
  * The core imports nothing of a runtime, so it asks the runtime for the module. Where there is none, as on Workers
  * without Node's modules, the function is returned as it is.
  */
-export function boundToThisContext<F>(action: F): F {
+export function boundToThisContext<A>(action: (argument: A) => unknown): (argument: A) => unknown {
   const { process } = globalThis as { process?: { getBuiltinModule?(name: string): unknown } };
   const hooks = process?.getBuiltinModule?.('node:async_hooks') as AsyncHooks | undefined;
-  return hooks === undefined ? action : hooks.AsyncLocalStorage.bind(action);
+  if (hooks === undefined) return action;
+  // AsyncLocalStorage.bind does the same, and takes an array for the arguments of each call.
+  const resource = new hooks.AsyncResource('WebhookBackpressureListener');
+  return (argument) => resource.runInAsyncScope(action, undefined, argument);
 }
