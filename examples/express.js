@@ -6,7 +6,7 @@ import express from 'express';
 const { PORT = '3000' } = process.env;
 const app = express();
 const backpressure = webhookBackpressure();
-app.use(backpressure);
+app.use('/webhooks', backpressure);
 
 // Body parsers come after the middleware: what waits or is refused is not read.
 app.post('/webhooks', express.raw({ type: () => true }), (req, res) => {

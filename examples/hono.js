@@ -7,7 +7,7 @@ import { Hono } from 'hono';
 const { PORT = '3000' } = process.env;
 const app = new Hono();
 const backpressure = webhookBackpressure();
-app.use(backpressure);
+app.use('/webhooks', backpressure);
 
 app.post('/webhooks', async (c) => {
   const body = await c.req.text();
@@ -20,4 +20,4 @@ app.post('/webhooks', async (c) => {
 const server = serve({ fetch: app.fetch, port: Number(PORT) }, ({ port }) => {
   console.log(`http://localhost:${String(port)}/webhooks`);
 });
-closeOnSignals(backpressure.intake, { server: /** @type {import('node:http').Server} */ (server) });
+closeOnSignals(backpressure.intake, { server });

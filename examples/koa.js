@@ -7,7 +7,11 @@ import Koa from 'koa';
 const { PORT = '3000' } = process.env;
 const app = new Koa();
 const backpressure = webhookBackpressure();
-app.use(backpressure);
+// Without a router. With one: router.post('/webhooks', backpressure, …).
+app.use(async (ctx, next) => {
+  if (ctx.path === '/webhooks') await backpressure(ctx, next);
+  else await next();
+});
 
 // Body parsers come after the middleware: what waits or is refused is not read.
 app.use(async (ctx) => {

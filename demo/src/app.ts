@@ -18,7 +18,7 @@ export function webhookApp(
 ): Express {
   const webhook = new Webhook(secret);
   const app = express();
-  if (backpressure !== undefined) app.use(backpressure);
+  if (backpressure !== undefined) app.use('/webhooks', backpressure);
 
   // The signature is over the bytes as they were sent, so nothing may parse them before.
   app.post('/webhooks', express.raw({ type: 'application/json', limit: '1mb' }), async (req, res) => {

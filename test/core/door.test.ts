@@ -111,6 +111,29 @@ describe('what a door reads of a request', () => {
     },
   );
 
+  it.each([null, undefined])('falls back to the default key where keyGenerator returns %s', (answer) => {
+    expect(door({ keyGenerator: () => answer }).read(POST).key).toBeUndefined();
+    const fromStripe = { method: 'POST', headers: { 'stripe-signature': 't=1' } };
+    expect(door({ keyGenerator: () => answer }).read(fromStripe).key).toBe('stripe');
+  });
+
+  it.each([5, 0, true, ['a'], { id: 'a' }, Object.create(null) as object, Symbol('a'), () => 'a'])(
+    'falls back to the default key where keyGenerator returns the wrong %o, and says so once',
+    (answer) => {
+      const warn = vi.fn();
+      const keyGenerator = (): string => answer as unknown as string;
+      const wrong = createDoor<Request, []>({ keyGenerator }, { ...reader, warn });
+      for (let i = 0; i < 200; i += 1) letIn(wrong.intake.admit(wrong.read({ method: 'POST' })));
+      const last = wrong.admit(wrong.read(POST));
+      expect(last).toMatchObject({ admitted: true, key: 'default' });
+      expect(warn).toHaveBeenCalledOnce();
+      expect(warn).toHaveBeenCalledWith(
+        'WBP_KEY',
+        expect.stringMatching(/^keyGenerator must return a string/),
+      );
+    },
+  );
+
   it.each(['keyGenerator', 'delivery'])('fails when %s throws', (name) => {
     const broken = new Error('broken');
     const options: MiddlewareOptions<Request> = {
@@ -122,7 +145,7 @@ describe('what a door reads of a request', () => {
   });
 
   it('is checked when it is admitted', () => {
-    const wrong = door({ keyGenerator: () => 5 as unknown as string });
+    const wrong = door({ delivery: () => ({ key: 5 as unknown as string }) });
     expect(() => wrong.admit(wrong.read(POST))).toThrow(code('ERR_WBP_DELIVERY', 'delivery.key'));
     const nothing = door({ delivery: () => null as unknown as object });
     letIn(nothing.intake.admit(nothing.read(POST)));

@@ -11,7 +11,7 @@ import {
 } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { webhookBackpressure } from '@webhook-backpressure/express';
-import { closeOnSignals, processPressure } from '@webhook-backpressure/node';
+import { closeOnSignals, processPressure, readiness } from '@webhook-backpressure/node';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { delivery, ROOMY, START } from '../inbox/store-cases/store-words.ts';
 import { BrokenFiles } from '../sqlite/broken-files.ts';
@@ -58,6 +58,7 @@ async function thrownBy(line: string): Promise<unknown> {
     manualClock,
     webhookBackpressure,
     closeOnSignals,
+    readiness,
     sqliteStore,
     files,
     processPressure,

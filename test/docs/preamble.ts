@@ -17,6 +17,7 @@ declare global {
   const webhookBackpressure: typeof adapter.webhookBackpressure;
   const webhookInbox: typeof adapter.webhookInbox;
   const closeOnSignals: typeof node.closeOnSignals;
+  const readiness: typeof node.readiness;
   const sqliteStore: typeof sqlite.sqliteStore;
   const processPressure: typeof node.processPressure;
 

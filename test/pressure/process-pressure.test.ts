@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createIntake, type Delivery } from '@webhook-backpressure/core';
 import { manualClock, type ManualClock } from '@webhook-backpressure/core/testing';
 import { processPressure, type ProcessPressure } from '@webhook-backpressure/node';
@@ -45,6 +46,19 @@ describe('what it costs', () => {
     for (let i = 0; i < 1000; i += 1) pressure();
     windows(20, { delayMs: 300 });
     expect([clock.pending, runtime.watching]).toEqual([1, 2]);
+  });
+
+  it('runs in the async context that it was made in, and not in that of the first request', () => {
+    const context = new AsyncLocalStorage<string>();
+    const seen: (string | undefined)[] = [];
+    const setTimeout = clock.setTimeout.bind(clock);
+    clock.setTimeout = (callback, ms) => {
+      seen.push(context.getStore());
+      return setTimeout(callback, ms);
+    };
+    context.run('first request', () => pressure());
+    windows(2);
+    expect(seen).toEqual([undefined, undefined, undefined]);
   });
 
   it('gives everything back when it is closed, and does not begin again', () => {
@@ -269,9 +283,9 @@ describe('options', () => {
     [{ maxHeapFraction: null }, 'ERR_WBP_PRESSURE', 'maxHeapFraction must be'],
     [{ windowMs: 99 }, 'ERR_WBP_PRESSURE', 'a number of milliseconds from 100 to 60000, but was 99.'],
     [{ windowMs: Infinity }, 'ERR_WBP_PRESSURE', 'but was Infinity.'],
-    [{ maxRss: 1 }, 'ERR_WBP_UNKNOWN_OPTION', 'processPressure has no option "maxRss".'],
+    [{ maxRss: 1 }, 'ERR_WBP_UNKNOWN_OPTION', 'Unknown option "maxRss". (known: maxEventLoopDelayMs,'],
     [null, 'ERR_WBP_OPTIONS', 'options must be an object, but was null.'],
-    [[], 'ERR_WBP_OPTIONS', 'but was [].'],
+    [[], 'ERR_WBP_OPTIONS', 'but was an array of 0.'],
   ])('%o throws %s', (options, code, message) => {
     const make = processPressure as (options: unknown) => ProcessPressure;
     expect(() => make(options)).toThrow(expect.objectContaining({ code }) as Error);

@@ -1,86 +1,16 @@
-import { fork, type ChildProcess } from 'node:child_process';
-import { on, once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import { createIntake, type CloseReport } from '@webhook-backpressure/core';
+import { createServer } from 'node:http';
+import { createIntake } from '@webhook-backpressure/core';
+import { webhookBackpressure } from '@webhook-backpressure/express';
 import { closeOnSignals } from '@webhook-backpressure/node';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Sender, type Call, type Sent } from '../conformance/sender.ts';
-
-interface Message {
-  readonly address?: AddressInfo;
-  readonly asked?: string;
-  readonly closed?: CloseReport;
-}
-
-/** The child, and what it has said. */
-class Child {
-  readonly process: ChildProcess;
-  readonly sender: Sender = new Sender();
-  readonly exit: Promise<unknown[]>;
-  readonly #messages: AsyncIterator<unknown[]>;
-  #port = 0;
-
-  constructor(...args: string[]) {
-    // Without the conditions under which the tests take our packages from their sources.
-    this.process = fork(join(import.meta.dirname, 'children/closing.js'), args, { execArgv: [] });
-    this.exit = once(this.process, 'exit');
-    const over = new AbortController();
-    this.process.once('exit', () => {
-      over.abort();
-    });
-    this.#messages = on(this.process, 'message', { signal: over.signal })[
-      Symbol.asyncIterator
-    ]() as AsyncIterator<unknown[]>;
-  }
-
-  async start(): Promise<this> {
-    this.#port = (await this.next('address')).port;
-    return this;
-  }
-
-  /** What the next message of this kind says. */
-  async next<K extends keyof Message>(kind: K): Promise<NonNullable<Message[K]>> {
-    for (;;) {
-      const { value } = (await this.#messages.next()) as IteratorYieldResult<[Message]>;
-      const said = value[0][kind];
-      if (said !== undefined) return said;
-    }
-  }
-
-  /** Sends a request and waits until the child has dealt with it. */
-  async send(sent?: Sent): Promise<Call> {
-    const call = this.sender.send(this.#port, sent);
-    await this.next('asked');
-    return call;
-  }
-
-  /** Signals, and waits until the intake is closing. */
-  async signal(): Promise<void> {
-    this.process.kill('SIGTERM');
-    for (;;) {
-      const { body } = await (await this.send({ method: 'GET', path: '/state' })).reply;
-      if (body === 'closing') return;
-    }
-  }
-
-  goOn(): void {
-    this.process.send('go on');
-  }
-
-  async stop(): Promise<void> {
-    this.sender.destroy();
-    this.process.kill('SIGKILL');
-    await this.exit;
-  }
-}
+import { Child } from './closing-child.ts';
 
 describe('a process that is told to end', () => {
   let child: Child;
   afterEach(() => child.stop());
 
   it('refuses what comes, finishes all that it has begun or let in, and ends by the signal', async () => {
-    child = await new Child().start();
+    child = await new Child('closing').start();
     const handled = await child.send();
     const waiting = await child.send();
     const skipped = await child.send({ method: 'GET' });
@@ -100,7 +30,7 @@ describe('a process that is told to end', () => {
   });
 
   it('finishes what the intake does not count, after it has closed', async () => {
-    child = await new Child().start();
+    child = await new Child('closing').start();
     const skipped = await child.send({ method: 'GET' });
     child.process.kill('SIGTERM');
     expect(await child.next('closed')).toEqual({ completed: 0, refused: 0, remaining: 0 });
@@ -110,7 +40,7 @@ describe('a process that is told to end', () => {
   });
 
   it('ends after the timeout, whatever hangs', async () => {
-    child = await new Child('1').start();
+    child = await new Child('closing', '1').start();
     await child.send();
     const waiting = await child.send();
     child.process.kill('SIGTERM');
@@ -120,7 +50,7 @@ describe('a process that is told to end', () => {
   });
 
   it('ends at once at the second signal', async () => {
-    child = await new Child().start();
+    child = await new Child('closing').start();
     const handled = await child.send();
     await child.signal();
     child.process.kill('SIGTERM');
@@ -129,7 +59,7 @@ describe('a process that is told to end', () => {
   });
 
   it('ends where somebody else listens to the signal too', async () => {
-    child = await new Child('1', 'not alone').start();
+    child = await new Child('closing', '1', 'not alone').start();
     await child.send();
     child.process.kill('SIGTERM');
     expect(await child.next('closed')).toEqual({ completed: 0, refused: 0, remaining: 1 });
@@ -138,7 +68,7 @@ describe('a process that is told to end', () => {
 
   describe('and is the first one of a container, which no signal ends', () => {
     it('exits as if by the signal', async () => {
-      child = await new Child('1', 'first process').start();
+      child = await new Child('closing', '1', 'first process').start();
       await child.send();
       child.process.kill('SIGTERM');
       expect(await child.next('closed')).toEqual({ completed: 0, refused: 0, remaining: 1 });
@@ -146,7 +76,7 @@ describe('a process that is told to end', () => {
     });
 
     it('exits at once at the second signal', async () => {
-      child = await new Child('60000', 'first process').start();
+      child = await new Child('closing', '60000', 'first process').start();
       const handled = await child.send();
       await child.signal();
       child.process.kill('SIGTERM');
@@ -165,12 +95,51 @@ describe('closeOnSignals', () => {
     expect(process.listenerCount('SIGTERM')).toBe(before);
   });
 
-  it.each<[object, string]>([
-    [{ signals: [] }, 'signals must name at least one signal.'],
-    [{ timeoutMs: -1 }, 'timeoutMs must be a number'],
-    [{ timeoutMs: NaN }, 'but is NaN'],
-    [{ timeout: 20_000 }, 'closeOnSignals has no option "timeout"'],
-  ])('throws at once for %o', (options, message) => {
-    expect(() => closeOnSignals(createIntake(), options)).toThrow(message);
+  it('listens once for all calls, and as long as any of them is in force', () => {
+    const listeners = (): number[] => ['SIGTERM', 'SIGINT'].map((signal) => process.listenerCount(signal));
+    const [terms = 0, ints = 0] = listeners();
+    const removeFirst = closeOnSignals(createIntake());
+    const removeSecond = closeOnSignals([createIntake()], { signals: ['SIGINT'] });
+    expect(listeners()).toEqual([terms + 1, ints + 1]);
+    removeFirst();
+    removeFirst();
+    expect(listeners()).toEqual([terms, ints + 1]);
+    removeSecond();
+    expect(listeners()).toEqual([terms, ints]);
+  });
+
+  it.each<[unknown, string]>([
+    [{ signals: [] }, 'signals must be an array of at least one signal that can be handled, but was [].'],
+    [{ signals: ['SIGKILL'] }, "but was [ 'SIGKILL' ]."],
+    [{ signals: ['TERM'] }, "but was [ 'TERM' ]."],
+    [{ signals: 'SIGTERM' }, "but was 'SIGTERM'."],
+    [{ timeoutMs: -1 }, 'timeoutMs must be a number of milliseconds from 0 to 86400000, but was -1.'],
+    [{ timeoutMs: NaN }, 'but was NaN'],
+    [{ timeoutMs: '5' }, "but was '5'"],
+    [{ timeoutMs: null }, 'but was null'],
+    [{ drainDelayMs: -1 }, 'drainDelayMs must be a number of milliseconds from 0 to 86400000, but was -1.'],
+    [{ drainDelayMs: Infinity }, 'but was Infinity'],
+    [{ server: {} }, 'server must be a server that listens, or an array, but was {}.'],
+    [{ server: null }, 'but was null'],
+    [{ server: [createServer(), undefined] }, 'but was undefined'],
+    [{ onClosed: 5 }, 'onClosed must be a function, but was 5.'],
+    [{ timeout: 20_000 }, 'Unknown option "timeout". Did you mean "timeoutMs"?'],
+    [null, 'options must be an object, but was null.'],
+  ])('throws immediately for the options %o', (options, message) => {
+    const before = process.listenerCount('SIGTERM');
+    expect(() => closeOnSignals(createIntake(), options as object)).toThrow(message);
+    expect(process.listenerCount('SIGTERM')).toBe(before);
+  });
+
+  it.each<[string, unknown, string]>([
+    ['nothing', undefined, 'but was given undefined.'],
+    ['an empty array', [], 'was given an empty array.'],
+    ['a server', createServer(), 'takes an intake or an inbox, or an array of them'],
+    ['a middleware', webhookBackpressure(), 'but was given a function. Give its .intake.'],
+    ['one that is none among others', [createIntake(), {}], 'but was given {}.'],
+  ])('throws immediately for %s', (_name, sources, message) => {
+    expect(() => closeOnSignals(sources as never)).toThrow(
+      expect.objectContaining({ code: 'ERR_WBP_CLOSE', message: expect.stringContaining(message) as string }),
+    );
   });
 });

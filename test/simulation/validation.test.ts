@@ -169,7 +169,7 @@ describe('a mistake is named by field, rule and value', () => {
   it.each([
     [{ capacity: 0 }, /^intake\.capacity must be an integer, at least 1, but was 0\./],
     [{ capacity: null }, /^intake\.capacity must be .*, but was null\./],
-    [{ capacty: 5 }, /^intake has no option "capacty"\./],
+    [{ capacty: 5 }, /^intake: Unknown option "capacty"\. Did you mean "capacity"\?/],
     [
       { retryAfter: { strategy: 'guess' } },
       /^intake\.retryAfter\.strategy must be one of .*, but was the string "guess"\./,

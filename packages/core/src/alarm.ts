@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import { holdTimer, type Clock } from './clock.ts';
 
 /** A timer this late may be lost: some runtimes drop a timer together with the request that set it. */
 const LOST_MS = 100;
@@ -26,6 +26,11 @@ export class Alarm {
     }
     this.#ringsAtMs = nowMs + delayMs;
     this.#handle = this.#clock.setTimeout(this.#fire, delayMs);
+  }
+
+  /** Keeps the process alive until it rings: somebody waits for it who may have nothing else that does. */
+  hold(): void {
+    holdTimer(this.#handle);
   }
 
   get isSet(): boolean {

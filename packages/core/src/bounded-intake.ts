@@ -295,7 +295,8 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
   #warnOfLowWater(now: number): void {
     const { low } = this.#gate;
     const rate = this.#dispatcher.drainRate(now);
-    if (rate === null || low >= rate) return;
+    // With a capacity of 1 there is no other mark, and nothing to raise.
+    if (rate === null || low >= rate || this.#settings.capacity === 1) return;
     this.#warnings.give(
       'WBP_LOW_WATER',
       now,

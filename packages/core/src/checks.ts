@@ -3,19 +3,6 @@ import { BackpressureError, invalid, type BackpressureErrorCode } from './errors
 /** The longest time that an option may name, in milliseconds. */
 export const DAY_MS = 86_400_000;
 
-export function checkNames(
-  options: unknown,
-  what: string,
-  isKnown: (name: string) => boolean,
-  code: BackpressureErrorCode = 'ERR_WBP_OPTIONS',
-): void {
-  if (!isRecord(options)) throw invalid(code, what, 'an object', options);
-  for (const [name, value] of Object.entries(options)) {
-    if (value === undefined || isKnown(name)) continue;
-    throw new BackpressureError('ERR_WBP_UNKNOWN_OPTION', `${what} has no option ${JSON.stringify(name)}.`);
-  }
-}
-
 export function checkInteger(
   code: BackpressureErrorCode,
   option: string,

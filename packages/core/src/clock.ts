@@ -9,15 +9,17 @@ declare function clearTimeout(handle: unknown): void;
 export interface Clock {
   /** Milliseconds, monotonic. A reading below the last one counts as no time having passed since then. */
   now(): number;
-  /** Calls back once, after `ms` milliseconds or a little later. */
+  /**
+   * Calls back once, after `ms` milliseconds or a little later. Where the handle that it returns has a method `ref`,
+   * as a timer of Node, that is called while deliveries wait, so that the process does not end before they are served.
+   */
   setTimeout(callback: () => void, ms: number): unknown;
   /** Forgets a timer; a handle that has fired already does no harm. */
   clearTimeout(handle: unknown): void;
 }
 
 /**
- * The runtime's own monotonic clock. Its timers do not keep a Node process alive: a waiting delivery has a
- * socket that does.
+ * The runtime's own monotonic clock. Its timers do not keep a Node process alive, unless {@link holdTimer} says so.
  */
 export const systemClock: Clock = {
   now: () => performance.now(),
@@ -30,6 +32,14 @@ export const systemClock: Clock = {
     clearTimeout(handle);
   },
 };
+
+/**
+ * Makes a timer keep the process alive, where the handle of its clock can: one of Node has `ref`. Without it a process
+ * that awaits nothing but this timer would end with code 13.
+ */
+export function holdTimer(handle: unknown): void {
+  (handle as { ref?: () => void } | undefined)?.ref?.();
+}
 
 /**
  * The clock's readings, made monotonic. A clock that went back would turn waits negative. To wait for it to catch

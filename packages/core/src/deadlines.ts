@@ -28,6 +28,7 @@ export class Deadlines<T extends Timed<T>> {
   readonly #onDue: (item: T, nowMs: number) => void;
   readonly #onStep: (nowMs: number) => void;
   readonly #now: () => number;
+  readonly #isAwaited: () => boolean;
   readonly #slots: (T | null)[] = new Array<T | null>(SLOTS).fill(null);
   #size = 0;
   #doneStep = 0;
@@ -37,17 +38,21 @@ export class Deadlines<T extends Timed<T>> {
    * @param onDue - called for each item whose time has come, after all of them have left the wheel. An item
    * that was ended meanwhile may still be passed: the callee looks at its state.
    * @param onStep - called at each step of the timer, after the items that were due.
+   * @param isAwaited - whether somebody waits for a deadline, so that the timer has to keep the process alive until
+   * its next step.
    */
   constructor(
     clock: Clock,
     now: () => number,
     onDue: (item: T, nowMs: number) => void,
     onStep: (nowMs: number) => void,
+    isAwaited: () => boolean = (): boolean => false,
   ) {
     this.#alarm = new Alarm(clock, this.#tick);
     this.#now = now;
     this.#onDue = onDue;
     this.#onStep = onStep;
+    this.#isAwaited = isAwaited;
   }
 
   set(item: T, atMs: number, nowMs: number): void {
@@ -85,6 +90,7 @@ export class Deadlines<T extends Timed<T>> {
 
   #wake(nowMs: number): void {
     this.#alarm.set(nowMs, STEP_MS - (nowMs % STEP_MS));
+    if (this.#isAwaited()) this.#alarm.hold();
   }
 
   readonly #tick = (): void => {

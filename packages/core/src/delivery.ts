@@ -1,4 +1,5 @@
 import { BackpressureError, invalid } from './errors.ts';
+import { unknownName } from './names.ts';
 import type { SenderProfile } from './sender-profile.ts';
 
 /** What the intake may know about a delivery. Everything is optional. */
@@ -89,7 +90,10 @@ export function describedDelivery(given: unknown): Delivery {
   }
   for (const name in given) {
     if (!Object.hasOwn(FIELDS, name)) {
-      throw new BackpressureError('ERR_WBP_DELIVERY', `delivery has no field ${JSON.stringify(name)}.`);
+      throw new BackpressureError(
+        'ERR_WBP_DELIVERY',
+        unknownName('field', name, 'delivery', Object.keys(FIELDS)),
+      );
     }
   }
   return given;

@@ -59,7 +59,13 @@ export class Dispatcher {
     this.#pool = new WorkerPool(this.#limits.concurrency);
     this.#pacer = new Pacer(this.#limits.rate);
     this.#paceAlarm = new Alarm(options.clock, this.#startPaced);
-    this.#deadlines = new Deadlines<Place>(options.clock, () => around.now(), this.#expire, this.#watch);
+    this.#deadlines = new Deadlines<Place>(
+      options.clock,
+      () => around.now(),
+      this.#expire,
+      this.#watch,
+      () => this.queue.size > 0,
+    );
   }
 
   /** Deliveries that are being handled. */

@@ -22,6 +22,7 @@ export type BackpressureErrorCode =
   | 'ERR_WBP_NOT_TUNABLE'
   | 'ERR_WBP_DELIVERY'
   | 'ERR_WBP_CLOSE'
+  | 'ERR_WBP_READINESS'
   | 'ERR_WBP_LISTENER'
   | 'ERR_WBP_INTAKE'
   | 'ERR_WBP_CALLBACK'
@@ -81,10 +82,25 @@ export function invalid(
 
 const SHOWN_CHARACTERS = 80;
 
-/** A value as an error message names it: short, and told apart from a string that looks like it. */
+/** A value as an error message names it: short, and told apart from a string that looks like it. Never throws. */
 export function show(value: unknown): string {
   const text = describe(value);
   return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
+}
+
+/**
+ * What was thrown, or rejected with, as text for a warning. Never throws: code may throw anything, also an object
+ * without a prototype, on which `String` throws.
+ *
+ * @param thrown - any value.
+ * @returns for an error its name and message, for anything else what `String` says, if it can.
+ */
+export function thrownText(thrown: unknown): string {
+  try {
+    return String(thrown);
+  } catch {
+    return show(thrown);
+  }
 }
 
 /** Undefined when the object's own toJSON returns that, although the types say otherwise. */
@@ -102,8 +118,8 @@ function describe(value: unknown): string {
       return `the bigint ${value.toString()}`;
     case 'object':
       if (value === null) return 'null';
-      if (Array.isArray(value)) return `an array of ${String(value.length)}`;
       try {
+        if (Array.isArray(value)) return `an array of ${String(value.length)}`;
         return toJson(value) ?? 'an object';
       } catch {
         return 'an object';

@@ -1,3 +1,4 @@
+import { boundToThisContext } from './async-context.ts';
 import type { RefusalReason } from './refusal.ts';
 
 /** How a delivery that had been admitted left before it started. */
@@ -5,7 +6,7 @@ export type WithdrawalCause = 'abandoned' | 'expired' | 'displaced' | 'closing';
 
 /** The stable codes of warnings: what works, and yet is not what its user wants. */
 export type WarningCode =
-  'WBP_LOW_WATER' | 'WBP_NEVER_RETRIES' | 'WBP_BODY_READ' | 'WBP_NESTED' | 'WBP_WORK_FAILED';
+  'WBP_KEY' | 'WBP_LOW_WATER' | 'WBP_NEVER_RETRIES' | 'WBP_BODY_READ' | 'WBP_NESTED' | 'WBP_WORK_FAILED';
 
 /** How the handling of a delivery ended. */
 export type Outcome = 'success' | 'failure';
@@ -51,7 +52,10 @@ export type IntakeEvent = { readonly at: number } & (
     }
 );
 
-/** Gets the events of an intake. What it throws, or rejects with, is swallowed: it must not harm a delivery. */
+/**
+ * Gets the events of an intake. What it throws, or rejects with, is swallowed: it must not harm a delivery. It runs in
+ * the async context of `subscribe`: `AsyncLocalStorage` gives it no store of the request that caused the event.
+ */
 export type Listener = (event: IntakeEvent) => unknown;
 
 /** An event as its author writes it: the time is added when it is sent. */
@@ -67,7 +71,7 @@ export class Listeners<E extends { readonly at: number } = IntakeEvent> {
   }
 
   add(listener: (event: E) => unknown): () => void {
-    const entry = { call: listener };
+    const entry = { call: boundToThisContext(listener) };
     this.#listeners.add(entry);
     return () => {
       this.#listeners.delete(entry);

@@ -3,13 +3,24 @@ export type { RateRange } from './adaptive-rate.ts';
 export type { Clock } from './clock.ts';
 export { createIntake } from './create-intake.ts';
 export type { Delivery } from './delivery.ts';
-export { BackpressureError, type BackpressureErrorCode } from './errors.ts';
+export { BackpressureError, thrownText, type BackpressureErrorCode } from './errors.ts';
 export type { IntakeEvent, Listener, Outcome, WarningCode, WithdrawalCause } from './events.ts';
 export type { CloseReport, Intake } from './intake.ts';
+export { checkNames } from './names.ts';
 export type { Totals } from './ledger.ts';
 export type { IntakeOptions, Tunable } from './options.ts';
 export type { Admission, Permit } from './place.ts';
 export type { Refusal, RefusalReason } from './refusal.ts';
+export {
+  beginDraining,
+  closablesOf,
+  createReadiness,
+  isProbed,
+  type Closable,
+  type Readiness,
+  type ReadinessAnswer,
+  type ReadinessStatus,
+} from './readiness.ts';
 export { sizeQueue } from './size-queue.ts';
 export { TimeLimit } from './time-limit.ts';
 export type { IntakeSnapshot, IntakeState } from './snapshot.ts';

@@ -1,9 +1,10 @@
 import type { ConcurrencyRange } from './adaptive-concurrency.ts';
 import type { RateRange } from './adaptive-rate.ts';
-import { checkInteger, checkNames, checkNumber, DAY_MS, isRecord } from './checks.ts';
+import { checkInteger, checkNumber, DAY_MS, isRecord } from './checks.ts';
+import { checkNames } from './names.ts';
 
-const CONCURRENCY_RANGE = new Set(['initial', 'min', 'max']);
-const RATE_RANGE = new Set(['min', 'max', 'targetP99Ms']);
+const CONCURRENCY_RANGE = ['initial', 'min', 'max'];
+const RATE_RANGE = ['min', 'max', 'targetP99Ms'];
 const LEAST_RATE = 0.001;
 const MOST_RATE = 1_000_000;
 
@@ -14,7 +15,7 @@ export function checkConcurrency(given: number | ConcurrencyRange): void {
     checkInteger(code, 'concurrency', given, 1);
     return;
   }
-  checkNames(given, 'concurrency', (name) => CONCURRENCY_RANGE.has(name), code);
+  checkNames(given, 'concurrency', CONCURRENCY_RANGE, code);
   const { initial, min, max } = given;
   checkInteger(code, 'concurrency.min', min, 1);
   checkInteger(code, 'concurrency.initial', initial, min, ' (concurrency.min)');
@@ -29,7 +30,7 @@ export function checkDrainRate(given: number | RateRange | undefined): void {
     checkNumber(code, 'drainRate', given, LEAST_RATE, MOST_RATE, 'starts per second');
     return;
   }
-  checkNames(given, 'drainRate', (name) => RATE_RANGE.has(name), code);
+  checkNames(given, 'drainRate', RATE_RANGE, code);
   const { min, max, targetP99Ms } = given;
   checkNumber(code, 'drainRate.min', min, LEAST_RATE, MOST_RATE, 'starts per second');
   checkNumber(code, 'drainRate.max', max, min, MOST_RATE, 'starts per second');

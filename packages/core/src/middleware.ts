@@ -1,10 +1,12 @@
 import { BoundedIntake } from './bounded-intake.ts';
 import { atOnce, checkNumber, DAY_MS, isThenable } from './checks.ts';
 import { describedDelivery, type Delivery } from './delivery.ts';
-import { BackpressureError, invalid, show } from './errors.ts';
+import { BackpressureError, invalid, thrownText } from './errors.ts';
 import type { WarningCode } from './events.ts';
 import { Handling } from './handling.ts';
 import type { Intake } from './intake.ts';
+import { keyAsker } from './key-generator.ts';
+import { checkObject } from './names.ts';
 import { resolveOptions, type IntakeOptions } from './options.ts';
 import { rateLimitFields, type FieldStyle } from './rate-limit-fields.ts';
 import { createRecognition, deliveryOf, idOf } from './recognition.ts';
@@ -24,10 +26,11 @@ export interface MiddlewareOptions<
   /** Requests that are no deliveries and pass untouched. Default: those whose method is GET, HEAD or OPTIONS. */
   skip?: ((request: R) => boolean | Promise<boolean>) | undefined;
   /**
-   * The key of a delivery. Synchronous, so that refusing stays cheap. Default, and where it returns undefined: the
-   * name of the recognised sender, else `default`.
+   * The key of a delivery: a string. Synchronous, so that refusing stays cheap. Default, and where it returns
+   * `undefined` or `null`: the name of the recognised sender, else `default`. Any other value is ignored too, with
+   * one warning `WBP_KEY`.
    */
-  keyGenerator?: ((request: R) => string) | undefined;
+  keyGenerator?: ((request: R) => string | null | undefined) | undefined;
   /** What else is known about a delivery. Its fields override all others. Synchronous. */
   delivery?: ((request: R) => Delivery) | undefined;
   /** Profiles of senders, looked at before the built-in ones: the first that matches counts. Default none. */
@@ -91,15 +94,17 @@ const enteredBy = new WeakMap<Intake, WeakSet<object>>();
 
 const UNGUARDED = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** The middleware's own options beside `intake`. */
-type OwnNames =
-  | 'skip'
-  | 'keyGenerator'
-  | 'delivery'
-  | 'senders'
-  | 'standardHeaders'
-  | 'legacyHeaders'
-  | 'bodyTimeoutMs'
-  | 'handler';
+const OWN_NAMES = [
+  'skip',
+  'keyGenerator',
+  'delivery',
+  'senders',
+  'standardHeaders',
+  'legacyHeaders',
+  'bodyTimeoutMs',
+  'handler',
+] as const;
+type OwnNames = (typeof OWN_NAMES)[number];
 
 const BODY_TIMEOUT_MS = 5000;
 
@@ -116,6 +121,7 @@ export function createDoor<R, A extends readonly unknown[]>(
   const { skip, keyGenerator, delivery: describe } = own;
   const recognition = createRecognition([...resolveSenders(own.senders), ...builtInSenders]);
   const style = checkOwn(own);
+  const askKey = keyAsker(reader.warn);
   const entered = enteredBy.get(intake) ?? new WeakSet<object>();
   enteredBy.set(intake, entered);
   const { bodyTimeoutMs = BODY_TIMEOUT_MS } = own;
@@ -128,7 +134,7 @@ export function createDoor<R, A extends readonly unknown[]>(
   const onFailedWork = (error: unknown): void => {
     warnOnce(
       'WBP_WORK_FAILED',
-      `A promise that was given to waitUntil has been rejected: ${error instanceof Error ? error.message : show(error)}`,
+      `A promise that was given to waitUntil has been rejected: ${thrownText(error)}`,
     );
   };
 
@@ -147,10 +153,7 @@ export function createDoor<R, A extends readonly unknown[]>(
       const headers = reader.headers(request);
       const profile = recognition.find(headers);
       const found = profile === undefined ? { id: idOf(undefined, headers) } : deliveryOf(profile, headers);
-      const key =
-        keyGenerator === undefined
-          ? undefined
-          : atOnce('ERR_WBP_CALLBACK', 'keyGenerator', keyGenerator(request));
+      const key = keyGenerator === undefined ? undefined : askKey(keyGenerator(request));
       if (key !== undefined) found.key = key;
       if (describe !== undefined)
         Object.assign(
@@ -180,22 +183,13 @@ function split<R, A extends readonly unknown[]>(
   options: MiddlewareOptions<R, A>,
   warn: Warn,
 ): OwnOptions<R, A> & { intake: Intake } {
-  if (typeof (options as unknown) !== 'object' || (options as unknown) === null) {
-    throw invalid('ERR_WBP_OPTIONS', 'options', 'an object', options);
-  }
+  checkObject(options, 'options');
   const { intake, skip, keyGenerator, delivery, senders, ...others } = options;
   const { standardHeaders, legacyHeaders, bodyTimeoutMs, handler, ...rest } = others;
-  const own = {
-    skip,
-    keyGenerator,
-    delivery,
-    senders,
-    standardHeaders,
-    legacyHeaders,
-    bodyTimeoutMs,
-    handler,
-  };
-  if (intake === undefined) return { ...own, intake: new BoundedIntake(resolveOptions(rest), warn) };
+  const headers = { standardHeaders, legacyHeaders };
+  const own = { skip, keyGenerator, delivery, senders, ...headers, bodyTimeoutMs, handler };
+  if (intake === undefined)
+    return { ...own, intake: new BoundedIntake(resolveOptions(rest, ['intake', ...OWN_NAMES]), warn) };
 
   if (
     typeof (intake as unknown) !== 'object' ||

@@ -1,10 +1,11 @@
 import type { ConcurrencyRange } from './adaptive-concurrency.ts';
 import type { RateRange } from './adaptive-rate.ts';
-import { atOnce, checkInteger, checkNames, checkNumber, checkOneOf, DAY_MS, isRecord } from './checks.ts';
+import { atOnce, checkInteger, checkNumber, checkOneOf, DAY_MS, isRecord } from './checks.ts';
 import { checkConcurrency, checkDrainRate } from './limit-options.ts';
 import { systemClock, type Clock } from './clock.ts';
 import { keyOf } from './delivery.ts';
 import { BackpressureError, invalid, show } from './errors.ts';
+import { checkNames, checkObject } from './names.ts';
 import type { RetryAfterSettings } from './retry-after.ts';
 
 /** What can be changed while the intake runs. */
@@ -120,15 +121,16 @@ const DEFAULTS: Settings = {
 
 /** A day: each second that is still ahead may be counted, so their number has to be bounded. */
 const MOST_SECONDS = 86_400;
-const TUNABLE = new Set(Object.keys(DEFAULTS));
-const FIXED = new Set(['dryRun', 'pressure', 'clock', 'random']);
-const RETRY_AFTER = new Set(Object.keys(DEFAULTS.retryAfter));
+const TUNABLE = Object.keys(DEFAULTS);
+const FIXED = ['dryRun', 'pressure', 'clock', 'random'];
+const RETRY_AFTER = Object.keys(DEFAULTS.retryAfter);
 
 /**
+ * @param beside - names that were taken out of the options before, for the message about one that does not exist.
  * @throws BackpressureError with the code of the first option that is wrong.
  */
-export function resolveOptions(options: IntakeOptions): Settings & Fixtures {
-  checkNames(options, 'options', (name) => TUNABLE.has(name) || FIXED.has(name));
+export function resolveOptions(options: IntakeOptions, beside: readonly string[] = []): Settings & Fixtures {
+  checkNames(options, 'options', [...TUNABLE, ...FIXED, ...beside]);
   const { dryRun = false, pressure, clock = systemClock, random = Math.random } = options;
   if (typeof dryRun !== 'boolean') throw invalid('ERR_WBP_DRY_RUN', 'dryRun', 'a boolean', dryRun);
   if (pressure !== undefined && typeof pressure !== 'function') {
@@ -144,18 +146,23 @@ export function resolveOptions(options: IntakeOptions): Settings & Fixtures {
 /**
  * The settings after an update, or an error and no change at all.
  *
+ * @param beside - see {@link resolveOptions}.
  * @throws BackpressureError with the code of the first option that is wrong.
  */
-export function updateSettings(current: Settings, changes: Tunable): Settings {
-  checkNames(changes, 'update', (name) => {
-    if (FIXED.has(name)) {
-      throw new BackpressureError(
-        'ERR_WBP_NOT_TUNABLE',
-        `${name} is fixed at construction and cannot be updated.`,
-      );
-    }
-    return TUNABLE.has(name);
-  });
+export function updateSettings(
+  current: Settings,
+  changes: Tunable,
+  beside: readonly string[] = [],
+): Settings {
+  checkObject(changes, 'update');
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined || !FIXED.includes(name)) continue;
+    throw new BackpressureError(
+      'ERR_WBP_NOT_TUNABLE',
+      `${name} is fixed at construction and cannot be updated.`,
+    );
+  }
+  checkNames(changes, 'update', [...TUNABLE, ...beside]);
   return settle(current, changes);
 }
 
@@ -199,7 +206,7 @@ function or<T>(given: T | undefined, base: T): T {
 
 function retryAfter(base: RetryAfterSettings, given: Tunable['retryAfter']): RetryAfterSettings {
   if (given === undefined) return base;
-  checkNames(given, 'retryAfter', (name) => RETRY_AFTER.has(name), 'ERR_WBP_RETRY_AFTER');
+  checkNames(given, 'retryAfter', RETRY_AFTER, 'ERR_WBP_RETRY_AFTER');
   return {
     strategy: or(given.strategy, base.strategy),
     minSeconds: or(given.minSeconds, base.minSeconds),

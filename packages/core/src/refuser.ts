@@ -44,7 +44,9 @@ export class Refuser {
   /** The answer to a delivery that is refused, at the door or after waiting. */
   answer(reason: RefusalReason, delivery: Delivery, key: string, now: number, settings: Settings): Refusal {
     const { dispatcher, retryAfter, ledger } = this.#parts;
-    const { maxWaitMs, profile } = delivery;
+    const { profile } = delivery;
+    // At a pace of less than one per longest wait, a delivery that returns to an empty place waits too long again.
+    const maxWaitMs = Math.min(delivery.maxWaitMs ?? Infinity, settings.maxWaitMs);
     if (delivery.retries === false) ledger.lossRisk += 1;
     const fixed = delivery.statusCode ?? settings.statusCode;
     const status = fixed === 'auto' ? statusOf(reason, key, dispatcher.queue) : fixed;

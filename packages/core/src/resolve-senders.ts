@@ -1,4 +1,5 @@
 import { BackpressureError, invalid } from './errors.ts';
+import { unknownName } from './names.ts';
 import type { SenderProfile } from './sender-profile.ts';
 
 /** A match whose header may be left out. */
@@ -160,7 +161,7 @@ function fieldsOf(given: unknown, at: string, known: readonly string[], rule = '
   if (typeof given !== 'object' || given === null || Array.isArray(given)) throw wrong(at, rule, given);
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined || known.includes(name)) continue;
-    throw new BackpressureError('ERR_WBP_SENDERS', `${at} has no field ${JSON.stringify(name)}.`);
+    throw new BackpressureError('ERR_WBP_SENDERS', unknownName('field', name, at, known));
   }
   return given as Fields;
 }

@@ -1,10 +1,10 @@
-import { checkNames } from './checks.ts';
-import type { Clock } from './clock.ts';
+import { holdTimer, type Clock } from './clock.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { invalid } from './errors.ts';
 import type { Listeners } from './events.ts';
 import type { CloseReport } from './intake.ts';
 import type { Ledger } from './ledger.ts';
+import { checkNames } from './names.ts';
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 const MAX_TIMEOUT_MS = 86_400_000;
@@ -29,7 +29,7 @@ export class Shutdown {
   }
 
   begin(options: { timeoutMs?: number | undefined }): Promise<CloseReport> {
-    checkNames(options, 'the argument of close', (name) => name === 'timeoutMs', 'ERR_WBP_CLOSE');
+    checkNames(options, 'the argument of close', ['timeoutMs'], 'ERR_WBP_CLOSE');
     const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
     if (!(typeof timeoutMs === 'number' && timeoutMs >= 0 && timeoutMs <= MAX_TIMEOUT_MS)) {
       throw invalid('ERR_WBP_CLOSE', 'timeoutMs', 'a number of milliseconds from 0 to 86400000', timeoutMs);
@@ -64,6 +64,8 @@ export class Shutdown {
       resolve(report);
     };
     const timer = this.#clock.setTimeout(this.#finish, timeoutMs);
+    // Whoever awaits the report may have nothing else that keeps the process alive.
+    holdTimer(timer);
     this.finishIfEmpty();
   }
 }

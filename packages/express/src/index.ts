@@ -39,15 +39,15 @@ export type WebhookBackpressureOptions = MiddlewareOptions<
  *
  * @example
  * ```ts
- * app.use(webhookBackpressure())
+ * app.use('/webhooks', webhookBackpressure())
  * ```
  */
 export function webhookBackpressure(
   options: WebhookBackpressureOptions = {},
 ): RequestHandler & { intake: Intake } {
-  const { handler } = options;
   const door = createDoor<Request, [Request, Response, NextFunction]>(options, nodeReader);
   const entrance = new Entrance(door);
+  const { handler } = options;
 
   const settle = (verdict: Verdict, req: Request, res: Response, next: NextFunction): unknown => {
     if (verdict === null) return undefined;
@@ -93,6 +93,7 @@ export function webhookBackpressure(
   return Object.assign(middleware, { intake: door.intake });
 }
 
+export { readiness } from '@webhook-backpressure/node';
 export { webhookInbox } from './inbox.ts';
 export default webhookBackpressure;
 export type { BackpressureInfo };

@@ -30,13 +30,12 @@ export type WebhookBackpressureOptions = MiddlewareOptions<Context, [c: Context,
  *
  * @example
  * ```ts
- * app.use(webhookBackpressure())
+ * app.use('/webhooks', webhookBackpressure())
  * ```
  */
 export function webhookBackpressure(
   options: WebhookBackpressureOptions = {},
 ): MiddlewareHandler & { intake: Intake } {
-  const { handler } = options;
   const door = createDoor<Context, [Context, Next]>(options, {
     method: (c) => c.req.method,
     identity: (c) => nodeBindings(c.env)?.incoming ?? webRequest(c),
@@ -48,6 +47,7 @@ export function webhookBackpressure(
   });
   const late = new WeakSet();
   const entrance = new Entrance(door, (req) => late.add(req));
+  const { handler } = options;
 
   const refuse = async (c: Context, next: Next, refusal: Refusal): Promise<Response | undefined> => {
     boundNodeBody(c.env);
@@ -70,7 +70,6 @@ export function webhookBackpressure(
       ? enterByWeb(door, c)
       : entrance.enter(c, node.incoming, node.outgoing));
     if (verdict === null) {
-      // Nobody is there to answer, unless it is the body that did not come.
       if (node === undefined || !late.has(node.incoming)) return c.body(null, 503);
       boundNodeBody(c.env);
       return c.body(BODY_TIMED_OUT.body, 408, BODY_TIMED_OUT.headers);
@@ -95,6 +94,7 @@ export function webhookBackpressure(
   return Object.assign(middleware, { intake: door.intake });
 }
 
+export { readiness } from './readiness.ts';
 export { webhookInbox } from './inbox.ts';
 export default webhookBackpressure;
 export type { BackpressureInfo };

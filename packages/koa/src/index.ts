@@ -25,13 +25,12 @@ export type WebhookBackpressureOptions = MiddlewareOptions<Context, [ctx: Contex
  *
  * @example
  * ```ts
- * app.use(webhookBackpressure())
+ * router.use('/webhooks', webhookBackpressure())
  * ```
  */
 export function webhookBackpressure(
   options: WebhookBackpressureOptions = {},
 ): Middleware & { intake: Intake } {
-  const { handler } = options;
   const door = createDoor<Context, [Context, Next]>(options, {
     method: (ctx) => ctx.method,
     identity: (ctx) => ctx.req,
@@ -39,6 +38,7 @@ export function webhookBackpressure(
     warn: nodeReader.warn,
   });
   const entrance = new Entrance(door);
+  const { handler } = options;
 
   const middleware: Middleware = async (ctx, next): Promise<unknown> => {
     // What an earlier middleware has answered cannot be refused any more.
@@ -67,6 +67,7 @@ export function webhookBackpressure(
   return Object.assign(middleware, { intake: door.intake });
 }
 
+export { readiness } from './readiness.ts';
 export { webhookInbox } from './inbox.ts';
 export default webhookBackpressure;
 export type { BackpressureInfo };

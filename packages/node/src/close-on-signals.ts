@@ -1,126 +1,116 @@
-import type { Server } from 'node:http';
+import type { Server } from 'node:net';
 import { constants } from 'node:os';
-import { BackpressureError, type CloseReport, type Intake } from '@webhook-backpressure/core';
+import { inspect } from 'node:util';
+import {
+  BackpressureError,
+  checkNames,
+  closablesOf,
+  type Closable,
+  type CloseReport,
+} from '@webhook-backpressure/core';
+import { EndingServer } from './ending-server.ts';
+import { processEnd } from './process-end.ts';
 
 /** Options of {@link closeOnSignals}. */
 export interface CloseOnSignalsOptions {
   /**
-   * Closed after the intake, so that until then it still answers new deliveries with 503 and Retry-After. What the
-   * intake does not count, such as a GET, may go on for the rest of the timeout, and for two seconds at least.
+   * One server, or an array of them, of `node:http`, `node:https` or `node:http2`. Closed after all intakes and
+   * inboxes, so that until then they still answer new deliveries with 503 and Retry-After. What no intake counts, such
+   * as a GET, may go on for the rest of the timeout, and for two seconds at least. Default none.
    */
-  server?: Pick<Server, 'close' | 'closeIdleConnections' | 'closeAllConnections'> | undefined;
+  server?: Server | readonly Server[] | undefined;
   /** Default SIGTERM and SIGINT. */
   signals?: readonly NodeJS.Signals[] | undefined;
-  /** For how long what waits is still worked off, in milliseconds. From 0 to 86,400,000, default 10,000. */
+  /**
+   * For how long deliveries are still accepted after the signal, while readiness probes answer 503 and answers carry
+   * `Connection: close`, in milliseconds. From 0 to 86,400,000. Default 5,000 when one of the sources has a `readiness`
+   * probe, else 0. Set it also where the platform stops routing without a probe, as Kubernetes does: a load balancer
+   * needs some seconds to notice. The longest of all calls counts.
+   */
+  drainDelayMs?: number | undefined;
+  /**
+   * After that, for how long waiting deliveries are still handled, in milliseconds. From 0 to 86,400,000, default
+   * 10,000.
+   */
   timeoutMs?: number | undefined;
-  /** Called when the intake is closed, before the process ends. */
-  onClosed?: ((report: CloseReport) => void) | undefined;
+  /** Called for each intake and inbox when it has closed, before the process ends. */
+  onClosed?: ((report: CloseReport, source: Closable) => void) | undefined;
 }
 
-const NAMES = new Set(['server', 'signals', 'timeoutMs', 'onClosed']);
+const NAMES: readonly (keyof CloseOnSignalsOptions)[] = [
+  'server',
+  'signals',
+  'drainDelayMs',
+  'timeoutMs',
+  'onClosed',
+];
 const DEFAULT_TIMEOUT_MS = 10_000;
-const MAX_TIMEOUT_MS = 86_400_000;
-/** For refusals on their way, and for requests that were skipped and came late. */
-const LEAST_GRACE_MS = 2000;
-const SWEEP_MS = 50;
-/** The number of the process that a container starts with. */
-const FIRST_PROCESS = 1;
+const MAX_MS = 86_400_000;
+const UNCATCHABLE = new Set(['SIGKILL', 'SIGSTOP']);
 
 /**
- * Shuts down in order when the process is told to end: the intake works off what waits, then the server closes,
- * then the process ends by the same signal; as the first process of a container, which no signal ends, it exits with
- * 128 and the number of the signal, and so it does where others listen to that signal too. An inbox is closed in the same way. A second signal ends it at once.
+ * Shuts down in order when a signal comes: for `drainDelayMs` readiness probes fail while deliveries are still
+ * accepted; then every intake and inbox closes, which handles waiting deliveries and refuses new ones; then the servers
+ * close; then the process ends by the same signal. As PID 1, and where others listen to that signal too, it exits with
+ * 128 plus the number of the signal. A second signal ends it immediately.
  *
- * @returns takes the handlers away again.
- * @throws BackpressureError `ERR_WBP_CLOSE` when `signals` is empty or `timeoutMs` is out of range, and
+ * Several calls in one process share its end: at the first signal that any of them names everything closes, and the
+ * process ends once.
+ *
+ * @param sources - an intake, an inbox, or an array of any number of them.
+ * @returns takes this call back, as long as no signal has come.
+ * @throws BackpressureError `ERR_WBP_CLOSE` when a source, a server, a signal or a time is none, and
  * `ERR_WBP_UNKNOWN_OPTION`.
+ *
+ * @example
+ * ```ts
+ * app.get('/ready', readiness([backpressure.intake, webhooks.inbox]))
+ * closeOnSignals([backpressure.intake, webhooks.inbox], { server, timeoutMs: 20_000 })
+ * ```
  */
 export function closeOnSignals(
-  intake: Pick<Intake, 'close'>,
+  sources: Closable | readonly Closable[],
   options: CloseOnSignalsOptions = {},
 ): () => void {
-  const unknown = Object.keys(options).find((name) => !NAMES.has(name));
-  if (unknown !== undefined) {
-    throw new BackpressureError(
-      'ERR_WBP_UNKNOWN_OPTION',
-      `closeOnSignals has no option ${JSON.stringify(unknown)}.`,
-    );
+  // All of it now, and not when the process is about to end.
+  const closables = closablesOf(sources, 'ERR_WBP_CLOSE', 'closeOnSignals');
+  checkNames(options, 'options', NAMES);
+  const { server = [], signals = ['SIGTERM', 'SIGINT'], timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  const { drainDelayMs, onClosed } = options;
+  const servers = Array.isArray(server) ? (server as readonly Server[]) : [server as Server];
+  for (const one of servers)
+    if (!isServer(one)) throw wrong('server', 'a server that listens, or an array', one);
+  if (!Array.isArray(signals) || signals.length === 0 || !signals.every(isSignal)) {
+    throw wrong('signals', 'an array of at least one signal that can be handled', signals);
   }
-  const { server, signals = ['SIGTERM', 'SIGINT'], timeoutMs = DEFAULT_TIMEOUT_MS, onClosed } = options;
-  if (signals.length === 0)
-    throw new BackpressureError('ERR_WBP_CLOSE', 'signals must name at least one signal.');
-  // Now, and not when the process is told to end.
-  if (!(timeoutMs >= 0 && timeoutMs <= MAX_TIMEOUT_MS)) {
-    throw new BackpressureError(
-      'ERR_WBP_CLOSE',
-      `timeoutMs must be a number of milliseconds from 0 to 86400000, but is ${String(timeoutMs)}.`,
-    );
-  }
-
-  const remove = (): void => {
-    for (const signal of signals) process.off(signal, onSignal);
-  };
-  let isClosing = false;
-  const onSignal = (signal: NodeJS.Signals): void => {
-    if (isClosing) {
-      endBy(signal);
-      return;
+  for (const [name, ms] of Object.entries({ timeoutMs, drainDelayMs: drainDelayMs ?? 0 })) {
+    if (!(typeof ms === 'number' && ms >= 0 && ms <= MAX_MS)) {
+      throw wrong(name, `a number of milliseconds from 0 to ${String(MAX_MS)}`, ms);
     }
-    isClosing = true;
-    // From here on the system ends the process, also when its event loop is blocked; but not the first process.
-    if (process.pid !== FIRST_PROCESS) remove();
-    const endsAtMs = performance.now() + timeoutMs;
-    void intake.close({ timeoutMs }).then((report) => {
-      tell(onClosed, report);
-      const end = (): void => {
-        endBy(signal);
-      };
-      if (server === undefined) end();
-      else closeServer(server, Math.max(LEAST_GRACE_MS, endsAtMs - performance.now()), end);
-    });
-  };
-  for (const signal of signals) process.on(signal, onSignal);
-  return remove;
-}
-
-/**
- * The system drops a signal for the first process of a container unless that handles it, and another listener would
- * take the signal for a second one, and keep the process alive.
- */
-function endBy(signal: NodeJS.Signals): void {
-  if (process.pid === FIRST_PROCESS || process.listenerCount(signal) > 0) {
-    process.exit(128 + constants.signals[signal]);
   }
-  process.kill(process.pid, signal);
-}
+  if (onClosed !== undefined && typeof onClosed !== 'function')
+    throw wrong('onClosed', 'a function', onClosed);
 
-/** What the user's own report throws must not keep the server from closing. */
-function tell(onClosed: CloseOnSignalsOptions['onClosed'], report: CloseReport): void {
-  try {
-    onClosed?.(report);
-  } catch (error) {
-    process.emitWarning(`onClosed failed: ${String(error)}`, {
-      type: 'WebhookBackpressureWarning',
-      code: 'WBP_ON_CLOSED_FAILED',
-    });
-  }
-}
-
-function closeServer(
-  server: Exclude<CloseOnSignalsOptions['server'], undefined>,
-  graceMs: number,
-  onClosed: () => void,
-): void {
-  // A connection that was busy when the server closed is kept when it falls idle, and would hold up the end.
-  const sweep = setInterval(() => {
-    server.closeIdleConnections();
-  }, SWEEP_MS);
-  const cut = setTimeout(() => {
-    server.closeAllConnections();
-  }, graceMs);
-  server.close(() => {
-    clearInterval(sweep);
-    clearTimeout(cut);
-    onClosed();
+  return processEnd.add({
+    sources: closables,
+    servers: servers.map((one) => new EndingServer(one)),
+    signals,
+    drainDelayMs,
+    timeoutMs,
+    onClosed,
   });
+}
+
+function isServer(value: unknown): boolean {
+  const { close, prependListener } = (value ?? {}) as Partial<Record<keyof Server, unknown>>;
+  return typeof close === 'function' && typeof prependListener === 'function';
+}
+
+function isSignal(value: unknown): boolean {
+  return typeof value === 'string' && Object.hasOwn(constants.signals, value) && !UNCATCHABLE.has(value);
+}
+
+function wrong(option: string, rule: string, given: unknown): BackpressureError {
+  const shown = inspect(given, { depth: 0, breakLength: Infinity, maxStringLength: 80, maxArrayLength: 3 });
+  return new BackpressureError('ERR_WBP_CLOSE', `${option} must be ${rule}, but was ${shown}.`);
 }

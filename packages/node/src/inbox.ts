@@ -10,7 +10,7 @@ import {
   type InboxRequest,
 } from '@webhook-backpressure/core';
 import { writeRefusal } from './refuse.ts';
-import { attempt } from './with-backpressure.ts';
+import { answeringFailures } from './with-backpressure.ts';
 
 /**
  * A request listener that reads a delivery, verifies it, stores it, answers 202, and works it off later. Only POST and
@@ -31,6 +31,7 @@ export function webhookInbox(
   options: InboxOptions,
 ): ((req: IncomingMessage, res: ServerResponse) => void) & { inbox: Inbox } {
   const inbox = createInbox(options);
+  const attempt = answeringFailures();
   const listener = (req: IncomingMessage, res: ServerResponse): void => {
     attempt(req, res, async () => {
       const answer = isDelivery(req.method ?? '')

@@ -3,6 +3,7 @@ export { Entrance, type Verdict } from './enter.ts';
 export { inboxRequest, webhookInbox } from './inbox.ts';
 export type { ProcessPressureOptions } from './pressure-options.ts';
 export { processPressure, type ProcessPressure, type ProcessReadings } from './process-pressure.ts';
+export { readiness } from './readiness.ts';
 export { nodeReader } from './reader.ts';
 export { boundBody, setHeaders, writeRefusal } from './refuse.ts';
 export { withBackpressure, type RequestListener, type WithBackpressureOptions } from './with-backpressure.ts';

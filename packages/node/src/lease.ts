@@ -18,8 +18,10 @@ export function bind(handling: Handling, socket: Socket, res: ServerResponse, re
     const hasEnded = look(res, 'finished');
     if (isCutOff(res, socket)) handling.cutOff();
     else handling.endResponse(look(res, 'statusCode') >= 500 ? 'failure' : 'success');
-    if (handling.isFollowed) return;
-    if (hasEnded || isClosedHere(socket)) handling.endHandler();
+    // A promise is believed, but not for ever: that of Koa 3 does not settle where the source of a body fails.
+    if (isClosedHere(socket)) handling.endHandler();
+    else if (handling.isFollowed) return;
+    else if (hasEnded) handling.endHandler();
     else endWith(handling, res);
   });
 }
@@ -38,11 +40,14 @@ function isCutOff(res: ServerResponse, socket: Socket): boolean {
  * that can do nothing else for an error in the middle of an answer, does not end the response as well.
  */
 function isClosedHere(socket: Socket): boolean {
-  return (
-    socket.destroyed &&
-    !socket.readableEnded &&
-    !(socket.errored instanceof Error && 'syscall' in socket.errored)
-  );
+  return socket.destroyed && !socket.readableEnded && !SENDER_GONE.has(syscallOf(socket.errored));
+}
+
+/** What the system was doing for a connection when it found out that the other side has gone. */
+const SENDER_GONE = new Set<unknown>(['read', 'write']);
+
+function syscallOf(error: Error | null): unknown {
+  return (error as NodeJS.ErrnoException | null)?.syscall;
 }
 
 /** A response that has closed says no more when it is ended. */

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { BackpressureError } from '@webhook-backpressure/core';
+import { BackpressureError, checkNames } from '@webhook-backpressure/core';
 
 /** The options of {@link processPressure}. `undefined` means absent. */
 export interface ProcessPressureOptions {
@@ -50,17 +50,7 @@ const RULES: Record<keyof PressureSettings, Rule> = {
  * @throws BackpressureError with the code of the first option that is wrong.
  */
 export function resolvePressureOptions(options: ProcessPressureOptions): PressureSettings {
-  const given: unknown = options;
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw new BackpressureError('ERR_WBP_OPTIONS', `options must be an object, but was ${show(given)}.`);
-  }
-  for (const [name, value] of Object.entries(given)) {
-    if (value === undefined || Object.hasOwn(RULES, name)) continue;
-    throw new BackpressureError(
-      'ERR_WBP_UNKNOWN_OPTION',
-      `processPressure has no option ${JSON.stringify(name)}.`,
-    );
-  }
+  checkNames(options, 'options', Object.keys(RULES));
   return {
     maxEventLoopDelayMs: settle('maxEventLoopDelayMs', options),
     maxEventLoopUtilization: settle('maxEventLoopUtilization', options),

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { Clock } from '@webhook-backpressure/core';
 import { PressureLatch, type Level } from './pressure-latch.ts';
 import {
@@ -58,7 +59,7 @@ const unrefClock: WindowClock = {
  *
  * @example
  * ```ts
- * app.use(webhookBackpressure({ pressure: processPressure() }))
+ * app.use('/webhooks', webhookBackpressure({ pressure: processPressure() }))
  * ```
  */
 export function processPressure(options: ProcessPressureOptions = {}): ProcessPressure {
@@ -72,12 +73,16 @@ export function watchPressure(
   clock: WindowClock,
 ): ProcessPressure {
   const watch = new PressureWatch(settings, runtime, clock);
+  // The first request starts it. Its timers would keep that request's async context for as long as they run.
+  const start = AsyncResource.bind(() => {
+    watch.start();
+  });
   let isStarted = false;
   const pressure = (): boolean => {
     if (!isStarted) {
       // Before the start: one that throws must not be tried anew at each delivery.
       isStarted = true;
-      watch.start();
+      start();
     }
     return watch.isPressed;
   };

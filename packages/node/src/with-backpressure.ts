@@ -9,6 +9,7 @@ import {
   type MiddlewareOptions,
 } from '@webhook-backpressure/core';
 import { Entrance, type Verdict } from './enter.ts';
+import { processWarnings } from './failure-warnings.ts';
 import { nodeReader } from './reader.ts';
 import { boundBody, setHeaders, writeRefusal } from './refuse.ts';
 
@@ -54,9 +55,10 @@ export function withBackpressure(
       `withBackpressure takes a request listener first, a function, but was given ${inspect(listener, { depth: 0 })}.`,
     );
   }
-  const { handler } = options;
   const door = createDoor<IncomingMessage, [IncomingMessage, ServerResponse]>(options, nodeReader);
+  const { handler } = options;
   const entrance = new Entrance(door);
+  const attempt = answeringFailures();
 
   const settle = (self: unknown, req: IncomingMessage, res: ServerResponse, verdict: Verdict): unknown => {
     if (verdict === null) return undefined;
@@ -88,7 +90,6 @@ export function withBackpressure(
       ? verdict.then((late) => settle(self, req, res, late))
       : settle(self, req, res, verdict);
   };
-
   function guarded(this: unknown, req: IncomingMessage, res: ServerResponse): void {
     attempt(req, res, () => {
       const skips = door.skips(req);
@@ -118,28 +119,31 @@ function askOnce(res: ServerResponse): () => void {
   };
 }
 
-/** Runs the action; a failure of it is answered with 500. */
-export function attempt(req: IncomingMessage, res: ServerResponse, action: () => unknown): void {
-  try {
-    const result = action();
-    if (result instanceof Promise) {
+/**
+ * Makes what runs an action and answers its failure with 500. Without a framework there is no error path, so each
+ * listener warns its operator, and counts its failures separately.
+ */
+export function answeringFailures(): (
+  req: IncomingMessage,
+  res: ServerResponse,
+  action: () => unknown,
+) => void {
+  const failures = processWarnings('WBP_LISTENER_FAILED');
+  const fail = (req: IncomingMessage, res: ServerResponse, error: unknown): void => {
+    if (!res.headersSent) res.writeHead(500, { 'Content-Length': 0 }).end();
+    // Half an answer is cut off, so that nobody takes it for a whole one; a whole one is left to arrive.
+    else if (!res.writableEnded) res.destroy();
+    failures.note(`${req.method ?? ''} was answered with 500`, error);
+  };
+  return (req, res, action) => {
+    try {
+      const result = action();
+      if (!(result instanceof Promise)) return;
       result.catch((error: unknown) => {
         fail(req, res, error);
       });
+    } catch (error) {
+      fail(req, res, error);
     }
-  } catch (error) {
-    fail(req, res, error);
-  }
-}
-
-/** Without a framework there is no error path: the sender gets a 500, and the operator a warning. */
-function fail(req: IncomingMessage, res: ServerResponse, error: unknown): void {
-  if (!res.headersSent) res.writeHead(500, { 'Content-Length': 0 }).end();
-  // Half an answer is cut off, so that nobody takes it for a whole one; a whole one is left to arrive.
-  else if (!res.writableEnded) res.destroy();
-  process.emitWarning(`${req.method ?? ''} was answered with 500: ${String(error)}`, {
-    type: 'WebhookBackpressureWarning',
-    code: 'WBP_LISTENER_FAILED',
-    ...(error instanceof Error && error.stack !== undefined ? { detail: error.stack } : {}),
-  });
+  };
 }

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { BackpressureError, type BackpressureErrorCode } from '@webhook-backpressure/core';
+import { BackpressureError, checkNames, type BackpressureErrorCode } from '@webhook-backpressure/core';
 
 /** Options of {@link sqliteStore}. */
 export interface SqliteStoreOptions {
@@ -32,6 +32,7 @@ export interface Settings {
   readonly maxFileBytes: number | undefined;
 }
 
+const NAMES: readonly (keyof SqliteStoreOptions)[] = ['path', 'busyTimeoutMs', 'maxFileBytes'];
 const DEFAULT_BUSY_TIMEOUT_MS = 250;
 const MAX_BUSY_TIMEOUT_MS = 60_000;
 /** Another kind of database to SQLite or libsql, and so never a file of this name. */
@@ -39,19 +40,8 @@ const NOT_A_FILE = /^(?::memory:$|(?:file|libsql|https?|wss?):)/i;
 
 /** Checks what users give, whatever the types say. */
 export function settle(options: unknown): Settings {
-  if (typeof options !== 'object' || options === null)
-    throw new BackpressureError('ERR_WBP_OPTIONS', 'The options of sqliteStore must be an object.');
-  const { path, busyTimeoutMs, maxFileBytes, ...unknown } = options as Record<
-    keyof SqliteStoreOptions,
-    unknown
-  >;
-  for (const [name, value] of Object.entries(unknown)) {
-    if (value === undefined) continue;
-    throw new BackpressureError(
-      'ERR_WBP_UNKNOWN_OPTION',
-      `sqliteStore has no option ${JSON.stringify(name)}.`,
-    );
-  }
+  checkNames(options, 'options', NAMES);
+  const { path, busyTimeoutMs, maxFileBytes } = options as Record<keyof SqliteStoreOptions, unknown>;
   if (typeof path !== 'string' || path === '' || path.includes('\0') || NOT_A_FILE.test(path))
     throw new BackpressureError(
       'ERR_WBP_SQLITE_PATH',

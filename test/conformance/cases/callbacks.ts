@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { expectRefusal, REFUSALS } from '../answers.ts';
 import type { SuiteOptions } from '../exchange.ts';
 import { held } from '../held.ts';
@@ -109,9 +109,6 @@ export function callbacks(start: Start): void {
       ));
     it('returns a promise that never settles', () =>
       expectFailure(options(whenBad(valueOf('shop'), () => never)), `${name} must return its value at once`));
-    it('returns what is no key', () =>
-      expectFailure(options(whenBad(valueOf('shop'), () => valueOf(7 as unknown as string))), 'a string'));
-
     it.each([
       ['__proto__', '__proto__'],
       ['constructor', 'constructor'],
@@ -130,6 +127,23 @@ export function callbacks(start: Start): void {
       expect([(await first.reply).status, (await second.reply).status]).toEqual([200, 200]);
     });
   });
+
+  it.each([7, null, ['a'], { a: 1 }])('keyGenerator may return what is no key: %j', async (answer) => {
+    const shown = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+    const receiver = await start({ keyGenerator: () => answer as unknown as string });
+    for (let i = 0; i < 3; i += 1) expect((await receiver.send().reply).status).toBe(200);
+    expect(receiver.handled.map(({ info }) => info?.key)).toEqual(['default', 'default', 'default']);
+    const warnings = [...receiver.errors, ...shown.mock.calls.map(([first]) => first as unknown)].map(String);
+    shown.mockRestore();
+    const warning = expect.stringContaining('keyGenerator must return a string') as string;
+    expect(warnings).toEqual(answer === null ? [] : [warning]);
+  });
+
+  it('delivery returns what is no key', () =>
+    expectFailure(
+      { delivery: whenBad({ key: 'shop' }, () => ({ key: 7 as unknown as string })) },
+      'a string',
+    ));
 
   describe('handler', () => {
     async function full(options: SuiteOptions): Promise<Awaited<ReturnType<Start>>> {

@@ -118,11 +118,15 @@ function readIntake(value: unknown): ScenarioIntake {
     createIntake(Object.assign({ clock: manualClock() }, value));
   } catch (error) {
     if (!(error instanceof BackpressureError)) throw error;
-    throw new ScenarioError(
-      error.message.replace(/^(options )?/, (start) => (start === '' ? 'intake.' : 'intake ')),
-    );
+    throw new ScenarioError(inIntake(error.message));
   }
   return value;
+}
+
+/** A message about an option, as one about a field of the scenario. */
+function inIntake(message: string): string {
+  if (message.startsWith('Unknown option ')) return `intake: ${message}`;
+  return message.startsWith('options ') ? message.replace('options', 'intake') : `intake.${message}`;
 }
 
 function readService(fields: Fields): Service {

@@ -1,5 +1,6 @@
-import { checkInteger, checkNames, checkNumber, checkOneOf, DAY_MS, isRecord } from '../checks.ts';
+import { checkInteger, checkNumber, checkOneOf, DAY_MS, isRecord } from '../checks.ts';
 import { invalid } from '../errors.ts';
+import { checkNames, checkObject } from '../names.ts';
 import {
   resolveOptions,
   updateSettings,
@@ -38,12 +39,12 @@ const DEFAULTS: Omit<InboxSettings, 'intake' | 'longestWaitMs'> = {
   maxBytes: 1024 * 1024 * 1024,
   retentionMs: 604_800_000,
 };
-const RETRY = new Set(Object.keys(DEFAULTS.retry));
-const OWN_TUNABLE = new Set(Object.keys(DEFAULTS));
-const OWN = new Set([
+const RETRY = Object.keys(DEFAULTS.retry);
+const OWN_TUNABLE = Object.keys(DEFAULTS);
+const OWN = [
   ...OWN_TUNABLE,
   ...['store', 'process', 'verify', 'id', 'keyGenerator', 'handshake', 'onDead', 'senders', 'wallClock'],
-]);
+];
 const CALLBACKS = ['id', 'keyGenerator', 'handshake', 'onDead'] as const;
 const STORE_CALLS: readonly (keyof InboxStore)[] = [
   'open',
@@ -72,8 +73,7 @@ export function resolveInboxOptions(options: InboxOptions): {
   settings: InboxSettings;
   fixtures: InboxFixtures;
 } {
-  const given: unknown = options;
-  if (!isRecord(given)) throw invalid('ERR_WBP_OPTIONS', 'options', 'an object', options);
+  checkObject(options, 'options');
   const { store, process, verify, id, keyGenerator, handshake, onDead, wallClock = Date.now } = options;
   const others = without(options, OWN);
   const { overflow, retry, maxBodyBytes, maxBytes, retentionMs } = options;
@@ -92,7 +92,7 @@ export function resolveInboxOptions(options: InboxOptions): {
   }
   if (typeof wallClock !== 'function') throw invalid('ERR_WBP_CLOCK', 'wallClock', 'a function', wallClock);
   const { capacity = DEFAULT_CAPACITY, maxWaitMs } = options;
-  const { dryRun, isPressed, clock, random, ...intake } = resolveOptions({ ...others, capacity });
+  const { dryRun, isPressed, clock, random, ...intake } = resolveOptions({ ...others, capacity }, OWN);
   const own = { overflow, retry, maxBodyBytes, maxBytes, retentionMs };
   const settings = settle({ ...DEFAULTS, intake, longestWaitMs: maxWaitMs ?? Infinity }, own);
   return { settings, fixtures: { dryRun, isPressed, clock, random, wallClock } };
@@ -104,10 +104,9 @@ export function resolveInboxOptions(options: InboxOptions): {
  * @throws BackpressureError with the code of the first option that is wrong.
  */
 export function updateInboxSettings(current: InboxSettings, changes: InboxTunable): InboxSettings {
-  const given: unknown = changes;
-  if (!isRecord(given)) throw invalid('ERR_WBP_OPTIONS', 'update', 'an object', changes);
+  checkObject(changes, 'update');
   const { overflow, retry, maxBodyBytes, maxBytes, retentionMs, maxWaitMs } = changes;
-  const intake = updateSettings(current.intake, without(changes, OWN_TUNABLE));
+  const intake = updateSettings(current.intake, without(changes, OWN_TUNABLE), OWN_TUNABLE);
   const longestWaitMs = maxWaitMs ?? current.longestWaitMs;
   return settle(
     { ...current, intake, longestWaitMs },
@@ -147,14 +146,14 @@ function retrySettings(
   given: RetryOptions | undefined,
 ): InboxSettings['retry'] {
   if (given === undefined) return base;
-  checkNames(given, 'retry', (name) => RETRY.has(name), 'ERR_WBP_RETRY');
+  checkNames(given, 'retry', RETRY, 'ERR_WBP_RETRY');
   const { attempts = base.attempts, firstDelayMs = base.firstDelayMs, maxDelayMs = base.maxDelayMs } = given;
   return { attempts, firstDelayMs, maxDelayMs };
 }
 
 /** The options that an intake has too. */
-function without(options: InboxTunable, names: ReadonlySet<string>): IntakeOptions {
-  return Object.fromEntries(Object.entries(options).filter(([name]) => !names.has(name)));
+function without(options: InboxTunable, names: readonly string[]): IntakeOptions {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => !names.includes(name)));
 }
 
 function checkStore(store: unknown): void {

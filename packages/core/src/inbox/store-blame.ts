@@ -1,4 +1,4 @@
-import { BackpressureError } from '../errors.ts';
+import { BackpressureError, thrownText } from '../errors.ts';
 
 /**
  * Whose fault it is that a call of the store has failed.
@@ -17,7 +17,7 @@ export function blameOf(error: unknown): Blame {
 /** What a delivery is refused with when the store has kept all that were with it. */
 export function valueError(error: unknown): BackpressureError {
   if (error instanceof BackpressureError) return error;
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = error instanceof Error ? error.message : thrownText(error);
   return new BackpressureError('ERR_WBP_STORE_VALUE', `The store cannot keep a delivery: ${reason}`, {
     cause: error,
   });

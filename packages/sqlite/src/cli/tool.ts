@@ -1,5 +1,5 @@
 import { statSync, type Stats } from 'node:fs';
-import { BackpressureError } from '@webhook-backpressure/core';
+import { BackpressureError, thrownText } from '@webhook-backpressure/core';
 import type { Connection } from '../connection.ts';
 import { changeInboxFile, readInboxFile } from '../inbox-file.ts';
 import { settle, type Settings } from '../options.ts';
@@ -84,6 +84,6 @@ function lookAt(path: string): Stats | undefined {
 
 /** Whatever went wrong, who typed the command wants to know that, and not where. */
 function lineOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = error instanceof Error ? error.message : thrownText(error);
   return text.split('\n')[0] ?? '';
 }

@@ -1,0 +1,144 @@
+import { constants } from 'node:os';
+import {
+  beginDraining,
+  isProbed,
+  thrownText,
+  type Closable,
+  type CloseReport,
+} from '@webhook-backpressure/core';
+import type { EndingServer } from './ending-server.ts';
+
+/** What one call of `closeOnSignals` has asked for. */
+export interface Closing {
+  readonly sources: readonly Closable[];
+  readonly servers: readonly EndingServer[];
+  readonly signals: readonly NodeJS.Signals[];
+  readonly drainDelayMs: number | undefined;
+  readonly timeoutMs: number;
+  readonly onClosed: ((report: CloseReport, source: Closable) => unknown) | undefined;
+}
+
+/** Long enough for a probe every second or two to fail twice. */
+const PROBED_DRAIN_MS = 5000;
+/** For refusals on their way, and for requests that were skipped and came late. */
+const LEAST_GRACE_MS = 2000;
+/** The number of the process that a container starts with. */
+const FIRST_PROCESS = 1;
+
+/**
+ * The end of this process, which all calls of `closeOnSignals` share: the process ends once, after everything that
+ * any of them was given has closed.
+ */
+class ProcessEnd {
+  readonly #calls = new Set<Closing>();
+  readonly #closing: Promise<void>[] = [];
+  #signals: ReadonlySet<NodeJS.Signals> = new Set();
+  #phase: 'running' | 'draining' | 'closing' = 'running';
+
+  /** Returns what takes the call back, as long as no signal has come. */
+  add(call: Closing): () => void {
+    this.#calls.add(call);
+    // A start that was still going on when the signal came.
+    if (this.#phase === 'closing') this.#closing.push(closeSources(call));
+    this.#listen();
+    return () => {
+      if (this.#phase !== 'running' || !this.#calls.delete(call)) return;
+      for (const server of call.servers) server.release();
+      this.#listen();
+    };
+  }
+
+  /** Listens to the signals that any call has named, and to no others. */
+  #listen(): void {
+    // While it ends, the system ends it at a second signal, also when its event loop is blocked; but not the first
+    // process.
+    const isNeeded = this.#phase === 'running' || process.pid === FIRST_PROCESS;
+    const named = new Set(isNeeded ? [...this.#calls].flatMap(({ signals }) => signals) : []);
+    for (const signal of this.#signals) if (!named.has(signal)) process.off(signal, this.#onSignal);
+    for (const signal of named) if (!this.#signals.has(signal)) process.on(signal, this.#onSignal);
+    this.#signals = named;
+  }
+
+  readonly #onSignal = (signal: NodeJS.Signals): void => {
+    if (this.#phase !== 'running') {
+      endBy(signal);
+      return;
+    }
+    this.#phase = 'draining';
+    this.#listen();
+    void this.#end(signal);
+  };
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
+    await this.#drain();
+    this.#phase = 'closing';
+    const closesAtMs = performance.now();
+    for (const call of this.#calls) this.#closing.push(closeSources(call));
+    // One that a call adds meanwhile is waited for too.
+    for (const closing of this.#closing) await closing;
+    const calls = [...this.#calls];
+    const endsAtMs = closesAtMs + Math.max(...calls.map(({ timeoutMs }) => timeoutMs));
+    const graceMs = Math.max(LEAST_GRACE_MS, endsAtMs - performance.now());
+    // Not before: another call's deliveries may come through the same server.
+    await Promise.all(calls.flatMap(({ servers }) => servers).map((server) => server.close(graceMs)));
+    endBy(signal);
+  }
+
+  /** Not ready, and still accepting, until load balancers have noticed. */
+  async #drain(): Promise<void> {
+    const calls = [...this.#calls];
+    const delayMs = Math.max(...calls.map(drainDelayOf));
+    for (const { servers } of calls) for (const server of servers) server.announce();
+    if (delayMs === 0) return;
+    for (const { sources } of calls) sources.forEach(beginDraining);
+    await new Promise((resolve) => setTimeout(resolve, delayMs));
+  }
+}
+
+export const processEnd: ProcessEnd = new ProcessEnd();
+
+function drainDelayOf({ drainDelayMs, sources }: Closing): number {
+  return drainDelayMs ?? (sources.some(isProbed) ? PROBED_DRAIN_MS : 0);
+}
+
+/** Never rejects: what fails must keep neither the others nor the servers from closing. */
+async function closeSources({ sources, timeoutMs, onClosed }: Closing): Promise<void> {
+  const close = async (source: Closable): Promise<void> => {
+    const report = await source.close({ timeoutMs });
+    tell(onClosed, report, source);
+  };
+  await Promise.all(
+    sources.map((source) =>
+      close(source).catch((error: unknown) => {
+        warn('WBP_CLOSE_FAILED', 'close failed', error);
+      }),
+    ),
+  );
+}
+
+function tell(onClosed: Closing['onClosed'], report: CloseReport, source: Closable): void {
+  const failed = (error: unknown): void => {
+    warn('WBP_ON_CLOSED_FAILED', 'onClosed failed', error);
+  };
+  try {
+    const result = onClosed?.(report, source);
+    if (result instanceof Promise) result.catch(failed);
+  } catch (error) {
+    failed(error);
+  }
+}
+
+function warn(code: string, what: string, error: unknown): void {
+  process.emitWarning(`${what}: ${thrownText(error)}`, { type: 'WebhookBackpressureWarning', code });
+}
+
+/**
+ * The system drops a signal for the first process of a container unless that handles it, and another listener would
+ * take the signal for a second one, and keep the process alive.
+ */
+function endBy(signal: NodeJS.Signals): void {
+  if (process.pid === FIRST_PROCESS || process.listenerCount(signal) > 0) {
+    process.exit(128 + constants.signals[signal]);
+  }
+  process.kill(process.pid, signal);
+}

@@ -1,0 +1,114 @@
+import { createInbox, createIntake, memoryStore, type InboxOptions } from '@webhook-backpressure/core';
+import { webhookBackpressure as forExpress } from '@webhook-backpressure/express';
+import { webhookBackpressure as forHono } from '@webhook-backpressure/hono';
+import { webhookBackpressure as forKoa } from '@webhook-backpressure/koa';
+import { withBackpressure } from '@webhook-backpressure/node';
+import { sqliteStore } from '@webhook-backpressure/sqlite';
+import { Hono } from 'hono';
+import { describe, expect, it } from 'vitest';
+
+function messageOf(action: () => unknown): string {
+  try {
+    action();
+  } catch (error) {
+    return (error as Error).message;
+  }
+  throw new Error('nothing was thrown');
+}
+
+/** A suggestion is for whoever mistyped a name, so the options are not what the types allow. */
+function intake(options: object): () => unknown {
+  return () => createIntake(options);
+}
+
+describe('an unknown option', () => {
+  it.each<[string, () => unknown, string]>([
+    [
+      'a letter left out',
+      intake({ concurency: 5 }),
+      'Unknown option "concurency". Did you mean "concurrency"?',
+    ],
+    ['letters swapped', intake({ capactiy: 5 }), 'Did you mean "capacity"?'],
+    ['another case', intake({ maxwaitms: 5 }), 'Did you mean "maxWaitMs"?'],
+    ['the unit left out', intake({ maxWait: 5 }), 'Did you mean "maxWaitMs"?'],
+    [
+      'of a nested object',
+      intake({ retryAfter: { maxSecond: 5 } }),
+      'of retryAfter. Did you mean "maxSeconds"?',
+    ],
+    ['of a range', intake({ drainRate: { min: 1, max: 2, targetP99: 5 } }), 'Did you mean "targetP99Ms"?'],
+    [
+      'of an update',
+      () => {
+        createIntake().update({ capasity: 5 } as object);
+      },
+      'of update. Did you mean "capacity"?',
+    ],
+    [
+      'of the middleware',
+      () => forExpress({ keyGenrator: () => '' } as object),
+      'Did you mean "keyGenerator"?',
+    ],
+    [
+      'of an inbox',
+      () =>
+        createInbox({ store: memoryStore(), process: () => 0, verify: false, retentionM: 5 } as InboxOptions),
+      'Did you mean "retentionMs"?',
+    ],
+    [
+      'of the SQLite store',
+      () => sqliteStore({ path: 'x', busyTimeout: 5 } as never),
+      'Did you mean "busyTimeoutMs"?',
+    ],
+  ])('is answered with the nearest known one: %s', (_case, action, words) => {
+    expect(messageOf(action)).toContain(words);
+  });
+
+  it('is answered with all names when none is near', () => {
+    expect(messageOf(intake({ retryAfter: { banana: 5 } }))).toBe(
+      'Unknown option "banana" of retryAfter. (known: strategy, minSeconds, maxSeconds) ' +
+        '(ERR_WBP_UNKNOWN_OPTION, see docs/errors.md#err_wbp_unknown_option)',
+    );
+    expect(messageOf(intake({ ['concurrency'.repeat(1000)]: 5 }))).not.toContain('Did you mean');
+  });
+
+  it('may be named like a member of every object', () => {
+    expect(messageOf(intake(JSON.parse('{"__proto__":5}') as object))).toContain(
+      'Unknown option "__proto__"',
+    );
+    expect(messageOf(intake({ constructor: 5 }))).toContain('Unknown option "constructor"');
+  });
+});
+
+describe('options that are none', () => {
+  const makers: [string, (options: never) => unknown][] = [
+    ['Express', forExpress],
+    ['Koa', forKoa],
+    ['Hono', forHono],
+    ['node:http', (options) => withBackpressure(() => undefined, options)],
+    ['an intake', createIntake],
+    ['an inbox', createInbox],
+  ];
+
+  it.each(makers)('null: %s', (_name, make) => {
+    expect(messageOf(() => make(null as never))).toMatch(/^options must be an object, but was null\./);
+  });
+
+  it.each(makers)(
+    'the request of a framework, when the function was mounted uncalled: %s',
+    async (_name, make) => {
+      const hint = 'call the function where you mount it';
+      const node = Object.create({ headers: {}, method: 'POST' }) as never;
+      expect(messageOf(() => make(node))).toContain(hint);
+      expect(messageOf(() => make({ req: {}, res: {} } as never))).toContain(hint);
+      const app = new Hono();
+      let message = '';
+      app.all('/', (c) => {
+        message = messageOf(() => make(c as never));
+        return c.body(null);
+      });
+      await app.request('/');
+      expect(message).toContain(hint);
+    },
+  );
+});
