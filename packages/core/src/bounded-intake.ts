@@ -68,7 +68,7 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
     if (shed.size > 0 && shed.has(key)) return this.#refuse('shed', delivery, key, now);
     const isPressed = this.#fixtures.isPressed();
     const mayStart = !isPressed || this.#isEntitled(delivery, key, now);
-    if (mayStart && this.#dispatcher.isIdle(now)) return this.#startAtOnce(delivery, key, now);
+    if (mayStart && this.#dispatcher.isIdle(key, now)) return this.#startAtOnce(delivery, key, now);
 
     const isHandshake = delivery.handshake === true && this.#handshakes.tryBegin(now);
     const isEntitled = isHandshake || this.#isEntitled(delivery, key, now);
@@ -178,7 +178,7 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
     this.#retryAfter.redeem(key, delivery);
     const place = new Place(this, delivery, key, now, 0);
     this.ledger.admitted += 1;
-    this.#dispatcher.start(place, now, false);
+    this.#dispatcher.startNow(place, now);
     return place;
   }
 
@@ -198,14 +198,14 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
       const answer = this.#reserve.ask(key, isEntitled, now, this.#settings.maxWaitMs);
       if (answer !== 'open') return answer;
     }
-    return this.#waitsTooLong(delivery, now) ? 'wait' : null;
+    return this.#waitsTooLong(delivery, key, now) ? 'wait' : null;
   }
 
   /** Whether the predicted wait is longer than the delivery's sender waits. */
-  #waitsTooLong({ maxWaitMs }: Delivery, now: number): boolean {
+  #waitsTooLong({ maxWaitMs }: Delivery, key: string, now: number): boolean {
     if (maxWaitMs === undefined) return false;
     const rate = this.#dispatcher.drainRate(now);
-    return rate !== null && ((this.#dispatcher.queue.size + 1) / rate) * 1000 > maxWaitMs;
+    return rate !== null && this.#dispatcher.shares.waitMs(key, rate) > maxWaitMs;
   }
 
   #enqueue(delivery: Delivery, key: string, isEntitled: boolean, now: number): Place {
@@ -231,7 +231,7 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
     const canDisplace =
       this.#settings.overflow === 'drop-oldest' && (reason === 'shedding' || reason === 'full');
     if (!canDisplace) return this.#refuse(reason, delivery, key, now);
-    if (this.#waitsTooLong(delivery, now)) return this.#refuse('wait', delivery, key, now);
+    if (this.#waitsTooLong(delivery, key, now)) return this.#refuse('wait', delivery, key, now);
     const { queue } = this.#dispatcher;
     const { size } = queue;
     if (size >= this.#gate.high) {

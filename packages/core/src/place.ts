@@ -4,6 +4,7 @@ import type { Outcome } from './events.ts';
 import type { Line, Queued } from './fair-queue.ts';
 import type { Refusal } from './refusal.ts';
 import type { ReservePlace } from './reserve.ts';
+import type { Account } from './worker-time.ts';
 
 /** A delivery that was let in: it has its permit, or waits for it. */
 export interface Admission {
@@ -65,6 +66,8 @@ export class Place implements Admission, Permit, Queued<Place>, Timed<Place> {
   stalledAtStartMs!: number;
   reserve: ReservePlace = 'none';
   isHandshake = false;
+  /** What its worker is charged to. */
+  account: Account | null = null;
 
   line: Line<Place> | null = null;
   ahead: Place | null = null;

@@ -1,0 +1,196 @@
+import type { Payer } from './fair-queue.ts';
+import { DEAREST } from './turns.ts';
+
+/** A key's mean is that of about so many of its last deliveries; what a turn really took is settled afterwards. */
+const KEY_MEMORY = 16;
+/** Likewise the mean of all. It is the unit of costs: were it quick, a dear turn would be reckoned in another. */
+const MEMORY = 1000;
+/** What was held fades in so many milliseconds: long enough to hold a slow handler, short enough to be forgiven. */
+const FADING_MS = 10_000;
+/** Idle keys that are remembered: those that had two deliveries handled, one after another … */
+const KNOWN_KEYS = 800;
+/** … and those that have had one. Whoever invents keys fills only these. */
+const NEW_KEYS = 200;
+
+/** Worker time held lately: a second of one worker counts as 1000 at first, and fades. */
+class Meter {
+  /** Workers held now. */
+  active = 0;
+  #heldMs = 0;
+  #countedMs = 0;
+
+  change(by: number, nowMs: number): void {
+    this.#count(nowMs);
+    this.active += by;
+  }
+
+  heldMs(nowMs: number): number {
+    this.#count(nowMs);
+    return this.#heldMs;
+  }
+
+  #count(nowMs: number): void {
+    const elapsedMs = nowMs - this.#countedMs;
+    if (elapsedMs <= 0) return;
+    const kept = Math.exp(-elapsedMs / FADING_MS);
+    this.#heldMs = this.#heldMs * kept + this.active * FADING_MS * (1 - kept);
+    this.#countedMs = nowMs;
+  }
+}
+
+/** A mean of the last handling times. */
+class Mean {
+  ms = 0;
+  samples = 0;
+  readonly #memory: number;
+
+  constructor(memory: number) {
+    this.#memory = memory;
+  }
+
+  learn(tookMs: number): void {
+    if (this.samples < this.#memory) this.samples += 1;
+    this.ms += (tookMs - this.ms) / this.samples;
+  }
+}
+
+/** What a key has cost in worker time. */
+export class Account implements Payer {
+  readonly key: string;
+  readonly meter: Meter = new Meter();
+  readonly mean: Mean = new Mean(KEY_MEMORY);
+  paidTo = 0;
+  /** What has been charged for the deliveries that are being handled. */
+  charged = 0;
+  list: Accounts | null = null;
+  previous: Account | null = null;
+  next: Account | null = null;
+  readonly #all: Mean;
+
+  constructor(key: string, all: Mean) {
+    this.key = key;
+    this.#all = all;
+  }
+
+  /** The mean of its handling times as a multiple of everybody's; 1 while it is not known. */
+  get cost(): number {
+    return this.mean.samples === 0 ? 1 : costOf(this.mean.ms, this.#all);
+  }
+}
+
+/** Accounts in the order in which they joined. */
+class Accounts {
+  size = 0;
+  first: Account | null = null;
+  #last: Account | null = null;
+
+  add(account: Account): void {
+    account.list = this;
+    account.previous = this.#last;
+    if (this.#last === null) this.first = account;
+    else this.#last.next = account;
+    this.#last = account;
+    this.size += 1;
+  }
+
+  remove(account: Account): void {
+    if (account.previous === null) this.first = account.next;
+    else account.previous.next = account.next;
+    if (account.next === null) this.#last = account.previous;
+    else account.next.previous = account.previous;
+    account.list = account.previous = account.next = null;
+    this.size -= 1;
+  }
+}
+
+/**
+ * The worker time of each key: how long its deliveries take, and how much of the workers' time they have held lately.
+ *
+ * Keys that hold workers are all known, and there are no more of them than workers. Of the others 1,000 are
+ * remembered, those that were handled last; of these 200 are kept for keys of which one delivery has been handled, so
+ * that 100,000 invented keys push out one another and not those that come again and again.
+ */
+export class WorkerTime {
+  readonly #byKey = new Map<string, Account>();
+  readonly #busy = new Accounts();
+  readonly #known = new Accounts();
+  readonly #new = new Accounts();
+  readonly #all = new Meter();
+  readonly #mean = new Mean(MEMORY);
+  /** Most deliveries are of the key that came before. */
+  #latest: Account | undefined;
+
+  /** What a delivery takes as far as is known, in milliseconds: the mean of all, or what those that run have had. */
+  usualMs(nowMs: number): number {
+    return this.#mean.ms || this.#all.heldMs(nowMs) / this.#all.active || 1;
+  }
+
+  readonly of = (key: string): Account | undefined => {
+    const latest = this.#latest;
+    if (latest?.key === key && latest.list !== null) return latest;
+    return this.#byKey.get(key);
+  };
+
+  /** Accounts of the keys that hold workers now. */
+  *busy(): IterableIterator<Account> {
+    for (let account = this.#busy.first; account !== null; account = account.next) yield account;
+  }
+
+  /** Worker time that all have held lately, in milliseconds. */
+  heldMs(nowMs: number): number {
+    return this.#all.heldMs(nowMs);
+  }
+
+  /** A delivery of the key gets a worker. */
+  take(key: string, nowMs: number): Account {
+    let account = this.of(key);
+    if (account === undefined) {
+      account = new Account(key, this.#mean);
+      this.#byKey.set(key, account);
+    }
+    this.#latest = account;
+    if (account.list !== this.#busy) {
+      account.list?.remove(account);
+      this.#busy.add(account);
+    }
+    account.charged += account.cost;
+    account.meter.change(1, nowMs);
+    this.#all.change(1, nowMs);
+    return account;
+  }
+
+  /**
+   * It gives the worker back. Returns what it has cost beyond what was charged, less than nothing if it was less.
+   *
+   * @param teaches - whether it ended by itself, so that its handling time says how long such a delivery takes.
+   */
+  give(account: Account, nowMs: number, tookMs: number, teaches: boolean): number {
+    const charged = account.charged / account.meter.active;
+    account.charged -= charged;
+    account.meter.change(-1, nowMs);
+    this.#all.change(-1, nowMs);
+    if (teaches) {
+      account.mean.learn(tookMs);
+      this.#mean.learn(tookMs);
+    }
+    if (account.meter.active === 0) this.#rest(account);
+    return costOf(tookMs, this.#mean) - charged;
+  }
+
+  #rest(account: Account): void {
+    account.charged = 0;
+    this.#busy.remove(account);
+    const isKnown = account.mean.samples > 1;
+    const list = isKnown ? this.#known : this.#new;
+    list.add(account);
+    if (list.size <= (isKnown ? KNOWN_KEYS : NEW_KEYS)) return;
+    const forgotten = list.first as Account;
+    list.remove(forgotten);
+    this.#byKey.delete(forgotten.key);
+  }
+}
+
+/** A handling time as a multiple of the mean of all, so bounded that no key can be starved by it, nor take all turns. */
+function costOf(tookMs: number, { ms }: Mean): number {
+  return ms > 0 ? Math.min(DEAREST, Math.max(1 / DEAREST, tookMs / ms)) : 1;
+}
