@@ -154,15 +154,17 @@ export class FairQueue<T extends Queued<T>> {
     payer.paidTo = this.#turns.within(this.#turns.now + payer.cost);
   }
 
-  /** Charges a key what its turns have cost beyond what was taken for them; less than nothing gives it back. */
+  /**
+   * Charges a key that still waits what its turns have cost beyond what was taken for them; less than nothing gives it
+   * back. Where no other key waits, nobody has lost anything; where the key itself has nothing waiting it takes less than
+   * it might, and one long handling is no reason to let its next delivery wait for rounds.
+   */
   correct(key: string, payer: Payer, cost: number): void {
     const line = this.#lines.get(key);
-    // While no other key waits, nobody has lost anything by it.
-    if (this.#lines.size === (line === undefined ? 0 : 1)) return;
-    payer.paidTo = this.#turns.within(payer.paidTo + cost);
-    if (line === undefined) return;
+    if (line === undefined || this.#lines.size === 1) return;
     if (line.isParked) line.turn += cost;
     else this.#turns.shift(line, line.turn + cost);
+    payer.paidTo = line.turn;
   }
 
   /** Takes the line of a key out of the turns, if it has one. */

@@ -3,6 +3,11 @@ import { DEAREST } from './turns.ts';
 
 /** A key's mean is that of about so many of its last deliveries; what a turn really took is settled afterwards. */
 const KEY_MEMORY = 16;
+/**
+ * By chance alone the mean of so few is often off by a third. Up to this factor from the mean of all, a turn costs 1, so
+ * that keys whose handlers are alike come in turn.
+ */
+const ALIKE = 2;
 /** Likewise the mean of all. It is the unit of costs: were it quick, a dear turn would be reckoned in another. */
 const MEMORY = 1000;
 /** What was held fades in so many milliseconds: long enough to hold a slow handler, short enough to be forgiven. */
@@ -72,9 +77,11 @@ export class Account implements Payer {
     this.#all = all;
   }
 
-  /** The mean of its handling times as a multiple of everybody's; 1 while it is not known. */
+  /** The mean of its handling times as a multiple of everybody's; 1 while it is not known, or much the same. */
   get cost(): number {
-    return this.mean.samples === 0 ? 1 : costOf(this.mean.ms, this.#all);
+    if (this.mean.samples === 0) return 1;
+    const cost = costOf(this.mean.ms, this.#all);
+    return cost < ALIKE && cost > 1 / ALIKE ? 1 : cost;
   }
 }
 
