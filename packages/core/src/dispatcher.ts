@@ -10,6 +10,7 @@ import type { Fixtures, Settings } from './options.ts';
 import { Pacer } from './pacer.ts';
 import type { Place } from './place.ts';
 import type { Refusal } from './refusal.ts';
+import { TooLate } from './too-late.ts';
 import { WorkerPool } from './worker-pool.ts';
 
 /** What the dispatcher asks of the intake around it. */
@@ -49,6 +50,7 @@ export class Dispatcher {
   readonly #limits: Limits;
   readonly #pool: WorkerPool;
   readonly #deadlines: Deadlines<Place>;
+  readonly #tooLate: TooLate<Place>;
   readonly #paceAlarm: Alarm;
   #pacer: Pacer;
   #isStalled = false;
@@ -61,6 +63,7 @@ export class Dispatcher {
     this.#pool = new WorkerPool(this.#limits.concurrency);
     this.shares = new FairShares<Place>(workersPerKey(options, this.#pool.size));
     this.queue = this.shares.queue;
+    this.#tooLate = new TooLate<Place>(this.queue);
     this.#pacer = new Pacer(this.#limits.rate);
     this.#paceAlarm = new Alarm(options.clock, this.#startPaced);
     this.#deadlines = new Deadlines<Place>(options.clock, () => around.now(), this.#expire, this.#watch);
@@ -264,10 +267,24 @@ export class Dispatcher {
 
   readonly #watch = (now: number): void => {
     this.#around.step(now);
+    this.#refuseLate(now);
     if (this.#isStalled || !this.drain.isStalled(now)) return;
     this.#isStalled = true;
     this.#around.listeners.emit(now, { type: 'stalled', gapMs: this.drain.gapMs(now) });
   };
+
+  /** Refuses some of those that cannot start in time, since the drain rate is known, or has fallen. */
+  #refuseLate(now: number): void {
+    const workers = this.#pool.size;
+    const sureRate = this.drain.sureRate(workers);
+    // While the workers stand still nobody knows what can be done in time.
+    if (this.queue.size === 0 || sureRate === null || this.drain.gapFactor(now, workers) > 1) return;
+    const perMs = Math.min(sureRate, this.#pacer.rate ?? Infinity) / 1000;
+    const rate = { perMs, scale: this.shares.scale, share: this.shares.shareOf(workers) };
+    this.#tooLate.step(now, rate, (place) => {
+      this.withdraw(place, 'expired', now);
+    });
+  }
 
   #applyLimits(): void {
     const { concurrency, rate } = this.#limits;

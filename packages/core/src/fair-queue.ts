@@ -184,18 +184,18 @@ export class FairQueue<T extends Queued<T>> {
   }
 
   /**
-   * In how many turns at the usual cost a delivery of `key` that joined now would have its own: its key's turns, and for
-   * each of these one of every other key; or everybody's, if that is less.
+   * How many deliveries are handled until one of `key` that joined now has its turn, itself counted: for each turn of its
+   * key one of every other key, or all that wait if these are less.
+   *
+   * @param scale - how many deliveries a turn at the usual cost is.
    */
-  turnsUntil(key: string): number {
+  turnsUntil(key: string, scale = 1): number {
     const line = this.#lines.get(key);
-    if (line === undefined) {
-      const turn = this.#firstTurn(this.#payerOf(key)) - this.#turns.now;
-      return Math.min(this.size + 1, Math.max(1, turn * (this.keys + 1)));
-    }
-    const { size, cost, turn } = line;
-    const first = Math.max(Math.min(1, cost), turn - this.#turns.now);
-    return Math.min(this.size + 1, Math.max(1, (first + size * cost) * this.keys));
+    const keys = line === undefined ? this.keys + 1 : this.keys;
+    const cost = line?.cost ?? 1;
+    const next = (line?.turn ?? this.#firstTurn(this.#payerOf(key))) - this.#turns.now;
+    const turns = line === undefined ? next : Math.max(next, Math.min(1, cost)) + line.size * cost;
+    return Math.min(this.size + 1, Math.max(1, turns * keys * scale));
   }
 
   /** Takes a delivery out, wherever it stands. It must be in this queue. */

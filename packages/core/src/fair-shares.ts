@@ -20,6 +20,11 @@ export class FairShares<T extends Sharing<T>> {
     this.#most = most;
   }
 
+  /** The part of so many workers that one key may have. */
+  shareOf(workers: number): number {
+    return Math.min(1, this.#most / workers);
+  }
+
   /** Takes another limit. Only keys that hold workers can be at one. */
   limit(most: number): void {
     if (most === this.#most) return;
@@ -60,12 +65,22 @@ export class FairShares<T extends Sharing<T>> {
     if (account.meter.active < this.#most) this.queue.unpark(account.key);
   }
 
+  /** What a turn at the usual cost takes now, as a multiple of a delivery. */
+  get scale(): number {
+    return this.#time.scale;
+  }
+
+  /** How many deliveries are handled until one of `key` that joined now has its turn, itself counted. */
+  turnsUntil(key: string): number {
+    return this.queue.turnsUntil(key, this.#time.scale);
+  }
+
   /**
    * How long a delivery of `key` that joined now would wait, in milliseconds: until its turn at the drain rate, and, if
    * its key may have only so many workers, until these have come to it.
    */
   waitMs(key: string, drainRate: number): number {
-    const waitMs = (this.queue.turnsUntil(key) / drainRate) * 1000;
+    const waitMs = (this.turnsUntil(key) / drainRate) * 1000;
     const account = this.#most === Infinity ? undefined : this.#time.of(key);
     if (account === undefined) return waitMs;
     const before = (this.queue.lineOf(key)?.size ?? 0) + account.meter.active + 1 - this.#most;

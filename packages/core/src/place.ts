@@ -99,6 +99,10 @@ export class Place implements Admission, Permit, Queued<Place>, Timed<Place> {
     return this.admittedAtMs + this.maxWaitMs;
   }
 
+  get isRepeated(): boolean {
+    return this.delivery.retries !== false;
+  }
+
   get permit(): Permit | Promise<Permit | Refusal> {
     return this.#wait ?? this;
   }

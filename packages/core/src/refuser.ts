@@ -49,7 +49,7 @@ export class Refuser {
     const fixed = delivery.statusCode ?? settings.statusCode;
     const isCause = (): boolean => dispatcher.shares.isCause(key, now);
     const status = fixed === 'auto' ? statusOf(reason, key, isCause) : fixed;
-    const turns = maxWaitMs === undefined ? undefined : dispatcher.queue.turnsUntil(key);
+    const turns = maxWaitMs === undefined ? undefined : dispatcher.shares.turnsUntil(key);
     const refused = { key, id: keptIdOf(delivery), maxWaitMs, turns, habit: profile?.retryAfter };
     const seconds = retryAfter.seconds(reason, refused, this.#situation(now), settings.retryAfter);
     return createRefusal(reason, status, seconds, profile?.retryAfter);

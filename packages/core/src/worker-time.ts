@@ -10,6 +10,8 @@ const KEY_MEMORY = 16;
 const ALIKE = 2;
 /** Likewise the mean of all. It is the unit of costs: were it quick, a dear turn would be reckoned in another. */
 const MEMORY = 1000;
+/** And of the last ones: where handlers have become slower or faster, costs are still reckoned in what was usual. */
+const RECENT = 64;
 /** What was held fades in so many milliseconds: long enough to hold a slow handler, short enough to be forgiven. */
 const FADING_MS = 10_000;
 /** Idle keys that are remembered: those that had two deliveries handled, one after another … */
@@ -80,8 +82,7 @@ export class Account implements Payer {
   /** The mean of its handling times as a multiple of everybody's; 1 while it is not known, or much the same. */
   get cost(): number {
     if (this.mean.samples === 0) return 1;
-    const cost = costOf(this.mean.ms, this.#all);
-    return cost < ALIKE && cost > 1 / ALIKE ? 1 : cost;
+    return alike(costOf(this.mean.ms, this.#all));
   }
 }
 
@@ -124,12 +125,18 @@ export class WorkerTime {
   readonly #new = new Accounts();
   readonly #all = new Meter();
   readonly #mean = new Mean(MEMORY);
+  readonly #recent = new Mean(RECENT);
   /** Most deliveries are of the key that came before. */
   #latest: Account | undefined;
 
   /** What a delivery takes as far as is known, in milliseconds: the mean of all, or what those that run have had. */
   usualMs(nowMs: number): number {
     return this.#mean.ms || this.#all.heldMs(nowMs) / this.#all.active || 1;
+  }
+
+  /** What a turn at the usual cost takes now, as a multiple of what a delivery takes now; 1 while they are alike. */
+  get scale(): number {
+    return this.#recent.ms > 0 ? alike(this.#mean.ms / this.#recent.ms) : 1;
   }
 
   readonly of = (key: string): Account | undefined => {
@@ -179,6 +186,7 @@ export class WorkerTime {
     if (teaches) {
       account.mean.learn(tookMs);
       this.#mean.learn(tookMs);
+      this.#recent.learn(tookMs);
     }
     if (account.meter.active === 0) this.#rest(account);
     return costOf(tookMs, this.#mean) - charged;
@@ -200,4 +208,8 @@ export class WorkerTime {
 /** A handling time as a multiple of the mean of all, so bounded that no key can be starved by it, nor take all turns. */
 function costOf(tookMs: number, { ms }: Mean): number {
   return ms > 0 ? Math.min(DEAREST, Math.max(1 / DEAREST, tookMs / ms)) : 1;
+}
+
+function alike(ratio: number): number {
+  return ratio < ALIKE && ratio > 1 / ALIKE ? 1 : ratio;
 }
