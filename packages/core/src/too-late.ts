@@ -68,11 +68,12 @@ export class TooLate<T extends Expiring<T>> {
       this.#left = this.#queue.keys;
     }
     for (let looked = 0; looked < STEP; looked += 1) {
-      const { value: line, done } = this.#lines.next();
-      if (done === true || this.#left <= 0) {
+      const next = this.#lines.next();
+      if (next.done === true || this.#left <= 0) {
         this.#finishPass();
         return;
       }
+      const line = next.value;
       this.#left -= 1;
       looked += this.#trim(line, nowMs, rate, STEP - looked, refuse);
       if (line.last === null) continue;
