@@ -24,7 +24,7 @@ function entry(id: number, turn: number): Entry {
 /** How many of so many turns each key gets, all of them having enough waiting. */
 function turnsOf(costs: Record<string, number>, turns: number): Record<string, number> {
   const payers = new Map<string, Payer>(
-    Object.entries(costs).map(([key, cost]) => [key, { cost, paidTo: 0 }]),
+    Object.entries(costs).map(([key, cost]) => [key, { cost, paidTo: 0, line: null }]),
   );
   const queue = new FairQueue<Item>((key) => payers.get(key));
   const taken = Object.fromEntries(Object.keys(costs).map((key) => [key, 0]));
@@ -54,7 +54,7 @@ describe('turns that cost differently', () => {
   });
 
   it('let a new key in after one round, and one that is known to be cheap sooner', () => {
-    const cheap: Payer = { cost: 0.01, paidTo: 0 };
+    const cheap: Payer = { cost: 0.01, paidTo: 0, line: null };
     const queue = new FairQueue<Item>((key) => (key === 'cheap' ? cheap : undefined));
     for (let i = 0; i < 50; i += 1) queue.push(item(`busy ${String(i % 5)}`));
     for (let i = 0; i < 7; i += 1) queue.shift();
@@ -67,7 +67,7 @@ describe('turns that cost differently', () => {
   });
 
   it('are still owed by a key that went empty and comes again', () => {
-    const dear: Payer = { cost: 10, paidTo: 0 };
+    const dear: Payer = { cost: 10, paidTo: 0, line: null };
     const queue = new FairQueue<Item>((key) => (key === 'dear' ? dear : undefined));
     for (let i = 0; i < 100; i += 1) queue.push(item('usual'));
     queue.push(item('dear'));
@@ -80,17 +80,19 @@ describe('turns that cost differently', () => {
   });
 
   it('are not given to a line that is parked, and are when it is unparked', () => {
-    const queue = new FairQueue<Item>();
+    const b: Payer = { cost: 1, paidTo: 0, line: null };
+    const nobody: Payer = { cost: 1, paidTo: 0, line: null };
+    const queue = new FairQueue<Item>((key) => (key === 'b' ? b : undefined));
     queue.push(item('a'));
     queue.push(item('b'), true);
     queue.push(item('b'), true);
     expect(queue.shift()?.key).toBe('a');
     expect([queue.hasTurns, queue.peek(), queue.size]).toEqual([false, null, 2]);
-    queue.unpark('b');
-    queue.unpark('b');
-    expect(queue.shift()?.key).toBe('b');
-    queue.park('b');
-    queue.park('nobody');
+    queue.unpark(b);
+    queue.unpark(b);
+    expect(queue.shift(b)?.key).toBe('b');
+    queue.park(b);
+    queue.park(nobody);
     expect(queue.peek()).toBeNull();
     queue.remove(queue.oldest as Item);
     expect([queue.size, queue.keys]).toEqual([0, 0]);

@@ -206,7 +206,7 @@ describe('the accounts of keys', () => {
     const time = new WorkerTime();
     for (let i = 0; i < 4; i += 1) handle(time, 'busy', i, 500);
     for (let i = 0; i < 100_000; i += 1) handle(time, `invented ${String(i)}`, i + 4);
-    expect(time.of('busy')?.cost).toBeGreaterThan(10);
+    expect(time.payerOf('busy')?.cost).toBeGreaterThan(10);
     expect(time.of('invented 99999')).toBeDefined();
     expect(time.of('invented 99000')).toBeUndefined();
   });

@@ -18,6 +18,8 @@ export interface Payer {
   readonly cost: number;
   /** The virtual time up to which its turns are paid for. */
   paidTo: number;
+  /** The line of its key, while something waits in it. */
+  line: Line<unknown> | null;
 }
 
 /** Who pays for which key; undefined where nothing is known, and a turn costs 1. */
@@ -36,8 +38,9 @@ export class Line<T> implements Turning<Line<T>> {
   turn = 0;
   previous: Line<T> = this;
   next: Line<T> = this;
-  /** What its next turn costs. */
+  /** What its next turn costs, and who pays for it. */
   cost = 1;
+  payer: Payer | undefined;
   /** What waits in it, in turns at the usual cost. */
   work = 0;
   /** Its key has as many workers as it may have, so it has no turn. */
@@ -98,7 +101,7 @@ export class FairQueue<T extends Queued<T>> {
     if (line === undefined) {
       line = new Line<T>(item.key);
       const payer = this.#payerOf(item.key);
-      if (payer !== undefined) line.cost = payer.cost;
+      if (payer !== undefined) this.#bind(line, payer);
       line.turn = this.#firstTurn(payer);
       line.isParked = isParked;
       this.#lines.set(item.key, line);
@@ -141,8 +144,10 @@ export class FairQueue<T extends Queued<T>> {
     const cost = payer?.cost ?? 1;
     this.#turns.take(line);
     const turn = this.#turns.within(line.turn + cost);
-    if (payer !== undefined) payer.paidTo = turn;
-    line.cost = cost;
+    if (payer !== undefined) {
+      payer.paidTo = turn;
+      this.#bind(line, payer);
+    }
     if (line.size > 1) this.#moveTo(line, turn);
     this.remove(item);
     return item;
@@ -159,25 +164,25 @@ export class FairQueue<T extends Queued<T>> {
    * back. Where no other key waits, nobody has lost anything; where the key itself has nothing waiting it takes less than
    * it might, and one long handling is no reason to let its next delivery wait for rounds.
    */
-  correct(key: string, payer: Payer, cost: number): void {
-    const line = this.#lines.get(key);
-    if (line === undefined || this.#lines.size === 1) return;
+  correct(payer: Payer, cost: number): void {
+    const line = payer.line as Line<T> | null;
+    if (line === null || this.#lines.size === 1) return;
     if (line.isParked) line.turn += cost;
     else this.#turns.shift(line, line.turn + cost);
     payer.paidTo = line.turn;
   }
 
-  /** Takes the line of a key out of the turns, if it has one. */
-  park(key: string): void {
-    const line = this.#lines.get(key);
-    if (line === undefined || line.isParked) return;
+  /** Takes the line of a payer's key out of the turns, if it has one. */
+  park(payer: Payer): void {
+    const line = payer.line as Line<T> | null;
+    if (line === null || line.isParked) return;
     this.#turns.remove(line);
     line.isParked = true;
   }
 
-  /** Gives the line of a key turns again. What it has not paid for yet it pays first. */
-  unpark(key: string): void {
-    const line = this.#lines.get(key);
+  /** Gives the line of a payer's key turns again. What it has not paid for yet it pays first. */
+  unpark(payer: Payer): void {
+    const line = payer.line as Line<T> | null;
     if (line?.isParked !== true) return;
     line.isParked = false;
     this.#turns.add(line);
@@ -213,6 +218,7 @@ export class FairQueue<T extends Queued<T>> {
     this.work = this.size === 0 ? 0 : this.work - work;
     if (line.size === 0) {
       this.#lines.delete(line.key);
+      if (line.payer !== undefined) line.payer.line = null;
       if (!line.isParked) this.#turns.remove(line);
     }
 
@@ -233,6 +239,12 @@ export class FairQueue<T extends Queued<T>> {
   #firstTurn(payer: Payer | undefined): number {
     const { now } = this.#turns;
     return payer === undefined ? now + 1 : Math.max(now + Math.min(1, payer.cost), payer.paidTo);
+  }
+
+  #bind(line: Line<T>, payer: Payer): void {
+    line.cost = payer.cost;
+    line.payer = payer;
+    payer.line = line as Line<unknown>;
   }
 
   #moveTo(line: Line<T>, turn: number): void {

@@ -12,7 +12,7 @@ interface Sharing<T> extends Queued<T> {
  */
 export class FairShares<T extends Sharing<T>> {
   readonly #time = new WorkerTime();
-  readonly queue: FairQueue<T> = new FairQueue<T>(this.#time.of);
+  readonly queue: FairQueue<T> = new FairQueue<T>(this.#time.payerOf);
   /** How many workers one key may have. */
   #most: number;
 
@@ -29,12 +29,15 @@ export class FairShares<T extends Sharing<T>> {
   limit(most: number): void {
     if (most === this.#most) return;
     this.#most = most;
-    for (const { key, meter } of this.#time.busy()) this.#parkOrNot(key, meter.active);
+    for (const account of this.#time.busy()) {
+      if (account.active >= most) this.queue.park(account);
+      else this.queue.unpark(account);
+    }
   }
 
   isAtLimit(key: string): boolean {
     if (this.#most === Infinity) return false;
-    return (this.#time.of(key)?.meter.active ?? 0) >= this.#most;
+    return (this.#time.of(key)?.active ?? 0) >= this.#most;
   }
 
   /** Lets a delivery wait. */
@@ -51,7 +54,7 @@ export class FairShares<T extends Sharing<T>> {
   shift(item: T, nowMs: number): void {
     const account = this.#take(item, nowMs);
     this.queue.shift(account);
-    if (account.meter.active >= this.#most) this.queue.park(item.key);
+    if (account.active >= this.#most) this.queue.park(account);
   }
 
   /** The handling of a delivery has ended. `teaches`: see {@link WorkerTime.give}. */
@@ -60,9 +63,8 @@ export class FairShares<T extends Sharing<T>> {
     if (account === null) return;
     item.account = null;
     const cost = this.#time.give(account, nowMs, tookMs, teaches);
-    if (this.queue.size === 0) return;
-    this.queue.correct(account.key, account, cost);
-    if (account.meter.active < this.#most) this.queue.unpark(account.key);
+    this.queue.correct(account, cost);
+    if (account.active < this.#most) this.queue.unpark(account);
   }
 
   /** What a turn at the usual cost takes now, as a multiple of a delivery. */
@@ -83,8 +85,8 @@ export class FairShares<T extends Sharing<T>> {
     const waitMs = (this.turnsUntil(key) / drainRate) * 1000;
     const account = this.#most === Infinity ? undefined : this.#time.of(key);
     if (account === undefined) return waitMs;
-    const before = (this.queue.lineOf(key)?.size ?? 0) + account.meter.active + 1 - this.#most;
-    return Math.max(waitMs, (before * account.mean.ms) / this.#most);
+    const before = (this.queue.lineOf(key)?.size ?? 0) + account.active + 1 - this.#most;
+    return Math.max(waitMs, (before * account.meanMs) / this.#most);
   }
 
   /**
@@ -96,7 +98,7 @@ export class FairShares<T extends Sharing<T>> {
     const { queue } = this;
     const line = queue.lineOf(key);
     const unitMs = this.#time.usualMs(nowMs);
-    const own = (this.#time.of(key)?.meter.heldMs(nowMs) ?? 0) + (line?.work ?? 0) * unitMs;
+    const own = (this.#time.of(key)?.heldMs(nowMs) ?? 0) + (line?.work ?? 0) * unitMs;
     const all = this.#time.heldMs(nowMs) + queue.work * unitMs;
     const keys = Math.max(2, queue.keys + (line === undefined ? 1 : 0));
     // A millionth less, since sums of fractions are compared.
@@ -107,10 +109,5 @@ export class FairShares<T extends Sharing<T>> {
     const account = this.#time.take(item.key, nowMs);
     item.account = account;
     return account;
-  }
-
-  #parkOrNot(key: string, active: number): void {
-    if (active >= this.#most) this.queue.park(key);
-    else this.queue.unpark(key);
   }
 }

@@ -38,6 +38,9 @@ export class Turns<L extends Turning<L>> {
   /** A bit for each slot that is not empty. */
   readonly #taken = new Int32Array(WORDS);
 
+  /** What {@link first} has found, as long as it holds. */
+  #first: L | null = null;
+
   /** Puts a line behind all others of its slot. Its `turn` is moved to where there are slots. */
   add(line: L): void {
     line.turn = this.within(line.turn);
@@ -54,11 +57,13 @@ export class Turns<L extends Turning<L>> {
     }
     this.#lasts[slot] = line;
     this.size += 1;
+    if (this.#first !== null && line.turn < this.#first.turn) this.#first = null;
   }
 
   /** Takes a line out. It must be in, with the `turn` that it was added with. */
   remove(line: L): void {
     const slot = slotOf(line.turn);
+    if (line === this.#first) this.#first = null;
     if (line.next === line) {
       this.#lasts[slot] = null;
       this.#taken[slot >> 5] = (this.#taken[slot >> 5] as number) & ~(1 << slot);
@@ -85,7 +90,7 @@ export class Turns<L extends Turning<L>> {
 
   /** The line whose turn is next, or null. */
   first(): L | null {
-    if (this.size === 0) return null;
+    if (this.#first !== null || this.size === 0) return this.#first;
     const start = slotOf(this.now);
     let word = start >> 5;
     // What lies before the current slot in its word comes last: it is a whole turn of the wheel away.
@@ -95,7 +100,8 @@ export class Turns<L extends Turning<L>> {
       bits = this.#taken[word] as number;
     }
     const slot = (word << 5) | (31 - Math.clz32(bits & -bits));
-    return (this.#lasts[slot] as L).next;
+    this.#first = (this.#lasts[slot] as L).next;
+    return this.#first;
   }
 
   /** Takes the turn of a line: virtual time goes on to it. */

@@ -12,36 +12,51 @@ const ALIKE = 2;
 const MEMORY = 1000;
 /** And of the last ones: where handlers have become slower or faster, costs are still reckoned in what was usual. */
 const RECENT = 64;
-/** What was held fades in so many milliseconds: long enough to hold a slow handler, short enough to be forgiven. */
-const FADING_MS = 10_000;
+/** What was held is forgotten after one to two of these: long enough to see a slow handler, short enough to forgive. */
+const WINDOW_MS = 10_000;
 /** Idle keys that are remembered: those that had two deliveries handled, one after another … */
 const KNOWN_KEYS = 800;
 /** … and those that have had one. Whoever invents keys fills only these. */
 const NEW_KEYS = 200;
 
-/** Worker time held lately: a second of one worker counts as 1000 at first, and fades. */
+/**
+ * Worker time held lately. It is written at each start and each end, so it only adds; what has been held so far by those
+ * that run is worked out when somebody asks.
+ */
 class Meter {
   /** Workers held now. */
   active = 0;
-  #heldMs = 0;
-  #countedMs = 0;
+  /** The times of their starts, added up. */
+  #startsMs = 0;
+  #window = 0;
+  #thisMs = 0;
+  #lastMs = 0;
 
-  change(by: number, nowMs: number): void {
-    this.#count(nowMs);
-    this.active += by;
+  begin(nowMs: number): void {
+    this.active += 1;
+    this.#startsMs += nowMs;
+  }
+
+  end(nowMs: number, tookMs: number): void {
+    this.active -= 1;
+    // At rest the sum is set right: fractions that were added and taken away leave a little.
+    this.#startsMs = this.active === 0 ? 0 : this.#startsMs - (nowMs - tookMs);
+    this.#turnTo(nowMs);
+    this.#thisMs += tookMs;
   }
 
   heldMs(nowMs: number): number {
-    this.#count(nowMs);
-    return this.#heldMs;
+    this.#turnTo(nowMs);
+    const fresh = 1 - (nowMs / WINDOW_MS - this.#window);
+    return this.active * nowMs - this.#startsMs + this.#thisMs + this.#lastMs * fresh;
   }
 
-  #count(nowMs: number): void {
-    const elapsedMs = nowMs - this.#countedMs;
-    if (elapsedMs <= 0) return;
-    const kept = Math.exp(-elapsedMs / FADING_MS);
-    this.#heldMs = this.#heldMs * kept + this.active * FADING_MS * (1 - kept);
-    this.#countedMs = nowMs;
+  #turnTo(nowMs: number): void {
+    const window = Math.floor(nowMs / WINDOW_MS);
+    if (window === this.#window) return;
+    this.#lastMs = window === this.#window + 1 ? this.#thisMs : 0;
+    this.#thisMs = 0;
+    this.#window = window;
   }
 }
 
@@ -62,27 +77,29 @@ class Mean {
 }
 
 /** What a key has cost in worker time. */
-export class Account implements Payer {
+export class Account extends Meter implements Payer {
   readonly key: string;
-  readonly meter: Meter = new Meter();
-  readonly mean: Mean = new Mean(KEY_MEMORY);
+  /** The mean of its handling times, in milliseconds, and of how many it is. */
+  meanMs = 0;
+  samples = 0;
+  /** That mean as a multiple of everybody's; 1 while it is not known, or much the same. */
+  cost = 1;
   paidTo = 0;
+  line: Payer['line'] = null;
   /** What has been charged for the deliveries that are being handled. */
   charged = 0;
   list: Accounts | null = null;
   previous: Account | null = null;
   next: Account | null = null;
-  readonly #all: Mean;
 
-  constructor(key: string, all: Mean) {
+  constructor(key: string) {
+    super();
     this.key = key;
-    this.#all = all;
   }
 
-  /** The mean of its handling times as a multiple of everybody's; 1 while it is not known, or much the same. */
-  get cost(): number {
-    if (this.mean.samples === 0) return 1;
-    return alike(costOf(this.mean.ms, this.#all));
+  learn(tookMs: number): void {
+    if (this.samples < KEY_MEMORY) this.samples += 1;
+    this.meanMs += (tookMs - this.meanMs) / this.samples;
   }
 }
 
@@ -139,6 +156,13 @@ export class WorkerTime {
     return this.#recent.ms > 0 ? alike(this.#mean.ms / this.#recent.ms) : 1;
   }
 
+  /** Who pays for the turns of a key, and at which cost now. */
+  readonly payerOf = (key: string): Account | undefined => {
+    const account = this.of(key);
+    if (account !== undefined) this.#reckon(account);
+    return account;
+  };
+
   readonly of = (key: string): Account | undefined => {
     const latest = this.#latest;
     if (latest?.key === key && latest.list !== null) return latest;
@@ -159,7 +183,7 @@ export class WorkerTime {
   take(key: string, nowMs: number): Account {
     let account = this.of(key);
     if (account === undefined) {
-      account = new Account(key, this.#mean);
+      account = new Account(key);
       this.#byKey.set(key, account);
     }
     this.#latest = account;
@@ -167,9 +191,10 @@ export class WorkerTime {
       account.list?.remove(account);
       this.#busy.add(account);
     }
+    this.#reckon(account);
     account.charged += account.cost;
-    account.meter.change(1, nowMs);
-    this.#all.change(1, nowMs);
+    account.begin(nowMs);
+    this.#all.begin(nowMs);
     return account;
   }
 
@@ -179,23 +204,29 @@ export class WorkerTime {
    * @param teaches - whether it ended by itself, so that its handling time says how long such a delivery takes.
    */
   give(account: Account, nowMs: number, tookMs: number, teaches: boolean): number {
-    const charged = account.charged / account.meter.active;
+    const charged = account.charged / account.active;
     account.charged -= charged;
-    account.meter.change(-1, nowMs);
-    this.#all.change(-1, nowMs);
+    account.end(nowMs, tookMs);
+    this.#all.end(nowMs, tookMs);
     if (teaches) {
-      account.mean.learn(tookMs);
+      account.learn(tookMs);
       this.#mean.learn(tookMs);
       this.#recent.learn(tookMs);
     }
-    if (account.meter.active === 0) this.#rest(account);
+    this.#reckon(account);
+    if (account.active === 0) this.#rest(account);
     return costOf(tookMs, this.#mean) - charged;
+  }
+
+  /** The cost of an account, which also changes with the mean of all. */
+  #reckon(account: Account): void {
+    if (account.samples > 0) account.cost = alike(costOf(account.meanMs, this.#mean));
   }
 
   #rest(account: Account): void {
     account.charged = 0;
     this.#busy.remove(account);
-    const isKnown = account.mean.samples > 1;
+    const isKnown = account.samples > 1;
     const list = isKnown ? this.#known : this.#new;
     list.add(account);
     if (list.size <= (isKnown ? KNOWN_KEYS : NEW_KEYS)) return;
