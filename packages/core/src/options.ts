@@ -49,7 +49,7 @@ export interface Tunable {
    */
   overflow?: 'refuse' | 'drop-oldest' | undefined;
   /**
-   * The status of a refusal. `auto` says 429 to a key that holds its share of the queue or more, and 503 to
+   * The status of a refusal. `auto` says 429 to a key that takes its share of the workers' time or more, and 503 to
    * everybody else. Default `auto`.
    */
   statusCode?: 'auto' | 429 | 503 | undefined;
