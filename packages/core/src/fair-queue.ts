@@ -244,7 +244,7 @@ export class FairQueue<T extends Queued<T>> {
   #bind(line: Line<T>, payer: Payer): void {
     line.cost = payer.cost;
     line.payer = payer;
-    payer.line = line as Line<unknown>;
+    payer.line = line;
   }
 
   #moveTo(line: Line<T>, turn: number): void {

@@ -74,6 +74,7 @@ export function resolveInboxOptions(options: InboxOptions): {
 } {
   const given: unknown = options;
   if (!isRecord(given)) throw invalid('ERR_WBP_OPTIONS', 'options', 'an object', options);
+  checkNames(options, 'options', isOfInbox);
   const { store, process, verify, id, keyGenerator, handshake, onDead, wallClock = Date.now } = options;
   const others = without(options, OWN);
   const { overflow, retry, maxBodyBytes, maxBytes, retentionMs } = options;
@@ -106,6 +107,7 @@ export function resolveInboxOptions(options: InboxOptions): {
 export function updateInboxSettings(current: InboxSettings, changes: InboxTunable): InboxSettings {
   const given: unknown = changes;
   if (!isRecord(given)) throw invalid('ERR_WBP_OPTIONS', 'update', 'an object', changes);
+  checkNames(changes, 'update', isOfInbox);
   const { overflow, retry, maxBodyBytes, maxBytes, retentionMs, maxWaitMs } = changes;
   const intake = updateSettings(current.intake, without(changes, OWN_TUNABLE));
   const longestWaitMs = maxWaitMs ?? current.longestWaitMs;
@@ -113,6 +115,14 @@ export function updateInboxSettings(current: InboxSettings, changes: InboxTunabl
     { ...current, intake, longestWaitMs },
     { overflow, retry, maxBodyBytes, maxBytes, retentionMs },
   );
+}
+
+/**
+ * Of the intake's options one is none of an inbox: it claims only as much from its store as there are workers, and what
+ * waited for the workers of its key would keep the others' claims from being made.
+ */
+function isOfInbox(name: string): boolean {
+  return name !== 'maxConcurrencyPerKey';
 }
 
 /** Absent is `undefined` and nothing else: `null` is a mistake, and is reported as one. */
