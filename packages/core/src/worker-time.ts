@@ -148,7 +148,7 @@ export class WorkerTime {
 
   /** What a delivery takes as far as is known, in milliseconds: the mean of all, or what those that run have had. */
   usualMs(nowMs: number): number {
-    return this.#mean.ms || this.#all.heldMs(nowMs) / this.#all.active || 1;
+    return this.#mean.ms || this.#all.heldMs(nowMs) / Math.max(1, this.#all.active) || 1;
   }
 
   /** What a turn at the usual cost takes now, as a multiple of what a delivery takes now; 1 while they are alike. */
