@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FairQueue, type Line, type Queued } from '../../packages/core/src/fair-queue.ts';
+import { FairQueue, type Line, type Payer, type Queued } from '../../packages/core/src/fair-queue.ts';
 
 /** How often a link was read or written since it was set to zero: steps, and not time. */
 let steps = 0;
@@ -74,8 +74,18 @@ function watch(line: Line<Counted>): void {
   }
 }
 
-function filled(waiting: number, keys: number): { queue: FairQueue<Counted>; items: Counted[] } {
-  const queue = new FairQueue<Counted>();
+/** Turns of keys cost from 1/200 to 200 times the usual. */
+function payerOf(key: string): Payer {
+  const at = Number(key.split(' ')[1] ?? 0) % 7;
+  return { cost: 200 ** ((at - 3) / 3), paidTo: 0, line: null };
+}
+
+function filled(
+  waiting: number,
+  keys: number,
+  payers?: (key: string) => Payer,
+): { queue: FairQueue<Counted>; items: Counted[] } {
+  const queue = new FairQueue<Counted>(payers);
   const items = Array.from({ length: waiting }, (_, i) => new Counted(`key ${String(i % keys)}`));
   for (const item of items) queue.push(item);
   for (let i = 0; i < keys; i += 1) watch(queue.lineOf(`key ${String(i)}`) as Line<Counted>);
@@ -120,6 +130,29 @@ describe('the steps of the fair queue', () => {
 
   it('are the same with 10 and with 100,000 keys', () => {
     expect(stepsOf(100_000, 100_000)).toEqual(stepsOf(10, 10));
+  }, 30_000);
+
+  it('are as few with 10 as with 100,000 keys whose turns cost differently', () => {
+    const most = (keys: number): number => {
+      const { queue } = filled(3 * keys, keys, payerOf);
+      let worst = 0;
+      for (let i = 0; i < 2000; i += 1) {
+        const taken = count(() => {
+          const next = queue.peek();
+          if (next !== null) queue.shift(payerOf(next.key));
+        });
+        worst = Math.max(worst, taken);
+        const added = new Counted(`key ${String(i % keys)}`);
+        worst = Math.max(
+          worst,
+          count(() => {
+            queue.push(added);
+          }),
+        );
+      }
+      return worst;
+    };
+    expect(most(100_000)).toBeLessThanOrEqual(most(10));
   }, 30_000);
 
   it('are counted by a counter that sees a walk through the deliveries, and one through the lines', () => {

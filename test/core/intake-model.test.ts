@@ -68,6 +68,7 @@ const tunable: fc.Arbitrary<Tunable> = fc.oneof(
   fc.record({ capacity: fc.integer({ min: 1, max: 20 }) }),
   fc.record({ concurrency: fc.integer({ min: 1, max: 6 }) }),
   fc.record({ drainRate: fc.constantFrom(4, 20, 333) }),
+  fc.record({ maxConcurrencyPerKey: fc.constantFrom(1, 2, 0.5, 100) }),
   fc.constantFrom<Tunable>(
     { highWaterMark: 1 },
     { highWaterMark: 0.6, lowWaterMark: 0.1 },
@@ -111,6 +112,8 @@ describe('an intake, whatever happens to it in whatever order,', { timeout: 30_0
     ['with a larger queue', { capacity: 40, concurrency: 3, maxWaitMs: 2000 }],
     ['when it drops the oldest', { overflow: 'drop-oldest' }],
     ['when starts are paced', { drainRate: 20, concurrency: 4 }],
+    ['when a key may have one worker', { maxConcurrencyPerKey: 1, concurrency: 3 }],
+    ['when a key may have a part of the workers', { maxConcurrencyPerKey: 0.5, concurrency: 5 }],
     ['when it books', { retryAfter: { strategy: 'booked' }, capacity: 12 }],
     ['when handlings are cut off', { maxHandlingMs: 120, maxWaitMs: 300 }],
   ])('keeps every rule %s', async (_, options) => {

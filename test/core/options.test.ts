@@ -41,6 +41,12 @@ const WRONG_TUNABLES: Wrong[] = [
   ...wrongNumbers('ERR_WBP_CAPACITY', 'capacity', ...OBJECTS, [1.5, '1.5'], [2 ** 53, '9007199254740992']),
   ...wrongNumbers('ERR_WBP_CONCURRENCY', 'concurrency', [0.5, '0.5'], [2 ** 53, '9007199254740992']),
   ...wrongNumbers(
+    'ERR_WBP_MAX_CONCURRENCY_PER_KEY',
+    'maxConcurrencyPerKey',
+    [1.5, '1.5'],
+    [2 ** 53, '9007199254740992'],
+  ),
+  ...wrongNumbers(
     'ERR_WBP_WATER_MARKS',
     'highWaterMark',
     ...OBJECTS,

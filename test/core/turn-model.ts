@@ -35,6 +35,11 @@ export class TurnModel<T extends { readonly key: string }> {
     return item;
   }
 
+  /** The first of the key, wherever its turn is. */
+  firstOf(key: string): T | undefined {
+    return this.#turns.find((turn) => turn.key === key)?.items[0];
+  }
+
   remove(item: T): void {
     const at = this.#turns.findIndex(({ items }) => items.includes(item));
     const turn = this.#turns[at];

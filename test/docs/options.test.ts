@@ -58,7 +58,7 @@ describe('the table of options in the README', () => {
 
   it('says none where there is none', () => {
     const none = rows.filter((row) => row.default === 'none').map(({ name }) => name);
-    expect(none).toEqual(['drainRate', 'shed', 'senders']);
+    expect(none).toEqual(['maxConcurrencyPerKey', 'drainRate', 'shed', 'senders']);
     expect(defaults.drainRate).toBeUndefined();
     expect([...defaults.shed]).toEqual([]);
   });

@@ -61,14 +61,14 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
     checkDelivery(delivery);
     const key = keyOf(delivery);
     const now = this.now();
-    if (delivery.retries === false) this.#warnOfLoss(key, now);
+    if (delivery.retries === false) this.#warnings.ofLoss(key, now);
     this.#retryAfter.arrive(now);
     if (this.#shutdown.phase !== 'open') return this.#refuse('closing', delivery, key, now);
     const { shed } = this.#settings;
     if (shed.size > 0 && shed.has(key)) return this.#refuse('shed', delivery, key, now);
     const isPressed = this.#fixtures.isPressed();
     const mayStart = !isPressed || this.#isEntitled(delivery, key, now);
-    if (mayStart && this.#dispatcher.isIdle(now)) return this.#startAtOnce(delivery, key, now);
+    if (mayStart && this.#dispatcher.isIdle(key, now)) return this.#startAtOnce(delivery, key, now);
 
     const isHandshake = delivery.handshake === true && this.#handshakes.tryBegin(now);
     const isEntitled = isHandshake || this.#isEntitled(delivery, key, now);
@@ -93,9 +93,10 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
     if (this.#shutdown.phase !== 'open' || this.#settings.shed.has(key)) return false;
     const isEntitled = delivery.handshake === true || this.#isEntitled(delivery, key, now);
     if (this.#fixtures.isPressed() && !isEntitled) return false;
+    if (this.#dispatcher.isIdle(key, now)) return true;
     this.#measure(now);
     const { size } = this.#dispatcher.queue;
-    if (this.#waitsTooLong(delivery, now)) return false;
+    if (this.#waitsTooLong(delivery, key, now)) return false;
     if (this.#settings.overflow === 'drop-oldest' || !this.#gate.wouldShed(size)) return true;
     return size < this.#gate.effectiveCapacity && this.#reserve.isOpenTo(key, isEntitled);
   }
@@ -193,7 +194,7 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
     this.#retryAfter.redeem(key, delivery);
     const place = new Place(this, delivery, key, now, 0);
     this.ledger.admitted += 1;
-    this.#dispatcher.start(place, now, false);
+    this.#dispatcher.startNow(place, now);
     return place;
   }
 
@@ -213,14 +214,14 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
       const answer = this.#reserve.ask(key, isEntitled, now, this.#settings.maxWaitMs);
       if (answer !== 'open') return answer;
     }
-    return this.#waitsTooLong(delivery, now) ? 'wait' : null;
+    return this.#waitsTooLong(delivery, key, now) ? 'wait' : null;
   }
 
   /** Whether the predicted wait is longer than the delivery's sender waits. */
-  #waitsTooLong({ maxWaitMs }: Delivery, now: number): boolean {
+  #waitsTooLong({ maxWaitMs }: Delivery, key: string, now: number): boolean {
     if (maxWaitMs === undefined) return false;
     const rate = this.#dispatcher.drainRate(now);
-    return rate !== null && ((this.#dispatcher.queue.size + 1) / rate) * 1000 > maxWaitMs;
+    return rate !== null && this.#dispatcher.shares.waitMs(key, rate) > maxWaitMs;
   }
 
   #enqueue(delivery: Delivery, key: string, isEntitled: boolean, now: number): Place {
@@ -246,7 +247,7 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
     const canDisplace =
       this.#settings.overflow === 'drop-oldest' && (reason === 'shedding' || reason === 'full');
     if (!canDisplace) return this.#refuse(reason, delivery, key, now);
-    if (this.#waitsTooLong(delivery, now)) return this.#refuse('wait', delivery, key, now);
+    if (this.#waitsTooLong(delivery, key, now)) return this.#refuse('wait', delivery, key, now);
     const { queue } = this.#dispatcher;
     const { size } = queue;
     if (size >= this.#gate.high) {
@@ -279,31 +280,8 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
     const depth = this.#dispatcher.queue.size;
     if (!this.#gate.judge(depth)) return;
     this.listeners.emit(now, { type: this.#gate.shedding ? 'shedding' : 'accepting', depth });
-    if (this.#gate.shedding) this.#warnOfLowWater(now);
-  }
-
-  #warnOfLoss(key: string, now: number): void {
-    this.#warnings.give(
-      'WBP_NEVER_RETRIES',
-      now,
-      () =>
-        `The sender of ${JSON.stringify(key)} never tries again: a delivery of it that is refused, or waits too long, ` +
-        'is lost. Take such senders into an inbox, which stores what it acknowledges.',
-    );
-  }
-
-  #warnOfLowWater(now: number): void {
-    const { low } = this.#gate;
-    const rate = this.#dispatcher.drainRate(now);
-    // With a capacity of 1 there is no other mark, and nothing to raise.
-    if (rate === null || low >= rate || this.#settings.capacity === 1) return;
-    this.#warnings.give(
-      'WBP_LOW_WATER',
-      now,
-      () =>
-        `The low-water mark of ${String(low)} deliveries is worked off in less than a second, at ${rate.toFixed(0)}/s: ` +
-        'the queue may run empty while retries are on their way. Raise capacity, maxWaitMs or lowWaterMark.',
-    );
+    if (!this.#gate.shedding) return;
+    this.#warnings.ofLowWater(this.#gate.low, this.#settings.capacity, this.#dispatcher.drainRate(now), now);
   }
 
   #state(now: number): IntakeState {

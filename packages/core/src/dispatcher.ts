@@ -2,13 +2,15 @@ import { Alarm } from './alarm.ts';
 import { Deadlines } from './deadlines.ts';
 import { DrainRate } from './drain-rate.ts';
 import type { Listeners, Outcome, WithdrawalCause } from './events.ts';
-import { FairQueue } from './fair-queue.ts';
+import type { FairQueue } from './fair-queue.ts';
+import { FairShares } from './fair-shares.ts';
 import type { Ledger } from './ledger.ts';
+import { Limits, workersPerKey } from './limits.ts';
 import type { Fixtures, Settings } from './options.ts';
-import { Limits } from './limits.ts';
 import { Pacer } from './pacer.ts';
 import type { Place } from './place.ts';
 import type { Refusal } from './refusal.ts';
+import { TooLate } from './too-late.ts';
 import { WorkerPool } from './worker-pool.ts';
 
 /** What the dispatcher asks of the intake around it. */
@@ -37,7 +39,8 @@ export interface Surroundings {
  * allows, and ends by release, by its deadline, or by being taken out. It knows nothing of marks and refusals.
  */
 export class Dispatcher {
-  readonly queue: FairQueue<Place> = new FairQueue<Place>();
+  readonly queue: FairQueue<Place>;
+  readonly shares: FairShares<Place>;
   readonly drain: DrainRate = new DrainRate();
   /** In a dry run: handled although refused or taken out. */
   outside = 0;
@@ -47,6 +50,7 @@ export class Dispatcher {
   readonly #limits: Limits;
   readonly #pool: WorkerPool;
   readonly #deadlines: Deadlines<Place>;
+  readonly #tooLate: TooLate<Place>;
   readonly #paceAlarm: Alarm;
   #pacer: Pacer;
   #isStalled = false;
@@ -57,6 +61,9 @@ export class Dispatcher {
     this.#around = around;
     this.#limits = new Limits(options);
     this.#pool = new WorkerPool(this.#limits.concurrency);
+    this.shares = new FairShares<Place>(workersPerKey(options, this.#pool.size));
+    this.queue = this.shares.queue;
+    this.#tooLate = new TooLate<Place>(this.queue);
     this.#pacer = new Pacer(this.#limits.rate);
     this.#paceAlarm = new Alarm(options.clock, this.#startPaced);
     this.#deadlines = new Deadlines<Place>(
@@ -95,9 +102,10 @@ export class Dispatcher {
     return rate === null ? null : Math.min(rate, this.#pacer.rate ?? Infinity);
   }
 
-  /** Whether a delivery could start now without passing one that waits. */
-  isIdle(now: number): boolean {
-    return this.queue.size === 0 && this.#pool.isFree && this.#pacer.delayMs(now) === 0;
+  /** Whether a delivery of the key could start now without passing one that waits for its turn. */
+  isIdle(key: string, now: number): boolean {
+    const isFree = !this.queue.hasTurns && this.#pool.isFree && this.#pacer.delayMs(now) === 0;
+    return isFree && !this.shares.isAtLimit(key);
   }
 
   retune(settings: Settings, now: number): void {
@@ -107,8 +115,14 @@ export class Dispatcher {
     this.dispatch(now);
   }
 
-  /** Gives the place a worker. `isTimed`: see {@link Pacer.started}. */
-  start(place: Place, now: number, isTimed: boolean): void {
+  /** Gives a place that has not waited a worker. */
+  startNow(place: Place, now: number): void {
+    this.shares.skip(place, now);
+    this.#start(place, now, false);
+  }
+
+  /** `isTimed`: see {@link Pacer.started}. */
+  #start(place: Place, now: number, isTimed: boolean): void {
     const { ledger, listeners } = this.#around;
     place.state = 'active';
     // In a dry run it is handled from its admission on, and the drain rate has to come from the true times.
@@ -127,7 +141,7 @@ export class Dispatcher {
     // In a dry run it is handled from its admission on.
     if (this.#isDryRun) place.startedAtMs = place.admittedAtMs;
     else place.wait();
-    this.queue.push(place);
+    this.shares.push(place);
     this.#deadlines.set(place, place.expiresAtMs, now);
   }
 
@@ -155,11 +169,11 @@ export class Dispatcher {
         continue;
       }
       this.#around.leaving(place);
-      this.queue.shift();
+      this.shares.shift(place, now);
       this.#deadlines.clear(place);
       // Settled before the start is reported: a listener may start the next one, whose turn is after this one.
       place.settle(place);
-      this.start(place, now, isPaced);
+      this.#start(place, now, isPaced);
     }
     if (this.#pool.isFree) this.drain.relax(now, this.#pool.size);
     else this.drain.saturate(now);
@@ -175,7 +189,9 @@ export class Dispatcher {
     if (state === 'active') {
       const hasChanged = this.#limits.observe(now, tookMs, outcome, this.#pool.active);
       // Of a handler that was cut off nobody knows how long it would have taken.
-      if (!isOverdue && !place.isBrokenOff) this.drain.complete(now, tookMs, place, this.#pool.size);
+      const teaches = !isOverdue && !place.isBrokenOff;
+      if (teaches) this.drain.complete(now, tookMs, place, this.#pool.size);
+      this.shares.end(place, now, tookMs, teaches);
       this.#pool.give();
       if (hasChanged) this.#applyLimits();
     } else if (state === 'outside') {
@@ -227,7 +243,7 @@ export class Dispatcher {
     const now = this.#around.now();
     const { withdrawn } = this.#around.ledger;
     const before = withdrawn.closing;
-    for (let place = this.queue.peek(); place !== null; place = this.queue.peek()) {
+    for (let place = this.queue.oldest; place !== null; place = this.queue.oldest) {
       this.withdraw(place, 'closing', now);
     }
     return withdrawn.closing - before;
@@ -259,14 +275,29 @@ export class Dispatcher {
 
   readonly #watch = (now: number): void => {
     this.#around.step(now);
+    this.#refuseLate(now);
     if (this.#isStalled || !this.drain.isStalled(now)) return;
     this.#isStalled = true;
     this.#around.listeners.emit(now, { type: 'stalled', gapMs: this.drain.gapMs(now) });
   };
 
+  /** Refuses some of those that cannot start in time, since the drain rate is known, or has fallen. */
+  #refuseLate(now: number): void {
+    const workers = this.#pool.size;
+    const sureRate = this.drain.sureRate(workers);
+    // While the workers stand still nobody knows what can be done in time.
+    if (this.queue.size === 0 || sureRate === null || this.drain.gapFactor(now, workers) > 1) return;
+    const perMs = Math.min(sureRate, this.#pacer.rate ?? Infinity) / 1000;
+    const rate = { perMs, scale: this.shares.scale, share: this.shares.shareOf(workers) };
+    this.#tooLate.step(now, rate, (place) => {
+      this.withdraw(place, 'expired', now);
+    });
+  }
+
   #applyLimits(): void {
     const { concurrency, rate } = this.#limits;
     if (concurrency !== this.#pool.size) this.#pool.resize(concurrency);
+    this.shares.limit(workersPerKey(this.#settings, concurrency));
     if (rate === this.#pacer.rate) return;
     this.#pacer = new Pacer(rate, this.#pacer);
     this.#paceAlarm.clear();

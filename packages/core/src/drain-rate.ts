@@ -7,6 +7,9 @@ const STALLED_MS = 10_000;
 /** After a standstill the quick average is not believed for so long, and then for as long at least it is. */
 const SETTLING_MS = 10_000;
 
+/** From so many completions on something is sure. */
+const LEAST_SURE = 3;
+
 /** What is noted of a delivery when its handling starts. */
 export interface Begun {
   saturatedAtStartMs: number;
@@ -95,6 +98,16 @@ export class DrainRate {
     return this.#steady.isEmpty ? null : this.#steady.rate(concurrency);
   }
 
+  /**
+   * The rate that the workers hardly exceed, or null while less than a handful is known: two standard deviations above
+   * what was measured, were the service times random. For what is not to be done because of one unlucky sample. While
+   * the workers stand still it is as before, since nobody knows for how long they do.
+   */
+  sureRate(concurrency: number): number | null {
+    const { samples } = this.#steady;
+    return samples < LEAST_SURE ? null : this.#steady.rate(concurrency) * (1 + 2 / Math.sqrt(samples));
+  }
+
   /** How many times the longest usual gap the gap since the last completion is; at least 1. */
   gapFactor(nowMs: number, concurrency: number): number {
     return Math.max(1, this.gapMs(nowMs) / 1000 / this.#longGapS(concurrency));
@@ -157,6 +170,10 @@ class Average {
 
   get isEmpty(): boolean {
     return this.#samples === 0;
+  }
+
+  get samples(): number {
+    return this.#samples;
   }
 
   elapse(seconds: number): void {

@@ -1,3 +1,5 @@
+import { Turns, type Turning } from './turns.ts';
+
 /** What a delivery needs to stand in the {@link FairQueue}: its key, and room for the queue's own links. */
 export interface Queued<T> {
   readonly key: string;
@@ -10,8 +12,21 @@ export interface Queued<T> {
   younger: T | null;
 }
 
+/** Who pays for the turns of a key. */
+export interface Payer {
+  /** What a turn costs, as a multiple of the usual one. */
+  readonly cost: number;
+  /** The virtual time up to which its turns are paid for. */
+  paidTo: number;
+  /** The line of its key, while something waits in it. */
+  line: Line<unknown> | null;
+}
+
+/** Who pays for which key; undefined where nothing is known, and a turn costs 1. */
+type Payers = (key: string) => Payer | undefined;
+
 /** The deliveries of one key, first in, first out. It exists only while something waits in it. */
-export class Line<T> {
+export class Line<T> implements Turning<Line<T>> {
   size = 0;
   /** How many of its deliveries hold a place of the reserve. */
   reserved = 0;
@@ -19,9 +34,17 @@ export class Line<T> {
   entitled = 0;
   first: T | null = null;
   last: T | null = null;
-  /** Its neighbours in the ring of lines. */
+  /** See {@link Turning}. */
+  turn = 0;
   previous: Line<T> = this;
   next: Line<T> = this;
+  /** What its next turn costs, and who pays for it. */
+  cost = 1;
+  payer: Payer | undefined;
+  /** What waits in it, in turns at the usual cost. */
+  work = 0;
+  /** Its key has as many workers as it may have, so it has no turn. */
+  isParked = false;
   readonly key: string;
 
   constructor(key: string) {
@@ -30,9 +53,8 @@ export class Line<T> {
 }
 
 /**
- * The queue that is fair between keys: deficit round robin, which with deliveries of equal cost and a quantum of
- * one is one delivery of each key in turn (Shreedhar and Varghese, "Efficient fair queuing using deficit round
- * robin", 1995). Within a key, first in, first out.
+ * The queue that is fair between keys: each key has its own line, first in, first out, and {@link Turns} says whose
+ * turn is next. With turns of equal cost that is one delivery of each key in turn.
  *
  * Every operation is O(1), also in the number of keys, and also leaving from the middle: the links live in the
  * deliveries themselves. A key that has nothing waiting is forgotten.
@@ -40,29 +62,50 @@ export class Line<T> {
 export class FairQueue<T extends Queued<T>> {
   /** Deliveries that wait. */
   size = 0;
+  /** The same in turns at the usual cost. */
+  work = 0;
   /** The one that arrived first, whatever its key. */
   oldest: T | null = null;
   #youngest: T | null = null;
   // A Map and not an object: keys come from strangers, and `__proto__` is an ordinary one.
   readonly #lines = new Map<string, Line<T>>();
-  /** The line whose turn is next. */
-  #turn: Line<T> | null = null;
+  readonly #turns = new Turns<Line<T>>();
+  readonly #payerOf: Payers;
+
+  constructor(payerOf: Payers = () => undefined) {
+    this.#payerOf = payerOf;
+  }
 
   /** Keys that have something waiting. */
   get keys(): number {
     return this.#lines.size;
   }
 
+  /** Whether anything waits that has a turn: whose key may have another worker. */
+  get hasTurns(): boolean {
+    return this.#turns.size > 0;
+  }
+
   lineOf(key: string): Line<T> | undefined {
     return this.#lines.get(key);
   }
 
-  push(item: T): void {
+  /** All lines, in the order in which their keys came. It may be gone through while lines come and go. */
+  lines(): IterableIterator<Line<T>> {
+    return this.#lines.values();
+  }
+
+  /** @param isParked - its key may have no other worker now: a new line gets no turn before {@link unpark}. */
+  push(item: T, isParked = false): void {
     let line = this.#lines.get(item.key);
     if (line === undefined) {
       line = new Line<T>(item.key);
+      const payer = this.#payerOf(item.key);
+      if (payer !== undefined) this.#bind(line, payer);
+      line.turn = this.#firstTurn(payer);
+      line.isParked = isParked;
       this.#lines.set(item.key, line);
-      this.#joinRing(line);
+      if (!isParked) this.#turns.add(line);
     }
     item.line = line;
     item.ahead = line.last;
@@ -70,6 +113,8 @@ export class FairQueue<T extends Queued<T>> {
     else line.last.behind = item;
     line.last = item;
     line.size += 1;
+    line.work += line.cost;
+    this.work += line.cost;
 
     item.older = this.#youngest;
     if (this.#youngest === null) this.oldest = item;
@@ -78,24 +123,84 @@ export class FairQueue<T extends Queued<T>> {
     this.size += 1;
   }
 
-  /** The delivery whose turn it is, or null when nothing waits. */
+  /** The delivery whose turn it is, or null when nothing that waits has a turn. */
   peek(): T | null {
-    return this.#turn === null ? null : this.#turn.first;
+    return this.#turns.first()?.first ?? null;
   }
 
   /** Lets the key whose turn it is wait for its next one. */
   pass(): void {
-    if (this.#turn !== null) this.#turn = this.#turn.next;
+    const line = this.#turns.first();
+    if (line === null) return;
+    this.#turns.take(line);
+    this.#moveTo(line, line.turn + 1);
   }
 
-  /** Takes the delivery whose turn it is, or null when nothing waits. */
-  shift(): T | null {
-    const line = this.#turn;
+  /** Takes the delivery whose turn it is, or null when nothing that waits has a turn. */
+  shift(payer?: Payer): T | null {
+    const line = this.#turns.first();
     if (line === null) return null;
-    this.#turn = line.next;
     const item = line.first as T;
+    const cost = payer?.cost ?? 1;
+    this.#turns.take(line);
+    const turn = this.#turns.within(line.turn + cost);
+    if (payer !== undefined) {
+      payer.paidTo = turn;
+      this.#bind(line, payer);
+    }
+    if (line.size > 1) this.#moveTo(line, turn);
     this.remove(item);
     return item;
+  }
+
+  /** Charges the turn of a delivery that starts without waiting, as if it had joined and been taken. */
+  skip(payer: Payer): void {
+    this.#turns.now = this.#firstTurn(payer);
+    payer.paidTo = this.#turns.within(this.#turns.now + payer.cost);
+  }
+
+  /**
+   * Charges a key that still waits what its turns have cost beyond what was taken for them; less than nothing gives it
+   * back. Where no other key waits, nobody has lost anything; where the key itself has nothing waiting it takes less than
+   * it might, and one long handling is no reason to let its next delivery wait for rounds.
+   */
+  correct(payer: Payer, cost: number): void {
+    const line = payer.line as Line<T> | null;
+    if (line === null || this.#lines.size === 1) return;
+    if (line.isParked) line.turn += cost;
+    else this.#turns.shift(line, line.turn + cost);
+    payer.paidTo = line.turn;
+  }
+
+  /** Takes the line of a payer's key out of the turns, if it has one. */
+  park(payer: Payer): void {
+    const line = payer.line as Line<T> | null;
+    if (line === null || line.isParked) return;
+    this.#turns.remove(line);
+    line.isParked = true;
+  }
+
+  /** Gives the line of a payer's key turns again. What it has not paid for yet it pays first. */
+  unpark(payer: Payer): void {
+    const line = payer.line as Line<T> | null;
+    if (line?.isParked !== true) return;
+    line.isParked = false;
+    this.#turns.add(line);
+  }
+
+  /**
+   * How many deliveries are handled until one of `key` that joined now has its turn, itself counted: for each turn of its
+   * key one of every other key, or all that wait if these are less.
+   *
+   * @param scale - how many deliveries a turn at the usual cost is.
+   */
+  turnsUntil(key: string, scale = 1): number {
+    const line = this.#lines.get(key);
+    const keys = line === undefined ? this.keys + 1 : this.keys;
+    const cost = line?.cost ?? 1;
+    const next = (line?.turn ?? this.#firstTurn(this.#payerOf(key))) - this.#turns.now;
+    const turns = line === undefined ? next : Math.max(next, Math.min(1, cost)) + line.size * cost;
+    return Math.min(this.size + 1, Math.max(1, turns * keys * scale));
   }
 
   /** Takes a delivery out, wherever it stands. It must be in this queue. */
@@ -105,43 +210,46 @@ export class FairQueue<T extends Queued<T>> {
     else item.ahead.behind = item.behind;
     if (item.behind === null) line.last = item.ahead;
     else item.behind.ahead = item.ahead;
+    // What was reckoned for each may differ, since costs are learned; the average needs no room in the deliveries.
+    const work = line.work / line.size;
+    line.work -= work;
     line.size -= 1;
+    this.size -= 1;
+    this.work = this.size === 0 ? 0 : this.work - work;
     if (line.size === 0) {
       this.#lines.delete(line.key);
-      this.#leaveRing(line);
+      if (line.payer !== undefined) line.payer.line = null;
+      if (!line.isParked) this.#turns.remove(line);
     }
 
     if (item.older === null) this.oldest = item.younger;
     else item.older.younger = item.younger;
     if (item.younger === null) this.#youngest = item.older;
     else item.younger.older = item.older;
-    this.size -= 1;
 
     // Links that stay would keep every later delivery alive for as long as somebody holds this one.
     item.line = null;
     item.ahead = item.behind = item.older = item.younger = null;
   }
 
-  /** At the end of the round: a key that comes new waits until each other key has had its turn. */
-  #joinRing(line: Line<T>): void {
-    const turn = this.#turn;
-    if (turn === null) {
-      this.#turn = line;
-      return;
-    }
-    line.previous = turn.previous;
-    line.next = turn;
-    turn.previous.next = line;
-    turn.previous = line;
+  /**
+   * At the end of the round: a key that comes new waits until each other key has had its turn. One whose turns are
+   * known to be cheap waits less, in proportion, and one that has not paid for its last turns yet waits longer.
+   */
+  #firstTurn(payer: Payer | undefined): number {
+    const { now } = this.#turns;
+    return payer === undefined ? now + 1 : Math.max(now + Math.min(1, payer.cost), payer.paidTo);
   }
 
-  #leaveRing(line: Line<T>): void {
-    if (line.next === line) {
-      this.#turn = null;
-      return;
-    }
-    line.previous.next = line.next;
-    line.next.previous = line.previous;
-    if (this.#turn === line) this.#turn = line.next;
+  #bind(line: Line<T>, payer: Payer): void {
+    line.cost = payer.cost;
+    line.payer = payer;
+    payer.line = line;
+  }
+
+  #moveTo(line: Line<T>, turn: number): void {
+    this.#turns.remove(line);
+    line.turn = turn;
+    this.#turns.add(line);
   }
 }

@@ -1,6 +1,7 @@
 import type { ConcurrencyRange } from './adaptive-concurrency.ts';
 import type { RateRange } from './adaptive-rate.ts';
 import { checkInteger, checkNumber, DAY_MS, isRecord } from './checks.ts';
+import { invalid } from './errors.ts';
 import { checkNames } from './names.ts';
 
 const CONCURRENCY_RANGE = ['initial', 'min', 'max'];
@@ -20,6 +21,14 @@ export function checkConcurrency(given: number | ConcurrencyRange): void {
   checkInteger(code, 'concurrency.min', min, 1);
   checkInteger(code, 'concurrency.initial', initial, min, ' (concurrency.min)');
   checkInteger(code, 'concurrency.max', max, initial, ' (concurrency.initial)');
+}
+
+/** @throws BackpressureError `ERR_WBP_MAX_CONCURRENCY_PER_KEY` */
+export function checkPerKey(given: number | undefined): void {
+  if (given === undefined || (typeof given === 'number' && given > 0 && given < 1)) return;
+  if (Number.isSafeInteger(given) && given >= 1) return;
+  const rule = 'an integer, at least 1, or a fraction above 0 and below 1';
+  throw invalid('ERR_WBP_MAX_CONCURRENCY_PER_KEY', 'maxConcurrencyPerKey', rule, given);
 }
 
 /** @throws BackpressureError `ERR_WBP_DRAIN_RATE` */

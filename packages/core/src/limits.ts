@@ -59,3 +59,15 @@ export class Limits {
     return hasOne || hasOther;
   }
 }
+
+/**
+ * How many workers one key may have: the option `maxConcurrencyPerKey`, where it is a fraction that of the workers, and
+ * at least one.
+ */
+export function workersPerKey(
+  { maxConcurrencyPerKey: most }: { readonly maxConcurrencyPerKey: number | undefined },
+  concurrency: number,
+): number {
+  if (most === undefined) return Infinity;
+  return most < 1 ? Math.max(1, Math.floor(most * concurrency)) : most;
+}

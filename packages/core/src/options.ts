@@ -1,7 +1,7 @@
 import type { ConcurrencyRange } from './adaptive-concurrency.ts';
 import type { RateRange } from './adaptive-rate.ts';
 import { atOnce, checkInteger, checkNumber, checkOneOf, DAY_MS, isRecord } from './checks.ts';
-import { checkConcurrency, checkDrainRate } from './limit-options.ts';
+import { checkConcurrency, checkDrainRate, checkPerKey } from './limit-options.ts';
 import { systemClock, type Clock } from './clock.ts';
 import { keyOf } from './delivery.ts';
 import { BackpressureError, invalid, show } from './errors.ts';
@@ -22,6 +22,12 @@ export interface Tunable {
    * 1 ≤ min ≤ initial ≤ max: then it is learned from the handling times.
    */
   concurrency?: number | ConcurrencyRange | undefined;
+  /**
+   * How many workers one key may have at the same time. Integer ≥ 1, or a fraction of `concurrency`, above 0 and below
+   * 1, rounded down and at least one worker. Default none: a key may have all workers while no other key waits, and its
+   * slow handlers keep them until they end. A key at its limit waits, and the workers are there for the others.
+   */
+  maxConcurrencyPerKey?: number | undefined;
   /**
    * At most so many deliveries start per second, evenly spaced. Number from 0.001 to 1,000,000; default none: a
    * delivery starts as soon as a worker is free. Or `{ min, max, targetP99Ms }`: then it goes down while the 99th
@@ -44,7 +50,7 @@ export interface Tunable {
    */
   overflow?: 'refuse' | 'drop-oldest' | undefined;
   /**
-   * The status of a refusal. `auto` says 429 to a key that holds its share of the queue or more, and 503 to
+   * The status of a refusal. `auto` says 429 to a key that takes its share of the workers' time or more, and 503 to
    * everybody else. Default `auto`.
    */
   statusCode?: 'auto' | 429 | 503 | undefined;
@@ -88,6 +94,7 @@ export interface Settings {
   readonly highWaterMark: number;
   readonly lowWaterMark: number;
   readonly concurrency: number | ConcurrencyRange;
+  readonly maxConcurrencyPerKey: number | undefined;
   readonly drainRate: number | RateRange | undefined;
   readonly maxWaitMs: number;
   readonly maxHandlingMs: number;
@@ -110,6 +117,7 @@ const DEFAULTS: Settings = {
   highWaterMark: 0.8,
   lowWaterMark: 0.5,
   concurrency: 10,
+  maxConcurrencyPerKey: undefined,
   drainRate: undefined,
   maxWaitMs: 10_000,
   maxHandlingMs: 60_000,
@@ -172,6 +180,7 @@ function settle(base: Settings, given: Tunable): Settings {
     highWaterMark: or(given.highWaterMark, base.highWaterMark),
     lowWaterMark: or(given.lowWaterMark, base.lowWaterMark),
     concurrency: or(given.concurrency, base.concurrency),
+    maxConcurrencyPerKey: or(given.maxConcurrencyPerKey, base.maxConcurrencyPerKey),
     drainRate: or(given.drainRate, base.drainRate),
     maxWaitMs: or(given.maxWaitMs, base.maxWaitMs),
     maxHandlingMs: or(given.maxHandlingMs, base.maxHandlingMs),
@@ -237,6 +246,7 @@ function check(settings: Settings): void {
     );
   }
   checkConcurrency(settings.concurrency);
+  checkPerKey(settings.maxConcurrencyPerKey);
   checkDrainRate(settings.drainRate);
   checkNumber('ERR_WBP_MAX_WAIT', 'maxWaitMs', settings.maxWaitMs, 1, DAY_MS, 'milliseconds');
   checkNumber('ERR_WBP_MAX_HANDLING', 'maxHandlingMs', settings.maxHandlingMs, 1, DAY_MS, 'milliseconds');

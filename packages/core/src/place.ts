@@ -5,6 +5,7 @@ import type { Outcome } from './events.ts';
 import type { Line, Queued } from './fair-queue.ts';
 import type { Refusal } from './refusal.ts';
 import type { ReservePlace } from './reserve.ts';
+import type { Account } from './worker-time.ts';
 
 /** A delivery that was let in: it has its permit, or waits for it. */
 export interface Admission {
@@ -76,6 +77,8 @@ export class Place implements Admission, Permit, Queued<Place>, Timed<Place> {
   stalledAtStartMs!: number;
   reserve: ReservePlace = 'none';
   isHandshake = false;
+  /** What its worker is charged to. */
+  account: Account | null = null;
 
   line: Line<Place> | null = null;
   ahead: Place | null = null;
@@ -108,6 +111,10 @@ export class Place implements Admission, Permit, Queued<Place>, Timed<Place> {
   /** No start at or after this time. */
   get expiresAtMs(): number {
     return this.admittedAtMs + this.maxWaitMs;
+  }
+
+  get isRepeated(): boolean {
+    return this.delivery.retries !== false;
   }
 
   get permit(): Permit | Promise<Permit | Refusal> {

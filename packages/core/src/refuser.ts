@@ -49,8 +49,10 @@ export class Refuser {
     const maxWaitMs = Math.min(delivery.maxWaitMs ?? Infinity, settings.maxWaitMs);
     if (delivery.retries === false) ledger.lossRisk += 1;
     const fixed = delivery.statusCode ?? settings.statusCode;
-    const status = fixed === 'auto' ? statusOf(reason, key, dispatcher.queue) : fixed;
-    const refused = { key, id: keptIdOf(delivery), maxWaitMs, habit: profile?.retryAfter };
+    const isCause = (): boolean => dispatcher.shares.isCause(key, now);
+    const status = fixed === 'auto' ? statusOf(reason, key, isCause) : fixed;
+    const turns = maxWaitMs === undefined ? undefined : dispatcher.shares.turnsUntil(key);
+    const refused = { key, id: keptIdOf(delivery), maxWaitMs, turns, habit: profile?.retryAfter };
     const seconds = retryAfter.seconds(reason, refused, this.#situation(now), settings.retryAfter);
     return createRefusal(reason, status, seconds, profile?.retryAfter);
   }

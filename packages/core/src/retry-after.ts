@@ -50,6 +50,8 @@ export interface Refused {
   readonly key: string;
   readonly id: string | undefined;
   readonly maxWaitMs: number | undefined;
+  /** How many are handled until its turn, itself counted; undefined: all that wait. */
+  readonly turns?: number | undefined;
   readonly habit: RetryAfterHabit | 'ignored' | undefined;
 }
 
@@ -141,7 +143,7 @@ export class RetryAfter {
 
   #book(refused: Refused, situation: Situation, settings: RetryAfterSettings): number {
     const { key, id, habit } = refused;
-    const { nowMs, depth, steadyRate, gapFactor } = situation;
+    const { nowMs, steadyRate, gapFactor } = situation;
     this.advance(situation);
     const promise = this.promiseOf(key, refused);
     if (promise !== undefined && nowMs < promise.dueMs) return Math.ceil((promise.dueMs - nowMs) / 1000);
@@ -149,7 +151,7 @@ export class RetryAfter {
     if (situation.isStalled) return this.#stalled(situation, maxSeconds);
     if (steadyRate === null) return this.#unknown();
 
-    const untilOpenMs = (Math.max(0, depth - targetOf(refused, situation, steadyRate)) / steadyRate) * 1000;
+    const untilOpenMs = (untilOpen(refused, situation, steadyRate) / steadyRate) * 1000;
     const spacingMs = this.#spacingMs(steadyRate);
     // What comes due sooner would all be told the same second.
     const earliestMs = nowMs + Math.max(untilOpenMs, (minSeconds - 1) * 1000);
@@ -203,10 +205,14 @@ export class RetryAfter {
   }
 }
 
-/** The depth at which the delivery would be let in: at the low-water mark, or where its own wait is short enough. */
-function targetOf({ maxWaitMs }: Refused, { low }: Situation, drainRate: number): number {
-  if (maxWaitMs === undefined) return low;
-  return Math.max(0, Math.min(low, Math.floor((maxWaitMs / 1000) * drainRate) - 1));
+/**
+ * How many have to be handled until the delivery would be let in: until the depth is at the low-water mark, and until
+ * its own turn is so near that its sender waits for it.
+ */
+function untilOpen({ maxWaitMs, turns }: Refused, { depth, low }: Situation, drainRate: number): number {
+  if (maxWaitMs === undefined) return Math.max(0, depth - low);
+  const inTime = Math.floor((maxWaitMs / 1000) * drainRate);
+  return Math.max(0, depth - low, Math.min(depth, (turns ?? depth + 1) - inTime));
 }
 
 function boundsOf(

@@ -8,7 +8,7 @@ interface Shares {
   lineOf(key: string): { readonly size: number } | undefined;
 }
 
-/** Whether a key holds its equal share of what waits, or more: whether it is part of the cause. */
+/** Whether a key holds its equal share of what waits, or more. */
 export function holdsShare(key: string, queue: Shares): boolean {
   const line = queue.lineOf(key);
   return line !== undefined && line.size * queue.keys >= queue.size;
@@ -18,8 +18,10 @@ export function holdsShare(key: string, queue: Shares): boolean {
  * The status by rule: 429 for a key that is part of the cause, 503 for everybody else. Strangers, who share the
  * default key, get 503 always: several senders drop an event on 429 and repeat it on 503 (Amazon SNS, SendGrid
  * Inbound Parse, Dialpad), and hardly any does the reverse.
+ *
+ * @param isCause - whether the key is part of the cause: asked only where it matters.
  */
-export function statusOf(reason: RefusalReason, key: string, queue: Shares): 429 | 503 {
+export function statusOf(reason: RefusalReason, key: string, isCause: (key: string) => boolean): 429 | 503 {
   if (reason === 'pressure' || reason === 'closing' || key === DEFAULT_KEY) return 503;
-  return holdsShare(key, queue) ? 429 : 503;
+  return isCause(key) ? 429 : 503;
 }

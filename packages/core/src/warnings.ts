@@ -14,7 +14,31 @@ export class Warnings {
     this.#show = show;
   }
 
-  give(code: WarningCode, now: number, sentence: () => string): void {
+  /** A delivery of a sender that never retries has arrived. */
+  ofLoss(key: string, now: number): void {
+    this.#give(
+      'WBP_NEVER_RETRIES',
+      now,
+      () =>
+        `The sender of ${JSON.stringify(key)} never retries: a delivery of it that is refused, or waits too long, is ` +
+        'lost. Take such senders into an inbox, which stores what it acknowledges.',
+    );
+  }
+
+  /** Shedding has begun: looks whether the queue lasts until the retries are back. */
+  ofLowWater(low: number, capacity: number, drainRate: number | null, now: number): void {
+    // With a capacity of 1 there is no other mark, and nothing to raise.
+    if (drainRate === null || low >= drainRate || capacity === 1) return;
+    this.#give(
+      'WBP_LOW_WATER',
+      now,
+      () =>
+        `The low-water mark of ${String(low)} deliveries is drained in less than a second, at ${drainRate.toFixed(0)}/s: ` +
+        'the queue may run empty before retries arrive. Raise capacity, maxWaitMs or lowWaterMark.',
+    );
+  }
+
+  #give(code: WarningCode, now: number, sentence: () => string): void {
     if (this.#given.has(code)) return;
     this.#given.add(code);
     const message = sentence();

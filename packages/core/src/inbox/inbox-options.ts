@@ -34,7 +34,7 @@ export interface RetryOptions {
 }
 
 /** What can be changed while an inbox runs. Those of an intake mean here what they mean there, but for these. */
-export interface InboxTunable extends Omit<Tunable, 'overflow'> {
+export interface InboxTunable extends Omit<Tunable, 'overflow' | 'maxConcurrencyPerKey'> {
   /** How many deliveries may be stored and unfinished. Integer ≥ 1, default 100,000. */
   capacity?: number | undefined;
   /**

@@ -1,7 +1,7 @@
 import { keptIdOf, type Delivery } from '../delivery.ts';
 import { createRefusal, type Refusal, type RefusalReason } from '../refusal.ts';
 import { RetryAfter, type Situation } from '../retry-after.ts';
-import { statusOf } from '../status.ts';
+import { holdsShare, statusOf } from '../status.ts';
 import { SwitchOffWatch } from '../switch-off.ts';
 import type { InboxSettings } from './inbox-settings.ts';
 import type { InboxReport } from './inbox-report.ts';
@@ -33,7 +33,7 @@ export class InboxRefuser {
     const { profile } = delivery;
     const { statusCode, retryAfter } = settings.intake;
     const fixed = delivery.statusCode ?? statusCode;
-    const status = fixed === 'auto' ? statusOf(reason, key, this.#level) : fixed;
+    const status = fixed === 'auto' ? statusOf(reason, key, this.#isCause) : fixed;
     // Its sender's patience does not count: whatever is let in is acknowledged at once.
     const refused = { key, id: keptIdOf(delivery), maxWaitMs: undefined, habit: profile?.retryAfter };
     const seconds = this.retryAfter.seconds(reason, refused, this.#situation(nowMs), retryAfter);
@@ -57,6 +57,8 @@ export class InboxRefuser {
   advance(nowMs: number): void {
     this.retryAfter.advance(this.#situation(nowMs));
   }
+
+  readonly #isCause = (key: string): boolean => holdsShare(key, this.#level);
 
   #situation(nowMs: number): Situation {
     const drainRate = this.#pace.drainRate;

@@ -1,5 +1,5 @@
 import { checkInteger, checkNumber, checkOneOf, DAY_MS, isRecord } from '../checks.ts';
-import { invalid } from '../errors.ts';
+import { BackpressureError, invalid } from '../errors.ts';
 import { checkNames, checkObject } from '../names.ts';
 import {
   resolveOptions,
@@ -74,6 +74,7 @@ export function resolveInboxOptions(options: InboxOptions): {
   fixtures: InboxFixtures;
 } {
   checkObject(options, 'options');
+  checkOfInbox(options);
   const { store, process, verify, id, keyGenerator, handshake, onDead, wallClock = Date.now } = options;
   const others = without(options, OWN);
   const { overflow, retry, maxBodyBytes, maxBytes, retentionMs } = options;
@@ -105,6 +106,7 @@ export function resolveInboxOptions(options: InboxOptions): {
  */
 export function updateInboxSettings(current: InboxSettings, changes: InboxTunable): InboxSettings {
   checkObject(changes, 'update');
+  checkOfInbox(changes);
   const { overflow, retry, maxBodyBytes, maxBytes, retentionMs, maxWaitMs } = changes;
   const intake = updateSettings(current.intake, without(changes, OWN_TUNABLE), OWN_TUNABLE);
   const longestWaitMs = maxWaitMs ?? current.longestWaitMs;
@@ -112,6 +114,15 @@ export function updateInboxSettings(current: InboxSettings, changes: InboxTunabl
     { ...current, intake, longestWaitMs },
     { overflow, retry, maxBodyBytes, maxBytes, retentionMs },
   );
+}
+
+/**
+ * Of the intake's options one is none of an inbox: an inbox claims only as much from its store as there are workers, and
+ * deliveries that waited for the workers of their key would keep the claims of others from being made.
+ */
+function checkOfInbox(given: object): void {
+  if (!('maxConcurrencyPerKey' in given) || given.maxConcurrencyPerKey === undefined) return;
+  throw new BackpressureError('ERR_WBP_UNKNOWN_OPTION', 'An inbox has no option "maxConcurrencyPerKey".');
 }
 
 /** Absent is `undefined` and nothing else: `null` is a mistake, and is reported as one. */

@@ -66,7 +66,7 @@ export class Level {
     return Math.min(this.lowWater, Math.floor((this.depth * low) / this.bytes));
   }
 
-  /** What {@link statusOf} asks for. */
+  /** What {@link holdsShare} asks for. */
   get size(): number {
     return this.depth;
   }
@@ -75,7 +75,7 @@ export class Level {
     return this.#byKey.size;
   }
 
-  /** What {@link statusOf} asks for; what is on its way counts. */
+  /** What {@link holdsShare} asks for; what is on its way counts. */
   lineOf(key: string): { readonly size: number } | undefined {
     return this.#byKey.get(key)?.count;
   }

@@ -1,0 +1,120 @@
+/** What has turns: it stands in a ring with all whose next turn comes in the same slot of time. */
+export interface Turning<L> {
+  /** The virtual time of its next turn. */
+  turn: number;
+  previous: L;
+  next: L;
+}
+
+/** A turn at the usual cost takes 1 of virtual time, and this many slots. */
+const SLOTS_PER_TURN = 8;
+const SLOTS = 2048;
+const SLOT_MASK = SLOTS - 1;
+const WORD_BITS = 32;
+const WORDS = SLOTS / WORD_BITS;
+/** No turn lies further ahead than the slots reach. */
+const SPAN = (SLOTS - 2) / SLOTS_PER_TURN;
+
+/** The dearest turn costs so many times the usual one, and the cheapest so much less. */
+export const DEAREST = 255;
+
+/**
+ * Whose turn is next, where turns cost differently: fair queueing by virtual time (Goyal, Vin and Cheng, "Start-time
+ * fair queueing", 1996), which gives the shares of deficit round robin. Virtual time stands still until a turn is taken,
+ * and then goes on to that turn's own time; whoever took it has its next one later by what it cost. So cheap turns come
+ * often and dear ones seldom, in proportion.
+ *
+ * A round robin that visits each line until it has saved up for a dear turn may have to pass all lines hundreds of
+ * times. Here the times lie in slots with a bit for each, so finding the next is a look at 64 words at the most,
+ * however many lines there are. Within an eighth of a turn the order is that of joining.
+ */
+export class Turns<L extends Turning<L>> {
+  /** The virtual time: that of the last turn taken. */
+  now = 0;
+  /** Lines that have a turn to come. */
+  size = 0;
+  /** The last of the ring of each slot; the first is its `next`. */
+  readonly #lasts: (L | null)[] = new Array<L | null>(SLOTS).fill(null);
+  /** A bit for each slot that is not empty. */
+  readonly #taken = new Int32Array(WORDS);
+
+  /** What {@link first} has found, as long as it holds. */
+  #first: L | null = null;
+
+  /** Puts a line behind all others of its slot. Its `turn` is moved to where there are slots. */
+  add(line: L): void {
+    line.turn = this.within(line.turn);
+    const slot = slotOf(line.turn);
+    const last = this.#lasts[slot] ?? null;
+    if (last === null) {
+      line.previous = line.next = line;
+      this.#taken[slot >> 5] = (this.#taken[slot >> 5] as number) | (1 << slot);
+    } else {
+      line.previous = last;
+      line.next = last.next;
+      last.next.previous = line;
+      last.next = line;
+    }
+    this.#lasts[slot] = line;
+    this.size += 1;
+    if (this.#first !== null && line.turn < this.#first.turn) this.#first = null;
+  }
+
+  /** Takes a line out. It must be in, with the `turn` that it was added with. */
+  remove(line: L): void {
+    const slot = slotOf(line.turn);
+    if (line === this.#first) this.#first = null;
+    if (line.next === line) {
+      this.#lasts[slot] = null;
+      this.#taken[slot >> 5] = (this.#taken[slot >> 5] as number) & ~(1 << slot);
+    } else {
+      line.previous.next = line.next;
+      line.next.previous = line.previous;
+      if (this.#lasts[slot] === line) this.#lasts[slot] = line.previous;
+      line.previous = line.next = line;
+    }
+    this.size -= 1;
+  }
+
+  /** Gives a line that is in another time. Where that is in the same slot, it keeps its place. */
+  shift(line: L, turn: number): void {
+    const to = this.within(turn);
+    if (slotOf(to) === slotOf(line.turn)) {
+      line.turn = to;
+      return;
+    }
+    this.remove(line);
+    line.turn = to;
+    this.add(line);
+  }
+
+  /** The line whose turn is next, or null. */
+  first(): L | null {
+    if (this.#first !== null || this.size === 0) return this.#first;
+    const start = slotOf(this.now);
+    let word = start >> 5;
+    // What lies before the current slot in its word comes last: it is a whole turn of the wheel away.
+    let bits = (this.#taken[word] as number) & (-1 << start);
+    while (bits === 0) {
+      word = (word + 1) % WORDS;
+      bits = this.#taken[word] as number;
+    }
+    const slot = (word << 5) | (31 - Math.clz32(bits & -bits));
+    this.#first = (this.#lasts[slot] as L).next;
+    return this.#first;
+  }
+
+  /** Takes the turn of a line: virtual time goes on to it. */
+  take(line: Turning<L>): void {
+    if (line.turn > this.now) this.now = line.turn;
+  }
+
+  /** The nearest time to `turn` for which there is a slot. */
+  within(turn: number): number {
+    return Math.max(this.now, Math.min(turn, this.now + SPAN));
+  }
+}
+
+function slotOf(turn: number): number {
+  return (turn * SLOTS_PER_TURN) & SLOT_MASK;
+}
