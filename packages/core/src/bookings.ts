@@ -68,6 +68,11 @@ export class Bookings {
     return due;
   }
 
+  /** Whether the key booked more than once, and so waits for no other key's bookings. */
+  hasAccount(key: string): boolean {
+    return this.#accounts.has(key);
+  }
+
   /**
    * When the next booking of this key is.
    *

@@ -40,6 +40,8 @@ export class DrainRate {
   #progressMs = 0;
   /** From here on the quick average is free of the last standstill. */
   #settledMs = 0;
+  /** The last completion, saturated or not. */
+  #completedMs = -Infinity;
 
   saturate(nowMs: number): void {
     if (this.saturated) return;
@@ -79,6 +81,7 @@ export class DrainRate {
     this.#quick.complete(serviceMs / 1000, share);
     this.#middle.complete(workedMs / 1000, share);
     this.#steady.complete(workedMs / 1000, share);
+    this.#age(nowMs, concurrency);
     if (nowMs < this.#settledMs) return;
     // Four or five standard deviations of random service times: a change, and not chance.
     this.#middle.restartIfOff(this.#quick, 1.35, concurrency);
@@ -95,6 +98,11 @@ export class DrainRate {
     return this.#steady.isEmpty ? null : this.#steady.rate(concurrency);
   }
 
+  /** For how many seconds deliveries have completed at the steady rate. A change of pace starts it anew. */
+  get paceAgeS(): number {
+    return this.#steady.ageS;
+  }
+
   /** How many times the longest usual gap the gap since the last completion is; at least 1. */
   gapFactor(nowMs: number, concurrency: number): number {
     return Math.max(1, this.gapMs(nowMs) / 1000 / this.#longGapS(concurrency));
@@ -108,6 +116,15 @@ export class DrainRate {
   /** Whether the workers stand still. True also when nothing has ever completed: a database down at boot. */
   isStalled(nowMs: number): boolean {
     return this.saturated && this.gapMs(nowMs) > Math.max(STALLED_MS, 10_000 * this.#quick.serviceS);
+  }
+
+  /** A pace gets older while deliveries complete, at whatever load; a long gap says nothing about it. */
+  #age(nowMs: number, concurrency: number): void {
+    const sinceS = Math.min((nowMs - this.#completedMs) / 1000, this.#longGapS(concurrency));
+    this.#completedMs = nowMs;
+    this.#quick.ageS += sinceS;
+    this.#middle.ageS += sinceS;
+    this.#steady.ageS += sinceS;
   }
 
   #capped(rate: number, nowMs: number, concurrency: number): number {
@@ -144,6 +161,8 @@ export class DrainRate {
 class Average {
   /** S̄, in seconds; 0 before the first completion. */
   serviceS = 0;
+  /** For how many seconds it has measured the pace that it knows. */
+  ageS = 0;
   readonly #tauS: number;
   readonly #memory: number;
   #samples = 0;
@@ -185,6 +204,8 @@ class Average {
     const ratio = quicker.rate(concurrency) / this.rate(concurrency);
     if (ratio <= tolerance && ratio >= 1 / tolerance) return;
     this.serviceS = quicker.serviceS;
+    // For so long the quicker one has known it at the most: what is older it has forgotten.
+    this.ageS = Math.min(quicker.ageS, quicker.#tauS);
     this.#samples = quicker.#samples;
     this.#completions = quicker.#completions;
     this.#saturatedS = quicker.#saturatedS;

@@ -73,6 +73,7 @@ export class Refuser {
       low: gate.low,
       drainRate: dispatcher.drainRate(nowMs),
       steadyRate: dispatcher.steadyRate,
+      paceAgeS: drain.paceAgeS,
       isStalled: drain.isStalled(nowMs),
       gapMs: drain.gapMs(nowMs),
       gapFactor: drain.gapFactor(nowMs, dispatcher.concurrency),

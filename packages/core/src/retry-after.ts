@@ -1,5 +1,7 @@
 import { Arrivals } from './arrivals.ts';
 import { Bookings } from './bookings.ts';
+import { DEFAULT_KEY } from './delivery.ts';
+import { lookAheadS } from './look-ahead.ts';
 import { Promises, type BookedReturn } from './promises.ts';
 import type { RefusalReason } from './refusal.ts';
 import type { RetryAfterHabit } from './sender-profile.ts';
@@ -38,6 +40,8 @@ export interface Situation {
   readonly drainRate: number | null;
   /** The same from a longer time, and not capped while the workers stand still. */
   readonly steadyRate: number | null;
+  /** For how many seconds deliveries have been handled at that rate. */
+  readonly paceAgeS: number;
   readonly isStalled: boolean;
   /** Milliseconds without a completion although all workers are busy. */
   readonly gapMs: number;
@@ -59,8 +63,9 @@ export interface Refused {
  * - `depth`: the time to work off what waits, depth ÷ drain rate, with up to 20 % of upward jitter.
  * - `booked`: each refused delivery gets its own second: the time until the door opens, `max(0, D − LO)/μ`, or
  *   when the bookings made before are over, each of which takes 1/ρ at the rate ρ that is left for returns. So the
- *   retries arrive at the pace at which they can be taken, and not as a wave. A delay above the maximum books
- *   nothing and is spread over the upper half of the range.
+ *   retries arrive at the pace at which they can be taken, and not as a wave. A delay above the maximum, or further
+ *   ahead than the pace is trusted (see {@link lookAheadS}), books nothing and is spread over the upper half of the
+ *   range.
  *
  * While the drain rate is unknown both say 3 to 7 s; while the workers stand still, the length of the stall so far
  * and up to one and a half times as much again.
@@ -147,7 +152,10 @@ export class RetryAfter {
     if (promise !== undefined && nowMs < promise.dueMs) return Math.ceil((promise.dueMs - nowMs) / 1000);
     const { minSeconds, maxSeconds } = boundsOf(settings, habit);
     if (situation.isStalled) return this.#stalled(situation, maxSeconds);
-    if (steadyRate === null) return this.#unknown();
+    if (steadyRate === null) {
+      // The longer nothing has completed, the less will be done soon.
+      return situation.gapMs > UNKNOWN_FROM_S * 1000 ? this.#stalled(situation, maxSeconds) : this.#unknown();
+    }
 
     const untilOpenMs = (Math.max(0, depth - targetOf(refused, situation, steadyRate)) / steadyRate) * 1000;
     const spacingMs = this.#spacingMs(steadyRate);
@@ -157,7 +165,8 @@ export class RetryAfter {
     // A standstill stretches what is told, and not the schedule: after a pause of the process all would be as before,
     // and a schedule that had grown by minutes would keep workers idle.
     const delay = ((atMs - nowMs) / 1000) * gapFactor;
-    if (delay > maxSeconds) return this.#spread(maxSeconds);
+    const farthest = Math.min(maxSeconds, Math.max(minSeconds, this.#farthestS(key, situation)));
+    if (delay > farthest) return this.#spread(farthest);
 
     const jitter = Math.min(BOOKED_JITTER * delay, MAX_BOOKED_JITTER_S) * this.#random();
     // A random fraction, and then down: as many go to each second as the rate says, also below one a second.
@@ -185,6 +194,17 @@ export class RetryAfter {
 
   #returnRate(drainRate: number): number {
     return (drainRate * this.#arrivals.shareOfReturns(drainRate)) / this.#arrivals.shareKept();
+  }
+
+  /**
+   * How far ahead a second may be booked: as far as the pace deserves. For deliveries without a key, and for a key
+   * that is new, also not further than the burst deserves: a flood of such deliveries, which never return, cannot be
+   * told from the others, who would have to sit out its schedule.
+   */
+  #farthestS(key: string, { nowMs, paceAgeS, gapFactor }: Situation): number {
+    const isShared = key === DEFAULT_KEY || !this.#bookings.hasAccount(key);
+    const measuredS = isShared ? Math.min(paceAgeS, this.#arrivals.burstS(nowMs)) : paceAgeS;
+    return lookAheadS(measuredS) * gapFactor;
   }
 
   #unknown(): number {

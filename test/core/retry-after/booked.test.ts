@@ -42,8 +42,10 @@ describe('the booked second', () => {
 
   it('is shared no further when there are thousands of keys', () => {
     const retryAfter = createRetryAfter();
+    // In the first seconds of a burst, new keys are booked a few seconds ahead only.
+    retryAfter.shed(0);
     const times = Array.from({ length: 10_000 }, (_, i) => {
-      const nowMs = i / 2;
+      const nowMs = 60_000 + i / 2;
       retryAfter.arrive(nowMs);
       const seconds = retryAfter.seconds(
         'shedding',

@@ -133,7 +133,7 @@ describe('when the workers stand still', () => {
     arrivals(
       bench.clock,
       60_000,
-      () => exponential(random, 1000 / (bench.clock.now() < 20_000 ? 60 : 500)),
+      () => exponential(random, 1000 / (bench.clock.now() < 20_000 ? 60 : 300)),
       come,
     );
     await runUntil(bench.clock, 60_000);

@@ -38,6 +38,8 @@ export interface Service {
   readonly distribution: 'constant' | 'exponential';
   /** All workers stand still from `fromS` to `toS`: what they handle then takes that much longer. */
   readonly standStill?: readonly { readonly fromS: number; readonly toS: number }[];
+  /** From `fromS` to `toS` all take `factor` times as long, however few are in service. */
+  readonly slow?: readonly { readonly fromS: number; readonly toS: number; readonly factor: number }[];
   /** From `fromS` on, more than `concurrency` in service slow each other down. */
   readonly knee?: readonly { readonly fromS: number; readonly concurrency: number }[];
 }
@@ -80,6 +82,7 @@ const aServiceTime = aNumber(
   `a number of milliseconds above 0, at most ${String(DAY_MS)}`,
   (ms) => ms > 0 && ms <= DAY_MS,
 );
+const aFactor = aNumber('a number from 1 to 1000', (value) => value >= 1 && value <= 1000);
 const aConcurrency = aNumber('a number, at least 1', (value) => value >= 1);
 
 /**
@@ -130,6 +133,10 @@ function readService(fields: Fields): Service {
     meanMs: fields.get('meanMs', aServiceTime),
     distribution: fields.get('distribution', oneOf('constant', 'exponential'), 'constant'),
     standStill: fields.list('standStill', 0, readInterval),
+    slow: fields.list('slow', 0, (entry) => ({
+      ...readInterval(entry),
+      factor: entry.get('factor', aFactor),
+    })),
     knee: fields.list('knee', 0, (entry) => ({
       fromS: entry.get('fromS', aSecond),
       concurrency: entry.get('concurrency', aConcurrency),

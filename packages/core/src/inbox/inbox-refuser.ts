@@ -66,6 +66,7 @@ export class InboxRefuser {
       low: this.#level.target,
       drainRate,
       steadyRate: drainRate,
+      paceAgeS: this.#pace.measuredS,
       isStalled: this.#pace.isStalled,
       gapMs: this.#pace.gapMs(nowMs),
       gapFactor: 1,
