@@ -1,4 +1,4 @@
-import type { Service } from './scenario.ts';
+import type { Interval, Service } from './scenario.ts';
 
 interface Phase {
   readonly fromMs: number;
@@ -110,6 +110,6 @@ function phasesOf({ standStill = [], slow = [], knee = [] }: Service): Phase[] {
     }));
 }
 
-function isDuring({ fromS, toS }: { readonly fromS: number; readonly toS: number }, atS: number): boolean {
+function isDuring({ fromS, toS }: Interval, atS: number): boolean {
   return fromS <= atS && atS < toS;
 }
