@@ -177,7 +177,11 @@ export class IntakeModel {
     if (depth === 0 && active < concurrency && !isPaced) return ['admitted'];
     const canStartNow = depth === 0 && active < concurrency;
     const isTooLong = drainRate !== null && ((depth + 1) / drainRate) * 1000 > maxWaitMs;
-    const otherwise = isTooLong ? (['wait'] as const) : (['admitted'] as const);
+    // After a clock that went back timers are late, as in a process that stood still: what comes may have waited already.
+    const isLate = this.#setBackMs > 0 && drainRate !== null;
+    const otherwise: RefusalReason[] | ['admitted', ...RefusalReason[]] = isTooLong
+      ? ['wait']
+      : ['admitted', ...(isLate ? (['wait'] as const) : [])];
     const isClosed = this.#isShedding ? depth > lowWater : depth >= highWater;
     if (!isClosed || this.options.overflow === 'drop-oldest') {
       return canStartNow ? ['admitted', ...otherwise] : [...otherwise];
@@ -242,7 +246,9 @@ export class IntakeModel {
       result?.admitted === false && (hasLeft ? cause === 'abandoned' : result.reason === TOLD[cause]);
     const ticket = this.waiting.all.find((one) => one.key === key && wasTold(one));
     if (ticket === undefined) throw new Error(`nobody was told of ${cause}`);
-    if (cause === 'expired') must(at >= ticket.expiresMs, 'not too early', at, ticket.expiresMs);
+    const { admittedMs, expiresMs } = ticket;
+    const leastMs = this.#setBackMs > 0 ? (expiresMs - admittedMs) / 2 : expiresMs - admittedMs;
+    if (cause === 'expired') must(at >= admittedMs + leastMs, 'not too early', at, admittedMs + leastMs);
     this.waiting.remove(ticket);
     this.finished.push(ticket);
   }

@@ -105,6 +105,11 @@ export class Bookings {
     this.#total += 1;
   }
 
+  /** Notes a key that was told a second which is not booked: when it comes again, it is no new one. */
+  meet(key: string, toldMs: number): void {
+    if (!this.#accounts.has(key) && !this.#inLine.has(key)) this.#remember(key, toldMs + this.#pulledMs);
+  }
+
   /**
    * Stretches or squeezes what is booked from now on, when the pace has changed for good: those who were told a
    * second keep it, and those who come now are told what the new pace allows.
@@ -152,11 +157,15 @@ export class Bookings {
     this.#lineUntil = at + spacingMs * (this.#accountsUntil > at ? 2 : 1);
     // The second round of a key comes after the first one of those that are in line now, as far as they are real.
     const inLine = Math.min(MAX_REMEMBERED, (this.#lineUntil - earliest) / spacingMs);
+    this.#remember(key, at + spacingMs * inLine);
+  }
+
+  #remember(key: string, until: number): void {
     const oldest = this.#ring[this.#ringAt];
     if (oldest !== undefined) this.#inLine.delete(oldest);
     this.#ring[this.#ringAt] = key;
     this.#ringAt = (this.#ringAt + 1) % MAX_REMEMBERED;
-    this.#inLine.set(key, at + spacingMs * inLine);
+    this.#inLine.set(key, until);
   }
 
   #passSeconds(from: number, to: number): number {

@@ -9,6 +9,7 @@ import { Handshakes } from './handshakes.ts';
 import type { CloseReport, Intake } from './intake.ts';
 import { Ledger } from './ledger.ts';
 import { updateSettings, type Fixtures, type Settings, type Tunable } from './options.ts';
+import { patienceMs } from './patience.ts';
 import { Place, type Admission, type PlaceOwner } from './place.ts';
 import { createRefusal, type Refusal, type RefusalReason } from './refusal.ts';
 import { Reserve } from './reserve.ts';
@@ -182,7 +183,7 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
     return place;
   }
 
-  /** Whether the delivery may use the reserve on its own account. */
+  /** Whether it may use the reserve on its own account. */
   #isEntitled(delivery: Delivery, key: string, now: number): boolean {
     if (delivery.priority === 'critical' || delivery.retries === false) return true;
     return this.#retryAfter.promiseOf(key, delivery)?.isDue(now) === true;
@@ -203,14 +204,16 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
 
   /** Whether the predicted wait is longer than the delivery's sender waits. */
   #waitsTooLong({ maxWaitMs }: Delivery, now: number): boolean {
-    if (maxWaitMs === undefined) return false;
+    const lagMs = this.#dispatcher.lagMs(now);
+    if (maxWaitMs === undefined && lagMs === 0) return false;
+    const leftMs = lagMs > 0 ? patienceMs(this.#settings.maxWaitMs, maxWaitMs, lagMs) : (maxWaitMs ?? 0);
     const rate = this.#dispatcher.drainRate(now);
-    return rate !== null && ((this.#dispatcher.queue.size + 1) / rate) * 1000 > maxWaitMs;
+    return rate !== null && ((this.#dispatcher.queue.size + 1) / rate) * 1000 > leftMs;
   }
 
   #enqueue(delivery: Delivery, key: string, isEntitled: boolean, now: number): Place {
-    const waitMs = Math.min(this.#settings.maxWaitMs, delivery.maxWaitMs ?? Infinity);
     this.#retryAfter.redeem(key, delivery);
+    const waitMs = patienceMs(this.#settings.maxWaitMs, delivery.maxWaitMs, this.#dispatcher.lagMs(now));
     const place = new Place(this, delivery, key, now, waitMs);
     this.ledger.admitted += 1;
     this.#dispatcher.enqueue(place, now);
@@ -292,7 +295,7 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
 
   #state(now: number): IntakeState {
     if (this.#shutdown.phase !== 'open') return this.#shutdown.phase;
-    if (this.#dispatcher.drain.isStalled(now)) return 'stalled';
+    if (this.#dispatcher.isStalled(now)) return 'stalled';
     return this.#gate.shedding ? 'shedding' : 'accepting';
   }
 }

@@ -79,7 +79,7 @@ export class Dispatcher {
 
   /** Completions per second that the workers can sustain, or null before the first one. */
   drainRate(now: number): number | null {
-    const rate = this.drain.rate(now, this.#pool.size);
+    const rate = this.drain.rate(this.#deadlines.livedMs(now), this.#pool.size);
     return rate === null ? null : Math.min(rate, this.#pacer.rate ?? Infinity);
   }
 
@@ -87,6 +87,31 @@ export class Dispatcher {
   get steadyRate(): number | null {
     const rate = this.drain.steadyRate(this.#pool.size);
     return rate === null ? null : Math.min(rate, this.#pacer.rate ?? Infinity);
+  }
+
+  /** Milliseconds without a completion although all workers are busy; 0 when not all are. */
+  gapMs(now: number): number {
+    return this.drain.gapMs(this.#deadlines.livedMs(now));
+  }
+
+  /** How many times the longest usual gap that is; at least 1. */
+  gapFactor(now: number): number {
+    return this.drain.gapFactor(this.#deadlines.livedMs(now), this.#pool.size);
+  }
+
+  /** Whether the workers stand still. */
+  isStalled(now: number): boolean {
+    return this.drain.isStalled(this.#deadlines.livedMs(now));
+  }
+
+  /** For how long the process has not looked at anything: what comes to light now may have waited for so long. */
+  lagMs(now: number): number {
+    return this.#deadlines.lateMs(now);
+  }
+
+  /** The part of the last seconds in which the process was late, from 0 to 1. */
+  get lateShare(): number {
+    return this.#deadlines.lateShare;
   }
 
   /** Whether a delivery could start now without passing one that waits. */
@@ -110,8 +135,9 @@ export class Dispatcher {
     this.#pool.take();
     this.#pacer.started(now, isTimed);
     this.#deadlines.set(place, place.startedAtMs + this.#settings.maxHandlingMs, now);
-    if (!this.#pool.isFree) this.drain.saturate(now);
-    this.drain.begin(place, now, this.#pool.size);
+    const lived = this.#deadlines.livedMs(now);
+    if (!this.#pool.isFree) this.drain.saturate(lived);
+    this.drain.begin(place, lived, this.#pool.size, lived - (now - place.startedAtMs));
     ledger.started += 1;
     if (listeners.any) listeners.emit(now, { type: 'started', key: place.key, waitedMs: place.waitedMs });
   }
@@ -155,8 +181,9 @@ export class Dispatcher {
       place.settle(place);
       this.start(place, now, isPaced);
     }
-    if (this.#pool.isFree) this.drain.relax(now, this.#pool.size);
-    else this.drain.saturate(now);
+    const lived = this.#deadlines.livedMs(now);
+    if (this.#pool.isFree) this.drain.relax(lived, this.#pool.size);
+    else this.drain.saturate(lived);
   }
 
   /** Ends the handling of a delivery, however it came about. */
@@ -167,8 +194,8 @@ export class Dispatcher {
     this.#deadlines.clear(place);
     place.state = 'ended';
     if (state === 'active') {
-      const hasChanged = this.#limits.observe(now, tookMs, outcome, this.#pool.active);
-      this.drain.complete(now, tookMs, place, this.#pool.size);
+      const serviceMs = this.drain.complete(this.#deadlines.livedMs(now), place, this.#pool.size);
+      const hasChanged = this.#limits.observe(now, serviceMs, outcome, this.#pool.active);
       this.#pool.give();
       if (hasChanged) this.#applyLimits();
     } else if (state === 'outside') {
@@ -251,9 +278,9 @@ export class Dispatcher {
 
   readonly #watch = (now: number): void => {
     this.#around.step(now);
-    if (this.#isStalled || !this.drain.isStalled(now)) return;
+    if (this.#isStalled || !this.isStalled(now)) return;
     this.#isStalled = true;
-    this.#around.listeners.emit(now, { type: 'stalled', gapMs: this.drain.gapMs(now) });
+    this.#around.listeners.emit(now, { type: 'stalled', gapMs: this.gapMs(now) });
   };
 
   #applyLimits(): void {

@@ -9,12 +9,14 @@ const SETTLING_MS = 10_000;
 
 /** What is noted of a delivery when its handling starts. */
 export interface Begun {
+  beganMs: number;
   saturatedAtStartMs: number;
   stalledAtStartMs: number;
 }
 
 /**
- * The drain rate μ: completions per second that the workers can sustain.
+ * The drain rate μ: completions per second that the workers can sustain. All its times are lived time (see
+ * `LivedTime`): a process that stands still completes nothing, and its workers are as fast as before.
  *
  * A moving average of completions is wrong exactly when it matters. After a quiet minute at 30 % load it reads
  * the load and not the ability, and in a stall it goes on reading the past. So it counts what was done while all
@@ -56,14 +58,20 @@ export class DrainRate {
     this.saturated = false;
   }
 
-  begin(delivery: Begun, nowMs: number, concurrency: number): void {
+  /** @param beganMs - earlier than now when it has been handled for some time already. */
+  begin(delivery: Begun, nowMs: number, concurrency: number, beganMs: number = nowMs): void {
     if (this.saturated) this.#count(nowMs, concurrency);
+    delivery.beganMs = beganMs;
     delivery.saturatedAtStartMs = this.#saturatedMs;
     delivery.stalledAtStartMs = this.#stalledMs;
   }
 
-  /** @param delivery - what {@link begin} noted of it. */
-  complete(nowMs: number, serviceMs: number, delivery: Begun, concurrency: number): void {
+  /**
+   * @param delivery - what {@link begin} noted of it.
+   * @returns how long its handling took.
+   */
+  complete(nowMs: number, delivery: Begun, concurrency: number): number {
+    const serviceMs = nowMs - delivery.beganMs;
     if (this.saturated) {
       if (this.gapFactor(nowMs, concurrency) > 1 && nowMs >= this.#settledMs + SETTLING_MS) {
         this.#settledMs = nowMs + SETTLING_MS;
@@ -82,10 +90,12 @@ export class DrainRate {
     this.#middle.complete(workedMs / 1000, share);
     this.#steady.complete(workedMs / 1000, share);
     this.#age(nowMs, concurrency);
-    if (nowMs < this.#settledMs) return;
-    // Four or five standard deviations of random service times: a change, and not chance.
-    this.#middle.restartIfOff(this.#quick, 1.35, concurrency);
-    this.#steady.restartIfOff(this.#middle, 1.12, concurrency);
+    if (nowMs >= this.#settledMs) {
+      // Four or five standard deviations of random service times: a change, and not chance.
+      this.#middle.restartIfOff(this.#quick, 1.35, concurrency);
+      this.#steady.restartIfOff(this.#middle, 1.12, concurrency);
+    }
+    return serviceMs;
   }
 
   /** Completions per second, or null before the first completion. */

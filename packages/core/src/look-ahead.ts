@@ -2,6 +2,8 @@
 const LEAST_S = 10;
 /** Each second for which a pace has lasted is good for so many seconds ahead. */
 const PER_SECOND = 4;
+/** The same for each second in which the process had no time. */
+const PER_BUSY_SECOND = 5;
 /** From here on, at {@link LEAST_S} and {@link PER_SECOND}, trust grows with the square: the pace is no episode. */
 const SQUARE_OVER_S = 10;
 
@@ -16,4 +18,14 @@ const SQUARE_OVER_S = 10;
  */
 export function lookAheadS(measuredS: number): number {
   return Math.max(LEAST_S + PER_SECOND * measuredS, (measuredS * measuredS) / SQUARE_OVER_S);
+}
+
+/**
+ * How many seconds ahead, although the pace is not trusted so far: for a burst in which the process has been late for
+ * `busyS` seconds in all. Refusing takes the same CPU as handling. When the requests that come are more than the process
+ * can look at, whoever returns soon takes its time from those that are being handled, and from the answers to others,
+ * who hang up and come on top; and so it goes on when the burst is long over.
+ */
+export function relievingS(busyS: number): number {
+  return LEAST_S + PER_BUSY_SECOND * busyS;
 }

@@ -66,17 +66,18 @@ export class Refuser {
 
   #situation(nowMs: number): Situation {
     const { dispatcher, gate } = this.#parts;
-    const { queue, drain } = dispatcher;
+    const { queue } = dispatcher;
     return {
       nowMs,
       depth: queue.size,
       low: gate.low,
       drainRate: dispatcher.drainRate(nowMs),
       steadyRate: dispatcher.steadyRate,
-      paceAgeS: drain.paceAgeS,
-      isStalled: drain.isStalled(nowMs),
-      gapMs: drain.gapMs(nowMs),
-      gapFactor: drain.gapFactor(nowMs, dispatcher.concurrency),
+      paceAgeS: dispatcher.drain.paceAgeS,
+      lateShare: dispatcher.lateShare,
+      isStalled: dispatcher.isStalled(nowMs),
+      gapMs: dispatcher.gapMs(nowMs),
+      gapFactor: dispatcher.gapFactor(nowMs),
     };
   }
 }

@@ -1,7 +1,7 @@
 import { Arrivals } from './arrivals.ts';
 import { Bookings } from './bookings.ts';
 import { DEFAULT_KEY } from './delivery.ts';
-import { lookAheadS } from './look-ahead.ts';
+import { lookAheadS, relievingS } from './look-ahead.ts';
 import { Promises, type BookedReturn } from './promises.ts';
 import type { RefusalReason } from './refusal.ts';
 import type { RetryAfterHabit } from './sender-profile.ts';
@@ -42,6 +42,8 @@ export interface Situation {
   readonly steadyRate: number | null;
   /** For how many seconds deliveries have been handled at that rate. */
   readonly paceAgeS: number;
+  /** The part of the last seconds in which the process was late, from 0 to 1. */
+  readonly lateShare: number;
   readonly isStalled: boolean;
   /** Milliseconds without a completion although all workers are busy. */
   readonly gapMs: number;
@@ -166,7 +168,11 @@ export class RetryAfter {
     // and a schedule that had grown by minutes would keep workers idle.
     const delay = ((atMs - nowMs) / 1000) * gapFactor;
     const farthest = Math.min(maxSeconds, Math.max(minSeconds, this.#farthestS(key, situation)));
-    if (delay > farthest) return this.#spread(farthest);
+    if (delay > farthest) {
+      const told = this.#spread(farthest);
+      this.#bookings.meet(key, nowMs + told * 1000);
+      return told;
+    }
 
     const jitter = Math.min(BOOKED_JITTER * delay, MAX_BOOKED_JITTER_S) * this.#random();
     // A random fraction, and then down: as many go to each second as the rate says, also below one a second.
@@ -199,12 +205,13 @@ export class RetryAfter {
   /**
    * How far ahead a second may be booked: as far as the pace deserves. For deliveries without a key, and for a key
    * that is new, also not further than the burst deserves: a flood of such deliveries, which never return, cannot be
-   * told from the others, who would have to sit out its schedule.
+   * told from the others, who would have to sit out its schedule. But where the process has no time, further.
    */
-  #farthestS(key: string, { nowMs, paceAgeS, gapFactor }: Situation): number {
+  #farthestS(key: string, { nowMs, paceAgeS, gapFactor, lateShare }: Situation): number {
     const isShared = key === DEFAULT_KEY || !this.#bookings.hasAccount(key);
-    const measuredS = isShared ? Math.min(paceAgeS, this.#arrivals.burstS(nowMs)) : paceAgeS;
-    return lookAheadS(measuredS) * gapFactor;
+    const burstS = this.#arrivals.burstS(nowMs);
+    const trustedS = lookAheadS(isShared ? Math.min(paceAgeS, burstS) : paceAgeS);
+    return Math.max(trustedS, relievingS(burstS * lateShare)) * gapFactor;
   }
 
   #unknown(): number {

@@ -9,9 +9,7 @@ import { createRetryAfter, refused, SETTINGS, situation } from './situation.ts';
 function toldTo(count: number, paceAgeS: number, gapFactor = 1): { told: number[]; booked: number } {
   const retryAfter = createRetryAfter();
   const now = situation(0, { paceAgeS, gapFactor });
-  const told = Array.from({ length: count }, () =>
-    retryAfter.seconds('shedding', refused(), now, SETTINGS),
-  );
+  const told = Array.from({ length: count }, () => retryAfter.seconds('shedding', refused(), now, SETTINGS));
   return { told, booked: retryAfter.booked };
 }
 
@@ -20,18 +18,24 @@ describe('how far a booking may lie ahead', () => {
     expect([0, 1, 10, 40, 60, 300].map(lookAheadS)).toEqual([10, 14, 50, 170, 360, 9000]);
   });
 
-  it.each([0, 5, 20])('is all that is told at a pace of %i s, and beyond it nothing is booked', (paceAgeS) => {
-    const { told, booked } = toldTo(50_000, paceAgeS);
-    const farthestS = lookAheadS(paceAgeS);
-    // Jitter and rounding may add some to a booking.
-    expect(Math.max(...told)).toBeLessThanOrEqual(farthestS + 3);
-    expect(booked).toBeLessThanOrEqual(farthestS * 100);
-    // The upper half of the range, evenly.
-    const beyond = told.slice(-20_000);
-    expect(Math.max(...beyond)).toBe(farthestS);
-    expect(Math.min(...beyond)).toBe(farthestS / 2 + 1);
-    expect(beyond.reduce((sum, seconds) => sum + seconds, 0) / 20_000).toBeCloseTo((3 * farthestS) / 4 + 0.5, 0);
-  });
+  it.each([0, 5, 20])(
+    'is all that is told at a pace of %i s, and beyond it nothing is booked',
+    (paceAgeS) => {
+      const { told, booked } = toldTo(50_000, paceAgeS);
+      const farthestS = lookAheadS(paceAgeS);
+      // Jitter and rounding may add some to a booking.
+      expect(Math.max(...told)).toBeLessThanOrEqual(farthestS + 3);
+      expect(booked).toBeLessThanOrEqual(farthestS * 100);
+      // The upper half of the range, evenly.
+      const beyond = told.slice(-20_000);
+      expect(Math.max(...beyond)).toBe(farthestS);
+      expect(Math.min(...beyond)).toBe(farthestS / 2 + 1);
+      expect(beyond.reduce((sum, seconds) => sum + seconds, 0) / 20_000).toBeCloseTo(
+        (3 * farthestS) / 4 + 0.5,
+        0,
+      );
+    },
+  );
 
   it('is no less than the bounds of the option say', () => {
     const settings = { ...SETTINGS, minSeconds: 60 };
@@ -106,15 +110,28 @@ describe('after a flood', () => {
   }
 
   it('of one key, another key does not sit out its schedule', async () => {
-    expect(await toldAfter(() => ({ key: 'flood' }), () => ({ key: 'bank' }))).toBeLessThanOrEqual(10);
+    expect(
+      await toldAfter(
+        () => ({ key: 'flood' }),
+        () => ({ key: 'bank' }),
+      ),
+    ).toBeLessThanOrEqual(10);
   });
 
   it('of deliveries without a key, others without one wait no longer than the flood deserves', async () => {
-    expect(await toldAfter(() => ({}), () => ({}))).toBeLessThanOrEqual(lookAheadS(10));
+    expect(
+      await toldAfter(
+        () => ({}),
+        () => ({}),
+      ),
+    ).toBeLessThanOrEqual(lookAheadS(10));
   });
 
   it('of invented keys, a new key waits no longer than the flood deserves', async () => {
-    const told = await toldAfter((i) => ({ key: `invented ${String(i)}` }), () => ({ key: 'bank' }));
+    const told = await toldAfter(
+      (i) => ({ key: `invented ${String(i)}` }),
+      () => ({ key: 'bank' }),
+    );
     expect(told).toBeLessThanOrEqual(lookAheadS(10));
   });
 });

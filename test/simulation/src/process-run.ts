@@ -199,11 +199,7 @@ export class ProcessRun {
     attempt.permit = permit;
     attempt.startedMs = this.#manual.now();
     this.#work(this.#process.handleMs);
-    this.#downstream.start(
-      attempt.id,
-      this.#traffic.serviceMs[attempt.i] as number,
-      this.#manual.now(),
-    );
+    this.#downstream.start(attempt.id, this.#traffic.serviceMs[attempt.i] as number, this.#manual.now());
   }
 
   /** Its handler has ended. One whose sender has hung up has worked for nobody. */

@@ -117,7 +117,8 @@ export const ROWS: readonly Row[] = [
   },
   {
     name: 'slow-20-warm',
-    title: 'Slow in the middle: 400/s for 40 s after five minutes of 30/s, ten times as long from its 10th to its 30th second',
+    title:
+      'Slow in the middle: 400/s for 40 s after five minutes of 30/s, ten times as long from its 10th to its 30th second',
     goals: slowStart(),
   },
   {

@@ -67,6 +67,7 @@ export class InboxRefuser {
       drainRate,
       steadyRate: drainRate,
       paceAgeS: this.#pace.measuredS,
+      lateShare: 0,
       isStalled: this.#pace.isStalled,
       gapMs: this.#pace.gapMs(nowMs),
       gapFactor: 1,
