@@ -93,8 +93,7 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
   }
 
   release(place: Place, outcome: Outcome): void {
-    const { state } = place;
-    if (state === 'ended' || (state === 'waiting' && !this.#fixtures.dryRun)) return;
+    if (place.state === 'ended' || (place.state === 'waiting' && !this.#fixtures.dryRun)) return;
     this.#dispatcher.end(place, outcome, this.now());
   }
 
@@ -206,15 +205,15 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
   #waitsTooLong({ maxWaitMs }: Delivery, now: number): boolean {
     const lagMs = this.#dispatcher.lagMs(now);
     if (maxWaitMs === undefined && lagMs === 0) return false;
-    const leftMs = lagMs > 0 ? patienceMs(this.#settings.maxWaitMs, maxWaitMs, lagMs) : (maxWaitMs ?? 0);
+    const leftMs = patienceMs(maxWaitMs ?? this.#settings.maxWaitMs, lagMs);
     const rate = this.#dispatcher.drainRate(now);
     return rate !== null && ((this.#dispatcher.queue.size + 1) / rate) * 1000 > leftMs;
   }
 
   #enqueue(delivery: Delivery, key: string, isEntitled: boolean, now: number): Place {
+    const waitMs = Math.min(this.#settings.maxWaitMs, delivery.maxWaitMs ?? Infinity);
     this.#retryAfter.redeem(key, delivery);
-    const waitMs = patienceMs(this.#settings.maxWaitMs, delivery.maxWaitMs, this.#dispatcher.lagMs(now));
-    const place = new Place(this, delivery, key, now, waitMs);
+    const place = new Place(this, delivery, key, now, patienceMs(waitMs, this.#dispatcher.lagMs(now)));
     this.ledger.admitted += 1;
     this.#dispatcher.enqueue(place, now);
     if (this.#gate.shedding) this.#reserve.take(place, isEntitled);

@@ -1,12 +1,8 @@
 /**
- * How long a delivery may wait that comes to light in a turn of the event loop that is late by `lagMs`: it may have
- * waited for that long already. Half of its time it has in any case, since on average it came in the middle of the lag,
- * and since a timer that a runtime has lost looks the same.
- *
- * @param longestMs - the option of the intake.
- * @param ownMs - how long its sender waits, as far as that is known.
+ * How long a delivery may still wait that could wait for `waitMs`, and that comes to light in a turn of the event loop
+ * that is late by `lagMs`: it may have waited for so long already. Half of its time it has in any case, since on
+ * average it came in the middle of the lag, and since a timer that a runtime has lost looks the same.
  */
-export function patienceMs(longestMs: number, ownMs: number | undefined, lagMs: number): number {
-  const allMs = Math.min(longestMs, ownMs ?? Infinity);
-  return allMs - Math.min(allMs / 2, lagMs);
+export function patienceMs(waitMs: number, lagMs: number): number {
+  return waitMs - Math.min(waitMs / 2, lagMs);
 }

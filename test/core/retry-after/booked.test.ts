@@ -234,6 +234,8 @@ describe('in every situation', () => {
     low: fc.nat(2000),
     drainRate: fc.option(fc.double({ min: 1e-6, max: 1e6, noNaN: true })),
     steadyRate: fc.option(fc.double({ min: 1e-6, max: 1e6, noNaN: true })),
+    paceAgeS: fc.double({ min: 0, max: 1e6, noNaN: true }),
+    lateShare: fc.double({ min: 0, max: 1, noNaN: true }),
     isStalled: fc.boolean(),
     gapMs: fc.double({ min: 0, max: 1e9, noNaN: true }),
     gapFactor: fc.double({ min: 1, max: 1e6, noNaN: true }),
