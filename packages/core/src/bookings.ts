@@ -68,9 +68,9 @@ export class Bookings {
     return due;
   }
 
-  /** Whether the key booked more than once, and so waits for no other key's bookings. */
-  hasAccount(key: string): boolean {
-    return this.#accounts.has(key);
+  /** Whether the key was refused lately. */
+  knows(key: string): boolean {
+    return this.#accounts.has(key) || this.#inLine.has(key);
   }
 
   /**

@@ -2,6 +2,8 @@
 const LEAST_S = 10;
 /** Each second for which a pace has lasted is good for so many seconds ahead. */
 const PER_SECOND = 4;
+/** The same for each second of a burst in which anybody can be. */
+const PER_SHARED_SECOND = 2;
 /** The same for each second in which the process had no time. */
 const PER_BUSY_SECOND = 5;
 /** From here on, at {@link LEAST_S} and {@link PER_SECOND}, trust grows with the square: the pace is no episode. */
@@ -18,6 +20,15 @@ const SQUARE_OVER_S = 10;
  */
 export function lookAheadS(measuredS: number): number {
   return Math.max(LEAST_S + PER_SECOND * measuredS, (measuredS * measuredS) / SQUARE_OVER_S);
+}
+
+/**
+ * How many seconds ahead at most in a schedule that anybody can fill, `burstS` seconds after the burst began: for
+ * deliveries without a key, and for a key that is new. A flood of such deliveries, which never return, cannot be told
+ * from the others, who would have to sit out its schedule.
+ */
+export function sharedAheadS(burstS: number): number {
+  return LEAST_S + PER_SHARED_SECOND * burstS;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { Arrivals } from './arrivals.ts';
 import { Bookings } from './bookings.ts';
 import { DEFAULT_KEY } from './delivery.ts';
-import { lookAheadS, relievingS } from './look-ahead.ts';
+import { lookAheadS, relievingS, sharedAheadS } from './look-ahead.ts';
 import { Promises, type BookedReturn } from './promises.ts';
 import type { RefusalReason } from './refusal.ts';
 import type { RetryAfterHabit } from './sender-profile.ts';
@@ -202,15 +202,11 @@ export class RetryAfter {
     return (drainRate * this.#arrivals.shareOfReturns(drainRate)) / this.#arrivals.shareKept();
   }
 
-  /**
-   * How far ahead a second may be booked: as far as the pace deserves. For deliveries without a key, and for a key
-   * that is new, also not further than the burst deserves: a flood of such deliveries, which never return, cannot be
-   * told from the others, who would have to sit out its schedule. But where the process has no time, further.
-   */
+  /** How far ahead a second may be booked. */
   #farthestS(key: string, { nowMs, paceAgeS, gapFactor, lateShare }: Situation): number {
-    const isShared = key === DEFAULT_KEY || !this.#bookings.hasAccount(key);
     const burstS = this.#arrivals.burstS(nowMs);
-    const trustedS = lookAheadS(isShared ? Math.min(paceAgeS, burstS) : paceAgeS);
+    const isShared = key === DEFAULT_KEY || !this.#bookings.knows(key);
+    const trustedS = Math.min(lookAheadS(paceAgeS), isShared ? sharedAheadS(burstS) : Infinity);
     return Math.max(trustedS, relievingS(burstS * lateShare)) * gapFactor;
   }
 

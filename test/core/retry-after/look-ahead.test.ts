@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Delivery } from '@webhook-backpressure/core';
-import { lookAheadS } from '../../../packages/core/src/look-ahead.ts';
+import { lookAheadS, sharedAheadS } from '../../../packages/core/src/look-ahead.ts';
 import { createBench, seeded, type Bench } from '../harness.ts';
 import { arrivals, runUntil, Workshop } from '../workshop.ts';
 import { createRetryAfter, refused, SETTINGS, situation } from './situation.ts';
@@ -124,7 +124,7 @@ describe('after a flood', () => {
         () => ({}),
         () => ({}),
       ),
-    ).toBeLessThanOrEqual(lookAheadS(10));
+    ).toBeLessThanOrEqual(sharedAheadS(10));
   });
 
   it('of invented keys, a new key waits no longer than the flood deserves', async () => {
@@ -132,6 +132,6 @@ describe('after a flood', () => {
       (i) => ({ key: `invented ${String(i)}` }),
       () => ({ key: 'bank' }),
     );
-    expect(told).toBeLessThanOrEqual(lookAheadS(10));
+    expect(told).toBeLessThanOrEqual(sharedAheadS(10));
   });
 });
