@@ -1,6 +1,7 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
+import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 /** What is measured runs here … */
@@ -51,6 +52,16 @@ export class Pinned {
       return answer.value as T;
     } finally {
       ended.abort();
+    }
+  }
+
+  /** Stops the whole process for `stoppedMs` of every `everyMs`, for `forMs` in all; it knows nothing of it. */
+  async stutter(stoppedMs: number, everyMs: number, forMs: number): Promise<void> {
+    for (let atMs = 0; atMs < forMs; atMs += everyMs) {
+      await wait(everyMs - stoppedMs);
+      this.#child.kill('SIGSTOP');
+      await wait(stoppedMs);
+      this.#child.kill('SIGCONT');
     }
   }
 

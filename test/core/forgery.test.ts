@@ -66,7 +66,7 @@ describe('a flood of forged senders that never retry', () => {
   // A second or two pass until the forged keys have used up what they find free; that is in `lost` as well.
   it.each([
     [1, 2000, 0.9, 0, 1, 1],
-    [2, 1000, 0.9, 6, 1, 10],
+    [2, 1000, 0.9, 6, 1.01, 10],
     [5, 500, 0.8, 24, 1.3, 25],
     [8, 500, 0.75, 36, 1.5, 70],
     [20, 500, 0.6, 60, 1.6, 240],

@@ -171,7 +171,9 @@ export class IntakeModel {
     const isTooLong = turnMs > maxWaitMs;
     const isBound = this.options.maxConcurrencyPerKey !== undefined;
     const mayBeTooLong = (depth + 1) * turnMs > maxWaitMs || (isBound && maxWaitMs < Infinity);
-    const ifLong = mayBeTooLong ? (['admitted', 'wait'] as const) : (['admitted'] as const);
+    // After a clock that went back timers are late, as in a process that stood still: what comes may have waited already.
+    const isLate = this.#setBackMs > 0 && drainRate !== null;
+    const ifLong = mayBeTooLong || isLate ? (['admitted', 'wait'] as const) : (['admitted'] as const);
     const otherwise = isTooLong ? (['wait'] as const) : ifLong;
     const isClosed = this.#isShedding ? depth > lowWater : depth >= highWater;
     if (!isClosed || this.options.overflow === 'drop-oldest') {
@@ -247,7 +249,10 @@ export class IntakeModel {
     // Earlier only if it is known that it could not start in time, which takes some completions.
     const { completed, failed } = this.snapshot.totals;
     const isKnown = completed + failed >= 3;
-    if (cause === 'expired') must(isKnown || at >= ticket.expiresMs, 'not too early', at, ticket.expiresMs);
+    const { admittedMs, expiresMs } = ticket;
+    const leastMs = this.#setBackMs > 0 ? (expiresMs - admittedMs) / 2 : expiresMs - admittedMs;
+    if (cause === 'expired')
+      must(isKnown || at >= admittedMs + leastMs, 'not too early', at, admittedMs + leastMs);
     this.waiting.remove(ticket);
     this.finished.push(ticket);
   }

@@ -90,6 +90,18 @@ describe('what the workers work on', () => {
     ).toEqual([900, 3400, 3100, 3100]);
   });
 
+  it('takes a factor longer for a while, and is none the slower after it', () => {
+    const service = { ...plain, slow: [{ fromS: 1, toS: 3, factor: 10 }] };
+    // 500 ms before it, 200 of the 2,000 within it, and the rest after it.
+    expect(
+      ends(service, [
+        [500, 900],
+        [1000, 100],
+        [3000, 100],
+      ]),
+    ).toEqual([3200, 2000, 3100]);
+  });
+
   it('shares the speed of the knee beyond it', () => {
     const service = { ...plain, knee: [{ fromS: 0, concurrency: 2 }] };
     // Four at half speed; when the short ones are done, the others at full speed.
@@ -117,14 +129,5 @@ describe('what the workers work on', () => {
         [900, 200],
       ]),
     ).toEqual([1200, 1200]);
-  });
-
-  it('speeds the others up when one is cut off', () => {
-    const downstream = new Downstream({ ...plain, knee: [{ fromS: 0, concurrency: 1 }] });
-    downstream.start(0, 100, 0);
-    downstream.start(1, 100, 0);
-    downstream.cutOff(0, 100);
-    expect(downstream.nextMs()).toBe(150);
-    expect(downstream.end(150)).toBe(1);
   });
 });

@@ -18,6 +18,8 @@ describe('retry habits', () => {
     ['retry-after', hungUp(1), [4, 6]],
     ['retry-after', hungUp(3), [16, 24]],
     ['retry-after', hungUp(30), [2880, 4320]],
+    ['retry-after:1,2', told(12, 2), [12, 12]],
+    ['retry-after:1,2', hungUp(2), [1.6, 2.4]],
     ['fixed:7.5', told(12, 4), [7.5, 7.5]],
     ['exponential:5:2:3600', told(1), [4, 6]],
     ['exponential:5:2:3600', told(1, 4), [32, 48]],

@@ -50,6 +50,7 @@ describe('a sound scenario', () => {
 
   it.each([
     'retry-after',
+    'retry-after:1,2,4',
     'fixed:2.5',
     'exponential:5:2:3600',
     'schedule:5',
@@ -60,9 +61,12 @@ describe('a sound scenario', () => {
     expect(messageOf({ ...sound, senders: [{ ...sender, retry }] })).toBe('no mistake');
   });
 
-  it.each(['intake', 'depth-rate', 'constant:1', 'constant:60'])('may have the policy %s', (policy) => {
-    expect(messageOf({ ...sound, policy })).toBe('no mistake');
-  });
+  it.each(['intake', 'depth-rate', 'queue', 'constant:1', 'constant:60'])(
+    'may have the policy %s',
+    (policy) => {
+      expect(messageOf({ ...sound, policy })).toBe('no mistake');
+    },
+  );
 });
 
 describe('a mistake is named by field, rule and value', () => {
@@ -72,7 +76,7 @@ describe('a mistake is named by field, rule and value', () => {
     [[], 'the scenario must be an object, but was [].'],
     [
       { ...sound, sead: 1 },
-      'sead is not a field of a scenario; known here: seed, intake, policy, service, arrivals, senders.',
+      'sead is not a field of a scenario; known here: seed, intake, policy, service, process, arrivals, senders.',
     ],
     [{ ...sound, seed: -1 }, 'seed must be an integer, at least 0, but was -1.'],
     [{ ...sound, seed: '1' }, 'seed must be an integer, at least 0, but was "1".'],
@@ -93,6 +97,20 @@ describe('a mistake is named by field, rule and value', () => {
       { ...sound, service: { ...service, knee: [{ fromS: 0, concurrency: 0 }] } },
       'service.knee[0].concurrency must be a number, at least 1, but was 0.',
     ],
+    [
+      { ...sound, service: { ...service, slow: [{ fromS: 0, toS: 1, factor: 0.5 }] } },
+      'service.slow[0].factor must be a number from 1 to 1000, but was 0.5.',
+    ],
+    [{ ...sound, process: 5 }, 'process must be an object, but was 5.'],
+    [
+      { ...sound, process: { refuseMs: -1 } },
+      'process.refuseMs must be a number of milliseconds from 0 to 1000, but was -1.',
+    ],
+    [
+      { ...sound, process: { freeze: [{ fromS: 2, toS: 1 }] } },
+      /^process\.freeze\[0\]\.toS must be a number of seconds after fromS \(2\), .* but was 1\.$/,
+    ],
+    [{ ...sound, process: { thaw: [] } }, /^process\.thaw is not a field of a scenario/],
     [{ ...sound, arrivals: [] }, 'arrivals must be an array of at least one entry, but was [].'],
     [{ ...sound, arrivals: {} }, 'arrivals must be an array of at least one entry, but was {}.'],
     [
@@ -151,6 +169,7 @@ describe('a mistake is named by field, rule and value', () => {
     'fixed:0',
     'fixed:-1',
     'fixed:1:2',
+    'retry-after:',
     'exponential:5:2',
     'exponential:5:0.5:60',
     'schedule:',

@@ -1,19 +1,37 @@
 import { chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { progress } from '../command-line.ts';
+import { hasFlag, progress, textOption } from '../command-line.ts';
 import { describeMachine } from '../machine.ts';
 import { LOAD_CORE, Pinned, SERVER_CORE } from '../pinned.ts';
 import { write, writeInReadme } from '../write.ts';
 import type { ReceiverReport } from './receiver-child.ts';
-import { goodputChart, readmeSection, storyReport, type Story } from './report.ts';
+import { goodputChart, readmeSection, storyReport, stutterReport, type Story } from './report.ts';
 import type { Outcome } from './sender-child.ts';
-import { RECEIVERS, type Access, type ReceiverName } from './setup.ts';
+import {
+  RECEIVERS,
+  STOPPED_MS,
+  STUTTER_EVERY_MS,
+  STUTTER_MS,
+  type Access,
+  type ReceiverName,
+} from './setup.ts';
 import { verdict, type Row } from './verdict.ts';
 
 /** PostgreSQL refuses to run as root; this is `nobody`. */
 const UNPRIVILEGED = 65_534;
 const uid = process.getuid?.() === 0 ? UNPRIVILEGED : undefined;
+
+const isStuttering = hasFlag('stutter');
+/** Some receivers alone, in this order. Then nothing is written: a report compares them all. */
+const only = textOption('only')
+  ?.split(',')
+  .map((name) => {
+    const receiver = RECEIVERS.find((one) => one === name);
+    if (receiver === undefined)
+      throw new Error(`--only takes names of ${RECEIVERS.join(', ')}, with commas.`);
+    return receiver;
+  });
 
 const machine = describeMachine();
 const folder = mkdtempSync(join(tmpdir(), 'wbp-story-'));
@@ -22,7 +40,7 @@ const database = new Pinned('story/database-child.js', [folder], { core: LOAD_CO
 const rows: Row[] = [];
 try {
   const access = await database.ask<Access>('start');
-  for (const name of RECEIVERS) rows.push(await run(name, access));
+  for (const name of only ?? RECEIVERS) rows.push(await run(name, access));
   await database.ask('stop');
 } finally {
   await database.stop();
@@ -30,10 +48,14 @@ try {
 }
 
 const story: Story = { machine, rows };
-await write('story/results.json', JSON.stringify(story));
-await write('story/report.md', storyReport(story));
-await write('story/goodput.svg', goodputChart(story));
-await writeInReadme('story', readmeSection(story));
+if (only === undefined && isStuttering) {
+  await write('story/stutter.md', stutterReport(story));
+} else if (only === undefined) {
+  await write('story/results.json', JSON.stringify(story));
+  await write('story/report.md', storyReport(story));
+  await write('story/goodput.svg', goodputChart(story));
+  await writeInReadme('story', readmeSection(story));
+}
 
 async function run(name: ReceiverName, access: Access): Promise<Row> {
   const receiver = new Pinned('story/receiver-child.js', [], { core: SERVER_CORE });
@@ -41,11 +63,13 @@ async function run(name: ReceiverName, access: Access): Promise<Row> {
   try {
     await database.ask('clear');
     const port = await receiver.ask<number>({ name, access });
-    const outcomes = await sender.ask<Outcome[]>({ port });
+    const burst = sender.ask<Outcome[]>({ port });
+    if (isStuttering) await Promise.all([burst, receiver.stutter(STOPPED_MS, STUTTER_EVERY_MS, STUTTER_MS)]);
+    const outcomes = await burst;
     const report = await receiver.ask<ReceiverReport>('report');
     const row = verdict(name, outcomes, report, (await database.ask<string[]>('errors')).length);
     progress(
-      `${name}: ${String(row.delivered)} delivered, ${String(row.lost)} lost, ${String(row.attemptsPerDelivery)} attempts each, p99 ${String(row.p99S)} s, counted ${String(row.goodput)}`,
+      `${name}: ${String(row.delivered)} delivered, ${String(row.lost)} lost, ${String(row.attemptsPerDelivery)} attempts each, p99 ${String(row.p99S)} s, the last after ${String(row.clearS)} s, counted ${String(row.goodput)}`,
     );
     return row;
   } finally {

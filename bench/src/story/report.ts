@@ -43,16 +43,31 @@ function shortTable(rows: readonly Row[]): string[] {
     '| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |',
     ...rows.map((row) => {
       const name = labelOf(row);
-      return `| ${name} | ${row.delivered.toLocaleString('en')} | ${row.lost.toLocaleString('en')} | ${row.attemptsPerDelivery.toFixed(2)} | ${row.p50S.toFixed(1)} s | ${row.p99S.toFixed(1)} s | ${row.lost > 0 ? '–' : `${row.clearS.toFixed(1)} s`} | ${(100 * row.goodput).toFixed(0)} % |`;
+      return `| ${name} | ${row.delivered.toLocaleString('en')} | ${row.lost.toLocaleString('en')} | ${row.attemptsPerDelivery.toFixed(2)} | ${secondsOf(row.p50S)} | ${secondsOf(row.p99S)} | ${secondsOf(row.lost > 0 ? null : row.clearS)} | ${(100 * row.goodput).toFixed(0)} % |`;
     }),
   ];
 }
 
-export function storyReport({ machine, rows }: Story): string {
-  return [
-    '# The burst on a real database',
+function secondsOf(seconds: number | null): string {
+  return seconds === null ? '–' : `${seconds.toFixed(1)} s`;
+}
+
+/** The same burst on a receiver that stutters. */
+export function stutterReport(story: Story): string {
+  return storyReport(story, [
+    '# The burst on a process that stutters',
     '',
-    'Written by `npm run bench:story`.',
+    'Written by `npm run bench:story -- --stutter`.',
+    '',
+    `The receiver's process is stopped (SIGSTOP) for ${String(setup.STOPPED_MS)} ms of every ${String(setup.STUTTER_EVERY_MS / 1000)} s during the first ${String(setup.STUTTER_MS / 1000)} s, as a container that has used up its quota of CPU. Everything else is as in [the story](report.md).`,
+  ]);
+}
+
+const HEAD = ['# The burst on a real database', '', 'Written by `npm run bench:story`.'];
+
+export function storyReport({ machine, rows }: Story, head: readonly string[] = HEAD): string {
+  return [
+    ...head,
     '',
     ...machineLines(machine),
     '',
@@ -69,8 +84,7 @@ export function storyReport({ machine, rows }: Story): string {
         `| ${labelOf(row)} | ${String(row.refused)} | ${String(row.timedOut)} | ${String(row.maxAttempts)} | ${String(row.handled)} | ${String(row.serverErrors)} | ${String(row.databaseErrors)} | ${String(row.peakRssMiB)} MiB |`,
     ),
     '',
-    '![Deliveries confirmed to their sender in each second](goodput.svg)',
-    '',
+    ...(head === HEAD ? ['![Deliveries confirmed to their sender in each second](goodput.svg)', ''] : []),
     'How each is configured, and why: [the rules of measuring](../README.md#the-peers).',
     '',
   ].join('\n');

@@ -19,6 +19,13 @@ export const DRAIN_RATE = 200;
 /** How long a delivery may wait: less than its sender does. */
 export const MAX_WAIT_MS = 4000;
 
+/** With `--stutter`, the receiver's process is stopped for so long … */
+export const STOPPED_MS = 800;
+/** … out of each so long … */
+export const STUTTER_EVERY_MS = 2000;
+/** … for so long from the beginning of the burst. */
+export const STUTTER_MS = 14_000;
+
 export const RECEIVERS = [
   'nothing',
   'express-queue',

@@ -11,11 +11,11 @@ export interface Row {
   readonly lost: number;
   readonly attemptsPerDelivery: number;
   readonly maxAttempts: number;
-  /** From the first attempt to the answer that it was delivered, in seconds. */
-  readonly p50S: number;
-  readonly p99S: number;
-  /** The last one delivered, in seconds after the burst began. */
-  readonly clearS: number;
+  /** From the first attempt to the answer that it was delivered, in seconds; null when none was. */
+  readonly p50S: number | null;
+  readonly p99S: number | null;
+  /** The last one delivered, in seconds after the burst began; null when none was. */
+  readonly clearS: number | null;
   /** Of the deliveries that the database worked off, the share that a sender counted as delivered, once. */
   readonly goodput: number;
   readonly handled: number;
@@ -47,10 +47,10 @@ export function verdict(
     lost: outcomes.length - delivered.length,
     attemptsPerDelivery: to2(sum(attempts) / outcomes.length),
     maxAttempts: Math.max(...attempts),
-    p50S: to2(percentile(delays, 0.5)),
-    p99S: to2(percentile(delays, 0.99)),
-    clearS: to2(Math.max(...ends)),
-    goodput: to2(delivered.length / Math.max(receiver.handled, delivered.length)),
+    p50S: delivered.length === 0 ? null : to2(percentile(delays, 0.5)),
+    p99S: delivered.length === 0 ? null : to2(percentile(delays, 0.99)),
+    clearS: delivered.length === 0 ? null : to2(Math.max(...ends)),
+    goodput: to2(delivered.length / Math.max(receiver.handled, delivered.length, 1)),
     handled: receiver.handled,
     refused: countOf((status) => status === 429 || status === 503),
     timedOut: countOf((status) => status === 0),

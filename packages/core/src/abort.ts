@@ -14,3 +14,8 @@ declare const AbortController: new () => Controller;
 export function abortController(): Controller {
   return new AbortController();
 }
+
+/** The reason of a signal that is aborted because the time is up, under the name that the runtimes give it. */
+export function timeoutError(sentence: string): Error {
+  return Object.assign(new Error(sentence), { name: 'TimeoutError' });
+}

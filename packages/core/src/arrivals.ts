@@ -24,6 +24,8 @@ export class Arrivals {
   #bin = -1;
   #freshPerS: number | null = null;
   #shedMs = -Infinity;
+  /** Since when it is the same burst. */
+  #burstMs = Infinity;
   /** When a booking came due last. */
   #dueMs = -Infinity;
   /** Arrivals, and bookings that came due, since they were last compared. */
@@ -51,8 +53,14 @@ export class Arrivals {
     if (!isBooked && nowMs - Math.max(this.#shedMs, this.#dueMs) >= QUIET_MS) {
       this.#turnTo(Math.floor(nowMs / BIN_MS));
       this.#freshPerS = freshRate(this.#filled);
+      this.#burstMs = nowMs;
     }
     this.#shedMs = nowMs;
+  }
+
+  /** For how many seconds the burst has been going on. */
+  burstS(nowMs: number): number {
+    return Math.max(0, nowMs - this.#burstMs) / 1000;
   }
 
   /** The share of the drain rate μ for returns: 1 − fresh ÷ μ, from 0.25 to 1; 1 without history. */

@@ -68,6 +68,11 @@ export class Bookings {
     return due;
   }
 
+  /** Whether the key was refused lately. */
+  knows(key: string): boolean {
+    return this.#accounts.has(key) || this.#inLine.has(key);
+  }
+
   /**
    * When the next booking of this key is.
    *
@@ -98,6 +103,11 @@ export class Bookings {
     const second = Math.floor(toldMs / 1000);
     this.#perSecond.set(second, (this.#perSecond.get(second) ?? 0) + 1);
     this.#total += 1;
+  }
+
+  /** Notes a key that was told a second which is not booked: when it comes again, it is no new one. */
+  meet(key: string, toldMs: number): void {
+    if (!this.#accounts.has(key) && !this.#inLine.has(key)) this.#remember(key, toldMs + this.#pulledMs);
   }
 
   /**
@@ -147,11 +157,15 @@ export class Bookings {
     this.#lineUntil = at + spacingMs * (this.#accountsUntil > at ? 2 : 1);
     // The second round of a key comes after the first one of those that are in line now, as far as they are real.
     const inLine = Math.min(MAX_REMEMBERED, (this.#lineUntil - earliest) / spacingMs);
+    this.#remember(key, at + spacingMs * inLine);
+  }
+
+  #remember(key: string, until: number): void {
     const oldest = this.#ring[this.#ringAt];
     if (oldest !== undefined) this.#inLine.delete(oldest);
     this.#ring[this.#ringAt] = key;
     this.#ringAt = (this.#ringAt + 1) % MAX_REMEMBERED;
-    this.#inLine.set(key, at + spacingMs * inLine);
+    this.#inLine.set(key, until);
   }
 
   #passSeconds(from: number, to: number): number {

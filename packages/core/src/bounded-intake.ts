@@ -9,6 +9,7 @@ import { Handshakes } from './handshakes.ts';
 import type { CloseReport, Intake } from './intake.ts';
 import { Ledger } from './ledger.ts';
 import { updateSettings, type Fixtures, type Settings, type Tunable } from './options.ts';
+import { patienceMs } from './patience.ts';
 import { Place, type Admission, type PlaceOwner } from './place.ts';
 import { createRefusal, type Refusal, type RefusalReason } from './refusal.ts';
 import { Reserve } from './reserve.ts';
@@ -108,8 +109,7 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
   }
 
   release(place: Place, outcome: Outcome): void {
-    const { state } = place;
-    if (state === 'ended' || (state === 'waiting' && !this.#fixtures.dryRun)) return;
+    if (place.state === 'ended' || (place.state === 'waiting' && !this.#fixtures.dryRun)) return;
     this.#dispatcher.end(place, outcome, this.now());
   }
 
@@ -127,7 +127,7 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
       highWater: this.#gate.high,
       lowWater: this.#gate.low,
       concurrency,
-      drainRate: this.#dispatcher.drainRate(now),
+      drainRate: this.#dispatcher.drain.rate(now),
       oldestWaitMs: queue.oldest === null ? 0 : now - queue.oldest.admittedAtMs,
       booked: this.#retryAfter.booked,
       keys: queue.keys,
@@ -198,7 +198,7 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
     return place;
   }
 
-  /** Whether the delivery may use the reserve on its own account. */
+  /** Whether it may use the reserve on its own account. */
   #isEntitled(delivery: Delivery, key: string, now: number): boolean {
     if (delivery.priority === 'critical' || delivery.retries === false) return true;
     return this.#retryAfter.promiseOf(key, delivery)?.isDue(now) === true;
@@ -218,16 +218,20 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
   }
 
   /** Whether the predicted wait is longer than the delivery's sender waits. */
-  #waitsTooLong({ maxWaitMs }: Delivery, key: string, now: number): boolean {
-    if (maxWaitMs === undefined) return false;
-    const rate = this.#dispatcher.drainRate(now);
-    return rate !== null && this.#dispatcher.shares.waitMs(key, rate) > maxWaitMs;
+  #waitsTooLong({ maxWaitMs, ageMs = 0 }: Delivery, key: string, now: number): boolean {
+    const lagMs = this.#dispatcher.drain.lagMs(now);
+    if (maxWaitMs === undefined && lagMs === 0 && ageMs === 0) return false;
+    const rate = this.#dispatcher.drain.rate(now);
+    if (rate === null) return false;
+    const leftMs = patienceMs(maxWaitMs ?? this.#settings.maxWaitMs, lagMs, ageMs);
+    return this.#dispatcher.shares.waitMs(key, rate) > leftMs;
   }
 
   #enqueue(delivery: Delivery, key: string, isEntitled: boolean, now: number): Place {
     const waitMs = Math.min(this.#settings.maxWaitMs, delivery.maxWaitMs ?? Infinity);
     this.#retryAfter.redeem(key, delivery);
-    const place = new Place(this, delivery, key, now, waitMs);
+    const leftMs = patienceMs(waitMs, this.#dispatcher.drain.lagMs(now), delivery.ageMs ?? 0);
+    const place = new Place(this, delivery, key, now, leftMs);
     this.ledger.admitted += 1;
     this.#dispatcher.enqueue(place, now);
     if (this.#gate.shedding) this.#reserve.take(place, isEntitled);
@@ -271,7 +275,7 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
 
   #measure(now: number): void {
     const { capacity, maxWaitMs, highWaterMark, lowWaterMark } = this.#settings;
-    const drainRate = this.#dispatcher.drainRate(now);
+    const drainRate = this.#dispatcher.drain.rate(now);
     this.#gate.resize(effectiveCapacity(capacity, maxWaitMs, drainRate), highWaterMark, lowWaterMark);
   }
 
@@ -281,7 +285,7 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
     if (!this.#gate.judge(depth)) return;
     this.listeners.emit(now, { type: this.#gate.shedding ? 'shedding' : 'accepting', depth });
     if (!this.#gate.shedding) return;
-    this.#warnings.ofLowWater(this.#gate.low, this.#settings.capacity, this.#dispatcher.drainRate(now), now);
+    this.#warnings.ofLowWater(this.#gate.low, this.#settings.capacity, this.#dispatcher.drain.rate(now), now);
   }
 
   #state(now: number): IntakeState {

@@ -1,5 +1,6 @@
 import { Alarm } from './alarm.ts';
 import type { Clock } from './clock.ts';
+import { LivedTime } from './lived-time.ts';
 
 /** Deadlines are kept to this step: never early, and late by one step and the timer's own delay at most. */
 const STEP_MS = 50;
@@ -29,6 +30,7 @@ export class Deadlines<T extends Timed<T>> {
   readonly #onStep: (nowMs: number) => void;
   readonly #now: () => number;
   readonly #isAwaited: () => boolean;
+  readonly #lived = new LivedTime();
   readonly #slots: (T | null)[] = new Array<T | null>(SLOTS).fill(null);
   #size = 0;
   #doneStep = 0;
@@ -53,6 +55,21 @@ export class Deadlines<T extends Timed<T>> {
     this.#onDue = onDue;
     this.#onStep = onStep;
     this.#isAwaited = isAwaited;
+  }
+
+  /** How late the timer is now, that is, for how long the process has not looked; 0 while there are no deadlines. */
+  lateMs(nowMs: number): number {
+    return this.#alarm.lateMs(nowMs);
+  }
+
+  /** Now in the time that the process has lived through: see {@link LivedTime}. */
+  livedMs(nowMs: number): number {
+    return this.#lived.at(nowMs, this.#alarm.lateMs(nowMs));
+  }
+
+  /** See {@link LivedTime.lateShare}. */
+  get lateShare(): number {
+    return this.#lived.lateShare;
   }
 
   set(item: T, atMs: number, nowMs: number): void {
@@ -93,8 +110,9 @@ export class Deadlines<T extends Timed<T>> {
     if (this.#isAwaited()) this.#alarm.hold();
   }
 
-  readonly #tick = (): void => {
+  readonly #tick = (dueMs: number): void => {
     const nowMs = this.#now();
+    this.#lived.fired(nowMs, nowMs - dueMs);
     const step = Math.floor(nowMs / STEP_MS);
     const due: T[] = [];
     // After a long sleep of the machine every slot is looked at once, and not every step that was missed.

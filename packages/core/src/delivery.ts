@@ -15,6 +15,11 @@ export interface Delivery {
   priority?: 'normal' | 'critical' | undefined;
   /** How long its sender waits, in milliseconds, ≥ 0. The intake's `maxWaitMs` holds beside it. */
   maxWaitMs?: number | undefined;
+  /**
+   * How long its sender has been waiting already, in milliseconds, ≥ 0: for its body to arrive, or for the event loop.
+   * Counts against `maxWaitMs`, its own and the intake's. Default 0.
+   */
+  ageMs?: number | undefined;
   /** The status of a refusal, whatever the intake's own `statusCode` says. */
   statusCode?: 429 | 503 | undefined;
   /** `false`: its sender never tries again, so it may use the reserve. Default true. */
@@ -44,7 +49,7 @@ export function checkDelivery(delivery: Delivery): void {
     throw invalid('ERR_WBP_DELIVERY', 'delivery', 'an object', delivery);
   }
   const given: Partial<Record<keyof Delivery, unknown>> = delivery;
-  const { key, id, priority, maxWaitMs, statusCode, retries, handshake, profile } = given;
+  const { key, id, priority, maxWaitMs, ageMs, statusCode, retries, handshake, profile } = given;
   if (key !== undefined && typeof key !== 'string') throw invalidField('key', 'a string', key);
   if (id !== undefined && typeof id !== 'string') throw invalidField('id', 'a string', id);
   if (priority !== undefined && priority !== 'normal' && priority !== 'critical') {
@@ -52,6 +57,9 @@ export function checkDelivery(delivery: Delivery): void {
   }
   if (maxWaitMs !== undefined && !(typeof maxWaitMs === 'number' && maxWaitMs >= 0)) {
     throw invalidField('maxWaitMs', 'a number of milliseconds, at least 0', maxWaitMs);
+  }
+  if (ageMs !== undefined && !(typeof ageMs === 'number' && ageMs >= 0)) {
+    throw invalidField('ageMs', 'a number of milliseconds, at least 0', ageMs);
   }
   if (statusCode !== undefined && statusCode !== 429 && statusCode !== 503) {
     throw invalidField('statusCode', '429 or 503', statusCode);
@@ -72,6 +80,7 @@ const FIELDS: Record<keyof Delivery, true> = {
   id: true,
   priority: true,
   maxWaitMs: true,
+  ageMs: true,
   statusCode: true,
   retries: true,
   handshake: true,

@@ -1,6 +1,7 @@
+import { timeoutError } from './abort.ts';
 import { Alarm } from './alarm.ts';
 import { Deadlines } from './deadlines.ts';
-import { DrainRate } from './drain-rate.ts';
+import { DrainMeter } from './drain-meter.ts';
 import type { Listeners, Outcome, WithdrawalCause } from './events.ts';
 import type { FairQueue } from './fair-queue.ts';
 import { FairShares } from './fair-shares.ts';
@@ -41,7 +42,7 @@ export interface Surroundings {
 export class Dispatcher {
   readonly queue: FairQueue<Place>;
   readonly shares: FairShares<Place>;
-  readonly drain: DrainRate = new DrainRate();
+  readonly drain: DrainMeter;
   /** In a dry run: handled although refused or taken out. */
   outside = 0;
   #settings: Settings;
@@ -73,6 +74,11 @@ export class Dispatcher {
       this.#watch,
       () => this.queue.size > 0,
     );
+    this.drain = new DrainMeter({
+      pool: this.#pool,
+      pacer: () => this.#pacer,
+      deadlines: this.#deadlines,
+    });
   }
 
   /** Deliveries that are being handled. */
@@ -88,18 +94,6 @@ export class Dispatcher {
   /** Deliveries let in that have not ended. */
   get held(): number {
     return this.queue.size + this.active;
-  }
-
-  /** Completions per second that the workers can sustain, or null before the first one. */
-  drainRate(now: number): number | null {
-    const rate = this.drain.rate(now, this.#pool.size);
-    return rate === null ? null : Math.min(rate, this.#pacer.rate ?? Infinity);
-  }
-
-  /** Likewise, less swayed by chance and by stalls, for what lies minutes ahead. */
-  get steadyRate(): number | null {
-    const rate = this.drain.steadyRate(this.#pool.size);
-    return rate === null ? null : Math.min(rate, this.#pacer.rate ?? Infinity);
   }
 
   /** Whether a delivery of the key could start now without passing one that waits for its turn. */
@@ -130,8 +124,7 @@ export class Dispatcher {
     this.#pool.take();
     this.#pacer.started(now, isTimed);
     this.#deadlines.set(place, place.startedAtMs + this.#settings.maxHandlingMs, now);
-    if (!this.#pool.isFree) this.drain.saturate(now);
-    this.drain.begin(place, now, this.#pool.size);
+    this.drain.begin(place, now);
     ledger.started += 1;
     if (listeners.any) listeners.emit(now, { type: 'started', key: place.key, waitedMs: place.waitedMs });
   }
@@ -175,8 +168,7 @@ export class Dispatcher {
       place.settle(place);
       this.#start(place, now, isPaced);
     }
-    if (this.#pool.isFree) this.drain.relax(now, this.#pool.size);
-    else this.drain.saturate(now);
+    this.drain.look(now);
   }
 
   /** Ends the handling of a delivery, however it came about. */
@@ -187,11 +179,12 @@ export class Dispatcher {
     this.#deadlines.clear(place);
     place.state = 'ended';
     if (state === 'active') {
-      const hasChanged = this.#limits.observe(now, tookMs, outcome, this.#pool.active);
+      const serviceMs = this.drain.serviceMs(place, now);
+      const hasChanged = this.#limits.observe(now, serviceMs, outcome, this.#pool.active);
       // Of a handler that was cut off nobody knows how long it would have taken.
       const teaches = !isOverdue && !place.isBrokenOff;
-      if (teaches) this.drain.complete(now, tookMs, place, this.#pool.size);
-      this.shares.end(place, now, tookMs, teaches);
+      if (teaches) this.drain.complete(place, now);
+      this.shares.end(place, now, serviceMs, teaches);
       this.#pool.give();
       if (hasChanged) this.#applyLimits();
     } else if (state === 'outside') {
@@ -269,7 +262,7 @@ export class Dispatcher {
     } else if (place.state !== 'ended') {
       this.#around.ledger.overdue += 1;
       this.end(place, 'failure', now, true);
-      place.abort(timeIsUp());
+      place.abort(timeoutError('The delivery was handled for longer than maxHandlingMs.'));
     }
   };
 
@@ -283,12 +276,11 @@ export class Dispatcher {
 
   /** Refuses some of those that cannot start in time, since the drain rate is known, or has fallen. */
   #refuseLate(now: number): void {
-    const workers = this.#pool.size;
-    const sureRate = this.drain.sureRate(workers);
+    const { sureRate } = this.drain;
     // While the workers stand still nobody knows what can be done in time.
-    if (this.queue.size === 0 || sureRate === null || this.drain.gapFactor(now, workers) > 1) return;
-    const perMs = Math.min(sureRate, this.#pacer.rate ?? Infinity) / 1000;
-    const rate = { perMs, scale: this.shares.scale, share: this.shares.shareOf(workers) };
+    if (this.queue.size === 0 || sureRate === null || this.drain.gapFactor(now) > 1) return;
+    const share = this.shares.shareOf(this.#pool.size);
+    const rate = { perMs: sureRate / 1000, scale: this.shares.scale, share };
     this.#tooLate.step(now, rate, (place) => {
       this.withdraw(place, 'expired', now);
     });
@@ -302,10 +294,4 @@ export class Dispatcher {
     this.#pacer = new Pacer(rate, this.#pacer);
     this.#paceAlarm.clear();
   }
-}
-
-function timeIsUp(): Error {
-  return Object.assign(new Error('The delivery was handled for longer than maxHandlingMs.'), {
-    name: 'TimeoutError',
-  });
 }

@@ -12,12 +12,14 @@ const LEAST_SURE = 3;
 
 /** What is noted of a delivery when its handling starts. */
 export interface Begun {
+  beganMs: number;
   saturatedAtStartMs: number;
   stalledAtStartMs: number;
 }
 
 /**
- * The drain rate μ: completions per second that the workers can sustain.
+ * The drain rate μ: completions per second that the workers can sustain. All its times are lived time (see
+ * `LivedTime`): a process that stands still completes nothing, and its workers are as fast as before.
  *
  * A moving average of completions is wrong exactly when it matters. After a quiet minute at 30 % load it reads
  * the load and not the ability, and in a stall it goes on reading the past. So it counts what was done while all
@@ -43,6 +45,8 @@ export class DrainRate {
   #progressMs = 0;
   /** From here on the quick average is free of the last standstill. */
   #settledMs = 0;
+  /** The last completion, saturated or not. */
+  #completedMs = -Infinity;
 
   saturate(nowMs: number): void {
     if (this.saturated) return;
@@ -57,14 +61,20 @@ export class DrainRate {
     this.saturated = false;
   }
 
-  begin(delivery: Begun, nowMs: number, concurrency: number): void {
+  /** @param beganMs - earlier than now when it has been handled for some time already. */
+  begin(delivery: Begun, nowMs: number, concurrency: number, beganMs: number = nowMs): void {
     if (this.saturated) this.#count(nowMs, concurrency);
+    delivery.beganMs = beganMs;
     delivery.saturatedAtStartMs = this.#saturatedMs;
     delivery.stalledAtStartMs = this.#stalledMs;
   }
 
-  /** @param delivery - what {@link begin} noted of it. */
-  complete(nowMs: number, serviceMs: number, delivery: Begun, concurrency: number): void {
+  /**
+   * @param delivery - what {@link begin} noted of it.
+   * @returns how long its handling took.
+   */
+  complete(nowMs: number, delivery: Begun, concurrency: number): number {
+    const serviceMs = nowMs - delivery.beganMs;
     if (this.saturated) {
       if (this.gapFactor(nowMs, concurrency) > 1 && nowMs >= this.#settledMs + SETTLING_MS) {
         this.#settledMs = nowMs + SETTLING_MS;
@@ -82,10 +92,13 @@ export class DrainRate {
     this.#quick.complete(serviceMs / 1000, share);
     this.#middle.complete(workedMs / 1000, share);
     this.#steady.complete(workedMs / 1000, share);
-    if (nowMs < this.#settledMs) return;
-    // Four or five standard deviations of random service times: a change, and not chance.
-    this.#middle.restartIfOff(this.#quick, 1.35, concurrency);
-    this.#steady.restartIfOff(this.#middle, 1.12, concurrency);
+    this.#age(nowMs, concurrency);
+    if (nowMs >= this.#settledMs) {
+      // Four or five standard deviations of random service times: a change, and not chance.
+      this.#middle.restartIfOff(this.#quick, 1.35, concurrency);
+      this.#steady.restartIfOff(this.#middle, 1.12, concurrency);
+    }
+    return serviceMs;
   }
 
   /** Completions per second, or null before the first completion. */
@@ -108,6 +121,11 @@ export class DrainRate {
     return samples < LEAST_SURE ? null : this.#steady.rate(concurrency) * (1 + 2 / Math.sqrt(samples));
   }
 
+  /** For how many seconds deliveries have completed at the steady rate. A change of pace starts it anew. */
+  get paceAgeS(): number {
+    return this.#steady.ageS;
+  }
+
   /** How many times the longest usual gap the gap since the last completion is; at least 1. */
   gapFactor(nowMs: number, concurrency: number): number {
     return Math.max(1, this.gapMs(nowMs) / 1000 / this.#longGapS(concurrency));
@@ -121,6 +139,15 @@ export class DrainRate {
   /** Whether the workers stand still. True also when nothing has ever completed: a database down at boot. */
   isStalled(nowMs: number): boolean {
     return this.saturated && this.gapMs(nowMs) > Math.max(STALLED_MS, 10_000 * this.#quick.serviceS);
+  }
+
+  /** A pace gets older while deliveries complete, at whatever load; a long gap says nothing about it. */
+  #age(nowMs: number, concurrency: number): void {
+    const sinceS = Math.min((nowMs - this.#completedMs) / 1000, this.#longGapS(concurrency));
+    this.#completedMs = nowMs;
+    this.#quick.ageS += sinceS;
+    this.#middle.ageS += sinceS;
+    this.#steady.ageS += sinceS;
   }
 
   #capped(rate: number, nowMs: number, concurrency: number): number {
@@ -157,6 +184,8 @@ export class DrainRate {
 class Average {
   /** S̄, in seconds; 0 before the first completion. */
   serviceS = 0;
+  /** For how many seconds it has measured the pace that it knows. */
+  ageS = 0;
   readonly #tauS: number;
   readonly #memory: number;
   #samples = 0;
@@ -202,6 +231,8 @@ class Average {
     const ratio = quicker.rate(concurrency) / this.rate(concurrency);
     if (ratio <= tolerance && ratio >= 1 / tolerance) return;
     this.serviceS = quicker.serviceS;
+    // For so long the quicker one has known it at the most: what is older it has forgotten.
+    this.ageS = Math.min(quicker.ageS, quicker.#tauS);
     this.#samples = quicker.#samples;
     this.#completions = quicker.#completions;
     this.#saturatedS = quicker.#saturatedS;

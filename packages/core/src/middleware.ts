@@ -107,6 +107,8 @@ const OWN_NAMES = [
 type OwnNames = (typeof OWN_NAMES)[number];
 
 const BODY_TIMEOUT_MS = 5000;
+/** What a request takes in any case is no wait. */
+const LEAST_AGE_MS = 10;
 
 /**
  * The part of a middleware that is the same for every framework: what adapters translate to.
@@ -164,10 +166,7 @@ export function createDoor<R, A extends readonly unknown[]>(
     },
     accepts: (delivery) => intake.accepts(delivery),
     admit(delivery, ageMs = 0) {
-      // Its sender has been waiting for its body and for the event loop: so much less time is left in the queue.
-      if (ageMs > 0 && delivery.maxWaitMs !== undefined) {
-        delivery.maxWaitMs = Math.max(0, delivery.maxWaitMs - ageMs);
-      }
+      if (ageMs >= LEAST_AGE_MS) delivery.ageMs = ageMs;
       const place = intake.admit(delivery);
       return place.admitted ? new Handling(delivery, place, onFailedWork) : place;
     },

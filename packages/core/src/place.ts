@@ -73,6 +73,7 @@ export class Place implements Admission, Permit, Queued<Place>, Timed<Place> {
   // would have three more, which the collector has to copy.
   startedAtMs!: number;
   /** See {@link DrainRate.begin}. */
+  beganMs!: number;
   saturatedAtStartMs!: number;
   stalledAtStartMs!: number;
   reserve: ReservePlace = 'none';

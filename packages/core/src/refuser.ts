@@ -51,7 +51,7 @@ export class Refuser {
     const fixed = delivery.statusCode ?? settings.statusCode;
     const isCause = (): boolean => dispatcher.shares.isCause(key, now);
     const status = fixed === 'auto' ? statusOf(reason, key, isCause) : fixed;
-    const turns = maxWaitMs === undefined ? undefined : dispatcher.shares.turnsUntil(key);
+    const turns = dispatcher.shares.turnsUntil(key);
     const refused = { key, id: keptIdOf(delivery), maxWaitMs, turns, habit: profile?.retryAfter };
     const seconds = retryAfter.seconds(reason, refused, this.#situation(now), settings.retryAfter);
     return createRefusal(reason, status, seconds, profile?.retryAfter);
@@ -75,11 +75,13 @@ export class Refuser {
       nowMs,
       depth: queue.size,
       low: gate.low,
-      drainRate: dispatcher.drainRate(nowMs),
-      steadyRate: dispatcher.steadyRate,
+      drainRate: drain.rate(nowMs),
+      steadyRate: drain.steadyRate,
+      paceAgeS: drain.paceAgeS,
+      lateShare: drain.lateShare,
       isStalled: drain.isStalled(nowMs),
       gapMs: drain.gapMs(nowMs),
-      gapFactor: drain.gapFactor(nowMs, dispatcher.concurrency),
+      gapFactor: drain.gapFactor(nowMs),
     };
   }
 }

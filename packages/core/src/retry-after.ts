@@ -1,5 +1,7 @@
 import { Arrivals } from './arrivals.ts';
 import { Bookings } from './bookings.ts';
+import { DEFAULT_KEY } from './delivery.ts';
+import { lookAheadS, relievingS, sharedAheadS } from './look-ahead.ts';
 import { Promises, type BookedReturn } from './promises.ts';
 import type { RefusalReason } from './refusal.ts';
 import type { RetryAfterHabit } from './sender-profile.ts';
@@ -16,6 +18,8 @@ const UNKNOWN_TO_S = 7;
 const SHED_S = 60;
 const SHED_JITTER = 0.2;
 const LEAST_STALL_S = 5;
+/** So many completions one may look ahead in any case. */
+const COMPLETIONS_AHEAD = 2;
 /** A pace that differs so much from the one before is a new one. */
 const NEW_PACE = 1.3;
 /** Those who come while the workers stand still are spread over so many times the length of the stall. */
@@ -38,6 +42,10 @@ export interface Situation {
   readonly drainRate: number | null;
   /** The same from a longer time, and not capped while the workers stand still. */
   readonly steadyRate: number | null;
+  /** For how many seconds deliveries have been handled at that rate. */
+  readonly paceAgeS: number;
+  /** The part of the last seconds in which the process was late, from 0 to 1. */
+  readonly lateShare: number;
   readonly isStalled: boolean;
   /** Milliseconds without a completion although all workers are busy. */
   readonly gapMs: number;
@@ -61,8 +69,9 @@ export interface Refused {
  * - `depth`: the time to work off what waits, depth ÷ drain rate, with up to 20 % of upward jitter.
  * - `booked`: each refused delivery gets its own second: the time until the door opens, `max(0, D − LO)/μ`, or
  *   when the bookings made before are over, each of which takes 1/ρ at the rate ρ that is left for returns. So the
- *   retries arrive at the pace at which they can be taken, and not as a wave. A delay above the maximum books
- *   nothing and is spread over the upper half of the range.
+ *   retries arrive at the pace at which they can be taken, and not as a wave. A delay above the maximum, or further
+ *   ahead than the pace is trusted (see {@link lookAheadS}), books nothing and is spread over the upper half of the
+ *   range.
  *
  * While the drain rate is unknown both say 3 to 7 s; while the workers stand still, the length of the stall so far
  * and up to one and a half times as much again.
@@ -149,7 +158,10 @@ export class RetryAfter {
     if (promise !== undefined && nowMs < promise.dueMs) return Math.ceil((promise.dueMs - nowMs) / 1000);
     const { minSeconds, maxSeconds } = boundsOf(settings, habit);
     if (situation.isStalled) return this.#stalled(situation, maxSeconds);
-    if (steadyRate === null) return this.#unknown();
+    if (steadyRate === null) {
+      // The longer nothing has completed, the less will be done soon.
+      return situation.gapMs > UNKNOWN_FROM_S * 1000 ? this.#stalled(situation, maxSeconds) : this.#unknown();
+    }
 
     const untilOpenMs = (untilOpen(refused, situation, steadyRate) / steadyRate) * 1000;
     const spacingMs = this.#spacingMs(steadyRate);
@@ -159,7 +171,12 @@ export class RetryAfter {
     // A standstill stretches what is told, and not the schedule: after a pause of the process all would be as before,
     // and a schedule that had grown by minutes would keep workers idle.
     const delay = ((atMs - nowMs) / 1000) * gapFactor;
-    if (delay > maxSeconds) return this.#spread(maxSeconds);
+    const farthest = Math.min(maxSeconds, Math.max(minSeconds, this.#farthestS(key, situation, steadyRate)));
+    if (delay > farthest) {
+      const told = this.#spread(farthest);
+      this.#bookings.meet(key, nowMs + told * 1000);
+      return told;
+    }
 
     const jitter = Math.min(BOOKED_JITTER * delay, MAX_BOOKED_JITTER_S) * this.#random();
     // A random fraction, and then down: as many go to each second as the rate says, also below one a second.
@@ -187,6 +204,15 @@ export class RetryAfter {
 
   #returnRate(drainRate: number): number {
     return (drainRate * this.#arrivals.shareOfReturns(drainRate)) / this.#arrivals.shareKept();
+  }
+
+  /** How far ahead a second may be booked. */
+  #farthestS(key: string, { nowMs, paceAgeS, gapFactor, lateShare }: Situation, steadyRate: number): number {
+    const burstS = this.#arrivals.burstS(nowMs);
+    const isShared = key === DEFAULT_KEY || !this.#bookings.knows(key);
+    const trustedS = Math.min(lookAheadS(paceAgeS), isShared ? sharedAheadS(burstS) : Infinity);
+    // Sooner than the next completions nobody can be let in, however young the pace.
+    return Math.max(trustedS, relievingS(burstS * lateShare), COMPLETIONS_AHEAD / steadyRate) * gapFactor;
   }
 
   #unknown(): number {

@@ -8,9 +8,12 @@ import { seeded } from '../harness.ts';
 
 export const SETTINGS: RetryAfterSettings = { strategy: 'booked', minSeconds: 1, maxSeconds: 900 };
 
-/** A burst: 800 wait, the door opens again at 500, and 100 a second are worked off. So it opens in three seconds. */
+/**
+ * A burst: 800 wait, the door opens again at 500, and 100 a second are worked off, as they have been for five minutes.
+ * So it opens in three seconds.
+ */
 export function situation(nowMs: number, changes: Partial<Situation> = {}): Situation {
-  const burst = { depth: 800, low: 500, drainRate: 100, steadyRate: 100 };
+  const burst = { depth: 800, low: 500, drainRate: 100, steadyRate: 100, paceAgeS: 300, lateShare: 0 };
   return { nowMs, ...burst, isStalled: false, gapMs: 0, gapFactor: 1, ...changes };
 }
 

@@ -1,16 +1,18 @@
-import type { Service } from './scenario.ts';
+import type { Interval, Service } from './scenario.ts';
 
 interface Phase {
   readonly fromMs: number;
   /** Up to so many are served at full speed; beyond it they share the speed of so many. */
   readonly knee: number;
-  readonly standsStill: boolean;
+  /** Of the full speed: 0 while the workers stand still, 0.1 while all take ten times as long. */
+  readonly speed: number;
 }
 
 /**
  * What the workers work on. Each delivery has a service time, which is how long it takes at full speed. While
  * more are in service than the knee, each is served at knee ÷ number in service of that speed, so that latency
- * rises linearly and throughput no more; while the workers stand still, at none.
+ * rises linearly and throughput no more; while all take longer, at a part of it; while the workers stand still, at
+ * none.
  *
  * All that are in service have the same speed at any moment. So one clock of served time is kept, and each ends
  * when that clock reaches its start plus its service time: a change of speed touches none of them.
@@ -68,13 +70,6 @@ export class Downstream {
     return id;
   }
 
-  /** Takes out one whose handling is cut off. */
-  cutOff(id: number, nowMs: number): void {
-    this.#advance(nowMs);
-    const index = this.#inService.findIndex((one) => one.id === id);
-    if (index >= 0) this.#inService.splice(index, 1);
-  }
-
   #advance(nowMs: number): void {
     for (;;) {
       const untilMs = Math.min(nowMs, this.#phases[this.#phase + 1]?.fromMs ?? Infinity);
@@ -86,23 +81,28 @@ export class Downstream {
   }
 
   #speed(index: number): number {
-    const { knee, standsStill } = this.#phases[index] as Phase;
-    if (standsStill) return 0;
-    return this.#inService.length <= knee ? 1 : knee / this.#inService.length;
+    const { knee, speed } = this.#phases[index] as Phase;
+    return this.#inService.length <= knee ? speed : (speed * knee) / this.#inService.length;
   }
 }
 
-function phasesOf({ standStill = [], knee = [] }: Service): Phase[] {
+function phasesOf({ standStill = [], slow = [], knee = [] }: Service): Phase[] {
   const starts = new Set([
     0,
     ...knee.map(({ fromS }) => fromS),
-    ...standStill.flatMap(({ fromS, toS }) => [fromS, toS]),
+    ...[...standStill, ...slow].flatMap(({ fromS, toS }) => [fromS, toS]),
   ]);
   return [...starts]
     .sort((a, b) => a - b)
     .map((fromS) => ({
       fromMs: fromS * 1000,
       knee: knee.findLast((one) => one.fromS <= fromS)?.concurrency ?? Infinity,
-      standsStill: standStill.some((one) => one.fromS <= fromS && fromS < one.toS),
+      speed: standStill.some((one) => isDuring(one, fromS))
+        ? 0
+        : slow.filter((one) => isDuring(one, fromS)).reduce((speed, { factor }) => speed / factor, 1),
     }));
+}
+
+function isDuring({ fromS, toS }: Interval, atS: number): boolean {
+  return fromS <= atS && atS < toS;
 }

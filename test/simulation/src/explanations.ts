@@ -26,6 +26,13 @@ export const EXPLANATIONS: readonly Explanation[] = [
     ],
   },
   {
+    of: { 'slow-100': ['peak of returns (per s)'] },
+    text: [
+      'Nothing has completed yet, and so there is no pace: the 3,000 of the first three seconds are told 3 to 7 s, which is',
+      '750/s by itself. Longer times would be told to everybody who is refused in the first moments of a process.',
+    ],
+  },
+  {
     of: {
       'drain-rate-idle-exponential': ['error 2 s after saturation began', LARGEST_ERROR, HINDSIGHT],
       'drain-rate-light-exponential': ['error 2 s after saturation began', LARGEST_ERROR, HINDSIGHT],

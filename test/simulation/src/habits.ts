@@ -19,7 +19,7 @@ const SVIX_STEPS_S = [5, 300, 1800, 7200, 18_000, 36_000, 36_000];
 const SVIX_FLOOR_S = 60;
 
 const RULE =
-  '"retry-after", "fixed:S", "exponential:FIRST:FACTOR:MAX", "schedule:S,S,…", "svix" or "none", ' +
+  '"retry-after", "retry-after:S,S,…", "fixed:S", "exponential:FIRST:FACTOR:MAX", "schedule:S,S,…", "svix" or "none", ' +
   'with S, FIRST and MAX above 0 and FACTOR at least 1';
 
 /** Reads a retry habit as a scenario writes it. */
@@ -34,15 +34,19 @@ function habitOf(name: string, parameters: readonly string[]): Habit | undefined
   const [first, factor, max] = parameters.map(positive);
   switch (`${name}/${String(parameters.length)}`) {
     case 'retry-after/0':
-      return obedient;
+      return obedient(exponentialBackoff(5, 2, 3600));
+    case 'retry-after/1': {
+      const steps = stepsOf(parameters[0] as string);
+      return steps === undefined ? undefined : obedient(schedule(steps));
+    }
     case 'fixed/1':
       return first === undefined ? undefined : (): number => first;
     case 'exponential/3':
       if (first === undefined || factor === undefined || max === undefined || factor < 1) return undefined;
       return exponentialBackoff(first, factor, max);
     case 'schedule/1': {
-      const steps = (parameters[0] as string).split(',').map(positive);
-      return steps.every((step) => step !== undefined) ? schedule(steps) : undefined;
+      const steps = stepsOf(parameters[0] as string);
+      return steps === undefined ? undefined : schedule(steps);
     }
     case 'svix/0':
       return svix;
@@ -54,8 +58,9 @@ function habitOf(name: string, parameters: readonly string[]): Habit | undefined
 }
 
 /** Told nothing, it falls back to the backoff that such a sender has for broken connections. */
-const obedient: Habit = (failure, random) => failure.toldS ?? fallback(failure, random);
-const fallback = exponentialBackoff(5, 2, 3600);
+function obedient(fallback: Habit): Habit {
+  return (failure, random) => failure.toldS ?? fallback(failure, random);
+}
 
 function exponentialBackoff(firstS: number, factor: number, maxS: number): Habit {
   return ({ attempts }, random) => {
@@ -74,6 +79,11 @@ const svix: Habit = ({ attempts, toldS, status }, random) => {
   const clampedS = Math.min(2 * stepS, Math.max(stepS, toldS ?? stepS));
   return spread(status === 429 ? Math.max(SVIX_FLOOR_S, clampedS) : clampedS, random);
 };
+
+function stepsOf(text: string): number[] | undefined {
+  const steps = text.split(',').map(positive);
+  return steps.every((step) => step !== undefined) ? steps : undefined;
+}
 
 /** The last step is repeated: how often at most, `maxAttempts` says. */
 function stepOf(stepsS: readonly number[], attempts: number): number {

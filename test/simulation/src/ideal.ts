@@ -23,7 +23,10 @@ export interface Ideal {
 export function workOff(scenario: Scenario, { firstMs, serviceMs }: Traffic, places: number): Ideal {
   const workers = workersOf(scenario);
   const spacingMs = 1000 / startsPerSecondOf(scenario);
-  const downstream = new Downstream(scenario.service);
+  // Nothing starts or ends while the process stands still.
+  const { standStill = [] } = scenario.service;
+  const freeze = scenario.process?.freeze ?? [];
+  const downstream = new Downstream({ ...scenario.service, standStill: [...standStill, ...freeze] });
   const queue: number[] = [];
   const waitingFromMs: number[] = [];
   const waitingToMs: number[] = [];

@@ -1,7 +1,7 @@
 import type { IntakeOptions, Refusal } from '@webhook-backpressure/core';
 import { mistake } from './fields.ts';
 
-/** Which Retry-After a refused sender is told. The gate is the intake's in every case. */
+/** Which Retry-After a refused sender is told. The gate is the intake's in every case but that of the queue. */
 export interface Policy {
   readonly name: string;
   /**
@@ -9,7 +9,10 @@ export interface Policy {
    * it keeps no bookings for returns that it did not ask for.
    */
   readonly isIntakes: boolean;
-  toldS(refusal: Refusal): number;
+  /** Whether there is no intake at all, and a plain queue in its place: see `FifoQueue`. */
+  readonly isQueue: boolean;
+  /** Undefined: nothing. */
+  toldS(refusal: Refusal): number | undefined;
 }
 
 const CONSTANT = /^constant:([1-9]\d{0,8})$/;
@@ -17,14 +20,15 @@ const CONSTANT = /^constant:([1-9]\d{0,8})$/;
 /** Reads a policy as a scenario writes it. */
 export function parsePolicy(path: string, name: string): Policy {
   const asIntake = (refusal: Refusal): number => refusal.retryAfterSeconds;
-  if (name === 'intake') return { name, isIntakes: true, toldS: asIntake };
+  if (name === 'intake') return { name, isIntakes: true, isQueue: false, toldS: asIntake };
   // Depth ÷ drain rate with up to 20 % of upward jitter, rounded up, is the `depth` strategy and nothing else.
-  if (name === 'depth-rate') return { name, isIntakes: false, toldS: asIntake };
+  if (name === 'depth-rate') return { name, isIntakes: false, isQueue: false, toldS: asIntake };
+  if (name === 'queue') return { name, isIntakes: false, isQueue: true, toldS: () => undefined };
   const constant = CONSTANT.exec(name)?.[1];
   if (constant === undefined)
-    throw mistake(path, '"intake", "depth-rate" or "constant:S" with whole seconds S from 1', name);
+    throw mistake(path, '"intake", "depth-rate", "queue" or "constant:S" with whole seconds S from 1', name);
   const toldS = Number(constant);
-  return { name, isIntakes: false, toldS: () => toldS };
+  return { name, isIntakes: false, isQueue: false, toldS: () => toldS };
 }
 
 /** The options of the intake under a policy. */

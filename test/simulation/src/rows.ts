@@ -36,16 +36,41 @@ function burst(attempts: number, toggles: number): Goal[] {
   ];
 }
 
+/** A pace that turns out to have been none: a cold start, a pause. */
+function slowStart(): Goal[] {
+  return [
+    atMost('clearRatio', 1.4),
+    atMost('attemptsPerEvent', 3.1),
+    atMost('lost', 0),
+    atMost('peakReturnsPerSecond', 6 * DRAIN_RATE),
+  ];
+}
+
 export const ROWS: readonly Row[] = [
   {
     name: 'a',
     title: 'A: 50,000 deliveries in 40 s, nothing after',
-    goals: [atMost('attemptsPerEvent', 2), atMost('clearRatio', 1.05), atMost('lost', 0)],
+    goals: [
+      atMost('attemptsPerEvent', 2.9),
+      atMost('clearRatio', 1.05),
+      atMost('lost', 0),
+      atMost('peakReturnsPerSecond', 6 * DRAIN_RATE),
+    ],
+  },
+  {
+    name: 'a-warm',
+    title: 'A after five minutes of 30/s, which go on',
+    goals: [
+      atMost('attemptsPerEvent', 2.05),
+      atMost('clearRatio', 1.05),
+      atMost('lost', 0),
+      atMost('peakReturnsPerSecond', 3 * DRAIN_RATE),
+    ],
   },
   {
     name: 'a-unknown',
     title: 'A, ids unknown',
-    goals: [atMost('attemptsPerEvent', 2.1), atMost('clearRatio', 1.1)],
+    goals: [atMost('attemptsPerEvent', 3), atMost('clearRatio', 1.1)],
   },
   { name: 'b-200', title: 'B: 60/s for 15 minutes, 200/s in all from 60 to 90 s', goals: burst(1.1, 30) },
   { name: 'b-500', title: 'B, 500/s in all', goals: burst(1.25, 30) },
@@ -74,5 +99,31 @@ export const ROWS: readonly Row[] = [
     name: 'd',
     title: 'D: B, 500/s in all, and all workers stand still from 75 to 95 s',
     goals: [atLeast('toldRise', 3), atMost('peakReturnsPerSecond', 3 * DRAIN_RATE)],
+  },
+  {
+    name: 'slow-stall',
+    title: 'Slow start: 10,000 in 10 s, and all workers stand still from 0.5 to 4 s',
+    goals: slowStart(),
+  },
+  {
+    name: 'slow-6',
+    title: 'Slow start: 10,000 in 10 s, and all take ten times as long for the first 6 s',
+    goals: slowStart(),
+  },
+  {
+    name: 'slow-20',
+    title: 'Slow start: 10,000 in 10 s, and all take ten times as long for the first 20 s',
+    goals: slowStart(),
+  },
+  {
+    name: 'slow-20-warm',
+    title:
+      'Slow in the middle: 400/s for 40 s after five minutes of 30/s, ten times as long from its 10th to its 30th second',
+    goals: slowStart(),
+  },
+  {
+    name: 'slow-100',
+    title: 'Slow start: 10,000 in 10 s, and all take a hundred times as long for the first 10.5 s',
+    goals: slowStart(),
   },
 ];

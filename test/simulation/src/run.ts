@@ -1,7 +1,6 @@
 import {
   createIntake,
   type Admission,
-  type Delivery,
   type Intake,
   type Permit,
   type Refusal,
@@ -13,27 +12,15 @@ import { Downstream } from './downstream.ts';
 import { Observations } from './observations.ts';
 import { optionsUnder } from './policy.ts';
 import { stream } from './random.ts';
-import type { Scenario, Sender } from './scenario.ts';
+import { Population } from './population.ts';
+import { ProcessRun } from './process-run.ts';
+import type { Sampler } from './sampler.ts';
+import type { Scenario } from './scenario.ts';
 import type { Traffic } from './traffic.ts';
+import { Unsettled } from './unsettled.ts';
 
 const TURN = Promise.resolve();
-
-/** A run did not come to its end. */
-export class Unsettled extends Error {
-  readonly open: number;
-
-  /** @param open - deliveries that were neither handled nor given up. */
-  constructor(open: number) {
-    super(`${String(open)} deliveries are open.`);
-    this.open = open;
-  }
-}
-
-/** Looks at the intake at regular moments of the run. */
-export interface Sampler {
-  readonly everyMs: number;
-  look(intake: Intake, nowMs: number): void;
-}
+const NO_COST = { acceptMs: 0, refuseMs: 0, handleMs: 0, freeze: [] };
 
 /**
  * Runs a scenario through a real intake until every delivery is handled or given up.
@@ -46,6 +33,12 @@ export function run(
   maxAttempts: number,
   sampler?: Sampler,
 ): Promise<Observations> {
+  const { process = NO_COST, policy, senders } = scenario;
+  // A handler goes on when its sender hangs up, and the next attempt may come meanwhile.
+  const mayHangUp = senders.some(({ timeoutMs }) => timeoutMs > 0);
+  if (scenario.process !== undefined || policy.isQueue || mayHangUp) {
+    return new ProcessRun(scenario, process, traffic, maxAttempts).settle(sampler);
+  }
   return new Run(scenario, traffic, maxAttempts).settle(sampler);
 }
 
@@ -58,7 +51,6 @@ interface Answer {
 
 /** Deliveries are known by their index into the traffic, `i`. */
 class Run {
-  readonly #senders: readonly Sender[];
   readonly #traffic: Traffic;
   readonly #policy: Scenario['policy'];
   readonly #clock = manualClock();
@@ -67,9 +59,9 @@ class Run {
   readonly #downstream: Downstream;
   /** What `downstream.nextMs()` says, kept because it is asked before each of millions of refusals. */
   #nextEndMs = Infinity;
-  readonly #random: () => number;
+  readonly #population: Population;
   readonly #seen: Observations;
-  /** The next attempts, `i`, and the hang-ups of senders that wait for an answer, `count + i`. */
+  /** The next attempts, `i`. */
   readonly #agenda = new Agenda();
   #nextArrival = 0;
   #attemptsLeft: number;
@@ -79,21 +71,18 @@ class Run {
 
   #answers: Answer[] = [];
 
-  readonly #deliveries: (Delivery | undefined)[];
   /** Of a delivery that waits or is being handled. */
   readonly #admissions: (Admission | undefined)[];
   /** Of a delivery that is being handled. */
   readonly #permits: (Permit | undefined)[];
   readonly #admittedMs: Float64Array;
   readonly #startedMs: Float64Array;
-  readonly #hangsUpMs: Float64Array;
 
   constructor(scenario: Scenario, traffic: Traffic, maxAttempts: number) {
-    const { seed, senders, policy, service } = scenario;
-    this.#senders = senders;
+    const { seed, policy, service } = scenario;
     this.#traffic = traffic;
     this.#policy = policy;
-    this.#random = stream(seed, 'senders');
+    this.#population = new Population(scenario, traffic, stream(seed, 'senders'));
     this.#downstream = new Downstream(service);
     this.#intake = createIntake({
       ...optionsUnder(policy, scenario.intake),
@@ -104,12 +93,10 @@ class Run {
     this.#open = count;
     this.#attemptsLeft = maxAttempts;
     this.#seen = new Observations(count);
-    this.#deliveries = new Array<Delivery | undefined>(count);
     this.#admissions = new Array<Admission | undefined>(count);
     this.#permits = new Array<Permit | undefined>(count);
     this.#admittedMs = new Float64Array(count);
     this.#startedMs = new Float64Array(count);
-    this.#hangsUpMs = new Float64Array(count);
   }
 
   async settle(sampler: Sampler | undefined): Promise<Observations> {
@@ -165,29 +152,20 @@ class Run {
    */
   #next(now: number): boolean {
     if (this.#nextEndMs <= now) return this.#completed(this.#downstream.end(now), now);
-    const agendaMs = this.#agenda.nextMs;
-    if (agendaMs > now) return this.#attempt(this.#nextArrival++, now);
-    const item = this.#agenda.pop();
-    const { count } = this.#traffic;
-    if (item < count) return this.#attempt(item, now);
-    return this.#hangsUpMs[item - count] === agendaMs && this.#hangUp(item - count, now);
+    const isArrival = this.#agenda.nextMs > now;
+    return this.#attempt(isArrival ? this.#nextArrival++ : this.#agenda.pop(), now);
   }
 
   #attempt(i: number, now: number): boolean {
     if (this.#attemptsLeft-- === 0) throw new Unsettled(this.#open);
     this.#seen.attempted(i, now);
-    const admission = this.#intake.admit(this.#deliveryOf(i));
+    const admission = this.#intake.admit(this.#population.deliveryOf(i));
     if (!admission.admitted) {
       this.#refused(i, admission, now);
       return false;
     }
     this.#admissions[i] = admission;
     this.#admittedMs[i] = now;
-    const { timeoutMs } = this.#senderOf(i);
-    if (timeoutMs > 0) {
-      this.#hangsUpMs[i] = now + timeoutMs;
-      this.#agenda.push(now + timeoutMs, this.#traffic.count + i);
-    }
     const { permit } = admission;
     if (!(permit instanceof Promise)) {
       this.#started(i, permit, now);
@@ -219,34 +197,15 @@ class Run {
     return true;
   }
 
-  #hangUp(i: number, now: number): true {
-    const permit = this.#permits[i];
-    if (permit === undefined) {
-      this.#admissions[i]?.leave();
-      this.#waiting -= 1;
-    } else {
-      this.#seen.wasBusy(this.#startedMs[i] as number, now);
-      this.#downstream.cutOff(i, now);
-      this.#nextEndMs = this.#downstream.nextMs();
-      permit.release('failure');
-    }
-    this.#forget(i);
-    this.#tryAgain(i, undefined, undefined, now);
-    return true;
-  }
-
   #refused(i: number, refusal: Refusal, now: number): void {
     const toldS = this.#policy.toldS(refusal);
-    this.#seen.refused(i, toldS, now);
+    this.#seen.refused(i, toldS ?? 0, now);
     this.#forget(i);
     this.#tryAgain(i, toldS, refusal.status, now);
   }
 
   #tryAgain(i: number, toldS: number | undefined, status: 429 | 503 | undefined, now: number): void {
-    const { retry, maxAttempts } = this.#senderOf(i);
-    const attempts = this.#seen.attempts[i] as number;
-    const isLast = maxAttempts > 0 && attempts >= maxAttempts;
-    const delayS = isLast ? undefined : retry({ attempts, toldS, status }, this.#random);
+    const delayS = this.#population.retryDelayS(i, this.#seen.attempts[i] as number, toldS, status);
     if (delayS === undefined) {
       this.#seen.lost += 1;
       this.#close(i);
@@ -259,25 +218,11 @@ class Run {
   #forget(i: number): void {
     this.#admissions[i] = undefined;
     this.#permits[i] = undefined;
-    this.#hangsUpMs[i] = Infinity;
   }
 
   #close(i: number): void {
     this.#open -= 1;
-    this.#deliveries[i] = undefined;
-  }
-
-  #senderOf(i: number): Sender {
-    return this.#senders[this.#traffic.sender[i] as number] as Sender;
-  }
-
-  #deliveryOf(i: number): Delivery {
-    const { key, identified, delivery } = this.#senderOf(i);
-    return (this.#deliveries[i] ??= {
-      ...delivery,
-      key,
-      id: identified ? `delivery-${String(i)}` : undefined,
-    });
+    this.#population.forget(i);
   }
 
   #sample(sampler: Sampler): void {

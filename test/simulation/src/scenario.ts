@@ -25,6 +25,8 @@ export interface Scenario {
   readonly intake: ScenarioIntake;
   readonly policy: Policy;
   readonly service: Service;
+  /** Without it the process of the receiver takes no time for what it does. */
+  readonly process: Process | undefined;
   readonly arrivals: readonly Arrivals[];
   readonly senders: readonly Sender[];
 }
@@ -37,15 +39,33 @@ export interface Service {
   readonly meanMs: number;
   readonly distribution: 'constant' | 'exponential';
   /** All workers stand still from `fromS` to `toS`: what they handle then takes that much longer. */
-  readonly standStill?: readonly { readonly fromS: number; readonly toS: number }[];
+  readonly standStill?: readonly Interval[];
+  /** From `fromS` to `toS` all take `factor` times as long, however few are in service. */
+  readonly slow?: readonly (Interval & { readonly factor: number })[];
   /** From `fromS` on, more than `concurrency` in service slow each other down. */
   readonly knee?: readonly { readonly fromS: number; readonly concurrency: number }[];
 }
 
-/** Deliveries that are sent for the first time from `fromS` on and before `toS`. */
-export interface Arrivals {
+/** From `fromS` on and before `toS`. */
+export interface Interval {
   readonly fromS: number;
   readonly toS: number;
+}
+
+/** What the one thread of the receiver's process takes for its work, beside the handling itself. */
+export interface Process {
+  /** To accept a request and let it in. */
+  readonly acceptMs: number;
+  /** To accept a request and refuse it. */
+  readonly refuseMs: number;
+  /** To start a handler, and once more to end it. */
+  readonly handleMs: number;
+  /** The process stands still, timers and all; the handling that is under way elsewhere goes on. */
+  readonly freeze: readonly Interval[];
+}
+
+/** Deliveries that are sent for the first time from `fromS` on and before `toS`. */
+export interface Arrivals extends Interval {
   readonly perSecond: number;
   readonly process: 'uniform' | 'poisson';
 }
@@ -80,6 +100,8 @@ const aServiceTime = aNumber(
   `a number of milliseconds above 0, at most ${String(DAY_MS)}`,
   (ms) => ms > 0 && ms <= DAY_MS,
 );
+const aCost = aNumber('a number of milliseconds from 0 to 1000', (ms) => ms >= 0 && ms <= 1000);
+const aFactor = aNumber('a number from 1 to 1000', (value) => value >= 1 && value <= 1000);
 const aConcurrency = aNumber('a number, at least 1', (value) => value >= 1);
 
 /**
@@ -93,6 +115,7 @@ export function parseScenario(value: unknown): Scenario {
     intake: readIntake(fields.has('intake') ? fields.raw('intake') : {}),
     policy: parsePolicy('policy', fields.get('policy', aString, 'intake')),
     service: fields.object('service', readService),
+    process: fields.has('process') ? fields.object('process', readProcess) : undefined,
     arrivals: fields.list('arrivals', 1, readArrivals),
     senders: fields.list('senders', 1, readSender),
   }));
@@ -134,6 +157,10 @@ function readService(fields: Fields): Service {
     meanMs: fields.get('meanMs', aServiceTime),
     distribution: fields.get('distribution', oneOf('constant', 'exponential'), 'constant'),
     standStill: fields.list('standStill', 0, readInterval),
+    slow: fields.list('slow', 0, (entry) => ({
+      ...readInterval(entry),
+      factor: entry.get('factor', aFactor),
+    })),
     knee: fields.list('knee', 0, (entry) => ({
       fromS: entry.get('fromS', aSecond),
       concurrency: entry.get('concurrency', aConcurrency),
@@ -141,7 +168,16 @@ function readService(fields: Fields): Service {
   };
 }
 
-function readInterval(fields: Fields): { fromS: number; toS: number } {
+function readProcess(fields: Fields): Process {
+  return {
+    acceptMs: fields.get('acceptMs', aCost, 0),
+    refuseMs: fields.get('refuseMs', aCost, 0),
+    handleMs: fields.get('handleMs', aCost, 0),
+    freeze: fields.list('freeze', 0, readInterval),
+  };
+}
+
+function readInterval(fields: Fields): Interval {
   const fromS = fields.get('fromS', aSecond);
   return { fromS, toS: fields.get('toS', laterThan(fromS)) };
 }

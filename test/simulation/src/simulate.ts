@@ -2,9 +2,11 @@ import { ScenarioError } from './fields.ts';
 import { workOff, type Ideal } from './ideal.ts';
 import type { Observations } from './observations.ts';
 import { resultsOf, type Results } from './results.ts';
-import { run, Unsettled, type Sampler } from './run.ts';
+import { run } from './run.ts';
+import type { Sampler } from './sampler.ts';
 import { parseScenario, type Scenario } from './scenario.ts';
 import { drawTraffic, type Traffic } from './traffic.ts';
+import { Unsettled } from './unsettled.ts';
 
 /** Everything that is known about a run. */
 export interface Simulation {

@@ -68,6 +68,8 @@ export class InboxRefuser {
       low: this.#level.target,
       drainRate,
       steadyRate: drainRate,
+      paceAgeS: this.#pace.measuredS,
+      lateShare: 0,
       isStalled: this.#pace.isStalled,
       gapMs: this.#pace.gapMs(nowMs),
       gapFactor: 1,
