@@ -179,11 +179,10 @@ export class Dispatcher {
     this.#deadlines.clear(place);
     place.state = 'ended';
     if (state === 'active') {
-      const serviceMs = this.drain.serviceMs(place, now);
-      const hasChanged = this.#limits.observe(now, serviceMs, outcome, this.#pool.active);
       // Of a handler that was cut off nobody knows how long it would have taken.
       const teaches = !isOverdue && !place.isBrokenOff;
-      if (teaches) this.drain.complete(place, now);
+      const serviceMs = this.drain.end(place, now, teaches);
+      const hasChanged = this.#limits.observe(now, serviceMs, outcome, this.#pool.active);
       this.shares.end(place, now, serviceMs, teaches);
       this.#pool.give();
       if (hasChanged) this.#applyLimits();

@@ -76,22 +76,24 @@ export class DrainMeter {
     this.#rate.begin(place, lived, pool.size, lived - (now - place.startedAtMs));
   }
 
-  /** How long the place has been handled. */
-  serviceMs(place: Place, now: number): number {
-    return this.#lived(now) - place.beganMs;
-  }
-
-  /** The handling of a place has ended, and took as long as it takes. */
-  complete(place: Place, now: number): void {
-    this.#rate.complete(this.#lived(now), place, this.#parts.pool.size);
+  /**
+   * The handling of a place has ended.
+   *
+   * @param teaches - whether it took as long as it takes, and was not cut off.
+   * @returns how long it took, in milliseconds.
+   */
+  end(place: Place, now: number, teaches: boolean): number {
+    const lived = this.#lived(now);
+    if (teaches) this.#rate.complete(lived, place, this.#parts.pool.size);
+    return lived - place.beganMs;
   }
 
   /** Notes whether all workers are busy. */
   look(now: number): void {
     const { pool } = this.#parts;
-    const lived = this.#lived(now);
-    if (pool.isFree) this.#rate.relax(lived, pool.size);
-    else this.#rate.saturate(lived);
+    if (pool.isFree !== this.#rate.saturated) return;
+    if (pool.isFree) this.#rate.relax(this.#lived(now), pool.size);
+    else this.#rate.saturate(this.#lived(now));
   }
 
   #lived(now: number): number {

@@ -70,7 +70,7 @@ export class Handling implements BackpressureInfo {
     return true;
   }
 
-  /** Whether a promise says when the handler has ended. Otherwise the adapter has to find it out. */
+  /** Whether it will be told when the handler has ended. Otherwise that shows in the response. */
   get isFollowed(): boolean {
     return this.#isFollowed;
   }
@@ -129,6 +129,11 @@ export class Handling implements BackpressureInfo {
   giveUp(): void {
     if (this.#permit !== undefined) breakOff(this.#permit);
     this.endHandler('failure');
+  }
+
+  /** The caller knows when the handler has ended, and will call {@link endHandler}. */
+  willEnd(): void {
+    this.#isFollowed = true;
   }
 
   /** The handler has been called: what it returned says when it ends, if that is a promise. */

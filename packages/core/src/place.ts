@@ -42,6 +42,9 @@ export interface Permit {
   release(outcome?: Outcome): void;
 }
 
+/** No reason that anybody can give: one field says whether, and why. */
+const NOT_ABORTED = Symbol('not aborted');
+
 /** What a place asks of the intake it belongs to. */
 export interface PlaceOwner {
   leave(place: Place): void;
@@ -92,8 +95,8 @@ export class Place implements Admission, Permit, Queued<Place>, Timed<Place> {
 
   readonly #owner: PlaceOwner;
   #controller: Controller | undefined;
-  #isAborted = false;
-  #reason: unknown;
+  /** Why it was aborted. */
+  #reason: unknown = NOT_ABORTED;
   #wait: Promise<Permit | Refusal> | null = null;
   #settle: ((result: Permit | Refusal) => void) | null = null;
 
@@ -125,19 +128,18 @@ export class Place implements Admission, Permit, Queued<Place>, Timed<Place> {
   get signal(): Signal {
     if (this.#controller === undefined) {
       this.#controller = abortController();
-      if (this.#isAborted) this.#controller.abort(this.#reason);
+      if (this.#reason !== NOT_ABORTED) this.#controller.abort(this.#reason);
     }
     return this.#controller.signal;
   }
 
   /** Whether the handler was told to stop: then its handling time is not what the work takes. */
   get isBrokenOff(): boolean {
-    return this.#isAborted && this.#controller !== undefined;
+    return this.#reason !== NOT_ABORTED && this.#controller !== undefined;
   }
 
   abort(reason?: unknown): void {
-    if (this.#isAborted) return;
-    this.#isAborted = true;
+    if (this.#reason !== NOT_ABORTED) return;
     this.#reason = reason;
     this.#controller?.abort(reason);
   }

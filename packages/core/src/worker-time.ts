@@ -191,7 +191,7 @@ export class WorkerTime {
       account.list?.remove(account);
       this.#busy.add(account);
     }
-    this.#reckon(account);
+    // At the cost of its last end: here a division would be the dearest step.
     account.charged += account.cost;
     account.begin(nowMs);
     this.#all.begin(nowMs);

@@ -50,9 +50,12 @@ export function webhookBackpressure(
     if (verdict?.admitted === true) {
       ctx.state.backpressure = verdict;
       setHeaders(ctx.res, door.fields());
-      const handled = next() as Promise<unknown>;
-      verdict.follow(handled);
-      return handled;
+      verdict.willEnd();
+      try {
+        return await (next() as Promise<unknown>);
+      } finally {
+        verdict.endHandler();
+      }
     }
     if (verdict !== null && handler !== undefined) {
       boundBody(ctx.req, ctx.res);

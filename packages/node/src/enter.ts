@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import {
   BODY_TIMED_OUT,
   type Delivery,
@@ -51,11 +52,11 @@ export class Entrance<R> {
     res: ServerResponse,
     askForBody?: () => void,
   ): Verdict | Promise<Verdict> {
-    if (isGone(req, res)) return null;
+    const socket = look(req, 'socket');
+    if (isGone(socket, res)) return null;
     const delivery = this.#door.read(request);
     if (this.#looksLeft > 0) this.#lookAtBody(req);
-    if (hasArrived(req) && isItsTurn(look(req, 'socket'), res))
-      return this.#admit(delivery, req, res, 0, askForBody);
+    if (hasArrived(req) && isItsTurn(socket, res)) return this.#admit(delivery, req, res, 0, askForBody);
     return this.#enterWhenReady(delivery, req, res, askForBody);
   }
 
@@ -68,13 +69,13 @@ export class Entrance<R> {
     const since = performance.now();
     if (!isItsTurn(req.socket, res) && !(await itsTurn(req.socket, res))) return null;
     await endOfTurn();
-    if (isGone(req, res)) return null;
+    if (isGone(req.socket, res)) return null;
     // One that would be refused is refused with its body unread.
     if (!hasArrived(req) && this.#door.accepts(delivery)) {
       askForBody?.();
       const arrival = await this.#bodies.untilBuffered(req);
       if (arrival !== 'here') return this.#leave(arrival, req, res);
-      if (isGone(req, res)) return null;
+      if (isGone(req.socket, res)) return null;
     }
     return this.#admit(delivery, req, res, performance.now() - since, askForBody);
   }
@@ -93,7 +94,7 @@ export class Entrance<R> {
     if (handling.tryStart()) return this.#begin(handling, req, res, askForBody);
     if (req.backpressure !== undefined) this.#warnOfNesting();
     return handling
-      .start(() => isGone(req, res))
+      .start(() => isGone(req.socket, res))
       .then((result) => (result === true ? this.#begin(handling, req, res, askForBody) : result || null));
   }
 
@@ -126,7 +127,7 @@ export class Entrance<R> {
     if (hasArrived(req)) return handling;
     askForBody?.();
     return this.#bodies.readAhead(req).then((arrival) => {
-      if (arrival === 'here' && !isGone(req, res)) return handling;
+      if (arrival === 'here' && !isGone(req.socket, res)) return handling;
       handling.giveUp();
       return this.#leave(arrival, req, res);
     });
@@ -142,7 +143,7 @@ function sendTimedOut(req: IncomingMessage, res: ServerResponse): void {
   writeRefusal(req, res, BODY_TIMED_OUT);
 }
 
-function isGone(req: IncomingMessage, res: ServerResponse): boolean {
+function isGone(socket: Socket, res: ServerResponse): boolean {
   // `writableEnded` says the same, by a getter of a prototype: a long way from a response of Express.
-  return look(req, 'socket').destroyed || look(res, 'finished');
+  return socket.destroyed || look(res, 'finished');
 }

@@ -11,28 +11,28 @@ import type { SlowReaders } from './slow-readers.ts';
  * it ends its response, also one whose connection has closed.
  */
 export function bind(handling: Handling, socket: Socket, res: ServerResponse, readers: SlowReaders): void {
-  readers.watch(res);
+  const watched = readers.watch(res);
   // It comes once, so nothing is won by `once`, which costs two more objects.
   res.on('close', () => {
-    readers.forget(res);
-    const hasEnded = look(res, 'finished');
+    readers.forget(watched);
     if (isCutOff(res, socket)) handling.cutOff();
     else handling.endResponse(look(res, 'statusCode') >= 500 ? 'failure' : 'success');
     // A promise is believed, but not for ever: that of Koa 3 does not settle where the source of a body fails.
     if (isClosedHere(socket)) handling.endHandler();
     else if (handling.isFollowed) return;
-    else if (hasEnded) handling.endHandler();
+    else if (look(res, 'finished')) handling.endHandler();
     else endWith(handling, res);
   });
 }
 
-/** While the connection stands, only a response that has been sent whole closes. */
+/** While its connection, or its stream of HTTP/2, stands, only a response that has been sent whole closes. */
 function isCutOff(res: ServerResponse, socket: Socket): boolean {
-  // A stream of HTTP/2 can be reset, and its connection stands.
-  const stream = look(res as unknown as Partial<Http2ServerResponse>, 'stream');
+  // With HTTP/2 this is the stream.
+  if (!socket.destroyed) return false;
+  const { stream } = res as unknown as Partial<Http2ServerResponse>;
   if (stream !== undefined) return stream.aborted || stream.rstCode !== 0;
   // One that was ended and then destroyed with an error has finished, but nobody has got it whole.
-  return socket.destroyed && (!res.writableFinished || res.errored instanceof Error);
+  return !res.writableFinished || res.errored instanceof Error;
 }
 
 /**
@@ -40,14 +40,14 @@ function isCutOff(res: ServerResponse, socket: Socket): boolean {
  * that can do nothing else for an error in the middle of an answer, does not end the response as well.
  */
 function isClosedHere(socket: Socket): boolean {
-  return socket.destroyed && !socket.readableEnded && !SENDER_GONE.has(syscallOf(socket.errored));
+  return socket.destroyed && !socket.readableEnded && !SENDER_GONE.has(syscallOf(socket.errored) ?? '');
 }
 
 /** What the system was doing for a connection when it found out that the other side has gone. */
-const SENDER_GONE = new Set<unknown>(['read', 'write']);
+const SENDER_GONE: ReadonlySet<string> = new Set(['read', 'write']);
 
-function syscallOf(error: Error | null): unknown {
-  return (error as NodeJS.ErrnoException | null)?.syscall;
+function syscallOf(error: NodeJS.ErrnoException | null): string | undefined {
+  return error?.syscall;
 }
 
 /** A response that has closed says no more when it is ended. */
