@@ -89,6 +89,7 @@ describe.each(drivers)('a slow sender, on $name', (driver) => {
     const wire = open(receiver);
     const piece = 'x'.repeat(150_000);
     wire.write(head('Content-Length: 450000'));
+    await receiver.whenAsked(1);
     for (let count = 1; count <= 3; count += 1) {
       wire.write(piece);
       if (count === 3) break;
