@@ -1,39 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
-import {
-  createDoor,
-  createIntake,
-  type Handling,
-  type Door,
-  type MiddlewareOptions,
-  type RequestReader,
-} from '@webhook-backpressure/core';
+import { createDoor, createIntake, type Door, type MiddlewareOptions } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
+import { door, handled, POST, reader, type Request } from './doors.ts';
 import { letIn, occupy, reactions, turnedAway } from './harness.ts';
-
-interface Request {
-  readonly method: string;
-  readonly headers?: Record<string, string>;
-}
-
-const reader: RequestReader<Request> = {
-  method: (request) => request.method,
-  identity: (request) => request,
-  headers: (request) => request.headers ?? {},
-  warn: () => undefined,
-};
-
-function door(options: MiddlewareOptions<Request> = {}): Door<Request> {
-  return createDoor(options, reader);
-}
-
-const POST: Request = { method: 'POST' };
-
-/** What the handler of a request finds. */
-function handled(guarding: Door<Request>, request: Request): Handling {
-  const handling = guarding.admit(guarding.read(request));
-  if (!handling.admitted || !handling.tryStart()) throw new Error('It should have started.');
-  return handling;
-}
 
 function code(expected: string, named: string): unknown {
   return expect.objectContaining({ code: expected, message: expect.stringContaining(named) as string });
@@ -266,58 +235,5 @@ describe('the rate-limit headers', () => {
     const shedding = filled(8, { legacyHeaders: true, clock });
     expect(shedding.intake.snapshot().state).toBe('shedding');
     expect(shedding.fields()).toMatchObject({ 'X-RateLimit-Remaining': '0' });
-  });
-});
-
-describe('a delivery in the hands of its handler', () => {
-  it('has facts that can be logged, and tools that can be taken out of it', async () => {
-    const handling = handled(door(), POST);
-    expect(Object.keys(handling)).toEqual(['key', 'sender', 'id', 'waitedMs']);
-    const { waitUntil, signal } = handling;
-    expect(signal.aborted).toBe(false);
-    waitUntil(Promise.resolve());
-    await reactions();
-  });
-
-  it("has waited for its body: so much less of its sender's time is left", () => {
-    const clock = manualClock();
-    const guarding = door({ concurrency: 1, clock, delivery: () => ({ maxWaitMs: 2000 }) });
-    handled(guarding, POST);
-    const late = guarding.admit(guarding.read(POST), 1500);
-    expect(late).toMatchObject({ admitted: true });
-    clock.advance(600);
-    expect(guarding.intake.snapshot().totals.withdrawn.expired).toBe(1);
-  });
-
-  it('ends once, in whatever order its parts end', () => {
-    for (const parts of [
-      ['handler', 'response'],
-      ['response', 'handler'],
-      ['cut', 'handler', 'response'],
-      ['handler', 'cut', 'cut'],
-    ]) {
-      const guarding = door();
-      const handling = handled(guarding, POST);
-      const over = vi.fn();
-      handling.whenOver(over);
-      for (const part of parts) {
-        if (part === 'handler') handling.endHandler();
-        else if (part === 'response') handling.endResponse('success');
-        else handling.cutOff();
-      }
-      expect(over).toHaveBeenCalledOnce();
-      const { active, totals } = guarding.intake.snapshot();
-      expect([active, totals.completed, totals.failed]).toEqual(
-        parts.includes('cut') ? [0, 0, 1] : [0, 1, 0],
-      );
-    }
-  });
-
-  it('can read its signal after its end', () => {
-    const handling = handled(door(), POST);
-    handling.endHandler();
-    handling.endResponse('success');
-    expect(handling.signal.aborted).toBe(false);
-    handling.waitUntil(Promise.resolve());
   });
 });

@@ -12,13 +12,8 @@ import type {
 } from '@webhook-backpressure/core';
 import { expect } from 'vitest';
 import { balances, createBench, reactions, type Bench } from './harness.ts';
-import { activeOf, must, workersPerKey, type Ticket } from './ticket.ts';
+import { activeOf, LATE_MS, must, TOLD, workersPerKey, type Ticket } from './ticket.ts';
 import { TurnModel } from './turn-model.ts';
-
-/** A deadline may be kept this much late. */
-const LATE_MS = 100;
-/** What a delivery is told that is taken out. One that left is told anything. */
-const TOLD = { expired: 'wait', displaced: 'displaced', closing: 'closing', abandoned: '' };
 
 /** Drives an intake and says beforehand what it has to do, from the contract and from what was done so far. */
 export class IntakeModel {
@@ -167,7 +162,6 @@ export class IntakeModel {
     const canStartNow = active < concurrency && mayStart && !this.#mayStart(concurrency);
     if (canStartNow && !isPaced) return ['admitted'];
     const turnMs = drainRate === null ? 0 : 1000 / drainRate;
-    // Its turn is at some place from the next to the last.
     const isTooLong = turnMs > maxWaitMs;
     const isBound = this.options.maxConcurrencyPerKey !== undefined;
     const mayBeTooLong = (depth + 1) * turnMs > maxWaitMs || (isBound && maxWaitMs < Infinity);

@@ -1,5 +1,10 @@
 import type { Admission, Permit, Refusal, Tunable } from '@webhook-backpressure/core';
 
+/** A deadline may be kept this much late. */
+export const LATE_MS = 100;
+/** What a delivery is told that is taken out. One that left is told anything. */
+export const TOLD = { expired: 'wait', displaced: 'displaced', closing: 'closing', abandoned: '' } as const;
+
 /** A delivery as its sender sees it. */
 export interface Ticket {
   readonly seq: number;

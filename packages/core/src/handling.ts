@@ -131,7 +131,7 @@ export class Handling implements BackpressureInfo {
     this.endHandler('failure');
   }
 
-  /** The caller knows when the handler has ended, and will call {@link endHandler}. */
+  /** The caller knows when the handler has ended, and will call `endHandler`. */
   willEnd(): void {
     this.#isFollowed = true;
   }

@@ -1,0 +1,33 @@
+import {
+  createDoor,
+  type Door,
+  type Handling,
+  type MiddlewareOptions,
+  type RequestReader,
+} from '@webhook-backpressure/core';
+
+export interface Request {
+  readonly method: string;
+  readonly headers?: Record<string, string>;
+}
+
+export const reader: RequestReader<Request> = {
+  method: (request) => request.method,
+  identity: (request) => request,
+  headers: (request) => request.headers ?? {},
+  warn: () => undefined,
+};
+
+/** The door of a middleware whose framework calls such an object a request. */
+export function door(options: MiddlewareOptions<Request> = {}): Door<Request> {
+  return createDoor(options, reader);
+}
+
+export const POST: Request = { method: 'POST' };
+
+/** What the handler of a request finds. */
+export function handled(guarding: Door<Request>, request: Request): Handling {
+  const handling = guarding.admit(guarding.read(request));
+  if (!handling.admitted || !handling.tryStart()) throw new Error('It should have started.');
+  return handling;
+}
