@@ -63,6 +63,7 @@ export class Receiver {
     own.subscribe(this.#look);
     // The adapters have no event for an admission, and tests wait for nothing else so often.
     const intake: Intake = {
+      dryRun: own.dryRun,
       admit: (delivery) => {
         this.#look();
         return own.admit(delivery);

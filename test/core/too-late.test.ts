@@ -75,7 +75,8 @@ describe('a thousand deliveries at once, of which seventy can start in time,', (
     }));
     expect(sum(started)).toBe(IN_TIME);
     expect(toldMs).toHaveLength(1000 - IN_TIME);
-    expect(percentile(toldMs, 0.5)).toBeLessThanOrEqual(2300);
+    // When the first have completed that were begun after the first completion.
+    expect(percentile(toldMs, 0.5)).toBeLessThanOrEqual(4300);
     // The rest when the rate is known better.
     expect(percentile(toldMs, 0.95)).toBeLessThanOrEqual(6100);
     expect(bench.intake.snapshot().totals.withdrawn.expired).toBe(toldMs.length);

@@ -36,6 +36,7 @@ const frameworks = onEvery<Framework | undefined>({
 function queueing(): Intake {
   const intake = createIntake({ concurrency: 1 });
   return {
+    dryRun: false,
     admit(delivery) {
       const before = intake.admit();
       const place = intake.admit(delivery);

@@ -142,6 +142,25 @@ describe.each(apps)('over HTTP/2, on $name', ({ name, serve }) => {
     expect(intake.snapshot().active).toBe(0);
   });
 
+  it('holds the worker of a stream without a body that is reset', async () => {
+    const intake = createIntake({ concurrency: 1 });
+    const held = holding();
+    const session = await open(intake, held.handle);
+    const stream = session.request({ ':method': 'POST', ':path': '/' }, { endStream: true });
+    stream.on('error', () => undefined);
+    await until(() => held.waiting.length === 1);
+    stream.close(8);
+    await once(stream, 'close');
+    send(session);
+    await until(() => intake.snapshot().depth === 1);
+    expect(intake.snapshot()).toMatchObject({ active: 1, drainRate: null });
+    for (let count = 0; count < 2; count += 1) {
+      held.waiting.shift()?.();
+      await until(() => intake.snapshot().totals.failed + intake.snapshot().totals.completed === count + 1);
+    }
+    expect(intake.snapshot().totals).toMatchObject({ completed: 1, failed: 1 });
+  });
+
   it('runs no more handlers than there are workers when streams are reset, and counts them as failures', async () => {
     const intake = createIntake({ concurrency: 2 });
     const held = holding();

@@ -1,7 +1,7 @@
 /** What this package uses of `node:async_hooks`, which runtimes other than Node have too. */
 interface AsyncHooks {
   readonly AsyncResource: new (type: string) => {
-    runInAsyncScope<A>(action: (argument: A) => unknown, receiver: undefined, argument: A): unknown;
+    runInAsyncScope<A, R>(action: (argument: A) => R, receiver: undefined, argument: A): R;
   };
 }
 
@@ -12,7 +12,7 @@ interface AsyncHooks {
  * The core imports nothing of a runtime, so it asks the runtime for the module. Where there is none, as on Workers
  * without Node's modules, the function is returned as it is.
  */
-export function boundToThisContext<A>(action: (argument: A) => unknown): (argument: A) => unknown {
+export function boundToThisContext<A, R>(action: (argument: A) => R): (argument: A) => R {
   const { process } = globalThis as { process?: { getBuiltinModule?(name: string): unknown } };
   const hooks = process?.getBuiltinModule?.('node:async_hooks') as AsyncHooks | undefined;
   if (hooks === undefined) return action;

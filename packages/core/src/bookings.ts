@@ -88,15 +88,16 @@ export class Bookings {
    *
    * @param spacingMs - the time of one return, at the rate of all keys together.
    * @param toldMs - when the sender was told to come, which is a little later.
+   * @param leastMs - the least time between two returns of this key.
    */
-  add(key: string, earliestMs: number, spacingMs: number, toldMs: number): void {
+  add(key: string, earliestMs: number, spacingMs: number, toldMs: number, leastMs = 0): void {
     const at = this.next(key, earliestMs) + this.#pulledMs;
     const isSecond = this.#untilInLine(key) !== undefined;
     const account = isSecond ? this.#open(key) : this.#accounts.get(key);
     if (account === undefined) this.#join(key, at, earliestMs + this.#pulledMs, spacingMs);
     else {
       const isShared = this.#lineUntil - at > 2 * spacingMs;
-      account.until = at + spacingMs * this.#accounts.size * (isShared ? 2 : 1);
+      account.until = at + Math.max(leastMs, spacingMs * this.#accounts.size * (isShared ? 2 : 1));
       this.#accountsUntil = Math.max(this.#accountsUntil, account.until);
       this.#heap.moveBack(account);
     }

@@ -11,7 +11,7 @@ import { Ledger } from './ledger.ts';
 import { updateSettings, type Fixtures, type Settings, type Tunable } from './options.ts';
 import { patienceMs } from './patience.ts';
 import { Place, type Admission, type PlaceOwner } from './place.ts';
-import { createRefusal, type Refusal, type RefusalReason } from './refusal.ts';
+import { REASON_OF, TO_NOBODY, type Refusal, type RefusalReason } from './refusal.ts';
 import { Reserve } from './reserve.ts';
 import { Refuser } from './refuser.ts';
 import { RetryAfter } from './retry-after.ts';
@@ -19,15 +19,12 @@ import { Shutdown } from './shutdown.ts';
 import type { IntakeSnapshot, IntakeState } from './snapshot.ts';
 import { Warnings, type Warn } from './warnings.ts';
 
-/** What one that is taken out is told. One that went away is told nothing, and so is booked no second. */
-const REASON_OF = { expired: 'wait', displaced: 'displaced', closing: 'closing' } as const;
-const TO_NOBODY = Object.freeze(createRefusal('wait', 503, 1));
-
 /** Composes the parts. Every rule is in one of them; the order in which they are asked is here. */
 export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
   readonly ledger: Ledger = new Ledger();
   readonly listeners: Listeners = new Listeners();
   readonly now: () => number;
+  readonly dryRun: boolean;
   #settings: Settings;
   readonly #fixtures: Fixtures;
   readonly #dispatcher: Dispatcher;
@@ -43,6 +40,7 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
     this.#settings = options;
     this.#warnings = new Warnings(this.listeners, warn);
     this.#fixtures = options;
+    this.dryRun = options.dryRun;
     this.now = monotonic(options.clock);
     this.#dispatcher = new Dispatcher(options, this);
     this.#shutdown = new Shutdown(options.clock, this.now, this.#dispatcher, this.ledger, this.listeners);
@@ -73,6 +71,11 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
 
     const isHandshake = delivery.handshake === true && this.#handshakes.tryBegin(now);
     const isEntitled = isHandshake || this.#isEntitled(delivery, key, now);
+    if (isHandshake && this.#dispatcher.isIdle(key, now)) {
+      const place = this.#startAtOnce(delivery, key, now);
+      place.isHandshake = true;
+      return place;
+    }
     const reason = isPressed && !isEntitled ? 'pressure' : this.#judge(delivery, key, isEntitled, now);
     const result =
       reason === null
@@ -90,26 +93,26 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
     checkDelivery(delivery);
     const key = keyOf(delivery);
     const now = this.now();
-    if (this.#fixtures.dryRun) return true;
+    if (this.dryRun) return true;
     if (this.#shutdown.phase !== 'open' || this.#settings.shed.has(key)) return false;
     const isEntitled = delivery.handshake === true || this.#isEntitled(delivery, key, now);
     if (this.#fixtures.isPressed() && !isEntitled) return false;
     if (this.#dispatcher.isIdle(key, now)) return true;
     this.#measure(now);
-    const { size } = this.#dispatcher.queue;
     if (this.#waitsTooLong(delivery, key, now)) return false;
+    const { size } = this.#dispatcher.queue;
     if (this.#settings.overflow === 'drop-oldest' || !this.#gate.wouldShed(size)) return true;
     return size < this.#gate.effectiveCapacity && this.#reserve.isOpenTo(key, isEntitled);
   }
 
   leave(place: Place): void {
-    if (place.state === 'waiting' && !this.#fixtures.dryRun) {
+    if (place.state === 'waiting' && !this.dryRun) {
       this.#dispatcher.withdraw(place, 'abandoned', this.now());
     }
   }
 
   release(place: Place, outcome: Outcome): void {
-    if (place.state === 'ended' || (place.state === 'waiting' && !this.#fixtures.dryRun)) return;
+    if (place.state === 'ended' || (place.state === 'waiting' && !this.dryRun)) return;
     this.#dispatcher.end(place, outcome, this.now());
   }
 
@@ -190,7 +193,7 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
     this.#refuser.advance(now);
   }
 
-  #startAtOnce(delivery: Delivery, key: string, now: number): Admission {
+  #startAtOnce(delivery: Delivery, key: string, now: number): Place {
     this.#retryAfter.redeem(key, delivery);
     const place = new Place(this, delivery, key, now, 0);
     this.ledger.admitted += 1;
@@ -266,7 +269,7 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
 
   #refuse(reason: RefusalReason, delivery: Delivery, key: string, now: number): Admission | Refusal {
     const refusal = this.#refuser.refuse(reason, delivery, key, now, this.#settings);
-    if (!this.#fixtures.dryRun) return refusal;
+    if (!this.dryRun) return refusal;
     const place = new Place(this, delivery, key, now, 0);
     this.ledger.admitted += 1;
     this.#dispatcher.runOutside(place, now);

@@ -1,3 +1,5 @@
+import { boundToThisContext } from './async-context.ts';
+
 declare const performance: { now(): number };
 declare function setTimeout(callback: () => void, ms: number): unknown;
 declare function clearTimeout(handle: unknown): void;
@@ -18,13 +20,16 @@ export interface Clock {
   clearTimeout(handle: unknown): void;
 }
 
+/** A timer that is set in a request, again and again, would keep the async context of that request alive. */
+const setOutside = boundToThisContext((set: () => unknown) => set());
+
 /**
  * The runtime's own monotonic clock. Its timers do not keep a Node process alive, unless {@link holdTimer} says so.
  */
 export const systemClock: Clock = {
   now: () => performance.now(),
   setTimeout(callback, ms) {
-    const handle = setTimeout(callback, ms);
+    const handle = setOutside(() => setTimeout(callback, ms));
     (handle as { unref?: () => void }).unref?.();
     return handle;
   },

@@ -9,6 +9,8 @@ const SETTLING_MS = 10_000;
 
 /** From so many completions on something is sure. */
 const LEAST_SURE = 3;
+/** Of so many service times the fastest counts. */
+const LATEST = 4;
 
 /** What is noted of a delivery when its handling starts. */
 export interface Begun {
@@ -39,6 +41,9 @@ export class DrainRate {
   #saturatedMs = 0;
   /** And what counts as stall. */
   #stalledMs = 0;
+  /** The last few service times, in seconds. */
+  readonly #latestS: number[] = new Array<number>(LATEST).fill(Infinity);
+  #latest = 0;
   /** Up to here it has been counted. */
   #countedMs = 0;
   /** The last completion under saturation, or the moment saturation began. */
@@ -88,6 +93,8 @@ export class DrainRate {
       workedMs > 0
         ? Math.min(1, (this.#saturatedMs - delivery.saturatedAtStartMs) / workedMs)
         : Number(this.saturated);
+    this.#latestS[this.#latest] = serviceMs / 1000;
+    this.#latest = (this.#latest + 1) % LATEST;
     // The quick one believes at once that handlers have become slow; the others wait whether they stay so.
     this.#quick.complete(serviceMs / 1000, share);
     this.#middle.complete(workedMs / 1000, share);
@@ -112,13 +119,16 @@ export class DrainRate {
   }
 
   /**
-   * The rate that the workers hardly exceed, or null while less than a handful is known: two standard deviations above
-   * what was measured, were the service times random. For what is not to be done because of one unlucky sample. While
-   * the workers stand still it is as before, since nobody knows for how long they do.
+   * The rate that the workers hardly exceed, or null while too little is known: two standard deviations above what was
+   * measured, were the service times random, or what the fastest of the last few would come to. Before some have
+   * completed that were begun after the first completion, all that is known may be a cold start. For what is not to be
+   * done because of one unlucky sample. While the workers stand still it is as before, since nobody knows for how long.
    */
   sureRate(concurrency: number): number | null {
     const { samples } = this.#steady;
-    return samples < LEAST_SURE ? null : this.#steady.rate(concurrency) * (1 + 2 / Math.sqrt(samples));
+    if (samples < concurrency + LEAST_SURE) return null;
+    const fastestS = Math.max(1e-6, Math.min(...this.#latestS));
+    return Math.max(this.#steady.rate(concurrency) * (1 + 2 / Math.sqrt(samples)), concurrency / fastestS);
   }
 
   /** For how many seconds deliveries have completed at the steady rate. A change of pace starts it anew. */

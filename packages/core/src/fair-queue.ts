@@ -166,7 +166,11 @@ export class FairQueue<T extends Queued<T>> {
    */
   correct(payer: Payer, cost: number): void {
     const line = payer.line as Line<T> | null;
-    if (line === null || this.#lines.size === 1) return;
+    if (line === null) {
+      if (cost < 0) payer.paidTo += cost;
+      return;
+    }
+    if (this.#lines.size === 1) return;
     if (line.isParked) line.turn += cost;
     else this.#turns.shift(line, line.turn + cost);
     payer.paidTo = line.turn;

@@ -89,6 +89,11 @@ export class FairShares<T extends Sharing<T>> {
     return Math.max(waitMs, (before * account.meanMs) / this.#most);
   }
 
+  /** The least time between two starts of a key that may have only so many workers, in milliseconds; 0 without a limit. */
+  spacingMs(key: string): number {
+    return this.#most === Infinity ? 0 : (this.#time.of(key)?.meanMs ?? 0) / this.#most;
+  }
+
   /**
    * Whether a key is part of the cause when others have to be refused: it holds its equal share or more of the work,
    * which is the worker time that was held lately and what it will take to handle all that waits. So a tenant of fast

@@ -140,7 +140,7 @@ export class Handling implements BackpressureInfo {
   follow(returned: unknown): void {
     if (!isThenable(returned)) return;
     this.#isFollowed = true;
-    returned.then(
+    Promise.resolve(returned).then(
       () => {
         this.endHandler();
       },
@@ -176,7 +176,8 @@ export class Handling implements BackpressureInfo {
   #holdUntil(promise: PromiseLike<unknown>): void {
     if (this.#held === 0) return;
     this.#held += PROMISE;
-    promise.then(
+    // What is no promise has settled, and one whose `then` throws has failed.
+    Promise.resolve(promise).then(
       () => {
         this.#end(PROMISE, 'success');
       },

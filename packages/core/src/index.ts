@@ -24,6 +24,7 @@ export {
 export { sizeQueue } from './size-queue.ts';
 export { TimeLimit } from './time-limit.ts';
 export type { IntakeSnapshot, IntakeState } from './snapshot.ts';
+export { boundToThisContext } from './async-context.ts';
 export { Handling, type BackpressureInfo } from './handling.ts';
 export { createDoor, type Door, type MiddlewareOptions, type RequestReader } from './middleware.ts';
 export {

@@ -7,6 +7,8 @@ import type { IntakeSnapshot } from './snapshot.ts';
 
 /** A bounded queue with water marks in front of a worker pool. */
 export interface Intake {
+  /** The option: it decides and reports, and lets everything in. */
+  readonly dryRun: boolean;
   /**
    * Lets a delivery in, or says why not and when to come back. Synchronous and O(1).
    *

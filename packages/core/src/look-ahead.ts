@@ -4,6 +4,8 @@ const LEAST_S = 10;
 const PER_SECOND = 4;
 /** The same for each second of a burst in which anybody can be. */
 const PER_SHARED_SECOND = 2;
+/** But no further than this: a flood that has lasted for minutes says nothing about the minutes to come. */
+const MOST_SHARED_S = 90;
 /** The same for each second in which the process had no time. */
 const PER_BUSY_SECOND = 5;
 /** From here on, at {@link LEAST_S} and {@link PER_SECOND}, trust grows with the square: the pace is no episode. */
@@ -28,7 +30,7 @@ export function lookAheadS(measuredS: number): number {
  * from the others, who would have to sit out its schedule.
  */
 export function sharedAheadS(burstS: number): number {
-  return LEAST_S + PER_SHARED_SECOND * burstS;
+  return Math.min(MOST_SHARED_S, LEAST_S + PER_SHARED_SECOND * burstS);
 }
 
 /**

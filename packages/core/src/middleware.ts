@@ -166,7 +166,7 @@ export function createDoor<R, A extends readonly unknown[]>(
     },
     accepts: (delivery) => intake.accepts(delivery),
     admit(delivery, ageMs = 0) {
-      if (ageMs >= LEAST_AGE_MS) delivery.ageMs = ageMs;
+      if (ageMs >= LEAST_AGE_MS) delivery.ageMs = Math.max(ageMs, delivery.ageMs ?? 0);
       const place = intake.admit(delivery);
       return place.admitted ? new Handling(delivery, place, onFailedWork) : place;
     },

@@ -85,3 +85,7 @@ export function createRefusal(
     body: `${BODIES[status][reason]}${String(retryAfterSeconds)}}`,
   };
 }
+
+/** What one that is taken out is told. One that went away is told nothing, and so is booked no second. */
+export const REASON_OF = { expired: 'wait', displaced: 'displaced', closing: 'closing' } as const;
+export const TO_NOBODY: Refusal = Object.freeze(createRefusal('wait', 503, 1));

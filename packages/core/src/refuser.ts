@@ -51,8 +51,16 @@ export class Refuser {
     const fixed = delivery.statusCode ?? settings.statusCode;
     const isCause = (): boolean => dispatcher.shares.isCause(key, now);
     const status = fixed === 'auto' ? statusOf(reason, key, isCause) : fixed;
-    const turns = dispatcher.shares.turnsUntil(key);
-    const refused = { key, id: keptIdOf(delivery), maxWaitMs, turns, habit: profile?.retryAfter };
+    const { shares } = dispatcher;
+    const turns = shares.turnsUntil(key);
+    const spacingMs = shares.spacingMs(key);
+    const rate = dispatcher.drain.steadyRate;
+    // A key that may have only so many workers waits for those.
+    const ownWaitMs = spacingMs > 0 && rate !== null ? shares.waitMs(key, rate) : 0;
+    const refused = {
+      ...{ key, id: keptIdOf(delivery), maxWaitMs, turns },
+      ...{ spacingMs, ownWaitMs, habit: profile?.retryAfter },
+    };
     const seconds = retryAfter.seconds(reason, refused, this.#situation(now), settings.retryAfter);
     return createRefusal(reason, status, seconds, profile?.retryAfter);
   }

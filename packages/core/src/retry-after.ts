@@ -18,6 +18,8 @@ const UNKNOWN_TO_S = 7;
 const SHED_S = 60;
 const SHED_JITTER = 0.2;
 const LEAST_STALL_S = 5;
+/** A standstill stretches the look-ahead as well, but who knows nothing new must not look ever further. */
+const MOST_STRETCH = 3;
 /** So many completions one may look ahead in any case. */
 const COMPLETIONS_AHEAD = 2;
 /** A pace that differs so much from the one before is a new one. */
@@ -60,6 +62,10 @@ export interface Refused {
   readonly maxWaitMs: number | undefined;
   /** How many are handled until its turn, itself counted; undefined: all that wait. */
   readonly turns?: number | undefined;
+  /** The least time between two starts of its key, in milliseconds; 0 where its key may have all workers. */
+  readonly spacingMs?: number;
+  /** How long it would wait for the workers of its key, in milliseconds; 0 likewise. */
+  readonly ownWaitMs?: number;
   readonly habit: RetryAfterHabit | 'ignored' | undefined;
 }
 
@@ -163,7 +169,8 @@ export class RetryAfter {
       return situation.gapMs > UNKNOWN_FROM_S * 1000 ? this.#stalled(situation, maxSeconds) : this.#unknown();
     }
 
-    const untilOpenMs = (untilOpen(refused, situation, steadyRate) / steadyRate) * 1000;
+    const untilOwnMs = (refused.ownWaitMs ?? 0) - (refused.maxWaitMs ?? 0);
+    const untilOpenMs = Math.max(untilOwnMs, (untilOpen(refused, situation, steadyRate) / steadyRate) * 1000);
     const spacingMs = this.#spacingMs(steadyRate);
     // What comes due sooner would all be told the same second.
     const earliestMs = nowMs + Math.max(untilOpenMs, (minSeconds - 1) * 1000);
@@ -183,7 +190,7 @@ export class RetryAfter {
     const seconds = Math.floor(delay + jitter + this.#random());
     const told = Math.min(maxSeconds, Math.max(minSeconds, seconds));
     if (habit === 'ignored') return told;
-    this.#bookings.add(key, earliestMs, spacingMs, nowMs + told * 1000);
+    this.#bookings.add(key, earliestMs, spacingMs, nowMs + told * 1000, refused.spacingMs);
     if (id !== undefined) {
       this.#promises.forget(promise);
       this.#promises.add(key, id, nowMs + told * 1000, nowMs);
@@ -212,7 +219,8 @@ export class RetryAfter {
     const isShared = key === DEFAULT_KEY || !this.#bookings.knows(key);
     const trustedS = Math.min(lookAheadS(paceAgeS), isShared ? sharedAheadS(burstS) : Infinity);
     // Sooner than the next completions nobody can be let in, however young the pace.
-    return Math.max(trustedS, relievingS(burstS * lateShare), COMPLETIONS_AHEAD / steadyRate) * gapFactor;
+    const farthestS = Math.max(trustedS, relievingS(burstS * lateShare), COMPLETIONS_AHEAD / steadyRate);
+    return farthestS * Math.min(gapFactor, MOST_STRETCH);
   }
 
   #unknown(): number {

@@ -3,9 +3,11 @@ import type { Http2ServerRequest } from 'node:http2';
 import { TimeLimit } from '@webhook-backpressure/core';
 import { look } from './look.ts';
 
-/** A large body is read ahead up to here once its delivery has a worker. */
-const READ_AHEAD_BYTES = 1024 * 1024;
-/** So much of a large body has to come within each timeout. */
+/** So much of one body node may hold before its delivery has a worker; a larger body is read on by its handler. */
+const MOST_BYTES = 1024 * 1024;
+/** And so much of all bodies together; beyond that, of each what fits into node's own buffer. */
+const MOST_OF_ALL_BYTES = 64 * 1024 * 1024;
+/** So much of a body has to come within each timeout. */
 const STEP_BYTES = 64 * 1024;
 
 /**
@@ -32,11 +34,13 @@ function isComplete(req: IncomingMessage): boolean {
 }
 
 /**
- * How the bodies of one middleware arrive. Nothing is read here: bytes stay in node's own buffer, for whoever parses
- * the body later.
+ * How the bodies of one middleware arrive: no delivery gets a worker before its body is there, or as much of it as node
+ * may hold. Ten senders that send a byte a second would hold ten workers otherwise; and a sender that hangs up is seen
+ * only while node reads on. Nothing is read here: the bytes stay in node's buffer, for whoever parses the body later.
  */
 export class BodyArrivals {
-  readonly #limit: TimeLimit<(arrival: BodyArrival) => void>;
+  readonly #limit: TimeLimit<(how: BodyArrival) => void>;
+  #heldBytes = 0;
 
   constructor(timeoutMs: number) {
     this.#limit = new TimeLimit(timeoutMs, (settle) => {
@@ -44,52 +48,43 @@ export class BodyArrivals {
     });
   }
 
-  /** Waits until the body is complete or node's buffer is full: before that its delivery gets no worker. */
-  untilBuffered(req: IncomingMessage): Promise<BodyArrival> {
-    return this.#until(req, () => req.readableLength >= req.readableHighWaterMark);
-  }
-
-  /**
-   * Has node read on, up to 1 MiB, until the body is complete. While a delivery with a large body waits, its socket is
-   * not read, so that nobody sees its sender hang up; and its handler would run for nobody.
-   */
-  async readAhead(req: IncomingMessage): Promise<BodyArrival> {
-    let nextStep = req.readableLength + STEP_BYTES;
-    // More than there is: it only makes the buffer larger.
-    req.read(READ_AHEAD_BYTES);
-    const arrival = await this.#until(
-      req,
-      () => req.readableLength >= READ_AHEAD_BYTES,
-      () => {
-        if (req.readableLength < nextStep) return false;
-        nextStep = req.readableLength + STEP_BYTES;
-        return true;
+  /** The arrival of the body of this request. To be closed when its handler begins, or it is not going to. */
+  of(req: IncomingMessage): { wait(): Promise<BodyArrival>; close(): void } {
+    let heldBytes = 0;
+    const hold = (bytes: number): void => {
+      this.#heldBytes += bytes - heldBytes;
+      heldBytes = bytes;
+    };
+    return {
+      wait: () => this.#wait(req, hold),
+      close: () => {
+        hold(0);
       },
-    );
-    // The end of the connection comes after the last of the body: it is read in the turn after this one.
-    if (arrival === 'here') {
-      await turn();
-      await turn();
-    }
-    return arrival;
+    };
   }
 
-  #until(
-    req: IncomingMessage,
-    isFull: () => boolean,
-    hasAdvanced: () => boolean = () => false,
-  ): Promise<BodyArrival> {
-    if (isComplete(req) || isFull()) return Promise.resolve('here');
+  #wait(req: IncomingMessage, hold: (bytes: number) => void): Promise<BodyArrival> {
+    if (isComplete(req)) return Promise.resolve('here');
     if (req.destroyed) return Promise.resolve('gone');
     return new Promise((resolve) => {
-      const settle = (arrival: BodyArrival): void => {
+      let nextStep = STEP_BYTES;
+      const settle = (how: BodyArrival): void => {
         this.#limit.stop(settle);
         req.off('readable', onReadable).off('close', onGone);
-        resolve(arrival);
+        resolve(how);
       };
       const onReadable = (): void => {
-        if (isComplete(req) || isFull()) settle('here');
-        else if (hasAdvanced()) this.#limit.start(settle);
+        hold(req.readableLength);
+        const most = this.#heldBytes < MOST_OF_ALL_BYTES ? MOST_BYTES : req.readableHighWaterMark;
+        if (isComplete(req) || req.readableLength >= most) {
+          settle('here');
+          return;
+        }
+        // More than there is: it reads nothing, and makes the buffer larger.
+        if (req.readableLength >= req.readableHighWaterMark) req.read(MOST_BYTES);
+        if (req.readableLength < nextStep) return;
+        nextStep = req.readableLength + STEP_BYTES;
+        this.#limit.start(settle);
       };
       const onGone = (): void => {
         settle('gone');
@@ -98,8 +93,4 @@ export class BodyArrivals {
       this.#limit.start(settle);
     });
   }
-}
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Http2ServerRequest } from 'node:http2';
 import type { Socket } from 'node:net';
 import {
   BODY_TIMED_OUT,
@@ -7,13 +8,12 @@ import {
   type Handling,
   type Refusal,
 } from '@webhook-backpressure/core';
-import { BodyArrivals, hasArrived, type BodyArrival } from './body-arrival.ts';
+import { BodyArrivals, hasArrived } from './body-arrival.ts';
 import { isItsTurn, itsTurn } from './connection-turn.ts';
 import { endOfTurn } from './end-of-turn.ts';
-import { bind } from './lease.ts';
+import { Leases } from './lease.ts';
 import { look } from './look.ts';
 import { writeRefusal } from './refuse.ts';
-import { SlowReaders } from './slow-readers.ts';
 
 /** A request that may run, one that is refused, or, as null, one whose sender has gone or has been answered. */
 export type Verdict = Handling | Refusal | null;
@@ -29,7 +29,7 @@ const LOOKED_AT = 1000;
 export class Entrance<R> {
   readonly #door: Door<R>;
   readonly #bodies: BodyArrivals;
-  readonly #readers: SlowReaders;
+  readonly #leases: Leases;
   readonly #answerLate: (req: IncomingMessage, res: ServerResponse) => void;
   #looksLeft = LOOKED_AT;
 
@@ -38,7 +38,7 @@ export class Entrance<R> {
     this.#door = door;
     this.#answerLate = answerLate;
     this.#bodies = new BodyArrivals(door.bodyTimeoutMs);
-    this.#readers = new SlowReaders(door.bodyTimeoutMs);
+    this.#leases = new Leases(door.bodyTimeoutMs);
   }
 
   /**
@@ -56,7 +56,7 @@ export class Entrance<R> {
     if (isGone(socket, res)) return null;
     const delivery = this.#door.read(request);
     if (this.#looksLeft > 0) this.#lookAtBody(req);
-    if (hasArrived(req) && isItsTurn(socket, res)) return this.#admit(delivery, req, res, 0, askForBody);
+    if (hasArrived(req) && isItsTurn(socket, res)) return this.#admit(delivery, req, res, 0);
     return this.#enterWhenReady(delivery, req, res, askForBody);
   }
 
@@ -67,17 +67,26 @@ export class Entrance<R> {
     askForBody: (() => void) | undefined,
   ): Promise<Verdict> {
     const since = performance.now();
-    if (!isItsTurn(req.socket, res) && !(await itsTurn(req.socket, res))) return null;
+    const { socket } = req;
+    if (!isItsTurn(socket, res) && !(await itsTurn(socket, res))) return leave(res);
     await endOfTurn();
-    if (isGone(req.socket, res)) return null;
-    // One that would be refused is refused with its body unread.
-    if (!hasArrived(req) && this.#door.accepts(delivery)) {
-      askForBody?.();
-      const arrival = await this.#bodies.untilBuffered(req);
-      if (arrival !== 'here') return this.#leave(arrival, req, res);
-      if (isGone(req.socket, res)) return null;
+    if (isGone(socket, res) || isReset(req)) return leave(res);
+    // One that would be refused is refused with its body unread; in a dry run nothing waits.
+    const arrival = this.#bodies.of(req);
+    try {
+      if (!hasArrived(req) && !this.#door.intake.dryRun && this.#door.accepts(delivery)) {
+        askForBody?.();
+        const how = await arrival.wait();
+        if (how === 'late') this.#answerLate(req, res);
+        if (how === 'late') return null;
+        if (how === 'gone' || isGone(socket, res) || isReset(req)) return leave(res);
+      }
+      const verdict = await this.#admit(delivery, req, res, performance.now() - since);
+      if (verdict?.admitted === true) askForBody?.();
+      return verdict;
+    } finally {
+      arrival.close();
     }
-    return this.#admit(delivery, req, res, performance.now() - since, askForBody);
   }
 
   #admit(
@@ -85,17 +94,16 @@ export class Entrance<R> {
     req: IncomingMessage,
     res: ServerResponse,
     ageMs: number,
-    askForBody: (() => void) | undefined,
   ): Verdict | Promise<Verdict> {
     const handling = this.#door.admit(delivery, ageMs);
     if (!handling.admitted) return handling;
 
-    bind(handling, look(req, 'socket'), res, this.#readers);
-    if (handling.tryStart()) return this.#begin(handling, req, res, askForBody);
+    this.#leases.bind(handling, req, res);
+    if (handling.tryStart()) return handling;
     if (req.backpressure !== undefined) this.#warnOfNesting();
     return handling
-      .start(() => isGone(req.socket, res))
-      .then((result) => (result === true ? this.#begin(handling, req, res, askForBody) : result || null));
+      .start(() => isGone(req.socket, res) || isReset(req))
+      .then((result) => (result === true ? handling : result === false ? leave(res) : result));
   }
 
   #lookAtBody(req: IncomingMessage): void {
@@ -116,27 +124,12 @@ export class Entrance<R> {
         'meanwhile. Give both places the same intake, by the option `intake`.',
     );
   }
+}
 
-  /** It has its worker: now the rest of a large body is read on. */
-  #begin(
-    handling: Handling,
-    req: IncomingMessage,
-    res: ServerResponse,
-    askForBody: (() => void) | undefined,
-  ): Verdict | Promise<Verdict> {
-    if (hasArrived(req)) return handling;
-    askForBody?.();
-    return this.#bodies.readAhead(req).then((arrival) => {
-      if (arrival === 'here' && !isGone(req.socket, res)) return handling;
-      handling.giveUp();
-      return this.#leave(arrival, req, res);
-    });
-  }
-
-  #leave(arrival: BodyArrival, req: IncomingMessage, res: ServerResponse): null {
-    if (arrival === 'late') this.#answerLate(req, res);
-    return null;
-  }
+/** Nobody is there to answer. It is ended all the same: an intake around this one waits for that. */
+function leave(res: ServerResponse): null {
+  if (!res.writableEnded) res.end();
+  return null;
 }
 
 function sendTimedOut(req: IncomingMessage, res: ServerResponse): void {
@@ -146,4 +139,10 @@ function sendTimedOut(req: IncomingMessage, res: ServerResponse): void {
 function isGone(socket: Socket, res: ServerResponse): boolean {
   // `writableEnded` says the same, by a getter of a prototype: a long way from a response of Express.
   return socket.destroyed || look(res, 'finished');
+}
+
+/** Whether the sender has reset the stream of HTTP/2 that the request came on. */
+function isReset(req: IncomingMessage): boolean {
+  const { stream } = req as unknown as Partial<Http2ServerRequest>;
+  return stream !== undefined && (stream.aborted || stream.destroyed || stream.rstCode !== 0);
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Http2ServerResponse } from 'node:http2';
 import { TimeLimit, type InboxAnswer } from '@webhook-backpressure/core';
 
 /** A body up to this size is read to its end, so that its connection can be kept; a larger one is not worth it. */
@@ -48,6 +49,7 @@ export function writeRefusal(
     // HTTP/2 has no such header, and needs none of what follows: a stream is refused alone.
     delete headers['Connection'];
     end();
+    endStream(res);
     return;
   }
   const length = unreadBytes(req);
@@ -68,6 +70,14 @@ export function writeRefusal(
       else writeAndLinger(req, res, refusal, headers);
     });
   }
+}
+
+/** A stream whose body somebody has looked at is not reset by node itself, and would stay open for the rest of the body. */
+function endStream(res: ServerResponse): void {
+  const { stream } = res as unknown as Partial<Http2ServerResponse>;
+  stream?.once('finish', () => {
+    if (!stream.closed && !stream.readableEnded) stream.close();
+  });
 }
 
 /** Sets the headers that an answer gets beside its own, unless it is on its way already. */

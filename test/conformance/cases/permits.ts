@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import type { Driver, Exchange, Outflow } from '../exchange.ts';
 import { held, silent } from '../held.ts';
@@ -179,6 +180,64 @@ export function permits(start: Start, driver: Driver): void {
       await expectEnds(receiver, { failed: 2 });
       const shown = [...receiver.errors.splice(0), ...(warn.mock.calls.flat() as unknown[])];
       expect(shown).toEqual([expect.stringContaining('work failed')]);
+    });
+
+    it.each([
+      undefined,
+      5,
+      { then: 1 },
+      {
+        then: () => {
+          throw new Error('then failed');
+        },
+      },
+    ])('is not leaked by waitUntil with what is no promise: %o', async (given) => {
+      const receiver = await start(
+        { concurrency: 1 },
+        {
+          handle(exchange) {
+            exchange.info?.waitUntil(given as unknown as Promise<unknown>);
+            exchange.answer(202, '');
+          },
+        },
+      );
+      vi.spyOn(console, 'warn').mockReturnValue();
+      await receiver.send().reply;
+      await receiver.when(({ active }) => active === 0);
+      receiver.errors.splice(0);
+    });
+
+    it('is held until the handler ends when the sender breaks the protocol', async () => {
+      const { handle, release } = held();
+      const receiver = await start({ concurrency: 1 }, { handle });
+      const socket = connect(receiver.port);
+      socket.on('error', () => undefined);
+      socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}');
+      await receiver.whenHandled(1);
+      socket.write('nonsense\r\n\r\n');
+      await receiver.whenClosed(0);
+      await receiver.sendToWait();
+      expect(receiver.snapshot).toMatchObject({ active: 1, depth: 1 });
+      release();
+      await receiver.whenHandled(2);
+      expect(receiver.snapshot.totals.failed).toBe(1);
+      release();
+    });
+
+    it('ends as a failure when the sender leaves before it has taken its answer', async () => {
+      const receiver = await start(
+        {},
+        {
+          handle(exchange) {
+            exchange.answer(200, 'x'.repeat(30 * 1024 * 1024));
+          },
+        },
+      );
+      const call = receiver.send();
+      const head = await call.head;
+      head.pause();
+      call.vanish();
+      await expectEnds(receiver, { failed: 1 });
     });
 
     it('is held by a handler that ignores that its time is up, and counted as overdue', async () => {
