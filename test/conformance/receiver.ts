@@ -220,3 +220,13 @@ function intakeOptions(options: SuiteOptions): SuiteOptions {
 function middlewareOptions(options: SuiteOptions): SuiteOptions {
   return Object.fromEntries(Object.entries(options).filter(([name]) => MIDDLEWARE_OPTIONS.has(name)));
 }
+
+/** The ends that were counted, and that the worker is free again: the next delivery gets it. */
+export async function expectEnds(
+  receiver: Receiver,
+  ends: { completed?: number; failed?: number },
+): Promise<void> {
+  const { completed = 0, failed = 0 } = ends;
+  await receiver.when(({ active }) => active === 0);
+  expect(receiver.snapshot.totals).toMatchObject({ admitted: completed + failed, completed, failed });
+}

@@ -3,6 +3,7 @@ import { admission } from './cases/admission.ts';
 import { callbacks } from './cases/callbacks.ts';
 import { closing } from './cases/closing.ts';
 import { departure } from './cases/departure.ts';
+import { handlers } from './cases/handlers.ts';
 import { permits } from './cases/permits.ts';
 import { refusal } from './cases/refusal.ts';
 import type { Driver } from './exchange.ts';
@@ -17,6 +18,7 @@ export function conformance(driver: Driver): void {
     refusal(start);
     callbacks(start);
     permits(start, driver);
+    handlers(start);
     departure(start);
     closing(start);
   });

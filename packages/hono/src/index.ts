@@ -46,7 +46,7 @@ export function webhookBackpressure(
     },
   });
   const late = new WeakSet();
-  const entrance = new Entrance(door, (req) => late.add(req));
+  const entrance = new Entrance(door, { late: (req) => (late.add(req), null), gone: () => null });
   const { handler } = options;
 
   const refuse = async (c: Context, next: Next, refusal: Refusal): Promise<Response | undefined> => {

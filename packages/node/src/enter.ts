@@ -30,13 +30,13 @@ export class Entrance<R> {
   readonly #door: Door<R>;
   readonly #bodies: BodyArrivals;
   readonly #leases: Leases;
-  readonly #answerLate: (req: IncomingMessage, res: ServerResponse) => void;
+  readonly #answers: Answers;
   #looksLeft = LOOKED_AT;
 
-  /** @param answerLate - answers a request whose body did not come in time. By default it is answered here. */
-  constructor(door: Door<R>, answerLate: (req: IncomingMessage, res: ServerResponse) => void = sendTimedOut) {
+  /** @param answers - for a framework that answers by itself, whatever is said to node's response. */
+  constructor(door: Door<R>, answers: Answers = ANSWERS) {
     this.#door = door;
-    this.#answerLate = answerLate;
+    this.#answers = answers;
     this.#bodies = new BodyArrivals(door.bodyTimeoutMs);
     this.#leases = new Leases(door.bodyTimeoutMs);
   }
@@ -68,18 +68,17 @@ export class Entrance<R> {
   ): Promise<Verdict> {
     const since = performance.now();
     const { socket } = req;
-    if (!isItsTurn(socket, res) && !(await itsTurn(socket, res))) return leave(res);
+    if (!isItsTurn(socket, res) && !(await itsTurn(socket, res))) return this.#answers.gone(res);
     await endOfTurn();
-    if (isGone(socket, res) || isReset(req)) return leave(res);
+    if (isGone(socket, res) || isReset(req)) return this.#answers.gone(res);
     // One that would be refused is refused with its body unread; in a dry run nothing waits.
     const arrival = this.#bodies.of(req);
     try {
       if (!hasArrived(req) && !this.#door.intake.dryRun && this.#door.accepts(delivery)) {
         askForBody?.();
         const how = await arrival.wait();
-        if (how === 'late') this.#answerLate(req, res);
-        if (how === 'late') return null;
-        if (how === 'gone' || isGone(socket, res) || isReset(req)) return leave(res);
+        if (how === 'late') return this.#answers.late(req, res);
+        if (how === 'gone' || isGone(socket, res) || isReset(req)) return this.#answers.gone(res);
       }
       const verdict = await this.#admit(delivery, req, res, performance.now() - since);
       if (verdict?.admitted === true) askForBody?.();
@@ -103,7 +102,7 @@ export class Entrance<R> {
     if (req.backpressure !== undefined) this.#warnOfNesting();
     return handling
       .start(() => isGone(req.socket, res) || isReset(req))
-      .then((result) => (result === true ? handling : result === false ? leave(res) : result));
+      .then((result) => (result === true ? handling : result === false ? this.#answers.gone(res) : result));
   }
 
   #lookAtBody(req: IncomingMessage): void {
@@ -126,15 +125,25 @@ export class Entrance<R> {
   }
 }
 
-/** Nobody is there to answer. It is ended all the same: an intake around this one waits for that. */
-function leave(res: ServerResponse): null {
-  if (!res.writableEnded) res.end();
-  return null;
+/** How the entrance answers what is neither let in nor refused. */
+export interface Answers {
+  /** A request whose body did not come in time. */
+  late(req: IncomingMessage, res: ServerResponse): null;
+  /** A request whose sender has gone. */
+  gone(res: ServerResponse): null;
 }
 
-function sendTimedOut(req: IncomingMessage, res: ServerResponse): void {
-  writeRefusal(req, res, BODY_TIMED_OUT);
-}
+const ANSWERS: Answers = {
+  late(req, res) {
+    writeRefusal(req, res, BODY_TIMED_OUT);
+    return null;
+  },
+  gone(res) {
+    // Nobody reads it, but an intake around this one waits for the end of the response.
+    if (!res.writableEnded) res.end();
+    return null;
+  },
+};
 
 function isGone(socket: Socket, res: ServerResponse): boolean {
   // `writableEnded` says the same, by a getter of a prototype: a long way from a response of Express.
