@@ -1,5 +1,5 @@
 export { closeOnSignals, type CloseOnSignalsOptions } from './close-on-signals.ts';
-export { Entrance, type Verdict } from './enter.ts';
+export { Entrance, type Answers, type Verdict } from './enter.ts';
 export { inboxRequest, webhookInbox } from './inbox.ts';
 export type { ProcessPressureOptions } from './pressure-options.ts';
 export { processPressure, type ProcessPressure, type ProcessReadings } from './process-pressure.ts';

@@ -1,2 +1,2 @@
-export { Entrance, type Verdict } from './enter.ts';
+export { Entrance, type Answers, type Verdict } from './enter.ts';
 export { boundBody } from './refuse.ts';
