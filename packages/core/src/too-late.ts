@@ -37,7 +37,8 @@ export interface TurnRate {
  * Who cannot is always at the end of a line. A delivery starts when every line has had as many turns as there are
  * before it in its own, or is empty by then. That sum over all lines, for any length, is known from the pass before: a
  * pass goes through all lines, a few hundred in each step of the timer, and counts them by length. Where it is not
- * known exactly it is taken for less, so that nobody is refused who would have started: what is left has its deadline.
+ * known exactly it is taken for less, so that at the given rate nobody is refused who would have started: the others have
+ * their deadlines.
  *
  * Those that have the least time left go first, pass by pass, since those that have more get their turns.
  */
