@@ -157,14 +157,19 @@ export class IntakeModel {
     if (this.#closing !== undefined) return ['closing'];
     if (this.options.shed?.[key] === true) return ['shed'];
     const isPaced = this.options.drainRate !== undefined;
-    const mayStart = activeOf(this.active, key) < workersPerKey(this.options, concurrency);
+    const most = workersPerKey(this.options, concurrency);
+    const mayStart = activeOf(this.active, key) < most;
     // Those whose keys have all their workers are not passed.
     const canStartNow = active < concurrency && mayStart && !this.#mayStart(concurrency);
     if (canStartNow && !isPaced) return ['admitted'];
     const turnMs = drainRate === null ? 0 : 1000 / drainRate;
+    const held = this.waiting.sizeOf(key);
     const isTooLong = turnMs > maxWaitMs;
     const isBound = this.options.maxConcurrencyPerKey !== undefined;
-    const mayBeTooLong = (depth + 1) * turnMs > maxWaitMs || (isBound && maxWaitMs < Infinity);
+    // How long the handlers of a key take is not known here.
+    const hasItsWorkers = held + activeOf(this.active, key) < most;
+    const mayWaitForItsWorkers = isBound && (maxWaitMs < Infinity || !hasItsWorkers);
+    const mayBeTooLong = (depth + 1) * turnMs > maxWaitMs || mayWaitForItsWorkers;
     // After a clock that went back timers are late, as in a process that stood still: what comes may have waited already.
     const isLate = this.#setBackMs > 0 && drainRate !== null;
     const ifLong = mayBeTooLong || isLate ? (['admitted', 'wait'] as const) : (['admitted'] as const);
@@ -173,7 +178,6 @@ export class IntakeModel {
     if (!isClosed || this.options.overflow === 'drop-oldest') {
       return canStartNow ? ['admitted', ...otherwise] : [...otherwise];
     }
-    const held = this.waiting.sizeOf(key);
     const isSmall = held + 1 < lowWater / (held === 0 ? keys + 1 : keys) / 2;
     const isEntitled = priority === 'critical' || retries === false;
     if (!isEntitled && !isSmall) {

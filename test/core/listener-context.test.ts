@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { createInbox, createIntake, memoryStore, type IntakeEvent } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { describe, expect, it } from 'vitest';
+import { holdTimer, systemClock } from '../../packages/core/src/clock.ts';
 import { letIn, startedLater, startedNow } from './harness.ts';
 
 describe('a listener', () => {
@@ -55,5 +56,22 @@ describe('a listener', () => {
     leave();
     startedNow(intake.admit());
     expect(types).toEqual(['started']);
+  });
+});
+
+describe('a timer of the system clock', () => {
+  it('sees no async context of the request that it was set in', async () => {
+    const context = new AsyncLocalStorage<string>();
+    const seen = await context.run(
+      'request',
+      () =>
+        new Promise((resolve) => {
+          const timer = systemClock.setTimeout(() => {
+            resolve(context.getStore());
+          }, 0);
+          holdTimer(timer);
+        }),
+    );
+    expect(seen).toBeUndefined();
   });
 });

@@ -170,6 +170,36 @@ describe('maxConcurrencyPerKey', () => {
     expect(intake.snapshot()).toMatchObject({ active: 8, depth: 13 });
   });
 
+  /** A key with one worker, whose handlers take a second, and a queue that has places for all. */
+  function oneAtATime(): { readonly bench: Bench; readonly refuse: () => Refusal } {
+    const bench = createBench({
+      ...{ concurrency: 10, maxConcurrencyPerKey: 1, maxWaitMs: 5000 },
+      retryAfter: { strategy: 'booked' },
+    });
+    for (let i = 0; i < 3; i += 1) {
+      const permit = startedNow(bench.intake.admit({ key: 'a' }));
+      bench.clock.advance(1000);
+      permit.release();
+    }
+    return { bench, refuse: () => turnedAway(bench.intake.admit({ key: 'a' })) };
+  }
+
+  it('refuses a delivery whose key cannot come to it within the longest wait', () => {
+    const { bench, refuse } = oneAtATime();
+    brings(bench, 'a', 6);
+    expect(bench.intake.snapshot()).toMatchObject({ active: 1, depth: 5 });
+    expect(refuse().reason).toBe('wait');
+    expect(startedNow(bench.intake.admit({ key: 'b' })).waitedMs).toBe(0);
+  });
+
+  it('books the refused deliveries of such a key as far apart as its handlers end', () => {
+    const { bench, refuse } = oneAtATime();
+    brings(bench, 'a', 6);
+    const seconds = Array.from({ length: 8 }, () => refuse().retryAfterSeconds);
+    // One that returned earlier would be refused again: one of the six is done each second, and then one place is free.
+    expect(seconds).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+  });
+
   it('gives the worker of one that was taken back to the next of the key', () => {
     const bench = createBench({ concurrency: 2, maxConcurrencyPerKey: 1, maxHandlingMs: 1000 });
     brings(bench, 'a', 3);

@@ -94,7 +94,7 @@ export class Bookings {
     const at = this.next(key, earliestMs) + this.#pulledMs;
     const isSecond = this.#untilInLine(key) !== undefined;
     const account = isSecond ? this.#open(key) : this.#accounts.get(key);
-    if (account === undefined) this.#join(key, at, earliestMs + this.#pulledMs, spacingMs);
+    if (account === undefined) this.#join(key, at, earliestMs + this.#pulledMs, spacingMs, leastMs);
     else {
       const isShared = this.#lineUntil - at > 2 * spacingMs;
       account.until = at + Math.max(leastMs, spacingMs * this.#accounts.size * (isShared ? 2 : 1));
@@ -154,11 +154,11 @@ export class Bookings {
     return account;
   }
 
-  #join(key: string, at: number, earliest: number, spacingMs: number): void {
+  #join(key: string, at: number, earliest: number, spacingMs: number, leastMs: number): void {
     this.#lineUntil = at + spacingMs * (this.#accountsUntil > at ? 2 : 1);
     // The second round of a key comes after the first one of those that are in line now, as far as they are real.
     const inLine = Math.min(MAX_REMEMBERED, (this.#lineUntil - earliest) / spacingMs);
-    this.#remember(key, at + spacingMs * inLine);
+    this.#remember(key, at + Math.max(leastMs, spacingMs * inLine));
   }
 
   #remember(key: string, until: number): void {

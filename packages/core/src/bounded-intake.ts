@@ -9,7 +9,7 @@ import { Handshakes } from './handshakes.ts';
 import type { CloseReport, Intake } from './intake.ts';
 import { Ledger } from './ledger.ts';
 import { updateSettings, type Fixtures, type Settings, type Tunable } from './options.ts';
-import { patienceMs } from './patience.ts';
+import { Patience } from './patience.ts';
 import { Place, type Admission, type PlaceOwner } from './place.ts';
 import { REASON_OF, TO_NOBODY, type Refusal, type RefusalReason } from './refusal.ts';
 import { Reserve } from './reserve.ts';
@@ -33,6 +33,7 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
   readonly #reserve: Reserve<Place>;
   readonly #retryAfter: RetryAfter;
   readonly #handshakes = new Handshakes();
+  readonly #patience: Patience;
   readonly #refuser: Refuser;
   readonly #warnings: Warnings;
 
@@ -43,6 +44,7 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
     this.dryRun = options.dryRun;
     this.now = monotonic(options.clock);
     this.#dispatcher = new Dispatcher(options, this);
+    this.#patience = new Patience(this.#dispatcher);
     this.#shutdown = new Shutdown(options.clock, this.now, this.#dispatcher, this.ledger, this.listeners);
     this.#reserve = new Reserve<Place>(this.#dispatcher.queue, this.#gate);
     this.#retryAfter = new RetryAfter(options.random);
@@ -106,14 +108,16 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
   }
 
   leave(place: Place): void {
-    if (place.state === 'waiting' && !this.dryRun) {
-      this.#dispatcher.withdraw(place, 'abandoned', this.now());
-    }
+    if (place.state === 'waiting' && !this.dryRun) this.#dispatcher.withdraw(place, 'abandoned', this.now());
   }
 
   release(place: Place, outcome: Outcome): void {
     if (place.state === 'ended' || (place.state === 'waiting' && !this.dryRun)) return;
     this.#dispatcher.end(place, outcome, this.now());
+  }
+
+  deserted(place: Place): void {
+    this.#patience.gone(place, this.now());
   }
 
   snapshot(): IntakeSnapshot {
@@ -162,7 +166,10 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
     const { delivery } = place;
     if (place.isHandshake) this.#handshakes.end();
     place.isHandshake = false;
-    if (cause === 'abandoned') return TO_NOBODY;
+    if (cause === 'abandoned') {
+      this.#patience.gone(place, now);
+      return TO_NOBODY;
+    }
     return this.#refuser.answer(REASON_OF[cause], delivery, place.key, now, this.#settings);
   }
 
@@ -177,6 +184,7 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
 
   ended(place: Place, outcome: Outcome, now: number): void {
     if (place.isHandshake) this.#handshakes.end();
+    if (outcome === 'success') this.#patience.stayed(place, now);
     this.#refuser.noteAnswer(place.delivery, outcome === 'failure', now);
   }
 
@@ -220,20 +228,13 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
     return this.#waitsTooLong(delivery, key, now) ? 'wait' : null;
   }
 
-  /** Whether the predicted wait is longer than the delivery's sender waits. */
-  #waitsTooLong({ maxWaitMs, ageMs = 0 }: Delivery, key: string, now: number): boolean {
-    const lagMs = this.#dispatcher.drain.lagMs(now);
-    if (maxWaitMs === undefined && lagMs === 0 && ageMs === 0) return false;
-    const rate = this.#dispatcher.drain.rate(now);
-    if (rate === null) return false;
-    const leftMs = patienceMs(maxWaitMs ?? this.#settings.maxWaitMs, lagMs, ageMs);
-    return this.#dispatcher.shares.waitMs(key, rate) > leftMs;
+  #waitsTooLong(delivery: Delivery, key: string, now: number): boolean {
+    return this.#patience.isExceeded(delivery, key, this.#settings.maxWaitMs, now);
   }
 
   #enqueue(delivery: Delivery, key: string, isEntitled: boolean, now: number): Place {
-    const waitMs = Math.min(this.#settings.maxWaitMs, delivery.maxWaitMs ?? Infinity);
     this.#retryAfter.redeem(key, delivery);
-    const leftMs = patienceMs(waitMs, this.#dispatcher.drain.lagMs(now), delivery.ageMs ?? 0);
+    const leftMs = this.#patience.leftMs(delivery, key, this.#settings.maxWaitMs, now);
     const place = new Place(this, delivery, key, now, leftMs);
     this.ledger.admitted += 1;
     this.#dispatcher.enqueue(place, now);

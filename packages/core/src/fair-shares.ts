@@ -82,11 +82,20 @@ export class FairShares<T extends Sharing<T>> {
    * its key may have only so many workers, until these have come to it.
    */
   waitMs(key: string, drainRate: number): number {
-    const waitMs = (this.turnsUntil(key) / drainRate) * 1000;
+    return Math.max((this.turnsUntil(key) / drainRate) * 1000, this.ownWaitMs(key));
+  }
+
+  /** The part of that wait which is for the workers of its own key, in milliseconds; 0 without a limit. */
+  ownWaitMs(key: string): number {
     const account = this.#most === Infinity ? undefined : this.#time.of(key);
-    if (account === undefined) return waitMs;
+    if (account === undefined) return 0;
     const before = (this.queue.lineOf(key)?.size ?? 0) + account.active + 1 - this.#most;
-    return Math.max(waitMs, (before * account.meanMs) / this.#most);
+    return Math.max(0, (before * account.meanMs) / this.#most);
+  }
+
+  /** How long deliveries of the key are handled, on average, in milliseconds; 0 while that is not known. */
+  handlingMs(key: string): number {
+    return this.#time.of(key)?.meanMs ?? 0;
   }
 
   /** The least time between two starts of a key that may have only so many workers, in milliseconds; 0 without a limit. */

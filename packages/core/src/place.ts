@@ -49,6 +49,8 @@ const NOT_ABORTED = Symbol('not aborted');
 export interface PlaceOwner {
   leave(place: Place): void;
   release(place: Place, outcome: Outcome): void;
+  /** The sender of a delivery that is being handled has gone. */
+  deserted(place: Place): void;
 }
 
 /**
@@ -141,6 +143,7 @@ export class Place implements Admission, Permit, Queued<Place>, Timed<Place> {
   abort(reason?: unknown): void {
     if (this.#reason !== NOT_ABORTED) return;
     this.#reason = reason;
+    if (this.state === 'active') this.#owner.deserted(this);
     this.#controller?.abort(reason);
   }
 
