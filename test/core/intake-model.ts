@@ -165,19 +165,17 @@ export class IntakeModel {
     const turnMs = drainRate === null ? 0 : 1000 / drainRate;
     const held = this.waiting.sizeOf(key);
     const isTooLong = turnMs > maxWaitMs;
-    const isBound = this.options.maxConcurrencyPerKey !== undefined;
     // How long the handlers of a key take is not known here.
-    const hasItsWorkers = held + activeOf(this.active, key) < most;
-    const mayWaitForItsWorkers = isBound && (maxWaitMs < Infinity || !hasItsWorkers);
-    const mayBeTooLong = (depth + 1) * turnMs > maxWaitMs || mayWaitForItsWorkers;
+    const isBound = this.options.maxConcurrencyPerKey !== undefined;
+    const isBusy = isBound && (maxWaitMs < Infinity || held + activeOf(this.active, key) >= most);
+    const mayBeTooLong = isBusy || (depth + 1) * turnMs > maxWaitMs;
     // After a clock that went back timers are late, as in a process that stood still: what comes may have waited already.
     const isLate = this.#setBackMs > 0 && drainRate !== null;
     const ifLong = mayBeTooLong || isLate ? (['admitted', 'wait'] as const) : (['admitted'] as const);
     const otherwise = isTooLong ? (['wait'] as const) : ifLong;
     const isClosed = this.#isShedding ? depth > lowWater : depth >= highWater;
-    if (!isClosed || this.options.overflow === 'drop-oldest') {
+    if (!isClosed || this.options.overflow === 'drop-oldest')
       return canStartNow ? ['admitted', ...otherwise] : [...otherwise];
-    }
     const isSmall = held + 1 < lowWater / (held === 0 ? keys + 1 : keys) / 2;
     const isEntitled = priority === 'critical' || retries === false;
     if (!isEntitled && !isSmall) {

@@ -65,8 +65,7 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
     if (delivery.retries === false) this.#warnings.ofLoss(key, now);
     this.#retryAfter.arrive(now);
     if (this.#shutdown.phase !== 'open') return this.#refuse('closing', delivery, key, now);
-    const { shed } = this.#settings;
-    if (shed.size > 0 && shed.has(key)) return this.#refuse('shed', delivery, key, now);
+    if (this.#settings.shed.has(key)) return this.#refuse('shed', delivery, key, now);
     const isPressed = this.#fixtures.isPressed();
     const mayStart = !isPressed || this.#isEntitled(delivery, key, now);
     if (mayStart && this.#dispatcher.isIdle(key, now)) return this.#startAtOnce(delivery, key, now);
@@ -285,9 +284,10 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
 
   #judgeGate(now: number): void {
     this.#measure(now);
-    const depth = this.#dispatcher.queue.size;
-    if (!this.#gate.judge(depth)) return;
-    this.listeners.emit(now, { type: this.#gate.shedding ? 'shedding' : 'accepting', depth });
+    const { queue } = this.#dispatcher;
+    if (!this.#gate.judge(queue.size)) return;
+    queue.isShedding = this.#gate.shedding;
+    this.listeners.emit(now, { type: this.#gate.shedding ? 'shedding' : 'accepting', depth: queue.size });
     if (!this.#gate.shedding) return;
     this.#warnings.ofLowWater(this.#gate.low, this.#settings.capacity, this.#dispatcher.drain.rate(now), now);
   }

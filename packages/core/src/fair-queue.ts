@@ -1,8 +1,11 @@
+import { Favoured } from './favoured.ts';
 import { Turns, type Turning } from './turns.ts';
 
 /** What a delivery needs to stand in the {@link FairQueue}: its key, and room for the queue's own links. */
 export interface Queued<T> {
   readonly key: string;
+  /** False: its sender never tries again. */
+  readonly isRepeated?: boolean;
   line: Line<T> | null;
   /** Its neighbours in the line of its key. */
   ahead: T | null;
@@ -70,6 +73,7 @@ export class FairQueue<T extends Queued<T>> {
   // A Map and not an object: keys come from strangers, and `__proto__` is an ordinary one.
   readonly #lines = new Map<string, Line<T>>();
   readonly #turns = new Turns<Line<T>>();
+  readonly #favoured = new Favoured<Line<T>>();
   readonly #payerOf: Payers;
 
   constructor(payerOf: Payers = () => undefined) {
@@ -84,6 +88,11 @@ export class FairQueue<T extends Queued<T>> {
   /** Whether anything waits that has a turn: whose key may have another worker. */
   get hasTurns(): boolean {
     return this.#turns.size > 0;
+  }
+
+  /** While deliveries are shed, the senders that never repeat get more than their turns, up to half of the starts. */
+  set isShedding(isShedding: boolean) {
+    this.#favoured.isOn = isShedding;
   }
 
   lineOf(key: string): Line<T> | undefined {
@@ -107,6 +116,7 @@ export class FairQueue<T extends Queued<T>> {
       this.#lines.set(item.key, line);
       if (!isParked) this.#turns.add(line);
     }
+    if (item.isRepeated === false && !line.isParked) this.#favoured.add(line);
     item.line = line;
     item.ahead = line.last;
     if (line.last === null) line.first = item;
@@ -125,7 +135,7 @@ export class FairQueue<T extends Queued<T>> {
 
   /** The delivery whose turn it is, or null when nothing that waits has a turn. */
   peek(): T | null {
-    return this.#turns.first()?.first ?? null;
+    return this.#next()?.first ?? null;
   }
 
   /** Lets the key whose turn it is wait for its next one. */
@@ -138,19 +148,32 @@ export class FairQueue<T extends Queued<T>> {
 
   /** Takes the delivery whose turn it is, or null when nothing that waits has a turn. */
   shift(payer?: Payer): T | null {
-    const line = this.#turns.first();
+    const line = this.#next();
     if (line === null) return null;
     const item = line.first as T;
-    const cost = payer?.cost ?? 1;
-    this.#turns.take(line);
-    const turn = this.#turns.within(line.turn + cost);
-    if (payer !== undefined) {
-      payer.paidTo = turn;
-      this.#bind(line, payer);
-    }
-    if (line.size > 1) this.#moveTo(line, turn);
+    if (payer !== undefined) this.#bind(line, payer);
+    if (this.#favoured.next() === null) this.#take(line, payer);
+    this.#favoured.started(line);
     this.remove(item);
     return item;
+  }
+
+  /** The line whose delivery starts next, or null. */
+  #next(): Line<T> | null {
+    for (let line = this.#favoured.next(); line !== null; line = this.#favoured.next()) {
+      if (line.first?.isRepeated === false) return line;
+      // The sender of its next delivery repeats.
+      this.#favoured.delete(line);
+    }
+    return this.#turns.first();
+  }
+
+  /** Takes the turn of the line. */
+  #take(line: Line<T>, payer: Payer | undefined): void {
+    this.#turns.take(line);
+    const turn = this.#turns.within(line.turn + (payer?.cost ?? 1));
+    if (payer !== undefined) payer.paidTo = turn;
+    if (line.size > 1) this.#moveTo(line, turn);
   }
 
   /** Charges the turn of a delivery that starts without waiting, as if it had joined and been taken. */
@@ -181,6 +204,7 @@ export class FairQueue<T extends Queued<T>> {
     const line = payer.line as Line<T> | null;
     if (line === null || line.isParked) return;
     this.#turns.remove(line);
+    this.#favoured.delete(line);
     line.isParked = true;
   }
 
@@ -190,6 +214,7 @@ export class FairQueue<T extends Queued<T>> {
     if (line?.isParked !== true) return;
     line.isParked = false;
     this.#turns.add(line);
+    if (line.first?.isRepeated === false) this.#favoured.add(line);
   }
 
   /**
@@ -204,7 +229,12 @@ export class FairQueue<T extends Queued<T>> {
     const cost = line?.cost ?? 1;
     const next = (line?.turn ?? this.#firstTurn(this.#payerOf(key))) - this.#turns.now;
     const turns = line === undefined ? next : Math.max(next, Math.min(1, cost)) + line.size * cost;
-    return Math.min(this.size + 1, Math.max(1, turns * keys * scale));
+    const most = this.size + 1;
+    // Every second start goes to one of the favoured lines.
+    const favoured = this.#favoured;
+    const starts =
+      favoured.isOn && line !== undefined && favoured.has(line) ? 2 * favoured.size * (line.size + 1) : most;
+    return Math.min(most, starts, Math.max(1, turns * keys * scale));
   }
 
   /** Takes a delivery out, wherever it stands. It must be in this queue. */
@@ -222,6 +252,7 @@ export class FairQueue<T extends Queued<T>> {
     this.work = this.size === 0 ? 0 : this.work - work;
     if (line.size === 0) {
       this.#lines.delete(line.key);
+      this.#favoured.delete(line);
       if (line.payer !== undefined) line.payer.line = null;
       if (!line.isParked) this.#turns.remove(line);
     }
