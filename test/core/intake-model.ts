@@ -157,17 +157,16 @@ export class IntakeModel {
     if (this.#closing !== undefined) return ['closing'];
     if (this.options.shed?.[key] === true) return ['shed'];
     const isPaced = this.options.drainRate !== undefined;
-    const most = workersPerKey(this.options, concurrency);
-    const mayStart = activeOf(this.active, key) < most;
+    const free = workersPerKey(this.options, concurrency) - activeOf(this.active, key);
     // Those whose keys have all their workers are not passed.
-    const canStartNow = active < concurrency && mayStart && !this.#mayStart(concurrency);
+    const canStartNow = active < concurrency && free > 0 && !this.#mayStart(concurrency);
     if (canStartNow && !isPaced) return ['admitted'];
     const turnMs = drainRate === null ? 0 : 1000 / drainRate;
     const held = this.waiting.sizeOf(key);
     const isTooLong = turnMs > maxWaitMs;
     // How long the handlers of a key take is not known here.
     const isBound = this.options.maxConcurrencyPerKey !== undefined;
-    const isBusy = isBound && (maxWaitMs < Infinity || held + activeOf(this.active, key) >= most);
+    const isBusy = isBound && (maxWaitMs < Infinity || held >= free);
     const mayBeTooLong = isBusy || (depth + 1) * turnMs > maxWaitMs;
     // After a clock that went back timers are late, as in a process that stood still: what comes may have waited already.
     const isLate = this.#setBackMs > 0 && drainRate !== null;
