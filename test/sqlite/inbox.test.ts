@@ -1,11 +1,10 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import type { InboxAnswer } from '@webhook-backpressure/core';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
-import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Connection } from '../../packages/sqlite/src/connection.ts';
 import { InboxBench, turns } from '../inbox/inbox-bench.ts';
-import { makeInbox } from './broken-files.ts';
+import { anotherProgram, makeInbox } from './broken-files.ts';
 import { Scratch } from './scratch.ts';
 
 let scratch: Scratch;
@@ -43,7 +42,7 @@ describe('a file whose write lock another process holds', () => {
     const calls = [vi.spyOn(own, 'put'), vi.spyOn(own, 'claim')];
     const bench = new InboxBench({ store: own });
     await bench.deliver('before');
-    const other = new Database(scratch.file());
+    const other = anotherProgram(scratch.file());
     other.exec('BEGIN IMMEDIATE');
     for (const call of calls) call.mockClear();
     const answers: (InboxAnswer | null)[] = [];
@@ -71,7 +70,7 @@ describe('a file whose write lock another process holds', () => {
     makeInbox(scratch.file());
     const connection = new Connection(scratch.file(), 40);
     const patience = (): unknown => connection.prepare('PRAGMA busy_timeout').get([]);
-    const other = new Database(scratch.file());
+    const other = anotherProgram(scratch.file());
     const nothing = (): void => undefined;
     expect(patience()).toEqual([40]);
     other.exec('BEGIN IMMEDIATE');

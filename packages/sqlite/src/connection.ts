@@ -1,7 +1,10 @@
 import { realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import Database from 'libsql';
+import { openDatabase } from './drivers/choose.ts';
+import type { DriverDatabase, Value } from './drivers/driver.ts';
 import { explain, isLocked } from './failure.ts';
+
+export type { Value } from './drivers/driver.ts';
 
 /** Kept of the index pages in memory: of the order of a million entries. */
 const CACHE_KIB = 16_384;
@@ -18,14 +21,11 @@ const MAX_PAGES = 4_294_967_294;
  */
 export type Mode = 'make' | 'write' | 'read';
 
-/** libsql has no option for it, but SQLite understands it as part of a URI. */
+/** Not every library has an option for it, but SQLite understands it as part of a URI. */
 const URI_MODE = { write: 'rw', read: 'ro' };
 
 /** Of the time that a call waits for the lock of another process, when the one before it has waited in vain. */
 const IMPATIENCE = 0.1;
-
-/** What can be bound to a parameter. */
-export type Value = string | number | Uint8Array | null;
 
 /** A prepared statement whose rows are arrays. Its errors are those of this library. */
 export interface Statement {
@@ -48,7 +48,7 @@ export class Connection {
    * by another name must find it.
    */
   readonly location: string;
-  readonly #database: Database.Database;
+  readonly #database: DriverDatabase;
   readonly #begin: Statement;
   readonly #commit: Statement;
   readonly #busyTimeoutMs: number;
@@ -60,7 +60,7 @@ export class Connection {
     this.#busyTimeoutMs = busyTimeoutMs;
     const name = mode === 'make' ? path : `${pathToFileURL(path).href}?mode=${URI_MODE[mode]}`;
     try {
-      this.#database = new Database(name, { timeout: busyTimeoutMs });
+      this.#database = openDatabase(name, busyTimeoutMs);
       this.location = realpathSync(path);
     } catch (error) {
       throw explain(error, path);
@@ -78,13 +78,11 @@ export class Connection {
         throw explain(error, path);
       }
     };
-    const statement = guarded(() => this.#database.prepare<[readonly Value[]]>(sql));
-    // PRAGMA and SELECT alike answer in rows; what does not, refuses to be asked for them.
-    if (statement.reader) statement.raw();
+    const statement = guarded(() => this.#database.prepare(sql));
     return {
       get: (values) => guarded(() => statement.get(values)),
       all: (values) => guarded(() => statement.all(values)),
-      run: (values) => guarded(() => statement.run(values).changes),
+      run: (values) => guarded(() => statement.run(values)),
     };
   }
 
@@ -155,7 +153,7 @@ export class Connection {
     const endsAt = performance.now() + busyTimeoutMs;
     for (;;) {
       try {
-        this.#database.pragma('journal_mode = WAL');
+        this.#database.exec('PRAGMA journal_mode = WAL');
         break;
       } catch (error) {
         if (!isLocked(error) || performance.now() >= endsAt) throw explain(error, this.path);

@@ -7,6 +7,7 @@ import { Owners } from './owners.ts';
 import { Remembered } from './remembered.ts';
 import { Settlements } from './settlements.ts';
 import { Shelf } from './shelf.ts';
+import { Succession, type Predecessor } from './succession.ts';
 import { Totals } from './totals.ts';
 import { Whereabouts } from './whereabouts.ts';
 
@@ -24,7 +25,7 @@ export class OpenFile {
   readonly #lock: OwnerLock;
   readonly #whereabouts: Whereabouts;
 
-  constructor(connection: Connection, nowMs: number) {
+  constructor(connection: Connection, nowMs: number, predecessor?: Predecessor) {
     this.#connection = connection;
     this.totals = new Totals(connection);
     this.#owners = new Owners(connection);
@@ -34,7 +35,7 @@ export class OpenFile {
     this.settlements = new Settlements(connection, this.totals);
     this.shelf = new Shelf(connection, this.totals);
     this.remembered = new Remembered(connection, this.totals);
-    const { id, lock } = this.#enter(nowMs);
+    const { id, lock } = this.#enter(nowMs, predecessor);
     this.self = id;
     this.#lock = lock;
   }
@@ -60,12 +61,17 @@ export class OpenFile {
     }
   }
 
-  #enter(nowMs: number): { readonly id: number; readonly lock: OwnerLock } {
+  #enter(
+    nowMs: number,
+    predecessor: Predecessor | undefined,
+  ): { readonly id: number; readonly lock: OwnerLock } {
     let lock: OwnerLock | undefined;
     try {
       return this.totals.transaction((changes) => {
         const owner = this.#owners.register(nowMs);
         ({ lock } = owner);
+        if (predecessor !== undefined)
+          new Succession(this.#connection).succeed(owner.id, predecessor, nowMs, changes);
         this.#owners.bury(owner.id, nowMs, changes);
         // A clock that has gone back must not keep waiting what has never been tried.
         this.#connection.prepare('UPDATE queue SET due_ms = ?1 WHERE state = 0 AND due_ms > ?1').run([nowMs]);

@@ -23,6 +23,12 @@ export interface SqliteStoreOptions {
    * top as well. An integer, at least 1; an empty inbox takes some 64 KiB. Default: until the disk is full.
    */
   maxFileBytes?: number | undefined;
+  /**
+   * Whether the file is open in a thread of its store. Without one the process stands still until the disk has answered
+   * each call. Default: true, where the thread's file stands beside the code of this package, as it does unless a bundler
+   * has moved one of them.
+   */
+  thread?: boolean | undefined;
 }
 
 /** The options, checked and complete. */
@@ -30,9 +36,10 @@ export interface Settings {
   readonly path: string;
   readonly busyTimeoutMs: number;
   readonly maxFileBytes: number | undefined;
+  readonly thread: boolean | undefined;
 }
 
-const NAMES: readonly (keyof SqliteStoreOptions)[] = ['path', 'busyTimeoutMs', 'maxFileBytes'];
+const NAMES: readonly (keyof SqliteStoreOptions)[] = ['path', 'busyTimeoutMs', 'maxFileBytes', 'thread'];
 const DEFAULT_BUSY_TIMEOUT_MS = 250;
 const MAX_BUSY_TIMEOUT_MS = 60_000;
 /** Another kind of database to SQLite or libsql, and so never a file of this name. */
@@ -41,11 +48,16 @@ const NOT_A_FILE = /^(?::memory:$|(?:file|libsql|https?|wss?):)/i;
 /** Checks what users give, whatever the types say. */
 export function settle(options: unknown): Settings {
   checkNames(options, 'options', NAMES);
-  const { path, busyTimeoutMs, maxFileBytes } = options as Record<keyof SqliteStoreOptions, unknown>;
+  const { path, busyTimeoutMs, maxFileBytes, thread } = options as Record<keyof SqliteStoreOptions, unknown>;
   if (typeof path !== 'string' || path === '' || path.includes('\0') || NOT_A_FILE.test(path))
     throw new BackpressureError(
       'ERR_WBP_SQLITE_PATH',
       `path must be the path of a file, but was ${typeof path === 'string' ? JSON.stringify(path) : typeof path}.`,
+    );
+  if (thread !== undefined && typeof thread !== 'boolean')
+    throw new BackpressureError(
+      'ERR_WBP_SQLITE_THREAD',
+      `thread must be true or false, but was ${String(thread)}.`,
     );
   return {
     path: resolve(path),
@@ -57,6 +69,7 @@ export function settle(options: unknown): Settings {
       maxFileBytes === undefined
         ? undefined
         : integer('ERR_WBP_SQLITE_MAX_FILE', 'maxFileBytes', maxFileBytes, 1, Number.MAX_SAFE_INTEGER),
+    thread,
   };
 }
 

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import Database from 'libsql';
+import { openDatabase } from './drivers/choose.ts';
 import { explain, isLocked } from './failure.ts';
 
 /**
@@ -30,7 +30,7 @@ export function lockOwner(path: string, owner: number): OwnerLock {
   const file = lockPath(path, owner);
   try {
     // Whoever asks whether this owner lives holds the file for a moment.
-    const database = new Database(file, { timeout: LOCK_TIMEOUT_MS });
+    const database = openDatabase(file, LOCK_TIMEOUT_MS);
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     return {
       release: () => {
@@ -49,7 +49,7 @@ export function isAlive(path: string, owner: number): boolean {
   if (!existsSync(file)) return false;
   let database;
   try {
-    database = new Database(file, { timeout: 0 });
+    database = openDatabase(file, 0);
     database.exec('SELECT count(*) FROM sqlite_schema');
     return false;
   } catch (error) {
