@@ -1,5 +1,5 @@
 import { BackpressureError, type InboxStore } from '@webhook-backpressure/core';
-import { openInboxFile } from './inbox-file.ts';
+import { openInboxFile, patiently } from './inbox-file.ts';
 import { OpenFile } from './open-file.ts';
 import { settle, type SqliteStoreOptions } from './options.ts';
 
@@ -35,13 +35,15 @@ export function sqliteStore(options: SqliteStoreOptions): InboxStore {
           'ERR_WBP_SQLITE_NOT_OPEN',
           `The store of ${settings.path} is already open; a second inbox needs a store of its own.`,
         );
-      const connection = openInboxFile(settings);
-      try {
-        open = new OpenFile(connection, nowMs);
-      } catch (error) {
-        connection.close();
-        throw error;
-      }
+      open = patiently(settings, () => {
+        const connection = openInboxFile(settings);
+        try {
+          return new OpenFile(connection, nowMs);
+        } catch (error) {
+          connection.close();
+          throw error;
+        }
+      });
       return open.found();
     },
     put: (batch, { limits, nowMs }) => file().arrivals.put(batch, limits, nowMs),
