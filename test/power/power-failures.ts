@@ -51,7 +51,7 @@ export class Shim {
 export interface Life {
   readonly seed: number;
   readonly processes: number;
-  /** How often all of them are killed and started again, while the kernel keeps what it has read or written. */
+  /** How often all of them die, of the first error too, and start again, while the kernel keeps what it shows. */
   readonly restarts: number;
   readonly deliveries: number;
   readonly cuts: number;
@@ -93,6 +93,7 @@ async function live(shim: Shim, path: string, log: string, life: Life): Promise<
   const share = String(Math.ceil(deliveries / processes / (restarts + 1)));
   const write = async (name: string, ownSeed: number): Promise<void> => {
     const words = [join(CHILDREN, 'writer.js'), path, name, share, String(ownSeed)];
+    if (restarts > 0) words.push('dies of errors');
     const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'ignore', 'inherit'] });
     const [code] = (await once(child, 'exit')) as [number | null];
     if (code !== 0) throw new Error(`A writer ended with ${String(code)}.`);
