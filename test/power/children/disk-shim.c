@@ -91,7 +91,7 @@ __attribute__((constructor)) static void begin(void) {
   names[DATABASE] = file;
   names[WAL] = joined(file, "-wal");
   names[ACKS] = joined(file, ".acks");
-  if (log == NULL) return;
+  if (log == NULL || *log == 0) return;
   log_fd = real_open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   char *state = joined(log, ".state");
   int fd = real_open(state, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
