@@ -14,7 +14,6 @@ import {
 import { Scratch } from './scratch.ts';
 
 /** As `PRAGMA synchronous` numbers them. */
-const NORMAL = 1;
 const FULL = 2;
 
 let scratch: Scratch;
@@ -39,7 +38,7 @@ afterEach(() => {
 
 const bed = { store: () => sqliteStore({ path: scratch.file() }), dispose: () => undefined };
 
-it('waits for the disk whenever something is promised, and when something is claimed or renewed does not', async () => {
+it('waits for the disk with every commit, also with those that could be forgotten', async () => {
   const store = await opened(bed);
   const waitedFor = async (call: () => unknown): Promise<unknown[]> => {
     commits = [];
@@ -48,10 +47,10 @@ it('waits for the disk whenever something is promised, and when something is cla
   };
   expect(await waitedFor(() => put(store, [delivery('a'), delivery('b')]))).toEqual([FULL]);
   const [a, b] = [await claimOne(store), await claimOne(store)];
-  expect(await waitedFor(() => store.renew([a, b], { leaseMs: LEASE, nowMs: START }))).toEqual([NORMAL]);
+  expect(await waitedFor(() => store.renew([a, b], { leaseMs: LEASE, nowMs: START }))).toEqual([FULL]);
   expect(await waitedFor(() => settle(store, ends.completed(a)))).toEqual([FULL]);
   expect(await waitedFor(() => settle(store, ends.dead(b)))).toEqual([FULL]);
   expect(await waitedFor(() => store.redrive(null, { limit: 9, nowMs: START }))).toEqual([FULL]);
-  expect(await waitedFor(() => claimOne(store))).toEqual([NORMAL]);
+  expect(await waitedFor(() => claimOne(store))).toEqual([FULL]);
   expect(await waitedFor(() => put(store, [delivery('c')]))).toEqual([FULL]);
 });

@@ -70,9 +70,8 @@ export class Claims {
 
   claim(self: number, count: number, options: ClaimOptions): readonly ClaimedDelivery[] {
     const { nowMs, isStrandedAllowed } = options;
-    // A handler that kills the process has used its attempt. When the machine dies, the attempts of the last moments
-    // may be forgotten, which is no more than one attempt too many, and saves half of the waits for the disk.
-    return this.#totals.quickTransaction((changes) => {
+    // A handler that kills the process has used its attempt.
+    return this.#totals.transaction((changes) => {
       this.#promote.run([nowMs, Math.max(count, PROMOTED_AT_ONCE)]);
       this.#owners.strandExpired(self, nowMs, changes);
       let isLookDue = performance.now() - this.#lookedForDeadAt >= LOOK_FOR_DEAD_MS;

@@ -2,7 +2,8 @@ import { realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { openDatabase } from './drivers/choose.ts';
 import type { DriverDatabase, Value } from './drivers/driver.ts';
-import { explain, isLocked } from './failure.ts';
+import { explain, isDiskError, lockedByReader } from './failure.ts';
+import { Patience } from './patience.ts';
 
 export type { Value } from './drivers/driver.ts';
 
@@ -10,7 +11,6 @@ export type { Value } from './drivers/driver.ts';
 const CACHE_KIB = 16_384;
 /** To what the file of recent changes is cut back after a burst. */
 const WAL_BYTES = 16_777_216;
-const LOCKED_PAUSE_MS = 10;
 /** SQLite's own limit. */
 const MAX_PAGES = 4_294_967_294;
 
@@ -24,8 +24,6 @@ export type Mode = 'make' | 'write' | 'read';
 /** Not every library has an option for it, but SQLite understands it as part of a URI. */
 const URI_MODE = { write: 'rw', read: 'ro' };
 
-/** Of the time that a call waits for the lock of another process, when the one before it has waited in vain. */
-const IMPATIENCE = 0.1;
 
 /** A prepared statement whose rows are arrays. Its errors are those of this library. */
 export interface Statement {
@@ -51,37 +49,45 @@ export class Connection {
   readonly #database: DriverDatabase;
   readonly #begin: Statement;
   readonly #commit: Statement;
-  readonly #busyTimeoutMs: number;
-  #isImpatient = false;
+  readonly #version: Statement;
+  readonly #patience: Patience;
+  /** Whether something of the log may be missing on the disk, whatever reading it says. */
+  #isLogInDoubt = false;
+  #lastVersion: unknown;
   #maxPages: number | undefined;
 
-  constructor(path: string, busyTimeoutMs: number, mode: Mode = 'make') {
+  constructor(path: string, busyTimeoutMs: number | undefined, mode: Mode = 'make') {
     this.path = path;
-    this.#busyTimeoutMs = busyTimeoutMs;
+    this.#patience = new Patience(busyTimeoutMs);
     const name = mode === 'make' ? path : `${pathToFileURL(path).href}?mode=${URI_MODE[mode]}`;
     try {
-      this.#database = openDatabase(name, busyTimeoutMs);
+      this.#database = openDatabase(name, 0);
       this.location = realpathSync(path);
     } catch (error) {
       throw explain(error, path);
     }
     this.#begin = this.prepare('BEGIN IMMEDIATE');
     this.#commit = this.prepare('COMMIT');
+    this.#version = this.prepare('PRAGMA data_version');
   }
 
   prepare(sql: string): Statement {
-    const { path } = this;
     const guarded = <T>(action: () => T): T => {
       try {
         return action();
       } catch (error) {
-        throw explain(error, path);
+        throw this.#explain(error);
       }
     };
     const statement = guarded(() => this.#database.prepare(sql));
+    // Whoever only reads is kept waiting too while the log is put in order, at a start or an end of another process.
+    const read = <T>(action: () => T): T =>
+      this.#database.inTransaction
+        ? guarded(action)
+        : this.#patience.until(() => guarded(action), this.#patience.ms);
     return {
-      get: (values) => guarded(() => statement.get(values)),
-      all: (values) => guarded(() => statement.all(values)),
+      get: (values) => read(() => statement.get(values)),
+      all: (values) => read(() => statement.all(values)),
       run: (values) => guarded(() => statement.run(values)),
     };
   }
@@ -91,75 +97,94 @@ export class Connection {
     try {
       this.#database.exec(sql);
     } catch (error) {
-      throw explain(error, this.path);
+      throw this.#explain(error);
     }
   }
 
-  /** One commit: when `work` or the commit throws, nothing of it is done. */
+  /**
+   * One commit: when `work` or the commit throws, nothing of it is done. Within another transaction it is a part of that:
+   * undone alone when `work` throws, and on the disk with the whole.
+   *
+   * Every commit waits for the disk, also where what it says could be forgotten. What it left unsynced would lie below
+   * the next one in the log; and if the sync of that fails, the system throws both away, while only the next one is
+   * known to be missing and written again. Everything after such a hole is lost when the machine dies.
+   */
   transaction<T>(work: () => T): T {
-    this.#lock();
+    if (this.#database.inTransaction) return this.#part(work);
+    this.#renewLog();
+    this.#patience.lock(() => this.#begin.run([]));
+    const beganAt = performance.now();
     try {
+      const [version] = this.#version.get([]) as [unknown];
+      const byOthers = this.#lastVersion !== undefined && version !== this.#lastVersion;
+      this.#lastVersion = version;
       const result = work();
       this.#commit.run([]);
+      this.#patience.committed(performance.now() - beganAt, byOthers);
       return result;
     } catch (error) {
-      // After some errors, such as a full disk, SQLite has already rolled back.
-      if (this.#database.inTransaction) this.execute('ROLLBACK');
+      this.#rollBack('ROLLBACK');
       throw error;
     }
   }
 
-  /**
-   * Who waits in vain is held up by something else than the short commits of other stores, and the process stands still
-   * meanwhile: so the next ones do not wait for long, until one has got the lock.
-   */
-  #lock(): void {
+  #part<T>(work: () => T): T {
+    this.execute('SAVEPOINT part');
     try {
-      this.#begin.run([]);
+      const result = work();
+      this.execute('RELEASE part');
+      return result;
     } catch (error) {
-      this.#becomeImpatient(true);
+      this.#rollBack('ROLLBACK TO part; RELEASE part');
       throw error;
     }
-    this.#becomeImpatient(false);
   }
 
-  #becomeImpatient(isImpatient: boolean): void {
-    if (isImpatient === this.#isImpatient) return;
-    this.#isImpatient = isImpatient;
-    const timeoutMs = Math.ceil(this.#busyTimeoutMs * (isImpatient ? IMPATIENCE : 1));
-    this.execute(`PRAGMA busy_timeout = ${String(timeoutMs)}`);
-  }
-
-  /**
-   * A commit that does not wait for the disk. It survives the death of the process like any other, and that of the
-   * machine with the next commit that waits.
-   */
-  quickTransaction<T>(work: () => T): T {
-    this.execute('PRAGMA synchronous = NORMAL');
+  /** After some errors, such as a full disk, SQLite has already done so. */
+  #rollBack(sql: string): void {
+    if (!this.#database.inTransaction) return;
     try {
-      return this.transaction(work);
-    } finally {
-      this.execute('PRAGMA synchronous = FULL');
+      this.execute(sql);
+    } catch {
+      // The error that led here says more, and of what is neither undone nor done nothing is acknowledged.
     }
   }
 
+  #explain(error: unknown): unknown {
+    const explained = explain(error, this.path);
+    if (isDiskError(explained)) this.#isLogInDoubt = true;
+    return explained;
+  }
+
+  /** Whatever the log seems to say, nothing is committed before all of it has been moved into the file, and synced. */
+  doubtLog(): void {
+    this.#isLogInDoubt = true;
+  }
+
   /**
-   * Every commit reaches the disk before it returns, and a reader never keeps a writer waiting.
+   * After an error of the disk, what reads as written may not be on it: the system has thrown it away, says so once, and
+   * shows it to all that read until it needs the memory. So the log is begun anew. Other processes cannot commit
+   * meanwhile, and what they have committed has been synced by themselves.
    *
-   * Two processes that start on a new file at once may both want it in this mode; one of them is then told that the
-   * file is locked without the usual patience, and so has some here.
+   * @throws when the disk fails again, or another process reads what is in the log. Then the doubt stays.
    */
-  makeDurable(busyTimeoutMs: number): void {
-    const endsAt = performance.now() + busyTimeoutMs;
-    for (;;) {
-      try {
-        this.#database.exec('PRAGMA journal_mode = WAL');
-        break;
-      } catch (error) {
-        if (!isLocked(error) || performance.now() >= endsAt) throw explain(error, this.path);
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCKED_PAUSE_MS);
-      }
-    }
+  #renewLog(): void {
+    if (!this.#isLogInDoubt) return;
+    this.#patience.lock(() => {
+      if (!this.#moveLog()) throw lockedByReader(this.path);
+    });
+    this.#isLogInDoubt = false;
+  }
+
+  /** Moves all of the log into the file and begins it anew. False when somebody else uses it just now. */
+  #moveLog(): boolean {
+    const [busy] = this.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get([]) as [number];
+    return busy === 0;
+  }
+
+  /** Every commit reaches the disk before it returns, and a reader never keeps a writer waiting. */
+  makeDurable(): void {
+    this.execute('PRAGMA journal_mode = WAL');
     this.execute('PRAGMA synchronous = FULL');
     this.execute(`PRAGMA cache_size = -${String(CACHE_KIB)}`);
     this.execute(`PRAGMA journal_size_limit = ${String(WAL_BYTES)}`);

@@ -63,8 +63,27 @@ function isUnbindable(error: unknown): boolean {
 
 /** Whether somebody else holds the lock that was asked for. */
 export function isLocked(error: unknown): boolean {
+  if (error instanceof BackpressureError) return error.code === 'ERR_WBP_SQLITE_LOCKED';
   const code = resultCode(error);
   return code === RESULT.BUSY || code === RESULT.LOCKED;
+}
+
+/** Whether the disk has failed to read or write something. A disk that is full has not: what it took it keeps. */
+export function isDiskError(error: unknown): boolean {
+  return error instanceof BackpressureError && resultCode(error.cause) === RESULT.IOERR;
+}
+
+/** Whether what is in the file cannot be what was written to it. */
+export function isDamage(error: unknown): boolean {
+  return error instanceof BackpressureError && error.code === 'ERR_WBP_SQLITE_DAMAGED';
+}
+
+/** Somebody reads, and has done so for long: what has changed since then cannot be moved out of the log. */
+export function lockedByReader(path: string): BackpressureError {
+  return new BackpressureError(
+    'ERR_WBP_SQLITE_LOCKED',
+    `${path} is locked: another process reads or writes it, so its -wal file cannot be emptied.`,
+  );
 }
 
 /** What SQLite threw, said in the words of this library; anything else as it is. */

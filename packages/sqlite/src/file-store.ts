@@ -1,6 +1,5 @@
 import { BackpressureError, type InboxStore, type OpenedStore } from '@webhook-backpressure/core';
-import type { Connection } from './connection.ts';
-import { openInboxFile } from './inbox-file.ts';
+import { openInboxFile, patiently } from './inbox-file.ts';
 import { OpenFile } from './open-file.ts';
 import type { Settings } from './options.ts';
 import type { Predecessor } from './succession.ts';
@@ -21,13 +20,15 @@ export function fileStore(settings: Settings): FileStore {
   };
   const enter = (nowMs: number, predecessor?: Predecessor): OpenedStore => {
     if (open !== undefined) throw alreadyOpen(settings.path);
-    const connection: Connection = openInboxFile(settings);
-    try {
-      open = new OpenFile(connection, nowMs, predecessor);
-    } catch (error) {
-      connection.close();
-      throw error;
-    }
+    open = patiently(settings, () => {
+      const connection = openInboxFile(settings);
+      try {
+        return new OpenFile(connection, nowMs, predecessor);
+      } catch (error) {
+        connection.close();
+        throw error;
+      }
+    });
     return open.found();
   };
 

@@ -34,13 +34,12 @@ export interface SqliteStoreOptions {
 /** The options, checked and complete. */
 export interface Settings {
   readonly path: string;
-  readonly busyTimeoutMs: number;
+  readonly busyTimeoutMs: number | undefined;
   readonly maxFileBytes: number | undefined;
   readonly thread: boolean | undefined;
 }
 
 const NAMES: readonly (keyof SqliteStoreOptions)[] = ['path', 'busyTimeoutMs', 'maxFileBytes', 'thread'];
-const DEFAULT_BUSY_TIMEOUT_MS = 250;
 const MAX_BUSY_TIMEOUT_MS = 60_000;
 /** Another kind of database to SQLite or libsql, and so never a file of this name. */
 const NOT_A_FILE = /^(?::memory:$|(?:file|libsql|https?|wss?):)/i;
@@ -63,7 +62,7 @@ export function settle(options: unknown): Settings {
     path: resolve(path),
     busyTimeoutMs:
       busyTimeoutMs === undefined
-        ? DEFAULT_BUSY_TIMEOUT_MS
+        ? undefined
         : integer('ERR_WBP_SQLITE_BUSY_TIMEOUT', 'busyTimeoutMs', busyTimeoutMs, 0, MAX_BUSY_TIMEOUT_MS),
     maxFileBytes:
       maxFileBytes === undefined

@@ -61,7 +61,7 @@ export class Settlements {
     claims: readonly ClaimRef[],
     { leaseMs, nowMs }: { readonly leaseMs: number; readonly nowMs: number },
   ): readonly boolean[] {
-    return this.#connection.quickTransaction(() =>
+    return this.#connection.transaction(() =>
       claims.map((claim) => {
         const held = this.#find(claim, self);
         if (held !== undefined) this.#renew.run([nowMs + leaseMs, held.seq]);

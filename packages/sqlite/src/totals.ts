@@ -68,11 +68,6 @@ export class Totals {
     return this.#connection.transaction(() => this.#counted(work));
   }
 
-  /** The same without waiting for the disk. */
-  quickTransaction<T>(work: (changes: Changes) => T): T {
-    return this.#connection.quickTransaction(() => this.#counted(work));
-  }
-
   #counted<T>(work: (changes: Changes) => T): T {
     const changes = { depth: 0, inFlight: 0, bytes: 0, shelved: 0, shelvedBytes: 0, remembered: 0 };
     const result = work(changes);

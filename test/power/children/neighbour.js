@@ -1,0 +1,65 @@
+// A receiver that shares its file with others: senders that send one delivery after the other, each a fixed number, to
+// an inbox whose store may wait. Prints what came of it.
+import { fileURLToPath } from 'node:url';
+import { isMainThread, Worker, workerData } from 'node:worker_threads';
+import { createInbox } from '@webhook-backpressure/core';
+import { sqliteStore } from '@webhook-backpressure/sqlite';
+
+/** @typedef {{ path: string, name: string, senders: number, each: number }} Task */
+
+/** @param {Task} task */
+async function receive({ path, name, senders, each }) {
+  const beganAt = performance.now();
+  const inbox = createInbox({
+    store: sqliteStore({ path }),
+    verify: false,
+    concurrency: 10,
+    capacity: 1e6,
+    process: () => new Promise((resolve) => void setImmediate(resolve)),
+  });
+  const openedMs = performance.now() - beganAt;
+  const body = new Uint8Array(1000);
+  /** @type {Record<string, number>} */
+  const answers = {};
+  /** @type {Record<string, number>} */
+  const failures = {};
+  inbox.subscribe((event) => {
+    if (event.type !== 'store-failed') return;
+    const why = `${event.call} ${/ERR_WBP_\w+/.exec(event.error)?.[0] ?? event.error}`;
+    failures[why] = (failures[why] ?? 0) + 1;
+  });
+  let longestMs = 0;
+  /** @param {string} id */
+  const send = async (id) => {
+    const sentAt = performance.now();
+    const answer = await inbox.receive({
+      headers: { 'webhook-id': id },
+      hint: '',
+      read: (sink) => {
+        sink.add(body);
+        return Promise.resolve('whole');
+      },
+    });
+    longestMs = Math.max(longestMs, performance.now() - sentAt);
+    const status = String(answer?.status);
+    answers[status] = (answers[status] ?? 0) + 1;
+    // As a sender does, more or less.
+    if (answer?.status !== 200 && answer?.status !== 202) await new Promise((resolve) => setTimeout(resolve, 20));
+  };
+  const loops = Array.from({ length: senders }, async (_, sender) => {
+    for (let at = 0; at < each; at += 1) await send(`${name}-${String(sender)}-${String(at)}`);
+  });
+  await Promise.all(loops);
+  const tookMs = performance.now() - beganAt;
+  await inbox.close({ timeoutMs: 10_000 });
+  console.log(JSON.stringify({ name, openedMs, tookMs, longestMs, answers, failures }));
+}
+
+if (isMainThread) {
+  const [path = '', name = '', senders = '', each = '', where = ''] = process.argv.slice(2);
+  const task = { path, name, senders: Number(senders), each: Number(each) };
+  if (where === 'main') await receive(task);
+  else new Worker(fileURLToPath(import.meta.url), { workerData: task });
+} else {
+  await receive(/** @type {Task} */ (workerData));
+}

@@ -1,0 +1,84 @@
+// A process that uses a store and says what was acknowledged, on a disk that `disk-shim.c` watches: puts, claims,
+// renewals and ends, in an order that the seed decides. What it says goes into the file beside the database.
+import { openSync, writeSync } from 'node:fs';
+import { sqliteStore } from '@webhook-backpressure/sqlite';
+
+const [path = '', name = '', deliveries = '0', seedText = '1', end = ''] = process.argv.slice(2);
+const acks = openSync(`${path}.acks`, 'a');
+const store = sqliteStore({ path });
+const limits = { capacity: 1_000_000, maxBytes: 2 ** 40 };
+const nowMs = 1_800_000_000_000;
+const leaseMs = 3_600_000;
+
+let state = Number(seedText);
+/** @param {number} below */
+const chance = (below) => {
+  state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+  return Math.floor((state / 0x80000000) * below);
+};
+
+/** @param {string} what */
+const say = (what) => writeSync(acks, `${what}\n`);
+
+/** @param {() => unknown} call */
+const attempt = async (call) => {
+  try {
+    return await call();
+  } catch (error) {
+    // The worst moment for it: what could not be synced is still shown to whoever starts next.
+    if (end === 'dies of errors' && String(error).includes('disk')) process.exit(0);
+    return undefined;
+  }
+};
+
+/** @type {{ key: string, id: string, attempt: number }[]} */
+const held = [];
+
+const claim = async () => {
+  const options = { leaseMs, nowMs, isStrandedAllowed: true };
+  const claimed = await attempt(() => store.claim(1 + chance(3), options));
+  for (const { key, id, attempt } of claimed ?? []) held.push({ key, id, attempt });
+};
+
+const complete = async () => {
+  const ends = held.slice(0, 1 + chance(3)).map((ref) => ({ ...ref, as: /** @type {const} */ ('completed') }));
+  const results = await attempt(() => store.settle(ends, nowMs));
+  if (results === undefined) return;
+  held.splice(0, ends.length);
+  for (const [at, { id }] of ends.entries()) if (results[at]) say(`completed ${id}`);
+};
+
+const renew = () => attempt(() => store.renew(held, { leaseMs, nowMs }));
+
+let put = 0;
+const putSome = async () => {
+  const batch = Array.from({ length: 1 + chance(2) }, () => ({
+    delivery: {
+      key: `key ${String(chance(5))}`,
+      id: `${name}-${String((put += 1))}`,
+      isIdGenerated: false,
+      sender: undefined,
+      headers: { 'content-type': 'application/json' },
+      rawBody: new Uint8Array(chance(10) === 0 ? 20_000 : 1000).fill(chance(256)),
+      receivedAtMs: nowMs,
+    },
+    isOverflow: false,
+  }));
+  const results = await attempt(() => store.put(batch, { limits, nowMs }));
+  for (const [at, { delivery }] of batch.entries())
+    if (results?.[at] === 'stored') say(`stored ${delivery.key}/${delivery.id}`);
+};
+
+for (;;) {
+  const opened = await attempt(() => store.open(nowMs));
+  if (opened !== undefined) break;
+}
+while (put < Number(deliveries)) {
+  await putSome();
+  const next = chance(8);
+  if (next < 4) await claim();
+  else if (next < 6) await complete();
+  else if (next === 6) await renew();
+}
+// As if killed: what is open stays so.
+process.exit(0);

@@ -1,0 +1,108 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import Database from 'libsql';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { sqliteStore } from '@webhook-backpressure/sqlite';
+import { delivery, put, START } from '../inbox/store-cases/store-words.ts';
+import { Scratch } from '../sqlite/scratch.ts';
+import { Shim } from './power-failures.ts';
+
+/** Added to each sync. */
+const SYNC_MS = 50;
+const SENDERS = 16;
+/** `npm run test:power` has more. */
+const IS_LONG = process.env['POWER_CUTS'] !== undefined;
+const EACH = IS_LONG ? 40 : 8;
+const STARTS = IS_LONG ? 30 : 6;
+
+const { obstacle } = Shim;
+let shim: Shim | undefined;
+let scratch: Scratch;
+
+beforeAll(() => {
+  if (obstacle === undefined) shim = new Shim();
+});
+afterAll(() => {
+  shim?.dispose();
+});
+beforeEach(() => {
+  scratch = new Scratch();
+});
+afterEach(() => {
+  scratch.dispose();
+});
+
+/** What a receiver says at its end. */
+interface Said {
+  readonly answers: Readonly<Record<string, number>>;
+  readonly failures: Readonly<Record<string, number>>;
+}
+
+/** A receiver with senders of its own, in a process of its own. Undefined when it could not start. */
+async function receive(name: string, each: number, where: 'main' | 'thread' = 'thread'): Promise<Said | undefined> {
+  const path = scratch.file();
+  const script = join(import.meta.dirname, 'children/neighbour.js');
+  const env = (shim as Shim).environment(path, '', { syncMs: SYNC_MS });
+  const child = spawn(process.execPath, [script, path, name, String(SENDERS), String(each), where], {
+    env,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const [said] = await Promise.all([text(child.stdout), once(child, 'close')]);
+  return said === '' ? undefined : (JSON.parse(said) as Said);
+}
+
+const all = (each: number): Said => ({ answers: { 202: SENDERS * each }, failures: {} });
+
+describe.skipIf(obstacle !== undefined)(
+  `one file on a slow disk${obstacle === undefined ? '' : `: ${obstacle}`}`,
+  () => {
+    it.each([2, 3])(
+      'shared by %i processes: none is refused for the lock of another',
+      async (processes) => {
+        const names = Array.from({ length: processes }, (_, at) => `p${String(at)}`);
+        const said = await Promise.all(names.map((name) => receive(name, EACH)));
+        if (IS_LONG) console.log(JSON.stringify(said));
+        for (const one of said) expect(one).toMatchObject(all(EACH));
+      },
+      120_000,
+    );
+
+    it('shared in a rolling deploy: every start succeeds, and none is refused', async () => {
+      let started = 0;
+      const outcomes: (Said | undefined)[] = [];
+      const replace = async (): Promise<void> => {
+        while (started < STARTS) {
+          const name = `s${String((started += 1))}`;
+          outcomes.push(await receive(name, 3));
+        }
+      };
+      await Promise.all([replace(), replace(), replace()]);
+      if (IS_LONG) console.log(JSON.stringify(outcomes));
+      expect(outcomes).toHaveLength(STARTS);
+      for (const one of outcomes) expect(one).toMatchObject(all(3));
+    }, 300_000);
+
+    it('while an operator has it vacuumed: none is refused', async () => {
+      const store = sqliteStore({ path: scratch.file() });
+      await store.open(START);
+      const rawBody = new Uint8Array(200_000).fill(1);
+      const limits = { capacity: 1e6, maxBytes: 2 ** 40 };
+      for (let at = 0; at < 500; at += 1)
+        await put(store, [delivery(`large ${String(at)}`, { rawBody })], { limits, isOverflow: true });
+      await store.close(START);
+      const receiving = receive('p', EACH * 3);
+      const operator = new Database(scratch.file(), { timeout: 60_000 });
+      const owners = operator.prepare<[]>('SELECT count(*) FROM owners').raw();
+      while (((owners.get() as unknown as [number])[0]) === 0) await new Promise((resolve) => setImmediate(resolve));
+      const beganAt = performance.now();
+      operator.exec('VACUUM');
+      const tookMs = performance.now() - beganAt;
+      operator.close();
+      const said = await receiving;
+      if (IS_LONG) console.log(tookMs, JSON.stringify(said));
+      expect(said).toMatchObject(all(EACH * 3));
+    }, 120_000);
+  },
+);
