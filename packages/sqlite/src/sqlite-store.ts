@@ -29,7 +29,7 @@ export function sqliteStore(options: SqliteStoreOptions): InboxStore {
   };
 
   return {
-    open: (nowMs) => {
+    open: (nowMs, options) => {
       if (open !== undefined)
         throw new BackpressureError(
           'ERR_WBP_SQLITE_NOT_OPEN',
@@ -37,7 +37,7 @@ export function sqliteStore(options: SqliteStoreOptions): InboxStore {
         );
       const connection = openInboxFile(settings);
       try {
-        open = new OpenFile(connection, nowMs);
+        open = new OpenFile(connection, nowMs, options?.isOrdered);
       } catch (error) {
         connection.close();
         throw error;
@@ -48,15 +48,17 @@ export function sqliteStore(options: SqliteStoreOptions): InboxStore {
     claim: (count, claimOptions) => file().claims.claim(file().self, count, claimOptions),
     renew: (claims, lease) => file().settlements.renew(file().self, claims, lease),
     settle: (settlements, nowMs) => file().settlements.settle(file().self, settlements, nowMs),
-    nextDueMs: () => file().claims.nextDueMs(file().self),
+    nextDueMs: (except) => file().claims.nextDueMs(file().self, except),
     listShelved: ({ limit, offset, ...scope }) => file().shelf.list(scope, limit, offset),
     getShelved: (id, scope) => file().shelf.get(id, scope),
     redrive: (id, { limit, nowMs, ...scope }) => file().shelf.redrive(id, scope, limit, nowMs),
     purge: (id, { limit, ...scope }) => file().shelf.purge(id, scope, limit),
     forget: (which) => file().remembered.forget(which),
+    pause: (key) => file().pauses.pause(key),
+    resume: (key) => file().pauses.resume(key),
     hasten: (which) => file().settlements.hasten(which),
     depthByKey: () => file().totals.depthByKey(),
-    stats: () => file().totals.stats(),
+    stats: () => file().stats(),
     close: (nowMs) => {
       const closing = file();
       open = undefined;
