@@ -1,6 +1,6 @@
 import { Breaker } from './breaker.ts';
 import type { InboxReport } from './inbox-report.ts';
-import type { ClaimRef, DeliveryRef } from './inbox-store.ts';
+import type { DeliveryRef } from './inbox-store.ts';
 import type { KeyLoad } from './key-load.ts';
 import { Streak } from './streak.ts';
 
@@ -8,6 +8,8 @@ import { Streak } from './streak.ts';
 const EVIDENCE = 10;
 /** Of them, so many of one key count as evidence that everything fails: so it takes failures of five keys. */
 const EVIDENCE_PER_KEY = 2;
+/** A handler that hangs until `maxHandlingMs` has kept a worker from others all that time: of a key it counts for so many. */
+const OVERDUE_WEIGHT = 4;
 /** A delivery that has failed so often has failed before an outage as well, and is no evidence of one. */
 const LATEST_EVIDENCE = 5;
 /** So many keys are watched, and so many may be in an outage: keys come from senders. */
@@ -23,6 +25,15 @@ export interface DownstreamParts {
   readonly load: KeyLoad;
   /** An outage has begun; of a key, or with null of everything. */
   readonly failing: (key: string | null) => void;
+}
+
+/** An attempt that has failed, and not because of its delivery alone. */
+export interface FailedAttempt {
+  readonly delivery: DeliveryRef;
+  readonly countedAttempts: number;
+  readonly error: string;
+  /** Its handler took longer than `maxHandlingMs`. */
+  readonly isOverdue: boolean;
 }
 
 /** What may be claimed as far as the downstream goes. */
@@ -144,22 +155,19 @@ export class Downstream {
     if (this.#keys.get(key)?.succeeded(nowMs) === true) this.#tell('restored', key);
   }
 
-  /**
-   * An attempt has failed, and not because of its delivery alone.
-   *
-   * @returns how long the delivery waits, where the attempt does not count, or undefined where it counts.
-   */
-  failed(delivery: ClaimRef, countedAttempts: number, error: string): number | undefined {
+  /** How long the delivery waits, where the attempt does not count; undefined where it counts. */
+  failed(failure: FailedAttempt): number | undefined {
+    const { delivery, countedAttempts, error } = failure;
     const { key } = delivery;
     const nowMs = this.#parts.now();
     const isEvidence = countedAttempts <= LATEST_EVIDENCE;
-    const ofKey = this.#failedOfKey(delivery, isEvidence, error, nowMs);
+    const ofKey = this.#failedOfKey(failure, isEvidence, nowMs);
     if (this.#all.failed(nowMs)) this.#tell('outage', null, error);
     // What is known of a key says nothing of the others.
     if (isEvidence && (ofKey === undefined || ofKey.state === 'ramp')) this.#streak.add(delivery);
     const mayOpen = this.#all.state === 'closed' || this.#all.state === 'ramp';
     if (mayOpen && this.#streak.length >= EVIDENCE) {
-      this.#open(this.#all, nowMs);
+      this.#all.open(nowMs);
       this.#streak.clear();
       this.#tell('outage', null, error);
       this.#parts.failing(null);
@@ -168,26 +176,26 @@ export class Downstream {
     return this.#keys.get(key)?.state === 'open' ? this.#keys.get(key)?.delayMs : undefined;
   }
 
-  #failedOfKey(delivery: ClaimRef, isEvidence: boolean, error: string, nowMs: number): Breaker | undefined {
+  #failedOfKey(
+    { delivery, error, isOverdue }: FailedAttempt,
+    isEvidence: boolean,
+    nowMs: number,
+  ): Breaker | undefined {
     const { key } = delivery;
     const breaker = this.#keys.get(key);
     if (breaker?.failed(nowMs) === true) this.#tell('outage', key, error);
     if (!isEvidence || this.#all.state === 'open' || (breaker !== undefined && isFailing(breaker)))
       return breaker;
     const streak = this.#streakOf(key);
-    streak.add(delivery);
+    streak.add(delivery, isOverdue ? OVERDUE_WEIGHT : 1);
     if (streak.length < EVIDENCE) return breaker;
     const opening = breaker ?? this.#newBreaker(key);
     if (opening === undefined) return undefined;
     this.#streaks.delete(key);
-    this.#open(opening, nowMs);
+    opening.open(nowMs);
     this.#tell('outage', key, error);
     this.#parts.failing(key);
     return opening;
-  }
-
-  #open(breaker: Breaker, nowMs: number): void {
-    breaker.open(nowMs);
   }
 
   #streakOf(key: string): Streak {

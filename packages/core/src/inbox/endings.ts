@@ -70,10 +70,10 @@ export class Endings {
   }
 
   /** An attempt has failed with what the handler has thrown. */
-  async fail(run: Run, thrown: unknown): Promise<void> {
+  async fail(run: Run, thrown: unknown, isOverdue = false): Promise<void> {
     const error = messageOf(thrown);
     run.isMade = true;
-    await this.#fail(run, error, this.#judge(run, thrown, error));
+    await this.#fail(run, error, this.#judge(run, thrown, isOverdue));
   }
 
   /** No attempt is left, and none is made. */
@@ -99,14 +99,17 @@ export class Endings {
     ended(run, 'failure');
   }
 
-  #judge(run: Run, thrown: unknown, error: string): Failure {
+  #judge(run: Run, thrown: unknown, isOverdue: boolean): Failure {
     const { downstream, settings, random, wallMs } = this.#parts;
     const { isUnrecoverable, delayMs } = wishOf(thrown);
     // It says something of its delivery, and nothing of the downstream.
     if (isUnrecoverable) return { as: 'dead' };
     const { retry } = settings();
     const { countedAttempts } = run;
-    const inOutageMs = downstream.failed(run.ref, countedAttempts, error);
+    const inOutageMs = downstream.failed({
+      ...{ delivery: run.ref, countedAttempts, isOverdue },
+      error: messageOf(thrown),
+    });
     const isCounted = inOutageMs === undefined;
     if (isCounted && countedAttempts >= retry.attempts) return { as: 'dead' };
     const retryInMs = delayMs ?? inOutageMs ?? retryDelayMs(countedAttempts, retry, random);

@@ -17,7 +17,8 @@ export class Streak {
     return this.#length;
   }
 
-  add({ key, id }: DeliveryRef): void {
+  /** @param weight - for how many others it counts. */
+  add({ key, id }: DeliveryRef, weight = 1): void {
     let ids = this.#seen.get(key);
     if (ids === undefined) {
       ids = new Set();
@@ -25,7 +26,7 @@ export class Streak {
     }
     if (ids.size >= this.#mostPerKey || ids.has(id)) return;
     ids.add(id);
-    this.#length += 1;
+    this.#length += weight;
   }
 
   clear(): void {

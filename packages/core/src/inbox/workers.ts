@@ -239,7 +239,7 @@ export class Workers implements Claimants {
     const why = `The handler took longer than ${String(settings().intake.maxHandlingMs)} ms.`;
     report.totals.overdue += 1;
     report.emit({ type: 'overdue', key, id, attempt });
-    const failing = this.#endings.fail(run, why);
+    const failing = this.#endings.fail(run, why, true);
     run.abort(why);
     void failing;
   };
