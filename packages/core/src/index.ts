@@ -45,6 +45,7 @@ export {
   storedBytes,
   type Awaitable,
   type ClaimedDelivery,
+  type ClaimOptions,
   type ClaimRef,
   type DeliveryRef,
   type InboxStore,
@@ -65,6 +66,7 @@ export { createInbox } from './inbox/create-inbox.ts';
 export type { Signal } from './abort.ts';
 export type { InboxDelivery, RawDelivery } from './inbox/inbox-delivery.ts';
 export type { InboxEvent, InboxListener } from './inbox/inbox-events.ts';
+export { RetryAfter, Unrecoverable } from './inbox/retry-errors.ts';
 export type {
   HandshakeReply,
   InboxOptions,

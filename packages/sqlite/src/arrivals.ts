@@ -1,5 +1,6 @@
 import { storedBytes, type Put, type PutResult, type StoreLimits } from '@webhook-backpressure/core';
 import type { Connection, Statement } from './connection.ts';
+import { Order } from './order.ts';
 import { encodeText } from './text.ts';
 import type { Changes, Totals } from './totals.ts';
 import type { Whereabouts } from './whereabouts.ts';
@@ -9,6 +10,7 @@ export class Arrivals {
   readonly #connection: Connection;
   readonly #totals: Totals;
   readonly #whereabouts: Whereabouts;
+  readonly #order: Order;
   readonly #isKnown: Statement;
   readonly #store: Statement;
   readonly #queue: Statement;
@@ -18,6 +20,7 @@ export class Arrivals {
     this.#connection = connection;
     this.#totals = totals;
     this.#whereabouts = whereabouts;
+    this.#order = new Order(connection);
     this.#isKnown = connection.prepare(
       `SELECT 1 FROM contents WHERE key = ?1 AND id = ?2
       UNION ALL SELECT 1 FROM completed WHERE key = ?1 AND id = ?2 LIMIT 1`,
@@ -28,7 +31,7 @@ export class Arrivals {
     );
     this.#queue = connection.prepare(
       `INSERT INTO queue (seq, key, state, due_ms, attempts, strandings, received_ms)
-      VALUES (?, ?, 0, ?, 0, 0, ?)`,
+      VALUES (?, ?, ?, ?, 0, 0, ?)`,
     );
     this.#shelve = connection.prepare(
       `INSERT INTO shelf (seq, key, id, reason, error, attempts, shelved_ms) VALUES (?, ?, ?, 'overflow', '', 0, ?)`,
@@ -42,6 +45,7 @@ export class Arrivals {
   #put(batch: readonly Put[], limits: StoreLimits, nowMs: number): readonly PutResult[] {
     return this.#totals.transaction((changes) => {
       const before = this.#totals.read();
+      const isOrdered = this.#order.isOrdered();
       const results = batch.map((put): PutResult => {
         const { delivery, isOverflow } = put;
         const key = encodeText(delivery.key);
@@ -65,7 +69,8 @@ export class Arrivals {
           changes.shelved += 1;
           changes.shelvedBytes += bytes;
         } else {
-          this.#queue.run([seq, key, nowMs, receivedAtMs]);
+          const state = isOrdered ? this.#order.stateOf(seq, key) : 0;
+          this.#queue.run([seq, key, state, nowMs, receivedAtMs]);
           changes.depth += 1;
           changes.bytes += bytes;
         }

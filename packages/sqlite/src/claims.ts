@@ -1,16 +1,12 @@
-import type { ClaimedDelivery } from '@webhook-backpressure/core';
+import type { ClaimedDelivery, ClaimOptions } from '@webhook-backpressure/core';
 import type { Connection, Statement } from './connection.ts';
 import { CONTENTS, deliveryOf, isIntact, type ContentsRow } from './contents.ts';
+import { Order } from './order.ts';
 import type { Owners } from './owners.ts';
+import { Pauses, type Paused } from './pauses.ts';
+import { encodeText } from './text.ts';
 import type { Changes, Totals } from './totals.ts';
 import { Unreadable } from './unreadable.ts';
-
-/** How a claim is asked for. */
-export interface ClaimOptions {
-  readonly leaseMs: number;
-  readonly nowMs: number;
-  readonly isStrandedAllowed: boolean;
-}
 
 /**
  * With more waiting than can be claimed there is no hurry to find out whether another owner has died; with less, it is
@@ -21,18 +17,28 @@ const LOOK_FOR_DEAD_MS = 1000;
 /** After a long night very many retries may be due, and the process stands still until they are all moved. */
 const PROMOTED_AT_ONCE = 1000;
 
+/** What stands in the queue: where, and of which key as it is stored. */
+type QueueRow = readonly [seq: number, key: string];
+type ReadyRow = readonly [...QueueRow, dueMs: number];
+type SuspectRow = readonly [...ReadyRow, strandings: number];
+
+const NO_KEYS: ReadonlySet<string> = new Set();
+
 /** Hands out what is due, the keys in turn. */
 export class Claims {
   readonly #totals: Totals;
   readonly #owners: Owners;
   readonly #unreadable: Unreadable;
+  readonly #order: Order;
+  readonly #pauses: Pauses;
   readonly #promote: Statement;
   readonly #readyAfter: Statement;
   readonly #firstReady: Statement;
-  readonly #nextSuspect: Statement;
+  readonly #suspects: Statement;
   readonly #hold: Statement;
   readonly #contents: Statement;
   readonly #earliestDue: Statement;
+  readonly #earliestWaiting: Statement;
   readonly #earliestLease: Statement;
   /** Whose turn it was last, as it is stored. */
   #lastKey = '';
@@ -42,16 +48,19 @@ export class Claims {
     this.#totals = totals;
     this.#owners = owners;
     this.#unreadable = new Unreadable(connection);
+    this.#order = new Order(connection);
+    this.#pauses = new Pauses(connection);
     this.#promote = connection.prepare(
       `UPDATE queue SET state = CASE WHEN strandings > 0 THEN 3 ELSE 0 END
       WHERE seq IN (SELECT seq FROM queue WHERE state = 1 AND due_ms <= ? ORDER BY due_ms LIMIT ?)`,
     );
     const ready = (condition: string): string =>
-      `SELECT seq, key FROM queue INDEXED BY queue_ready WHERE state = 0 ${condition} ORDER BY key, due_ms, seq LIMIT 1`;
+      `SELECT seq, key, due_ms FROM queue INDEXED BY queue_ready WHERE state = 0 ${condition} ORDER BY key, due_ms, seq LIMIT 1`;
     this.#readyAfter = connection.prepare(ready('AND key > ?'));
     this.#firstReady = connection.prepare(ready(''));
-    this.#nextSuspect = connection.prepare(
-      'SELECT seq FROM queue WHERE state = 3 ORDER BY due_ms, seq LIMIT 1',
+    // No more than were in hand when processes died.
+    this.#suspects = connection.prepare(
+      'SELECT seq, key, due_ms, strandings FROM queue WHERE state = 3 ORDER BY due_ms, seq',
     );
     this.#hold = connection.prepare(
       `UPDATE queue SET state = 2, owner = ?, lease_ms = ?, attempts = attempts + 1 WHERE seq = ?
@@ -63,34 +72,49 @@ export class Claims {
     this.#earliestDue = connection.prepare(
       `SELECT min(due) FROM (${[0, 1, 3].map(earliest).join(' UNION ALL ')})`,
     );
+    this.#earliestWaiting = connection.prepare(earliest(1));
     this.#earliestLease = connection.prepare(
       'SELECT min(lease_ms) FROM queue INDEXED BY queue_held WHERE state = 2 AND owner <> ?',
     );
   }
 
   claim(self: number, count: number, options: ClaimOptions): readonly ClaimedDelivery[] {
-    const { nowMs, isStrandedAllowed } = options;
+    const { nowMs, maxStranded, except } = options;
     // A handler that kills the process has used its attempt.
     return this.#totals.transaction((changes) => {
+      const paused = this.#pauses.read();
+      if (paused.isAll) return [];
+      const passed = passedOver(paused, except);
       this.#promote.run([nowMs, Math.max(count, PROMOTED_AT_ONCE)]);
       this.#owners.strandExpired(self, nowMs, changes);
       let isLookDue = performance.now() - this.#lookedForDeadAt >= LOOK_FOR_DEAD_MS;
       if (isLookDue) this.#lookForDead(self, nowMs, changes);
 
       const claimed: ClaimedDelivery[] = [];
-      let mayTakeSuspect = isStrandedAllowed;
+      const take = (row: QueueRow): boolean => {
+        const taken = this.#take(row, self, options, changes);
+        if (taken !== undefined) claimed.push(taken);
+        return taken !== undefined;
+      };
+      let suspectRoom = Math.min(maxStranded, count);
+      let mayHaveSuspects = true;
       while (claimed.length < count) {
-        const suspect = mayTakeSuspect ? (this.#nextSuspect.get([]) as [number] | undefined) : undefined;
-        const seq = suspect === undefined ? this.#takeTurn() : suspect[0];
-        if (suspect !== undefined) mayTakeSuspect = false;
-        if (seq !== undefined) {
-          const taken = this.#take(seq, self, options, changes);
-          if (taken !== undefined) claimed.push(taken);
+        if (mayHaveSuspects && suspectRoom > 0) {
+          const rows = this.#nextSuspects(suspectRoom, passed);
+          if (rows.filter(take).length > 0) suspectRoom = 0;
+          // What could not be read is on the shelf now, and another may be behind it.
+          mayHaveSuspects = rows.length > 0;
+          continue;
+        }
+        const next = this.#takeTurn(passed);
+        if (next !== undefined) {
+          take(next);
         } else if (isLookDue) {
           break;
         } else {
           isLookDue = true;
           if (this.#lookForDead(self, nowMs, changes) === 0) break;
+          mayHaveSuspects = true;
         }
       }
       return claimed;
@@ -98,12 +122,25 @@ export class Claims {
   }
 
   /** When something can be claimed next, in ms since 1970. */
-  nextDueMs(self: number): number | undefined {
-    const [due] = this.#earliestDue.get([]) as [number | null];
+  nextDueMs(self: number, except: ReadonlySet<string> = NO_KEYS): number | undefined {
+    const paused = this.#pauses.read();
+    if (paused.isAll) return undefined;
+    const due = this.#nextDue(passedOver(paused, except));
     const [lease] = this.#earliestLease.get([self]) as [number | null];
     if (lease !== null && this.#owners.hasLeft(self)) return 0;
-    const next = Math.min(due ?? Infinity, lease ?? Infinity);
+    const next = Math.min(due, lease ?? Infinity);
     return next === Infinity ? undefined : next;
+  }
+
+  #nextDue(passed: ReadonlySet<string>): number {
+    if (passed.size === 0) return (this.#earliestDue.get([]) as [number | null])[0] ?? Infinity;
+    const ready = this.#findReady(passed);
+    if (ready !== undefined) return ready[2];
+    // Of keys to pass over as well: to leave them out, all that waits of them would have to be read. Once its time has
+    // come a claim has made it ready, so it is looked at once in vain.
+    const [waiting] = this.#earliestWaiting.get([]) as [number | null];
+    const suspect = (this.#suspects.all([]) as SuspectRow[]).find(([, key]) => !passed.has(key));
+    return Math.min(waiting ?? Infinity, suspect?.[2] ?? Infinity);
   }
 
   #lookForDead(self: number, nowMs: number, changes: Changes): number {
@@ -111,17 +148,35 @@ export class Claims {
     return this.#owners.strandOfDead(self, nowMs, changes);
   }
 
-  /** The one that is due of the key after the last one, in the order of the keys and then from the start again. */
-  #takeTurn(): number | undefined {
-    const next = (this.#readyAfter.get([this.#lastKey]) ?? this.#firstReady.get([])) as
-      [number, string] | undefined;
+  /** Those stranded once, up to `room`; where there are none, one of the others, which is tried alone. */
+  #nextSuspects(room: number, passed: ReadonlySet<string>): readonly QueueRow[] {
+    const rows = (this.#suspects.all([]) as SuspectRow[]).filter(([, key]) => !passed.has(key));
+    const once = rows.filter(([, , , strandings]) => strandings === 1);
+    const next = once.length > 0 ? once.slice(0, room) : rows.slice(0, 1);
+    return next.map(([seq, key]) => [seq, key]);
+  }
+
+  #takeTurn(passed: ReadonlySet<string>): QueueRow | undefined {
+    const next = this.#findReady(passed);
     if (next === undefined) return undefined;
-    this.#lastKey = next[1];
-    return next[0];
+    const [seq, key] = next;
+    this.#lastKey = key;
+    return [seq, key];
+  }
+
+  /** The one that is due of the key after the last one, in the order of the keys and then from the start again. */
+  #findReady(passed: ReadonlySet<string>): ReadyRow | undefined {
+    const after = (key: string): unknown => this.#readyAfter.get([key]);
+    const walk = (first: unknown): ReadyRow | undefined => {
+      let row = first as ReadyRow | undefined;
+      while (row !== undefined && passed.has(row[1])) row = after(row[1]) as ReadyRow | undefined;
+      return row;
+    };
+    return walk(after(this.#lastKey)) ?? walk(this.#firstReady.get([]));
   }
 
   #take(
-    seq: number,
+    [seq, key]: QueueRow,
     self: number,
     { leaseMs, nowMs }: ClaimOptions,
     changes: Changes,
@@ -129,10 +184,19 @@ export class Claims {
     const row = this.#contents.get([seq]) as ContentsRow | undefined;
     if (row === undefined || !isIntact(row)) {
       this.#unreadable.bury(seq, nowMs, changes);
+      if (this.#order.isOrdered()) this.#order.ended(seq, key, nowMs);
       return undefined;
     }
     const [attempt, strandings] = this.#hold.get([self, nowMs + leaseMs, seq]) as [number, number];
     changes.inFlight += 1;
     return { ...deliveryOf(row), attempt, strandings };
   }
+}
+
+/** The keys that are passed over, as they are stored. */
+function passedOver({ keys }: Paused, except: ReadonlySet<string>): ReadonlySet<string> {
+  if (keys.length === 0 && except.size === 0) return NO_KEYS;
+  const passed = new Set(keys);
+  for (const key of except) passed.add(encodeText(key));
+  return passed;
 }

@@ -24,7 +24,6 @@ export type Mode = 'make' | 'write' | 'read';
 /** Not every library has an option for it, but SQLite understands it as part of a URI. */
 const URI_MODE = { write: 'rw', read: 'ro' };
 
-
 /** A prepared statement whose rows are arrays. Its errors are those of this library. */
 export interface Statement {
   get(values: readonly Value[]): unknown;

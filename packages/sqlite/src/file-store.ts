@@ -4,10 +4,12 @@ import { OpenFile } from './open-file.ts';
 import type { Settings } from './options.ts';
 import type { Predecessor } from './succession.ts';
 
+type OpenOptions = Parameters<InboxStore['open']>[1];
+
 /** A store in the thread that calls it. All of its calls are synchronous. */
 export interface FileStore extends InboxStore {
   /** Opens it like `open`, as the heir of an owner of the same process. */
-  takeOver(nowMs: number, predecessor: Predecessor): OpenedStore;
+  takeOver(nowMs: number, options: OpenOptions | undefined, predecessor: Predecessor): OpenedStore;
   /** Under which number it has the file open. */
   readonly owner: number | undefined;
 }
@@ -18,12 +20,12 @@ export function fileStore(settings: Settings): FileStore {
     if (open !== undefined) return open;
     throw notOpen(settings.path);
   };
-  const enter = (nowMs: number, predecessor?: Predecessor): OpenedStore => {
+  const enter = (nowMs: number, options?: OpenOptions, predecessor?: Predecessor): OpenedStore => {
     if (open !== undefined) throw alreadyOpen(settings.path);
     open = patiently(settings, () => {
       const connection = openInboxFile(settings);
       try {
-        return new OpenFile(connection, nowMs, predecessor);
+        return new OpenFile(connection, nowMs, { isOrdered: options?.isOrdered, predecessor });
       } catch (error) {
         connection.close();
         throw error;
@@ -36,21 +38,23 @@ export function fileStore(settings: Settings): FileStore {
     get owner() {
       return open?.self;
     },
-    open: (nowMs) => enter(nowMs),
+    open: (nowMs, options) => enter(nowMs, options),
     takeOver: enter,
     put: (batch, { limits, nowMs }) => file().arrivals.put(batch, limits, nowMs),
     claim: (count, claimOptions) => file().claims.claim(file().self, count, claimOptions),
     renew: (claims, lease) => file().settlements.renew(file().self, claims, lease),
     settle: (settlements, nowMs) => file().settlements.settle(file().self, settlements, nowMs),
-    nextDueMs: () => file().claims.nextDueMs(file().self),
+    nextDueMs: (except) => file().claims.nextDueMs(file().self, except),
     listShelved: ({ limit, offset, ...scope }) => file().shelf.list(scope, limit, offset),
     getShelved: (id, scope) => file().shelf.get(id, scope),
     redrive: (id, { limit, nowMs, ...scope }) => file().shelf.redrive(id, scope, limit, nowMs),
     purge: (id, { limit, ...scope }) => file().shelf.purge(id, scope, limit),
     forget: (which) => file().remembered.forget(which),
+    pause: (key) => file().pauses.pause(key),
+    resume: (key) => file().pauses.resume(key),
     hasten: (which) => file().settlements.hasten(which),
     depthByKey: () => file().totals.depthByKey(),
-    stats: () => file().totals.stats(),
+    stats: () => file().stats(),
     close: (nowMs) => {
       const closing = file();
       open = undefined;

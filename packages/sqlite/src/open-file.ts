@@ -1,15 +1,23 @@
-import type { OpenedStore } from '@webhook-backpressure/core';
+import type { OpenedStore, StoreStats } from '@webhook-backpressure/core';
 import { Arrivals } from './arrivals.ts';
 import { Claims } from './claims.ts';
 import type { Connection } from './connection.ts';
 import { removeLock, type OwnerLock } from './owner-lock.ts';
+import { Order } from './order.ts';
 import { Owners } from './owners.ts';
+import { Pauses } from './pauses.ts';
 import { Remembered } from './remembered.ts';
 import { Settlements } from './settlements.ts';
 import { Shelf } from './shelf.ts';
 import { Succession, type Predecessor } from './succession.ts';
 import { Totals } from './totals.ts';
 import { Whereabouts } from './whereabouts.ts';
+
+/** How a file is opened. */
+export interface Entry {
+  readonly isOrdered?: boolean | undefined;
+  readonly predecessor?: Predecessor | undefined;
+}
 
 /** A file that is open, with its owner's lock held. */
 export class OpenFile {
@@ -20,12 +28,14 @@ export class OpenFile {
   readonly settlements: Settlements;
   readonly shelf: Shelf;
   readonly remembered: Remembered;
+  readonly pauses: Pauses;
   readonly #connection: Connection;
   readonly #owners: Owners;
   readonly #lock: OwnerLock;
   readonly #whereabouts: Whereabouts;
 
-  constructor(connection: Connection, nowMs: number, predecessor?: Predecessor) {
+  /** @param how - `isOrdered`: undefined leaves the file as it is. `predecessor`: whose claims this owner takes over. */
+  constructor(connection: Connection, nowMs: number, how: Entry = {}) {
     this.#connection = connection;
     this.totals = new Totals(connection);
     this.#owners = new Owners(connection);
@@ -35,13 +45,18 @@ export class OpenFile {
     this.settlements = new Settlements(connection, this.totals);
     this.shelf = new Shelf(connection, this.totals);
     this.remembered = new Remembered(connection, this.totals);
-    const { id, lock } = this.#enter(nowMs, predecessor);
+    this.pauses = new Pauses(connection);
+    const { id, lock } = this.#enter(nowMs, how);
     this.self = id;
     this.#lock = lock;
   }
 
   found(): OpenedStore {
-    return { ...this.totals.stats(), depthByKey: this.totals.depthByKey() };
+    return { ...this.stats(), depthByKey: this.totals.depthByKey() };
+  }
+
+  stats(): StoreStats {
+    return { ...this.totals.stats(), ...this.pauses.stats() };
   }
 
   close(nowMs: number): void {
@@ -63,7 +78,7 @@ export class OpenFile {
 
   #enter(
     nowMs: number,
-    predecessor: Predecessor | undefined,
+    { isOrdered, predecessor }: Entry,
   ): { readonly id: number; readonly lock: OwnerLock } {
     let lock: OwnerLock | undefined;
     try {
@@ -75,6 +90,7 @@ export class OpenFile {
         this.#owners.bury(owner.id, nowMs, changes);
         // A clock that has gone back must not keep waiting what has never been tried.
         this.#connection.prepare('UPDATE queue SET due_ms = ?1 WHERE state = 0 AND due_ms > ?1').run([nowMs]);
+        if (isOrdered !== undefined) new Order(this.#connection).set(isOrdered, nowMs);
         return owner;
       });
     } catch (error) {

@@ -93,6 +93,19 @@ const MIGRATIONS: readonly string[] = [
   UPDATE shelf SET key = coalesce((SELECT key FROM contents WHERE contents.seq = shelf.seq), '');
   CREATE INDEX shelf_key ON shelf (key, shelved_ms);
   `,
+  // Pauses; and the order within a key: while totals.is_ordered is 1, `heads` has the one of each key that is not behind
+  // another, and the others are in state 4 of the queue.
+  `
+  CREATE TABLE paused (
+    scope TEXT NOT NULL CHECK (scope IN ('all', 'key')),
+    key TEXT NOT NULL,
+    PRIMARY KEY (scope, key)
+  ) STRICT, WITHOUT ROWID;
+
+  ALTER TABLE totals ADD COLUMN is_ordered INTEGER NOT NULL DEFAULT 0;
+  CREATE TABLE heads (key TEXT NOT NULL PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE INDEX queue_behind ON queue (key, seq) WHERE state = 4;
+  `,
 ];
 
 /** Whose the file is, its version, and how much there is in it. */

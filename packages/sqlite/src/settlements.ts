@@ -1,5 +1,6 @@
 import type { ClaimRef, Settlement } from '@webhook-backpressure/core';
 import type { Connection, Statement } from './connection.ts';
+import { Order } from './order.ts';
 import { encodeText } from './text.ts';
 import type { Changes, Totals } from './totals.ts';
 
@@ -16,10 +17,12 @@ interface Held {
 export class Settlements {
   readonly #connection: Connection;
   readonly #totals: Totals;
+  readonly #order: Order;
   readonly #held: Statement;
   readonly #renew: Statement;
   readonly #retry: Statement;
   readonly #release: Statement;
+  readonly #postpone: Statement;
   readonly #hasten: Statement;
   readonly #dequeue: Statement;
   readonly #remove: Statement;
@@ -29,6 +32,7 @@ export class Settlements {
   constructor(connection: Connection, totals: Totals) {
     this.#connection = connection;
     this.#totals = totals;
+    this.#order = new Order(connection);
     this.#held = connection.prepare(
       `SELECT c.seq, c.bytes, c.is_id_generated FROM contents c JOIN queue q ON q.seq = c.seq
       WHERE c.key = ? AND c.id = ? AND q.state = 2 AND q.owner = ? AND q.attempts = ?`,
@@ -41,6 +45,9 @@ export class Settlements {
       `UPDATE queue SET state = CASE WHEN strandings > 0 THEN 3 ELSE 0 END, attempts = attempts - 1,
         due_ms = min(due_ms, ?), owner = NULL, lease_ms = NULL
       WHERE seq = ?`,
+    );
+    this.#postpone = connection.prepare(
+      'UPDATE queue SET state = 1, attempts = attempts - 1, due_ms = ?, owner = NULL, lease_ms = NULL WHERE seq = ?',
     );
     this.#hasten = connection.prepare(
       `UPDATE queue SET due_ms = ?
@@ -71,13 +78,16 @@ export class Settlements {
   }
 
   settle(self: number, settlements: readonly Settlement[], nowMs: number): readonly boolean[] {
-    return this.#totals.transaction((changes) =>
-      settlements.map((settlement) => {
+    return this.#totals.transaction((changes) => {
+      const isOrdered = this.#order.isOrdered();
+      return settlements.map((settlement) => {
         const held = this.#find(settlement, self);
-        if (held !== undefined) this.#end(held, settlement, nowMs, changes);
-        return held !== undefined;
-      }),
-    );
+        if (held === undefined) return false;
+        const isFinished = this.#end(held, settlement, nowMs, changes);
+        if (isFinished && isOrdered) this.#order.ended(held.seq, held.key, nowMs);
+        return true;
+      });
+    });
   }
 
   hasten({ afterMs, nowMs, limit }: { afterMs: number; nowMs: number; limit: number }): number {
@@ -93,16 +103,18 @@ export class Settlements {
     return { seq, key, id, bytes, isIdGenerated: isIdGenerated === 1 };
   }
 
-  #end(held: Held, settlement: Settlement, nowMs: number, changes: Changes): void {
+  /** Whether it has left the queue. */
+  #end(held: Held, settlement: Settlement, nowMs: number, changes: Changes): boolean {
     const { seq, key, id, bytes, isIdGenerated } = held;
     changes.inFlight -= 1;
     switch (settlement.as) {
       case 'failed':
         this.#retry.run([settlement.retryAtMs, seq]);
-        return;
+        return false;
       case 'released':
-        this.#release.run([nowMs, seq]);
-        return;
+        if (settlement.retryAtMs === undefined) this.#release.run([nowMs, seq]);
+        else this.#postpone.run([settlement.retryAtMs, seq]);
+        return false;
       case 'dead':
         this.#shelve.run([seq, key, id, encodeText(settlement.error), settlement.attempt, nowMs]);
         changes.shelved += 1;
@@ -117,5 +129,6 @@ export class Settlements {
     this.#dequeue.run([seq]);
     changes.depth -= 1;
     changes.bytes -= bytes;
+    return true;
   }
 }

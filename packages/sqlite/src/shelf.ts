@@ -7,6 +7,7 @@ import type {
 } from '@webhook-backpressure/core';
 import type { Connection, Statement, Value } from './connection.ts';
 import { CONTENTS, deliveryOf, FACTS, factsOf, type ContentsRow, type FactsRow } from './contents.ts';
+import { Order } from './order.ts';
 import { decodeText, encodeText } from './text.ts';
 import type { Totals } from './totals.ts';
 
@@ -34,6 +35,7 @@ interface Questions {
 /** What will not be tried again by itself. */
 export class Shelf {
   readonly #totals: Totals;
+  readonly #order: Order;
   readonly #list: Questions;
   readonly #get: Questions;
   readonly #oldest: Questions;
@@ -45,6 +47,7 @@ export class Shelf {
 
   constructor(connection: Connection, totals: Totals) {
     this.#totals = totals;
+    this.#order = new Order(connection);
     const questions = (select: string, order: string): Questions => {
       const ask = (condition: string): Statement =>
         connection.prepare(`${select} ${SHELVED} ${condition} ${order}`);
@@ -65,7 +68,7 @@ export class Shelf {
     );
     this.#queue = connection.prepare(
       `INSERT INTO queue (seq, key, state, due_ms, attempts, strandings, received_ms)
-      VALUES (?, ?, 0, ?, 0, 0, ?)`,
+      VALUES (?, ?, ?, ?, 0, 0, ?)`,
     );
     this.#remove = connection.prepare('DELETE FROM contents WHERE seq = ?');
   }
@@ -93,18 +96,19 @@ export class Shelf {
   }
 
   redrive(id: string | null, scope: ShelfScope, limit: number, nowMs: number): readonly DeliveryRef[] {
-    return this.#totals.transaction((changes) =>
-      this.#take(id, scope, limit).map(([seq, key, storedId, bytes, receivedAtMs]) => {
-        // It is put anew: behind what is due at the same time.
-        const [newSeq] = this.#moveToEnd.get([seq]) as [number];
-        this.#queue.run([newSeq, key, nowMs, receivedAtMs]);
+    return this.#totals.transaction((changes) => {
+      const isOrdered = this.#order.isOrdered();
+      return this.#take(id, scope, limit).map(([seq, key, storedId, bytes, receivedAtMs]) => {
+        // It is put anew, behind what is due at the same time, or back to where it stood in the order of its key.
+        const newSeq = isOrdered ? seq : (this.#moveToEnd.get([seq]) as [number])[0];
+        this.#queue.run([newSeq, key, isOrdered ? this.#order.stateOf(seq, key) : 0, nowMs, receivedAtMs]);
         changes.depth += 1;
         changes.bytes += bytes;
         changes.shelved -= 1;
         changes.shelvedBytes -= bytes;
         return { key: decodeText(key), id: decodeText(storedId) };
-      }),
-    );
+      });
+    });
   }
 
   purge(id: string | null, scope: ShelfScope, limit: number): number {

@@ -35,7 +35,7 @@ export class Totals {
       `SELECT key, sum(depth) FROM (
         SELECT key, count(*) AS depth FROM queue INDEXED BY queue_ready WHERE state = 0 GROUP BY key
         UNION ALL
-        SELECT key, count(*) AS depth FROM queue INDEXED BY queue_due WHERE state IN (1, 2, 3) GROUP BY key
+        SELECT key, count(*) AS depth FROM queue INDEXED BY queue_due WHERE state IN (1, 2, 3, 4) GROUP BY key
       ) GROUP BY key`,
     );
   }
@@ -52,7 +52,7 @@ export class Totals {
     return { depth, inFlight, bytes, shelved, shelvedBytes, remembered };
   }
 
-  stats(): StoreStats {
+  stats(): Omit<StoreStats, 'isPaused' | 'pausedKeys'> {
     const [oldest] = this.#oldest.get([]) as [number | null];
     return { ...this.read(), oldestReceivedAtMs: oldest ?? undefined };
   }

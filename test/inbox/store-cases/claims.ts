@@ -153,7 +153,7 @@ export function claims(bed: BedOf): void {
       await claim(store, 3);
       await put(store, [delivery('d')]);
       const nowMs = START + LEASE;
-      expect(idsOf(await claim(other, 9, { nowMs, isStrandedAllowed: false }))).toEqual(['d']);
+      expect(idsOf(await claim(other, 9, { nowMs, maxStranded: 0 }))).toEqual(['d']);
       const claimed = await claim(other, 9, { nowMs });
       expect(claimed.map(({ strandings }) => strandings)).toEqual([1]);
       // It is asked for the next one when it is over; the store does not look whether it is.

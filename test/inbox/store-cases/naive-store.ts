@@ -1,5 +1,6 @@
 import type {
   ClaimedDelivery,
+  ClaimOptions,
   ClaimRef,
   Put,
   PutResult,
@@ -25,6 +26,15 @@ interface Row {
 export class NaiveStore {
   #rows: Row[] = [];
   #puts = 0;
+  #isPaused = false;
+  readonly #pausedKeys = new Set<string>();
+  /** With an order: the one of each key that may be claimed, or is. */
+  readonly #heads = new Map<string, Row>();
+  readonly #isOrdered: boolean;
+
+  constructor(isOrdered: boolean) {
+    this.#isOrdered = isOrdered;
+  }
 
   put(batch: readonly Put[], limits: StoreLimits, nowMs: number): PutResult[] {
     return batch.map(({ delivery: { key, id }, isOverflow }) => {
@@ -36,19 +46,18 @@ export class NaiveStore {
       this.#puts += 1;
       const state = isOverflow ? 'shelved' : 'waiting';
       const row = { key, id, order: this.#puts, state, attempts: 0, strandings: 0 } as const;
-      this.#rows.push({ ...row, atMs: nowMs, owner: -1, leaseEndsMs: 0 });
+      this.#enter({ ...row, atMs: nowMs, owner: -1, leaseEndsMs: 0 });
       return 'stored';
     });
   }
 
   /** Checks what a store has let an owner claim, and claims the same. */
-  claim(
-    owner: number,
-    count: number,
-    options: { readonly leaseMs: number; readonly nowMs: number; readonly isStrandedAllowed: boolean },
-    got: readonly ClaimedDelivery[],
-  ): void {
-    const { leaseMs, nowMs, isStrandedAllowed } = options;
+  claim(owner: number, count: number, options: ClaimOptions, got: readonly ClaimedDelivery[]): void {
+    const { leaseMs, nowMs, maxStranded, except } = options;
+    if (this.#isPaused) {
+      expect(got).toEqual([]);
+      return;
+    }
     const isLost = (row: Row): boolean =>
       row.state === 'claimed' && row.owner !== owner && row.leaseEndsMs <= nowMs;
     for (const row of this.#rows.filter(isLost)) {
@@ -56,13 +65,15 @@ export class NaiveStore {
       row.strandings += 1;
       row.atMs = Math.min(row.atMs, nowMs);
     }
-    const due = this.#rows.filter(({ state, atMs }) => state === 'waiting' && atMs <= nowMs);
+    const due = this.#rows.filter((row) => row.atMs <= nowMs && this.#isOpen(row, except));
     const fresh = due.filter(({ strandings }) => strandings === 0);
-    const isStrandedDue = isStrandedAllowed && due.length > fresh.length;
-    expect(got.length).toBe(Math.min(count, fresh.length + (isStrandedDue ? 1 : 0)));
-    expect(got.filter(({ strandings }) => strandings > 0).length).toBeLessThanOrEqual(
-      isStrandedAllowed ? 1 : 0,
-    );
+    const once = due.filter(({ strandings }) => strandings === 1).length;
+    const often = due.length - fresh.length - once;
+    const stranded = Math.min(count, maxStranded, once > 0 ? once : Math.min(1, often));
+    expect(got.length).toBe(Math.min(count, fresh.length + stranded));
+    const taken = got.filter(({ strandings }) => strandings > 0);
+    expect(taken.length).toBe(stranded);
+    if (once > 0) expect(taken.every(({ strandings }) => strandings === 1)).toBe(true);
     for (const { key, id, attempt, strandings } of got) {
       const row = this.#find({ key, id });
       if (row === undefined) throw new Error(`${key}/${id} is not there`);
@@ -89,7 +100,11 @@ export class NaiveStore {
     if (settlement.as === 'completed') Object.assign(row, { state: 'completed', atMs: nowMs });
     if (settlement.as === 'dead') row.state = 'shelved';
     if (settlement.as === 'failed') Object.assign(row, { state: 'waiting', atMs: settlement.retryAtMs });
-    if (settlement.as === 'released') Object.assign(row, { state: 'waiting', attempts: row.attempts - 1 });
+    if (settlement.as === 'released') {
+      const { retryAtMs = Math.min(row.atMs, nowMs) } = settlement;
+      Object.assign(row, { state: 'waiting', attempts: row.attempts - 1, atMs: retryAtMs });
+    }
+    if (row.state !== 'waiting') this.#leave(row);
     return true;
   }
 
@@ -100,9 +115,9 @@ export class NaiveStore {
     for (const row of back) {
       this.#puts += 1;
       this.#rows = this.#rows.filter((one) => one !== row);
-      this.#rows.push({
+      this.#enter({
         ...row,
-        order: this.#puts,
+        order: this.#isOrdered ? row.order : this.#puts,
         state: 'waiting',
         attempts: 0,
         strandings: 0,
@@ -121,7 +136,9 @@ export class NaiveStore {
   }
 
   hasten(afterMs: number, nowMs: number): number {
-    const late = this.#rows.filter(({ state, atMs }) => state === 'waiting' && atMs > afterMs);
+    const late = this.#rows.filter(
+      (row) => row.state === 'waiting' && row.atMs > afterMs && this.#isHead(row),
+    );
     for (const row of late) row.atMs = nowMs;
     return late.length;
   }
@@ -134,10 +151,11 @@ export class NaiveStore {
     return depths;
   }
 
-  counts(): Record<string, number> {
+  counts(): Record<string, number | boolean> {
     const count = (...states: readonly string[]): number =>
       this.#rows.filter(({ state }) => states.includes(state)).length;
     return {
+      isPaused: this.#isPaused,
       depth: count('waiting', 'claimed'),
       inFlight: count('claimed'),
       shelved: count('shelved'),
@@ -145,12 +163,62 @@ export class NaiveStore {
     };
   }
 
-  nextDueMs(owner: number): number | undefined {
-    const times = this.#rows.flatMap((row) => {
-      if (row.state === 'waiting') return [row.atMs];
-      return row.state === 'claimed' && row.owner !== owner ? [row.leaseEndsMs] : [];
-    });
-    return times.length === 0 ? undefined : Math.min(...times);
+  pause(key: string | null): boolean {
+    const wasPaused = key === null ? this.#isPaused : this.#pausedKeys.has(key);
+    if (key === null) this.#isPaused = true;
+    else this.#pausedKeys.add(key);
+    return !wasPaused;
+  }
+
+  resume(key: string | null): boolean {
+    if (key !== null) return this.#pausedKeys.delete(key);
+    const wasPaused = this.#isPaused;
+    this.#isPaused = false;
+    return wasPaused;
+  }
+
+  /** Checks what a store says, which need not know the exact time of what is due already, nor leave out what waits of a pause. */
+  checkDue(owner: number, except: ReadonlySet<string>, nowMs: number, said: number | undefined): void {
+    if (this.#isPaused) {
+      expect(said).toBeUndefined();
+      return;
+    }
+    const timesOf = (isMeant: (row: Row) => boolean): number[] =>
+      this.#rows.flatMap((row) => {
+        if (row.state === 'claimed' && row.owner !== owner) return [row.leaseEndsMs];
+        return row.state === 'waiting' && isMeant(row) ? [row.atMs] : [];
+      });
+    const exact = Math.min(...timesOf((row) => this.#isOpen(row, except)));
+    if (exact <= nowMs) {
+      expect(said).toBeLessThanOrEqual(nowMs);
+      return;
+    }
+    const passed = timesOf((row) => this.#isHead(row)).filter((timeMs) => timeMs <= exact);
+    expect([exact, ...passed]).toContain(said ?? Infinity);
+  }
+
+  #isOpen(row: Row, except: ReadonlySet<string>): boolean {
+    const isPassed = except.has(row.key) || this.#pausedKeys.has(row.key);
+    return row.state === 'waiting' && !isPassed && this.#isHead(row);
+  }
+
+  #isHead(row: Row): boolean {
+    return !this.#isOrdered || this.#heads.get(row.key) === row;
+  }
+
+  #enter(row: Row): void {
+    this.#rows.push(row);
+    if (row.state === 'waiting' && !this.#heads.has(row.key)) this.#heads.set(row.key, row);
+  }
+
+  #leave(row: Row): void {
+    if (this.#heads.get(row.key) !== row) return;
+    const behind = this.#rows.filter(
+      ({ key, state }) => key === row.key && (state === 'waiting' || state === 'claimed'),
+    );
+    const [next] = behind.sort((a, b) => a.order - b.order);
+    if (next === undefined) this.#heads.delete(row.key);
+    else this.#heads.set(row.key, next);
   }
 
   #held(owner: number, ref: ClaimRef): Row | undefined {

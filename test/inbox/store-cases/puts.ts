@@ -159,6 +159,8 @@ export function puts(bed: BedOf): void {
         shelvedBytes: 0,
         remembered: 0,
         oldestReceivedAtMs: START - 50,
+        isPaused: false,
+        pausedKeys: [],
       });
       await settle(store, ends.completed(a));
       expect(await store.stats()).toMatchObject({

@@ -28,9 +28,9 @@ export function delivery(id: string, fields: Partial<StoredDelivery> = {}): Stor
   };
 }
 
-export async function opened(bed: StoreBed, nowMs: number = START): Promise<InboxStore> {
+export async function opened(bed: StoreBed, nowMs: number = START, isOrdered?: boolean): Promise<InboxStore> {
   const store = await bed.store();
-  await store.open(nowMs);
+  await store.open(nowMs, isOrdered === undefined ? undefined : { isOrdered });
   return store;
 }
 
@@ -44,12 +44,20 @@ export async function put(
   return await store.put(batch, { limits, nowMs });
 }
 
+/** How a claim is asked for. */
+export interface Asked {
+  readonly nowMs: number;
+  readonly leaseMs: number;
+  readonly maxStranded: number;
+  readonly except: readonly string[];
+}
+
 export async function claim(
   store: InboxStore,
   count: number,
-  { nowMs = START, leaseMs = LEASE, isStrandedAllowed = true } = {},
+  { nowMs = START, leaseMs = LEASE, maxStranded = 1, except = [] }: Partial<Asked> = {},
 ): Promise<readonly ClaimedDelivery[]> {
-  return await store.claim(count, { nowMs, leaseMs, isStrandedAllowed });
+  return await store.claim(count, { nowMs, leaseMs, maxStranded, except: new Set(except) });
 }
 
 /** Claims the only one there is. */
@@ -76,7 +84,11 @@ export const ends = {
     error,
   }),
   dead: (claimed: ClaimRef, error = 'it failed'): Settlement => ({ ...refOf(claimed), as: 'dead', error }),
-  released: (claimed: ClaimRef): Settlement => ({ ...refOf(claimed), as: 'released' }),
+  released: (claimed: ClaimRef, retryAtMs?: number): Settlement => ({
+    ...refOf(claimed),
+    as: 'released',
+    retryAtMs,
+  }),
 };
 
 export async function settle(

@@ -22,7 +22,12 @@ const delivery = {
 };
 const limits = { capacity: 10, maxBytes: 10_000 };
 await store.put([{ delivery, isOverflow: false }], { limits, nowMs: Date.now() });
-const [claimed] = await store.claim(1, { leaseMs: 1000, nowMs: Date.now(), isStrandedAllowed: true });
+const [claimed] = await store.claim(1, {
+  leaseMs: 1000,
+  nowMs: Date.now(),
+  maxStranded: 1,
+  except: new Set(),
+});
 if (claimed === undefined) throw new Error('nothing was stored');
 await store.settle(
   [{ key: claimed.key, id: claimed.id, attempt: claimed.attempt, as: 'completed' }],

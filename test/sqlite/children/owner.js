@@ -34,13 +34,23 @@ const deeds = {
     return stored;
   },
   claim: async (number) => {
-    const claimed = await store.claim(number, { leaseMs: 3_600_000, nowMs: 0, isStrandedAllowed: true });
+    const claimed = await store.claim(number, {
+      leaseMs: 3_600_000,
+      nowMs: 0,
+      maxStranded: 1,
+      except: new Set(),
+    });
     return claimed.map(({ id }) => id);
   },
   work: async () => {
     const done = [];
     for (;;) {
-      const claimed = await store.claim(3, { leaseMs: 3_600_000, nowMs: 0, isStrandedAllowed: true });
+      const claimed = await store.claim(3, {
+        leaseMs: 3_600_000,
+        nowMs: 0,
+        maxStranded: 1,
+        except: new Set(),
+      });
       if (claimed.length === 0) return done;
       const settlements = claimed.map(({ key, id, attempt }) => ({
         key,

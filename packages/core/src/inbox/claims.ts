@@ -7,13 +7,24 @@ export const LEASE_MS = 30_000;
 /** Something is due that cannot be claimed now, as another process holds it back: it is looked at again after this. */
 const LOOK_AGAIN_MS = 1000;
 
+/** What may be claimed now. */
+export interface Room {
+  /** 0 or less while nothing is to be claimed. */
+  readonly count: number;
+  readonly maxStranded: number;
+  /** Keys to pass over. */
+  readonly except: ReadonlySet<string>;
+  /** When it may be more without anything having ended, on the monotonic clock; Infinity for never. */
+  readonly againAtMs: number;
+}
+
 /** What the claiming asks of the workers. */
 export interface Claimants {
-  /** How many could begin now; 0 while nothing is to be claimed. */
-  free(): number;
-  /** Whether none of those that were stranded before runs now. */
-  mayTakeStranded(): boolean;
+  /** @param isIdle - a claim has just found less than there was room for. */
+  room(isIdle: boolean): Room;
   begin(claimed: ClaimedDelivery): void;
+  /** A claim has given so many. Returns whether it is worth asking again although that were less than asked for. */
+  answered(claimed: readonly ClaimedDelivery[], room: Room, isIdle: boolean): boolean;
 }
 
 /** What the claiming works with. */
@@ -56,28 +67,54 @@ export class Claims {
     while (this.#isWanted) {
       this.#isWanted = false;
       await this.#parts.health.rest();
-      await this.#claim();
+      try {
+        await this.#fill();
+      } catch (error) {
+        this.#parts.health.failed('claim', error);
+        this.#isWanted = this.#claimants.room(false).count > 0;
+      }
     }
     this.#running = undefined;
   }
 
-  async #claim(): Promise<void> {
-    const { store, health, now, wallMs } = this.#parts;
-    const count = this.#claimants.free();
-    if (count <= 0) return;
-    const isStrandedAllowed = this.#claimants.mayTakeStranded();
-    try {
-      const claimed = await store.claim(count, { leaseMs: LEASE_MS, nowMs: wallMs(), isStrandedAllowed });
+  /** Claims until there is no room, or nothing that is due. */
+  async #fill(): Promise<void> {
+    const { store, health, wallMs } = this.#parts;
+    let isIdle = false;
+    for (;;) {
+      const room = this.#claimants.room(isIdle);
+      const { count, maxStranded, except, againAtMs } = room;
+      if (count <= 0) {
+        this.#lookAgain(againAtMs);
+        return;
+      }
+      const nowMs = wallMs();
+      const claimed = await store.claim(count, { leaseMs: LEASE_MS, nowMs, maxStranded, except });
       for (const one of claimed) this.#claimants.begin(one);
-      // A store may give fewer than there are: of the stranded, one at a time.
-      const dueMs = claimed.length < count ? await store.nextDueMs() : undefined;
+      const isWorthIt = this.#claimants.answered(claimed, room, isIdle);
+      if (claimed.length === count) {
+        health.worked();
+        continue;
+      }
+      isIdle = true;
+      if (isWorthIt) continue;
+      // A store may give fewer than there are: of the stranded, so many at a time.
+      const dueMs = await store.nextDueMs(except);
       health.worked();
-      if (dueMs === undefined) return;
-      const inMs = dueMs - wallMs();
-      this.#wake.set(now() + (inMs > 0 ? inMs : LOOK_AGAIN_MS));
-    } catch (error) {
-      health.failed('claim', error);
-      this.#isWanted = this.#claimants.free() > 0;
+      this.#lookAgain(Math.min(againAtMs, this.#atMs(dueMs)));
+      return;
     }
+  }
+
+  /** A time of the wall clock on the monotonic one. */
+  #atMs(dueMs: number | undefined): number {
+    if (dueMs === undefined) return Infinity;
+    const { now, wallMs } = this.#parts;
+    const inMs = dueMs - wallMs();
+    return now() + (inMs > 0 ? inMs : LOOK_AGAIN_MS);
+  }
+
+  #lookAgain(atMs: number): void {
+    if (atMs < Infinity) this.#wake.set(atMs);
   }
 }

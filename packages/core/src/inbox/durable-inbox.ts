@@ -23,6 +23,7 @@ import type {
 } from './inbox.ts';
 import { Level } from './level.ts';
 import { Pace } from './pace.ts';
+import { Pauses } from './pauses.ts';
 import { MAX_DOOR_DELAY_MS, StoreHealth } from './store-health.ts';
 import { Upkeep } from './upkeep.ts';
 import { wallTime } from './wall-time.ts';
@@ -52,6 +53,8 @@ export class DurableInbox implements Inbox {
   readonly #door: InboxDoor;
   readonly #workers: Workers;
   readonly #upkeep: Upkeep;
+  readonly #pauses: Pauses;
+  readonly #isOrdered: boolean;
   #opening: Promise<void> = Promise.resolve();
   #stats: StoreStats | undefined;
   #closed: Promise<InboxCloseReport> | undefined;
@@ -61,6 +64,7 @@ export class DurableInbox implements Inbox {
     const { store } = options;
     this.#settings = settings;
     this.#store = store;
+    this.#isOrdered = fixtures.isOrdered;
     const now = (this.#now = monotonic(fixtures.clock));
     const wallMs = (this.#wallMs = wallTime(fixtures.wallClock, now));
     const report = (this.#report = new InboxReport(now));
@@ -112,6 +116,14 @@ export class DurableInbox implements Inbox {
         this.#workers.claims.look();
       },
     });
+    this.#pauses = new Pauses({
+      ...common,
+      paused: (key) => {
+        this.#workers.giveBackWaiting(key);
+      },
+      // The workers look for what is due after it.
+      changed: () => this.#upkeep.run(),
+    });
     this.deadLetters = deadLetters({ store, report, wallMs, restored: this.#restore });
     this.#measure();
     this.#open();
@@ -125,6 +137,7 @@ export class DurableInbox implements Inbox {
     this.#measure();
     this.#refuser.advance(this.#now());
     const { depth, bytes, keys, effectiveCapacity, highWater, lowWater } = this.#level;
+    const { failingSinceMs, failingKeys } = this.#workers.downstream;
     const oldest = depth === 0 ? undefined : this.#stats?.oldestReceivedAtMs;
     return {
       state: this.#state(),
@@ -142,6 +155,10 @@ export class DurableInbox implements Inbox {
       oldestAgeMs: oldest === undefined ? 0 : Math.max(0, this.#wallMs() - oldest),
       booked: this.#refuser.retryAfter.booked,
       keys,
+      outageMs: failingSinceMs === undefined ? null : this.#now() - failingSinceMs,
+      failingKeys,
+      isPaused: this.#stats?.isPaused ?? false,
+      pausedKeys: this.#stats?.pausedKeys ?? [],
       totals: this.#report.read(),
     };
   }
@@ -155,6 +172,14 @@ export class DurableInbox implements Inbox {
     this.#workers.claims.look();
     const options = Object.keys(changes).filter((name) => changes[name as keyof InboxTunable] !== undefined);
     this.#report.emit({ type: 'updated', options });
+  }
+
+  pause(key?: string): Promise<void> {
+    return this.#pauses.pause(key);
+  }
+
+  resume(key?: string): Promise<void> {
+    return this.#pauses.resume(key);
   }
 
   subscribe(listener: InboxListener): () => void {
@@ -207,7 +232,7 @@ export class DurableInbox implements Inbox {
 
   /** What the store throws at once is thrown to whoever made the inbox; what it rejects with is tried again. */
   #open(): void {
-    const opened = this.#store.open(this.#wallMs());
+    const opened = this.#store.open(this.#wallMs(), { isOrdered: this.#isOrdered });
     if (opened instanceof Promise) this.#opening = this.#openLater(opened);
     else this.#begin(opened);
   }
@@ -226,7 +251,7 @@ export class DurableInbox implements Inbox {
   }
 
   async #openAgain(): Promise<OpenedStore> {
-    return await this.#store.open(this.#wallMs());
+    return await this.#store.open(this.#wallMs(), { isOrdered: this.#isOrdered });
   }
 
   #begin(opened: OpenedStore): void {

@@ -38,7 +38,10 @@ export type InboxEvent = { readonly at: number } & (
       readonly attempt: number;
       readonly tookMs: number;
     }
-  /** An attempt has failed, and there will be another one. */
+  /**
+   * An attempt has failed, and there will be another one. `isCounted`: whether it has used one of the delivery's attempts;
+   * in an outage it has not.
+   */
   | {
       readonly type: 'failed';
       readonly key: string;
@@ -46,6 +49,7 @@ export type InboxEvent = { readonly at: number } & (
       readonly attempt: number;
       readonly error: string;
       readonly retryInMs: number;
+      readonly isCounted: boolean;
     }
   /** The last attempt has failed: the delivery is on the shelf. */
   | {
@@ -59,9 +63,24 @@ export type InboxEvent = { readonly at: number } & (
   | { readonly type: 'overdue'; readonly key: string; readonly id: string; readonly attempt: number }
   /** A claim was taken over by another process while the handler ran: what it did may be done twice. */
   | { readonly type: 'lost'; readonly key: string; readonly id: string; readonly attempt: number }
-  /** Given back unfinished, when the inbox closed. */
+  /** Given back without an attempt: the inbox closed, or it was paused, or an outage began, before its start. */
   | { readonly type: 'released'; readonly key: string; readonly id: string; readonly attempt: number }
   | { readonly type: 'redriven' | 'purged'; readonly count: number }
+  /**
+   * Handlers fail in a row, of this key, or with null of many keys. One attempt is made now and then, and none counts;
+   * `error` is what the last one failed with. Reported again with `isCounting` when that has lasted for 72 hours: from then
+   * on attempts count.
+   */
+  | {
+      readonly type: 'outage';
+      readonly key: string | null;
+      readonly error: string;
+      readonly isCounting: boolean;
+    }
+  /** An attempt has succeeded after an outage: the others follow, more and more of them. */
+  | { readonly type: 'restored'; readonly key: string | null }
+  /** Nothing more of this key, or with null nothing at all, is begun; and the end of that. */
+  | { readonly type: 'paused' | 'resumed'; readonly key: string | null }
   /** A call of the store has failed. Deliveries are refused, and workers wait, until it works again. */
   | { readonly type: 'store-failed'; readonly call: string; readonly error: string }
   | { readonly type: 'store-recovered' }

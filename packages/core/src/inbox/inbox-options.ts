@@ -3,6 +3,7 @@ import type { SenderProfile } from '../sender-profile.ts';
 import type { Signal } from '../abort.ts';
 import type { InboxDelivery, RawDelivery } from './inbox-delivery.ts';
 import type { InboxStore } from './inbox-store.ts';
+import type { RetryAfter, Unrecoverable } from './retry-errors.ts';
 
 /** What a handler is told beside the delivery. */
 export interface ProcessContext {
@@ -22,19 +23,22 @@ export interface HandshakeReply {
 
 /** How a failed delivery is tried again. */
 export interface RetryOptions {
-  /** Attempts in all, the first one counted. Integer ≥ 1, default 8. After the last one it goes to the shelf. */
+  /**
+   * Attempts in all, the first one counted. Integer ≥ 1, default 21, which takes about 71 hours with the default delays.
+   * After the last one it goes to the shelf. Attempts that fail in an outage do not count.
+   */
   attempts?: number | undefined;
-  /** The longest delay before the second attempt, in milliseconds, from 0 to 86,400,000. Default 1,000. */
+  /** The longest delay before the second attempt, in milliseconds, from 0 to 86,400,000. Default 5,000. */
   firstDelayMs?: number | undefined;
   /**
-   * The longest delay before any attempt, in milliseconds, from `firstDelayMs` to 86,400,000. Default 3,600,000. The
-   * longest delay doubles from attempt to attempt up to this; the delay itself is anything up to it, by chance.
+   * The longest delay before any attempt, in milliseconds, from `firstDelayMs` to 604,800,000. Default 43,200,000: twelve
+   * hours. The longest delay doubles from attempt to attempt up to this; the delay itself is by chance, half of it or more.
    */
   maxDelayMs?: number | undefined;
 }
 
 /** What can be changed while an inbox runs. Those of an intake mean here what they mean there, but for these. */
-export interface InboxTunable extends Omit<Tunable, 'overflow' | 'maxConcurrencyPerKey'> {
+export interface InboxTunable extends Omit<Tunable, 'overflow'> {
   /** How many deliveries may be stored and unfinished. Integer ≥ 1, default 100,000. */
   capacity?: number | undefined;
   /**
@@ -47,6 +51,12 @@ export interface InboxTunable extends Omit<Tunable, 'overflow' | 'maxConcurrency
    * until the shelf holds `capacity` or `maxBytes` as well. Default `refuse`.
    */
   overflow?: 'refuse' | 'dead-letter' | undefined;
+  /**
+   * How many deliveries of one key may be in hand in this process: claimed, and either handled or about to be. Integer ≥ 1,
+   * or a fraction of `concurrency`, above 0 and below 1, rounded down and at least one. Default none. Others are claimed
+   * in its place.
+   */
+  maxConcurrencyPerKey?: number | undefined;
   /** How a failed delivery is tried again. At an update, fields that are absent stay. */
   retry?: RetryOptions | undefined;
   /** The largest body that is read, in bytes; a larger one gets 413. Integer ≥ 1, default 1,048,576. */
@@ -66,7 +76,8 @@ export interface InboxOptions extends InboxTunable, Pick<IntakeOptions, 'pressur
   store: InboxStore;
   /**
    * Does the work. A delivery is completed when it returns, or when its promise resolves, and is tried again when it
-   * throws or rejects. It may be called more than once for one delivery, also for one that it has finished.
+   * throws or rejects: after the delay of `retry`, or of a {@link RetryAfter}; an {@link Unrecoverable} puts it on the
+   * shelf immediately. It may be called more than once for one delivery, also for one that it has finished.
    */
   process: (delivery: InboxDelivery, context: ProcessContext) => unknown;
   /**
@@ -99,6 +110,12 @@ export interface InboxOptions extends InboxTunable, Pick<IntakeOptions, 'pressur
     | undefined;
   /** Told of each delivery that goes to the shelf because its last attempt has failed, and with what. */
   onDead?: ((delivery: InboxDelivery, error: string) => unknown) | undefined;
+  /**
+   * Strictly first in, first out within a key: one delivery of a key is in hand at a time, by all processes on the store
+   * together, and one that fails holds back those behind it until it is completed or on the shelf. Keys are independent of
+   * each other. Default false. All processes on one store must have the same: the last one to start decides.
+   */
+  ordered?: boolean | undefined;
   /** Profiles of senders, looked at before the built-in ones. Default none. */
   senders?: readonly SenderProfile[] | undefined;
   /** Decide and report, but let in whatever the store has place for. Default false. */

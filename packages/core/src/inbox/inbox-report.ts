@@ -22,6 +22,7 @@ export class InboxReport {
     overdue: 0,
     dead: 0,
     lost: 0,
+    outages: 0,
     storeFailures: 0,
   };
   readonly #now: () => number;

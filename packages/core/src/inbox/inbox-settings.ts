@@ -1,5 +1,5 @@
 import { checkInteger, checkNumber, checkOneOf, DAY_MS, isRecord } from '../checks.ts';
-import { BackpressureError, invalid } from '../errors.ts';
+import { invalid } from '../errors.ts';
 import { checkNames, checkObject } from '../names.ts';
 import {
   resolveOptions,
@@ -28,13 +28,16 @@ export interface InboxSettings {
 export interface InboxFixtures extends Omit<Fixtures, 'dryRun'> {
   readonly dryRun: boolean;
   readonly wallClock: () => number;
+  readonly isOrdered: boolean;
 }
 
 const YEAR_MS = 31_536_000_000;
+const WEEK_MS = 604_800_000;
 const DEFAULT_CAPACITY = 100_000;
 const DEFAULTS: Omit<InboxSettings, 'intake' | 'longestWaitMs'> = {
   overflow: 'refuse',
-  retry: { attempts: 8, firstDelayMs: 1000, maxDelayMs: 3_600_000 },
+  // 5 s, 10 s, 20 s and so on up to 12 h: 71 h by and large, and 47 h at the least. A weekend must not use them up.
+  retry: { attempts: 21, firstDelayMs: 5000, maxDelayMs: 43_200_000 },
   maxBodyBytes: 1024 * 1024,
   maxBytes: 1024 * 1024 * 1024,
   retentionMs: 604_800_000,
@@ -43,7 +46,18 @@ const RETRY = Object.keys(DEFAULTS.retry);
 const OWN_TUNABLE = Object.keys(DEFAULTS);
 const OWN = [
   ...OWN_TUNABLE,
-  ...['store', 'process', 'verify', 'id', 'keyGenerator', 'handshake', 'onDead', 'senders', 'wallClock'],
+  ...[
+    'store',
+    'process',
+    'verify',
+    'id',
+    'keyGenerator',
+    'handshake',
+    'onDead',
+    'senders',
+    'wallClock',
+    'ordered',
+  ],
 ];
 const CALLBACKS = ['id', 'keyGenerator', 'handshake', 'onDead'] as const;
 const STORE_CALLS: readonly (keyof InboxStore)[] = [
@@ -59,6 +73,8 @@ const STORE_CALLS: readonly (keyof InboxStore)[] = [
   'purge',
   'forget',
   'hasten',
+  'pause',
+  'resume',
   'depthByKey',
   'stats',
   'close',
@@ -74,8 +90,8 @@ export function resolveInboxOptions(options: InboxOptions): {
   fixtures: InboxFixtures;
 } {
   checkObject(options, 'options');
-  checkOfInbox(options);
   const { store, process, verify, id, keyGenerator, handshake, onDead, wallClock = Date.now } = options;
+  const { ordered: isOrdered = false } = options;
   const others = without(options, OWN);
   const { overflow, retry, maxBodyBytes, maxBytes, retentionMs } = options;
   checkStore(store);
@@ -92,11 +108,12 @@ export function resolveInboxOptions(options: InboxOptions): {
     }
   }
   if (typeof wallClock !== 'function') throw invalid('ERR_WBP_CLOCK', 'wallClock', 'a function', wallClock);
+  if (typeof isOrdered !== 'boolean') throw invalid('ERR_WBP_ORDERED', 'ordered', 'a boolean', isOrdered);
   const { capacity = DEFAULT_CAPACITY, maxWaitMs } = options;
   const { dryRun, isPressed, clock, random, ...intake } = resolveOptions({ ...others, capacity }, OWN);
   const own = { overflow, retry, maxBodyBytes, maxBytes, retentionMs };
   const settings = settle({ ...DEFAULTS, intake, longestWaitMs: maxWaitMs ?? Infinity }, own);
-  return { settings, fixtures: { dryRun, isPressed, clock, random, wallClock } };
+  return { settings, fixtures: { dryRun, isPressed, clock, random, wallClock, isOrdered } };
 }
 
 /**
@@ -106,7 +123,6 @@ export function resolveInboxOptions(options: InboxOptions): {
  */
 export function updateInboxSettings(current: InboxSettings, changes: InboxTunable): InboxSettings {
   checkObject(changes, 'update');
-  checkOfInbox(changes);
   const { overflow, retry, maxBodyBytes, maxBytes, retentionMs, maxWaitMs } = changes;
   const intake = updateSettings(current.intake, without(changes, OWN_TUNABLE), OWN_TUNABLE);
   const longestWaitMs = maxWaitMs ?? current.longestWaitMs;
@@ -114,15 +130,6 @@ export function updateInboxSettings(current: InboxSettings, changes: InboxTunabl
     { ...current, intake, longestWaitMs },
     { overflow, retry, maxBodyBytes, maxBytes, retentionMs },
   );
-}
-
-/**
- * Of the intake's options one is none of an inbox: an inbox claims only as much from its store as there are workers, and
- * deliveries that waited for the workers of their key would keep the claims of others from being made.
- */
-function checkOfInbox(given: object): void {
-  if (!('maxConcurrencyPerKey' in given) || given.maxConcurrencyPerKey === undefined) return;
-  throw new BackpressureError('ERR_WBP_UNKNOWN_OPTION', 'An inbox has no option "maxConcurrencyPerKey".');
 }
 
 /** Absent is `undefined` and nothing else: `null` is a mistake, and is reported as one. */
@@ -145,7 +152,7 @@ function settle(base: InboxSettings, given: Own): InboxSettings {
   const { attempts, firstDelayMs, maxDelayMs } = settings.retry;
   checkInteger('ERR_WBP_RETRY', 'retry.attempts', attempts, 1);
   checkNumber('ERR_WBP_RETRY', 'retry.firstDelayMs', firstDelayMs, 0, DAY_MS, 'milliseconds');
-  checkNumber('ERR_WBP_RETRY', 'retry.maxDelayMs', maxDelayMs, firstDelayMs, DAY_MS, 'milliseconds');
+  checkNumber('ERR_WBP_RETRY', 'retry.maxDelayMs', maxDelayMs, firstDelayMs, WEEK_MS, 'milliseconds');
   checkInteger('ERR_WBP_MAX_BODY', 'maxBodyBytes', settings.maxBodyBytes, 1);
   checkInteger('ERR_WBP_MAX_BYTES', 'maxBytes', settings.maxBytes, 1);
   checkNumber('ERR_WBP_RETENTION', 'retentionMs', settings.retentionMs, 0, YEAR_MS, 'milliseconds');

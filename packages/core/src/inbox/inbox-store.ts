@@ -79,8 +79,10 @@ export type Settlement = ClaimRef &
       }
     | { /** Onto the shelf, with `attempt` as its attempts. */ readonly as: 'dead'; readonly error: string }
     | {
-        /** Given back, due at once, its attempt and its strandings as before the claim. */
+        /** Given back, its attempt and its strandings as before the claim. */
         readonly as: 'released';
+        /** When it is due again. Left out: immediately. */
+        readonly retryAtMs?: number | undefined;
       }
   );
 
@@ -119,6 +121,21 @@ export interface StoreStats {
   readonly remembered: number;
   /** When the oldest unfinished one was received, in ms since 1970; undefined when there is none. */
   readonly oldestReceivedAtMs: number | undefined;
+  /** Whether everything is paused. */
+  readonly isPaused: boolean;
+  /** Keys that are paused, in any order. */
+  readonly pausedKeys: readonly string[];
+}
+
+/** How many are claimed, and which. */
+export interface ClaimOptions {
+  /** How long the claims last when they are not renewed, in milliseconds. */
+  readonly leaseMs: number;
+  readonly nowMs: number;
+  /** So many of those with a stranding at the most; 0 for none. */
+  readonly maxStranded: number;
+  /** Keys to pass over. A few thousand at the most. */
+  readonly except: ReadonlySet<string>;
 }
 
 /** What is found at the start. */
@@ -144,8 +161,14 @@ export interface InboxStore {
   /**
    * Makes the store ready, migrates it, and takes back what dead owners have left. Called once, first. What has never
    * been tried is due from then on, whatever the clock said when it was stored.
+   *
+   * With `isOrdered` only the head of each key can be claimed: the delivery of the key that was stored first, until it is
+   * completed or on the shelf. Then the next one is the head, and is due immediately if it has never been tried. What is
+   * redriven stands in the order in which it was first stored, behind the head. The order is a property of what is stored,
+   * so it binds every owner from then on; an `open` with the other value converts what is there. Left out, it stays as it is,
+   * and what is new has no order.
    */
-  open(nowMs: number): Awaitable<OpenedStore>;
+  open(nowMs: number, options?: { readonly isOrdered: boolean }): Awaitable<OpenedStore>;
   /** Stores a batch, all that is not `duplicate` or `full`, or, on an error, none. One result for each, in order. */
   put(
     batch: readonly Put[],
@@ -153,14 +176,14 @@ export interface InboxStore {
   ): Awaitable<readonly PutResult[]>;
   /**
    * Claims up to `count` that are due, or whose claim was stranded: the keys in turn, from one call to the next, and
-   * of a key the earliest due first, of those due at the same time the one put first. Of those with a stranding, one
-   * at most, and with `isStrandedAllowed` false none: whatever killed the process must not be run beside others that
-   * were there.
+   * of a key the earliest due first, of those due at the same time the one put first. Nothing of keys in `except`, and
+   * nothing that is paused.
+   *
+   * Of those with a stranding, `maxStranded` at the most: whatever killed the process must not be run beside all others
+   * that were there. First those that were stranded once; when there are none, a single one of those that were stranded
+   * more often.
    */
-  claim(
-    count: number,
-    options: { readonly leaseMs: number; readonly nowMs: number; readonly isStrandedAllowed: boolean },
-  ): Awaitable<readonly ClaimedDelivery[]>;
+  claim(count: number, options: ClaimOptions): Awaitable<readonly ClaimedDelivery[]>;
   /** Prolongs claims up to `nowMs + leaseMs`. Whether each is still held, in order. */
   renew(
     claims: readonly ClaimRef[],
@@ -170,9 +193,10 @@ export interface InboxStore {
   settle(settlements: readonly Settlement[], nowMs: number): Awaitable<readonly boolean[]>;
   /**
    * When something can be claimed next, in ms since 1970: the earliest due time, or end of a lease that is not the
-   * own one's; in the past when something can be claimed now. Undefined when nothing waits.
+   * own one's; in the past when something can be claimed now. Undefined when nothing waits. What is paused is passed over,
+   * and what is due of the keys in `except`; of what is not due yet, it may be passed over.
    */
-  nextDueMs(): Awaitable<number | undefined>;
+  nextDueMs(except?: ReadonlySet<string>): Awaitable<number | undefined>;
   /** The shelf, the oldest first; of those shelved at the same time in any order, but always the same. */
   listShelved(
     options: ShelfScope & { readonly limit: number; readonly offset: number },
@@ -207,6 +231,15 @@ export interface InboxStore {
     readonly nowMs: number;
     readonly limit: number;
   }): Awaitable<number>;
+  /**
+   * Makes every owner pass over what is stored of this key, or with null over everything, until it is resumed, also after
+   * the next `open`. What is claimed stays claimed. A key, and everything, are paused independently of each other.
+   *
+   * @returns whether it was not paused before.
+   */
+  pause(key: string | null): Awaitable<boolean>;
+  /** Ends a pause. Whether there was one. */
+  resume(key: string | null): Awaitable<boolean>;
   /** The part of the depth that each key has. It may take its time: it is asked when somebody else has used the store. */
   depthByKey(): Awaitable<ReadonlyMap<string, number>>;
   /** Cheap, whatever is stored: it is asked every few seconds. */

@@ -60,6 +60,8 @@ export interface InboxTotals {
   readonly dead: number;
   /** Claims that another process took over while their handlers ran. */
   readonly lost: number;
+  /** Outages that began: of a key, or of everything. */
+  readonly outages: number;
   readonly storeFailures: number;
 }
 
@@ -91,6 +93,14 @@ export interface InboxSnapshot {
   readonly booked: number;
   /** Keys that have something stored and unfinished. */
   readonly keys: number;
+  /** For how long handlers of many keys have failed in a row, in milliseconds; null while there is no such outage. */
+  readonly outageMs: number | null;
+  /** Keys whose handlers fail in a row, while those of others may succeed. */
+  readonly failingKeys: number;
+  /** Whether everything is paused, as of the last few seconds. */
+  readonly isPaused: boolean;
+  /** Keys that are paused, as of the last few seconds. */
+  readonly pausedKeys: readonly string[];
   readonly totals: InboxTotals;
 }
 
@@ -154,6 +164,25 @@ export interface Inbox {
    * @throws BackpressureError with the code of the first option that is wrong.
    */
   update(options: InboxTunable): void;
+  /**
+   * Stops to begin attempts of this key, or without a key of everything: deliveries are acknowledged and stored as before,
+   * and handlers that run may finish. It holds until `resume`, over restarts, and for every process on the same store,
+   * which obeys at its next claim. A key and everything are paused independently: what is paused in both ways needs both
+   * to be resumed.
+   *
+   * Resolves when it is stored, also when it was paused before. Rejects with what the store throws.
+   *
+   * @param key - any string; at most 1,000 keys can be paused.
+   * @throws BackpressureError `ERR_WBP_PAUSE` when it is no string, or when 1,000 other keys are paused. It rejects.
+   */
+  pause(key?: string): Promise<void>;
+  /**
+   * Ends a pause: of this key, or without a key that of everything, which leaves keys paused that were paused by name.
+   * Another process on the same store notices within 5 s.
+   *
+   * @throws BackpressureError `ERR_WBP_PAUSE` when the key is no string. It rejects.
+   */
+  resume(key?: string): Promise<void>;
   /** Calls the listener at each event, in order, at once. Returns the function that ends it. */
   subscribe(listener: InboxListener): () => void;
   /**

@@ -1,7 +1,7 @@
-import { MinHeap, type Heaped } from '../min-heap.ts';
 import {
   storedBytes,
   type ClaimedDelivery,
+  type ClaimOptions,
   type ClaimRef,
   type DeliveryRef,
   type Put,
@@ -11,17 +11,13 @@ import {
   type StoreLimits,
   type StoreStats,
 } from './inbox-store.ts';
+import { MemoryLines, type Lined } from './memory-lines.ts';
 import { MemoryShelf, type Selection, type Shelved } from './memory-shelf.ts';
 
 /** An unfinished delivery. */
-interface Entry extends Heaped {
+interface Entry extends Lined {
   readonly delivery: StoredDelivery;
   readonly bytes: number;
-  /** In which it was put. */
-  readonly order: number;
-  attempts: number;
-  strandings: number;
-  dueMs: number;
   owner: object | null;
   leaseEndsMs: number;
 }
@@ -33,18 +29,19 @@ export class MemoryBank {
   readonly #known = new Map<string, Map<string, Entry | Shelved | 'completed'>>();
   /** Ids that were completed, in the order of their completion. */
   readonly #completed = new Set<{ readonly ref: DeliveryRef; readonly atMs: number }>();
-  /** Due, without strandings: the keys in turn. */
-  readonly #ready = new Map<string, MinHeap<Entry>>();
-  readonly #stranded = new MinHeap<Entry>(isBefore);
-  readonly #delayed = new MinHeap<Entry>(isBefore);
+  readonly #lines = new MemoryLines<Entry>();
   readonly #claimed = new Set<Entry>();
   readonly #unfinished = new Set<Entry>();
   #bytes = 0;
   #puts = 0;
 
-  open(nowMs: number): StoreStats {
+  open(nowMs: number, isOrdered: boolean | undefined): StoreStats {
     const early = [...this.#unfinished].filter((entry) => entry.attempts === 0 && entry.owner === null);
     for (const entry of early) entry.dueMs = Math.min(entry.dueMs, nowMs);
+    if (isOrdered !== undefined) {
+      const unclaimed = [...this.#unfinished].filter(({ owner }) => owner === null);
+      this.#lines.setOrdered(isOrdered, unclaimed, this.#claimed, nowMs);
+    }
     return this.stats();
   }
 
@@ -65,50 +62,30 @@ export class MemoryBank {
     if (isOverflow) {
       this.#remember(
         delivery,
-        this.shelf.add({ delivery, bytes, attempts: 0, reason: 'overflow', error: '', shelvedAtMs: nowMs }),
+        this.shelf.add({
+          ...{ delivery, bytes, order: this.#nextOrder(), attempts: 0 },
+          ...{ reason: 'overflow', error: '', shelvedAtMs: nowMs },
+        }),
       );
     } else {
-      this.#add(delivery, bytes, nowMs);
+      this.#add(delivery, bytes, this.#nextOrder(), nowMs);
     }
     return 'stored';
   }
 
-  claim(
-    count: number,
-    owner: object,
-    options: { readonly leaseMs: number; readonly nowMs: number; readonly isStrandedAllowed: boolean },
-  ): ClaimedDelivery[] {
-    const { leaseMs, nowMs, isStrandedAllowed } = options;
+  claim(count: number, owner: object, options: ClaimOptions): ClaimedDelivery[] {
+    const { leaseMs, nowMs } = options;
+    if (this.#lines.isPaused) return [];
     this.#takeBack(owner, nowMs);
-    for (let top = this.#delayed.top; top !== undefined && top.dueMs <= nowMs; top = this.#delayed.top) {
-      this.#delayed.pop();
-      this.#line(top);
-    }
-    const claims: ClaimedDelivery[] = [];
-    const take = (entry: Entry | undefined): void => {
-      if (entry === undefined) return;
+    return this.#lines.take(count, options).map((entry) => {
       entry.attempts += 1;
       entry.owner = owner;
       entry.leaseEndsMs = nowMs + leaseMs;
       this.#claimed.add(entry);
       // As a store that reads them anew: what a handler writes into its bytes must not reach the next attempt.
       const rawBody = new Uint8Array(entry.delivery.rawBody);
-      claims.push({
-        ...entry.delivery,
-        rawBody,
-        attempt: entry.attempts,
-        strandings: entry.strandings,
-      });
-    };
-    if (isStrandedAllowed && count > 0) take(this.#stranded.pop());
-    for (const [key, entries] of this.#ready) {
-      if (claims.length >= count) break;
-      take(entries.pop());
-      // To the end of the turn; the loop comes by again there.
-      this.#ready.delete(key);
-      if (entries.size > 0) this.#ready.set(key, entries);
-    }
-    return claims;
+      return { ...entry.delivery, rawBody, attempt: entry.attempts, strandings: entry.strandings };
+    });
   }
 
   /** The claim as this owner still holds it. */
@@ -125,43 +102,51 @@ export class MemoryBank {
     switch (settlement.as) {
       case 'failed':
         entry.dueMs = settlement.retryAtMs;
-        this.#delayed.push(entry);
+        this.#lines.delay(entry);
         break;
       case 'released':
         entry.attempts -= 1;
-        entry.dueMs = Math.min(entry.dueMs, nowMs);
-        this.#line(entry);
+        entry.dueMs = settlement.retryAtMs ?? Math.min(entry.dueMs, nowMs);
+        if (settlement.retryAtMs === undefined) this.#lines.toFront(entry);
+        else this.#lines.delay(entry);
         break;
       case 'dead': {
-        this.#drop(entry);
-        const { attempts } = entry;
+        this.#drop(entry, nowMs);
+        const { attempts, order } = entry;
         const { error } = settlement;
         this.#remember(
           delivery,
-          this.shelf.add({ delivery, bytes, attempts, reason: 'dead', error, shelvedAtMs: nowMs }),
+          this.shelf.add({ delivery, bytes, order, attempts, reason: 'dead', error, shelvedAtMs: nowMs }),
         );
         break;
       }
       case 'completed':
-        this.#drop(entry);
+        this.#drop(entry, nowMs);
         if (delivery.isIdGenerated) break;
         this.#remember(delivery, 'completed');
         this.#completed.add({ ref: { key: delivery.key, id: delivery.id }, atMs: nowMs });
     }
   }
 
-  nextDueMs(owner: object): number | undefined {
-    let next = Math.min(this.#delayed.top?.dueMs ?? Infinity, this.#stranded.top?.dueMs ?? Infinity);
-    for (const entries of this.#ready.values()) next = Math.min(next, entries.top?.dueMs ?? Infinity);
-    for (const entry of this.#claimed) {
+  nextDueMs(owner: object, except: ReadonlySet<string>): number | undefined {
+    let next = this.#lines.nextDueMs(except);
+    for (const entry of this.#lines.isPaused ? [] : this.#claimed) {
       if (entry.owner !== owner) next = Math.min(next, entry.leaseEndsMs);
     }
     return next === Infinity ? undefined : next;
   }
 
+  pause(key: string | null): boolean {
+    return this.#lines.pause(key);
+  }
+
+  resume(key: string | null): boolean {
+    return this.#lines.resume(key);
+  }
+
   redrive(which: Selection, nowMs: number): DeliveryRef[] {
-    return this.shelf.take(which).map(({ delivery, bytes }) => {
-      this.#add(delivery, bytes, nowMs);
+    return this.shelf.take(which).map(({ delivery, bytes, order }) => {
+      this.#add(delivery, bytes, this.#lines.isOrdered ? order : this.#nextOrder(), nowMs);
       return { key: delivery.key, id: delivery.id };
     });
   }
@@ -186,12 +171,7 @@ export class MemoryBank {
   hasten({ afterMs, nowMs, limit }: { afterMs: number; nowMs: number; limit: number }): number {
     const isLate = ({ owner, dueMs }: Entry): boolean => owner === null && dueMs > afterMs;
     if (![...this.#unfinished].some(isLate)) return 0;
-    const waiting: Entry[] = [];
-    for (let top = this.#delayed.pop(); top !== undefined; top = this.#delayed.pop()) waiting.push(top);
-    const late = waiting.filter(isLate).slice(0, limit);
-    for (const entry of late) entry.dueMs = nowMs;
-    for (const entry of waiting) this.#delayed.push(entry);
-    return late.length;
+    return this.#lines.hasten({ afterMs, nowMs, limit });
   }
 
   releaseAll(owner: object, nowMs: number): void {
@@ -214,6 +194,8 @@ export class MemoryBank {
       shelvedBytes: this.shelf.bytes,
       remembered: this.#completed.size,
       oldestReceivedAtMs: oldest,
+      isPaused: this.#lines.isPaused,
+      pausedKeys: [...this.#lines.pausedKeys],
     };
   }
 
@@ -224,16 +206,21 @@ export class MemoryBank {
       this.#claimed.delete(entry);
       entry.owner = null;
       entry.strandings += 1;
-      this.#line(entry);
+      this.#lines.toFront(entry);
     }
   }
 
-  #add(delivery: StoredDelivery, bytes: number, nowMs: number): void {
+  #nextOrder(): number {
     this.#puts += 1;
+    return this.#puts;
+  }
+
+  #add(delivery: StoredDelivery, bytes: number, order: number, nowMs: number): void {
     const entry: Entry = {
       delivery,
       bytes,
-      order: this.#puts,
+      key: delivery.key,
+      order,
       attempts: 0,
       strandings: 0,
       dueMs: nowMs,
@@ -244,28 +231,14 @@ export class MemoryBank {
     this.#remember(delivery, entry);
     this.#unfinished.add(entry);
     this.#bytes += bytes;
-    this.#delayed.push(entry);
+    this.#lines.add(entry);
   }
 
-  #drop(entry: Entry): void {
+  #drop(entry: Entry, nowMs: number): void {
+    this.#lines.leave(entry, nowMs);
     this.#unfinished.delete(entry);
     this.#bytes -= entry.bytes;
     this.#forget(entry.delivery);
-  }
-
-  /** Into the line of what is due. */
-  #line(entry: Entry): void {
-    if (entry.strandings > 0) {
-      this.#stranded.push(entry);
-      return;
-    }
-    const { key } = entry.delivery;
-    let entries = this.#ready.get(key);
-    if (entries === undefined) {
-      entries = new MinHeap(isBefore);
-      this.#ready.set(key, entries);
-    }
-    entries.push(entry);
   }
 
   #remember({ key, id }: DeliveryRef, what: Entry | Shelved | 'completed'): void {
@@ -282,8 +255,4 @@ export class MemoryBank {
     byId?.delete(id);
     if (byId?.size === 0) this.#known.delete(key);
   }
-}
-
-function isBefore(a: Entry, b: Entry): boolean {
-  return a.dueMs < b.dueMs || (a.dueMs === b.dueMs && a.order < b.order);
 }

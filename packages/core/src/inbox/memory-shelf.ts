@@ -4,6 +4,8 @@ import type { ListedDelivery, ShelvedDelivery, StoredDelivery } from './inbox-st
 export interface Shelved {
   readonly delivery: StoredDelivery;
   readonly bytes: number;
+  /** In which it was put, for the order of its key. */
+  readonly order: number;
   readonly attempts: number;
   readonly reason: ShelvedDelivery['reason'];
   readonly error: string;

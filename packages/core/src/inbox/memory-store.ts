@@ -2,6 +2,7 @@ import { MemoryBank } from './memory-bank.ts';
 import type {
   Awaitable,
   ClaimedDelivery,
+  ClaimOptions,
   ClaimRef,
   DeliveryRef,
   InboxStore,
@@ -24,6 +25,8 @@ export function memoryStore(): InboxStore {
   return new MemoryStore(new MemoryBank());
 }
 
+const NO_KEYS: ReadonlySet<string> = new Set();
+
 /** One owner of what is in a bank. */
 export class MemoryStore implements InboxStore {
   readonly #bank: MemoryBank;
@@ -32,8 +35,8 @@ export class MemoryStore implements InboxStore {
     this.#bank = bank;
   }
 
-  open(nowMs: number): Awaitable<OpenedStore> {
-    return { ...this.#bank.open(nowMs), depthByKey: this.#bank.depthByKey() };
+  open(nowMs: number, options?: { readonly isOrdered: boolean }): Awaitable<OpenedStore> {
+    return { ...this.#bank.open(nowMs, options?.isOrdered), depthByKey: this.#bank.depthByKey() };
   }
 
   put(
@@ -43,10 +46,7 @@ export class MemoryStore implements InboxStore {
     return batch.map((one) => this.#bank.put(one, limits, nowMs));
   }
 
-  claim(
-    count: number,
-    options: { readonly leaseMs: number; readonly nowMs: number; readonly isStrandedAllowed: boolean },
-  ): Awaitable<readonly ClaimedDelivery[]> {
+  claim(count: number, options: ClaimOptions): Awaitable<readonly ClaimedDelivery[]> {
     return this.#bank.claim(count, this, options);
   }
 
@@ -69,8 +69,16 @@ export class MemoryStore implements InboxStore {
     });
   }
 
-  nextDueMs(): Awaitable<number | undefined> {
-    return this.#bank.nextDueMs(this);
+  nextDueMs(except: ReadonlySet<string> = NO_KEYS): Awaitable<number | undefined> {
+    return this.#bank.nextDueMs(this, except);
+  }
+
+  pause(key: string | null): Awaitable<boolean> {
+    return this.#bank.pause(key);
+  }
+
+  resume(key: string | null): Awaitable<boolean> {
+    return this.#bank.resume(key);
   }
 
   listShelved({

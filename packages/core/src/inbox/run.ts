@@ -17,6 +17,10 @@ export class Run implements Timed<Run> {
   readonly bytes: number;
   state: RunState = 'waiting';
   startedAtMs = 0;
+  /** Of a key whose handlers fail: one of few. */
+  isProbe = false;
+  /** Its attempt was made, and neither given back nor lost. */
+  isMade = false;
   place: Admission | undefined;
   permit: Permit | undefined;
   dueStep: number = NO_DEADLINE;
@@ -38,6 +42,11 @@ export class Run implements Timed<Run> {
   get ref(): ClaimRef {
     const { key, id, attempt } = this.claimed;
     return { key, id, attempt };
+  }
+
+  /** Whether it was in hand when a process died. */
+  get isSuspect(): boolean {
+    return this.claimed.strandings > 0;
   }
 
   /** Attempts that count: a process may have died of another delivery, so the first stranding is forgiven. */

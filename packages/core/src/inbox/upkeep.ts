@@ -1,5 +1,6 @@
 import type { Agenda, Task } from './agenda.ts';
 import type { InboxStore, StoreStats } from './inbox-store.ts';
+import { LONGEST_ASKED_MS } from './retry-errors.ts';
 import type { StoreHealth } from './store-health.ts';
 
 const EVERY_MS = 5000;
@@ -85,7 +86,9 @@ export class Upkeep {
       if (learn(stats, asTruth, isWhole)) this.#areKeysInDoubt = true;
       if (asTruth && this.#areKeysInDoubt && now() >= this.#countAfterMs) await this.#countKeys();
       const nowMs = wallMs();
-      const hastened = await store.hasten({ afterMs: nowMs + maxRetryDelayMs(), nowMs, limit: PART });
+      // A handler may have asked for a longer delay than `retry` has.
+      const longestMs = Math.max(maxRetryDelayMs(), LONGEST_ASKED_MS);
+      const hastened = await store.hasten({ afterMs: nowMs + longestMs, nowMs, limit: PART });
       const forgotten = await store.forget({
         beforeMs: nowMs - retentionMs(),
         keep: MAX_REMEMBERED,

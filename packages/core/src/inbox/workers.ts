@@ -1,22 +1,22 @@
 import { Deadlines } from '../deadlines.ts';
 import type { Intake } from '../intake.ts';
+import { workersPerKey } from '../limits.ts';
 import type { Permit } from '../place.ts';
 import type { Refusal } from '../refusal.ts';
-import { Claims, LEASE_MS, type ClaimParts, type Claimants } from './claims.ts';
-import type { Task } from './agenda.ts';
-import { GroupCommit } from './group-commit.ts';
+import { Claims, type ClaimParts, type Claimants, type Room } from './claims.ts';
+import { Downstream, type Allowance } from './downstream.ts';
+import { Endings } from './endings.ts';
 import { inboxDelivery } from './inbox-delivery.ts';
 import type { InboxOptions } from './inbox-options.ts';
 import type { InboxReport } from './inbox-report.ts';
 import type { InboxFixtures, InboxSettings } from './inbox-settings.ts';
-import { storedBytes, type ClaimedDelivery, type Settlement } from './inbox-store.ts';
+import { storedBytes, type ClaimedDelivery } from './inbox-store.ts';
+import { KeyLoad } from './key-load.ts';
 import type { Level } from './level.ts';
 import type { Pace } from './pace.ts';
-import { retryDelayMs } from './retry-delay.ts';
+import { Renewals } from './renewals.ts';
 import { Run } from './run.ts';
-import { messageOf } from './store-health.ts';
-
-const RENEW_MS = LEASE_MS / 3;
+import { Suspects } from './suspects.ts';
 
 /** What the workers work with. */
 export interface WorkerParts extends ClaimParts {
@@ -32,23 +32,42 @@ export interface WorkerParts extends ClaimParts {
   readonly relieved: () => void;
 }
 
-/** Works deliveries off: each claimed, handled, and settled in the store before its worker takes the next. */
+/** Processes deliveries: each is claimed, handled, and settled in the store before its worker takes the next. */
 export class Workers implements Claimants {
   readonly runs: Set<Run> = new Set<Run>();
   readonly claims: Claims;
+  readonly downstream: Downstream;
   isOpen = false;
   readonly #parts: WorkerParts;
   readonly #deadlines: Deadlines<Run>;
-  readonly #settlements: GroupCommit<Settlement, boolean>;
-  readonly #renewal: Task;
+  readonly #endings: Endings;
+  readonly #renewals: Renewals;
+  readonly #load = new KeyLoad();
+  readonly #suspects = new Suspects();
+  #allowance: Allowance | undefined;
   #onIdle: (() => void) | undefined;
 
   constructor(parts: WorkerParts) {
     this.#parts = parts;
+    const { fixtures, now, report } = parts;
     this.claims = new Claims(parts, this);
-    this.#deadlines = new Deadlines<Run>(parts.fixtures.clock, parts.now, this.#expire, () => undefined);
-    this.#settlements = new GroupCommit((batch) => parts.store.settle(batch, parts.wallMs()));
-    this.#renewal = parts.agenda.task(() => void this.#renew());
+    this.#deadlines = new Deadlines<Run>(fixtures.clock, now, this.#expire, () => undefined);
+    this.downstream = new Downstream({
+      ...{ now, random: fixtures.random, report, load: this.#load },
+      failing: (key) => {
+        this.giveBackWaiting(key);
+      },
+    });
+    this.#endings = new Endings({
+      ...parts,
+      ...{ random: fixtures.random, downstream: this.downstream },
+      isOpen: () => this.isOpen,
+      settling: (run) => {
+        this.#deadlines.clear(run);
+      },
+      ended: this.#end,
+    });
+    this.#renewals = new Renewals({ ...parts, runs: this.runs, lost: this.#lose });
   }
 
   /** Handlers that run. */
@@ -59,32 +78,56 @@ export class Workers implements Claimants {
   }
 
   get isStoring(): boolean {
-    return this.#settlements.isBusy;
+    return this.#endings.isStoring;
   }
 
-  free(): number {
-    return this.isOpen ? this.#parts.intake.snapshot().concurrency - this.runs.size : 0;
+  room(isIdle: boolean): Room {
+    const workers = this.#parts.intake.snapshot().concurrency;
+    const allowance = this.downstream.allow(this.runs.size, workers, isIdle);
+    this.#allowance = allowance;
+    const { settings } = this.#parts;
+    const except = new Set(allowance.except);
+    const free = this.isOpen ? workers - this.runs.size : 0;
+    let { perKey } = allowance;
+    const most = workersPerKey(settings().intake, workers);
+    if (most < Infinity) {
+      // A store is told which keys to pass over, and not how many of a key to give: so it is asked for no more at a time
+      // than the key with the least room has.
+      perKey = Math.min(perKey, most);
+      for (const [key, count] of this.#load.entries()) {
+        if (count >= most) except.add(key);
+        else perKey = Math.min(perKey, most - count);
+      }
+    }
+    const count = Math.min(free, allowance.count, perKey);
+    const maxStranded = Math.min(count, this.#suspects.room(settings().retry.attempts));
+    return { count, maxStranded, except, againAtMs: this.isOpen ? allowance.againAtMs : Infinity };
   }
 
-  mayTakeStranded(): boolean {
-    for (const { claimed } of this.runs) if (claimed.strandings > 0) return false;
-    return true;
+  answered(claimed: readonly ClaimedDelivery[], { maxStranded, count }: Room, isIdle: boolean): boolean {
+    this.#suspects.claimed(maxStranded, claimed.filter(({ strandings }) => strandings > 0).length);
+    if (claimed.length === count || this.#allowance === undefined) return false;
+    return this.downstream.cameShort(this.#allowance, isIdle);
   }
 
   begin(claimed: ClaimedDelivery): void {
     const run = new Run(claimed, storedBytes(claimed));
     this.runs.add(run);
+    this.#load.add(claimed.key);
+    if (run.isSuspect) this.#suspects.began();
     if (this.runs.size === 1) {
-      this.#renewal.set(this.#parts.now() + RENEW_MS);
+      this.#renewals.begin();
       this.#parts.pace.resume(this.#parts.now());
     }
     const { attempts } = this.#parts.settings().retry;
     if (!this.isOpen) {
-      void this.#giveBack(run);
+      void this.#endings.giveBack(run);
     } else if (run.countedAttempts > attempts) {
       const error = `The process ended during the last of ${String(run.countedAttempts - 1)} attempts, or retry.attempts was lowered since.`;
-      void this.#fail(run, error);
+      void this.#endings.bury(run, error);
     } else {
+      run.startedAtMs = this.#parts.now();
+      run.isProbe = this.downstream.began(claimed.key);
       this.#admit(run);
     }
   }
@@ -100,7 +143,15 @@ export class Workers implements Claimants {
   /** Starts nothing more; what waits for its start is given back. */
   stopStarting(): void {
     this.isOpen = false;
-    for (const run of [...this.runs]) if (run.state === 'waiting') void this.#giveBack(run);
+    this.giveBackWaiting(null);
+  }
+
+  /** Gives back what waits for its start: of a key, or with null of any. */
+  giveBackWaiting(key: string | null): void {
+    for (const run of [...this.runs]) {
+      const isMeant = key === null || run.claimed.key === key;
+      if (isMeant && run.state === 'waiting') void this.#endings.giveBack(run);
+    }
   }
 
   /** Ends what still runs: handlers are told, and deliveries given back. What has ended by itself is stored as such. */
@@ -108,7 +159,7 @@ export class Workers implements Claimants {
     this.#deadlines.stop();
     const running = [...this.runs].filter(({ state }) => state === 'running');
     for (const run of running) run.abort('The inbox closes.');
-    await Promise.all(running.map((run) => this.#giveBack(run)));
+    await Promise.all(running.map((run) => this.#endings.giveBack(run)));
     // A store that is not to be asked now is not waited for.
     if (!this.#parts.health.isResting) await this.idle();
   }
@@ -117,7 +168,7 @@ export class Workers implements Claimants {
     const { key } = run.claimed;
     const place = this.#parts.intake.admit({ key });
     if (!place.admitted) {
-      void this.#giveBack(run);
+      void this.#endings.giveBack(run);
       return;
     }
     run.place = place;
@@ -132,7 +183,7 @@ export class Workers implements Claimants {
       return;
     }
     if (!permit.admitted) {
-      await this.#giveBack(run);
+      await this.#endings.giveBack(run);
       return;
     }
     const { report, now, wallMs, settings, process } = this.#parts;
@@ -156,102 +207,30 @@ export class Workers implements Claimants {
     }
     // Meanwhile it may have become overdue, or its claim may have been lost or given back.
     if (!this.#isRunning(run)) return;
-    if (failure === undefined) await this.#complete(run);
-    else await this.#fail(run, messageOf(failure.error));
+    if (failure === undefined) await this.#endings.complete(run);
+    else await this.#endings.fail(run, failure.error);
   }
 
   #isRunning({ state }: Run): boolean {
     return state === 'running';
   }
 
-  async #complete(run: Run): Promise<void> {
-    const { report, level, pace, now, relieved } = this.#parts;
-    const { key, id, attempt } = run.claimed;
-    const tookMs = now() - run.startedAtMs;
-    if (!(await this.#settle(run, { ...run.ref, as: 'completed' }))) return;
-    pace.note(true, now());
-    level.remove({ key, bytes: run.bytes });
-    report.totals.completed += 1;
-    report.emit({ type: 'completed', key, id, attempt, tookMs });
-    this.#end(run, 'success');
-    relieved();
-  }
-
-  async #fail(run: Run, error: string): Promise<void> {
-    const { report, level, pace, now, wallMs, settings, fixtures, onDead, relieved } = this.#parts;
-    const { key, id, attempt } = run.claimed;
-    const { retry } = settings();
-    const isDead = run.countedAttempts >= retry.attempts;
-    const retryInMs = retryDelayMs(run.countedAttempts, retry, fixtures.random);
-    const settlement: Settlement = isDead
-      ? { ...run.ref, as: 'dead', error }
-      : { ...run.ref, as: 'failed', retryAtMs: wallMs() + retryInMs, error };
-    if (!(await this.#settle(run, settlement))) return;
-    pace.note(isDead, now());
-    report.totals.failed += 1;
-    if (isDead) {
-      level.remove({ key, bytes: run.bytes });
-      report.totals.dead += 1;
-      report.emit({ type: 'dead', key, id, attempt, error });
-      tell(onDead, run, error);
-    } else {
-      report.emit({ type: 'failed', key, id, attempt, error, retryInMs });
-    }
-    this.#end(run, 'failure');
-    if (isDead) relieved();
-  }
-
-  async #giveBack(run: Run): Promise<void> {
-    const { report } = this.#parts;
-    const { key, id, attempt } = run.claimed;
-    if (!(await this.#settle(run, { ...run.ref, as: 'released' }))) return;
-    report.emit({ type: 'released', key, id, attempt });
-    this.#end(run, 'failure');
-  }
-
-  /** Stores how a run ends, however long that takes. False when its claim was another's by then. */
-  async #settle(run: Run, settlement: Settlement): Promise<boolean> {
-    const { health } = this.#parts;
-    run.state = 'settling';
-    this.#deadlines.clear(run);
-    for (;;) {
-      await health.rest();
-      try {
-        const isHeld = await this.#settlements.add(settlement);
-        health.worked();
-        if (!isHeld) this.#lose(run);
-        return isHeld;
-      } catch (error) {
-        health.failed('settle', error);
-        // Closing, there is one try: the store gives back what is claimed when it closes, or when the lease ends.
-        if (!this.isOpen) {
-          this.#end(run, 'failure');
-          return false;
-        }
-      }
-    }
-  }
-
-  #lose(run: Run): void {
-    const { key, id, attempt } = run.claimed;
-    this.#parts.report.totals.lost += 1;
-    this.#parts.report.emit({ type: 'lost', key, id, attempt });
-    this.#end(run, 'failure');
-  }
-
-  #end(run: Run, outcome: 'success' | 'failure'): void {
+  readonly #end = (run: Run, outcome: 'success' | 'failure'): void => {
     if (!this.runs.delete(run)) return;
+    this.#load.remove(run.claimed.key);
+    if (run.isSuspect) this.#suspects.ended(run.isMade);
+    if (run.isProbe) this.downstream.probeEnded(this.#parts.now() - run.startedAtMs);
     run.end(outcome);
-    if (this.runs.size === 0) this.#renewal.clear();
+    if (this.runs.size === 0) this.#renewals.end();
     this.claims.look();
     this.#lookIdle();
-  }
+  };
 
-  #lookIdle(): void {
-    if (this.runs.size > 0) return;
-    this.#onIdle?.();
-    this.#onIdle = undefined;
-  }
+  readonly #lose = (run: Run): void => {
+    this.#deadlines.clear(run);
+    run.abort('Another process has taken the delivery over.');
+    this.#endings.lose(run);
+  };
 
   readonly #expire = (run: Run): void => {
     if (run.state !== 'running') return;
@@ -260,40 +239,14 @@ export class Workers implements Claimants {
     const why = `The handler took longer than ${String(settings().intake.maxHandlingMs)} ms.`;
     report.totals.overdue += 1;
     report.emit({ type: 'overdue', key, id, attempt });
-    const failing = this.#fail(run, why);
+    const failing = this.#endings.fail(run, why, true);
     run.abort(why);
     void failing;
   };
 
-  async #renew(): Promise<void> {
-    const { store, health, now, wallMs } = this.#parts;
-    this.#renewal.set(now() + RENEW_MS);
-    const held = [...this.runs].filter(({ state }) => state !== 'over');
-    try {
-      const results = await store.renew(
-        held.map(({ ref }) => ref),
-        { leaseMs: LEASE_MS, nowMs: wallMs() },
-      );
-      for (const [at, run] of held.entries()) {
-        // What is being settled may have been settled by now, and is no longer held for that reason.
-        if (results[at] === true || run.state === 'settling' || run.state === 'over') continue;
-        this.#deadlines.clear(run);
-        run.abort('Another process has taken the delivery over.');
-        this.#lose(run);
-      }
-    } catch (error) {
-      health.failed('renew', error);
-    }
-  }
-}
-
-/** An onlooker, as a listener is: its failure is its own. */
-function tell(onDead: InboxOptions['onDead'], { claimed }: Run, error: string): void {
-  if (onDead === undefined) return;
-  try {
-    const result = onDead(inboxDelivery(claimed), error);
-    if (result instanceof Promise) result.catch(() => undefined);
-  } catch {
-    // See above.
+  #lookIdle(): void {
+    if (this.runs.size > 0) return;
+    this.#onIdle?.();
+    this.#onIdle = undefined;
   }
 }

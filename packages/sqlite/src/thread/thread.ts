@@ -1,5 +1,5 @@
 import { workerData, type MessagePort } from 'node:worker_threads';
-import type { OpenedStore, Put } from '@webhook-backpressure/core';
+import type { InboxStore, OpenedStore, Put } from '@webhook-backpressure/core';
 import { useDriver } from '../drivers/choose.ts';
 import { fileStore } from '../file-store.ts';
 import type { Predecessor } from '../succession.ts';
@@ -33,8 +33,11 @@ function answer(request: Request): void {
 
 function perform(call: Request['call'], args: readonly unknown[]): unknown {
   if (call === 'open' || call === 'takeOver') {
-    const [nowMs, predecessor] = args as [number, Predecessor];
-    const opened = call === 'open' ? (store.open(nowMs) as OpenedStore) : store.takeOver(nowMs, predecessor);
+    const [nowMs, options, predecessor] = args as [number, Parameters<InboxStore['open']>[1], Predecessor];
+    const opened =
+      call === 'open'
+        ? (store.open(nowMs, options) as OpenedStore)
+        : store.takeOver(nowMs, options, predecessor);
     return { opened, owner: store.owner } satisfies Entered;
   }
   return (store[call] as (...values: readonly unknown[]) => unknown)(...args);

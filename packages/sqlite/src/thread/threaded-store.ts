@@ -26,6 +26,7 @@ import type { Call, Entered } from './wire.ts';
  */
 const OPEN_WAIT_MS = 2000;
 
+type OpenOptions = Parameters<InboxStore['open']>[1];
 type Options<Name extends keyof InboxStore, At extends 0 | 1> = Parameters<InboxStore[Name]>[At];
 
 /** A store whose file is open in a thread: the event loop never waits for the disk. */
@@ -38,6 +39,7 @@ export class ThreadedStore implements InboxStore {
   #thread: StoreThread | undefined;
   #starting: Promise<StoreThread> | undefined;
   #owner: number | undefined;
+  #openOptions: OpenOptions | undefined;
   #hasWaited = false;
   /** The latest time that a call brought: a thread is started anew by a call that may bring none. */
   #nowMs = 0;
@@ -47,16 +49,18 @@ export class ThreadedStore implements InboxStore {
     this.#driver = driver;
   }
 
-  open(nowMs: number): Awaitable<OpenedStore> {
+  open(nowMs: number, options?: OpenOptions): Awaitable<OpenedStore> {
     if (this.#phase !== 'closed') throw alreadyOpen(this.#settings.path);
     this.#phase = 'opening';
     this.#owner = undefined;
     this.#nowMs = nowMs;
+    this.#openOptions = options;
     const thread = this.#newThread();
     this.#thread = thread;
     const isFirst = !this.#hasWaited;
     this.#hasWaited = true;
-    const outcome = isFirst ? thread.callNow('open', [nowMs], OPEN_WAIT_MS) : thread.call('open', [nowMs]);
+    const args = [nowMs, options];
+    const outcome = isFirst ? thread.callNow('open', args, OPEN_WAIT_MS) : thread.call('open', args);
     if (!(outcome instanceof Promise)) return this.#entered(thread, outcome);
     return outcome.then((told) => this.#entered(thread, told));
   }
@@ -93,8 +97,8 @@ export class ThreadedStore implements InboxStore {
     return results;
   }
 
-  nextDueMs(): Promise<number | undefined> {
-    return this.#ask('nextDueMs', []);
+  nextDueMs(except?: ReadonlySet<string>): Promise<number | undefined> {
+    return this.#ask('nextDueMs', [except]);
   }
 
   listShelved(options: Options<'listShelved', 0>): Promise<readonly ListedDelivery[]> {
@@ -115,6 +119,14 @@ export class ThreadedStore implements InboxStore {
 
   forget(options: Options<'forget', 0>): Promise<number> {
     return this.#ask('forget', [options]);
+  }
+
+  pause(key: string | null): Promise<boolean> {
+    return this.#ask('pause', [key]);
+  }
+
+  resume(key: string | null): Promise<boolean> {
+    return this.#ask('resume', [key]);
   }
 
   hasten(options: Options<'hasten', 0>): Promise<number> {
@@ -172,8 +184,8 @@ export class ThreadedStore implements InboxStore {
     const predecessor = { owner: this.#owner, held: this.#held.all() };
     const outcome =
       this.#owner === undefined
-        ? await thread.call('open', [this.#nowMs])
-        : await thread.call('takeOver', [this.#nowMs, predecessor]);
+        ? await thread.call('open', [this.#nowMs, this.#openOptions])
+        : await thread.call('takeOver', [this.#nowMs, this.#openOptions, predecessor]);
     this.#entered(thread, outcome);
     this.#thread = thread;
     return thread;

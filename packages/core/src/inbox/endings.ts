@@ -1,0 +1,179 @@
+import { GroupCommit } from './group-commit.ts';
+import type { Downstream } from './downstream.ts';
+import { inboxDelivery } from './inbox-delivery.ts';
+import type { InboxOptions } from './inbox-options.ts';
+import type { InboxReport } from './inbox-report.ts';
+import type { InboxSettings } from './inbox-settings.ts';
+import type { InboxStore, Settlement } from './inbox-store.ts';
+import type { Level } from './level.ts';
+import type { Pace } from './pace.ts';
+import { retryDelayMs } from './retry-delay.ts';
+import { wishOf } from './retry-errors.ts';
+import type { Run } from './run.ts';
+import { messageOf, type StoreHealth } from './store-health.ts';
+
+/** What the endings work with. */
+export interface EndingParts {
+  readonly store: InboxStore;
+  readonly health: StoreHealth;
+  readonly now: () => number;
+  readonly wallMs: () => number;
+  readonly random: () => number;
+  readonly settings: () => InboxSettings;
+  readonly level: Level;
+  readonly pace: Pace;
+  readonly report: InboxReport;
+  readonly downstream: Downstream;
+  readonly onDead: InboxOptions['onDead'];
+  /** Whether the store is asked again when it fails. */
+  readonly isOpen: () => boolean;
+  /** Its end is about to be stored: it has no deadline any more. */
+  readonly settling: (run: Run) => void;
+  /** It is over: its worker is free. */
+  readonly ended: (run: Run, outcome: 'success' | 'failure') => void;
+  /** Something is finished: the level has fallen. */
+  readonly relieved: () => void;
+}
+
+/** How an attempt has failed. */
+type Failure =
+  | { readonly as: 'dead' }
+  | { readonly as: 'failed' | 'released'; readonly retryInMs: number; readonly retryAtMs: number };
+
+/** How attempts end: each is stored, reported, and its worker then given back. */
+export class Endings {
+  readonly #parts: EndingParts;
+  readonly #settlements: GroupCommit<Settlement, boolean>;
+
+  constructor(parts: EndingParts) {
+    this.#parts = parts;
+    this.#settlements = new GroupCommit((batch) => parts.store.settle(batch, parts.wallMs()));
+  }
+
+  get isStoring(): boolean {
+    return this.#settlements.isBusy;
+  }
+
+  async complete(run: Run): Promise<void> {
+    const { report, level, pace, now, downstream, ended, relieved } = this.#parts;
+    const { key, id, attempt } = run.claimed;
+    const tookMs = now() - run.startedAtMs;
+    run.isMade = true;
+    downstream.succeeded(run.ref);
+    if (!(await this.#settle(run, { ...run.ref, as: 'completed' }))) return;
+    pace.note(true, now());
+    level.remove({ key, bytes: run.bytes });
+    report.totals.completed += 1;
+    report.emit({ type: 'completed', key, id, attempt, tookMs });
+    ended(run, 'success');
+    relieved();
+  }
+
+  /** An attempt has failed with what the handler has thrown. */
+  async fail(run: Run, thrown: unknown, isOverdue = false): Promise<void> {
+    const error = messageOf(thrown);
+    run.isMade = true;
+    await this.#fail(run, error, this.#judge(run, thrown, isOverdue));
+  }
+
+  /** No attempt is left, and none is made. */
+  async bury(run: Run, error: string): Promise<void> {
+    run.isMade = true;
+    await this.#fail(run, error, { as: 'dead' });
+  }
+
+  async giveBack(run: Run): Promise<void> {
+    const { report, ended } = this.#parts;
+    const { key, id, attempt } = run.claimed;
+    if (!(await this.#settle(run, { ...run.ref, as: 'released' }))) return;
+    report.emit({ type: 'released', key, id, attempt });
+    ended(run, 'failure');
+  }
+
+  /** Another process has taken it over. */
+  lose(run: Run): void {
+    const { report, ended } = this.#parts;
+    const { key, id, attempt } = run.claimed;
+    report.totals.lost += 1;
+    report.emit({ type: 'lost', key, id, attempt });
+    ended(run, 'failure');
+  }
+
+  #judge(run: Run, thrown: unknown, isOverdue: boolean): Failure {
+    const { downstream, settings, random, wallMs } = this.#parts;
+    const { isUnrecoverable, delayMs } = wishOf(thrown);
+    // It says something of its delivery, and nothing of the downstream.
+    if (isUnrecoverable) return { as: 'dead' };
+    const { retry } = settings();
+    const { countedAttempts } = run;
+    const inOutageMs = downstream.failed({
+      ...{ delivery: run.ref, countedAttempts, isOverdue },
+      error: messageOf(thrown),
+    });
+    const isCounted = inOutageMs === undefined;
+    if (isCounted && countedAttempts >= retry.attempts) return { as: 'dead' };
+    const retryInMs = delayMs ?? inOutageMs ?? retryDelayMs(countedAttempts, retry, random);
+    return { as: isCounted ? 'failed' : 'released', retryInMs, retryAtMs: wallMs() + retryInMs };
+  }
+
+  async #fail(run: Run, error: string, failure: Failure): Promise<void> {
+    const { report, level, pace, now, onDead, ended, relieved } = this.#parts;
+    const { key, id, attempt } = run.claimed;
+    const isDead = failure.as === 'dead';
+    if (!(await this.#settle(run, settlementOf(run, error, failure)))) return;
+    pace.note(isDead, now());
+    report.totals.failed += 1;
+    if (failure.as === 'dead') {
+      level.remove({ key, bytes: run.bytes });
+      report.totals.dead += 1;
+      report.emit({ type: 'dead', key, id, attempt, error });
+      tell(onDead, run, error);
+    } else {
+      const { retryInMs, as } = failure;
+      report.emit({ type: 'failed', key, id, attempt, error, retryInMs, isCounted: as === 'failed' });
+    }
+    ended(run, 'failure');
+    if (isDead) relieved();
+  }
+
+  /** Stores how a run ends, however long that takes. False when its claim was another's by then. */
+  async #settle(run: Run, settlement: Settlement): Promise<boolean> {
+    const { health, isOpen, settling, ended } = this.#parts;
+    run.state = 'settling';
+    settling(run);
+    for (;;) {
+      await health.rest();
+      try {
+        const isHeld = await this.#settlements.add(settlement);
+        health.worked();
+        if (!isHeld) this.lose(run);
+        return isHeld;
+      } catch (error) {
+        health.failed('settle', error);
+        // Closing, there is one try: the store gives back what is claimed when it closes, or when the lease ends.
+        if (!isOpen()) {
+          ended(run, 'failure');
+          return false;
+        }
+      }
+    }
+  }
+}
+
+function settlementOf(run: Run, error: string, failure: Failure): Settlement {
+  const { ref } = run;
+  if (failure.as === 'dead') return { ...ref, as: 'dead', error };
+  const { as, retryAtMs } = failure;
+  return as === 'failed' ? { ...ref, as, retryAtMs, error } : { ...ref, as, retryAtMs };
+}
+
+/** An onlooker, as a listener is: its failure is its own. */
+function tell(onDead: InboxOptions['onDead'], { claimed }: Run, error: string): void {
+  if (onDead === undefined) return;
+  try {
+    const result = onDead(inboxDelivery(claimed), error);
+    if (result instanceof Promise) result.catch(() => undefined);
+  } catch {
+    // See above.
+  }
+}

@@ -1,0 +1,22 @@
+/** How many deliveries of each key are in hand in this process. Keys that have none are not kept. */
+export class KeyLoad {
+  readonly #counts = new Map<string, number>();
+
+  of(key: string): number {
+    return this.#counts.get(key) ?? 0;
+  }
+
+  add(key: string): void {
+    this.#counts.set(key, this.of(key) + 1);
+  }
+
+  remove(key: string): void {
+    const left = this.of(key) - 1;
+    if (left > 0) this.#counts.set(key, left);
+    else this.#counts.delete(key);
+  }
+
+  entries(): Iterable<readonly [key: string, count: number]> {
+    return this.#counts;
+  }
+}
