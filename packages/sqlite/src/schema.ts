@@ -93,6 +93,9 @@ const MIGRATIONS: readonly string[] = [
   UPDATE shelf SET key = coalesce((SELECT key FROM contents WHERE contents.seq = shelf.seq), '');
   CREATE INDEX shelf_key ON shelf (key, shelved_ms);
   `,
+  // From here on `headers` of `contents` may hold more than the headers, which an older release would take for damage.
+  // Columns of their own would stand behind the body, and a list of the shelf would read every body to get at them.
+  '-- No table changes.',
 ];
 
 /** Whose the file is, its version, and how much there is in it. */

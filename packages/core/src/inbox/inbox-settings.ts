@@ -8,8 +8,11 @@ import {
   type IntakeOptions,
   type Settings,
 } from '../options.ts';
+import { encryptSettings } from './encrypt-options.ts';
 import type { InboxOptions, InboxTunable, RetryOptions } from './inbox-options.ts';
 import type { InboxStore } from './inbox-store.ts';
+import { redaction, type Redacts } from './redaction.ts';
+import { Sealing } from './sealing.ts';
 
 /** The tunable options, complete and valid. */
 export interface InboxSettings {
@@ -28,6 +31,8 @@ export interface InboxSettings {
 export interface InboxFixtures extends Omit<Fixtures, 'dryRun'> {
   readonly dryRun: boolean;
   readonly wallClock: () => number;
+  readonly redacts: Redacts;
+  readonly sealing: Sealing;
 }
 
 const YEAR_MS = 31_536_000_000;
@@ -43,9 +48,21 @@ const RETRY = Object.keys(DEFAULTS.retry);
 const OWN_TUNABLE = Object.keys(DEFAULTS);
 const OWN = [
   ...OWN_TUNABLE,
-  ...['store', 'process', 'verify', 'id', 'keyGenerator', 'handshake', 'onDead', 'senders', 'wallClock'],
+  ...[
+    'store',
+    'process',
+    'verify',
+    'context',
+    'id',
+    'keyGenerator',
+    'handshake',
+    'onDead',
+    'senders',
+    'wallClock',
+  ],
+  ...['redact', 'encrypt'],
 ];
-const CALLBACKS = ['id', 'keyGenerator', 'handshake', 'onDead'] as const;
+const CALLBACKS = ['context', 'id', 'keyGenerator', 'handshake', 'onDead'] as const;
 const STORE_CALLS: readonly (keyof InboxStore)[] = [
   'open',
   'put',
@@ -69,13 +86,13 @@ const STORE_CALLS: readonly (keyof InboxStore)[] = [
  *
  * @throws BackpressureError with the code of the first option that is wrong.
  */
-export function resolveInboxOptions(options: InboxOptions): {
+export function resolveInboxOptions(options: InboxOptions<never>): {
   settings: InboxSettings;
   fixtures: InboxFixtures;
 } {
   checkObject(options, 'options');
   checkOfInbox(options);
-  const { store, process, verify, id, keyGenerator, handshake, onDead, wallClock = Date.now } = options;
+  const { store, process, verify, wallClock = Date.now } = options;
   const others = without(options, OWN);
   const { overflow, retry, maxBodyBytes, maxBytes, retentionMs } = options;
   checkStore(store);
@@ -84,9 +101,8 @@ export function resolveInboxOptions(options: InboxOptions): {
   if (verify !== false && typeof (verify as unknown) !== 'function') {
     throw invalid('ERR_WBP_VERIFY', 'verify', 'a function, or false to go without', verify);
   }
-  const callbacks: Record<(typeof CALLBACKS)[number], unknown> = { id, keyGenerator, handshake, onDead };
   for (const name of CALLBACKS) {
-    const callback = callbacks[name];
+    const callback: unknown = options[name];
     if (callback !== undefined && typeof callback !== 'function') {
       throw invalid('ERR_WBP_CALLBACK', name, 'a function', callback);
     }
@@ -96,7 +112,9 @@ export function resolveInboxOptions(options: InboxOptions): {
   const { dryRun, isPressed, clock, random, ...intake } = resolveOptions({ ...others, capacity }, OWN);
   const own = { overflow, retry, maxBodyBytes, maxBytes, retentionMs };
   const settings = settle({ ...DEFAULTS, intake, longestWaitMs: maxWaitMs ?? Infinity }, own);
-  return { settings, fixtures: { dryRun, isPressed, clock, random, wallClock } };
+  const redacts = redaction(options.redact);
+  const sealing = new Sealing(encryptSettings(options.encrypt));
+  return { settings, fixtures: { dryRun, isPressed, clock, random, wallClock, redacts, sealing } };
 }
 
 /**

@@ -15,6 +15,7 @@ import type { Pace } from './pace.ts';
 import { retryDelayMs } from './retry-delay.ts';
 import { Run } from './run.ts';
 import { messageOf } from './store-health.ts';
+import { tellDead } from './tell-dead.ts';
 
 const RENEW_MS = LEASE_MS / 3;
 
@@ -135,17 +136,26 @@ export class Workers implements Claimants {
       await this.#giveBack(run);
       return;
     }
-    const { report, now, wallMs, settings, process } = this.#parts;
+    const { report, now, settings, process, fixtures } = this.#parts;
     const { key, id, attempt, receivedAtMs } = run.claimed;
     run.permit = permit;
     run.state = 'running';
     run.startedAtMs = now();
     this.#deadlines.set(run, run.startedAtMs + settings().intake.maxHandlingMs, run.startedAtMs);
     report.totals.started += 1;
-    report.emit({ type: 'started', key, id, attempt, waitedMs: Math.max(0, wallMs() - receivedAtMs) });
+    report.emit({
+      type: 'started',
+      key,
+      id,
+      attempt,
+      waitedMs: Math.max(0, fixtures.wallClock() - receivedAtMs),
+    });
     let failure: { readonly error: unknown } | undefined;
     try {
-      await process(inboxDelivery(run.claimed), {
+      const opening = fixtures.sealing.open(run.claimed);
+      const opened = opening instanceof Promise ? await opening : opening;
+      if (!this.#isRunning(run)) return;
+      await process(inboxDelivery(opened), {
         attempt,
         get signal() {
           return run.signal;
@@ -153,6 +163,7 @@ export class Workers implements Claimants {
       });
     } catch (error) {
       failure = { error };
+      report.processFailed(error);
     }
     // Meanwhile it may have become overdue, or its claim may have been lost or given back.
     if (!this.#isRunning(run)) return;
@@ -193,7 +204,7 @@ export class Workers implements Claimants {
       level.remove({ key, bytes: run.bytes });
       report.totals.dead += 1;
       report.emit({ type: 'dead', key, id, attempt, error });
-      tell(onDead, run, error);
+      tellDead(onDead, run.claimed, error, fixtures.sealing);
     } else {
       report.emit({ type: 'failed', key, id, attempt, error, retryInMs });
     }
@@ -284,16 +295,5 @@ export class Workers implements Claimants {
     } catch (error) {
       health.failed('renew', error);
     }
-  }
-}
-
-/** An onlooker, as a listener is: its failure is its own. */
-function tell(onDead: InboxOptions['onDead'], { claimed }: Run, error: string): void {
-  if (onDead === undefined) return;
-  try {
-    const result = onDead(inboxDelivery(claimed), error);
-    if (result instanceof Promise) result.catch(() => undefined);
-  } catch {
-    // See above.
   }
 }
