@@ -22,7 +22,7 @@ describe('verify', () => {
         { verified: undefined },
       ],
       ...[
-        Object.create({ valid: false }),
+        Object.create({ valid: false }) as object,
         new Response(null, { status: 401 }),
         new Error('returned, not thrown'),
       ],
@@ -52,13 +52,20 @@ describe('verify', () => {
     expect([puts, bench.inbox.snapshot().totals.unverified]).toEqual([0, 1]);
   });
 
-  it.each([true, 1, 'a', {}, [1], { valid: true }, { success: 'yes' }, Object.create(null), new Response()])(
-    'lets in where it says %s',
-    async (said) => {
-      expect((await new InboxBench({ verify: () => said }).deliver('a')).status).toBe(202);
-      expect((await new InboxBench({ verify: () => Promise.resolve(said) }).deliver('a')).status).toBe(202);
-    },
-  );
+  it.each([
+    true,
+    1,
+    'a',
+    {},
+    [1],
+    { valid: true },
+    { success: 'yes' },
+    Object.create(null) as object,
+    new Response(),
+  ])('lets in where it says %s', async (said) => {
+    expect((await new InboxBench({ verify: () => said }).deliver('a')).status).toBe(202);
+    expect((await new InboxBench({ verify: () => Promise.resolve(said) }).deliver('a')).status).toBe(202);
+  });
 
   it('sees the raw bytes and the headers, and lets in whatever it does not object to', async () => {
     const seen: unknown[] = [];
