@@ -160,8 +160,8 @@ describe('bodies together', () => {
   });
 
   it('do not cut off what is whole and being verified', async () => {
-    let verified: () => void = () => undefined;
-    const verdict = new Promise<void>((resolve) => {
+    let verified: (verdict: true) => void = () => undefined;
+    const verdict = new Promise<true>((resolve) => {
       verified = resolve;
     });
     const bench = new InboxBench({ verify: () => verdict });
@@ -169,7 +169,7 @@ describe('bodies together', () => {
     await turns();
     await bench.advance(1000);
     expect(await deliverQuickly(bench, MEBIBYTE)).toBe(503);
-    verified();
+    verified(true);
     for (const answer of await Promise.all(whole)) expect(answer?.status).toBe(202);
   });
 

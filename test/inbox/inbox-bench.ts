@@ -6,6 +6,7 @@ import {
   type InboxDelivery,
   type InboxEvent,
   type InboxOptions,
+  type InboxRequest,
   type InboxStore,
   type ProcessContext,
 } from '@webhook-backpressure/core';
@@ -74,8 +75,10 @@ export class InboxBench {
     id: string | undefined,
     body = '{}',
     headers: Record<string, string> = {},
+    request: Partial<InboxRequest> = {},
   ): Promise<InboxAnswer | null> {
     return this.inbox.receive({
+      ...{ method: 'POST', url: '/webhooks?shop=1', ...request },
       headers: { ...(id === undefined ? {} : { 'webhook-id': id }), ...headers },
       hint: 'Do not.',
       read: (collector) => {
@@ -89,8 +92,9 @@ export class InboxBench {
     id: string | undefined,
     body = '{}',
     headers: Record<string, string> = {},
+    request: Partial<InboxRequest> = {},
   ): Promise<InboxAnswer> {
-    const answer = await this.send(id, body, headers);
+    const answer = await this.send(id, body, headers, request);
     if (answer === null) throw new Error('no answer');
     await turns();
     return answer;

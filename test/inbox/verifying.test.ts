@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { memoryStore, type InboxAnswer } from '@webhook-backpressure/core';
+import { memoryStore, throwing, type InboxAnswer } from '@webhook-backpressure/core';
 import { describe, expect, it, vi } from 'vitest';
 import { InboxBench, turns } from './inbox-bench.ts';
 
@@ -12,7 +12,22 @@ describe('verify', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('bad'))],
-    ...[false, null, 0, -0, 0n, NaN, ''].flatMap((said): [string, () => unknown][] => [
+    ...[
+      ...[undefined, false, null, 0, -0, 0n, NaN, '', []],
+      ...[
+        { valid: false },
+        { isValid: false },
+        { ok: 0 },
+        { success: false, data: {} },
+        { verified: undefined },
+      ],
+      ...[
+        Object.create({ valid: false }) as object,
+        new Response(null, { status: 401 }),
+        new Error('returned, not thrown'),
+      ],
+      ...[() => true, Symbol('yes'), { valid: true, ok: false }],
+    ].flatMap((said: unknown): [string, () => unknown][] => [
       [`returns ${inspect(said)}`, () => said],
       [`resolves with ${inspect(said)}`, () => Promise.resolve(said)],
     ]),
@@ -37,19 +52,27 @@ describe('verify', () => {
     expect([puts, bench.inbox.snapshot().totals.unverified]).toEqual([0, 1]);
   });
 
-  it.each([undefined, true, 1, 'a', {}, [], new Error('returned, not thrown')])(
-    'lets in where it says %s',
-    async (said) => {
-      expect((await new InboxBench({ verify: () => said }).deliver('a')).status).toBe(202);
-      expect((await new InboxBench({ verify: () => Promise.resolve(said) }).deliver('a')).status).toBe(202);
-    },
-  );
+  it.each([
+    true,
+    1,
+    'a',
+    {},
+    [1],
+    { valid: true },
+    { success: 'yes' },
+    Object.create(null) as object,
+    new Response(),
+  ])('lets in where it says %s', async (said) => {
+    expect((await new InboxBench({ verify: () => said }).deliver('a')).status).toBe(202);
+    expect((await new InboxBench({ verify: () => Promise.resolve(said) }).deliver('a')).status).toBe(202);
+  });
 
   it('sees the raw bytes and the headers, and lets in whatever it does not object to', async () => {
     const seen: unknown[] = [];
     const bench = new InboxBench({
       verify: ({ rawBody, headers, text }) => {
         seen.push([...rawBody], headers['webhook-id'], text());
+        return true;
       },
     });
     expect((await bench.deliver('a', 'é')).status).toBe(202);
@@ -60,9 +83,48 @@ describe('verify', () => {
     const bench = new InboxBench({
       verify: ({ headers }) => {
         (headers as Record<string, string>)['x-user'] = 'admin';
+        return true;
       },
     });
     expect((await bench.deliver('a', '{}', { 'x-user': 'nobody' })).status).toBe(401);
+  });
+});
+
+describe('a verify that is declared to throw', () => {
+  const forged = new Error('forged');
+
+  it.each([undefined, null, 0, '', [], { success: false }, true])(
+    'lets in where it returns %s',
+    async (said) => {
+      expect((await new InboxBench({ verify: throwing(() => said) }).deliver('a')).status).toBe(202);
+      expect(
+        (await new InboxBench({ verify: throwing(() => Promise.resolve(said)) }).deliver('a')).status,
+      ).toBe(202);
+    },
+  );
+
+  it.each([
+    [
+      'throws',
+      () => {
+        throw forged;
+      },
+    ],
+    ['rejects', () => Promise.reject(forged)],
+    // Declared by mistake: it does not throw, and must not let everybody in.
+    ['returns false', () => false],
+    ['resolves with false', () => Promise.resolve(false)],
+  ])('refuses with 401 when it %s', async (_, verify) => {
+    expect((await new InboxBench({ verify: throwing(verify) }).deliver('a')).status).toBe(401);
+  });
+
+  it('passes on that it cannot tell', async () => {
+    const verify = throwing(() => Promise.reject(Object.assign(new Error('no keys'), { status: 503 })));
+    expect((await new InboxBench({ verify }).deliver('a')).status).toBe(503);
+  });
+
+  it('is a function', () => {
+    expect(() => throwing(undefined as never)).toThrow(/verify must be a function.*ERR_WBP_VERIFY/);
   });
 });
 

@@ -19,7 +19,9 @@ export async function fill(path: string, count: number): Promise<void> {
         isOverflow: false,
         delivery: {
           ...{ key: `shop-${String((from + i) % KEYS)}`, id, isIdGenerated: false, sender: 'shopify' },
+          ...{ request: { method: 'POST', url: '/webhooks', params: {} }, context: null },
           ...{ headers: headersOf(id), rawBody: body, receivedAtMs: Date.now() },
+          ...{ sealedBy: undefined, fingerprint: undefined },
         },
       };
     });

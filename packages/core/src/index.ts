@@ -63,6 +63,16 @@ export {
 export { memoryStore } from './inbox/memory-store.ts';
 export { BODY_TIMED_OUT, isDelivery, METHOD_NOT_ALLOWED } from './inbox/inbox-answers.ts';
 export { createInbox } from './inbox/create-inbox.ts';
+export type { EncryptOptions } from './inbox/encrypt-options.ts';
+export type { Json } from './inbox/json.ts';
+export type { RequestFacts } from './inbox/request-facts.ts';
+export type { InboxWarningCode } from './inbox/unheard.ts';
+export { throwing } from './inbox/verification.ts';
+export { verifiers } from './verifiers.ts';
+export type { TimedVerifierOptions, VerifierOptions } from './verifiers/body-verifiers.ts';
+export type { Secret, SecretOption } from './verifiers/secrets.ts';
+export type { HubSpotVerifierOptions, TwilioVerifierOptions, UrlOptions } from './verifiers/url-verifiers.ts';
+export type { Verifier } from './verifiers/verifier.ts';
 export type { Signal } from './abort.ts';
 export type { InboxDelivery, RawDelivery } from './inbox/inbox-delivery.ts';
 export type { InboxEvent, InboxListener } from './inbox/inbox-events.ts';

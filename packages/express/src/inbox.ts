@@ -1,6 +1,6 @@
 import { createInbox, isDelivery, type Inbox, type InboxOptions } from '@webhook-backpressure/core';
 import { inboxRequest, writeRefusal } from '@webhook-backpressure/node';
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler } from 'express';
 
 const HINT =
   'Put this route before app.use(express.json()), or read this path by express.raw({ type: "*/*" }).';
@@ -18,7 +18,7 @@ const HINT =
  * app.post('/webhooks', webhooks)
  * ```
  */
-export function webhookInbox(options: InboxOptions): RequestHandler & { inbox: Inbox } {
+export function webhookInbox(options: InboxOptions<Request>): RequestHandler & { inbox: Inbox } {
   const inbox = createInbox(options);
   const middleware: RequestHandler = (req, res, next) => {
     if (!isDelivery(req.method)) {
@@ -26,7 +26,7 @@ export function webhookInbox(options: InboxOptions): RequestHandler & { inbox: I
       return;
     }
     inbox
-      .receive(inboxRequest(req, HINT))
+      .receive(inboxRequest(req, { url: req.originalUrl, params: req.params, source: req, hint: HINT }))
       .then((answer) => {
         if (answer !== null) writeRefusal(req, res, answer);
       })

@@ -6,7 +6,8 @@ import {
   type Inbox,
   type InboxOptions,
 } from '@webhook-backpressure/core';
-import type { MiddlewareHandler } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
+import { nodeBindings } from './node-server.ts';
 import { stayForInbox } from './workers.ts';
 
 const HINT = 'Do not read c.req in a middleware before the inbox.';
@@ -24,7 +25,7 @@ const HINT = 'Do not read c.req in a middleware before the inbox.';
  * app.post('/webhooks', webhooks)
  * ```
  */
-export function webhookInbox(options: InboxOptions): MiddlewareHandler & { inbox: Inbox } {
+export function webhookInbox(options: InboxOptions<Context>): MiddlewareHandler & { inbox: Inbox } {
   const inbox = createInbox(options);
   const middleware: MiddlewareHandler = async (c, next) => {
     if (!isDelivery(c.req.method)) {
@@ -32,7 +33,12 @@ export function webhookInbox(options: InboxOptions): MiddlewareHandler & { inbox
       return undefined;
     }
     const answer = await inbox.receive({
+      method: c.req.method,
+      // As node has read it, where it has: a web-standard request has normalised it, and a signature is over what was sent.
+      url: nodeBindings(c.env)?.incoming.url ?? c.req.url,
+      params: c.req.param(),
       headers: c.req.header(),
+      source: c,
       hint: HINT,
       read: (body) => read(c.req.raw, body),
     });

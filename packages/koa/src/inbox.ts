@@ -1,6 +1,12 @@
-import { createInbox, isDelivery, type Inbox, type InboxOptions } from '@webhook-backpressure/core';
+import {
+  createInbox,
+  isDelivery,
+  type Inbox,
+  type InboxOptions,
+  type InboxRequest,
+} from '@webhook-backpressure/core';
 import { inboxRequest, writeRefusal } from '@webhook-backpressure/node';
-import type { Middleware } from 'koa';
+import type { Context, Middleware } from 'koa';
 
 const HINT = 'Mount the inbox before the body parser, or let the parser pass this path by.';
 
@@ -17,11 +23,15 @@ const HINT = 'Mount the inbox before the body parser, or let the parser pass thi
  * router.post('/webhooks', webhooks)
  * ```
  */
-export function webhookInbox(options: InboxOptions): Middleware & { inbox: Inbox } {
+export function webhookInbox(options: InboxOptions<Context>): Middleware & { inbox: Inbox } {
   const inbox = createInbox(options);
   const middleware: Middleware = async (ctx, next): Promise<unknown> => {
     if (!isDelivery(ctx.method)) return next() as Promise<unknown>;
-    const answer = await inbox.receive(inboxRequest(ctx.req, HINT));
+    // Routers put it there; Koa itself has none.
+    const { params } = ctx as Pick<InboxRequest, 'params'>;
+    const answer = await inbox.receive(
+      inboxRequest(ctx.req, { url: ctx.originalUrl, params, source: ctx, hint: HINT }),
+    );
     // Koa would end the response itself, and with it the connection, before a sender with a large body saw it.
     ctx.respond = false;
     if (answer !== null) writeRefusal(ctx.req, ctx.res, answer);

@@ -12,6 +12,8 @@ import {
 import { writeRefusal } from './refuse.ts';
 import { answeringFailures } from './with-backpressure.ts';
 
+const HINT = 'Do not read the request before the inbox does.';
+
 /**
  * A request listener that reads a delivery, verifies it, stores it, answers 202, and works it off later. Only POST and
  * what else carries a body is a delivery; GET, HEAD and OPTIONS get 405.
@@ -28,14 +30,14 @@ import { answeringFailures } from './with-backpressure.ts';
  * ```
  */
 export function webhookInbox(
-  options: InboxOptions,
+  options: InboxOptions<IncomingMessage>,
 ): ((req: IncomingMessage, res: ServerResponse) => void) & { inbox: Inbox } {
   const inbox = createInbox(options);
   const attempt = answeringFailures();
   const listener = (req: IncomingMessage, res: ServerResponse): void => {
     attempt(req, res, async () => {
       const answer = isDelivery(req.method ?? '')
-        ? await inbox.receive(inboxRequest(req, 'Do not read the request before the inbox does.'))
+        ? await inbox.receive(inboxRequest(req, { hint: HINT, source: req }))
         : METHOD_NOT_ALLOWED;
       if (answer !== null) writeRefusal(req, res, answer);
     });
@@ -43,9 +45,13 @@ export function webhookInbox(
   return Object.assign(listener, { inbox });
 }
 
-/** A request of node:http, for an inbox. `hint`: what to do when the body has been read before. */
-export function inboxRequest(req: IncomingMessage, hint: string): InboxRequest {
-  return { headers: req.headers, hint, read: (body) => read(req, body) };
+/** A request of node:http, for an inbox, with what only its framework knows: `url`, where it has cut off a prefix. */
+export function inboxRequest(
+  req: IncomingMessage,
+  known: Pick<InboxRequest, 'hint' | 'params' | 'source' | 'url'>,
+): InboxRequest {
+  const { method, url, headers } = req;
+  return { method, url, headers, read: (body) => read(req, body), ...known };
 }
 
 function read(req: IncomingMessage, body: BodySink): Promise<BodyEnd> {

@@ -1,5 +1,6 @@
 import { storedBytes, type Put, type PutResult, type StoreLimits } from '@webhook-backpressure/core';
 import type { Connection, Statement } from './connection.ts';
+import { encodeFacts } from './contents.ts';
 import { Order } from './order.ts';
 import { encodeText } from './text.ts';
 import type { Changes, Totals } from './totals.ts';
@@ -53,13 +54,13 @@ export class Arrivals {
         if (this.#isKnown.get([key, id]) !== undefined) return 'duplicate';
         const bytes = storedBytes(delivery);
         if (!hasRoom(isOverflow, bytes, before, changes, limits)) return 'full';
-        const { isIdGenerated, sender, headers, receivedAtMs, rawBody } = delivery;
+        const { isIdGenerated, sender, receivedAtMs, rawBody } = delivery;
         const [seq] = this.#store.get([
           key,
           id,
           isIdGenerated ? 1 : 0,
           sender === undefined ? null : encodeText(sender),
-          JSON.stringify(headers),
+          encodeFacts(delivery),
           receivedAtMs,
           bytes,
           rawBody,

@@ -106,6 +106,9 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE heads (key TEXT NOT NULL PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   CREATE INDEX queue_behind ON queue (key, seq) WHERE state = 4;
   `,
+  // From here on `headers` of `contents` may hold more than the headers, which an older release would take for damage.
+  // Columns of their own would stand behind the body, and a list of the shelf would read every body to get at them.
+  '-- No table changes.',
 ];
 
 /** Whose the file is, its version, and how much there is in it. */

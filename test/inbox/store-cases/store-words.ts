@@ -21,9 +21,13 @@ export function delivery(id: string, fields: Partial<StoredDelivery> = {}): Stor
     key: 'shop',
     isIdGenerated: false,
     sender: undefined,
+    request: { method: 'POST', url: '/webhooks', params: {} },
+    context: null,
     headers: { 'content-type': 'application/json' },
     rawBody: new TextEncoder().encode(`{"id":${JSON.stringify(id)}}`),
     receivedAtMs: START,
+    sealedBy: undefined,
+    fingerprint: undefined,
     ...fields,
   };
 }

@@ -16,7 +16,11 @@ const delivery = {
   id: 'evt_1',
   isIdGenerated: false,
   sender: undefined,
+  request: { method: 'POST', url: '/', params: {} },
+  context: null,
   headers: {},
+  sealedBy: undefined,
+  fingerprint: undefined,
   rawBody: new Uint8Array(),
   receivedAtMs: Date.now(),
 };

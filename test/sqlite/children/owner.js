@@ -14,9 +14,13 @@ const deliveryOf = (id) => ({
     id,
     isIdGenerated: false,
     sender: undefined,
+    request: { method: 'POST', url: '/', params: {} },
+    context: null,
     headers: {},
     rawBody,
     receivedAtMs: 0,
+    sealedBy: undefined,
+    fingerprint: undefined,
   },
   isOverflow: false,
 });

@@ -9,6 +9,6 @@ import type { InboxOptions } from './inbox-options.ts';
  * @throws BackpressureError with the code of the first option that is wrong; and what the store throws when it cannot
  * be opened.
  */
-export function createInbox(options: InboxOptions): Inbox {
+export function createInbox<R = unknown>(options: InboxOptions<R>): Inbox {
   return new DurableInbox(options);
 }

@@ -3,6 +3,8 @@ import { inboxDelivery } from './inbox-delivery.ts';
 import type { DeadLetter, DeadLetters, DeadLetterScope, ListedDeadLetter } from './inbox.ts';
 import type { InboxReport } from './inbox-report.ts';
 import type { DeliveryRef, InboxStore, ListedDelivery, ShelvedDelivery } from './inbox-store.ts';
+import { pathOf } from './request-facts.ts';
+import type { Sealing } from './sealing.ts';
 import { nextTurn } from './turn.ts';
 
 /** So many are moved by one call of the store, so that deliveries can be stored in between. */
@@ -14,12 +16,13 @@ export interface ShelfSurroundings {
   readonly store: InboxStore;
   readonly report: InboxReport;
   readonly wallMs: () => number;
+  readonly sealing: Sealing;
   /** Deliveries have come back from the shelf. */
   readonly restored: (restored: readonly DeliveryRef[]) => Promise<void>;
 }
 
 /** The shelf as its user sees it. */
-export function deadLetters({ store, report, wallMs, restored }: ShelfSurroundings): DeadLetters {
+export function deadLetters({ store, report, wallMs, sealing, restored }: ShelfSurroundings): DeadLetters {
   /** Calls again until what was there at first is moved: what comes onto the shelf meanwhile is not its business. */
   const inParts = async (move: (limit: number) => Promise<number>): Promise<number> => {
     const { shelved } = await store.stats();
@@ -46,7 +49,7 @@ export function deadLetters({ store, report, wallMs, restored }: ShelfSurroundin
     },
     async get(id, options = {}) {
       const shelved = await store.getShelved(checkedId(id), { key: checkedKey(options) });
-      return shelved === undefined ? undefined : deadLetter(shelved);
+      return shelved === undefined ? undefined : deadLetter(await sealing.open(shelved));
     },
     async redrive(id, options = {}) {
       const which = checkedId(id) === 'all' ? null : id;
@@ -85,9 +88,12 @@ function checkedKey(options: DeadLetterScope): string | undefined {
 }
 
 function listed({ receivedAtMs, shelvedAtMs, ...shelved }: ListedDelivery): ListedDeadLetter {
-  const { id, key, sender, headers, attempts, reason, error, bodyBytes } = shelved;
+  const { id, key, sender, request, context, headers, attempts, reason, error } = shelved;
+  const { method, url, params } = request;
+  const { bodyBytes, sealedBy: encryptedBy } = shelved;
   return {
-    ...{ id, key, sender, headers, receivedAt: new Date(receivedAtMs), bodyBytes },
+    ...{ id, key, sender, method, url, path: pathOf(url), params, context, headers, bodyBytes, encryptedBy },
+    receivedAt: new Date(receivedAtMs),
     ...{ attempts, reason, error, shelvedAt: new Date(shelvedAtMs) },
   };
 }

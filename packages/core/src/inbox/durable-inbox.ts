@@ -26,7 +26,7 @@ import { Pace } from './pace.ts';
 import { Pauses } from './pauses.ts';
 import { MAX_DOOR_DELAY_MS, StoreHealth } from './store-health.ts';
 import { Upkeep } from './upkeep.ts';
-import { wallTime } from './wall-time.ts';
+import { WallTime } from './wall-time.ts';
 import { Workers } from './workers.ts';
 
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -42,6 +42,7 @@ export class DurableInbox implements Inbox {
   #phase: 'opening' | 'open' | 'closing' | 'closed' = 'opening';
   readonly #store: InboxStore;
   readonly #now: () => number;
+  readonly #wall: WallTime;
   readonly #wallMs: () => number;
   readonly #report: InboxReport;
   readonly #agenda: Agenda;
@@ -59,14 +60,15 @@ export class DurableInbox implements Inbox {
   #stats: StoreStats | undefined;
   #closed: Promise<InboxCloseReport> | undefined;
 
-  constructor(options: InboxOptions) {
+  constructor(options: InboxOptions<never>) {
     const { settings, fixtures } = resolveInboxOptions(options);
     const { store } = options;
     this.#settings = settings;
     this.#store = store;
     this.#isOrdered = fixtures.isOrdered;
     const now = (this.#now = monotonic(fixtures.clock));
-    const wallMs = (this.#wallMs = wallTime(fixtures.wallClock, now));
+    const wall = (this.#wall = new WallTime(fixtures.wallClock, now));
+    const wallMs = (this.#wallMs = () => wall.believedMs());
     const report = (this.#report = new InboxReport(now));
     const agenda = (this.#agenda = new Agenda(fixtures.clock, now));
     const health = (this.#health = new StoreHealth(agenda, report));
@@ -96,6 +98,7 @@ export class DurableInbox implements Inbox {
       ...common,
       ...{ options, refuser: this.#refuser, settings: current, judge: this.#judge },
       health: doorHealth,
+      receivedAtMs: () => wall.rawMs(),
       isOpen: () => this.#phase === 'open' || this.#phase === 'opening',
       isReady: () => this.#phase !== 'opening' && !doorHealth.isResting,
       stored: () => {
@@ -104,6 +107,7 @@ export class DurableInbox implements Inbox {
     });
     this.#upkeep = new Upkeep({
       ...common,
+      agedMs: () => wall.agedMs(),
       retentionMs: () => this.#settings.retentionMs,
       isQuiet: () => !this.#workers.isStoring && !this.#door.isStoring,
       maxRetryDelayMs: () => this.#settings.retry.maxDelayMs,
@@ -124,7 +128,13 @@ export class DurableInbox implements Inbox {
       // The workers look for what is due after it.
       changed: () => this.#upkeep.run(),
     });
-    this.deadLetters = deadLetters({ store, report, wallMs, restored: this.#restore });
+    this.deadLetters = deadLetters({
+      store,
+      report,
+      wallMs,
+      sealing: fixtures.sealing,
+      restored: this.#restore,
+    });
     this.#measure();
     this.#open();
   }
@@ -152,7 +162,7 @@ export class DurableInbox implements Inbox {
       lowWater,
       concurrency: this.#intake.snapshot().concurrency,
       drainRate: this.#pace.drainRate,
-      oldestAgeMs: oldest === undefined ? 0 : Math.max(0, this.#wallMs() - oldest),
+      oldestAgeMs: oldest === undefined ? 0 : Math.max(0, this.#wall.rawMs() - oldest),
       booked: this.#refuser.retryAfter.booked,
       keys,
       outageMs: failingSinceMs === undefined ? null : this.#now() - failingSinceMs,

@@ -1,6 +1,5 @@
 import { GroupCommit } from './group-commit.ts';
 import type { Downstream } from './downstream.ts';
-import { inboxDelivery } from './inbox-delivery.ts';
 import type { InboxOptions } from './inbox-options.ts';
 import type { InboxReport } from './inbox-report.ts';
 import type { InboxSettings } from './inbox-settings.ts';
@@ -10,7 +9,9 @@ import type { Pace } from './pace.ts';
 import { retryDelayMs } from './retry-delay.ts';
 import { wishOf } from './retry-errors.ts';
 import type { Run } from './run.ts';
+import type { Sealing } from './sealing.ts';
 import { messageOf, type StoreHealth } from './store-health.ts';
+import { tellDead } from './tell-dead.ts';
 
 /** What the endings work with. */
 export interface EndingParts {
@@ -25,6 +26,7 @@ export interface EndingParts {
   readonly report: InboxReport;
   readonly downstream: Downstream;
   readonly onDead: InboxOptions['onDead'];
+  readonly sealing: Sealing;
   /** Whether the store is asked again when it fails. */
   readonly isOpen: () => boolean;
   /** Its end is about to be stored: it has no deadline any more. */
@@ -117,7 +119,7 @@ export class Endings {
   }
 
   async #fail(run: Run, error: string, failure: Failure): Promise<void> {
-    const { report, level, pace, now, onDead, ended, relieved } = this.#parts;
+    const { report, level, pace, now, onDead, sealing, ended, relieved } = this.#parts;
     const { key, id, attempt } = run.claimed;
     const isDead = failure.as === 'dead';
     if (!(await this.#settle(run, settlementOf(run, error, failure)))) return;
@@ -127,7 +129,7 @@ export class Endings {
       level.remove({ key, bytes: run.bytes });
       report.totals.dead += 1;
       report.emit({ type: 'dead', key, id, attempt, error });
-      tell(onDead, run, error);
+      tellDead(onDead, run.claimed, error, sealing);
     } else {
       const { retryInMs, as } = failure;
       report.emit({ type: 'failed', key, id, attempt, error, retryInMs, isCounted: as === 'failed' });
@@ -165,15 +167,4 @@ function settlementOf(run: Run, error: string, failure: Failure): Settlement {
   if (failure.as === 'dead') return { ...ref, as: 'dead', error };
   const { as, retryAtMs } = failure;
   return as === 'failed' ? { ...ref, as, retryAtMs, error } : { ...ref, as, retryAtMs };
-}
-
-/** An onlooker, as a listener is: its failure is its own. */
-function tell(onDead: InboxOptions['onDead'], { claimed }: Run, error: string): void {
-  if (onDead === undefined) return;
-  try {
-    const result = onDead(inboxDelivery(claimed), error);
-    if (result instanceof Promise) result.catch(() => undefined);
-  } catch {
-    // See above.
-  }
 }

@@ -12,16 +12,19 @@ import { answerHandshake } from './body-handshakes.ts';
 import { GroupCommit } from './group-commit.ts';
 import type { InboxAnswer, InboxRequest } from './inbox.ts';
 import { acknowledged, handshakeAnswer, tooLarge, UNVERIFIED } from './inbox-answers.ts';
-import { rawDelivery, type RawDelivery } from './inbox-delivery.ts';
-import { boundedId, boundedName, generatedId, toldName } from './inbox-ids.ts';
+import { rawDelivery, type Contents, type RawDelivery } from './inbox-delivery.ts';
 import type { InboxOptions } from './inbox-options.ts';
 import type { InboxRefuser } from './inbox-refuser.ts';
 import type { InboxReport } from './inbox-report.ts';
 import type { InboxFixtures, InboxSettings } from './inbox-settings.ts';
 import { storedBytes, type InboxStore, type Put, type PutResult } from './inbox-store.ts';
 import type { Level } from './level.ts';
+import { namesOf } from './naming.ts';
 import { Reception } from './reception.ts';
+import { withoutRedacted } from './redaction.ts';
+import { headersOf, requestFacts } from './request-facts.ts';
 import type { StoreHealth } from './store-health.ts';
+import { contextOf } from './user-context.ts';
 import { doubtOf, type Doubt } from './verification.ts';
 
 /** A sender that is not known is answered within this. */
@@ -37,11 +40,13 @@ export interface DoorParts {
   readonly level: Level;
   readonly refuser: InboxRefuser;
   readonly report: InboxReport;
-  readonly options: InboxOptions;
+  readonly options: InboxOptions<never>;
   readonly fixtures: InboxFixtures;
   readonly settings: () => InboxSettings;
   readonly now: () => number;
   readonly wallMs: () => number;
+  /** The wall clock as it is: what is stored of a delivery as the time when it came. */
+  readonly receivedAtMs: () => number;
   /** Moves the marks to where they belong now, and judges by them. */
   readonly judge: () => void;
   readonly isOpen: () => boolean;
@@ -137,24 +142,32 @@ export class InboxDoor {
     // From here on it may have been answered already, with a refusal: it took too long, or its body was cut off. What is
     // not stored then cannot make the sender's next attempt a duplicate.
     if (reception.isOver()) return null;
-    const raw = rawDelivery(flat(request.headers), body.bytes());
+    const contents: Contents = {
+      request: requestFacts(request),
+      context: contextOf(options, request.source),
+      headers: headersOf(request.headers),
+      rawBody: body.bytes(),
+    };
+    const raw = rawDelivery(contents);
     const doubt = options.verify === false ? undefined : await doubtOf(options.verify, raw);
     if (reception.isOver()) return null;
     if (doubt !== undefined) return this.#reject(doubt, delivery, key);
     const reply = await options.handshake?.(raw);
     if (reception.isOver()) return null;
     if (reply !== undefined && reply !== null) return handshakeAnswer(reply);
-    return answerHandshake(delivery.profile?.name, raw) ?? (await this.#store(raw, reception));
+    return answerHandshake(delivery.profile?.name, raw) ?? (await this.#store(contents, raw, reception));
   }
 
-  #reject({ error, isUndecided }: Doubt, delivery: Delivery, key: string): InboxAnswer {
+  #reject(doubt: Doubt, delivery: Delivery, key: string): InboxAnswer {
     const { report } = this.#parts;
+    const { error, isUndecided } = doubt;
     if (isUndecided) {
       report.emit({ type: 'verify-failed', key, error });
       return this.#refuse('pressure', delivery, key);
     }
     report.totals.unverified += 1;
     report.emit({ type: 'unverified', key, error });
+    report.verifyBroken(doubt);
     return UNVERIFIED;
   }
 
@@ -174,41 +187,37 @@ export class InboxDoor {
     return body.trouble ?? (end === 'gone' ? 'gone' : undefined);
   }
 
-  async #store(raw: RawDelivery, reception: Reception): Promise<InboxAnswer> {
-    const { options, settings, refuser, level, report, now, wallMs, health, stored } = this.#parts;
+  async #store(contents: Contents, raw: RawDelivery, reception: Reception): Promise<InboxAnswer | null> {
+    const { options, fixtures, settings, refuser, level, report, now, receivedAtMs, health, stored } =
+      this.#parts;
     const { delivery } = reception;
     const { profile } = delivery;
-    const given = await boundedId(toldName('id', options.id?.(raw)) ?? '');
-    const known = given === '' ? await boundedId(delivery.id ?? '') : given;
-    const id = known === '' ? generatedId() : known;
-    const key = await boundedName(
-      toldName('keyGenerator', options.keyGenerator?.(raw)) ?? delivery.key ?? DEFAULT_KEY,
-    );
-    Object.assign(delivery, { id: known === '' ? undefined : id, key });
+    const names = await namesOf(options, raw, delivery);
+    const { id, key, isIdGenerated } = names;
+    Object.assign(delivery, { id: isIdGenerated ? undefined : id, key });
+    const sealed = await fixtures.sealing.seal({
+      ...contents,
+      headers: withoutRedacted(contents.headers, fixtures.redacts),
+      ...names,
+      sender: profile?.name,
+      receivedAtMs: receivedAtMs(),
+      ...{ sealedBy: undefined, fingerprint: undefined },
+    });
+    if (reception.isOver()) return null;
 
     const late = this.#refusalOf(delivery, key, true);
     if (late !== undefined) return late;
     const isOverflow =
       settings().overflow === 'dead-letter' && this.#shortage(delivery, key, true) !== undefined;
-    const put: Put = {
-      delivery: {
-        id,
-        key,
-        isIdGenerated: known === '',
-        sender: profile?.name,
-        headers: raw.headers,
-        rawBody: raw.rawBody,
-        receivedAtMs: wallMs(),
-      },
-      isOverflow,
-      isBodyGiven: !this.#areBodiesShown,
-    };
+    // What is sealed has bytes that nobody else has seen.
+    const isBodyGiven = sealed.sealedBy !== undefined || !this.#areBodiesShown;
+    const put: Put = { delivery: sealed, isOverflow, isBodyGiven };
     const amount = { key, bytes: storedBytes(put.delivery) };
     const coming = isOverflow ? undefined : level.begin(amount, this.#isEntitled(delivery, key));
     let result: PutResult | 'failed' = 'failed';
     try {
       reception.beginStoring();
-      const told = await this.#puts.add(put, raw.rawBody.byteLength);
+      const told = await this.#puts.add(put, sealed.rawBody.byteLength);
       if (!RESULTS.has(told)) throw new Error(`The store answered ${show(told)} to a put.`);
       result = told;
       health.worked();
@@ -278,13 +287,4 @@ export class InboxDoor {
     if (reception.isOver()) return;
     reception.answer(this.#refuse('wait', delivery, delivery.key ?? DEFAULT_KEY));
   };
-}
-
-/** A header that came several times is one list, as HTTP says. */
-function flat(headers: RequestHeaders): Record<string, string> {
-  const entries = Object.entries(headers).flatMap(([name, value]): [string, string][] => {
-    if (value === undefined) return [];
-    return [[name, typeof value === 'string' ? value : value.join(', ')]];
-  });
-  return Object.fromEntries(entries);
 }

@@ -1,10 +1,5 @@
 import { invalid } from '../errors.ts';
-
-declare const crypto: {
-  randomUUID(): string;
-  readonly subtle: { digest(name: string, data: Uint8Array): Promise<ArrayBuffer> };
-};
-declare const TextEncoder: new () => { encode(text: string): Uint8Array };
+import { randomUuid, subtle, toHex, utf8 } from '../web-crypto.ts';
 
 const MAX_CHARACTERS = 256;
 /** The shelf takes it for every delivery: a sender that could choose it would have all purged in place of its own. */
@@ -12,7 +7,7 @@ const RESERVED_ID = 'all';
 
 /** An id for a delivery whose sender gave it none. */
 export function generatedId(): string {
-  return crypto.randomUUID();
+  return randomUuid();
 }
 
 /**
@@ -41,6 +36,17 @@ export async function boundedId(id: string): Promise<string> {
 }
 
 async function hashed(name: string): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(name)));
-  return `sha256:${Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+  const isText = !LONE_SURROGATE.test(name);
+  const digest = new Uint8Array(await subtle().digest('SHA-256', isText ? utf8(name) : codeUnits(name)));
+  return `sha256${isText ? '' : '-utf16'}:${toHex(digest)}`;
+}
+
+/** UTF-8 has one and the same replacement for all halves of pairs: names that differ in them would become one. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+function codeUnits(name: string): Uint8Array {
+  const bytes = new Uint8Array(2 * name.length);
+  const view = new DataView(bytes.buffer);
+  for (let at = 0; at < name.length; at += 1) view.setUint16(2 * at, name.charCodeAt(at));
+  return bytes;
 }

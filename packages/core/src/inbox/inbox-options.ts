@@ -1,8 +1,10 @@
 import type { IntakeOptions, Tunable } from '../options.ts';
 import type { SenderProfile } from '../sender-profile.ts';
 import type { Signal } from '../abort.ts';
+import type { EncryptOptions } from './encrypt-options.ts';
 import type { InboxDelivery, RawDelivery } from './inbox-delivery.ts';
 import type { InboxStore } from './inbox-store.ts';
+import type { Json } from './json.ts';
 import type { RetryAfter, Unrecoverable } from './retry-errors.ts';
 
 /** What a handler is told beside the delivery. */
@@ -70,8 +72,9 @@ export interface InboxTunable extends Omit<Tunable, 'overflow'> {
   retentionMs?: number | undefined;
 }
 
-/** The options of an inbox. `undefined` means absent. */
-export interface InboxOptions extends InboxTunable, Pick<IntakeOptions, 'pressure' | 'clock' | 'random'> {
+/** The options of an inbox. `undefined` means absent. `R` is what the framework calls a request. */
+export interface InboxOptions<R = unknown>
+  extends InboxTunable, Pick<IntakeOptions, 'pressure' | 'clock' | 'random'> {
   /** Where deliveries are kept. It belongs to this inbox, which opens and closes it. */
   store: InboxStore;
   /**
@@ -81,16 +84,37 @@ export interface InboxOptions extends InboxTunable, Pick<IntakeOptions, 'pressur
    */
   process: (delivery: InboxDelivery, context: ProcessContext) => unknown;
   /**
-   * Says whether a delivery is genuine, before anything is stored: when it throws, rejects, or returns `false`, `null`,
-   * `0`, `NaN` or an empty string, or a promise of one, the answer is 401. `undefined` lets it in, as what a verifier
-   * returns that throws, and so does any other value, an object that says no in a field as well. `false` in its place
-   * says that there is nothing to verify.
+   * Says whether a delivery is genuine, before anything is stored. Only a clear yes lets it in. When it throws or
+   * rejects, or returns a falsy value, an empty array, an error, a function, or an object whose `valid`, `isValid`, `ok`,
+   * `success` or `verified` is falsy, or a promise of one, the answer is 401. `undefined` is falsy too: a verifier that
+   * throws and returns nothing is given as {@link throwing}`(verify)`. {@link verifiers} has those of the usual senders.
+   * `false` in its place says that there is nothing to verify.
    *
    * When it cannot tell, because a server with keys is down, it throws an error with `status: 503`: the delivery is
    * refused with 503, Retry-After and the reason `pressure`. One that takes longer than the sender waits is refused
    * with the reason `wait`, and what it says later does not count.
    */
   verify: ((delivery: RawDelivery) => unknown) | false;
+  /**
+   * What else the callbacks are to know of a request, such as the tenant that a middleware has found: a JSON value of at
+   * most 16,384 characters, stored with the delivery and handed to every callback as `context`. Called once, with the
+   * request of the framework, before `verify`, and synchronous. Default, and where it returns undefined: null. What it
+   * throws, and `ERR_WBP_CONTEXT` for what is no JSON or too long, goes to the error path of the framework.
+   */
+  context?: ((request: R) => Json | undefined) | undefined;
+  /**
+   * Headers that are not stored: a list of names, in any case, or a function that is asked for each name, in lower case.
+   * It takes the place of the default list: `authorization`, `proxy-authorization`, `cookie`, `api-key`, `x-api-key`,
+   * `x-auth-token`, `x-access-token`, `x-amz-security-token`, `x-forwarded-access-token`, `cf-access-client-secret`,
+   * `x-gitlab-token`, `x-telegram-bot-api-secret-token`. `verify`, `id`, `keyGenerator` and `handshake` see all headers;
+   * `process`, `onDead` and the shelf see what is stored.
+   */
+  redact?: readonly string[] | ((name: string) => boolean) | undefined;
+  /**
+   * Encrypts the body, the headers, the URL and the context of each delivery in the store, with AES-256-GCM. Default: none
+   * is encrypted. Key, id, sender, times and errors stay readable.
+   */
+  encrypt?: EncryptOptions | undefined;
   /**
    * The delivery id, for senders that have it in the body. Default, and where it returns undefined or an empty
    * string: what the sender's profile says, else the header `webhook-id`, else one that is made up, so that nothing

@@ -1,6 +1,8 @@
 import { Listeners, type EventBody } from '../events.ts';
 import type { InboxTotals } from './inbox.ts';
 import type { InboxEvent } from './inbox-events.ts';
+import { Unheard, whatAndWhere } from './unheard.ts';
+import type { Doubt } from './verification.ts';
 
 /** The totals while they run. */
 type Running<T> = { -readonly [K in keyof T]: T[K] extends number ? number : Running<T[K]> };
@@ -26,13 +28,50 @@ export class InboxReport {
     storeFailures: 0,
   };
   readonly #now: () => number;
+  readonly #unheard: Unheard;
 
   constructor(now: () => number) {
     this.#now = now;
+    this.#unheard = new Unheard(() => this.listeners.any);
   }
 
   emit(event: EventBody<InboxEvent>): void {
     if (this.listeners.any) this.listeners.emit(this.#now(), event);
+    else this.#warn(event);
+  }
+
+  /** `process` threw or rejected. */
+  processFailed(error: unknown): void {
+    this.#unheard.warn(
+      'WBP_PROCESS_FAILED',
+      () => `An attempt at a delivery has failed with ${whatAndWhere(error)}.`,
+    );
+  }
+
+  /** `verify` has refused a delivery in a way that looks like a mistake of its own. */
+  verifyBroken({ flaw }: Doubt): void {
+    if (flaw === undefined) return;
+    const why = 'advice' in flaw ? flaw.advice : `It threw ${whatAndWhere(flaw.thrown)}.`;
+    this.#unheard.warn(
+      'WBP_VERIFY_BROKEN',
+      () => `A delivery was refused with 401, perhaps by a mistake in verify itself. ${why}`,
+    );
+  }
+
+  #warn(event: EventBody<InboxEvent>): void {
+    if (event.type === 'dead') {
+      this.#unheard.warn(
+        'WBP_DELIVERY_DEAD',
+        () => 'A delivery has failed for the last time, and is on the shelf now.',
+      );
+    } else if (event.type === 'store-failed') {
+      // Only the words of this library: what another store says may be about a delivery.
+      const [code] = /ERR_WBP_[A-Z_]+/.exec(event.error) ?? [];
+      this.#unheard.warn(
+        'WBP_STORE_FAILED',
+        () => `The store has failed at ${event.call}${code === undefined ? '' : ` with ${code}`}.`,
+      );
+    }
   }
 
   /** A copy of the totals that does not move. */

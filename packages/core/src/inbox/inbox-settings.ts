@@ -8,8 +8,11 @@ import {
   type IntakeOptions,
   type Settings,
 } from '../options.ts';
+import { encryptSettings } from './encrypt-options.ts';
 import type { InboxOptions, InboxTunable, RetryOptions } from './inbox-options.ts';
 import type { InboxStore } from './inbox-store.ts';
+import { redaction, type Redacts } from './redaction.ts';
+import { Sealing } from './sealing.ts';
 
 /** The tunable options, complete and valid. */
 export interface InboxSettings {
@@ -29,6 +32,8 @@ export interface InboxFixtures extends Omit<Fixtures, 'dryRun'> {
   readonly dryRun: boolean;
   readonly wallClock: () => number;
   readonly isOrdered: boolean;
+  readonly redacts: Redacts;
+  readonly sealing: Sealing;
 }
 
 const YEAR_MS = 31_536_000_000;
@@ -50,6 +55,7 @@ const OWN = [
     'store',
     'process',
     'verify',
+    'context',
     'id',
     'keyGenerator',
     'handshake',
@@ -57,9 +63,11 @@ const OWN = [
     'senders',
     'wallClock',
     'ordered',
+    'redact',
+    'encrypt',
   ],
 ];
-const CALLBACKS = ['id', 'keyGenerator', 'handshake', 'onDead'] as const;
+const CALLBACKS = ['context', 'id', 'keyGenerator', 'handshake', 'onDead'] as const;
 const STORE_CALLS: readonly (keyof InboxStore)[] = [
   'open',
   'put',
@@ -85,13 +93,12 @@ const STORE_CALLS: readonly (keyof InboxStore)[] = [
  *
  * @throws BackpressureError with the code of the first option that is wrong.
  */
-export function resolveInboxOptions(options: InboxOptions): {
+export function resolveInboxOptions(options: InboxOptions<never>): {
   settings: InboxSettings;
   fixtures: InboxFixtures;
 } {
   checkObject(options, 'options');
-  const { store, process, verify, id, keyGenerator, handshake, onDead, wallClock = Date.now } = options;
-  const { ordered: isOrdered = false } = options;
+  const { store, process, verify, wallClock = Date.now, ordered: isOrdered = false } = options;
   const others = without(options, OWN);
   const { overflow, retry, maxBodyBytes, maxBytes, retentionMs } = options;
   checkStore(store);
@@ -100,9 +107,8 @@ export function resolveInboxOptions(options: InboxOptions): {
   if (verify !== false && typeof (verify as unknown) !== 'function') {
     throw invalid('ERR_WBP_VERIFY', 'verify', 'a function, or false to go without', verify);
   }
-  const callbacks: Record<(typeof CALLBACKS)[number], unknown> = { id, keyGenerator, handshake, onDead };
   for (const name of CALLBACKS) {
-    const callback = callbacks[name];
+    const callback: unknown = options[name];
     if (callback !== undefined && typeof callback !== 'function') {
       throw invalid('ERR_WBP_CALLBACK', name, 'a function', callback);
     }
@@ -113,7 +119,10 @@ export function resolveInboxOptions(options: InboxOptions): {
   const { dryRun, isPressed, clock, random, ...intake } = resolveOptions({ ...others, capacity }, OWN);
   const own = { overflow, retry, maxBodyBytes, maxBytes, retentionMs };
   const settings = settle({ ...DEFAULTS, intake, longestWaitMs: maxWaitMs ?? Infinity }, own);
-  return { settings, fixtures: { dryRun, isPressed, clock, random, wallClock, isOrdered } };
+  const redacts = redaction(options.redact);
+  const sealing = new Sealing(encryptSettings(options.encrypt));
+  const given = { dryRun, isPressed, clock, random, wallClock };
+  return { settings, fixtures: { ...given, isOrdered, redacts, sealing } };
 }
 
 /**

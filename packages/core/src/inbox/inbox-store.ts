@@ -1,3 +1,6 @@
+import type { Json } from './json.ts';
+import type { RequestFacts } from './request-facts.ts';
+
 /** A value now or later: a store on this machine answers at once, one across a network does not. */
 export type Awaitable<T> = T | Promise<T>;
 
@@ -15,11 +18,24 @@ export interface StoredDelivery extends DeliveryRef {
    */
   readonly isIdGenerated: boolean;
   readonly sender: string | undefined;
+  readonly request: RequestFacts;
+  /** What the option `context` returned; null without it. */
+  readonly context: Json;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly rawBody: Uint8Array;
   /** Milliseconds since 1970. */
   readonly receivedAtMs: number;
+  /**
+   * The id of the key that it is encrypted with, or undefined when it is not encrypted. Then `rawBody` holds the
+   * request, the context, the headers and the body, encrypted together, and `request`, `context` and `headers` are empty.
+   */
+  readonly sealedBy: string | undefined;
+  /**
+   * Tells one body from another, of a delivery that is encrypted: encrypted twice, the same body is different bytes. Of
+   * any other delivery it is undefined, and a store compares `rawBody`. A store need not give it back.
+   */
+  readonly fingerprint: Uint8Array | undefined;
 }
 
 /** A delivery to be stored. */
@@ -252,9 +268,17 @@ export interface InboxStore {
 const BYTES_PER_HEADER = 8;
 const BYTES_PER_DELIVERY = 256;
 
-/** What a delivery counts against a limit in bytes: its body, its strings, and something for what keeps it. */
-export function storedBytes({ key, id, headers, rawBody }: StoredDelivery): number {
+/**
+ * What a delivery counts against a limit in bytes: its body, its strings, its context, and something for what keeps it;
+ * of an encrypted one, what is stored of it.
+ */
+export function storedBytes({ key, id, request, context, headers, rawBody }: StoredDelivery): number {
   let bytes = BYTES_PER_DELIVERY + rawBody.byteLength + key.length + id.length;
-  for (const [name, value] of Object.entries(headers)) bytes += BYTES_PER_HEADER + name.length + value.length;
+  bytes += request.method.length + request.url.length;
+  if (context !== null) bytes += JSON.stringify(context).length;
+  for (const fields of [headers, request.params]) {
+    for (const [name, value] of Object.entries(fields))
+      bytes += BYTES_PER_HEADER + name.length + value.length;
+  }
   return bytes;
 }

@@ -22,6 +22,14 @@ export type BodyEnd = 'whole' | 'gone' | 'consumed';
 
 /** A request, as an adapter shows it. */
 export interface InboxRequest {
+  /** Default `POST`. */
+  readonly method?: string | undefined;
+  /** The target of the request as the sender sent it, whatever it was mounted under. Scheme and host are cut off. */
+  readonly url?: string | undefined;
+  /** The route params of the framework. What is no string, nor a list of strings, is left out. */
+  readonly params?: Readonly<Record<string, string | readonly string[] | undefined>> | undefined;
+  /** The request as the framework knows it, for the option `context`. */
+  readonly source?: unknown;
   /** All headers, names in lower case. */
   readonly headers: RequestHeaders;
   /** Reads the body into the sink, until its end or until no more is wanted. Never rejects. */
@@ -116,7 +124,13 @@ export interface DeadLetter extends InboxDelivery {
 
 /** What a list tells of it: all but the body, which {@link DeadLetters.get} has. */
 export interface ListedDeadLetter extends Omit<DeadLetter, 'rawBody' | 'text' | 'json'> {
+  /** Of an encrypted delivery: of all that is encrypted. */
   readonly bodyBytes: number;
+  /**
+   * The id of the key that it is encrypted with, or undefined. Then `method`, `url`, `path`, `params`, `context` and
+   * `headers` are empty here, and {@link DeadLetters.get} has them.
+   */
+  readonly encryptedBy: string | undefined;
 }
 
 /** Narrows a call to one key. Ids are unique within a key only. Default: any key. */
@@ -130,7 +144,10 @@ export interface DeadLetters {
   list(
     options?: DeadLetterScope & { limit?: number | undefined; offset?: number | undefined },
   ): Promise<readonly ListedDeadLetter[]>;
-  /** The one of this id, whole; of several keys, the one that was shelved first. */
+  /**
+   * The one of this id, whole; of several keys, the one that was shelved first. Rejects with `ERR_WBP_DECRYPT` when it
+   * is encrypted and cannot be decrypted.
+   */
   get(id: string, options?: DeadLetterScope): Promise<DeadLetter | undefined>;
   /** Puts those of this id, or with `all` all that are there now, back among the stored, with all attempts before it. How many? */
   redrive(id: string, options?: DeadLetterScope): Promise<number>;
@@ -151,8 +168,8 @@ export interface InboxCloseReport {
 /** Acknowledges deliveries when they are stored, and works them off. */
 export interface Inbox {
   /**
-   * Takes a delivery: resolves with the answer, or with null when its sender has gone. Rejects with what `id`,
-   * `keyGenerator` or `handshake` throws.
+   * Takes a delivery: resolves with the answer, or with null when its sender has gone. Rejects with what `context`, `id`,
+   * `keyGenerator`, `redact` or `handshake` throws.
    *
    * @throws BackpressureError `ERR_WBP_BODY_READ` when something else has read the body before.
    */

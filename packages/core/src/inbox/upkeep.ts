@@ -21,6 +21,8 @@ export interface UpkeepParts {
   readonly agenda: Agenda;
   readonly now: () => number;
   readonly wallMs: () => number;
+  /** Until when ids are old by their age; 0, so that none is, while the clock is in doubt. */
+  readonly agedMs: () => number;
   readonly retentionMs: () => number;
   readonly maxRetryDelayMs: () => number;
   /** Whether nothing is on its way to the store, so that what it says is the whole truth. */
@@ -75,7 +77,8 @@ export class Upkeep {
   }
 
   async #look(): Promise<void> {
-    const { store, health, now, wallMs, retentionMs, maxRetryDelayMs, isQuiet, learn, look } = this.#parts;
+    const { store, health, now, wallMs, agedMs, retentionMs, maxRetryDelayMs, isQuiet, learn, look } =
+      this.#parts;
     if (!health.isWell) return;
     try {
       const wasQuiet = isQuiet();
@@ -90,7 +93,7 @@ export class Upkeep {
       const longestMs = Math.max(maxRetryDelayMs(), LONGEST_ASKED_MS);
       const hastened = await store.hasten({ afterMs: nowMs + longestMs, nowMs, limit: PART });
       const forgotten = await store.forget({
-        beforeMs: nowMs - retentionMs(),
+        beforeMs: agedMs() - retentionMs(),
         keep: MAX_REMEMBERED,
         limit: PART,
       });

@@ -60,7 +60,7 @@ export class Workers implements Claimants {
     });
     this.#endings = new Endings({
       ...parts,
-      ...{ random: fixtures.random, downstream: this.downstream },
+      ...{ random: fixtures.random, sealing: fixtures.sealing, downstream: this.downstream },
       isOpen: () => this.isOpen,
       settling: (run) => {
         this.#deadlines.clear(run);
@@ -186,17 +186,26 @@ export class Workers implements Claimants {
       await this.#endings.giveBack(run);
       return;
     }
-    const { report, now, wallMs, settings, process } = this.#parts;
+    const { report, now, settings, process, fixtures } = this.#parts;
     const { key, id, attempt, receivedAtMs } = run.claimed;
     run.permit = permit;
     run.state = 'running';
     run.startedAtMs = now();
     this.#deadlines.set(run, run.startedAtMs + settings().intake.maxHandlingMs, run.startedAtMs);
     report.totals.started += 1;
-    report.emit({ type: 'started', key, id, attempt, waitedMs: Math.max(0, wallMs() - receivedAtMs) });
+    report.emit({
+      type: 'started',
+      key,
+      id,
+      attempt,
+      waitedMs: Math.max(0, fixtures.wallClock() - receivedAtMs),
+    });
     let failure: { readonly error: unknown } | undefined;
     try {
-      await process(inboxDelivery(run.claimed), {
+      const opening = fixtures.sealing.open(run.claimed);
+      const opened = opening instanceof Promise ? await opening : opening;
+      if (!this.#isRunning(run)) return;
+      await process(inboxDelivery(opened), {
         attempt,
         get signal() {
           return run.signal;
@@ -204,6 +213,7 @@ export class Workers implements Claimants {
       });
     } catch (error) {
       failure = { error };
+      report.processFailed(error);
     }
     // Meanwhile it may have become overdue, or its claim may have been lost or given back.
     if (!this.#isRunning(run)) return;
