@@ -14,6 +14,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, 'test/packaging/**', 'test/runtimes/**'],
+    // Simulations of minutes take seconds, and several times as many on a machine that does something else as well.
+    testTimeout: 30_000,
     reporters: ['default', './tooling/verdict-reporter.ts'],
     coverage: {
       provider: 'v8',

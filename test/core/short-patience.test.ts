@@ -95,8 +95,11 @@ describe('the predicted wait', () => {
   it('counts the workers that a key may have', async () => {
     const bench = createBench({ concurrency: 10, maxConcurrencyPerKey: 1 });
     const workshop = new Workshop(bench, () => 1000);
-    workshop.bring({ key: 'slow' });
-    await runUntil(bench.clock, 1000);
+    // What a handler takes is known from the fourth on.
+    for (let handled = 1; handled <= 4; handled += 1) {
+      workshop.bring({ key: 'slow' });
+      await runUntil(bench.clock, handled * 1000);
+    }
     for (let i = 0; i < 3; i += 1) workshop.bring({ key: 'slow' });
     const { intake } = bench;
     // One runs and two wait, so it would be the third after that.

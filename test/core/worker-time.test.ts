@@ -170,17 +170,19 @@ describe('maxConcurrencyPerKey', () => {
     expect(intake.snapshot()).toMatchObject({ active: 8, depth: 13 });
   });
 
+  function handle(bench: Bench, tookMs: number): void {
+    const permit = startedNow(bench.intake.admit({ key: 'a' }));
+    bench.clock.advance(tookMs);
+    permit.release();
+  }
+
   /** A key with one worker, whose handlers take a second, and a queue that has places for all. */
   function oneAtATime(): { readonly bench: Bench; readonly refuse: () => Refusal } {
     const bench = createBench({
       ...{ concurrency: 10, maxConcurrencyPerKey: 1, maxWaitMs: 5000 },
       retryAfter: { strategy: 'booked' },
     });
-    for (let i = 0; i < 3; i += 1) {
-      const permit = startedNow(bench.intake.admit({ key: 'a' }));
-      bench.clock.advance(1000);
-      permit.release();
-    }
+    for (let i = 0; i < 4; i += 1) handle(bench, 1000);
     return { bench, refuse: () => turnedAway(bench.intake.admit({ key: 'a' })) };
   }
 
@@ -190,6 +192,21 @@ describe('maxConcurrencyPerKey', () => {
     expect(bench.intake.snapshot()).toMatchObject({ active: 1, depth: 5 });
     expect(refuse().reason).toBe('wait');
     expect(startedNow(bench.intake.admit({ key: 'b' })).waitedMs).toBe(0);
+  });
+
+  it('asks so too where the sender waits for longer, and never of one that does not repeat', () => {
+    const { bench } = oneAtATime();
+    brings(bench, 'a', 6);
+    expect(turnedAway(bench.intake.admit({ key: 'a', maxWaitMs: 60_000 })).reason).toBe('wait');
+    expect(bench.intake.admit({ key: 'a', retries: false }).admitted).toBe(true);
+  });
+
+  it('takes one slow handling for no reason to refuse what comes after it', () => {
+    const bench = createBench({ concurrency: 10, maxConcurrencyPerKey: 1, maxWaitMs: 20_000 });
+    for (let i = 0; i < 30; i += 1) handle(bench, 50);
+    handle(bench, 30_000);
+    brings(bench, 'a', 20);
+    expect(bench.intake.snapshot()).toMatchObject({ active: 1, depth: 19 });
   });
 
   it('books the refused deliveries of such a key as far apart as its handlers end', () => {

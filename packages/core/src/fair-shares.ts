@@ -63,6 +63,7 @@ export class FairShares<T extends Sharing<T>> {
     if (account === null) return;
     item.account = null;
     const cost = this.#time.give(account, nowMs, tookMs, teaches);
+    if (teaches && this.#most !== Infinity) account.learnTypical(tookMs);
     this.queue.correct(account, cost);
     if (account.active < this.#most) this.queue.unpark(account);
   }
@@ -90,7 +91,7 @@ export class FairShares<T extends Sharing<T>> {
     const account = this.#most === Infinity ? undefined : this.#time.of(key);
     if (account === undefined) return 0;
     const before = (this.queue.lineOf(key)?.size ?? 0) + account.active + 1 - this.#most;
-    return Math.max(0, (before * account.meanMs) / this.#most);
+    return Math.max(0, (before * account.typicalMs) / this.#most);
   }
 
   /** How long deliveries of the key are handled, on average, in milliseconds; 0 while that is not known. */
@@ -100,7 +101,7 @@ export class FairShares<T extends Sharing<T>> {
 
   /** The least time between two starts of a key that may have only so many workers, in milliseconds; 0 without a limit. */
   spacingMs(key: string): number {
-    return this.#most === Infinity ? 0 : (this.#time.of(key)?.meanMs ?? 0) / this.#most;
+    return this.#most === Infinity ? 0 : (this.#time.of(key)?.typicalMs ?? 0) / this.#most;
   }
 
   /**

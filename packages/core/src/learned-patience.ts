@@ -2,8 +2,10 @@
 const ENOUGH = 8;
 /** Hang-ups are weighed against answers that were waited for up to this many, so that a change of habit is seen soon. */
 const MOST = 2 * ENOUGH;
-/** No shorter patience is believed: whoever hangs up sooner may want others of its key to be refused. */
-const LEAST_MS = 1000;
+/** No shorter patience is believed. The least patient sender that is known waits for 3 s: whoever hangs up sooner wants something else. */
+const LEAST_MS = 2500;
+/** A client that dies hangs up all of its deliveries together, and says nothing of the next one. */
+const APART_MS = 20;
 /** Senders have one timeout: ages that differ by more than this part of their mean come from something else. */
 const SPREAD = 0.1;
 /** What was learned is used for so long after the last hang-up. Then it is learned again, at the cost of a few. */
@@ -30,8 +32,8 @@ interface Habit {
  * start just before their senders give up, and each of them is handled and answered a moment too late. At 30 a second
  * for workers that handle 25, and senders that wait for 5 s, that is a third of the work.
  *
- * A stranger who hangs up on purpose can shorten the wait of its own key only, to no less than a second, and only while
- * it hangs up more often than others of that key wait for their answers.
+ * Whoever hangs up on purpose, again and again, in a queue that is that long, can shorten the wait of its own key, and so
+ * that of all unknown senders where it is one of them: to no less than 1.25 s.
  */
 export class LearnedPatience {
   /** In the order of their last hang-up. */
@@ -40,9 +42,11 @@ export class LearnedPatience {
   /** A sender has hung up when its delivery was `ageMs` old. */
   gone(key: string, ageMs: number, nowMs: number): void {
     if (ageMs < LEAST_MS) return;
-    const habit = this.#habits.get(key) ?? { weight: 0, meanMs: ageMs, deviationMs: 0, lastMs: nowMs };
+    let habit = this.#habits.get(key);
+    if (habit !== undefined && nowMs - habit.lastMs < APART_MS) return;
     this.#habits.delete(key);
-    if (nowMs - habit.lastMs > GOOD_FOR_MS) habit.weight = 0;
+    if (habit === undefined || nowMs - habit.lastMs > GOOD_FOR_MS)
+      habit = { weight: 0, meanMs: ageMs, deviationMs: 0, lastMs: nowMs };
     habit.weight = Math.min(MOST, habit.weight + 1);
     const part = 1 / Math.min(ENOUGH, habit.weight);
     habit.deviationMs += (Math.abs(ageMs - habit.meanMs) - habit.deviationMs) * part;
@@ -74,6 +78,6 @@ export class LearnedPatience {
     const { meanMs, deviationMs } = habit;
     if (deviationMs > SPREAD * meanMs) return Infinity;
     // Whose handlers take as long as their senders wait cannot be helped by starting sooner.
-    return Math.max(meanMs / 4, meanMs - 2 * deviationMs - HANDLINGS * handlingMs);
+    return Math.max(meanMs / 2, meanMs - 2 * deviationMs - HANDLINGS * handlingMs);
   }
 }

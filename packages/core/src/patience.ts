@@ -12,8 +12,14 @@ import type { Place } from './place.ts';
  * @param ageMs - how long it is known to have waited already, such as for its body.
  */
 export function patienceMs(waitMs: number, lagMs: number, ageMs = 0): number {
+  if (waitMs === Infinity) return Infinity;
   return Math.max(0, waitMs - Math.max(ageMs, Math.min(waitMs / 2, lagMs)));
 }
+
+/** A delivery that was queued for less did not lose its sender by that. */
+const QUEUED_MS = 100;
+/** Nor did one that is being handled for so many times its key's mean. */
+const SLOW = 1.5;
 
 /** What the patience of a delivery is compared with. */
 interface Pace {
@@ -33,23 +39,31 @@ export class Patience {
   /** How long the delivery may wait from now on, at most `longestMs`, in milliseconds. */
   leftMs(delivery: Delivery, key: string, longestMs: number, now: number): number {
     const { maxWaitMs = this.#learnedMs(delivery, key, now), ageMs } = delivery;
-    return patienceMs(Math.min(longestMs, maxWaitMs), this.#pace.drain.lagMs(now), ageMs);
+    const lagMs = this.#pace.drain.lagMs(now);
+    // How long its body took counts for its sender, and not for the queue.
+    return Math.min(patienceMs(longestMs, lagMs), patienceMs(maxWaitMs, lagMs, ageMs));
   }
 
   /** Whether the delivery would have to wait longer than its sender does, or than `longestMs` for its own key alone. */
   isExceeded(delivery: Delivery, key: string, longestMs: number, now: number): boolean {
     const { drain, shares } = this.#pace;
-    const { maxWaitMs = this.#learnedMs(delivery, key, now), ageMs = 0 } = delivery;
-    const lagMs = drain.lagMs(now);
     // The gate knows what all workers complete in the longest wait, and not how few of them this key may have.
-    if (maxWaitMs === Infinity && lagMs === 0 && ageMs === 0) return shares.ownWaitMs(key) > longestMs;
-    const leftMs = patienceMs(maxWaitMs === Infinity ? longestMs : maxWaitMs, lagMs, ageMs);
+    if (delivery.retries !== false && shares.ownWaitMs(key) > longestMs) return true;
+    const { maxWaitMs = this.#learnedMs(delivery, key, now), ageMs } = delivery;
+    const lagMs = drain.lagMs(now);
+    if (maxWaitMs === Infinity && lagMs === 0) return false;
+    const leftMs =
+      maxWaitMs === Infinity ? patienceMs(longestMs, lagMs) : patienceMs(maxWaitMs, lagMs, ageMs);
     const rate = drain.rate(now);
     return rate !== null && shares.waitMs(key, rate) > leftMs;
   }
 
-  /** The sender of a delivery has hung up. */
-  gone({ delivery: { ageMs = 0 }, key, admittedAtMs }: Place, now: number): void {
+  /** The sender of a delivery has hung up: when it had waited too long, or for some reason of its own. */
+  gone({ delivery: { ageMs = 0 }, key, admittedAtMs, startedAtMs, state }: Place, now: number): void {
+    const handledMs = state === 'active' ? now - startedAtMs : 0;
+    if (now - admittedAtMs - handledMs < QUEUED_MS) return;
+    // It has waited for its handler.
+    if (handledMs > SLOW * this.#pace.shares.handlingMs(key)) return;
     this.#learned.gone(key, now - admittedAtMs + ageMs, now);
   }
 

@@ -3,6 +3,8 @@ import { DEAREST } from './turns.ts';
 
 /** A key's mean is that of about so many of its last deliveries; what a turn really took is settled afterwards. */
 const KEY_MEMORY = 16;
+/** What so few deliveries have taken is not taken for usual. */
+const TYPICAL_FROM = 4;
 /**
  * By chance alone the mean of so few is often off by a third. Up to this factor from the mean of all, a turn costs 1, so
  * that keys whose handlers are alike come in turn.
@@ -92,9 +94,26 @@ export class Account extends Meter implements Payer {
   previous: Account | null = null;
   next: Account | null = null;
 
+  /** Of the logarithms of its handling times, while its key may have only so many workers. */
+  #logs: Mean | undefined;
+
   constructor(key: string) {
     super();
     this.key = key;
+  }
+
+  /**
+   * What a delivery usually takes, in milliseconds; 0 before the fourth. One that took 600 times as long changes it by
+   * half, so that it is no reason to refuse those after it.
+   */
+  get typicalMs(): number {
+    if (this.#logs === undefined || this.#logs.samples < TYPICAL_FROM) return 0;
+    return Math.round(Math.exp(this.#logs.ms) - 1);
+  }
+
+  learnTypical(tookMs: number): void {
+    this.#logs ??= new Mean(KEY_MEMORY);
+    this.#logs.learn(Math.log(tookMs + 1));
   }
 
   learn(tookMs: number): void {

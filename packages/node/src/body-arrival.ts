@@ -5,7 +5,7 @@ import { look } from './look.ts';
 
 /** So much of one body node may hold before its delivery has a worker; a larger body is read on by its handler. */
 const MOST_BYTES = 1024 * 1024;
-/** And so much of all bodies together; beyond that, of each what fits into node's own buffer. */
+/** And so much of all bodies together; beyond that, of each what it has been allowed by then. */
 const MOST_OF_ALL_BYTES = 64 * 1024 * 1024;
 /** So much of a body has to come within each timeout. */
 const STEP_BYTES = 64 * 1024;
@@ -51,9 +51,12 @@ export class BodyArrivals {
   /** The arrival of the body of this request. To be closed when its handler begins, or it is not going to. */
   of(req: IncomingMessage): { wait(): Promise<BodyArrival>; close(): void } {
     let heldBytes = 0;
-    const hold = (bytes: number): void => {
-      this.#heldBytes += bytes - heldBytes;
+    const hold = (bytes: number): boolean => {
+      const allBytes = this.#heldBytes + bytes - heldBytes;
+      if (bytes > heldBytes && allBytes > MOST_OF_ALL_BYTES) return false;
+      this.#heldBytes = allBytes;
       heldBytes = bytes;
+      return true;
     };
     return {
       wait: () => this.#wait(req, hold),
@@ -63,7 +66,8 @@ export class BodyArrivals {
     };
   }
 
-  #wait(req: IncomingMessage, hold: (bytes: number) => void): Promise<BodyArrival> {
+  /** @param hold - asks for so many bytes of the budget in all, until the arrival is closed. */
+  #wait(req: IncomingMessage, hold: (bytes: number) => boolean): Promise<BodyArrival> {
     if (isComplete(req)) return Promise.resolve('here');
     if (req.destroyed) return Promise.resolve('gone');
     return new Promise((resolve) => {
@@ -74,14 +78,20 @@ export class BodyArrivals {
         resolve(how);
       };
       const onReadable = (): void => {
-        hold(req.readableLength);
-        const most = this.#heldBytes < MOST_OF_ALL_BYTES ? MOST_BYTES : req.readableHighWaterMark;
-        if (isComplete(req) || req.readableLength >= most) {
+        if (isComplete(req) || req.readableLength >= MOST_BYTES) {
           settle('here');
           return;
         }
-        // More than there is: it reads nothing, and makes the buffer larger.
-        if (req.readableLength >= req.readableHighWaterMark) req.read(MOST_BYTES);
+        if (req.readableLength >= req.readableHighWaterMark) {
+          // Asked for before node may read it: from then on it reads as much, whatever becomes of the delivery.
+          const bytes = doubled(req.readableLength);
+          if (!hold(bytes)) {
+            settle('here');
+            return;
+          }
+          // More than there is: it reads nothing, and makes the buffer larger.
+          req.read(bytes);
+        }
         if (req.readableLength < nextStep) return;
         nextStep = req.readableLength + STEP_BYTES;
         this.#limit.start(settle);
@@ -93,4 +103,9 @@ export class BodyArrivals {
       this.#limit.start(settle);
     });
   }
+}
+
+/** The next power of two, which is how node's buffers grow. */
+function doubled(bytes: number): number {
+  return 2 ** (Math.floor(Math.log2(bytes)) + 1);
 }

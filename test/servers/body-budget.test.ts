@@ -1,0 +1,52 @@
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { BodyArrivals } from '../../packages/node/src/body-arrival.ts';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** A request of 2 MiB of which so much has reached the socket: node takes it whenever its buffer has room. */
+function unfinished(arrivedBytes: number): IncomingMessage {
+  let left = arrivedBytes;
+  const body = new Readable({
+    highWaterMark: 16 * KIB,
+    read() {
+      if (left <= 0) return;
+      const chunk = Buffer.alloc(Math.min(left, 64 * KIB));
+      left -= chunk.length;
+      // As from a socket, in a later turn.
+      void setImmediate().then(() => this.push(chunk));
+    },
+  });
+  const headers = { 'content-length': String(2 * MIB) };
+  return Object.assign(body, { complete: false, httpVersionMajor: 1, headers }) as unknown as IncomingMessage;
+}
+
+async function turns(count: number): Promise<void> {
+  for (let i = 0; i < count; i += 1) await setImmediate();
+}
+
+describe('bodies that arrive', () => {
+  it('are held up to 64 MiB together, however much has been sent of each', async () => {
+    const arrivals = new BodyArrivals(60_000);
+    const requests = Array.from({ length: 200 }, () => unfinished(960 * KIB));
+    const arriving = requests.map((req) => arrivals.of(req));
+    const here = arriving.map((arrival) => arrival.wait());
+    await turns(100);
+    const heldBytes = requests.reduce((sum, { readableLength }) => sum + readableLength, 0);
+    // Beside the budget each holds the packet that node had taken before it was asked.
+    expect(heldBytes).toBeLessThanOrEqual(64 * MIB + 200 * 64 * KIB);
+    expect(heldBytes).toBeGreaterThan(32 * MIB);
+    // Whoever gets nothing of the budget waits for a worker with what it has.
+    expect(await Promise.race([...here, turns(1).then(() => 'none')])).toBe('here');
+
+    for (const arrival of arriving) arrival.close();
+    const next = unfinished(960 * KIB);
+    void arrivals.of(next).wait();
+    await turns(50);
+    expect(next.readableLength).toBe(960 * KIB);
+    for (const req of [...requests, next]) req.destroy();
+  });
+});
