@@ -102,7 +102,7 @@ function grown(file: Buffer, length: number): Buffer {
 }
 
 function* sectorsOf({ file, offset, data }: Extract<Change, { kind: 'write' }>): Generator<Change> {
-  for (let at = 0; at < data.length; ) {
+  for (let at = 0; at < data.length;) {
     const length = Math.min(SECTOR - ((offset + at) % SECTOR), data.length - at);
     yield { kind: 'write', file, offset: offset + at, data: data.subarray(at, at + length) };
     at += length;

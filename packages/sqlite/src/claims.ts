@@ -1,6 +1,7 @@
 import type { ClaimedDelivery } from '@webhook-backpressure/core';
 import type { Connection, Statement } from './connection.ts';
 import { CONTENTS, deliveryOf, isIntact, type ContentsRow } from './contents.ts';
+import { isDamage } from './failure.ts';
 import type { Owners } from './owners.ts';
 import type { Changes, Totals } from './totals.ts';
 import { Unreadable } from './unreadable.ts';
@@ -21,6 +22,9 @@ const LOOK_FOR_DEAD_MS = 1000;
 /** After a long night very many retries may be due, and the process stands still until they are all moved. */
 const PROMOTED_AT_ONCE = 1000;
 
+/** The same where very many rows cannot be read. */
+const BURIED_AT_ONCE = 100;
+
 /** Hands out what is due, the keys in turn. */
 export class Claims {
   readonly #totals: Totals;
@@ -37,11 +41,13 @@ export class Claims {
   /** Whose turn it was last, as it is stored. */
   #lastKey = '';
   #lookedForDeadAt = -Infinity;
+  /** Whose row is being read: it meets the damage, if one is met then. */
+  #reading: number | undefined;
 
   constructor(connection: Connection, totals: Totals, owners: Owners) {
     this.#totals = totals;
     this.#owners = owners;
-    this.#unreadable = new Unreadable(connection);
+    this.#unreadable = new Unreadable(connection, totals);
     this.#promote = connection.prepare(
       `UPDATE queue SET state = CASE WHEN strandings > 0 THEN 3 ELSE 0 END
       WHERE seq IN (SELECT seq FROM queue WHERE state = 1 AND due_ms <= ? ORDER BY due_ms LIMIT ?)`,
@@ -69,6 +75,19 @@ export class Claims {
   }
 
   claim(self: number, count: number, options: ClaimOptions): readonly ClaimedDelivery[] {
+    for (let buried = 0; ; buried += 1) {
+      try {
+        return this.#claim(self, count, options);
+      } catch (error) {
+        const seq = this.#reading;
+        this.#reading = undefined;
+        if (!isDamage(error) || seq === undefined || buried === BURIED_AT_ONCE) throw error;
+        this.#unreadable.buryDamaged(seq, options.nowMs);
+      }
+    }
+  }
+
+  #claim(self: number, count: number, options: ClaimOptions): readonly ClaimedDelivery[] {
     const { nowMs, isStrandedAllowed } = options;
     // A handler that kills the process has used its attempt.
     return this.#totals.transaction((changes) => {
@@ -79,13 +98,14 @@ export class Claims {
 
       const claimed: ClaimedDelivery[] = [];
       let mayTakeSuspect = isStrandedAllowed;
-      while (claimed.length < count) {
+      for (let buried = 0; claimed.length < count && buried < BURIED_AT_ONCE;) {
         const suspect = mayTakeSuspect ? (this.#nextSuspect.get([]) as [number] | undefined) : undefined;
         const seq = suspect === undefined ? this.#takeTurn() : suspect[0];
         if (suspect !== undefined) mayTakeSuspect = false;
         if (seq !== undefined) {
           const taken = this.#take(seq, self, options, changes);
-          if (taken !== undefined) claimed.push(taken);
+          if (taken === undefined) buried += 1;
+          else claimed.push(taken);
         } else if (isLookDue) {
           break;
         } else {
@@ -126,7 +146,9 @@ export class Claims {
     { leaseMs, nowMs }: ClaimOptions,
     changes: Changes,
   ): ClaimedDelivery | undefined {
+    this.#reading = seq;
     const row = this.#contents.get([seq]) as ContentsRow | undefined;
+    this.#reading = undefined;
     if (row === undefined || !isIntact(row)) {
       this.#unreadable.bury(seq, nowMs, changes);
       return undefined;

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import Database from 'libsql';
-import { explain, isDiskError, lockedByReader } from './failure.ts';
+import { explain, isDamage, isDiskError, isLocked, lockedByReader } from './failure.ts';
 import { Patience } from './patience.ts';
 
 /** Kept of the index pages in memory: of the order of a million entries. */
@@ -35,6 +35,17 @@ export interface Statement {
    * @returns how many rows it changed.
    */
   run(values: readonly Value[]): number;
+}
+
+/** How one of several calls ended. */
+export type Outcome<T> = { readonly result: T } | { readonly error: unknown };
+
+function outcomeOf<T>(call: () => T): Outcome<T> {
+  try {
+    return { result: call() };
+  } catch (error) {
+    return { error };
+  }
 }
 
 /** One connection to one file. */
@@ -71,25 +82,33 @@ export class Connection {
   }
 
   prepare(sql: string): Statement {
-    const guarded = <T>(action: () => T): T => {
+    const prepare = (): Database.Statement<[readonly Value[]]> => {
+      const made = this.#database.prepare<[readonly Value[]]>(sql);
+      // PRAGMA and SELECT alike answer in rows; what does not, refuses to be asked for them.
+      if (made.reader) made.raw();
+      return made;
+    };
+    let statement: Database.Statement<[readonly Value[]]> | undefined;
+    const guarded = <T>(action: (prepared: Database.Statement<[readonly Value[]]>) => T): T => {
       try {
-        return action();
+        return action((statement ??= prepare()));
       } catch (error) {
-        throw this.#explain(error);
+        const explained = this.#explain(error);
+        // libsql repeats such an error whatever the statement is asked next.
+        if (isDamage(explained) || isDiskError(explained)) statement = undefined;
+        throw explained;
       }
     };
-    const statement = guarded(() => this.#database.prepare<[readonly Value[]]>(sql));
-    // PRAGMA and SELECT alike answer in rows; what does not, refuses to be asked for them.
-    if (statement.reader) statement.raw();
+    guarded(() => undefined);
     // Whoever only reads is kept waiting too while the log is put in order, at a start or an end of another process.
-    const read = <T>(action: () => T): T =>
+    const read = <T>(action: (prepared: Database.Statement<[readonly Value[]]>) => T): T =>
       this.#database.inTransaction
         ? guarded(action)
         : this.#patience.until(() => guarded(action), this.#patience.ms);
     return {
-      get: (values) => read(() => statement.get(values)),
-      all: (values) => read(() => statement.all(values)),
-      run: (values) => guarded(() => statement.run(values).changes),
+      get: (values) => read((prepared) => prepared.get(values)),
+      all: (values) => read((prepared) => prepared.all(values)),
+      run: (values) => guarded((prepared) => prepared.run(values).changes),
     };
   }
 
@@ -126,6 +145,27 @@ export class Connection {
     } catch (error) {
       this.#rollBack('ROLLBACK');
       throw error;
+    }
+  }
+
+  /**
+   * Calls that came together, in one commit: to wait for the disk costs more than everything else. One that throws is
+   * undone alone; when the commit fails, each is done in one of its own, unless it would fail as well.
+   */
+  together<T>(calls: readonly (() => T)[]): readonly Outcome<T>[] {
+    if (calls.length < 2) return calls.map(outcomeOf);
+    try {
+      return this.transaction(() =>
+        calls.map((call) => {
+          const outcome = outcomeOf(call);
+          // A full disk undoes all that was done before as well, and after damage nothing more can be done.
+          if ('error' in outcome && (isDamage(outcome.error) || !this.#database.inTransaction))
+            throw outcome.error;
+          return outcome;
+        }),
+      );
+    } catch (error) {
+      return isDiskError(error) || isLocked(error) ? calls.map(() => ({ error })) : calls.map(outcomeOf);
     }
   }
 

@@ -93,7 +93,8 @@ export class DurableInbox implements Inbox {
       ...{ options, refuser: this.#refuser, settings: current, judge: this.#judge },
       health: doorHealth,
       isOpen: () => this.#phase === 'open' || this.#phase === 'opening',
-      isReady: () => this.#phase !== 'opening' && !doorHealth.isResting,
+      // What can be stored but not be handled is the sender's to keep: it may find another receiver, or raise an alarm.
+      isReady: () => this.#phase !== 'opening' && !doorHealth.isResting && !health.isStuck,
       stored: () => {
         this.#workers.claims.look();
       },
