@@ -7,7 +7,7 @@ type Change = Extract<DiskRecord, { kind: 'write' | 'truncate' }>;
 
 /** One file as the disk has it: what was synced, and what may or may not have reached it. */
 class FileOnDisk {
-  #synced = Buffer.alloc(0);
+  #synced: Buffer = Buffer.alloc(0);
   #unsynced: Change[] = [];
   readonly #begun = new Map<number, number>();
   #before = 0;

@@ -1,5 +1,6 @@
 import { storedBytes, type Put, type PutResult, type StoreLimits } from '@webhook-backpressure/core';
 import type { Connection, Statement } from './connection.ts';
+import type { DiskRoom } from './disk-room.ts';
 import { encodeText } from './text.ts';
 import type { Changes, Totals } from './totals.ts';
 import type { Whereabouts } from './whereabouts.ts';
@@ -9,15 +10,17 @@ export class Arrivals {
   readonly #connection: Connection;
   readonly #totals: Totals;
   readonly #whereabouts: Whereabouts;
+  readonly #room: DiskRoom;
   readonly #isKnown: Statement;
   readonly #store: Statement;
   readonly #queue: Statement;
   readonly #shelve: Statement;
 
-  constructor(connection: Connection, totals: Totals, whereabouts: Whereabouts) {
+  constructor(connection: Connection, totals: Totals, whereabouts: Whereabouts, room: DiskRoom) {
     this.#connection = connection;
     this.#totals = totals;
     this.#whereabouts = whereabouts;
+    this.#room = room;
     this.#isKnown = connection.prepare(
       `SELECT 1 FROM contents WHERE key = ?1 AND id = ?2
       UNION ALL SELECT 1 FROM completed WHERE key = ?1 AND id = ?2 LIMIT 1`,
@@ -36,6 +39,8 @@ export class Arrivals {
   }
 
   put(batch: readonly Put[], limits: StoreLimits, nowMs: number): readonly PutResult[] {
+    const bytes = batch.reduce((sum, { delivery }) => sum + delivery.rawBody.byteLength, 0);
+    this.#room.check(bytes, batch.length);
     return this.#connection.limited(() => this.#put(batch, limits, nowMs));
   }
 

@@ -257,13 +257,14 @@ export class Connection {
 
   /**
    * Moves what is recent into the file, so that it is whole without the one beside it. SQLite does so itself only
-   * when every statement is gone, and libsql leaves that to the garbage collector.
+   * when every statement is gone, and libsql leaves that to the garbage collector. False when that was not possible;
+   * what is committed is safe beside the file as well.
    */
-  tidy(): void {
+  tidy(): boolean {
     try {
-      this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      return this.#moveLog();
     } catch {
-      // What is committed is safe beside the file as well.
+      return false;
     }
   }
 

@@ -2,7 +2,9 @@ import type { OpenedStore } from '@webhook-backpressure/core';
 import { Arrivals } from './arrivals.ts';
 import { Claims } from './claims.ts';
 import type { Connection } from './connection.ts';
+import { DiskRoom } from './disk-room.ts';
 import { removeLock, type OwnerLock } from './owner-lock.ts';
+import type { Settings } from './options.ts';
 import { Owners } from './owners.ts';
 import { Remembered } from './remembered.ts';
 import { Settlements } from './settlements.ts';
@@ -24,14 +26,15 @@ export class OpenFile {
   readonly #lock: OwnerLock;
   readonly #whereabouts: Whereabouts;
 
-  constructor(connection: Connection, nowMs: number) {
+  constructor(connection: Connection, nowMs: number, { maxWalBytes }: Settings) {
     this.#connection = connection;
+    const room = new DiskRoom(connection, maxWalBytes);
     this.totals = new Totals(connection);
     this.#owners = new Owners(connection);
     this.#whereabouts = new Whereabouts(connection.location);
-    this.arrivals = new Arrivals(connection, this.totals, this.#whereabouts);
+    this.arrivals = new Arrivals(connection, this.totals, this.#whereabouts, room);
     this.claims = new Claims(connection, this.totals, this.#owners);
-    this.settlements = new Settlements(connection, this.totals);
+    this.settlements = new Settlements(connection, this.totals, room);
     this.shelf = new Shelf(connection, this.totals);
     this.remembered = new Remembered(connection, this.totals);
     const { id, lock } = this.#enter(nowMs);

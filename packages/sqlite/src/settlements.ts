@@ -1,6 +1,7 @@
 import type { ClaimRef, Settlement } from '@webhook-backpressure/core';
 import type { Connection, Statement } from './connection.ts';
 import { around, type Way } from './damage.ts';
+import type { DiskRoom } from './disk-room.ts';
 import { encodeText } from './text.ts';
 import type { Changes, Totals } from './totals.ts';
 
@@ -17,6 +18,7 @@ interface Held {
 export class Settlements {
   readonly #connection: Connection;
   readonly #totals: Totals;
+  readonly #room: DiskRoom;
   readonly #held: Statement;
   readonly #heldPastIds: Statement;
   readonly #renew: Statement;
@@ -28,9 +30,10 @@ export class Settlements {
   readonly #remember: Statement;
   readonly #shelve: Statement;
 
-  constructor(connection: Connection, totals: Totals) {
+  constructor(connection: Connection, totals: Totals, room: DiskRoom) {
     this.#connection = connection;
     this.#totals = totals;
+    this.#room = room;
     this.#held = connection.prepare(
       `SELECT c.seq, c.bytes, c.is_id_generated FROM contents c JOIN queue q ON q.seq = c.seq
       WHERE c.key = ? AND c.id = ? AND q.state = 2 AND q.owner = ? AND q.attempts = ?`,
@@ -116,7 +119,14 @@ export class Settlements {
         this.#release.run([nowMs, seq]);
         return;
       case 'dead':
-        this.#shelve.run([seq, key, id, encodeText(settlement.error), settlement.attempt, nowMs]);
+        this.#shelve.run([
+          seq,
+          key,
+          id,
+          encodeText(this.#room.fitting(settlement.error)),
+          settlement.attempt,
+          nowMs,
+        ]);
         changes.shelved += 1;
         changes.shelvedBytes += bytes;
         break;

@@ -38,7 +38,7 @@ export function sqliteStore(options: SqliteStoreOptions): InboxStore {
       open = patiently(settings, () => {
         const connection = openInboxFile(settings);
         try {
-          return new OpenFile(connection, nowMs);
+          return new OpenFile(connection, nowMs, settings);
         } catch (error) {
           connection.close();
           throw error;
