@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { BackpressureError, type ClaimedDelivery, type InboxStore } from '@webhook-backpressure/core';
+import { BackpressureError, type InboxStore } from '@webhook-backpressure/core';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import Database from 'libsql';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   bury,
   claim,
@@ -19,6 +19,7 @@ import {
   START,
 } from '../inbox/store-cases/store-words.ts';
 import { BrokenFiles, damage, execute, makeInbox, toFirstVersion } from './broken-files.ts';
+import { isMountable } from './mounts.ts';
 import { Scratch } from './scratch.ts';
 
 let scratch: Scratch;
@@ -39,7 +40,6 @@ afterEach(() => {
 
 const KIB = 1024;
 const isRoot = process.getuid?.() === 0;
-const isMountable = canMount();
 const bed = (maxFileBytes?: number) => ({
   store: () => sqliteStore({ path: scratch.file(), maxFileBytes, busyTimeoutMs: 0 }),
   dispose: () => undefined,
@@ -106,86 +106,6 @@ describe('a full disk', () => {
     expect(error.code).toBe('ERR_WBP_SQLITE_WRITE');
     for (let left = stored; left > 0; left -= 1) await settle(store, end(await claimOne(store)));
     expect((await store.stats()).depth).toBe(0);
-  });
-
-  describe.skipIf(!isMountable).each([2, 8])('of %i MiB that it fills itself', (megabytes) => {
-    it.each([
-      ['completed', 'small', (one: ClaimedDelivery) => ends.completed(one)],
-      ['completed', 'large', (one: ClaimedDelivery) => ends.completed(one)],
-      [
-        'put on the shelf',
-        'small',
-        (one: ClaimedDelivery) => ({ ...ends.dead(one), error: '€'.repeat(4096) }),
-      ],
-    ])(
-      'what is stored is %s (%s), after a restart too, and room is made',
-      async (_, size, end) => {
-        mount(scratch.folder, `size=${String(megabytes)}m`);
-        const store = await opened(bed());
-        const one = (at: number) => (size === 'large' ? large(String(at)) : delivery(String(at).padEnd(99)));
-        const limits = { capacity: 1e6, maxBytes: 2 ** 40 };
-        let stored = 0;
-        const error = await thrownBy(async () => {
-          for (; stored < 100_000; stored += 10) {
-            const batch = Array.from({ length: size === 'large' ? 1 : 10 }, (__, at) => one(stored + at));
-            await put(store, batch, { limits });
-          }
-        });
-        expect(error.code).toBe('ERR_WBP_SQLITE_WRITE');
-        const { depth } = await store.stats();
-        expect(depth).toBeGreaterThan(megabytes);
-        // Some end, and the process does too; the rest end after a start.
-        for (let at = 0; at < depth / 2; at += 1)
-          expect(await settle(store, end(await claimOne(store)))).toBe(true);
-        await store.close(START);
-        const next = await opened(bed());
-        for (let left = (await next.stats()).depth; left > 0; left -= 1)
-          expect(await settle(next, end(await claimOne(next)))).toBe(true);
-        expect(await next.stats()).toMatchObject({ depth: 0, inFlight: 0 });
-        // As the inbox does, in parts.
-        while ((await next.purge(null, { limit: 100 })) > 0);
-        expect(await put(next, [one(-1)])).toEqual(['stored']);
-        expect(integrity()).toEqual([{ integrity_check: 'ok' }]);
-        await next.close(START);
-      },
-      60_000,
-    );
-  });
-});
-
-describe('a reader that does not end', () => {
-  it('keeps the -wal file from being emptied, and new deliveries out when that is too large, until it has gone', async () => {
-    const clock = vi.spyOn(performance, 'now');
-    let nowMs = 1000;
-    clock.mockImplementation(() => nowMs);
-    undo.push(() => {
-      clock.mockRestore();
-    });
-    const store = sqliteStore({ path: scratch.file(), busyTimeoutMs: 0, maxWalBytes: 16 * 1024 * KIB });
-    await store.open(START);
-    await put(store, [delivery('first')]);
-    const reader = new Database(scratch.file());
-    reader.exec('BEGIN; SELECT * FROM contents');
-    let stored = 0;
-    const rawBody = new Uint8Array(1000 * KIB);
-    const error = await thrownBy(async () => {
-      for (; stored < 100; stored += 1) {
-        nowMs += 1000;
-        await put(store, [delivery(String(stored), { rawBody })]);
-      }
-    });
-    expect(error.code).toBe('ERR_WBP_SQLITE_LOCKED');
-    expect(error.message).toContain('-wal');
-    expect(stored).toBeGreaterThan(10);
-    expect(stored).toBeLessThan(20);
-    // What is stored can be completed, and what has no time left is not asked for anew each time.
-    await settle(store, ends.completed(await claimOne(store)));
-    reader.exec('ROLLBACK');
-    reader.close();
-    nowMs += 1000;
-    expect(await put(store, [delivery('last')])).toEqual(['stored']);
-    expect(statSync(`${scratch.file()}-wal`).size).toBeLessThan(1024 * KIB);
-    await store.close(START);
   });
 });
 
@@ -324,20 +244,6 @@ describe('a clock that jumps', () => {
   });
 });
 
-/** Whether this system lets the tests mount a small file system: as root of a machine or container that allows it. */
-function canMount(): boolean {
-  const probe = new Scratch();
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', probe.folder], { stdio: 'ignore' });
-    execFileSync('umount', [probe.folder], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  } finally {
-    probe.dispose();
-  }
-}
-
 function makeReadOnly(folder: string): void {
   if (isRoot) {
     execFileSync('mount', ['--bind', folder, folder]);
@@ -351,13 +257,5 @@ function makeReadOnly(folder: string): void {
   chmodSync(folder, 0o555);
   undo.push(() => {
     chmodSync(folder, 0o755);
-  });
-}
-
-function mount(folder: string, options: string): void {
-  execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder]);
-  undo.push(() => {
-    // Lazily: libsql closes files when it collects garbage.
-    execFileSync('umount', ['-l', folder]);
   });
 }

@@ -31,6 +31,8 @@ export class DiskRoom {
   readonly #file: string;
   readonly #maxWalBytes: number;
   readonly #pages: Statement;
+  readonly #freePages: Statement;
+  readonly #pageBytes: number;
   readonly #depth: Statement;
   readonly #walBytes: number;
   /** What may come in before it is looked at again. */
@@ -42,15 +44,13 @@ export class DiskRoom {
     this.#connection = connection;
     this.#file = connection.location;
     this.#maxWalBytes = maxWalBytes;
-    this.#pages = connection.prepare(
-      `SELECT (SELECT page_size FROM pragma_page_size), (SELECT page_count FROM pragma_page_count),
-        (SELECT freelist_count FROM pragma_freelist_count)`,
-    );
+    this.#pages = connection.prepare('PRAGMA page_count');
+    this.#freePages = connection.prepare('PRAGMA freelist_count');
+    [this.#pageBytes] = connection.prepare('PRAGMA page_size').get([]) as [number];
     this.#depth = connection.prepare('SELECT depth FROM totals');
     const { size } = diskOf(this.#file);
     this.#walBytes = Math.min(MOST_WAL_BYTES, Math.max(LEAST_WAL_BYTES, size * WAL_SHARE));
-    const [pageBytes] = this.#pages.get([]) as [number];
-    const frames = Math.floor(this.#walBytes / 2 / (pageBytes + FRAME_BYTES));
+    const frames = Math.floor(this.#walBytes / 2 / (this.#pageBytes + FRAME_BYTES));
     connection.execute(`PRAGMA wal_autocheckpoint = ${String(frames)}`);
   }
 
@@ -82,13 +82,14 @@ export class DiskRoom {
   /** @param written - what is about to be: first to the -wal file, and from there to the file. */
   #look(written: number): { readonly free: number; readonly needed: number } {
     const { free } = diskOf(this.#file);
-    const [pageBytes, pages, freePages] = this.#pages.get([]) as [number, number, number];
+    const [pages] = this.#pages.get([]) as [number];
+    const [freePages] = this.#freePages.get([]) as [number];
     const [depth] = this.#depth.get([]) as [number];
     // What is in the -wal file only needs room in the file as soon as it is moved there.
-    const unmoved = Math.max(0, pages * pageBytes - sizeOf(this.#file));
+    const unmoved = Math.max(0, pages * this.#pageBytes - sizeOf(this.#file));
     const wal = Math.max(0, this.#walBytes + written - sizeOf(`${this.#file}-wal`));
     const kept = LEAST_FILE_BYTES + depth * BYTES_PER_DELIVERY;
-    const file = Math.max(0, kept + written - freePages * pageBytes);
+    const file = Math.max(0, kept + written - freePages * this.#pageBytes);
     return { free, needed: unmoved + wal + file };
   }
 
