@@ -1,8 +1,9 @@
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { openDatabase } from './drivers/choose.ts';
 import type { DriverDatabase, Value } from './drivers/driver.ts';
 import { explain, isLocked } from './failure.ts';
+import { makePrivate } from './private-file.ts';
 
 export type { Value } from './drivers/driver.ts';
 
@@ -58,6 +59,7 @@ export class Connection {
   constructor(path: string, busyTimeoutMs: number, mode: Mode = 'make') {
     this.path = path;
     this.#busyTimeoutMs = busyTimeoutMs;
+    if (mode === 'make' && !existsSync(path)) makePrivate(path);
     const name = mode === 'make' ? path : `${pathToFileURL(path).href}?mode=${URI_MODE[mode]}`;
     try {
       this.#database = openDatabase(name, busyTimeoutMs);

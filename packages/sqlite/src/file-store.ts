@@ -9,6 +9,8 @@ import type { Predecessor } from './succession.ts';
 export interface FileStore extends InboxStore {
   /** Opens it like `open`, as the heir of an owner of the same process. */
   takeOver(nowMs: number, predecessor: Predecessor): OpenedStore;
+  /** Gives a little of what is free in the file back to the disk. Whether there is more. */
+  shrink(): boolean;
   /** Under which number it has the file open. */
   readonly owner: number | undefined;
 }
@@ -37,6 +39,7 @@ export function fileStore(settings: Settings): FileStore {
     },
     open: (nowMs) => enter(nowMs),
     takeOver: enter,
+    shrink: () => open?.vacuum.step() ?? false,
     put: (batch, { limits, nowMs }) => file().arrivals.put(batch, limits, nowMs),
     claim: (count, claimOptions) => file().claims.claim(file().self, count, claimOptions),
     renew: (claims, lease) => file().settlements.renew(file().self, claims, lease),

@@ -9,6 +9,7 @@ import { Settlements } from './settlements.ts';
 import { Shelf } from './shelf.ts';
 import { Succession, type Predecessor } from './succession.ts';
 import { Totals } from './totals.ts';
+import { Vacuum } from './vacuum.ts';
 import { Whereabouts } from './whereabouts.ts';
 
 /** A file that is open, with its owner's lock held. */
@@ -20,6 +21,7 @@ export class OpenFile {
   readonly settlements: Settlements;
   readonly shelf: Shelf;
   readonly remembered: Remembered;
+  readonly vacuum: Vacuum;
   readonly #connection: Connection;
   readonly #owners: Owners;
   readonly #lock: OwnerLock;
@@ -35,6 +37,7 @@ export class OpenFile {
     this.settlements = new Settlements(connection, this.totals);
     this.shelf = new Shelf(connection, this.totals);
     this.remembered = new Remembered(connection, this.totals);
+    this.vacuum = new Vacuum(connection);
     const { id, lock } = this.#enter(nowMs, predecessor);
     this.self = id;
     this.#lock = lock;
