@@ -1,6 +1,8 @@
 import { configDefaults, defineConfig } from 'vitest/config';
+import { storeThread } from './tooling/store-thread.ts';
 
 export default defineConfig({
+  plugins: [storeThread()],
   ssr: {
     resolve: {
       // The first takes our packages from their sources, so that tests need no build. Never list `import` here:

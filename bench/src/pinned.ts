@@ -24,14 +24,19 @@ export class Pinned {
   constructor(
     script: string,
     args: readonly string[],
-    options: { core: number; nodeFlags?: readonly string[]; uid?: number | undefined },
+    options: {
+      core: number;
+      nodeFlags?: readonly string[];
+      uid?: number | undefined;
+      env?: Readonly<Record<string, string>>;
+    },
   ) {
-    const { core, nodeFlags = [], uid } = options;
+    const { core, nodeFlags = [], uid, env = {} } = options;
     const node = [process.execPath, ...nodeFlags, fileURLToPath(new URL(script, import.meta.url)), ...args];
     const [command = process.execPath, ...rest] = canPin ? ['taskset', '-c', String(core), ...node] : node;
     this.#child = spawn(command, rest, {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      env: { ...process.env, NODE_ENV: 'production' },
+      env: { ...process.env, NODE_ENV: 'production', ...env },
       ...(uid === undefined ? {} : { uid, gid: uid }),
     });
   }

@@ -13,6 +13,7 @@ import { manualClock } from '@webhook-backpressure/core/testing';
 import { webhookBackpressure } from '@webhook-backpressure/express';
 import { closeOnSignals, processPressure, readiness } from '@webhook-backpressure/node';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
+import { choose } from '../../packages/sqlite/src/drivers/choose.ts';
 import { delivery, ROOMY, START } from '../inbox/store-cases/store-words.ts';
 import { BrokenFiles } from '../sqlite/broken-files.ts';
 import { isHeading, page, sectionOf, tokensOf } from './pages.ts';
@@ -28,6 +29,7 @@ const MARK = ' // throws';
 const files = new BrokenFiles();
 const store = sqliteStore({ path: files.free });
 const storeOfADeletedFile = sqliteStore({ path: files.deleted });
+const onNode20WithoutLibsql = { sqliteStore: () => ({ open: () => choose([]) }) };
 
 beforeAll(() => {
   void store.open(START);
@@ -67,6 +69,7 @@ async function thrownBy(line: string): Promise<unknown> {
     memoryStore,
     store,
     storeOfADeletedFile,
+    onNode20WithoutLibsql,
     delivery: delivery('evt_1'),
     limits: { limits: ROOMY, nowMs: START },
     inbox: createInbox({ store: memoryStore(), process: work, verify: false }),

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import Database from 'libsql';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
+import { openDatabase } from '../../packages/sqlite/src/drivers/choose.ts';
+import type { DriverDatabase } from '../../packages/sqlite/src/drivers/driver.ts';
 import { Scratch } from './scratch.ts';
 
 /** The page that holds the beginning of the file, and where its damage begins. */
@@ -9,7 +10,7 @@ const FIRST_PAGE = 4096;
 /** Files that a store must refuse, each in its own way. */
 export class BrokenFiles {
   readonly #scratch = new Scratch();
-  readonly #lock: Database.Database;
+  readonly #lock: DriverDatabase;
   readonly free: string = this.#scratch.file('free.db');
   readonly deleted: string = this.#scratch.file('deleted.db');
   readonly missing: string = this.#scratch.file('missing.db');
@@ -29,7 +30,7 @@ export class BrokenFiles {
     // Else the garbage collector moves it into the file, in the middle of a test.
     execute(this.ofANewerRelease, 'PRAGMA user_version = 1000; PRAGMA wal_checkpoint(TRUNCATE)');
     damage(this.damaged);
-    this.#lock = new Database(this.locked);
+    this.#lock = anotherProgram(this.locked);
     this.#lock.exec('BEGIN EXCLUSIVE');
   }
 
@@ -39,6 +40,14 @@ export class BrokenFiles {
   }
 }
 
+/**
+ * Another connection, by the SQLite that the store uses: the locks of a process belong to all of it, so two copies of
+ * SQLite in one do not keep each other out.
+ */
+export function anotherProgram(path: string): DriverDatabase {
+  return openDatabase(path, 0);
+}
+
 export function makeInbox(path: string): void {
   const store = sqliteStore({ path });
   void store.open(0);
@@ -46,7 +55,7 @@ export function makeInbox(path: string): void {
 }
 
 export function execute(path: string, sql: string): void {
-  const database = new Database(path);
+  const database = anotherProgram(path);
   database.exec(sql);
   database.close();
 }

@@ -3,7 +3,6 @@ import { chmodSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BackpressureError, type InboxStore } from '@webhook-backpressure/core';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
-import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   bury,
@@ -18,8 +17,8 @@ import {
   settle,
   START,
 } from '../inbox/store-cases/store-words.ts';
-import { BrokenFiles, damage, execute, makeInbox, toFirstVersion } from './broken-files.ts';
 import { isMountable } from './mounts.ts';
+import { anotherProgram, BrokenFiles, damage, execute, makeInbox, toFirstVersion } from './broken-files.ts';
 import { Scratch } from './scratch.ts';
 
 let scratch: Scratch;
@@ -57,6 +56,14 @@ async function thrownBy(action: () => unknown): Promise<BackpressureError> {
   throw new Error('nothing was thrown');
 }
 
+const RESULT = { busy: 5, corrupt: 11, full: 13 };
+
+/** The primary result code of SQLite, by whichever library it came. */
+function causeOf({ cause }: BackpressureError): number {
+  const { rawCode, errcode } = cause as { rawCode?: number; errcode?: number };
+  return Number(rawCode ?? errcode) & 0xff;
+}
+
 async function fill(store: InboxStore): Promise<BackpressureError> {
   for (let at = 0; at < 1000; at += 1) {
     try {
@@ -69,13 +76,17 @@ async function fill(store: InboxStore): Promise<BackpressureError> {
 }
 
 function integrity(): unknown {
-  return new Database(scratch.file()).pragma('integrity_check');
+  const database = anotherProgram(scratch.file());
+  const found = database.prepare('PRAGMA integrity_check').all([]);
+  database.close();
+  return found;
 }
 
 /** What every store must still do after a call that found no room. */
 async function survivesBeingFull(store: InboxStore): Promise<void> {
   const error = await fill(store);
-  expect(error).toMatchObject({ code: 'ERR_WBP_SQLITE_WRITE', cause: { code: 'SQLITE_FULL' } });
+  expect(error).toMatchObject({ code: 'ERR_WBP_SQLITE_WRITE' });
+  expect(causeOf(error)).toBe(RESULT.full);
   const before = await store.stats();
   expect(before.depth).toBeGreaterThan(0);
   // All or nothing: the small one would have found its place.
@@ -91,7 +102,7 @@ describe('a full disk', () => {
     await survivesBeingFull(store);
     await settle(store, ends.completed(await claimOne(store)));
     expect(await put(store, [delivery('small'), delivery('small too')])).toEqual(['stored', 'stored']);
-    expect(integrity()).toEqual([{ integrity_check: 'ok' }]);
+    expect(integrity()).toEqual([['ok']]);
   });
 
   it.each([
@@ -125,7 +136,8 @@ describe('a file that may only be read', () => {
     await store.close(START);
     makeReadOnly(scratch.folder);
     const error = await thrownBy(() => opened(bed()));
-    expect(error.code).toBe('ERR_WBP_SQLITE_WRITE');
+    // Which one depends on whether there is a -wal file to be read.
+    expect(error.code).toMatch(/^ERR_WBP_SQLITE_(?:WRITE|OPEN)$/);
     expect(error.message).toContain('read-only');
   });
 });
@@ -136,7 +148,8 @@ describe('a file that is damaged', () => {
     damage(scratch.file());
     const before = readFileSync(scratch.file());
     const error = await thrownBy(() => opened(bed()));
-    expect(error).toMatchObject({ code: 'ERR_WBP_SQLITE_DAMAGED', cause: { code: 'SQLITE_CORRUPT' } });
+    expect(error).toMatchObject({ code: 'ERR_WBP_SQLITE_DAMAGED' });
+    expect(causeOf(error)).toBe(RESULT.corrupt);
     expect(readFileSync(scratch.file()).equals(before)).toBe(true);
   });
 
@@ -150,13 +163,12 @@ describe('a file that another program has locked', () => {
   it('makes the call throw, and goes on when it is free', async () => {
     const store = await opened(bed());
     await put(store, [delivery('a')]);
-    const other = new Database(scratch.file());
+    const other = anotherProgram(scratch.file());
     other.exec('BEGIN IMMEDIATE');
     for (const call of [() => put(store, [delivery('b')]), () => claim(store, 1)]) {
-      expect(await thrownBy(call)).toMatchObject({
-        code: 'ERR_WBP_SQLITE_LOCKED',
-        cause: { code: 'SQLITE_BUSY' },
-      });
+      const error = await thrownBy(call);
+      expect(error).toMatchObject({ code: 'ERR_WBP_SQLITE_LOCKED' });
+      expect(causeOf(error)).toBe(RESULT.busy);
     }
     // Who only reads need not wait.
     expect((await store.stats()).depth).toBe(1);

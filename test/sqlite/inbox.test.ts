@@ -1,9 +1,9 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import type { InboxAnswer } from '@webhook-backpressure/core';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
-import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { InboxBench, turns } from '../inbox/inbox-bench.ts';
+import { anotherProgram } from './broken-files.ts';
 import { Scratch } from './scratch.ts';
 
 let scratch: Scratch;
@@ -41,7 +41,7 @@ describe('a file whose write lock another process holds', () => {
     const calls = [vi.spyOn(own, 'put'), vi.spyOn(own, 'claim')];
     const bench = new InboxBench({ store: own });
     await bench.deliver('before');
-    const other = new Database(scratch.file());
+    const other = anotherProgram(scratch.file());
     other.exec('BEGIN IMMEDIATE');
     for (const call of calls) call.mockClear();
     const answers: (InboxAnswer | null)[] = [];

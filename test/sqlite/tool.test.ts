@@ -2,11 +2,10 @@ import { execFile, type ExecFileException } from 'node:child_process';
 import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
-import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { root } from '../../tooling/packages.js';
 import { bury, claim, delivery, opened, put, START } from '../inbox/store-cases/store-words.ts';
-import { BrokenFiles, execute } from './broken-files.ts';
+import { anotherProgram, BrokenFiles, execute } from './broken-files.ts';
 import { Scratch } from './scratch.ts';
 
 interface Ended {
@@ -186,7 +185,7 @@ describe('a file that is not to be changed', () => {
   });
 
   it('is left as it is by who reads, also while another holds its write lock', async () => {
-    const lock = new Database(file);
+    const lock = anotherProgram(file);
     lock.exec('BEGIN IMMEDIATE');
     expect((await tool('dead', file)).code).toBe(0);
     lock.exec('ROLLBACK');

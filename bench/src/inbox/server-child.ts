@@ -1,4 +1,5 @@
 import { createServer, type RequestListener } from 'node:http';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { webhookInbox } from '@webhook-backpressure/node';
@@ -53,7 +54,12 @@ function open(side: string, path: string): Receiver {
 const [side = ''] = process.argv.slice(2);
 let current: Receiver | undefined;
 let currentPath = '';
-const server = createServer((req, res) => current?.listener(req, res));
+const server = createServer((req, res) => {
+  if (req.url === '/healthz') res.end('ok');
+  else current?.listener(req, res);
+});
+/** How long the loop stood still, in ns; what it counts itself is the millisecond between two looks. */
+const loop = monitorEventLoopDelay({ resolution: 1 });
 
 /** What a client sent before it hung up is still read, and must not end up in the file of the next turn. */
 async function allGone(): Promise<void> {
@@ -61,11 +67,21 @@ async function allGone(): Promise<void> {
   while ((await count()) > 0) await setTimeout(LOOK_MS);
 }
 
-type Question = 'start' | 'close' | { readonly path: string };
+type Question = 'start' | 'close' | 'watch' | 'blocked' | { readonly path: string };
 
-/** `start`: the port. A path: from then on what arrives is stored there. `close`: how many are stored there. */
+/** `start`: the port. A path: from then on what arrives is stored there. `close`: how many are stored there.
+ * `watch`, and later `blocked`: the longest time in between for which the event loop stood still, in ms. */
 answer(async (question: Question): Promise<number> => {
   if (question === 'start') return listen(server);
+  if (question === 'watch') {
+    loop.reset();
+    loop.enable();
+    return 0;
+  }
+  if (question === 'blocked') {
+    loop.disable();
+    return loop.max / 1e6;
+  }
   if (question === 'close') {
     await allGone();
     await current?.close();

@@ -1,8 +1,12 @@
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import Database from 'libsql';
+import { openDatabase } from './drivers/choose.ts';
+import type { DriverDatabase, DriverStatement, Value } from './drivers/driver.ts';
 import { explain, isDamage, isDiskError, isLocked, lockedByReader } from './failure.ts';
 import { Patience } from './patience.ts';
+import { makePrivate } from './private-file.ts';
+
+export type { Value } from './drivers/driver.ts';
 
 /** Kept of the index pages in memory: of the order of a million entries. */
 const CACHE_KIB = 16_384;
@@ -18,11 +22,8 @@ const MAX_PAGES = 4_294_967_294;
  */
 export type Mode = 'make' | 'write' | 'read';
 
-/** libsql has no option for it, but SQLite understands it as part of a URI. */
+/** Not every library has an option for it, but SQLite understands it as part of a URI. */
 const URI_MODE = { write: 'rw', read: 'ro' };
-
-/** What can be bound to a parameter. */
-export type Value = string | number | Uint8Array | null;
 
 /** A prepared statement whose rows are arrays. Its errors are those of this library. */
 export interface Statement {
@@ -56,7 +57,7 @@ export class Connection {
    * by another name must find it.
    */
   readonly location: string;
-  readonly #database: Database.Database;
+  readonly #database: DriverDatabase;
   readonly #begin: Statement;
   readonly #commit: Statement;
   readonly #version: Statement;
@@ -69,9 +70,10 @@ export class Connection {
   constructor(path: string, busyTimeoutMs: number | undefined, mode: Mode = 'make') {
     this.path = path;
     this.#patience = new Patience(busyTimeoutMs);
+    if (mode === 'make' && !existsSync(path)) makePrivate(path);
     const name = mode === 'make' ? path : `${pathToFileURL(path).href}?mode=${URI_MODE[mode]}`;
     try {
-      this.#database = new Database(name, { timeout: 0 });
+      this.#database = openDatabase(name, 0);
       this.location = realpathSync(path);
     } catch (error) {
       throw explain(error, path);
@@ -82,16 +84,10 @@ export class Connection {
   }
 
   prepare(sql: string): Statement {
-    const prepare = (): Database.Statement<[readonly Value[]]> => {
-      const made = this.#database.prepare<[readonly Value[]]>(sql);
-      // PRAGMA and SELECT alike answer in rows; what does not, refuses to be asked for them.
-      if (made.reader) made.raw();
-      return made;
-    };
-    let statement: Database.Statement<[readonly Value[]]> | undefined;
-    const guarded = <T>(action: (prepared: Database.Statement<[readonly Value[]]>) => T): T => {
+    let statement: DriverStatement | undefined;
+    const guarded = <T>(action: (prepared: DriverStatement) => T): T => {
       try {
-        return action((statement ??= prepare()));
+        return action((statement ??= this.#database.prepare(sql)));
       } catch (error) {
         const explained = this.#explain(error);
         // libsql repeats such an error whatever the statement is asked next.
@@ -101,14 +97,14 @@ export class Connection {
     };
     guarded(() => undefined);
     // Whoever only reads is kept waiting too while the log is put in order, at a start or an end of another process.
-    const read = <T>(action: (prepared: Database.Statement<[readonly Value[]]>) => T): T =>
+    const read = <T>(action: (prepared: DriverStatement) => T): T =>
       this.#database.inTransaction
         ? guarded(action)
         : this.#patience.until(() => guarded(action), this.#patience.ms);
     return {
       get: (values) => read((prepared) => prepared.get(values)),
       all: (values) => read((prepared) => prepared.all(values)),
-      run: (values) => guarded((prepared) => prepared.run(values).changes),
+      run: (values) => guarded((prepared) => prepared.run(values)),
     };
   }
 

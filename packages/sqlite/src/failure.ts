@@ -34,7 +34,7 @@ const EXPLANATIONS = new Map<number, readonly [BackpressureErrorCode, string]>([
     RESULT.CANTOPEN,
     [
       'ERR_WBP_SQLITE_OPEN',
-      'cannot be opened: it is not there, or a folder, or this user may not enter its folder or open it',
+      'cannot be opened: it is not there, or a folder, or this user may not enter its folder or open it, or the folder is read-only',
     ],
   ],
 ]);
@@ -42,18 +42,23 @@ const EXPLANATIONS = new Map<number, readonly [BackpressureErrorCode, string]>([
 /** The extended codes carry more in the bits above these. */
 const PRIMARY = 0xff;
 
-/** The primary result code of SQLite that an error of libsql carries, if it is one. */
+/** The primary result code of SQLite that an error of either library carries, if it is one. */
 function resultCode(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined;
+  // libsql and node:sqlite each have a name of their own for it.
   if ('rawCode' in error && typeof error.rawCode === 'number') return error.rawCode & PRIMARY;
-  // A file that cannot be opened is told in words, with the code at the end.
+  if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & PRIMARY;
+  // A file that cannot be opened libsql tells in words, with the code at the end.
   const code = /^ConnectionFailed\(.*: (\d+)"\)$/s.exec(error.message)?.[1];
   return code === undefined ? undefined : Number(code) & PRIMARY;
 }
 
-/** Whether it comes from libsql, which takes no value but a few kinds for a parameter. */
+/** Whether it comes from a library, which takes no value but a few kinds for a parameter: libsql, then node:sqlite. */
+const UNBINDABLE =
+  /can only bind|Loss of precision|cannot be bound to SQLite parameter|too large to bind|Unknown named parameter/;
+
 function isUnbindable(error: unknown): boolean {
-  return error instanceof Error && /can only bind|Loss of precision/.test(error.message);
+  return error instanceof Error && UNBINDABLE.test(error.message);
 }
 
 /** Whether somebody else holds the lock that was asked for. */

@@ -9,7 +9,9 @@ import { Owners } from './owners.ts';
 import { Remembered } from './remembered.ts';
 import { Settlements } from './settlements.ts';
 import { Shelf } from './shelf.ts';
+import { Succession, type Predecessor } from './succession.ts';
 import { Totals } from './totals.ts';
+import { Vacuum } from './vacuum.ts';
 import { Whereabouts } from './whereabouts.ts';
 
 /** A file that is open, with its owner's lock held. */
@@ -21,12 +23,13 @@ export class OpenFile {
   readonly settlements: Settlements;
   readonly shelf: Shelf;
   readonly remembered: Remembered;
+  readonly vacuum: Vacuum;
   readonly #connection: Connection;
   readonly #owners: Owners;
   readonly #lock: OwnerLock;
   readonly #whereabouts: Whereabouts;
 
-  constructor(connection: Connection, nowMs: number, { maxWalBytes }: Settings) {
+  constructor(connection: Connection, nowMs: number, { maxWalBytes }: Settings, predecessor?: Predecessor) {
     this.#connection = connection;
     const room = new DiskRoom(connection, maxWalBytes);
     this.totals = new Totals(connection);
@@ -37,7 +40,8 @@ export class OpenFile {
     this.settlements = new Settlements(connection, this.totals, room);
     this.shelf = new Shelf(connection, this.totals);
     this.remembered = new Remembered(connection, this.totals);
-    const { id, lock } = this.#enter(nowMs);
+    this.vacuum = new Vacuum(connection);
+    const { id, lock } = this.#enter(nowMs, predecessor);
     this.self = id;
     this.#lock = lock;
   }
@@ -63,12 +67,17 @@ export class OpenFile {
     }
   }
 
-  #enter(nowMs: number): { readonly id: number; readonly lock: OwnerLock } {
+  #enter(
+    nowMs: number,
+    predecessor: Predecessor | undefined,
+  ): { readonly id: number; readonly lock: OwnerLock } {
     let lock: OwnerLock | undefined;
     try {
       return this.totals.transaction((changes) => {
         const owner = this.#owners.register(nowMs);
         ({ lock } = owner);
+        if (predecessor !== undefined)
+          new Succession(this.#connection).succeed(owner.id, predecessor, nowMs, changes);
         this.#owners.bury(owner.id, nowMs, changes);
         // A clock that has gone back must not keep waiting what has never been tried.
         this.#connection.prepare('UPDATE queue SET due_ms = ?1 WHERE state = 0 AND due_ms > ?1').run([nowMs]);

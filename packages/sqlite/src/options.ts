@@ -31,6 +31,12 @@ export interface SqliteStoreOptions {
    * 1,073,741,824.
    */
   maxWalBytes?: number | undefined;
+  /**
+   * Whether the file is open in a thread of its store. Without one the process stands still until the disk has answered
+   * each call. Default: true, where the thread's file stands beside the code of this package, as it does unless a bundler
+   * has moved one of them.
+   */
+  thread?: boolean | undefined;
 }
 
 /** The options, checked and complete. */
@@ -39,9 +45,16 @@ export interface Settings {
   readonly busyTimeoutMs: number | undefined;
   readonly maxFileBytes: number | undefined;
   readonly maxWalBytes: number;
+  readonly thread: boolean | undefined;
 }
 
-const NAMES: readonly (keyof SqliteStoreOptions)[] = ['path', 'busyTimeoutMs', 'maxFileBytes', 'maxWalBytes'];
+const NAMES: readonly (keyof SqliteStoreOptions)[] = [
+  'path',
+  'busyTimeoutMs',
+  'maxFileBytes',
+  'maxWalBytes',
+  'thread',
+];
 const MAX_BUSY_TIMEOUT_MS = 60_000;
 const DEFAULT_WAL_BYTES = 1_073_741_824;
 const LEAST_WAL_BYTES = 16_777_216;
@@ -51,7 +64,7 @@ const NOT_A_FILE = /^(?::memory:$|(?:file|libsql|https?|wss?):)/i;
 /** Checks what users give, whatever the types say. */
 export function settle(options: unknown): Settings {
   checkNames(options, 'options', NAMES);
-  const { path, busyTimeoutMs, maxFileBytes, maxWalBytes } = options as Record<
+  const { path, busyTimeoutMs, maxFileBytes, maxWalBytes, thread } = options as Record<
     keyof SqliteStoreOptions,
     unknown
   >;
@@ -59,6 +72,11 @@ export function settle(options: unknown): Settings {
     throw new BackpressureError(
       'ERR_WBP_SQLITE_PATH',
       `path must be the path of a file, but was ${typeof path === 'string' ? JSON.stringify(path) : typeof path}.`,
+    );
+  if (thread !== undefined && typeof thread !== 'boolean')
+    throw new BackpressureError(
+      'ERR_WBP_SQLITE_THREAD',
+      `thread must be true or false, but was ${String(thread)}.`,
     );
   return {
     path: resolve(path),
@@ -80,6 +98,7 @@ export function settle(options: unknown): Settings {
             LEAST_WAL_BYTES,
             Number.MAX_SAFE_INTEGER,
           ),
+    thread,
   };
 }
 

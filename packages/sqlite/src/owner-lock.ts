@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import Database from 'libsql';
+import { openDatabase } from './drivers/choose.ts';
 import { explain, isLocked } from './failure.ts';
+import { makePrivate } from './private-file.ts';
 
 /**
  * An owner holds the lock of a file of its own for as long as it lives, and the system takes the lock away when its
@@ -28,9 +29,10 @@ function lockPath(path: string, owner: number): string {
 /** @throws when the file cannot be made. */
 export function lockOwner(path: string, owner: number): OwnerLock {
   const file = lockPath(path, owner);
+  if (!existsSync(file)) makePrivate(file);
   try {
     // Whoever asks whether this owner lives holds the file for a moment.
-    const database = new Database(file, { timeout: LOCK_TIMEOUT_MS });
+    const database = openDatabase(file, LOCK_TIMEOUT_MS);
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     return {
       release: () => {
@@ -49,7 +51,7 @@ export function isAlive(path: string, owner: number): boolean {
   if (!existsSync(file)) return false;
   let database;
   try {
-    database = new Database(file, { timeout: 0 });
+    database = openDatabase(file, 0);
     database.exec('SELECT count(*) FROM sqlite_schema');
     return false;
   } catch (error) {

@@ -1,68 +1,32 @@
-import { BackpressureError, type InboxStore } from '@webhook-backpressure/core';
-import { openInboxFile, patiently } from './inbox-file.ts';
-import { OpenFile } from './open-file.ts';
+import type { InboxStore } from '@webhook-backpressure/core';
+import { fileStore } from './file-store.ts';
 import { settle, type SqliteStoreOptions } from './options.ts';
+import { isThreadThere } from './thread/is-thread-there.ts';
+import { ThreadedStore } from './thread/threaded-store.ts';
 
 /**
- * Keeps the deliveries of an inbox in a SQLite file. What a call has done is on the disk when it returns, and survives
- * the death of the process and of the machine.
+ * Keeps the deliveries of an inbox in a SQLite file. What a call has done is on the disk when its promise resolves, and
+ * survives the death of the process and of the machine.
  *
- * Calls are synchronous: the process stands still until the disk has answered, usually for less than a millisecond, and
- * now and then for some more while SQLite moves what is recent into the file. Several processes of one machine may use
- * the same file, each with a store of its own; each of them works off what is due, and takes over within seconds what
- * another has left when it died; a start does so at once.
+ * The file is open in a thread of this store, so the event loop never waits for the disk; calls are answered in the
+ * order in which they are made. Only the first `open` is waited for, up to two seconds, so that a receiver with a wrong
+ * path does not start. The thread does not keep an idle process alive, ends with `close`, and when it dies, the next
+ * call starts a new one, which takes over what this process has in hand. With `thread: false`, and where the thread's
+ * file cannot be found, calls are synchronous, and the process stands still until the disk has answered.
  *
- * The file is opened with the inbox, by `open`.
+ * Several processes of one machine may use the same file, each with a store of its own; each of them works off what is
+ * due, and takes over within seconds what another has left when it died; a start does so at once.
  *
  * @throws BackpressureError `ERR_WBP_OPTIONS`, `ERR_WBP_UNKNOWN_OPTION`, `ERR_WBP_SQLITE_PATH`,
- * `ERR_WBP_SQLITE_BUSY_TIMEOUT` or `ERR_WBP_SQLITE_MAX_FILE` when an option is wrong. Its methods throw
- * `ERR_WBP_SQLITE_OPEN`, `ERR_WBP_SQLITE_FOREIGN`, `ERR_WBP_SQLITE_VERSION`, `ERR_WBP_SQLITE_DAMAGED`,
- * `ERR_WBP_SQLITE_LOCKED`, `ERR_WBP_SQLITE_REPLACED`, `ERR_WBP_SQLITE_WRITE` and `ERR_WBP_STORE_VALUE`, with what
- * SQLite said as their `cause`, and have then done nothing; before `open` and after `close`, they throw `ERR_WBP_SQLITE_NOT_OPEN`.
+ * `ERR_WBP_SQLITE_BUSY_TIMEOUT`, `ERR_WBP_SQLITE_MAX_FILE` or `ERR_WBP_SQLITE_THREAD` when an option is wrong. Its
+ * methods throw, or reject with, `ERR_WBP_SQLITE_DRIVER`, `ERR_WBP_SQLITE_OPEN`, `ERR_WBP_SQLITE_FOREIGN`,
+ * `ERR_WBP_SQLITE_VERSION`, `ERR_WBP_SQLITE_DAMAGED`, `ERR_WBP_SQLITE_LOCKED`, `ERR_WBP_SQLITE_REPLACED`,
+ * `ERR_WBP_SQLITE_WRITE` and `ERR_WBP_STORE_VALUE`, with what SQLite said as their `cause`, and have then done nothing;
+ * with `ERR_WBP_SQLITE_THREAD_ENDED` when the thread has died, and then it is not known whether the call was done; before
+ * `open` and after `close`, with `ERR_WBP_SQLITE_NOT_OPEN`.
  */
 export function sqliteStore(options: SqliteStoreOptions): InboxStore {
   const settings = settle(options);
-  let open: OpenFile | undefined;
-  const file = (): OpenFile => {
-    if (open !== undefined) return open;
-    throw new BackpressureError('ERR_WBP_SQLITE_NOT_OPEN', `The store of ${settings.path} is not open.`);
-  };
-
-  return {
-    open: (nowMs) => {
-      if (open !== undefined)
-        throw new BackpressureError(
-          'ERR_WBP_SQLITE_NOT_OPEN',
-          `The store of ${settings.path} is already open; a second inbox needs a store of its own.`,
-        );
-      open = patiently(settings, () => {
-        const connection = openInboxFile(settings);
-        try {
-          return new OpenFile(connection, nowMs, settings);
-        } catch (error) {
-          connection.close();
-          throw error;
-        }
-      });
-      return open.found();
-    },
-    put: (batch, { limits, nowMs }) => file().arrivals.put(batch, limits, nowMs),
-    claim: (count, claimOptions) => file().claims.claim(file().self, count, claimOptions),
-    renew: (claims, lease) => file().settlements.renew(file().self, claims, lease),
-    settle: (settlements, nowMs) => file().settlements.settle(file().self, settlements, nowMs),
-    nextDueMs: () => file().claims.nextDueMs(file().self),
-    listShelved: ({ limit, offset, ...scope }) => file().shelf.list(scope, limit, offset),
-    getShelved: (id, scope) => file().shelf.get(id, scope),
-    redrive: (id, { limit, nowMs, ...scope }) => file().shelf.redrive(id, scope, limit, nowMs),
-    purge: (id, { limit, ...scope }) => file().shelf.purge(id, scope, limit),
-    forget: (which) => file().remembered.forget(which),
-    hasten: (which) => file().settlements.hasten(which),
-    depthByKey: () => file().totals.depthByKey(),
-    stats: () => file().totals.stats(),
-    close: (nowMs) => {
-      const closing = file();
-      open = undefined;
-      closing.close(nowMs);
-    },
-  };
+  const { thread = isThreadThere() } = settings;
+  return thread ? new ThreadedStore(settings) : fileStore(settings);
 }

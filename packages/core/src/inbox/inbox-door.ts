@@ -59,10 +59,16 @@ export class InboxDoor {
   readonly #deadlines: Deadlines<Reception>;
   readonly #budget: BodyBudget;
   readonly #handshakes = new Handshakes();
+  /** Whether callbacks see bodies: one may keep them for longer than it runs, so their memory is not given away. */
+  readonly #areBodiesShown: boolean;
 
   constructor(parts: DoorParts) {
     const { options, fixtures, store, settings, wallMs } = parts;
     this.#parts = parts;
+    const { verify, handshake, id, keyGenerator } = options;
+    this.#areBodiesShown = [verify === false ? undefined : verify, handshake, id, keyGenerator].some(
+      (callback) => callback !== undefined,
+    );
     this.#recognition = createRecognition([...resolveSenders(options.senders), ...builtInSenders]);
     this.#budget = new BodyBudget(() => settings().maxBodyBytes, parts.now);
     this.#deadlines = new Deadlines<Reception>(fixtures.clock, parts.now, this.#expire, () => undefined);
@@ -195,6 +201,7 @@ export class InboxDoor {
         receivedAtMs: wallMs(),
       },
       isOverflow,
+      isBodyGiven: !this.#areBodiesShown,
     };
     const amount = { key, bytes: storedBytes(put.delivery) };
     const coming = isOverflow ? undefined : level.begin(amount, this.#isEntitled(delivery, key));

@@ -27,6 +27,11 @@ export interface Put {
   readonly delivery: StoredDelivery;
   /** Straight onto the shelf, as `overflow`. */
   readonly isOverflow: boolean;
+  /**
+   * Whether the store may take the memory of the body for itself: nobody else looks at it any more. When the call
+   * fails, the same object can be put again. Default false: then the bytes stay as they are.
+   */
+  readonly isBodyGiven?: boolean | undefined;
 }
 
 /**

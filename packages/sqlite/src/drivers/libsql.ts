@@ -1,0 +1,40 @@
+import { createRequire } from 'node:module';
+import type Libsql from 'libsql';
+import type { Driver, DriverDatabase, DriverStatement, Value } from './driver.ts';
+
+/**
+ * The npm package libsql: a binary of its own for each platform, on any runtime that loads such. It is loaded only
+ * where it is used, as users may have left it out.
+ *
+ * @throws what `require` throws where it is not installed, or has no binary for this platform.
+ */
+export function loadLibsql(): Driver {
+  const Database = createRequire(import.meta.url)('libsql') as typeof Libsql;
+  return { open: (name, timeout) => wrap(new Database(name, { timeout })) };
+}
+
+function wrap(database: Libsql.Database): DriverDatabase {
+  return {
+    get inTransaction() {
+      return database.inTransaction;
+    },
+    prepare: (sql) => prepare(database, sql),
+    exec: (sql) => {
+      database.exec(sql);
+    },
+    close: () => {
+      database.close();
+    },
+  };
+}
+
+function prepare(database: Libsql.Database, sql: string): DriverStatement {
+  const statement = database.prepare<[readonly Value[]]>(sql);
+  // PRAGMA and SELECT alike answer in rows; what does not, refuses to be asked for them.
+  if (statement.reader) statement.raw();
+  return {
+    get: (values) => statement.get(values),
+    all: (values) => statement.all(values),
+    run: (values) => statement.run(values).changes,
+  };
+}

@@ -1,0 +1,75 @@
+import { BackpressureError, type InboxStore, type OpenedStore } from '@webhook-backpressure/core';
+import type { Connection } from './connection.ts';
+import { openInboxFile, patiently } from './inbox-file.ts';
+import { OpenFile } from './open-file.ts';
+import type { Settings } from './options.ts';
+import type { Predecessor } from './succession.ts';
+
+/** A store in the thread that calls it. All of its calls are synchronous. */
+export interface FileStore extends InboxStore {
+  /** Opens it like `open`, as the heir of an owner of the same process. */
+  takeOver(nowMs: number, predecessor: Predecessor): OpenedStore;
+  /** Gives a little of what is free in the file back to the disk. Whether there is more. */
+  shrink(): boolean;
+  /** Under which number it has the file open. */
+  readonly owner: number | undefined;
+}
+
+export function fileStore(settings: Settings): FileStore {
+  let open: OpenFile | undefined;
+  const file = (): OpenFile => {
+    if (open !== undefined) return open;
+    throw notOpen(settings.path);
+  };
+  const enter = (nowMs: number, predecessor?: Predecessor): OpenedStore => {
+    if (open !== undefined) throw alreadyOpen(settings.path);
+    open = patiently(settings, () => {
+      const connection: Connection = openInboxFile(settings);
+      try {
+        return new OpenFile(connection, nowMs, settings, predecessor);
+      } catch (error) {
+        connection.close();
+        throw error;
+      }
+    });
+    return open.found();
+  };
+
+  return {
+    get owner() {
+      return open?.self;
+    },
+    open: (nowMs) => enter(nowMs),
+    takeOver: enter,
+    shrink: () => open?.vacuum.step() ?? false,
+    put: (batch, { limits, nowMs }) => file().arrivals.put(batch, limits, nowMs),
+    claim: (count, claimOptions) => file().claims.claim(file().self, count, claimOptions),
+    renew: (claims, lease) => file().settlements.renew(file().self, claims, lease),
+    settle: (settlements, nowMs) => file().settlements.settle(file().self, settlements, nowMs),
+    nextDueMs: () => file().claims.nextDueMs(file().self),
+    listShelved: ({ limit, offset, ...scope }) => file().shelf.list(scope, limit, offset),
+    getShelved: (id, scope) => file().shelf.get(id, scope),
+    redrive: (id, { limit, nowMs, ...scope }) => file().shelf.redrive(id, scope, limit, nowMs),
+    purge: (id, { limit, ...scope }) => file().shelf.purge(id, scope, limit),
+    forget: (which) => file().remembered.forget(which),
+    hasten: (which) => file().settlements.hasten(which),
+    depthByKey: () => file().totals.depthByKey(),
+    stats: () => file().totals.stats(),
+    close: (nowMs) => {
+      const closing = file();
+      open = undefined;
+      closing.close(nowMs);
+    },
+  };
+}
+
+export function notOpen(path: string): BackpressureError {
+  return new BackpressureError('ERR_WBP_SQLITE_NOT_OPEN', `The store of ${path} is not open.`);
+}
+
+export function alreadyOpen(path: string): BackpressureError {
+  return new BackpressureError(
+    'ERR_WBP_SQLITE_NOT_OPEN',
+    `The store of ${path} is already open; a second inbox needs a store of its own.`,
+  );
+}

@@ -1,0 +1,151 @@
+import { MessageChannel, receiveMessageOnPort, Worker, type MessagePort } from 'node:worker_threads';
+import { BackpressureError, type Awaitable } from '@webhook-backpressure/core';
+import { unpackError, type Call, type Reply, type Request, type ThreadData } from './wire.ts';
+
+/** How a call ended. */
+export type Outcome =
+  | { readonly result: unknown; readonly error?: undefined }
+  | {
+      readonly error: Error;
+      /** What came back of the bodies of a put; nothing when the thread has ended with them. */
+      readonly bodies: readonly Uint8Array[];
+    };
+
+/** One thread, from its start to its end. Calls are answered in the order in which they were made. */
+export class StoreThread {
+  /** Resolves when it has ended, and has let go of the file. */
+  readonly ended: Promise<void>;
+  readonly #worker: Worker;
+  readonly #port: MessagePort;
+  readonly #path: string;
+  readonly #calls = new Map<number, (outcome: Outcome) => void>();
+  #count = 0;
+  #failure: unknown;
+  #hasEnded = false;
+
+  constructor(data: ThreadData) {
+    const { port1, port2 } = new MessageChannel();
+    this.#path = data.settings.path;
+    this.#port = port1;
+    // In these words bundlers find the file.
+    this.#worker = new Worker(new URL('./thread.js', import.meta.url), {
+      workerData: { ...data, port: port2 },
+      transferList: [port2],
+    });
+    port1.on('message', this.#take);
+    // An answer that cannot be read would be waited for without end.
+    port1.on('messageerror', (error) => {
+      this.#failure = error;
+      void this.#worker.terminate();
+    });
+    port1.unref();
+    this.#worker.on('error', (error: unknown) => {
+      this.#failure = error;
+    });
+    this.ended = new Promise((resolve) => {
+      this.#worker.once('exit', (code) => {
+        this.#end(code);
+        resolve();
+      });
+    });
+    // It keeps the process alive only while it is asked for something.
+    this.#worker.unref();
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** @throws when it cannot be sent: then nothing of it has left. */
+  call(call: Call, args: readonly unknown[], transfer: readonly ArrayBuffer[] = []): Promise<Outcome> {
+    let onEnd: (outcome: Outcome) => void = () => undefined;
+    const ended = new Promise<Outcome>((resolve) => {
+      onEnd = resolve;
+    });
+    this.#send({ call, args }, transfer, onEnd);
+    return ended;
+  }
+
+  /** The same, and the event loop stands still until it is answered, or for `ms`; from then on it is waited for. */
+  callNow(call: Call, args: readonly unknown[], ms: number): Awaitable<Outcome> {
+    const answered = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    let outcome: Outcome | undefined;
+    const later = new Promise<Outcome>((resolve) => {
+      this.#send({ call, args, answered }, [], (told) => {
+        outcome = told;
+        resolve(told);
+      });
+    });
+    try {
+      Atomics.wait(answered, 0, 0, ms);
+    } catch {
+      // A runtime whose main thread must not wait.
+      return later;
+    }
+    this.#readAll();
+    return outcome ?? later;
+  }
+
+  /** Ends it, whatever it does. */
+  async stop(): Promise<void> {
+    this.#worker.ref();
+    await this.#worker.terminate();
+    await this.ended;
+  }
+
+  /** Resolves when it has ended by itself, after `close`. */
+  async leave(): Promise<void> {
+    this.#worker.ref();
+    await this.ended;
+  }
+
+  #send(
+    request: Omit<Request, 'number'>,
+    transfer: readonly ArrayBuffer[],
+    onEnd: (outcome: Outcome) => void,
+  ): void {
+    const number = (this.#count += 1);
+    this.#port.postMessage({ ...request, number } satisfies Request, transfer);
+    if (this.#calls.size === 0) this.#worker.ref();
+    this.#calls.set(number, onEnd);
+  }
+
+  /** What has been answered, without waiting for the event loop to say so. */
+  #readAll(): void {
+    for (
+      let got = receiveMessageOnPort(this.#port);
+      got !== undefined;
+      got = receiveMessageOnPort(this.#port)
+    )
+      this.#take(got.message as Reply);
+  }
+
+  readonly #take = (reply: Reply): void => {
+    const onEnd = this.#calls.get(reply.number);
+    if (onEnd === undefined) return;
+    this.#calls.delete(reply.number);
+    if (this.#calls.size === 0) this.#worker.unref();
+    onEnd(
+      reply.error === undefined
+        ? { result: reply.result }
+        : { error: unpackError(reply.error), bodies: reply.bodies },
+    );
+  };
+
+  #end(code: number): void {
+    this.#readAll();
+    this.#hasEnded = true;
+    this.#failure ??= new Error(`It ended with code ${String(code)}.`);
+    const calls = [...this.#calls.values()];
+    this.#calls.clear();
+    for (const onEnd of calls) onEnd({ error: this.#why(), bodies: [] });
+  }
+
+  #why(): BackpressureError {
+    return new BackpressureError(
+      'ERR_WBP_SQLITE_THREAD_ENDED',
+      `The thread of ${this.#path} has ended; whether the call was done is not known. The next call starts a new one.`,
+      { cause: this.#failure },
+    );
+  }
+}

@@ -1,0 +1,70 @@
+import { workerData, type MessagePort } from 'node:worker_threads';
+import type { OpenedStore, Put } from '@webhook-backpressure/core';
+import { useDriver } from '../drivers/choose.ts';
+import { fileStore } from '../file-store.ts';
+import type { Predecessor } from '../succession.ts';
+import { sendable, sendableResult } from './bodies.ts';
+import { packError, type Entered, type Reply, type Request, type ThreadData } from './wire.ts';
+
+/** What runs in the thread of a store: the calls that arrive, one after the other. */
+const { port, settings, driver } = workerData as ThreadData & { readonly port: MessagePort };
+if (driver !== undefined) useDriver(driver);
+const store = fileStore(settings);
+
+/** After so long without a call the file is made smaller, and so long is between two steps. */
+const QUIET_MS = 1000;
+const BETWEEN_STEPS_MS = 20;
+
+const quiet = setTimeout(shrink, QUIET_MS);
+let next: NodeJS.Timeout | undefined;
+
+port.on('message', (request: Request) => {
+  answer(request);
+  quiet.refresh();
+  clearTimeout(next);
+  if (request.call !== 'close') return;
+  // Nothing is left to do then, and the thread ends.
+  clearTimeout(quiet);
+  port.close();
+});
+
+/** A step at a time, and no more as soon as there is something else to do. */
+function shrink(): void {
+  let isMore = false;
+  try {
+    isMore = store.shrink();
+  } catch {
+    // A disk that is full, or a lock of another process: it can wait for the next quiet time.
+  }
+  if (isMore) next = setTimeout(shrink, BETWEEN_STEPS_MS);
+}
+
+function answer(request: Request): void {
+  const { number, call, args, answered } = request;
+  try {
+    const transfer: ArrayBuffer[] = [];
+    const result = sendableResult(perform(call, args), transfer);
+    port.postMessage({ number, result } satisfies Reply, transfer);
+  } catch (error) {
+    refuse(request, error);
+  }
+  if (answered === undefined) return;
+  Atomics.store(answered, 0, 1);
+  Atomics.notify(answered, 0);
+}
+
+function perform(call: Request['call'], args: readonly unknown[]): unknown {
+  if (call === 'open' || call === 'takeOver') {
+    const [nowMs, predecessor] = args as [number, Predecessor];
+    const opened = call === 'open' ? (store.open(nowMs) as OpenedStore) : store.takeOver(nowMs, predecessor);
+    return { opened, owner: store.owner } satisfies Entered;
+  }
+  return (store[call] as (...values: readonly unknown[]) => unknown)(...args);
+}
+
+function refuse({ number, call, args }: Request, thrown: unknown): void {
+  const transfer: ArrayBuffer[] = [];
+  const batch = call === 'put' ? (args[0] as readonly Put[]) : [];
+  const bodies = batch.map(({ delivery }) => sendable(delivery.rawBody, true, transfer));
+  port.postMessage({ number, error: packError(thrown), bodies } satisfies Reply, transfer);
+}

@@ -1,0 +1,202 @@
+import type {
+  Awaitable,
+  ClaimedDelivery,
+  ClaimRef,
+  DeliveryRef,
+  InboxStore,
+  ListedDelivery,
+  OpenedStore,
+  Put,
+  PutResult,
+  Settlement,
+  ShelvedDelivery,
+  StoreStats,
+} from '@webhook-backpressure/core';
+import type { DriverName } from '../drivers/choose.ts';
+import { alreadyOpen, notOpen } from '../file-store.ts';
+import type { Settings } from '../options.ts';
+import { HeldClaims } from './held-claims.ts';
+import { Luggage } from './luggage.ts';
+import { StoreThread, type Outcome } from './store-thread.ts';
+import type { Call, Entered } from './wire.ts';
+
+/**
+ * The first `open` waits for so long without the event loop: a wrong path or a foreign file is then thrown to whoever
+ * starts the receiver, instead of being found out by the first delivery. After that it goes on by a promise.
+ */
+const OPEN_WAIT_MS = 2000;
+
+type Options<Name extends keyof InboxStore, At extends 0 | 1> = Parameters<InboxStore[Name]>[At];
+
+/** A store whose file is open in a thread: the event loop never waits for the disk. */
+export class ThreadedStore implements InboxStore {
+  readonly #settings: Settings;
+  readonly #driver: DriverName | undefined;
+  readonly #held: HeldClaims = new HeldClaims();
+  readonly #luggage: Luggage = new Luggage();
+  #phase: 'closed' | 'opening' | 'open' = 'closed';
+  #thread: StoreThread | undefined;
+  #starting: Promise<StoreThread> | undefined;
+  #owner: number | undefined;
+  #hasWaited = false;
+  /** The latest time that a call brought: a thread is started anew by a call that may bring none. */
+  #nowMs = 0;
+
+  constructor(settings: Settings, driver?: DriverName) {
+    this.#settings = settings;
+    this.#driver = driver;
+  }
+
+  open(nowMs: number): Awaitable<OpenedStore> {
+    if (this.#phase !== 'closed') throw alreadyOpen(this.#settings.path);
+    this.#phase = 'opening';
+    this.#owner = undefined;
+    this.#nowMs = nowMs;
+    const thread = this.#newThread();
+    this.#thread = thread;
+    const isFirst = !this.#hasWaited;
+    this.#hasWaited = true;
+    const outcome = isFirst ? thread.callNow('open', [nowMs], OPEN_WAIT_MS) : thread.call('open', [nowMs]);
+    if (!(outcome instanceof Promise)) return this.#entered(thread, outcome);
+    return outcome.then((told) => this.#entered(thread, told));
+  }
+
+  async put(batch: readonly Put[], options: Options<'put', 1>): Promise<readonly PutResult[]> {
+    this.#note(options);
+    const thread = this.#alive() ?? (await this.#running());
+    const { sent, transfer, leave, unload } = this.#luggage.pack(batch);
+    const ended = thread.call('put', [sent, options], transfer);
+    leave();
+    const outcome = await ended;
+    unload(outcome.error === undefined ? undefined : outcome.bodies);
+    return resultOf(outcome);
+  }
+
+  async claim(count: number, options: Options<'claim', 1>): Promise<readonly ClaimedDelivery[]> {
+    this.#note(options);
+    const claimed = await this.#ask<readonly ClaimedDelivery[]>('claim', [count, options]);
+    this.#held.add(claimed);
+    return claimed;
+  }
+
+  async renew(claims: readonly ClaimRef[], options: Options<'renew', 1>): Promise<readonly boolean[]> {
+    this.#note(options);
+    const results = await this.#ask<readonly boolean[]>('renew', [claims, options]);
+    this.#held.remove(claims.filter((_, at) => results[at] !== true));
+    return results;
+  }
+
+  async settle(settlements: readonly Settlement[], nowMs: number): Promise<readonly boolean[]> {
+    this.#note({ nowMs });
+    const results = await this.#ask<readonly boolean[]>('settle', [settlements, nowMs]);
+    this.#held.remove(settlements);
+    return results;
+  }
+
+  nextDueMs(): Promise<number | undefined> {
+    return this.#ask('nextDueMs', []);
+  }
+
+  listShelved(options: Options<'listShelved', 0>): Promise<readonly ListedDelivery[]> {
+    return this.#ask('listShelved', [options]);
+  }
+
+  getShelved(...args: Parameters<InboxStore['getShelved']>): Promise<ShelvedDelivery | undefined> {
+    return this.#ask('getShelved', args);
+  }
+
+  redrive(...args: Parameters<InboxStore['redrive']>): Promise<readonly DeliveryRef[]> {
+    return this.#ask('redrive', args);
+  }
+
+  purge(...args: Parameters<InboxStore['purge']>): Promise<number> {
+    return this.#ask('purge', args);
+  }
+
+  forget(options: Options<'forget', 0>): Promise<number> {
+    return this.#ask('forget', [options]);
+  }
+
+  hasten(options: Options<'hasten', 0>): Promise<number> {
+    return this.#ask('hasten', [options]);
+  }
+
+  depthByKey(): Promise<ReadonlyMap<string, number>> {
+    return this.#ask('depthByKey', []);
+  }
+
+  stats(): Promise<StoreStats> {
+    return this.#ask('stats', []);
+  }
+
+  async close(nowMs: number): Promise<void> {
+    const asked = this.#ask('close', [nowMs]);
+    this.#phase = 'closed';
+    try {
+      await asked;
+    } finally {
+      this.#held.clear();
+      // It has let go of the file when it has ended.
+      await this.#thread?.leave();
+    }
+  }
+
+  #note({ nowMs }: { readonly nowMs: number }): void {
+    this.#nowMs = Math.max(this.#nowMs, nowMs);
+  }
+
+  /** Made at once while the thread runs, so that calls stay in the order in which they were made. */
+  async #ask<T>(call: Call, args: readonly unknown[]): Promise<T> {
+    const thread = this.#alive() ?? (await this.#running());
+    return resultOf<T>(await thread.call(call, args));
+  }
+
+  #alive(): StoreThread | undefined {
+    if (this.#phase === 'closed') throw notOpen(this.#settings.path);
+    const thread = this.#thread;
+    return thread === undefined || thread.hasEnded || this.#starting !== undefined ? undefined : thread;
+  }
+
+  /** The thread, a new one when the last one has ended: as the heir of that, since this process still lives. */
+  async #running(): Promise<StoreThread> {
+    const alive = this.#alive();
+    if (alive !== undefined) return alive;
+    this.#starting ??= this.#startAnew().finally(() => {
+      this.#starting = undefined;
+    });
+    return this.#starting;
+  }
+
+  async #startAnew(): Promise<StoreThread> {
+    const thread = this.#newThread();
+    const predecessor = { owner: this.#owner, held: this.#held.all() };
+    const outcome =
+      this.#owner === undefined
+        ? await thread.call('open', [this.#nowMs])
+        : await thread.call('takeOver', [this.#nowMs, predecessor]);
+    this.#entered(thread, outcome);
+    this.#thread = thread;
+    return thread;
+  }
+
+  #newThread(): StoreThread {
+    return new StoreThread({ settings: this.#settings, driver: this.#driver });
+  }
+
+  #entered(thread: StoreThread, outcome: Outcome): OpenedStore {
+    if (outcome.error !== undefined) {
+      if (this.#phase === 'opening') this.#phase = 'closed';
+      void thread.stop();
+      throw outcome.error;
+    }
+    const { opened, owner } = outcome.result as Entered;
+    this.#owner = owner;
+    if (this.#phase === 'opening') this.#phase = 'open';
+    return opened;
+  }
+}
+
+function resultOf<T>(outcome: Outcome): T {
+  if (outcome.error !== undefined) throw outcome.error;
+  return outcome.result as T;
+}
