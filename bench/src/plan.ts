@@ -18,8 +18,14 @@ export interface Comparison {
   readonly target?: number;
   /** What the rate of ours is to reach. */
   readonly targetRate?: number;
+  /** What the time of ours may come to, in ms. */
+  readonly targetMs?: number;
   /** `ms`: a time, of which less is better. */
   readonly unit?: 'ms';
+  /** By how much each wait for the disk is delayed, on both sides. */
+  readonly fsyncMs?: number;
+  /** Of the deliveries; by default as they come. */
+  readonly bodyBytes?: number;
 }
 
 function core(
@@ -117,7 +123,7 @@ export const httpComparisons: readonly Comparison[] = [
 function inbox(
   name: string,
   base: string,
-  rest: Pick<Comparison, 'baseIs' | 'unit'>,
+  rest: Pick<Comparison, 'baseIs' | 'unit' | 'target' | 'targetMs' | 'fsyncMs' | 'bodyBytes'>,
   peers: readonly string[],
 ) {
   const sideOf = (side: string): Side => ({ group: name, side });
@@ -130,19 +136,30 @@ function inbox(
   };
 }
 
+function blocked(load: Pick<Comparison, 'fsyncMs' | 'bodyBytes'>) {
+  return { baseIs: BY_HAND, unit: 'ms', targetMs: 30, ...load } as const;
+}
+
 const queues = ['plainjob', 'plainjob, FULL', 'liteque', 'liteque, FULL'];
 
 const DRAINING = 'inbox/draining';
+const BY_HAND = 'one insert per commit in bare node, written by hand';
+const KIB = 1024;
 
 export const inboxComparisons: readonly Comparison[] = [
   inbox('inbox/durable', 'by hand', { baseIs: 'one insert per commit, written by hand' }, queues),
   inbox('inbox/http', 'by hand', { baseIs: 'one insert per commit in bare node, written by hand' }, queues),
   inbox(DRAINING, 'idle', { baseIs: 'the same with nothing to work off', unit: 'ms' }, []),
+  inbox('inbox/connections', 'by hand', { baseIs: BY_HAND, target: 3 }, []),
+  inbox('inbox/connections@fsync=10', 'by hand', { baseIs: BY_HAND, target: 20, fsyncMs: 10 }, []),
+  inbox('inbox/connections@fsync=50', 'by hand', { baseIs: BY_HAND, target: 20, fsyncMs: 50 }, []),
+  inbox('inbox/blocked@body=256KiB', 'by hand', blocked({ bodyBytes: 256 * KIB }), []),
+  inbox('inbox/blocked@fsync=300', 'by hand', blocked({ fsyncMs: 300 }), []),
 ];
 
 /** Those that take little time. */
 export const quickInboxComparisons: readonly Comparison[] = inboxComparisons.filter(
-  ({ name }) => name !== DRAINING,
+  ({ name }) => name === 'inbox/durable' || name === 'inbox/http',
 );
 
 /** Memory, with the bytes that it may come to. */
@@ -154,7 +171,7 @@ export interface MemoryMeasure {
   readonly peers: readonly { readonly name: string; readonly measure: string }[];
 }
 
-const MIB = 2 ** 20;
+const MIB = KIB ** 2;
 
 export const memoryMeasures: readonly MemoryMeasure[] = [
   {

@@ -47,7 +47,7 @@ export function figuresOf(results: readonly Result[]): Record<string, Figure> {
 }
 
 export function judge(comparison: Comparison, rates: Rates, withPeers: boolean): Result {
-  const { name, baseIs, target, targetRate, unit = 'per second' } = comparison;
+  const { name, baseIs, target, targetRate, targetMs, unit = 'per second' } = comparison;
   const { value: ours, base, ...spread } = compare(rates, comparison.ours, comparison.base);
   const wanted = [
     ...(target === undefined
@@ -56,6 +56,7 @@ export function judge(comparison: Comparison, rates: Rates, withPeers: boolean):
     ...(targetRate === undefined
       ? []
       : [{ text: `≤ ${(1e6 / targetRate).toFixed(1)} µs`, isMet: ours >= targetRate }]),
+    ...(targetMs === undefined ? [] : [{ text: `≤ ${String(targetMs)} ms`, isMet: ours <= targetMs }]),
   ];
   return {
     name,

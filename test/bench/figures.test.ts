@@ -20,6 +20,8 @@ const NAMES = [
   ...['express/pass', 'koa/pass', 'hono/pass', 'node/pass'],
   ...['express/refuse', 'koa/refuse', 'hono/refuse', 'front/refuse'],
   ...['inbox/durable', 'inbox/http', 'inbox/draining'],
+  ...['inbox/connections', 'inbox/connections@fsync=10', 'inbox/connections@fsync=50'],
+  ...['inbox/blocked@body=256KiB', 'inbox/blocked@fsync=300'],
   ...['memory/refusals', 'memory/keys', 'memory/waiting', 'memory/stored'],
 ];
 const UNITS: Readonly<Record<string, string>> = { 'inbox/draining': 'ms', memory: 'bytes' };

@@ -107,6 +107,21 @@ describe('a store that fails', () => {
     },
   );
 
+  it('among the workers, for long: nothing more is taken in that could not be handled, until it works again', async () => {
+    const { store, heal } = failing('claim');
+    const bench = new InboxBench({ store });
+    expect((await bench.deliver('a')).status).toBe(202);
+    await bench.advance(29_000);
+    expect((await bench.deliver('b')).status).toBe(202);
+    await bench.advance(1000);
+    const refused = await bench.deliver('c');
+    expect([refused.status, reasonOf(refused)]).toEqual([503, 'pressure']);
+    heal();
+    await bench.advance(10_000);
+    expect((await bench.deliver('c')).status).toBe(202);
+    expect(bench.calls.map(({ delivery }) => delivery.id)).toEqual(['a', 'b', 'c']);
+  });
+
   it('when nothing is to be done: what comes off the shelf then is handled as soon as it works again', async () => {
     const { store, heal } = failing('stats');
     const bench = new InboxBench({ store, retry: { attempts: 1 } });

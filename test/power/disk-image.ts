@@ -3,11 +3,12 @@ import type { DiskFileName, DiskRecord } from './disk-log.ts';
 /** What a disk writes whole or not at all. */
 const SECTOR = 512;
 
-type Change = Extract<DiskRecord, { kind: 'write' | 'truncate' }>;
+type Write = Extract<DiskRecord, { kind: 'write' }>;
+type Change = Write | Extract<DiskRecord, { kind: 'truncate' }>;
 
 /** One file as the disk has it: what was synced, and what may or may not have reached it. */
 class FileOnDisk {
-  #synced = Buffer.alloc(0);
+  #synced: Buffer = Buffer.alloc(0);
   #unsynced: Change[] = [];
   readonly #begun = new Map<number, number>();
   #before = 0;
@@ -65,10 +66,10 @@ export class DiskImage {
       return;
     }
     const file = this.#files[record.file];
-    if (record.kind === 'begun') file.begin(record.number);
+    if (record.kind === 'write' || record.kind === 'truncate') file.change(record);
+    else if (record.kind === 'begun') file.begin(record.number);
     else if (record.kind === 'synced') file.sync(record.number);
-    else if (record.kind === 'failed') file.fail(this.#chance);
-    else file.change(record);
+    else file.fail(this.#chance);
   }
 
   afterPowerFailure(): Record<DiskFileName, Buffer> {
@@ -101,8 +102,8 @@ function grown(file: Buffer, length: number): Buffer {
   return room;
 }
 
-function* sectorsOf({ file, offset, data }: Extract<Change, { kind: 'write' }>): Generator<Change> {
-  for (let at = 0; at < data.length; ) {
+function* sectorsOf({ file, offset, data }: Write): Generator<Change> {
+  for (let at = 0; at < data.length;) {
     const length = Math.min(SECTOR - ((offset + at) % SECTOR), data.length - at);
     yield { kind: 'write', file, offset: offset + at, data: data.subarray(at, at + length) };
     at += length;

@@ -20,7 +20,7 @@ const HEAD_BYTES = 16;
 export function readDiskLog(path: string): readonly DiskRecord[] {
   const log = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
   const records: DiskRecord[] = [];
-  for (let at = 0; at < log.length; ) {
+  for (let at = 0; at < log.length;) {
     const kind = String.fromCharCode(log.readUInt8(at));
     const file = FILES[log.readUInt8(at + 1)] as DiskFileName;
     const number = Number(log.readBigUInt64LE(at + 8));

@@ -141,8 +141,7 @@ function lostAfter(disk: DiskImage, path: string): { lost: number; damage: strin
 }
 
 function missing(found: Database.Database, acknowledged: ReadonlySet<string>): number {
-  const column = (sql: string): Set<unknown> =>
-    new Set(found.prepare<[]>(sql).raw().all().flat() as unknown[]);
+  const column = (sql: string): Set<unknown> => new Set<unknown>(found.prepare<[]>(sql).raw().all().flat());
   const completed = column("SELECT key || '/' || id FROM completed");
   const kept = column("SELECT key || '/' || id FROM contents");
   const completedIds = column('SELECT id FROM completed');
@@ -172,4 +171,3 @@ export function chanceOf(seed: number): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
 }
-

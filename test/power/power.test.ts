@@ -27,21 +27,24 @@ function lives({ processes, restarts, fails }: Plan): Life[] {
   }));
 }
 
-describe.skipIf(obstacle !== undefined)(`power failures${obstacle === undefined ? '' : `: ${obstacle}`}`, () => {
-  it.each<[string, Plan]>([
-    ['of one process', { processes: 1, restarts: 1, fails: false }],
-    ['of two processes on one file', { processes: 2, restarts: 0, fails: false }],
-    ['of one process after a sync that failed', { processes: 1, restarts: 0, fails: true }],
-    ['of two processes on one file after a sync that failed', { processes: 2, restarts: 0, fails: true }],
-    ['of processes that are started again after it', { processes: 1, restarts: 5, fails: true }],
-  ])(
-    'lose nothing that was acknowledged: %s',
-    async (_, plan) => {
-      const losses = await powerFailures(shim as Shim, lives(plan));
-      if (process.env['POWER_CUTS'] !== undefined) console.log(JSON.stringify(losses));
-      expect(losses.acknowledged).toBeGreaterThan(DELIVERIES / 2);
-      expect(losses).toMatchObject<Partial<Losses>>({ cutsWithLoss: 0, mostLost: 0, damages: [] });
-    },
-    600_000,
-  );
-});
+describe.skipIf(obstacle !== undefined)(
+  `power failures${obstacle === undefined ? '' : `: ${obstacle}`}`,
+  () => {
+    it.each<[string, Plan]>([
+      ['of one process', { processes: 1, restarts: 1, fails: false }],
+      ['of two processes on one file', { processes: 2, restarts: 0, fails: false }],
+      ['of one process after a sync that failed', { processes: 1, restarts: 0, fails: true }],
+      ['of two processes on one file after a sync that failed', { processes: 2, restarts: 0, fails: true }],
+      ['of processes that are started again after it', { processes: 1, restarts: 5, fails: true }],
+    ])(
+      'lose nothing that was acknowledged: %s',
+      async (_, plan) => {
+        const losses = await powerFailures(shim as Shim, lives(plan));
+        if (process.env['POWER_CUTS'] !== undefined) console.log(JSON.stringify(losses));
+        expect(losses.acknowledged).toBeGreaterThan(DELIVERIES / 2);
+        expect(losses).toMatchObject<Partial<Losses>>({ cutsWithLoss: 0, mostLost: 0, damages: [] });
+      },
+      600_000,
+    );
+  },
+);

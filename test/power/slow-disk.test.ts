@@ -41,7 +41,11 @@ interface Said {
 }
 
 /** A receiver with senders of its own, in a process of its own. Undefined when it could not start. */
-async function receive(name: string, each: number, where: 'main' | 'thread' = 'thread'): Promise<Said | undefined> {
+async function receive(
+  name: string,
+  each: number,
+  where: 'main' | 'thread' = 'thread',
+): Promise<Said | undefined> {
   const path = scratch.file();
   const script = join(import.meta.dirname, 'children/neighbour.js');
   const env = (shim as Shim).environment(path, '', { syncMs: SYNC_MS });
@@ -95,7 +99,8 @@ describe.skipIf(obstacle !== undefined)(
       const receiving = receive('p', EACH * 3);
       const operator = new Database(scratch.file(), { timeout: 60_000 });
       const owners = operator.prepare<[]>('SELECT count(*) FROM owners').raw();
-      while (((owners.get() as unknown as [number])[0]) === 0) await new Promise((resolve) => setImmediate(resolve));
+      const isOpen = (): boolean => (owners.get() as [number])[0] > 0;
+      while (!isOpen()) await new Promise((resolve) => setImmediate(resolve));
       const beganAt = performance.now();
       operator.exec('VACUUM');
       const tookMs = performance.now() - beganAt;

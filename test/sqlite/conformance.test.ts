@@ -8,7 +8,8 @@ import { ThreadedStore } from '../../packages/sqlite/src/thread/threaded-store.t
 import { storeSuite } from '../inbox/store-suite.ts';
 import { Scratch } from './scratch.ts';
 
-const drivers: readonly DriverName[] = loadNodeSqlite() === undefined ? ['libsql'] : ['libsql', 'node:sqlite'];
+const drivers: readonly DriverName[] =
+  loadNodeSqlite() === undefined ? ['libsql'] : ['libsql', 'node:sqlite'];
 
 describe.each(drivers)('by %s', (driver) => {
   storeSuite('in this thread', () => {

@@ -17,6 +17,7 @@ import {
   settle,
   START,
 } from '../inbox/store-cases/store-words.ts';
+import { isMountable } from './mounts.ts';
 import { anotherProgram, BrokenFiles, damage, execute, makeInbox, toFirstVersion } from './broken-files.ts';
 import { Scratch } from './scratch.ts';
 
@@ -117,23 +118,6 @@ describe('a full disk', () => {
     for (let left = stored; left > 0; left -= 1) await settle(store, end(await claimOne(store)));
     expect((await store.stats()).depth).toBe(0);
   });
-
-  it('by a file system that is full: the same, also at the next start', async ({ skip }) => {
-    skip(!canMount(), 'this system does not let us mount a file system');
-    mount(scratch.folder, 'size=2m');
-    const store = await opened(bed());
-    await survivesBeingFull(store);
-    const { depth } = await store.stats();
-    // What is full cannot write that it closes, and is closed all the same.
-    await store.close(START);
-    execFileSync('mount', ['-o', 'remount,size=16m', scratch.folder]);
-    const next = await opened(bed());
-    expect((await next.stats()).depth).toBe(depth);
-    const ids = idsOf(await claim(next, depth));
-    expect(ids).toEqual(ids.map((_, at) => String(at)));
-    expect(integrity()).toEqual([['ok']]);
-    await next.close(START);
-  });
 });
 
 it('a batch with one that cannot be stored: nothing of it is, and the next one can be', async () => {
@@ -146,7 +130,7 @@ it('a batch with one that cannot be stored: nothing of it is, and the next one c
 
 describe('a file that may only be read', () => {
   it('makes every change throw, and a start as well', async ({ skip }) => {
-    skip(isRoot && !canMount(), 'nothing is read-only to root, and this system does not let us mount');
+    skip(isRoot && !isMountable, 'nothing is read-only to root, and this system does not let us mount');
     const store = await opened(bed());
     await put(store, [delivery('a')]);
     await store.close(START);
@@ -272,20 +256,6 @@ describe('a clock that jumps', () => {
   });
 });
 
-/** Whether this system lets the tests mount a small file system: as root of a machine or container that allows it. */
-function canMount(): boolean {
-  const probe = new Scratch();
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', probe.folder], { stdio: 'ignore' });
-    execFileSync('umount', [probe.folder], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  } finally {
-    probe.dispose();
-  }
-}
-
 function makeReadOnly(folder: string): void {
   if (isRoot) {
     execFileSync('mount', ['--bind', folder, folder]);
@@ -299,13 +269,5 @@ function makeReadOnly(folder: string): void {
   chmodSync(folder, 0o555);
   undo.push(() => {
     chmodSync(folder, 0o755);
-  });
-}
-
-function mount(folder: string, options: string): void {
-  execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder]);
-  undo.push(() => {
-    // Lazily: libsql closes files when it collects garbage.
-    execFileSync('umount', ['-l', folder]);
   });
 }

@@ -2,9 +2,8 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, s
 import type { InboxAnswer } from '@webhook-backpressure/core';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Connection } from '../../packages/sqlite/src/connection.ts';
 import { InboxBench, turns } from '../inbox/inbox-bench.ts';
-import { anotherProgram, makeInbox } from './broken-files.ts';
+import { anotherProgram } from './broken-files.ts';
 import { Scratch } from './scratch.ts';
 
 let scratch: Scratch;
@@ -64,26 +63,6 @@ describe('a file whose write lock another process holds', () => {
     expect(bench.told('store-recovered').length).toBeGreaterThan(0);
     expect(bench.inbox.snapshot().totals).toMatchObject({ stored: 2 });
     await close(bench);
-  });
-
-  it('waits for the lock of another program with patience once, and not again until it has got it', () => {
-    makeInbox(scratch.file());
-    const connection = new Connection(scratch.file(), 40);
-    const patience = (): unknown => connection.prepare('PRAGMA busy_timeout').get([]);
-    const other = anotherProgram(scratch.file());
-    const nothing = (): void => undefined;
-    expect(patience()).toEqual([40]);
-    other.exec('BEGIN IMMEDIATE');
-    for (let at = 0; at < 2; at += 1) {
-      expect(() => {
-        connection.transaction(nothing);
-      }).toThrow('ERR_WBP_SQLITE_LOCKED');
-      expect(patience()).toEqual([4]);
-    }
-    other.exec('ROLLBACK');
-    connection.transaction(nothing);
-    expect(patience()).toEqual([40]);
-    connection.close();
   });
 });
 

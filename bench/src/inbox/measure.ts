@@ -3,6 +3,7 @@ import { LOAD_CORE, Pinned, SERVER_CORE } from '../pinned.ts';
 import type { Comparison, Side } from '../plan.ts';
 import { interleave, sideName, sidesOf, type Effort, type Rates } from '../rounds.ts';
 import type { Acknowledged } from './load-child.ts';
+import { measureBlocked, measureConnections } from './measure-connecting.ts';
 import { inScratch } from './scratch.ts';
 import type { Answered, Arrivals } from './steady-child.ts';
 
@@ -128,10 +129,15 @@ async function portsOf(
   return ports;
 }
 
-const measures = new Map([
+type Measure = (sides: readonly Side[], effort: Effort, comparison: Comparison) => Promise<Rates>;
+
+/** By what stands before the `@` of a name. */
+const measures = new Map<string, Measure>([
   ['inbox/durable', measureDurable],
   ['inbox/http', measureOverHttp],
   ['inbox/draining', measureDraining],
+  ['inbox/connections', measureConnections],
+  ['inbox/blocked', measureBlocked],
 ]);
 
 export async function measureInbox(
@@ -140,7 +146,8 @@ export async function measureInbox(
   withPeers: boolean,
 ): Promise<Rates> {
   progress(comparison.name);
-  const measure = measures.get(comparison.name);
+  const [kind = ''] = comparison.name.split('@');
+  const measure = measures.get(kind);
   if (measure === undefined) throw new Error(`Nobody knows how to measure ${comparison.name}.`);
-  return measure(sidesOf(comparison, withPeers), effort);
+  return measure(sidesOf(comparison, withPeers), effort, comparison);
 }

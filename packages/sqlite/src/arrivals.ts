@@ -1,6 +1,7 @@
 import { storedBytes, type Put, type PutResult, type StoreLimits } from '@webhook-backpressure/core';
 import type { Connection, Statement } from './connection.ts';
 import { encodeFacts } from './contents.ts';
+import type { DiskRoom } from './disk-room.ts';
 import { Order } from './order.ts';
 import { encodeText } from './text.ts';
 import type { Changes, Totals } from './totals.ts';
@@ -12,16 +13,18 @@ export class Arrivals {
   readonly #totals: Totals;
   readonly #whereabouts: Whereabouts;
   readonly #order: Order;
+  readonly #room: DiskRoom;
   readonly #isKnown: Statement;
   readonly #store: Statement;
   readonly #queue: Statement;
   readonly #shelve: Statement;
 
-  constructor(connection: Connection, totals: Totals, whereabouts: Whereabouts) {
+  constructor(connection: Connection, totals: Totals, whereabouts: Whereabouts, room: DiskRoom) {
     this.#connection = connection;
     this.#totals = totals;
     this.#whereabouts = whereabouts;
     this.#order = new Order(connection);
+    this.#room = room;
     this.#isKnown = connection.prepare(
       `SELECT 1 FROM contents WHERE key = ?1 AND id = ?2
       UNION ALL SELECT 1 FROM completed WHERE key = ?1 AND id = ?2 LIMIT 1`,
@@ -40,6 +43,8 @@ export class Arrivals {
   }
 
   put(batch: readonly Put[], limits: StoreLimits, nowMs: number): readonly PutResult[] {
+    const bytes = batch.reduce((sum, { delivery }) => sum + delivery.rawBody.byteLength, 0);
+    this.#room.check(bytes, batch.length);
     return this.#connection.limited(() => this.#put(batch, limits, nowMs));
   }
 

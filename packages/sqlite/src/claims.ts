@@ -1,6 +1,7 @@
 import type { ClaimedDelivery, ClaimOptions } from '@webhook-backpressure/core';
 import type { Connection, Statement } from './connection.ts';
 import { CONTENTS, deliveryOf, isIntact, type ContentsRow } from './contents.ts';
+import { isDamage } from './failure.ts';
 import { Order } from './order.ts';
 import type { Owners } from './owners.ts';
 import { Pauses, type Paused } from './pauses.ts';
@@ -23,6 +24,8 @@ type ReadyRow = readonly [...QueueRow, dueMs: number];
 type SuspectRow = readonly [...ReadyRow, strandings: number];
 
 const NO_KEYS: ReadonlySet<string> = new Set();
+/** The same where very many rows cannot be read. */
+const BURIED_AT_ONCE = 100;
 
 /** Hands out what is due, the keys in turn. */
 export class Claims {
@@ -43,11 +46,13 @@ export class Claims {
   /** Whose turn it was last, as it is stored. */
   #lastKey = '';
   #lookedForDeadAt = -Infinity;
+  /** Whose row is being read: it meets the damage, if one is met then. */
+  #reading: QueueRow | undefined;
 
   constructor(connection: Connection, totals: Totals, owners: Owners) {
     this.#totals = totals;
     this.#owners = owners;
-    this.#unreadable = new Unreadable(connection);
+    this.#unreadable = new Unreadable(connection, totals);
     this.#order = new Order(connection);
     this.#pauses = new Pauses(connection);
     this.#promote = connection.prepare(
@@ -79,6 +84,21 @@ export class Claims {
   }
 
   claim(self: number, count: number, options: ClaimOptions): readonly ClaimedDelivery[] {
+    for (let buried = 0; ; buried += 1) {
+      try {
+        return this.#claim(self, count, options);
+      } catch (error) {
+        const row = this.#reading;
+        this.#reading = undefined;
+        if (!isDamage(error) || row === undefined || buried === BURIED_AT_ONCE) throw error;
+        this.#unreadable.buryDamaged(row[0], options.nowMs, () => {
+          this.#left(row, options.nowMs);
+        });
+      }
+    }
+  }
+
+  #claim(self: number, count: number, options: ClaimOptions): readonly ClaimedDelivery[] {
     const { nowMs, maxStranded, except } = options;
     // A handler that kills the process has used its attempt.
     return this.#totals.transaction((changes) => {
@@ -91,14 +111,16 @@ export class Claims {
       if (isLookDue) this.#lookForDead(self, nowMs, changes);
 
       const claimed: ClaimedDelivery[] = [];
+      let buried = 0;
       const take = (row: QueueRow): boolean => {
         const taken = this.#take(row, self, options, changes);
-        if (taken !== undefined) claimed.push(taken);
+        if (taken === undefined) buried += 1;
+        else claimed.push(taken);
         return taken !== undefined;
       };
       let suspectRoom = Math.min(maxStranded, count);
       let mayHaveSuspects = true;
-      while (claimed.length < count) {
+      while (claimed.length < count && buried < BURIED_AT_ONCE) {
         if (mayHaveSuspects && suspectRoom > 0) {
           const rows = this.#nextSuspects(suspectRoom, passed);
           if (rows.filter(take).length > 0) suspectRoom = 0;
@@ -176,20 +198,28 @@ export class Claims {
   }
 
   #take(
-    [seq, key]: QueueRow,
+    place: QueueRow,
     self: number,
     { leaseMs, nowMs }: ClaimOptions,
     changes: Changes,
   ): ClaimedDelivery | undefined {
+    const [seq] = place;
+    this.#reading = place;
     const row = this.#contents.get([seq]) as ContentsRow | undefined;
+    this.#reading = undefined;
     if (row === undefined || !isIntact(row)) {
       this.#unreadable.bury(seq, nowMs, changes);
-      if (this.#order.isOrdered()) this.#order.ended(seq, key, nowMs);
+      this.#left(place, nowMs);
       return undefined;
     }
     const [attempt, strandings] = this.#hold.get([self, nowMs + leaseMs, seq]) as [number, number];
     changes.inFlight += 1;
     return { ...deliveryOf(row), attempt, strandings };
+  }
+
+  /** One has left the queue without having been claimed. */
+  #left([seq, key]: QueueRow, nowMs: number): void {
+    if (this.#order.isOrdered()) this.#order.ended(seq, key, nowMs);
   }
 }
 

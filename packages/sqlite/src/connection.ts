@@ -1,9 +1,10 @@
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { openDatabase } from './drivers/choose.ts';
-import type { DriverDatabase, Value } from './drivers/driver.ts';
-import { explain, isDiskError, lockedByReader } from './failure.ts';
+import type { DriverDatabase, DriverStatement, Value } from './drivers/driver.ts';
+import { explain, isDamage, isDiskError, isLocked, lockedByReader } from './failure.ts';
 import { Patience } from './patience.ts';
+import { makePrivate } from './private-file.ts';
 
 export type { Value } from './drivers/driver.ts';
 
@@ -37,6 +38,17 @@ export interface Statement {
   run(values: readonly Value[]): number;
 }
 
+/** How one of several calls ended. */
+export type Outcome<T> = { readonly result: T } | { readonly error: unknown };
+
+function outcomeOf<T>(call: () => T): Outcome<T> {
+  try {
+    return { result: call() };
+  } catch (error) {
+    return { error };
+  }
+}
+
 /** One connection to one file. */
 export class Connection {
   readonly path: string;
@@ -58,6 +70,7 @@ export class Connection {
   constructor(path: string, busyTimeoutMs: number | undefined, mode: Mode = 'make') {
     this.path = path;
     this.#patience = new Patience(busyTimeoutMs);
+    if (mode === 'make' && !existsSync(path)) makePrivate(path);
     const name = mode === 'make' ? path : `${pathToFileURL(path).href}?mode=${URI_MODE[mode]}`;
     try {
       this.#database = openDatabase(name, 0);
@@ -71,23 +84,27 @@ export class Connection {
   }
 
   prepare(sql: string): Statement {
-    const guarded = <T>(action: () => T): T => {
+    let statement: DriverStatement | undefined;
+    const guarded = <T>(action: (prepared: DriverStatement) => T): T => {
       try {
-        return action();
+        return action((statement ??= this.#database.prepare(sql)));
       } catch (error) {
-        throw this.#explain(error);
+        const explained = this.#explain(error);
+        // libsql repeats such an error whatever the statement is asked next.
+        if (isDamage(explained) || isDiskError(explained)) statement = undefined;
+        throw explained;
       }
     };
-    const statement = guarded(() => this.#database.prepare(sql));
+    guarded(() => undefined);
     // Whoever only reads is kept waiting too while the log is put in order, at a start or an end of another process.
-    const read = <T>(action: () => T): T =>
+    const read = <T>(action: (prepared: DriverStatement) => T): T =>
       this.#database.inTransaction
         ? guarded(action)
         : this.#patience.until(() => guarded(action), this.#patience.ms);
     return {
-      get: (values) => read(() => statement.get(values)),
-      all: (values) => read(() => statement.all(values)),
-      run: (values) => guarded(() => statement.run(values)),
+      get: (values) => read((prepared) => prepared.get(values)),
+      all: (values) => read((prepared) => prepared.all(values)),
+      run: (values) => guarded((prepared) => prepared.run(values)),
     };
   }
 
@@ -124,6 +141,27 @@ export class Connection {
     } catch (error) {
       this.#rollBack('ROLLBACK');
       throw error;
+    }
+  }
+
+  /**
+   * Calls that came together, in one commit: to wait for the disk costs more than everything else. One that throws is
+   * undone alone; when the commit fails, each is done in one of its own, unless it would fail as well.
+   */
+  together<T>(calls: readonly (() => T)[]): readonly Outcome<T>[] {
+    if (calls.length < 2) return calls.map(outcomeOf);
+    try {
+      return this.transaction(() =>
+        calls.map((call) => {
+          const outcome = outcomeOf(call);
+          // A full disk undoes all that was done before as well, and after damage nothing more can be done.
+          if ('error' in outcome && (isDamage(outcome.error) || !this.#database.inTransaction))
+            throw outcome.error;
+          return outcome;
+        }),
+      );
+    } catch (error) {
+      return isDiskError(error) || isLocked(error) ? calls.map(() => ({ error })) : calls.map(outcomeOf);
     }
   }
 
@@ -215,13 +253,14 @@ export class Connection {
 
   /**
    * Moves what is recent into the file, so that it is whole without the one beside it. SQLite does so itself only
-   * when every statement is gone, and libsql leaves that to the garbage collector.
+   * when every statement is gone, and libsql leaves that to the garbage collector. False when that was not possible;
+   * what is committed is safe beside the file as well.
    */
-  tidy(): void {
+  tidy(): boolean {
     try {
-      this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      return this.#moveLog();
     } catch {
-      // What is committed is safe beside the file as well.
+      return false;
     }
   }
 

@@ -10,6 +10,8 @@ type OpenOptions = Parameters<InboxStore['open']>[1];
 export interface FileStore extends InboxStore {
   /** Opens it like `open`, as the heir of an owner of the same process. */
   takeOver(nowMs: number, options: OpenOptions | undefined, predecessor: Predecessor): OpenedStore;
+  /** Gives a little of what is free in the file back to the disk. Whether there is more. */
+  shrink(): boolean;
   /** Under which number it has the file open. */
   readonly owner: number | undefined;
 }
@@ -25,7 +27,7 @@ export function fileStore(settings: Settings): FileStore {
     open = patiently(settings, () => {
       const connection = openInboxFile(settings);
       try {
-        return new OpenFile(connection, nowMs, { isOrdered: options?.isOrdered, predecessor });
+        return new OpenFile(connection, nowMs, settings, { isOrdered: options?.isOrdered, predecessor });
       } catch (error) {
         connection.close();
         throw error;
@@ -40,6 +42,7 @@ export function fileStore(settings: Settings): FileStore {
     },
     open: (nowMs, options) => enter(nowMs, options),
     takeOver: enter,
+    shrink: () => open?.vacuum.step() ?? false,
     put: (batch, { limits, nowMs }) => file().arrivals.put(batch, limits, nowMs),
     claim: (count, claimOptions) => file().claims.claim(file().self, count, claimOptions),
     renew: (claims, lease) => file().settlements.renew(file().self, claims, lease),

@@ -4,11 +4,13 @@ import type { Settings } from './options.ts';
 import { isAlive, ownersWithLock } from './owner-lock.ts';
 import { sleep } from './patience.ts';
 import { checkFile, checkNewest, migrate } from './schema.ts';
+import { makeShrinkable } from './vacuum.ts';
 
 /** Opens the file of an inbox, and makes or migrates it where that is needed. Leaves a file of something else alone. */
 export function openInboxFile({ path, busyTimeoutMs, maxFileBytes }: Settings): Connection {
   return prepared(new Connection(path, busyTimeoutMs), (connection) => {
     checkFile(connection);
+    makeShrinkable(connection);
     connection.makeDurable();
     if (!isInUse(connection)) connection.doubtLog();
     if (maxFileBytes !== undefined) connection.limitFile(maxFileBytes);

@@ -2,7 +2,9 @@ import type { OpenedStore, StoreStats } from '@webhook-backpressure/core';
 import { Arrivals } from './arrivals.ts';
 import { Claims } from './claims.ts';
 import type { Connection } from './connection.ts';
+import { DiskRoom } from './disk-room.ts';
 import { removeLock, type OwnerLock } from './owner-lock.ts';
+import type { Settings } from './options.ts';
 import { Order } from './order.ts';
 import { Owners } from './owners.ts';
 import { Pauses } from './pauses.ts';
@@ -11,6 +13,7 @@ import { Settlements } from './settlements.ts';
 import { Shelf } from './shelf.ts';
 import { Succession, type Predecessor } from './succession.ts';
 import { Totals } from './totals.ts';
+import { Vacuum } from './vacuum.ts';
 import { Whereabouts } from './whereabouts.ts';
 
 /** How a file is opened. */
@@ -29,23 +32,26 @@ export class OpenFile {
   readonly shelf: Shelf;
   readonly remembered: Remembered;
   readonly pauses: Pauses;
+  readonly vacuum: Vacuum;
   readonly #connection: Connection;
   readonly #owners: Owners;
   readonly #lock: OwnerLock;
   readonly #whereabouts: Whereabouts;
 
   /** @param how - `isOrdered`: undefined leaves the file as it is. `predecessor`: whose claims this owner takes over. */
-  constructor(connection: Connection, nowMs: number, how: Entry = {}) {
+  constructor(connection: Connection, nowMs: number, { maxWalBytes }: Settings, how: Entry = {}) {
     this.#connection = connection;
+    const room = new DiskRoom(connection, maxWalBytes);
     this.totals = new Totals(connection);
     this.#owners = new Owners(connection);
     this.#whereabouts = new Whereabouts(connection.location);
-    this.arrivals = new Arrivals(connection, this.totals, this.#whereabouts);
+    this.arrivals = new Arrivals(connection, this.totals, this.#whereabouts, room);
     this.claims = new Claims(connection, this.totals, this.#owners);
-    this.settlements = new Settlements(connection, this.totals);
+    this.settlements = new Settlements(connection, this.totals, room);
     this.shelf = new Shelf(connection, this.totals);
     this.remembered = new Remembered(connection, this.totals);
     this.pauses = new Pauses(connection);
+    this.vacuum = new Vacuum(connection);
     const { id, lock } = this.#enter(nowMs, how);
     this.self = id;
     this.#lock = lock;

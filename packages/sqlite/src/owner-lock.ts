@@ -2,6 +2,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { openDatabase } from './drivers/choose.ts';
 import { explain, isLocked } from './failure.ts';
+import { makePrivate } from './private-file.ts';
 
 /**
  * An owner holds the lock of a file of its own for as long as it lives, and the system takes the lock away when its
@@ -28,6 +29,7 @@ function lockPath(path: string, owner: number): string {
 /** @throws when the file cannot be made. */
 export function lockOwner(path: string, owner: number): OwnerLock {
   const file = lockPath(path, owner);
+  if (!existsSync(file)) makePrivate(file);
   try {
     // Whoever asks whether this owner lives holds the file for a moment.
     const database = openDatabase(file, LOCK_TIMEOUT_MS);

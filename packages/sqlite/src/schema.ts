@@ -8,7 +8,9 @@ const APPLICATION_ID = 0x57_42_50_49;
 const STATES = `0 ready: due
 1 waiting: for a retry
 2 held: claimed by an owner, until it settles it
-3 suspect: due, after a claim that ended without a word`;
+3 suspect: due, after a claim that ended without a word
+4 behind: another of its key comes first, in a file that keeps their order
+5 unreadable: on a damaged page, in a file that cannot even put it on the shelf`;
 
 /**
  * Step n leads from version n to version n + 1. A step that has been published is never changed.

@@ -1,5 +1,7 @@
 import type { ClaimRef, Settlement } from '@webhook-backpressure/core';
 import type { Connection, Statement } from './connection.ts';
+import { around, type Way } from './damage.ts';
+import type { DiskRoom } from './disk-room.ts';
 import { Order } from './order.ts';
 import { encodeText } from './text.ts';
 import type { Changes, Totals } from './totals.ts';
@@ -18,7 +20,9 @@ export class Settlements {
   readonly #connection: Connection;
   readonly #totals: Totals;
   readonly #order: Order;
+  readonly #room: DiskRoom;
   readonly #held: Statement;
+  readonly #heldPastIds: Statement;
   readonly #renew: Statement;
   readonly #retry: Statement;
   readonly #release: Statement;
@@ -29,13 +33,19 @@ export class Settlements {
   readonly #remember: Statement;
   readonly #shelve: Statement;
 
-  constructor(connection: Connection, totals: Totals) {
+  constructor(connection: Connection, totals: Totals, room: DiskRoom) {
     this.#connection = connection;
     this.#totals = totals;
     this.#order = new Order(connection);
+    this.#room = room;
     this.#held = connection.prepare(
       `SELECT c.seq, c.bytes, c.is_id_generated FROM contents c JOIN queue q ON q.seq = c.seq
       WHERE c.key = ? AND c.id = ? AND q.state = 2 AND q.owner = ? AND q.attempts = ?`,
+    );
+    // The same without the index of keys and ids: by way of what this owner holds, which is little.
+    this.#heldPastIds = connection.prepare(
+      `SELECT c.seq, c.bytes, c.is_id_generated FROM queue q INDEXED BY queue_held CROSS JOIN contents c ON c.seq = q.seq
+      WHERE q.state = 2 AND q.owner = ?3 AND q.attempts = ?4 AND +c.key = ?1 AND +c.id = ?2`,
     );
     this.#renew = connection.prepare('UPDATE queue SET lease_ms = ? WHERE seq = ?');
     this.#retry = connection.prepare(
@@ -68,43 +78,48 @@ export class Settlements {
     claims: readonly ClaimRef[],
     { leaseMs, nowMs }: { readonly leaseMs: number; readonly nowMs: number },
   ): readonly boolean[] {
-    return this.#connection.transaction(() =>
-      claims.map((claim) => {
-        const held = this.#find(claim, self);
-        if (held !== undefined) this.#renew.run([nowMs + leaseMs, held.seq]);
-        return held !== undefined;
-      }),
+    return around(claims, (some, way) =>
+      this.#connection.transaction(() =>
+        some.map((claim) => {
+          const held = this.#find(claim, self, way);
+          if (held !== undefined) this.#renew.run([nowMs + leaseMs, held.seq]);
+          return held !== undefined;
+        }),
+      ),
     );
   }
 
   settle(self: number, settlements: readonly Settlement[], nowMs: number): readonly boolean[] {
-    return this.#totals.transaction((changes) => {
-      const isOrdered = this.#order.isOrdered();
-      return settlements.map((settlement) => {
-        const held = this.#find(settlement, self);
-        if (held === undefined) return false;
-        const isFinished = this.#end(held, settlement, nowMs, changes);
-        if (isFinished && isOrdered) this.#order.ended(held.seq, held.key, nowMs);
-        return true;
-      });
-    });
+    return around(settlements, (some, way) =>
+      this.#totals.transaction((changes) => {
+        const isOrdered = this.#order.isOrdered();
+        return some.map((settlement) => {
+          const held = this.#find(settlement, self, way);
+          if (held === undefined) return false;
+          const isFinished = this.#end(held, settlement, nowMs, changes, way);
+          if (isFinished && isOrdered) this.#order.ended(held.seq, held.key, nowMs);
+          return true;
+        });
+      }),
+    );
   }
 
   hasten({ afterMs, nowMs, limit }: { afterMs: number; nowMs: number; limit: number }): number {
     return this.#connection.transaction(() => this.#hasten.run([nowMs, afterMs, limit]));
   }
 
-  #find(claim: ClaimRef, self: number): Held | undefined {
+  #find(claim: ClaimRef, self: number, { usesIds }: Way): Held | undefined {
     const key = encodeText(claim.key);
     const id = encodeText(claim.id);
-    const row = this.#held.get([key, id, self, claim.attempt]) as [number, number, number] | undefined;
+    const find = usesIds ? this.#held : this.#heldPastIds;
+    const row = find.get([key, id, self, claim.attempt]) as [number, number, number] | undefined;
     if (row === undefined) return undefined;
     const [seq, bytes, isIdGenerated] = row;
     return { seq, key, id, bytes, isIdGenerated: isIdGenerated === 1 };
   }
 
   /** Whether it has left the queue. */
-  #end(held: Held, settlement: Settlement, nowMs: number, changes: Changes): boolean {
+  #end(held: Held, settlement: Settlement, nowMs: number, changes: Changes, { removesRows }: Way): boolean {
     const { seq, key, id, bytes, isIdGenerated } = held;
     changes.inFlight -= 1;
     switch (settlement.as) {
@@ -116,12 +131,19 @@ export class Settlements {
         else this.#postpone.run([settlement.retryAtMs, seq]);
         return false;
       case 'dead':
-        this.#shelve.run([seq, key, id, encodeText(settlement.error), settlement.attempt, nowMs]);
+        this.#shelve.run([
+          seq,
+          key,
+          id,
+          encodeText(this.#room.fitting(settlement.error)),
+          settlement.attempt,
+          nowMs,
+        ]);
         changes.shelved += 1;
         changes.shelvedBytes += bytes;
         break;
       case 'completed':
-        this.#remove.run([seq]);
+        if (removesRows) this.#remove.run([seq]);
         if (isIdGenerated) break;
         this.#remember.run([key, id, nowMs]);
         changes.remembered += 1;

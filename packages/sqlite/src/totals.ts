@@ -26,8 +26,10 @@ export class Totals {
       'SELECT depth, in_flight, bytes, shelved, shelved_bytes, remembered FROM totals',
     );
     this.#add = connection.prepare(
-      `UPDATE totals SET depth = depth + ?, in_flight = in_flight + ?, bytes = bytes + ?,
-        shelved = shelved + ?, shelved_bytes = shelved_bytes + ?, remembered = remembered + ?`,
+      // Of a delivery whose row cannot be read the bytes are not known: with the last one they are gone as well.
+      `UPDATE totals SET depth = depth + ?1, in_flight = in_flight + ?2,
+        bytes = CASE WHEN depth + ?1 = 0 THEN 0 ELSE bytes + ?3 END,
+        shelved = shelved + ?4, shelved_bytes = shelved_bytes + ?5, remembered = remembered + ?6`,
     );
     this.#oldest = connection.prepare('SELECT min(received_ms) FROM queue');
     // What is ready, usually by far the most, stands in the order of the keys already.
@@ -35,7 +37,7 @@ export class Totals {
       `SELECT key, sum(depth) FROM (
         SELECT key, count(*) AS depth FROM queue INDEXED BY queue_ready WHERE state = 0 GROUP BY key
         UNION ALL
-        SELECT key, count(*) AS depth FROM queue INDEXED BY queue_due WHERE state IN (1, 2, 3, 4) GROUP BY key
+        SELECT key, count(*) AS depth FROM queue INDEXED BY queue_due WHERE state IN (1, 2, 3, 4, 5) GROUP BY key
       ) GROUP BY key`,
     );
   }

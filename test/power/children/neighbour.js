@@ -44,7 +44,8 @@ async function receive({ path, name, senders, each }) {
     const status = String(answer?.status);
     answers[status] = (answers[status] ?? 0) + 1;
     // As a sender does, more or less.
-    if (answer?.status !== 200 && answer?.status !== 202) await new Promise((resolve) => setTimeout(resolve, 20));
+    if (answer?.status !== 200 && answer?.status !== 202)
+      await new Promise((resolve) => setTimeout(resolve, 20));
   };
   const loops = Array.from({ length: senders }, async (_, sender) => {
     for (let at = 0; at < each; at += 1) await send(`${name}-${String(sender)}-${String(at)}`);
@@ -61,5 +62,7 @@ if (isMainThread) {
   if (where === 'main') await receive(task);
   else new Worker(fileURLToPath(import.meta.url), { workerData: task });
 } else {
-  await receive(/** @type {Task} */ (workerData));
+  /** @type {unknown} */
+  const task = workerData;
+  await receive(/** @type {Task} */ (task));
 }

@@ -20,7 +20,10 @@ const chance = (below) => {
 /** @param {string} what */
 const say = (what) => writeSync(acks, `${what}\n`);
 
-/** @param {() => unknown} call */
+/**
+ * @template T
+ * @param {() => T} call
+ */
 const attempt = async (call) => {
   try {
     return await call();
@@ -41,7 +44,9 @@ const claim = async () => {
 };
 
 const complete = async () => {
-  const ends = held.slice(0, 1 + chance(3)).map((ref) => ({ ...ref, as: /** @type {const} */ ('completed') }));
+  const ends = held
+    .slice(0, 1 + chance(3))
+    .map((ref) => ({ ...ref, as: /** @type {const} */ ('completed') }));
   const results = await attempt(() => store.settle(ends, nowMs));
   if (results === undefined) return;
   held.splice(0, ends.length);

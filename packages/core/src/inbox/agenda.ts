@@ -24,6 +24,10 @@ export class Agenda {
     this.#alarm = new Alarm(clock, this.#ring);
   }
 
+  get nowMs(): number {
+    return this.#now();
+  }
+
   task(action: () => void): Task {
     return {
       set: (atMs) => {

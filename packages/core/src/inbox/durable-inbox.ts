@@ -100,7 +100,8 @@ export class DurableInbox implements Inbox {
       health: doorHealth,
       receivedAtMs: () => wall.rawMs(),
       isOpen: () => this.#phase === 'open' || this.#phase === 'opening',
-      isReady: () => this.#phase !== 'opening' && !doorHealth.isResting,
+      // What can be stored but not be handled is the sender's to keep: it may find another receiver, or raise an alarm.
+      isReady: () => this.#phase !== 'opening' && !doorHealth.isResting && !health.isStuck,
       stored: () => {
         this.#workers.claims.look();
       },

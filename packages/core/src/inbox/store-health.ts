@@ -11,12 +11,16 @@ const MAX_DELAY_MS = 10_000;
  */
 export const MAX_DOOR_DELAY_MS = 1000;
 
+/** For so long deliveries are taken in while none can be claimed or ended: a lock or a slow disk may take that long. */
+const STUCK_MS = 30_000;
+
 /** Whether the store works. When it does not, nobody asks it for a while, longer from failure to failure. */
 export class StoreHealth {
   readonly #agenda: Agenda;
   readonly #report: InboxReport;
   readonly #maxDelayMs: number;
   #failures = 0;
+  #failingSinceMs: number | undefined;
   #pause: Promise<void> | undefined;
   #resume: (() => void) | undefined;
 
@@ -35,7 +39,13 @@ export class StoreHealth {
     return this.#pause !== undefined;
   }
 
+  /** Whether no call has succeeded for long, although one was made. */
+  get isStuck(): boolean {
+    return this.#failingSinceMs !== undefined && this.#agenda.nowMs - this.#failingSinceMs >= STUCK_MS;
+  }
+
   worked(): void {
+    this.#failingSinceMs = undefined;
     if (this.#failures === 0) return;
     this.#failures = 0;
     this.#resume?.();
@@ -47,6 +57,7 @@ export class StoreHealth {
     this.#report.emit({ type: 'store-failed', call, error: messageOf(error) });
     // One delivery that cannot be kept says nothing of the store. Whatever else fails will be asked again, and waits.
     if (call === 'put' && blameOf(error) === 'value') return;
+    this.#failingSinceMs ??= this.#agenda.nowMs;
     // Those that fail together are one failure: none of them has waited yet.
     this.#pause ??= this.#wait();
   }

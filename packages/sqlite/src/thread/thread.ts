@@ -11,11 +11,33 @@ const { port, settings, driver } = workerData as ThreadData & { readonly port: M
 if (driver !== undefined) useDriver(driver);
 const store = fileStore(settings);
 
+/** After so long without a call the file is made smaller, and so long is between two steps. */
+const QUIET_MS = 1000;
+const BETWEEN_STEPS_MS = 20;
+
+const quiet = setTimeout(shrink, QUIET_MS);
+let next: NodeJS.Timeout | undefined;
+
 port.on('message', (request: Request) => {
   answer(request);
+  quiet.refresh();
+  clearTimeout(next);
+  if (request.call !== 'close') return;
   // Nothing is left to do then, and the thread ends.
-  if (request.call === 'close') port.close();
+  clearTimeout(quiet);
+  port.close();
 });
+
+/** A step at a time, and no more as soon as there is something else to do. */
+function shrink(): void {
+  let isMore = false;
+  try {
+    isMore = store.shrink();
+  } catch {
+    // A disk that is full, or a lock of another process: it can wait for the next quiet time.
+  }
+  if (isMore) next = setTimeout(shrink, BETWEEN_STEPS_MS);
+}
 
 function answer(request: Request): void {
   const { number, call, args, answered } = request;
