@@ -233,3 +233,19 @@ describe('a delivery that always fails', () => {
     expect(outages[1]?.[1]).toBe(true);
   }, 60_000);
 });
+
+it('a key that fails and has nothing more is forgotten', async () => {
+  const bench = new InboxBench({
+    keyGenerator: ({ text }) => text(),
+    process: ({ key }) => {
+      if (key === 'gone') throw new Error('It is gone.');
+    },
+  });
+  for (let at = 0; at < 10; at += 1) await bench.send(`${String(at)}`, 'gone');
+  await bench.advance(100);
+  expect(bench.inbox.snapshot().failingKeys).toBe(1);
+  await bench.inbox.pause('gone');
+  for (let at = 0; at < 15; at += 1) await bench.advance(MINUTE);
+  expect(bench.inbox.snapshot().failingKeys).toBe(0);
+  expect(bench.told('outage', 'restored')).toEqual(['outage', 'restored']);
+});

@@ -1,4 +1,4 @@
-import type { InboxStore } from '@webhook-backpressure/core';
+import type { InboxOptions, InboxStore } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import { MemoryBank } from '../../packages/core/src/inbox/memory-bank.ts';
 import { MemoryStore } from '../../packages/core/src/inbox/memory-store.ts';
@@ -6,9 +6,9 @@ import { InboxBench } from './inbox-bench.ts';
 import { LEASE, START } from './store-cases/store-words.ts';
 
 /** A process that dies with `count` deliveries in hand, and what it leaves. */
-async function died(count: number): Promise<() => InboxStore> {
+async function died(count: number, options: Partial<InboxOptions> = {}): Promise<() => InboxStore> {
   const bank = new MemoryBank();
-  const dying = new InboxBench({ store: new MemoryStore(bank), concurrency: count });
+  const dying = new InboxBench({ ...options, store: new MemoryStore(bank), concurrency: count });
   for (let at = 0; at < count; at += 1) void dying.send(String(at), String(at));
   await dying.advance(0);
   await dying.advance(0);
@@ -36,6 +36,20 @@ describe('what was in hand when a process died', () => {
     // One at a time that were 40 rounds.
     expect(groups).toEqual([1, 2, 4, 8, 16, 9]);
     expect(next.inbox.snapshot()).toMatchObject({ depth: 0, totals: { completed: 40 } });
+  });
+
+  it('runs in the same groups where each key may have one', async () => {
+    const options: Partial<InboxOptions> = { maxConcurrencyPerKey: 1, keyGenerator: ({ text }) => text() };
+    const store = await died(7, options);
+    const next = new InboxBench({ ...options, store: store(), concurrency: 9 }, START + LEASE);
+    const groups: number[] = [];
+    for (let begun = 0; begun < 7; begun += groups.at(-1) ?? 0) {
+      await next.advance(1000);
+      const group = next.calls.slice(begun);
+      groups.push(group.length);
+      for (const { finish } of group) await finish();
+    }
+    expect(groups).toEqual([1, 2, 4]);
   });
 
   it('runs one at a time where an attempt is dear', async () => {
