@@ -11,6 +11,8 @@ interface Held {
   readonly id: string;
   readonly bytes: number;
   readonly isIdGenerated: boolean;
+  /** Whether the file keeps an order within a key. */
+  readonly isOrdered: boolean;
 }
 
 /** Renews and ends claims, those only that their owner still holds. */
@@ -34,7 +36,7 @@ export class Settlements {
     this.#totals = totals;
     this.#order = new Order(connection);
     this.#held = connection.prepare(
-      `SELECT c.seq, c.bytes, c.is_id_generated FROM contents c JOIN queue q ON q.seq = c.seq
+      `SELECT c.seq, c.bytes, c.is_id_generated, (SELECT is_ordered FROM totals) FROM contents c JOIN queue q ON q.seq = c.seq
       WHERE c.key = ? AND c.id = ? AND q.state = 2 AND q.owner = ? AND q.attempts = ?`,
     );
     this.#renew = connection.prepare('UPDATE queue SET lease_ms = ? WHERE seq = ?');
@@ -78,16 +80,15 @@ export class Settlements {
   }
 
   settle(self: number, settlements: readonly Settlement[], nowMs: number): readonly boolean[] {
-    return this.#totals.transaction((changes) => {
-      const isOrdered = this.#order.isOrdered();
-      return settlements.map((settlement) => {
+    return this.#totals.transaction((changes) =>
+      settlements.map((settlement) => {
         const held = this.#find(settlement, self);
         if (held === undefined) return false;
         const isFinished = this.#end(held, settlement, nowMs, changes);
-        if (isFinished && isOrdered) this.#order.ended(held.seq, held.key, nowMs);
+        if (isFinished && held.isOrdered) this.#order.ended(held.seq, held.key, nowMs);
         return true;
-      });
-    });
+      }),
+    );
   }
 
   hasten({ afterMs, nowMs, limit }: { afterMs: number; nowMs: number; limit: number }): number {
@@ -97,10 +98,11 @@ export class Settlements {
   #find(claim: ClaimRef, self: number): Held | undefined {
     const key = encodeText(claim.key);
     const id = encodeText(claim.id);
-    const row = this.#held.get([key, id, self, claim.attempt]) as [number, number, number] | undefined;
+    const row = this.#held.get([key, id, self, claim.attempt]) as
+      [number, number, number, number] | undefined;
     if (row === undefined) return undefined;
-    const [seq, bytes, isIdGenerated] = row;
-    return { seq, key, id, bytes, isIdGenerated: isIdGenerated === 1 };
+    const [seq, bytes, isIdGenerated, isOrdered] = row;
+    return { seq, key, id, bytes, isIdGenerated: isIdGenerated === 1, isOrdered: isOrdered === 1 };
   }
 
   /** Whether it has left the queue. */
