@@ -7,6 +7,7 @@ import {
   createInbox,
   createIntake,
   memoryStore,
+  RetryAfter,
   sizeQueue,
 } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
@@ -67,6 +68,7 @@ async function thrownBy(line: string): Promise<unknown> {
     intake: createIntake(),
     createInbox,
     memoryStore,
+    RetryAfter,
     store,
     storeOfADeletedFile,
     onNode20WithoutLibsql,

@@ -11,6 +11,7 @@ declare global {
   const createIntake: typeof core.createIntake;
   const createInbox: typeof core.createInbox;
   const memoryStore: typeof core.memoryStore;
+  const RetryAfter: typeof core.RetryAfter;
   const sizeQueue: typeof core.sizeQueue;
   const cloudEventsHandshake: typeof core.cloudEventsHandshake;
   const manualClock: typeof testing.manualClock;

@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe } from 'vitest';
 import type { BedOf, StoreBed } from './store-bed.ts';
 import { claims } from './store-cases/claims.ts';
 import { model } from './store-cases/model.ts';
+import { order } from './store-cases/order.ts';
+import { passing } from './store-cases/passing.ts';
 import { puts } from './store-cases/puts.ts';
 import { retention } from './store-cases/retention.ts';
 import { settlements } from './store-cases/settlements.ts';
@@ -19,6 +21,8 @@ export function storeSuite(name: string, makeBed: () => StoreBed | Promise<Store
     const current: BedOf = () => bed;
     puts(current);
     claims(current);
+    passing(current);
+    order(current);
     settlements(current);
     shelf(current);
     retention(current);

@@ -37,6 +37,10 @@ export class Claims {
   readonly #promote: Statement;
   readonly #readyAfter: Statement;
   readonly #firstReady: Statement;
+  readonly #readyOf: Statement;
+  readonly #keyAfter: Statement;
+  readonly #firstKey: Statement;
+  readonly #firstSuspect: Statement;
   readonly #suspects: Statement;
   readonly #hold: Statement;
   readonly #contents: Statement;
@@ -63,6 +67,22 @@ export class Claims {
       `SELECT seq, key, due_ms FROM queue INDEXED BY queue_ready WHERE state = 0 ${condition} ORDER BY key, due_ms, seq LIMIT 1`;
     this.#readyAfter = connection.prepare(ready('AND key > ?'));
     this.#firstReady = connection.prepare(ready(''));
+    this.#readyOf = connection.prepare(ready('AND key = ?'));
+    // From key to key, as long as they are to be passed over: the list of them is the last parameter.
+    const next = (condition: string): string =>
+      `SELECT min(key) FROM queue INDEXED BY queue_ready WHERE state = 0 ${condition}`;
+    const passing = (condition: string, list: string): string =>
+      `WITH RECURSIVE
+        passed(key) AS MATERIALIZED (SELECT value FROM json_each(${list})),
+        walk(key) AS (
+          ${next(condition)}
+          UNION ALL
+          SELECT (${next('AND queue.key > walk.key')}) FROM walk WHERE walk.key IN (SELECT key FROM passed)
+        )
+      SELECT key FROM walk WHERE key NOT IN (SELECT key FROM passed) LIMIT 1`;
+    this.#keyAfter = connection.prepare(passing('AND key > ?1', '?2'));
+    this.#firstKey = connection.prepare(passing('', '?1'));
+    this.#firstSuspect = connection.prepare('SELECT 1 FROM queue WHERE state = 3 LIMIT 1');
     // No more than were in hand when processes died.
     this.#suspects = connection.prepare(
       'SELECT seq, key, due_ms, strandings FROM queue WHERE state = 3 ORDER BY due_ms, seq',
@@ -172,6 +192,7 @@ export class Claims {
 
   /** Those stranded once, up to `room`; where there are none, one of the others, which is tried alone. */
   #nextSuspects(room: number, passed: ReadonlySet<string>): readonly QueueRow[] {
+    if (this.#firstSuspect.get([]) === undefined) return [];
     const rows = (this.#suspects.all([]) as SuspectRow[]).filter(([, key]) => !passed.has(key));
     const once = rows.filter(([, , , strandings]) => strandings === 1);
     const next = once.length > 0 ? once.slice(0, room) : rows.slice(0, 1);
@@ -188,13 +209,15 @@ export class Claims {
 
   /** The one that is due of the key after the last one, in the order of the keys and then from the start again. */
   #findReady(passed: ReadonlySet<string>): ReadyRow | undefined {
-    const after = (key: string): unknown => this.#readyAfter.get([key]);
-    const walk = (first: unknown): ReadyRow | undefined => {
-      let row = first as ReadyRow | undefined;
-      while (row !== undefined && passed.has(row[1])) row = after(row[1]) as ReadyRow | undefined;
-      return row;
-    };
-    return walk(after(this.#lastKey)) ?? walk(this.#firstReady.get([]));
+    if (passed.size === 0) {
+      const next = this.#readyAfter.get([this.#lastKey]) ?? this.#firstReady.get([]);
+      return next as ReadyRow | undefined;
+    }
+    const list = JSON.stringify([...passed]);
+    const next = this.#keyAfter.get([this.#lastKey, list]) ?? this.#firstKey.get([list]);
+    if (next === undefined) return undefined;
+    const [key] = next as [string];
+    return this.#readyOf.get([key]) as ReadyRow | undefined;
   }
 
   #take(

@@ -9,6 +9,8 @@ export interface Paused {
   readonly keys: readonly string[];
 }
 
+const NOTHING: Paused = { isAll: false, keys: [] };
+
 /** What is not to be claimed until somebody resumes it, by any process. */
 export class Pauses {
   readonly #connection: Connection;
@@ -18,13 +20,16 @@ export class Pauses {
 
   constructor(connection: Connection) {
     this.#connection = connection;
-    this.#read = connection.prepare('SELECT scope, key FROM paused');
+    // One row, also of none: it is asked with each claim, and several rows cost more than what they hold.
+    this.#read = connection.prepare('SELECT json_group_array(json_array(scope, key)) FROM paused');
     this.#add = connection.prepare('INSERT INTO paused (scope, key) VALUES (?, ?) ON CONFLICT DO NOTHING');
     this.#remove = connection.prepare('DELETE FROM paused WHERE scope = ? AND key = ?');
   }
 
   read(): Paused {
-    const rows = this.#read.all([]) as [scope: 'all' | 'key', key: string][];
+    const [list] = this.#read.get([]) as [string];
+    if (list === '[]') return NOTHING;
+    const rows = JSON.parse(list) as [scope: 'all' | 'key', key: string][];
     const keys = rows.filter(([scope]) => scope === 'key').map(([, key]) => key);
     return { isAll: keys.length < rows.length, keys };
   }

@@ -13,6 +13,8 @@ interface Held {
   readonly id: string;
   readonly bytes: number;
   readonly isIdGenerated: boolean;
+  /** Whether the file keeps an order within a key. */
+  readonly isOrdered: boolean;
 }
 
 /** Renews and ends claims, those only that their owner still holds. */
@@ -39,12 +41,12 @@ export class Settlements {
     this.#order = new Order(connection);
     this.#room = room;
     this.#held = connection.prepare(
-      `SELECT c.seq, c.bytes, c.is_id_generated FROM contents c JOIN queue q ON q.seq = c.seq
+      `SELECT c.seq, c.bytes, c.is_id_generated, (SELECT is_ordered FROM totals) FROM contents c JOIN queue q ON q.seq = c.seq
       WHERE c.key = ? AND c.id = ? AND q.state = 2 AND q.owner = ? AND q.attempts = ?`,
     );
     // The same without the index of keys and ids: by way of what this owner holds, which is little.
     this.#heldPastIds = connection.prepare(
-      `SELECT c.seq, c.bytes, c.is_id_generated FROM queue q INDEXED BY queue_held CROSS JOIN contents c ON c.seq = q.seq
+      `SELECT c.seq, c.bytes, c.is_id_generated, (SELECT is_ordered FROM totals) FROM queue q INDEXED BY queue_held CROSS JOIN contents c ON c.seq = q.seq
       WHERE q.state = 2 AND q.owner = ?3 AND q.attempts = ?4 AND +c.key = ?1 AND +c.id = ?2`,
     );
     this.#renew = connection.prepare('UPDATE queue SET lease_ms = ? WHERE seq = ?');
@@ -91,16 +93,15 @@ export class Settlements {
 
   settle(self: number, settlements: readonly Settlement[], nowMs: number): readonly boolean[] {
     return around(settlements, (some, way) =>
-      this.#totals.transaction((changes) => {
-        const isOrdered = this.#order.isOrdered();
-        return some.map((settlement) => {
+      this.#totals.transaction((changes) =>
+        some.map((settlement) => {
           const held = this.#find(settlement, self, way);
           if (held === undefined) return false;
           const isFinished = this.#end(held, settlement, nowMs, changes, way);
-          if (isFinished && isOrdered) this.#order.ended(held.seq, held.key, nowMs);
+          if (isFinished && held.isOrdered) this.#order.ended(held.seq, held.key, nowMs);
           return true;
-        });
-      }),
+        }),
+      ),
     );
   }
 
@@ -112,10 +113,10 @@ export class Settlements {
     const key = encodeText(claim.key);
     const id = encodeText(claim.id);
     const find = usesIds ? this.#held : this.#heldPastIds;
-    const row = find.get([key, id, self, claim.attempt]) as [number, number, number] | undefined;
+    const row = find.get([key, id, self, claim.attempt]) as [number, number, number, number] | undefined;
     if (row === undefined) return undefined;
-    const [seq, bytes, isIdGenerated] = row;
-    return { seq, key, id, bytes, isIdGenerated: isIdGenerated === 1 };
+    const [seq, bytes, isIdGenerated, isOrdered] = row;
+    return { seq, key, id, bytes, isIdGenerated: isIdGenerated === 1, isOrdered: isOrdered === 1 };
   }
 
   /** Whether it has left the queue. */

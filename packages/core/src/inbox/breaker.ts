@@ -22,6 +22,8 @@ export class Breaker {
   /** When the next probe may begin, on the monotonic clock. */
   probeAtMs = 0;
   openedAtMs = 0;
+  /** Since when a probe might have begun and has not, as nothing was due. */
+  offeredAtMs: number | undefined;
   readonly #random: () => number;
   #intervalMs = FIRST_PROBE_MS;
   #ramp: Ramp | undefined;
@@ -33,6 +35,7 @@ export class Breaker {
   open(nowMs: number): void {
     this.state = 'open';
     this.openedAtMs = nowMs;
+    this.offeredAtMs = undefined;
     this.#intervalMs = FIRST_PROBE_MS;
     this.#ramp = undefined;
     this.#delay(nowMs);

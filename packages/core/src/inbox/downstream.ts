@@ -14,6 +14,8 @@ const OVERDUE_WEIGHT = 4;
 const LATEST_EVIDENCE = 5;
 /** So many keys are watched, and so many may be in an outage: keys come from senders. */
 const MAX_KEYS = 1000;
+/** A key of which nothing has been due for so long is forgotten: it may never have anything again. */
+const FORGET_MS = 600_000;
 /** The part of the workers that deliveries of failing keys may have, so that a handler that hangs leaves the others theirs. */
 const PROBES_SHARE = 1 / 4;
 
@@ -132,6 +134,7 @@ export class Downstream {
     const breaker = this.#keys.get(key);
     if (breaker === undefined || !isFailing(breaker)) return false;
     if (breaker.state === 'open') breaker.probed(nowMs);
+    breaker.offeredAtMs = undefined;
     this.#probes += 1;
     return true;
   }
@@ -231,10 +234,16 @@ export class Downstream {
       return limit - load.of(key);
     }
     if (this.#probes >= this.#probeRoom || (!isIdle && nowMs < this.#restsUntilMs)) return 0;
-    if (breaker.state === 'tired') return 1;
     // A second one while the first hangs, where no other key needs the place.
     const most = this.#keys.size === 1 ? this.#probeRoom : 1;
-    return nowMs >= breaker.probeAtMs && load.of(key) < most ? 1 : 0;
+    const isDue = nowMs >= breaker.probeAtMs && load.of(key) < most;
+    if (breaker.state === 'open' && !isDue) return 0;
+    breaker.offeredAtMs ??= nowMs;
+    if (load.of(key) === 0 && nowMs - breaker.offeredAtMs > FORGET_MS) {
+      this.#keys.delete(key);
+      this.#tell('restored', key);
+    }
+    return 1;
   }
 
   /** How many attempts of failing keys may run side by side. */

@@ -38,6 +38,8 @@ const BACKSTOP_MS = 60_000;
 /** Composes the parts of an inbox: the door on one side, the workers on the other, and the store between them. */
 export class DurableInbox implements Inbox {
   readonly deadLetters: DeadLetters;
+  readonly pause: Inbox['pause'] = (key) => this.#pauses.pause(key);
+  readonly resume: Inbox['resume'] = (key) => this.#pauses.resume(key);
   #settings: InboxSettings;
   #phase: 'opening' | 'open' | 'closing' | 'closed' = 'opening';
   readonly #store: InboxStore;
@@ -183,14 +185,6 @@ export class DurableInbox implements Inbox {
     this.#workers.claims.look();
     const options = Object.keys(changes).filter((name) => changes[name as keyof InboxTunable] !== undefined);
     this.#report.emit({ type: 'updated', options });
-  }
-
-  pause(key?: string): Promise<void> {
-    return this.#pauses.pause(key);
-  }
-
-  resume(key?: string): Promise<void> {
-    return this.#pauses.resume(key);
   }
 
   subscribe(listener: InboxListener): () => void {

@@ -77,7 +77,10 @@ export type InboxEvent = { readonly at: number } & (
       readonly error: string;
       readonly isCounting: boolean;
     }
-  /** An attempt has succeeded after an outage: the others follow, more and more of them. */
+  /**
+   * An attempt has succeeded after an outage: the others follow, more and more of them. Or nothing of the key has been due
+   * for ten minutes.
+   */
   | { readonly type: 'restored'; readonly key: string | null }
   /** Nothing more of this key, or with null nothing at all, is begun; and the end of that. */
   | { readonly type: 'paused' | 'resumed'; readonly key: string | null }

@@ -5,7 +5,6 @@ import type { EncryptOptions } from './encrypt-options.ts';
 import type { InboxDelivery, RawDelivery } from './inbox-delivery.ts';
 import type { InboxStore } from './inbox-store.ts';
 import type { Json } from './json.ts';
-import type { RetryAfter, Unrecoverable } from './retry-errors.ts';
 
 /** What a handler is told beside the delivery. */
 export interface ProcessContext {
@@ -79,7 +78,7 @@ export interface InboxOptions<R = unknown>
   store: InboxStore;
   /**
    * Does the work. A delivery is completed when it returns, or when its promise resolves, and is tried again when it
-   * throws or rejects: after the delay of `retry`, or of a {@link RetryAfter}; an {@link Unrecoverable} puts it on the
+   * throws or rejects: after the delay of `retry`, or of a `RetryAfter` that it throws; an `Unrecoverable` puts it on the
    * shelf immediately. It may be called more than once for one delivery, also for one that it has finished.
    */
   process: (delivery: InboxDelivery, context: ProcessContext) => unknown;

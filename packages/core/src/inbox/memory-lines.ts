@@ -1,6 +1,9 @@
 import { MinHeap, type Heaped } from '../min-heap.ts';
 import type { ClaimOptions } from './inbox-store.ts';
 
+/** So many places at the front are left empty before the others move up. */
+const LEAST_WASTE = 1000;
+
 /** What stands in line. */
 export interface Lined extends Heaped {
   readonly key: string;
@@ -16,8 +19,9 @@ export class MemoryLines<T extends Lined> {
   isPaused = false;
   readonly pausedKeys: Set<string> = new Set<string>();
   isOrdered = false;
-  /** Due, without strandings: the keys in turn. */
+  /** Due, without strandings; the keys that have any are in turn. */
   readonly #ready = new Map<string, MinHeap<T>>();
+  readonly #turn = new KeyTurn();
   readonly #stranded = new Set<T>();
   /** For a retry, by when it is due. */
   readonly #delayed = new MinHeap<T>(isDueBefore);
@@ -54,6 +58,7 @@ export class MemoryLines<T extends Lined> {
     if (line === undefined) {
       line = new MinHeap(isDueBefore);
       this.#ready.set(key, line);
+      this.#turn.push(key);
     }
     line.push(entry);
   }
@@ -93,24 +98,29 @@ export class MemoryLines<T extends Lined> {
       this.toFront(top);
     }
     const taken = this.#takeStranded(Math.min(count, maxStranded), except);
-    for (const [key, line] of this.#ready) {
-      if (taken.length >= count) break;
-      if (this.#isPassed(key, except)) continue;
-      const first = line.pop();
+    const passed: string[] = [];
+    while (taken.length < count) {
+      const key = this.#turn.shift();
+      if (key === undefined) break;
+      if (this.#isPassed(key, except)) {
+        passed.push(key);
+        continue;
+      }
+      const line = this.#ready.get(key);
+      const first = line?.pop();
       if (first !== undefined) taken.push(first);
-      // To the end of the turn; the loop comes by again there.
-      this.#ready.delete(key);
-      if (line.size > 0) this.#ready.set(key, line);
+      if (line === undefined || line.size === 0) this.#ready.delete(key);
+      else this.#turn.push(key);
     }
+    this.#turn.unshift(passed);
     return taken;
   }
 
   /** When something can be taken next. */
   nextDueMs(except: ReadonlySet<string>): number {
     if (this.isPaused) return Infinity;
-    for (const [key, line] of this.#ready) {
-      if (!this.#isPassed(key, except)) return line.top?.dueMs ?? Infinity;
-    }
+    const ready = this.#turn.find((key) => !this.#isPassed(key, except));
+    if (ready !== undefined) return this.#ready.get(ready)?.top?.dueMs ?? Infinity;
     let next = this.#delayed.top?.dueMs ?? Infinity;
     for (const { key, dueMs } of this.#stranded) {
       if (!this.#isPassed(key, except)) next = Math.min(next, dueMs);
@@ -160,6 +170,7 @@ export class MemoryLines<T extends Lined> {
     if (isOrdered === this.isOrdered) return;
     this.isOrdered = isOrdered;
     this.#ready.clear();
+    this.#turn.clear();
     this.#stranded.clear();
     this.#drain();
     this.#asleep.clear();
@@ -205,4 +216,50 @@ function isDueBefore<T extends Lined>(a: T, b: T): boolean {
 
 function isOlder<T extends Lined>(a: T, b: T): boolean {
   return a.order < b.order;
+}
+
+/** Keys in turn. A queue with a place where it begins: a Map or Set is slow to begin where much was taken from its front. */
+class KeyTurn {
+  #keys: string[] = [];
+  #first = 0;
+
+  push(key: string): void {
+    this.#keys.push(key);
+  }
+
+  shift(): string | undefined {
+    const key = this.#keys[this.#first];
+    if (key === undefined) return undefined;
+    this.#first += 1;
+    if (this.#first > LEAST_WASTE && this.#first > this.#keys.length / 2) {
+      this.#keys = this.#keys.slice(this.#first);
+      this.#first = 0;
+    }
+    return key;
+  }
+
+  /** Puts keys back in front, in this order. */
+  unshift(keys: readonly string[]): void {
+    if (keys.length === 0) return;
+    if (keys.length > this.#first) {
+      this.#keys = [...keys, ...this.#keys.slice(this.#first)];
+      this.#first = 0;
+      return;
+    }
+    this.#first -= keys.length;
+    for (const [at, key] of keys.entries()) this.#keys[this.#first + at] = key;
+  }
+
+  find(isMeant: (key: string) => boolean): string | undefined {
+    for (let at = this.#first; at < this.#keys.length; at += 1) {
+      const key = this.#keys[at] as string;
+      if (isMeant(key)) return key;
+    }
+    return undefined;
+  }
+
+  clear(): void {
+    this.#keys = [];
+    this.#first = 0;
+  }
 }

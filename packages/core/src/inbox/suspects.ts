@@ -9,30 +9,42 @@ const LEAST_ATTEMPTS = 3;
 export class Suspects {
   #size = 1;
   #inHand = 0;
-  #wasFull = false;
+  /** How many the group has, with those that have ended. */
+  #count = 0;
+  /** More may join it: none has ended, and there may be more. */
+  #isFilling = false;
+  #isClean = true;
 
   /** How many may be claimed now. */
   room(attempts: number): number {
-    if (this.#inHand > 0) return 0;
-    return attempts < LEAST_ATTEMPTS ? 1 : this.#size;
+    const size = attempts < LEAST_ATTEMPTS ? 1 : this.#size;
+    if (this.#inHand === 0) return size;
+    return this.#isFilling ? Math.max(0, size - this.#count) : 0;
   }
 
-  /** A claim that was asked for `room` of them has given so many. */
+  /** A claim that was asked for `room` of them has given so many, which have begun. */
   claimed(room: number, count: number): void {
-    if (room === 0) return;
-    this.#wasFull = count >= room;
-    if (count === 0) this.#size = 1;
+    if (count >= room) return;
+    this.#isFilling = false;
+    if (this.#inHand === 0) this.#size = 1;
   }
 
   began(): void {
+    if (this.#inHand === 0) {
+      this.#count = 0;
+      this.#isFilling = true;
+      this.#isClean = true;
+    }
     this.#inHand += 1;
+    this.#count += 1;
   }
 
   /** @param isClean - its attempt was made, and the process is still there. */
   ended(isClean: boolean): void {
     this.#inHand -= 1;
-    if (!isClean) this.#wasFull = false;
+    this.#isFilling = false;
+    if (!isClean) this.#isClean = false;
     if (this.#inHand > 0) return;
-    this.#size = this.#wasFull ? 2 * this.#size : 1;
+    this.#size = this.#isClean && this.#count >= this.#size ? 2 * this.#size : 1;
   }
 }
