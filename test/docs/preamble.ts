@@ -11,6 +11,8 @@ declare global {
   const createIntake: typeof core.createIntake;
   const createInbox: typeof core.createInbox;
   const memoryStore: typeof core.memoryStore;
+  const verifiers: typeof core.verifiers;
+  const throwing: typeof core.throwing;
   const sizeQueue: typeof core.sizeQueue;
   const cloudEventsHandshake: typeof core.cloudEventsHandshake;
   const manualClock: typeof testing.manualClock;
@@ -23,6 +25,10 @@ declare global {
 
   const intake: core.Intake;
   const inbox: core.Inbox;
+  const inboxWithoutItsKey: core.Inbox;
+  const request: core.InboxRequest;
+  const key: Uint8Array;
+  const options: core.InboxOptions;
   const store: core.InboxStore;
   const storeOfADeletedFile: core.InboxStore;
   const delivery: core.StoredDelivery;
