@@ -1,15 +1,16 @@
 // @ts-check
+import { verifiers } from '@webhook-backpressure/core';
 import { webhookInbox } from '@webhook-backpressure/express';
 import { closeOnSignals } from '@webhook-backpressure/node';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import express from 'express';
 
-const { PORT = '3000', DATABASE = './webhooks.db', TOKEN } = process.env;
+const { PORT = '3000', DATABASE = './webhooks.db', WEBHOOK_SECRET } = process.env;
 const app = express();
 const webhooks = webhookInbox({
   store: sqliteStore({ path: DATABASE }),
-  // Your sender's signature here, over the raw bytes; docs/inbox.md has a recipe for each of the usual ones.
-  verify: ({ headers }) => TOKEN === undefined || headers['x-token'] === TOKEN,
+  // Your sender here: docs/inbox.md has the usual ones. `false` says openly that anybody may send.
+  verify: WEBHOOK_SECRET === undefined ? false : verifiers.standardWebhooks({ secret: WEBHOOK_SECRET }),
   process: ({ id, text }, { attempt }) => {
     // The work. What it throws, or rejects with, makes the delivery come again later.
     console.log('attempt', attempt, 'at', id + ':', text());

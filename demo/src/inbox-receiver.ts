@@ -1,10 +1,10 @@
 import { appendFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { verifiers } from '@webhook-backpressure/core';
 import { webhookInbox } from '@webhook-backpressure/express';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import express from 'express';
-import { Webhook } from 'standardwebhooks';
 import { openChannel } from './channel.ts';
 import type { InboxReceiverOrders, InboxReceiverReports } from './messages.ts';
 import { ConnectionPool } from './pool.ts';
@@ -15,11 +15,10 @@ const SAMPLE_MS = 100;
 const channel = openChannel<InboxReceiverOrders, InboxReceiverReports>();
 
 channel.on('start', ({ port, secret, inboxPath, databasePath }) => {
-  const webhook = new Webhook(secret);
   const pool = new ConnectionPool(POOL);
   const webhooks = webhookInbox({
     store: sqliteStore({ path: inboxPath }),
-    verify: ({ rawBody, headers }) => webhook.verify(Buffer.from(rawBody), headers),
+    verify: verifiers.standardWebhooks({ secret }),
     concurrency: POOL.max,
     process: async ({ id }) => {
       const connection = await pool.connect();

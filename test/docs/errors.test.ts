@@ -9,12 +9,18 @@ import {
   memoryStore,
   RetryAfter,
   sizeQueue,
+  throwing,
+  verifiers,
+  type Inbox,
+  type InboxRequest,
 } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { webhookBackpressure } from '@webhook-backpressure/express';
 import { closeOnSignals, processPressure, readiness } from '@webhook-backpressure/node';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { choose } from '../../packages/sqlite/src/drivers/choose.ts';
+import { MemoryBank } from '../../packages/core/src/inbox/memory-bank.ts';
+import { MemoryStore } from '../../packages/core/src/inbox/memory-store.ts';
 import { delivery, ROOMY, START } from '../inbox/store-cases/store-words.ts';
 import { BrokenFiles } from '../sqlite/broken-files.ts';
 import { isHeading, page, sectionOf, tokensOf } from './pages.ts';
@@ -27,12 +33,29 @@ const codes = errors.tokens
   .map(({ text }) => text);
 
 const MARK = ' // throws';
+const KEY = new Uint8Array(32).fill(1);
+const REQUEST: InboxRequest = {
+  headers: { 'webhook-id': 'evt_1' },
+  hint: '',
+  read: () => Promise.resolve('whole'),
+};
+let inboxWithoutItsKey: Inbox;
 const files = new BrokenFiles();
 const store = sqliteStore({ path: files.free });
 const storeOfADeletedFile = sqliteStore({ path: files.deleted });
 const onNode20WithoutLibsql = { sqliteStore: () => ({ open: () => choose([]) }) };
 
-beforeAll(() => {
+beforeAll(async () => {
+  const bank = new MemoryBank();
+  const options = { process: work, verify: false, overflow: 'dead-letter', highWaterMark: 0.002 } as const;
+  const marks = { capacity: 1, lowWaterMark: 0.001 };
+  const before = createInbox({
+    ...{ ...options, ...marks, store: new MemoryStore(bank), process: () => new Promise(() => undefined) },
+    encrypt: { keys: { a: KEY } },
+  });
+  await before.receive({ ...REQUEST, headers: {} });
+  await before.receive(REQUEST);
+  inboxWithoutItsKey = createInbox({ ...options, ...marks, store: new MemoryStore(bank) });
   void store.open(START);
   void storeOfADeletedFile.open(START);
   rmSync(files.deleted);
@@ -69,6 +92,12 @@ async function thrownBy(line: string): Promise<unknown> {
     createInbox,
     memoryStore,
     RetryAfter,
+    verifiers,
+    throwing,
+    key: KEY,
+    options: { store: memoryStore(), process: work, verify: false },
+    request: REQUEST,
+    inboxWithoutItsKey,
     store,
     storeOfADeletedFile,
     onNode20WithoutLibsql,

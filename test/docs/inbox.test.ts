@@ -1,6 +1,7 @@
 import * as crypto from 'node:crypto';
 import { compileFunction } from 'node:vm';
 import * as octokit from '@octokit/webhooks-methods';
+import * as core from '@webhook-backpressure/core';
 import { memoryStore, type InboxOptions } from '@webhook-backpressure/core';
 import * as standardwebhooks from 'standardwebhooks';
 import * as stripe from 'stripe';
@@ -15,6 +16,7 @@ const inbox = page('docs/inbox.md');
 /** What the recipes import. Some of it cannot be required. */
 const modules: Record<string, unknown> = {
   'node:crypto': crypto,
+  '@webhook-backpressure/core': core,
   '@octokit/webhooks-methods': octokit,
   stripe,
   standardwebhooks,
@@ -57,7 +59,11 @@ function optionsIn(heading: string): InboxOptions {
 /** What each sender really sends, signed by its own library where there is one. */
 const senders: Record<
   string,
-  { readonly id?: string; readonly headers: () => Promise<Record<string, string>> }
+  {
+    readonly id?: string;
+    readonly body?: string;
+    readonly headers: () => Promise<Record<string, string>>;
+  }
 > = {
   'Standard Webhooks, Svix': {
     id: 'msg_1',
@@ -104,6 +110,44 @@ const senders: Record<
         'x-shopify-hmac-sha256': hmac(BODY).digest('base64'),
       }),
   },
+  'Verifiers that throw': {
+    id: 'msg_1',
+    headers: () => {
+      const at = new Date();
+      const signature = new standardwebhooks.Webhook(SECRET).sign('msg_1', at, BODY);
+      const time = String(Math.floor(at.getTime() / 1000));
+      return Promise.resolve({
+        'webhook-id': 'msg_1',
+        'webhook-timestamp': time,
+        'webhook-signature': signature,
+      });
+    },
+  },
+  Twilio: {
+    body: 'a=b',
+    headers: () =>
+      Promise.resolve({
+        'content-type': 'application/x-www-form-urlencoded',
+        'x-twilio-signature': crypto
+          .createHmac('sha1', SECRET)
+          .update('https://shop.example/webhooks?shop=1ab')
+          .digest('base64'),
+      }),
+  },
+  HubSpot: {
+    headers: () => {
+      const time = String(Date.now());
+      const signature = hmac(`POSThttps://shop.example/webhooks?shop=1${BODY}${time}`).digest('base64');
+      return Promise.resolve({ 'x-hubspot-request-timestamp': time, 'x-hubspot-signature-v3': signature });
+    },
+  },
+  Paddle: {
+    id: 'evt_1',
+    headers: () => {
+      const signature = hmac(`${now()}:${BODY}`).digest('hex');
+      return Promise.resolve({ 'paddle-signature': `ts=${now()};h1=${signature}` });
+    },
+  },
   Handshakes: {
     headers: () => {
       const time = now();
@@ -113,23 +157,23 @@ const senders: Record<
   },
 };
 
-describe.each(Object.entries(senders))('the recipe for %s', (heading, { id, headers }) => {
+describe.each(Object.entries(senders))('the recipe for %s', (heading, { id, body = BODY, headers }) => {
   it('lets a genuine delivery in, once, and no other', async () => {
     const bench = new InboxBench(optionsIn(heading));
     const genuine = await headers();
-    expect((await bench.deliver(undefined, `${BODY} `, genuine)).status).toBe(401);
-    expect((await bench.deliver(undefined, BODY, {})).status).toBe(401);
+    expect((await bench.deliver(undefined, `${body} `, genuine)).status).toBe(401);
+    expect((await bench.deliver(undefined, body, {})).status).toBe(401);
     for (const name of Object.keys(genuine)) {
       if (!/signature|hmac|sig$/.test(name)) continue;
       const forged = { ...genuine, [name]: `${genuine[name] ?? ''}x` };
-      expect((await bench.deliver(undefined, BODY, forged)).status).toBe(401);
+      expect((await bench.deliver(undefined, body, forged)).status).toBe(401);
     }
     expect(bench.inbox.snapshot().depth).toBe(0);
 
-    expect([200, 202]).toContain((await bench.deliver(undefined, BODY, genuine)).status);
+    expect([200, 202]).toContain((await bench.deliver(undefined, body, genuine)).status);
     expect(bench.inbox.snapshot().totals.stored).toBe(1);
     if (id === undefined) return;
-    const again = await bench.deliver(undefined, BODY, genuine);
+    const again = await bench.deliver(undefined, body, genuine);
     expect(JSON.parse(again.body)).toEqual({ id, status: 'duplicate' });
   });
 });

@@ -12,6 +12,8 @@ declare global {
   const createInbox: typeof core.createInbox;
   const memoryStore: typeof core.memoryStore;
   const RetryAfter: typeof core.RetryAfter;
+  const verifiers: typeof core.verifiers;
+  const throwing: typeof core.throwing;
   const sizeQueue: typeof core.sizeQueue;
   const cloudEventsHandshake: typeof core.cloudEventsHandshake;
   const manualClock: typeof testing.manualClock;
@@ -24,6 +26,10 @@ declare global {
 
   const intake: core.Intake;
   const inbox: core.Inbox;
+  const inboxWithoutItsKey: core.Inbox;
+  const request: core.InboxRequest;
+  const key: Uint8Array;
+  const options: core.InboxOptions;
   const store: core.InboxStore;
   const storeOfADeletedFile: core.InboxStore;
   const delivery: core.StoredDelivery;

@@ -102,6 +102,26 @@ describe('show', () => {
     expect(await json('show', 'first', file)).toMatchObject({ body: '{"id":"first"}', encoding: 'utf8' });
   });
 
+  it('shows the request, its params and the context, and by which key it is encrypted', async () => {
+    const store = await opened(bed());
+    const request = { method: 'POST', url: '/hooks/a\u001b?x', params: { tenant: 'a' } };
+    const sealed = { request: { method: '', url: '', params: {} }, headers: {}, sealedBy: 'key-1' };
+    const more = [delivery('asked', { request, context: { n: 1 } }), delivery('sealed', sealed)];
+    await put(store, more, { isOverflow: true });
+    await store.close(START);
+    const { out } = await tool('show', 'asked', file);
+    expect(out).toMatch(/^request +POST \/hooks\/a\\u001b\?x$/m);
+    expect(out).toMatch(/^params +\{"tenant":"a"\}$/m);
+    expect(out).toMatch(/^context +\{"n":1\}$/m);
+    expect(await json('show', 'asked', file)).toMatchObject({
+      ...request,
+      context: { n: 1 },
+      encryptedBy: null,
+    });
+    expect((await tool('show', 'sealed', file)).out).toMatch(/^encrypted with +key-1$/m);
+    expect(await json('show', 'sealed', file)).toMatchObject({ encryptedBy: 'key-1' });
+  });
+
   it('shows bytes that are no text in base64', async () => {
     expect(await json('show', 'evil\u001b[2J', file)).toMatchObject({ body: '//4=', encoding: 'base64' });
   });

@@ -143,7 +143,16 @@ export function inInboxes(): void {
   // @ts-expect-error a promise as an id would be one id for all deliveries, so it must not compile
   inboxForNode({ ...required, verify: false, id: () => Promise.resolve('id') });
   const options = { ...required, verify: false } as const;
-  express().post('/hooks/:id', inboxForExpress(options));
-  new Koa().use(inboxForKoa(options));
-  new Hono<{ Bindings: { TOKEN: string } }>().post('/', inboxForHono(options));
+  // @ts-expect-error a promise as a context could not be stored, so it must not compile
+  inboxForNode({ ...options, context: () => Promise.resolve('tenant') });
+  inboxForNode({ ...options, context: (req) => ({ address: req.socket.remoteAddress }) });
+  inboxForNode({ ...options, verify: verifiers.stripe({ secret: process.env['SECRET'] }) });
+  // @ts-expect-error Twilio signs the whole URL, so without the part that no request tells it must not compile
+  inboxForNode({ ...options, verify: verifiers.twilio({ secret: 'token' }) });
+  express().post('/hooks/:id', inboxForExpress({ ...options, context: (req) => ({ id: req.params['id'] }) }));
+  new Koa().use(inboxForKoa({ ...options, context: (ctx) => ctx.get('x-tenant') }));
+  new Hono<{ Bindings: { TOKEN: string } }>().post(
+    '/',
+    inboxForHono({ ...options, context: (c) => c.req.param('id') ?? null }),
+  );
 }

@@ -65,7 +65,7 @@ export { BODY_TIMED_OUT, isDelivery, METHOD_NOT_ALLOWED } from './inbox/inbox-an
 export { createInbox } from './inbox/create-inbox.ts';
 export type { EncryptOptions } from './inbox/encrypt-options.ts';
 export type { Json } from './inbox/json.ts';
-export type { RequestFacts } from './inbox/request-facts.ts';
+export type { RequestFacts, RequestParts } from './inbox/request-facts.ts';
 export type { InboxWarningCode } from './inbox/unheard.ts';
 export { throwing } from './inbox/verification.ts';
 export { verifiers } from './verifiers.ts';

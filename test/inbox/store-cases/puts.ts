@@ -29,6 +29,15 @@ const ODD = [
   'e\u0301',
   '\u00e9',
   'x'.repeat(256),
+  // Halves of pairs, which UTF-8 does not know, and what encoders make of them.
+  '\ud800',
+  '\ud801',
+  '\udc00',
+  '\ud800\ud800',
+  '\udc00\ud800',
+  'a\ud800b',
+  '\ufffd',
+  '\\ud800',
 ];
 
 export function puts(bed: BedOf): void {
@@ -40,6 +49,8 @@ export function puts(bed: BedOf): void {
         rawBody,
         sender: 'github',
         headers: { 'x-github-event': 'push', 'x-empty': '', 'x-odd': 'é 🪝 "\\' },
+        request: { method: 'PUT', url: '/a/é?b=%00\u0000', params: { tenant: 'é\ud800', '0': '' } },
+        context: { tenant: ['\ud800', null, 1.5, { deep: true }] },
         receivedAtMs: START - 5,
       });
       expect(await put(store, [one])).toEqual(['stored']);
@@ -50,6 +61,23 @@ export function puts(bed: BedOf): void {
         attempt: 1,
         strandings: 0,
       });
+    });
+
+    it('stores one that is encrypted, and says by which key', async () => {
+      const store = await opened(bed());
+      const nothing = { request: { method: '', url: '', params: {} }, context: null, headers: {} };
+      const one = delivery('a', { ...nothing, sealedBy: 'key-1', fingerprint: Uint8Array.of(1, 2) });
+      await put(store, [one, delivery('b', { ...nothing, sealedBy: 'key-2' })], { isOverflow: true });
+      const listed = await store.listShelved({ limit: 9, offset: 0 });
+      expect(listed.map(({ id, sealedBy }) => [id, sealedBy]).sort()).toEqual([
+        ['a', 'key-1'],
+        ['b', 'key-2'],
+      ]);
+      expect(await store.getShelved('a', {})).toMatchObject({ ...nothing, sealedBy: 'key-1' });
+      await store.redrive('a', { limit: 1, nowMs: START });
+      const claimed = await claimOne(store);
+      expect(claimed).toMatchObject({ ...nothing, id: 'a', sealedBy: 'key-1' });
+      expect(Uint8Array.from(claimed.rawBody)).toEqual(one.rawBody);
     });
 
     it('keeps an empty body, one of a mebibyte, and a header of any name', async () => {

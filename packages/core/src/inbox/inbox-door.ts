@@ -160,14 +160,14 @@ export class InboxDoor {
 
   #reject(doubt: Doubt, delivery: Delivery, key: string): InboxAnswer {
     const { report } = this.#parts;
-    const { error, isUndecided } = doubt;
+    const { error, isUndecided, flaw } = doubt;
     if (isUndecided) {
       report.emit({ type: 'verify-failed', key, error });
       return this.#refuse('pressure', delivery, key);
     }
     report.totals.unverified += 1;
     report.emit({ type: 'unverified', key, error });
-    report.verifyBroken(doubt);
+    if (flaw !== undefined) report.verifyBroken(flaw);
     return UNVERIFIED;
   }
 

@@ -1,8 +1,7 @@
 import { Listeners, type EventBody } from '../events.ts';
 import type { InboxTotals } from './inbox.ts';
 import type { InboxEvent } from './inbox-events.ts';
-import { Unheard, whatAndWhere } from './unheard.ts';
-import type { Doubt } from './verification.ts';
+import { Unheard, whatAndWhere, type Flaw } from './unheard.ts';
 
 /** The totals while they run. */
 type Running<T> = { -readonly [K in keyof T]: T[K] extends number ? number : Running<T[K]> };
@@ -49,8 +48,7 @@ export class InboxReport {
   }
 
   /** `verify` has refused a delivery in a way that looks like a mistake of its own. */
-  verifyBroken({ flaw }: Doubt): void {
-    if (flaw === undefined) return;
+  verifyBroken(flaw: Flaw): void {
     const why = 'advice' in flaw ? flaw.advice : `It threw ${whatAndWhere(flaw.thrown)}.`;
     this.#unheard.warn(
       'WBP_VERIFY_BROKEN',

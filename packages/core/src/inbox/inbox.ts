@@ -1,6 +1,7 @@
 import type { RequestHeaders } from '../sender-profile.ts';
 import type { IntakeState } from '../snapshot.ts';
 import type { RefusalReason } from '../refusal.ts';
+import type { RequestParts } from './request-facts.ts';
 import type { InboxDelivery } from './inbox-delivery.ts';
 import type { InboxListener } from './inbox-events.ts';
 import type { InboxTunable } from './inbox-options.ts';
@@ -21,13 +22,7 @@ export interface BodySink {
 export type BodyEnd = 'whole' | 'gone' | 'consumed';
 
 /** A request, as an adapter shows it. */
-export interface InboxRequest {
-  /** Default `POST`. */
-  readonly method?: string | undefined;
-  /** The target of the request as the sender sent it, whatever it was mounted under. Scheme and host are cut off. */
-  readonly url?: string | undefined;
-  /** The route params of the framework. What is no string, nor a list of strings, is left out. */
-  readonly params?: Readonly<Record<string, string | readonly string[] | undefined>> | undefined;
+export interface InboxRequest extends RequestParts {
   /** The request as the framework knows it, for the option `context`. */
   readonly source?: unknown;
   /** All headers, names in lower case. */

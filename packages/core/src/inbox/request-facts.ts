@@ -1,5 +1,14 @@
 import type { RequestHeaders } from '../sender-profile.ts';
-import type { InboxRequest } from './inbox.ts';
+
+/** What an adapter shows of a request beside its headers and its body. */
+export interface RequestParts {
+  /** Default `POST`. */
+  readonly method?: string | undefined;
+  /** The target of the request as the sender sent it, whatever it was mounted under. Scheme and host are cut off. */
+  readonly url?: string | undefined;
+  /** The route params of the framework. What is no string, nor a list of strings, is left out. */
+  readonly params?: Readonly<Record<string, string | readonly string[] | undefined>> | undefined;
+}
 
 /** What is known of a request beside its headers and its body. Stored with the delivery. */
 export interface RequestFacts {
@@ -15,7 +24,7 @@ export interface RequestFacts {
 export const NO_REQUEST: RequestFacts = Object.freeze({ method: '', url: '', params: Object.freeze({}) });
 
 /** The facts of a request as its adapter shows it. */
-export function requestFacts({ method = 'POST', url = '', params }: InboxRequest): RequestFacts {
+export function requestFacts({ method = 'POST', url = '', params }: RequestParts): RequestFacts {
   return { method: method.toUpperCase(), url: targetOf(url), params: paramsOf(params) };
 }
 
@@ -49,7 +58,7 @@ function targetOf(url: string): string {
  * Frameworks give strings, a list where one wildcard matched several segments, and `undefined` for what is optional and
  * was not there.
  */
-function paramsOf(params: InboxRequest['params']): Readonly<Record<string, string>> {
+function paramsOf(params: RequestParts['params']): Readonly<Record<string, string>> {
   const entries = Object.entries(params ?? {}).flatMap(([name, value]): [string, string][] => {
     if (typeof value === 'string') return [[name, value]];
     return Array.isArray(value) ? [[name, value.join('/')]] : [];

@@ -2,6 +2,9 @@
 export type InboxWarningCode =
   'WBP_VERIFY_BROKEN' | 'WBP_PROCESS_FAILED' | 'WBP_DELIVERY_DEAD' | 'WBP_STORE_FAILED';
 
+/** What looks like a mistake in `verify` itself: what it threw, or why what it returned is no answer. */
+export type Flaw = { readonly thrown: unknown } | { readonly advice: string };
+
 /** Shows a warning where the operator of the process looks. */
 export type ShowWarning = (code: InboxWarningCode, message: string) => void;
 

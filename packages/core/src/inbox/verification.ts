@@ -2,6 +2,7 @@ import { invalid, show } from '../errors.ts';
 import type { RawDelivery } from './inbox-delivery.ts';
 import type { InboxOptions } from './inbox-options.ts';
 import { messageOf } from './store-health.ts';
+import type { Flaw } from './unheard.ts';
 
 /** Why a delivery is not let in. */
 export interface Doubt {
@@ -9,8 +10,8 @@ export interface Doubt {
   readonly error: string;
   /** It could not be told whether the delivery is genuine: its sender is to try again. */
   readonly isUndecided: boolean;
-  /** What looks like a mistake in `verify` itself, which would refuse everybody: what it threw, or why it is no answer. */
-  readonly flaw?: { readonly thrown: unknown } | { readonly advice: string } | undefined;
+  /** A mistake of this kind would refuse everybody. */
+  readonly flaw?: Flaw | undefined;
 }
 
 /** In which an object says whether a delivery is genuine, by the habit of libraries. */

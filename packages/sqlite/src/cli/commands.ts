@@ -85,8 +85,10 @@ export function show({ shelf }: Inside, { id, key: only }: Request): Answer {
   if (found === undefined) return notThere(id ?? '', only);
   const body = bodyOf(found);
   const bodyBytes = found.rawBody.byteLength;
-  const data = { ...summary({ ...found, bodyBytes }), headers: found.headers, ...body };
-  const { key, sender, reason, attempts, error } = found;
+  const { key, sender, request, context, sealedBy, reason, attempts, error } = found;
+  const { method, url, params } = request;
+  const facing = { method, url, params, context, encryptedBy: sealedBy ?? null };
+  const data = { ...summary({ ...found, bodyBytes }), ...facing, headers: found.headers, ...body };
   const facts = [
     ['key', printable(key)],
     ['sender', printable(sender ?? '-')],
@@ -94,6 +96,10 @@ export function show({ shelf }: Inside, { id, key: only }: Request): Answer {
     ['shelved at', data.shelvedAt],
     ['reason', reason],
     ['attempts', String(attempts)],
+    ['request', printable(`${method} ${url}`.trim() || '-')],
+    ...(Object.keys(params).length === 0 ? [] : [['params', printable(JSON.stringify(params))]]),
+    ...(context === null ? [] : [['context', printable(JSON.stringify(context))]]),
+    ...(sealedBy === undefined ? [] : [['encrypted with', printable(sealedBy)]]),
   ];
   const headers = Object.entries(found.headers).map(
     ([name, value]) => `${printable(name)}: ${printable(value)}`,

@@ -1,0 +1,69 @@
+import type { StoredDelivery } from '@webhook-backpressure/core';
+import { sqliteStore } from '@webhook-backpressure/sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { encodeFacts, factsOf, isIntact, type FactsRow } from '../../packages/sqlite/src/contents.ts';
+import { claimOne, delivery, put, START } from '../inbox/store-cases/store-words.ts';
+import { execute } from './broken-files.ts';
+import { Scratch } from './scratch.ts';
+
+const row = (facts: string): FactsRow => ['shop', 'a', 0, null, facts, START];
+
+describe('the facts of a delivery as a row', () => {
+  it.each<Partial<StoredDelivery>>([
+    {},
+    { headers: Object.fromEntries([['__proto__', 'x']]) },
+    { request: { method: 'POST', url: '/a\u0000\ud800', params: Object.fromEntries([['__proto__', 'x']]) } },
+    { context: [null, { a: 'é' }] },
+    { context: { headers: {} }, sealedBy: 'key-1' },
+  ])('are read as they were written: %j', (fields) => {
+    const one = delivery('a', fields);
+    const stored = row(encodeFacts(one));
+    expect(isIntact(stored)).toBe(true);
+    expect({ ...factsOf(stored), rawBody: one.rawBody }).toEqual(one);
+  });
+
+  it.each([
+    '',
+    '[]',
+    '[{},"POST","/",{},null]',
+    '[{},"POST","/",{},null,null,1]',
+    '[{"a":1},"POST","/",{},null,null]',
+    '[{},1,"/",{},null,null]',
+    '[{},"POST",null,{},null,null]',
+    '[{},"POST","/",[],null,null]',
+    '[{},"POST","/",{},null,1]',
+    'null',
+    '"a"',
+  ])('are damaged where they are %s, and yet the shelf can show what is left', (stored) => {
+    expect(isIntact(row(stored))).toBe(false);
+    expect(factsOf(row(stored))).toMatchObject({ id: 'a', headers: {}, sealedBy: undefined });
+  });
+});
+
+describe('a delivery that an older release stored', () => {
+  let scratch: Scratch;
+  beforeEach(() => {
+    scratch = new Scratch();
+  });
+  afterEach(() => {
+    scratch.dispose();
+  });
+
+  it('has its headers, and no request', async () => {
+    const path = scratch.file();
+    const before = sqliteStore({ path });
+    await before.open(START);
+    await put(before, [delivery('a', { headers: { 'x-a': 'b' } })]);
+    await before.close(START);
+    execute(path, `UPDATE contents SET headers = '{"x-a":"b"}'`);
+    const store = sqliteStore({ path });
+    await store.open(START);
+    expect(await claimOne(store)).toMatchObject({
+      headers: { 'x-a': 'b' },
+      request: { method: '', url: '', params: {} },
+      context: null,
+      sealedBy: undefined,
+    });
+    await store.close(START);
+  });
+});
