@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe } from 'vitest';
 import type { BedOf, StoreBed } from './store-bed.ts';
 import { claims } from './store-cases/claims.ts';
+import { contents } from './store-cases/contents.ts';
 import { model } from './store-cases/model.ts';
 import { puts } from './store-cases/puts.ts';
 import { retention } from './store-cases/retention.ts';
@@ -22,6 +23,7 @@ export function storeSuite(name: string, makeBed: () => StoreBed | Promise<Store
     settlements(current);
     shelf(current);
     retention(current);
+    contents(current);
     model(makeBed);
   });
 }

@@ -51,7 +51,9 @@ it('waits for the disk whenever something is promised, and when something is cla
   expect(await waitedFor(() => store.renew([a, b], { leaseMs: LEASE, nowMs: START }))).toEqual([NORMAL]);
   expect(await waitedFor(() => settle(store, ends.completed(a)))).toEqual([FULL]);
   expect(await waitedFor(() => settle(store, ends.dead(b)))).toEqual([FULL]);
-  expect(await waitedFor(() => store.redrive(null, { limit: 9, nowMs: START }))).toEqual([FULL]);
+  expect(await waitedFor(() => store.redrive(null, { limit: 9, maxBytes: 9999, nowMs: START }))).toEqual([
+    FULL,
+  ]);
   expect(await waitedFor(() => claimOne(store))).toEqual([NORMAL]);
   expect(await waitedFor(() => put(store, [delivery('c')]))).toEqual([FULL]);
 });

@@ -16,11 +16,11 @@ import {
 import { Scratch } from './scratch.ts';
 
 /**
- * A table with a row, or with one for each process; the index of what is in flight; an index in whose order the first
+ * A table with a row, with some ten, or with one for each process; the index of what is in flight; an index in whose order the first
  * ones are wanted.
  */
 const MAY_BE_SCANNED =
-  /^SCAN (?:totals|owners|CONSTANT ROW|\(subquery-\d+\)|queue USING (?:COVERING )?INDEX queue_(?:held|ready)|(?:s|completed) USING (?:COVERING )?INDEX (?:shelf|completed)_order)$/;
+  /^SCAN (?:totals|owners|b|CONSTANT ROW|\(subquery-\d+\)|queue USING (?:COVERING )?INDEX queue_(?:held|ready)|(?:s|completed) USING (?:COVERING )?INDEX (?:shelf|completed)_order)$/;
 
 interface Step {
   readonly detail: string;

@@ -1,9 +1,11 @@
-import type { OpenedStore } from '@webhook-backpressure/core';
+import type { DeliveryRef, OpenedStore } from '@webhook-backpressure/core';
 import { Arrivals } from './arrivals.ts';
 import { Claims } from './claims.ts';
 import type { Connection } from './connection.ts';
 import { removeLock, type OwnerLock } from './owner-lock.ts';
 import { Owners } from './owners.ts';
+import { Kept } from './kept.ts';
+import { Pending } from './pending.ts';
 import { Remembered } from './remembered.ts';
 import { Settlements } from './settlements.ts';
 import { Shelf } from './shelf.ts';
@@ -19,6 +21,8 @@ export class OpenFile {
   readonly settlements: Settlements;
   readonly shelf: Shelf;
   readonly remembered: Remembered;
+  readonly kept: Kept;
+  readonly pending: Pending;
   readonly #connection: Connection;
   readonly #owners: Owners;
   readonly #lock: OwnerLock;
@@ -31,9 +35,11 @@ export class OpenFile {
     this.#whereabouts = new Whereabouts(connection.location);
     this.arrivals = new Arrivals(connection, this.totals, this.#whereabouts);
     this.claims = new Claims(connection, this.totals, this.#owners);
-    this.settlements = new Settlements(connection, this.totals);
     this.shelf = new Shelf(connection, this.totals);
     this.remembered = new Remembered(connection, this.totals);
+    this.kept = new Kept(connection, this.totals, this.remembered);
+    this.pending = new Pending(connection);
+    this.settlements = new Settlements(connection, this.totals, this.remembered, this.kept);
     const { id, lock } = this.#enter(nowMs);
     this.self = id;
     this.#lock = lock;
@@ -41,6 +47,14 @@ export class OpenFile {
 
   found(): OpenedStore {
     return { ...this.totals.stats(), depthByKey: this.totals.depthByKey() };
+  }
+
+  /** Forgets a completed id, and lets go of the delivery where it is kept. */
+  forgetId({ key, id }: DeliveryRef): boolean {
+    return this.totals.transaction((changes) => {
+      const wasKept = this.kept.remove(key, id, changes);
+      return this.remembered.remove({ key, id }, changes) || wasKept;
+    });
   }
 
   close(nowMs: number): void {

@@ -1,5 +1,7 @@
 import type { ClaimRef, Settlement } from '@webhook-backpressure/core';
 import type { Connection, Statement } from './connection.ts';
+import type { Kept } from './kept.ts';
+import type { CompletedId, Remembered } from './remembered.ts';
 import { encodeText } from './text.ts';
 import type { Changes, Totals } from './totals.ts';
 
@@ -10,33 +12,40 @@ interface Held {
   readonly id: string;
   readonly bytes: number;
   readonly isIdGenerated: boolean;
+  /** What its body is recognised by. */
+  readonly sum: number | null;
 }
 
 /** Renews and ends claims, those only that their owner still holds. */
 export class Settlements {
   readonly #connection: Connection;
   readonly #totals: Totals;
+  readonly #remembered: Remembered;
+  readonly #kept: Kept;
   readonly #held: Statement;
   readonly #renew: Statement;
   readonly #retry: Statement;
+  readonly #repeat: Statement;
   readonly #release: Statement;
   readonly #hasten: Statement;
   readonly #dequeue: Statement;
   readonly #remove: Statement;
-  readonly #remember: Statement;
   readonly #shelve: Statement;
 
-  constructor(connection: Connection, totals: Totals) {
+  constructor(connection: Connection, totals: Totals, remembered: Remembered, kept: Kept) {
     this.#connection = connection;
     this.#totals = totals;
+    this.#remembered = remembered;
+    this.#kept = kept;
     this.#held = connection.prepare(
-      `SELECT c.seq, c.bytes, c.is_id_generated FROM contents c JOIN queue q ON q.seq = c.seq
+      `SELECT c.seq, c.bytes, c.is_id_generated, q.sum FROM contents c JOIN queue q ON q.seq = c.seq
       WHERE c.key = ? AND c.id = ? AND q.state = 2 AND q.owner = ? AND q.attempts = ?`,
     );
     this.#renew = connection.prepare('UPDATE queue SET lease_ms = ? WHERE seq = ?');
     this.#retry = connection.prepare(
       'UPDATE queue SET state = 1, due_ms = ?, owner = NULL, lease_ms = NULL WHERE seq = ?',
     );
+    this.#repeat = connection.prepare('UPDATE queue SET attempts = attempts - 1 WHERE seq = ?');
     this.#release = connection.prepare(
       `UPDATE queue SET state = CASE WHEN strandings > 0 THEN 3 ELSE 0 END, attempts = attempts - 1,
         due_ms = min(due_ms, ?), owner = NULL, lease_ms = NULL
@@ -48,11 +57,8 @@ export class Settlements {
     );
     this.#dequeue = connection.prepare('DELETE FROM queue WHERE seq = ?');
     this.#remove = connection.prepare('DELETE FROM contents WHERE seq = ?');
-    this.#remember = connection.prepare(
-      'INSERT OR REPLACE INTO completed (key, id, completed_ms) VALUES (?, ?, ?)',
-    );
     this.#shelve = connection.prepare(
-      `INSERT INTO shelf (seq, key, id, reason, error, attempts, shelved_ms) VALUES (?, ?, ?, 'dead', ?, ?, ?)`,
+      `INSERT INTO shelf (seq, key, id, reason, error, attempts, shelved_ms, sum) VALUES (?, ?, ?, 'dead', ?, ?, ?, ?)`,
     );
   }
 
@@ -71,13 +77,20 @@ export class Settlements {
   }
 
   settle(self: number, settlements: readonly Settlement[], nowMs: number): readonly boolean[] {
-    return this.#totals.transaction((changes) =>
-      settlements.map((settlement) => {
-        const held = this.#find(settlement, self);
-        if (held !== undefined) this.#end(held, settlement, nowMs, changes);
-        return held !== undefined;
-      }),
-    );
+    return this.#totals.transaction((changes) => {
+      const completed: CompletedId[] = [];
+      const held = settlements.map((settlement) => {
+        const found = this.#find(settlement, self);
+        if (found === undefined) return false;
+        this.#end(found, settlement, nowMs, changes);
+        const { key, id } = settlement;
+        if (settlement.as === 'completed' && !found.isIdGenerated)
+          completed.push({ key, id, sum: found.sum });
+        return true;
+      });
+      this.#remembered.add(completed, nowMs, changes);
+      return held;
+    });
   }
 
   hasten({ afterMs, nowMs, limit }: { afterMs: number; nowMs: number; limit: number }): number {
@@ -87,32 +100,32 @@ export class Settlements {
   #find(claim: ClaimRef, self: number): Held | undefined {
     const key = encodeText(claim.key);
     const id = encodeText(claim.id);
-    const row = this.#held.get([key, id, self, claim.attempt]) as [number, number, number] | undefined;
+    const row = this.#held.get([key, id, self, claim.attempt]) as
+      [number, number, number, number | null] | undefined;
     if (row === undefined) return undefined;
-    const [seq, bytes, isIdGenerated] = row;
-    return { seq, key, id, bytes, isIdGenerated: isIdGenerated === 1 };
+    const [seq, bytes, isIdGenerated, sum] = row;
+    return { seq, key, id, bytes, isIdGenerated: isIdGenerated === 1, sum };
   }
 
   #end(held: Held, settlement: Settlement, nowMs: number, changes: Changes): void {
-    const { seq, key, id, bytes, isIdGenerated } = held;
+    const { seq, key, id, bytes, sum } = held;
     changes.inFlight -= 1;
     switch (settlement.as) {
       case 'failed':
         this.#retry.run([settlement.retryAtMs, seq]);
+        if (settlement.isRepeated === true) this.#repeat.run([seq]);
         return;
       case 'released':
         this.#release.run([nowMs, seq]);
         return;
       case 'dead':
-        this.#shelve.run([seq, key, id, encodeText(settlement.error), settlement.attempt, nowMs]);
+        this.#shelve.run([seq, key, id, encodeText(settlement.error), settlement.attempt, nowMs, sum]);
         changes.shelved += 1;
         changes.shelvedBytes += bytes;
         break;
       case 'completed':
-        this.#remove.run([seq]);
-        if (isIdGenerated) break;
-        this.#remember.run([key, id, nowMs]);
-        changes.remembered += 1;
+        if (settlement.keep) this.#kept.add({ ...held, attempts: settlement.attempt }, nowMs, changes);
+        else this.#remove.run([seq]);
     }
     this.#dequeue.run([seq]);
     changes.depth -= 1;

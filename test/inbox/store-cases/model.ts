@@ -1,14 +1,26 @@
 import fc from 'fast-check';
-import type { ClaimedDelivery, InboxStore, Settlement } from '@webhook-backpressure/core';
+import type { ClaimedDelivery, DeliveryRef, InboxStore, Settlement } from '@webhook-backpressure/core';
 import { expect, it } from 'vitest';
 import type { StoreBed } from '../store-bed.ts';
 import { NaiveStore } from './naive-store.ts';
-import { delivery, ends, LEASE, ROOMY, START } from './store-words.ts';
+import { ANY, delivery, ends, LEASE, ROOMY, START } from './store-words.ts';
 
 /** One step of a run, in numbers that mean what is there by then. */
 interface Step {
   readonly what:
-    'put' | 'overflow' | 'claim' | 'settle' | 'renew' | 'redrive' | 'purge' | 'forget' | 'hasten' | 'pass';
+    | 'put'
+    | 'overflow'
+    | 'claim'
+    | 'settle'
+    | 'renew'
+    | 'redrive'
+    | 'replay'
+    | 'purge'
+    | 'drop'
+    | 'forget'
+    | 'forgetId'
+    | 'hasten'
+    | 'pass';
   readonly owner: number;
   readonly number: number;
 }
@@ -25,8 +37,11 @@ const steps = fc.array(
       'settle',
       'renew',
       'redrive',
+      'replay',
       'purge',
+      'drop',
       'forget',
+      'forgetId',
       'hasten',
       'pass',
     ),
@@ -35,13 +50,18 @@ const steps = fc.array(
   }),
   { minLength: 1, maxLength: 60 },
 );
-const LIMITS = { ...ROOMY, capacity: 6 };
+const LIMITS = { ...ROOMY, capacity: 6, maxShelved: 6 };
 const WAYS = [
   ends.completed,
+  ends.kept,
   (claimed: ClaimedDelivery, nowMs: number): Settlement => ends.failed(claimed, nowMs + 500),
   (claimed: ClaimedDelivery): Settlement => ends.dead(claimed),
   (claimed: ClaimedDelivery): Settlement => ends.released(claimed),
 ];
+
+function namesOf(ones: readonly DeliveryRef[]): string[] {
+  return ones.map(({ key, id }) => `${key}/${id}`).sort();
+}
 
 /** The same steps on two owners of a store and on the model: every answer is the same. */
 async function run(stores: readonly InboxStore[], list: readonly Step[]): Promise<void> {
@@ -84,19 +104,33 @@ async function run(stores: readonly InboxStore[], list: readonly Step[]): Promis
         expect(await store.renew([one], { leaseMs: LEASE, nowMs })).toEqual([expected]);
         break;
       }
-      case 'redrive': {
-        const back = await store.redrive(number % 2 === 0 ? null : String(number % 11), { limit: 9, nowMs });
-        expect(back.map(({ key, id }) => `${key}/${id}`).sort()).toEqual(
-          naive.redrive(number % 2 === 0 ? null : String(number % 11), nowMs),
-        );
+      case 'redrive':
+      case 'replay': {
+        const id = number % 2 === 0 ? null : String(number % 11);
+        const portion = { ...ANY, limit: 1 + (number % 4) };
+        const back = await store[what](id, { ...portion, nowMs });
+        expect(namesOf(back)).toEqual(naive.putBack(what, id, portion.limit, nowMs));
         break;
       }
-      case 'purge':
-        expect(await store.purge(String(number % 11), { limit: 9 })).toBe(naive.purge(String(number % 11)));
+      case 'purge': {
+        const id = String(number % 11);
+        expect(namesOf(await store.purge(id, ANY))).toEqual(naive.purge(id));
         break;
+      }
+      case 'drop': {
+        const beforeMs = nowMs - (number % 3) * 1000;
+        const dropped = await store.dropCompleted({ ...ANY, beforeMs, keepBytes: 1 << 30 });
+        expect(namesOf(dropped)).toEqual(naive.drop(beforeMs));
+        break;
+      }
       case 'forget': {
         const beforeMs = nowMs - (number % 3) * 1000;
-        expect(await store.forget({ beforeMs, keep: 999, limit: 999 })).toBe(naive.forget(beforeMs));
+        naive.forget(beforeMs, await store.forget({ beforeMs, keep: 999, limit: 999, nowMs }));
+        break;
+      }
+      case 'forgetId': {
+        const ref = { key: `key ${String(number % 2)}`, id: String(number % 11) };
+        expect(await store.forgetId(ref)).toBe(naive.forgetId(ref));
         break;
       }
       case 'hasten': {
@@ -110,6 +144,11 @@ async function run(stores: readonly InboxStore[], list: readonly Step[]): Promis
     expect(await store.stats()).toMatchObject(naive.counts());
     expect(new Map(await store.depthByKey())).toEqual(naive.depthByKey());
     expect(await store.nextDueMs()).toBe(naive.nextDueMs(owner));
+    const { deliveries, next } = await store.listPending({ after: 0, limit: 99, nowMs });
+    expect(next).toBeUndefined();
+    expect(
+      deliveries.map(({ key, id, state, attempts, dueMs }) => [key, id, state, attempts, dueMs]),
+    ).toEqual(naive.pending(nowMs));
   }
 }
 

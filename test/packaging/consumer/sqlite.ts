@@ -20,12 +20,12 @@ const delivery = {
   rawBody: new Uint8Array(),
   receivedAtMs: Date.now(),
 };
-const limits = { capacity: 10, maxBytes: 10_000 };
+const limits = { capacity: 10, maxBytes: 10_000, maxShelved: 10, maxShelvedBytes: 10_000 };
 await store.put([{ delivery, isOverflow: false }], { limits, nowMs: Date.now() });
 const [claimed] = await store.claim(1, { leaseMs: 1000, nowMs: Date.now(), isStrandedAllowed: true });
 if (claimed === undefined) throw new Error('nothing was stored');
 await store.settle(
-  [{ key: claimed.key, id: claimed.id, attempt: claimed.attempt, as: 'completed' }],
+  [{ key: claimed.key, id: claimed.id, attempt: claimed.attempt, as: 'completed', keep: false }],
   Date.now(),
 );
 await store.close(Date.now());

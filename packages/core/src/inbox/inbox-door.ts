@@ -22,19 +22,21 @@ import { storedBytes, type InboxStore, type Put, type PutResult } from './inbox-
 import type { Level } from './level.ts';
 import { Reception } from './reception.ts';
 import type { StoreHealth } from './store-health.ts';
+import type { Storeroom } from './storeroom.ts';
 import { doubtOf, type Doubt } from './verification.ts';
 
 /** A sender that is not known is answered within this. */
 const DEFAULT_PATIENCE_MS = 8000;
 
 /** A store may be anybody's: what it did not say in so many words is not acknowledged. */
-const RESULTS: ReadonlySet<unknown> = new Set<PutResult>(['stored', 'duplicate', 'full']);
+const RESULTS: ReadonlySet<unknown> = new Set<PutResult>(['stored', 'duplicate', 'conflict', 'full']);
 
 /** What the door works with. */
 export interface DoorParts {
   readonly store: InboxStore;
   readonly health: StoreHealth;
   readonly level: Level;
+  readonly room: Storeroom;
   readonly refuser: InboxRefuser;
   readonly report: InboxReport;
   readonly options: InboxOptions;
@@ -67,8 +69,9 @@ export class InboxDoor {
     this.#budget = new BodyBudget(() => settings().maxBodyBytes, parts.now);
     this.#deadlines = new Deadlines<Reception>(fixtures.clock, parts.now, this.#expire, () => undefined);
     this.#puts = new GroupCommit((batch) => {
-      const { intake, maxBytes } = settings();
-      return store.put(batch, { limits: { capacity: intake.capacity, maxBytes }, nowMs: wallMs() });
+      const { intake, maxBytes, maxShelved, maxShelvedBytes } = settings();
+      const limits = { capacity: intake.capacity, maxBytes, maxShelved, maxShelvedBytes };
+      return store.put(batch, { limits, nowMs: wallMs() });
     });
   }
 
@@ -219,7 +222,8 @@ export class InboxDoor {
     refuser.retryAfter.redeem(key, delivery);
     refuser.noteAnswer(delivery, false, now());
     if (what === 'stored') stored();
-    return acknowledged(profile, id, result === 'duplicate' ? 'duplicate' : 'accepted');
+    if (what === 'overflow') this.#parts.room.enter('shelved', amount.bytes);
+    return acknowledged(profile, id, result === 'stored' ? 'accepted' : 'duplicate');
   }
 
   /**

@@ -1,74 +1,73 @@
-import { MinHeap, type Heaped } from '../min-heap.ts';
+import { MinHeap } from '../min-heap.ts';
+import { bodySum } from './body-sum.ts';
 import {
   storedBytes,
   type ClaimedDelivery,
   type ClaimRef,
-  type DeliveryRef,
   type Put,
   type PutResult,
   type Settlement,
-  type StoredDelivery,
   type StoreLimits,
   type StoreStats,
 } from './inbox-store.ts';
-import { MemoryShelf, type Selection, type Shelved } from './memory-shelf.ts';
+import { MemoryDone, type Done } from './memory-done.ts';
+import { Entry, type Slot } from './memory-line.ts';
+import { MemoryLines } from './memory-lines.ts';
+import { MemoryShelf, type Shelved } from './memory-shelf.ts';
+import type { DeliveryRef, StoredDelivery } from './stored-delivery.ts';
 
-/** An unfinished delivery. */
-interface Entry extends Heaped {
-  readonly delivery: StoredDelivery;
-  readonly bytes: number;
-  /** In which it was put. */
-  readonly order: number;
-  attempts: number;
-  strandings: number;
-  dueMs: number;
-  owner: object | null;
-  leaseEndsMs: number;
-}
-
-/** The deliveries themselves, which several owners may share. */
+/** The deliveries themselves, which several owners may share. No call but the first looks at all of them. */
 export class MemoryBank {
   readonly shelf: MemoryShelf = new MemoryShelf();
+  readonly done: MemoryDone = new MemoryDone();
+  /** What is unfinished, in the order in which it was put, but for what was put back. */
+  readonly unfinished: Set<Entry> = new Set<Entry>();
   /** By key, and then by id: whatever is known about the delivery of that id. */
-  readonly #known = new Map<string, Map<string, Entry | Shelved | 'completed'>>();
-  /** Ids that were completed, in the order of their completion. */
-  readonly #completed = new Set<{ readonly ref: DeliveryRef; readonly atMs: number }>();
-  /** Due, without strandings: the keys in turn. */
-  readonly #ready = new Map<string, MinHeap<Entry>>();
-  readonly #stranded = new MinHeap<Entry>(isBefore);
-  readonly #delayed = new MinHeap<Entry>(isBefore);
-  readonly #claimed = new Set<Entry>();
-  readonly #unfinished = new Set<Entry>();
+  readonly #known = new Map<string, Map<string, Entry | Shelved | Done>>();
+  readonly #lines = new MemoryLines();
+  readonly #ages = new MinHeap<Slot<Entry>>(
+    (a, b) => a.of.delivery.receivedAtMs < b.of.delivery.receivedAtMs,
+  );
+  /** What each owner has claimed, the one whose lease ends first in front. */
+  readonly #claimed = new Map<object, MinHeap<Slot<Entry>>>();
+  readonly #depths = new Map<string, number>();
+  #inFlight = 0;
   #bytes = 0;
   #puts = 0;
 
   open(nowMs: number): StoreStats {
-    const early = [...this.#unfinished].filter((entry) => entry.attempts === 0 && entry.owner === null);
-    for (const entry of early) entry.dueMs = Math.min(entry.dueMs, nowMs);
+    const early = [...this.unfinished].filter(({ attempts, owner }) => attempts === 0 && owner === null);
+    for (const entry of early) this.#lines.bringForward(entry, nowMs);
     return this.stats();
   }
 
   depthByKey(): Map<string, number> {
-    const depths = new Map<string, number>();
-    for (const { delivery } of this.#unfinished)
-      depths.set(delivery.key, (depths.get(delivery.key) ?? 0) + 1);
-    return depths;
+    return new Map(this.#depths);
   }
 
-  put({ delivery, isOverflow }: Put, { capacity, maxBytes }: StoreLimits, nowMs: number): PutResult {
-    if (this.#known.get(delivery.key)?.has(delivery.id) === true) return 'duplicate';
+  put({ delivery, isOverflow }: Put, limits: StoreLimits, nowMs: number): PutResult {
+    const known = this.known(delivery);
+    if (known !== undefined) return sumOf(known) === bodySum(delivery) ? 'duplicate' : 'conflict';
     const bytes = storedBytes(delivery);
-    const [count, used] = isOverflow
-      ? [this.shelf.size, this.shelf.bytes]
-      : [this.#unfinished.size, this.#bytes];
-    if (count >= capacity || used + bytes > maxBytes) return 'full';
     if (isOverflow) {
-      this.#remember(
+      const { maxShelved, maxShelvedBytes } = limits;
+      if (this.shelf.size >= maxShelved || this.shelf.bytes + bytes > maxShelvedBytes) return 'full';
+      this.#puts += 1;
+      const order = this.#puts;
+      this.#shelve({
         delivery,
-        this.shelf.add({ delivery, bytes, attempts: 0, reason: 'overflow', error: '', shelvedAtMs: nowMs }),
-      );
+        bytes,
+        order,
+        attempts: 0,
+        reason: 'overflow',
+        error: '',
+        shelvedAtMs: nowMs,
+      });
     } else {
-      this.#add(delivery, bytes, nowMs);
+      const { capacity, maxBytes } = limits;
+      if (this.unfinished.size >= capacity || this.#bytes + bytes > maxBytes) return 'full';
+      this.#puts += 1;
+      this.add(delivery, { bytes, order: this.#puts, nowMs });
     }
     return 'stored';
   }
@@ -80,195 +79,177 @@ export class MemoryBank {
   ): ClaimedDelivery[] {
     const { leaseMs, nowMs, isStrandedAllowed } = options;
     this.#takeBack(owner, nowMs);
-    for (let top = this.#delayed.top; top !== undefined && top.dueMs <= nowMs; top = this.#delayed.top) {
-      this.#delayed.pop();
-      this.#line(top);
-    }
-    const claims: ClaimedDelivery[] = [];
-    const take = (entry: Entry | undefined): void => {
-      if (entry === undefined) return;
+    const stranded = isStrandedAllowed && count > 0 ? this.#lines.takeStranded(nowMs) : undefined;
+    const first = stranded === undefined ? [] : [stranded];
+    const taken = [...first, ...this.#lines.take(count - first.length, nowMs)];
+    return taken.map((entry) => {
       entry.attempts += 1;
       entry.owner = owner;
       entry.leaseEndsMs = nowMs + leaseMs;
-      this.#claimed.add(entry);
+      this.#claimsOf(owner).push(entry.turn);
+      this.#inFlight += 1;
+      const { delivery, attempts, strandings } = entry;
       // As a store that reads them anew: what a handler writes into its bytes must not reach the next attempt.
-      const rawBody = new Uint8Array(entry.delivery.rawBody);
-      claims.push({
-        ...entry.delivery,
-        rawBody,
-        attempt: entry.attempts,
-        strandings: entry.strandings,
-      });
-    };
-    if (isStrandedAllowed && count > 0) take(this.#stranded.pop());
-    for (const [key, entries] of this.#ready) {
-      if (claims.length >= count) break;
-      take(entries.pop());
-      // To the end of the turn; the loop comes by again there.
-      this.#ready.delete(key);
-      if (entries.size > 0) this.#ready.set(key, entries);
-    }
-    return claims;
+      const rawBody = new Uint8Array(delivery.rawBody);
+      return { ...delivery, rawBody, attempt: attempts, strandings };
+    });
   }
 
   /** The claim as this owner still holds it. */
   claimed({ key, id, attempt }: ClaimRef, owner: object): Entry | undefined {
-    const entry = this.#known.get(key)?.get(id);
-    if (typeof entry !== 'object' || !('owner' in entry)) return undefined;
-    return entry.owner === owner && entry.attempts === attempt ? entry : undefined;
+    const entry = this.unfinishedOf({ key, id });
+    return entry?.owner === owner && entry.attempts === attempt ? entry : undefined;
+  }
+
+  renew(entry: Entry, leaseEndsMs: number): void {
+    const claims = this.#claimsOf(entry.owner as object);
+    claims.remove(entry.turn);
+    entry.leaseEndsMs = leaseEndsMs;
+    claims.push(entry.turn);
   }
 
   settle(entry: Entry, settlement: Settlement, nowMs: number): void {
-    this.#claimed.delete(entry);
-    entry.owner = null;
-    const { delivery, bytes } = entry;
+    this.#endClaim(entry);
+    const { delivery, bytes, attempts, order } = entry;
     switch (settlement.as) {
       case 'failed':
+        if (settlement.isRepeated === true) entry.attempts -= 1;
         entry.dueMs = settlement.retryAtMs;
-        this.#delayed.push(entry);
+        this.#lines.add(entry, false);
         break;
       case 'released':
         entry.attempts -= 1;
         entry.dueMs = Math.min(entry.dueMs, nowMs);
-        this.#line(entry);
+        this.#lines.add(entry, true);
         break;
       case 'dead': {
         this.#drop(entry);
-        const { attempts } = entry;
         const { error } = settlement;
-        this.#remember(
-          delivery,
-          this.shelf.add({ delivery, bytes, attempts, reason: 'dead', error, shelvedAtMs: nowMs }),
-        );
+        this.#shelve({ delivery, bytes, order, attempts, reason: 'dead', error, shelvedAtMs: nowMs });
         break;
       }
-      case 'completed':
+      case 'completed': {
         this.#drop(entry);
-        if (delivery.isIdGenerated) break;
-        this.#remember(delivery, 'completed');
-        this.#completed.add({ ref: { key: delivery.key, id: delivery.id }, atMs: nowMs });
+        const done = this.done.add(delivery, {
+          bytes,
+          attempts,
+          putOrder: order,
+          keep: settlement.keep,
+          nowMs,
+        });
+        if (done !== undefined) this.#remember(delivery, done);
+      }
     }
   }
 
   nextDueMs(owner: object): number | undefined {
-    let next = Math.min(this.#delayed.top?.dueMs ?? Infinity, this.#stranded.top?.dueMs ?? Infinity);
-    for (const entries of this.#ready.values()) next = Math.min(next, entries.top?.dueMs ?? Infinity);
-    for (const entry of this.#claimed) {
-      if (entry.owner !== owner) next = Math.min(next, entry.leaseEndsMs);
+    let next = this.#lines.dueMs;
+    for (const [other, claims] of this.#claimed) {
+      if (other !== owner) next = Math.min(next, claims.top?.of.leaseEndsMs ?? Infinity);
     }
     return next === Infinity ? undefined : next;
   }
 
-  redrive(which: Selection, nowMs: number): DeliveryRef[] {
-    return this.shelf.take(which).map(({ delivery, bytes }) => {
-      this.#add(delivery, bytes, nowMs);
-      return { key: delivery.key, id: delivery.id };
-    });
-  }
-
-  purge(which: Selection): number {
-    const taken = this.shelf.take(which);
-    for (const { delivery } of taken) this.#forget(delivery);
-    return taken.length;
-  }
-
-  forget({ beforeMs, keep, limit }: { beforeMs: number; keep: number; limit: number }): number {
-    let forgotten = 0;
-    for (const one of this.#completed) {
-      if (forgotten >= limit || (one.atMs >= beforeMs && this.#completed.size <= keep)) break;
-      this.#completed.delete(one);
-      this.#forget(one.ref);
-      forgotten += 1;
-    }
-    return forgotten;
-  }
-
   hasten({ afterMs, nowMs, limit }: { afterMs: number; nowMs: number; limit: number }): number {
-    const isLate = ({ owner, dueMs }: Entry): boolean => owner === null && dueMs > afterMs;
-    if (![...this.#unfinished].some(isLate)) return 0;
-    const waiting: Entry[] = [];
-    for (let top = this.#delayed.pop(); top !== undefined; top = this.#delayed.pop()) waiting.push(top);
-    const late = waiting.filter(isLate).slice(0, limit);
-    for (const entry of late) entry.dueMs = nowMs;
-    for (const entry of waiting) this.#delayed.push(entry);
-    return late.length;
+    return this.#lines.hasten(afterMs, nowMs, limit);
   }
 
   releaseAll(owner: object, nowMs: number): void {
-    for (const entry of [...this.#claimed]) {
-      const { key, id } = entry.delivery;
-      if (entry.owner === owner)
-        this.settle(entry, { key, id, attempt: entry.attempts, as: 'released' }, nowMs);
+    const claims = this.#claimsOf(owner);
+    for (let top = claims.top?.of; top !== undefined; top = claims.top?.of) {
+      const { key, id } = top.delivery;
+      this.settle(top, { key, id, attempt: top.attempts, as: 'released' }, nowMs);
     }
+    this.#claimed.delete(owner);
   }
 
   stats(): StoreStats {
-    // Neither the order of puts nor that of due times tells: what comes back from the shelf is older than both.
-    let oldest: number | undefined;
-    for (const { delivery } of this.#unfinished) oldest = Math.min(oldest ?? Infinity, delivery.receivedAtMs);
     return {
-      depth: this.#unfinished.size,
-      inFlight: this.#claimed.size,
+      depth: this.unfinished.size,
+      inFlight: this.#inFlight,
       bytes: this.#bytes,
       shelved: this.shelf.size,
       shelvedBytes: this.shelf.bytes,
-      remembered: this.#completed.size,
-      oldestReceivedAtMs: oldest,
+      remembered: this.done.remembered,
+      kept: this.done.kept,
+      keptBytes: this.done.bytes,
+      oldestReceivedAtMs: this.#ages.top?.of.delivery.receivedAtMs,
     };
+  }
+
+  known({ key, id }: DeliveryRef): Entry | Shelved | Done | undefined {
+    return this.#known.get(key)?.get(id);
+  }
+
+  unfinishedOf(ref: DeliveryRef): Entry | undefined {
+    const known = this.known(ref);
+    return known instanceof Entry ? known : undefined;
+  }
+
+  /** Among the unfinished, due. */
+  add(
+    delivery: StoredDelivery,
+    { bytes, order, nowMs }: { readonly bytes: number; readonly order: number; readonly nowMs: number },
+  ): void {
+    const entry = new Entry(delivery, bytes, order, nowMs);
+    const { key } = delivery;
+    this.#remember(delivery, entry);
+    this.unfinished.add(entry);
+    this.#ages.push(entry.age);
+    this.#depths.set(key, (this.#depths.get(key) ?? 0) + 1);
+    this.#bytes += bytes;
+    this.#lines.add(entry, true);
+  }
+
+  forget({ key, id }: DeliveryRef): void {
+    const byId = this.#known.get(key);
+    byId?.delete(id);
+    if (byId?.size === 0) this.#known.delete(key);
   }
 
   /** Takes back what others have claimed and not renewed. */
   #takeBack(owner: object, nowMs: number): void {
-    for (const entry of [...this.#claimed]) {
-      if (entry.owner === owner || entry.leaseEndsMs > nowMs) continue;
-      this.#claimed.delete(entry);
-      entry.owner = null;
-      entry.strandings += 1;
-      this.#line(entry);
+    for (const [other, claims] of this.#claimed) {
+      if (other === owner) continue;
+      for (let top = claims.top?.of; top !== undefined && top.leaseEndsMs <= nowMs; top = claims.top?.of) {
+        this.#endClaim(top);
+        top.strandings += 1;
+        this.#lines.add(top, true);
+      }
     }
   }
 
-  #add(delivery: StoredDelivery, bytes: number, nowMs: number): void {
-    this.#puts += 1;
-    const entry: Entry = {
-      delivery,
-      bytes,
-      order: this.#puts,
-      attempts: 0,
-      strandings: 0,
-      dueMs: nowMs,
-      owner: null,
-      leaseEndsMs: 0,
-      heapIndex: 0,
-    };
-    this.#remember(delivery, entry);
-    this.#unfinished.add(entry);
-    this.#bytes += bytes;
-    this.#delayed.push(entry);
+  #claimsOf(owner: object): MinHeap<Slot<Entry>> {
+    let claims = this.#claimed.get(owner);
+    if (claims === undefined) {
+      claims = new MinHeap((a, b) => a.of.leaseEndsMs < b.of.leaseEndsMs);
+      this.#claimed.set(owner, claims);
+    }
+    return claims;
+  }
+
+  #endClaim(entry: Entry): void {
+    this.#claimsOf(entry.owner as object).remove(entry.turn);
+    entry.owner = null;
+    this.#inFlight -= 1;
   }
 
   #drop(entry: Entry): void {
-    this.#unfinished.delete(entry);
-    this.#bytes -= entry.bytes;
-    this.#forget(entry.delivery);
-  }
-
-  /** Into the line of what is due. */
-  #line(entry: Entry): void {
-    if (entry.strandings > 0) {
-      this.#stranded.push(entry);
-      return;
-    }
     const { key } = entry.delivery;
-    let entries = this.#ready.get(key);
-    if (entries === undefined) {
-      entries = new MinHeap(isBefore);
-      this.#ready.set(key, entries);
-    }
-    entries.push(entry);
+    const depth = (this.#depths.get(key) ?? 0) - 1;
+    if (depth > 0) this.#depths.set(key, depth);
+    else this.#depths.delete(key);
+    this.unfinished.delete(entry);
+    this.#ages.remove(entry.age);
+    this.#bytes -= entry.bytes;
+    this.forget(entry.delivery);
   }
 
-  #remember({ key, id }: DeliveryRef, what: Entry | Shelved | 'completed'): void {
+  #shelve(shelved: Shelved): void {
+    this.#remember(shelved.delivery, this.shelf.add(shelved));
+  }
+
+  #remember({ key, id }: DeliveryRef, what: Entry | Shelved | Done): void {
     let byId = this.#known.get(key);
     if (byId === undefined) {
       byId = new Map();
@@ -276,14 +257,8 @@ export class MemoryBank {
     }
     byId.set(id, what);
   }
-
-  #forget({ key, id }: DeliveryRef): void {
-    const byId = this.#known.get(key);
-    byId?.delete(id);
-    if (byId?.size === 0) this.#known.delete(key);
-  }
 }
 
-function isBefore(a: Entry, b: Entry): boolean {
-  return a.dueMs < b.dueMs || (a.dueMs === b.dueMs && a.order < b.order);
+function sumOf(known: Entry | Shelved | Done): number {
+  return 'sum' in known ? known.sum : bodySum(known.delivery);
 }

@@ -4,6 +4,7 @@ import type { Permit } from '../place.ts';
 import type { Refusal } from '../refusal.ts';
 import { Claims, LEASE_MS, type ClaimParts, type Claimants } from './claims.ts';
 import type { Task } from './agenda.ts';
+import { failedAttempt } from './failed-attempt.ts';
 import { GroupCommit } from './group-commit.ts';
 import { inboxDelivery } from './inbox-delivery.ts';
 import type { InboxOptions } from './inbox-options.ts';
@@ -12,9 +13,9 @@ import type { InboxFixtures, InboxSettings } from './inbox-settings.ts';
 import { storedBytes, type ClaimedDelivery, type Settlement } from './inbox-store.ts';
 import type { Level } from './level.ts';
 import type { Pace } from './pace.ts';
-import { retryDelayMs } from './retry-delay.ts';
 import { Run } from './run.ts';
 import { messageOf } from './store-health.ts';
+import type { Storeroom } from './storeroom.ts';
 
 const RENEW_MS = LEASE_MS / 3;
 
@@ -24,6 +25,7 @@ export interface WorkerParts extends ClaimParts {
   readonly fixtures: InboxFixtures;
   readonly settings: () => InboxSettings;
   readonly level: Level;
+  readonly room: Storeroom;
   readonly pace: Pace;
   readonly report: InboxReport;
   readonly process: InboxOptions['process'];
@@ -165,10 +167,12 @@ export class Workers implements Claimants {
   }
 
   async #complete(run: Run): Promise<void> {
-    const { report, level, pace, now, relieved } = this.#parts;
+    const { report, level, room, pace, now, relieved } = this.#parts;
     const { key, id, attempt } = run.claimed;
     const tookMs = now() - run.startedAtMs;
-    if (!(await this.#settle(run, { ...run.ref, as: 'completed' }))) return;
+    const keep = room.canKeep(run.bytes);
+    if (!(await this.#settle(run, { ...run.ref, as: 'completed', keep }))) return;
+    if (keep) room.enter('kept', run.bytes);
     pace.note(true, now());
     level.remove({ key, bytes: run.bytes });
     report.totals.completed += 1;
@@ -178,15 +182,17 @@ export class Workers implements Claimants {
   }
 
   async #fail(run: Run, error: string): Promise<void> {
-    const { report, level, pace, now, wallMs, settings, fixtures, onDead, relieved } = this.#parts;
+    const { report, level, room, pace, now, wallMs, settings, fixtures, onDead, relieved } = this.#parts;
     const { key, id, attempt } = run.claimed;
     const { retry } = settings();
-    const isDead = run.countedAttempts >= retry.attempts;
-    const retryInMs = retryDelayMs(run.countedAttempts, retry, fixtures.random);
-    const settlement: Settlement = isDead
-      ? { ...run.ref, as: 'dead', error }
-      : { ...run.ref, as: 'failed', retryAtMs: wallMs() + retryInMs, error };
-    if (!(await this.#settle(run, settlement))) return;
+    const { random } = fixtures;
+    const end = failedAttempt(run, error, { retry, random, nowMs: wallMs(), room });
+    const { isDead, retryInMs } = end;
+    if (isDead) room.enter('shelved', run.bytes);
+    if (!(await this.#settle(run, end.settlement))) {
+      if (isDead) room.leave('shelved', [run]);
+      return;
+    }
     pace.note(isDead, now());
     report.totals.failed += 1;
     if (isDead) {
@@ -194,6 +200,9 @@ export class Workers implements Claimants {
       report.totals.dead += 1;
       report.emit({ type: 'dead', key, id, attempt, error });
       tell(onDead, run, error);
+    } else if (end.isRepeated) {
+      report.totals.shelfFull += 1;
+      report.emit({ type: 'shelf-full', key, id, attempt, error, retryInMs });
     } else {
       report.emit({ type: 'failed', key, id, attempt, error, retryInMs });
     }
