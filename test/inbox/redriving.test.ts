@@ -68,17 +68,34 @@ describe('redrive', () => {
   });
 
   it('stops at the low-water mark of the bytes as well', async () => {
-    const body = 'x'.repeat(10_000);
-    const bytes = storedBytes(delivery('old 11', { rawBody: new TextEncoder().encode(body) }));
-    const { bench } = await over(12, { capacity: 1000, maxBytes: 10 * bytes }, body);
+    const body = 'x'.repeat(100_000);
+    const bytes = storedBytes(delivery('old 1', { rawBody: new TextEncoder().encode(body) }));
+    const options = { capacity: 1000, maxBytes: 10 * bytes, maxBodyBytes: 100_000 };
+    const { bench } = await over(12, options, body);
     const redriving = bench.inbox.deadLetters.redrive('all');
     await bench.advance(1000);
     expect(bench.inbox.snapshot()).toMatchObject({ depth: 5, state: 'accepting' });
+    for (const id of ['x', 'y']) expect((await bench.deliver(id, body)).status).toBe(202);
     await finishAll(bench);
     await bench.advance(300);
     await finishAll(bench);
     await bench.advance(300);
     expect(await redriving).toBe(12);
+  });
+
+  it('does not reach the limit in bytes with one that is large', async () => {
+    const { bench } = await over(3, { maxBytes: 1_000_000, maxBodyBytes: 700_000 }, 'x'.repeat(400_000));
+    await bench.deliver('new', 'x'.repeat(300_000));
+    const redriving = bench.inbox.deadLetters.redrive('all');
+    await bench.advance(1000);
+    // It would fit below the low-water mark and yet leave no place for the next one.
+    expect(bench.inbox.snapshot().depth).toBe(1);
+    expect((await bench.deliver('large', 'x'.repeat(400_000))).status).toBe(202);
+    for (let at = 0; at < 6; at += 1) {
+      await finishAll(bench);
+      await bench.advance(300);
+    }
+    expect(await redriving).toBe(3);
   });
 
   it('puts back one that is larger than the mark when nothing else is there', async () => {

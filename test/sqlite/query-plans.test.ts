@@ -20,7 +20,7 @@ import { Scratch } from './scratch.ts';
  * ones are wanted.
  */
 const MAY_BE_SCANNED =
-  /^SCAN (?:totals|owners|b|CONSTANT ROW|\(subquery-\d+\)|queue USING (?:COVERING )?INDEX queue_(?:held|ready)|(?:s|completed) USING (?:COVERING )?INDEX (?:shelf|completed)_order)$/;
+  /^SCAN (?:totals|owners|buckets|b|k|CONSTANT ROW|\(subquery-\d+\)|queue USING (?:COVERING )?INDEX queue_(?:held|ready)|(?:s|completed) USING (?:COVERING )?INDEX (?:shelf|completed)_order)$/;
 
 interface Step {
   readonly detail: string;

@@ -110,7 +110,6 @@ export class Kept {
   }
 
   count(id: string | null, scope: ShelfScope): number {
-    if (id === null && scope.key === undefined) return this.#totals.read().kept;
     const [[count]] = ask(this.#count, id, scope, []) as [[number]];
     return count;
   }

@@ -29,7 +29,7 @@ export function questionsOf(
 export function countsOf(connection: Connection, table: 'shelf' | 'kept'): Questions {
   const count = (rest: string): Statement => connection.prepare(`SELECT count(*) FROM ${table} t ${rest}`);
   return {
-    ofAll: count(''),
+    ofAll: connection.prepare(`SELECT ${table === 'shelf' ? 'shelved' : 'kept'} FROM totals`),
     ofKey: count('WHERE t.key = ?'),
     ofId: count('WHERE t.id = ?'),
     ofBoth: count('JOIN contents c ON c.seq = t.seq WHERE c.key = ? AND c.id = ?'),

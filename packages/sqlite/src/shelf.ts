@@ -70,9 +70,7 @@ export class Shelf {
     return { ...deliveryOf(contents), ...shelvingOf([attempts, reason, error, shelvedAtMs]) };
   }
 
-  /** Of a key or an id it counts them. */
   count(id: string | null, scope: ShelfScope): number {
-    if (id === null && scope.key === undefined) return this.#totals.read().shelved;
     const [[count]] = ask(this.#count, id, scope, []) as [[number]];
     return count;
   }

@@ -120,7 +120,9 @@ export class DurableInbox implements Inbox {
     const restored = (): void => {
       this.#workers.claims.look();
     };
-    const redriving = (this.#redriving = new Redriving({ ...common, judge: this.#judge, restored }));
+    const redriving = (this.#redriving = new Redriving({
+      ...{ ...common, settings: current, judge: this.#judge, restored },
+    }));
     this.pending = pending(store, wallMs);
     this.deadLetters = deadLetters({ ...common, redriving });
     this.completed = completed(store, room, redriving, wallMs);

@@ -2,12 +2,15 @@ import type { Signal } from '../abort.ts';
 import type { Agenda } from './agenda.ts';
 import type { RedriveProgress } from './dead-letter-types.ts';
 import type { InboxReport } from './inbox-report.ts';
+import type { InboxSettings } from './inbox-settings.ts';
 import type { Level } from './level.ts';
 import { PartSize } from './part-size.ts';
 import type { MovedDelivery } from './store-admin.ts';
 import type { Awaitable } from './stored-delivery.ts';
 import { nextTurn } from './turn.ts';
 
+/** What a delivery may have beside its body, at the most. */
+const HEADER_BYTES = 65_536;
 /** While there is no room, it is looked for again after this. */
 const LOOK_AGAIN_MS = 250;
 
@@ -16,6 +19,7 @@ export interface RedrivingParts {
   readonly agenda: Agenda;
   readonly level: Level;
   readonly report: InboxReport;
+  readonly settings: () => InboxSettings;
   readonly now: () => number;
   /** Moves the marks to where they belong now. */
   readonly judge: () => void;
@@ -97,7 +101,7 @@ export class Redriving {
     if (this.#hasEnded) return 0;
     judge();
     const room = level.room(mark);
-    if (room.count < 1 || room.bytes < 1) return undefined;
+    if (room.count < 1 || room.bytes < 1 || !this.#fitsAny) return undefined;
     const startedMs = now();
     const moved = await move({ limit: Math.min(remaining, size.count, room.count), maxBytes: room.bytes });
     size.note(now() - startedMs);
@@ -105,6 +109,13 @@ export class Redriving {
     judge();
     restored();
     return moved.length;
+  }
+
+  /** The first one of a part may be of any size: even the largest must not reach the limit in bytes. */
+  get #fitsAny(): boolean {
+    const { level, settings } = this.#parts;
+    const { maxBodyBytes, maxBytes } = settings();
+    return level.depth === 0 || level.bytes + maxBodyBytes + HEADER_BYTES <= maxBytes;
   }
 
   /** One part at a time: two that are under way together would both use the same room. */
