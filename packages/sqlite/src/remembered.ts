@@ -103,12 +103,15 @@ export class Remembered {
   forget(which: { beforeMs: number; keep: number; limit: number; nowMs: number }): number {
     return this.#totals.transaction((changes) => {
       this.#openNext(which);
-      const old = this.#forgetEach(which);
-      changes.remembered -= old;
-      const rest = which.limit - old;
-      const count = rest > 0 ? this.#emptyOldest({ ...which, limit: rest }, changes) : 0;
+      let count = this.#forgetEach(which);
       changes.remembered -= count;
-      return old + count;
+      while (count < which.limit) {
+        const emptied = this.#emptyOldest({ ...which, limit: which.limit - count }, changes);
+        if (emptied === undefined) break;
+        changes.remembered -= emptied;
+        count += emptied;
+      }
+      return count;
     });
   }
 
@@ -120,15 +123,16 @@ export class Remembered {
     if (isOld || count >= keep * SHARE) this.#open.run([bucket + 1]);
   }
 
+  /** @returns undefined when the oldest is still wanted. */
   #emptyOldest(
     { beforeMs, keep, limit }: { beforeMs: number; keep: number; limit: number },
     changes: Changes,
-  ): number {
+  ): number | undefined {
     const [bucket, , lastMs, count] = this.#oldest.get([]) as BucketRow;
     const [newest] = this.#newest.get([]) as BucketRow;
-    if (bucket === newest) return 0;
+    if (bucket === newest) return undefined;
     const left = this.#totals.read().remembered + changes.remembered - count;
-    if ((lastMs ?? -Infinity) >= beforeMs && left < keep) return 0;
+    if ((lastMs ?? -Infinity) >= beforeMs && left < keep) return undefined;
     const emptied = this.#empty.run([bucket, limit]);
     if (emptied < limit) this.#close.run([bucket]);
     else this.#shrink.run([emptied, bucket]);
