@@ -27,17 +27,18 @@ async function over(
 }
 
 async function finishAll(bench: InboxBench): Promise<void> {
-  for (let at = 0; at < bench.calls.length; at += 1) await bench.calls[at]?.finish();
+  // More may begin meanwhile.
+  for (const call of bench.calls) await call.finish();
 }
 
 describe('redrive', () => {
   it('stops at the low-water mark, and goes on below it until all are back', async () => {
     const { bench, bank } = await over(100);
     const progress: RedriveProgress[] = [];
-    let isDone = false;
+    const state = { isDone: false };
     const redriving = bench.inbox.deadLetters
       .redrive('all', { onProgress: (now) => progress.push(now) })
-      .finally(() => (isDone = true));
+      .finally(() => (state.isDone = true));
     await bench.advance(1000);
     expect(bench.inbox.snapshot()).toMatchObject({ depth: 20, state: 'accepting', shelved: 80 });
     expect(progress.at(-1)).toEqual({ redriven: 20, remaining: 80, isWaiting: true });
@@ -49,7 +50,7 @@ describe('redrive', () => {
     await bench.advance(1000);
     expect(bench.inbox.snapshot().depth).toBe(29);
     let most = 0;
-    while (!isDone) {
+    while (!state.isDone) {
       await finishAll(bench);
       await bench.advance(300);
       most = Math.max(most, bench.inbox.snapshot().depth);

@@ -91,7 +91,7 @@ export class Shelf {
     id: string | null,
     scope: ShelfScope,
     portion: Portion,
-    beforeMs: number = Infinity,
+    beforeMs: number = Number.POSITIVE_INFINITY,
   ): readonly MovedDelivery[] {
     return this.#totals.transaction((changes) =>
       this.#oldestOf(id, scope, portion)

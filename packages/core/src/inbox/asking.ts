@@ -1,3 +1,4 @@
+import { isRecord } from '../checks.ts';
 import { invalid } from '../errors.ts';
 import type { DeadLetterScope, RedriveOptions } from './dead-letter-types.ts';
 import type { PageOptions } from './inbox-contents.ts';
@@ -47,8 +48,7 @@ export function checkedState(state: PendingState | undefined): PendingState | un
 export function checkedRedrive(options: RedriveOptions): RedriveOptions {
   const key = checkedKey(options);
   const { signal, onProgress } = options;
-  const isSignal =
-    typeof (signal as unknown) === 'object' && signal !== null && typeof signal?.aborted === 'boolean';
+  const isSignal = isRecord(signal) && typeof signal.aborted === 'boolean';
   if (signal !== undefined && !isSignal)
     throw invalid('ERR_WBP_DEAD_LETTERS', 'signal', 'an AbortSignal', signal);
   if (onProgress !== undefined && typeof (onProgress as unknown) !== 'function')

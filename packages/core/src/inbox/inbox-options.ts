@@ -59,8 +59,8 @@ export interface InboxTunable extends Omit<Tunable, 'overflow' | 'maxConcurrency
    */
   retentionMs?: number | undefined;
   /**
-   * How many completed ids are remembered at least, if they are no older than `retentionMs`. A store may remember a
-   * quarter more. Integer ≥ 1, default 1,000,000. In a file an id takes some 50 bytes.
+   * How many completed ids are remembered, if they are no older than `retentionMs`. A store may remember an eighth
+   * more. Integer ≥ 1, default 1,000,000. In a file an id takes some 50 bytes.
    */
   maxRemembered?: number | undefined;
   /**

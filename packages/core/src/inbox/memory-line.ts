@@ -50,7 +50,7 @@ export class Line {
   /** Whether it is among those that take turns; else it is looked at when its first one is due. */
   hasTurn = false;
   /** When its first one is due. The heaps of lines go by this, so it changes only while the line is in none. */
-  dueMs: number = Infinity;
+  dueMs: number = Number.POSITIVE_INFINITY;
 
   constructor(key: string) {
     this.key = key;

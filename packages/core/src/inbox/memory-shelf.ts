@@ -60,7 +60,11 @@ export class MemoryShelf {
   }
 
   /** Takes the oldest off, those only that were shelved before. */
-  take(which: Selection, { limit, maxBytes }: Portion, beforeMs: number = Infinity): Shelved[] {
+  take(
+    which: Selection,
+    { limit, maxBytes }: Portion,
+    beforeMs: number = Number.POSITIVE_INFINITY,
+  ): Shelved[] {
     const taken: Shelved[] = [];
     let bytes = 0;
     for (const one of this.#find(which, limit)) {

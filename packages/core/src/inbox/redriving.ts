@@ -4,6 +4,7 @@ import type { RedriveProgress } from './dead-letter-types.ts';
 import type { InboxReport } from './inbox-report.ts';
 import type { InboxSettings } from './inbox-settings.ts';
 import type { Level } from './level.ts';
+import { tell } from './onlooker.ts';
 import { PartSize } from './part-size.ts';
 import type { MovedDelivery } from './store-admin.ts';
 import type { Awaitable } from './stored-delivery.ts';
@@ -72,7 +73,7 @@ export class Redriving {
       wasWaiting = isWaiting;
       const progress = { redriven, remaining: Math.max(0, total - redriven), isWaiting };
       report.emit({ type: 'redriving', ...progress });
-      tell(onProgress, progress);
+      tell(() => onProgress?.(progress));
     };
     while (redriven < total && !this.#hasEnded && signal?.aborted !== true) {
       const moved = await this.#inTurn(() => this.#part(total - redriven, size, mark, move));
@@ -123,15 +124,5 @@ export class Redriving {
     const run = this.#last.then(work);
     this.#last = run.catch(() => undefined);
     return run;
-  }
-}
-
-/** An onlooker, as a listener is: its failure is its own. */
-function tell(onProgress: Redrive['onProgress'], progress: RedriveProgress): void {
-  try {
-    const result = onProgress?.(progress);
-    if (result instanceof Promise) result.catch(() => undefined);
-  } catch {
-    // See above.
   }
 }

@@ -1,5 +1,5 @@
 import type { InboxSettings } from './inbox-settings.ts';
-import type { StoreStats } from './inbox-store.ts';
+import type { Settlement, StoreStats } from './inbox-store.ts';
 
 /** What is stored beside the unfinished: on the shelf, or kept after its completion. */
 export type Aside = 'shelved' | 'kept';
@@ -31,6 +31,17 @@ export class Storeroom {
   enter(where: Aside, bytes: number): void {
     this[where].count += 1;
     this[where].bytes += bytes;
+  }
+
+  /** A claim is about to end in this way: its place is taken from now on. @returns what gives it back. */
+  expect(settlement: Settlement, bytes: number): () => void {
+    const isKept = settlement.as === 'completed' && settlement.keep;
+    const where = settlement.as === 'dead' ? 'shelved' : isKept ? 'kept' : undefined;
+    if (where === undefined) return () => undefined;
+    this.enter(where, bytes);
+    return () => {
+      this.leave(where, [{ bytes }]);
+    };
   }
 
   leave(where: Aside, gone: readonly { readonly bytes: number }[]): void {

@@ -12,6 +12,7 @@ import type { InboxReport } from './inbox-report.ts';
 import type { InboxFixtures, InboxSettings } from './inbox-settings.ts';
 import { storedBytes, type ClaimedDelivery, type Settlement } from './inbox-store.ts';
 import type { Level } from './level.ts';
+import { tell } from './onlooker.ts';
 import type { Pace } from './pace.ts';
 import { Run } from './run.ts';
 import { messageOf } from './store-health.ts';
@@ -172,7 +173,6 @@ export class Workers implements Claimants {
     const tookMs = now() - run.startedAtMs;
     const keep = room.canKeep(run.bytes);
     if (!(await this.#settle(run, { ...run.ref, as: 'completed', keep }))) return;
-    if (keep) room.enter('kept', run.bytes);
     pace.note(true, now());
     level.remove({ key, bytes: run.bytes });
     report.totals.completed += 1;
@@ -184,22 +184,21 @@ export class Workers implements Claimants {
   async #fail(run: Run, error: string): Promise<void> {
     const { report, level, room, pace, now, wallMs, settings, fixtures, onDead, relieved } = this.#parts;
     const { key, id, attempt } = run.claimed;
-    const { retry } = settings();
-    const { random } = fixtures;
-    const end = failedAttempt(run, error, { retry, random, nowMs: wallMs(), room });
+    const end = failedAttempt(run, error, {
+      retry: settings().retry,
+      random: fixtures.random,
+      nowMs: wallMs(),
+      room,
+    });
     const { isDead, retryInMs } = end;
-    if (isDead) room.enter('shelved', run.bytes);
-    if (!(await this.#settle(run, end.settlement))) {
-      if (isDead) room.leave('shelved', [run]);
-      return;
-    }
+    if (!(await this.#settle(run, end.settlement))) return;
     pace.note(isDead, now());
     report.totals.failed += 1;
     if (isDead) {
       level.remove({ key, bytes: run.bytes });
       report.totals.dead += 1;
       report.emit({ type: 'dead', key, id, attempt, error });
-      tell(onDead, run, error);
+      tell(() => onDead?.(inboxDelivery(run.claimed), error));
     } else if (end.isRepeated) {
       report.totals.shelfFull += 1;
       report.emit({ type: 'shelf-full', key, id, attempt, error, retryInMs });
@@ -220,7 +219,8 @@ export class Workers implements Claimants {
 
   /** Stores how a run ends, however long that takes. False when its claim was another's by then. */
   async #settle(run: Run, settlement: Settlement): Promise<boolean> {
-    const { health } = this.#parts;
+    const { health, room } = this.#parts;
+    const undo = room.expect(settlement, run.bytes);
     run.state = 'settling';
     this.#deadlines.clear(run);
     for (;;) {
@@ -228,12 +228,15 @@ export class Workers implements Claimants {
       try {
         const isHeld = await this.#settlements.add(settlement);
         health.worked();
-        if (!isHeld) this.#lose(run);
-        return isHeld;
+        if (isHeld) return true;
+        undo();
+        this.#lose(run);
+        return false;
       } catch (error) {
         health.failed('settle', error);
         // Closing, there is one try: the store gives back what is claimed when it closes, or when the lease ends.
         if (!this.isOpen) {
+          undo();
           this.#end(run, 'failure');
           return false;
         }
@@ -293,16 +296,5 @@ export class Workers implements Claimants {
     } catch (error) {
       health.failed('renew', error);
     }
-  }
-}
-
-/** An onlooker, as a listener is: its failure is its own. */
-function tell(onDead: InboxOptions['onDead'], { claimed }: Run, error: string): void {
-  if (onDead === undefined) return;
-  try {
-    const result = onDead(inboxDelivery(claimed), error);
-    if (result instanceof Promise) result.catch(() => undefined);
-  } catch {
-    // See above.
   }
 }

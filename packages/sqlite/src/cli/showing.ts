@@ -57,9 +57,13 @@ export function show(inside: Inside, { id, key }: Request): Answer {
 /** Where the deliveries of an id stand, of every key. */
 export function find(inside: Inside, { id, key }: Request): Answer {
   const wanted = id ?? '';
-  const places = placesOf(inside, wanted, key).map((found) => ({
+  const places: { readonly key: string; readonly place: Place | 'remembered' }[] = placesOf(
+    inside,
+    wanted,
+    key,
+  ).map((found) => ({
     key: found.key,
-    place: found.place as string,
+    place: found.place,
   }));
   // What is only remembered is found by both together.
   if (key !== undefined && places.length === 0 && inside.remembered.has({ key, id: wanted })) {
