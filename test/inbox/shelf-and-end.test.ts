@@ -27,26 +27,6 @@ describe('the shelf', () => {
     expect(await bench.inbox.deadLetters.redrive('a')).toBe(0);
   });
 
-  it('gives all back, however many, and once each', async () => {
-    const store = memoryStore();
-    const bench = new InboxBench({
-      ...ONCE,
-      store,
-      overflow: 'dead-letter',
-      capacity: 2000,
-      highWaterMark: 0.001,
-      lowWaterMark: 0.0005,
-      concurrency: 1,
-    });
-    await Promise.all(Array.from({ length: 1300 }, (_, at) => bench.send(String(at))));
-    await turns();
-    const { overflow } = bench.inbox.snapshot().totals;
-    expect(overflow).toBeGreaterThan(1200);
-    expect(await bench.inbox.deadLetters.redrive('all')).toBe(overflow);
-    expect((await store.stats()).shelved).toBe(0);
-    expect(bench.inbox.snapshot().depth).toBe(1300);
-  });
-
   it('throws away, and the id may come again', async () => {
     const bench = new InboxBench(ONCE);
     await bury(bench, 'a', 'b', 'c');

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe } from 'vitest';
 import type { BedOf, StoreBed } from './store-bed.ts';
 import { claims } from './store-cases/claims.ts';
+import { contents } from './store-cases/contents.ts';
 import { model } from './store-cases/model.ts';
 import { order } from './store-cases/order.ts';
 import { passing } from './store-cases/passing.ts';
@@ -26,6 +27,7 @@ export function storeSuite(name: string, makeBed: () => StoreBed | Promise<Store
     settlements(current);
     shelf(current);
     retention(current);
+    contents(current);
     model(makeBed);
   });
 }

@@ -50,7 +50,9 @@ it('waits for the disk with every commit, also with those that could be forgotte
   expect(await waitedFor(() => store.renew([a, b], { leaseMs: LEASE, nowMs: START }))).toEqual([FULL]);
   expect(await waitedFor(() => settle(store, ends.completed(a)))).toEqual([FULL]);
   expect(await waitedFor(() => settle(store, ends.dead(b)))).toEqual([FULL]);
-  expect(await waitedFor(() => store.redrive(null, { limit: 9, nowMs: START }))).toEqual([FULL]);
+  expect(await waitedFor(() => store.redrive(null, { limit: 9, maxBytes: 9999, nowMs: START }))).toEqual([
+    FULL,
+  ]);
   expect(await waitedFor(() => claimOne(store))).toEqual([FULL]);
   expect(await waitedFor(() => put(store, [delivery('c')]))).toEqual([FULL]);
 });

@@ -179,9 +179,9 @@ describe('a row that cannot be read', () => {
     expect(dead).toMatchObject({ key: 'shop', reason: 'dead', attempts: 0 });
     expect(dead?.error).toContain('cannot be read');
     // Put back as it is, it comes to the same; and it can be thrown away.
-    expect(await store.redrive(null, { limit: 9, nowMs: START })).toHaveLength(1);
+    expect(await store.redrive(null, { limit: 9, maxBytes: 9999, nowMs: START })).toHaveLength(1);
     expect(await claim(store, 9)).toEqual([]);
-    expect(await store.purge(null, { limit: 9 })).toBe(1);
+    expect(await store.purge(null, { limit: 9, maxBytes: 9999 })).toHaveLength(1);
     expect(await store.stats()).toMatchObject({ depth: 2, shelved: 0, shelvedBytes: 0 });
   });
 });
@@ -209,7 +209,7 @@ describe('a file of another version', () => {
     expect(await store.stats()).toMatchObject({ depth: 1, shelved: 1 });
     expect(idsOf(await store.listShelved({ key: 'shop', limit: 9, offset: 0 }))).toEqual(['kept']);
     await put(store, [delivery('kept too')], { isOverflow: true });
-    expect(await store.purge(null, { key: 'shop', limit: 9 })).toBe(2);
+    expect(await store.purge(null, { key: 'shop', limit: 9, maxBytes: 9999 })).toHaveLength(2);
   });
 
   it('is made when a start was cut short before anything was written', async () => {

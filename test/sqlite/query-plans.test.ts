@@ -16,11 +16,11 @@ import { anotherProgram } from './broken-files.ts';
 import { Scratch } from './scratch.ts';
 
 /**
- * A table with a row, or with one for each process, or for each key that is paused or to be passed over; the index of what is in flight; an index in whose order the first
- * ones are wanted.
+ * A table with a row, with some ten, or with one for each process, or for each key that is paused or to be passed over; the
+ * index of what is in flight; an index in whose order the first ones are wanted.
  */
 const MAY_BE_SCANNED =
-  /^SCAN (?:totals|owners|paused|walk|passed|json_each VIRTUAL TABLE INDEX 1:|CONSTANT ROW|\(subquery-\d+\)|queue USING (?:COVERING )?INDEX queue_(?:held|ready)|(?:s|completed) USING (?:COVERING )?INDEX (?:shelf|completed)_order)$/;
+  /^SCAN (?:totals|owners|paused|buckets|b|k|walk|passed|json_each VIRTUAL TABLE INDEX 1:|CONSTANT ROW|\(subquery-\d+\)|queue USING (?:COVERING )?INDEX queue_(?:held|ready)|(?:s|completed) USING (?:COVERING )?INDEX (?:shelf|completed)_order)$/;
 
 type Step = readonly [id: number, parent: number, notUsed: number, detail: string];
 

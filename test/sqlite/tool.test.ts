@@ -165,7 +165,7 @@ describe('--key', () => {
     expect((await tool('dead', file, '--key', 'none')).out).toBe('The shelf is empty for the key "none".\n');
     expect(await json('show', 'first', file, '--key', 'other')).toMatchObject({ reason: 'overflow' });
     expect((await tool('show', 'first', file, '--key', 'none')).err).toBe(
-      'There is no delivery "first" of the key "none" on the shelf.\n',
+      'There is no delivery "first" of the key "none" in the file.\n',
     );
     expect(await json('purge', 'first', file, '--key', 'other')).toEqual({ purged: 1 });
     expect(await json('redrive', 'all', file, '--key', 'shop')).toEqual({ redriven: 2 });
@@ -266,13 +266,14 @@ describe('a mistake', () => {
   });
 
   it('is a delivery that is not there, and the file of something else', async () => {
-    for (const command of ['show', 'redrive', 'purge']) {
+    for (const command of ['redrive', 'purge']) {
       expect(await tool(command, 'waiting', file)).toEqual({
         code: 1,
         out: '',
         err: 'There is no delivery "waiting" on the shelf.\n',
       });
     }
+    expect((await tool('show', 'unknown', file)).err).toBe('There is no delivery "unknown" in the file.\n');
     const another = scratch.file('another.db');
     execute(another, 'CREATE TABLE users (name TEXT)');
     const { code, err } = await tool('status', another);

@@ -10,7 +10,12 @@ const KEYS = 100;
 export async function fill(path: string, count: number): Promise<void> {
   const store = sqliteStore({ path });
   const body = Buffer.from(BODY);
-  const limits = { capacity: Number.MAX_SAFE_INTEGER, maxBytes: Number.MAX_SAFE_INTEGER };
+  const limits = {
+    capacity: Number.MAX_SAFE_INTEGER,
+    maxBytes: Number.MAX_SAFE_INTEGER,
+    maxShelved: 1,
+    maxShelvedBytes: 1,
+  };
   await store.open(Date.now());
   for (let from = 0; from < count; from += BATCH) {
     const batch = Array.from({ length: Math.min(BATCH, count - from) }, (_, i): Put => {

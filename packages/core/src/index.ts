@@ -41,25 +41,38 @@ export type {
 } from './sender-profile.ts';
 export { builtInSenders } from './senders.ts';
 export type { Warn } from './warnings.ts';
+export type { Awaitable, DeliveryRef, StoredDelivery } from './inbox/stored-delivery.ts';
 export {
   storedBytes,
-  type Awaitable,
   type ClaimedDelivery,
   type ClaimOptions,
   type ClaimRef,
-  type DeliveryRef,
   type InboxStore,
-  type ListedDelivery,
   type OpenedStore,
   type Put,
   type PutResult,
   type Settlement,
-  type ShelfScope,
-  type ShelvedDelivery,
-  type StoredDelivery,
   type StoreLimits,
   type StoreStats,
 } from './inbox/inbox-store.ts';
+export { bodySum } from './inbox/body-sum.ts';
+export { PartSize } from './inbox/part-size.ts';
+export type {
+  ListedCompleted,
+  ListedDelivery,
+  ListedPending,
+  MovedDelivery,
+  PageQuery,
+  PendingState,
+  Portion,
+  ShelfScope,
+  ShelvedDelivery,
+  StoreAdmin,
+  StoredCompleted,
+  StoredPage,
+  StoredPending,
+  WithoutBody,
+} from './inbox/store-admin.ts';
 export { memoryStore } from './inbox/memory-store.ts';
 export { BODY_TIMED_OUT, isDelivery, METHOD_NOT_ALLOWED } from './inbox/inbox-answers.ts';
 export { createInbox } from './inbox/create-inbox.ts';
@@ -87,14 +100,29 @@ export type {
 export type {
   BodyEnd,
   BodySink,
-  DeadLetter,
-  DeadLetters,
-  DeadLetterScope,
   Inbox,
   InboxAnswer,
   InboxCloseReport,
   InboxRequest,
   InboxSnapshot,
   InboxTotals,
-  ListedDeadLetter,
 } from './inbox/inbox.ts';
+export type {
+  DeadLetter,
+  DeadLetters,
+  DeadLetterScope,
+  ListedDeadLetter,
+  RedriveOptions,
+  RedriveProgress,
+} from './inbox/dead-letter-types.ts';
+export type {
+  Completed,
+  CompletedDelivery,
+  Listed,
+  ListedCompletedDelivery,
+  ListedPendingDelivery,
+  Page,
+  PageOptions,
+  Pending,
+  PendingDelivery,
+} from './inbox/inbox-contents.ts';

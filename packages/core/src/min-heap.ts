@@ -34,6 +34,15 @@ export class MinHeap<T extends Heaped> {
     return top;
   }
 
+  /** Takes out one that is in it. */
+  remove(item: T): void {
+    const { heapIndex } = item;
+    const last = this.#items.pop();
+    if (last === undefined || last === item) return;
+    this.#rise(last, heapIndex);
+    this.#sink(last, last.heapIndex);
+  }
+
   /** To be called when an item has come to belong further back. */
   moveBack(item: T): void {
     this.#sink(item, item.heapIndex);

@@ -1,7 +1,8 @@
-import { storedBytes, type Put, type PutResult, type StoreLimits } from '@webhook-backpressure/core';
+import { bodySum, storedBytes, type Put, type PutResult, type StoreLimits } from '@webhook-backpressure/core';
 import type { Connection, Statement } from './connection.ts';
 import { encodeFacts } from './contents.ts';
 import type { DiskRoom } from './disk-room.ts';
+import { idHash } from './id-hash.ts';
 import { Order } from './order.ts';
 import { encodeText } from './text.ts';
 import type { Changes, Totals } from './totals.ts';
@@ -26,19 +27,22 @@ export class Arrivals {
     this.#order = new Order(connection);
     this.#room = room;
     this.#isKnown = connection.prepare(
-      `SELECT 1 FROM contents WHERE key = ?1 AND id = ?2
-      UNION ALL SELECT 1 FROM completed WHERE key = ?1 AND id = ?2 LIMIT 1`,
+      `SELECT coalesce(q.sum, s.sum, k.sum) FROM contents c LEFT JOIN queue q ON q.seq = c.seq
+        LEFT JOIN shelf s ON s.seq = c.seq LEFT JOIN kept k ON k.seq = c.seq WHERE c.key = ?1 AND c.id = ?2
+      UNION ALL SELECT r.sum FROM buckets b CROSS JOIN remembered r ON r.bucket = b.bucket AND r.hash = ?3
+      UNION ALL SELECT NULL FROM completed WHERE key = ?1 AND id = ?2 LIMIT 1`,
     );
     this.#store = connection.prepare(
       `INSERT INTO contents (key, id, is_id_generated, sender, headers, received_ms, bytes, body)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq`,
     );
     this.#queue = connection.prepare(
-      `INSERT INTO queue (seq, key, state, due_ms, attempts, strandings, received_ms)
-      VALUES (?, ?, ?, ?, 0, 0, ?)`,
+      `INSERT INTO queue (seq, key, state, due_ms, attempts, strandings, received_ms, sum)
+      VALUES (?, ?, ?, ?, 0, 0, ?, ?)`,
     );
     this.#shelve = connection.prepare(
-      `INSERT INTO shelf (seq, key, id, reason, error, attempts, shelved_ms) VALUES (?, ?, ?, 'overflow', '', 0, ?)`,
+      `INSERT INTO shelf (seq, key, id, reason, error, attempts, shelved_ms, sum)
+      VALUES (?, ?, ?, 'overflow', '', 0, ?, ?)`,
     );
   }
 
@@ -56,7 +60,11 @@ export class Arrivals {
         const { delivery, isOverflow } = put;
         const key = encodeText(delivery.key);
         const id = encodeText(delivery.id);
-        if (this.#isKnown.get([key, id]) !== undefined) return 'duplicate';
+        // An id that was made up here never comes again.
+        const sum = delivery.isIdGenerated ? null : bodySum(delivery);
+        const hash = delivery.isIdGenerated ? null : idHash(delivery);
+        const known = this.#isKnown.get([key, id, hash]) as [number | null] | undefined;
+        if (known !== undefined) return known[0] === null || known[0] === sum ? 'duplicate' : 'conflict';
         const bytes = storedBytes(delivery);
         if (!hasRoom(isOverflow, bytes, before, changes, limits)) return 'full';
         const { isIdGenerated, sender, receivedAtMs, rawBody } = delivery;
@@ -71,12 +79,12 @@ export class Arrivals {
           rawBody,
         ]) as [number];
         if (isOverflow) {
-          this.#shelve.run([seq, key, id, nowMs]);
+          this.#shelve.run([seq, key, id, nowMs, sum]);
           changes.shelved += 1;
           changes.shelvedBytes += bytes;
         } else {
           const state = isOrdered ? this.#order.stateOf(seq, key) : 0;
-          this.#queue.run([seq, key, state, nowMs, receivedAtMs]);
+          this.#queue.run([seq, key, state, nowMs, receivedAtMs, sum]);
           changes.depth += 1;
           changes.bytes += bytes;
         }
@@ -93,9 +101,14 @@ function hasRoom(
   bytes: number,
   before: Changes,
   changes: Changes,
-  { capacity, maxBytes }: StoreLimits,
+  { capacity, maxBytes, maxShelved, maxShelvedBytes }: StoreLimits,
 ): boolean {
-  const count = isOverflow ? before.shelved + changes.shelved : before.depth + changes.depth;
-  const sum = isOverflow ? before.shelvedBytes + changes.shelvedBytes : before.bytes + changes.bytes;
-  return count + 1 <= capacity && sum + bytes <= maxBytes;
+  if (isOverflow) {
+    const { shelved, shelvedBytes } = before;
+    return (
+      shelved + changes.shelved + 1 <= maxShelved &&
+      shelvedBytes + changes.shelvedBytes + bytes <= maxShelvedBytes
+    );
+  }
+  return before.depth + changes.depth + 1 <= capacity && before.bytes + changes.bytes + bytes <= maxBytes;
 }

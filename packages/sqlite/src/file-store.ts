@@ -50,9 +50,24 @@ export function fileStore(settings: Settings): FileStore {
     nextDueMs: (except) => file().claims.nextDueMs(file().self, except),
     listShelved: ({ limit, offset, ...scope }) => file().shelf.list(scope, limit, offset),
     getShelved: (id, scope) => file().shelf.get(id, scope),
-    redrive: (id, { limit, nowMs, ...scope }) => file().shelf.redrive(id, scope, limit, nowMs),
-    purge: (id, { limit, ...scope }) => file().shelf.purge(id, scope, limit),
+    countShelved: (id, scope) => file().shelf.count(id, scope),
+    redrive: (id, { limit, maxBytes, nowMs, ...scope }) =>
+      file().shelf.redrive(id, scope, { limit, maxBytes }, nowMs),
+    purge: (id, { limit, maxBytes, beforeMs, ...scope }) =>
+      file().shelf.purge(id, scope, { limit, maxBytes }, beforeMs),
+    noteRoom: (room) => {
+      file().totals.noteRoom(room);
+    },
+    listPending: (query) => file().pending.list(query),
+    getPending: (ref, nowMs) => file().pending.get(ref, nowMs),
+    listCompleted: (query) => file().kept.list(query),
+    getCompleted: (id, scope) => file().kept.get(id, scope),
+    countCompleted: (id, scope) => file().kept.count(id, scope),
+    replay: (id, { limit, maxBytes, nowMs, ...scope }) =>
+      file().kept.replay(id, scope, { limit, maxBytes }, nowMs),
+    dropCompleted: (which) => file().kept.drop(which),
     forget: (which) => file().remembered.forget(which),
+    forgetId: (ref) => file().forgetId(ref),
     pause: (key) => file().pauses.pause(key),
     resume: (key) => file().pauses.resume(key),
     hasten: (which) => file().settlements.hasten(which),

@@ -1,4 +1,4 @@
-import type { OpenedStore, StoreStats } from '@webhook-backpressure/core';
+import type { DeliveryRef, OpenedStore, StoreStats } from '@webhook-backpressure/core';
 import { Arrivals } from './arrivals.ts';
 import { Claims } from './claims.ts';
 import type { Connection } from './connection.ts';
@@ -7,7 +7,9 @@ import { removeLock, type OwnerLock } from './owner-lock.ts';
 import type { Settings } from './options.ts';
 import { Order } from './order.ts';
 import { Owners } from './owners.ts';
+import { Kept } from './kept.ts';
 import { Pauses } from './pauses.ts';
+import { Pending } from './pending.ts';
 import { Remembered } from './remembered.ts';
 import { Settlements } from './settlements.ts';
 import { Shelf } from './shelf.ts';
@@ -33,6 +35,8 @@ export class OpenFile {
   readonly remembered: Remembered;
   readonly pauses: Pauses;
   readonly vacuum: Vacuum;
+  readonly kept: Kept;
+  readonly pending: Pending;
   readonly #connection: Connection;
   readonly #owners: Owners;
   readonly #lock: OwnerLock;
@@ -47,9 +51,15 @@ export class OpenFile {
     this.#whereabouts = new Whereabouts(connection.location);
     this.arrivals = new Arrivals(connection, this.totals, this.#whereabouts, room);
     this.claims = new Claims(connection, this.totals, this.#owners);
-    this.settlements = new Settlements(connection, this.totals, room);
     this.shelf = new Shelf(connection, this.totals);
     this.remembered = new Remembered(connection, this.totals);
+    this.kept = new Kept(connection, this.totals, this.remembered);
+    this.pending = new Pending(connection);
+    this.settlements = new Settlements(connection, this.totals, {
+      room,
+      remembered: this.remembered,
+      kept: this.kept,
+    });
     this.pauses = new Pauses(connection);
     this.vacuum = new Vacuum(connection);
     const { id, lock } = this.#enter(nowMs, how);
@@ -63,6 +73,14 @@ export class OpenFile {
 
   stats(): StoreStats {
     return { ...this.totals.stats(), ...this.pauses.stats() };
+  }
+
+  /** Forgets a completed id, and lets go of the delivery where it is kept. */
+  forgetId({ key, id }: DeliveryRef): boolean {
+    return this.totals.transaction((changes) => {
+      const wasKept = this.kept.remove(key, id, changes);
+      return this.remembered.remove({ key, id }, changes) || wasKept;
+    });
   }
 
   close(nowMs: number): void {

@@ -111,6 +111,47 @@ const MIGRATIONS: readonly string[] = [
   // From here on `headers` of `contents` may hold more than the headers, which an older release would take for damage.
   // Columns of their own would stand behind the body, and a list of the shelf would read every body to get at them.
   '-- No table changes.',
+  // Completed ids as hashes in buckets; those in `completed` stay there until they are forgotten. Completed deliveries
+  // that are kept. The sum of a body stands beside what changes, since behind a body it would be slow to reach.
+  `
+  ALTER TABLE queue ADD COLUMN sum INTEGER;
+  ALTER TABLE shelf ADD COLUMN sum INTEGER;
+
+  CREATE TABLE buckets (
+    bucket INTEGER PRIMARY KEY,
+    first_ms REAL,
+    last_ms REAL,
+    count INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO buckets (bucket, count) VALUES (1, 0);
+
+  CREATE TABLE remembered (
+    bucket INTEGER NOT NULL,
+    hash BLOB NOT NULL,
+    sum INTEGER,
+    PRIMARY KEY (bucket, hash)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE kept (
+    at INTEGER PRIMARY KEY,
+    seq INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    id TEXT NOT NULL,
+    bytes INTEGER NOT NULL,
+    attempts INTEGER NOT NULL,
+    completed_ms REAL NOT NULL,
+    sum INTEGER
+  ) STRICT;
+  CREATE UNIQUE INDEX kept_seq ON kept (seq);
+  CREATE INDEX kept_id ON kept (id);
+  CREATE INDEX kept_key ON kept (key);
+
+  ALTER TABLE totals ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE totals ADD COLUMN kept_bytes INTEGER NOT NULL DEFAULT 0;
+  -- Up to how much may be put back from the shelf by somebody who has no inbox.
+  ALTER TABLE totals ADD COLUMN room_depth INTEGER;
+  ALTER TABLE totals ADD COLUMN room_bytes INTEGER;
+  `,
 ];
 
 /** Whose the file is, its version, and how much there is in it. */

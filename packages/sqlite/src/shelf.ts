@@ -1,15 +1,18 @@
 import type {
-  DeliveryRef,
   ListedDelivery,
+  MovedDelivery,
+  Portion,
   ShelfScope,
   ShelvedDelivery,
   StoredDelivery,
 } from '@webhook-backpressure/core';
-import type { Connection, Statement, Value } from './connection.ts';
+import type { Connection, Statement } from './connection.ts';
 import { CONTENTS, deliveryOf, FACTS, factsOf, type ContentsRow, type FactsRow } from './contents.ts';
 import { Order } from './order.ts';
-import { decodeText, encodeText } from './text.ts';
-import type { Totals } from './totals.ts';
+import { within } from './portions.ts';
+import { ask, countsOf, questionsOf, type Questions } from './questions.ts';
+import { decodeText } from './text.ts';
+import type { Changes, Totals } from './totals.ts';
 
 type ShelvingRow = readonly [
   attempts: number,
@@ -17,20 +20,12 @@ type ShelvingRow = readonly [
   error: string,
   shelvedAtMs: number,
 ];
-type TakenRow = readonly [seq: number, key: string, id: string, bytes: number, receivedAtMs: number];
+type TakenRow = readonly [seq: number, key: string, id: string, bytes: number, shelvedAtMs: number];
 
 const SHELVING = 's.attempts, s.reason, s.error, s.shelved_ms';
 const SHELVED = 'FROM shelf s JOIN contents c ON c.seq = s.seq';
-const TAKEN = 'SELECT c.seq, c.key, c.id, c.bytes, c.received_ms';
+const TAKEN = 'SELECT c.seq, c.key, c.id, c.bytes, s.shelved_ms';
 const ORDER = 'ORDER BY s.shelved_ms, s.seq LIMIT ?';
-
-/** The same question of all, of a key, of an id, and of both: each has its own index. */
-interface Questions {
-  readonly ofAll: Statement;
-  readonly ofKey: Statement;
-  readonly ofId: Statement;
-  readonly ofBoth: Statement;
-}
 
 /** What will not be tried again by itself. */
 export class Shelf {
@@ -39,36 +34,25 @@ export class Shelf {
   readonly #list: Questions;
   readonly #get: Questions;
   readonly #oldest: Questions;
-  readonly #count: Statement;
+  readonly #count: Questions;
   readonly #unshelve: Statement;
-  readonly #moveToEnd: Statement;
   readonly #queue: Statement;
   readonly #remove: Statement;
 
   constructor(connection: Connection, totals: Totals) {
     this.#totals = totals;
     this.#order = new Order(connection);
-    const questions = (select: string, order: string): Questions => {
-      const ask = (condition: string): Statement =>
-        connection.prepare(`${select} ${SHELVED} ${condition} ${order}`);
-      return {
-        ofAll: ask(''),
-        ofKey: ask('WHERE s.key = ?'),
-        ofId: ask('WHERE s.id = ?'),
-        ofBoth: ask('WHERE c.key = ? AND c.id = ?'),
-      };
-    };
+    const questions = (select: string, order: string): Questions =>
+      questionsOf(connection, (condition) => `${select} ${SHELVED} ${condition} ${order}`, 's');
     this.#list = questions(`SELECT ${SHELVING}, length(c.body), ${FACTS}`, `${ORDER} OFFSET ?`);
     this.#get = questions(`SELECT ${SHELVING}, ${CONTENTS}`, ORDER);
     this.#oldest = questions(TAKEN, ORDER);
-    this.#count = connection.prepare('SELECT count(*) FROM shelf WHERE key = ?');
+    this.#count = countsOf(connection, 'shelf');
     this.#unshelve = connection.prepare('DELETE FROM shelf WHERE seq = ?');
-    this.#moveToEnd = connection.prepare(
-      'UPDATE contents SET seq = (SELECT max(seq) + 1 FROM contents) WHERE seq = ? RETURNING seq',
-    );
+    // The row of the body is left as it is: to write it anew for another place in the order would take as long as to store it.
     this.#queue = connection.prepare(
-      `INSERT INTO queue (seq, key, state, due_ms, attempts, strandings, received_ms)
-      VALUES (?, ?, ?, ?, 0, 0, ?)`,
+      `INSERT INTO queue (seq, key, state, due_ms, attempts, strandings, received_ms, sum)
+      SELECT c.seq, c.key, ?, ?, 0, 0, c.received_ms, s.sum ${SHELVED} WHERE s.seq = ?`,
     );
     this.#remove = connection.prepare('DELETE FROM contents WHERE seq = ?');
   }
@@ -89,56 +73,51 @@ export class Shelf {
     return { ...deliveryOf(contents), ...shelvingOf([attempts, reason, error, shelvedAtMs]) };
   }
 
-  /** How many of a key: what is asked by hand, since it counts them. */
-  count(key: string): number {
-    const [count] = this.#count.get([encodeText(key)]) as [number];
+  count(id: string | null, scope: ShelfScope): number {
+    const [[count]] = ask(this.#count, id, scope, []) as [[number]];
     return count;
   }
 
-  redrive(id: string | null, scope: ShelfScope, limit: number, nowMs: number): readonly DeliveryRef[] {
+  redrive(id: string | null, scope: ShelfScope, portion: Portion, nowMs: number): readonly MovedDelivery[] {
     return this.#totals.transaction((changes) => {
       const isOrdered = this.#order.isOrdered();
-      return this.#take(id, scope, limit).map(([seq, key, storedId, bytes, receivedAtMs]) => {
-        // It is put anew, behind what is due at the same time, or back to where it stood in the order of its key.
-        const newSeq = isOrdered ? seq : (this.#moveToEnd.get([seq]) as [number])[0];
-        this.#queue.run([newSeq, key, isOrdered ? this.#order.stateOf(seq, key) : 0, nowMs, receivedAtMs]);
+      return this.#oldestOf(id, scope, portion).map((row) => {
+        const [seq, key, , bytes] = row;
+        this.#queue.run([isOrdered ? this.#order.stateOf(seq, key) : 0, nowMs, seq]);
         changes.depth += 1;
         changes.bytes += bytes;
-        changes.shelved -= 1;
-        changes.shelvedBytes -= bytes;
-        return { key: decodeText(key), id: decodeText(storedId) };
+        return this.#take(row, changes);
       });
     });
   }
 
-  purge(id: string | null, scope: ShelfScope, limit: number): number {
-    return this.#totals.transaction((changes) => {
-      const taken = this.#take(id, scope, limit);
-      for (const [seq, , , bytes] of taken) {
-        this.#remove.run([seq]);
-        changes.shelved -= 1;
-        changes.shelvedBytes -= bytes;
-      }
-      return taken.length;
-    });
+  purge(
+    id: string | null,
+    scope: ShelfScope,
+    portion: Portion,
+    beforeMs: number = Number.POSITIVE_INFINITY,
+  ): readonly MovedDelivery[] {
+    return this.#totals.transaction((changes) =>
+      this.#oldestOf(id, scope, portion)
+        .filter(([, , , , shelvedAtMs]) => shelvedAtMs < beforeMs)
+        .map((row) => {
+          this.#remove.run([row[0]]);
+          return this.#take(row, changes);
+        }),
+    );
   }
 
-  #take(id: string | null, scope: ShelfScope, limit: number): readonly TakenRow[] {
+  #oldestOf(id: string | null, scope: ShelfScope, { limit, maxBytes }: Portion): readonly TakenRow[] {
     const rows = ask(this.#oldest, id, scope, [limit]) as TakenRow[];
-    for (const [seq] of rows) this.#unshelve.run([seq]);
-    return rows;
+    return within(rows, ([, , , bytes]) => bytes, maxBytes);
   }
-}
 
-function ask(
-  { ofAll, ofKey, ofId, ofBoth }: Questions,
-  id: string | null,
-  { key }: ShelfScope,
-  page: readonly Value[],
-): readonly unknown[] {
-  if (key === undefined) return id === null ? ofAll.all(page) : ofId.all([encodeText(id), ...page]);
-  const name = encodeText(key);
-  return id === null ? ofKey.all([name, ...page]) : ofBoth.all([name, encodeText(id), ...page]);
+  #take([seq, key, id, bytes]: TakenRow, changes: Changes): MovedDelivery {
+    this.#unshelve.run([seq]);
+    changes.shelved -= 1;
+    changes.shelvedBytes -= bytes;
+    return { key: decodeText(key), id: decodeText(id), bytes };
+  }
 }
 
 function shelvingOf([attempts, reason, error, shelvedAtMs]: ShelvingRow): Omit<

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import type { ClaimedDelivery, InboxStore, Settlement } from '@webhook-backpressure/core';
+import type { ClaimedDelivery, DeliveryRef, InboxStore, Settlement } from '@webhook-backpressure/core';
 import { expect, it } from 'vitest';
 import type { StoreBed } from '../store-bed.ts';
 import { NaiveStore } from './naive-store.ts';
-import { delivery, ends, LEASE, ROOMY, START } from './store-words.ts';
+import { ANY, delivery, ends, LEASE, ROOMY, START } from './store-words.ts';
 
 /** One step of a run, in numbers that mean what is there by then. */
 interface Step {
@@ -14,8 +14,11 @@ interface Step {
     | 'settle'
     | 'renew'
     | 'redrive'
+    | 'replay'
     | 'purge'
+    | 'drop'
     | 'forget'
+    | 'forgetId'
     | 'hasten'
     | 'pause'
     | 'resume'
@@ -36,8 +39,11 @@ const steps = fc.array(
       'settle',
       'renew',
       'redrive',
+      'replay',
       'purge',
+      'drop',
       'forget',
+      'forgetId',
       'hasten',
       'pause',
       'resume',
@@ -49,9 +55,10 @@ const steps = fc.array(
   }),
   { minLength: 1, maxLength: 60 },
 );
-const LIMITS = { ...ROOMY, capacity: 6 };
+const LIMITS = { ...ROOMY, capacity: 6, maxShelved: 6 };
 const WAYS = [
   ends.completed,
+  ends.kept,
   (claimed: ClaimedDelivery, nowMs: number): Settlement => ends.failed(claimed, nowMs + 500),
   (claimed: ClaimedDelivery): Settlement => ends.dead(claimed),
   (claimed: ClaimedDelivery): Settlement => ends.released(claimed),
@@ -61,6 +68,9 @@ const WAYS = [
 const keyOf = (number: number): string => `key ${String(number % 2)}`;
 const exceptOf = (number: number): ReadonlySet<string> =>
   new Set(number % 5 === 0 ? [keyOf(Math.floor(number / 5))] : []);
+function namesOf(ones: readonly DeliveryRef[]): string[] {
+  return ones.map(({ key, id }) => `${key}/${id}`).sort();
+}
 
 /** The same steps on two owners of a store and on the model: every answer is the same. */
 async function run(stores: readonly InboxStore[], list: readonly Step[], isOrdered: boolean): Promise<void> {
@@ -103,19 +113,33 @@ async function run(stores: readonly InboxStore[], list: readonly Step[], isOrder
         expect(await store.renew([one], { leaseMs: LEASE, nowMs })).toEqual([expected]);
         break;
       }
-      case 'redrive': {
-        const back = await store.redrive(number % 2 === 0 ? null : String(number % 11), { limit: 9, nowMs });
-        expect(back.map(({ key, id }) => `${key}/${id}`).sort()).toEqual(
-          naive.redrive(number % 2 === 0 ? null : String(number % 11), nowMs),
-        );
+      case 'redrive':
+      case 'replay': {
+        const id = number % 2 === 0 ? null : String(number % 11);
+        const portion = { ...ANY, limit: 1 + (number % 4) };
+        const back = await store[what](id, { ...portion, nowMs });
+        expect(namesOf(back)).toEqual(naive.putBack(what, id, portion.limit, nowMs));
         break;
       }
-      case 'purge':
-        expect(await store.purge(String(number % 11), { limit: 9 })).toBe(naive.purge(String(number % 11)));
+      case 'purge': {
+        const id = String(number % 11);
+        expect(namesOf(await store.purge(id, ANY))).toEqual(naive.purge(id));
         break;
+      }
+      case 'drop': {
+        const beforeMs = nowMs - (number % 3) * 1000;
+        const dropped = await store.dropCompleted({ ...ANY, beforeMs, keepBytes: 1 << 30 });
+        expect(namesOf(dropped)).toEqual(naive.drop(beforeMs));
+        break;
+      }
       case 'forget': {
         const beforeMs = nowMs - (number % 3) * 1000;
-        expect(await store.forget({ beforeMs, keep: 999, limit: 999 })).toBe(naive.forget(beforeMs));
+        naive.forget(beforeMs, await store.forget({ beforeMs, keep: 999, limit: 999, nowMs }));
+        break;
+      }
+      case 'forgetId': {
+        const ref = { key: `key ${String(number % 2)}`, id: String(number % 11) };
+        expect(await store.forgetId(ref)).toBe(naive.forgetId(ref));
         break;
       }
       case 'hasten': {
@@ -140,6 +164,11 @@ async function run(stores: readonly InboxStore[], list: readonly Step[], isOrder
     expect(new Map(await store.depthByKey())).toEqual(naive.depthByKey());
     const except = exceptOf(number);
     naive.checkDue(owner, except, nowMs, await store.nextDueMs(except));
+    const { deliveries, next } = await store.listPending({ after: 0, limit: 99, nowMs });
+    expect(next).toBeUndefined();
+    expect(
+      deliveries.map(({ key, id, state, attempts, dueMs }) => [key, id, state, attempts, dueMs]),
+    ).toEqual(naive.pending(nowMs));
   }
 }
 

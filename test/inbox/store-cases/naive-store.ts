@@ -14,10 +14,16 @@ interface Row {
   readonly id: string;
   readonly order: number;
   state: 'waiting' | 'claimed' | 'shelved' | 'completed';
+  isKept: boolean;
+  isRemembered: boolean;
+  /** Whether its last attempt has failed. */
+  isRetry: boolean;
   attempts: number;
   strandings: number;
-  /** Of what waits: when it is due. Of what is completed: since when. */
+  /** Of what waits: when it is due. Of what is completed or shelved: since when. */
   atMs: number;
+  /** Of what is completed or shelved: in which order. */
+  endOrder: number;
   owner: number;
   leaseEndsMs: number;
 }
@@ -31,6 +37,7 @@ export class NaiveStore {
   /** With an order: the one of each key that may be claimed, or is. */
   readonly #heads = new Map<string, Row>();
   readonly #isOrdered: boolean;
+  #ends = 0;
 
   constructor(isOrdered: boolean) {
     this.#isOrdered = isOrdered;
@@ -42,11 +49,13 @@ export class NaiveStore {
       const rivals = this.#rows.filter(({ state }) =>
         isOverflow ? state === 'shelved' : state === 'waiting' || state === 'claimed',
       );
-      if (rivals.length >= limits.capacity) return 'full';
+      if (rivals.length >= (isOverflow ? limits.maxShelved : limits.capacity)) return 'full';
       this.#puts += 1;
       const state = isOverflow ? 'shelved' : 'waiting';
       const row = { key, id, order: this.#puts, state, attempts: 0, strandings: 0 } as const;
-      this.#enter({ ...row, atMs: nowMs, owner: -1, leaseEndsMs: 0 });
+      const fresh = { isKept: false, isRemembered: false, isRetry: false, owner: -1, leaseEndsMs: 0 };
+      this.#ends += 1;
+      this.#enter({ ...row, ...fresh, atMs: nowMs, endOrder: this.#ends });
       return 'stored';
     });
   }
@@ -97,42 +106,73 @@ export class NaiveStore {
   settle(owner: number, settlement: Settlement, nowMs: number): boolean {
     const row = this.#held(owner, settlement);
     if (row === undefined) return false;
-    if (settlement.as === 'completed') Object.assign(row, { state: 'completed', atMs: nowMs });
-    if (settlement.as === 'dead') row.state = 'shelved';
-    if (settlement.as === 'failed') Object.assign(row, { state: 'waiting', atMs: settlement.retryAtMs });
+    this.#ends += 1;
+    const ended = { atMs: nowMs, endOrder: this.#ends };
+    if (settlement.as === 'completed')
+      Object.assign(row, { ...ended, state: 'completed', isKept: settlement.keep, isRemembered: true });
+    if (settlement.as === 'dead') Object.assign(row, { ...ended, state: 'shelved' });
+    if (settlement.as === 'failed')
+      Object.assign(row, { state: 'waiting', atMs: settlement.retryAtMs, isRetry: true });
     if (settlement.as === 'released') {
-      const { retryAtMs = Math.min(row.atMs, nowMs) } = settlement;
-      Object.assign(row, { state: 'waiting', attempts: row.attempts - 1, atMs: retryAtMs });
+      const { retryAtMs } = settlement;
+      Object.assign(row, {
+        state: 'waiting',
+        attempts: row.attempts - 1,
+        isRetry: retryAtMs !== undefined,
+        atMs: retryAtMs ?? Math.min(row.atMs, nowMs),
+      });
     }
     if (row.state !== 'waiting') this.#leave(row);
     return true;
   }
 
-  redrive(id: string | null, nowMs: number): string[] {
-    const back = this.#rows
-      .filter((row) => row.state === 'shelved' && (id === null || row.id === id))
-      .slice(0, 9);
+  putBack(what: 'redrive' | 'replay', id: string | null, limit: number, nowMs: number): string[] {
+    const isThere = (row: Row): boolean => (what === 'redrive' ? row.state === 'shelved' : row.isKept);
+    const back = this.#ended((row) => isThere(row) && (id === null || row.id === id)).slice(0, limit);
+    const fresh = { isKept: false, isRemembered: false, isRetry: false, attempts: 0, strandings: 0 };
     for (const row of back) {
-      this.#puts += 1;
       this.#rows = this.#rows.filter((one) => one !== row);
-      this.#enter({
-        ...row,
-        order: this.#isOrdered ? row.order : this.#puts,
-        state: 'waiting',
-        attempts: 0,
-        strandings: 0,
-        atMs: nowMs,
-      });
+      this.#enter({ ...row, ...fresh, state: 'waiting', atMs: nowMs });
     }
-    return back.map((row) => `${row.key}/${row.id}`).sort();
+    return namesOf(back);
   }
 
-  purge(id: string): number {
+  purge(id: string): string[] {
     return this.#remove((row) => row.state === 'shelved' && row.id === id);
   }
 
-  forget(beforeMs: number): number {
-    return this.#remove((row) => row.state === 'completed' && row.atMs < beforeMs);
+  drop(beforeMs: number): string[] {
+    const dropped = this.#rows.filter((row) => row.isKept && row.atMs < beforeMs);
+    for (const row of dropped) row.isKept = false;
+    this.#sweep();
+    return namesOf(dropped);
+  }
+
+  /** Checks that a store has forgotten none but the oldest, and none too early; which it keeps for longer is up to it. */
+  forget(beforeMs: number, count: number): void {
+    const forgotten = this.#ended((row) => row.isRemembered).slice(0, count);
+    expect(forgotten.length).toBe(count);
+    for (const row of forgotten) {
+      expect(row.atMs).toBeLessThan(beforeMs);
+      row.isRemembered = false;
+    }
+    this.#sweep();
+  }
+
+  forgetId(ref: { readonly key: string; readonly id: string }): boolean {
+    return (
+      this.#remove((row) => row.state === 'completed' && row.key === ref.key && row.id === ref.id).length > 0
+    );
+  }
+
+  pending(nowMs: number): unknown[] {
+    const stateOf = ({ state, isRetry, atMs }: Row): string => {
+      if (state === 'claimed') return 'active';
+      return isRetry && atMs > nowMs ? 'delayed' : 'ready';
+    };
+    return this.#rows
+      .filter(({ state }) => state === 'waiting' || state === 'claimed')
+      .map((row) => [row.key, row.id, stateOf(row), row.attempts, row.atMs]);
   }
 
   hasten(afterMs: number, nowMs: number): number {
@@ -159,7 +199,8 @@ export class NaiveStore {
       depth: count('waiting', 'claimed'),
       inFlight: count('claimed'),
       shelved: count('shelved'),
-      remembered: count('completed'),
+      remembered: this.#rows.filter((row) => row.isRemembered).length,
+      kept: this.#rows.filter((row) => row.isKept).length,
     };
   }
 
@@ -230,9 +271,23 @@ export class NaiveStore {
     return this.#rows.find((row) => row.key === key && row.id === id);
   }
 
-  #remove(isGone: (row: Row) => boolean): number {
-    const before = this.#rows.length;
-    this.#rows = this.#rows.filter((row) => !isGone(row));
-    return before - this.#rows.length;
+  /** In the order in which they were shelved or completed. */
+  #ended(isMeant: (row: Row) => boolean): Row[] {
+    return this.#rows.filter(isMeant).sort((a, b) => a.atMs - b.atMs || a.endOrder - b.endOrder);
   }
+
+  /** What nothing knows any more is gone. */
+  #sweep(): void {
+    this.#remove((row) => row.state === 'completed' && !row.isKept && !row.isRemembered);
+  }
+
+  #remove(isGone: (row: Row) => boolean): string[] {
+    const gone = this.#rows.filter(isGone);
+    this.#rows = this.#rows.filter((row) => !gone.includes(row));
+    return namesOf(gone);
+  }
+}
+
+function namesOf(rows: readonly Row[]): string[] {
+  return rows.map(({ key, id }) => `${key}/${id}`).sort();
 }

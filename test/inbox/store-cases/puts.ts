@@ -1,6 +1,8 @@
+import type { ClaimedDelivery } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import type { BedOf } from '../store-bed.ts';
 import {
+  ANY,
   claim,
   claimOne,
   delivery,
@@ -8,6 +10,7 @@ import {
   idsOf,
   opened,
   put,
+  ROOMY,
   settle,
   START,
   storedBytes,
@@ -24,6 +27,9 @@ const ODD = [
   "'; DROP TABLE deliveries; --",
   '%_\\',
   'a\u0000b',
+  '\uD800',
+  '\uDC00',
+  '","',
   'ключ',
   '🪝',
   'e\u0301',
@@ -119,6 +125,41 @@ export function puts(bed: BedOf): void {
       expect(await put(store, [delivery('b')])).toEqual(['duplicate']);
     });
 
+    it('says conflict for a duplicate with another body, wherever the first one is', async () => {
+      const store = await opened(bed());
+      const body = (text: string): { rawBody: Uint8Array } => ({ rawBody: new TextEncoder().encode(text) });
+      const both = async (id: string): Promise<readonly unknown[]> =>
+        await put(store, [delivery(id, body('first')), delivery(id, body('First'))]);
+      const places = [
+        'batch',
+        'claimed',
+        'retry',
+        'shelf',
+        'overflow',
+        'remembered',
+        'kept',
+        'redriven',
+        'replayed',
+      ];
+      await put(store, [delivery('overflow', body('first'))], { isOverflow: true });
+      for (const id of places.filter((place) => place !== 'overflow')) {
+        expect(await put(store, [delivery(id, body('first'))])).toEqual(['stored']);
+        if (id === 'batch') continue;
+        const claimed = (await claim(store, 9)).find((one) => one.id === id) as ClaimedDelivery;
+        if (id === 'retry') await settle(store, ends.failed(claimed, START + 1e6));
+        if (id === 'shelf' || id === 'redriven') await settle(store, ends.dead(claimed));
+        if (id === 'remembered') await settle(store, ends.completed(claimed));
+        if (id === 'kept' || id === 'replayed') await settle(store, ends.kept(claimed));
+      }
+      expect(await store.redrive('redriven', { ...ANY, nowMs: START })).toHaveLength(1);
+      expect(await store.replay('replayed', { ...ANY, nowMs: START })).toHaveLength(1);
+      for (const id of places) expect([id, ...(await both(id))]).toEqual([id, 'duplicate', 'conflict']);
+      expect(await put(store, [delivery('new', body('a')), delivery('new', body('b'))])).toEqual([
+        'stored',
+        'conflict',
+      ]);
+    });
+
     it('keeps ids apart by their key', async () => {
       const store = await opened(bed());
       const both = [delivery('a', { key: 'x' }), delivery('a', { key: 'y' })];
@@ -140,11 +181,13 @@ export function puts(bed: BedOf): void {
       expect(names(claimed)).toEqual(names(all));
       expect(await store.settle(claimed.map(ends.completed), START)).toEqual(claimed.map(() => true));
       expect((await store.stats()).depth).toBe(0);
+      expect(new Set(await put(store, all))).toEqual(new Set(['duplicate']));
+      expect((await store.stats()).remembered).toBe(all.length);
     });
 
     it('says full at the capacity, and has place again when one is finished', async () => {
       const store = await opened(bed());
-      const limits = { capacity: 2, maxBytes: 1 << 20 };
+      const limits = { ...ROOMY, capacity: 2 };
       expect(await put(store, [delivery('a'), delivery('b'), delivery('c')], { limits })).toEqual([
         'stored',
         'stored',
@@ -162,12 +205,12 @@ export function puts(bed: BedOf): void {
       const maxBytes = storedBytes(a) + storedBytes(b);
       expect(
         await put(store, [a, delivery('large', { rawBody: new Uint8Array(5000) }), b], {
-          limits: { capacity: 9, maxBytes },
+          limits: { ...ROOMY, capacity: 9, maxBytes },
         }),
       ).toEqual(['stored', 'full', 'stored']);
       expect((await store.stats()).bytes).toBe(maxBytes);
       const other = await put(store, [delivery('c')], {
-        limits: { capacity: 9, maxBytes: maxBytes + storedBytes(b) - 1 },
+        limits: { ...ROOMY, capacity: 9, maxBytes: maxBytes + storedBytes(b) - 1 },
       });
       expect(other).toEqual(['full']);
     });
@@ -186,6 +229,8 @@ export function puts(bed: BedOf): void {
         shelved: 0,
         shelvedBytes: 0,
         remembered: 0,
+        kept: 0,
+        keptBytes: 0,
         oldestReceivedAtMs: START - 50,
         isPaused: false,
         pausedKeys: [],

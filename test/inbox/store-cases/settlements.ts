@@ -77,6 +77,16 @@ export function settlements(bed: BedOf): void {
       expect(await claimOne(store)).toMatchObject({ id: 'a', attempt: 1, strandings: 0 });
     });
 
+    it('failed and repeated: makes the same attempt again, later', async () => {
+      const store = await opened(bed());
+      await put(store, [delivery('a')]);
+      await settle(store, ends.failed(await claimOne(store), START));
+      const second = await claimOne(store);
+      await settle(store, { ...ends.failed(second, LATER), isRepeated: true } as Settlement);
+      expect(await claim(store, 1)).toEqual([]);
+      expect(await claimOne(store, LATER)).toMatchObject({ id: 'a', attempt: 2, strandings: 0 });
+    });
+
     it('failed: counts attempt after attempt', async () => {
       const store = await opened(bed());
       await put(store, [delivery('a')]);

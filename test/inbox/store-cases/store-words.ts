@@ -3,6 +3,7 @@ import {
   type ClaimedDelivery,
   type ClaimRef,
   type InboxStore,
+  type Portion,
   type PutResult,
   type Settlement,
   type StoredDelivery,
@@ -13,7 +14,12 @@ import type { StoreBed } from '../store-bed.ts';
 /** When the tests begin: a time of the wall clock. */
 export const START = 1_800_000_000_000;
 export const LEASE = 30_000;
-export const ROOMY: StoreLimits = { capacity: 1000, maxBytes: 1 << 30 };
+export const ROOMY: StoreLimits = {
+  ...{ capacity: 1000, maxBytes: 1 << 30 },
+  ...{ maxShelved: 1000, maxShelvedBytes: 1 << 30 },
+};
+/** As much as anybody wants to move. */
+export const ANY: Portion = { limit: 99, maxBytes: 1 << 30 };
 
 export function delivery(id: string, fields: Partial<StoredDelivery> = {}): StoredDelivery {
   return {
@@ -80,7 +86,8 @@ function refOf({ key, id, attempt }: ClaimRef): ClaimRef {
 }
 
 export const ends = {
-  completed: (claimed: ClaimRef): Settlement => ({ ...refOf(claimed), as: 'completed' }),
+  completed: (claimed: ClaimRef): Settlement => ({ ...refOf(claimed), as: 'completed', keep: false }),
+  kept: (claimed: ClaimRef): Settlement => ({ ...refOf(claimed), as: 'completed', keep: true }),
   failed: (claimed: ClaimRef, retryAtMs: number, error = 'it failed'): Settlement => ({
     ...refOf(claimed),
     as: 'failed',

@@ -24,7 +24,7 @@ const delivery = {
   rawBody: new Uint8Array(),
   receivedAtMs: Date.now(),
 };
-const limits = { capacity: 10, maxBytes: 10_000 };
+const limits = { capacity: 10, maxBytes: 10_000, maxShelved: 10, maxShelvedBytes: 10_000 };
 await store.put([{ delivery, isOverflow: false }], { limits, nowMs: Date.now() });
 const [claimed] = await store.claim(1, {
   leaseMs: 1000,
@@ -34,7 +34,7 @@ const [claimed] = await store.claim(1, {
 });
 if (claimed === undefined) throw new Error('nothing was stored');
 await store.settle(
-  [{ key: claimed.key, id: claimed.id, attempt: claimed.attempt, as: 'completed' }],
+  [{ key: claimed.key, id: claimed.id, attempt: claimed.attempt, as: 'completed', keep: false }],
   Date.now(),
 );
 await store.close(Date.now());

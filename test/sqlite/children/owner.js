@@ -4,7 +4,7 @@ import { sqliteStore } from '@webhook-backpressure/sqlite';
 const [path] = process.argv.slice(2);
 if (path === undefined) throw new Error('the path is missing');
 const store = sqliteStore({ path, busyTimeoutMs: 10_000 });
-const limits = { capacity: 1_000_000, maxBytes: 2 ** 40 };
+const limits = { capacity: 1_000_000, maxBytes: 2 ** 40, maxShelved: 1_000_000, maxShelvedBytes: 2 ** 40 };
 const rawBody = new Uint8Array(100);
 
 /** @param {string} id */
@@ -61,6 +61,7 @@ const deeds = {
         id,
         attempt,
         as: /** @type {const} */ ('completed'),
+        keep: false,
       }));
       await store.settle(settlements, 0);
       done.push(...claimed.map(({ id }) => id));

@@ -1,6 +1,6 @@
 import { Breaker } from './breaker.ts';
 import type { InboxReport } from './inbox-report.ts';
-import type { DeliveryRef } from './inbox-store.ts';
+import type { DeliveryRef } from './stored-delivery.ts';
 import type { KeyLoad } from './key-load.ts';
 import { Streak } from './streak.ts';
 

@@ -5,26 +5,25 @@ import { invalid } from '../errors.ts';
 import type { Intake } from '../intake.ts';
 import type { IntakeState } from '../snapshot.ts';
 import { Agenda } from './agenda.ts';
+import { Clearing } from './clearing.ts';
+import { completed, pending } from './contents.ts';
+import type { DeadLetters } from './dead-letter-types.ts';
 import { deadLetters } from './dead-letters.ts';
+import type { Completed, Pending } from './inbox-contents.ts';
 import { InboxDoor } from './inbox-door.ts';
 import type { InboxListener } from './inbox-events.ts';
 import type { InboxOptions, InboxTunable } from './inbox-options.ts';
 import { InboxRefuser } from './inbox-refuser.ts';
 import { InboxReport } from './inbox-report.ts';
 import { resolveInboxOptions, updateInboxSettings, type InboxSettings } from './inbox-settings.ts';
-import type { DeliveryRef, InboxStore, OpenedStore, StoreStats } from './inbox-store.ts';
-import type {
-  DeadLetters,
-  Inbox,
-  InboxAnswer,
-  InboxCloseReport,
-  InboxRequest,
-  InboxSnapshot,
-} from './inbox.ts';
+import type { InboxStore, OpenedStore, StoreStats } from './inbox-store.ts';
+import type { Inbox, InboxAnswer, InboxCloseReport, InboxRequest, InboxSnapshot } from './inbox.ts';
 import { Level } from './level.ts';
 import { Pace } from './pace.ts';
 import { Pauses } from './pauses.ts';
+import { Redriving } from './redriving.ts';
 import { MAX_DOOR_DELAY_MS, StoreHealth } from './store-health.ts';
+import { Storeroom } from './storeroom.ts';
 import { Upkeep } from './upkeep.ts';
 import { WallTime } from './wall-time.ts';
 import { Workers } from './workers.ts';
@@ -37,7 +36,9 @@ const BACKSTOP_MS = 60_000;
 
 /** Composes the parts of an inbox: the door on one side, the workers on the other, and the store between them. */
 export class DurableInbox implements Inbox {
+  readonly pending: Pending;
   readonly deadLetters: DeadLetters;
+  readonly completed: Completed;
   readonly pause: Inbox['pause'] = (key) => this.#pauses.pause(key);
   readonly resume: Inbox['resume'] = (key) => this.#pauses.resume(key);
   #settings: InboxSettings;
@@ -58,6 +59,8 @@ export class DurableInbox implements Inbox {
   readonly #upkeep: Upkeep;
   readonly #pauses: Pauses;
   readonly #isOrdered: boolean;
+  readonly #room: Storeroom;
+  readonly #redriving: Redriving;
   #opening: Promise<void> = Promise.resolve();
   #stats: StoreStats | undefined;
   #closed: Promise<InboxCloseReport> | undefined;
@@ -86,8 +89,9 @@ export class DurableInbox implements Inbox {
     });
     this.#pace = new Pace(this.#intake);
     this.#refuser = new InboxRefuser(fixtures.random, this.#level, this.#pace, report);
-    const common = { store, health, agenda, report, fixtures, now, wallMs, level: this.#level };
     const current = (): InboxSettings => this.#settings;
+    const room = (this.#room = new Storeroom(current));
+    const common = { store, health, agenda, report, fixtures, now, wallMs, level: this.#level, room };
     this.#workers = new Workers({
       ...common,
       ...{ intake: this.#intake, pace: this.#pace, process: options.process, onDead: options.onDead },
@@ -110,8 +114,8 @@ export class DurableInbox implements Inbox {
     });
     this.#upkeep = new Upkeep({
       ...common,
-      agedMs: () => wall.agedMs(),
-      retentionMs: () => this.#settings.retentionMs,
+      clearing: new Clearing({ ...common, agedMs: () => wall.agedMs(), settings: current }),
+      lowWater: () => this.#level.lowWaterMarks,
       isQuiet: () => !this.#workers.isStoring && !this.#door.isStoring,
       maxRetryDelayMs: () => this.#settings.retry.maxDelayMs,
       learn: this.#learn,
@@ -131,13 +135,16 @@ export class DurableInbox implements Inbox {
       // The workers look for what is due after it.
       changed: () => this.#upkeep.run(),
     });
-    this.deadLetters = deadLetters({
-      store,
-      report,
-      wallMs,
-      sealing: fixtures.sealing,
-      restored: this.#restore,
-    });
+    const restored = (): void => {
+      this.#workers.claims.look();
+    };
+    const redriving = (this.#redriving = new Redriving({
+      ...{ ...common, settings: current, judge: this.#judge, restored },
+    }));
+    const { sealing } = fixtures;
+    this.pending = pending(store, wallMs, sealing);
+    this.deadLetters = deadLetters({ ...common, redriving, sealing });
+    this.completed = completed(store, room, redriving, wallMs, sealing);
     this.#measure();
     this.#open();
   }
@@ -157,7 +164,10 @@ export class DurableInbox implements Inbox {
       depth,
       active: this.#workers.active,
       bytes,
-      shelved: this.#stats?.shelved ?? 0,
+      shelved: this.#room.shelved.count,
+      shelvedBytes: this.#room.shelved.bytes,
+      kept: this.#room.kept.count,
+      keptBytes: this.#room.kept.bytes,
       capacity: this.#settings.intake.capacity,
       effectiveCapacity,
       maxBytes: this.#settings.maxBytes,
@@ -207,11 +217,15 @@ export class DurableInbox implements Inbox {
     const { totals } = this.#report;
     const endedBefore = totals.completed + totals.failed;
     this.#workers.stopStarting();
+    const put = this.#redriving.end();
     const inTime = (work: Promise<unknown>, ms: number): Promise<unknown> =>
       Promise.race([work, this.#agenda.pause(ms)]);
     await inTime(this.#workers.idle(), timeoutMs);
     const remaining = this.#workers.runs.size;
-    await inTime(this.#letGo(), LAST_WORDS_MS);
+    await inTime(
+      put.then(() => this.#letGo()),
+      LAST_WORDS_MS,
+    );
     this.#agenda.stop();
     // Not waited for: a handler that does not end holds its permit.
     void this.#intake.close({ timeoutMs: 0 });
@@ -261,6 +275,7 @@ export class DurableInbox implements Inbox {
 
   #begin(opened: OpenedStore): void {
     this.#stats = opened;
+    this.#room.learn(opened);
     this.#level.fill(opened, opened.depthByKey);
     if (this.#phase !== 'opening') return;
     this.#phase = 'open';
@@ -272,15 +287,10 @@ export class DurableInbox implements Inbox {
 
   readonly #learn = (stats: StoreStats, asTruth: boolean, isWhole: boolean): boolean => {
     this.#stats = stats;
+    this.#room.learn(stats);
     const isShared = asTruth && this.#level.correct(stats, isWhole);
     this.#judge();
     return isShared;
-  };
-
-  readonly #restore = (restored: readonly DeliveryRef[]): Promise<void> => {
-    // Their bytes are learnt from the store.
-    for (const { key } of restored) this.#level.add({ key, bytes: 0 });
-    return this.#upkeep.run();
   };
 
   #measure(): void {

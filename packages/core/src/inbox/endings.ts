@@ -11,6 +11,7 @@ import { wishOf } from './retry-errors.ts';
 import type { Run } from './run.ts';
 import type { Sealing } from './sealing.ts';
 import { messageOf, type StoreHealth } from './store-health.ts';
+import type { Storeroom } from './storeroom.ts';
 import { tellDead } from './tell-dead.ts';
 
 /** What the endings work with. */
@@ -23,6 +24,7 @@ export interface EndingParts {
   readonly settings: () => InboxSettings;
   readonly level: Level;
   readonly pace: Pace;
+  readonly room: Storeroom;
   readonly report: InboxReport;
   readonly downstream: Downstream;
   readonly onDead: InboxOptions['onDead'];
@@ -40,7 +42,13 @@ export interface EndingParts {
 /** How an attempt has failed. */
 type Failure =
   | { readonly as: 'dead' }
-  | { readonly as: 'failed' | 'released'; readonly retryInMs: number; readonly retryAtMs: number };
+  | {
+      readonly as: 'failed' | 'released';
+      readonly retryInMs: number;
+      readonly retryAtMs: number;
+      /** It was the last attempt, and is made again since the shelf is full. */
+      readonly isRepeated: boolean;
+    };
 
 /** How attempts end: each is stored, reported, and its worker then given back. */
 export class Endings {
@@ -57,12 +65,13 @@ export class Endings {
   }
 
   async complete(run: Run): Promise<void> {
-    const { report, level, pace, now, downstream, ended, relieved } = this.#parts;
+    const { report, level, room, pace, now, downstream, ended, relieved } = this.#parts;
     const { key, id, attempt } = run.claimed;
     const tookMs = now() - run.startedAtMs;
     run.isMade = true;
     downstream.succeeded(run.ref);
-    if (!(await this.#settle(run, { ...run.ref, as: 'completed' }))) return;
+    const keep = room.canKeep(run.bytes);
+    if (!(await this.#settle(run, { ...run.ref, as: 'completed', keep }))) return;
     pace.note(true, now());
     level.remove({ key, bytes: run.bytes });
     report.totals.completed += 1;
@@ -105,7 +114,7 @@ export class Endings {
     const { downstream, settings, random, wallMs } = this.#parts;
     const { isUnrecoverable, delayMs } = wishOf(thrown);
     // It says something of its delivery, and nothing of the downstream.
-    if (isUnrecoverable) return { as: 'dead' };
+    if (isUnrecoverable) return this.#last(run);
     const { retry } = settings();
     const { countedAttempts } = run;
     const inOutageMs = downstream.failed({
@@ -113,9 +122,21 @@ export class Endings {
       error: messageOf(thrown),
     });
     const isCounted = inOutageMs === undefined;
-    if (isCounted && countedAttempts >= retry.attempts) return { as: 'dead' };
+    if (isCounted && countedAttempts >= retry.attempts) return this.#last(run);
     const retryInMs = delayMs ?? inOutageMs ?? retryDelayMs(countedAttempts, retry, random);
-    return { as: isCounted ? 'failed' : 'released', retryInMs, retryAtMs: wallMs() + retryInMs };
+    const as = isCounted ? 'failed' : 'released';
+    return { as, retryInMs, retryAtMs: wallMs() + retryInMs, isRepeated: false };
+  }
+
+  /**
+   * After the last attempt a delivery goes to the shelf. Where the shelf is full it stays unfinished, and its last
+   * attempt is made again after the longest delay: so the inbox fills, and refuses senders, but loses nothing.
+   */
+  #last({ bytes }: Run): Failure {
+    const { room, settings, wallMs } = this.#parts;
+    if (room.canShelve(bytes)) return { as: 'dead' };
+    const retryInMs = settings().retry.maxDelayMs;
+    return { as: 'failed', retryInMs, retryAtMs: wallMs() + retryInMs, isRepeated: true };
   }
 
   async #fail(run: Run, error: string, failure: Failure): Promise<void> {
@@ -131,8 +152,13 @@ export class Endings {
       report.emit({ type: 'dead', key, id, attempt, error });
       tellDead(onDead, run.claimed, error, sealing);
     } else {
-      const { retryInMs, as } = failure;
-      report.emit({ type: 'failed', key, id, attempt, error, retryInMs, isCounted: as === 'failed' });
+      const { retryInMs, as, isRepeated } = failure;
+      if (isRepeated) {
+        report.totals.shelfFull += 1;
+        report.emit({ type: 'shelf-full', key, id, attempt, error, retryInMs });
+      } else {
+        report.emit({ type: 'failed', key, id, attempt, error, retryInMs, isCounted: as === 'failed' });
+      }
     }
     ended(run, 'failure');
     if (isDead) relieved();
@@ -140,7 +166,8 @@ export class Endings {
 
   /** Stores how a run ends, however long that takes. False when its claim was another's by then. */
   async #settle(run: Run, settlement: Settlement): Promise<boolean> {
-    const { health, isOpen, settling, ended } = this.#parts;
+    const { health, room, isOpen, settling, ended } = this.#parts;
+    const undo = room.expect(settlement, run.bytes);
     run.state = 'settling';
     settling(run);
     for (;;) {
@@ -148,12 +175,15 @@ export class Endings {
       try {
         const isHeld = await this.#settlements.add(settlement);
         health.worked();
-        if (!isHeld) this.lose(run);
-        return isHeld;
+        if (isHeld) return true;
+        undo();
+        this.lose(run);
+        return false;
       } catch (error) {
         health.failed('settle', error);
         // Closing, there is one try: the store gives back what is claimed when it closes, or when the lease ends.
         if (!isOpen()) {
+          undo();
           ended(run, 'failure');
           return false;
         }
@@ -165,6 +195,6 @@ export class Endings {
 function settlementOf(run: Run, error: string, failure: Failure): Settlement {
   const { ref } = run;
   if (failure.as === 'dead') return { ...ref, as: 'dead', error };
-  const { as, retryAtMs } = failure;
-  return as === 'failed' ? { ...ref, as, retryAtMs, error } : { ...ref, as, retryAtMs };
+  const { as, retryAtMs, isRepeated } = failure;
+  return as === 'failed' ? { ...ref, as, retryAtMs, error, isRepeated } : { ...ref, as, retryAtMs };
 }

@@ -1,4 +1,4 @@
-import type { Awaitable } from './inbox-store.ts';
+import type { Awaitable } from './stored-delivery.ts';
 import { blameOf, valueError } from './store-blame.ts';
 import { nextTurn } from './turn.ts';
 

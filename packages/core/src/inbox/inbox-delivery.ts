@@ -1,6 +1,7 @@
-import type { ClaimedDelivery, StoredDelivery } from './inbox-store.ts';
+import type { ClaimedDelivery } from './inbox-store.ts';
 import type { Json } from './json.ts';
 import { pathOf } from './request-facts.ts';
+import type { StoredDelivery } from './stored-delivery.ts';
 
 declare const TextDecoder: new (
   encoding: string,

@@ -24,6 +24,7 @@ import { Reception } from './reception.ts';
 import { withoutRedacted } from './redaction.ts';
 import { headersOf, requestFacts } from './request-facts.ts';
 import type { StoreHealth } from './store-health.ts';
+import type { Storeroom } from './storeroom.ts';
 import { contextOf } from './user-context.ts';
 import { doubtOf, type Doubt } from './verification.ts';
 
@@ -31,13 +32,14 @@ import { doubtOf, type Doubt } from './verification.ts';
 const DEFAULT_PATIENCE_MS = 8000;
 
 /** A store may be anybody's: what it did not say in so many words is not acknowledged. */
-const RESULTS: ReadonlySet<unknown> = new Set<PutResult>(['stored', 'duplicate', 'full']);
+const RESULTS: ReadonlySet<unknown> = new Set<PutResult>(['stored', 'duplicate', 'conflict', 'full']);
 
 /** What the door works with. */
 export interface DoorParts {
   readonly store: InboxStore;
   readonly health: StoreHealth;
   readonly level: Level;
+  readonly room: Storeroom;
   readonly refuser: InboxRefuser;
   readonly report: InboxReport;
   readonly options: InboxOptions<never>;
@@ -78,8 +80,9 @@ export class InboxDoor {
     this.#budget = new BodyBudget(() => settings().maxBodyBytes, parts.now);
     this.#deadlines = new Deadlines<Reception>(fixtures.clock, parts.now, this.#expire, () => undefined);
     this.#puts = new GroupCommit((batch) => {
-      const { intake, maxBytes } = settings();
-      return store.put(batch, { limits: { capacity: intake.capacity, maxBytes }, nowMs: wallMs() });
+      const { intake, maxBytes, maxShelved, maxShelvedBytes } = settings();
+      const limits = { capacity: intake.capacity, maxBytes, maxShelved, maxShelvedBytes };
+      return store.put(batch, { limits, nowMs: wallMs() });
     });
   }
 
@@ -235,7 +238,8 @@ export class InboxDoor {
     refuser.retryAfter.redeem(key, delivery);
     refuser.noteAnswer(delivery, false, now());
     if (what === 'stored') stored();
-    return acknowledged(profile, id, result === 'duplicate' ? 'duplicate' : 'accepted');
+    if (what === 'overflow') this.#parts.room.enter('shelved', amount.bytes);
+    return acknowledged(profile, id, result === 'stored' ? 'accepted' : 'duplicate');
   }
 
   /**

@@ -5,8 +5,15 @@ export type InboxEvent = { readonly at: number } & (
   | { readonly type: 'shedding' | 'accepting'; readonly depth: number; readonly bytes: number }
   /** All workers are busy and nothing has completed for long. */
   | { readonly type: 'stalled' | 'recovered' }
-  /** Committed and acknowledged. `overflow`: onto the shelf. `duplicate`: it was there already. */
-  | { readonly type: 'stored' | 'overflow' | 'duplicate'; readonly key: string; readonly id: string }
+  /**
+   * Committed and acknowledged. `overflow`: onto the shelf. `duplicate`: it was there already. `conflict`: the same with
+   * another body, which is not stored.
+   */
+  | {
+      readonly type: 'stored' | 'overflow' | 'duplicate' | 'conflict';
+      readonly key: string;
+      readonly id: string;
+    }
   /** In a dry run: it would have been refused, and was let in. */
   | {
       readonly type: 'refused';
@@ -59,12 +66,31 @@ export type InboxEvent = { readonly at: number } & (
       readonly attempt: number;
       readonly error: string;
     }
+  /** The last attempt has failed, and the shelf is full: the delivery stays unfinished, and the attempt is made again. */
+  | {
+      readonly type: 'shelf-full';
+      readonly key: string;
+      readonly id: string;
+      readonly attempt: number;
+      readonly error: string;
+      readonly retryInMs: number;
+    }
+  /** It was on the shelf for longer than `maxShelvedAgeMs`, and is gone. */
+  | { readonly type: 'discarded'; readonly key: string; readonly id: string }
   /** A handler took longer than `maxHandlingMs`. Its signal is aborted, and its attempt has failed. */
   | { readonly type: 'overdue'; readonly key: string; readonly id: string; readonly attempt: number }
   /** A claim was taken over by another process while the handler ran: what it did may be done twice. */
   | { readonly type: 'lost'; readonly key: string; readonly id: string; readonly attempt: number }
   /** Given back without an attempt: the inbox closed, or it was paused, or an outage began, before its start. */
   | { readonly type: 'released'; readonly key: string; readonly id: string; readonly attempt: number }
+  /** Deliveries are being put back: after each part, and when there is no room for more now. */
+  | {
+      readonly type: 'redriving';
+      readonly redriven: number;
+      readonly remaining: number;
+      readonly isWaiting: boolean;
+    }
+  /** `redriven`: put back, from the shelf or from what is kept. */
   | { readonly type: 'redriven' | 'purged'; readonly count: number }
   /**
    * Handlers fail in a row, of this key, or with null of many keys. One attempt is made now and then, and none counts;

@@ -49,7 +49,7 @@ export interface InboxTunable extends Omit<Tunable, 'overflow'> {
   maxWaitMs?: number | undefined;
   /**
    * `refuse`: above the high-water mark a delivery is refused. `dead-letter`: it is kept on the shelf and acknowledged,
-   * until the shelf holds `capacity` or `maxBytes` as well. Default `refuse`.
+   * until the shelf holds `maxShelved` or `maxShelvedBytes`. Default `refuse`.
    */
   overflow?: 'refuse' | 'dead-letter' | undefined;
   /**
@@ -66,9 +66,33 @@ export interface InboxTunable extends Omit<Tunable, 'overflow'> {
   maxBytes?: number | undefined;
   /**
    * For how long a completed id is remembered, in milliseconds. From 0 to 31,536,000,000, default 604,800,000: seven
-   * days. A delivery that comes again later is processed again. At most 1,000,000 ids are remembered.
+   * days. A delivery that arrives again later is processed again.
    */
   retentionMs?: number | undefined;
+  /**
+   * How many completed ids are remembered, if they are no older than `retentionMs`. A store may remember an eighth
+   * more. Integer ≥ 1, default 1,000,000. In a file an id takes some 50 bytes.
+   */
+  maxRemembered?: number | undefined;
+  /**
+   * How many deliveries may be on the shelf. Integer ≥ 1, default 100,000. Nothing is lost by it: at the limit, a delivery
+   * whose last attempt has failed stays unfinished, and that attempt is made again after the longest delay.
+   */
+  maxShelved?: number | undefined;
+  /** How much may be on the shelf, in bytes, in the same way. Integer ≥ 1, default 1 GiB. */
+  maxShelvedBytes?: number | undefined;
+  /**
+   * For how long a delivery may be on the shelf, in milliseconds, from 1 to 31,536,000,000. Older ones are discarded,
+   * each with an event: they are lost. Default none.
+   */
+  maxShelvedAgeMs?: number | undefined;
+  /**
+   * For how long completed deliveries are kept with their bodies, in milliseconds, so that they can be looked at and
+   * replayed. From 0 to 31,536,000,000, default 0: not at all.
+   */
+  keepCompletedMs?: number | undefined;
+  /** What may be kept of completed deliveries, in bytes; beyond it the oldest are let go. Integer ≥ 1, default 1 GiB. */
+  maxKeptBytes?: number | undefined;
 }
 
 /** The options of an inbox. `undefined` means absent. `R` is what the framework calls a request. */

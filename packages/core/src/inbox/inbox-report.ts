@@ -12,6 +12,7 @@ export class InboxReport {
   readonly totals: Running<InboxTotals> = {
     stored: 0,
     duplicate: 0,
+    conflict: 0,
     overflow: 0,
     refused: { shedding: 0, full: 0, wait: 0, displaced: 0, pressure: 0, shed: 0, closing: 0 },
     lossRisk: 0,
@@ -22,6 +23,8 @@ export class InboxReport {
     failed: 0,
     overdue: 0,
     dead: 0,
+    shelfFull: 0,
+    discarded: 0,
     lost: 0,
     outages: 0,
     storeFailures: 0,

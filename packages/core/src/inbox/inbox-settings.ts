@@ -25,6 +25,14 @@ export interface InboxSettings {
   readonly maxBodyBytes: number;
   readonly maxBytes: number;
   readonly retentionMs: number;
+  readonly maxRemembered: number;
+  readonly maxShelved: number;
+  readonly maxShelvedBytes: number;
+  /** Infinity where none is given. */
+  readonly maxShelvedAgeMs: number;
+  /** 0: nothing is kept. */
+  readonly keepCompletedMs: number;
+  readonly maxKeptBytes: number;
 }
 
 /** What is fixed at construction. */
@@ -46,6 +54,12 @@ const DEFAULTS: Omit<InboxSettings, 'intake' | 'longestWaitMs'> = {
   maxBodyBytes: 1024 * 1024,
   maxBytes: 1024 * 1024 * 1024,
   retentionMs: 604_800_000,
+  maxRemembered: 1_000_000,
+  maxShelved: 100_000,
+  maxShelvedBytes: 1024 * 1024 * 1024,
+  maxShelvedAgeMs: Infinity,
+  keepCompletedMs: 0,
+  maxKeptBytes: 1024 * 1024 * 1024,
 };
 const RETRY = Object.keys(DEFAULTS.retry);
 const OWN_TUNABLE = Object.keys(DEFAULTS);
@@ -77,9 +91,19 @@ const STORE_CALLS: readonly (keyof InboxStore)[] = [
   'nextDueMs',
   'listShelved',
   'getShelved',
+  'countShelved',
   'redrive',
   'purge',
+  'noteRoom',
+  'listPending',
+  'getPending',
+  'listCompleted',
+  'getCompleted',
+  'countCompleted',
+  'replay',
+  'dropCompleted',
   'forget',
+  'forgetId',
   'hasten',
   'pause',
   'resume',
@@ -100,7 +124,6 @@ export function resolveInboxOptions(options: InboxOptions<never>): {
   checkObject(options, 'options');
   const { store, process, verify, wallClock = Date.now, ordered: isOrdered = false } = options;
   const others = without(options, OWN);
-  const { overflow, retry, maxBodyBytes, maxBytes, retentionMs } = options;
   checkStore(store);
   if (typeof (process as unknown) !== 'function')
     throw invalid('ERR_WBP_PROCESS', 'process', 'a function', process);
@@ -117,8 +140,7 @@ export function resolveInboxOptions(options: InboxOptions<never>): {
   if (typeof isOrdered !== 'boolean') throw invalid('ERR_WBP_ORDERED', 'ordered', 'a boolean', isOrdered);
   const { capacity = DEFAULT_CAPACITY, maxWaitMs } = options;
   const { dryRun, isPressed, clock, random, ...intake } = resolveOptions({ ...others, capacity }, OWN);
-  const own = { overflow, retry, maxBodyBytes, maxBytes, retentionMs };
-  const settings = settle({ ...DEFAULTS, intake, longestWaitMs: maxWaitMs ?? Infinity }, own);
+  const settings = settle({ ...DEFAULTS, intake, longestWaitMs: maxWaitMs ?? Infinity }, options);
   const redacts = redaction(options.redact);
   const sealing = new Sealing(encryptSettings(options.encrypt));
   const given = { dryRun, isPressed, clock, random, wallClock };
@@ -132,13 +154,9 @@ export function resolveInboxOptions(options: InboxOptions<never>): {
  */
 export function updateInboxSettings(current: InboxSettings, changes: InboxTunable): InboxSettings {
   checkObject(changes, 'update');
-  const { overflow, retry, maxBodyBytes, maxBytes, retentionMs, maxWaitMs } = changes;
   const intake = updateSettings(current.intake, without(changes, OWN_TUNABLE), OWN_TUNABLE);
-  const longestWaitMs = maxWaitMs ?? current.longestWaitMs;
-  return settle(
-    { ...current, intake, longestWaitMs },
-    { overflow, retry, maxBodyBytes, maxBytes, retentionMs },
-  );
+  const longestWaitMs = changes.maxWaitMs ?? current.longestWaitMs;
+  return settle({ ...current, intake, longestWaitMs }, changes);
 }
 
 /** Absent is `undefined` and nothing else: `null` is a mistake, and is reported as one. */
@@ -146,9 +164,7 @@ function or<T>(given: T | undefined, base: T): T {
   return given === undefined ? base : given;
 }
 
-type Own = Pick<InboxTunable, 'overflow' | 'retry' | 'maxBodyBytes' | 'maxBytes' | 'retentionMs'>;
-
-function settle(base: InboxSettings, given: Own): InboxSettings {
+function settle(base: InboxSettings, given: InboxTunable): InboxSettings {
   const settings: InboxSettings = {
     ...base,
     overflow: or(given.overflow, base.overflow),
@@ -156,6 +172,12 @@ function settle(base: InboxSettings, given: Own): InboxSettings {
     maxBodyBytes: or(given.maxBodyBytes, base.maxBodyBytes),
     maxBytes: or(given.maxBytes, base.maxBytes),
     retentionMs: or(given.retentionMs, base.retentionMs),
+    maxRemembered: or(given.maxRemembered, base.maxRemembered),
+    maxShelved: or(given.maxShelved, base.maxShelved),
+    maxShelvedBytes: or(given.maxShelvedBytes, base.maxShelvedBytes),
+    maxShelvedAgeMs: or(given.maxShelvedAgeMs, base.maxShelvedAgeMs),
+    keepCompletedMs: or(given.keepCompletedMs, base.keepCompletedMs),
+    maxKeptBytes: or(given.maxKeptBytes, base.maxKeptBytes),
   };
   checkOneOf('ERR_WBP_OVERFLOW', 'overflow', settings.overflow, ['refuse', 'dead-letter']);
   const { attempts, firstDelayMs, maxDelayMs } = settings.retry;
@@ -165,6 +187,14 @@ function settle(base: InboxSettings, given: Own): InboxSettings {
   checkInteger('ERR_WBP_MAX_BODY', 'maxBodyBytes', settings.maxBodyBytes, 1);
   checkInteger('ERR_WBP_MAX_BYTES', 'maxBytes', settings.maxBytes, 1);
   checkNumber('ERR_WBP_RETENTION', 'retentionMs', settings.retentionMs, 0, YEAR_MS, 'milliseconds');
+  checkInteger('ERR_WBP_RETENTION', 'maxRemembered', settings.maxRemembered, 1);
+  checkInteger('ERR_WBP_MAX_SHELVED', 'maxShelved', settings.maxShelved, 1);
+  checkInteger('ERR_WBP_MAX_SHELVED', 'maxShelvedBytes', settings.maxShelvedBytes, 1);
+  const { maxShelvedAgeMs, keepCompletedMs } = settings;
+  if (given.maxShelvedAgeMs !== undefined)
+    checkNumber('ERR_WBP_MAX_SHELVED', 'maxShelvedAgeMs', maxShelvedAgeMs, 1, YEAR_MS, 'milliseconds');
+  checkNumber('ERR_WBP_KEEP_COMPLETED', 'keepCompletedMs', keepCompletedMs, 0, YEAR_MS, 'milliseconds');
+  checkInteger('ERR_WBP_KEEP_COMPLETED', 'maxKeptBytes', settings.maxKeptBytes, 1);
   return settings;
 }
 

@@ -1,42 +1,5 @@
-import type { Json } from './json.ts';
-import type { RequestFacts } from './request-facts.ts';
-
-/** A value now or later: a store on this machine answers at once, one across a network does not. */
-export type Awaitable<T> = T | Promise<T>;
-
-/** Which delivery: ids are unique within a key only. Both are any strings. */
-export interface DeliveryRef {
-  readonly key: string;
-  readonly id: string;
-}
-
-/** A delivery as it is stored: what the sender sent, and when, by the wall clock. */
-export interface StoredDelivery extends DeliveryRef {
-  /**
-   * Whether the id was made up on arrival. Then it will never come again, and need not be remembered once the
-   * delivery is completed.
-   */
-  readonly isIdGenerated: boolean;
-  readonly sender: string | undefined;
-  readonly request: RequestFacts;
-  /** What the option `context` returned; null without it. */
-  readonly context: Json;
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly rawBody: Uint8Array;
-  /** Milliseconds since 1970. */
-  readonly receivedAtMs: number;
-  /**
-   * The id of the key that it is encrypted with, or undefined when it is not encrypted. Then `rawBody` holds the
-   * request, the context, the headers and the body, encrypted together, and `request`, `context` and `headers` are empty.
-   */
-  readonly sealedBy: string | undefined;
-  /**
-   * Tells one body from another, of a delivery that is encrypted: encrypted twice, the same body is different bytes. Of
-   * any other delivery it is undefined, and a store compares `rawBody`. A store need not give it back.
-   */
-  readonly fingerprint: Uint8Array | undefined;
-}
+import type { StoreAdmin } from './store-admin.ts';
+import type { Awaitable, DeliveryRef, StoredDelivery } from './stored-delivery.ts';
 
 /** A delivery to be stored. */
 export interface Put {
@@ -52,24 +15,33 @@ export interface Put {
 
 /**
  * - `stored`: committed; it may be acknowledged
- * - `duplicate`: the same key and id is unfinished, on the shelf, or completed and remembered, or stands earlier in
- *   the batch as `stored`; it may be acknowledged
+ * - `duplicate`: the same key and id is unfinished, on the shelf, completed and remembered or kept, or stands earlier
+ *   in the batch as `stored`; it may be acknowledged
+ * - `conflict`: a duplicate whose body is another one, as far as {@link bodySum} tells; it may be acknowledged
  * - `full`: not stored
  */
-export type PutResult = 'stored' | 'duplicate' | 'full';
+export type PutResult = 'stored' | 'duplicate' | 'conflict' | 'full';
 
 /**
  * How much may be stored and unfinished, counted with the one that is put; and, counted apart, how much may be on the
- * shelf for an overflow to be put there. What is buried finds a place there always.
+ * shelf for an overflow to be put there. A settlement as `dead` finds a place there always: whether there is one has
+ * been decided before.
  */
 export interface StoreLimits {
   /** Deliveries. */
   readonly capacity: number;
   /** Bytes, by {@link storedBytes}. */
   readonly maxBytes: number;
+  /** Deliveries on the shelf. */
+  readonly maxShelved: number;
+  /** Bytes on the shelf, by {@link storedBytes}. */
+  readonly maxShelvedBytes: number;
 }
 
-/** Which claim: of one delivery, no two claims have the same owner and attempt, unless it was released or redriven in between. */
+/**
+ * Which claim: of one delivery, no two claims have the same owner and attempt, unless it was released, repeated or put
+ * back in between.
+ */
 export interface ClaimRef extends DeliveryRef {
   /** 1 for the first. */
   readonly attempt: number;
@@ -86,12 +58,22 @@ export interface ClaimedDelivery extends StoredDelivery, ClaimRef {
 /** How a claim ends. */
 export type Settlement = ClaimRef &
   (
-    | { /** Done: only the id is remembered, unless it was generated. */ readonly as: 'completed' }
+    | {
+        /** Done: its id is remembered, unless it was generated. */
+        readonly as: 'completed';
+        /** Whether the delivery itself is kept as well, to be looked at and replayed. */
+        readonly keep: boolean;
+      }
     | {
         /** Not done: due again at `retryAtMs`. */
         readonly as: 'failed';
         readonly retryAtMs: number;
         readonly error: string;
+        /**
+         * Whether this attempt is to be made again under its number: it was the last one, and the shelf is full.
+         * Default false.
+         */
+        readonly isRepeated?: boolean | undefined;
       }
     | { /** Onto the shelf, with `attempt` as its attempts. */ readonly as: 'dead'; readonly error: string }
     | {
@@ -101,26 +83,6 @@ export type Settlement = ClaimRef &
         readonly retryAtMs?: number | undefined;
       }
   );
-
-/** Where a delivery stands that will not be tried again by itself. */
-export interface ShelvedDelivery extends StoredDelivery {
-  readonly attempts: number;
-  /** `dead`: its attempts are used up. `overflow`: it came while the inbox was above the high-water mark. */
-  readonly reason: 'dead' | 'overflow';
-  /** What the last attempt failed with; empty for an overflow. */
-  readonly error: string;
-  readonly shelvedAtMs: number;
-}
-
-/** A delivery on the shelf, without its body: bodies may be large, and lists long. */
-export interface ListedDelivery extends Omit<ShelvedDelivery, 'rawBody'> {
-  readonly bodyBytes: number;
-}
-
-/** Narrows what is asked of the shelf to one key; of any when it is left out. */
-export interface ShelfScope {
-  readonly key?: string | undefined;
-}
 
 /** What is stored. */
 export interface StoreStats {
@@ -135,6 +97,9 @@ export interface StoreStats {
   readonly shelvedBytes: number;
   /** Completed ids that are remembered. */
   readonly remembered: number;
+  /** Completed deliveries that are kept. */
+  readonly kept: number;
+  readonly keptBytes: number;
   /** When the oldest unfinished one was received, in ms since 1970; undefined when there is none. */
   readonly oldestReceivedAtMs: number | undefined;
   /** Whether everything is paused. */
@@ -173,7 +138,7 @@ export interface OpenedStore extends StoreStats {
  * one that asks, at once where the store can tell, and else when their lease has run out. A lease that has run out
  * ends nothing by itself: until somebody else has claimed the delivery, its owner may still renew and settle it.
  */
-export interface InboxStore {
+export interface InboxStore extends StoreAdmin {
   /**
    * Makes the store ready, migrates it, and takes back what dead owners have left. Called once, first. What has never
    * been tried is due from then on, whatever the clock said when it was stored.
@@ -213,31 +178,6 @@ export interface InboxStore {
    * and what is due of the keys in `except`; of what is not due yet, it may be passed over.
    */
   nextDueMs(except?: ReadonlySet<string>): Awaitable<number | undefined>;
-  /** The shelf, the oldest first; of those shelved at the same time in any order, but always the same. */
-  listShelved(
-    options: ShelfScope & { readonly limit: number; readonly offset: number },
-  ): Awaitable<readonly ListedDelivery[]>;
-  /** The delivery of this id that was shelved first. */
-  getShelved(id: string, scope: ShelfScope): Awaitable<ShelvedDelivery | undefined>;
-  /**
-   * Puts deliveries of this id, or with null of any, back from the shelf, the oldest first, due at once, with no
-   * attempts and strandings behind them, and without asking for a place. At most `limit`. Returns which.
-   */
-  redrive(
-    id: string | null,
-    options: ShelfScope & { readonly limit: number; readonly nowMs: number },
-  ): Awaitable<readonly DeliveryRef[]>;
-  /** Throws deliveries of this id, or with null of any, off the shelf, and forgets their ids. Returns how many. */
-  purge(id: string | null, options: ShelfScope & { readonly limit: number }): Awaitable<number>;
-  /**
-   * Forgets ids that were completed before `beforeMs`, and beyond that the oldest ones until `keep` are left. At most
-   * `limit`. Returns how many.
-   */
-  forget(options: {
-    readonly beforeMs: number;
-    readonly keep: number;
-    readonly limit: number;
-  }): Awaitable<number>;
   /**
    * Makes due at `nowMs` what waits for a retry that is due after `afterMs`. No delay leads there, so the clock was ahead
    * when it was set. At most `limit`. Returns how many. Cheap where there is none: it is asked every few seconds.

@@ -1,8 +1,9 @@
 import type { RequestHeaders } from '../sender-profile.ts';
 import type { IntakeState } from '../snapshot.ts';
 import type { RefusalReason } from '../refusal.ts';
+import type { Completed, Pending } from './inbox-contents.ts';
+import type { DeadLetters } from './dead-letter-types.ts';
 import type { RequestParts } from './request-facts.ts';
-import type { InboxDelivery } from './inbox-delivery.ts';
 import type { InboxListener } from './inbox-events.ts';
 import type { InboxTunable } from './inbox-options.ts';
 
@@ -44,6 +45,8 @@ export interface InboxAnswer {
 export interface InboxTotals {
   readonly stored: number;
   readonly duplicate: number;
+  /** Acknowledged as a duplicate, although its body differs from that of the first delivery of this id. */
+  readonly conflict: number;
   /** Kept on the shelf with `overflow: 'dead-letter'`. */
   readonly overflow: number;
   /** In a dry run: let in all the same. */
@@ -61,6 +64,10 @@ export interface InboxTotals {
   readonly overdue: number;
   /** Deliveries whose last attempt failed. */
   readonly dead: number;
+  /** Last attempts that failed while the shelf was full, so that they are made again. */
+  readonly shelfFull: number;
+  /** Deliveries that were on the shelf for longer than `maxShelvedAgeMs`, and are gone. */
+  readonly discarded: number;
   /** Claims that another process took over while their handlers ran. */
   readonly lost: number;
   /** Outages that began: of a key, or of everything. */
@@ -79,6 +86,10 @@ export interface InboxSnapshot {
   readonly bytes: number;
   /** Deliveries on the shelf, as of the last few seconds. */
   readonly shelved: number;
+  readonly shelvedBytes: number;
+  /** Completed deliveries that are kept, as of the last few seconds. */
+  readonly kept: number;
+  readonly keptBytes: number;
   readonly capacity: number;
   /** Deliveries: the capacity, or with `maxWaitMs` the smaller of it and longest wait × drain rate. */
   readonly effectiveCapacity: number;
@@ -105,49 +116,6 @@ export interface InboxSnapshot {
   /** Keys that are paused, as of the last few seconds. */
   readonly pausedKeys: readonly string[];
   readonly totals: InboxTotals;
-}
-
-/** A delivery on the shelf: it will not be tried again by itself. */
-export interface DeadLetter extends InboxDelivery {
-  readonly attempts: number;
-  /** `dead`: its attempts are used up. `overflow`: it came while the inbox was above the high-water mark. */
-  readonly reason: 'dead' | 'overflow';
-  /** What the last attempt failed with, up to 4,096 characters of it; empty for an overflow. */
-  readonly error: string;
-  readonly shelvedAt: Date;
-}
-
-/** What a list tells of it: all but the body, which {@link DeadLetters.get} has. */
-export interface ListedDeadLetter extends Omit<DeadLetter, 'rawBody' | 'text' | 'json'> {
-  /** Of an encrypted delivery: of all that is encrypted. */
-  readonly bodyBytes: number;
-  /**
-   * The id of the key that it is encrypted with, or undefined. Then `method`, `url`, `path`, `params`, `context` and
-   * `headers` are empty here, and {@link DeadLetters.get} has them.
-   */
-  readonly encryptedBy: string | undefined;
-}
-
-/** Narrows a call to one key. Ids are unique within a key only. Default: any key. */
-export interface DeadLetterScope {
-  key?: string | undefined;
-}
-
-/** The shelf. What the store throws, its calls reject with. */
-export interface DeadLetters {
-  /** The oldest first, without their bodies. `limit`: from 1, default 100. `offset`: from 0, default 0. */
-  list(
-    options?: DeadLetterScope & { limit?: number | undefined; offset?: number | undefined },
-  ): Promise<readonly ListedDeadLetter[]>;
-  /**
-   * The one of this id, whole; of several keys, the one that was shelved first. Rejects with `ERR_WBP_DECRYPT` when it
-   * is encrypted and cannot be decrypted.
-   */
-  get(id: string, options?: DeadLetterScope): Promise<DeadLetter | undefined>;
-  /** Puts those of this id, or with `all` all that are there now, back among the stored, with all attempts before it. How many? */
-  redrive(id: string, options?: DeadLetterScope): Promise<number>;
-  /** Throws those of this id, or with `all` all that are there now, away; their ids are forgotten. How many? */
-  purge(id: string, options?: DeadLetterScope): Promise<number>;
 }
 
 /** What a shutdown came to, counted from the call of `close`. */
@@ -205,5 +173,10 @@ export interface Inbox {
    * @param options - `timeoutMs`: from 0 to 86,400,000, default 10,000.
    */
   close(options?: { timeoutMs?: number | undefined }): Promise<InboxCloseReport>;
+  /** What is stored and unfinished. */
+  readonly pending: Pending;
+  /** What will not be tried again by itself. */
   readonly deadLetters: DeadLetters;
+  /** What was completed, as far as it is kept (`keepCompletedMs`) or remembered (`retentionMs`). */
+  readonly completed: Completed;
 }

@@ -66,6 +66,16 @@ export class Level {
     return Math.min(this.lowWater, Math.floor((this.depth * low) / this.bytes));
   }
 
+  /** Where shedding ends, in deliveries and in bytes. */
+  get lowWaterMarks(): { readonly depth: number; readonly bytes: number } {
+    return { depth: this.lowWater, bytes: this.#sizes.gate.low };
+  }
+
+  /** How much may be put back among the stored. Less than one of either: nothing now. */
+  room(mark: 'low' | 'high'): { readonly count: number; readonly bytes: number } {
+    return { count: this.#counts.room(mark), bytes: this.#sizes.room(mark) };
+  }
+
   /** What {@link holdsShare} asks for. */
   get size(): number {
     return this.depth;

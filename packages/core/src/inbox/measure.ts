@@ -44,6 +44,14 @@ export class Measure {
     return this.size >= this.gate.effectiveCapacity;
   }
 
+  /** How much more there may be without the gate closing, or, with `low`, with room left for what arrives. */
+  room(mark: 'low' | 'high'): number {
+    const { low, high } = this.gate;
+    // A gate may have no room below its mark at all; then one delivery at a time.
+    const most = mark === 'low' ? low : high - 1;
+    return this.size === 0 ? Math.max(1, most) : most - this.size;
+  }
+
   lineOf(key: string): Holding | undefined {
     return this.#holdings.of(key);
   }

@@ -1,74 +1,79 @@
+import { MinHeap } from '../min-heap.ts';
+import { bodySum } from './body-sum.ts';
 import {
   storedBytes,
   type ClaimedDelivery,
   type ClaimOptions,
   type ClaimRef,
-  type DeliveryRef,
   type Put,
   type PutResult,
   type Settlement,
-  type StoredDelivery,
   type StoreLimits,
   type StoreStats,
 } from './inbox-store.ts';
-import { MemoryLines, type Lined } from './memory-lines.ts';
-import { MemoryShelf, type Selection, type Shelved } from './memory-shelf.ts';
+import { MemoryDone, type Done } from './memory-done.ts';
+import { Entry, type Slot } from './memory-entry.ts';
+import { MemoryLines } from './memory-lines.ts';
+import { MemoryShelf, type Shelved } from './memory-shelf.ts';
+import type { DeliveryRef, StoredDelivery } from './stored-delivery.ts';
 
-/** An unfinished delivery. */
-interface Entry extends Lined {
-  readonly delivery: StoredDelivery;
-  readonly bytes: number;
-  owner: object | null;
-  leaseEndsMs: number;
-}
-
-/** The deliveries themselves, which several owners may share. */
+/** The deliveries themselves, which several owners may share. No call but the first looks at all of them. */
 export class MemoryBank {
   readonly shelf: MemoryShelf = new MemoryShelf();
+  readonly done: MemoryDone = new MemoryDone();
+  /** What is unfinished, in the order in which it was put, but for what was put back. */
+  readonly unfinished: Set<Entry> = new Set<Entry>();
   /** By key, and then by id: whatever is known about the delivery of that id. */
-  readonly #known = new Map<string, Map<string, Entry | Shelved | 'completed'>>();
-  /** Ids that were completed, in the order of their completion. */
-  readonly #completed = new Set<{ readonly ref: DeliveryRef; readonly atMs: number }>();
+  readonly #known = new Map<string, Map<string, Entry | Shelved | Done>>();
   readonly #lines = new MemoryLines<Entry>();
-  readonly #claimed = new Set<Entry>();
-  readonly #unfinished = new Set<Entry>();
+  readonly #ages = new MinHeap<Slot<Entry>>(
+    (a, b) => a.of.delivery.receivedAtMs < b.of.delivery.receivedAtMs,
+  );
+  /** What each owner has claimed, the one whose lease ends first in front. */
+  readonly #claimed = new Map<object, MinHeap<Slot<Entry>>>();
+  readonly #depths = new Map<string, number>();
+  #inFlight = 0;
   #bytes = 0;
   #puts = 0;
 
   open(nowMs: number, isOrdered: boolean | undefined): StoreStats {
-    const early = [...this.#unfinished].filter((entry) => entry.attempts === 0 && entry.owner === null);
+    const early = [...this.unfinished].filter(({ attempts, owner }) => attempts === 0 && owner === null);
     for (const entry of early) entry.dueMs = Math.min(entry.dueMs, nowMs);
     if (isOrdered !== undefined) {
-      const unclaimed = [...this.#unfinished].filter(({ owner }) => owner === null);
-      this.#lines.setOrdered(isOrdered, unclaimed, this.#claimed, nowMs);
+      const claimed = [...this.unfinished].filter(({ owner }) => owner !== null);
+      const unclaimed = [...this.unfinished].filter(({ owner }) => owner === null);
+      this.#lines.setOrdered(isOrdered, unclaimed, claimed, nowMs);
     }
     return this.stats();
   }
 
   depthByKey(): Map<string, number> {
-    const depths = new Map<string, number>();
-    for (const { delivery } of this.#unfinished)
-      depths.set(delivery.key, (depths.get(delivery.key) ?? 0) + 1);
-    return depths;
+    return new Map(this.#depths);
   }
 
-  put({ delivery, isOverflow }: Put, { capacity, maxBytes }: StoreLimits, nowMs: number): PutResult {
-    if (this.#known.get(delivery.key)?.has(delivery.id) === true) return 'duplicate';
+  put({ delivery, isOverflow }: Put, limits: StoreLimits, nowMs: number): PutResult {
+    const known = this.known(delivery);
+    if (known !== undefined) return sumOf(known) === bodySum(delivery) ? 'duplicate' : 'conflict';
     const bytes = storedBytes(delivery);
-    const [count, used] = isOverflow
-      ? [this.shelf.size, this.shelf.bytes]
-      : [this.#unfinished.size, this.#bytes];
-    if (count >= capacity || used + bytes > maxBytes) return 'full';
     if (isOverflow) {
-      this.#remember(
+      const { maxShelved, maxShelvedBytes } = limits;
+      if (this.shelf.size >= maxShelved || this.shelf.bytes + bytes > maxShelvedBytes) return 'full';
+      this.#puts += 1;
+      const order = this.#puts;
+      this.#shelve({
         delivery,
-        this.shelf.add({
-          ...{ delivery, bytes, order: this.#nextOrder(), attempts: 0 },
-          ...{ reason: 'overflow', error: '', shelvedAtMs: nowMs },
-        }),
-      );
+        bytes,
+        order,
+        attempts: 0,
+        reason: 'overflow',
+        error: '',
+        shelvedAtMs: nowMs,
+      });
     } else {
-      this.#add(delivery, bytes, this.#nextOrder(), nowMs);
+      const { capacity, maxBytes } = limits;
+      if (this.unfinished.size >= capacity || this.#bytes + bytes > maxBytes) return 'full';
+      this.#puts += 1;
+      this.add(delivery, { bytes, order: this.#puts, nowMs });
     }
     return 'stored';
   }
@@ -81,57 +86,69 @@ export class MemoryBank {
       entry.attempts += 1;
       entry.owner = owner;
       entry.leaseEndsMs = nowMs + leaseMs;
-      this.#claimed.add(entry);
+      this.#claimsOf(owner).push(entry.claim);
+      this.#inFlight += 1;
+      const { delivery, attempts, strandings } = entry;
       // As a store that reads them anew: what a handler writes into its bytes must not reach the next attempt.
-      const rawBody = new Uint8Array(entry.delivery.rawBody);
-      return { ...entry.delivery, rawBody, attempt: entry.attempts, strandings: entry.strandings };
+      const rawBody = new Uint8Array(delivery.rawBody);
+      return { ...delivery, rawBody, attempt: attempts, strandings };
     });
   }
 
   /** The claim as this owner still holds it. */
   claimed({ key, id, attempt }: ClaimRef, owner: object): Entry | undefined {
-    const entry = this.#known.get(key)?.get(id);
-    if (typeof entry !== 'object' || !('owner' in entry)) return undefined;
-    return entry.owner === owner && entry.attempts === attempt ? entry : undefined;
+    const entry = this.unfinishedOf({ key, id });
+    return entry?.owner === owner && entry.attempts === attempt ? entry : undefined;
+  }
+
+  renew(entry: Entry, leaseEndsMs: number): void {
+    const claims = this.#claimsOf(entry.owner as object);
+    claims.remove(entry.claim);
+    entry.leaseEndsMs = leaseEndsMs;
+    claims.push(entry.claim);
   }
 
   settle(entry: Entry, settlement: Settlement, nowMs: number): void {
-    this.#claimed.delete(entry);
-    entry.owner = null;
-    const { delivery, bytes } = entry;
+    this.#endClaim(entry);
+    const { delivery, bytes, attempts, order } = entry;
     switch (settlement.as) {
       case 'failed':
+        if (settlement.isRepeated === true) entry.attempts -= 1;
         entry.dueMs = settlement.retryAtMs;
+        entry.isRetry = true;
         this.#lines.delay(entry);
         break;
       case 'released':
         entry.attempts -= 1;
         entry.dueMs = settlement.retryAtMs ?? Math.min(entry.dueMs, nowMs);
-        if (settlement.retryAtMs === undefined) this.#lines.toFront(entry);
-        else this.#lines.delay(entry);
+        entry.isRetry = settlement.retryAtMs !== undefined;
+        if (entry.isRetry) this.#lines.delay(entry);
+        else this.#lines.toFront(entry);
         break;
       case 'dead': {
         this.#drop(entry, nowMs);
-        const { attempts, order } = entry;
         const { error } = settlement;
-        this.#remember(
-          delivery,
-          this.shelf.add({ delivery, bytes, order, attempts, reason: 'dead', error, shelvedAtMs: nowMs }),
-        );
+        this.#shelve({ delivery, bytes, order, attempts, reason: 'dead', error, shelvedAtMs: nowMs });
         break;
       }
-      case 'completed':
+      case 'completed': {
         this.#drop(entry, nowMs);
-        if (delivery.isIdGenerated) break;
-        this.#remember(delivery, 'completed');
-        this.#completed.add({ ref: { key: delivery.key, id: delivery.id }, atMs: nowMs });
+        const done = this.done.add(delivery, {
+          bytes,
+          attempts,
+          putOrder: order,
+          keep: settlement.keep,
+          nowMs,
+        });
+        if (done !== undefined) this.#remember(delivery, done);
+      }
     }
   }
 
   nextDueMs(owner: object, except: ReadonlySet<string>): number | undefined {
     let next = this.#lines.nextDueMs(except);
-    for (const entry of this.#lines.isPaused ? [] : this.#claimed) {
-      if (entry.owner !== owner) next = Math.min(next, entry.leaseEndsMs);
+    for (const [other, claims] of this.#lines.isPaused ? [] : this.#claimed) {
+      if (other !== owner) next = Math.min(next, claims.top?.of.leaseEndsMs ?? Infinity);
     }
     return next === Infinity ? undefined : next;
   }
@@ -144,104 +161,109 @@ export class MemoryBank {
     return this.#lines.resume(key);
   }
 
-  redrive(which: Selection, nowMs: number): DeliveryRef[] {
-    return this.shelf.take(which).map(({ delivery, bytes, order }) => {
-      this.#add(delivery, bytes, this.#lines.isOrdered ? order : this.#nextOrder(), nowMs);
-      return { key: delivery.key, id: delivery.id };
-    });
-  }
-
-  purge(which: Selection): number {
-    const taken = this.shelf.take(which);
-    for (const { delivery } of taken) this.#forget(delivery);
-    return taken.length;
-  }
-
-  forget({ beforeMs, keep, limit }: { beforeMs: number; keep: number; limit: number }): number {
-    let forgotten = 0;
-    for (const one of this.#completed) {
-      if (forgotten >= limit || (one.atMs >= beforeMs && this.#completed.size <= keep)) break;
-      this.#completed.delete(one);
-      this.#forget(one.ref);
-      forgotten += 1;
-    }
-    return forgotten;
-  }
-
-  hasten({ afterMs, nowMs, limit }: { afterMs: number; nowMs: number; limit: number }): number {
-    const isLate = ({ owner, dueMs }: Entry): boolean => owner === null && dueMs > afterMs;
-    if (![...this.#unfinished].some(isLate)) return 0;
-    return this.#lines.hasten({ afterMs, nowMs, limit });
+  hasten(which: { afterMs: number; nowMs: number; limit: number }): number {
+    return this.#lines.hasten(which);
   }
 
   releaseAll(owner: object, nowMs: number): void {
-    for (const entry of [...this.#claimed]) {
-      const { key, id } = entry.delivery;
-      if (entry.owner === owner)
-        this.settle(entry, { key, id, attempt: entry.attempts, as: 'released' }, nowMs);
+    const claims = this.#claimsOf(owner);
+    for (let top = claims.top?.of; top !== undefined; top = claims.top?.of) {
+      const { key, id } = top.delivery;
+      this.settle(top, { key, id, attempt: top.attempts, as: 'released' }, nowMs);
     }
+    this.#claimed.delete(owner);
   }
 
   stats(): StoreStats {
-    // Neither the order of puts nor that of due times tells: what comes back from the shelf is older than both.
-    let oldest: number | undefined;
-    for (const { delivery } of this.#unfinished) oldest = Math.min(oldest ?? Infinity, delivery.receivedAtMs);
     return {
-      depth: this.#unfinished.size,
-      inFlight: this.#claimed.size,
+      depth: this.unfinished.size,
+      inFlight: this.#inFlight,
       bytes: this.#bytes,
       shelved: this.shelf.size,
       shelvedBytes: this.shelf.bytes,
-      remembered: this.#completed.size,
-      oldestReceivedAtMs: oldest,
+      remembered: this.done.remembered,
+      kept: this.done.kept,
+      keptBytes: this.done.bytes,
+      oldestReceivedAtMs: this.#ages.top?.of.delivery.receivedAtMs,
       isPaused: this.#lines.isPaused,
       pausedKeys: [...this.#lines.pausedKeys],
     };
   }
 
-  /** Takes back what others have claimed and not renewed. */
-  #takeBack(owner: object, nowMs: number): void {
-    for (const entry of [...this.#claimed]) {
-      if (entry.owner === owner || entry.leaseEndsMs > nowMs) continue;
-      this.#claimed.delete(entry);
-      entry.owner = null;
-      entry.strandings += 1;
-      this.#lines.toFront(entry);
-    }
+  known({ key, id }: DeliveryRef): Entry | Shelved | Done | undefined {
+    return this.#known.get(key)?.get(id);
   }
 
-  #nextOrder(): number {
-    this.#puts += 1;
-    return this.#puts;
+  unfinishedOf(ref: DeliveryRef): Entry | undefined {
+    const known = this.known(ref);
+    return known instanceof Entry ? known : undefined;
   }
 
-  #add(delivery: StoredDelivery, bytes: number, order: number, nowMs: number): void {
-    const entry: Entry = {
-      delivery,
-      bytes,
-      key: delivery.key,
-      order,
-      attempts: 0,
-      strandings: 0,
-      dueMs: nowMs,
-      owner: null,
-      leaseEndsMs: 0,
-      heapIndex: 0,
-    };
+  /** Among the unfinished, due. */
+  add(
+    delivery: StoredDelivery,
+    { bytes, order, nowMs }: { readonly bytes: number; readonly order: number; readonly nowMs: number },
+  ): void {
+    const entry = new Entry(delivery, bytes, order, nowMs);
+    const { key } = delivery;
     this.#remember(delivery, entry);
-    this.#unfinished.add(entry);
+    this.unfinished.add(entry);
+    this.#ages.push(entry.age);
+    this.#depths.set(key, (this.#depths.get(key) ?? 0) + 1);
     this.#bytes += bytes;
     this.#lines.add(entry);
   }
 
-  #drop(entry: Entry, nowMs: number): void {
-    this.#lines.leave(entry, nowMs);
-    this.#unfinished.delete(entry);
-    this.#bytes -= entry.bytes;
-    this.#forget(entry.delivery);
+  forget({ key, id }: DeliveryRef): void {
+    const byId = this.#known.get(key);
+    byId?.delete(id);
+    if (byId?.size === 0) this.#known.delete(key);
   }
 
-  #remember({ key, id }: DeliveryRef, what: Entry | Shelved | 'completed'): void {
+  /** Takes back what others have claimed and not renewed. */
+  #takeBack(owner: object, nowMs: number): void {
+    for (const [other, claims] of this.#claimed) {
+      if (other === owner) continue;
+      for (let top = claims.top?.of; top !== undefined && top.leaseEndsMs <= nowMs; top = claims.top?.of) {
+        this.#endClaim(top);
+        top.strandings += 1;
+        this.#lines.toFront(top);
+      }
+    }
+  }
+
+  #claimsOf(owner: object): MinHeap<Slot<Entry>> {
+    let claims = this.#claimed.get(owner);
+    if (claims === undefined) {
+      claims = new MinHeap((a, b) => a.of.leaseEndsMs < b.of.leaseEndsMs);
+      this.#claimed.set(owner, claims);
+    }
+    return claims;
+  }
+
+  #endClaim(entry: Entry): void {
+    this.#claimsOf(entry.owner as object).remove(entry.claim);
+    entry.owner = null;
+    this.#inFlight -= 1;
+  }
+
+  #drop(entry: Entry, nowMs: number): void {
+    const { key } = entry;
+    const depth = (this.#depths.get(key) ?? 0) - 1;
+    if (depth > 0) this.#depths.set(key, depth);
+    else this.#depths.delete(key);
+    this.#lines.leave(entry, nowMs);
+    this.unfinished.delete(entry);
+    this.#ages.remove(entry.age);
+    this.#bytes -= entry.bytes;
+    this.forget(entry.delivery);
+  }
+
+  #shelve(shelved: Shelved): void {
+    this.#remember(shelved.delivery, this.shelf.add(shelved));
+  }
+
+  #remember({ key, id }: DeliveryRef, what: Entry | Shelved | Done): void {
     let byId = this.#known.get(key);
     if (byId === undefined) {
       byId = new Map();
@@ -249,10 +271,8 @@ export class MemoryBank {
     }
     byId.set(id, what);
   }
+}
 
-  #forget({ key, id }: DeliveryRef): void {
-    const byId = this.#known.get(key);
-    byId?.delete(id);
-    if (byId?.size === 0) this.#known.delete(key);
-  }
+function sumOf(known: Entry | Shelved | Done): number {
+  return 'sum' in known ? known.sum : bodySum(known.delivery);
 }

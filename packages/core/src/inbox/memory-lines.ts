@@ -25,6 +25,8 @@ export class MemoryLines<T extends Lined> {
   readonly #stranded = new Set<T>();
   /** For a retry, by when it is due. */
   readonly #delayed = new MinHeap<T>(isDueBefore);
+  /** No retry is due later than this. */
+  #latestMs = -Infinity;
   /** The same of keys that are paused: they must not stand in front of others. */
   readonly #asleep = new Map<string, Set<T>>();
   /** Where there is an order: the one of each key that may be claimed, or is, and those behind it. */
@@ -65,7 +67,8 @@ export class MemoryLines<T extends Lined> {
 
   /** Puts one back that waits for a retry. */
   delay(entry: T): void {
-    const { key } = entry;
+    const { key, dueMs } = entry;
+    this.#latestMs = Math.max(this.#latestMs, dueMs);
     if (!this.pausedKeys.has(key)) {
       this.#delayed.push(entry);
       return;
@@ -157,11 +160,16 @@ export class MemoryLines<T extends Lined> {
 
   /** Makes due at `nowMs` what waits for a retry after `afterMs`. */
   hasten({ afterMs, nowMs, limit }: { afterMs: number; nowMs: number; limit: number }): number {
+    if (this.#latestMs <= afterMs) return 0;
     const asleep = [...this.#asleep.values()].flatMap((entries) => [...entries]);
     const waiting = this.#drain();
     const late = [...waiting, ...asleep].filter(({ dueMs }) => dueMs > afterMs).slice(0, limit);
     for (const entry of late) entry.dueMs = nowMs;
     for (const entry of waiting) this.#delayed.push(entry);
+    this.#latestMs = [...waiting, ...asleep].reduce(
+      (latest, { dueMs }) => Math.max(latest, dueMs),
+      -Infinity,
+    );
     return late.length;
   }
 

@@ -1,4 +1,5 @@
-import type { ListedDelivery, ShelvedDelivery, StoredDelivery } from './inbox-store.ts';
+import type { ListedDelivery, Portion, ShelvedDelivery } from './store-admin.ts';
+import type { StoredDelivery } from './stored-delivery.ts';
 
 /** What is on the shelf. */
 export interface Shelved {
@@ -12,11 +13,10 @@ export interface Shelved {
   readonly shelvedAtMs: number;
 }
 
-/** Those of an id, or with null of any, and of a key, or with undefined of any; the oldest, at most `limit`. */
+/** Those of an id, or with null of any, and of a key, or with undefined of any. */
 export interface Selection {
   readonly id: string | null;
   readonly key: string | undefined;
-  readonly limit: number;
 }
 
 /** The shelf, in the order in which deliveries came onto it. */
@@ -38,7 +38,7 @@ export class MemoryShelf {
   }
 
   get(id: string, key: string | undefined): ShelvedDelivery | undefined {
-    const [first] = this.#find({ id, key, limit: 1 });
+    const [first] = this.#find({ id, key }, 1);
     if (first === undefined) return undefined;
     const { delivery, attempts, reason, error, shelvedAtMs } = first;
     const rawBody = new Uint8Array(delivery.rawBody);
@@ -46,7 +46,7 @@ export class MemoryShelf {
   }
 
   list(key: string | undefined, limit: number, offset: number): ListedDelivery[] {
-    return this.#find({ id: null, key, limit: offset + limit })
+    return this.#find({ id: null, key }, offset + limit)
       .slice(offset)
       .map(({ delivery, attempts, reason, error, shelvedAtMs }) => {
         const { rawBody, ...rest } = delivery;
@@ -54,14 +54,29 @@ export class MemoryShelf {
       });
   }
 
-  /** Takes them off. */
-  take(which: Selection): Shelved[] {
-    const taken = this.#find(which);
-    for (const one of taken) this.#remove(one);
+  count(which: Selection): number {
+    const { id, key } = which;
+    return id === null && key === undefined ? this.size : this.#find(which, Infinity).length;
+  }
+
+  /** Takes the oldest off, those only that were shelved before. */
+  take(
+    which: Selection,
+    { limit, maxBytes }: Portion,
+    beforeMs: number = Number.POSITIVE_INFINITY,
+  ): Shelved[] {
+    const taken: Shelved[] = [];
+    let bytes = 0;
+    for (const one of this.#find(which, limit)) {
+      bytes += one.bytes;
+      if ((bytes > maxBytes && taken.length > 0) || one.shelvedAtMs >= beforeMs) break;
+      this.#remove(one);
+      taken.push(one);
+    }
     return taken;
   }
 
-  #find({ id, key, limit }: Selection): Shelved[] {
+  #find({ id, key }: Selection, limit: number): Shelved[] {
     const found: Shelved[] = [];
     for (const one of id === null ? this.#all : (this.#byId.get(id) ?? [])) {
       if (found.length >= limit) break;

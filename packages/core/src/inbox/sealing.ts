@@ -1,7 +1,7 @@
 import { BackpressureError } from '../errors.ts';
 import { joined, randomBytes, subtle, utf8, type CryptoKey } from '../web-crypto.ts';
 import type { EncryptSettings } from './encrypt-options.ts';
-import type { Awaitable, StoredDelivery } from './inbox-store.ts';
+import type { Awaitable, StoredDelivery } from './stored-delivery.ts';
 import type { Json } from './json.ts';
 import { NO_REQUEST, type RequestFacts } from './request-facts.ts';
 

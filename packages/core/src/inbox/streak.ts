@@ -1,4 +1,4 @@
-import type { DeliveryRef } from './inbox-store.ts';
+import type { DeliveryRef } from './stored-delivery.ts';
 
 /**
  * Failures in a row, as evidence that something else than the deliveries is at fault: each delivery counts once, and no

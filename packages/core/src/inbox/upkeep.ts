@@ -1,15 +1,16 @@
 import type { Agenda, Task } from './agenda.ts';
+import type { Clearing } from './clearing.ts';
 import type { InboxStore, StoreStats } from './inbox-store.ts';
 import { LONGEST_ASKED_MS } from './retry-errors.ts';
 import type { StoreHealth } from './store-health.ts';
 
 const EVERY_MS = 5000;
-/** So many completed ids are remembered, whatever their age: some 100 MB of a file. */
-const MAX_REMEMBERED = 1_000_000;
 /** In an inbox that is never quiet: nearly right every half minute is better than wrong for ever. */
 const MAX_INEXACT = 6;
-/** So many are forgotten, or hastened, at a time: a call must not hold up deliveries. */
+/** So many are hastened at a time: a call must not hold up deliveries. */
 const PART = 1000;
+/** While there is more to do, it may take this share of the time. */
+const BUSY_SHARE = 0.1;
 /** To count the keys takes a moment where very much is stored. So it is done seldom, for a small part of the time. */
 const COUNT_EVERY_MS = 30_000;
 const COUNT_SHARE = 1 / 500;
@@ -21,9 +22,9 @@ export interface UpkeepParts {
   readonly agenda: Agenda;
   readonly now: () => number;
   readonly wallMs: () => number;
-  /** Until when ids are old by their age; 0, so that none is, while the clock is in doubt. */
-  readonly agedMs: () => number;
-  readonly retentionMs: () => number;
+  readonly clearing: Clearing;
+  /** Up to how much may be put back from the shelf by somebody who has no inbox. */
+  readonly lowWater: () => { readonly depth: number; readonly bytes: number };
   readonly maxRetryDelayMs: () => number;
   /** Whether nothing is on its way to the store, so that what it says is the whole truth. */
   readonly isQuiet: () => boolean;
@@ -38,8 +39,8 @@ export interface UpkeepParts {
 }
 
 /**
- * What is done at the start and then every few seconds: the level is compared with the store, old ids are forgotten, and
- * what would wait for longer than any delay, since the clock was wrong, becomes due.
+ * What is done at the start and then every few seconds: the level is compared with the store, what is too old or too
+ * much is cleared away, and what would wait for longer than any delay, since the clock was wrong, becomes due.
  */
 export class Upkeep {
   readonly #parts: UpkeepParts;
@@ -49,6 +50,7 @@ export class Upkeep {
   #inexact = 0;
   #areKeysInDoubt = false;
   #countAfterMs = 0;
+  #notedRoom: { readonly depth: number; readonly bytes: number } | undefined;
 
   constructor(parts: UpkeepParts) {
     this.#parts = parts;
@@ -77,10 +79,10 @@ export class Upkeep {
   }
 
   async #look(): Promise<void> {
-    const { store, health, now, wallMs, agedMs, retentionMs, maxRetryDelayMs, isQuiet, learn, look } =
-      this.#parts;
+    const { store, health, now, wallMs, clearing, maxRetryDelayMs, isQuiet, learn, look } = this.#parts;
     if (!health.isWell) return;
     try {
+      const startedMs = now();
       const wasQuiet = isQuiet();
       const stats = await store.stats();
       const isWhole = wasQuiet && isQuiet();
@@ -92,17 +94,21 @@ export class Upkeep {
       // A handler may have asked for a longer delay than `retry` has.
       const longestMs = Math.max(maxRetryDelayMs(), LONGEST_ASKED_MS);
       const hastened = await store.hasten({ afterMs: nowMs + longestMs, nowMs, limit: PART });
-      const forgotten = await store.forget({
-        beforeMs: agedMs() - retentionMs(),
-        keep: MAX_REMEMBERED,
-        limit: PART,
-      });
-      // A full part: there is more of it.
-      if (Math.max(hastened, forgotten) === PART) this.#task.set(now() + 1);
+      await this.#noteRoom();
+      const isMore = await clearing.run(stats);
+      if (isMore || hastened === PART) this.#task.set(now() + Math.max(1, (now() - startedMs) / BUSY_SHARE));
     } catch (error) {
       health.failed('stats', error);
     }
     look();
+  }
+
+  async #noteRoom(): Promise<void> {
+    const { store, lowWater } = this.#parts;
+    const { depth, bytes } = lowWater();
+    if (depth === this.#notedRoom?.depth && bytes === this.#notedRoom.bytes) return;
+    await store.noteRoom({ depth, bytes });
+    this.#notedRoom = { depth, bytes };
   }
 
   async #countKeys(): Promise<void> {

@@ -13,9 +13,11 @@ import type { InboxFixtures, InboxSettings } from './inbox-settings.ts';
 import { storedBytes, type ClaimedDelivery } from './inbox-store.ts';
 import { KeyLoad } from './key-load.ts';
 import type { Level } from './level.ts';
+import { tell } from './onlooker.ts';
 import type { Pace } from './pace.ts';
 import { Renewals } from './renewals.ts';
 import { Run } from './run.ts';
+import type { Storeroom } from './storeroom.ts';
 import { Suspects } from './suspects.ts';
 
 /** What the workers work with. */
@@ -24,6 +26,7 @@ export interface WorkerParts extends ClaimParts {
   readonly fixtures: InboxFixtures;
   readonly settings: () => InboxSettings;
   readonly level: Level;
+  readonly room: Storeroom;
   readonly pace: Pace;
   readonly report: InboxReport;
   readonly process: InboxOptions['process'];

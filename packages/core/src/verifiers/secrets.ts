@@ -1,5 +1,5 @@
 import { invalid, BackpressureError } from '../errors.ts';
-import type { Awaitable } from '../inbox/inbox-store.ts';
+import type { Awaitable } from '../inbox/stored-delivery.ts';
 import type { RawDelivery } from '../inbox/inbox-delivery.ts';
 import { VerificationError } from './signatures.ts';
 import { fromBase64, subtle, utf8, type CryptoKey } from '../web-crypto.ts';

@@ -3,9 +3,10 @@ import { BackpressureError, thrownText } from '@webhook-backpressure/core';
 import type { Connection } from '../connection.ts';
 import { changeInboxFile, readInboxFile } from '../inbox-file.ts';
 import { settle, type Settings } from '../options.ts';
-import { Shelf } from '../shelf.ts';
-import { Totals } from '../totals.ts';
-import { dead, purge, redrive, show, status, type Answer, type Inside } from './commands.ts';
+import { forget, purge, redrive, replay, type Tell } from './commands.ts';
+import { insideOf, type Answer, type Inside } from './inside.ts';
+import { completed, dead, pending, status } from './listing.ts';
+import { find, show } from './showing.ts';
 import { HELP, parse, UsageError, type Request } from './usage.ts';
 
 /** Where the tool writes, line by line. */
@@ -15,36 +16,41 @@ export interface Output {
 }
 
 interface Command {
-  readonly run: (inside: Inside, request: Request) => Answer;
+  readonly run: (inside: Inside, request: Request, tell: Tell) => Answer | Promise<Answer>;
   readonly open: (settings: Settings) => Connection;
 }
 
 const COMMANDS: Record<Request['command'], Command> = {
   status: { run: status, open: readInboxFile },
+  pending: { run: pending, open: readInboxFile },
   dead: { run: dead, open: readInboxFile },
+  completed: { run: completed, open: readInboxFile },
   show: { run: show, open: readInboxFile },
+  find: { run: find, open: readInboxFile },
   redrive: { run: redrive, open: changeInboxFile },
+  replay: { run: replay, open: changeInboxFile },
   purge: { run: purge, open: changeInboxFile },
+  forget: { run: forget, open: changeInboxFile },
 };
 const EXIT = { DONE: 0, NOT_DONE: 1, NOT_UNDERSTOOD: 2 };
 /** Nobody else stands still while the tool waits. */
 const BUSY_TIMEOUT_MS = 10_000;
 
 /** @returns the exit code. */
-export function runTool(args: readonly string[], { out, err }: Output): number {
+export async function runTool(args: readonly string[], { out, err }: Output): Promise<number> {
   try {
     const request = parse(args);
     if (request === undefined) {
       out(HELP);
       return EXIT.DONE;
     }
-    const answer = ask(request);
+    const answer = await ask(request, err);
     if (answer.problem !== undefined) {
       err(answer.problem);
       return EXIT.NOT_DONE;
     }
     out(request.isJson ? JSON.stringify(answer.data, undefined, 2) : answer.text);
-    return EXIT.DONE;
+    return answer.isPartial === true ? EXIT.NOT_DONE : EXIT.DONE;
   } catch (error) {
     if (error instanceof UsageError) {
       err(`${error.message} Try --help.`);
@@ -55,7 +61,7 @@ export function runTool(args: readonly string[], { out, err }: Output): number {
   }
 }
 
-function ask(request: Request): Answer {
+async function ask(request: Request, tell: Tell): Promise<Answer> {
   const settings = settle({ path: request.file, busyTimeoutMs: BUSY_TIMEOUT_MS });
   const found = lookAt(settings.path);
   if (found === undefined) return { problem: `There is no file ${settings.path}.` };
@@ -63,8 +69,7 @@ function ask(request: Request): Answer {
   const { run, open } = COMMANDS[request.command];
   const connection = open(settings);
   try {
-    const totals = new Totals(connection);
-    return run({ connection, totals, shelf: new Shelf(connection, totals) }, request);
+    return await run(insideOf(connection), request, tell);
   } finally {
     connection.close();
   }

@@ -18,6 +18,7 @@ import type { Settings } from '../options.ts';
 import { HeldClaims } from './held-claims.ts';
 import { Luggage } from './luggage.ts';
 import { StoreThread, type Outcome } from './store-thread.ts';
+import { ThreadedAdmin } from './threaded-admin.ts';
 import type { Call, Entered } from './wire.ts';
 
 /**
@@ -30,7 +31,7 @@ type OpenOptions = Parameters<InboxStore['open']>[1];
 type Options<Name extends keyof InboxStore, At extends 0 | 1> = Parameters<InboxStore[Name]>[At];
 
 /** A store whose file is open in a thread: the event loop never waits for the disk. */
-export class ThreadedStore implements InboxStore {
+export class ThreadedStore extends ThreadedAdmin implements InboxStore {
   readonly #settings: Settings;
   readonly #driver: DriverName | undefined;
   readonly #held: HeldClaims = new HeldClaims();
@@ -45,6 +46,7 @@ export class ThreadedStore implements InboxStore {
   #nowMs = 0;
 
   constructor(settings: Settings, driver?: DriverName) {
+    super();
     this.#settings = settings;
     this.#driver = driver;
   }
@@ -78,71 +80,51 @@ export class ThreadedStore implements InboxStore {
 
   async claim(count: number, options: Options<'claim', 1>): Promise<readonly ClaimedDelivery[]> {
     this.#note(options);
-    const claimed = await this.#ask<readonly ClaimedDelivery[]>('claim', [count, options]);
+    const claimed = await this.ask<readonly ClaimedDelivery[]>('claim', [count, options]);
     this.#held.add(claimed);
     return claimed;
   }
 
   async renew(claims: readonly ClaimRef[], options: Options<'renew', 1>): Promise<readonly boolean[]> {
     this.#note(options);
-    const results = await this.#ask<readonly boolean[]>('renew', [claims, options]);
+    const results = await this.ask<readonly boolean[]>('renew', [claims, options]);
     this.#held.remove(claims.filter((_, at) => results[at] !== true));
     return results;
   }
 
   async settle(settlements: readonly Settlement[], nowMs: number): Promise<readonly boolean[]> {
     this.#note({ nowMs });
-    const results = await this.#ask<readonly boolean[]>('settle', [settlements, nowMs]);
+    const results = await this.ask<readonly boolean[]>('settle', [settlements, nowMs]);
     this.#held.remove(settlements);
     return results;
   }
 
   nextDueMs(except?: ReadonlySet<string>): Promise<number | undefined> {
-    return this.#ask('nextDueMs', [except]);
-  }
-
-  listShelved(options: Options<'listShelved', 0>): Promise<readonly ListedDelivery[]> {
-    return this.#ask('listShelved', [options]);
-  }
-
-  getShelved(...args: Parameters<InboxStore['getShelved']>): Promise<ShelvedDelivery | undefined> {
-    return this.#ask('getShelved', args);
-  }
-
-  redrive(...args: Parameters<InboxStore['redrive']>): Promise<readonly DeliveryRef[]> {
-    return this.#ask('redrive', args);
-  }
-
-  purge(...args: Parameters<InboxStore['purge']>): Promise<number> {
-    return this.#ask('purge', args);
-  }
-
-  forget(options: Options<'forget', 0>): Promise<number> {
-    return this.#ask('forget', [options]);
+    return this.ask('nextDueMs', [except]);
   }
 
   pause(key: string | null): Promise<boolean> {
-    return this.#ask('pause', [key]);
+    return this.ask('pause', [key]);
   }
 
   resume(key: string | null): Promise<boolean> {
-    return this.#ask('resume', [key]);
+    return this.ask('resume', [key]);
   }
 
   hasten(options: Options<'hasten', 0>): Promise<number> {
-    return this.#ask('hasten', [options]);
+    return this.ask('hasten', [options]);
   }
 
   depthByKey(): Promise<ReadonlyMap<string, number>> {
-    return this.#ask('depthByKey', []);
+    return this.ask('depthByKey', []);
   }
 
   stats(): Promise<StoreStats> {
-    return this.#ask('stats', []);
+    return this.ask('stats', []);
   }
 
   async close(nowMs: number): Promise<void> {
-    const asked = this.#ask('close', [nowMs]);
+    const asked = this.ask('close', [nowMs]);
     this.#phase = 'closed';
     try {
       await asked;
@@ -158,7 +140,7 @@ export class ThreadedStore implements InboxStore {
   }
 
   /** Made at once while the thread runs, so that calls stay in the order in which they were made. */
-  async #ask<T>(call: Call, args: readonly unknown[]): Promise<T> {
+  protected async ask<T>(call: Call, args: readonly unknown[]): Promise<T> {
     const thread = this.#alive() ?? (await this.#running());
     return resultOf(await thread.call(call, args)) as T;
   }

@@ -1,0 +1,38 @@
+import type { Connection } from '../connection.ts';
+import { Kept } from '../kept.ts';
+import { Pending } from '../pending.ts';
+import { Remembered } from '../remembered.ts';
+import { Shelf } from '../shelf.ts';
+import { Totals } from '../totals.ts';
+
+/** The file, as the commands see it. */
+export interface Inside {
+  readonly connection: Connection;
+  readonly totals: Totals;
+  readonly shelf: Shelf;
+  readonly pending: Pending;
+  readonly remembered: Remembered;
+  readonly kept: Kept;
+}
+
+/** What a command says, to people and to programs; or, in a sentence, why it could not. */
+export type Answer =
+  | { readonly problem: string }
+  | {
+      readonly problem?: never;
+      readonly text: string;
+      readonly data: unknown;
+      /** Whether something is left to do. */
+      readonly isPartial?: boolean;
+    };
+
+export function insideOf(connection: Connection): Inside {
+  const totals = new Totals(connection);
+  const remembered = new Remembered(connection, totals);
+  return {
+    ...{ connection, totals, remembered },
+    shelf: new Shelf(connection, totals),
+    pending: new Pending(connection),
+    kept: new Kept(connection, totals, remembered),
+  };
+}

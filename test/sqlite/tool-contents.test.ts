@@ -1,0 +1,196 @@
+import { execFile, type ExecFileException } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInbox, type InboxStore } from '@webhook-backpressure/core';
+import { sqliteStore } from '@webhook-backpressure/sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { root } from '../../tooling/packages.js';
+import {
+  claim,
+  claimOne,
+  delivery,
+  ends,
+  opened,
+  put,
+  settle,
+  START,
+} from '../inbox/store-cases/store-words.ts';
+import { Scratch } from './scratch.ts';
+
+interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+const TOOL = join(root, 'packages/sqlite/dist/cli.js');
+let scratch: Scratch;
+let file: string;
+
+const bed = () => ({ store: () => sqliteStore({ path: file }), dispose: () => undefined });
+
+/** One that is pending, one on the shelf, one that is kept, and one that is remembered. */
+beforeEach(async () => {
+  scratch = new Scratch();
+  file = scratch.file();
+  const store = await opened(bed());
+  await put(store, [delivery('kept'), delivery('remembered'), delivery('waiting')]);
+  const [kept, remembered, waiting] = await claim(store, 3);
+  await settle(store, ends.kept(kept as NonNullable<typeof kept>), START + 1);
+  await settle(store, ends.completed(remembered as NonNullable<typeof remembered>), START + 1);
+  await settle(store, ends.failed(waiting as NonNullable<typeof waiting>, 5000));
+  await put(store, [delivery('dead', { key: 'other' }), delivery('waiting', { key: 'other' })], {
+    isOverflow: true,
+  });
+  await store.close(START + 3);
+});
+afterEach(() => {
+  scratch.dispose();
+});
+
+function tool(...args: readonly string[]): Promise<Ended> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [TOOL, ...args], (error: ExecFileException | null, out, err) => {
+      resolve({ code: error === null ? 0 : Number(error.code), out, err });
+    });
+  });
+}
+
+async function json(...args: readonly string[]): Promise<unknown> {
+  const { code, out, err } = await tool(...args, '--json');
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  return JSON.parse(out);
+}
+
+describe('what is in the file', () => {
+  it('is counted, listed, shown and found without a change to the file', async () => {
+    const before = readFileSync(file);
+    expect(await json('status', file)).toMatchObject({ depth: 1, shelved: 2, kept: 1, remembered: 2 });
+    expect(await json('pending', file)).toEqual({
+      deliveries: [
+        {
+          ...{ id: 'waiting', key: 'shop', sender: null, attempts: 1, bodyBytes: 16, state: 'ready' },
+          receivedAt: new Date(START).toISOString(),
+          dueAt: new Date(5000).toISOString(),
+        },
+      ],
+      next: null,
+    });
+    expect(await json('completed', file)).toMatchObject({
+      deliveries: [{ id: 'kept', attempts: 1, completedAt: new Date(START + 1).toISOString() }],
+    });
+    expect(await json('show', 'kept', file)).toMatchObject({ place: 'completed', body: '{"id":"kept"}' });
+    expect(await json('show', 'waiting', file, '--key', 'shop')).toMatchObject({
+      place: 'pending',
+      attempts: 1,
+    });
+    expect(await json('find', 'waiting', file)).toEqual({
+      id: 'waiting',
+      places: [
+        { key: 'other', place: 'dead' },
+        { key: 'shop', place: 'pending' },
+      ],
+    });
+    expect(await json('find', 'remembered', file, '--key', 'shop')).toEqual({
+      id: 'remembered',
+      places: [{ key: 'shop', place: 'remembered' }],
+    });
+    expect((await tool('find', 'remembered', file)).err).toContain('is found with --key');
+    expect((await tool('pending', file)).out).toMatch(/^waiting +shop +ready +1 /m);
+    expect((await tool('pending', file, '--state', 'delayed')).out).toBe('Nothing is pending.\n');
+    expect((await tool('completed', file, '--key', 'none')).out).toContain('is kept for the key "none"');
+    expect(readFileSync(file).equals(before)).toBe(true);
+  });
+
+  it('is listed in parts', async () => {
+    const store = await opened(bed());
+    await put(store, [delivery('second'), delivery('third')]);
+    await store.close(START);
+    const first = (await json('pending', file, '--limit', '1')) as { readonly next: number };
+    const { out } = await tool('pending', file, '--limit', '1');
+    expect(out).toContain(`and more: --after ${String(first.next)}`);
+    expect(await json('pending', file, '--after', String(first.next))).toMatchObject({
+      deliveries: [{ id: 'second' }, { id: 'third' }],
+      next: null,
+    });
+  });
+});
+
+describe('replay and forget', () => {
+  it('put a completed one back, and let an id come again', async () => {
+    expect(await json('replay', 'kept', file)).toEqual({ replayed: 1 });
+    expect((await tool('replay', 'kept', file)).err).toContain(
+      'There is no delivery "kept" among the completed',
+    );
+    expect(await json('forget', 'remembered', file, '--key', 'shop')).toEqual({ forgotten: true });
+    expect((await tool('forget', 'remembered', file, '--key', 'shop')).code).toBe(1);
+    expect((await tool('forget', 'remembered', file)).err).toBe('forget needs --key. Try --help.\n');
+    const store = await opened(bed());
+    expect(await put(store, [delivery('remembered'), delivery('kept')])).toEqual(['stored', 'duplicate']);
+    expect(await store.stats()).toMatchObject({ depth: 3, kept: 0, remembered: 0 });
+    await store.close(START);
+  });
+});
+
+describe('redrive beside a receiver', () => {
+  async function shelve(store: InboxStore, count: number): Promise<void> {
+    const ones = Array.from({ length: count }, (_, at) => delivery(`n${String(at)}`));
+    await put(store, ones, { isOverflow: true });
+  }
+
+  it('stops at the low-water mark where nobody makes room', async () => {
+    const store = await opened(bed());
+    await shelve(store, 20);
+    await store.noteRoom({ depth: 10, bytes: 1 << 30 });
+    await store.close(START);
+    const { code, out } = await tool('redrive', 'all', file, '--json');
+    expect([code, JSON.parse(out)]).toEqual([1, { redriven: 9, left: 13 }]);
+    expect((await tool('redrive', 'all', file)).out).toBe(
+      '0 deliveries put back. The inbox has no room for more; 13 deliveries stay on the shelf.\n',
+    );
+    // A single one goes all the same.
+    expect(await json('redrive', 'n19', file)).toEqual({ redriven: 1 });
+  });
+
+  it('goes on as the receiver makes room, and never fills the inbox', async () => {
+    const filler = await opened(bed());
+    await shelve(filler, 25);
+    await filler.close(START);
+    let most = 0;
+    const inbox = createInbox({
+      ...{
+        store: sqliteStore({ path: file }),
+        verify: false,
+        capacity: 40,
+        highWaterMark: 1,
+        lowWaterMark: 0.5,
+      },
+      process: () => new Promise((resolve) => setTimeout(resolve, 5)),
+      concurrency: 2,
+    });
+    const end = inbox.subscribe(() => (most = Math.max(most, inbox.snapshot().depth)));
+    const events = new EventTarget();
+    inbox.subscribe(({ type }) => {
+      if (type === 'completed' && inbox.snapshot().totals.completed >= 28)
+        events.dispatchEvent(new Event('done'));
+    });
+    // The upkeep of the start has noted the mark.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const done = once(events, 'done');
+    const { code, out } = await tool('redrive', 'all', file, '--json');
+    expect([code, JSON.parse(out)]).toEqual([0, { redriven: 27 }]);
+    await done;
+    end();
+    expect(most).toBeLessThanOrEqual(21);
+    expect(inbox.snapshot().totals.refused).toMatchObject({ full: 0, shedding: 0 });
+    await inbox.close();
+  }, 60_000);
+});
+
+it('takes up a claim that is made meanwhile', async () => {
+  const store = await opened(bed());
+  expect((await claimOne(store, START + 9999)).id).toBe('waiting');
+  expect(await json('pending', file, '--state', 'active')).toMatchObject({ deliveries: [{ id: 'waiting' }] });
+  await store.close(START);
+});
