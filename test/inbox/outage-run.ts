@@ -2,7 +2,7 @@ import type { InboxEvent, InboxOptions, InboxSnapshot } from '@webhook-backpress
 import { stream } from '../simulation/src/random.ts';
 import { InboxBench } from './inbox-bench.ts';
 
-export const SECOND = 1000;
+const SECOND = 1000;
 export const MINUTE = 60_000;
 export const HOUR = 3_600_000;
 
@@ -48,7 +48,7 @@ export interface Result {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** One outage through a real inbox, on the manual clock. */
-export class OutageRun {
+class OutageRun {
   readonly bench: InboxBench;
   readonly #plan: Plan;
   #active = 0;

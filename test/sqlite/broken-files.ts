@@ -62,10 +62,11 @@ export function execute(path: string, sql: string): void {
 
 /** As the first release left it. */
 export function toFirstVersion(path: string): void {
-  execute(
-    path,
-    'DROP INDEX shelf_key; ALTER TABLE shelf DROP COLUMN key; PRAGMA user_version = 1; PRAGMA wal_checkpoint(TRUNCATE)',
-  );
+  const undo = [
+    'DROP TABLE paused; DROP TABLE heads; DROP INDEX queue_behind; ALTER TABLE totals DROP COLUMN is_ordered',
+    'DROP INDEX shelf_key; ALTER TABLE shelf DROP COLUMN key',
+  ];
+  execute(path, `${undo.join(';')}; PRAGMA user_version = 1; PRAGMA wal_checkpoint(TRUNCATE)`);
 }
 
 /** Leaves the first page, so that the file is still taken for what it was. */
