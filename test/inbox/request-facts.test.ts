@@ -8,7 +8,7 @@ import { webhookInbox as forExpress } from '@webhook-backpressure/express';
 import { webhookInbox as forHono } from '@webhook-backpressure/hono';
 import { webhookInbox as forKoa } from '@webhook-backpressure/koa';
 import { webhookInbox as forNode, type RequestListener } from '@webhook-backpressure/node';
-import type express5 from 'express';
+import express5 from 'express';
 import type { Hono as HonoLatest } from 'hono';
 import type Koa3 from 'koa';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -158,6 +158,25 @@ describe.each(onEvery<Mounted>({ node, express, koa, hono }))(
       for (const callback of callbacks) expect(witness.shown.get(callback), callback).toMatchObject(expected);
       expect(await inbox.deadLetters.get('evt_1')).toMatchObject(expected);
       expect(await inbox.deadLetters.list()).toMatchObject([expected]);
+      await inbox.close();
+    });
+  },
+);
+
+describe.each(onEvery<Mounted>({ node, express, koa, hono }))(
+  'an app on $name that Express mounts',
+  ({ mount }) => {
+    it('shows the whole URL all the same', async () => {
+      const witness = new Witness();
+      const { listener, inbox } = mount(witness);
+      inbox.subscribe(() => undefined);
+      const app = express5().use('/outer', (req, res) => void listener(req, res));
+      const url = '/outer/api/v1/hooks/a?b=%7e';
+      await post(
+        createServer((req, res) => void app(req, res)),
+        url,
+      );
+      expect(witness.shown.get('verify')).toMatchObject({ url, path: '/outer/api/v1/hooks/a' });
       await inbox.close();
     });
   },

@@ -26,7 +26,7 @@ export function webhookInbox(options: InboxOptions<Request>): RequestHandler & {
       return;
     }
     inbox
-      .receive(inboxRequest(req, { url: req.originalUrl, params: req.params, source: req, hint: HINT }))
+      .receive(inboxRequest(req, { params: req.params, source: req, hint: HINT }))
       .then((answer) => {
         if (answer !== null) writeRefusal(req, res, answer);
       })

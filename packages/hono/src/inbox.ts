@@ -6,6 +6,7 @@ import {
   type Inbox,
   type InboxOptions,
 } from '@webhook-backpressure/core';
+import { originalUrl } from '@webhook-backpressure/node/request';
 import type { Context, MiddlewareHandler } from 'hono';
 import { nodeBindings } from './node-server.ts';
 import { stayForInbox } from './workers.ts';
@@ -34,8 +35,7 @@ export function webhookInbox(options: InboxOptions<Context>): MiddlewareHandler 
     }
     const answer = await inbox.receive({
       method: c.req.method,
-      // As node has read it, where it has: a web-standard request has normalised it, and a signature is over what was sent.
-      url: nodeBindings(c.env)?.incoming.url ?? c.req.url,
+      url: urlOf(c),
       params: c.req.param(),
       headers: c.req.header(),
       source: c,
@@ -49,6 +49,13 @@ export function webhookInbox(options: InboxOptions<Context>): MiddlewareHandler 
     return new Response(body === '' ? null : body, { status, headers });
   };
   return Object.assign(middleware, { inbox });
+}
+
+/** As node has read it, where it has: a web-standard request has normalised it, and signatures are over what was sent. */
+function urlOf(c: Context): string {
+  const incoming = nodeBindings(c.env)?.incoming;
+  if (incoming === undefined) return c.req.url;
+  return originalUrl(incoming) ?? incoming.url ?? c.req.url;
 }
 
 async function read(request: Request, body: BodySink): Promise<BodyEnd> {

@@ -9,6 +9,7 @@ import {
   type InboxOptions,
   type InboxRequest,
 } from '@webhook-backpressure/core';
+import { originalUrl } from './look.ts';
 import { writeRefusal } from './refuse.ts';
 import { answeringFailures } from './with-backpressure.ts';
 
@@ -45,13 +46,13 @@ export function webhookInbox(
   return Object.assign(listener, { inbox });
 }
 
-/** A request of node:http, for an inbox, with what only its framework knows: `url`, where it has cut off a prefix. */
+/** A request of node:http, for an inbox, with what only its framework knows: `url`, what it was before it changed it. */
 export function inboxRequest(
   req: IncomingMessage,
-  known: Pick<InboxRequest, 'hint' | 'params' | 'source' | 'url'>,
+  { url = req.url, ...known }: Pick<InboxRequest, 'hint' | 'params' | 'source' | 'url'>,
 ): InboxRequest {
-  const { method, url, headers } = req;
-  return { method, url, headers, read: (body) => read(req, body), ...known };
+  const { method, headers } = req;
+  return { method, url: originalUrl(req) ?? url, headers, read: (body) => read(req, body), ...known };
 }
 
 function read(req: IncomingMessage, body: BodySink): Promise<BodyEnd> {

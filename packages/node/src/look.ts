@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+
 /**
  * Reads a property without V8's inline caches.
  *
@@ -7,4 +9,10 @@
  */
 export function look<T extends object, K extends keyof T>(object: T, name: K): T[K] {
   return Reflect.get(object, name);
+}
+
+/** What `url` was before a router cut a prefix off it, as Express and its like keep it; undefined where nobody did. */
+export function originalUrl(request: IncomingMessage): string | undefined {
+  const original = look(request as { originalUrl?: unknown }, 'originalUrl');
+  return typeof original === 'string' ? original : undefined;
 }

@@ -66,9 +66,16 @@ export function rawDelivery({ request, context, headers, rawBody }: Contents): R
   };
   const { method, url, params } = request;
   return {
-    ...{ method, url, path: pathOf(url), params: Object.freeze(params), context },
+    method,
+    url,
+    path: pathOf(url),
+    params: Object.freeze(params),
+    context,
     // A store in memory keeps these very headers for the next attempt.
-    ...{ headers: Object.freeze(headers), rawBody, text, json },
+    headers: Object.freeze(headers),
+    rawBody,
+    text,
+    json,
   };
 }
 

@@ -195,16 +195,20 @@ export class InboxDoor {
       this.#parts;
     const { delivery } = reception;
     const { profile } = delivery;
-    const names = await namesOf(options, raw, delivery);
-    const { id, key, isIdGenerated } = names;
+    const { id, key, isIdGenerated } = await namesOf(options, raw, delivery);
     Object.assign(delivery, { id: isIdGenerated ? undefined : id, key });
     const sealed = await fixtures.sealing.seal({
-      ...contents,
-      headers: withoutRedacted(contents.headers, fixtures.redacts),
-      ...names,
+      id,
+      key,
+      isIdGenerated,
       sender: profile?.name,
+      request: contents.request,
+      context: contents.context,
+      headers: withoutRedacted(contents.headers, fixtures.redacts),
+      rawBody: contents.rawBody,
       receivedAtMs: receivedAtMs(),
-      ...{ sealedBy: undefined, fingerprint: undefined },
+      sealedBy: undefined,
+      fingerprint: undefined,
     });
     if (reception.isOver()) return null;
 

@@ -46,8 +46,8 @@ export function keysOf(
   if (typeof option === 'function') {
     // Imported anew each time: what was imported before would be kept for every tenant that ever sent.
     return async (delivery) => {
-      const found = await option(delivery);
-      const isFound = found !== undefined && found !== '' && found.length > 0;
+      const found: unknown = await option(delivery);
+      const isFound = Array.isArray(found) ? found.length > 0 : Boolean(found);
       if (!isFound) throw new VerificationError('No secret is known for this delivery.');
       return imported(bytesOf(found, maker), maker);
     };
