@@ -35,7 +35,9 @@ export class Clearing {
     const nowMs = wallMs();
     const more = [await this.#forget(nowMs)];
     if (stats.kept > 0) more.push(await this.#drop(nowMs));
-    if (stats.shelved > 0 && settings().maxShelvedAgeMs < Infinity) more.push(await this.#discard(nowMs));
+    const { maxShelvedAgeMs } = settings();
+    if (stats.shelved > 0 && maxShelvedAgeMs !== undefined)
+      more.push(await this.#discard(nowMs - maxShelvedAgeMs));
     return more.includes(true);
   }
 
@@ -59,10 +61,9 @@ export class Clearing {
     return isWhole(dropped, portion.limit);
   }
 
-  async #discard(nowMs: number): Promise<boolean> {
-    const { store, settings, room, report } = this.#parts;
+  async #discard(beforeMs: number): Promise<boolean> {
+    const { store, room, report } = this.#parts;
     const portion = { limit: this.#shelved.count, maxBytes: PART_BYTES };
-    const beforeMs = nowMs - settings().maxShelvedAgeMs;
     const discarded = await this.#timed(this.#shelved, () => store.purge(null, { ...portion, beforeMs }));
     room.leave('shelved', discarded);
     for (const { key, id } of discarded) {
