@@ -7,7 +7,7 @@ const BYTES_PER_WORD = 4;
 const EDGE_BYTES = 16_384;
 
 /** What a sum is made of: the bytes, or what somebody who has hidden them says of them. */
-interface Summed {
+export interface Summed {
   readonly rawBody: Uint8Array;
   readonly fingerprint?: Uint8Array | undefined;
 }
@@ -40,7 +40,7 @@ function murmur(bytes: Uint8Array, seed: number): number {
   }
   let rest = 0;
   for (let at = byteLength - 1; at >= count * BYTES_PER_WORD; at -= 1) rest = (rest << 8) | (bytes[at] ?? 0);
-  sum ^= mixed(rest) ^ byteLength;
+  sum ^= mixed(rest);
   sum = Math.imul(sum ^ (sum >>> 16), END_FACTORS[0]);
   sum = Math.imul(sum ^ (sum >>> 13), END_FACTORS[1]);
   return (sum ^ (sum >>> 16)) >>> 0;
