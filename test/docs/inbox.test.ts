@@ -266,7 +266,7 @@ describe('docs/inbox.md', () => {
       ...Object.fromEntries(Object.entries(settings.retry).map(([name, value]) => [`retry.${name}`, value])),
     };
     const said = rows.filter(({ name }) => ['number', 'string'].includes(typeof flat[name]));
-    expect(said).toHaveLength(9);
+    expect(said).toHaveLength(14);
     for (const { name, default: shown } of said) {
       const value = flat[name];
       expect(`${name} ${String(shown)}`).toBe(

@@ -79,9 +79,9 @@ describe('a damaged page', () => {
     expect(await workOff(store)).toEqual(['new']);
     // And the shelf can be looked at, given back and cleared.
     expect(await store.getShelved(shelved[0]?.id ?? '', {})).toBeDefined();
-    await store.redrive(null, { limit: 99, nowMs: START });
+    await store.redrive(null, { ...ANY, nowMs: START });
     expect(await workOff(store)).toEqual([]);
-    expect(await store.purge(null, { limit: 99 })).toBe(shelved.length);
+    expect(await store.purge(null, ANY)).toHaveLength(shelved.length);
     await store.close(START);
   });
 

@@ -4,7 +4,7 @@ import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { fileStore, type FileStore } from '../../packages/sqlite/src/file-store.ts';
 import { settle as settled } from '../../packages/sqlite/src/options.ts';
-import { delivery, put, START } from '../inbox/store-cases/store-words.ts';
+import { ANY, delivery, put, START } from '../inbox/store-cases/store-words.ts';
 import { anotherProgram, execute } from './broken-files.ts';
 import { Scratch } from './scratch.ts';
 
@@ -64,7 +64,7 @@ async function emptied(): Promise<FileStore> {
     delivery(String(at), { rawBody: new Uint8Array(MIB).fill(at) }),
   );
   await put(store, large, { isOverflow: true });
-  await store.purge(null, { limit: 12 });
+  await store.purge(null, ANY);
   return store;
 }
 

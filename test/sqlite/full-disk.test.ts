@@ -56,7 +56,7 @@ describe.skipIf(!isMountable).each([2, 8])('of %i MiB that it fills itself', (me
       undo.push(mount(scratch.folder, megabytes));
       const store = await opened(bed());
       const one = (at: number) => (size === 'large' ? large(String(at)) : delivery(String(at).padEnd(99)));
-      const limits = { capacity: 1e6, maxBytes: 2 ** 40 };
+      const limits = { capacity: 1e6, maxBytes: 2 ** 40, maxShelved: 1e6, maxShelvedBytes: 2 ** 40 };
       let stored = 0;
       const error = await thrownBy(async () => {
         for (; stored < 100_000; stored += 10) {
@@ -76,7 +76,7 @@ describe.skipIf(!isMountable).each([2, 8])('of %i MiB that it fills itself', (me
         expect(await settle(next, end(await claimOne(next)))).toBe(true);
       expect(await next.stats()).toMatchObject({ depth: 0, inFlight: 0 });
       // As the inbox does, in parts.
-      while ((await next.purge(null, { limit: 100 })) > 0);
+      while ((await next.purge(null, { limit: 100, maxBytes: 1 << 30 })).length > 0);
       expect(await put(next, [one(-1)])).toEqual(['stored']);
       expect(integrity()).toEqual([{ integrity_check: 'ok' }]);
       await next.close(START);

@@ -50,11 +50,11 @@ export class Kept {
     this.#add = connection.prepare(
       `INSERT INTO kept (seq, key, id, bytes, attempts, completed_ms, sum) VALUES (?, ?, ?, ?, ?, ?, ?)`,
     );
-    const part = `SELECT * FROM kept WHERE at > ?1 ORDER BY at LIMIT ${String(SCANNED_AT_ONCE)}`;
+    const part = `SELECT at FROM kept WHERE at > ?1 ORDER BY at LIMIT ${String(SCANNED_AT_ONCE)}`;
     this.#list = connection.prepare(
       `SELECT k.at, k.attempts, k.completed_ms, length(c.body), ${FACTS}
-      FROM (${part}) k JOIN contents c ON c.seq = k.seq
-      WHERE ?2 IS NULL OR k.key = ?2 ORDER BY k.at LIMIT ?3`,
+      FROM kept k CROSS JOIN contents c ON c.seq = k.seq
+      WHERE k.at > ?1 AND k.at <= (SELECT max(at) FROM (${part})) AND (?2 IS NULL OR k.key = ?2) ORDER BY k.at LIMIT ?3`,
     );
     this.#scanned = connection.prepare(`SELECT count(*), max(at) FROM (${part})`);
     const questions = (select: string, order: string): Questions =>

@@ -25,11 +25,11 @@ export class Pending {
 
   constructor(connection: Connection) {
     this.#connection = connection;
-    const part = `SELECT seq, key, state, attempts, due_ms FROM queue WHERE seq > ?1 ORDER BY seq LIMIT ${String(SCANNED_AT_ONCE)}`;
+    const part = `SELECT seq FROM queue WHERE seq > ?1 ORDER BY seq LIMIT ${String(SCANNED_AT_ONCE)}`;
     this.#list = connection.prepare(
       `SELECT q.seq, ${STATE} AS stand, q.attempts, q.due_ms, length(c.body), ${FACTS}
-      FROM (${part}) q JOIN contents c ON c.seq = q.seq
-      WHERE (?3 IS NULL OR q.key = ?3) AND (?4 IS NULL OR stand = ?4) ORDER BY q.seq LIMIT ?5`,
+      FROM queue q CROSS JOIN contents c ON c.seq = q.seq
+      WHERE q.seq > ?1 AND q.seq <= (SELECT max(seq) FROM (${part})) AND (?3 IS NULL OR q.key = ?3) AND (?4 IS NULL OR stand = ?4) ORDER BY q.seq LIMIT ?5`,
     );
     this.#scanned = connection.prepare(`SELECT count(*), max(seq) FROM (${part})`);
     this.#get = connection.prepare(

@@ -57,8 +57,8 @@ export function order(bed: BedOf): void {
       const second = await claimOne(store);
       await settle(store, ends.dead(second));
       const third = await claimOne(store);
-      await store.redrive('x2', { limit: 9, nowMs: START });
-      await store.redrive('x1', { limit: 9, nowMs: START });
+      await store.redrive('x2', { limit: 9, maxBytes: 1 << 30, nowMs: START });
+      await store.redrive('x1', { limit: 9, maxBytes: 1 << 30, nowMs: START });
       expect(await claim(store, 9)).toEqual([]);
       await settle(store, ends.completed(third));
       const rest: string[] = [];
@@ -74,7 +74,7 @@ export function order(bed: BedOf): void {
       const store = await ordered();
       await putIds(store, 'x', 'x1');
       await settle(store, ends.dead(await claimOne(store)));
-      await store.redrive(null, { limit: 9, nowMs: START });
+      await store.redrive(null, { limit: 9, maxBytes: 1 << 30, nowMs: START });
       await putIds(store, 'x', 'x2');
       expect(idsOf(await claim(store, 9))).toEqual(['x1']);
     });

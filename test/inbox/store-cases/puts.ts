@@ -80,7 +80,7 @@ export function puts(bed: BedOf): void {
         ['b', 'key-2'],
       ]);
       expect(await store.getShelved('a', {})).toMatchObject({ ...nothing, sealedBy: 'key-1' });
-      await store.redrive('a', { limit: 1, nowMs: START });
+      await store.redrive('a', { limit: 1, maxBytes: 1 << 30, nowMs: START });
       const claimed = await claimOne(store);
       expect(claimed).toMatchObject({ ...nothing, id: 'a', sealedBy: 'key-1' });
       expect(Uint8Array.from(claimed.rawBody)).toEqual(one.rawBody);

@@ -6,7 +6,7 @@ import { sqliteStore } from '@webhook-backpressure/sqlite';
 const [path = '', name = '', deliveries = '0', seedText = '1', end = ''] = process.argv.slice(2);
 const acks = openSync(`${path}.acks`, 'a');
 const store = sqliteStore({ path });
-const limits = { capacity: 1_000_000, maxBytes: 2 ** 40 };
+const limits = { capacity: 1_000_000, maxBytes: 2 ** 40, maxShelved: 1_000_000, maxShelvedBytes: 2 ** 40 };
 const nowMs = 1_800_000_000_000;
 const leaseMs = 3_600_000;
 
@@ -38,7 +38,7 @@ const attempt = async (call) => {
 const held = [];
 
 const claim = async () => {
-  const options = { leaseMs, nowMs, isStrandedAllowed: true };
+  const options = { leaseMs, nowMs, maxStranded: 1, except: new Set() };
   const claimed = await attempt(() => store.claim(1 + chance(3), options));
   for (const { key, id, attempt } of claimed ?? []) held.push({ key, id, attempt });
 };
@@ -46,7 +46,7 @@ const claim = async () => {
 const complete = async () => {
   const ends = held
     .slice(0, 1 + chance(3))
-    .map((ref) => ({ ...ref, as: /** @type {const} */ ('completed') }));
+    .map((ref) => ({ ...ref, as: /** @type {const} */ ('completed'), keep: false }));
   const results = await attempt(() => store.settle(ends, nowMs));
   if (results === undefined) return;
   held.splice(0, ends.length);
@@ -63,6 +63,10 @@ const putSome = async () => {
       id: `${name}-${String((put += 1))}`,
       isIdGenerated: false,
       sender: undefined,
+      request: { method: 'POST', url: '/', params: {} },
+      context: null,
+      sealedBy: undefined,
+      fingerprint: undefined,
       headers: { 'content-type': 'application/json' },
       rawBody: new Uint8Array(chance(10) === 0 ? 20_000 : 1000).fill(chance(256)),
       receivedAtMs: nowMs,

@@ -1,37 +1,52 @@
-/** Two odd numbers without structure. */
-const FIRST_FACTOR = 0x85eb_ca6b;
-const SECOND_FACTOR = 0xc2b2_ae35;
+/** The factors of MurmurHash3, 32 bits. */
+const WORD_FACTORS = [0xcc9e_2d51, 0x1b87_3593] as const;
+const END_FACTORS = [0x85eb_ca6b, 0xc2b2_ae35] as const;
+const STEP = 0xe654_6b64;
 const BYTES_PER_WORD = 4;
+/** Of a large body, the beginning and the end: a batch may have 16 MiB, and everybody waits for it. */
+const EDGE_BYTES = 16_384;
 
 /** What a sum is made of: the bytes, or what somebody who has hidden them says of them. */
-interface Summed {
+export interface Summed {
   readonly rawBody: Uint8Array;
   readonly fingerprint?: Uint8Array | undefined;
 }
 
 /**
- * 32 bits by which a store tells that a duplicate has another body. It protects nothing: of four billion pairs that
- * differ, one is not noticed, and who wants to can make such a pair.
+ * 32 bits by which a store tells that a duplicate has another body: by its length and its bytes, above 32 KiB by the
+ * first and the last 16 KiB. It protects nothing: of four billion pairs that differ, one is not noticed, and who wants
+ * to can make such a pair.
  */
 export function bodySum({ rawBody, fingerprint }: Summed): number {
-  return sumOf(fingerprint ?? rawBody);
+  const bytes = fingerprint ?? rawBody;
+  // A store says itself what it cannot keep.
+  if (!ArrayBuffer.isView(bytes)) return 0;
+  const { byteLength } = bytes;
+  if (byteLength <= 2 * EDGE_BYTES) return murmur(bytes, byteLength);
+  return murmur(bytes.subarray(-EDGE_BYTES), murmur(bytes.subarray(0, EDGE_BYTES), byteLength));
 }
 
-/** Word by word, which takes a third of a millisecond for a mebibyte. */
-function sumOf(bytes: Uint8Array): number {
+/** MurmurHash3, word by word. */
+function murmur(bytes: Uint8Array, seed: number): number {
   const { byteLength } = bytes;
   const count = Math.floor(byteLength / BYTES_PER_WORD);
   const isAligned = bytes.byteOffset % BYTES_PER_WORD === 0;
   const { buffer, byteOffset } = isAligned ? bytes : new Uint8Array(bytes);
   const words = new Uint32Array(buffer, byteOffset, count);
-  let sum = byteLength | 0;
-  for (const word of words) sum = mix(sum, word);
-  for (let at = count * BYTES_PER_WORD; at < byteLength; at += 1) sum = mix(sum, bytes[at] ?? 0);
-  sum = Math.imul(sum ^ (sum >>> 15), SECOND_FACTOR);
+  let sum = seed | 0;
+  for (let at = 0; at < count; at += 1) {
+    sum ^= mixed(words[at] as number);
+    sum = (Math.imul((sum << 13) | (sum >>> 19), 5) + STEP) | 0;
+  }
+  let rest = 0;
+  for (let at = byteLength - 1; at >= count * BYTES_PER_WORD; at -= 1) rest = (rest << 8) | (bytes[at] ?? 0);
+  sum ^= mixed(rest);
+  sum = Math.imul(sum ^ (sum >>> 16), END_FACTORS[0]);
+  sum = Math.imul(sum ^ (sum >>> 13), END_FACTORS[1]);
   return (sum ^ (sum >>> 16)) >>> 0;
 }
 
-function mix(sum: number, word: number): number {
-  const product = Math.imul(sum ^ word, FIRST_FACTOR);
-  return (product << 13) | (product >>> 19);
+function mixed(word: number): number {
+  const product = Math.imul(word, WORD_FACTORS[0]);
+  return Math.imul((product << 15) | (product >>> 17), WORD_FACTORS[1]);
 }

@@ -37,7 +37,9 @@ export class Clearing {
     const oldMs = agedMs();
     const more = [await this.#forget(wallMs(), oldMs)];
     if (stats.kept > 0) more.push(await this.#drop(oldMs));
-    if (stats.shelved > 0 && settings().maxShelvedAgeMs < Infinity) more.push(await this.#discard(oldMs));
+    const { maxShelvedAgeMs } = settings();
+    if (stats.shelved > 0 && maxShelvedAgeMs !== undefined)
+      more.push(await this.#discard(oldMs - maxShelvedAgeMs));
     return more.includes(true);
   }
 
@@ -61,10 +63,9 @@ export class Clearing {
     return isWhole(dropped, portion.limit);
   }
 
-  async #discard(oldMs: number): Promise<boolean> {
-    const { store, settings, room, report } = this.#parts;
+  async #discard(beforeMs: number): Promise<boolean> {
+    const { store, room, report } = this.#parts;
     const portion = { limit: this.#shelved.count, maxBytes: PART_BYTES };
-    const beforeMs = oldMs - settings().maxShelvedAgeMs;
     const discarded = await this.#timed(this.#shelved, () => store.purge(null, { ...portion, beforeMs }));
     room.leave('shelved', discarded);
     for (const { key, id } of discarded) {

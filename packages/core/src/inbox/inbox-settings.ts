@@ -28,8 +28,7 @@ export interface InboxSettings {
   readonly maxRemembered: number;
   readonly maxShelved: number;
   readonly maxShelvedBytes: number;
-  /** Infinity where none is given. */
-  readonly maxShelvedAgeMs: number;
+  readonly maxShelvedAgeMs: number | undefined;
   /** 0: nothing is kept. */
   readonly keepCompletedMs: number;
   readonly maxKeptBytes: number;
@@ -57,7 +56,7 @@ const DEFAULTS: Omit<InboxSettings, 'intake' | 'longestWaitMs'> = {
   maxRemembered: 1_000_000,
   maxShelved: 100_000,
   maxShelvedBytes: 1024 * 1024 * 1024,
-  maxShelvedAgeMs: Infinity,
+  maxShelvedAgeMs: undefined,
   keepCompletedMs: 0,
   maxKeptBytes: 1024 * 1024 * 1024,
 };
@@ -191,7 +190,7 @@ function settle(base: InboxSettings, given: InboxTunable): InboxSettings {
   checkInteger('ERR_WBP_MAX_SHELVED', 'maxShelved', settings.maxShelved, 1);
   checkInteger('ERR_WBP_MAX_SHELVED', 'maxShelvedBytes', settings.maxShelvedBytes, 1);
   const { maxShelvedAgeMs, keepCompletedMs } = settings;
-  if (given.maxShelvedAgeMs !== undefined)
+  if (maxShelvedAgeMs !== undefined)
     checkNumber('ERR_WBP_MAX_SHELVED', 'maxShelvedAgeMs', maxShelvedAgeMs, 1, YEAR_MS, 'milliseconds');
   checkNumber('ERR_WBP_KEEP_COMPLETED', 'keepCompletedMs', keepCompletedMs, 0, YEAR_MS, 'milliseconds');
   checkInteger('ERR_WBP_KEEP_COMPLETED', 'maxKeptBytes', settings.maxKeptBytes, 1);
