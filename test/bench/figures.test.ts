@@ -24,7 +24,12 @@ const NAMES = [
   ...['inbox/blocked@body=256KiB', 'inbox/blocked@fsync=300'],
   ...['memory/refusals', 'memory/keys', 'memory/waiting', 'memory/stored'],
 ];
-const UNITS: Readonly<Record<string, string>> = { 'inbox/draining': 'ms', memory: 'bytes' };
+const UNITS: Readonly<Record<string, string>> = {
+  'inbox/draining': 'ms',
+  'inbox/blocked@body=256KiB': 'ms',
+  'inbox/blocked@fsync=300': 'ms',
+  memory: 'bytes',
+};
 
 describe('the plan of the benchmark', () => {
   it('has all names by which figures are compared over time', () => {

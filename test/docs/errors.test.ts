@@ -21,6 +21,8 @@ import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { choose } from '../../packages/sqlite/src/drivers/choose.ts';
 import { MemoryBank } from '../../packages/core/src/inbox/memory-bank.ts';
 import { MemoryStore } from '../../packages/core/src/inbox/memory-store.ts';
+import { settle } from '../../packages/sqlite/src/options.ts';
+import { StoreThread } from '../../packages/sqlite/src/thread/store-thread.ts';
 import { delivery, ROOMY, START } from '../inbox/store-cases/store-words.ts';
 import { BrokenFiles } from '../sqlite/broken-files.ts';
 import { isHeading, page, sectionOf, tokensOf } from './pages.ts';
@@ -43,6 +45,14 @@ let inboxWithoutItsKey: Inbox;
 const files = new BrokenFiles();
 const store = sqliteStore({ path: files.free });
 const storeOfADeletedFile = sqliteStore({ path: files.deleted });
+const storeWhoseThreadDies = {
+  stats: async () => {
+    const thread = new StoreThread({ settings: settle({ path: files.missing }), driver: undefined });
+    const call = thread.call('stats', []);
+    void thread.stop();
+    throw (await call).error ?? new Error('It answered.');
+  },
+};
 const onNode20WithoutLibsql = { sqliteStore: () => ({ open: () => choose([]) }) };
 
 beforeAll(async () => {
@@ -101,6 +111,7 @@ async function thrownBy(line: string): Promise<unknown> {
     store,
     storeOfADeletedFile,
     onNode20WithoutLibsql,
+    storeWhoseThreadDies,
     delivery: delivery('evt_1'),
     limits: { limits: ROOMY, nowMs: START },
     inbox: createInbox({ store: memoryStore(), process: work, verify: false }),

@@ -9,7 +9,7 @@ import { ThreadedStore } from './thread/threaded-store.ts';
  * survives the death of the process and of the machine.
  *
  * The file is open in a thread of this store, so the event loop never waits for the disk; calls are answered in the
- * order in which they are made. Only the first `open` is waited for, up to two seconds, so that a receiver with a wrong
+ * order in which they are made. Only the first `open` is waited for, up to five seconds, so that a receiver with a wrong
  * path does not start. The thread does not keep an idle process alive, ends with `close`, and when it dies, the next
  * call starts a new one, which takes over what this process has in hand. With `thread: false`, and where the thread's
  * file cannot be found, calls are synchronous, and the process stands still until the disk has answered.

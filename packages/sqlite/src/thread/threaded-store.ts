@@ -25,7 +25,7 @@ import type { Call, Entered } from './wire.ts';
  * The first `open` waits for so long without the event loop: a wrong path or a foreign file is then thrown to whoever
  * starts the receiver, instead of being found out by the first delivery. After that it goes on by a promise.
  */
-const OPEN_WAIT_MS = 2000;
+const OPEN_WAIT_MS = 5000;
 
 type OpenOptions = Parameters<InboxStore['open']>[1];
 type Options<Name extends keyof InboxStore, At extends 0 | 1> = Parameters<InboxStore[Name]>[At];
