@@ -41,7 +41,7 @@ export interface Statement {
 /** How one of several calls ended. */
 export type Outcome<T> = { readonly result: T } | { readonly error: unknown };
 
-function outcomeOf<T>(call: () => T): Outcome<T> {
+export function outcomeOf<T>(call: () => T): Outcome<T> {
   try {
     return { result: call() };
   } catch (error) {

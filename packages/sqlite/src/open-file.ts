@@ -1,7 +1,7 @@
 import type { OpenedStore } from '@webhook-backpressure/core';
 import { Arrivals } from './arrivals.ts';
 import { Claims } from './claims.ts';
-import type { Connection } from './connection.ts';
+import type { Connection, Outcome } from './connection.ts';
 import { DiskRoom } from './disk-room.ts';
 import { removeLock, type OwnerLock } from './owner-lock.ts';
 import type { Settings } from './options.ts';
@@ -25,13 +25,14 @@ export class OpenFile {
   readonly remembered: Remembered;
   readonly vacuum: Vacuum;
   readonly #connection: Connection;
+  readonly #room: DiskRoom;
   readonly #owners: Owners;
   readonly #lock: OwnerLock;
   readonly #whereabouts: Whereabouts;
 
   constructor(connection: Connection, nowMs: number, { maxWalBytes }: Settings, predecessor?: Predecessor) {
     this.#connection = connection;
-    const room = new DiskRoom(connection, maxWalBytes);
+    const room = (this.#room = new DiskRoom(connection, maxWalBytes));
     this.totals = new Totals(connection);
     this.#owners = new Owners(connection);
     this.#whereabouts = new Whereabouts(connection.location);
@@ -44,6 +45,13 @@ export class OpenFile {
     const { id, lock } = this.#enter(nowMs, predecessor);
     this.self = id;
     this.#lock = lock;
+  }
+
+  /** Calls that came together, in one commit. */
+  together<T>(calls: readonly (() => T)[]): readonly Outcome<T>[] {
+    // Within a transaction the log cannot be emptied.
+    this.#room.keepWal();
+    return this.#connection.together(calls);
   }
 
   found(): OpenedStore {
