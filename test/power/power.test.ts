@@ -35,7 +35,10 @@ describe.skipIf(obstacle !== undefined)(
       ['of two processes on one file', { processes: 2, restarts: 0, fails: false }],
       ['of one process after a sync that failed', { processes: 1, restarts: 0, fails: true }],
       ['of two processes on one file after a sync that failed', { processes: 2, restarts: 0, fails: true }],
-      ['of processes that are started again after it', { processes: 1, restarts: CUTS > 50 ? 5 : 2, fails: true }],
+      [
+        'of processes that are started again after it',
+        { processes: 1, restarts: CUTS > 50 ? 5 : 2, fails: true },
+      ],
     ])(
       'lose nothing that was acknowledged: %s',
       async (_, plan) => {

@@ -91,7 +91,7 @@ export class Connection {
       } catch (error) {
         const explained = this.#explain(error);
         // libsql repeats such an error whatever the statement is asked next.
-        if (isDamage(explained) || isDiskError(explained)) statement = undefined;
+        if (!isLocked(explained)) statement = undefined;
         throw explained;
       }
     };
