@@ -35,13 +35,16 @@ async function bundle(): Promise<string> {
   await build({
     configFile: false,
     logLevel: 'error',
-    ssr: { noExternal: [/^@webhook-backpressure\//], resolve: { conditions: ['@webhook-backpressure/source'] } },
+    ssr: {
+      noExternal: [/^@webhook-backpressure\//],
+      resolve: { conditions: ['@webhook-backpressure/source'] },
+    },
     build: {
       ssr: ENTRY,
       outDir: folder,
       emptyOutDir: true,
       target: 'node20',
-      rollupOptions: { output: { entryFileNames: 'thread.js' } },
+      rolldownOptions: { output: { entryFileNames: 'thread.js' } },
     },
   });
   return join(folder, 'thread.js');

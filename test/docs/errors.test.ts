@@ -14,6 +14,8 @@ import { webhookBackpressure } from '@webhook-backpressure/express';
 import { closeOnSignals, processPressure, readiness } from '@webhook-backpressure/node';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { choose } from '../../packages/sqlite/src/drivers/choose.ts';
+import { settle } from '../../packages/sqlite/src/options.ts';
+import { StoreThread } from '../../packages/sqlite/src/thread/store-thread.ts';
 import { delivery, ROOMY, START } from '../inbox/store-cases/store-words.ts';
 import { BrokenFiles } from '../sqlite/broken-files.ts';
 import { isHeading, page, sectionOf, tokensOf } from './pages.ts';
@@ -29,6 +31,14 @@ const MARK = ' // throws';
 const files = new BrokenFiles();
 const store = sqliteStore({ path: files.free });
 const storeOfADeletedFile = sqliteStore({ path: files.deleted });
+const storeWhoseThreadDies = {
+  stats: async () => {
+    const thread = new StoreThread({ settings: settle({ path: files.missing }), driver: undefined });
+    const call = thread.call('stats', []);
+    void thread.stop();
+    throw (await call).error ?? new Error('It answered.');
+  },
+};
 const onNode20WithoutLibsql = { sqliteStore: () => ({ open: () => choose([]) }) };
 
 beforeAll(() => {
@@ -70,6 +80,7 @@ async function thrownBy(line: string): Promise<unknown> {
     store,
     storeOfADeletedFile,
     onNode20WithoutLibsql,
+    storeWhoseThreadDies,
     delivery: delivery('evt_1'),
     limits: { limits: ROOMY, nowMs: START },
     inbox: createInbox({ store: memoryStore(), process: work, verify: false }),

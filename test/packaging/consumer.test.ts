@@ -2,6 +2,7 @@ import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isSound } from '../../packages/sqlite/src/drivers/node-sqlite.ts';
 import { root } from '../../tooling/packages.js';
 import { packAll, testedVersion, type Packed } from './packed.ts';
 import { run } from './run.ts';
@@ -20,7 +21,8 @@ interface Project {
 // A project for each framework, as users have: two frameworks in one would share, and break, each other's types.
 const projects: Project[] = [
   { uses: 'node', beside: {} },
-  { uses: 'sqlite', with: 'node', beside: {} },
+  // On a Node whose SQLite is new enough it needs nothing beside it, and gets nothing.
+  { uses: 'sqlite', with: 'node', beside: bringsSqlite() ? {} : { libsql: testedVersion('libsql') } },
   {
     uses: 'express',
     beside: { express: testedVersion('express'), '@types/express': testedVersion('@types/express') },
@@ -104,6 +106,10 @@ describe.each(projects)(
     });
   },
 );
+
+function bringsSqlite(): boolean {
+  return isSound(process.versions['sqlite'] ?? '0');
+}
 
 /** The packages in these folders of `packages/`, after those of ours that the first one needs. */
 function withDependencies(uses: string, other?: string): Packed[] {

@@ -34,7 +34,7 @@ describe.each(drivers)('by %s', (driver) => {
       },
       dispose: async () => {
         // A test may have closed some of them.
-        await Promise.allSettled(stores.map((store) => store.close(0)));
+        await Promise.allSettled(stores.map(async (store) => store.close(0)));
         scratch.dispose();
       },
     };

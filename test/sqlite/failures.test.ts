@@ -19,6 +19,7 @@ import {
 } from '../inbox/store-cases/store-words.ts';
 import { isMountable } from './mounts.ts';
 import { anotherProgram, BrokenFiles, damage, execute, makeInbox, toFirstVersion } from './broken-files.ts';
+import { causeOf, integrityOf, RESULT } from './results.ts';
 import { Scratch } from './scratch.ts';
 
 let scratch: Scratch;
@@ -56,14 +57,6 @@ async function thrownBy(action: () => unknown): Promise<BackpressureError> {
   throw new Error('nothing was thrown');
 }
 
-const RESULT = { busy: 5, corrupt: 11, full: 13 };
-
-/** The primary result code of SQLite, by whichever library it came. */
-function causeOf({ cause }: BackpressureError): number {
-  const { rawCode, errcode } = cause as { rawCode?: number; errcode?: number };
-  return Number(rawCode ?? errcode) & 0xff;
-}
-
 async function fill(store: InboxStore): Promise<BackpressureError> {
   for (let at = 0; at < 1000; at += 1) {
     try {
@@ -73,13 +66,6 @@ async function fill(store: InboxStore): Promise<BackpressureError> {
     }
   }
   throw new Error('it never was full');
-}
-
-function integrity(): unknown {
-  const database = anotherProgram(scratch.file());
-  const found = database.prepare('PRAGMA integrity_check').all([]);
-  database.close();
-  return found;
 }
 
 /** What every store must still do after a call that found no room. */
@@ -102,7 +88,7 @@ describe('a full disk', () => {
     await survivesBeingFull(store);
     await settle(store, ends.completed(await claimOne(store)));
     expect(await put(store, [delivery('small'), delivery('small too')])).toEqual(['stored', 'stored']);
-    expect(integrity()).toEqual([['ok']]);
+    expect(integrityOf(scratch.file())).toEqual([['ok']]);
   });
 
   it.each([

@@ -3,8 +3,10 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Connection, type Value } from '../../packages/sqlite/src/connection.ts';
+import { useDriver } from '../../packages/sqlite/src/drivers/choose.ts';
+import { loadNodeSqlite } from '../../packages/sqlite/src/drivers/node-sqlite.ts';
 import { checkFile } from '../../packages/sqlite/src/schema.ts';
 import { claim, delivery, idsOf, LEASE, opened, put, START } from '../inbox/store-cases/store-words.ts';
 import { makeInbox } from './broken-files.ts';
@@ -44,95 +46,102 @@ const DELIVERIES = 300;
 let scratch: Scratch;
 let owners: readonly Owner[];
 
-beforeEach(async () => {
-  scratch = new Scratch();
-  owners = await Promise.all([1, 2].map(() => new Owner(scratch.file()).start()));
-});
-afterEach(async () => {
-  for (const owner of owners) await owner.kill();
-  scratch.dispose();
-});
+// The other processes use what their runtime brings: on one that has both, files are shared by both.
+describe.each(loadNodeSqlite() === undefined ? (['libsql'] as const) : (['node:sqlite', 'libsql'] as const))(
+  'by %s',
+  (driver) => {
+    beforeEach(async () => {
+      useDriver(driver);
+      scratch = new Scratch();
+      owners = await Promise.all([1, 2].map(() => new Owner(scratch.file()).start()));
+    });
+    afterEach(async () => {
+      for (const owner of owners) await owner.kill();
+      scratch.dispose();
+    });
 
-const bed = { store: () => sqliteStore({ path: scratch.file() }), dispose: () => undefined };
-const locks = (): string[] => readdirSync(scratch.folder).filter((name) => name.includes('.owner-'));
+    const bed = { store: () => sqliteStore({ path: scratch.file() }), dispose: () => undefined };
+    const locks = (): string[] => readdirSync(scratch.folder).filter((name) => name.includes('.owner-'));
 
-it('two processes that start at once on a new file, store the same ids, and share the work: each once', async () => {
-  const both = (deed: 'open' | 'put' | 'work', number?: number): Promise<unknown[]> =>
-    Promise.all(owners.map((owner) => owner.does(deed, number)));
-  expect(await both('open')).toEqual([0, 0]);
-  const [one, two] = (await both('put', DELIVERIES)) as [number, number];
-  expect(one + two).toBe(DELIVERIES);
-  const done = ((await both('work')) as string[][]).flat();
-  expect(done).toHaveLength(DELIVERIES);
-  expect(new Set(done).size).toBe(DELIVERIES);
-}, 60_000);
+    it('two processes that start at once on a new file, store the same ids, and share the work: each once', async () => {
+      const both = (deed: 'open' | 'put' | 'work', number?: number): Promise<unknown[]> =>
+        Promise.all(owners.map((owner) => owner.does(deed, number)));
+      expect(await both('open')).toEqual([0, 0]);
+      const [one, two] = (await both('put', DELIVERIES)) as [number, number];
+      expect(one + two).toBe(DELIVERIES);
+      const done = ((await both('work')) as string[][]).flat();
+      expect(done).toHaveLength(DELIVERIES);
+      expect(new Set(done).size).toBe(DELIVERIES);
+    }, 60_000);
 
-it('a process that looks at a new file does not take it for a foreign one while another makes it', () => {
-  const path = scratch.file('new.db');
-  const connection = new Connection(path, 1000);
-  // As between two statements of another process.
-  const interrupted = Object.create(connection, {
-    prepare: {
-      value: (sql: string) => {
-        const statement = connection.prepare(sql);
-        const get = (values: readonly Value[]): unknown => {
-          const row = statement.get(values);
-          makeInbox(path);
-          return row;
-        };
-        return { ...statement, get };
-      },
-    },
-  }) as Connection;
-  checkFile(interrupted);
-  connection.close();
-});
+    it('a process that looks at a new file does not take it for a foreign one while another makes it', () => {
+      const path = scratch.file('new.db');
+      const connection = new Connection(path, 1000);
+      // As between two statements of another process.
+      const interrupted = Object.create(connection, {
+        prepare: {
+          value: (sql: string) => {
+            const statement = connection.prepare(sql);
+            const get = (values: readonly Value[]): unknown => {
+              const row = statement.get(values);
+              makeInbox(path);
+              return row;
+            };
+            return { ...statement, get };
+          },
+        },
+      }) as Connection;
+      checkFile(interrupted);
+      connection.close();
+    });
 
-it('what a process has claimed is safe from others while it lives, and theirs at once when it is killed', async () => {
-  const [other] = owners as [Owner];
-  const store = await opened(bed);
-  await put(
-    store,
-    ['a', 'b', 'c'].map((id) => delivery(id)),
-  );
-  await other.does('open');
-  // Whatever the clock of the tests says, its lease runs for an hour.
-  expect(await put(store, [delivery('d')], { nowMs: 0 })).toEqual(['stored']);
-  await store.close(0);
-  const next = await opened(bed, 0);
-  expect(await other.does('claim', 2)).toHaveLength(2);
-  const kept = idsOf(await claim(next, 9, { nowMs: 0 }));
-  expect(kept).toHaveLength(2);
-  expect(await next.nextDueMs()).toBe(3_600_000);
-  expect(locks()).toHaveLength(2);
+    it('what a process has claimed is safe from others while it lives, and theirs at once when it is killed', async () => {
+      const [other] = owners as [Owner];
+      const store = await opened(bed);
+      await put(
+        store,
+        ['a', 'b', 'c'].map((id) => delivery(id)),
+      );
+      await other.does('open');
+      // Whatever the clock of the tests says, its lease runs for an hour.
+      expect(await put(store, [delivery('d')], { nowMs: 0 })).toEqual(['stored']);
+      await store.close(0);
+      const next = await opened(bed, 0);
+      expect(await other.does('claim', 2)).toHaveLength(2);
+      const kept = idsOf(await claim(next, 9, { nowMs: 0 }));
+      expect(kept).toHaveLength(2);
+      expect(await next.nextDueMs()).toBe(3_600_000);
+      expect(locks()).toHaveLength(2);
 
-  await other.kill();
-  expect(await next.nextDueMs()).toBeLessThanOrEqual(0);
-  const [first] = await claim(next, 9, { nowMs: 0 });
-  const [second] = await claim(next, 9, { nowMs: 0 });
-  expect([first, second].map((one) => [one?.attempt, one?.strandings])).toEqual([
-    [2, 1],
-    [2, 1],
-  ]);
-  expect([first?.id, second?.id, ...kept].sort()).toEqual(['a', 'b', 'c', 'd']);
-  expect(locks()).toHaveLength(1);
-  await next.close(0);
-  expect(locks()).toEqual([]);
-}, 60_000);
+      await other.kill();
+      expect(await next.nextDueMs()).toBeLessThanOrEqual(0);
+      const [first] = await claim(next, 9, { nowMs: 0 });
+      const [second] = await claim(next, 9, { nowMs: 0 });
+      expect([first, second].map((one) => [one?.attempt, one?.strandings])).toEqual([
+        [2, 1],
+        [2, 1],
+      ]);
+      expect([first?.id, second?.id, ...kept].sort()).toEqual(['a', 'b', 'c', 'd']);
+      expect(locks()).toHaveLength(1);
+      await next.close(0);
+      expect(locks()).toEqual([]);
+    }, 60_000);
 
-it('a start picks up at once what a killed process had claimed, and removes what it left', async () => {
-  const [other] = owners as [Owner];
-  await other.does('open');
-  await other.does('put', 2);
-  await other.does('claim', 1);
-  await other.kill();
-  expect(locks()).toHaveLength(1);
-  const store = await opened(bed);
-  expect(await store.stats()).toMatchObject({ depth: 2, inFlight: 0 });
-  expect(locks()).toHaveLength(1);
-  const nowMs = START;
-  expect(
-    (await claim(store, 9, { nowMs, leaseMs: LEASE })).map(({ strandings }) => strandings).sort(),
-  ).toEqual([0, 1]);
-  await store.close(nowMs);
-}, 60_000);
+    it('a start picks up at once what a killed process had claimed, and removes what it left', async () => {
+      const [other] = owners as [Owner];
+      await other.does('open');
+      await other.does('put', 2);
+      await other.does('claim', 1);
+      await other.kill();
+      expect(locks()).toHaveLength(1);
+      const store = await opened(bed);
+      expect(await store.stats()).toMatchObject({ depth: 2, inFlight: 0 });
+      expect(locks()).toHaveLength(1);
+      const nowMs = START;
+      expect(
+        (await claim(store, 9, { nowMs, leaseMs: LEASE })).map(({ strandings }) => strandings).sort(),
+      ).toEqual([0, 1]);
+      await store.close(nowMs);
+    }, 60_000);
+  },
+);

@@ -1,29 +1,19 @@
 import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { createInbox, type Inbox, type InboxAnswer, type InboxEvent } from '@webhook-backpressure/core';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { Scratch } from './scratch.ts';
+import { Threads } from './threads.ts';
 
 const DELIVERIES = 400;
 const SENDERS = 16;
 const BODY = new Uint8Array(20_000).fill(7);
 
-let scratch: Scratch;
-let threads: Worker[];
+let threads: Threads;
 beforeEach(() => {
-  scratch = new Scratch();
-  threads = [];
-  const unref = Worker.prototype.unref;
-  vi.spyOn(Worker.prototype, 'unref').mockImplementation(function (this: Worker) {
-    if (!threads.includes(this)) threads.push(this);
-    unref.call(this);
-  });
+  threads = new Threads();
 });
-afterEach(() => {
-  vi.restoreAllMocks();
-  scratch.dispose();
-});
+afterEach(() => threads.dispose());
 
 function send(inbox: Inbox, id: string): Promise<InboxAnswer | null> {
   return inbox.receive({
@@ -47,7 +37,7 @@ async function deliver(inbox: Inbox, id: string): Promise<void> {
 
 it('an inbox whose thread dies again and again handles each delivery, and none twice', async () => {
   const handled = new Map<string, number>();
-  const store = sqliteStore({ path: scratch.file(), thread: true });
+  const store = threads.store();
   const inbox = createInbox({
     store,
     concurrency: 5,
@@ -66,7 +56,7 @@ it('an inbox whose thread dies again and again handles each delivery, and none t
     for (let at = (next += 1) - 1; at < ids.length; at = (next += 1) - 1) {
       await deliver(inbox, String(ids[at]));
       // In the middle of whatever it does.
-      if (at % 100 === 50) void threads.at(-1)?.terminate();
+      if (at % 100 === 50) void threads.started.at(-1)?.terminate();
     }
   });
   await Promise.all(senders);
@@ -77,15 +67,15 @@ it('an inbox whose thread dies again and again handles each delivery, and none t
     },
     { timeout: 30_000 },
   );
-  expect(threads.length).toBeGreaterThan(2);
+  expect(threads.started.length).toBeGreaterThan(2);
   expect(new Set(handled.values())).toEqual(new Set([1]));
   expect(events.filter(({ type }) => type === 'failed' || type === 'dead')).toEqual([]);
-  const [thread] = threads.slice(-1) as [Worker];
+  const [thread] = threads.started.slice(-1) as [Worker];
   const exit = once(thread, 'exit');
   expect(await inbox.close()).toMatchObject({ remaining: 0 });
   await exit;
 
-  const left = sqliteStore({ path: scratch.file(), thread: false });
+  const left = sqliteStore({ path: threads.scratch.file(), thread: false });
   expect(await left.open(Date.now())).toMatchObject({ depth: 0, inFlight: 0, remembered: DELIVERIES });
   await left.close(Date.now());
 }, 60_000);

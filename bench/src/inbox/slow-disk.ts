@@ -18,16 +18,6 @@ export function slowDisk(fsyncMs: number): Readonly<Record<string, string>> {
   return { LD_PRELOAD: library, SLOW_FSYNC_MS: String(fsyncMs) };
 }
 
-export function canSlowDown(): boolean {
-  if (process.platform !== 'linux') return false;
-  try {
-    library ??= compile();
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 function compile(): string {
   const built = join(mkdtempSync(join(tmpdir(), 'webhook-backpressure-slow-disk-')), 'slow-fsync.so');
   execFileSync('cc', ['-shared', '-fPIC', '-O2', '-o', built, SOURCE, '-ldl'], { stdio: 'ignore' });

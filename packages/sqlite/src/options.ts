@@ -76,7 +76,7 @@ export function settle(options: unknown): Settings {
   if (thread !== undefined && typeof thread !== 'boolean')
     throw new BackpressureError(
       'ERR_WBP_SQLITE_THREAD',
-      `thread must be true or false, but was ${String(thread)}.`,
+      `thread must be true or false, but was ${typeof thread}.`,
     );
   return {
     path: resolve(path),

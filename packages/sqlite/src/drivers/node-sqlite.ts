@@ -43,7 +43,7 @@ export function loadNodeSqlite(): Driver | undefined {
  * the tool would write it between its lines.
  */
 function quietly<T>(load: () => T): T {
-  const { emitWarning } = process;
+  const emitWarning = Reflect.get(process, 'emitWarning');
   process.emitWarning = (...args: readonly unknown[]) => {
     if (args[1] !== 'ExperimentalWarning') Reflect.apply(emitWarning, process, args);
   };

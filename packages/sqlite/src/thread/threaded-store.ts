@@ -69,7 +69,7 @@ export class ThreadedStore implements InboxStore {
     leave();
     const outcome = await ended;
     unload(outcome.error === undefined ? undefined : outcome.bodies);
-    return resultOf(outcome);
+    return resultOf(outcome) as readonly PutResult[];
   }
 
   async claim(count: number, options: Options<'claim', 1>): Promise<readonly ClaimedDelivery[]> {
@@ -148,7 +148,7 @@ export class ThreadedStore implements InboxStore {
   /** Made at once while the thread runs, so that calls stay in the order in which they were made. */
   async #ask<T>(call: Call, args: readonly unknown[]): Promise<T> {
     const thread = this.#alive() ?? (await this.#running());
-    return resultOf<T>(await thread.call(call, args));
+    return resultOf(await thread.call(call, args)) as T;
   }
 
   #alive(): StoreThread | undefined {
@@ -196,7 +196,7 @@ export class ThreadedStore implements InboxStore {
   }
 }
 
-function resultOf<T>(outcome: Outcome): T {
+function resultOf(outcome: Outcome): unknown {
   if (outcome.error !== undefined) throw outcome.error;
-  return outcome.result as T;
+  return outcome.result;
 }

@@ -1,0 +1,82 @@
+import type { Put } from '@webhook-backpressure/core';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { claim, delivery, ROOMY, START } from '../inbox/store-cases/store-words.ts';
+import { Threads } from './threads.ts';
+
+let threads: Threads;
+beforeEach(() => {
+  threads = new Threads();
+});
+afterEach(() => threads.dispose());
+
+const limits = { limits: ROOMY, nowMs: START };
+const large = (id: string, bytes = 100_000): Put & { isBodyGiven: true } => ({
+  delivery: delivery(id, { rawBody: new Uint8Array(bytes).fill(7) }),
+  isOverflow: false,
+  isBodyGiven: true,
+});
+
+describe('bodies', () => {
+  it('that are given are handed over, both ways, and others stay as they are', async () => {
+    const store = await threads.opened();
+    const given = large('given');
+    const kept = { ...large('kept'), isBodyGiven: false };
+    expect(await store.put([given, kept], limits)).toEqual(['stored', 'stored']);
+    expect(given.delivery.rawBody.byteLength).toBe(0);
+    expect(kept.delivery.rawBody.byteLength).toBe(100_000);
+    for (const { rawBody } of await claim(store, 2)) {
+      expect(rawBody.buffer.byteLength).toBe(100_000);
+      expect(rawBody.every((byte) => byte === 7)).toBe(true);
+    }
+  });
+
+  it('that are a part of other memory are copied: nothing beside them crosses, and nothing is taken away', async () => {
+    const store = await threads.opened();
+    const pool = new Uint8Array(64_000).fill(1);
+    const part = pool.subarray(1000, 21_000).fill(2);
+    const small = Buffer.from('small');
+    await store.put(
+      [part, small].map((rawBody, at) => ({
+        delivery: delivery(String(at), { rawBody }),
+        isOverflow: false,
+        isBodyGiven: true,
+      })),
+      limits,
+    );
+    expect([pool.byteLength, part.byteLength, small.toString()]).toEqual([64_000, 20_000, 'small']);
+    const claimed = await claim(store, 2);
+    expect(claimed.map(({ rawBody }) => [rawBody.byteLength, rawBody.buffer.byteLength])).toEqual([
+      [20_000, 20_000],
+      [5, 5],
+    ]);
+  });
+
+  it('come back when their put fails, so that the same can be put again, in parts', async () => {
+    const store = await threads.opened();
+    const batch = ['a', 'b', 'c'].map((id) => large(id));
+    const bad = large('bad');
+    Object.assign(bad.delivery, { rawBody: { byteLength: 20_000 } });
+    await expect(async () => store.put([...batch, bad], limits)).rejects.toThrow('ERR_WBP_STORE_VALUE');
+    expect(batch.map(({ delivery: { rawBody } }) => rawBody.byteLength)).toEqual([0, 0, 0]);
+    expect(await store.put(batch.slice(0, 2), limits)).toEqual(['stored', 'stored']);
+    expect(await store.put(batch.slice(2), limits)).toEqual(['stored']);
+    for (const { rawBody } of await claim(store, 3)) expect(rawBody).toEqual(new Uint8Array(100_000).fill(7));
+  });
+
+  it('that are gone with their thread are not stored as empty ones', async () => {
+    const store = await threads.opened();
+    const lost = large('lost');
+    const failed = threads.kill(() => Promise.resolve(store.put([lost], limits)).catch(() => undefined));
+    await failed;
+    await expect(async () => store.put([lost], limits)).rejects.toThrow('ERR_WBP_STORE_VALUE');
+  });
+
+  it('that cannot be sent at all leave the others where they are', async () => {
+    const store = await threads.opened();
+    const good = large('good');
+    const bad = large('bad');
+    Object.assign(bad.delivery, { headers: { broken: () => undefined } });
+    await expect(async () => store.put([good, bad], limits)).rejects.toThrow('could not be cloned');
+    expect(await store.put([good], limits)).toEqual(['stored']);
+  });
+});
