@@ -41,7 +41,7 @@ export interface Statement {
 /** How one of several calls ended. */
 export type Outcome<T> = { readonly result: T } | { readonly error: unknown };
 
-function outcomeOf<T>(call: () => T): Outcome<T> {
+export function outcomeOf<T>(call: () => T): Outcome<T> {
   try {
     return { result: call() };
   } catch (error) {
@@ -91,7 +91,7 @@ export class Connection {
       } catch (error) {
         const explained = this.#explain(error);
         // libsql repeats such an error whatever the statement is asked next.
-        if (isDamage(explained) || isDiskError(explained)) statement = undefined;
+        if (!isLocked(explained)) statement = undefined;
         throw explained;
       }
     };

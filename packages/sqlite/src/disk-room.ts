@@ -38,6 +38,7 @@ export class DiskRoom {
   /** What may come in before it is looked at again. */
   #spare = 0;
   #lookAgainAt = -Infinity;
+  #keepWalAtMs = -Infinity;
   #isWalTooLarge = false;
 
   constructor(connection: Connection, maxWalBytes: number) {
@@ -59,11 +60,11 @@ export class DiskRoom {
    * @throws when there would be too little room after it.
    */
   check(bytes: number, count: number): void {
+    this.keepWal();
     const written = bytes + BYTES_PER_PUT * count;
     const nowMs = performance.now();
     if (nowMs >= this.#lookAgainAt || 2 * written > this.#spare) {
       this.#lookAgainAt = nowMs + LOOK_EVERY_MS;
-      this.#checkWal();
       const { free, needed } = this.#look(written);
       // Half of it: other programs, and other processes on the file, take some as well.
       this.#spare = (free - needed) / 2;
@@ -93,8 +94,13 @@ export class DiskRoom {
     return { free, needed: unmoved + wal + file };
   }
 
-  #checkWal(): void {
-    this.#isWalTooLarge = sizeOf(`${this.#file}-wal`) > this.#maxWalBytes && !this.#connection.tidy();
+  /** Empties the -wal file when it is too large, or finds out that it cannot be emptied. Now and then. */
+  keepWal(): void {
+    const nowMs = performance.now();
+    if (nowMs < this.#keepWalAtMs) return;
+    this.#keepWalAtMs = nowMs + LOOK_EVERY_MS;
+    const isTooLarge = sizeOf(`${this.#file}-wal`) > this.#maxWalBytes;
+    this.#isWalTooLarge = isTooLarge && !this.#connection.tidy();
   }
 
   #full(free: number, needed: number): BackpressureError {

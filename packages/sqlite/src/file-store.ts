@@ -1,4 +1,5 @@
 import { BackpressureError, type InboxStore, type OpenedStore } from '@webhook-backpressure/core';
+import { outcomeOf, type Outcome } from './connection.ts';
 import { openInboxFile, patiently } from './inbox-file.ts';
 import { OpenFile } from './open-file.ts';
 import type { Settings } from './options.ts';
@@ -12,6 +13,8 @@ export interface FileStore extends InboxStore {
   takeOver(nowMs: number, options: OpenOptions | undefined, predecessor: Predecessor): OpenedStore;
   /** Gives a little of what is free in the file back to the disk. Whether there is more. */
   shrink(): boolean;
+  /** Calls of this store that came together, in one commit where it is open; each with its own outcome. */
+  together<T>(calls: readonly (() => T)[]): readonly Outcome<T>[];
   /** Under which number it has the file open. */
   readonly owner: number | undefined;
 }
@@ -42,6 +45,7 @@ export function fileStore(settings: Settings): FileStore {
     },
     open: (nowMs, options) => enter(nowMs, options),
     takeOver: enter,
+    together: (calls) => (open === undefined ? calls.map(outcomeOf) : open.together(calls)),
     shrink: () => open?.vacuum.step() ?? false,
     put: (batch, { limits, nowMs }) => file().arrivals.put(batch, limits, nowMs),
     claim: (count, claimOptions) => file().claims.claim(file().self, count, claimOptions),

@@ -1,7 +1,7 @@
 import type { DeliveryRef, OpenedStore, StoreStats } from '@webhook-backpressure/core';
 import { Arrivals } from './arrivals.ts';
 import { Claims } from './claims.ts';
-import type { Connection } from './connection.ts';
+import type { Connection, Outcome } from './connection.ts';
 import { DiskRoom } from './disk-room.ts';
 import { removeLock, type OwnerLock } from './owner-lock.ts';
 import type { Settings } from './options.ts';
@@ -38,6 +38,7 @@ export class OpenFile {
   readonly kept: Kept;
   readonly pending: Pending;
   readonly #connection: Connection;
+  readonly #room: DiskRoom;
   readonly #owners: Owners;
   readonly #lock: OwnerLock;
   readonly #whereabouts: Whereabouts;
@@ -45,7 +46,7 @@ export class OpenFile {
   /** @param how - `isOrdered`: undefined leaves the file as it is. `predecessor`: whose claims this owner takes over. */
   constructor(connection: Connection, nowMs: number, { maxWalBytes }: Settings, how: Entry = {}) {
     this.#connection = connection;
-    const room = new DiskRoom(connection, maxWalBytes);
+    const room = (this.#room = new DiskRoom(connection, maxWalBytes));
     this.totals = new Totals(connection);
     this.#owners = new Owners(connection);
     this.#whereabouts = new Whereabouts(connection.location);
@@ -65,6 +66,13 @@ export class OpenFile {
     const { id, lock } = this.#enter(nowMs, how);
     this.self = id;
     this.#lock = lock;
+  }
+
+  /** Calls that came together, in one commit. */
+  together<T>(calls: readonly (() => T)[]): readonly Outcome<T>[] {
+    // Within a transaction the log cannot be emptied.
+    this.#room.keepWal();
+    return this.#connection.together(calls);
   }
 
   found(): OpenedStore {

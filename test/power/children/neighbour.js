@@ -20,7 +20,7 @@ async function receive({ path, name, senders, each }) {
   const openedMs = performance.now() - beganAt;
   const body = new Uint8Array(1000);
   /** @type {Record<string, number>} */
-  const answers = {};
+  let answers = {};
   /** @type {Record<string, number>} */
   const failures = {};
   inbox.subscribe((event) => {
@@ -47,6 +47,9 @@ async function receive({ path, name, senders, each }) {
     if (answer?.status !== 200 && answer?.status !== 202)
       await new Promise((resolve) => setTimeout(resolve, 20));
   };
+  // As a balancer does: nothing comes before the receiver is ready.
+  while (answers['202'] === undefined) await send(`${name}-ready`);
+  answers = {};
   const loops = Array.from({ length: senders }, async (_, sender) => {
     for (let at = 0; at < each; at += 1) await send(`${name}-${String(sender)}-${String(at)}`);
   });

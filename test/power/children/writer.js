@@ -47,9 +47,12 @@ const complete = async () => {
   const ends = held
     .slice(0, 1 + chance(3))
     .map((ref) => ({ ...ref, as: /** @type {const} */ ('completed'), keep: false }));
-  const results = await attempt(() => store.settle(ends, nowMs));
-  if (results === undefined) return;
   held.splice(0, ends.length);
+  const results = await attempt(() => store.settle(ends, nowMs));
+  if (results === undefined) {
+    held.push(...ends);
+    return;
+  }
   for (const [at, { id }] of ends.entries()) if (results[at]) say(`completed ${id}`);
 };
 
@@ -83,11 +86,10 @@ for (;;) {
   if (opened !== undefined) break;
 }
 while (put < Number(deliveries)) {
-  await putSome();
+  // Together: what is asked while the disk is waited for shares a commit.
   const next = chance(8);
-  if (next < 4) await claim();
-  else if (next < 6) await complete();
-  else if (next === 6) await renew();
+  const other = next < 4 ? claim : next < 6 ? complete : renew;
+  await Promise.all(chance(2) === 0 ? [putSome(), other()] : [putSome(), putSome(), other(), claim()]);
 }
 // As if killed: what is open stays so.
 process.exit(0);

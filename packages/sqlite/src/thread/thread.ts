@@ -1,12 +1,13 @@
-import { workerData, type MessagePort } from 'node:worker_threads';
+import { receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads';
 import type { InboxStore, OpenedStore, Put } from '@webhook-backpressure/core';
+import type { Outcome } from '../connection.ts';
 import { useDriver } from '../drivers/choose.ts';
 import { fileStore } from '../file-store.ts';
 import type { Predecessor } from '../succession.ts';
 import { sendable, sendableResult } from './bodies.ts';
 import { packError, type Entered, type Reply, type Request, type ThreadData } from './wire.ts';
 
-/** What runs in the thread of a store: the calls that arrive, one after the other. */
+/** What runs in the thread of a store: the calls that arrive, in their order. */
 const { port, settings, driver } = workerData as ThreadData & { readonly port: MessagePort };
 if (driver !== undefined) useDriver(driver);
 const store = fileStore(settings);
@@ -18,15 +19,40 @@ const BETWEEN_STEPS_MS = 20;
 const quiet = setTimeout(shrink, QUIET_MS);
 let next: NodeJS.Timeout | undefined;
 
+/** Writing calls that are short: what came while the disk was waited for shares one wait. */
+const SHARING: ReadonlySet<Request['call']> = new Set<Request['call']>(['put', 'claim', 'renew', 'settle']);
+/** Calls in one commit: what fails in it may have to be done again, each alone. */
+const MAX_TOGETHER = 16;
+
 port.on('message', (request: Request) => {
-  answer(request);
+  let last: Request | undefined = request;
+  while (last !== undefined) last = answerFrom(last);
   quiet.refresh();
   clearTimeout(next);
-  if (request.call !== 'close') return;
-  // Nothing is left to do then, and the thread ends.
-  clearTimeout(quiet);
-  port.close();
 });
+
+/** Answers a call, and those that have come after it and may share its commit. @returns the first that may not. */
+function answerFrom(first: Request): Request | undefined {
+  const together = [first];
+  let after: Request | undefined;
+  while (SHARING.has(first.call) && together.length < MAX_TOGETHER) {
+    const message = (receiveMessageOnPort(port) as { readonly message: Request } | undefined)?.message;
+    if (message === undefined) break;
+    if (!SHARING.has(message.call)) {
+      after = message;
+      break;
+    }
+    together.push(message);
+  }
+  const outcomes = store.together(together.map((request) => () => perform(request.call, request.args)));
+  for (const [at, request] of together.entries()) answer(request, outcomes[at] as Outcome<unknown>);
+  if (first.call === 'close') {
+    // Nothing is left to do then, and the thread ends.
+    clearTimeout(quiet);
+    port.close();
+  }
+  return after;
+}
 
 /** A step at a time, and no more as soon as there is something else to do. */
 function shrink(): void {
@@ -39,11 +65,12 @@ function shrink(): void {
   if (isMore) next = setTimeout(shrink, BETWEEN_STEPS_MS);
 }
 
-function answer(request: Request): void {
-  const { number, call, args, answered } = request;
+function answer(request: Request, outcome: Outcome<unknown>): void {
+  const { number, answered } = request;
   try {
+    if ('error' in outcome) throw outcome.error;
     const transfer: ArrayBuffer[] = [];
-    const result = sendableResult(perform(call, args), transfer);
+    const result = sendableResult(outcome.result, transfer);
     port.postMessage({ number, result } satisfies Reply, transfer);
   } catch (error) {
     refuse(request, error);
