@@ -55,7 +55,12 @@ export function execute(path: string, sql: string): void {
 export function toFirstVersion(path: string): void {
   execute(
     path,
-    'DROP INDEX shelf_key; ALTER TABLE shelf DROP COLUMN key; PRAGMA user_version = 1; PRAGMA wal_checkpoint(TRUNCATE)',
+    `DROP TABLE buckets; DROP TABLE remembered; DROP TABLE kept;
+    ALTER TABLE queue DROP COLUMN sum; ALTER TABLE shelf DROP COLUMN sum;
+    ALTER TABLE totals DROP COLUMN kept; ALTER TABLE totals DROP COLUMN kept_bytes;
+    ALTER TABLE totals DROP COLUMN room_depth; ALTER TABLE totals DROP COLUMN room_bytes;
+    DROP INDEX shelf_key; ALTER TABLE shelf DROP COLUMN key;
+    PRAGMA user_version = 1; PRAGMA wal_checkpoint(TRUNCATE)`,
   );
 }
 
