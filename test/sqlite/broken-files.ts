@@ -62,7 +62,12 @@ export function execute(path: string, sql: string): void {
 
 /** As the first release left it. */
 export function toFirstVersion(path: string): void {
+  // The last step first.
   const undo = [
+    'DROP TABLE buckets; DROP TABLE remembered; DROP TABLE kept',
+    'ALTER TABLE queue DROP COLUMN sum; ALTER TABLE shelf DROP COLUMN sum',
+    'ALTER TABLE totals DROP COLUMN kept; ALTER TABLE totals DROP COLUMN kept_bytes',
+    'ALTER TABLE totals DROP COLUMN room_depth; ALTER TABLE totals DROP COLUMN room_bytes',
     'DROP TABLE paused; DROP TABLE heads; DROP INDEX queue_behind; ALTER TABLE totals DROP COLUMN is_ordered',
     'DROP INDEX shelf_key; ALTER TABLE shelf DROP COLUMN key',
   ];
