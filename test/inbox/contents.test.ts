@@ -18,6 +18,8 @@ describe('pending', () => {
       id: 'a',
       key: 'x',
       sender: undefined,
+      ...{ method: 'POST', url: '/webhooks?shop=1', path: '/webhooks', params: {}, context: null },
+      encryptedBy: undefined,
       headers: { 'webhook-id': 'a', 'x-key': 'x' },
       receivedAt: new Date(START),
       bodyBytes: 10,

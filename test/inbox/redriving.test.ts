@@ -1,4 +1,9 @@
-import { memoryStore, type InboxOptions, type RedriveProgress } from '@webhook-backpressure/core';
+import {
+  memoryStore,
+  Unrecoverable,
+  type InboxOptions,
+  type RedriveProgress,
+} from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import { MemoryBank } from '../../packages/core/src/inbox/memory-bank.ts';
 import { MemoryStore } from '../../packages/core/src/inbox/memory-store.ts';
@@ -130,7 +135,7 @@ describe('redrive', () => {
   it('goes once through what was there, however fast it dies again', async () => {
     const { bench } = await over(30, {
       retry: { attempts: 1 },
-      process: () => Promise.reject(new Error('no')),
+      process: () => Promise.reject(new Unrecoverable('no')),
     });
     const redriving = bench.inbox.deadLetters.redrive('all');
     for (let at = 0; at < 40; at += 1) await bench.advance(300);

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
+import { idHash } from '../../packages/sqlite/src/id-hash.ts';
 import { Scratch } from '../sqlite/scratch.ts';
 import { DiskImage } from './disk-image.ts';
 import { readDiskLog } from './disk-log.ts';
@@ -142,21 +143,21 @@ function lostAfter(disk: DiskImage, path: string): { lost: number; damage: strin
 
 function missing(found: Database.Database, acknowledged: ReadonlySet<string>): number {
   const column = (sql: string): Set<unknown> => new Set<unknown>(found.prepare<[]>(sql).raw().all().flat());
-  const completed = column("SELECT key || '/' || id FROM completed");
   const kept = column("SELECT key || '/' || id FROM contents");
-  const completedIds = column('SELECT id FROM completed');
+  const remembered = column('SELECT hex(hash) FROM remembered');
   let lost = 0;
   for (const line of acknowledged) {
     const [what, name = ''] = line.split(/ (.*)/s);
-    const isThere = what === 'stored' ? kept.has(name) || completed.has(name) : completedIds.has(name);
-    if (!isThere) lost += 1;
+    const [key = '', id = ''] = name.split('/');
+    const isRemembered = remembered.has(Buffer.from(idHash({ key, id })).toString('hex').toUpperCase());
+    if (!isRemembered && !(what === 'stored' && kept.has(name))) lost += 1;
   }
   return lost;
 }
 
 function amiss(found: Database.Database): string | undefined {
   const sql = `SELECT depth = (SELECT count(*) FROM queue) AND in_flight = (SELECT count(*) FROM queue WHERE state = 2)
-    AND remembered = (SELECT count(*) FROM completed) FROM totals`;
+    AND remembered = (SELECT count(*) FROM remembered) FROM totals`;
   const [row] = found.prepare<[]>(sql).raw().all() as [number][];
   return row?.[0] === 1 ? undefined : 'the totals are wrong';
 }

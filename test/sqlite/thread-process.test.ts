@@ -31,7 +31,12 @@ it.each([
   expect(await run(end)).toEqual({ code: 0, out: '202\n', err: '' });
   const store = sqliteStore({ path: scratch.file(), thread: false });
   expect(await store.open(START)).toMatchObject({ depth: 1, inFlight: 0 });
-  const [claimed] = await store.claim(1, { leaseMs: 1000, nowMs: Date.now(), maxStranded: 1, except: new Set() });
+  const [claimed] = await store.claim(1, {
+    leaseMs: 1000,
+    nowMs: Date.now(),
+    maxStranded: 1,
+    except: new Set(),
+  });
   // Only what was closed has given back what it had in hand; the others may have had it, or not yet.
   expect(claimed).toMatchObject(end === 'close' ? { id: 'a', attempt: 1, strandings: 0 } : { id: 'a' });
   await store.close(START);

@@ -32,7 +32,8 @@ const put =
       limits: ROOMY,
       nowMs: START,
     });
-const claim = (): unknown => store.claim(9, { leaseMs: LEASE, nowMs: START, maxStranded: 1, except: new Set() });
+const claim = (): unknown =>
+  store.claim(9, { leaseMs: LEASE, nowMs: START, maxStranded: 1, except: new Set() });
 const stored: readonly PutResult[] = ['stored'];
 
 it('calls that came together are one commit, each sees those before it, and one that fails is undone alone', () => {

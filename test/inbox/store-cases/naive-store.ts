@@ -131,8 +131,8 @@ export class NaiveStore {
     const back = this.#ended((row) => isThere(row) && (id === null || row.id === id)).slice(0, limit);
     const fresh = { isKept: false, isRemembered: false, isRetry: false, attempts: 0, strandings: 0 };
     for (const row of back) {
-      this.#rows = this.#rows.filter((one) => one !== row);
-      this.#enter({ ...row, ...fresh, state: 'waiting', atMs: nowMs });
+      Object.assign(row, { ...fresh, state: 'waiting', atMs: nowMs });
+      this.#line(row);
     }
     return namesOf(back);
   }
@@ -249,6 +249,11 @@ export class NaiveStore {
 
   #enter(row: Row): void {
     this.#rows.push(row);
+    this.#line(row);
+  }
+
+  /** The first one of its key is its head. */
+  #line(row: Row): void {
     if (row.state === 'waiting' && !this.#heads.has(row.key)) this.#heads.set(row.key, row);
   }
 

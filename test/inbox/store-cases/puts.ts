@@ -36,9 +36,7 @@ const ODD = [
   '\u00e9',
   'x'.repeat(256),
   // Halves of pairs, which UTF-8 does not know, and what encoders make of them.
-  '\ud800',
   '\ud801',
-  '\udc00',
   '\ud800\ud800',
   '\udc00\ud800',
   'a\ud800b',

@@ -53,7 +53,7 @@ const complete = async () => {
     held.push(...ends);
     return;
   }
-  for (const [at, { id }] of ends.entries()) if (results[at]) say(`completed ${id}`);
+  for (const [at, { key, id }] of ends.entries()) if (results[at]) say(`completed ${key}/${id}`);
 };
 
 const renew = () => attempt(() => store.renew(held, { leaseMs, nowMs }));

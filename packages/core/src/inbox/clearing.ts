@@ -34,9 +34,10 @@ export class Clearing {
   /** One part of each. Whether there is more to do. */
   async run(stats: StoreStats): Promise<boolean> {
     const { settings, wallMs, agedMs } = this.#parts;
-    const oldMs = agedMs();
-    const more = [await this.#forget(wallMs(), oldMs)];
-    if (stats.kept > 0) more.push(await this.#drop(oldMs));
+    const [nowMs, oldMs] = [wallMs(), agedMs()];
+    const more = [await this.#forget(nowMs, oldMs)];
+    // What is kept was completed: to let go of it too early loses no delivery, and too late may be against a law.
+    if (stats.kept > 0) more.push(await this.#drop(nowMs));
     const { maxShelvedAgeMs } = settings();
     if (stats.shelved > 0 && maxShelvedAgeMs !== undefined)
       more.push(await this.#discard(oldMs - maxShelvedAgeMs));
@@ -51,11 +52,11 @@ export class Clearing {
     return (await this.#timed(this.#ids, () => store.forget(which))) >= limit;
   }
 
-  async #drop(oldMs: number): Promise<boolean> {
+  async #drop(nowMs: number): Promise<boolean> {
     const { store, settings, room } = this.#parts;
     const { keepCompletedMs, maxKeptBytes } = settings();
     const portion = { limit: this.#kept.count, maxBytes: PART_BYTES };
-    const [beforeMs, keepBytes] = [oldMs - keepCompletedMs, Math.floor(maxKeptBytes * KEPT_SHARE)];
+    const [beforeMs, keepBytes] = [nowMs - keepCompletedMs, Math.floor(maxKeptBytes * KEPT_SHARE)];
     const dropped = await this.#timed(this.#kept, () =>
       store.dropCompleted({ beforeMs, keepBytes, ...portion }),
     );
