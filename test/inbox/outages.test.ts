@@ -241,7 +241,7 @@ it('a key that fails and has nothing more is forgotten', async () => {
       if (key === 'gone') throw new Error('It is gone.');
     },
   });
-  for (let at = 0; at < 10; at += 1) await bench.send(`${String(at)}`, 'gone');
+  for (let at = 0; at < 10; at += 1) await bench.send(String(at), 'gone');
   await bench.advance(100);
   expect(bench.inbox.snapshot().failingKeys).toBe(1);
   await bench.inbox.pause('gone');

@@ -163,7 +163,7 @@ function amiss(found: Database.Database): string | undefined {
 }
 
 /** Mulberry32. */
-export function chanceOf(seed: number): () => number {
+function chanceOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

@@ -11,7 +11,7 @@ const apps = new Map();
 /**
  * The first attempt at each delivery fails.
  *
- * @returns {import('@webhook-backpressure/core').InboxOptions}
+ * @returns {Omit<import('@webhook-backpressure/core').InboxOptions<never>, 'context'>}
  */
 export function inboxOptions() {
   return {

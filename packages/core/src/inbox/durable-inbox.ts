@@ -19,6 +19,7 @@ import { resolveInboxOptions, updateInboxSettings, type InboxSettings } from './
 import type { InboxStore, OpenedStore, StoreStats } from './inbox-store.ts';
 import type { Inbox, InboxAnswer, InboxCloseReport, InboxRequest, InboxSnapshot } from './inbox.ts';
 import { Level } from './level.ts';
+import { Opening } from './opening.ts';
 import { Pace } from './pace.ts';
 import { Pauses } from './pauses.ts';
 import { Redriving } from './redriving.ts';
@@ -58,10 +59,9 @@ export class DurableInbox implements Inbox {
   readonly #workers: Workers;
   readonly #upkeep: Upkeep;
   readonly #pauses: Pauses;
-  readonly #isOrdered: boolean;
+  readonly #opening: Opening;
   readonly #room: Storeroom;
   readonly #redriving: Redriving;
-  #opening: Promise<void> = Promise.resolve();
   #stats: StoreStats | undefined;
   #closed: Promise<InboxCloseReport> | undefined;
 
@@ -70,7 +70,6 @@ export class DurableInbox implements Inbox {
     const { store } = options;
     this.#settings = settings;
     this.#store = store;
-    this.#isOrdered = fixtures.isOrdered;
     const now = (this.#now = monotonic(fixtures.clock));
     const wall = (this.#wall = new WallTime(fixtures.wallClock, now));
     const wallMs = (this.#wallMs = () => wall.believedMs());
@@ -98,6 +97,9 @@ export class DurableInbox implements Inbox {
       settings: current,
       relieved: this.#judge,
     });
+    const look = (): void => {
+      this.#workers.claims.look();
+    };
     // Its own: when claims fail and puts do not, or the reverse, neither must say that all is well.
     const doorHealth = new StoreHealth(agenda, report, MAX_DOOR_DELAY_MS);
     this.#door = new InboxDoor({
@@ -108,9 +110,7 @@ export class DurableInbox implements Inbox {
       isOpen: () => this.#phase === 'open' || this.#phase === 'opening',
       // What can be stored but not be handled is the sender's to keep: it may find another receiver, or raise an alarm.
       isReady: () => this.#phase !== 'opening' && !doorHealth.isResting && !health.isStuck,
-      stored: () => {
-        this.#workers.claims.look();
-      },
+      stored: look,
     });
     this.#upkeep = new Upkeep({
       ...common,
@@ -123,9 +123,7 @@ export class DurableInbox implements Inbox {
         this.#level.correctKeys(depthByKey);
       },
       // Another process may have left something, or have stored something while its own workers are busy.
-      look: () => {
-        this.#workers.claims.look();
-      },
+      look,
     });
     this.#pauses = new Pauses({
       ...common,
@@ -135,18 +133,21 @@ export class DurableInbox implements Inbox {
       // The workers look for what is due after it.
       changed: () => this.#upkeep.run(),
     });
-    const restored = (): void => {
-      this.#workers.claims.look();
-    };
     const redriving = (this.#redriving = new Redriving({
-      ...{ ...common, settings: current, judge: this.#judge, restored },
+      ...{ ...common, settings: current, judge: this.#judge, restored: look },
     }));
     const { sealing } = fixtures;
     this.pending = pending(store, wallMs, sealing);
     this.deadLetters = deadLetters({ ...common, redriving, sealing });
     this.completed = completed(store, room, redriving, wallMs, sealing);
+    this.#opening = new Opening({
+      ...common,
+      isOrdered: fixtures.isOrdered,
+      isWanted: () => this.#phase === 'opening',
+      opened: this.#begin,
+    });
     this.#measure();
-    this.#open();
+    this.#opening.begin();
   }
 
   receive(request: InboxRequest): Promise<InboxAnswer | null> {
@@ -241,7 +242,12 @@ export class DurableInbox implements Inbox {
 
   async #letGo(): Promise<void> {
     await this.#workers.abandon();
-    await Promise.all([this.#opening, this.#door.idle(), this.#workers.claims.idle(), this.#upkeep.end()]);
+    await Promise.all([
+      this.#opening.ended(),
+      this.#door.idle(),
+      this.#workers.claims.idle(),
+      this.#upkeep.end(),
+    ]);
     try {
       await this.#store.close(this.#wallMs());
     } catch (error) {
@@ -249,31 +255,7 @@ export class DurableInbox implements Inbox {
     }
   }
 
-  /** What the store throws at once is thrown to whoever made the inbox; what it rejects with is tried again. */
-  #open(): void {
-    const opened = this.#store.open(this.#wallMs(), { isOrdered: this.#isOrdered });
-    if (opened instanceof Promise) this.#opening = this.#openLater(opened);
-    else this.#begin(opened);
-  }
-
-  async #openLater(first: Promise<OpenedStore>): Promise<void> {
-    for (let opening = first; this.#phase === 'opening'; opening = this.#openAgain()) {
-      try {
-        this.#begin(await opening);
-        this.#health.worked();
-        return;
-      } catch (error) {
-        this.#health.failed('open', error);
-        await this.#health.rest();
-      }
-    }
-  }
-
-  async #openAgain(): Promise<OpenedStore> {
-    return await this.#store.open(this.#wallMs(), { isOrdered: this.#isOrdered });
-  }
-
-  #begin(opened: OpenedStore): void {
+  readonly #begin = (opened: OpenedStore): void => {
     this.#stats = opened;
     this.#room.learn(opened);
     this.#level.fill(opened, opened.depthByKey);
@@ -283,7 +265,7 @@ export class DurableInbox implements Inbox {
     this.#judge();
     this.#upkeep.begin();
     this.#workers.claims.look();
-  }
+  };
 
   readonly #learn = (stats: StoreStats, asTruth: boolean, isWhole: boolean): boolean => {
     this.#stats = stats;

@@ -1,11 +1,11 @@
 import { inboxDelivery } from './inbox-delivery.ts';
 import type { InboxOptions } from './inbox-options.ts';
 import type { ClaimedDelivery } from './inbox-store.ts';
+import { tell } from './onlooker.ts';
 import type { Sealing } from './sealing.ts';
 
 /**
- * Calls `onDead`. It is an onlooker, as a listener is: its failure is its own. A delivery that cannot be decrypted is
- * shown to it without its contents.
+ * Calls `onDead`. A delivery that cannot be decrypted is shown to it without its contents.
  */
 export function tellDead(
   onDead: InboxOptions['onDead'],
@@ -15,12 +15,7 @@ export function tellDead(
 ): void {
   if (onDead === undefined) return;
   const call = (opened: ClaimedDelivery): void => {
-    try {
-      const result = onDead(inboxDelivery(opened), error);
-      if (result instanceof Promise) result.catch(() => undefined);
-    } catch {
-      // See above.
-    }
+    tell(() => onDead(inboxDelivery(opened), error));
   };
   const opened = sealing.openOrEmpty(claimed);
   if (opened instanceof Promise) void opened.then(call);

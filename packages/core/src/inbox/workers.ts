@@ -13,7 +13,6 @@ import type { InboxFixtures, InboxSettings } from './inbox-settings.ts';
 import { storedBytes, type ClaimedDelivery } from './inbox-store.ts';
 import { KeyLoad } from './key-load.ts';
 import type { Level } from './level.ts';
-import { tell } from './onlooker.ts';
 import type { Pace } from './pace.ts';
 import { Renewals } from './renewals.ts';
 import { Run } from './run.ts';

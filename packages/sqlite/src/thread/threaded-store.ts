@@ -2,14 +2,11 @@ import type {
   Awaitable,
   ClaimedDelivery,
   ClaimRef,
-  DeliveryRef,
   InboxStore,
-  ListedDelivery,
   OpenedStore,
   Put,
   PutResult,
   Settlement,
-  ShelvedDelivery,
   StoreStats,
 } from '@webhook-backpressure/core';
 import type { DriverName } from '../drivers/choose.ts';
