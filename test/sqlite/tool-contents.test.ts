@@ -133,6 +133,29 @@ describe('replay and forget', () => {
   });
 });
 
+describe('pause and resume', () => {
+  it('keep a receiver from claiming, of everything and of a key', async () => {
+    expect(await tool('pause', file, '--key', 'other')).toMatchObject({
+      code: 0,
+      out: 'Paused: the key "other".\n',
+    });
+    expect(await tool('pause', file)).toMatchObject({ code: 0, out: 'Paused: the inbox.\n' });
+    expect(await json('status', file)).toMatchObject({ isPaused: true, pausedKeys: ['other'] });
+    const store = await opened(bed());
+    await put(store, [delivery('shop'), delivery('others', { key: 'other' })]);
+    expect(await claim(store, 9)).toEqual([]);
+    expect(await tool('resume', file)).toMatchObject({ code: 0, out: 'Resumed: the inbox.\n' });
+    expect((await claim(store, 9)).map(({ id }) => id)).toEqual(['waiting', 'shop']);
+    expect(await tool('resume', file, '--key', 'other')).toMatchObject({ code: 0 });
+    expect((await claim(store, 9)).map(({ id }) => id)).toEqual(['others']);
+    expect(await tool('resume', file)).toMatchObject({
+      code: 1,
+      err: 'Nothing to resume: the inbox is not paused.\n',
+    });
+    await store.close(START);
+  });
+});
+
 describe('redrive beside a receiver', () => {
   async function shelve(store: InboxStore, count: number): Promise<void> {
     const ones = Array.from({ length: count }, (_, at) => delivery(`n${String(at)}`));

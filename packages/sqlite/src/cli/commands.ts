@@ -41,6 +41,20 @@ export async function purge({ shelf }: Inside, { id, key }: Request): Promise<An
   return { text: `${deliveries(moved.count)} thrown away.`, data: { purged: moved.count } };
 }
 
+export function pause({ pauses }: Inside, { key }: Request): Answer {
+  const isNew = pauses.pause(key ?? null);
+  return { text: `${isNew ? 'Paused' : 'Paused before'}: ${whatOf(key)}.`, data: { paused: key ?? true } };
+}
+
+export function resume({ pauses }: Inside, { key }: Request): Answer {
+  if (!pauses.resume(key ?? null)) return { problem: `Nothing to resume: ${whatOf(key)} is not paused.` };
+  return { text: `Resumed: ${whatOf(key)}.`, data: { resumed: key ?? true } };
+}
+
+function whatOf(key: string | undefined): string {
+  return key === undefined ? 'the inbox' : `the key ${quoted(key)}`;
+}
+
 export function forget({ totals, kept, remembered }: Inside, { id, key }: Request): Answer {
   const ref = { key: key ?? '', id: id ?? '' };
   const isForgotten = totals.transaction((changes) => {

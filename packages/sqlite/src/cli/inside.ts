@@ -1,5 +1,6 @@
 import type { Connection } from '../connection.ts';
 import { Kept } from '../kept.ts';
+import { Pauses } from '../pauses.ts';
 import { Pending } from '../pending.ts';
 import { Remembered } from '../remembered.ts';
 import { Shelf } from '../shelf.ts';
@@ -11,6 +12,7 @@ export interface Inside {
   readonly totals: Totals;
   readonly shelf: Shelf;
   readonly pending: Pending;
+  readonly pauses: Pauses;
   readonly remembered: Remembered;
   readonly kept: Kept;
 }
@@ -33,6 +35,7 @@ export function insideOf(connection: Connection): Inside {
     ...{ connection, totals, remembered },
     shelf: new Shelf(connection, totals),
     pending: new Pending(connection),
+    pauses: new Pauses(connection),
     kept: new Kept(connection, totals, remembered),
   };
 }

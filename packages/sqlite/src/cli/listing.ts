@@ -7,8 +7,9 @@ import type { Request } from './usage.ts';
 
 type OwnerRow = readonly [id: number, pid: number, host: string, sinceMs: number];
 
-export function status({ connection, totals }: Inside): Answer {
+export function status({ connection, totals, pauses }: Inside): Answer {
   const stats = totals.stats();
+  const { isPaused, pausedKeys } = pauses.stats();
   const rows = connection.prepare('SELECT id, pid, host, since_ms FROM owners').all([]) as OwnerRow[];
   const owners = rows.map(([id, pid, host, sinceMs]) => ({
     pid,
@@ -25,6 +26,7 @@ export function status({ connection, totals }: Inside): Answer {
     ['on the shelf', `${String(shelved)} (${bytes(shelvedBytes)})`],
     ['completed, kept', `${String(kept)} (${bytes(keptBytes)})`],
     ['ids remembered', String(remembered)],
+    ['paused', isPaused ? 'everything' : pausedKeys.length === 0 ? '-' : `${String(pausedKeys.length)} keys`],
     ...owners.map(({ pid, host, since, isAlive: lives }): [string, string] => [
       'open since',
       `${since} in process ${String(pid)} on ${host}${lives ? '' : ', which has died'}`,
@@ -39,6 +41,7 @@ export function status({ connection, totals }: Inside): Answer {
     data: {
       file: connection.path,
       ...counts,
+      ...{ isPaused, pausedKeys },
       oldestReceivedAt: oldest === undefined ? null : time(oldest),
       owners,
     },

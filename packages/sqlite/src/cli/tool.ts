@@ -3,7 +3,7 @@ import { BackpressureError, thrownText } from '@webhook-backpressure/core';
 import type { Connection } from '../connection.ts';
 import { changeInboxFile, readInboxFile } from '../inbox-file.ts';
 import { settle, type Settings } from '../options.ts';
-import { forget, purge, redrive, replay, type Tell } from './commands.ts';
+import { forget, pause, purge, redrive, replay, resume, type Tell } from './commands.ts';
 import { insideOf, type Answer, type Inside } from './inside.ts';
 import { completed, dead, pending, status } from './listing.ts';
 import { find, show } from './showing.ts';
@@ -30,6 +30,8 @@ const COMMANDS: Record<Request['command'], Command> = {
   redrive: { run: redrive, open: changeInboxFile },
   replay: { run: replay, open: changeInboxFile },
   purge: { run: purge, open: changeInboxFile },
+  pause: { run: pause, open: changeInboxFile },
+  resume: { run: resume, open: changeInboxFile },
   forget: { run: forget, open: changeInboxFile },
 };
 const EXIT = { DONE: 0, NOT_DONE: 1, NOT_UNDERSTOOD: 2 };

@@ -16,6 +16,9 @@ Commands
                   seconds. It puts back as much as leaves room for what arrives, and waits for more room
   replay ID|all   the same for what was completed and is kept
   purge ID|all    off the shelf for good; the sender may then send it anew
+  pause           lets the workers of every process begin nothing more; what arrives is stored as before. With
+                  --key the deliveries of this key only
+  resume          ends that; keys that were paused by --key stay so
   forget ID       forgets that an id was completed, so that it is accepted again; needs --key
 
 Options
@@ -40,6 +43,8 @@ const COMMANDS = {
   redrive: { takesId: true, takesAll: true, options: ['key', 'no-wait'] },
   replay: { takesId: true, takesAll: true, options: ['key', 'no-wait'] },
   purge: { takesId: true, takesAll: true, options: ['key'] },
+  pause: { options: ['key'] },
+  resume: { options: ['key'] },
   forget: { takesId: true, needsKey: true, options: ['key'] },
 } as const;
 
