@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import Database from 'libsql';
+import { idHash } from '../../packages/sqlite/src/id-hash.ts';
 
 /** What the handlers wrote down. */
 export interface Handled {
@@ -33,10 +34,16 @@ export function readLog(log: string): Handled {
 
 /** What the file holds, read without the store. */
 export interface Stored {
+  /** What {@link rememberedAs} says of each. */
   readonly completed: readonly string[];
   readonly shelved: readonly string[];
   readonly unfinished: number;
   readonly integrity: string;
+}
+
+/** How the file remembers a completed id: all deliveries here have the same key. */
+export function rememberedAs(id: string): string {
+  return Buffer.from(idHash({ key: 'default', id })).toString('hex');
 }
 
 export function readFile(file: string): Stored {
@@ -44,7 +51,7 @@ export function readFile(file: string): Stored {
   const ids = (sql: string): string[] => (database.prepare(sql).raw().all() as [string][]).map(([id]) => id);
   try {
     return {
-      completed: ids('SELECT id FROM completed'),
+      completed: ids('SELECT lower(hex(hash)) FROM remembered'),
       shelved: ids('SELECT id FROM shelf'),
       unfinished: ids('SELECT seq FROM queue').length,
       integrity: ids('PRAGMA integrity_check').join(),

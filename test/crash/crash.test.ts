@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { rememberedAs } from './audit.ts';
 import { crash, SETTINGS, type Outcome } from './crashes.ts';
 
 const kills = Number(process.env['CRASH_KILLS'] ?? 5);
@@ -45,7 +46,7 @@ describe(`a receiver that is killed ${String(kills)} times, at moments by the se
 
   it('completed each of them once in the store, and left nothing', () => {
     const { sender, stored } = outcome;
-    expect([...stored.completed].sort()).toEqual([...sender.acknowledged].sort());
+    expect([...stored.completed].sort()).toEqual([...sender.acknowledged].map(rememberedAs).sort());
     expect(stored).toMatchObject({ unfinished: 0, shelved: [], integrity: 'ok' });
   });
 

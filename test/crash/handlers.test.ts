@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readFile, readLog, type Handled } from './audit.ts';
+import { readFile, rememberedAs, readLog, type Handled } from './audit.ts';
 import { Receiver, type ReceiverSettings } from './receiver.ts';
 import { Sender } from './sender.ts';
 
@@ -60,7 +60,7 @@ describe('a delivery whose handler kills the process', () => {
     await receiver.kill();
     const { completed, shelved, unfinished } = readFile(file);
     expect({ completed: [...completed].sort(), shelved, unfinished }).toEqual({
-      completed: [...NEIGHBOURS].sort(),
+      completed: NEIGHBOURS.map(rememberedAs).sort(),
       shelved: ['poison'],
       unfinished: 0,
     });
@@ -78,7 +78,7 @@ describe('a delivery whose handler never ends', () => {
     await receiver.kill();
     expect(handled().starts.get('hanging')).toBe(ATTEMPTS);
     const { completed, shelved } = readFile(file);
-    expect([...completed].sort()).toEqual([...NEIGHBOURS].sort());
+    expect([...completed].sort()).toEqual(NEIGHBOURS.map(rememberedAs).sort());
     expect(shelved).toEqual(['hanging']);
   }, 60_000);
 });

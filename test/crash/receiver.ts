@@ -43,7 +43,8 @@ export class Receiver {
   /** Resolves when nothing is unfinished, or when it has died before: with false. */
   async drain(): Promise<boolean> {
     if (!this.isAlive) return false;
-    this.#process.send('drain');
+    // It may die before it hears of it; then there is nothing to be told.
+    this.#process.send('drain', () => undefined);
     return (await this.#next()) !== undefined;
   }
 
