@@ -10,8 +10,12 @@ import { retention } from './store-cases/retention.ts';
 import { settlements } from './store-cases/settlements.ts';
 import { shelf } from './store-cases/shelf.ts';
 
-/** What every store does alike, whatever it keeps deliveries in. `makeBed` is called for each test. */
-export function storeSuite(name: string, makeBed: () => StoreBed | Promise<StoreBed>): void {
+/**
+ * What every store does alike, whatever it keeps deliveries in. `makeBed` is called for each test.
+ *
+ * @param modelRuns - how often the store is compared with a model: seldom where it takes long to open.
+ */
+export function storeSuite(name: string, makeBed: () => StoreBed | Promise<StoreBed>, modelRuns = 100): void {
   describe(name, () => {
     let bed: StoreBed;
     beforeEach(async () => {
@@ -28,6 +32,6 @@ export function storeSuite(name: string, makeBed: () => StoreBed | Promise<Store
     shelf(current);
     retention(current);
     contents(current);
-    model(makeBed);
+    model(makeBed, modelRuns);
   });
 }

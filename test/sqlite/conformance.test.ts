@@ -5,38 +5,45 @@ import { loadNodeSqlite } from '../../packages/sqlite/src/drivers/node-sqlite.ts
 import { fileStore } from '../../packages/sqlite/src/file-store.ts';
 import { settle } from '../../packages/sqlite/src/options.ts';
 import { ThreadedStore } from '../../packages/sqlite/src/thread/threaded-store.ts';
+import type { StoreBed } from '../inbox/store-bed.ts';
 import { storeSuite } from '../inbox/store-suite.ts';
 import { Scratch } from './scratch.ts';
 
 const drivers: readonly DriverName[] =
   loadNodeSqlite() === undefined ? ['libsql'] : ['libsql', 'node:sqlite'];
 
-describe.each(drivers)('by %s', (driver) => {
-  storeSuite('in this thread', () => {
-    useDriver(driver);
-    const scratch = new Scratch();
-    return {
-      store: () => fileStore(settle({ path: scratch.file() })),
-      dispose: () => {
-        scratch.dispose();
-      },
-    };
-  });
+/** Each run of the model starts two threads; what they do is in the file store, which is compared more often. */
+const MODEL_RUNS_IN_THREADS = 20;
 
-  storeSuite('in a thread of its own', () => {
-    const scratch = new Scratch();
-    const stores: InboxStore[] = [];
-    return {
-      store: () => {
-        const store = new ThreadedStore(settle({ path: scratch.file() }), driver);
-        stores.push(store);
-        return store;
-      },
-      dispose: async () => {
-        // A test may have closed some of them.
-        await Promise.allSettled(stores.map(async (store) => store.close(0)));
-        scratch.dispose();
-      },
-    };
-  });
+function inThisThread(driver: DriverName): StoreBed {
+  useDriver(driver);
+  const scratch = new Scratch();
+  return {
+    store: () => fileStore(settle({ path: scratch.file() })),
+    dispose: () => {
+      scratch.dispose();
+    },
+  };
+}
+
+function inItsOwnThread(driver: DriverName): StoreBed {
+  const scratch = new Scratch();
+  const stores: InboxStore[] = [];
+  return {
+    store: () => {
+      const store = new ThreadedStore(settle({ path: scratch.file() }), driver);
+      stores.push(store);
+      return store;
+    },
+    dispose: async () => {
+      // A test may have closed some of them.
+      await Promise.allSettled(stores.map(async (store) => store.close(0)));
+      scratch.dispose();
+    },
+  };
+}
+
+describe.each(drivers)('by %s', (driver) => {
+  storeSuite('in this thread', () => inThisThread(driver));
+  storeSuite('in its own thread', () => inItsOwnThread(driver), MODEL_RUNS_IN_THREADS);
 });

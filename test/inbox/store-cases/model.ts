@@ -173,7 +173,7 @@ async function run(stores: readonly InboxStore[], list: readonly Step[], isOrder
 }
 
 /** Any sequence of calls, by two owners, against a model that is too simple to be wrong. */
-export function model(makeBed: () => StoreBed | Promise<StoreBed>): void {
+export function model(makeBed: () => StoreBed | Promise<StoreBed>, numRuns: number): void {
   it.each([false, true])(
     'does what a naive model does, with an order: %s',
     async (isOrdered) => {
@@ -188,7 +188,7 @@ export function model(makeBed: () => StoreBed | Promise<StoreBed>): void {
             await bed.dispose();
           }
         }),
-        { seed: 5, numRuns: 100 },
+        { seed: 5, numRuns },
       );
     },
     120_000,
