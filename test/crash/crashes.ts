@@ -53,7 +53,7 @@ export async function crash({ file, log, kills, seed }: Plan): Promise<Outcome> 
         };
       });
       const sending = Array.from({ length: CONNECTIONS }, () => keepSending(receiver));
-      await enough;
+      await Promise.race([enough, receiver.died]);
       await setTimeout(chance() * MOST_LATER_MS);
       await receiver.kill();
       await Promise.all(sending);

@@ -61,6 +61,7 @@ export type {
   ListedCompleted,
   ListedDelivery,
   ListedPending,
+  Counted,
   MovedDelivery,
   PageQuery,
   PendingState,

@@ -55,10 +55,10 @@ export function fileStore(settings: Settings): FileStore {
     listShelved: ({ limit, offset, ...scope }) => file().shelf.list(scope, limit, offset),
     getShelved: (id, scope) => file().shelf.get(id, scope),
     countShelved: (id, scope) => file().shelf.count(id, scope),
-    redrive: (id, { limit, maxBytes, nowMs, ...scope }) =>
-      file().shelf.redrive(id, scope, { limit, maxBytes }, nowMs),
-    purge: (id, { limit, maxBytes, beforeMs, ...scope }) =>
-      file().shelf.purge(id, scope, { limit, maxBytes }, beforeMs),
+    redrive: (id, { limit, maxBytes, nowMs, upTo, ...scope }) =>
+      file().shelf.redrive(id, scope, { limit, maxBytes, upTo }, nowMs),
+    purge: (id, { limit, maxBytes, beforeMs, upTo, ...scope }) =>
+      file().shelf.purge(id, scope, { limit, maxBytes, upTo }, beforeMs),
     noteRoom: (room) => {
       file().totals.noteRoom(room);
     },
@@ -67,8 +67,8 @@ export function fileStore(settings: Settings): FileStore {
     listCompleted: (query) => file().kept.list(query),
     getCompleted: (id, scope) => file().kept.get(id, scope),
     countCompleted: (id, scope) => file().kept.count(id, scope),
-    replay: (id, { limit, maxBytes, nowMs, ...scope }) =>
-      file().kept.replay(id, scope, { limit, maxBytes }, nowMs),
+    replay: (id, { limit, maxBytes, nowMs, upTo, ...scope }) =>
+      file().kept.replay(id, scope, { limit, maxBytes, upTo }, nowMs),
     dropCompleted: (which) => file().kept.drop(which),
     forget: (which) => file().remembered.forget(which),
     forgetId: (ref) => file().forgetId(ref),

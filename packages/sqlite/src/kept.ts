@@ -1,4 +1,5 @@
 import type {
+  Counted,
   ListedCompleted,
   MovedDelivery,
   PageQuery,
@@ -10,8 +11,8 @@ import type {
 import type { Connection, Statement } from './connection.ts';
 import { CONTENTS, deliveryOf, FACTS, factsOf, type ContentsRow, type FactsRow } from './contents.ts';
 import { Order } from './order.ts';
-import { pageOf, SCANNED_AT_ONCE, within } from './portions.ts';
-import { ask, countsOf, questionsOf, type Questions } from './questions.ts';
+import { pageOf, SCANNED_AT_ONCE, within, type PortionUpTo } from './portions.ts';
+import { ask, countedBy, countsOf, questionsOf, type Questions } from './questions.ts';
 import type { Remembered } from './remembered.ts';
 import { decodeText, encodeText } from './text.ts';
 import type { Changes, Totals } from './totals.ts';
@@ -112,15 +113,19 @@ export class Kept {
     return { ...deliveryOf(contents), attempts, completedAtMs };
   }
 
-  count(id: string | null, scope: ShelfScope): number {
-    const [[count]] = ask(this.#count, id, scope, []) as [[number]];
-    return count;
+  count(id: string | null, scope: ShelfScope): Counted {
+    return countedBy(this.#count, id, scope);
   }
 
-  replay(id: string | null, scope: ShelfScope, portion: Portion, nowMs: number): readonly MovedDelivery[] {
+  replay(
+    id: string | null,
+    scope: ShelfScope,
+    { limit, maxBytes, upTo = Infinity }: PortionUpTo,
+    nowMs: number,
+  ): readonly MovedDelivery[] {
     return this.#totals.transaction((changes) => {
-      const rows = ask(this.#oldest, id, scope, [portion.limit]) as KeptRow[];
-      const chosen = within(rows, ([, , , , bytes]) => bytes, portion.maxBytes);
+      const rows = (ask(this.#oldest, id, scope, [limit]) as KeptRow[]).filter(([at]) => at <= upTo);
+      const chosen = within(rows, ([, , , , bytes]) => bytes, maxBytes);
       const isOrdered = this.#order.isOrdered();
       return chosen.map((row) => {
         const [at, seq, key, , bytes] = row;

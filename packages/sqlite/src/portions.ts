@@ -1,7 +1,12 @@
-import type { StoredPage } from '@webhook-backpressure/core';
+import type { Portion, StoredPage } from '@webhook-backpressure/core';
 
 /** A list looks at so many rows in one call, whatever it is narrowed to: a rare key must not keep others waiting. */
 export const SCANNED_AT_ONCE = 2000;
+
+/** How many are moved, and up to which place in the order: what comes later was not there when somebody asked. */
+export interface PortionUpTo extends Portion {
+  readonly upTo?: number | undefined;
+}
 
 /** The first of the rows, as many as together have `maxBytes`, and the very first in any case. */
 export function within<R>(rows: readonly R[], bytesOf: (row: R) => number, maxBytes: number): readonly R[] {

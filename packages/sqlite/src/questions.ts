@@ -1,4 +1,4 @@
-import type { ShelfScope } from '@webhook-backpressure/core';
+import type { Counted, ShelfScope } from '@webhook-backpressure/core';
 import type { Connection, Statement, Value } from './connection.ts';
 import { encodeText } from './text.ts';
 
@@ -25,15 +25,23 @@ export function questionsOf(
   };
 }
 
-/** How many there are. Those of a key are counted in its index alone. */
+/** How many there are, and the place of the last one. Those of a key are counted in its index alone. */
 export function countsOf(connection: Connection, table: 'shelf' | 'kept'): Questions {
-  const count = (rest: string): Statement => connection.prepare(`SELECT count(*) FROM ${table} t ${rest}`);
+  const [total, place] = table === 'shelf' ? ['shelved', 'shelved_ms'] : ['kept', 'at'];
+  const count = (rest: string): Statement =>
+    connection.prepare(`SELECT count(*), max(t.${place}) FROM ${table} t ${rest}`);
   return {
-    ofAll: connection.prepare(`SELECT ${table === 'shelf' ? 'shelved' : 'kept'} FROM totals`),
+    ofAll: connection.prepare(`SELECT ${total}, (SELECT max(${place}) FROM ${table}) FROM totals`),
     ofKey: count('WHERE t.key = ?'),
     ofId: count('WHERE t.id = ?'),
     ofBoth: count('JOIN contents c ON c.seq = t.seq WHERE c.key = ? AND c.id = ?'),
   };
+}
+
+/** What {@link countsOf} answers. */
+export function countedBy(counts: Questions, id: string | null, scope: ShelfScope): Counted {
+  const [[count, upTo]] = ask(counts, id, scope, []) as [[number, number | null]];
+  return { count, upTo: upTo ?? 0 };
 }
 
 /** @param rest - what stands behind key and id. */

@@ -1,7 +1,7 @@
 import type {
+  Counted,
   ListedDelivery,
   MovedDelivery,
-  Portion,
   ShelfScope,
   ShelvedDelivery,
   StoredDelivery,
@@ -9,8 +9,8 @@ import type {
 import type { Connection, Statement } from './connection.ts';
 import { CONTENTS, deliveryOf, FACTS, factsOf, type ContentsRow, type FactsRow } from './contents.ts';
 import { Order } from './order.ts';
-import { within } from './portions.ts';
-import { ask, countsOf, questionsOf, type Questions } from './questions.ts';
+import { within, type PortionUpTo } from './portions.ts';
+import { ask, countedBy, countsOf, questionsOf, type Questions } from './questions.ts';
 import { decodeText } from './text.ts';
 import type { Changes, Totals } from './totals.ts';
 
@@ -73,12 +73,16 @@ export class Shelf {
     return { ...deliveryOf(contents), ...shelvingOf([attempts, reason, error, shelvedAtMs]) };
   }
 
-  count(id: string | null, scope: ShelfScope): number {
-    const [[count]] = ask(this.#count, id, scope, []) as [[number]];
-    return count;
+  count(id: string | null, scope: ShelfScope): Counted {
+    return countedBy(this.#count, id, scope);
   }
 
-  redrive(id: string | null, scope: ShelfScope, portion: Portion, nowMs: number): readonly MovedDelivery[] {
+  redrive(
+    id: string | null,
+    scope: ShelfScope,
+    portion: PortionUpTo,
+    nowMs: number,
+  ): readonly MovedDelivery[] {
     return this.#totals.transaction((changes) => {
       const isOrdered = this.#order.isOrdered();
       return this.#oldestOf(id, scope, portion).map((row) => {
@@ -94,7 +98,7 @@ export class Shelf {
   purge(
     id: string | null,
     scope: ShelfScope,
-    portion: Portion,
+    portion: PortionUpTo,
     beforeMs: number = Number.POSITIVE_INFINITY,
   ): readonly MovedDelivery[] {
     return this.#totals.transaction((changes) =>
@@ -107,8 +111,14 @@ export class Shelf {
     );
   }
 
-  #oldestOf(id: string | null, scope: ShelfScope, { limit, maxBytes }: Portion): readonly TakenRow[] {
-    const rows = ask(this.#oldest, id, scope, [limit]) as TakenRow[];
+  #oldestOf(
+    id: string | null,
+    scope: ShelfScope,
+    { limit, maxBytes, upTo = Infinity }: PortionUpTo,
+  ): readonly TakenRow[] {
+    const rows = (ask(this.#oldest, id, scope, [limit]) as TakenRow[]).filter(
+      ([, , , , shelvedAtMs]) => shelvedAtMs <= upTo,
+    );
     return within(rows, ([, , , bytes]) => bytes, maxBytes);
   }
 

@@ -100,7 +100,7 @@ export function contents(bed: BedOf): void {
       const { rawBody, ...facts } = delivery('b', { key: 'x' });
       expect(first).toEqual({ ...facts, bodyBytes: rawBody.byteLength, attempts: 1, completedAtMs: START });
       const count = async (id: string | null, only?: string): Promise<number> =>
-        await store.countCompleted(id, { key: only });
+        (await store.countCompleted(id, { key: only })).count;
       expect([await count(null), await count(null, 'x'), await count('a'), await count('a', 'y')]).toEqual([
         3, 2, 2, 1,
       ]);

@@ -149,12 +149,24 @@ export function shelf(bed: BedOf): void {
       expect(await store.stats()).toMatchObject({ shelved: 1 });
     });
 
+    it('is put back and thrown away up to a place: what came later was not meant', async () => {
+      const store = await opened(bed());
+      await put(store, [delivery('a'), delivery('b')], { isOverflow: true });
+      const { upTo } = await store.countShelved(null, {});
+      await put(store, [delivery('later'), delivery('latest')], { isOverflow: true, nowMs: START + 1 });
+      expect(idsOf(await store.redrive(null, { ...ANY, limit: 1, upTo, nowMs: START + 2 }))).toEqual(['a']);
+      expect(idsOf(await store.purge(null, { ...ANY, upTo }))).toEqual(['b']);
+      expect(await store.redrive(null, { ...ANY, upTo, nowMs: START + 2 })).toEqual([]);
+      expect(await store.purge(null, { ...ANY, upTo })).toEqual([]);
+      expect(await store.countShelved(null, {})).toMatchObject({ count: 2 });
+    });
+
     it('is counted, all of it, of a key, of an id, and of both', async () => {
       const store = await opened(bed());
       const three = [delivery('a', { key: 'x' }), delivery('a', { key: 'y' }), delivery('b', { key: 'x' })];
       await put(store, three, { isOverflow: true });
       const count = async (id: string | null, key?: string): Promise<number> =>
-        await store.countShelved(id, { key });
+        (await store.countShelved(id, { key })).count;
       expect([await count(null), await count(null, 'x'), await count('a')]).toEqual([3, 2, 2]);
       expect([await count('a', 'y'), await count('c')]).toEqual([1, 0]);
     });

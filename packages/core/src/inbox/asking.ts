@@ -24,9 +24,8 @@ export function checkedKey(options: DeadLetterScope): string | undefined {
   if (typeof (options as unknown) !== 'object' || (options as unknown) === null)
     throw invalid('ERR_WBP_DEAD_LETTERS', 'options', 'an object', options);
   const { key } = options;
-  if (key !== undefined && typeof (key as unknown) !== 'string')
-    throw invalid('ERR_WBP_DEAD_LETTERS', 'key', 'a string', key);
-  return key;
+  if (typeof (key as unknown) === 'string' || !('key' in options)) return key;
+  throw invalid('ERR_WBP_DEAD_LETTERS', 'key', 'a string, or left out', key);
 }
 
 export function checkedInteger(name: string, value: number, least: number): number {

@@ -47,6 +47,13 @@ export class Breaker {
     this.#delay(nowMs);
   }
 
+  /** The probe has ended, and it cannot be told from it whether others would succeed: another one may begin. */
+  saidNothing(nowMs: number): void {
+    if (this.state !== 'open') return;
+    this.#intervalMs = Math.max(FIRST_PROBE_MS, this.#intervalMs / 2);
+    this.probeAtMs = nowMs;
+  }
+
   /** How long a delivery waits that has failed in an outage: it goes behind those that have not been tried in it. */
   get delayMs(): number {
     return Math.floor(this.#intervalMs * (LEAST_OF_DELAY + (1 - LEAST_OF_DELAY) * this.#random()));

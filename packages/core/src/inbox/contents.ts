@@ -73,11 +73,12 @@ export function completed(
     replay: async (id, options = {}) => {
       const which = whichOf(id);
       const { key, signal, onProgress } = checkedRedrive(options);
+      const { count: total, upTo } = await store.countCompleted(which, { key });
       return await redriving.run({
-        total: await store.countCompleted(which, { key }),
+        total,
         mark: which === null ? 'low' : 'high',
         async move(part) {
-          const moved = await store.replay(which, { key, ...part, nowMs: wallMs() });
+          const moved = await store.replay(which, { key, ...part, upTo, nowMs: wallMs() });
           room.leave('kept', moved);
           return moved;
         },

@@ -40,11 +40,12 @@ export function deadLetters(around: ShelfSurroundings): DeadLetters {
     async redrive(id, options = {}) {
       const which = whichOf(id);
       const { key, signal, onProgress } = checkedRedrive(options);
+      const { count: total, upTo } = await store.countShelved(which, { key });
       return await redriving.run({
-        total: await store.countShelved(which, { key }),
+        total,
         mark: which === null ? 'low' : 'high',
         async move(part) {
-          const moved = await store.redrive(which, { key, ...part, nowMs: wallMs() });
+          const moved = await store.redrive(which, { key, ...part, upTo, nowMs: wallMs() });
           room.leave('shelved', moved);
           return moved;
         },
@@ -55,14 +56,14 @@ export function deadLetters(around: ShelfSurroundings): DeadLetters {
     async purge(id, options = {}) {
       const which = whichOf(id);
       const key = checkedKey(options);
-      const total = await store.countShelved(which, { key });
+      const { count: total, upTo } = await store.countShelved(which, { key });
       const size = new PartSize();
       let count = 0;
       // What is shelved meanwhile is none of its business.
       while (count < total) {
         const startedMs = now();
         const limit = Math.min(size.count, total - count);
-        const purged = await store.purge(which, { key, limit, maxBytes: PART_BYTES });
+        const purged = await store.purge(which, { key, limit, maxBytes: PART_BYTES, upTo });
         size.note(now() - startedMs);
         room.leave('shelved', purged);
         count += purged.length;

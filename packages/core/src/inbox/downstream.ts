@@ -158,6 +158,13 @@ export class Downstream {
     if (this.#keys.get(key)?.succeeded(nowMs) === true) this.#tell('restored', key);
   }
 
+  /** An attempt has failed because of its delivery alone. */
+  saidNothing({ key }: DeliveryRef): void {
+    const nowMs = this.#parts.now();
+    this.#all.saidNothing(nowMs);
+    this.#keys.get(key)?.saidNothing(nowMs);
+  }
+
   /** How long the delivery waits, where the attempt does not count; undefined where it counts. */
   failed(failure: FailedAttempt): number | undefined {
     const { delivery, countedAttempts, error } = failure;

@@ -40,8 +40,8 @@ export class DurableInbox implements Inbox {
   readonly pending: Pending;
   readonly deadLetters: DeadLetters;
   readonly completed: Completed;
-  readonly pause: Inbox['pause'] = (key) => this.#pauses.pause(key);
-  readonly resume: Inbox['resume'] = (key) => this.#pauses.resume(key);
+  readonly pause: Inbox['pause'] = (...key) => this.#pauses.pause(...key);
+  readonly resume: Inbox['resume'] = (...key) => this.#pauses.resume(...key);
   #settings: InboxSettings;
   #phase: 'opening' | 'open' | 'closing' | 'closed' = 'opening';
   readonly #store: InboxStore;
@@ -116,7 +116,7 @@ export class DurableInbox implements Inbox {
       ...common,
       clearing: new Clearing({ ...common, agedMs: () => wall.agedMs(), settings: current }),
       lowWater: () => this.#level.lowWaterMarks,
-      isQuiet: () => !this.#workers.isStoring && !this.#door.isStoring,
+      isQuiet: () => !this.#workers.isStoring && !this.#door.isStoring && !this.#redriving.isBusy,
       maxRetryDelayMs: () => this.#settings.retry.maxDelayMs,
       learn: this.#learn,
       learnKeys: (depthByKey) => {
@@ -248,6 +248,8 @@ export class DurableInbox implements Inbox {
       this.#workers.claims.idle(),
       this.#upkeep.end(),
     ]);
+    // A claim that was under way has been given back to the store, which may take a moment.
+    if (!this.#health.isResting) await this.#workers.idle();
     try {
       await this.#store.close(this.#wallMs());
     } catch (error) {

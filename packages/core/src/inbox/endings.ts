@@ -39,6 +39,17 @@ export interface EndingParts {
   readonly relieved: () => void;
 }
 
+/** The last attempt is made again no sooner than after this, while the shelf is full. */
+const LEAST_REPEAT_MS = 1000;
+
+/** What is known of a failure beside what was thrown. */
+interface FailureFacts {
+  /** Its handler took longer than `maxHandlingMs`. */
+  readonly isOverdue?: boolean;
+  /** Its handler has not begun: the delivery could not be decrypted. */
+  readonly isOfDelivery?: boolean;
+}
+
 /** How an attempt has failed. */
 type Failure =
   | { readonly as: 'dead' }
@@ -81,16 +92,16 @@ export class Endings {
   }
 
   /** An attempt has failed with what the handler has thrown. */
-  async fail(run: Run, thrown: unknown, isOverdue = false): Promise<void> {
+  async fail(run: Run, thrown: unknown, what: FailureFacts = {}): Promise<void> {
     const error = messageOf(thrown);
     run.isMade = true;
-    await this.#fail(run, error, this.#judge(run, thrown, isOverdue));
+    await this.#fail(run, error, this.#judge(run, thrown, what));
   }
 
   /** No attempt is left, and none is made. */
   async bury(run: Run, error: string): Promise<void> {
     run.isMade = true;
-    await this.#fail(run, error, { as: 'dead' });
+    await this.#fail(run, error, this.#last(run));
   }
 
   async giveBack(run: Run): Promise<void> {
@@ -110,17 +121,22 @@ export class Endings {
     ended(run, 'failure');
   }
 
-  #judge(run: Run, thrown: unknown, isOverdue: boolean): Failure {
+  #judge(run: Run, thrown: unknown, { isOverdue = false, isOfDelivery = false }: FailureFacts): Failure {
     const { downstream, settings, random, wallMs } = this.#parts;
     const { isUnrecoverable, delayMs } = wishOf(thrown);
-    // It says something of its delivery, and nothing of the downstream.
-    if (isUnrecoverable) return this.#last(run);
     const { retry } = settings();
     const { countedAttempts } = run;
-    const inOutageMs = downstream.failed({
-      ...{ delivery: run.ref, countedAttempts, isOverdue },
-      error: messageOf(thrown),
-    });
+    let inOutageMs: number | undefined;
+    if (isUnrecoverable || isOfDelivery) {
+      // It says something of its delivery, and nothing of the downstream.
+      downstream.saidNothing(run.ref);
+      if (isUnrecoverable) return this.#last(run);
+    } else {
+      inOutageMs = downstream.failed({
+        ...{ delivery: run.ref, countedAttempts, isOverdue },
+        error: messageOf(thrown),
+      });
+    }
     const isCounted = inOutageMs === undefined;
     if (isCounted && countedAttempts >= retry.attempts) return this.#last(run);
     const retryInMs = delayMs ?? inOutageMs ?? retryDelayMs(countedAttempts, retry, random);
@@ -135,7 +151,7 @@ export class Endings {
   #last({ bytes }: Run): Failure {
     const { room, settings, wallMs } = this.#parts;
     if (room.canShelve(bytes)) return { as: 'dead' };
-    const retryInMs = settings().retry.maxDelayMs;
+    const retryInMs = Math.max(LEAST_REPEAT_MS, settings().retry.maxDelayMs);
     return { as: 'failed', retryInMs, retryAtMs: wallMs() + retryInMs, isRepeated: true };
   }
 
@@ -167,7 +183,7 @@ export class Endings {
   /** Stores how a run ends, however long that takes. False when its claim was another's by then. */
   async #settle(run: Run, settlement: Settlement): Promise<boolean> {
     const { health, room, isOpen, settling, ended } = this.#parts;
-    const undo = room.expect(settlement, run.bytes);
+    const hasTakenPlace = room.expect(settlement, run.bytes);
     run.state = 'settling';
     settling(run);
     for (;;) {
@@ -175,15 +191,15 @@ export class Endings {
       try {
         const isHeld = await this.#settlements.add(settlement);
         health.worked();
+        hasTakenPlace(isHeld);
         if (isHeld) return true;
-        undo();
         this.lose(run);
         return false;
       } catch (error) {
         health.failed('settle', error);
         // Closing, there is one try: the store gives back what is claimed when it closes, or when the lease ends.
         if (!isOpen()) {
-          undo();
+          hasTakenPlace(false);
           ended(run, 'failure');
           return false;
         }

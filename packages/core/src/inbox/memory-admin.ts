@@ -2,6 +2,7 @@ import type { MemoryBank } from './memory-bank.ts';
 import { completedOf, type Done } from './memory-done.ts';
 import type { Entry } from './memory-entry.ts';
 import type {
+  Counted,
   ListedCompleted,
   ListedDelivery,
   ListedPending,
@@ -38,15 +39,15 @@ export class MemoryAdmin implements StoreAdmin {
     return this.bank.shelf.get(id, key);
   }
 
-  countShelved(id: string | null, { key }: ShelfScope): Awaitable<number> {
+  countShelved(id: string | null, { key }: ShelfScope): Awaitable<Counted> {
     return this.bank.shelf.count({ id, key });
   }
 
   redrive(
     id: string | null,
-    { key, nowMs, ...portion }: ShelfScope & Portion & { readonly nowMs: number },
+    { key, nowMs, upTo, ...portion }: Parameters<StoreAdmin['redrive']>[1],
   ): Awaitable<readonly MovedDelivery[]> {
-    return this.bank.shelf.take({ id, key }, portion).map(({ delivery, bytes, order }) => {
+    return this.bank.shelf.take({ id, key }, portion, { upTo }).map(({ delivery, bytes, order }) => {
       this.bank.add(delivery, { bytes, order, nowMs });
       return moved(delivery, bytes);
     });
@@ -54,9 +55,9 @@ export class MemoryAdmin implements StoreAdmin {
 
   purge(
     id: string | null,
-    { key, beforeMs, ...portion }: ShelfScope & Portion & { readonly beforeMs?: number | undefined },
+    { key, beforeMs, upTo, ...portion }: Parameters<StoreAdmin['purge']>[1],
   ): Awaitable<readonly MovedDelivery[]> {
-    return this.bank.shelf.take({ id, key }, portion, beforeMs).map(({ delivery, bytes }) => {
+    return this.bank.shelf.take({ id, key }, portion, { beforeMs, upTo }).map(({ delivery, bytes }) => {
       this.bank.forget(delivery);
       return moved(delivery, bytes);
     });
@@ -98,20 +99,20 @@ export class MemoryAdmin implements StoreAdmin {
     return last === undefined ? undefined : completedOf(last);
   }
 
-  countCompleted(id: string | null, { key }: ShelfScope): Awaitable<number> {
-    if (id === null && key === undefined) return this.bank.done.kept;
-    return [...this.bank.done.keptOf(id, key)].length;
+  countCompleted(id: string | null, { key }: ShelfScope): Awaitable<Counted> {
+    const found = [...this.bank.done.keptOf(id, key)];
+    return { count: found.length, upTo: found.at(-1)?.order ?? 0 };
   }
 
   replay(
     id: string | null,
-    { key, nowMs, limit, maxBytes }: ShelfScope & Portion & { readonly nowMs: number },
+    { key, nowMs, limit, maxBytes, upTo = Infinity }: Parameters<StoreAdmin['replay']>[1],
   ): Awaitable<readonly MovedDelivery[]> {
     const chosen: { readonly done: Done; readonly delivery: StoredDelivery }[] = [];
     let bytes = 0;
     for (const done of this.bank.done.keptOf(id, key)) {
       bytes += done.bytes;
-      if (chosen.length >= limit || (bytes > maxBytes && chosen.length > 0)) break;
+      if (done.order > upTo || chosen.length >= limit || (bytes > maxBytes && chosen.length > 0)) break;
       if (done.delivery !== undefined) chosen.push({ done, delivery: done.delivery });
     }
     return chosen.map(({ done, delivery }) => {

@@ -1,4 +1,4 @@
-import type { ListedDelivery, Portion, ShelvedDelivery } from './store-admin.ts';
+import type { Counted, ListedDelivery, Portion, ShelvedDelivery } from './store-admin.ts';
 import type { StoredDelivery } from './stored-delivery.ts';
 
 /** What is on the shelf. */
@@ -54,22 +54,26 @@ export class MemoryShelf {
       });
   }
 
-  count(which: Selection): number {
-    const { id, key } = which;
-    return id === null && key === undefined ? this.size : this.#find(which, Infinity).length;
+  count(which: Selection): Counted {
+    const found = this.#find(which, Infinity);
+    return { count: found.length, upTo: found.at(-1)?.shelvedAtMs ?? 0 };
   }
 
-  /** Takes the oldest off, those only that were shelved before. */
+  /** Takes the oldest off, those only that were shelved before and up to these times. */
   take(
     which: Selection,
     { limit, maxBytes }: Portion,
-    beforeMs: number = Number.POSITIVE_INFINITY,
+    {
+      beforeMs = Infinity,
+      upTo = Infinity,
+    }: { beforeMs?: number | undefined; upTo?: number | undefined } = {},
   ): Shelved[] {
     const taken: Shelved[] = [];
     let bytes = 0;
     for (const one of this.#find(which, limit)) {
       bytes += one.bytes;
-      if ((bytes > maxBytes && taken.length > 0) || one.shelvedAtMs >= beforeMs) break;
+      if ((bytes > maxBytes && taken.length > 0) || one.shelvedAtMs >= beforeMs || one.shelvedAtMs > upTo)
+        break;
       this.#remove(one);
       taken.push(one);
     }

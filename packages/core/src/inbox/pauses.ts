@@ -23,7 +23,7 @@ export class Pauses {
     this.#parts = parts;
   }
 
-  async pause(key?: string): Promise<void> {
+  async pause(...key: readonly [key?: string]): Promise<void> {
     const { store, report, paused, changed } = this.#parts;
     const which = checkedKey(key);
     if (which !== null) {
@@ -38,7 +38,7 @@ export class Pauses {
     await changed();
   }
 
-  async resume(key?: string): Promise<void> {
+  async resume(...key: readonly [key?: string]): Promise<void> {
     const { store, report, changed } = this.#parts;
     const which = checkedKey(key);
     const wasPaused = await store.resume(which);
@@ -47,9 +47,10 @@ export class Pauses {
   }
 }
 
-/** Where the key is not understood, nothing is done: left out, it would mean everything. */
-function checkedKey(key: string | undefined): string | null {
-  if (key === undefined) return null;
-  if (typeof (key as unknown) !== 'string') throw invalid('ERR_WBP_PAUSE', 'key', 'a string', key);
+/** Where the key is not understood, or is not known, nothing is done: left out, it means everything. */
+function checkedKey(given: readonly [key?: string]): string | null {
+  if (given.length === 0) return null;
+  const [key] = given;
+  if (typeof key !== 'string') throw invalid('ERR_WBP_PAUSE', 'key', 'a string, or left out', key);
   return key;
 }

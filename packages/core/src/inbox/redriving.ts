@@ -51,9 +51,15 @@ export class Redriving {
   readonly #parts: RedrivingParts;
   #last: Promise<unknown> = Promise.resolve();
   #hasEnded = false;
+  #underWay = 0;
 
   constructor(parts: RedrivingParts) {
     this.#parts = parts;
+  }
+
+  /** Whether the store and the level may differ, since a part is under way. */
+  get isBusy(): boolean {
+    return this.#underWay > 0;
   }
 
   /** Starts no further part. Resolves when the part that is under way has ended. */
@@ -104,12 +110,17 @@ export class Redriving {
     const room = level.room(mark);
     if (room.count < 1 || room.bytes < 1 || !this.#fitsAny) return undefined;
     const startedMs = now();
-    const moved = await move({ limit: Math.min(remaining, size.count, room.count), maxBytes: room.bytes });
-    size.note(now() - startedMs);
-    for (const one of moved) level.add(one);
-    judge();
-    restored();
-    return moved.length;
+    this.#underWay += 1;
+    try {
+      const moved = await move({ limit: Math.min(remaining, size.count, room.count), maxBytes: room.bytes });
+      size.note(now() - startedMs);
+      for (const one of moved) level.add(one);
+      return moved.length;
+    } finally {
+      this.#underWay -= 1;
+      judge();
+      restored();
+    }
   }
 
   /** The first one of a part may be of any size: even the largest must not reach the limit in bytes. */

@@ -73,6 +73,13 @@ export interface PageQuery extends ShelfScope {
   readonly limit: number;
 }
 
+/** What there is, at one moment. */
+export interface Counted {
+  readonly count: number;
+  /** The place of the last one in the order of the list. What comes later has a later place, or at worst the same. */
+  readonly upTo: number;
+}
+
 /** How many deliveries one call moves or removes: both bounds hold, but for the first one, which may be of any size. */
 export interface Portion {
   readonly limit: number;
@@ -89,23 +96,24 @@ export interface StoreAdmin {
   /** The delivery of this id that was shelved first. */
   getShelved(id: string, scope: ShelfScope): Awaitable<ShelvedDelivery | undefined>;
   /** How many of this id, or with null of any, are on the shelf. */
-  countShelved(id: string | null, scope: ShelfScope): Awaitable<number>;
+  countShelved(id: string | null, scope: ShelfScope): Awaitable<Counted>;
   /**
    * Puts deliveries of this id, or with null of any, back from the shelf, the oldest first, due immediately, with no
    * attempts and strandings behind them, and without asking for a place. What is stored of a delivery is not written
-   * anew, however large it is. Returns which.
+   * anew, however large it is. With `upTo` only those up to that place. Returns which.
    */
   redrive(
     id: string | null,
-    options: ShelfScope & Portion & { readonly nowMs: number },
+    options: ShelfScope & Portion & { readonly nowMs: number; readonly upTo?: number | undefined },
   ): Awaitable<readonly MovedDelivery[]>;
   /**
    * Throws deliveries of this id, or with null of any, off the shelf, the oldest first, and forgets their ids; with
-   * `beforeMs` only those that were shelved before. Returns which.
+   * `beforeMs` only those that were shelved before, with `upTo` only those up to that place. Returns which.
    */
   purge(
     id: string | null,
-    options: ShelfScope & Portion & { readonly beforeMs?: number | undefined },
+    options: ShelfScope &
+      Portion & { readonly beforeMs?: number | undefined; readonly upTo?: number | undefined },
   ): Awaitable<readonly MovedDelivery[]>;
   /**
    * Up to how many deliveries and bytes may be unfinished when somebody puts deliveries back who has no inbox, such as
@@ -127,11 +135,11 @@ export interface StoreAdmin {
   /** The kept delivery of this id that was completed last. */
   getCompleted(id: string, scope: ShelfScope): Awaitable<StoredCompleted | undefined>;
   /** How many of this id, or with null of any, are kept. */
-  countCompleted(id: string | null, scope: ShelfScope): Awaitable<number>;
+  countCompleted(id: string | null, scope: ShelfScope): Awaitable<Counted>;
   /** Puts completed deliveries back as `redrive` does those of the shelf, what was completed first in front. */
   replay(
     id: string | null,
-    options: ShelfScope & Portion & { readonly nowMs: number },
+    options: ShelfScope & Portion & { readonly nowMs: number; readonly upTo?: number | undefined },
   ): Awaitable<readonly MovedDelivery[]>;
   /**
    * Lets go of deliveries that were kept: those completed before `beforeMs`, and beyond that the first ones until

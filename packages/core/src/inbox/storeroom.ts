@@ -17,6 +17,11 @@ interface Amount {
 export class Storeroom {
   readonly shelved: Amount = { count: 0, bytes: 0 };
   readonly kept: Amount = { count: 0, bytes: 0 };
+  /** The part of both that is on its way into the store. */
+  readonly #expected: Record<Aside, Amount> = {
+    shelved: { count: 0, bytes: 0 },
+    kept: { count: 0, bytes: 0 },
+  };
   readonly #settings: () => InboxSettings;
 
   constructor(settings: () => InboxSettings) {
@@ -24,8 +29,9 @@ export class Storeroom {
   }
 
   learn({ shelved, shelvedBytes, kept, keptBytes }: StoreStats): void {
-    Object.assign(this.shelved, { count: shelved, bytes: shelvedBytes });
-    Object.assign(this.kept, { count: kept, bytes: keptBytes });
+    const { shelved: toShelf, kept: toKept } = this.#expected;
+    Object.assign(this.shelved, { count: shelved + toShelf.count, bytes: shelvedBytes + toShelf.bytes });
+    Object.assign(this.kept, { count: kept + toKept.count, bytes: keptBytes + toKept.bytes });
   }
 
   enter(where: Aside, bytes: number): void {
@@ -33,14 +39,19 @@ export class Storeroom {
     this[where].bytes += bytes;
   }
 
-  /** A claim is about to end in this way: its place is taken from now on. @returns what gives it back. */
-  expect(settlement: Settlement, bytes: number): () => void {
+  /** A claim is about to end in this way: its place is taken from now on. @returns to be told whether it has. */
+  expect(settlement: Settlement, bytes: number): (hasEnded: boolean) => void {
     const isKept = settlement.as === 'completed' && settlement.keep;
     const where = settlement.as === 'dead' ? 'shelved' : isKept ? 'kept' : undefined;
     if (where === undefined) return () => undefined;
     this.enter(where, bytes);
-    return () => {
-      this.leave(where, [{ bytes }]);
+    const expected = this.#expected[where];
+    expected.count += 1;
+    expected.bytes += bytes;
+    return (hasEnded) => {
+      expected.count -= 1;
+      expected.bytes -= bytes;
+      if (!hasEnded) this.leave(where, [{ bytes }]);
     };
   }
 

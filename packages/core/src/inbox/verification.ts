@@ -15,7 +15,7 @@ export interface Doubt {
 }
 
 /** In which an object says whether a delivery is genuine, by the habit of libraries. */
-const VERDICTS = ['valid', 'isValid', 'ok', 'success', 'verified'] as const;
+const VERDICTS = ['valid', 'isValid', 'ok', 'success', 'verified', 'isVerified'] as const;
 
 const NOTHING =
   'It returned nothing: a `return` is missing, or, where it throws for what is not genuine, say so by throwing(verify).';
@@ -85,14 +85,17 @@ function objectionTo(verdict: unknown): Doubt | undefined {
 }
 
 /** Of an object: an empty list of what matched, or a field that says no. */
-function noOf(verdict: object, no: (error: string, advice?: string) => Doubt): Doubt | undefined {
-  if (Array.isArray(verdict)) return verdict.length === 0 ? no('verify returned an empty array') : undefined;
+function noOf(verdict: object, no: (error: string) => Doubt): Doubt | undefined {
+  if (Array.isArray(verdict))
+    return verdict.length === 0 || !verdict.every(Boolean)
+      ? no('verify returned an array without a yes')
+      : undefined;
+  if (verdict instanceof Boolean) return verdict.valueOf() ? undefined : no('verify returned false');
+  if ('error' in verdict && Boolean(verdict.error)) return no('verify returned an object with an error');
   const name = VERDICTS.find((one) => one in verdict && !(verdict as Record<string, unknown>)[one]);
   if (name === undefined) return undefined;
-  const error = `verify returned an object whose field ${name} says no`;
   return no(
-    error,
-    `Its answer has a field ${name} that says no. If that is the parsed body, use throwing(verify).`,
+    `verify returned an object whose field ${name} says no; if that is the parsed body, use throwing(verify)`,
   );
 }
 

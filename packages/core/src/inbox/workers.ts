@@ -203,10 +203,12 @@ export class Workers implements Claimants {
       waitedMs: Math.max(0, fixtures.wallClock() - receivedAtMs),
     });
     let failure: { readonly error: unknown } | undefined;
+    let isMade = false;
     try {
       const opening = fixtures.sealing.open(run.claimed);
       const opened = opening instanceof Promise ? await opening : opening;
       if (!this.#isRunning(run)) return;
+      isMade = true;
       await process(inboxDelivery(opened), {
         attempt,
         get signal() {
@@ -220,7 +222,8 @@ export class Workers implements Claimants {
     // Meanwhile it may have become overdue, or its claim may have been lost or given back.
     if (!this.#isRunning(run)) return;
     if (failure === undefined) await this.#endings.complete(run);
-    else await this.#endings.fail(run, failure.error);
+    // What cannot be decrypted says nothing of what the handler depends on.
+    else await this.#endings.fail(run, failure.error, { isOfDelivery: !isMade });
   }
 
   #isRunning({ state }: Run): boolean {
@@ -251,7 +254,7 @@ export class Workers implements Claimants {
     const why = `The handler took longer than ${String(settings().intake.maxHandlingMs)} ms.`;
     report.totals.overdue += 1;
     report.emit({ type: 'overdue', key, id, attempt });
-    const failing = this.#endings.fail(run, why, true);
+    const failing = this.#endings.fail(run, why, { isOverdue: true });
     run.abort(why);
     void failing;
   };

@@ -10,11 +10,11 @@ export async function redrive(inside: Inside, request: Request, tell: Tell): Pro
   const { id, key, isPatient } = request;
   const { shelf } = inside;
   const nowMs = Date.now();
-  const total = shelf.count(id, { key });
+  const { count: total, upTo } = shelf.count(id, { key });
   if (id !== null && total === 0) return notThere(id, key, 'on the shelf');
   const moved = await putBack(
     inside,
-    { total, move: (portion) => shelf.redrive(id, { key }, portion, nowMs) },
+    { total, move: (portion) => shelf.redrive(id, { key }, { ...portion, upTo }, nowMs) },
     { isPatient, onWait: waiting(tell) },
   );
   return answerOf(moved, 'redriven', 'put back', 'stay on the shelf');
@@ -24,20 +24,20 @@ export async function replay(inside: Inside, request: Request, tell: Tell): Prom
   const { id, key, isPatient } = request;
   const { kept } = inside;
   const nowMs = Date.now();
-  const total = kept.count(id, { key });
+  const { count: total, upTo } = kept.count(id, { key });
   if (id !== null && total === 0) return notThere(id, key, 'among the completed that are kept');
   const moved = await putBack(
     inside,
-    { total, move: (portion) => kept.replay(id, { key }, portion, nowMs) },
+    { total, move: (portion) => kept.replay(id, { key }, { ...portion, upTo }, nowMs) },
     { isPatient, onWait: waiting(tell) },
   );
   return answerOf(moved, 'replayed', 'put back', 'stay completed');
 }
 
 export async function purge({ shelf }: Inside, { id, key }: Request): Promise<Answer> {
-  const total = shelf.count(id, { key });
+  const { count: total, upTo } = shelf.count(id, { key });
   if (id !== null && total === 0) return notThere(id, key, 'on the shelf');
-  const moved = await removeAll({ total, move: (portion) => shelf.purge(id, { key }, portion) });
+  const moved = await removeAll({ total, move: (portion) => shelf.purge(id, { key }, { ...portion, upTo }) });
   return { text: `${deliveries(moved.count)} thrown away.`, data: { purged: moved.count } };
 }
 

@@ -58,7 +58,7 @@ export function dead({ shelf }: Inside, { key: only, limit }: Request): Answer {
     time(shelvedAtMs),
     printable(error.split('\n')[0] ?? ''),
   ]);
-  const shelved = shelf.count(null, { key: only });
+  const { count: shelved } = shelf.count(null, { key: only });
   const more = shelved - listed.length;
   const lines = [
     shelved === 0
