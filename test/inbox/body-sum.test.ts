@@ -1,4 +1,4 @@
-import { bodySum } from '@webhook-backpressure/core';
+import { areOtherBodies, bodySum } from '@webhook-backpressure/core';
 import { expect, it } from 'vitest';
 
 const sum = (rawBody: Uint8Array): number => bodySum({ rawBody });
@@ -49,4 +49,15 @@ it('is that of the fingerprint where the body is sealed', () => {
   const fingerprint = new Uint8Array([1, 2, 3]);
   const sealed = (first: number): Uint8Array => new Uint8Array([first, 9, 9]);
   expect(bodySum({ rawBody: sealed(1), fingerprint })).toBe(bodySum({ rawBody: sealed(2), fingerprint }));
+});
+
+it('compares only bodies that were hidden by the same key', () => {
+  const rawBody = new Uint8Array([1]);
+  const sums = [undefined, 'k-1', 'k-2'].map((sealedBy) =>
+    bodySum({ rawBody, sealedBy, fingerprint: sealedBy === undefined ? undefined : new Uint8Array([2]) }),
+  );
+  const others = sums.map((one) => sums.map((other) => areOtherBodies(one, other)));
+  expect(others.flat()).not.toContain(true);
+  const other = bodySum({ rawBody, sealedBy: 'k-1', fingerprint: new Uint8Array([3]) });
+  expect(areOtherBodies(sums[1] as number, other)).toBe(true);
 });

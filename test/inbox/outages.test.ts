@@ -1,3 +1,4 @@
+import { Unrecoverable } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import { stream } from '../simulation/src/random.ts';
 import { byHand } from './by-hand.ts';
@@ -248,4 +249,29 @@ it('a key that fails and has nothing more is forgotten', async () => {
   for (let at = 0; at < 15; at += 1) await bench.advance(MINUTE);
   expect(bench.inbox.snapshot().failingKeys).toBe(0);
   expect(bench.told('outage', 'restored')).toEqual(['outage', 'restored']);
+});
+
+describe('deliveries that can never succeed, in an outage', () => {
+  it('do not make the others wait when it is over', async () => {
+    let isUp = false;
+    const done: number[] = [];
+    const bench = new InboxBench({
+      concurrency: 10,
+      process: ({ id }) => {
+        if (id.startsWith('poison')) throw new Unrecoverable('It has no recipient.');
+        if (!isUp) throw new Error('The database is down.');
+        done.push(bench.clock.now());
+      },
+    });
+    for (let at = 0; at < 10; at += 1) await bench.deliver(`good ${String(at)}`);
+    await bench.advance(1000);
+    for (let at = 0; at < 200; at += 1) await bench.deliver(`poison ${String(at)}`);
+    for (let second = 0; second < 60; second += 1) await bench.advance(1000);
+    expect(bench.inbox.snapshot().failingKeys).toBe(1);
+    isUp = true;
+    const upMs = bench.clock.now();
+    for (let second = 0; second < 60; second += 1) await bench.advance(1000);
+    expect((done[0] as number) - upMs).toBeLessThanOrEqual(20_000);
+    expect(done).toHaveLength(10);
+  });
 });

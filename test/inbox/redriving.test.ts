@@ -143,6 +143,27 @@ describe('redrive', () => {
     expect(bench.inbox.snapshot()).toMatchObject({ depth: 0, shelved: 30, totals: { dead: 30 } });
   });
 
+  it('puts nothing back twice when it is called twice, although all die again', async () => {
+    const { bench } = await over(10, { process: () => Promise.reject(new Unrecoverable('no')) });
+    await bench.advance(1000);
+    const { deadLetters } = bench.inbox;
+    const both = Promise.all([deadLetters.redrive('all'), deadLetters.redrive('all')]);
+    for (let at = 0; at < 10; at += 1) await bench.advance(300);
+    expect((await both).reduce((sum, count) => sum + count)).toBe(10);
+    expect(bench.inbox.snapshot()).toMatchObject({ shelved: 10, totals: { started: 10, dead: 10 } });
+  });
+
+  it('refuses a key that is undefined: left out it means every key', async () => {
+    const { bench } = await over(3);
+    const { deadLetters } = bench.inbox;
+    for (const call of ['redrive', 'purge'] as const)
+      await expect(deadLetters[call]('all', { key: undefined })).rejects.toThrow(
+        'key must be a string, or left out',
+      );
+    await expect(bench.inbox.pause(undefined)).rejects.toThrow('key must be a string, or left out');
+    expect(bench.inbox.snapshot()).toMatchObject({ shelved: 3, isPaused: false });
+  });
+
   it('stops when its signal is aborted, and says how many are back', async () => {
     const { bench, bank } = await over(100);
     const controller = new AbortController();

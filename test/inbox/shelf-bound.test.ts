@@ -83,6 +83,24 @@ describe('a full shelf', () => {
   });
 });
 
+describe('the bound of the shelf', () => {
+  it('holds when retry.attempts is lowered below the attempts that were made', async () => {
+    const bench = new InboxBench({
+      retry: { attempts: 5, firstDelayMs: 1000 },
+      maxShelved: 3,
+      concurrency: 5,
+    });
+    for (let at = 0; at < 8; at += 1) await bench.deliver(String(at));
+    for (const call of bench.calls.slice()) await call.fail();
+    for (const call of bench.calls.slice(5)) await call.fail();
+    bench.inbox.update({ retry: { attempts: 1 } });
+    await bench.advance(2000);
+    await bench.advance(2000);
+    expect((await bench.store.stats()).shelved).toBe(3);
+    expect((await bench.store.stats()).depth).toBe(5);
+  });
+});
+
 describe('maxShelvedAgeMs', () => {
   it('discards what has been on the shelf for longer, each with an event, and forgets its id', async () => {
     const bench = new InboxBench({ retry: { attempts: 1 }, maxShelvedAgeMs: 60_000 });

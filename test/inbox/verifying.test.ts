@@ -20,6 +20,10 @@ describe('verify', () => {
         { ok: 0 },
         { success: false, data: {} },
         { verified: undefined },
+        { isVerified: false },
+        { data: null, error: 'bad signature' },
+        [false],
+        Object(false) as object,
       ],
       ...[
         Object.create({ valid: false }) as object,

@@ -55,7 +55,7 @@ export {
   type StoreLimits,
   type StoreStats,
 } from './inbox/inbox-store.ts';
-export { bodySum, type Summed } from './inbox/body-sum.ts';
+export { areOtherBodies, bodySum, type Summed } from './inbox/body-sum.ts';
 export { PartSize } from './inbox/part-size.ts';
 export type {
   ListedCompleted,

@@ -1,4 +1,11 @@
-import { bodySum, storedBytes, type Put, type PutResult, type StoreLimits } from '@webhook-backpressure/core';
+import {
+  areOtherBodies,
+  bodySum,
+  storedBytes,
+  type Put,
+  type PutResult,
+  type StoreLimits,
+} from '@webhook-backpressure/core';
 import type { Connection, Statement } from './connection.ts';
 import { encodeFacts } from './contents.ts';
 import type { DiskRoom } from './disk-room.ts';
@@ -64,7 +71,11 @@ export class Arrivals {
         const sum = delivery.isIdGenerated ? null : bodySum(delivery);
         const hash = delivery.isIdGenerated ? null : idHash(delivery);
         const known = this.#isKnown.get([key, id, hash]) as [number | null] | undefined;
-        if (known !== undefined) return known[0] === null || known[0] === sum ? 'duplicate' : 'conflict';
+        if (known !== undefined) {
+          const [before] = known;
+          const isOther = before !== null && sum !== null && areOtherBodies(before, sum);
+          return isOther ? 'conflict' : 'duplicate';
+        }
         const bytes = storedBytes(delivery);
         if (!hasRoom(isOverflow, bytes, before, changes, limits)) return 'full';
         const { isIdGenerated, sender, receivedAtMs, rawBody } = delivery;

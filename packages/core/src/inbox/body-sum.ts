@@ -10,17 +10,41 @@ const EDGE_BYTES = 16_384;
 export interface Summed {
   readonly rawBody: Uint8Array;
   readonly fingerprint?: Uint8Array | undefined;
+  readonly sealedBy?: string | undefined;
 }
+
+/** Above the 32 bits of the body: by which key it was hidden, in 16 bits; 0 where it was not. */
+const ORIGIN = 2 ** 32;
+const ORIGINS = 0xffff;
 
 /**
  * 32 bits by which a store tells that a duplicate has another body: by its length and its bytes, above 32 KiB by the
  * first and the last 16 KiB. It protects nothing: of four billion pairs that differ, one is not noticed, and who wants
  * to can make such a pair.
  */
-export function bodySum({ rawBody, fingerprint }: Summed): number {
+export function bodySum({ rawBody, fingerprint, sealedBy }: Summed): number {
   const bytes = fingerprint ?? rawBody;
   // A store says itself what it cannot keep.
   if (!ArrayBuffer.isView(bytes)) return 0;
+  return originOf(sealedBy) * ORIGIN + sumOf(bytes);
+}
+
+/**
+ * Whether two sums are of two bodies. Sums of bodies that were hidden by different keys, or of which only one was, say
+ * nothing: they are taken for the same.
+ */
+export function areOtherBodies(one: number, other: number): boolean {
+  return Math.floor(one / ORIGIN) === Math.floor(other / ORIGIN) && one !== other;
+}
+
+function originOf(sealedBy: string | undefined): number {
+  if (sealedBy === undefined) return 0;
+  let sum = 0;
+  for (let at = 0; at < sealedBy.length; at += 1) sum = mixed(sum ^ sealedBy.charCodeAt(at));
+  return ((sum >>> 0) % ORIGINS) + 1;
+}
+
+function sumOf(bytes: Uint8Array): number {
   const { byteLength } = bytes;
   if (byteLength <= 2 * EDGE_BYTES) return murmur(bytes, byteLength);
   return murmur(bytes.subarray(-EDGE_BYTES), murmur(bytes.subarray(0, EDGE_BYTES), byteLength));

@@ -1,5 +1,5 @@
 import { MinHeap } from '../min-heap.ts';
-import { bodySum } from './body-sum.ts';
+import { areOtherBodies, bodySum } from './body-sum.ts';
 import {
   storedBytes,
   type ClaimedDelivery,
@@ -53,7 +53,8 @@ export class MemoryBank {
 
   put({ delivery, isOverflow }: Put, limits: StoreLimits, nowMs: number): PutResult {
     const known = this.known(delivery);
-    if (known !== undefined) return sumOf(known) === bodySum(delivery) ? 'duplicate' : 'conflict';
+    if (known !== undefined)
+      return areOtherBodies(sumOf(known), bodySum(delivery)) ? 'conflict' : 'duplicate';
     const bytes = storedBytes(delivery);
     if (isOverflow) {
       const { maxShelved, maxShelvedBytes } = limits;
