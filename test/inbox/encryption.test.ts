@@ -286,20 +286,3 @@ describe('the option encrypt', () => {
     expect(await same.open(await first.seal(plain))).toMatchObject({ rawBody: plain.rawBody });
   });
 });
-
-describe('deliveries whose key is missing', () => {
-  it('use up their attempts and go to the shelf: they are no outage of what the handler depends on', async () => {
-    const bank = new MemoryBank();
-    const { bench: before } = lifeOn(bank, { encrypt: FIRST, process: () => new Promise(() => undefined) });
-    for (let at = 0; at < 12; at += 1) await before.deliver(String(at), BODY, HEADERS);
-    await close(before);
-    const { bench } = lifeOn(bank, { retry: { attempts: 2, firstDelayMs: 1000, maxDelayMs: 1000 } });
-    for (let at = 0; at < 200 && bank.stats().shelved < 12; at += 1) {
-      await bench.advance(500);
-      await turns();
-    }
-    expect(bank.stats()).toMatchObject({ shelved: 12, depth: 0 });
-    expect(bench.events.filter(({ type }) => type === 'outage')).toEqual([]);
-    expect(bench.clock.now()).toBeLessThan(60_000);
-  });
-});
