@@ -17,6 +17,8 @@ export class Agenda {
   readonly #alarm: Alarm;
   readonly #tasks = new Map<() => void, number>();
   #ringsAtMs = Infinity;
+  /** Pauses that somebody waits for who may have nothing else to keep the process alive. */
+  #held = 0;
   #isStopped = false;
 
   constructor(clock: Clock, now: () => number) {
@@ -49,6 +51,16 @@ export class Agenda {
     });
   }
 
+  /** The same, and the process does not end meanwhile: a script may await nothing else. */
+  async hold(ms: number): Promise<void> {
+    this.#held += 1;
+    try {
+      await this.pause(ms);
+    } finally {
+      this.#held -= 1;
+    }
+  }
+
   /** Does the rest now, for good: nobody is left waiting. */
   stop(): void {
     this.#isStopped = true;
@@ -64,12 +76,14 @@ export class Agenda {
     if (next >= this.#ringsAtMs && this.#alarm.isSet) {
       // Not set anew, unless it was lost.
       this.#alarm.set(nowMs, Math.max(0, this.#ringsAtMs - nowMs));
+      if (this.#held > 0) this.#alarm.hold();
       return;
     }
     this.#alarm.clear();
     const delayMs = Math.min(MAX_DELAY_MS, Math.max(0, next - nowMs));
     this.#ringsAtMs = nowMs + delayMs;
     this.#alarm.set(nowMs, delayMs);
+    if (this.#held > 0) this.#alarm.hold();
   }
 
   readonly #ring = (): void => {

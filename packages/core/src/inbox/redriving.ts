@@ -85,7 +85,7 @@ export class Redriving {
       const moved = await this.#inTurn(() => this.#part(total - redriven, size, mark, move));
       if (moved === undefined) {
         say(true);
-        await agenda.pause(LOOK_AGAIN_MS);
+        await agenda.hold(LOOK_AGAIN_MS);
         continue;
       }
       if (moved === 0) break;
