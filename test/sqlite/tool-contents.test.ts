@@ -1,11 +1,8 @@
-import { execFile, type ExecFileException } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { createInbox, type InboxStore } from '@webhook-backpressure/core';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { root } from '../../tooling/packages.js';
 import {
   claim,
   claimOne,
@@ -16,15 +13,9 @@ import {
   settle,
   START,
 } from '../inbox/store-cases/store-words.ts';
+import { tool } from './run-tool.ts';
 import { Scratch } from './scratch.ts';
 
-interface Ended {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-const TOOL = join(root, 'packages/sqlite/dist/cli.js');
 let scratch: Scratch;
 let file: string;
 
@@ -48,14 +39,6 @@ beforeEach(async () => {
 afterEach(() => {
   scratch.dispose();
 });
-
-function tool(...args: readonly string[]): Promise<Ended> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [TOOL, ...args], (error: ExecFileException | null, out, err) => {
-      resolve({ code: error === null ? 0 : Number(error.code), out, err });
-    });
-  });
-}
 
 async function json(...args: readonly string[]): Promise<unknown> {
   const { code, out, err } = await tool(...args, '--json');

@@ -1,4 +1,3 @@
-import { execFile, type ExecFileException } from 'node:child_process';
 import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
@@ -6,15 +5,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { root } from '../../tooling/packages.js';
 import { bury, claim, delivery, opened, put, START } from '../inbox/store-cases/store-words.ts';
 import { anotherProgram, BrokenFiles, execute } from './broken-files.ts';
+import { tool, toolWith } from './run-tool.ts';
 import { Scratch } from './scratch.ts';
 
-interface Ended {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-const TOOL = join(root, 'packages/sqlite/dist/cli.js');
 let scratch: Scratch;
 let file: string;
 
@@ -36,18 +29,6 @@ afterEach(() => {
 });
 
 const bed = () => ({ store: () => sqliteStore({ path: file }), dispose: () => undefined });
-
-function tool(...args: readonly string[]): Promise<Ended> {
-  return toolWith([], ...args);
-}
-
-function toolWith(flags: readonly string[], ...args: readonly string[]): Promise<Ended> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [...flags, TOOL, ...args], (error: ExecFileException | null, out, err) => {
-      resolve({ code: error === null ? 0 : Number(error.code), out, err });
-    });
-  });
-}
 
 async function json(...args: readonly string[]): Promise<unknown> {
   const { code, out, err } = await tool(...args, '--json');

@@ -2,7 +2,7 @@
 const ENOUGH = 8;
 /** Hang-ups are weighed against answers that were waited for up to this many, so that a change of habit is seen soon. */
 const MOST = 2 * ENOUGH;
-/** No shorter patience is believed. The least patient sender that is known waits for 3 s: whoever hangs up sooner wants something else. */
+/** No shorter patience is believed. The least patient sender that is known waits for 3 s: a hang-up sooner than this has another reason. */
 const LEAST_MS = 2500;
 /** A client that dies hangs up all of its deliveries together, and says nothing of the next one. */
 const APART_MS = 20;
@@ -32,7 +32,7 @@ interface Habit {
  * start just before their senders give up, and each of them is handled and answered a moment too late. At 30 a second
  * for workers that handle 25, and senders that wait for 5 s, that is a third of the work.
  *
- * Whoever hangs up on purpose, again and again, in a queue that is that long, can shorten the wait of its own key, and so
+ * A sender that hangs up on purpose, again and again, in a queue that is that long, can shorten the wait of its own key, and so
  * that of all unknown senders where it is one of them: to no less than 1.25 s.
  */
 export class LearnedPatience {

@@ -18,7 +18,7 @@ const LOOK_FOR_DEAD_MS = 1000;
 /** After a long night very many retries may be due, and the process stands still until they are all moved. */
 const PROMOTED_AT_ONCE = 1000;
 
-/** What stands in the queue: where, and of which key as it is stored. */
+/** A row of the queue: its place, and its key as it is stored. */
 type QueueRow = readonly [seq: number, key: string];
 type ReadyRow = readonly [...QueueRow, dueMs: number];
 type SuspectRow = readonly [...ReadyRow, strandings: number];

@@ -19,7 +19,7 @@ export interface SqliteStoreOptions {
   busyTimeoutMs?: number | undefined;
   /**
    * How large deliveries may make the file, in bytes; where one needs more, its call throws `ERR_WBP_SQLITE_WRITE`. What
-   * is stored is worked off all the same, for which the file may grow past this: by the ids that are remembered, about 50
+   * is stored is processed all the same, for which the file may grow past this: by the ids that are remembered, about 50
    * bytes each, and by what the shelf notes of each delivery. Completed deliveries that are kept take part of it. The `-wal` file beside it, usually a few MiB, comes on
    * top as well. An integer, at least 1; an empty inbox takes some 64 KiB. Default: until the disk is full.
    */

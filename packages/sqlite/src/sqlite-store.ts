@@ -14,7 +14,7 @@ import { ThreadedStore } from './thread/threaded-store.ts';
  * call starts a new one, which takes over what this process has in hand. With `thread: false`, and where the thread's
  * file cannot be found, calls are synchronous, and the process stands still until the disk has answered.
  *
- * Several processes of one machine may use the same file, each with a store of its own; each of them works off what is
+ * Several processes of one machine may use the same file, each with a store of its own; each of them processes what is
  * due, and takes over within seconds what another has left when it died; a start does so at once.
  *
  * @throws BackpressureError `ERR_WBP_OPTIONS`, `ERR_WBP_UNKNOWN_OPTION`, `ERR_WBP_SQLITE_PATH`,

@@ -5,7 +5,7 @@ import { PART_BYTES, PartSize } from './part-size.ts';
 import type { MovedDelivery } from './store-admin.ts';
 import type { Storeroom } from './storeroom.ts';
 
-/** What is kept is cut back to this share of its limit, so that what is completed next has room at once. */
+/** What is kept is cut back to this share of its limit, so that what is completed next has room immediately. */
 const KEPT_SHARE = 7 / 8;
 
 /** What the clearing works with. */

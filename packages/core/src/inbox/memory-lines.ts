@@ -4,7 +4,7 @@ import type { ClaimOptions } from './inbox-store.ts';
 /** So many places at the front are left empty before the others move up. */
 const LEAST_WASTE = 1000;
 
-/** What stands in line. */
+/** What is queued. */
 export interface Lined extends Heaped {
   readonly key: string;
   /** In which it was put. */
@@ -33,7 +33,7 @@ export class MemoryLines<T extends Lined> {
   readonly #heads = new Map<string, T>();
   readonly #behind = new Map<string, MinHeap<T>>();
 
-  /** Puts one in line that is new, or has come back from the shelf. */
+  /** Puts one in line that is new, or was put back from the shelf. */
   add(entry: T): void {
     const { key } = entry;
     if (this.isOrdered && this.#heads.has(key)) {

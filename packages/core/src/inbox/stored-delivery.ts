@@ -1,7 +1,7 @@
 import type { Json } from './json.ts';
 import type { RequestFacts } from './request-facts.ts';
 
-/** A value now or later: a store on this machine answers at once, one across a network does not. */
+/** A value now or later: a store in this thread answers immediately, others do not. */
 export type Awaitable<T> = T | Promise<T>;
 
 /** Which delivery: ids are unique within a key only. Both are any strings. */
