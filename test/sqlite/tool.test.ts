@@ -2,7 +2,6 @@ import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { root } from '../../tooling/packages.js';
 import { bury, claim, delivery, opened, put, START } from '../inbox/store-cases/store-words.ts';
 import { anotherProgram, BrokenFiles, execute } from './broken-files.ts';
 import { tool, toolWith } from './run-tool.ts';
