@@ -2,7 +2,7 @@ import { execFile, type ExecFileException } from 'node:child_process';
 import { join } from 'node:path';
 import { root } from '../../tooling/packages.js';
 
-export const TOOL = join(root, 'packages/sqlite/dist/cli.js');
+const TOOL = join(root, 'packages/sqlite/dist/cli.js');
 
 export interface Ended {
   readonly code: number;
