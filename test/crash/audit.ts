@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import Database from 'libsql';
-import { idHash } from '../../packages/sqlite/src/id-hash.ts';
+import { idHash } from '../../packages/sqlite/src/tables/id-hash.ts';
 
 /** What the handlers wrote down. */
 export interface Handled {

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { createRefusal, type RefusalReason } from '../../packages/core/src/refusal.ts';
+import { createRefusal, type RefusalReason } from '../../packages/core/src/delivery/refusal.ts';
 import { codeIn, page, pages, rowsOf, sectionOf, tokensOf } from './pages.ts';
 import { createIntake } from '@webhook-backpressure/core';
 

@@ -7,8 +7,8 @@ import * as standardwebhooks from 'standardwebhooks';
 import * as stripe from 'stripe';
 import ts from 'typescript';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { resolveInboxOptions } from '../../packages/core/src/inbox/inbox-settings.ts';
-import { InboxBench } from '../inbox/inbox-bench.ts';
+import { resolveInboxOptions } from '../../packages/core/src/inbox/settings/inbox-settings.ts';
+import { InboxBench } from '../core/inbox/inbox-bench.ts';
 import { codeIn, page, rowsOf, sectionOf, tokensOf } from './pages.ts';
 import { coreFile, literalsOf, programOf, typeIn } from './typescript.ts';
 
@@ -223,7 +223,10 @@ it('lets a command of Slack in, which is a form', async () => {
 describe('docs/inbox.md', () => {
   let program: ts.Program;
   beforeAll(() => {
-    program = programOf([coreFile('inbox/inbox-options.ts'), coreFile('inbox/inbox-events.ts')]);
+    program = programOf([
+      coreFile('inbox/settings/inbox-options.ts'),
+      coreFile('inbox/report/inbox-events.ts'),
+    ]);
   }, 120_000);
 
   const rows = rowsOf(sectionOf(inbox, 'Options'), 'Option').map((row) => ({
@@ -232,7 +235,7 @@ describe('docs/inbox.md', () => {
   }));
 
   it('has a row for every option that an intake has not, or that means something else', () => {
-    const own = typeIn(program, coreFile('inbox/inbox-options.ts'), 'InboxOptions').getProperties();
+    const own = typeIn(program, coreFile('inbox/settings/inbox-options.ts'), 'InboxOptions').getProperties();
     const inherited = new Set(
       [
         'highWaterMark',
@@ -276,7 +279,7 @@ describe('docs/inbox.md', () => {
   });
 
   it('names every event', () => {
-    const union = typeIn(program, coreFile('inbox/inbox-events.ts'), 'InboxEvent') as ts.UnionType;
+    const union = typeIn(program, coreFile('inbox/report/inbox-events.ts'), 'InboxEvent') as ts.UnionType;
     const checker = program.getTypeChecker();
     const names = union.types.flatMap((event) => {
       const type = event.getProperty('type');

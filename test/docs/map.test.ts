@@ -7,16 +7,19 @@ import { codeIn, page, rowsOf, sectionOf } from './pages.ts';
 
 const map = page('AGENTS.md');
 
-describe.each(publishedPackages())('packages/$folder in the map', ({ folder, path }) => {
-  it('has every source file, and no other', () => {
-    const rows = rowsOf(sectionOf(map, `packages/${folder}/src`), 'File');
-    const listed = rows.flatMap((row) => codeIn(row['File']));
-    const source = join(path, 'src');
-    const files = readdirSync(source, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => relative(source, join(entry.parentPath, entry.name)));
-    expect(files).toContain('index.ts');
-    expect(listed.sort()).toEqual(files.sort());
+const ROOMS = publishedPackages().flatMap(({ folder, path }) => {
+  const source = join(path, 'src');
+  const files = readdirSync(source, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  const rooms = new Set(files.map(({ parentPath }) => relative(source, parentPath) || '.'));
+  return rooms.size === 1 ? [] : [{ folder, rooms: [...rooms] }];
+});
+
+describe.each(ROOMS)('packages/$folder in the map', ({ folder, rooms }) => {
+  it('has every folder that holds code, and no other', () => {
+    const rows = rowsOf(sectionOf(map, `packages/${folder}/src`), 'Room');
+    expect(rows.flatMap((row) => codeIn(row['Room'])).sort()).toEqual(rooms.sort());
   });
 });
 

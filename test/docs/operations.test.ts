@@ -1,7 +1,7 @@
 import type ts from 'typescript';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createIntake } from '@webhook-backpressure/core';
-import { resolvePressureOptions } from '../../packages/node/src/pressure-options.ts';
+import { resolvePressureOptions } from '../../packages/node/src/pressure/pressure-options.ts';
 import { codeIn, page, rowsOf, sectionOf } from './pages.ts';
 import { coreFile, literalsOf, programOf, typeIn } from './typescript.ts';
 
@@ -10,7 +10,7 @@ const snapshot = createIntake().snapshot();
 let program: ts.Program;
 
 beforeAll(() => {
-  program = programOf([coreFile('events.ts'), coreFile('snapshot.ts')]);
+  program = programOf([coreFile('delivery/events.ts'), coreFile('delivery/snapshot.ts')]);
 }, 120_000);
 
 /** The names in the first column of a table, and what stands in another one. */
@@ -25,7 +25,7 @@ describe('docs/operations.md', () => {
   });
 
   it('names every state', () => {
-    const states = literalsOf(typeIn(program, coreFile('snapshot.ts'), 'IntakeState'));
+    const states = literalsOf(typeIn(program, coreFile('delivery/snapshot.ts'), 'IntakeState'));
     expect(states).toContain('accepting');
     expect(codeIn(table('Read: snapshot', 'Field').get('state')?.['Meaning']).sort()).toEqual(states.sort());
   });
@@ -52,7 +52,7 @@ describe('docs/operations.md', () => {
 
   it('lists every event with what it carries', () => {
     const checker = program.getTypeChecker();
-    const union = typeIn(program, coreFile('events.ts'), 'IntakeEvent');
+    const union = typeIn(program, coreFile('delivery/events.ts'), 'IntakeEvent');
     const events = (union as ts.UnionType).types.flatMap((event) => {
       const fields = event.getProperties().map(({ name }) => name);
       const type = event.getProperty('type');

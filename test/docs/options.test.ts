@@ -1,7 +1,7 @@
 import ts from 'typescript';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createDoor } from '../../packages/core/src/middleware.ts';
-import { resolveOptions } from '../../packages/core/src/options.ts';
+import { createDoor } from '../../packages/core/src/middleware/admission-control.ts';
+import { resolveOptions } from '../../packages/core/src/intake/options.ts';
 import { codeIn, page, rowsOf, sectionOf } from './pages.ts';
 import { coreFile, programOf, typeIn } from './typescript.ts';
 
@@ -18,7 +18,7 @@ const defaults = resolveOptions({});
 let program: ts.Program;
 
 beforeAll(() => {
-  program = programOf([coreFile('middleware.ts')]);
+  program = programOf([coreFile('middleware/admission-control.ts')]);
 }, 120_000);
 
 /** The names of options; those of an object written in place as `outer.inner`. */
@@ -42,7 +42,9 @@ const silent = { identity: () => ({}), headers: () => ({}), warn: () => undefine
 
 describe('the table of options in the README', () => {
   it('has a row for every option, and no other', () => {
-    const options = optionsOf(typeIn(program, coreFile('middleware.ts'), 'MiddlewareOptions'));
+    const options = optionsOf(
+      typeIn(program, coreFile('middleware/admission-control.ts'), 'MiddlewareOptions'),
+    );
     expect(options).toContain('retryAfter.strategy');
     expect(options).toContain('keyGenerator');
     expect(rows.map(({ name }) => name).sort()).toEqual(options.sort());

@@ -1,8 +1,8 @@
 import type { ManualClock } from '@webhook-backpressure/core/testing';
 import type { ProcessPressure, ProcessPressureOptions } from '@webhook-backpressure/node';
-import { resolvePressureOptions } from '../../packages/node/src/pressure-options.ts';
-import { watchPressure } from '../../packages/node/src/process-pressure.ts';
-import type { DelayWatch, Runtime } from '../../packages/node/src/runtime.ts';
+import { resolvePressureOptions } from '../../packages/node/src/pressure/pressure-options.ts';
+import { watchPressure } from '../../packages/node/src/pressure/process-pressure.ts';
+import type { DelayWatch, Runtime } from '../../packages/node/src/pressure/runtime.ts';
 
 /** What the process does from now on. */
 export interface Load {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { BodyArrivals } from '../../packages/node/src/body-arrival.ts';
+import { BodyArrivals } from '../../packages/node/src/request/body-arrival.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;

@@ -2,11 +2,11 @@ import type { InboxStore } from '@webhook-backpressure/core';
 import { describe } from 'vitest';
 import { useDriver, type DriverName } from '../../packages/sqlite/src/drivers/choose.ts';
 import { loadNodeSqlite } from '../../packages/sqlite/src/drivers/node-sqlite.ts';
-import { fileStore } from '../../packages/sqlite/src/file-store.ts';
+import { fileStore } from '../../packages/sqlite/src/file/file-store.ts';
 import { settle } from '../../packages/sqlite/src/options.ts';
 import { ThreadedStore } from '../../packages/sqlite/src/thread/threaded-store.ts';
-import type { StoreBed } from '../inbox/store-bed.ts';
-import { storeSuite } from '../inbox/store-suite.ts';
+import type { StoreBed } from '../core/inbox/store-bed.ts';
+import { storeSuite } from '../core/inbox/store/store-suite.ts';
 import { Scratch } from './scratch.ts';
 
 const drivers: readonly DriverName[] =

@@ -3,8 +3,17 @@ import type { ClaimedDelivery, InboxStore } from '@webhook-backpressure/core';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { InboxBench } from '../inbox/inbox-bench.ts';
-import { ANY, claim, delivery, ends, opened, put, settle, START } from '../inbox/store-cases/store-words.ts';
+import { InboxBench } from '../core/inbox/inbox-bench.ts';
+import {
+  ANY,
+  claim,
+  delivery,
+  ends,
+  opened,
+  put,
+  settle,
+  START,
+} from '../core/inbox/store/cases/store-words.ts';
 import { Scratch } from './scratch.ts';
 
 const PAGE = 4096;

@@ -1,6 +1,6 @@
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { Connection } from '../../packages/sqlite/src/connection.ts';
+import { Connection } from '../../packages/sqlite/src/file/connection.ts';
 import {
   claimOne,
   delivery,
@@ -10,7 +10,7 @@ import {
   put,
   settle,
   START,
-} from '../inbox/store-cases/store-words.ts';
+} from '../core/inbox/store/cases/store-words.ts';
 import { Scratch } from './scratch.ts';
 
 /** As `PRAGMA synchronous` numbers them. */

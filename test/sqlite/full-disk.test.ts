@@ -3,7 +3,15 @@ import { BackpressureError, type ClaimedDelivery } from '@webhook-backpressure/c
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { claimOne, delivery, ends, opened, put, settle, START } from '../inbox/store-cases/store-words.ts';
+import {
+  claimOne,
+  delivery,
+  ends,
+  opened,
+  put,
+  settle,
+  START,
+} from '../core/inbox/store/cases/store-words.ts';
 import { isMountable, mount } from './mounts.ts';
 import { Scratch } from './scratch.ts';
 

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, s
 import type { InboxAnswer } from '@webhook-backpressure/core';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { InboxBench, turns } from '../inbox/inbox-bench.ts';
+import { InboxBench, turns } from '../core/inbox/inbox-bench.ts';
 import { anotherProgram } from './broken-files.ts';
 import { Scratch } from './scratch.ts';
 

@@ -1,6 +1,6 @@
 import { BackpressureError } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
-import { Patience } from '../../packages/sqlite/src/patience.ts';
+import { Patience } from '../../packages/sqlite/src/file/lock-patience.ts';
 
 const LOCKED = new BackpressureError('ERR_WBP_SQLITE_LOCKED', 'It is locked.');
 

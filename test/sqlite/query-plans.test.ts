@@ -1,6 +1,6 @@
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { expect, it, vi } from 'vitest';
-import { Connection } from '../../packages/sqlite/src/connection.ts';
+import { Connection } from '../../packages/sqlite/src/file/connection.ts';
 import {
   bury,
   claim,
@@ -11,7 +11,7 @@ import {
   put,
   settle,
   START,
-} from '../inbox/store-cases/store-words.ts';
+} from '../core/inbox/store/cases/store-words.ts';
 import { anotherProgram } from './broken-files.ts';
 import { Scratch } from './scratch.ts';
 

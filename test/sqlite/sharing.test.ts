@@ -4,11 +4,11 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Connection, type Value } from '../../packages/sqlite/src/connection.ts';
+import { Connection, type Value } from '../../packages/sqlite/src/file/connection.ts';
 import { useDriver } from '../../packages/sqlite/src/drivers/choose.ts';
 import { loadNodeSqlite } from '../../packages/sqlite/src/drivers/node-sqlite.ts';
-import { checkFile } from '../../packages/sqlite/src/schema.ts';
-import { claim, delivery, idsOf, LEASE, opened, put, START } from '../inbox/store-cases/store-words.ts';
+import { checkFile } from '../../packages/sqlite/src/tables/schema.ts';
+import { claim, delivery, idsOf, LEASE, opened, put, START } from '../core/inbox/store/cases/store-words.ts';
 import { makeInbox } from './broken-files.ts';
 import { Scratch } from './scratch.ts';
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { START } from '../inbox/store-cases/store-words.ts';
+import { START } from '../core/inbox/store/cases/store-words.ts';
 import { Scratch } from './scratch.ts';
 
 let scratch: Scratch;

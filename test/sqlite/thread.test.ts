@@ -16,7 +16,7 @@ import {
   ROOMY,
   settle,
   START,
-} from '../inbox/store-cases/store-words.ts';
+} from '../core/inbox/store/cases/store-words.ts';
 import { anotherProgram, BrokenFiles } from './broken-files.ts';
 import { Threads } from './threads.ts';
 

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import type { InboxStore } from '@webhook-backpressure/core';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { vi } from 'vitest';
-import { START } from '../inbox/store-cases/store-words.ts';
+import { START } from '../core/inbox/store/cases/store-words.ts';
 import { Scratch } from './scratch.ts';
 
 /** Stores in threads, on one file, and the threads that were started for them. */

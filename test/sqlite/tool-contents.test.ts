@@ -12,7 +12,7 @@ import {
   put,
   settle,
   START,
-} from '../inbox/store-cases/store-words.ts';
+} from '../core/inbox/store/cases/store-words.ts';
 import { tool } from './run-tool.ts';
 import { Scratch } from './scratch.ts';
 

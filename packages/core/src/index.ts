@@ -1,16 +1,16 @@
-export type { ConcurrencyRange } from './adaptive-concurrency.ts';
-export type { RateRange } from './adaptive-rate.ts';
-export type { Clock } from './clock.ts';
-export { createIntake } from './create-intake.ts';
-export type { Delivery } from './delivery.ts';
+export type { ConcurrencyRange } from './limits/adaptive-concurrency.ts';
+export type { RateRange } from './limits/adaptive-rate.ts';
+export type { Clock } from './time/clock.ts';
+export { createIntake } from './intake/create-intake.ts';
+export type { Delivery } from './delivery/delivery.ts';
 export { BackpressureError, thrownText, type BackpressureErrorCode } from './errors.ts';
-export type { IntakeEvent, Listener, Outcome, WarningCode, WithdrawalCause } from './events.ts';
-export type { CloseReport, Intake } from './intake.ts';
-export { checkNames } from './names.ts';
-export type { Totals } from './ledger.ts';
-export type { IntakeOptions, Tunable } from './options.ts';
-export type { Admission, Permit } from './place.ts';
-export type { Refusal, RefusalReason } from './refusal.ts';
+export type { IntakeEvent, Listener, Outcome, WarningCode, WithdrawalCause } from './delivery/events.ts';
+export type { CloseReport, Intake } from './intake/intake.ts';
+export { checkNames } from './option-names.ts';
+export type { Totals } from './delivery/ledger.ts';
+export type { IntakeOptions, Tunable } from './intake/options.ts';
+export type { Admission, Permit } from './delivery/place.ts';
+export type { Refusal, RefusalReason } from './delivery/refusal.ts';
 export {
   beginDraining,
   closablesOf,
@@ -20,28 +20,33 @@ export {
   type Readiness,
   type ReadinessAnswer,
   type ReadinessStatus,
-} from './readiness.ts';
-export { sizeQueue } from './size-queue.ts';
-export { TimeLimit } from './time-limit.ts';
-export type { IntakeSnapshot, IntakeState } from './snapshot.ts';
-export { boundToThisContext } from './async-context.ts';
-export { Handling, type BackpressureInfo } from './handling.ts';
-export { createDoor, type Door, type MiddlewareOptions, type RequestReader } from './middleware.ts';
+} from './middleware/readiness.ts';
+export { sizeQueue } from './queue/size-queue.ts';
+export { TimeLimit } from './time/time-limit.ts';
+export type { IntakeSnapshot, IntakeState } from './delivery/snapshot.ts';
+export { boundToThisContext } from './base/async-context.ts';
+export { Handling, type BackpressureInfo } from './middleware/handling.ts';
+export {
+  createDoor,
+  type Door,
+  type MiddlewareOptions,
+  type RequestReader,
+} from './middleware/admission-control.ts';
 export {
   cloudEventsHandshake,
   type CloudEventsHandshakeOptions,
   type HandshakeAnswer,
-} from './cloudevents-handshake.ts';
+} from './senders/cloudevents-handshake.ts';
 export type {
   HeaderMatch,
   RequestHeaders,
   RetryAfterHabit,
   SenderProfile,
   SwitchOffRule,
-} from './sender-profile.ts';
-export { builtInSenders } from './senders.ts';
-export type { Warn } from './warnings.ts';
-export type { Awaitable, DeliveryRef, StoredDelivery } from './inbox/stored-delivery.ts';
+} from './senders/sender-profile.ts';
+export { builtInSenders } from './senders/profiles.ts';
+export type { Warn } from './delivery/warnings.ts';
+export type { Awaitable, DeliveryRef, StoredDelivery } from './inbox/delivery/stored-delivery.ts';
 export {
   storedBytes,
   type ClaimedDelivery,
@@ -54,9 +59,9 @@ export {
   type Settlement,
   type StoreLimits,
   type StoreStats,
-} from './inbox/inbox-store.ts';
-export { areOtherBodies, bodySum, type Summed } from './inbox/body-sum.ts';
-export { PartSize } from './inbox/part-size.ts';
+} from './inbox/store/inbox-store.ts';
+export { areOtherBodies, bodySum, type Summed } from './inbox/delivery/body-sum.ts';
+export { PartSize } from './inbox/store/part-size.ts';
 export type {
   ListedCompleted,
   ListedDelivery,
@@ -73,31 +78,31 @@ export type {
   StoredPage,
   StoredPending,
   WithoutBody,
-} from './inbox/store-admin.ts';
-export { memoryStore } from './inbox/memory-store.ts';
-export { BODY_TIMED_OUT, isDelivery, METHOD_NOT_ALLOWED } from './inbox/inbox-answers.ts';
+} from './inbox/store/store-admin.ts';
+export { memoryStore } from './inbox/store/memory/memory-store.ts';
+export { BODY_TIMED_OUT, isDelivery, METHOD_NOT_ALLOWED } from './inbox/receive/inbox-answers.ts';
 export { createInbox } from './inbox/create-inbox.ts';
-export type { EncryptOptions } from './inbox/encrypt-options.ts';
-export type { Json } from './inbox/json.ts';
-export type { RequestFacts, RequestParts } from './inbox/request-facts.ts';
-export type { InboxWarningCode } from './inbox/unheard.ts';
-export { throwing } from './inbox/verification.ts';
+export type { EncryptOptions } from './inbox/settings/encrypt-options.ts';
+export type { Json } from './inbox/delivery/json.ts';
+export type { RequestFacts, RequestParts } from './inbox/delivery/request-facts.ts';
+export type { InboxWarningCode } from './inbox/report/unheard.ts';
+export { throwing } from './inbox/receive/verification.ts';
 export { verifiers } from './verifiers.ts';
 export type { TimedVerifierOptions, VerifierOptions } from './verifiers/body-verifiers.ts';
 export type { Secret, SecretOption } from './verifiers/secrets.ts';
 export type { HubSpotVerifierOptions, TwilioVerifierOptions, UrlOptions } from './verifiers/url-verifiers.ts';
 export type { Verifier } from './verifiers/verifier.ts';
-export type { Signal } from './abort.ts';
-export type { InboxDelivery, RawDelivery } from './inbox/inbox-delivery.ts';
-export type { InboxEvent, InboxListener } from './inbox/inbox-events.ts';
-export { RetryAfter, Unrecoverable } from './inbox/retry-errors.ts';
+export type { Signal } from './base/abort.ts';
+export type { InboxDelivery, RawDelivery } from './inbox/delivery/inbox-delivery.ts';
+export type { InboxEvent, InboxListener } from './inbox/report/inbox-events.ts';
+export { RetryAfter, Unrecoverable } from './inbox/delivery/retry-errors.ts';
 export type {
   HandshakeReply,
   InboxOptions,
   InboxTunable,
   ProcessContext,
   RetryOptions,
-} from './inbox/inbox-options.ts';
+} from './inbox/settings/inbox-options.ts';
 export type {
   BodyEnd,
   BodySink,
@@ -115,7 +120,7 @@ export type {
   ListedDeadLetter,
   RedriveOptions,
   RedriveProgress,
-} from './inbox/dead-letter-types.ts';
+} from './inbox/delivery/dead-letter-types.ts';
 export type {
   Completed,
   CompletedDelivery,
@@ -126,4 +131,4 @@ export type {
   PageOptions,
   Pending,
   PendingDelivery,
-} from './inbox/inbox-contents.ts';
+} from './inbox/delivery/content-types.ts';

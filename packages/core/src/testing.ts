@@ -1,7 +1,7 @@
-import type { Clock } from './clock.ts';
-import { MinHeap, type Heaped } from './min-heap.ts';
+import type { Clock } from './time/clock.ts';
+import { MinHeap, type Heaped } from './base/min-heap.ts';
 
-export type { Clock } from './clock.ts';
+export type { Clock } from './time/clock.ts';
 
 /** A clock that moves only when told to. */
 export interface ManualClock extends Clock {

@@ -9,7 +9,7 @@ import {
 import { originalUrl } from '@webhook-backpressure/node/request';
 import type { Context, MiddlewareHandler } from 'hono';
 import { nodeBindings } from './node-server.ts';
-import { stayForInbox } from './workers.ts';
+import { stayForInbox } from './execution-context.ts';
 
 const HINT = 'Do not read c.req in a middleware before the inbox.';
 

@@ -1,6 +1,6 @@
 import type { Door, Handling, Refusal } from '@webhook-backpressure/core';
 import type { Context } from 'hono';
-import { stayOnWorkers } from './workers.ts';
+import { stayOnWorkers } from './execution-context.ts';
 
 const cameWith = new WeakMap<Context, Request>();
 

@@ -9,8 +9,8 @@ import {
   type InboxOptions,
   type InboxRequest,
 } from '@webhook-backpressure/core';
-import { originalUrl } from './look.ts';
-import { writeRefusal } from './refuse.ts';
+import { originalUrl } from './request/read-property.ts';
+import { writeRefusal } from './request/refuse.ts';
 import { answeringFailures } from './with-backpressure.ts';
 
 const HINT = 'Do not read the request before the inbox does.';

@@ -1,3 +1,3 @@
-export { Entrance, type Answers, type Verdict } from './enter.ts';
-export { boundBody } from './refuse.ts';
-export { originalUrl } from './look.ts';
+export { Entrance, type Answers, type Verdict } from './request/enter.ts';
+export { boundBody } from './request/refuse.ts';
+export { originalUrl } from './request/read-property.ts';

@@ -8,10 +8,10 @@ import {
   type Intake,
   type MiddlewareOptions,
 } from '@webhook-backpressure/core';
-import { Entrance, type Verdict } from './enter.ts';
+import { Entrance, type Verdict } from './request/enter.ts';
 import { processWarnings } from './failure-warnings.ts';
-import { nodeReader } from './reader.ts';
-import { boundBody, setHeaders, writeRefusal } from './refuse.ts';
+import { nodeReader } from './request/reader.ts';
+import { boundBody, setHeaders, writeRefusal } from './request/refuse.ts';
 
 declare module 'node:http' {
   interface IncomingMessage {

@@ -1,5 +1,5 @@
 import type { InboxStore } from '@webhook-backpressure/core';
-import { fileStore } from './file-store.ts';
+import { fileStore } from './file/file-store.ts';
 import { settle, type SqliteStoreOptions } from './options.ts';
 import { isThreadThere } from './thread/is-thread-there.ts';
 import { ThreadedStore } from './thread/threaded-store.ts';

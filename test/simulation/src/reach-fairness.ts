@@ -97,7 +97,7 @@ export const FAIRNESS: Subject = {
   about: [
     'Ten workers of 100 ms on average, exponential; senders that never come back. That the steps of an admission are',
     'the same with 10 and 1,000,000 waiting, and with 10 and 100,000 keys, is counted by',
-    '`test/core/fair-queue-steps.test.ts`.',
+    '`test/core/queue/fair-queue-steps.test.ts`.',
   ],
   probes: [equals(2), equals(5), equals(20), modest(4), modest(9), modest(19), hungry(4)],
 };

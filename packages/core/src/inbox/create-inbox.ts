@@ -1,6 +1,6 @@
 import { DurableInbox } from './durable-inbox.ts';
 import type { Inbox } from './inbox.ts';
-import type { InboxOptions } from './inbox-options.ts';
+import type { InboxOptions } from './settings/inbox-options.ts';
 
 /**
  * Makes an inbox, and opens its store. A store that opens later, as its promise resolves, makes deliveries be refused

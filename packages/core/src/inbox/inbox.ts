@@ -1,11 +1,11 @@
-import type { RequestHeaders } from '../sender-profile.ts';
-import type { IntakeState } from '../snapshot.ts';
-import type { RefusalReason } from '../refusal.ts';
-import type { Completed, Pending } from './inbox-contents.ts';
-import type { DeadLetters } from './dead-letter-types.ts';
-import type { RequestParts } from './request-facts.ts';
-import type { InboxListener } from './inbox-events.ts';
-import type { InboxTunable } from './inbox-options.ts';
+import type { RequestHeaders } from '../senders/sender-profile.ts';
+import type { IntakeState } from '../delivery/snapshot.ts';
+import type { RefusalReason } from '../delivery/refusal.ts';
+import type { Completed, Pending } from './delivery/content-types.ts';
+import type { DeadLetters } from './delivery/dead-letter-types.ts';
+import type { RequestParts } from './delivery/request-facts.ts';
+import type { InboxListener } from './report/inbox-events.ts';
+import type { InboxTunable } from './settings/inbox-options.ts';
 
 /** Where the bytes of a body go. */
 export interface BodySink {

@@ -1,5 +1,5 @@
-import { checkNames } from '../names.ts';
-import { fromBase64, fromHex } from '../web-crypto.ts';
+import { checkNames } from '../option-names.ts';
+import { fromBase64, fromHex } from '../base/web-crypto.ts';
 import { keysOf, asStandardSecret, asText, type SecretOption } from './secrets.ts';
 import { checkFresh, checkSigned, fieldsIn, freshness, required, VerificationError } from './signatures.ts';
 import type { Verifier } from './verifier.ts';

@@ -1,8 +1,8 @@
 import { invalid, BackpressureError } from '../errors.ts';
-import type { Awaitable } from '../inbox/stored-delivery.ts';
-import type { RawDelivery } from '../inbox/inbox-delivery.ts';
+import type { Awaitable } from '../inbox/delivery/stored-delivery.ts';
+import type { RawDelivery } from '../inbox/delivery/inbox-delivery.ts';
 import { VerificationError } from './signatures.ts';
-import { fromBase64, subtle, utf8, type CryptoKey } from '../web-crypto.ts';
+import { fromBase64, subtle, utf8, type CryptoKey } from '../base/web-crypto.ts';
 
 /** A secret that a sender signs with: as it shows it, or bytes. */
 export type Secret = string | Uint8Array;

@@ -1,7 +1,7 @@
 import { checkNumber, DAY_MS } from '../checks.ts';
 import { invalid } from '../errors.ts';
-import type { RawDelivery } from '../inbox/inbox-delivery.ts';
-import { joined, subtle, utf8, type CryptoKey } from '../web-crypto.ts';
+import type { RawDelivery } from '../inbox/delivery/inbox-delivery.ts';
+import { joined, subtle, utf8, type CryptoKey } from '../base/web-crypto.ts';
 
 /** Why a delivery is not genuine. It becomes the `error` of the event `unverified`. */
 export class VerificationError extends Error {

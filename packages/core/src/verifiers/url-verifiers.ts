@@ -1,6 +1,6 @@
-import type { RawDelivery } from '../inbox/inbox-delivery.ts';
-import { checkNames } from '../names.ts';
-import { fromBase64, fromHex, subtle } from '../web-crypto.ts';
+import type { RawDelivery } from '../inbox/delivery/inbox-delivery.ts';
+import { checkNames } from '../option-names.ts';
+import { fromBase64, fromHex, subtle } from '../base/web-crypto.ts';
 import type { TimedVerifierOptions, VerifierOptions } from './body-verifiers.ts';
 import { asText, checkedBaseUrl, keysOf } from './secrets.ts';
 import { checkFresh, checkSigned, freshness, isEqual, required, VerificationError } from './signatures.ts';

@@ -1,10 +1,10 @@
-import type { Connection } from '../connection.ts';
-import { Kept } from '../kept.ts';
-import { Pauses } from '../pauses.ts';
-import { Pending } from '../pending.ts';
-import { Remembered } from '../remembered.ts';
-import { Shelf } from '../shelf.ts';
-import { Totals } from '../totals.ts';
+import type { Connection } from '../file/connection.ts';
+import { Kept } from '../tables/kept.ts';
+import { Pauses } from '../tables/pauses.ts';
+import { Pending } from '../tables/pending.ts';
+import { Remembered } from '../tables/remembered.ts';
+import { Shelf } from '../tables/shelf.ts';
+import { Totals } from '../tables/totals.ts';
 
 /** The file, as the commands see it. */
 export interface Inside {

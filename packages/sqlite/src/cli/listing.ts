@@ -1,5 +1,5 @@
 import type { ListedCompleted, ListedDelivery, ListedPending, StoredPage } from '@webhook-backpressure/core';
-import { isAlive } from '../owner-lock.ts';
+import { isAlive } from '../file/owner-lock.ts';
 import type { Answer, Inside } from './inside.ts';
 import { quoted } from './sentences.ts';
 import { age, bytes, printable, table, time } from './text.ts';

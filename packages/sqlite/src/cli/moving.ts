@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PartSize, type MovedDelivery, type Portion } from '@webhook-backpressure/core';
-import { isAlive } from '../owner-lock.ts';
+import { isAlive } from '../file/owner-lock.ts';
 import type { Inside } from './inside.ts';
 
 /** For the receiver, between two parts, at the least. */

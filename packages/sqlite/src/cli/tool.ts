@@ -1,7 +1,7 @@
 import { statSync, type Stats } from 'node:fs';
 import { BackpressureError, thrownText } from '@webhook-backpressure/core';
-import type { Connection } from '../connection.ts';
-import { changeInboxFile, readInboxFile } from '../inbox-file.ts';
+import type { Connection } from '../file/connection.ts';
+import { changeInboxFile, readInboxFile } from '../file/inbox-file.ts';
 import { settle, type Settings } from '../options.ts';
 import { forget, pause, purge, redrive, replay, resume, type Tell } from './commands.ts';
 import { insideOf, type Answer, type Inside } from './inside.ts';

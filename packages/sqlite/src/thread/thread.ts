@@ -1,9 +1,9 @@
 import { receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads';
 import type { InboxStore, OpenedStore, Put } from '@webhook-backpressure/core';
-import type { Outcome } from '../connection.ts';
+import type { Outcome } from '../file/connection.ts';
 import { useDriver } from '../drivers/choose.ts';
-import { fileStore } from '../file-store.ts';
-import type { Predecessor } from '../succession.ts';
+import { fileStore } from '../file/file-store.ts';
+import type { Predecessor } from '../file/succession.ts';
 import { sendable, sendableResult } from './bodies.ts';
 import { packError, type Entered, type Reply, type Request, type ThreadData } from './wire.ts';
 

@@ -10,7 +10,7 @@ import type {
   StoreStats,
 } from '@webhook-backpressure/core';
 import type { DriverName } from '../drivers/choose.ts';
-import { alreadyOpen, notOpen } from '../file-store.ts';
+import { alreadyOpen, notOpen } from '../file/file-store.ts';
 import type { Settings } from '../options.ts';
 import { HeldClaims } from './held-claims.ts';
 import { Luggage } from './luggage.ts';

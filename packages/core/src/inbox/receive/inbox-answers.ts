@@ -1,0 +1,52 @@
+import type { SenderProfile } from '../../senders/sender-profile.ts';
+import type { HandshakeReply } from '../settings/inbox-options.ts';
+import type { InboxAnswer } from '../inbox.ts';
+
+/** Tells a sender that its delivery is stored: in its own way, or as JSON with 202. */
+export function acknowledged(
+  profile: SenderProfile | undefined,
+  id: string,
+  status: 'accepted' | 'duplicate',
+): InboxAnswer {
+  if (profile?.success !== undefined) return { status: profile.success, headers: {}, body: '' };
+  const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
+  return { status: 202, headers, body: JSON.stringify({ id, status }) };
+}
+
+/** A problem document (RFC 9457). */
+function problem(status: number, title: string, detail: string): InboxAnswer {
+  return {
+    status,
+    headers: { 'Content-Type': 'application/problem+json; charset=utf-8', 'Cache-Control': 'no-store' },
+    body: JSON.stringify({ type: 'about:blank', title, status, detail }),
+  };
+}
+
+export const UNVERIFIED: InboxAnswer = problem(401, 'Unauthorized', 'The delivery could not be verified.');
+
+const NOT_ALLOWED = problem(405, 'Method Not Allowed', 'Deliveries are sent by POST.');
+/** For what cannot be a delivery, where nobody else takes it. */
+export const METHOD_NOT_ALLOWED: InboxAnswer = {
+  ...NOT_ALLOWED,
+  headers: { ...NOT_ALLOWED.headers, Allow: 'POST' },
+};
+
+const TIMED_OUT = problem(408, 'Request Timeout', 'The body did not arrive in time.');
+/** For a body that its sender began and did not end. What still comes of it is not worth reading. */
+export const BODY_TIMED_OUT: InboxAnswer = {
+  ...TIMED_OUT,
+  headers: { ...TIMED_OUT.headers, Connection: 'close' },
+};
+
+/** Whether a request by this method can carry a delivery. */
+export function isDelivery(method: string): boolean {
+  return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
+}
+
+export function tooLarge(maxBytes: number): InboxAnswer {
+  return problem(413, 'Content Too Large', `The body is larger than ${String(maxBytes)} bytes.`);
+}
+
+export function handshakeAnswer({ status = 200, headers = {}, body }: HandshakeReply): InboxAnswer {
+  return { status, headers, body };
+}

@@ -1,0 +1,95 @@
+import { keptIdOf, type Delivery } from '../delivery/delivery.ts';
+import type { Dispatcher } from '../workers/dispatcher.ts';
+import type { Listeners } from '../delivery/events.ts';
+import type { Gate } from '../queue/gate.ts';
+import type { Ledger } from '../delivery/ledger.ts';
+import type { Settings } from '../intake/options.ts';
+import { createRefusal, type Refusal, type RefusalReason } from '../delivery/refusal.ts';
+import type { RetryAfter, Situation } from './retry-after.ts';
+import { statusOf } from './status.ts';
+import { SwitchOffWatch } from './switch-off.ts';
+
+/** What the refuser looks at and writes to. */
+export interface RefuserParts {
+  readonly dispatcher: Dispatcher;
+  readonly gate: Gate;
+  readonly retryAfter: RetryAfter;
+  readonly ledger: Ledger;
+  readonly listeners: Listeners;
+}
+
+/** Refuses: the status by share, the seconds by schedule; and keeps account of what a refusal may cost. */
+export class Refuser {
+  readonly #parts: RefuserParts;
+  readonly #switchOff = new SwitchOffWatch();
+
+  constructor(parts: RefuserParts) {
+    this.#parts = parts;
+  }
+
+  /** Refuses a delivery at the door. */
+  refuse(reason: RefusalReason, delivery: Delivery, key: string, now: number, settings: Settings): Refusal {
+    const { ledger, listeners } = this.#parts;
+    const refusal = this.answer(reason, delivery, key, now, settings);
+    ledger.refused[reason] += 1;
+    if (listeners.any) {
+      const { status, retryAfterSeconds } = refusal;
+      const lossRisk = delivery.retries === false;
+      listeners.emit(now, { type: 'refused', reason, status, retryAfterSeconds, key, lossRisk });
+    }
+    this.noteAnswer(delivery, true, now);
+    return refusal;
+  }
+
+  /** The answer to a delivery that is refused, at the door or after waiting. */
+  answer(reason: RefusalReason, delivery: Delivery, key: string, now: number, settings: Settings): Refusal {
+    const { dispatcher, retryAfter, ledger } = this.#parts;
+    const { profile } = delivery;
+    // At a pace of less than one per longest wait, a delivery that returns to an empty place waits too long again.
+    const maxWaitMs = Math.min(delivery.maxWaitMs ?? Infinity, settings.maxWaitMs);
+    if (delivery.retries === false) ledger.lossRisk += 1;
+    const fixed = delivery.statusCode ?? settings.statusCode;
+    const isCause = (): boolean => dispatcher.shares.isCause(key, now);
+    const status = fixed === 'auto' ? statusOf(reason, key, isCause) : fixed;
+    const { shares } = dispatcher;
+    const turns = shares.turnsUntil(key);
+    const spacingMs = shares.spacingMs(key);
+    const rate = dispatcher.drain.steadyRate;
+    // A key that may have only so many workers waits for those.
+    const ownWaitMs = spacingMs > 0 && rate !== null ? shares.waitMs(key, rate) : 0;
+    const refused = {
+      ...{ key, id: keptIdOf(delivery), maxWaitMs, turns },
+      ...{ spacingMs, ownWaitMs, habit: profile?.retryAfter },
+    };
+    const seconds = retryAfter.seconds(reason, refused, this.#situation(now), settings.retryAfter);
+    return createRefusal(reason, status, seconds, profile?.retryAfter);
+  }
+
+  /** Notes how a sender was answered: too many failures, and it switches the endpoint off. */
+  noteAnswer({ profile }: Delivery, isFailure: boolean, now: number): void {
+    if (profile === undefined || !this.#switchOff.note(profile, isFailure, now)) return;
+    this.#parts.listeners.emit(now, { type: 'endangered', sender: profile.name });
+  }
+
+  /** Lets bookings come due. */
+  advance(now: number): void {
+    this.#parts.retryAfter.advance(this.#situation(now));
+  }
+
+  #situation(nowMs: number): Situation {
+    const { dispatcher, gate } = this.#parts;
+    const { queue, drain } = dispatcher;
+    return {
+      nowMs,
+      depth: queue.size,
+      low: gate.low,
+      drainRate: drain.rate(nowMs),
+      steadyRate: drain.steadyRate,
+      paceAgeS: drain.paceAgeS,
+      lateShare: drain.lateShare,
+      isStalled: drain.isStalled(nowMs),
+      gapMs: drain.gapMs(nowMs),
+      gapFactor: drain.gapFactor(nowMs),
+    };
+  }
+}

@@ -1,0 +1,18 @@
+import type { SenderProfile } from './sender-profile.ts';
+import { applications } from './profiles/applications.ts';
+import { clouds } from './profiles/clouds.ts';
+import { messaging } from './profiles/messaging.ts';
+import { relays } from './profiles/relays.ts';
+import { standards } from './profiles/standards.ts';
+
+/**
+ * The senders that are known without being told. The first that matches a request is its sender: relays before the
+ * senders whose headers they pass on, known senders before the standards that they follow.
+ */
+export const builtInSenders: readonly SenderProfile[] = [
+  ...relays,
+  ...clouds,
+  ...applications,
+  ...messaging,
+  ...standards,
+];

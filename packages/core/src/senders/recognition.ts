@@ -1,0 +1,139 @@
+import type { Delivery } from '../delivery/delivery.ts';
+import type { HeaderMatch, RequestHeaders, SenderProfile } from './sender-profile.ts';
+
+/** Tells senders by the headers of their requests. */
+export interface Recognition {
+  /**
+   * The earliest profile in the list that matches, or undefined. Looks each of the first 128 headers up once, and
+   * runs only the patterns that belong to a header of the request: the number of profiles does not matter.
+   * Allocates nothing and never throws.
+   *
+   * @param headers - names in lower case.
+   */
+  find(headers: RequestHeaders): SenderProfile | undefined;
+}
+
+/** Deliveries have some tens of headers, with all that proxies add; who sends more is not worth the time. */
+const MAX_HEADERS = 128;
+/** What a pattern sees of a value, so that a slow one cannot be fed megabytes. */
+const MAX_CHARACTERS = 1024;
+const STANDARD_ID = 'webhook-id';
+/** What remains of a sender's patience for the handler and for the way back. */
+const MARGIN = 0.2;
+const LEAST_MARGIN_MS = 500;
+
+interface Candidate {
+  readonly profile: SenderProfile;
+  /** Its place in the list: the lowest wins. */
+  readonly rank: number;
+}
+
+/** The profiles that are told by one header. */
+interface ByHeader {
+  present: Candidate | undefined;
+  readonly exact: Map<string, Candidate>;
+  readonly patterns: (Candidate & { readonly pattern: RegExp })[];
+}
+
+/**
+ * Builds an index by header, and within a header by value.
+ *
+ * @param profiles - valid ones, header names in lower case, patterns without the flags `g` and `y`: those of
+ * {@link builtInSenders} and what {@link resolveSenders} returns. Earlier ones win.
+ */
+export function createRecognition(profiles: readonly SenderProfile[]): Recognition {
+  const index = new Map<string, ByHeader>();
+  for (const [rank, profile] of profiles.entries()) addTo(index, { profile, rank });
+
+  return {
+    find(headers) {
+      let best: Candidate | undefined;
+      let looked = 0;
+      for (const name in headers) {
+        if (looked === MAX_HEADERS) break;
+        looked += 1;
+        const group = index.get(name);
+        if (group === undefined) continue;
+        const value = first(headers[name]);
+        if (value !== undefined) best = earliest(group, value, best);
+      }
+      return best?.profile;
+    },
+  };
+}
+
+function addTo(index: Map<string, ByHeader>, candidate: Candidate): void {
+  const { header, value } = candidate.profile.match;
+  let group = index.get(header);
+  if (group === undefined) {
+    group = { present: undefined, exact: new Map(), patterns: [] };
+    index.set(header, group);
+  }
+  if (value === undefined) group.present ??= candidate;
+  else if (typeof value !== 'string') group.patterns.push({ ...candidate, pattern: value });
+  else if (!group.exact.has(value)) group.exact.set(value, candidate);
+}
+
+function earliest(group: ByHeader, value: string, best: Candidate | undefined): Candidate | undefined {
+  const present = earlier(best, group.present);
+  const found = group.exact.size === 0 ? present : earlier(present, group.exact.get(value));
+  for (const candidate of group.patterns) {
+    // They stand in the order of their rank, so none after this one can win either.
+    if (found !== undefined && found.rank < candidate.rank) break;
+    if (matches(value, candidate.pattern)) return candidate;
+  }
+  return found;
+}
+
+function earlier(a: Candidate | undefined, b: Candidate | undefined): Candidate | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return a.rank < b.rank ? a : b;
+}
+
+/** Whether a request of this sender is its handshake. */
+export function isHandshake({ handshake, match }: SenderProfile, headers: RequestHeaders): boolean {
+  if (handshake === undefined) return false;
+  const value = first(headers[handshake.header ?? match.header]);
+  return value !== undefined && (handshake.value === undefined || matches(value, handshake.value));
+}
+
+/** The delivery id: what the profile's header holds, else `webhook-id`, else undefined. Never empty. */
+export function idOf(profile: SenderProfile | undefined, headers: RequestHeaders): string | undefined {
+  const own = profile?.id === undefined ? undefined : filled(headers[profile.id]);
+  return own ?? filled(headers[STANDARD_ID]);
+}
+
+/** What is known about a delivery with these headers from this sender. */
+export function deliveryOf(profile: SenderProfile, headers: RequestHeaders): Delivery {
+  return {
+    key: profile.name,
+    id: idOf(profile, headers),
+    maxWaitMs: patienceOf(profile),
+    statusCode: profile.status,
+    retries: profile.retries === 'none' ? false : undefined,
+    handshake: isHandshake(profile, headers),
+    profile,
+  };
+}
+
+function patienceOf({ timeoutMs }: SenderProfile): number | undefined {
+  if (timeoutMs === undefined) return undefined;
+  return Math.max(0, timeoutMs - Math.max(LEAST_MARGIN_MS, MARGIN * timeoutMs));
+}
+
+function matches(value: string, expected: NonNullable<HeaderMatch['value']>): boolean {
+  if (typeof expected === 'string') return value === expected;
+  return expected.test(value.length > MAX_CHARACTERS ? value.slice(0, MAX_CHARACTERS) : value);
+}
+
+/** What is looked up may be anything, also what every object inherits: a header may be called `constructor`. */
+function first(value: unknown): string | undefined {
+  const one: unknown = Array.isArray(value) ? value[0] : value;
+  return typeof one === 'string' ? one : undefined;
+}
+
+/** An empty id would make one delivery of all that have it. */
+function filled(value: unknown): string | undefined {
+  const text = first(value);
+  return text === '' ? undefined : text;
+}

@@ -1,0 +1,194 @@
+import { BackpressureError, invalid } from '../errors.ts';
+import { unknownName } from '../option-names.ts';
+import type { SenderProfile } from './sender-profile.ts';
+
+/** A match whose header may be left out. */
+type LooseMatch = NonNullable<SenderProfile['handshake']>;
+type Fields = Readonly<Record<string, unknown>>;
+
+const PROFILE = [
+  'name',
+  'match',
+  'id',
+  'timeoutMs',
+  'status',
+  'retries',
+  'retryAfter',
+  'handshake',
+  'success',
+  'switchOff',
+  'source',
+  'verifiedAt',
+];
+const MATCH = ['header', 'value'];
+const RETRIES = ['maxAttempts', 'scheduleS', 'windowS'];
+const RETRY_AFTER = ['unit', 'minSeconds', 'maxSeconds'];
+const SWITCH_OFF = ['inARow', 'ratio', 'windowS'];
+
+/** The characters of a header name, RFC 9110, section 5.6.2. */
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+
+/**
+ * The profiles of the option `senders`, checked, and in the form that recognition needs: copies with header names
+ * in lower case and patterns that remember nothing.
+ *
+ * @param given - an array of profiles; undefined is none.
+ * @throws BackpressureError `ERR_WBP_SENDERS`
+ */
+export function resolveSenders(given: unknown): readonly SenderProfile[] {
+  if (given === undefined) return [];
+  if (!Array.isArray(given)) throw wrong('senders', 'an array of profiles', given);
+  return Array.from(given, (profile: unknown, i) => resolve(profile, `senders[${String(i)}]`));
+}
+
+function resolve(given: unknown, at: string): SenderProfile {
+  const fields = fieldsOf(given, at, PROFILE);
+  const profile = fields as Partial<SenderProfile>;
+  checkText(fields, 'name', at);
+  const match = resolveMatch(fields['match'], `${at}.match`);
+  if (match.header === undefined) throw wrong(`${at}.match.header`, 'the name of a header', match.header);
+  if (profile.id !== undefined) checkHeader(profile.id, `${at}.id`);
+  checkNumber(fields, 'timeoutMs', at, 'a number of milliseconds above 0', (n) => n > 0);
+  if (profile.status !== undefined) checkOneOf(profile.status, [429, 503], `${at}.status`);
+  checkRetries(fields['retries'], `${at}.retries`);
+  checkRetryAfter(fields['retryAfter'], `${at}.retryAfter`);
+  checkNumber(fields, 'success', at, 'an integer from 200 to 299', (n) => isInteger(n, 200) && n <= 299);
+  checkSwitchOff(fields['switchOff'], `${at}.switchOff`);
+  checkText(fields, 'source', at);
+  if (!isDate(fields['verifiedAt']))
+    throw wrong(`${at}.verifiedAt`, 'a date, YYYY-MM-DD', fields['verifiedAt']);
+  return {
+    ...(profile as SenderProfile),
+    match: { ...match, header: match.header },
+    id: profile.id?.toLowerCase(),
+    handshake: resolveHandshake(fields['handshake'], `${at}.handshake`),
+  };
+}
+
+function resolveMatch(given: unknown, at: string): LooseMatch {
+  const { header, value } = fieldsOf(given, at, MATCH);
+  if (header !== undefined) checkHeader(header, `${at}.header`);
+  if (value !== undefined && !isPattern(value) && !isText(value)) {
+    throw wrong(`${at}.value`, 'a string that is not empty, or a regular expression', value);
+  }
+  return {
+    header: header?.toLowerCase(),
+    // With these flags a pattern remembers where it stopped, and would match every other time.
+    value: isPattern(value) ? new RegExp(value.source, value.flags.replace(/[gy]/g, '')) : value,
+  };
+}
+
+function resolveHandshake(given: unknown, at: string): LooseMatch | undefined {
+  if (given === undefined) return undefined;
+  const handshake = resolveMatch(given, at);
+  if (handshake.header === undefined && handshake.value === undefined) {
+    throw wrong(at, 'an object with header, value or both', given);
+  }
+  return handshake;
+}
+
+function checkRetries(given: unknown, at: string): void {
+  if (given === undefined || given === 'none') return;
+  const fields = fieldsOf(given, at, RETRIES, "'none' or an object");
+  checkNumber(fields, 'maxAttempts', at, 'an integer, at least 1', (n) => isInteger(n, 1));
+  const { scheduleS } = fields;
+  if (
+    scheduleS !== undefined &&
+    !(Array.isArray(scheduleS) && scheduleS.every((s) => isNumber(s) && s >= 0))
+  ) {
+    throw wrong(`${at}.scheduleS`, 'an array of seconds, each at least 0', scheduleS);
+  }
+  checkNumber(fields, 'windowS', at, 'a number of seconds above 0', (n) => n > 0);
+}
+
+function checkRetryAfter(given: unknown, at: string): void {
+  if (given === undefined || given === 'ignored') return;
+  const fields = fieldsOf(given, at, RETRY_AFTER, "'ignored' or an object");
+  checkOneOf(fields['unit'], ['s', 'ms'], `${at}.unit`);
+  checkNumber(fields, 'minSeconds', at, 'a number of seconds, at least 0', (n) => n >= 0);
+  const min = (fields['minSeconds'] as number | undefined) ?? 0;
+  checkNumber(
+    fields,
+    'maxSeconds',
+    at,
+    `a number of seconds, at least ${String(min)} (minSeconds)`,
+    (n) => n >= min,
+  );
+}
+
+function checkSwitchOff(given: unknown, at: string): void {
+  if (given === undefined) return;
+  const fields = fieldsOf(given, at, SWITCH_OFF);
+  const { inARow, ratio, windowS } = fields;
+  checkNumber(fields, 'inARow', at, 'an integer, at least 1', (n) => isInteger(n, 1));
+  checkNumber(fields, 'ratio', at, 'a number above 0 and up to 1', (n) => n > 0 && n <= 1);
+  checkNumber(fields, 'windowS', at, 'a number of seconds above 0', (n) => n > 0);
+  if ((ratio === undefined) !== (windowS === undefined) || (inARow ?? ratio) === undefined) {
+    throw wrong(at, 'an object with inARow, or with ratio and windowS, or with all three', given);
+  }
+}
+
+function checkText(fields: Fields, name: string, at: string): void {
+  const text = fields[name];
+  if (!isText(text)) throw wrong(`${at}.${name}`, 'a string that is not empty', text);
+}
+
+function checkHeader(value: unknown, at: string): asserts value is string {
+  if (typeof value === 'string' && TOKEN.test(value)) return;
+  throw wrong(at, 'the name of a header', value);
+}
+
+function checkNumber(
+  fields: Fields,
+  name: string,
+  at: string,
+  rule: string,
+  isValid: (value: number) => boolean,
+): void {
+  const value = fields[name];
+  if (value === undefined || (isNumber(value) && isValid(value))) return;
+  throw wrong(`${at}.${name}`, rule, value);
+}
+
+function checkOneOf(value: unknown, allowed: readonly unknown[], at: string): void {
+  if (allowed.includes(value)) return;
+  throw wrong(at, `one of ${allowed.map((one) => JSON.stringify(one)).join(', ')}`, value);
+}
+
+/** The fields of an object that has no others than `known`. */
+function fieldsOf(given: unknown, at: string, known: readonly string[], rule = 'an object'): Fields {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) throw wrong(at, rule, given);
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined || known.includes(name)) continue;
+    throw new BackpressureError('ERR_WBP_SENDERS', unknownName('field', name, at, known));
+  }
+  return given as Fields;
+}
+
+function wrong(at: string, rule: string, given: unknown): BackpressureError {
+  return invalid('ERR_WBP_SENDERS', at, rule, given);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== '';
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value);
+}
+
+function isInteger(value: number, min: number): boolean {
+  return Number.isSafeInteger(value) && value >= min;
+}
+
+function isPattern(value: unknown): value is RegExp {
+  return Object.prototype.toString.call(value) === '[object RegExp]';
+}
+
+function isDate(value: unknown): boolean {
+  if (typeof value !== 'string' || !DATE.test(value)) return false;
+  const date = new Date(`${value}T00:00:00Z`);
+  // A day that does not exist is taken for one of the next month.
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(value);
+}

@@ -1,0 +1,128 @@
+import { FairQueue, type Queued } from '../queue/fair-queue.ts';
+import { WorkerTime, type Account } from './worker-time.ts';
+
+/** What takes part: it knows who has paid for its worker. */
+interface Sharing<T> extends Queued<T> {
+  account: Account | null;
+}
+
+/**
+ * Shares the workers between the keys: turns cost what a key's deliveries take, no key has more workers than it may
+ * have, and a key that holds more than its share is known as the cause.
+ */
+export class FairShares<T extends Sharing<T>> {
+  readonly #time = new WorkerTime();
+  readonly queue: FairQueue<T> = new FairQueue<T>(this.#time.payerOf);
+  /** How many workers one key may have. */
+  #most: number;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** The part of so many workers that one key may have. */
+  shareOf(workers: number): number {
+    return Math.min(1, this.#most / workers);
+  }
+
+  /** Takes another limit. Only keys that hold workers can be at one. */
+  limit(most: number): void {
+    if (most === this.#most) return;
+    this.#most = most;
+    for (const account of this.#time.busy()) {
+      if (account.active >= most) this.queue.park(account);
+      else this.queue.unpark(account);
+    }
+  }
+
+  isAtLimit(key: string): boolean {
+    if (this.#most === Infinity) return false;
+    return (this.#time.of(key)?.active ?? 0) >= this.#most;
+  }
+
+  /** Lets a delivery wait. */
+  push(item: T): void {
+    this.queue.push(item, this.isAtLimit(item.key));
+  }
+
+  /** A delivery starts without waiting. */
+  skip(item: T, nowMs: number): void {
+    this.queue.skip(this.#take(item, nowMs));
+  }
+
+  /** The delivery whose turn it is starts. It is what {@link FairQueue.peek} says. */
+  shift(item: T, nowMs: number): void {
+    const account = this.#take(item, nowMs);
+    this.queue.shift(account);
+    if (account.active >= this.#most) this.queue.park(account);
+  }
+
+  /** The handling of a delivery has ended. `teaches`: see {@link WorkerTime.give}. */
+  end(item: T, nowMs: number, tookMs: number, teaches: boolean): void {
+    const { account } = item;
+    if (account === null) return;
+    item.account = null;
+    const cost = this.#time.give(account, nowMs, tookMs, teaches);
+    if (teaches && this.#most !== Infinity) account.learnTypical(tookMs);
+    this.queue.correct(account, cost);
+    if (account.active < this.#most) this.queue.unpark(account);
+  }
+
+  /** What a turn at the usual cost takes now, as a multiple of a delivery. */
+  get scale(): number {
+    return this.#time.scale;
+  }
+
+  /** How many deliveries are handled until one of `key` that joined now has its turn, itself counted. */
+  turnsUntil(key: string): number {
+    return this.queue.turnsUntil(key, this.#time.scale);
+  }
+
+  /**
+   * How long a delivery of `key` that joined now would wait, in milliseconds: until its turn at the drain rate, and, if
+   * its key may have only so many workers, until these have come to it.
+   */
+  waitMs(key: string, drainRate: number): number {
+    return Math.max((this.turnsUntil(key) / drainRate) * 1000, this.ownWaitMs(key));
+  }
+
+  /** The part of that wait which is for the workers of its own key, in milliseconds; 0 without a limit. */
+  ownWaitMs(key: string): number {
+    const account = this.#most === Infinity ? undefined : this.#time.of(key);
+    if (account === undefined) return 0;
+    const before = (this.queue.lineOf(key)?.size ?? 0) + account.active + 1 - this.#most;
+    return Math.max(0, (before * account.typicalMs) / this.#most);
+  }
+
+  /** How long deliveries of the key are handled, on average, in milliseconds; 0 while that is not known. */
+  handlingMs(key: string): number {
+    return this.#time.of(key)?.meanMs ?? 0;
+  }
+
+  /** The least time between two starts of a key that may have only so many workers, in milliseconds; 0 without a limit. */
+  spacingMs(key: string): number {
+    return this.#most === Infinity ? 0 : (this.#time.of(key)?.typicalMs ?? 0) / this.#most;
+  }
+
+  /**
+   * Whether a key is part of the cause when others have to be refused: it holds its equal share or more of the work,
+   * which is the worker time that was held lately and what it will take to handle all that waits. So a tenant of fast
+   * handlers is not blamed for one of slow ones. One that shares with nobody else is measured by half of it.
+   */
+  isCause(key: string, nowMs: number): boolean {
+    const { queue } = this;
+    const line = queue.lineOf(key);
+    const unitMs = this.#time.usualMs(nowMs);
+    const own = (this.#time.of(key)?.heldMs(nowMs) ?? 0) + (line?.work ?? 0) * unitMs;
+    const all = this.#time.heldMs(nowMs) + queue.work * unitMs;
+    const keys = Math.max(2, queue.keys + (line === undefined ? 1 : 0));
+    // A millionth less, since sums of fractions are compared.
+    return own > 0 && own * keys >= all * 0.999_999;
+  }
+
+  #take(item: T, nowMs: number): Account {
+    const account = this.#time.take(item.key, nowMs);
+    item.account = account;
+    return account;
+  }
+}

@@ -1,0 +1,209 @@
+import { BackpressureError } from '@webhook-backpressure/core';
+import type { Connection } from '../file/connection.ts';
+
+/** "WBPI" in ASCII: says in the file's header whose it is. */
+const APPLICATION_ID = 0x57_42_50_49;
+
+/** Where a delivery in `queue` stands. Statements name the numbers, because only so SQLite uses the partial indexes. */
+const STATES = `0 ready: due
+1 waiting: for a retry
+2 held: claimed by an owner, until it settles it
+3 suspect: due, after a claim that ended without a word
+4 behind: another of its key comes first, in a file that keeps their order
+5 unreadable: on a damaged page, in a file that cannot even put it on the shelf`;
+
+/**
+ * Step n leads from version n to version n + 1. A step that has been published is never changed.
+ *
+ * What does not change, the bodies above all, stands apart from what does, because SQLite writes a changed row anew as a
+ * whole. The totals are kept because counting a million rows takes a second.
+ */
+const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE contents (
+    seq INTEGER PRIMARY KEY,
+    key TEXT NOT NULL,
+    id TEXT NOT NULL,
+    is_id_generated INTEGER NOT NULL,
+    sender TEXT,
+    headers TEXT NOT NULL,
+    received_ms REAL NOT NULL,
+    bytes INTEGER NOT NULL,
+    body BLOB NOT NULL,
+    UNIQUE (key, id)
+  ) STRICT;
+
+  -- ${STATES.replaceAll('\n', '\n  -- ')}
+  CREATE TABLE queue (
+    seq INTEGER PRIMARY KEY,
+    key TEXT NOT NULL,
+    state INTEGER NOT NULL,
+    due_ms REAL NOT NULL,
+    attempts INTEGER NOT NULL,
+    strandings INTEGER NOT NULL,
+    owner INTEGER,
+    lease_ms REAL,
+    received_ms REAL NOT NULL
+  ) STRICT;
+  CREATE INDEX queue_ready ON queue (key, due_ms) WHERE state = 0;
+  CREATE INDEX queue_held ON queue (owner, lease_ms) WHERE state = 2;
+  CREATE INDEX queue_due ON queue (state, due_ms);
+  CREATE INDEX queue_received ON queue (received_ms);
+
+  CREATE TABLE shelf (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    error TEXT NOT NULL,
+    attempts INTEGER NOT NULL,
+    shelved_ms REAL NOT NULL
+  ) STRICT;
+  CREATE INDEX shelf_order ON shelf (shelved_ms);
+  CREATE INDEX shelf_id ON shelf (id, shelved_ms);
+
+  CREATE TABLE completed (
+    key TEXT NOT NULL,
+    id TEXT NOT NULL,
+    completed_ms REAL NOT NULL,
+    PRIMARY KEY (key, id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX completed_order ON completed (completed_ms);
+
+  -- The number of an owner is never given again: its lock file is named after it.
+  CREATE TABLE owners (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    pid INTEGER NOT NULL,
+    host TEXT NOT NULL,
+    since_ms REAL NOT NULL
+  ) STRICT;
+
+  CREATE TABLE totals (
+    depth INTEGER NOT NULL,
+    in_flight INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    shelved INTEGER NOT NULL,
+    shelved_bytes INTEGER NOT NULL,
+    remembered INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO totals VALUES (0, 0, 0, 0, 0, 0);
+
+  PRAGMA application_id = ${String(APPLICATION_ID)};
+  `,
+  // The shelf is looked at by key as well.
+  `
+  ALTER TABLE shelf ADD COLUMN key TEXT NOT NULL DEFAULT '';
+  UPDATE shelf SET key = coalesce((SELECT key FROM contents WHERE contents.seq = shelf.seq), '');
+  CREATE INDEX shelf_key ON shelf (key, shelved_ms);
+  `,
+  // Pauses; and the order within a key: while totals.is_ordered is 1, `heads` has the one of each key that is not behind
+  // another, and the others are in state 4 of the queue.
+  `
+  CREATE TABLE paused (
+    scope TEXT NOT NULL CHECK (scope IN ('all', 'key')),
+    key TEXT NOT NULL,
+    PRIMARY KEY (scope, key)
+  ) STRICT, WITHOUT ROWID;
+
+  ALTER TABLE totals ADD COLUMN is_ordered INTEGER NOT NULL DEFAULT 0;
+  CREATE TABLE heads (key TEXT NOT NULL PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE INDEX queue_behind ON queue (key, seq) WHERE state = 4;
+  `,
+  // From here on `headers` of `contents` may hold more than the headers, which an older release would take for damage.
+  // Columns of their own would stand behind the body, and a list of the shelf would read every body to get at them.
+  '-- No table changes.',
+  // Completed ids as hashes in buckets; those in `completed` stay there until they are forgotten. Completed deliveries
+  // that are kept. The sum of a body stands beside what changes, since behind a body it would be slow to reach.
+  `
+  ALTER TABLE queue ADD COLUMN sum INTEGER;
+  ALTER TABLE shelf ADD COLUMN sum INTEGER;
+
+  CREATE TABLE buckets (
+    bucket INTEGER PRIMARY KEY,
+    first_ms REAL,
+    last_ms REAL,
+    count INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO buckets (bucket, count) VALUES (1, 0);
+
+  CREATE TABLE remembered (
+    bucket INTEGER NOT NULL,
+    hash BLOB NOT NULL,
+    sum INTEGER,
+    PRIMARY KEY (bucket, hash)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE kept (
+    at INTEGER PRIMARY KEY,
+    seq INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    id TEXT NOT NULL,
+    bytes INTEGER NOT NULL,
+    attempts INTEGER NOT NULL,
+    completed_ms REAL NOT NULL,
+    sum INTEGER
+  ) STRICT;
+  CREATE UNIQUE INDEX kept_seq ON kept (seq);
+  CREATE INDEX kept_id ON kept (id);
+  CREATE INDEX kept_key ON kept (key);
+
+  ALTER TABLE totals ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE totals ADD COLUMN kept_bytes INTEGER NOT NULL DEFAULT 0;
+  -- Up to how much may be put back from the shelf by somebody who has no inbox.
+  ALTER TABLE totals ADD COLUMN room_depth INTEGER;
+  ALTER TABLE totals ADD COLUMN room_bytes INTEGER;
+  `,
+];
+
+/** Whose the file is, its version, and how much there is in it. */
+const HEADER = `SELECT
+  (SELECT application_id FROM pragma_application_id),
+  (SELECT user_version FROM pragma_user_version),
+  (SELECT count(*) FROM sqlite_schema)`;
+
+/** Throws unless the file is an inbox's, of a version that is known, or empty. Changes nothing. */
+export function checkFile(connection: Connection): void {
+  versionOf(connection);
+}
+
+/** Throws unless the file is an inbox's, of the newest version. Changes nothing. */
+export function checkNewest(connection: Connection): void {
+  const version = versionOf(connection);
+  const { path } = connection;
+  if (version === 0)
+    throw new BackpressureError(
+      'ERR_WBP_SQLITE_FOREIGN',
+      `${path} is empty: it is not the file of an inbox.`,
+    );
+  if (version < MIGRATIONS.length)
+    throw new BackpressureError(
+      'ERR_WBP_SQLITE_VERSION',
+      `${path} has version ${String(version)}. Start the receiver of this release on it, which brings it to version ${String(MIGRATIONS.length)}.`,
+    );
+}
+
+/** Brings the file to the newest version, all steps or none. */
+export function migrate(connection: Connection): void {
+  if (versionOf(connection) === MIGRATIONS.length) return;
+  connection.transaction(() => {
+    // Another process may have been faster.
+    for (const step of MIGRATIONS.slice(versionOf(connection))) connection.execute(step);
+    connection.execute(`PRAGMA user_version = ${String(MIGRATIONS.length)}`);
+  });
+}
+
+function versionOf(connection: Connection): number {
+  // In one statement: between two of them another process can make an inbox of a file that was empty.
+  const [applicationId, version, tables] = connection.prepare(HEADER).get([]) as [number, number, number];
+  const isEmpty = tables === 0;
+  if (applicationId !== APPLICATION_ID && !(isEmpty && applicationId === 0 && version === 0))
+    throw new BackpressureError(
+      'ERR_WBP_SQLITE_FOREIGN',
+      `${connection.path} is a SQLite file, but not that of an inbox.`,
+    );
+  if (version > MIGRATIONS.length)
+    throw new BackpressureError(
+      'ERR_WBP_SQLITE_VERSION',
+      `${connection.path} has version ${String(version)}, but this release knows versions up to ${String(MIGRATIONS.length)}.`,
+    );
+  return version;
+}

@@ -1,0 +1,77 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { createInbox, createIntake, memoryStore, type IntakeEvent } from '@webhook-backpressure/core';
+import { manualClock } from '@webhook-backpressure/core/testing';
+import { describe, expect, it } from 'vitest';
+import { holdTimer, systemClock } from '../../../packages/core/src/time/clock.ts';
+import { letIn, startedLater, startedNow } from '../harness.ts';
+
+describe('a listener', () => {
+  it('sees the async context of its subscription, and not that of the request that it is called from', async () => {
+    const context = new AsyncLocalStorage<string>();
+    const clock = manualClock();
+    const intake = createIntake({ clock, concurrency: 1, maxHandlingMs: 5000 });
+    const seen: [IntakeEvent['type'], string | undefined][] = [];
+    const orphan: (string | undefined)[] = [];
+    intake.subscribe(() => orphan.push(context.getStore()));
+    context.run('subscriber', () => {
+      intake.subscribe((event) => seen.push([event.type, context.getStore()]));
+    });
+
+    const first = context.run('request 1', () => startedNow(intake.admit()));
+    const second = context.run('request 2', () => letIn(intake.admit()));
+    context.run('request 1', () => {
+      first.release();
+    });
+    await context.run('request 2', () => startedLater(second));
+    clock.advance(5100);
+    expect(seen).toEqual([
+      ['started', 'subscriber'],
+      ['completed', 'subscriber'],
+      ['started', 'subscriber'],
+      ['overdue', 'subscriber'],
+      ['completed', 'subscriber'],
+    ]);
+    expect(new Set(orphan)).toEqual(new Set([undefined]));
+  });
+
+  it('of an inbox likewise', async () => {
+    const context = new AsyncLocalStorage<string>();
+    const inbox = createInbox({ store: memoryStore(), process: () => undefined, verify: false });
+    const seen = new Set<string | undefined>();
+    inbox.subscribe(() => seen.add(context.getStore()));
+    const body = { headers: {}, hint: '', read: () => Promise.resolve('whole' as const) };
+    await context.run('request', () => inbox.receive(body));
+    await inbox.close();
+    expect(seen).toEqual(new Set([undefined]));
+  });
+
+  it('that throws, or leaves, does so as it did before', () => {
+    const intake = createIntake();
+    const types: string[] = [];
+    intake.subscribe(() => {
+      throw new Error('broken');
+    });
+    const leave = intake.subscribe(({ type }) => types.push(type));
+    startedNow(intake.admit());
+    leave();
+    startedNow(intake.admit());
+    expect(types).toEqual(['started']);
+  });
+});
+
+describe('a timer of the system clock', () => {
+  it('sees no async context of the request that it was set in', async () => {
+    const context = new AsyncLocalStorage<string>();
+    const seen = await context.run(
+      'request',
+      () =>
+        new Promise((resolve) => {
+          const timer = systemClock.setTimeout(() => {
+            resolve(context.getStore());
+          }, 0);
+          holdTimer(timer);
+        }),
+    );
+    expect(seen).toBeUndefined();
+  });
+});

@@ -1,0 +1,256 @@
+import { once } from 'node:events';
+import { createServer, request as httpRequest, type Server } from 'node:http';
+import { connect, createServer as createHttp2Server } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { memoryStore, type Inbox, type RawDelivery } from '@webhook-backpressure/core';
+import { webhookInbox as forExpress } from '@webhook-backpressure/express';
+import { webhookInbox as forHono } from '@webhook-backpressure/hono';
+import { webhookInbox as forKoa } from '@webhook-backpressure/koa';
+import { webhookInbox as forNode, type RequestListener } from '@webhook-backpressure/node';
+import express5 from 'express';
+import type { Hono as HonoLatest } from 'hono';
+import type Koa3 from 'koa';
+import { afterEach, describe, expect, it } from 'vitest';
+import { onEvery } from '../../../conformance/frameworks.ts';
+import { InboxBench } from '../inbox-bench.ts';
+
+type Shown = Pick<RawDelivery, 'context' | 'headers' | 'method' | 'params' | 'path' | 'url'>;
+
+/** What each callback was shown. */
+class Witness {
+  readonly shown = new Map<string, Shown>();
+
+  note(callback: string, { method, url, path, params, context, headers }: RawDelivery): void {
+    this.shown.set(callback, { method, url, path, params, context, headers });
+  }
+
+  /** All callbacks, and a process that fails for good. */
+  get options(): Parameters<typeof forNode>[0] {
+    const note =
+      <T>(callback: string, said: T) =>
+      (delivery: RawDelivery): T => {
+        this.note(callback, delivery);
+        return said;
+      };
+    return {
+      store: memoryStore(),
+      verify: note('verify', true),
+      id: note('id', 'evt_1'),
+      keyGenerator: note('keyGenerator', 'shop'),
+      handshake: note('handshake', undefined),
+      process: (delivery) => {
+        this.note('process', delivery);
+        throw new Error('it failed');
+      },
+      onDead: note('onDead', undefined),
+      retry: { attempts: 1 },
+    };
+  }
+}
+
+interface Mounted {
+  readonly name: string;
+  /** Whether there is a router that knows params. */
+  readonly hasRoutes: boolean;
+  /** An app that takes deliveries at /api/:version/hooks/:tenant, by a router that cuts the first part off. */
+  readonly mount: (witness: Witness) => { readonly listener: RequestListener; readonly inbox: Inbox };
+}
+
+const node: Mounted = {
+  name: 'node:http',
+  hasRoutes: false,
+  mount({ options }) {
+    const webhooks = forNode({ ...options, context: ({ headers }) => ({ from: headers['x-from'] }) });
+    return { listener: webhooks, inbox: webhooks.inbox };
+  },
+};
+
+function express(name: string, create: typeof express5): Mounted {
+  return {
+    name,
+    hasRoutes: true,
+    mount({ options }) {
+      const webhooks = forExpress({ ...options, context: (req) => ({ from: req.get('x-from') }) });
+      const router = create.Router({ mergeParams: true });
+      router.post('/hooks/:tenant', webhooks);
+      const listener = create().use('/api/:version', router);
+      return { listener, inbox: webhooks.inbox };
+    },
+  };
+}
+
+function koa(name: string, Koa: typeof Koa3): Mounted {
+  return {
+    name,
+    hasRoutes: true,
+    mount({ options }) {
+      const webhooks = forKoa({ ...options, context: (ctx) => ({ from: ctx.get('x-from') }) });
+      const app = new Koa();
+      // What routers of Koa do: params on the context, and where they are mounted, a shorter path.
+      app.use(async (ctx, next) => {
+        const [, version = '', tenant = ''] = /^\/api\/([^/]+)\/hooks\/([^/]+)$/.exec(ctx.path) ?? [];
+        Object.assign(ctx, { params: { version, tenant: decodeURIComponent(tenant), optional: undefined } });
+        ctx.path = `/hooks/${tenant}`;
+        await webhooks(ctx, next);
+      });
+      return { listener: app.callback(), inbox: webhooks.inbox };
+    },
+  };
+}
+
+function hono(name: string, Hono: typeof HonoLatest): Mounted {
+  return {
+    name,
+    hasRoutes: true,
+    mount({ options }) {
+      const webhooks = forHono({ ...options, context: (c) => ({ from: c.req.header('x-from') }) });
+      const router = new Hono().post('/hooks/:tenant', webhooks);
+      const app = new Hono().route('/api/:version', router);
+      return { listener: getRequestListener(app.fetch), inbox: webhooks.inbox };
+    },
+  };
+}
+
+const servers: { close(): unknown }[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close();
+});
+
+/** Sends one by a client that leaves the path as it is. */
+async function post(server: Server, path: string): Promise<void> {
+  server.listen(0);
+  servers.push(server);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const headers = { 'x-from': 'test', connection: 'close' };
+  const sending = httpRequest({ port, path, method: 'POST', headers }).end('{}');
+  const [answer] = (await once(sending, 'response')) as [NodeJS.ReadableStream & { statusCode: number }];
+  answer.resume();
+  expect(answer.statusCode).toBe(202);
+}
+
+describe.each(onEvery<Mounted>({ node, express, koa, hono }))(
+  'a delivery on $name',
+  ({ hasRoutes, mount }) => {
+    it('shows every callback, and the shelf, the URL as it was sent, the route params and the context', async () => {
+      const witness = new Witness();
+      const { listener, inbox } = mount(witness);
+      const dead = new Promise((resolve) => {
+        inbox.subscribe(({ type }) => {
+          if (type === 'dead') resolve(type);
+        });
+      });
+      const path = '/api/v1/hooks/caf%C3%A9%20%2e';
+      const url = `${path}?a=1&a=2&b=%7e%27'(x)&c`;
+      await post(
+        createServer((req, res) => void listener(req, res)),
+        url,
+      );
+      await dead;
+      await new Promise((resolve) => setImmediate(resolve));
+      const expected = {
+        ...{ method: 'POST', url, path, context: { from: 'test' } },
+        params: hasRoutes ? { version: 'v1', tenant: 'café .' } : {},
+      };
+      const callbacks = ['verify', 'handshake', 'id', 'keyGenerator', 'process', 'onDead'];
+      expect([...witness.shown.keys()]).toEqual(callbacks);
+      for (const callback of callbacks) expect(witness.shown.get(callback), callback).toMatchObject(expected);
+      expect(await inbox.deadLetters.get('evt_1')).toMatchObject(expected);
+      expect(await inbox.deadLetters.list()).toMatchObject([expected]);
+      await inbox.close();
+    });
+  },
+);
+
+describe.each(onEvery<Mounted>({ node, express, koa, hono }))(
+  'an app on $name that Express mounts',
+  ({ mount }) => {
+    it('shows the whole URL all the same', async () => {
+      const witness = new Witness();
+      const { listener, inbox } = mount(witness);
+      inbox.subscribe(() => undefined);
+      const app = express5().use('/outer', (req, res) => void listener(req, res));
+      const url = '/outer/api/v1/hooks/a?b=%7e';
+      await post(
+        createServer((req, res) => void app(req, res)),
+        url,
+      );
+      expect(witness.shown.get('verify')).toMatchObject({ url, path: '/outer/api/v1/hooks/a' });
+      await inbox.close();
+    });
+  },
+);
+
+describe('the request of a delivery', () => {
+  async function shown(
+    request: Parameters<InboxBench['deliver']>[3],
+    headers: Record<string, string> = {},
+  ): Promise<RawDelivery> {
+    const bench = new InboxBench();
+    expect((await bench.deliver('a', '{}', headers, request)).status).toBe(202);
+    return bench.last.delivery;
+  }
+
+  it.each([
+    ['https://shop.example/a/b?c=/d', '/a/b?c=/d'],
+    ['http://u:p@[::1]:80/a', '/a'],
+    ['https://shop.example?x', '/?x'],
+    ['https://shop.example', '/'],
+    ['//shop.example/a', '//shop.example/a'],
+    ['/a?u=https://shop.example/b', '/a?u=https://shop.example/b'],
+    ['*', '*'],
+    ['', ''],
+  ])('has the path and query of %s: %s', async (url, expected) => {
+    const delivery = await shown({ url });
+    expect([delivery.url, delivery.path]).toEqual([expected, expected.split('?')[0]]);
+  });
+
+  it('has params of any name, and lists as paths', async () => {
+    const params = Object.fromEntries<string | string[] | undefined>([
+      ['__proto__', 'x'],
+      ['rest', ['a', 'b']],
+      ['0', 'first'],
+      ['missing', undefined],
+    ]);
+    const delivery = await shown({ params, method: 'put' });
+    expect(Object.entries(delivery.params).sort()).toEqual([
+      ['0', 'first'],
+      ['__proto__', 'x'],
+      ['rest', 'a/b'],
+    ]);
+    expect(delivery.method).toBe('PUT');
+    expect(() => {
+      (delivery.params as Record<string, string>)['0'] = 'changed';
+    }).toThrow(TypeError);
+  });
+
+  it('has no pseudo headers of HTTP/2', async () => {
+    const seen: RawDelivery[] = [];
+    const webhooks = forNode({
+      store: memoryStore(),
+      verify: false,
+      process: (delivery) => void seen.push(delivery),
+    });
+    const completed = new Promise((resolve) => {
+      webhooks.inbox.subscribe(({ type }) => {
+        if (type === 'completed') resolve(type);
+      });
+    });
+    const server = createHttp2Server((req, res) => {
+      webhooks(req as never, res as never);
+    });
+    server.listen(0);
+    servers.push(server);
+    await once(server, 'listening');
+    const session = connect(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}`);
+    const stream = session.request({ ':method': 'POST', ':path': '/hooks?a=1', 'x-from': 'test' });
+    stream.end('{}');
+    await once(stream, 'response');
+    stream.resume();
+    await completed;
+    session.close();
+    expect(seen[0]).toMatchObject({ method: 'POST', url: '/hooks?a=1', headers: { 'x-from': 'test' } });
+    expect(Object.keys(seen[0]?.headers ?? {}).filter((name) => name.startsWith(':'))).toEqual([]);
+  });
+});

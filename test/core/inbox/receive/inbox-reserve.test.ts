@@ -1,0 +1,154 @@
+import {
+  memoryStore,
+  type InboxAnswer,
+  type InboxOptions,
+  type SenderProfile,
+} from '@webhook-backpressure/core';
+import { describe, expect, it } from 'vitest';
+import { InboxBench, turns } from '../inbox-bench.ts';
+
+// Marks at 80 and 50; a reserve of 20, half of it 10.
+const CAPACITY = 100;
+const HIGH = 80;
+const RESERVE = 20;
+const HALF = 10;
+
+/** Two senders that never try again. */
+const senders = ['one', 'two'].map((name): SenderProfile => {
+  return {
+    name,
+    match: { header: `x-${name}` },
+    retries: 'none',
+    source: 'https://example.org',
+    verifiedAt: '2026-11-20',
+  };
+});
+
+/** How many of these are let in; they arrive together. */
+async function flood(bench: InboxBench, count: number, headers: Record<string, string>): Promise<number> {
+  const sending = Array.from({ length: count }, () => bench.send(undefined, '{}', headers));
+  const answers = await Promise.all(sending);
+  await turns();
+  return answers.filter((answer) => answer?.status === 202).length;
+}
+
+async function finish(bench: InboxBench, count: number): Promise<void> {
+  for (let at = 0; at < count; at += 1) await bench.calls[bench.inbox.snapshot().totals.completed]?.finish();
+}
+
+const ONE = { 'x-one': '1' };
+const TWO = { 'x-two': '1' };
+
+/** An inbox that has just reached the high-water mark. */
+async function shedding(options: Partial<InboxOptions> = {}, by = {}): Promise<InboxBench> {
+  const bench = new InboxBench({ capacity: CAPACITY, concurrency: 1, senders, ...options });
+  expect(await flood(bench, HIGH, by)).toBe(HIGH);
+  return bench;
+}
+
+describe('the reserve of an inbox', () => {
+  it('is all for one sender while nobody else asks', async () => {
+    expect(await flood(await shedding(), 50, ONE)).toBe(RESERVE);
+  });
+
+  it('leaves half to a sender that asks as well', async () => {
+    const bench = await shedding();
+    expect(await flood(bench, 1, TWO)).toBe(1);
+    expect(await flood(bench, 50, ONE)).toBe(HALF);
+    expect(await flood(bench, 50, TWO)).toBe(RESERVE - HALF - 1);
+    expect(bench.inbox.snapshot()).toMatchObject({ depth: CAPACITY, totals: { refused: { full: 81 } } });
+  });
+
+  it('is all for one sender again when the other has not asked for a minute', async () => {
+    const bench = await shedding();
+    await flood(bench, 1, TWO);
+    await bench.advance(60_000);
+    expect(await flood(bench, 50, ONE)).toBe(HALF);
+    await bench.advance(1);
+    expect(await flood(bench, 50, ONE)).toBe(RESERVE - HALF - 1);
+  });
+
+  it('hears of nobody whom verify does not know', async () => {
+    const bench = await shedding({ verify: ({ headers }) => headers['x-two'] !== 'forged' });
+    expect(await flood(bench, 1, { 'x-two': 'forged' })).toBe(0);
+    expect(await flood(bench, 50, ONE)).toBe(RESERVE);
+  });
+
+  it('has a half for keys that hold little, whatever is held by those that are entitled', async () => {
+    const bench = await shedding({ keyGenerator: ({ headers }) => headers['x-key'] });
+    expect(await flood(bench, 15, ONE)).toBe(15);
+    expect(await flood(bench, 1, { 'x-key': 'small' })).toBe(1);
+  });
+
+  it('gives places back as the deliveries of their key leave, the last ones last', async () => {
+    const bench = await shedding({}, ONE);
+    await flood(bench, 1, TWO);
+    expect(await flood(bench, 50, ONE)).toBe(HALF);
+    expect(await flood(bench, 50, TWO)).toBe(HALF - 1);
+    // Of both keys; those that the first one had below the mark held no place of the reserve.
+    await finish(bench, 3);
+    expect(await flood(bench, 50, ONE)).toBe(0);
+    expect(await flood(bench, 50, TWO)).toBe(1);
+  });
+
+  it('is empty when the gate has opened', async () => {
+    const bench = await shedding({}, ONE);
+    await flood(bench, 1, TWO);
+    expect(await flood(bench, 50, ONE)).toBe(HALF);
+    await finish(bench, 41);
+    expect(bench.inbox.snapshot()).toMatchObject({ depth: 50, state: 'accepting' });
+    expect(await flood(bench, 50, {})).toBe(HIGH - 50);
+    await flood(bench, 1, TWO);
+    expect(await flood(bench, 50, ONE)).toBe(HALF);
+  });
+
+  it('keeps no place for what could not be stored', async () => {
+    const store = memoryStore();
+    const put = store.put.bind(store);
+    const bench = await shedding({ store }, ONE);
+    await flood(bench, 1, TWO);
+    store.put = () => {
+      throw new Error('disk full');
+    };
+    expect(await flood(bench, 50, ONE)).toBe(0);
+    store.put = put;
+    await bench.advance(10_000);
+    expect(await flood(bench, 50, ONE)).toBe(HALF);
+  });
+
+  it('is shared by bytes as well', async () => {
+    const bench = new InboxBench({ maxBytes: 100_000, concurrency: 1, senders });
+    const deliver = (headers: Record<string, string>): Promise<InboxAnswer> =>
+      bench.deliver(undefined, 'x'.repeat(600), headers);
+    const many = async (headers: Record<string, string>): Promise<number> => {
+      let bytes = 0;
+      for (let at = 0; at < 200; at += 1) {
+        const before = bench.inbox.snapshot().bytes;
+        if ((await deliver(headers)).status === 202) bytes += bench.inbox.snapshot().bytes - before;
+      }
+      return bytes;
+    };
+    expect(await many({})).toBeGreaterThan(79_000);
+    expect((await deliver(TWO)).status).toBe(202);
+    const one = await many(ONE);
+    expect(one).toBeGreaterThan(8000);
+    expect(one).toBeLessThan(11_000);
+    expect(await many(TWO)).toBeGreaterThan(6000);
+  });
+
+  it('goes up to its half to keys that hold little, by bytes as well', async () => {
+    const bench = new InboxBench({
+      maxBytes: 100_000,
+      concurrency: 1,
+      keyGenerator: ({ headers }) => headers['x-key'],
+    });
+    const deliver = (key: string): Promise<InboxAnswer> =>
+      bench.deliver(undefined, 'x'.repeat(600), { 'x-key': key });
+    while ((await deliver('noisy')).status === 202);
+    let small = 0;
+    for (let at = 0; at < 40; at += 1) if ((await deliver(`quiet ${String(at)}`)).status === 202) small += 1;
+    expect(small).toBeGreaterThan(5);
+    expect(bench.inbox.snapshot().bytes).toBeGreaterThan(85_000);
+    expect(bench.inbox.snapshot().bytes).toBeLessThan(92_000);
+  });
+});

@@ -1,0 +1,70 @@
+import type { Json } from '@webhook-backpressure/core';
+import { describe, expect, it } from 'vitest';
+import { InboxBench } from '../inbox-bench.ts';
+
+describe('the option context', () => {
+  const deliver = async (context: () => unknown): Promise<Json> => {
+    const bench = new InboxBench({ context: context as () => Json });
+    await bench.deliver('a');
+    return bench.last.delivery.context;
+  };
+
+  it.each([
+    [undefined, null],
+    [null, null],
+    ['tenant', 'tenant'],
+    [{ a: [1, true, null, { b: '' }], c: undefined }, { a: [1, true, null, { b: '' }] }],
+    [Object.assign(Object.create(null) as object, { a: 1 }), { a: 1 }],
+    ['x'.repeat(16_382), 'x'.repeat(16_382)],
+  ])('gives the JSON that it returns: %s', async (given, expected) => {
+    expect(await deliver(() => given)).toEqual(expected);
+  });
+
+  it('gives a copy that nobody can change', async () => {
+    const given = { tenant: { name: 'a' } };
+    const bench = new InboxBench({
+      context: () => given,
+      verify: ({ context }) => {
+        given.tenant.name = 'b';
+        expect(() => {
+          (context as typeof given).tenant.name = 'c';
+        }).toThrow(TypeError);
+        return true;
+      },
+    });
+    await bench.deliver('a');
+    expect(bench.last.delivery.context).toEqual({ tenant: { name: 'a' } });
+  });
+
+  const circle: Record<string, unknown> = {};
+  circle['self'] = circle;
+  it.each([
+    ['a promise', () => Promise.resolve('tenant'), 'not a promise'],
+    ['a rejected promise', () => Promise.reject(new Error('geheim')), 'not a promise'],
+    ['a date', () => ({ at: { day: new Date(0) } }), 'at.day is an object of the class Date'],
+    ['a map', () => [new Map()], '[0] is an object of the class Map'],
+    ['NaN', () => NaN, 'it is NaN'],
+    ['a bigint', () => ({ n: 1n }), 'n is of the type bigint'],
+    ['a function', () => ({ f: () => 'geheim' }), 'f is of the type function'],
+    ['a circle', () => circle, 'is deeper than 64 levels, or a circle'],
+    ['too much', () => ({ text: 'x'.repeat(16_384) }), 'at most 16384 characters as JSON, but had 16395'],
+    ['bytes', () => new Uint8Array(3), 'it is an object of the class Uint8Array'],
+  ])('is refused where it returns %s', async (_, context, says) => {
+    const failed = deliver(context);
+    await expect(failed).rejects.toMatchObject({ code: 'ERR_WBP_CONTEXT' });
+    await expect(failed).rejects.toThrow(says);
+    await expect(failed).rejects.not.toThrow('geheim');
+  });
+
+  it('passes on what it throws', async () => {
+    const error = new Error('no tenant');
+    const throws = (): never => {
+      throw error;
+    };
+    await expect(deliver(throws)).rejects.toBe(error);
+  });
+
+  it('is a function', () => {
+    expect(() => new InboxBench({ context: 'tenant' as never })).toThrow('ERR_WBP_CALLBACK');
+  });
+});

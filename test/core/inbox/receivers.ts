@@ -1,0 +1,182 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { getRequestListener } from '@hono/node-server';
+import { memoryStore, type Inbox, type InboxEvent, type InboxOptions } from '@webhook-backpressure/core';
+import { webhookInbox as forExpress } from '@webhook-backpressure/express';
+import { webhookInbox as forHono } from '@webhook-backpressure/hono';
+import { webhookInbox as forKoa } from '@webhook-backpressure/koa';
+import { webhookInbox as forNode, type RequestListener } from '@webhook-backpressure/node';
+import type express5 from 'express';
+import type { ErrorRequestHandler } from 'express';
+import type { Hono as HonoLatest } from 'hono';
+import type Koa3 from 'koa';
+import { onEvery } from '../../conformance/frameworks.ts';
+
+/** An app whose inbox takes deliveries at /webhooks, and which answers 418 to what the inbox passes on. */
+interface Served {
+  readonly listener: RequestListener;
+  readonly inbox: Inbox;
+}
+
+export interface InboxDriver {
+  readonly name: string;
+  /** Whether there is anybody to pass a request on to. */
+  readonly hasNext: boolean;
+  /** `reads`: something reads the body before the inbox. */
+  serve(options: InboxOptions, reads: boolean, onError: (error: unknown) => void): Served;
+}
+
+const node: InboxDriver = {
+  name: 'node:http',
+  hasNext: false,
+  serve(options, reads) {
+    const webhooks = forNode(options);
+    const listener: RequestListener = (req, res) => {
+      if (reads)
+        void text(req).then(() => {
+          webhooks(req, res);
+        });
+      else webhooks(req, res);
+    };
+    return { listener, inbox: webhooks.inbox };
+  },
+};
+
+function express(name: string, create: typeof express5): InboxDriver {
+  return {
+    name,
+    hasNext: true,
+    serve(options, reads, onError) {
+      const app = create();
+      const webhooks = forExpress(options);
+      if (reads) app.use(create.json());
+      app.all('/webhooks', webhooks, (_req, res) => void res.sendStatus(418));
+      const onFailure: ErrorRequestHandler = (error, _req, res, _next) => {
+        onError(error);
+        res.sendStatus(500);
+      };
+      app.use(onFailure);
+      return { listener: app, inbox: webhooks.inbox };
+    },
+  };
+}
+
+function koa(name: string, Koa: typeof Koa3): InboxDriver {
+  return {
+    name,
+    hasNext: true,
+    serve(options, reads, onError) {
+      const app = new Koa();
+      const webhooks = forKoa(options);
+      app.on('error', onError);
+      if (reads) {
+        app.use(async (ctx, next) => {
+          await text(ctx.req);
+          await next();
+        });
+      }
+      app.use(webhooks);
+      app.use((ctx) => {
+        ctx.status = 418;
+      });
+      return { listener: app.callback(), inbox: webhooks.inbox };
+    },
+  };
+}
+
+function hono(name: string, Hono: typeof HonoLatest): InboxDriver {
+  return {
+    name,
+    hasNext: true,
+    serve(options, reads, onError) {
+      const app = new Hono();
+      const webhooks = forHono(options);
+      app.onError((error, c) => {
+        onError(error);
+        return c.body(null, 500);
+      });
+      if (reads) {
+        app.use('*', async (c, next) => {
+          await c.req.text();
+          await next();
+        });
+      }
+      app.all('/webhooks', webhooks, (c) => c.body(null, 418));
+      return { listener: getRequestListener(app.fetch), inbox: webhooks.inbox };
+    },
+  };
+}
+
+export const inboxDrivers: readonly InboxDriver[] = onEvery<InboxDriver>({ node, express, koa, hono });
+
+const running: InboxReceiver[] = [];
+
+export async function stopReceivers(): Promise<void> {
+  await Promise.all(running.splice(0).map((receiver) => receiver.stop()));
+}
+
+/** A server whose inbox takes deliveries. */
+export class InboxReceiver {
+  readonly inbox: Inbox;
+  readonly errors: unknown[] = [];
+  readonly events: InboxEvent[] = [];
+  readonly server: Server;
+  readonly #sockets: Socket[] = [];
+
+  constructor(driver: InboxDriver, options: Partial<InboxOptions> = {}, reads = false) {
+    const defaults = { store: memoryStore(), process: () => undefined, verify: false } as const;
+    const served = driver.serve({ ...defaults, ...options }, reads, (error) => this.errors.push(error));
+    this.inbox = served.inbox;
+    this.inbox.subscribe((event) => this.events.push(event));
+    this.server = createServer((req, res) => void served.listener(req, res));
+    running.push(this);
+  }
+
+  async start(): Promise<this> {
+    this.server.listen(0);
+    await once(this.server, 'listening');
+    return this;
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  post(body: string | Uint8Array | ReadableStream, headers: Record<string, string> = {}): Promise<Response> {
+    const init: RequestInit & { duplex: 'half' } = {
+      method: 'POST',
+      body: body as string,
+      headers,
+      duplex: 'half',
+    };
+    return fetch(`http://127.0.0.1:${String(this.port)}/webhooks`, init);
+  }
+
+  /** A connection on which the test says what it wants. */
+  async dial(): Promise<Socket> {
+    const socket = connect(this.port, '127.0.0.1');
+    this.#sockets.push(socket);
+    await once(socket, 'connect');
+    return socket;
+  }
+
+  /** Resolves at the next event of a type. */
+  next(type: InboxEvent['type']): Promise<InboxEvent> {
+    return new Promise((resolve) => {
+      const end = this.inbox.subscribe((event) => {
+        if (event.type !== type) return;
+        end();
+        resolve(event);
+      });
+    });
+  }
+
+  async stop(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    this.server.closeAllConnections();
+    this.server.close();
+    await this.inbox.close({ timeoutMs: 0 });
+  }
+}

@@ -1,0 +1,196 @@
+import fc from 'fast-check';
+import type { ClaimedDelivery, DeliveryRef, InboxStore, Settlement } from '@webhook-backpressure/core';
+import { expect, it } from 'vitest';
+import type { StoreBed } from '../../store-bed.ts';
+import { NaiveStore } from './naive-store.ts';
+import { ANY, delivery, ends, LEASE, ROOMY, START } from './store-words.ts';
+
+/** One step of a run, in numbers that mean what is there by then. */
+interface Step {
+  readonly what:
+    | 'put'
+    | 'overflow'
+    | 'claim'
+    | 'settle'
+    | 'renew'
+    | 'redrive'
+    | 'replay'
+    | 'purge'
+    | 'drop'
+    | 'forget'
+    | 'forgetId'
+    | 'hasten'
+    | 'pause'
+    | 'resume'
+    | 'pass';
+  readonly owner: number;
+  readonly number: number;
+}
+
+const steps = fc.array(
+  fc.record<Step>({
+    what: fc.constantFrom(
+      'put',
+      'put',
+      'overflow',
+      'claim',
+      'claim',
+      'settle',
+      'settle',
+      'renew',
+      'redrive',
+      'replay',
+      'purge',
+      'drop',
+      'forget',
+      'forgetId',
+      'hasten',
+      'pause',
+      'resume',
+      'resume',
+      'pass',
+    ),
+    owner: fc.nat(1),
+    number: fc.nat(1000),
+  }),
+  { minLength: 1, maxLength: 60 },
+);
+const LIMITS = { ...ROOMY, capacity: 6, maxShelved: 6 };
+const WAYS = [
+  ends.completed,
+  ends.kept,
+  (claimed: ClaimedDelivery, nowMs: number): Settlement => ends.failed(claimed, nowMs + 500),
+  (claimed: ClaimedDelivery): Settlement => ends.dead(claimed),
+  (claimed: ClaimedDelivery): Settlement => ends.released(claimed),
+  (claimed: ClaimedDelivery, nowMs: number): Settlement => ends.released(claimed, nowMs + 200),
+];
+
+const keyOf = (number: number): string => `key ${String(number % 2)}`;
+const exceptOf = (number: number): ReadonlySet<string> =>
+  new Set(number % 5 === 0 ? [keyOf(Math.floor(number / 5))] : []);
+function namesOf(ones: readonly DeliveryRef[]): string[] {
+  return ones.map(({ key, id }) => `${key}/${id}`).sort();
+}
+
+/** The same steps on two owners of a store and on the model: every answer is the same. */
+async function run(stores: readonly InboxStore[], list: readonly Step[], isOrdered: boolean): Promise<void> {
+  const naive = new NaiveStore(isOrdered);
+  const claimed: ClaimedDelivery[] = [];
+  let nowMs = START;
+  for (const { what, owner, number } of list) {
+    const store = stores[owner] as InboxStore;
+    switch (what) {
+      case 'put':
+      case 'overflow': {
+        const ids = [number % 11, number % 7, number % 11];
+        const batch = ids.map((id, at) => ({
+          delivery: delivery(String(id), { key: keyOf(number + at) }),
+          isOverflow: what === 'overflow',
+        }));
+        expect(await store.put(batch, { limits: LIMITS, nowMs })).toEqual(naive.put(batch, LIMITS, nowMs));
+        break;
+      }
+      case 'claim': {
+        const options = { leaseMs: LEASE, nowMs, maxStranded: number % 3, except: exceptOf(number) };
+        const got = await store.claim(number % 4, options);
+        // The turn of the keys is the store's own business: the model says what may be claimed, and how many.
+        naive.claim(owner, number % 4, options, got);
+        claimed.push(...got);
+        break;
+      }
+      case 'settle': {
+        const one = claimed[number % Math.max(1, claimed.length)];
+        const way = WAYS[number % WAYS.length];
+        if (one === undefined || way === undefined) break;
+        const settlement = way(one, nowMs);
+        expect(await store.settle([settlement], nowMs)).toEqual([naive.settle(owner, settlement, nowMs)]);
+        break;
+      }
+      case 'renew': {
+        const one = claimed[number % Math.max(1, claimed.length)];
+        if (one === undefined) break;
+        const expected = naive.renew(owner, one, nowMs + LEASE);
+        expect(await store.renew([one], { leaseMs: LEASE, nowMs })).toEqual([expected]);
+        break;
+      }
+      case 'redrive':
+      case 'replay': {
+        const id = number % 2 === 0 ? null : String(number % 11);
+        const portion = { ...ANY, limit: 1 + (number % 4) };
+        const back = await store[what](id, { ...portion, nowMs });
+        expect(namesOf(back)).toEqual(naive.putBack(what, id, portion.limit, nowMs));
+        break;
+      }
+      case 'purge': {
+        const id = String(number % 11);
+        expect(namesOf(await store.purge(id, ANY))).toEqual(naive.purge(id));
+        break;
+      }
+      case 'drop': {
+        const beforeMs = nowMs - (number % 3) * 1000;
+        const dropped = await store.dropCompleted({ ...ANY, beforeMs, keepBytes: 1 << 30 });
+        expect(namesOf(dropped)).toEqual(naive.drop(beforeMs));
+        break;
+      }
+      case 'forget': {
+        const beforeMs = nowMs - (number % 3) * 1000;
+        naive.forget(beforeMs, await store.forget({ beforeMs, keep: 999, limit: 999, nowMs }));
+        break;
+      }
+      case 'forgetId': {
+        const ref = { key: `key ${String(number % 2)}`, id: String(number % 11) };
+        expect(await store.forgetId(ref)).toBe(naive.forgetId(ref));
+        break;
+      }
+      case 'hasten': {
+        const afterMs = nowMs + (number % 500);
+        expect(await store.hasten({ afterMs, nowMs, limit: 999 })).toBe(naive.hasten(afterMs, nowMs));
+        break;
+      }
+      case 'pause': {
+        const key = number % 3 === 0 ? null : keyOf(number);
+        expect(await store.pause(key)).toBe(naive.pause(key));
+        break;
+      }
+      case 'resume': {
+        const key = number % 3 === 0 ? null : keyOf(number);
+        expect(await store.resume(key)).toBe(naive.resume(key));
+        break;
+      }
+      case 'pass':
+        nowMs += (number % 7) * (number % 5 === 0 ? LEASE / 3 : 100);
+    }
+    expect(await store.stats()).toMatchObject(naive.counts());
+    expect(new Map(await store.depthByKey())).toEqual(naive.depthByKey());
+    const except = exceptOf(number);
+    naive.checkDue(owner, except, nowMs, await store.nextDueMs(except));
+    const { deliveries, next } = await store.listPending({ after: 0, limit: 99, nowMs });
+    expect(next).toBeUndefined();
+    expect(
+      deliveries.map(({ key, id, state, attempts, dueMs }) => [key, id, state, attempts, dueMs]),
+    ).toEqual(naive.pending(nowMs));
+  }
+}
+
+/** Any sequence of calls, by two owners, against a model that is too simple to be wrong. */
+export function model(makeBed: () => StoreBed | Promise<StoreBed>, numRuns: number): void {
+  it.each([false, true])(
+    'does what a naive model does, with an order: %s',
+    async (isOrdered) => {
+      await fc.assert(
+        fc.asyncProperty(steps, async (list) => {
+          const bed = await makeBed();
+          try {
+            const stores = [await bed.store(), await bed.store()];
+            for (const store of stores) await store.open(START, { isOrdered });
+            await run(stores, list, isOrdered);
+          } finally {
+            await bed.dispose();
+          }
+        }),
+        { seed: 5, numRuns },
+      );
+    },
+    120_000,
+  );
+}

@@ -1,0 +1,101 @@
+import type { ClaimedDelivery, Settlement } from '@webhook-backpressure/core';
+import { describe, expect, it } from 'vitest';
+import type { BedOf } from '../../store-bed.ts';
+import { claim, claimOne, delivery, ends, idsOf, opened, put, settle, START } from './store-words.ts';
+
+const LATER = START + 1000;
+const ways: readonly [string, (claimed: ClaimedDelivery) => Settlement][] = [
+  ['completed', ends.completed],
+  ['failed', (claimed) => ends.failed(claimed, LATER)],
+  ['dead', ends.dead],
+  ['released', ends.released],
+];
+
+export function settlements(bed: BedOf): void {
+  describe('settle', () => {
+    it.each(ways)('ends a claim once: %s', async (_, end) => {
+      const store = await opened(bed());
+      await put(store, [delivery('a')]);
+      const a = await claimOne(store);
+      expect(await settle(store, end(a))).toBe(true);
+      const stats = await store.stats();
+      for (const [, again] of ways) expect(await settle(store, again(a))).toBe(false);
+      expect(await store.stats()).toEqual(stats);
+    });
+
+    it.each(ways)('says no for what was never claimed: %s', async (_, end) => {
+      const store = await opened(bed());
+      await put(store, [delivery('a')]);
+      const unclaimed = { ...delivery('a'), attempt: 1, strandings: 0 };
+      expect(await settle(store, end(unclaimed))).toBe(false);
+      expect(await settle(store, end({ ...unclaimed, attempt: 0 }))).toBe(false);
+      expect(await settle(store, end({ ...unclaimed, id: 'unknown' }))).toBe(false);
+      expect(idsOf(await claim(store, 1))).toEqual(['a']);
+    });
+
+    it('ends a batch in one go, each in its own way, and says which were held', async () => {
+      const store = await opened(bed());
+      await put(
+        store,
+        ['a', 'b', 'c', 'd', 'e'].map((id) => delivery(id)),
+      );
+      const [a, b, c, d] = (await claim(store, 4)) as [
+        ClaimedDelivery,
+        ClaimedDelivery,
+        ClaimedDelivery,
+        ClaimedDelivery,
+      ];
+      const e = { ...delivery('e'), attempt: 1 };
+      const results = await store.settle(
+        [
+          ends.completed(a),
+          ends.failed(b, LATER),
+          ends.completed(e),
+          ends.dead(c),
+          ends.completed(a),
+          ends.released(d),
+        ],
+        START,
+      );
+      expect(results).toEqual([true, true, false, true, false, true]);
+      expect(await store.stats()).toMatchObject({ depth: 3, inFlight: 0, shelved: 1, remembered: 1 });
+      expect(idsOf(await claim(store, 9)).sort()).toEqual(['d', 'e']);
+    });
+
+    it('completed: takes it away, for good', async () => {
+      const store = await opened(bed());
+      await put(store, [delivery('a')]);
+      await settle(store, ends.completed(await claimOne(store)));
+      expect(await claim(store, 1, { nowMs: START + 1e9 })).toEqual([]);
+      expect(await store.nextDueMs()).toBeUndefined();
+    });
+
+    it('released: does not count the attempt', async () => {
+      const store = await opened(bed());
+      await put(store, [delivery('a')]);
+      await settle(store, ends.released(await claimOne(store)));
+      expect(await claimOne(store)).toMatchObject({ id: 'a', attempt: 1, strandings: 0 });
+    });
+
+    it('failed and repeated: makes the same attempt again, later', async () => {
+      const store = await opened(bed());
+      await put(store, [delivery('a')]);
+      await settle(store, ends.failed(await claimOne(store), START));
+      const second = await claimOne(store);
+      await settle(store, { ...ends.failed(second, LATER), isRepeated: true } as Settlement);
+      expect(await claim(store, 1)).toEqual([]);
+      expect(await claimOne(store, LATER)).toMatchObject({ id: 'a', attempt: 2, strandings: 0 });
+    });
+
+    it('failed: counts attempt after attempt', async () => {
+      const store = await opened(bed());
+      await put(store, [delivery('a')]);
+      for (let attempt = 1; attempt <= 5; attempt += 1) {
+        const claimed = await claimOne(store, START + attempt);
+        expect(claimed.attempt).toBe(attempt);
+        await settle(store, ends.failed(claimed, START + attempt + 1));
+      }
+      expect((await store.stats()).depth).toBe(1);
+    });
+  });
+}

@@ -1,0 +1,48 @@
+import { memoryStore } from '@webhook-backpressure/core';
+import { expect, it } from 'vitest';
+import { MemoryBank } from '../../../../packages/core/src/inbox/store/memory/memory-bank.ts';
+import { MemoryStore } from '../../../../packages/core/src/inbox/store/memory/memory-store.ts';
+import { InboxBench } from '../inbox-bench.ts';
+import { storeSuite } from './store-suite.ts';
+import { claim, delivery, opened, put } from './cases/store-words.ts';
+
+storeSuite('memoryStore', () => {
+  const bank = new MemoryBank();
+  return { store: () => new MemoryStore(bank), dispose: () => undefined };
+});
+
+it('keeps the deliveries of one memoryStore from another', async () => {
+  const bed = { store: memoryStore, dispose: () => undefined };
+  await put(await opened(bed), [delivery('a')]);
+  expect(await claim(await opened(bed), 1)).toEqual([]);
+});
+
+it('shows everybody bytes of their own', async () => {
+  const bench = new InboxBench({ retry: { attempts: 2, firstDelayMs: 0 } });
+  await bench.deliver('a', 'as it came');
+  const seen: string[] = [];
+  for (const attempt of [1, 2]) {
+    await bench.advance(100);
+    expect(bench.last.attempt).toBe(attempt);
+    seen.push(bench.last.delivery.text());
+    bench.last.delivery.rawBody.fill(0);
+    await bench.last.fail();
+  }
+  for (let look = 0; look < 2; look += 1) {
+    const dead = await bench.inbox.deadLetters.get('a');
+    seen.push(dead?.text() ?? '');
+    dead?.rawBody.fill(0);
+  }
+  await bench.inbox.deadLetters.redrive('a');
+  await bench.advance(100);
+  seen.push(bench.last.delivery.text());
+  expect(new Set(seen)).toEqual(new Set(['as it came']));
+});
+
+it('shows headers that nobody can change', async () => {
+  const bench = new InboxBench();
+  await bench.deliver('a', '{}', { 'x-one': '1' });
+  expect(() => {
+    (bench.last.delivery.headers as Record<string, string>)['x-one'] = '2';
+  }).toThrow(TypeError);
+});

@@ -1,0 +1,37 @@
+import { afterEach, beforeEach, describe } from 'vitest';
+import type { BedOf, StoreBed } from '../store-bed.ts';
+import { claims } from './cases/claims.ts';
+import { contents } from './cases/contents.ts';
+import { model } from './cases/model.ts';
+import { order } from './cases/order.ts';
+import { passing } from './cases/passing.ts';
+import { puts } from './cases/puts.ts';
+import { retention } from './cases/retention.ts';
+import { settlements } from './cases/settlements.ts';
+import { shelf } from './cases/shelf.ts';
+
+/**
+ * What every store does alike, whatever it keeps deliveries in. `makeBed` is called for each test.
+ *
+ * @param modelRuns - how often the store is compared with a model: seldom where it takes long to open.
+ */
+export function storeSuite(name: string, makeBed: () => StoreBed | Promise<StoreBed>, modelRuns = 100): void {
+  describe(name, () => {
+    let bed: StoreBed;
+    beforeEach(async () => {
+      bed = await makeBed();
+    });
+    afterEach(() => bed.dispose());
+
+    const current: BedOf = () => bed;
+    puts(current);
+    claims(current);
+    passing(current);
+    order(current);
+    settlements(current);
+    shelf(current);
+    retention(current);
+    contents(current);
+    model(makeBed, modelRuns);
+  });
+}

@@ -1,0 +1,171 @@
+import { exponential, seeded } from '../harness.ts';
+
+export type Noise = 'constant' | 'uniform' | 'exponential';
+
+/** From when on what holds. What is absent stays as it was. */
+export interface Phase {
+  readonly fromS: number;
+  /** Up to so many are served at full speed; beyond it latency rises linearly, and throughput no more. */
+  readonly knee?: number;
+  /** How long a delivery takes at full speed, on average. */
+  readonly meanMs?: number;
+  /** Arrivals, as a multiple of what the downstream can do. */
+  readonly overload?: number;
+  readonly failureShare?: number;
+}
+
+/** What decides how many run, and is told of each completion. Absent: no limit. */
+export interface Controls {
+  readonly concurrency?: () => number;
+  readonly startsPerSecond?: () => number;
+  readonly complete: (nowMs: number, tookMs: number, isFailure: boolean, active: number) => void;
+}
+
+export interface Scenario {
+  readonly seed: number;
+  readonly noise: Noise;
+  readonly seconds: number;
+  /** The first is from 0. Default: knee 25, 100 ms, 3 times overload, no failures. */
+  readonly phases?: readonly Phase[];
+}
+
+export interface Completion {
+  readonly atMs: number;
+  readonly tookMs: number;
+}
+
+export interface Run {
+  readonly completions: readonly Completion[];
+  /** The concurrency, or else the rate, after each 100 ms. */
+  readonly settings: readonly number[];
+}
+
+const STEP_MS = 100;
+const PLACES = 400;
+const START: Required<Phase> = { fromS: 0, knee: 25, meanMs: 100, overload: 3, failureShare: 0 };
+
+/**
+ * A downstream behind a gate and a queue of 400 places, in which all that are in service share its speed. Its
+ * clock of served time runs slower the more there are, and each ends when that clock says so; thus a change of
+ * speed touches none of them.
+ */
+class Downstream {
+  readonly completions: Completion[] = [];
+  readonly settings: number[] = [];
+  readonly #controls: Controls;
+  readonly #noise: Noise;
+  readonly #random: () => number;
+  readonly #phases: Phase[];
+  /** Ordered by their end, the next one last. */
+  readonly #inService: { readonly startMs: number; readonly ends: number }[] = [];
+  #phase = START;
+  #nowMs = 0;
+  #served = 0;
+  #waiting = 0;
+  #arrivalMs = 0;
+  #startMs = 0;
+
+  constructor({ seed, noise, phases = [] }: Scenario, controls: Controls) {
+    this.#controls = controls;
+    this.#noise = noise;
+    this.#random = seeded(seed);
+    this.#phases = [...phases];
+    this.#enterPhases();
+  }
+
+  /** Goes to the next thing that happens, or to `untilMs`. */
+  step(untilMs: number): void {
+    const next = this.#inService.at(-1);
+    const speed = this.#speed();
+    const endMs = next === undefined ? Infinity : this.#nowMs + (next.ends - this.#served) / speed;
+    const startMs = this.#mayStart() ? Math.max(this.#nowMs, this.#startMs) : Infinity;
+    const phaseMs = (this.#phases[0]?.fromS ?? Infinity) * 1000;
+    const atMs = Math.min(endMs, startMs, phaseMs, this.#arrivalMs, untilMs);
+    this.#served += (atMs - this.#nowMs) * speed;
+    this.#nowMs = atMs;
+    if (atMs === phaseMs) this.#enterPhases();
+    // A place that came free is taken at once, before the next of those that end at the same moment.
+    else if (atMs === startMs) this.#start();
+    else if (atMs === endMs) this.#end();
+    else if (atMs === this.#arrivalMs) this.#arrive();
+  }
+
+  get nowMs(): number {
+    return this.#nowMs;
+  }
+
+  #enterPhases(): void {
+    while (this.#phases[0] !== undefined && this.#phases[0].fromS * 1000 <= this.#nowMs) {
+      this.#phase = { ...this.#phase, ...this.#phases.shift() };
+    }
+    this.#arrivalMs = this.#nowMs + this.#gapMs();
+  }
+
+  #arrive(): void {
+    if (this.#waiting < PLACES) this.#waiting += 1;
+    this.#arrivalMs = this.#nowMs + this.#gapMs();
+  }
+
+  #mayStart(): boolean {
+    return this.#waiting > 0 && this.#inService.length < (this.#controls.concurrency?.() ?? Infinity);
+  }
+
+  #start(): void {
+    this.#waiting -= 1;
+    const ends = this.#served + this.#work();
+    let index = this.#inService.length;
+    while (index > 0 && (this.#inService[index - 1]?.ends ?? 0) < ends) index -= 1;
+    this.#inService.splice(index, 0, { startMs: this.#nowMs, ends });
+    this.#startMs = this.#nowMs + 1000 / (this.#controls.startsPerSecond?.() ?? Infinity);
+  }
+
+  #end(): void {
+    const active = this.#inService.length;
+    const { startMs = 0, ends = 0 } = this.#inService.pop() ?? {};
+    this.#served = ends;
+    const tookMs = this.#nowMs - startMs;
+    this.completions.push({ atMs: this.#nowMs, tookMs });
+    this.#controls.complete(this.#nowMs, tookMs, this.#random() < this.#phase.failureShare, active);
+  }
+
+  #speed(): number {
+    return 1 / this.#phase.meanMs / Math.max(1, this.#inService.length / this.#phase.knee);
+  }
+
+  #work(): number {
+    if (this.#noise === 'constant') return 1;
+    return this.#noise === 'uniform' ? 0.8 + 0.4 * this.#random() : exponential(this.#random, 1);
+  }
+
+  #gapMs(): number {
+    const { meanMs, overload, knee } = this.#phase;
+    return exponential(this.#random, meanMs / overload / knee);
+  }
+}
+
+/** Runs the scenario, the same each time. */
+export function simulate(scenario: Scenario, controls: Controls): Run {
+  const downstream = new Downstream(scenario, controls);
+  const setting = controls.concurrency ?? controls.startsPerSecond ?? (() => Number.NaN);
+  for (let untilMs = STEP_MS; untilMs <= scenario.seconds * 1000; untilMs += STEP_MS) {
+    while (downstream.nowMs < untilMs) downstream.step(untilMs);
+    downstream.settings.push(setting());
+  }
+  return downstream;
+}
+
+/** The settings of a run from one second to another. */
+export function settingsOf({ settings }: Run, fromS: number, toS: number): number[] {
+  return settings.slice((fromS * 1000) / STEP_MS, (toS * 1000) / STEP_MS);
+}
+
+/** How long those took that ended between two seconds of a run. */
+export function timesOf({ completions }: Run, fromS: number, toS: number): number[] {
+  return completions
+    .filter(({ atMs }) => atMs >= fromS * 1000 && atMs < toS * 1000)
+    .map(({ tookMs }) => tookMs);
+}
+
+export function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}

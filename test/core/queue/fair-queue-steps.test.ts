@@ -1,0 +1,175 @@
+import { describe, expect, it } from 'vitest';
+import {
+  FairQueue,
+  type Line,
+  type Payer,
+  type Queued,
+} from '../../../packages/core/src/queue/fair-queue.ts';
+
+/** How often a link was read or written since it was set to zero: steps, and not time. */
+let steps = 0;
+
+/** A delivery each of whose links counts when it is touched. */
+class Counted implements Queued<Counted> {
+  readonly key: string;
+  readonly #links: [Line<Counted> | null, ...(Counted | null)[]] = [null, null, null, null, null];
+
+  constructor(key: string) {
+    this.key = key;
+  }
+
+  get line(): Line<Counted> | null {
+    steps += 1;
+    return this.#links[0];
+  }
+  set line(line: Line<Counted> | null) {
+    steps += 1;
+    this.#links[0] = line;
+  }
+  get ahead(): Counted | null {
+    return this.#get(1);
+  }
+  set ahead(to: Counted | null) {
+    this.#set(1, to);
+  }
+  get behind(): Counted | null {
+    return this.#get(2);
+  }
+  set behind(to: Counted | null) {
+    this.#set(2, to);
+  }
+  get older(): Counted | null {
+    return this.#get(3);
+  }
+  set older(to: Counted | null) {
+    this.#set(3, to);
+  }
+  get younger(): Counted | null {
+    return this.#get(4);
+  }
+  set younger(to: Counted | null) {
+    this.#set(4, to);
+  }
+
+  #get(at: 1 | 2 | 3 | 4): Counted | null {
+    steps += 1;
+    return this.#links[at] ?? null;
+  }
+
+  #set(at: 1 | 2 | 3 | 4, to: Counted | null): void {
+    steps += 1;
+    this.#links[at] = to;
+  }
+}
+
+/** Makes the ring of the lines count as well. They are the queue's own, so it is done from outside. */
+function watch(line: Line<Counted>): void {
+  for (const name of ['next', 'previous'] as const) {
+    let to = line[name];
+    Object.defineProperty(line, name, {
+      get: () => {
+        steps += 1;
+        return to;
+      },
+      set: (value: Line<Counted>) => {
+        steps += 1;
+        to = value;
+      },
+    });
+  }
+}
+
+/** Turns of keys cost from 1/200 to 200 times the usual. */
+function payerOf(key: string): Payer {
+  const at = Number(key.split(' ')[1] ?? 0) % 7;
+  return { cost: 200 ** ((at - 3) / 3), paidTo: 0, line: null };
+}
+
+function filled(
+  waiting: number,
+  keys: number,
+  payers?: (key: string) => Payer,
+): { queue: FairQueue<Counted>; items: Counted[] } {
+  const queue = new FairQueue<Counted>(payers);
+  const items = Array.from({ length: waiting }, (_, i) => new Counted(`key ${String(i % keys)}`));
+  for (const item of items) queue.push(item);
+  for (let i = 0; i < keys; i += 1) watch(queue.lineOf(`key ${String(i)}`) as Line<Counted>);
+  return { queue, items };
+}
+
+function count(action: () => unknown): number {
+  steps = 0;
+  action();
+  return steps;
+}
+
+/** The steps of each thing that is done with a queue. */
+function stepsOf(waiting: number, keys: number): Record<string, number> {
+  const { queue, items } = filled(waiting, keys);
+  const middle = items[Math.floor(waiting / 2)] as Counted;
+  const known = new Counted('key 0');
+  const unknown = new Counted('another key');
+  const push = (item: Counted) => (): void => {
+    queue.push(item);
+  };
+  const remove = (item: Counted) => (): void => {
+    queue.remove(item);
+  };
+  return {
+    'join a known key': count(push(known)),
+    'leave the end': count(remove(known)),
+    'join as a new key': count(push(unknown)),
+    'leave as the only one of its key': count(remove(unknown)),
+    'leave the middle': count(remove(middle)),
+    'look at the next': count(() => queue.peek()),
+    'take the next': count(() => queue.shift()),
+    'count the keys': count(() => queue.keys),
+    'look at a line': count(() => queue.lineOf('key 0')?.size),
+  };
+}
+
+describe('the steps of the fair queue', () => {
+  it('are the same with 10 and with 1,000,000 waiting', () => {
+    expect(stepsOf(1_000_000, 3)).toEqual(stepsOf(10, 3));
+  }, 30_000);
+
+  it('are the same with 10 and with 100,000 keys', () => {
+    expect(stepsOf(100_000, 100_000)).toEqual(stepsOf(10, 10));
+  }, 30_000);
+
+  it('are as few with 10 as with 100,000 keys whose turns cost differently', () => {
+    const most = (keys: number): number => {
+      const { queue } = filled(3 * keys, keys, payerOf);
+      let worst = 0;
+      for (let i = 0; i < 2000; i += 1) {
+        const taken = count(() => {
+          const next = queue.peek();
+          if (next !== null) queue.shift(payerOf(next.key));
+        });
+        worst = Math.max(worst, taken);
+        const added = new Counted(`key ${String(i % keys)}`);
+        worst = Math.max(
+          worst,
+          count(() => {
+            queue.push(added);
+          }),
+        );
+      }
+      return worst;
+    };
+    expect(most(100_000)).toBeLessThanOrEqual(most(10));
+  }, 30_000);
+
+  it('are counted by a counter that sees a walk through the deliveries, and one through the lines', () => {
+    const { queue, items } = filled(1000, 500);
+    const walk = (): void => {
+      for (let item: Counted | null = items[0] as Counted; item !== null; item = item.younger);
+    };
+    expect(count(walk)).toBe(1000);
+    const start = queue.lineOf('key 0') as Line<Counted>;
+    const round = (): void => {
+      for (let line = start.next; line !== start; line = line.next);
+    };
+    expect(count(round)).toBe(500);
+  });
+});

@@ -1,0 +1,102 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { FairQueue, type Queued } from '../../../packages/core/src/queue/fair-queue.ts';
+import { TurnModel } from './turn-model.ts';
+
+interface Item extends Queued<Item> {
+  readonly key: string;
+  readonly id: number;
+}
+
+function item(key: string, id = 0): Item {
+  return { key, id, line: null, ahead: null, behind: null, older: null, younger: null };
+}
+
+const STRANGE_KEYS = [
+  '__proto__',
+  'constructor',
+  'toString',
+  'hasOwnProperty',
+  '',
+  '0',
+  'k'.repeat(1_000_000),
+];
+
+describe('the fair queue', () => {
+  it('gives each delivery its turn as a plain list of lists does', () => {
+    const key = fc.constantFrom('a', 'b', 'c', 'd', ...STRANGE_KEYS.slice(0, 5));
+    const step = fc.oneof(
+      { weight: 5, arbitrary: fc.record({ do: fc.constant('push' as const), key }) },
+      { weight: 3, arbitrary: fc.record({ do: fc.constant('shift' as const) }) },
+      { weight: 2, arbitrary: fc.record({ do: fc.constant('remove' as const), at: fc.nat(1000) }) },
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 200, size: 'max' }), (steps) => {
+        const queue = new FairQueue<Item>();
+        const model = new TurnModel<Item>();
+        const byAge: Item[] = [];
+        const gone = (one: Item | undefined): void => {
+          if (one !== undefined) byAge.splice(byAge.indexOf(one), 1);
+        };
+        steps.forEach((one, id) => {
+          if (one.do === 'push') {
+            const added = item(one.key, id);
+            queue.push(added);
+            model.push(added);
+            byAge.push(added);
+          } else if (one.do === 'shift') {
+            const peeked = queue.peek();
+            const taken = queue.shift();
+            if (taken !== peeked) throw new Error('peek and shift differ');
+            const expected = model.shift();
+            if ((taken ?? undefined) !== expected) throw new Error('it is the turn of another');
+            gone(expected);
+          } else {
+            const left = model.all[one.at % Math.max(1, model.size)];
+            if (left === undefined) return;
+            queue.remove(left);
+            model.remove(left);
+            gone(left);
+          }
+          if (queue.size !== model.size || queue.keys !== model.keys) throw new Error('the counts differ');
+          if (queue.oldest !== (byAge[0] ?? null)) throw new Error('the oldest differ');
+        });
+      }),
+      { seed: 1, numRuns: 300 },
+    );
+  });
+
+  it('takes strange keys for what they are', () => {
+    const queue = new FairQueue<Item>();
+    for (const key of STRANGE_KEYS) expect(queue.lineOf(key)).toBeUndefined();
+    STRANGE_KEYS.forEach((key, id) => {
+      queue.push(item(key, id));
+    });
+    expect(queue.keys).toBe(STRANGE_KEYS.length);
+    expect(STRANGE_KEYS.map(() => queue.shift()?.id)).toEqual(STRANGE_KEYS.map((_, id) => id));
+    expect({}.constructor).toBe(Object);
+  });
+
+  it('keeps nothing of a key that has nothing waiting, nor a link in a delivery that has left', () => {
+    const queue = new FairQueue<Item>();
+    const items = Array.from({ length: 3000 }, (_, id) => item(String(id % 1000), id));
+    for (const one of items) queue.push(one);
+    for (const one of items.filter(({ id }) => id % 2 === 0)) queue.remove(one);
+    while (queue.shift() !== null);
+    expect(queue).toMatchObject({ size: 0, keys: 0, oldest: null });
+    expect(queue.peek()).toBeNull();
+    expect(queue.lineOf('7')).toBeUndefined();
+    for (const { line, ahead, behind, older, younger } of items) {
+      expect([line, ahead, behind, older, younger].every((link) => link === null)).toBe(true);
+    }
+  });
+
+  it('lets a key that comes new wait for one turn of each other, and not more', () => {
+    const queue = new FairQueue<Item>();
+    for (let id = 0; id < 100; id += 1) queue.push(item(`busy ${String(id % 5)}`));
+    queue.push(item('new'));
+    let turns = 1;
+    while (queue.shift()?.key !== 'new') turns += 1;
+    expect(turns).toBe(6);
+  });
+});

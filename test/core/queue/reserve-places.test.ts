@@ -1,0 +1,113 @@
+import type { Admission, Delivery } from '@webhook-backpressure/core';
+import { describe, expect, it } from 'vitest';
+import { createBench, letIn, occupy } from '../harness.ts';
+import { answer, CAPACITY, flood, HALF, HIGH, leave, shedding } from '../shedding.ts';
+
+describe('the places of the reserve', () => {
+  it('are free again when the queue has fallen, whoever is left in it', () => {
+    const bench = shedding();
+    const vip: Delivery = { key: 'vip', priority: 'critical' };
+    const other: Delivery = { key: 'other', priority: 'critical' };
+    expect(answer(bench, other)).toBe('admitted');
+    expect(flood(bench, 100, () => vip)).toBe(HALF);
+    // What was there before leaves; those that came into the reserve still wait.
+    leave(bench, 15);
+    expect(bench.intake.snapshot()).toMatchObject({ depth: HIGH - 4, state: 'shedding' });
+    expect(flood(bench, 100, () => vip)).toBe(4 + HALF);
+    expect(answer(bench, other)).toBe('admitted');
+  });
+
+  it.each([
+    [10, 8, 2, 1],
+    [5, 4, 1, 1],
+    [15, 12, 3, 1],
+    [25, 20, 5, 2],
+  ])(
+    'of a capacity of %i are shared: high-water %i, reserve %i, half %i',
+    (capacity, high, reserve, half) => {
+      const bench = shedding('burst', capacity);
+      expect(bench.intake.snapshot().highWater).toBe(high);
+      const vip = (key: string): Delivery => ({ key, priority: 'critical' });
+      let ones = flood(bench, 1, () => vip('one'));
+      flood(bench, 1, () => vip('two'));
+      ones += flood(bench, 50, () => vip('one'));
+      expect(ones).toBe(half);
+    },
+  );
+
+  it('are none when the high-water mark is the capacity', () => {
+    const bench = createBench({ capacity: 10, concurrency: 1, highWaterMark: 1 });
+    occupy(bench.intake);
+    expect(flood(bench, 20, () => ({}))).toBe(10);
+    expect(answer(bench, { priority: 'critical' })).toBe('full');
+  });
+
+  it('begin above the high-water mark, and not at it', () => {
+    const bench = shedding();
+    const vip: Delivery = { key: 'vip', priority: 'critical' };
+    leave(bench, 1);
+    expect(answer(bench, vip)).toBe('admitted');
+    expect(bench.intake.snapshot().depth).toBe(HIGH);
+    expect(answer(bench, { key: 'other', priority: 'critical' })).toBe('admitted');
+    expect(flood(bench, 50, () => vip)).toBe(HALF);
+  });
+
+  it('that small keys gave back are there for other small keys', () => {
+    const bench = shedding();
+    expect(flood(bench, 50, () => ({ key: 'vip', priority: 'critical' }))).toBe(CAPACITY - HIGH);
+    leave(bench, HALF);
+    for (let round = 0; round < 3; round += 1) {
+      const small: Admission[] = [];
+      for (let i = 0; i < 40; i += 1) {
+        const result = bench.intake.admit({ key: `small ${String(round)} ${String(i)}` });
+        if (result.admitted) small.push(result);
+      }
+      expect(small).toHaveLength(HALF);
+      for (const one of small) one.leave();
+    }
+  });
+
+  it('are shared among those who hold some now, and not those who once did', () => {
+    const bench = shedding();
+    const vip = (key: string): Delivery => ({ key, priority: 'critical' });
+    const holders = Array.from({ length: CAPACITY - HIGH }, (_, i) =>
+      letIn(bench.intake.admit(vip(`holder ${String(i)}`))),
+    );
+    for (const one of holders) one.leave();
+    expect(answer(bench, vip('other'))).toBe('admitted');
+    expect(flood(bench, 50, () => vip('vip'))).toBe(HALF);
+  });
+
+  it('that a key gave back are there for it again while it still waits below', () => {
+    const bench = shedding('vip');
+    const vip: Delivery = { key: 'vip', priority: 'critical' };
+    for (let round = 0; round < 3; round += 1) {
+      expect(answer(bench, { key: 'other', priority: 'critical' })).toBe('admitted');
+      const taken: Admission[] = [];
+      for (let i = 0; i < 40; i += 1) {
+        const result = bench.intake.admit(vip);
+        if (result.admitted) taken.push(result);
+      }
+      expect(taken).toHaveLength(HALF);
+      expect(answer(bench, vip)).toBe('full');
+      for (const one of taken) one.leave();
+      // As many leave below as one of the others has come.
+      leave(bench, 1);
+    }
+  });
+
+  it('are counted per delivery and given back however it leaves', async () => {
+    const bench = createBench({ capacity: 10, concurrency: 1, maxWaitMs: 1000 });
+    const [running] = occupy(bench.intake, 'burst');
+    flood(bench, 8, () => ({ key: 'burst' }));
+    const vips = ['a', 'b'].map((key) => letIn(bench.intake.admit({ key, priority: 'critical' })));
+    expect(answer(bench, { key: 'c', priority: 'critical' })).toBe('full');
+    vips[0]?.leave();
+    expect(answer(bench, { key: 'c', priority: 'critical' })).toBe('admitted');
+    running?.release();
+    expect(answer(bench, { key: 'd', priority: 'critical' })).toBe('admitted');
+    bench.clock.advance(1100);
+    await vips[1]?.permit;
+    expect(bench.intake.snapshot()).toMatchObject({ depth: 0, keys: 0, state: 'accepting' });
+  });
+});

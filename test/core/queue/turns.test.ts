@@ -1,0 +1,142 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { FairQueue, type Payer, type Queued } from '../../../packages/core/src/queue/fair-queue.ts';
+import { DEAREST, Turns, type Turning } from '../../../packages/core/src/queue/turns.ts';
+
+interface Item extends Queued<Item> {
+  readonly key: string;
+}
+
+function item(key: string): Item {
+  return { key, line: null, ahead: null, behind: null, older: null, younger: null };
+}
+
+interface Entry extends Turning<Entry> {
+  readonly id: number;
+}
+
+function entry(id: number, turn: number): Entry {
+  const made = { id, turn } as { id: number; turn: number; previous: Entry; next: Entry };
+  made.previous = made.next = made;
+  return made;
+}
+
+/** How many of so many turns each key gets, all of them having enough waiting. */
+function turnsOf(costs: Record<string, number>, turns: number): Record<string, number> {
+  const payers = new Map<string, Payer>(
+    Object.entries(costs).map(([key, cost]) => [key, { cost, paidTo: 0, line: null }]),
+  );
+  const queue = new FairQueue<Item>((key) => payers.get(key));
+  const taken = Object.fromEntries(Object.keys(costs).map((key) => [key, 0]));
+  for (const key of Object.keys(costs)) for (let i = 0; i < 3; i += 1) queue.push(item(key));
+  for (let i = 0; i < turns; i += 1) {
+    const { key } = queue.peek() as Item;
+    queue.shift(payers.get(key));
+    taken[key] = (taken[key] ?? 0) + 1;
+    queue.push(item(key));
+  }
+  return taken;
+}
+
+describe('turns that cost differently', () => {
+  it('come the more seldom the more they cost', () => {
+    const taken = turnsOf({ usual: 1, cheap: 1 / 50, dear: 20 }, 100_000);
+    // In 100,000 turns each has had as much, but for one turn of the dearest.
+    const had = [taken['usual'] ?? 0, (taken['cheap'] ?? 0) / 50, (taken['dear'] ?? 0) * 20];
+    expect(Math.max(...had) - Math.min(...had)).toBeLessThanOrEqual(21);
+    expect(Math.min(...had)).toBeGreaterThan(1900);
+  });
+
+  it('come for everybody, however much they cost', () => {
+    const costs = { cheap: 1 / DEAREST, dear: DEAREST };
+    const taken = turnsOf(costs, 3 * DEAREST * DEAREST);
+    expect(taken['dear']).toBeGreaterThanOrEqual(3);
+  });
+
+  it('let a new key in after one round, and one that is known to be cheap sooner', () => {
+    const cheap: Payer = { cost: 0.01, paidTo: 0, line: null };
+    const queue = new FairQueue<Item>((key) => (key === 'cheap' ? cheap : undefined));
+    for (let i = 0; i < 50; i += 1) queue.push(item(`busy ${String(i % 5)}`));
+    for (let i = 0; i < 7; i += 1) queue.shift();
+    queue.push(item('new'));
+    queue.push(item('cheap'));
+    const order = Array.from({ length: 9 }, () => queue.shift()?.key ?? '');
+    expect(order.indexOf('cheap')).toBeLessThanOrEqual(3);
+    expect(order.indexOf('new')).toBeLessThanOrEqual(6);
+    expect(order.indexOf('cheap')).toBeLessThan(order.indexOf('new'));
+  });
+
+  it('are still owed by a key that went empty and comes again', () => {
+    const dear: Payer = { cost: 10, paidTo: 0, line: null };
+    const queue = new FairQueue<Item>((key) => (key === 'dear' ? dear : undefined));
+    for (let i = 0; i < 100; i += 1) queue.push(item('usual'));
+    queue.push(item('dear'));
+    while (queue.shift(queue.peek()?.key === 'dear' ? dear : undefined)?.key !== 'dear');
+    queue.push(item('dear'));
+    let turns = 0;
+    while (queue.shift(queue.peek()?.key === 'dear' ? dear : undefined)?.key !== 'dear') turns += 1;
+    expect(turns).toBeGreaterThanOrEqual(9);
+    expect(turns).toBeLessThanOrEqual(10);
+  });
+
+  it('are not given to a line that is parked, and are when it is unparked', () => {
+    const b: Payer = { cost: 1, paidTo: 0, line: null };
+    const nobody: Payer = { cost: 1, paidTo: 0, line: null };
+    const queue = new FairQueue<Item>((key) => (key === 'b' ? b : undefined));
+    queue.push(item('a'));
+    queue.push(item('b'), true);
+    queue.push(item('b'), true);
+    expect(queue.shift()?.key).toBe('a');
+    expect([queue.hasTurns, queue.peek(), queue.size]).toEqual([false, null, 2]);
+    queue.unpark(b);
+    queue.unpark(b);
+    expect(queue.shift(b)?.key).toBe('b');
+    queue.park(b);
+    queue.park(nobody);
+    expect(queue.peek()).toBeNull();
+    queue.remove(queue.oldest as Item);
+    expect([queue.size, queue.keys]).toEqual([0, 0]);
+  });
+});
+
+describe('the slots of turns', () => {
+  it('give the earliest, to an eighth of a turn, whatever is added, moved and taken', () => {
+    const step = fc.record({
+      do: fc.constantFrom('add', 'take', 'move', 'remove'),
+      at: fc.nat(50),
+      by: fc.double({ min: 0, max: 300, noNaN: true }),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 300, size: 'max' }), (steps) => {
+        const turns = new Turns<Entry>();
+        const all: Entry[] = [];
+        steps.forEach((one, id) => {
+          const chosen = all[one.at % Math.max(1, all.length)];
+          if (one.do === 'add') {
+            const added = entry(id, turns.now + one.by);
+            turns.add(added);
+            all.push(added);
+          } else if (one.do === 'move' && chosen !== undefined) {
+            turns.shift(chosen, chosen.turn + one.by - 150);
+          } else if (one.do === 'remove' && chosen !== undefined) {
+            turns.remove(chosen);
+            all.splice(all.indexOf(chosen), 1);
+          } else if (one.do === 'take') {
+            const first = turns.first();
+            if ((first === null) !== (all.length === 0))
+              throw new Error('somebody has a turn, or nobody has');
+            if (first === null) return;
+            const earliest = Math.min(...all.map(({ turn }) => turn));
+            if (first.turn - earliest >= 1 / 8)
+              throw new Error(`${String(first.turn)} before ${String(earliest)}`);
+            turns.take(first);
+            turns.remove(first);
+            all.splice(all.indexOf(first), 1);
+          }
+          if (turns.size !== all.length) throw new Error('the counts differ');
+        });
+      }),
+      { seed: 1, numRuns: 300 },
+    );
+  });
+});

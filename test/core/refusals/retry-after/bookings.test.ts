@@ -1,0 +1,196 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Bookings } from '../../../../packages/core/src/refusals/bookings.ts';
+
+/** 100 returns a second can be taken. */
+const SPACING_MS = 10;
+const RATE = 100;
+
+/** Books for the key at the next time it can have, and says when that is. */
+function book(bookings: Bookings, key: string, nowMs: number, earliestMs = nowMs): number {
+  const atMs = bookings.next(key, Math.max(nowMs, earliestMs));
+  bookings.add(key, Math.max(nowMs, earliestMs), SPACING_MS, atMs);
+  return atMs;
+}
+
+function perSecond(times: readonly number[]): number[] {
+  const counts: number[] = [];
+  for (const ms of times) counts[Math.floor(ms / 1000)] = (counts[Math.floor(ms / 1000)] ?? 0) + 1;
+  return Array.from(counts, (count: number | undefined) => count ?? 0);
+}
+
+describe('the schedule', () => {
+  it('gives one key the rate, and each booking a time of its own', () => {
+    const bookings = new Bookings();
+    const times = Array.from({ length: 5000 }, () => book(bookings, 'shop', 0, 3000));
+    expect(times[0]).toBe(3000);
+    expect(new Set(times).size).toBe(5000);
+    expect(perSecond(times).slice(3)).toEqual(new Array(50).fill(RATE));
+    expect(bookings.total).toBe(5000);
+  });
+
+  it.each([10, 100, 500, 1000])('takes no longer for %i keys than for one', (keys) => {
+    const bookings = new Bookings();
+    const times = Array.from({ length: 5000 }, (_, i) => book(bookings, `key ${String(i % keys)}`, 0));
+    expect(Math.max(...times)).toBeLessThanOrEqual(50_000 * 1.05);
+    // How many keys there will be is not known when the first ones book.
+    expect(Math.max(...perSecond(times))).toBeLessThanOrEqual(2 * RATE);
+  });
+
+  it('spreads a burst of thousands of keys with one delivery each as if it were of one', () => {
+    const bookings = new Bookings();
+    const times = Array.from({ length: 5000 }, (_, i) => book(bookings, `tenant ${String(i)}`, 0));
+    expect(perSecond(times)).toEqual(new Array(50).fill(RATE));
+  });
+
+  it('does not let a key wait for the bookings of another', () => {
+    const bookings = new Bookings();
+    for (let i = 0; i < 50_000; i += 1) book(bookings, 'noisy', 0);
+    expect(bookings.next('noisy', 0)).toBe(500_000);
+    const times = Array.from({ length: 200 }, () => book(bookings, 'quiet', 0));
+    // Half of the rate is its own from now on.
+    expect(Math.max(...times)).toBeLessThanOrEqual((200 / RATE) * 2 * 1000 + 100);
+  });
+
+  it('lets a key that has an account wait for no flood of invented ones', () => {
+    const bookings = new Bookings();
+    for (let i = 0; i < 2; i += 1) book(bookings, 'honest', 0);
+    const waits: number[] = [];
+    for (let i = 0; i < 100_000; i += 1) {
+      const nowMs = i * 0.4;
+      bookings.advance(nowMs, 1);
+      book(bookings, `invented ${String(i)}`, nowMs, nowMs + 3000);
+      if (i % 100 === 0) waits.push(book(bookings, 'honest', nowMs, nowMs + 3000) - nowMs);
+    }
+    expect(Math.max(...waits)).toBeLessThanOrEqual(3100);
+  });
+
+  it('lets a key that books again within a thousand others out of their line', () => {
+    const bookings = new Bookings();
+    for (let i = 0; i < 20_000; i += 1) book(bookings, `invented ${String(i)}`, 0);
+    expect(book(bookings, 'honest', 0)).toBeGreaterThanOrEqual(200_000);
+    for (let i = 0; i < 999; i += 1) book(bookings, `also invented ${String(i)}`, 0);
+    // One round of those that are remembered behind its first one, and from then on with the others.
+    expect(book(bookings, 'honest', 0)).toBeLessThanOrEqual(200_000 + 10_100);
+    for (let i = 0; i < 20_000; i += 1) book(bookings, `invented later ${String(i)}`, 0);
+    expect(book(bookings, 'honest', 0) - 210_000).toBeLessThanOrEqual(100);
+  });
+
+  it('gives the line half of the rate where those with accounts are booked, and the other way round', () => {
+    for (const isLineFirst of [true, false]) {
+      const bookings = new Bookings();
+      for (let i = 0; i < 2; i += 1) book(bookings, 'busy', 0);
+      const inLine = (i: number): number => book(bookings, `one ${String(i)}`, 0);
+      const inAccount = (): number => book(bookings, 'busy', 0);
+      const [first, second] = isLineFirst ? [inLine, inAccount] : [inAccount, inLine];
+      for (let i = 0; i < 10_000; i += 1) first(i);
+      const counts = perSecond(Array.from({ length: 1000 }, (_, i) => second(i)));
+      expect(Math.min(...counts.slice(1, -1))).toBeGreaterThanOrEqual(0.45 * RATE);
+      expect(Math.max(...counts)).toBeLessThanOrEqual(0.55 * RATE);
+    }
+  });
+
+  it('has a thousand accounts, and one line for all others', () => {
+    const bookings = new Bookings();
+    for (let round = 0; round < 3; round += 1) {
+      for (let i = 0; i < 1000; i += 1) book(bookings, `busy ${String(i)}`, 0);
+    }
+    const before = bookings.next('busy 0', 0);
+    for (let round = 0; round < 3; round += 1) {
+      for (let i = 0; i < 500; i += 1) book(bookings, `too many ${String(i)}`, 0);
+    }
+    expect(bookings.next('busy 0', 0)).toBe(before);
+    expect(bookings.next('too many 0', 0)).toBe(bookings.next('never seen', 0));
+    // An account that is over makes room.
+    bookings.advance(before + 1_000_000, 1);
+    expect(book(bookings, 'too many 0', before + 1_000_000)).toBe(before + 1_000_000);
+  });
+});
+
+describe('time', () => {
+  it('works the schedule off', () => {
+    const bookings = new Bookings();
+    for (let i = 0; i < 1000; i += 1) book(bookings, 'shop', 0);
+    expect(bookings.next('shop', 0)).toBe(10_000);
+    expect(bookings.advance(4000, 1)).toBe(400);
+    expect(bookings.next('shop', 4000)).toBe(10_000);
+    expect(bookings.total).toBe(600);
+    bookings.advance(20_000, 1);
+    expect(bookings.next('shop', 20_000)).toBe(20_000);
+    expect(bookings.total).toBe(0);
+  });
+
+  it('works it off faster when not all come', () => {
+    const bookings = new Bookings();
+    for (let i = 0; i < 4000; i += 1) book(bookings, 'shop', 0);
+    bookings.advance(10_000, 4);
+    expect(bookings.next('shop', 10_000)).toBe(10_000);
+    // Those who were told a second keep it.
+    expect(bookings.total).toBe(3000);
+  });
+
+  it('that jumps over all of it ends all of it', () => {
+    const bookings = new Bookings();
+    for (let i = 0; i < 1000; i += 1) book(bookings, `key ${String(i % 7)}`, 0);
+    expect(bookings.advance(86_400_000, 1)).toBe(1000);
+    expect(bookings.total).toBe(0);
+    expect(bookings.next('key 1', 86_400_000)).toBe(86_400_000);
+  });
+
+  it('is stretched with the pace', () => {
+    const bookings = new Bookings();
+    for (let i = 0; i < 1000; i += 1) book(bookings, 'shop', 0);
+    for (let i = 0; i < 500; i += 1) book(bookings, `one ${String(i)}`, 0);
+    const [shop, line] = [bookings.next('shop', 0), bookings.next('none', 0)];
+    bookings.rescale(2);
+    expect(bookings.next('shop', 0)).toBeCloseTo(2 * shop);
+    expect(bookings.next('none', 0)).toBeCloseTo(2 * line);
+    expect(bookings.total).toBe(1500);
+  });
+
+  it('begins anew after a stall', () => {
+    const bookings = new Bookings();
+    for (let i = 0; i < 1000; i += 1) book(bookings, `key ${String(i % 3)}`, 0);
+    for (let i = 0; i < 1000; i += 1) book(bookings, `one ${String(i)}`, 0);
+    bookings.clear();
+    expect([bookings.total, bookings.next('key 1', 0), bookings.next('none', 0)]).toEqual([0, 0, 0]);
+    expect(bookings.advance(10_000, 1)).toBe(0);
+  });
+});
+
+describe('the number of bookings that are still ahead', () => {
+  it('is what a list of them says', () => {
+    const script = fc.array(
+      fc.record({
+        what: fc.constantFrom('book', 'book', 'book', 'wait'),
+        key: fc.nat(5),
+        ms: fc.nat(3000),
+        late: fc.nat(4000),
+      }),
+      { maxLength: 150, size: 'max' },
+    );
+    fc.assert(
+      fc.property(script, (steps) => {
+        const bookings = new Bookings();
+        let told: number[] = [];
+        let nowMs = 0;
+        for (const { what, key, ms, late } of steps) {
+          if (what === 'book') {
+            const name = String(key);
+            const toldMs = bookings.next(name, nowMs) + late;
+            bookings.add(name, nowMs, 1 + ms / 10, toldMs);
+            told.push(toldMs);
+          } else {
+            nowMs += ms;
+            const due = bookings.advance(nowMs, 1 + key);
+            const ahead = told.filter((at) => Math.floor(at / 1000) >= Math.floor(nowMs / 1000));
+            expect(due).toBe(told.length - ahead.length);
+            told = ahead;
+          }
+          expect(bookings.total).toBe(told.length);
+        }
+      }),
+      { seed: 3, numRuns: 200 },
+    );
+  });
+});

@@ -1,0 +1,127 @@
+import { queryObjects, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it } from 'vitest';
+import { createIntake, type Delivery } from '@webhook-backpressure/core';
+import { manualClock } from '@webhook-backpressure/core/testing';
+import { BookedReturn } from '../../../../packages/core/src/refusals/reservations.ts';
+import { createBench, exponential, seeded } from '../../harness.ts';
+import { arrivals, runUntil, Workshop } from '../../workshop.ts';
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+function heapMiB(): number {
+  collect();
+  collect();
+  return process.memoryUsage().heapUsed / 1_048_576;
+}
+
+describe('the number of bookings that a snapshot shows', () => {
+  it.each([1, 2, 3, 4, 5])('is what a list of them says, seed %i', async (seed) => {
+    const random = seeded(seed);
+    const bench = createBench({
+      capacity: 100,
+      maxWaitMs: 600_000,
+      random,
+      retryAfter: { strategy: 'booked', maxSeconds: 86_400 },
+    });
+    const { clock, intake } = bench;
+    const workshop = new Workshop(bench, () => exponential(random, 100));
+    let told: number[] = [];
+    /** Until when the booking of an id is alive. */
+    const dueMs = new Map<string, number>();
+    const compare = (): void => {
+      const nowS = Math.floor(clock.now() / 1000);
+      told = told.filter((second) => second >= nowS);
+      expect(intake.snapshot().booked).toBe(told.length);
+    };
+    const come = (): void => {
+      const now = clock.now();
+      const chance = random();
+      const key = `key ${String(Math.floor(5 * random()))}`;
+      const id = chance < 0.3 ? undefined : String(Math.floor(2000 * random()));
+      const isIgnored = chance > 0.9;
+      const profile = isIgnored
+        ? ({
+            name: 'x',
+            match: { header: 'x' },
+            retryAfter: 'ignored',
+            source: 'x',
+            verifiedAt: '2026-11-20',
+          } as const)
+        : undefined;
+      const isKnown = !intake.snapshot().totals.started || intake.snapshot().drainRate !== null;
+      const refusal = workshop.bring({ key, id, profile });
+      const name = `${key} ${String(id)}`;
+      // Let in, its promise is used.
+      if (refusal === undefined) dueMs.delete(name);
+      else if (isKnown && !((dueMs.get(name) ?? 0) > now)) {
+        if (isIgnored) return;
+        const atMs = now + refusal.retryAfterSeconds * 1000;
+        told.push(Math.floor(atMs / 1000));
+        if (id !== undefined) dueMs.set(name, atMs);
+      }
+      if (random() < 0.02) compare();
+    };
+    const perSecond = (): number => (clock.now() < 10_000 ? 50 : clock.now() < 60_000 ? 300 : 60);
+    arrivals(clock, 150_000, () => exponential(random, 1000 / perSecond()), come);
+    for (let second = 5; second <= 150; second += 5) {
+      await runUntil(clock, second * 1000);
+      compare();
+    }
+  });
+
+  it('ends with a jump of the clock over all of them, and not with one back', async () => {
+    const random = seeded(1);
+    const bench = createBench({ random, capacity: 100, retryAfter: { strategy: 'booked' } });
+    const { clock, intake } = bench;
+    const workshop = new Workshop(bench, () => 100);
+    arrivals(
+      clock,
+      20_000,
+      () => 2,
+      () => void workshop.bring(),
+    );
+    await runUntil(clock, 20_000);
+    const { booked } = intake.snapshot();
+    expect(booked).toBeGreaterThan(1000);
+    clock.jump(-3_600_000);
+    expect(intake.snapshot().booked).toBe(booked);
+    clock.jump(3_600_000);
+    clock.jump(3_600_000);
+    expect(intake.snapshot().booked).toBe(0);
+  });
+});
+
+describe('a million refusals', () => {
+  it.each<[string, (i: number) => Delivery]>([
+    ['of new keys with new ids', (i) => ({ key: `key ${String(i)}`, id: `id ${String(i)}` })],
+    ['of one key with new ids', (i) => ({ key: 'forger', id: `id ${String(i)}` })],
+    [
+      'of two thousand keys, each many times',
+      (i) => ({ key: `key ${String(i % 2000)}`, id: `id ${String(i)}` }),
+    ],
+  ])('%s leave nothing behind that grows', { timeout: 60_000 }, async (_, deliveryOf) => {
+    const clock = manualClock();
+    const intake = createIntake({ clock, random: seeded(1), capacity: 20, maxWaitMs: 600_000 });
+    const workshop = new Workshop({ clock, intake, events: [] }, () => 100);
+    let refused = 0;
+    // 10,000 come each second, and 100 of them are handled.
+    const flood = async (seconds: number): Promise<void> => {
+      for (let step = 0; step < seconds * 10; step += 1) {
+        for (let i = 0; i < 1000; i += 1)
+          if (workshop.bring(deliveryOf((refused += 1))) === undefined) refused -= 1;
+        await runUntil(clock, clock.now() + 100);
+        workshop.handled.length = 0;
+      }
+    };
+    await flood(60);
+    const before = heapMiB();
+    await flood(40);
+    expect(heapMiB() - before).toBeLessThan(1);
+    expect(queryObjects(BookedReturn, { format: 'count' })).toBeLessThanOrEqual(10_000);
+    expect(intake.snapshot().totals.completed).toBeGreaterThan(9000);
+    expect(intake.snapshot().booked).toBeLessThanOrEqual(900 * 100 * 2);
+    expect(refused).toBeGreaterThan(980_000);
+  });
+});

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { builtInSenders, type SenderProfile } from '@webhook-backpressure/core';
+import { codeIn, page, rowsOf, sectionOf } from '../../docs/pages.ts';
+import { cellsOf, duration } from './cells.ts';
+
+const senders = page('docs/senders.md');
+const table = rowsOf(sectionOf(senders, 'What is known'), 'Sender');
+const byName = new Map<string, SenderProfile[]>();
+for (const profile of builtInSenders) {
+  byName.set(profile.name, [...(byName.get(profile.name) ?? []), profile]);
+}
+
+/** The first sentence of a cell: what follows may speak of other cases. */
+function firstWords(cell: string | undefined): string {
+  return (cell ?? '').split('.')[0] ?? '';
+}
+
+function namesWhere(holds: (profile: SenderProfile) => boolean): string[] {
+  return [...new Set(builtInSenders.filter(holds).map(({ name }) => name))].sort();
+}
+
+/** The names of the senders that a table of a section lists by their labels. */
+function namesListed(section: string): string[] {
+  const labels = rowsOf(sectionOf(senders, section), 'Sender').map((row) => row['Sender']);
+  return table
+    .filter((row) => labels.includes(row['Sender']))
+    .flatMap((row) => codeIn(row['Key']))
+    .sort();
+}
+
+describe('the table of senders in docs/senders.md', () => {
+  it('has the built-in senders in their order, and no other', () => {
+    expect(table.flatMap((row) => codeIn(row['Key']))).toEqual([...byName.keys()]);
+  });
+
+  it.each(table.map((row) => [codeIn(row['Key'])[0] ?? '', row] as const))(
+    'says of %s what the profile says',
+    (name, row) => {
+      expect(row).toMatchObject(cellsOf(byName.get(name) ?? []));
+    },
+  );
+
+  it('says what refusing means for each: delayed, or lost for those that never repeat', () => {
+    for (const row of table) {
+      const refused = firstWords(row['When it is refused']);
+      expect(refused, row['Sender']).toMatch(row['Repeats'] === 'never' ? /^\*\*lost\*\*/ : /^delayed/);
+    }
+  });
+
+  it('says it of senders whose lives hang on one status', () => {
+    const lost = table.filter((row) => (row['When it is refused'] ?? '').includes(' 429 '));
+    for (const row of lost) expect(row['Status'], row['Sender']).toBe('503');
+    expect(lost).not.toEqual([]);
+  });
+});
+
+describe('docs/senders.md', () => {
+  it('lists who loses events', () => {
+    expect(namesListed('Who loses events when refused')).toEqual(
+      namesWhere(({ retries }) => retries === 'none'),
+    );
+  });
+
+  it('lists who switches an endpoint off, and by which rule', () => {
+    const section = 'Who switches an endpoint off';
+    const listed = rowsOf(sectionOf(senders, section), 'Sender').map(({ Sender, After }) => [
+      Sender?.toLowerCase(),
+      After,
+    ]);
+    const known = namesWhere(({ switchOff }) => switchOff !== undefined).map((name) => [
+      name,
+      rule(byName.get(name)?.[0]?.switchOff),
+    ]);
+    expect(listed.sort()).toEqual(known);
+  });
+
+  it('lists the handshakes that are told by a header', () => {
+    const rows = rowsOf(sectionOf(senders, 'Handshakes'), 'Sender');
+    const told = rows.filter((row) => row['What happens to it'] === 'let in as critical');
+    const known = builtInSenders.flatMap(({ handshake, match }) =>
+      handshake === undefined ? [] : [`\`${handshake.header ?? match.header}: ${String(handshake.value)}\``],
+    );
+    expect(told.map((row) => row['Handshake'])).toEqual(known);
+  });
+
+  it('explains every field of a profile', () => {
+    const fields = rowsOf(sectionOf(senders, 'Add a sender, or correct one'), 'Field');
+    const used = new Set(builtInSenders.flatMap((profile) => Object.keys(profile)));
+    expect(fields.flatMap((row) => codeIn(row['Field'])).sort()).toEqual([...used].sort());
+  });
+});
+
+function rule({ inARow, ratio, windowS }: NonNullable<SenderProfile['switchOff']> = {}): string {
+  if (inARow !== undefined) return `${String(inARow)} failures in a row`;
+  return `${String((ratio ?? 0) * 100)} % failures within ${windowS === 3600 ? 'an hour' : duration(windowS ?? 0)}`;
+}

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import { BackpressureError, builtInSenders } from '@webhook-backpressure/core';
+import { resolveSenders } from '../../../packages/core/src/senders/resolve-senders.ts';
+
+const RIGHT = {
+  name: 'acme',
+  match: { header: 'X-Acme-Signature' },
+  source: 'https://acme.example/webhooks',
+  verifiedAt: '2026-02-28',
+};
+
+describe('the profiles of a user', () => {
+  it('are none when they are absent', () => {
+    expect(resolveSenders(undefined)).toEqual([]);
+    expect(resolveSenders([])).toEqual([]);
+  });
+
+  it('may hold everything that the type says', () => {
+    const full = {
+      ...RIGHT,
+      match: { header: 'X-Acme', value: /^v1/gi },
+      id: 'X-Acme-Id',
+      timeoutMs: 0.5,
+      status: 429,
+      retries: { maxAttempts: 1, scheduleS: [0, 5], windowS: 10 },
+      retryAfter: { unit: 'ms', minSeconds: 0, maxSeconds: 0 },
+      handshake: { header: 'X-Acme-Hello', value: 'yes' },
+      success: 204,
+      switchOff: { inARow: 1, ratio: 1, windowS: 1 },
+    };
+    expect(resolveSenders([full])).toEqual([
+      {
+        ...full,
+        match: { header: 'x-acme', value: /^v1/i },
+        id: 'x-acme-id',
+        handshake: { header: 'x-acme-hello', value: 'yes' },
+      },
+    ]);
+  });
+
+  it('may leave out everything else, also as undefined', () => {
+    const absent = { id: undefined, timeoutMs: undefined, retries: undefined, more: undefined };
+    expect(resolveSenders([{ ...RIGHT, ...absent }])[0]?.match).toEqual({ header: 'x-acme-signature' });
+    expect(resolveSenders([{ ...RIGHT, retries: 'none', retryAfter: 'ignored' }])[0]?.retries).toBe('none');
+    expect(resolveSenders([{ ...RIGHT, retries: {}, handshake: { value: 'x' } }])).toHaveLength(1);
+  });
+
+  it('are copies', () => {
+    const given = { ...RIGHT, match: { header: 'x-a' } };
+    const [resolved] = resolveSenders([given]);
+    given.match.header = 'x-b';
+    given.name = 'other';
+    expect(resolved).toMatchObject({ name: 'acme', match: { header: 'x-a' } });
+  });
+
+  it('can be the built-in ones, in the same form', () => {
+    expect(resolveSenders(builtInSenders)).toEqual(builtInSenders);
+  });
+
+  it.each<[string, unknown]>([
+    ['senders', {}],
+    ['senders', null],
+    ['senders', 'github'],
+    ['senders[0]', [null]],
+    ['senders[0]', [undefined]],
+    // A hole.
+    ['senders[0]', new Array(1)],
+    ['senders[1].name', [RIGHT, { ...RIGHT, name: '' }]],
+  ])('must be an array of objects: %s', (at, given) => {
+    expectError(at, () => resolveSenders(given));
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ['name', { name: 7 }],
+    ['name', { name: ' ' }],
+    ['match', { match: undefined }],
+    ['match', { match: 'x-acme' }],
+    ['match.header', { match: {} }],
+    ['match.header', { match: { header: 'two words' } }],
+    ['match.header', { match: { header: '' } }],
+    ['match.value', { match: { header: 'x-a', value: '' } }],
+    ['match.value', { match: { header: 'x-a', value: 1 } }],
+    ['match', { match: { header: 'x-a', pattern: /x/ } }],
+    ['id', { id: 'x: y' }],
+    ['id', { id: null }],
+    ['timeoutMs', { timeoutMs: 0 }],
+    ['timeoutMs', { timeoutMs: '3s' }],
+    ['timeoutMs', { timeoutMs: Infinity }],
+    ['status', { status: 500 }],
+    ['status', { status: '429' }],
+    ['retries', { retries: 'never' }],
+    ['retries', { retries: false }],
+    ['retries.maxAttempts', { retries: { maxAttempts: 0 } }],
+    ['retries.maxAttempts', { retries: { maxAttempts: 1.5 } }],
+    ['retries.scheduleS', { retries: { scheduleS: [1, -1] } }],
+    ['retries.scheduleS', { retries: { scheduleS: 5 } }],
+    ['retries.scheduleS', { retries: { scheduleS: [NaN] } }],
+    ['retries.windowS', { retries: { windowS: 0 } }],
+    ['retries', { retries: { attempts: 3 } }],
+    ['retryAfter', { retryAfter: 's' }],
+    ['retryAfter.unit', { retryAfter: {} }],
+    ['retryAfter.unit', { retryAfter: { unit: 'min' } }],
+    ['retryAfter.minSeconds', { retryAfter: { unit: 's', minSeconds: -1 } }],
+    ['retryAfter.maxSeconds', { retryAfter: { unit: 's', minSeconds: 5, maxSeconds: 4 } }],
+    ['handshake', { handshake: {} }],
+    ['handshake', { handshake: true }],
+    ['handshake.value', { handshake: { value: 1 } }],
+    ['success', { success: 302 }],
+    ['success', { success: 200.5 }],
+    ['switchOff', { switchOff: {} }],
+    ['switchOff', { switchOff: { ratio: 0.9 } }],
+    ['switchOff', { switchOff: { windowS: 60 } }],
+    ['switchOff', { switchOff: 4 }],
+    ['switchOff.inARow', { switchOff: { inARow: 0 } }],
+    ['switchOff.ratio', { switchOff: { ratio: 1.1, windowS: 60 } }],
+    ['source', { source: '' }],
+    ['source', { source: undefined }],
+    ['verifiedAt', { verifiedAt: undefined }],
+    ['verifiedAt', { verifiedAt: '20.11.2026' }],
+    ['verifiedAt', { verifiedAt: '2026-02-30' }],
+    ['verifiedAt', { verifiedAt: new Date(0) }],
+    ['', { timeout: 3000 }],
+  ])('must have a right %s: %j', (field, wrong) => {
+    const at = field === '' ? 'senders[0]' : `senders[0].${field}`;
+    expectError(at, () => resolveSenders([{ ...RIGHT, ...wrong }]));
+  });
+});
+
+function expectError(at: string, run: () => unknown): void {
+  let thrown: unknown;
+  try {
+    run();
+  } catch (error) {
+    thrown = error;
+  }
+  expect(thrown).toBeInstanceOf(BackpressureError);
+  const { code, message } = thrown as BackpressureError;
+  expect(code).toBe('ERR_WBP_SENDERS');
+  expect(message.startsWith(`${at} must be `) || /^Unknown field "[^"]*" of /.test(message), message).toBe(
+    true,
+  );
+  expect(message).toContain(at);
+}

@@ -1,0 +1,195 @@
+import { createHash } from 'node:crypto';
+import { throwing, verifiers } from '@webhook-backpressure/core';
+import { Webhook } from 'standardwebhooks';
+import { describe, expect, it } from 'vitest';
+import { isEqual } from '../../../packages/core/src/verifiers/signatures.ts';
+import { InboxBench } from '../inbox/inbox-bench.ts';
+import {
+  BASE,
+  BODY,
+  FORM,
+  hmac,
+  NOW,
+  SECONDS,
+  SECRET,
+  standard,
+  statusOf,
+  type Sent,
+} from './signed-deliveries.ts';
+
+/** As the senders and their libraries publish them. */
+describe('a published test vector', () => {
+  it('of Standard Webhooks', async () => {
+    const sent = {
+      body: '{"test": 2432232314}',
+      headers: {
+        'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+        'webhook-timestamp': '1614265330',
+        'webhook-signature': 'v1,bm9wZQ== v2,abc v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+      },
+    };
+    const wallClock = (): number => 1_614_265_330_000;
+    expect(await statusOf(verifiers.standardWebhooks({ secret: SECRET, wallClock }), sent)).toBe(200);
+    expect(await statusOf(verifiers.svix({ secret: SECRET.slice(6), wallClock }), sent)).toBe(200);
+  });
+
+  it('of GitHub', async () => {
+    const signature = 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17';
+    const verify = verifiers.github({ secret: "It's a Secret to Everybody" });
+    expect(
+      await statusOf(verify, { body: 'Hello, World!', headers: { 'x-hub-signature-256': signature } }),
+    ).toBe(200);
+  });
+
+  it('of Slack', async () => {
+    const body =
+      'token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V' +
+      '&channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=' +
+      '&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN' +
+      '&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c';
+    const headers = {
+      'x-slack-request-timestamp': '1531420618',
+      'x-slack-signature': 'v0=a2114d57b48eac39b9ad189dd8316235a7b4a8d21a10bd27519666489c69b503',
+    };
+    const secret = '8f742231b10e8888abcd99yyyzzz85a5';
+    const verify = verifiers.slack({ secret, wallClock: () => 1_531_420_618_000 });
+    expect(await statusOf(verify, { body, headers })).toBe(200);
+  });
+
+  const form =
+    'Digits=1234&To=%2B18005551212&From=%2B14158675309&Caller=%2B14158675309&CallSid=CA1234567890ABCDE';
+  const json = '{"property": "value", "boolean": true}';
+  const hash = '0a1ff7634d9ab3b95db5c9a2dfe9416e41502b283a80c7cf19632632f96e6620';
+  it.each([
+    ['a form', 'https://mycompany.com', '', form, FORM, 'RSOYDt4T1cUTdK1PDd93/VVr8B8='],
+    ['a host in capitals', 'https://MyCompany.com', '', form, FORM, 'g9IN/x4Cft2g517EjYvEvM/W7LU='],
+    [
+      'repeated fields',
+      'https://mycompany.com',
+      '',
+      'Sid=CA123&SidAccount=AC123&Digits=5678&Digits=1234&Digits=1234',
+      FORM,
+      'IK+Dwps556ElfBT0I3Rgjkr1wJU=',
+    ],
+    [
+      'JSON',
+      'https://mycompany.com',
+      `&bodySHA256=${hash}`,
+      json,
+      'application/json',
+      'a9nBmqA0ju/hNViExpshrM61xv4=',
+    ],
+  ])('of Twilio, of %s', async (_, baseUrl, query, body, type, signature) => {
+    const verify = verifiers.twilio({ secret: '12345', baseUrl });
+    const headers = { 'content-type': type, 'x-twilio-signature': signature };
+    expect(await statusOf(verify, { body, headers, url: `/myapp.php?foo=1&bar=2${query}` })).toBe(200);
+    expect(
+      await statusOf(verify, { body: `${body}&x`, headers, url: `/myapp.php?foo=1&bar=2${query}` }),
+    ).toBe(401);
+    expect(await statusOf(verify, { body, headers, url: `/myapp.php?foo=1&bar=3${query}` })).toBe(401);
+  });
+});
+
+describe('Twilio', () => {
+  const signed = (message: string): Record<string, string> => ({
+    'content-type': 'application/json',
+    'x-twilio-signature': hmac('token', message, 'sha1').digest('base64'),
+  });
+
+  it.each([
+    ['https://a.example', 'https://a.example:443'],
+    ['https://a.example:443', 'https://a.example'],
+    ['http://a.example', 'http://a.example:80'],
+    ['https://a.example/prefix', 'https://a.example:443/prefix'],
+    ['https://a.example:8443', 'https://a.example:8443'],
+    ['https://a.example/', 'https://a.example'],
+  ])('is given %s, and may sign %s', async (baseUrl, signedBase) => {
+    const verify = verifiers.twilio({ secret: 'token', baseUrl });
+    expect(await statusOf(verify, { body: '', url: '/x', headers: signed(`${signedBase}/x`) })).toBe(200);
+  });
+
+  it('signs no body that is no form and whose hash is not in the URL, so that nobody can put one in', async () => {
+    const verify = verifiers.twilio({ secret: 'token', baseUrl: BASE });
+    expect(await statusOf(verify, { body: '{}', url: '/x', headers: signed(`${BASE}/x`) })).toBe(401);
+    const hash = createHash('sha256').update('{}').digest('hex');
+    const url = `/x?bodySHA256=${hash}`;
+    expect(await statusOf(verify, { body: '{}', url, headers: signed(`${BASE}${url}`) })).toBe(200);
+    expect(await statusOf(verify, { body: '{ }', url, headers: signed(`${BASE}${url}`) })).toBe(401);
+  });
+
+  it('has a signature over the URL, and needs it', async () => {
+    const verify = verifiers.twilio({ secret: 'token', baseUrl: BASE });
+    expect(await statusOf(verify, { body: '', url: '', headers: signed(BASE) })).toBe(401);
+  });
+});
+
+it('takes the URL of HubSpot with and without its escapes', async () => {
+  const url = '/hooks?to=%2F%40a%20b%3F';
+  for (const signedUrl of [url, '/hooks?to=/@a%20b?']) {
+    const headers = {
+      'x-hubspot-request-timestamp': String(NOW),
+      'x-hubspot-signature-v3': hmac('s', `POST${BASE}${signedUrl}${BODY}${String(NOW)}`).digest('base64'),
+    };
+    const verify = verifiers.hubspot({ secret: 's', baseUrl: BASE, wallClock: () => NOW });
+    expect(await statusOf(verify, { body: BODY, url, headers })).toBe(200);
+    expect(await statusOf(verify, { body: BODY, url, headers }, { method: 'PUT' })).toBe(401);
+  }
+});
+
+it('takes one of several signatures of Stripe and Paddle, and none of another version', async () => {
+  const right = hmac('s', `${SECONDS}.${BODY}`).digest('hex');
+  const stripe = verifiers.stripe({ secret: 's', wallClock: () => NOW });
+  const header = (value: string): Sent => ({ body: BODY, headers: { 'stripe-signature': value } });
+  expect(await statusOf(stripe, header(`t=${SECONDS},v1=00,v1=${right.toUpperCase()}`))).toBe(200);
+  expect(await statusOf(stripe, header(`t=${SECONDS},v0=${right}`))).toBe(401);
+  const forPaddle = hmac('s', `${SECONDS}:${BODY}`).digest('hex');
+  const headers = { 'paddle-signature': `ts=${SECONDS};h1=00;h1=${forPaddle}` };
+  expect(
+    await statusOf(verifiers.paddle({ secret: 's', wallClock: () => NOW }), { body: BODY, headers }),
+  ).toBe(200);
+});
+
+it('lets nobody give a signed delivery of Standard Webhooks a second id', async () => {
+  const verify = verifiers.standardWebhooks({ secret: SECRET, wallClock: () => NOW });
+  const { body, headers } = await standard('webhook').sent(SECRET, NOW);
+  expect(await statusOf(verify, { body, headers: { ...headers, 'svix-id': 'msg_2' } })).toBe(401);
+  expect(await statusOf(verify, { body, headers: { ...headers, 'svix-id': 'msg_1' } })).toBe(200);
+});
+
+describe('the options of a verifier', () => {
+  it.each([
+    [() => verifiers.stripe({ secret: 's', toleranceMs: 0 }), 'ERR_WBP_VERIFIER'],
+    [() => verifiers.stripe({ secret: 's', toleranceMs: NaN }), 'ERR_WBP_VERIFIER'],
+    [() => verifiers.stripe({ secret: 's', wallClock: 5 as never }), 'ERR_WBP_VERIFIER'],
+    [() => verifiers.twilio({ secret: 's', baseUrl: 'shop.example' }), 'ERR_WBP_VERIFIER'],
+    [() => verifiers.twilio({ secret: 's', baseUrl: 'https://shop.example/?a' }), 'ERR_WBP_VERIFIER'],
+    [() => verifiers.hubspot({ secret: 's' } as never), 'ERR_WBP_VERIFIER'],
+    [() => verifiers.github({ secert: 's' } as never), 'ERR_WBP_UNKNOWN_OPTION'],
+    [() => verifiers.github('s' as never), 'ERR_WBP_OPTIONS'],
+    [() => verifiers.standardWebhooks({ secret: 'whsec_' }), 'ERR_WBP_SECRET'],
+    [() => verifiers.standardWebhooks({ secret: 'whsec_?' }), 'ERR_WBP_SECRET'],
+  ])('are checked when it is made: %s', (make, code) => {
+    expect(make).toThrow(code);
+  });
+
+  it('are in no message where they are a secret', () => {
+    expect(() => verifiers.standardWebhooks({ secret: 'whsec_geheim?' })).toThrow(/^(?!.*geheim)/);
+  });
+});
+
+it('compares all bytes', () => {
+  const bytes = Uint8Array.of(1, 2, 3);
+  expect(
+    [bytes, Uint8Array.of(1, 2, 4), Uint8Array.of(9, 2, 3), Uint8Array.of(1, 2), undefined].map((given) =>
+      isEqual(bytes, given),
+    ),
+  ).toEqual([true, false, false, false, false]);
+});
+
+it('agrees with the libraries of the senders', async () => {
+  const webhook = new Webhook(SECRET);
+  const { body, headers } = await standard('webhook').sent(SECRET, Math.floor(Date.now() / 1000) * 1000);
+  const bench = new InboxBench({ verify: throwing(({ text, headers: got }) => webhook.verify(text(), got)) });
+  expect((await bench.deliver(undefined, body, headers)).status).toBe(202);
+  expect(await statusOf(verifiers.standardWebhooks({ secret: SECRET }), { body, headers })).toBe(200);
+});

@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest';
+import { LivedTime } from '../../../packages/core/src/time/lived-time.ts';
+import { patienceMs } from '../../../packages/core/src/intake/patience.ts';
+import {
+  createBench,
+  letIn,
+  losingTimers,
+  occupy,
+  seeded,
+  turnedAway,
+  typesOf,
+  type Bench,
+} from '../harness.ts';
+import { arrivals, runUntil, Workshop } from '../workshop.ts';
+import { createRetryAfter, refused, SETTINGS, situation } from '../refusals/retry-after/situation.ts';
+
+/** Ten workers of 100 ms, busy for 20 s: 100/s. */
+async function saturated(): Promise<Bench & { workshop: Workshop }> {
+  const bench = createBench({ random: seeded(1), retryAfter: { strategy: 'booked' } });
+  const workshop = new Workshop(bench, () => 100);
+  arrivals(
+    bench.clock,
+    60_000,
+    () => 5,
+    () => void workshop.bring({ key: 'shop' }),
+  );
+  await runUntil(bench.clock, 20_000);
+  return { ...bench, workshop };
+}
+
+describe('a process that stands still', () => {
+  it.each([0.8, 3.6, 20])('for %f s learns nothing from it', async (seconds) => {
+    const { clock, intake, events, workshop } = await saturated();
+    const before = workshop.bring({ key: 'shop' })?.retryAfterSeconds ?? 0;
+    clock.jump(seconds * 1000);
+    // Within the turn that follows, before any timer has had its chance.
+    expect(intake.snapshot().state).toBe('shedding');
+    const during = workshop.bring({ key: 'shop' })?.retryAfterSeconds ?? 0;
+    expect(during).toBeLessThanOrEqual(before + 5);
+    await runUntil(clock, clock.now() + 500);
+    expect(typesOf(events)).not.toContain('stalled');
+    expect(intake.snapshot().drainRate).toBeGreaterThan(80);
+    await runUntil(clock, clock.now() + 5000);
+    expect(intake.snapshot().drainRate).toBeGreaterThan(90);
+  });
+
+  it('again and again is as fast as before', async () => {
+    const { clock, intake } = await saturated();
+    for (let i = 0; i < 7; i += 1) {
+      await runUntil(clock, clock.now() + 1200);
+      clock.jump(800);
+      await runUntil(clock, clock.now());
+      const { drainRate } = intake.snapshot();
+      expect(drainRate).toBeGreaterThan(80);
+      expect(drainRate).toBeLessThan(110);
+    }
+  });
+
+  it('is told from workers that do, which is a stall', async () => {
+    const { intake, clock, events } = createBench({ concurrency: 1 });
+    occupy(intake);
+    letIn(intake.admit()).leave();
+    clock.advance(11_000);
+    expect(typesOf(events)).toContain('stalled');
+    await Promise.resolve();
+  });
+});
+
+describe('lived time', () => {
+  it('is the clock’s, less what a timer is late beyond the usual', () => {
+    const lived = new LivedTime();
+    expect(lived.at(1000, 0)).toBe(1000);
+    expect(lived.at(1050, 50)).toBe(1050);
+    expect(lived.at(3000, 2000)).toBe(1050);
+    lived.fired(3000, 2000);
+    expect(lived.at(3000, 0)).toBe(1050);
+    expect(lived.at(3500, 0)).toBe(1550);
+  });
+
+  it('never goes back, and leaves out no more than half of the time and a few seconds', () => {
+    const lived = new LivedTime();
+    let last = 0;
+    // A handler that holds the thread for a second, each time.
+    for (let nowMs = 1000; nowMs <= 600_000; nowMs += 1000) {
+      for (const lateMs of [0, 40, 300, 990]) {
+        const at = lived.at(nowMs - 990 + lateMs, lateMs);
+        expect(at).toBeGreaterThanOrEqual(last);
+        last = at;
+      }
+      lived.fired(nowMs, 990);
+    }
+    expect(lived.at(600_000, 0)).toBeGreaterThan(600_000 / 2 - 4000);
+    expect(lived.lateShare).toBeGreaterThan(0.9);
+  });
+});
+
+describe('a delivery that comes to light late', () => {
+  it('has waited for so long already, perhaps, and half of its time left at least', () => {
+    expect([0, 300, 5000, 9000].map((lagMs) => patienceMs(10_000, lagMs))).toEqual([
+      10_000, 9700, 5000, 5000,
+    ]);
+  });
+
+  it('is answered that much earlier', async () => {
+    const { intake, clock } = createBench({ concurrency: 1, maxWaitMs: 4000, capacity: 10 });
+    occupy(intake);
+    clock.jump(1050);
+    const { permit } = letIn(intake.admit());
+    let answered = false;
+    void Promise.resolve(permit).then(() => (answered = true));
+    await runUntil(clock, 1050 + 2900);
+    expect(answered).toBe(false);
+    await runUntil(clock, 1050 + 3150);
+    expect(answered).toBe(true);
+    expect(turnedAway(await permit).reason).toBe('wait');
+  });
+
+  it('is refused at the door where the rest of its time is not enough', async () => {
+    const { clock, intake } = await saturated();
+    const patient = { key: 'shop', maxWaitMs: 9000, retries: false } as const;
+    expect(intake.admit(patient).admitted).toBe(true);
+    clock.jump(3000);
+    expect(turnedAway(intake.admit(patient)).reason).toBe('wait');
+  });
+
+  it('is let in where a runtime has lost the timer', () => {
+    const { intake, clock } = createBench({ concurrency: 1, maxWaitMs: 1000 });
+    losingTimers(clock, () => {
+      occupy(intake);
+    });
+    clock.advance(3_600_000);
+    letIn(intake.admit());
+  });
+});
+
+describe('a process whose door takes its time', () => {
+  it('tells later, the longer the burst has lasted', () => {
+    const farthest = (burstS: number, lateShare: number): number => {
+      const retryAfter = createRetryAfter();
+      retryAfter.shed(0);
+      const now = situation(burstS * 1000, { paceAgeS: 2, lateShare });
+      const told = Array.from({ length: 20_000 }, () =>
+        retryAfter.seconds('shedding', refused(), now, SETTINGS),
+      );
+      return Math.max(...told.slice(-2000));
+    };
+    expect(farthest(30, 0)).toBe(18);
+    expect(farthest(2, 0.9)).toBe(19);
+    expect(farthest(30, 0.9)).toBe(145);
+  });
+});
