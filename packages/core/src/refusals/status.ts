@@ -1,19 +1,6 @@
 import { DEFAULT_KEY } from '../delivery/delivery.ts';
 import type { RefusalReason } from '../delivery/refusal.ts';
 
-/** What the queue tells about shares; {@link FairQueue} has it. */
-interface Shares {
-  readonly size: number;
-  readonly keys: number;
-  lineOf(key: string): { readonly size: number } | undefined;
-}
-
-/** Whether a key holds its equal share of what waits, or more. */
-export function holdsShare(key: string, queue: Shares): boolean {
-  const line = queue.lineOf(key);
-  return line !== undefined && line.size * queue.keys >= queue.size;
-}
-
 /**
  * The status by rule: 429 for a key that is part of the cause, 503 for everybody else. Strangers, who share the
  * default key, get 503 always: several senders drop an event on 429 and repeat it on 503 (Amazon SNS, SendGrid

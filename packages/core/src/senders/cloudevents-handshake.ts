@@ -1,5 +1,4 @@
 import { invalid } from '../errors.ts';
-import type { Intake } from '../intake/intake.ts';
 import type { RequestHeaders } from './sender-profile.ts';
 
 /** Options of {@link cloudEventsHandshake}. */
@@ -33,7 +32,7 @@ const ORIGIN = /^[\x21-\x7e]{1,253}$/;
  * @throws BackpressureError `ERR_WBP_ORIGINS` when `allowedOrigins` is something else.
  */
 export function cloudEventsHandshake(
-  intake: Pick<Intake, 'snapshot'>,
+  intake: { snapshot(): { readonly drainRate: number | null } },
   headers: RequestHeaders,
   { allowedOrigins = '*' }: CloudEventsHandshakeOptions = {},
 ): HandshakeAnswer | undefined {

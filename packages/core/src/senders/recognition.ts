@@ -1,4 +1,3 @@
-import type { Delivery } from '../delivery/delivery.ts';
 import type { HeaderMatch, RequestHeaders, SenderProfile } from './sender-profile.ts';
 
 /** Tells senders by the headers of their requests. */
@@ -18,9 +17,6 @@ const MAX_HEADERS = 128;
 /** What a pattern sees of a value, so that a slow one cannot be fed megabytes. */
 const MAX_CHARACTERS = 1024;
 const STANDARD_ID = 'webhook-id';
-/** What remains of a sender's patience for the handler and for the way back. */
-const MARGIN = 0.2;
-const LEAST_MARGIN_MS = 500;
 
 interface Candidate {
   readonly profile: SenderProfile;
@@ -101,24 +97,6 @@ export function isHandshake({ handshake, match }: SenderProfile, headers: Reques
 export function idOf(profile: SenderProfile | undefined, headers: RequestHeaders): string | undefined {
   const own = profile?.id === undefined ? undefined : filled(headers[profile.id]);
   return own ?? filled(headers[STANDARD_ID]);
-}
-
-/** What is known about a delivery with these headers from this sender. */
-export function deliveryOf(profile: SenderProfile, headers: RequestHeaders): Delivery {
-  return {
-    key: profile.name,
-    id: idOf(profile, headers),
-    maxWaitMs: patienceOf(profile),
-    statusCode: profile.status,
-    retries: profile.retries === 'none' ? false : undefined,
-    handshake: isHandshake(profile, headers),
-    profile,
-  };
-}
-
-function patienceOf({ timeoutMs }: SenderProfile): number | undefined {
-  if (timeoutMs === undefined) return undefined;
-  return Math.max(0, timeoutMs - Math.max(LEAST_MARGIN_MS, MARGIN * timeoutMs));
 }
 
 function matches(value: string, expected: NonNullable<HeaderMatch['value']>): boolean {
