@@ -213,7 +213,7 @@ export class BoundedIntake implements Intake, DeliveryOwner, Surroundings {
   /** Whether it may use the reserve on its own account. */
   #isEntitled(delivery: Delivery, key: string, now: number): boolean {
     if (delivery.priority === 'critical' || delivery.retries === false) return true;
-    return this.#retryAfter.promiseOf(key, delivery)?.isDue(now) === true;
+    return this.#retryAfter.reservationOf(key, delivery)?.isDue(now) === true;
   }
 
   /** Why the delivery cannot wait here, or null when it can. */

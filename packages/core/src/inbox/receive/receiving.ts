@@ -283,7 +283,7 @@ export class InboxDoor {
   #isEntitled(delivery: Delivery, key: string): boolean {
     if (delivery.priority === 'critical' || delivery.retries === false) return true;
     const { refuser, now } = this.#parts;
-    return refuser.retryAfter.promiseOf(key, delivery)?.isDue(now()) === true;
+    return refuser.retryAfter.reservationOf(key, delivery)?.isDue(now()) === true;
   }
 
   #refuse(reason: RefusalReason, delivery: Delivery, key: string): Refusal {
