@@ -98,7 +98,7 @@ describe('what a door reads of a request', () => {
       expect(warn).toHaveBeenCalledOnce();
       expect(warn).toHaveBeenCalledWith(
         'WBP_KEY',
-        expect.stringMatching(/^keyGenerator must return a string/),
+        expect.stringMatching(/^keyGenerator\(\) must return a string/),
       );
     },
   );
