@@ -61,7 +61,7 @@ export interface RequestReader<R> {
 }
 
 /** What a middleware decides before it knows how the intake will answer. */
-export interface Door<R> {
+export interface AdmissionControl<R> {
   readonly intake: Intake;
   /**
    * Whether the request is no delivery, or has been through this intake: mounted twice, by the app and by a route,
@@ -115,10 +115,10 @@ const LEAST_AGE_MS = 10;
  *
  * @throws BackpressureError with the code of the first option that is wrong.
  */
-export function createDoor<R, A extends readonly unknown[]>(
+export function createAdmissionControl<R, A extends readonly unknown[]>(
   options: MiddlewareOptions<R, A>,
   reader: RequestReader<R>,
-): Door<R> {
+): AdmissionControl<R> {
   const { intake, ...own } = split(options, reader.warn);
   const { skip, keyGenerator, delivery: describe } = own;
   const recognition = createRecognition([...resolveSenders(own.senders), ...builtInSenders]);
