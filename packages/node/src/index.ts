@@ -1,3 +1,4 @@
+export * from '@webhook-backpressure/core';
 export { closeOnSignals, type CloseOnSignalsOptions } from './shutdown/close-on-signals.ts';
 export { RequestAdmission, type Answers, type Verdict } from './request/request-admission.ts';
 export { inboxRequest, webhookInbox } from './inbox.ts';
