@@ -1,6 +1,6 @@
 import ts from 'typescript';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createDoor } from '../../packages/core/src/middleware/admission-control.ts';
+import { createAdmissionControl } from '../../packages/core/src/middleware/admission-control.ts';
 import { resolveOptions } from '../../packages/core/src/intake/options.ts';
 import { codeIn, page, rowsOf, sectionOf } from './pages.ts';
 import { coreFile, programOf, typeIn } from './typescript.ts';
@@ -66,22 +66,22 @@ describe('the table of options in the README', () => {
   });
 
   it('says which methods pass by default', () => {
-    const door = createDoor<string, []>({}, { ...silent, method: (method) => method });
+    const control = createAdmissionControl<string, []>({}, { ...silent, method: (method) => method });
     const methods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
-    const skipped = methods.filter((method) => door.skips(method) === true);
+    const skipped = methods.filter((method) => control.skips(method) === true);
     expect(rows.find(({ name }) => name === 'skip')?.default).toBe(
       `${skipped.slice(0, -1).join(', ')} and ${skipped.at(-1) ?? ''}`,
     );
   });
 
   it('says the key of a delivery without one, and that no headers are added', () => {
-    const door = createDoor<string, []>({}, { ...silent, method: () => 'POST' });
-    const handling = door.admit(door.read(''));
+    const control = createAdmissionControl<string, []>({}, { ...silent, method: () => 'POST' });
+    const handling = control.admit(control.read(''));
     const key = handling.admitted ? handling.key : '';
     expect(rows.find(({ name }) => name === 'keyGenerator')?.default).toBe(
       `the recognised sender, else \`'${key}'\``,
     );
-    expect(door.fields()).toBeUndefined();
+    expect(control.fields()).toBeUndefined();
     for (const name of ['standardHeaders', 'legacyHeaders']) {
       expect(rows.find((row) => row.name === name)?.default).toBe('`false`');
     }

@@ -74,11 +74,11 @@ function bytesOf(given: unknown, { bytesOf: read }: KeyMaker): readonly Uint8Arr
       throw wrong('secret is missing or empty. Is the environment variable set?');
     }
     if (typeof secret !== 'string' && !(secret instanceof Uint8Array)) {
-      throw wrong(`secret must be a string or bytes, but its type was ${typeof secret}.`);
+      throw wrong(`secret must be a string or bytes, but was of type ${typeof secret}.`);
     }
     const bytes = typeof secret === 'string' ? read(secret) : Uint8Array.from(secret);
     if (bytes === undefined || bytes.byteLength === 0) {
-      throw wrong('secret must have the form in which the sender shows it.');
+      throw wrong('secret is not in the format that the sender uses. Copy it unchanged.');
     }
     return bytes;
   });
@@ -91,7 +91,12 @@ function wrong(sentence: string): BackpressureError {
 /** @throws BackpressureError `ERR_WBP_VERIFIER` unless `given` is an http or https URL. */
 export function checkedBaseUrl(given: unknown): string {
   if (typeof given !== 'string' || !/^https?:\/\/[^/?#\s]+(?:\/[^?#\s]*)?$/i.test(given)) {
-    throw invalid('ERR_WBP_VERIFIER', 'baseUrl', "an address such as 'https://shop.example'", given);
+    throw invalid(
+      'ERR_WBP_VERIFIER',
+      'baseUrl',
+      'an http or https URL without a query, such as "https://shop.example"',
+      given,
+    );
   }
   return given.replace(/\/+$/, '');
 }
