@@ -16,8 +16,8 @@ interface Problem {
   readonly retryAfterSeconds: number;
 }
 
-it('shows answers in the README and in docs/senders-see.md', () => {
-  expect(new Set(shown.map(({ path }) => path))).toEqual(new Set(['README.md', 'docs/senders-see.md']));
+it('shows answers in the README and in docs/refusals.md', () => {
+  expect(new Set(shown.map(({ path }) => path))).toEqual(new Set(['README.md', 'docs/refusals.md']));
 });
 
 describe.each(shown)('an answer in $path', ({ text }) => {
@@ -35,7 +35,7 @@ describe.each(shown)('an answer in $path', ({ text }) => {
 });
 
 it('explains every reason in the words of the answer', () => {
-  const rows = rowsOf(sectionOf(page('docs/senders-see.md'), 'Reasons'), '`reason`');
+  const rows = rowsOf(sectionOf(page('docs/refusals.md'), 'Reasons'), '`reason`');
   const reasons = Object.keys(createIntake().snapshot().totals.refused) as RefusalReason[];
   const details = reasons.map((reason) => {
     const { detail } = JSON.parse(createRefusal(reason, 503, 1).body) as { detail: string };
