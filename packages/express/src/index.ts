@@ -93,7 +93,8 @@ export function webhookBackpressure(
   return Object.assign(middleware, { intake: door.intake });
 }
 
-export { readiness } from '@webhook-backpressure/node';
+export { createIntake, verifiers } from '@webhook-backpressure/core';
+export { closeOnSignals, readiness } from '@webhook-backpressure/node';
 export { webhookInbox } from './inbox.ts';
 export default webhookBackpressure;
 export type { BackpressureInfo };

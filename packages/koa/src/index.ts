@@ -70,6 +70,8 @@ export function webhookBackpressure(
   return Object.assign(middleware, { intake: door.intake });
 }
 
+export { createIntake, verifiers } from '@webhook-backpressure/core';
+export { closeOnSignals } from '@webhook-backpressure/node';
 export { readiness } from './readiness.ts';
 export { webhookInbox } from './inbox.ts';
 export default webhookBackpressure;
