@@ -9,7 +9,7 @@ export type { CloseReport, Intake } from './intake/intake.ts';
 export { checkNames } from './option-names.ts';
 export type { Totals } from './delivery/ledger.ts';
 export type { IntakeOptions, Tunable } from './intake/options.ts';
-export type { Admission, Permit } from './delivery/place.ts';
+export type { Admission, Permit } from './delivery/admission.ts';
 export type { Refusal, RefusalReason } from './delivery/refusal.ts';
 export {
   beginDraining,
@@ -44,7 +44,7 @@ export type {
   SenderProfile,
   SwitchOffRule,
 } from './senders/sender-profile.ts';
-export { builtInSenders } from './senders/profiles.ts';
+export { builtInSenders } from './senders/profiles/built-in.ts';
 export type { Warn } from './delivery/warnings.ts';
 export type { Awaitable, DeliveryRef, StoredDelivery } from './inbox/delivery/stored-delivery.ts';
 export {

@@ -1,6 +1,7 @@
 import { BoundedIntake } from '../intake/bounded-intake.ts';
 import { atOnce, checkNumber, DAY_MS, isThenable } from '../checks.ts';
 import { describedDelivery, type Delivery } from '../delivery/delivery.ts';
+import { deliveryOf } from '../delivery/recognized-delivery.ts';
 import { BackpressureError, invalid, thrownText } from '../errors.ts';
 import type { WarningCode } from '../delivery/events.ts';
 import { Handling } from './handling.ts';
@@ -9,11 +10,11 @@ import { keyAsker } from './key-generator.ts';
 import { checkObject } from '../option-names.ts';
 import { resolveOptions, type IntakeOptions } from '../intake/options.ts';
 import { rateLimitFields, type FieldStyle } from '../refusals/rate-limit-fields.ts';
-import { createRecognition, deliveryOf, idOf } from '../senders/recognition.ts';
+import { createRecognition, idOf } from '../senders/recognition.ts';
 import type { Refusal } from '../delivery/refusal.ts';
 import { resolveSenders } from '../senders/resolve-senders.ts';
 import type { RequestHeaders, SenderProfile } from '../senders/sender-profile.ts';
-import { builtInSenders } from '../senders/profiles.ts';
+import { builtInSenders } from '../senders/profiles/built-in.ts';
 import type { Warn } from '../delivery/warnings.ts';
 
 /** The options that every middleware has beside those of the intake. `R` is what the framework calls a request. */
