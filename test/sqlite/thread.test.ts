@@ -102,7 +102,7 @@ describe('the thread of a store', () => {
     const { message, help, cause } = error as BackpressureError;
     expect(message).toMatch(/is locked by another process .*\(ERR_WBP_SQLITE_LOCKED, see /);
     expect(message.split('ERR_WBP_SQLITE_LOCKED')).toHaveLength(2);
-    expect(help).toBe('docs/errors.md#err_wbp_sqlite_locked');
+    expect(message).toContain(help);
     expect(cause).toMatchObject({ message: expect.stringMatching(/locked/) as string });
   });
 });

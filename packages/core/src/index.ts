@@ -27,8 +27,8 @@ export type { IntakeSnapshot, IntakeState } from './delivery/snapshot.ts';
 export { boundToThisContext } from './base/async-context.ts';
 export { Handling, type BackpressureInfo } from './middleware/handling.ts';
 export {
-  createDoor,
-  type Door,
+  createAdmissionControl,
+  type AdmissionControl,
   type MiddlewareOptions,
   type RequestReader,
 } from './middleware/admission-control.ts';

@@ -63,7 +63,7 @@ function allowance(allowed: unknown): (origin: string) => boolean {
   if (typeof allowed === 'function')
     return (origin) => (allowed as (origin: string) => unknown)(origin) === true;
   if (!Array.isArray(allowed) || !allowed.every((one) => typeof one === 'string')) {
-    throw invalid('ERR_WBP_ORIGINS', 'allowedOrigins', "'*', an array of strings or a function", allowed);
+    throw invalid('ERR_WBP_ORIGINS', 'allowedOrigins', '"*", an array of strings, or a function', allowed);
   }
   return (origin) => allowed.some((one) => one.toLowerCase() === origin.toLowerCase());
 }

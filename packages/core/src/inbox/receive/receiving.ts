@@ -185,7 +185,7 @@ export class InboxDoor {
     if (end === 'consumed') {
       throw new BackpressureError(
         'ERR_WBP_BODY_READ',
-        `The body has been read before the inbox could, so that its bytes are lost. ${request.hint}`,
+        `The request body was already consumed by another middleware. ${request.hint}`,
       );
     }
     return body.trouble ?? (end === 'gone' ? 'gone' : undefined);
