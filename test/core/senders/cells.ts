@@ -1,6 +1,6 @@
 import type { SenderProfile } from '@webhook-backpressure/core';
 
-/** What docs/senders.md must say about a sender, by the title of the column. */
+/** The cells that docs/senders.md must have for a sender, by column title. */
 export type Cells = Record<
   'Key' | 'Identified by' | 'Id' | 'Timeout' | 'Retries' | 'Status' | 'Retry-After',
   string
@@ -14,7 +14,7 @@ const UNITS = [
   [1, 's'],
 ] as const;
 
-/** @param profiles - all that have the name of the sender. */
+/** @param profiles - all profiles with the sender's name. */
 export function cellsOf(profiles: readonly SenderProfile[]): Cells {
   const [profile] = profiles as [SenderProfile];
   return {
@@ -49,7 +49,7 @@ function retryAfter({ retryAfter: habit }: SenderProfile): string {
   return habit?.minSeconds === undefined ? unit : `${unit}, at least ${String(habit.minSeconds)}`;
 }
 
-/** In the largest unit that divides it: 129,600 s are 36 h, and 86,400 s are 24 h. */
+/** Formats seconds in the largest unit that divides them: 129,600 s is 36 h, and 86,400 s is 24 h. */
 export function duration(seconds: number): string {
   const [size, unit] = UNITS.find(([size]) => seconds >= 2 * size && seconds % size === 0) ?? [1, 's'];
   return `${String(seconds / size)} ${unit}`;
