@@ -50,9 +50,9 @@ describe('a run worked out by hand', () => {
 
   it('counts by the second', async () => {
     const { seen } = await simulate(small);
-    const idle = { arrivals: 0, returns: 0, refusals: 0, completions: 0, depth: 0, toldS: 0 };
+    const idle = { arrivals: 0, returns: 0, refusals: 0, completions: 0, depth: 0, retryAfterS: 0 };
     expect(seen.series.seconds).toEqual([
-      { ...idle, arrivals: 4, refusals: 2, depth: 1, toldS: 10 },
+      { ...idle, arrivals: 4, refusals: 2, depth: 1, retryAfterS: 10 },
       // Delivery 1 starts at its very beginning, and so has waited in it.
       { ...idle, completions: 1, depth: 1 },
       { ...idle, completions: 1 },
@@ -99,7 +99,7 @@ describe('a run worked out by hand', () => {
       },
       {
         everyMs: 100,
-        look: (intake) => {
+        read: (intake) => {
           abandoned.push(intake.snapshot().totals.withdrawn.abandoned);
         },
       },
@@ -181,7 +181,7 @@ describe('the account', () => {
     const depths: number[] = [];
     await simulate(small, {
       everyMs: 400,
-      look: (intake) => {
+      read: (intake) => {
         depths.push(intake.snapshot().depth);
       },
     });

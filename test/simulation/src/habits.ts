@@ -6,7 +6,7 @@ export interface Failure {
   /** Attempts made so far, at least 1. */
   readonly attempts: number;
   /** What Retry-After said; undefined when there was no answer. */
-  readonly toldS: number | undefined;
+  readonly retryAfterS: number | undefined;
   readonly status: 429 | 503 | undefined;
 }
 
@@ -34,10 +34,10 @@ function habitOf(name: string, parameters: readonly string[]): Habit | undefined
   const [first, factor, max] = parameters.map(positive);
   switch (`${name}/${String(parameters.length)}`) {
     case 'retry-after/0':
-      return obedient(exponentialBackoff(5, 2, 3600));
+      return honoring(exponentialBackoff(5, 2, 3600));
     case 'retry-after/1': {
       const steps = stepsOf(parameters[0] as string);
-      return steps === undefined ? undefined : obedient(schedule(steps));
+      return steps === undefined ? undefined : honoring(schedule(steps));
     }
     case 'fixed/1':
       return first === undefined ? undefined : (): number => first;
@@ -58,8 +58,8 @@ function habitOf(name: string, parameters: readonly string[]): Habit | undefined
 }
 
 /** Told nothing, it falls back to the backoff that such a sender has for broken connections. */
-function obedient(fallback: Habit): Habit {
-  return (failure, random) => failure.toldS ?? fallback(failure, random);
+function honoring(fallback: Habit): Habit {
+  return (failure, random) => failure.retryAfterS ?? fallback(failure, random);
 }
 
 function exponentialBackoff(firstS: number, factor: number, maxS: number): Habit {
@@ -74,9 +74,9 @@ function schedule(stepsS: readonly number[]): Habit {
   return ({ attempts }, random) => spread(stepOf(stepsS, attempts), random);
 }
 
-const svix: Habit = ({ attempts, toldS, status }, random) => {
+const svix: Habit = ({ attempts, retryAfterS, status }, random) => {
   const stepS = stepOf(SVIX_STEPS_S, attempts);
-  const clampedS = Math.min(2 * stepS, Math.max(stepS, toldS ?? stepS));
+  const clampedS = Math.min(2 * stepS, Math.max(stepS, retryAfterS ?? stepS));
   return spread(status === 429 ? Math.max(SVIX_FLOOR_S, clampedS) : clampedS, random);
 };
 

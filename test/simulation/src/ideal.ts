@@ -11,7 +11,7 @@ export interface Ideal {
   readonly waitingFromMs: readonly number[];
   readonly waitingToMs: readonly number[];
   /** Deliveries that found the queue full, and were turned away for good. */
-  readonly turnedAway: number;
+  readonly rejected: number;
 }
 
 /**
@@ -20,7 +20,7 @@ export interface Ideal {
  * @param places - how many may wait: Infinity for an endless queue. With the capacity of the intake, what is
  * turned away is what cannot be served in time, whatever anybody decides.
  */
-export function workOff(scenario: Scenario, { firstMs, serviceMs }: Traffic, places: number): Ideal {
+export function runIdeal(scenario: Scenario, { firstMs, serviceMs }: Traffic, places: number): Ideal {
   const workers = workersOf(scenario);
   const spacingMs = 1000 / startsPerSecondOf(scenario);
   // Nothing starts or ends while the process stands still.
@@ -34,7 +34,7 @@ export function workOff(scenario: Scenario, { firstMs, serviceMs }: Traffic, pla
   let arrived = 0;
   let mayStartMs = 0;
   let clearMs = NaN;
-  let turnedAway = 0;
+  let rejected = 0;
 
   for (let now = 0; ;) {
     while (head < queue.length && downstream.inService < workers && mayStartMs <= now) {
@@ -50,13 +50,13 @@ export function workOff(scenario: Scenario, { firstMs, serviceMs }: Traffic, pla
     const endMs = downstream.nextMs();
     const arrivalMs = firstMs[arrived] ?? Infinity;
     now = Math.min(startMs, endMs, arrivalMs);
-    if (now === Infinity) return { clearMs, waitingFromMs, waitingToMs, turnedAway };
+    if (now === Infinity) return { clearMs, waitingFromMs, waitingToMs, rejected };
     if (endMs <= now) {
       downstream.end(now);
       clearMs = now;
     } else if (arrivalMs <= now) {
       if (queue.length - head < places || downstream.inService < workers) queue.push(arrived);
-      else turnedAway += 1;
+      else rejected += 1;
       arrived += 1;
     }
   }

@@ -31,11 +31,11 @@ export class Observations {
     else second.returns += 1;
   }
 
-  refused(i: number, toldS: number, nowMs: number): void {
+  refused(i: number, retryAfterS: number, nowMs: number): void {
     this.refusals[i] = (this.refusals[i] as number) + 1;
     const second = this.series.at(nowMs);
     second.refusals += 1;
-    second.toldS += toldS;
+    second.retryAfterS += retryAfterS;
   }
 
   wasBusy(fromMs: number, toMs: number): void {

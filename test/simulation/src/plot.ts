@@ -94,7 +94,7 @@ function binned(seconds: readonly Second[], step: number): Second[] {
       returns: mean(({ returns }) => returns),
       refusals: mean(({ refusals }) => refusals),
       completions: mean(({ completions }) => completions),
-      toldS: mean(({ toldS }) => toldS),
+      retryAfterS: mean(({ retryAfterS }) => retryAfterS),
       depth: Math.max(...part.map(({ depth }) => depth)),
     });
   }

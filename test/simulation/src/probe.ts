@@ -49,7 +49,7 @@ export async function record(
   const readings: number[] = [];
   const simulation = await simulate(scenario, {
     everyMs: STEP_MS,
-    look: (intake) => readings.push(read(intake.snapshot())),
+    read: (intake) => readings.push(read(intake.snapshot())),
   });
   return {
     simulation,

@@ -98,7 +98,7 @@ export const ROWS: readonly Row[] = [
   {
     name: 'd',
     title: 'D: B, 500/s in all, and all workers stand still from 75 to 95 s',
-    goals: [atLeast('toldRise', 3), atMost('peakReturnsPerSecond', 3 * DRAIN_RATE)],
+    goals: [atLeast('retryAfterRise', 3), atMost('peakReturnsPerSecond', 3 * DRAIN_RATE)],
   },
   {
     name: 'slow-stall',

@@ -92,7 +92,7 @@ const DAY_MS = 86_400_000;
 const aSecond = aNumber(`a number of seconds from 0 to ${String(MAX_S)}`, (s) => s >= 0 && s <= MAX_S);
 const aPositive = aNumber('a number above 0', (value) => value > 0);
 const aCount = aNumber('an integer, at least 0', (value) => Number.isSafeInteger(value) && value >= 0);
-const aPatience = aNumber(
+const aTimeout = aNumber(
   `a number of milliseconds from 0 to ${String(DAY_MS)}`,
   (ms) => ms >= 0 && ms <= DAY_MS,
 );
@@ -197,7 +197,7 @@ function readSender(fields: Fields): Sender {
     identified: fields.get('identified', aBoolean, true),
     retry: parseHabit(`${fields.path}.retry`, fields.get('retry', aString)),
     maxAttempts: fields.get('maxAttempts', aCount, 0),
-    timeoutMs: fields.get('timeoutMs', aPatience, 0),
+    timeoutMs: fields.get('timeoutMs', aTimeout, 0),
     delivery: fields.has('delivery') ? fields.object('delivery', readDelivery) : {},
   };
 }
@@ -206,7 +206,7 @@ function readDelivery(fields: Fields): Sender['delivery'] {
   return {
     priority: fields.maybe('priority', oneOf('normal', 'critical')),
     retries: fields.maybe('retries', aBoolean),
-    maxWaitMs: fields.maybe('maxWaitMs', aPatience),
+    maxWaitMs: fields.maybe('maxWaitMs', aTimeout),
     statusCode: fields.maybe('statusCode', oneOf(429, 503)),
   };
 }

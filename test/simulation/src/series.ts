@@ -9,7 +9,7 @@ export interface Second {
   /** Deliveries waiting, at the most. */
   depth: number;
   /** The sum of what the refused were told, in seconds. */
-  toldS: number;
+  retryAfterS: number;
 }
 
 /** Counts by the second. */
@@ -39,5 +39,5 @@ export class Series {
 }
 
 function emptySecond(depth: number): Second {
-  return { arrivals: 0, returns: 0, refusals: 0, completions: 0, depth, toldS: 0 };
+  return { arrivals: 0, returns: 0, refusals: 0, completions: 0, depth, retryAfterS: 0 };
 }

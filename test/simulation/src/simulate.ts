@@ -1,5 +1,5 @@
 import { ScenarioError } from './fields.ts';
-import { workOff, type Ideal } from './ideal.ts';
+import { runIdeal, type Ideal } from './ideal.ts';
 import type { Observations } from './observations.ts';
 import { resultsOf, type Results } from './results.ts';
 import { run } from './run.ts';
@@ -40,6 +40,6 @@ export async function simulate(
         `but ${String(error.open)} of its deliveries were still open.`,
     );
   });
-  const ideal = workOff(parsed, traffic, Infinity);
+  const ideal = runIdeal(parsed, traffic, Infinity);
   return { scenario: parsed, traffic, seen, ideal, results: resultsOf(parsed, traffic, seen, ideal) };
 }
