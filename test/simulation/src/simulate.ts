@@ -8,7 +8,7 @@ import { parseScenario, type Scenario } from './scenario.ts';
 import { drawTraffic, type Traffic } from './traffic.ts';
 import { Unsettled } from './unsettled.ts';
 
-/** Everything that is known about a run. */
+/** Everything known about a run. */
 export interface Simulation {
   readonly scenario: Scenario;
   readonly traffic: Traffic;
@@ -17,14 +17,14 @@ export interface Simulation {
   readonly results: Results;
 }
 
-/** Beyond this a run would take minutes; most likely its senders knock at a door that never opens. */
+/** More attempts would take minutes; most likely the senders retry against an intake that never accepts. */
 const MAX_ATTEMPTS = 200_000_000;
 
 /**
  * Reads and runs a scenario. The same scenario with the same seed gives the same simulation.
  *
  * @param scenario - parsed JSON.
- * @throws ScenarioError at the first mistake in it, or when it does not come to an end.
+ * @throws ScenarioError at the first mistake in the scenario, or if the scenario does not settle.
  */
 export async function simulate(
   scenario: unknown,
