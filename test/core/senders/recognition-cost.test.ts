@@ -1,11 +1,8 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { builtInSenders, type RequestHeaders, type SenderProfile } from '@webhook-backpressure/core';
-import {
-  createRecognition,
-  deliveryOf,
-  type Recognition,
-} from '../../../packages/core/src/senders/recognition.ts';
+import { createRecognition, type Recognition } from '../../../packages/core/src/senders/recognition.ts';
+import { deliveryOf } from '../../../packages/core/src/delivery/recognized-delivery.ts';
 import { requests } from './requests.ts';
 
 const builtIn = createRecognition(builtInSenders);

@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { builtInSenders, type RequestHeaders, type SenderProfile } from '@webhook-backpressure/core';
-import {
-  createRecognition,
-  deliveryOf,
-  idOf,
-  isHandshake,
-} from '../../../packages/core/src/senders/recognition.ts';
+import { createRecognition, idOf, isHandshake } from '../../../packages/core/src/senders/recognition.ts';
+import { deliveryOf } from '../../../packages/core/src/delivery/recognized-delivery.ts';
 import { resolveSenders } from '../../../packages/core/src/senders/resolve-senders.ts';
 import { requests } from './requests.ts';
 import { eventGridHandshake, snsHandshake } from './requests/clouds.ts';

@@ -136,7 +136,7 @@ function expectError(at: string, run: () => unknown): void {
   expect(thrown).toBeInstanceOf(BackpressureError);
   const { code, message } = thrown as BackpressureError;
   expect(code).toBe('ERR_WBP_SENDERS');
-  expect(message.startsWith(`${at} must be `) || /^Unknown field "[^"]*" of /.test(message), message).toBe(
+  expect(message.startsWith(`${at} must be `) || /^Unknown field "[^"]*" in /.test(message), message).toBe(
     true,
   );
   expect(message).toContain(at);

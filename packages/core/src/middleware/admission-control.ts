@@ -1,6 +1,7 @@
 import { BoundedIntake } from '../intake/bounded-intake.ts';
-import { atOnce, checkNumber, DAY_MS, isThenable } from '../checks.ts';
+import { checkNumber, DAY_MS, isThenable, requireSync } from '../checks.ts';
 import { describedDelivery, type Delivery } from '../delivery/delivery.ts';
+import { deliveryOf } from '../delivery/recognized-delivery.ts';
 import { BackpressureError, invalid, thrownText } from '../errors.ts';
 import type { WarningCode } from '../delivery/events.ts';
 import { Handling } from './handling.ts';
@@ -9,11 +10,11 @@ import { keyAsker } from './key-generator.ts';
 import { checkObject } from '../option-names.ts';
 import { resolveOptions, type IntakeOptions } from '../intake/options.ts';
 import { rateLimitFields, type FieldStyle } from '../refusals/rate-limit-fields.ts';
-import { createRecognition, deliveryOf, idOf } from '../senders/recognition.ts';
+import { createRecognition, idOf } from '../senders/recognition.ts';
 import type { Refusal } from '../delivery/refusal.ts';
 import { resolveSenders } from '../senders/resolve-senders.ts';
 import type { RequestHeaders, SenderProfile } from '../senders/sender-profile.ts';
-import { builtInSenders } from '../senders/profiles.ts';
+import { builtInSenders } from '../senders/profiles/built-in.ts';
 import type { Warn } from '../delivery/warnings.ts';
 
 /** The options that every middleware has beside those of the intake. `R` is what the framework calls a request. */
@@ -61,7 +62,7 @@ export interface RequestReader<R> {
 }
 
 /** What a middleware decides before it knows how the intake will answer. */
-export interface Door<R> {
+export interface AdmissionControl<R> {
   readonly intake: Intake;
   /**
    * Whether the request is no delivery, or has been through this intake: mounted twice, by the app and by a route,
@@ -115,10 +116,10 @@ const LEAST_AGE_MS = 10;
  *
  * @throws BackpressureError with the code of the first option that is wrong.
  */
-export function createDoor<R, A extends readonly unknown[]>(
+export function createAdmissionControl<R, A extends readonly unknown[]>(
   options: MiddlewareOptions<R, A>,
   reader: RequestReader<R>,
-): Door<R> {
+): AdmissionControl<R> {
   const { intake, ...own } = split(options, reader.warn);
   const { skip, keyGenerator, delivery: describe } = own;
   const recognition = createRecognition([...resolveSenders(own.senders), ...builtInSenders]);
@@ -160,7 +161,9 @@ export function createDoor<R, A extends readonly unknown[]>(
       if (describe !== undefined)
         Object.assign(
           found,
-          defined(describedDelivery(atOnce('ERR_WBP_CALLBACK', 'delivery', describe(request)))),
+          defined(
+            describedDelivery(requireSync('ERR_WBP_CALLBACK', 'delivery', 'an object', describe(request))),
+          ),
         );
       return found;
     },
@@ -194,13 +197,13 @@ function split<R, A extends readonly unknown[]>(
     typeof (intake as unknown) !== 'object' ||
     typeof (intake as Partial<Intake> | null)?.admit !== 'function'
   ) {
-    throw invalid('ERR_WBP_INTAKE', 'intake', 'what createIntake returns', intake);
+    throw invalid('ERR_WBP_INTAKE', 'intake', 'an intake made by createIntake()', intake);
   }
   const [beside] = Object.keys(defined(rest));
   if (beside !== undefined) {
     throw new BackpressureError(
       'ERR_WBP_INTAKE',
-      `${beside} cannot stand beside intake: the intake that is given has options of its own.`,
+      `${beside} cannot be set together with intake. Pass it to createIntake() instead.`,
     );
   }
   return { ...own, intake };
@@ -220,7 +223,7 @@ function checkOwn<R, A extends readonly unknown[]>(own: OwnOptions<R, A>): Field
     legacyHeaders = false,
   }: { standardHeaders?: unknown; legacyHeaders?: unknown } = own;
   if (standardHeaders !== false && standardHeaders !== 'draft-8') {
-    throw invalid('ERR_WBP_HEADERS', 'standardHeaders', "'draft-8' or false", standardHeaders);
+    throw invalid('ERR_WBP_HEADERS', 'standardHeaders', '"draft-8" or false', standardHeaders);
   }
   if (typeof legacyHeaders !== 'boolean')
     throw invalid('ERR_WBP_HEADERS', 'legacyHeaders', 'a boolean', legacyHeaders);

@@ -3,11 +3,17 @@ import type { Dispatcher } from '../workers/dispatcher.ts';
 import type { Listeners } from '../delivery/events.ts';
 import type { Gate } from '../queue/gate.ts';
 import type { Ledger } from '../delivery/ledger.ts';
-import type { Settings } from '../intake/options.ts';
 import { createRefusal, type Refusal, type RefusalReason } from '../delivery/refusal.ts';
-import type { RetryAfter, Situation } from './retry-after.ts';
+import type { RetryAfter, RetryAfterSettings, Situation } from './retry-after.ts';
 import { statusOf } from './status.ts';
 import { SwitchOffWatch } from './switch-off.ts';
+
+/** The options of an intake that its refusals depend on. */
+export interface RefusalSettings {
+  readonly maxWaitMs: number;
+  readonly statusCode: 'auto' | 429 | 503;
+  readonly retryAfter: RetryAfterSettings;
+}
 
 /** The parts of an intake that the refuser reads and writes. */
 export interface RefuserParts {
@@ -28,7 +34,13 @@ export class Refuser {
   }
 
   /** Refuses a delivery that was not admitted. */
-  refuse(reason: RefusalReason, delivery: Delivery, key: string, now: number, settings: Settings): Refusal {
+  refuse(
+    reason: RefusalReason,
+    delivery: Delivery,
+    key: string,
+    now: number,
+    settings: RefusalSettings,
+  ): Refusal {
     const { ledger, listeners } = this.#parts;
     const refusal = this.answer(reason, delivery, key, now, settings);
     ledger.refused[reason] += 1;
@@ -42,7 +54,13 @@ export class Refuser {
   }
 
   /** The answer to a refused delivery, whether it was queued before or not. */
-  answer(reason: RefusalReason, delivery: Delivery, key: string, now: number, settings: Settings): Refusal {
+  answer(
+    reason: RefusalReason,
+    delivery: Delivery,
+    key: string,
+    now: number,
+    settings: RefusalSettings,
+  ): Refusal {
     const { dispatcher, retryAfter, ledger } = this.#parts;
     const { profile } = delivery;
     // At less than one start per maximum wait, a retry that finds a free place waits too long again.

@@ -1,19 +1,6 @@
 import { DEFAULT_KEY } from '../delivery/delivery.ts';
 import type { RefusalReason } from '../delivery/refusal.ts';
 
-/** The part of {@link FairQueue} that shares are computed from. */
-interface Shares {
-  readonly size: number;
-  readonly keys: number;
-  lineOf(key: string): { readonly size: number } | undefined;
-}
-
-/** Whether a key holds at least its equal share of the queue. */
-export function holdsShare(key: string, queue: Shares): boolean {
-  const line = queue.lineOf(key);
-  return line !== undefined && line.size * queue.keys >= queue.size;
-}
-
 /**
  * The status `'auto'`: 429 for a key that is part of the cause, 503 otherwise. Unknown senders share the default key
  * and always get 503: several senders drop an event on 429 and retry it on 503 (Amazon SNS, SendGrid Inbound Parse,

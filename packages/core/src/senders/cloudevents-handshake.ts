@@ -1,5 +1,4 @@
 import { invalid } from '../errors.ts';
-import type { Intake } from '../intake/intake.ts';
 import type { RequestHeaders } from './sender-profile.ts';
 
 /** Options of {@link cloudEventsHandshake}. */
@@ -33,7 +32,7 @@ const ORIGIN = /^[\x21-\x7e]{1,253}$/;
  * @throws BackpressureError `ERR_WBP_ORIGINS` if `allowedOrigins` is invalid.
  */
 export function cloudEventsHandshake(
-  intake: Pick<Intake, 'snapshot'>,
+  intake: { snapshot(): { readonly drainRate: number | null } },
   headers: RequestHeaders,
   { allowedOrigins = '*' }: CloudEventsHandshakeOptions = {},
 ): HandshakeAnswer | undefined {
@@ -64,7 +63,7 @@ function allowance(allowed: unknown): (origin: string) => boolean {
   if (typeof allowed === 'function')
     return (origin) => (allowed as (origin: string) => unknown)(origin) === true;
   if (!Array.isArray(allowed) || !allowed.every((one) => typeof one === 'string')) {
-    throw invalid('ERR_WBP_ORIGINS', 'allowedOrigins', "'*', an array of strings or a function", allowed);
+    throw invalid('ERR_WBP_ORIGINS', 'allowedOrigins', '"*", an array of strings, or a function', allowed);
   }
   return (origin) => allowed.some((one) => one.toLowerCase() === origin.toLowerCase());
 }

@@ -1,4 +1,3 @@
-import type { Delivery } from '../delivery/delivery.ts';
 import type { HeaderMatch, RequestHeaders, SenderProfile } from './sender-profile.ts';
 
 /** Identifies senders by their request headers. */
@@ -18,9 +17,6 @@ const MAX_HEADERS = 128;
 /** The part of a value that patterns see, so that a slow pattern cannot be fed megabytes. */
 const MAX_CHARACTERS = 1024;
 const STANDARD_ID = 'webhook-id';
-/** The part of the sender's timeout left for the handler and the response. */
-const MARGIN = 0.2;
-const LEAST_MARGIN_MS = 500;
 
 interface Candidate {
   readonly profile: SenderProfile;
@@ -101,24 +97,6 @@ export function isHandshake({ handshake, match }: SenderProfile, headers: Reques
 export function idOf(profile: SenderProfile | undefined, headers: RequestHeaders): string | undefined {
   const own = profile?.id === undefined ? undefined : filled(headers[profile.id]);
   return own ?? filled(headers[STANDARD_ID]);
-}
-
-/** The delivery that a request of this sender with these headers carries. */
-export function deliveryOf(profile: SenderProfile, headers: RequestHeaders): Delivery {
-  return {
-    key: profile.name,
-    id: idOf(profile, headers),
-    maxWaitMs: waitLimitOf(profile),
-    statusCode: profile.status,
-    retries: profile.retries === 'none' ? false : undefined,
-    handshake: isHandshake(profile, headers),
-    profile,
-  };
-}
-
-function waitLimitOf({ timeoutMs }: SenderProfile): number | undefined {
-  if (timeoutMs === undefined) return undefined;
-  return Math.max(0, timeoutMs - Math.max(LEAST_MARGIN_MS, MARGIN * timeoutMs));
 }
 
 function matches(value: string, expected: NonNullable<HeaderMatch['value']>): boolean {

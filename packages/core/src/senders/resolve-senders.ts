@@ -38,7 +38,7 @@ const DATE = /^\d{4}-\d{2}-\d{2}$/;
  */
 export function resolveSenders(given: unknown): readonly SenderProfile[] {
   if (given === undefined) return [];
-  if (!Array.isArray(given)) throw wrong('senders', 'an array of profiles', given);
+  if (!Array.isArray(given)) throw wrong('senders', 'an array of sender profiles', given);
   return Array.from(given, (profile: unknown, i) => resolve(profile, `senders[${String(i)}]`));
 }
 
@@ -47,7 +47,7 @@ function resolve(given: unknown, at: string): SenderProfile {
   const profile = fields as Partial<SenderProfile>;
   checkText(fields, 'name', at);
   const match = resolveMatch(fields['match'], `${at}.match`);
-  if (match.header === undefined) throw wrong(`${at}.match.header`, 'the name of a header', match.header);
+  if (match.header === undefined) throw wrong(`${at}.match.header`, 'a header name', match.header);
   if (profile.id !== undefined) checkHeader(profile.id, `${at}.id`);
   checkNumber(fields, 'timeoutMs', at, 'a number of milliseconds above 0', (n) => n > 0);
   if (profile.status !== undefined) checkOneOf(profile.status, [429, 503], `${at}.status`);
@@ -57,7 +57,7 @@ function resolve(given: unknown, at: string): SenderProfile {
   checkSwitchOff(fields['switchOff'], `${at}.switchOff`);
   checkText(fields, 'source', at);
   if (!isDate(fields['verifiedAt']))
-    throw wrong(`${at}.verifiedAt`, 'a date, YYYY-MM-DD', fields['verifiedAt']);
+    throw wrong(`${at}.verifiedAt`, 'a date in the form YYYY-MM-DD', fields['verifiedAt']);
   return {
     ...(profile as SenderProfile),
     match: { ...match, header: match.header },
@@ -70,7 +70,7 @@ function resolveMatch(given: unknown, at: string): LooseMatch {
   const { header, value } = fieldsOf(given, at, MATCH);
   if (header !== undefined) checkHeader(header, `${at}.header`);
   if (value !== undefined && !isPattern(value) && !isText(value)) {
-    throw wrong(`${at}.value`, 'a string that is not empty, or a regular expression', value);
+    throw wrong(`${at}.value`, 'a non-empty string or a regular expression', value);
   }
   return {
     header: header?.toLowerCase(),
@@ -83,36 +83,36 @@ function resolveHandshake(given: unknown, at: string): LooseMatch | undefined {
   if (given === undefined) return undefined;
   const handshake = resolveMatch(given, at);
   if (handshake.header === undefined && handshake.value === undefined) {
-    throw wrong(at, 'an object with header, value or both', given);
+    throw wrong(at, 'an object with header, value, or both', given);
   }
   return handshake;
 }
 
 function checkRetries(given: unknown, at: string): void {
   if (given === undefined || given === 'none') return;
-  const fields = fieldsOf(given, at, RETRIES, "'none' or an object");
-  checkNumber(fields, 'maxAttempts', at, 'an integer, at least 1', (n) => isInteger(n, 1));
+  const fields = fieldsOf(given, at, RETRIES, '"none" or an object');
+  checkNumber(fields, 'maxAttempts', at, 'an integer of at least 1', (n) => isInteger(n, 1));
   const { scheduleS } = fields;
   if (
     scheduleS !== undefined &&
     !(Array.isArray(scheduleS) && scheduleS.every((s) => isNumber(s) && s >= 0))
   ) {
-    throw wrong(`${at}.scheduleS`, 'an array of seconds, each at least 0', scheduleS);
+    throw wrong(`${at}.scheduleS`, 'an array of numbers of seconds, each at least 0', scheduleS);
   }
   checkNumber(fields, 'windowS', at, 'a number of seconds above 0', (n) => n > 0);
 }
 
 function checkRetryAfter(given: unknown, at: string): void {
   if (given === undefined || given === 'ignored') return;
-  const fields = fieldsOf(given, at, RETRY_AFTER, "'ignored' or an object");
+  const fields = fieldsOf(given, at, RETRY_AFTER, '"ignored" or an object');
   checkOneOf(fields['unit'], ['s', 'ms'], `${at}.unit`);
-  checkNumber(fields, 'minSeconds', at, 'a number of seconds, at least 0', (n) => n >= 0);
+  checkNumber(fields, 'minSeconds', at, 'a number of seconds of at least 0', (n) => n >= 0);
   const min = (fields['minSeconds'] as number | undefined) ?? 0;
   checkNumber(
     fields,
     'maxSeconds',
     at,
-    `a number of seconds, at least ${String(min)} (minSeconds)`,
+    `a number of seconds of at least ${String(min)}, the value of minSeconds`,
     (n) => n >= min,
   );
 }
@@ -121,22 +121,22 @@ function checkSwitchOff(given: unknown, at: string): void {
   if (given === undefined) return;
   const fields = fieldsOf(given, at, SWITCH_OFF);
   const { inARow, ratio, windowS } = fields;
-  checkNumber(fields, 'inARow', at, 'an integer, at least 1', (n) => isInteger(n, 1));
-  checkNumber(fields, 'ratio', at, 'a number above 0 and up to 1', (n) => n > 0 && n <= 1);
+  checkNumber(fields, 'inARow', at, 'an integer of at least 1', (n) => isInteger(n, 1));
+  checkNumber(fields, 'ratio', at, 'a number above 0 and at most 1', (n) => n > 0 && n <= 1);
   checkNumber(fields, 'windowS', at, 'a number of seconds above 0', (n) => n > 0);
   if ((ratio === undefined) !== (windowS === undefined) || (inARow ?? ratio) === undefined) {
-    throw wrong(at, 'an object with inARow, or with ratio and windowS, or with all three', given);
+    throw wrong(at, 'an object with inARow, with ratio and windowS, or with all three', given);
   }
 }
 
 function checkText(fields: Fields, name: string, at: string): void {
   const text = fields[name];
-  if (!isText(text)) throw wrong(`${at}.${name}`, 'a string that is not empty', text);
+  if (!isText(text)) throw wrong(`${at}.${name}`, 'a non-empty string', text);
 }
 
 function checkHeader(value: unknown, at: string): asserts value is string {
   if (typeof value === 'string' && TOKEN.test(value)) return;
-  throw wrong(at, 'the name of a header', value);
+  throw wrong(at, 'a header name', value);
 }
 
 function checkNumber(

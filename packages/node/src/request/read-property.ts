@@ -7,12 +7,12 @@ import type { IncomingMessage } from 'node:http';
  * of its own: whatever is read the usual way misses the caches, at 0.3 µs a look. This way it is 0.05 µs, and on
  * ordinary objects 0.01 µs more than usual.
  */
-export function look<T extends object, K extends keyof T>(object: T, name: K): T[K] {
+export function readProperty<T extends object, K extends keyof T>(object: T, name: K): T[K] {
   return Reflect.get(object, name);
 }
 
 /** What `url` was before a router cut a prefix off it, as Express and its like keep it; undefined where nobody did. */
 export function originalUrl(request: IncomingMessage): string | undefined {
-  const original = look(request as { originalUrl?: unknown }, 'originalUrl');
+  const original = readProperty(request as { originalUrl?: unknown }, 'originalUrl');
   return typeof original === 'string' ? original : undefined;
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerResponse } from 'node:http2';
 import { TimeLimit, type Handling } from '@webhook-backpressure/core';
-import { look } from './read-property.ts';
+import { readProperty } from './read-property.ts';
 import { SlowReaders } from './slow-readers.ts';
 
 /**
@@ -9,7 +9,7 @@ import { SlowReaders } from './slow-readers.ts';
  * leaves the queue or has got its answer. A handler that returned no promise, as in Express, is taken to have ended when
  * it ends its response, also one whose connection has closed.
  */
-export class Leases {
+export class ResponseTracker {
   readonly #readers: SlowReaders;
   /** Handlers that may never say that they have ended. */
   readonly #leaving: TimeLimit<Handling>;
@@ -22,17 +22,17 @@ export class Leases {
     });
   }
 
-  bind(handling: Handling, req: IncomingMessage, res: ServerResponse): void {
+  track(handling: Handling, req: IncomingMessage, res: ServerResponse): void {
     const watched = this.#readers.watch(handling, res);
     // It comes once, so nothing is won by `once`, which costs two more objects.
     res.on('close', () => {
       this.#readers.forget(watched);
       if (isCutOff(req, res)) handling.cutOff();
-      else handling.endResponse(look(res, 'statusCode') >= 500 ? 'failure' : 'success');
+      else handling.endResponse(readProperty(res, 'statusCode') >= 500 ? 'failure' : 'success');
       // Whoever destroys a response has done with it: the promise of Koa 3 never settles then.
       if (isDestroyed(res)) handling.endHandler();
       else if (handling.isFollowed) return;
-      else if (look(res, 'finished')) handling.endHandler();
+      else if (readProperty(res, 'finished')) handling.endHandler();
       else this.#awaitEnd(handling, req, res);
     });
   }
@@ -51,7 +51,7 @@ export class Leases {
     // A source that is piped into the response, as of `sendFile`, stops when the response closes.
     res.on('unpipe', hasEnded);
     // In the middle of an answer, or of a body that will never be whole, many handlers and frameworks just stop.
-    if (look(res, 'headersSent') || !req.complete) this.#leaving.start(handling);
+    if (readProperty(res, 'headersSent') || !req.complete) this.#leaving.start(handling);
   }
 }
 
@@ -62,10 +62,10 @@ function isDestroyed(res: ServerResponse): boolean {
 
 /** Whether the response has closed before all of it was on its way. */
 function isCutOff(req: IncomingMessage, res: ServerResponse): boolean {
-  const stream = look(res as unknown as Partial<Http2ServerResponse>, 'stream');
+  const stream = readProperty(res as unknown as Partial<Http2ServerResponse>, 'stream');
   if (stream !== undefined) return stream.aborted || stream.rstCode !== 0 || !stream.writableFinished;
   // Node takes the socket away from a response that has been sent, before that closes; and also where the last write has
   // failed, since it calls back all the same.
-  const socket = look(req, 'socket');
-  return look(res, 'socket') !== null || (socket.destroyed && socket.errored !== null);
+  const socket = readProperty(req, 'socket');
+  return readProperty(res, 'socket') !== null || (socket.destroyed && socket.errored !== null);
 }

@@ -1,9 +1,9 @@
-import type { SenderProfile } from './sender-profile.ts';
-import { applications } from './profiles/applications.ts';
-import { clouds } from './profiles/clouds.ts';
-import { messaging } from './profiles/messaging.ts';
-import { relays } from './profiles/relays.ts';
-import { standards } from './profiles/standards.ts';
+import type { SenderProfile } from '../sender-profile.ts';
+import { applications } from './applications.ts';
+import { clouds } from './clouds.ts';
+import { messaging } from './messaging.ts';
+import { relays } from './relays.ts';
+import { standards } from './standards.ts';
 
 /**
  * The profiles of all built-in senders. The first profile that matches a request identifies its sender, so relays come
