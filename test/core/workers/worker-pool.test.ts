@@ -17,7 +17,7 @@ interface Limit {
 const limits: Limit[] = [];
 const stores: unknown[] = [];
 const requests = new AsyncLocalStorage();
-let create: (size: number) => WorkerPool;
+let create: (size: number, most?: number) => WorkerPool;
 
 beforeEach(async () => {
   limits.length = 0;
@@ -36,6 +36,7 @@ beforeEach(async () => {
             return task();
           });
         return Object.defineProperty(watched, 'concurrency', {
+          get: () => limit.concurrency,
           set: (concurrency: number) => {
             limit.concurrency = concurrency;
           },
@@ -44,7 +45,7 @@ beforeEach(async () => {
     };
   });
   const module = await import('../../../packages/core/src/workers/worker-pool.ts');
-  create = (size) => new module.WorkerPool(size);
+  create = (size, most) => new module.WorkerPool(size, most);
 });
 
 /** Tasks that p-limit runs, and tasks that it would run if it could. */
@@ -60,17 +61,15 @@ function queued(name: string, granted: string[]): { grant(): void } {
 }
 
 describe('the workers', () => {
-  it('are tasks of p-limit, hired when they are first needed', async () => {
+  it('are tasks of p-limit, as many as the concurrency, which handle one delivery after another', async () => {
     const pool = create(3);
-    expect(await tasks()).toEqual([0, 0]);
-    const first = pool.take();
-    pool.take();
-    expect(await tasks()).toEqual([2, 0]);
-    pool.take();
+    expect(await tasks()).toEqual([3, 0]);
+    const workers = [pool.take(), pool.take(), pool.take()];
+    expect(new Set(workers).size).toBe(3);
     expect(pool.isFree).toBe(false);
     expect(await tasks()).toEqual([3, 0]);
-    pool.give(first);
-    expect(pool.take()).toBe(first);
+    for (const worker of workers) pool.give(worker);
+    expect(workers).toContain(pool.take());
     expect(await tasks()).toEqual([3, 0]);
   });
 
@@ -104,46 +103,55 @@ describe('the workers', () => {
   });
 
   it('are more after the concurrency was raised', async () => {
-    const pool = create(1);
+    const pool = create(3);
+    pool.resize(5);
+    expect(await tasks()).toEqual([5, 0]);
+    for (let taken = 0; taken < 5; taken += 1) pool.take();
+    expect(pool.isFree).toBe(false);
+    expect(await tasks()).toEqual([5, 0]);
+  });
+
+  it('are as many as a learned concurrency may become', async () => {
+    const pool = create(2, 5);
+    expect(await tasks()).toEqual([5, 0]);
+    pool.take();
     pool.take();
     expect(pool.isFree).toBe(false);
-    pool.resize(3);
-    pool.take();
-    pool.take();
-    expect(pool.isFree).toBe(false);
-    expect(await tasks()).toEqual([3, 0]);
+    pool.resize(3, 5);
+    expect(pool.isFree).toBe(true);
+    expect(await tasks()).toEqual([5, 0]);
   });
 
   it('above a lowered concurrency finish what they handle and then rest', async () => {
     const pool = create(4);
-    const workers = [1, 2, 3, 4].map(() => pool.take());
+    const workers = Array.from({ length: 4 }, () => pool.take());
     pool.resize(1);
-    for (const [at, worker] of workers.entries()) {
+    for (const worker of workers) {
       expect(pool.isFree).toBe(false);
-      expect(await tasks()).toEqual([4, 0]);
       pool.give(worker);
-      expect(pool.active).toBe(3 - at);
     }
     expect(pool.isFree).toBe(true);
     pool.resize(4);
-    for (let at = 0; at < 4; at += 1) expect(workers).toContain(pool.take());
+    for (let taken = 0; taken < 4; taken += 1) expect(workers).toContain(pool.take());
+    expect(pool.isFree).toBe(false);
     expect(await tasks()).toEqual([4, 0]);
   });
 
   it('are dismissed at the close: idle ones immediately, the others when they are free', async () => {
     const pool = create(3);
-    const [first, second] = [pool.take(), pool.take()];
-    pool.give(second);
-    expect(await tasks()).toEqual([2, 0]);
+    const worker = pool.take();
+    expect(await tasks()).toEqual([3, 0]);
     pool.close();
     expect(await tasks()).toEqual([1, 0]);
-    pool.give(first);
+    pool.give(worker);
+    pool.resize(10);
     expect(await tasks()).toEqual([0, 0]);
   });
 
-  it('are hired only as needed where the concurrency means no limit', async () => {
+  it('are hired as needed where the concurrency means no limit', async () => {
     const pool = create(Number.MAX_SAFE_INTEGER);
-    expect(await tasks()).toEqual([0, 0]);
+    const [ready] = await tasks();
+    expect(ready).toBeLessThanOrEqual(1000);
     const workers = Array.from({ length: 1500 }, () => pool.take());
     expect(pool.isFree).toBe(true);
     expect(await tasks()).toEqual([1500, 0]);
@@ -153,9 +161,11 @@ describe('the workers', () => {
   });
 
   it('run in the async context of the intake, not of the request that needed them', async () => {
-    const pool = requests.run('the intake', () => create(2));
-    requests.run('a request', () => pool.take());
-    expect(await tasks()).toEqual([1, 0]);
-    expect(stores).toEqual(['the intake']);
+    const pool = requests.run('the intake', () => create(Number.MAX_SAFE_INTEGER));
+    requests.run('a request', () => {
+      for (let taken = 0; taken < 1001; taken += 1) pool.take();
+    });
+    expect(await tasks()).toEqual([1001, 0]);
+    expect(new Set(stores)).toEqual(new Set(['the intake']));
   });
 });

@@ -26,6 +26,12 @@ export class Limits {
       : (this.#adaptiveConcurrency?.limit ?? concurrency.initial);
   }
 
+  /** The largest concurrency that may be learned; the same where it is set. */
+  get mostConcurrency(): number {
+    const { concurrency } = this.#settings;
+    return typeof concurrency === 'number' ? concurrency : concurrency.max;
+  }
+
   /** Starts per second, or undefined for no such limit. */
   get rate(): number | undefined {
     const { drainRate } = this.#settings;

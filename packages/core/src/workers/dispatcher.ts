@@ -55,7 +55,7 @@ export class Dispatcher {
     this.#settings = options;
     this.#isDryRun = dryRun;
     this.#limits = new Limits(options);
-    this.#pool = new WorkerPool(this.#limits.concurrency);
+    this.#pool = new WorkerPool(this.#limits.concurrency, this.#limits.mostConcurrency);
     this.shares = new FairShares<AdmittedDelivery>(workersPerKey(options, this.#pool.size));
     this.queue = this.shares.queue;
     this.#tooLate = new TooLate<AdmittedDelivery>(this.queue);
@@ -209,8 +209,8 @@ export class Dispatcher {
   }
 
   #applyLimits(): void {
-    const { concurrency, rate } = this.#limits;
-    if (concurrency !== this.#pool.size) this.#pool.resize(concurrency);
+    const { concurrency, mostConcurrency, rate } = this.#limits;
+    this.#pool.resize(concurrency, mostConcurrency);
     this.shares.limit(workersPerKey(this.#settings, concurrency));
     if (rate === this.#pacer.rate) return;
     this.#pacer = new Pacer(rate, this.#pacer);

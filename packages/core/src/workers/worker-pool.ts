@@ -32,13 +32,16 @@ export class Worker {
   }
 }
 
+/** Workers hired beforehand. More are hired when they are first needed: a size may mean "no limit". */
+const READY = 1000;
+
 /**
  * The workers: tasks of p-limit, whose concurrency bounds how many there are. A delivery holds a worker from start to
  * release.
  *
- * A worker is hired when a delivery first needs one more, and is kept. A task for each delivery would cost 0.4 µs in
- * promises, and on Cloudflare Workers some would never end: what follows a promise there runs only while the request
- * that created the promise is open, and the end of one delivery starts the next. So no worker awaits its deliveries.
+ * Workers are hired beforehand and outlive their deliveries. A task for each delivery costs 0.4 µs, and never ends on
+ * Cloudflare Workers: what follows a promise there runs only while the request that created the promise is open, but the
+ * end of one request starts the delivery of another.
  */
 export class WorkerPool {
   /** Workers that handle a delivery. */
@@ -54,10 +57,12 @@ export class WorkerPool {
   /** In the async context of the intake: a worker must not keep the stores of the request that first needed it. */
   readonly #run: (worker: Worker) => void;
 
-  constructor(size: number) {
+  /** @param most - the largest size that a learned limit may reach. */
+  constructor(size: number, most: number = size) {
     this.#size = size;
-    this.#limit = pLimit(size);
+    this.#limit = pLimit(most);
     this.#run = boundToThisContext((worker: Worker) => void this.#limit(worker.run));
+    this.#hire(Math.min(most, READY));
   }
 
   /** How many deliveries may be handled concurrently. */
@@ -71,8 +76,9 @@ export class WorkerPool {
 
   /** Assigns a worker, of which one must be free. */
   take(): Worker {
+    this.#hire(this.active + 1);
     this.active += 1;
-    return this.#idle.pop() ?? this.#hire();
+    return this.#idle.pop() as Worker;
   }
 
   /** Gives a queued delivery that has a worker its permit: now, or as soon as the tasks of all workers run. */
@@ -89,9 +95,11 @@ export class WorkerPool {
   }
 
   /** Workers above a lower size finish what they handle and then rest. */
-  resize(size: number): void {
+  resize(size: number, most: number = size): void {
     this.#size = size;
-    this.#limit.concurrency = size;
+    if (most === this.#limit.concurrency) return;
+    this.#limit.concurrency = most;
+    if (!this.#isClosed) this.#hire(Math.min(most, READY));
   }
 
   /** Dismisses idle workers now, and the others when they are freed. */
@@ -100,11 +108,14 @@ export class WorkerPool {
     for (const worker of this.#idle.splice(0)) worker.dismiss();
   }
 
-  #hire(): Worker {
-    const worker = new Worker(this.#begun);
-    this.#beginning += 1;
-    this.#run(worker);
-    return worker;
+  /** Hires until there are so many workers. */
+  #hire(count: number): void {
+    while (this.active + this.#idle.length < count) {
+      const worker = new Worker(this.#begun);
+      this.#beginning += 1;
+      this.#idle.push(worker);
+      this.#run(worker);
+    }
   }
 
   readonly #begun = (): void => {
