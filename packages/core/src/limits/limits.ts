@@ -1,4 +1,5 @@
-import { AdaptiveConcurrency, type ConcurrencyRange } from './adaptive-concurrency.ts';
+import { AdaptiveConcurrency } from './adaptive-concurrency.ts';
+import type { ConcurrencyRange } from './limit-range.ts';
 import { AdaptiveRate, type RateRange } from './adaptive-rate.ts';
 import type { Outcome } from '../delivery/events.ts';
 

@@ -1,4 +1,5 @@
-import { FairQueue, type Line, type Queued } from '../queue/fair-queue.ts';
+import { FairQueue } from '../queue/fair-queue.ts';
+import type { Line, Queued } from '../queue/line.ts';
 
 /** So many promises are kept. */
 const MAX_PROMISES = 10_000;

@@ -3,7 +3,7 @@ import type { Admission, Permit } from '../delivery/admission.ts';
 import type { Delivery } from '../delivery/delivery.ts';
 import { NO_DEADLINE, type Timed } from '../time/deadlines.ts';
 import type { Outcome } from '../delivery/events.ts';
-import type { Line, Queued } from '../queue/fair-queue.ts';
+import type { Line, Queued } from '../queue/line.ts';
 import type { Refusal } from '../delivery/refusal.ts';
 import type { ReservePlace } from '../queue/reserve.ts';
 import type { Worker } from './worker-pool.ts';
