@@ -36,7 +36,7 @@ describe.each(shown)('a response in $path', ({ text }) => {
 });
 
 it('explains every reason with the detail of its response', () => {
-  const rows = rowsOf(sectionOf(page('docs/senders-see.md'), 'Reasons'), '`reason`');
+  const rows = rowsOf(sectionOf(page('docs/refusals.md'), 'Reasons'), '`reason`');
   const reasons = Object.keys(createIntake().snapshot().totals.refused) as RefusalReason[];
   const details = reasons.map((reason) => {
     const { detail } = JSON.parse(createRefusal(reason, 503, 1).body) as { detail: string };

@@ -1,7 +1,10 @@
 import type { SenderProfile } from '@webhook-backpressure/core';
 
 /** The cells that docs/senders.md must have for a sender, by column title. */
-export type Cells = Record<'Key' | 'Told by' | 'Id' | 'Waits' | 'Repeats' | 'Status' | 'Retry-After', string>;
+export type Cells = Record<
+  'Key' | 'Identified by' | 'Id' | 'Timeout' | 'Retries' | 'Status' | 'Retry-After',
+  string
+>;
 
 const NOTHING = '–';
 const UNITS = [
@@ -16,10 +19,10 @@ export function cellsOf(profiles: readonly SenderProfile[]): Cells {
   const [profile] = profiles as [SenderProfile];
   return {
     Key: `\`${profile.name}\``,
-    'Told by': codes(profiles.map(({ match }) => match.header)),
+    'Identified by': codes(profiles.map(({ match }) => match.header)),
     Id: codes(profiles.map(({ id }) => id)),
-    Waits: profile.timeoutMs === undefined ? NOTHING : duration(profile.timeoutMs / 1000),
-    Repeats: repeats(profile),
+    Timeout: profile.timeoutMs === undefined ? NOTHING : duration(profile.timeoutMs / 1000),
+    Retries: repeats(profile),
     Status: String(profile.status ?? NOTHING),
     'Retry-After': retryAfter(profile),
   };

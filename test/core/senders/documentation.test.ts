@@ -4,7 +4,7 @@ import { codeIn, page, rowsOf, sectionOf } from '../../docs/pages.ts';
 import { cellsOf, duration } from './cells.ts';
 
 const senders = page('docs/senders.md');
-const table = rowsOf(sectionOf(senders, 'What is known'), 'Sender');
+const table = rowsOf(sectionOf(senders, 'Known senders'), 'Sender');
 const byName = new Map<string, SenderProfile[]>();
 for (const profile of builtInSenders) {
   byName.set(profile.name, [...(byName.get(profile.name) ?? []), profile]);
@@ -43,7 +43,7 @@ describe('the table of senders in docs/senders.md', () => {
   it('says what a refusal means: lost for senders that never retry, delayed otherwise', () => {
     for (const row of table) {
       const refused = firstWords(row['When it is refused']);
-      expect(refused, row['Sender']).toMatch(row['Repeats'] === 'never' ? /^\*\*lost\*\*/ : /^delayed/);
+      expect(refused, row['Sender']).toMatch(row['Retries'] === 'never' ? /^\*\*lost\*\*/ : /^delayed/);
     }
   });
 
@@ -56,13 +56,11 @@ describe('the table of senders in docs/senders.md', () => {
 
 describe('docs/senders.md', () => {
   it('lists the senders that lose refused events', () => {
-    expect(namesListed('Who loses events when refused')).toEqual(
-      namesWhere(({ retries }) => retries === 'none'),
-    );
+    expect(namesListed('Senders that lose events')).toEqual(namesWhere(({ retries }) => retries === 'none'));
   });
 
   it('lists the senders that disable endpoints, and their rules', () => {
-    const section = 'Who switches an endpoint off';
+    const section = 'Senders that disable endpoints';
     const listed = rowsOf(sectionOf(senders, section), 'Sender').map(({ Sender, After }) => [
       Sender?.toLowerCase(),
       After,
@@ -76,7 +74,7 @@ describe('docs/senders.md', () => {
 
   it('lists the handshakes that are recognized by a header', () => {
     const rows = rowsOf(sectionOf(senders, 'Handshakes'), 'Sender');
-    const told = rows.filter((row) => row['What happens to it'] === 'let in as critical');
+    const told = rows.filter((row) => row['Treated as'] === 'accepted as critical');
     const known = builtInSenders.flatMap(({ handshake, match }) =>
       handshake === undefined ? [] : [`\`${handshake.header ?? match.header}: ${String(handshake.value)}\``],
     );
@@ -84,7 +82,7 @@ describe('docs/senders.md', () => {
   });
 
   it('explains every field of a profile', () => {
-    const fields = rowsOf(sectionOf(senders, 'Add a sender, or correct one'), 'Field');
+    const fields = rowsOf(sectionOf(senders, 'Add or correct a sender'), 'Field');
     const used = new Set(builtInSenders.flatMap((profile) => Object.keys(profile)));
     expect(fields.flatMap((row) => codeIn(row['Field'])).sort()).toEqual([...used].sort());
   });
