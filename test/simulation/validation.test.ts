@@ -189,12 +189,12 @@ describe('an invalid scenario', () => {
   );
 
   it.each([
-    [{ capacity: 0 }, /^intake\.capacity must be an integer, at least 1, but was 0\./],
+    [{ capacity: 0 }, /^intake\.capacity must be an integer of at least 1, but was 0\./],
     [{ capacity: null }, /^intake\.capacity must be .*, but was null\./],
     [{ capacty: 5 }, /^intake: Unknown option "capacty"\. Did you mean "capacity"\?/],
     [
       { retryAfter: { strategy: 'guess' } },
-      /^intake\.retryAfter\.strategy must be one of .*, but was the string "guess"\./,
+      /^intake\.retryAfter\.strategy must be .*, but was the string "guess"\./,
     ],
     [{ lowWaterMark: 0.9 }, /^intake\.lowWaterMark and highWaterMark must be .*, but were 0\.9 and 0\.8\./],
     [{ random: 4 }, 'intake.random must be absent: the simulator sets it.'],
