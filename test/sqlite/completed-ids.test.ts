@@ -1,6 +1,5 @@
 import { statSync } from 'node:fs';
 import type { InboxStore } from '@webhook-backpressure/core';
-import { sqliteStore } from '@webhook-backpressure/sqlite';
 import Database from 'libsql';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { claim, delivery, ends, opened, put, ROOMY, START } from '../core/inbox/store/cases/store-words.ts';
@@ -17,7 +16,7 @@ afterEach(() => {
   scratch.dispose();
 });
 
-const bed = () => ({ store: () => sqliteStore({ path: file }), dispose: () => undefined });
+const bed = () => scratch.bed();
 
 async function complete(store: InboxStore, ids: readonly string[], nowMs: number): Promise<void> {
   const ones = ids.map((id) => delivery(id, { rawBody: new Uint8Array() }));
@@ -36,7 +35,7 @@ function numberIn(sql: string): number {
   }
 }
 
-it('takes less than 60 bytes of the file for an id, however long it is', async () => {
+it('takes less than 60 bytes of the file for an id of any length', async () => {
   const store = await opened(bed());
   const before = statSync(file).size;
   const count = 20_000;
@@ -47,12 +46,12 @@ it('takes less than 60 bytes of the file for an id, however long it is', async (
   }
   expect(await store.stats()).toMatchObject({ remembered: count });
   await store.close(START);
-  // The room that deliveries took on their way is used again.
+  // The pages of the deliveries are free again.
   const free = numberIn('SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size');
   expect((statSync(file).size - before - free) / count).toBeLessThan(60);
 }, 60_000);
 
-it('keeps to some ten buckets, and forgets every one of them', async () => {
+it('uses about ten buckets, and empties all of them', async () => {
   const store = await opened(bed());
   const hour = 3_600_000;
   const at = (hours: number): number => START + hours * hour;
@@ -69,7 +68,7 @@ it('keeps to some ten buckets, and forgets every one of them', async () => {
   await store.close(START);
 });
 
-it('goes on from bucket to bucket where one ends at the limit of a call', async () => {
+it('forgets across buckets when one ends at the limit of a call', async () => {
   const store = await opened(bed());
   for (let at = 0; at < 40; at += 1) {
     await complete(store, [`${String(at)} a`, `${String(at)} b`], START + at);
@@ -86,7 +85,7 @@ it('goes on from bucket to bucket where one ends at the limit of a call', async 
   await store.close(START);
 });
 
-it('knows the ids of a file of an earlier release, and forgets them first', async () => {
+it('finds the ids stored by an earlier release, and forgets them first', async () => {
   const store = await opened(bed());
   await store.close(START);
   execute(
@@ -106,7 +105,7 @@ it('knows the ids of a file of an earlier release, and forgets them first', asyn
   await next.close(START);
 });
 
-it('puts deliveries back without writing them anew', async () => {
+it('redrives deliveries without rewriting their bodies', async () => {
   const store = await opened(bed());
   const rawBody = new Uint8Array(1 << 20);
   const ones = Array.from({ length: 20 }, (_, at) => delivery(String(at), { rawBody }));
@@ -115,7 +114,7 @@ it('puts deliveries back without writing them anew', async () => {
   const next = await opened(bed());
   const back = await next.redrive(null, { limit: 20, maxBytes: 1 << 30, nowMs: START });
   expect(back).toHaveLength(20);
-  // Every page that was written since the start is in the log; a body alone takes 256 of them.
+  // The -wal file has every page written since the start. A body alone has 256 pages.
   expect(statSync(`${file}-wal`).size).toBeLessThan(200_000);
   await next.close(START);
 });

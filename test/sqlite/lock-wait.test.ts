@@ -1,18 +1,18 @@
 import { BackpressureError } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
-import { Patience } from '../../packages/sqlite/src/file/lock-patience.ts';
+import { LockWait } from '../../packages/sqlite/src/connection/lock-wait.ts';
 
 const LOCKED = new BackpressureError('ERR_WBP_SQLITE_LOCKED', 'It is locked.');
 
-/** A lock that somebody else has until then, and a clock that only moves while somebody waits. */
+/** A lock that another process holds until `freeAtMs`, and a clock that only moves during waits. */
 class Bench {
   nowMs = 0;
   freeAtMs = Infinity;
   readonly slept: number[] = [];
-  readonly patience: Patience;
+  readonly lockWait: LockWait;
 
   constructor(givenMs?: number) {
-    this.patience = new Patience(givenMs, {
+    this.lockWait = new LockWait(givenMs, {
       now: () => this.nowMs,
       sleep: (ms) => {
         this.nowMs += ms;
@@ -26,10 +26,10 @@ class Bench {
     if (this.nowMs < this.freeAtMs) throw LOCKED;
   };
 
-  lock(): number {
+  acquire(): number {
     const before = this.nowMs;
     try {
-      this.patience.lock(this.begin);
+      this.lockWait.acquire(this.begin);
     } catch (error) {
       expect(error).toBe(LOCKED);
     }
@@ -37,58 +37,58 @@ class Bench {
   }
 }
 
-describe('the patience with a lock', () => {
-  it('ends after the time that was given, and is short until the lock was got', () => {
+describe('the wait for a lock', () => {
+  it('ends after the given time, and is shorter until the lock is acquired', () => {
     const bench = new Bench(100);
-    expect(bench.lock()).toBeCloseTo(100, 0);
-    expect(bench.lock()).toBeCloseTo(10, 0);
+    expect(bench.acquire()).toBeCloseTo(100, 0);
+    expect(bench.acquire()).toBeCloseTo(10, 0);
     bench.freeAtMs = bench.nowMs + 5;
-    expect(bench.lock()).toBeCloseTo(5, 0);
+    expect(bench.acquire()).toBeCloseTo(5, 0);
     bench.freeAtMs = Infinity;
-    expect(bench.lock()).toBeCloseTo(100, 0);
+    expect(bench.acquire()).toBeCloseTo(100, 0);
   });
 
-  it('does not wait at all where 0 was given', () => {
+  it('does not wait with 0', () => {
     const bench = new Bench(0);
-    expect(bench.lock()).toBe(0);
+    expect(bench.acquire()).toBe(0);
     expect(bench.slept).toEqual([]);
   });
 
-  it('is measured by the commits of the file where nothing was given', () => {
+  it('follows the commit time by default', () => {
     const bench = new Bench();
-    const before = bench.patience.ms;
-    bench.patience.committed(300, false);
-    expect(bench.patience.ms).toBeGreaterThan(before);
-    for (let at = 0; at < 1000; at += 1) bench.patience.committed(0.1, false);
-    expect(bench.patience.ms).toBe(before);
+    const before = bench.lockWait.ms;
+    bench.lockWait.committed(300, false);
+    expect(bench.lockWait.ms).toBeGreaterThan(before);
+    for (let at = 0; at < 1000; at += 1) bench.lockWait.committed(0.1, false);
+    expect(bench.lockWait.ms).toBe(before);
   });
 
-  it('looks more often than a commit takes, so that it does not miss the moment after one', () => {
+  it('polls several times per commit, so that it does not miss a gap', () => {
     const bench = new Bench(1000);
-    bench.patience.committed(8, false);
-    bench.lock();
+    bench.lockWait.committed(8, false);
+    bench.acquire();
     expect(Math.max(...bench.slept)).toBeLessThanOrEqual(1);
   });
 
-  it('leaves the lock to others after a commit while they use the file, and only then', () => {
+  it('yields the lock after a commit only while others use the file', () => {
     const bench = new Bench(1000);
     bench.freeAtMs = 0;
-    bench.patience.committed(50, false);
-    expect(bench.lock()).toBe(0);
-    bench.patience.committed(50, true);
-    expect(bench.lock()).toBeGreaterThan(0);
-    bench.patience.committed(50, false);
-    expect(bench.lock()).toBeGreaterThan(0);
+    bench.lockWait.committed(50, false);
+    expect(bench.acquire()).toBe(0);
+    bench.lockWait.committed(50, true);
+    expect(bench.acquire()).toBeGreaterThan(0);
+    bench.lockWait.committed(50, false);
+    expect(bench.acquire()).toBeGreaterThan(0);
     bench.nowMs += 1000;
-    bench.patience.committed(50, false);
-    expect(bench.lock()).toBe(0);
+    bench.lockWait.committed(50, false);
+    expect(bench.acquire()).toBe(0);
   });
 
-  it('lets what is no lock through', () => {
+  it('passes other errors on', () => {
     const bench = new Bench(1000);
     const broken = new Error('It is broken.');
     expect(() => {
-      bench.patience.lock(() => {
+      bench.lockWait.acquire(() => {
         throw broken;
       });
     }).toThrow(broken);

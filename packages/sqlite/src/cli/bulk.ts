@@ -1,35 +1,34 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PartSize, type MovedDelivery, type Portion } from '@webhook-backpressure/core';
 import { isAlive } from '../file/owner-lock.ts';
-import type { Inside } from './inside.ts';
+import type { Tables } from './tables.ts';
 
-/** For the receiver, between two parts, at the least. */
+/** The least time between two parts, for the receiver. */
 const PAUSE_MS = 5;
-const LOOK_AGAIN_MS = 500;
-/** What is removed is read and written by the byte. */
+const CHECK_AGAIN_MS = 500;
+/** Bounds the time of a part: to delete a body, SQLite reads and writes each of its pages. */
 const PART_BYTES = 8 * 1024 * 1024;
 const ANY = Number.MAX_SAFE_INTEGER;
 
-/** What a command that works in parts came to. */
+/** The result of a command that works in parts. */
 export interface Moved {
   readonly count: number;
-  /** Of those that were there at first. */
+  /** How many of the deliveries counted at the start were not moved. */
   readonly left: number;
 }
 
-/** What is to be moved. */
 export interface Move {
-  /** How many there are. What is added meanwhile stays, or a delivery that dies immediately would go round and round. */
+  /** Counted at the start: later deliveries are not moved, or one that fails immediately would be moved again and again. */
   readonly total: number;
   readonly move: (portion: Portion) => readonly MovedDelivery[];
 }
 
-/** Removes all of them, in parts: the receiver goes on between two of them. */
+/** Deletes all deliveries, in parts between which the receiver can use the file. */
 export async function removeAll({ total, move }: Move): Promise<Moved> {
   const size = new PartSize();
   let count = 0;
   while (count < total) {
-    const part = await inTime(size, () =>
+    const part = await movePart(size, () =>
       move({ limit: Math.min(size.count, total - count), maxBytes: PART_BYTES }),
     );
     if (part === 0) break;
@@ -39,40 +38,40 @@ export async function removeAll({ total, move }: Move): Promise<Moved> {
 }
 
 /**
- * Puts them back in parts, as long as the receiver's inbox is below its low-water mark: above it, they would take the
- * place of what arrives. Then it waits until there is room, if there is a receiver that makes some.
+ * Puts deliveries back into the queue, in parts, while the queue is below the low-water mark: above it, new deliveries
+ * would be refused. At the mark it waits for room if a receiver has the file open.
  *
- * @param onWait - called when it begins to wait.
+ * @param onWait - called when a wait begins.
  */
 export async function putBack(
-  inside: Inside,
+  tables: Tables,
   { total, move }: Move,
-  { isPatient, onWait }: { readonly isPatient: boolean; readonly onWait: (moved: Moved) => void },
+  { waitsForRoom, onWait }: { readonly waitsForRoom: boolean; readonly onWait: (moved: Moved) => void },
 ): Promise<Moved> {
   const size = new PartSize();
   let count = 0;
   let isWaiting = false;
   while (count < total) {
-    // Who asks for a single delivery wants just that.
-    const room = total === 1 ? { count: ANY, bytes: ANY } : roomIn(inside);
+    // A single delivery is put back regardless of the mark.
+    const room = total === 1 ? { count: ANY, bytes: ANY } : roomIn(tables);
     if (room.count >= 1 && room.bytes >= 1) {
       const limit = Math.min(size.count, total - count, room.count);
-      const part = await inTime(size, () => move({ limit, maxBytes: room.bytes }));
+      const part = await movePart(size, () => move({ limit, maxBytes: room.bytes }));
       if (part === 0) break;
       count += part;
       isWaiting = false;
       continue;
     }
-    if (!isPatient || !hasReceiver(inside)) break;
+    if (!waitsForRoom || !hasReceiver(tables)) break;
     if (!isWaiting) onWait({ count, left: total - count });
     isWaiting = true;
-    await sleep(LOOK_AGAIN_MS);
+    await sleep(CHECK_AGAIN_MS);
   }
   return { count, left: Math.max(0, total - count) };
 }
 
-/** One part, and then a pause as long as it took. */
-async function inTime(size: PartSize, move: () => readonly MovedDelivery[]): Promise<number> {
+/** Moves a part, and then pauses for as long as it took. */
+async function movePart(size: PartSize, move: () => readonly MovedDelivery[]): Promise<number> {
   const startedMs = performance.now();
   const { length } = move();
   const tookMs = performance.now() - startedMs;
@@ -81,16 +80,16 @@ async function inTime(size: PartSize, move: () => readonly MovedDelivery[]): Pro
   return length;
 }
 
-function roomIn({ totals }: Inside): { readonly count: number; readonly bytes: number } {
+function roomIn({ totals }: Tables): { readonly count: number; readonly bytes: number } {
   const mark = totals.room();
   const { depth, bytes } = totals.read();
   if (mark === undefined) return { count: ANY, bytes: ANY };
-  // A mark may leave no room at all; then one delivery at a time.
+  // The mark may be 0. Then one delivery at a time is put back.
   const least = depth === 0 ? 1 : 0;
   return { count: Math.max(least, mark.depth - depth), bytes: Math.max(least, mark.bytes - bytes) };
 }
 
-function hasReceiver({ connection }: Inside): boolean {
+function hasReceiver({ connection }: Tables): boolean {
   const rows = connection.prepare('SELECT id FROM owners').all([]) as [number][];
   return rows.some(([id]) => isAlive(connection.location, id));
 }

@@ -1,41 +1,30 @@
-import type { Connection } from '../file/connection.ts';
-import { Kept } from '../tables/kept.ts';
+import type { Connection } from '../connection/connection.ts';
+import { CompletedIds } from '../finished/completed-ids.ts';
+import { CompletedDeliveries } from '../finished/completed.ts';
+import { DeadLetters } from '../finished/dead-letters.ts';
+import { Pending } from '../queue/pending.ts';
 import { Pauses } from '../tables/pauses.ts';
-import { Pending } from '../tables/pending.ts';
-import { Remembered } from '../tables/remembered.ts';
-import { Shelf } from '../tables/shelf.ts';
 import { Totals } from '../tables/totals.ts';
 
-/** The file, as the commands see it. */
-export interface Inside {
+/** The tables of an inbox's file that the commands read and change. */
+export interface Tables {
   readonly connection: Connection;
   readonly totals: Totals;
-  readonly shelf: Shelf;
+  readonly deadLetters: DeadLetters;
   readonly pending: Pending;
   readonly pauses: Pauses;
-  readonly remembered: Remembered;
-  readonly kept: Kept;
+  readonly completedIds: CompletedIds;
+  readonly completed: CompletedDeliveries;
 }
 
-/** What a command says, to people and to programs; or, in a sentence, why it could not. */
-export type Answer =
-  | { readonly problem: string }
-  | {
-      readonly problem?: never;
-      readonly text: string;
-      readonly data: unknown;
-      /** Whether something is left to do. */
-      readonly isPartial?: boolean;
-    };
-
-export function insideOf(connection: Connection): Inside {
+export function tablesOf(connection: Connection): Tables {
   const totals = new Totals(connection);
-  const remembered = new Remembered(connection, totals);
+  const completedIds = new CompletedIds(connection, totals);
   return {
-    ...{ connection, totals, remembered },
-    shelf: new Shelf(connection, totals),
+    ...{ connection, totals, completedIds },
+    deadLetters: new DeadLetters(connection, totals),
     pending: new Pending(connection),
     pauses: new Pauses(connection),
-    kept: new Kept(connection, totals, remembered),
+    completed: new CompletedDeliveries(connection, totals, completedIds),
   };
 }

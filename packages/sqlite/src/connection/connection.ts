@@ -2,43 +2,43 @@ import { existsSync, realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { openDatabase } from '../drivers/choose.ts';
 import type { DriverDatabase, DriverStatement, Value } from '../drivers/driver.ts';
-import { explain, isDamage, isDiskError, isLocked, lockedByReader } from './failure.ts';
-import { Patience } from './lock-patience.ts';
+import { explain, isDamage, isDiskError, isLocked, lockedByReader } from './sqlite-errors.ts';
+import { LockWait } from './lock-wait.ts';
 import { makePrivate } from './private-file.ts';
 
 export type { Value } from '../drivers/driver.ts';
 
-/** Kept of the index pages in memory: of the order of a million entries. */
+/** Index pages kept in memory, for about a million entries. */
 const CACHE_KIB = 16_384;
-/** To what the file of recent changes is cut back after a burst. */
+/** The size to which the -wal file is truncated after a burst. */
 const WAL_BYTES = 16_777_216;
 /** SQLite's own limit. */
 const MAX_PAGES = 4_294_967_294;
 
 /**
- * - `make`: to read and write, and made when it is not there
- * - `write`: the same, but never made
- * - `read`: whatever is asked of it, it is not changed
+ * - `make`: read and write, and create a missing file
+ * - `write`: read and write an existing file
+ * - `read`: never change the file
  */
 export type Mode = 'make' | 'write' | 'read';
 
-/** Not every library has an option for it, but SQLite understands it as part of a URI. */
+/** In the URI, since not every library has an option for it. */
 const URI_MODE = { write: 'rw', read: 'ro' };
 
-/** A prepared statement whose rows are arrays. Its errors are those of this library. */
+/** A prepared statement whose rows are arrays. It throws errors of this library. */
 export interface Statement {
   get(values: readonly Value[]): unknown;
   all(values: readonly Value[]): readonly unknown[];
   /**
-   * Only within a transaction: of a statement that meets the lock of another process by itself libsql does not let go,
-   * and then no transaction after it can be committed.
+   * Only within a transaction: libsql does not finalize a statement that meets a lock outside of one, and then no later
+   * transaction can be committed.
    *
-   * @returns how many rows it changed.
+   * @returns the number of changed rows.
    */
   run(values: readonly Value[]): number;
 }
 
-/** How one of several calls ended. */
+/** The result of one of several calls, or what it threw. */
 export type Outcome<T> = { readonly result: T } | { readonly error: unknown };
 
 export function outcomeOf<T>(call: () => T): Outcome<T> {
@@ -53,23 +53,23 @@ export function outcomeOf<T>(call: () => T): Outcome<T> {
 export class Connection {
   readonly path: string;
   /**
-   * The same with its symbolic links followed, as SQLite does: what belongs to the file stands there, and whoever comes
-   * by another name must find it.
+   * The path with symbolic links resolved. SQLite puts the `-wal` file there, and locks must be there too, so that
+   * processes that open the file by another name find them.
    */
   readonly location: string;
   readonly #database: DriverDatabase;
   readonly #begin: Statement;
   readonly #commit: Statement;
   readonly #version: Statement;
-  readonly #patience: Patience;
-  /** Whether something of the log may be missing on the disk, whatever reading it says. */
-  #isLogInDoubt = false;
+  readonly #lockWait: LockWait;
+  /** Whether some of the -wal file may not be on the disk, although it can be read. */
+  #isWalInDoubt = false;
   #lastVersion: unknown;
   #maxPages: number | undefined;
 
   constructor(path: string, busyTimeoutMs: number | undefined, mode: Mode = 'make') {
     this.path = path;
-    this.#patience = new Patience(busyTimeoutMs);
+    this.#lockWait = new LockWait(busyTimeoutMs);
     if (mode === 'make' && !existsSync(path)) makePrivate(path);
     const name = mode === 'make' ? path : `${pathToFileURL(path).href}?mode=${URI_MODE[mode]}`;
     try {
@@ -90,17 +90,17 @@ export class Connection {
         return action((statement ??= this.#database.prepare(sql)));
       } catch (error) {
         const explained = this.#explain(error);
-        // libsql repeats such an error whatever the statement is asked next.
+        // libsql repeats the error in later calls of the statement, so it is prepared again.
         if (!isLocked(explained)) statement = undefined;
         throw explained;
       }
     };
     guarded(() => undefined);
-    // Whoever only reads is kept waiting too while the log is put in order, at a start or an end of another process.
+    // A read also meets a lock, while another process that starts or ends recovers or truncates the -wal file.
     const read = <T>(action: (prepared: DriverStatement) => T): T =>
       this.#database.inTransaction
         ? guarded(action)
-        : this.#patience.until(() => guarded(action), this.#patience.ms);
+        : this.#lockWait.retryWhileLocked(() => guarded(action), this.#lockWait.ms);
     return {
       get: (values) => read((prepared) => prepared.get(values)),
       all: (values) => read((prepared) => prepared.all(values)),
@@ -108,7 +108,7 @@ export class Connection {
     };
   }
 
-  /** Runs statements that have no parameters and whose rows nobody wants. */
+  /** Runs statements without parameters, and discards their rows. */
   execute(sql: string): void {
     try {
       this.#database.exec(sql);
@@ -118,17 +118,17 @@ export class Connection {
   }
 
   /**
-   * One commit: when `work` or the commit throws, nothing of it is done. Within another transaction it is a part of that:
-   * undone alone when `work` throws, and on the disk with the whole.
+   * One commit. If `work` or the commit throws, it has no effect. Within another transaction it is a savepoint: rolled
+   * back alone if `work` throws, and committed with the whole.
    *
-   * Every commit waits for the disk, also where what it says could be forgotten. What it left unsynced would lie below
-   * the next one in the log; and if the sync of that fails, the system throws both away, while only the next one is
-   * known to be missing and written again. Everything after such a hole is lost when the machine dies.
+   * Every commit waits for the disk, also one that could be lost without harm. An unsynced commit would be below the next
+   * one in the -wal file. If the sync of the next one failed, the system would drop both, but only the next one would be
+   * known to be missing and written again. After a crash of the machine, everything after this gap would be lost.
    */
   transaction<T>(work: () => T): T {
-    if (this.#database.inTransaction) return this.#part(work);
-    this.#renewLog();
-    this.#patience.lock(() => this.#begin.run([]));
+    if (this.#database.inTransaction) return this.#savepoint(work);
+    this.#restoreWal();
+    this.#lockWait.acquire(() => this.#begin.run([]));
     const beganAt = performance.now();
     try {
       const [version] = this.#version.get([]) as [unknown];
@@ -136,7 +136,7 @@ export class Connection {
       this.#lastVersion = version;
       const result = work();
       this.#commit.run([]);
-      this.#patience.committed(performance.now() - beganAt, byOthers);
+      this.#lockWait.committed(performance.now() - beganAt, byOthers);
       return result;
     } catch (error) {
       this.#rollBack('ROLLBACK');
@@ -145,8 +145,8 @@ export class Connection {
   }
 
   /**
-   * Calls that came together, in one commit: to wait for the disk costs more than everything else. One that throws is
-   * undone alone; when the commit fails, each is done in one of its own, unless it would fail as well.
+   * Runs several calls in one commit, since waiting for the disk costs more than everything else. A call that throws is
+   * rolled back alone. If the commit fails, each call runs in its own commit, unless it would fail for the same reason.
    */
   together<T>(calls: readonly (() => T)[]): readonly Outcome<T>[] {
     if (calls.length < 2) return calls.map(outcomeOf);
@@ -154,7 +154,7 @@ export class Connection {
       return this.transaction(() =>
         calls.map((call) => {
           const outcome = outcomeOf(call);
-          // A full disk undoes all that was done before as well, and after damage nothing more can be done.
+          // A full disk has rolled back the earlier calls too, and after damage nothing can be committed.
           if ('error' in outcome && (isDamage(outcome.error) || !this.#database.inTransaction))
             throw outcome.error;
           return outcome;
@@ -165,7 +165,7 @@ export class Connection {
     }
   }
 
-  #part<T>(work: () => T): T {
+  #savepoint<T>(work: () => T): T {
     this.execute('SAVEPOINT part');
     try {
       const result = work();
@@ -177,49 +177,49 @@ export class Connection {
     }
   }
 
-  /** After some errors, such as a full disk, SQLite has already done so. */
+  /** After some errors, such as a full disk, SQLite has already rolled back. */
   #rollBack(sql: string): void {
     if (!this.#database.inTransaction) return;
     try {
       this.execute(sql);
     } catch {
-      // The error that led here says more, and of what is neither undone nor done nothing is acknowledged.
+      // The error that caused the rollback says more, and its caller acknowledges nothing.
     }
   }
 
   #explain(error: unknown): unknown {
     const explained = explain(error, this.path);
-    if (isDiskError(explained)) this.#isLogInDoubt = true;
+    if (isDiskError(explained)) this.#isWalInDoubt = true;
     return explained;
   }
 
-  /** Whatever the log seems to say, nothing is committed before all of it has been moved into the file, and synced. */
-  doubtLog(): void {
-    this.#isLogInDoubt = true;
+  /** From now on, nothing is committed before the whole -wal file has been moved into the database and synced. */
+  distrustWal(): void {
+    this.#isWalInDoubt = true;
   }
 
   /**
-   * After an error of the disk, what reads as written may not be on it: the system has thrown it away, says so once, and
-   * shows it to all that read until it needs the memory. So the log is begun anew. Other processes cannot commit
-   * meanwhile, and what they have committed has been synced by themselves.
+   * After a failed sync, the system drops the written pages, reports this once, and still returns them to readers until
+   * it needs the memory. So the -wal file is emptied into the database and started anew. Other processes cannot commit
+   * meanwhile, and have synced their own commits.
    *
-   * @throws when the disk fails again, or another process reads what is in the log. Then the doubt stays.
+   * @throws when the disk fails again or another process reads the -wal file. The next transaction then tries again.
    */
-  #renewLog(): void {
-    if (!this.#isLogInDoubt) return;
-    this.#patience.lock(() => {
-      if (!this.#moveLog()) throw lockedByReader(this.path);
+  #restoreWal(): void {
+    if (!this.#isWalInDoubt) return;
+    this.#lockWait.acquire(() => {
+      if (!this.#checkpoint()) throw lockedByReader(this.path);
     });
-    this.#isLogInDoubt = false;
+    this.#isWalInDoubt = false;
   }
 
-  /** Moves all of the log into the file and begins it anew. False when somebody else uses it just now. */
-  #moveLog(): boolean {
+  /** Moves the whole -wal file into the database and truncates it. @returns false if another process is using it. */
+  #checkpoint(): boolean {
     const [busy] = this.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get([]) as [number];
     return busy === 0;
   }
 
-  /** Every commit reaches the disk before it returns, and a reader never keeps a writer waiting. */
+  /** Makes every commit reach the disk before it returns. Readers do not block writers. */
   makeDurable(): void {
     this.execute('PRAGMA journal_mode = WAL');
     this.execute('PRAGMA synchronous = FULL');
@@ -227,17 +227,17 @@ export class Connection {
     this.execute(`PRAGMA journal_size_limit = ${String(WAL_BYTES)}`);
   }
 
-  /** From now on, what is done within {@link limited} does not make the file larger than this. */
+  /** Sets the file size for {@link withinFileLimit}. */
   limitFile(maxBytes: number): void {
     const [pageBytes] = this.prepare('PRAGMA page_size').get([]) as [number];
     this.#maxPages = Math.floor(maxBytes / pageBytes);
   }
 
   /**
-   * Within the limit of the file, if it has one. What works off what is stored must stay without it: to complete the
-   * last delivery of a full file may take one more page, and without that nothing would ever make room again.
+   * Runs `work` within the limit of the file size, if there is one. Only storing deliveries is limited: completing the
+   * last delivery of a full file may need one more page, and without it the file would stay full.
    */
-  limited<T>(work: () => T): T {
+  withinFileLimit<T>(work: () => T): T {
     if (this.#maxPages === undefined) return work();
     this.#setMaxPages(this.#maxPages);
     try {
@@ -252,13 +252,14 @@ export class Connection {
   }
 
   /**
-   * Moves what is recent into the file, so that it is whole without the one beside it. SQLite does so itself only
-   * when every statement is gone, and libsql leaves that to the garbage collector. False when that was not possible;
-   * what is committed is safe beside the file as well.
+   * Empties the -wal file into the database. SQLite does so on close only after all statements are finalized, which
+   * libsql leaves to the garbage collector.
+   *
+   * @returns false if that was not possible. Commits are durable in the -wal file as well.
    */
-  tidy(): boolean {
+  truncateWal(): boolean {
     try {
-      return this.#moveLog();
+      return this.#checkpoint();
     } catch {
       return false;
     }

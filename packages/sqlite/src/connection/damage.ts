@@ -1,37 +1,37 @@
-import { isDamage } from './failure.ts';
+import { isDamage } from './sqlite-errors.ts';
 
-/** Which pages of what is stored a call touches. */
-export interface Way {
-  /** The index of keys and ids. */
+/** Which parts of the file a call may use. */
+export interface Access {
+  /** Whether it may use the index of keys and ids. */
   readonly usesIds: boolean;
-  /** Takes rows out, by which pages beside theirs can change too. What is left of one keeps its id known. */
+  /** Whether it may delete rows, which can also change neighboring pages. A remaining row keeps its id known. */
   readonly removesRows: boolean;
 }
 
-const WAYS: readonly [Way, ...Way[]] = [
+const ACCESSES: readonly [Access, ...Access[]] = [
   { usesIds: true, removesRows: true },
   { usesIds: true, removesRows: false },
   { usesIds: false, removesRows: false },
 ];
 
 /**
- * What `call` does to all of them in one commit; where that meets a damaged page, to each in one of its own, past the
- * damage. A transaction that has met one can do nothing any more but end.
+ * Calls `call` with all items in one commit. If that meets a damaged page, it calls `call` for each item in its own
+ * commit, with less and less access: a transaction that has met a damaged page can only be rolled back.
  */
-export function around<T, R>(
+export function avoidingDamage<T, R>(
   all: readonly T[],
-  call: (some: readonly T[], way: Way) => readonly R[],
+  call: (some: readonly T[], access: Access) => readonly R[],
 ): readonly R[] {
   try {
-    return call(all, WAYS[0]);
+    return call(all, ACCESSES[0]);
   } catch (error) {
     if (!isDamage(error)) throw error;
-    return all.flatMap((one) => pastDamage(WAYS.map((way) => () => call([one], way))));
+    return all.flatMap((one) => firstUndamaged(ACCESSES.map((access) => () => call([one], access))));
   }
 }
 
-/** What the first attempt returns that meets no damaged page. */
-export function pastDamage<R>(attempts: readonly (() => R)[]): R {
+/** @returns the result of the first attempt that meets no damaged page. */
+export function firstUndamaged<R>(attempts: readonly (() => R)[]): R {
   let damage: unknown;
   for (const attempt of attempts) {
     try {

@@ -1,48 +1,48 @@
 import { isMainThread } from 'node:worker_threads';
-import { isLocked } from './failure.ts';
+import { isLocked } from './sqlite-errors.ts';
 
 /**
- * How long a call waits for the lock where nobody has said so, in commits of the file as this process has seen them, and
- * in milliseconds at least and at most. On the main thread the event loop stands still meanwhile.
+ * How long a call waits for the lock by default: a multiple of the commit time that this process has measured, between
+ * two limits. On the main thread the wait blocks the event loop.
  */
 const DEFAULT = isMainThread
   ? { commits: 20, leastMs: 250, mostMs: 5000 }
   : { commits: 200, leastMs: 10_000, mostMs: 60_000 };
 
-/** Of the time that a call waits, when the one before it has waited in vain. */
-const IMPATIENCE = 0.1;
+/** The share of the wait that remains after a call has waited in vain. */
+const SHORTENED = 0.1;
 
-/** The lock is looked at so often, as a part of a commit: SQLite's own pauses of up to 100 ms miss the moment in between. */
-const LOOK_PER_COMMIT = 1 / 8;
-const LEAST_LOOK_MS = 0.2;
-const MOST_LOOK_MS = 2;
-/** Who has just committed leaves the lock alone for so many looks, while others use the file. */
-const POLITE_LOOKS = 2;
-/** Others use the file when they have committed something since then. */
+/** The poll interval as a share of a commit. SQLite's own pauses of up to 100 ms miss the gaps between commits. */
+const POLL_PER_COMMIT = 1 / 8;
+const LEAST_POLL_MS = 0.2;
+const MOST_POLL_MS = 2;
+/** After a commit, this process leaves the lock to others for so many poll intervals, while others use the file. */
+const YIELD_POLLS = 2;
+/** Others use the file if they have committed within this time. */
 const SHARED_MS = 1000;
-/** Of the commit time that is known, what a shorter commit leaves. */
-const FORGET = 0.95;
+/** What a shorter commit leaves of the measured commit time. */
+const DECAY = 0.95;
 
-/** Stands still, without using the processor. */
+/** Blocks this thread without using the processor. */
 export function sleep(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
 /**
- * Waits for the lock that all processes on a file share, and leaves it to the others in turn. SQLite gives it to whoever
- * looks at the right moment, which is mostly the one that has just had it.
+ * Waits for the write lock of a file, and takes turns with other processes. SQLite gives the lock to the process that
+ * polls at the right moment, which is usually the one that has just released it.
  */
-export class Patience {
+export class LockWait {
   readonly #givenMs: number | undefined;
   readonly #now: () => number;
   readonly #sleep: (ms: number) => void;
   readonly #random: () => number;
   #commitMs = 0;
-  #isImpatient = false;
+  #hasTimedOut = false;
   #sharedUntil = -Infinity;
-  #politeUntil = -Infinity;
+  #yieldUntil = -Infinity;
 
-  /** @param givenMs - how long a call waits; undefined: as long as commits on this file make sensible. */
+  /** @param givenMs - how long a call waits; by default, a multiple of the commit time. */
   constructor(
     givenMs: number | undefined,
     parts: { now?: () => number; sleep?: (ms: number) => void; random?: () => number } = {},
@@ -53,32 +53,32 @@ export class Patience {
     this.#random = parts.random ?? Math.random;
   }
 
-  /** How long a call waits now. */
+  /** How long the next call waits. */
   get ms(): number {
     const { commits, leastMs, mostMs } = DEFAULT;
     const ms = this.#givenMs ?? Math.min(mostMs, Math.max(leastMs, commits * this.#commitMs));
-    return this.#isImpatient ? ms * IMPATIENCE : ms;
+    return this.#hasTimedOut ? ms * SHORTENED : ms;
   }
 
   /**
-   * What `begin` returns, which is called until nobody else has the lock. Who waits in vain is held up by something else
-   * than the short commits of other stores: so the calls after it do not wait for long, until one has got the lock.
+   * Calls `begin` until it gets the lock. If a call waits in vain, a process other than a store holds the lock for long,
+   * so later calls wait less until one gets the lock.
    */
-  lock<T>(begin: () => T): T {
-    const politeMs = Math.min(this.#politeUntil - this.#now(), POLITE_LOOKS * MOST_LOOK_MS);
-    if (politeMs > 0) this.#sleep(politeMs);
+  acquire<T>(begin: () => T): T {
+    const yieldMs = Math.min(this.#yieldUntil - this.#now(), YIELD_POLLS * MOST_POLL_MS);
+    if (yieldMs > 0) this.#sleep(yieldMs);
     try {
-      const result = this.until(begin, this.ms);
-      this.#isImpatient = false;
+      const result = this.retryWhileLocked(begin, this.ms);
+      this.#hasTimedOut = false;
       return result;
     } catch (error) {
-      if (isLocked(error)) this.#isImpatient = true;
+      if (isLocked(error)) this.#hasTimedOut = true;
       throw error;
     }
   }
 
-  /** The same for what needs no turn. */
-  until<T>(action: () => T, ms: number): T {
+  /** Calls `action` until it meets no lock, without taking turns. */
+  retryWhileLocked<T>(action: () => T, ms: number): T {
     const endsAt = this.#now() + ms;
     for (;;) {
       try {
@@ -86,19 +86,19 @@ export class Patience {
       } catch (error) {
         if (!isLocked(error) || this.#now() >= endsAt) throw error;
       }
-      this.#sleep(this.#lookMs * (0.5 + this.#random()));
+      this.#sleep(this.#pollMs * (0.5 + this.#random()));
     }
   }
 
-  /** A commit has ended. `byOthers`: somebody else has committed since the last one. */
+  /** @param byOthers - whether another process has committed since the last commit of this one. */
   committed(tookMs: number, byOthers: boolean): void {
     const nowMs = this.#now();
-    this.#commitMs = Math.max(tookMs, this.#commitMs * FORGET);
+    this.#commitMs = Math.max(tookMs, this.#commitMs * DECAY);
     if (byOthers) this.#sharedUntil = nowMs + SHARED_MS;
-    this.#politeUntil = nowMs < this.#sharedUntil ? nowMs + POLITE_LOOKS * this.#lookMs : -Infinity;
+    this.#yieldUntil = nowMs < this.#sharedUntil ? nowMs + YIELD_POLLS * this.#pollMs : -Infinity;
   }
 
-  get #lookMs(): number {
-    return Math.min(MOST_LOOK_MS, Math.max(LEAST_LOOK_MS, this.#commitMs * LOOK_PER_COMMIT));
+  get #pollMs(): number {
+    return Math.min(MOST_POLL_MS, Math.max(LEAST_POLL_MS, this.#commitMs * POLL_PER_COMMIT));
   }
 }

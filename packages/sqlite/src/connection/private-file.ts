@@ -1,12 +1,12 @@
 import { closeSync, linkSync, openSync, rmSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 
-/** Read and written by its owner only: what is stored has the headers and bodies of customers in it. */
+/** Only its owner may read and write the file, which contains headers and bodies of customers. */
 const PRIVATE = 0o600;
 
 /**
- * Makes an empty file for SQLite, which gives its mode to the `-wal` and `-shm` files as well. One that is there is left
- * as it is. What goes wrong is SQLite's to say, when it opens the file.
+ * Creates an empty file for SQLite, which gives the same mode to the `-wal` and `-shm` files. An existing file is not
+ * changed. Errors are left to SQLite, which reports them when it opens the file.
  */
 export function makePrivate(path: string): void {
   const made = `${path}.new-${randomUUID()}`;
@@ -16,11 +16,11 @@ export function makePrivate(path: string): void {
     return;
   }
   try {
-    // Under its name from the first moment on with its mode. And it must not be opened under that name but by SQLite:
-    // to close it would take away the locks that another store of this process has on it.
+    // A link, so that the file has its mode from the start and only SQLite opens it under this name: closing it here
+    // would release the locks that another store of this process holds on it.
     linkSync(made, path);
   } catch {
-    // It is there already; or the file system knows no links, and SQLite makes the file as it does.
+    // The file exists, or the file system has no hard links. Then SQLite creates the file, with its default mode.
   }
   rmSync(made, { force: true });
 }

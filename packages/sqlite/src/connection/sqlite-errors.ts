@@ -18,37 +18,37 @@ const RESULT = {
   NOTADB: 26,
 };
 
-const UNKEPT = ['ERR_WBP_STORE_VALUE', 'cannot keep what it was given'] as const;
+const UNSTORABLE = ['ERR_WBP_STORE_VALUE', 'cannot store a value that it was given'] as const;
 
 const EXPLANATIONS = new Map<number, readonly [BackpressureErrorCode, string]>([
-  [RESULT.TOOBIG, UNKEPT],
-  [RESULT.CONSTRAINT, UNKEPT],
-  [RESULT.MISMATCH, UNKEPT],
-  [RESULT.RANGE, UNKEPT],
+  [RESULT.TOOBIG, UNSTORABLE],
+  [RESULT.CONSTRAINT, UNSTORABLE],
+  [RESULT.MISMATCH, UNSTORABLE],
+  [RESULT.RANGE, UNSTORABLE],
   [RESULT.BUSY, ['ERR_WBP_SQLITE_LOCKED', 'is locked by another process']],
   [RESULT.LOCKED, ['ERR_WBP_SQLITE_LOCKED', 'is locked by another process']],
   [RESULT.READONLY, ['ERR_WBP_SQLITE_WRITE', 'cannot be written: it or its folder is read-only']],
   [RESULT.IOERR, ['ERR_WBP_SQLITE_WRITE', 'cannot be read or written: the disk reports an error']],
   [RESULT.FULL, ['ERR_WBP_SQLITE_WRITE', 'cannot grow: the disk is full, or maxFileBytes is reached']],
   [RESULT.CORRUPT, ['ERR_WBP_SQLITE_DAMAGED', 'is damaged']],
-  [RESULT.NOTADB, ['ERR_WBP_SQLITE_DAMAGED', 'is no SQLite file, or its beginning is damaged']],
+  [RESULT.NOTADB, ['ERR_WBP_SQLITE_DAMAGED', 'is not a SQLite file, or its header is damaged']],
 ]);
 
-/** The extended codes carry more in the bits above these. */
+/** Extended result codes use the higher bits. */
 const PRIMARY = 0xff;
 
-/** The primary result code of SQLite that an error of either library carries, if it is one. */
+/** The primary result code of SQLite in an error of either library, if it has one. */
 function resultCode(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined;
-  // libsql and node:sqlite each have a name of their own for it.
+  // Of libsql, then of node:sqlite.
   if ('rawCode' in error && typeof error.rawCode === 'number') return error.rawCode & PRIMARY;
   if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & PRIMARY;
-  // A file that cannot be opened libsql tells in words, with the code at the end.
+  // If libsql cannot open a file, the code is only in the message, at its end.
   const code = /^ConnectionFailed\(.*: (\d+)"\)$/s.exec(error.message)?.[1];
   return code === undefined ? undefined : Number(code) & PRIMARY;
 }
 
-/** Whether it comes from a library, which takes no value but a few kinds for a parameter: libsql, then node:sqlite. */
+/** What libsql, and then node:sqlite, say of a value that cannot be bound to a parameter. */
 const UNBINDABLE =
   /can only bind|Loss of precision|cannot be bound to SQLite parameter|too large to bind|Unknown named parameter/;
 
@@ -56,24 +56,24 @@ function isUnbindable(error: unknown): boolean {
   return error instanceof Error && UNBINDABLE.test(error.message);
 }
 
-/** Whether somebody else holds the lock that was asked for. */
+/** Whether another connection holds the lock. */
 export function isLocked(error: unknown): boolean {
   if (error instanceof BackpressureError) return error.code === 'ERR_WBP_SQLITE_LOCKED';
   const code = resultCode(error);
   return code === RESULT.BUSY || code === RESULT.LOCKED;
 }
 
-/** Whether the disk has failed to read or write something. A disk that is full has not: what it took it keeps. */
+/** Whether the disk failed to read or write. A full disk is no such failure: earlier writes are kept. */
 export function isDiskError(error: unknown): boolean {
   return error instanceof BackpressureError && resultCode(error.cause) === RESULT.IOERR;
 }
 
-/** Whether what is in the file cannot be what was written to it. */
+/** Whether the contents of the file are corrupt. */
 export function isDamage(error: unknown): boolean {
   return error instanceof BackpressureError && error.code === 'ERR_WBP_SQLITE_DAMAGED';
 }
 
-/** Somebody reads, and has done so for long: what has changed since then cannot be moved out of the log. */
+/** For a checkpoint that a long read prevents. */
 export function lockedByReader(path: string): BackpressureError {
   return new BackpressureError(
     'ERR_WBP_SQLITE_LOCKED',
@@ -87,7 +87,7 @@ export function explain(error: unknown, path: string): unknown {
   if (code === undefined && !isUnbindable(error)) return error;
   if (code === RESULT.CANTOPEN)
     return new BackpressureError('ERR_WBP_SQLITE_OPEN', whyNotOpened(path), { cause: error });
-  const [known, state] = (code === undefined ? UNKEPT : EXPLANATIONS.get(code)) ?? [
+  const [known, state] = (code === undefined ? UNSTORABLE : EXPLANATIONS.get(code)) ?? [
     'ERR_WBP_SQLITE_WRITE',
     'cannot be read or written',
   ];

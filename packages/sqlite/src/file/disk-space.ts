@@ -1,32 +1,32 @@
 import { statfsSync, statSync } from 'node:fs';
 import { BackpressureError } from '@webhook-backpressure/core';
-import type { Connection, Statement } from './connection.ts';
-import { lockedByReader } from './failure.ts';
+import type { Connection, Statement } from '../connection/connection.ts';
+import { lockedByReader } from '../connection/sqlite-errors.ts';
 
 /**
- * How large the -wal file gets while deliveries are completed: it is moved into the file when it is half of that. On a
- * small disk less, since it is kept free.
+ * The space kept free for the -wal file while deliveries are completed, as a share of the disk. SQLite empties the file
+ * at half of that.
  */
 const WAL_SHARE = 1 / 16;
 const LEAST_WAL_BYTES = 256 * 1024;
 const MOST_WAL_BYTES = 8 * 1024 * 1024;
-/** What a page takes in the -wal file beside itself. */
+/** The header of a page in the -wal file. */
 const FRAME_BYTES = 24;
-/** What a delivery may need of the file beside its own room when it is completed or shelved. */
+/** The space that a delivery may need in addition when it is completed or dead-lettered. */
 const BYTES_PER_DELIVERY = 2048;
-/** Of an error on the shelf, where there is no room for more. */
+/** The length of an error in the dead-letter queue when space is scarce. */
 const SCARCE_CHARACTERS = 100;
 const LEAST_FILE_BYTES = 65_536;
-/** What one takes that is stored, beside its body: pages of the indexes, each time it is written. */
+/** What storing a delivery writes in addition to its body: index pages. */
 const BYTES_PER_PUT = 32_768;
-/** While there is plenty, it is not looked at each time; others may use the disk as well. */
-const LOOK_EVERY_MS = 1000;
+/** While space is plentiful, it is not checked each time. Other programs may use the disk as well. */
+const CHECK_EVERY_MS = 1000;
 
 /**
- * Keeps so much of the disk free that what is stored can be completed or shelved, and that the file can be opened again.
- * Only what comes in is refused for it.
+ * Keeps enough of the disk free to complete or dead-letter all stored deliveries, and to open the file again. Only new
+ * deliveries are refused for it.
  */
-export class DiskRoom {
+export class DiskSpace {
   readonly #connection: Connection;
   readonly #file: string;
   readonly #maxWalBytes: number;
@@ -35,10 +35,10 @@ export class DiskRoom {
   readonly #pageBytes: number;
   readonly #depth: Statement;
   readonly #walBytes: number;
-  /** What may come in before it is looked at again. */
+  /** How many bytes may be written before the next check. */
   #spare = 0;
-  #lookAgainAt = -Infinity;
-  #keepWalAtMs = -Infinity;
+  #checkAgainAtMs = -Infinity;
+  #checkWalAtMs = -Infinity;
   #isWalTooLarge = false;
 
   constructor(connection: Connection, maxWalBytes: number) {
@@ -56,17 +56,17 @@ export class DiskRoom {
   }
 
   /**
-   * @param bytes - what the bodies of a batch have.
-   * @throws when there would be too little room after it.
+   * @param bytes - the size of the bodies of a batch.
+   * @throws when storing the batch would leave too little space.
    */
   check(bytes: number, count: number): void {
-    this.keepWal();
+    this.limitWal();
     const written = bytes + BYTES_PER_PUT * count;
     const nowMs = performance.now();
-    if (nowMs >= this.#lookAgainAt || 2 * written > this.#spare) {
-      this.#lookAgainAt = nowMs + LOOK_EVERY_MS;
-      const { free, needed } = this.#look(written);
-      // Half of it: other programs, and other processes on the file, take some as well.
+    if (nowMs >= this.#checkAgainAtMs || 2 * written > this.#spare) {
+      this.#checkAgainAtMs = nowMs + CHECK_EVERY_MS;
+      const { free, needed } = this.#measure(written);
+      // Half, since other programs and other processes on the file also use the disk.
       this.#spare = (free - needed) / 2;
       if (free < needed) throw this.#full(free, needed);
     }
@@ -74,19 +74,19 @@ export class DiskRoom {
     this.#spare -= 2 * written;
   }
 
-  /** As much of an error as there is room for, so that the shelf does not take what the rest needs. */
-  fitting(error: string): string {
-    const { free, needed } = this.#look(0);
+  /** Shortens an error when space is scarce, so that dead letters leave enough for the other deliveries. */
+  cutToFit(error: string): string {
+    const { free, needed } = this.#measure(0);
     return free - needed > this.#walBytes ? error : error.slice(0, SCARCE_CHARACTERS);
   }
 
-  /** @param written - what is about to be: first to the -wal file, and from there to the file. */
-  #look(written: number): { readonly free: number; readonly needed: number } {
+  /** @param written - bytes about to be written, first to the -wal file and from there to the database. */
+  #measure(written: number): { readonly free: number; readonly needed: number } {
     const { free } = diskOf(this.#file);
     const [pages] = this.#pages.get([]) as [number];
     const [freePages] = this.#freePages.get([]) as [number];
     const [depth] = this.#depth.get([]) as [number];
-    // What is in the -wal file only needs room in the file as soon as it is moved there.
+    // Pages that are only in the -wal file need space in the database when they are moved there.
     const unmoved = Math.max(0, pages * this.#pageBytes - sizeOf(this.#file));
     const wal = Math.max(0, this.#walBytes + written - sizeOf(`${this.#file}-wal`));
     const kept = LEAST_FILE_BYTES + depth * BYTES_PER_DELIVERY;
@@ -94,30 +94,30 @@ export class DiskRoom {
     return { free, needed: unmoved + wal + file };
   }
 
-  /** Empties the -wal file when it is too large, or finds out that it cannot be emptied. Now and then. */
-  keepWal(): void {
+  /** At most once a second: empties a -wal file that is too large, or notes that a reader prevents it. */
+  limitWal(): void {
     const nowMs = performance.now();
-    if (nowMs < this.#keepWalAtMs) return;
-    this.#keepWalAtMs = nowMs + LOOK_EVERY_MS;
+    if (nowMs < this.#checkWalAtMs) return;
+    this.#checkWalAtMs = nowMs + CHECK_EVERY_MS;
     const isTooLarge = sizeOf(`${this.#file}-wal`) > this.#maxWalBytes;
-    this.#isWalTooLarge = isTooLarge && !this.#connection.tidy();
+    this.#isWalTooLarge = isTooLarge && !this.#connection.truncateWal();
   }
 
   #full(free: number, needed: number): BackpressureError {
     return new BackpressureError(
       'ERR_WBP_SQLITE_WRITE',
-      `${this.#connection.path} cannot grow: its disk has ${String(free)} bytes left, and ${String(Math.ceil(needed))} are needed so that what is stored can still be completed.`,
+      `${this.#connection.path} cannot grow: its disk has ${String(free)} bytes left, and ${String(Math.ceil(needed))} are needed to complete the stored deliveries.`,
     );
   }
 }
 
-/** Where a runtime or a file system does not say, there is no end of it. */
+/** Infinite if the runtime or the file system does not report it. */
 function diskOf(path: string): { readonly size: number; readonly free: number } {
   try {
     const { blocks, bavail, bsize } = statfsSync(path);
     if (blocks > 0) return { size: blocks * bsize, free: bavail * bsize };
   } catch {
-    // As below.
+    // Not supported.
   }
   return { size: Infinity, free: Infinity };
 }

@@ -2,22 +2,22 @@ import { statSync } from 'node:fs';
 import { BackpressureError } from '@webhook-backpressure/core';
 
 /**
- * Whether the files that are open are still those at their paths. A file that somebody deletes or replaces stays open,
- * and SQLite goes on writing to it; but it has no name any more, and is gone with the process.
+ * Detects that the open files are no longer those at their paths. SQLite keeps writing to a deleted or replaced file,
+ * which is lost when the process exits.
  *
- * Only what comes in is kept out then: what is in the file can still be worked off, and by this process only.
+ * Then only new deliveries are refused. Those in the file can still be processed, and only by this process.
  */
-export class Whereabouts {
+export class FileIdentity {
   readonly #path: string;
   readonly #opened: readonly { readonly file: string; readonly found: Identity }[];
 
   constructor(path: string) {
     this.#path = path;
-    // What was committed lately is in the second one only.
+    // Recent commits are only in the -wal file.
     this.#opened = [path, `${path}-wal`].map((file) => ({ file, found: identityOf(file) }));
   }
 
-  get areKnown(): boolean {
+  get isUnchanged(): boolean {
     return this.#opened.every(({ file, found }) => {
       const { dev, ino } = identityOf(file);
       return dev === found.dev && ino === found.ino;
@@ -25,7 +25,7 @@ export class Whereabouts {
   }
 
   check(): void {
-    if (this.areKnown) return;
+    if (this.isUnchanged) return;
     throw new BackpressureError(
       'ERR_WBP_SQLITE_REPLACED',
       `${this.#path} or its -wal file was deleted, moved or replaced while it was open.`,
@@ -38,13 +38,13 @@ interface Identity {
   readonly ino: number;
 }
 
-const NOTHING: Identity = { dev: -1, ino: -1 };
+const MISSING: Identity = { dev: -1, ino: -1 };
 
-/** Two microseconds: little beside a commit. */
+/** Takes two microseconds, which is little compared with a commit. */
 function identityOf(file: string): Identity {
   try {
-    return statSync(file, { throwIfNoEntry: false }) ?? NOTHING;
+    return statSync(file, { throwIfNoEntry: false }) ?? MISSING;
   } catch {
-    return NOTHING;
+    return MISSING;
   }
 }

@@ -1,13 +1,13 @@
 import type { DeliveryRef } from '@webhook-backpressure/core';
-import type { Connection, Statement } from '../file/connection.ts';
-import { idHash } from './id-hash.ts';
-import { encodeText } from './text.ts';
-import type { Changes, Totals } from './totals.ts';
+import type { Connection, Statement } from '../connection/connection.ts';
+import { idHash } from '../tables/id-hash.ts';
+import { encodeText } from '../tables/text.ts';
+import type { Changes, Totals } from '../tables/totals.ts';
 
-/** The ids of a bucket were completed within this share of the retention, or are this share of what is remembered. */
+/** A bucket covers this share of the retention time, or has this share of the remembered ids. */
 const SHARE = 1 / 8;
 
-/** An id that was completed, and what its body was recognised by. */
+/** A completed id, and the sum of its body. */
 export interface CompletedId extends DeliveryRef {
   readonly sum: number | null;
 }
@@ -15,12 +15,12 @@ export interface CompletedId extends DeliveryRef {
 type BucketRow = readonly [bucket: number, firstMs: number | null, lastMs: number | null, count: number];
 
 /**
- * The ids that were completed, by which a repetition is known: hashes in some ten buckets, of which the oldest is emptied
- * as a whole. Its rows lie together in the file; one by one, in the order of completion, each would be on another page.
+ * Completed ids, which identify duplicates: hashes in about ten buckets, of which the oldest is emptied as a whole. The
+ * rows of a bucket are together in the file. Removed one by one in the order of completion, each would be on another page.
  *
- * A file of an earlier release has them one by one, in `completed`. There they stay until they are forgotten.
+ * Ids that an earlier release stored stay in the table `completed` until they are forgotten.
  */
-export class Remembered {
+export class CompletedIds {
   readonly #totals: Totals;
   readonly #add: Statement;
   readonly #grow: Statement;
@@ -73,7 +73,7 @@ export class Remembered {
     this.#removeOld = connection.prepare('DELETE FROM completed WHERE key = ? AND id = ?');
   }
 
-  /** Called within a transaction. */
+  /** Call it within a transaction. */
   add(ids: readonly CompletedId[], nowMs: number, changes: Changes): void {
     let count = 0;
     for (const one of ids) count += this.#add.run([idHash(one), one.sum]);
@@ -88,7 +88,7 @@ export class Remembered {
     );
   }
 
-  /** Forgets one. Called within a transaction. Whether it was remembered. */
+  /** Forgets an id. Call it within a transaction. @returns whether it was remembered. */
   remove(ref: DeliveryRef, changes: Changes): boolean {
     let removed = this.#removeOld.run([encodeText(ref.key), encodeText(ref.id)]);
     const hash = idHash(ref);
@@ -115,7 +115,7 @@ export class Remembered {
     });
   }
 
-  /** The newest bucket takes no more than its share. */
+  /** Opens a new bucket when the newest one has its share. */
   #openNext({ beforeMs, keep, nowMs }: { beforeMs: number; keep: number; nowMs: number }): void {
     const [bucket, firstMs, , count] = this.#newest.get([]) as BucketRow;
     if (firstMs === null || count === 0) return;
@@ -123,7 +123,7 @@ export class Remembered {
     if (isOld || count >= keep * SHARE) this.#open.run([bucket + 1]);
   }
 
-  /** @returns undefined when the oldest is still wanted. */
+  /** @returns undefined if the oldest bucket is still needed. */
   #emptyOldest(
     { beforeMs, keep, limit }: { beforeMs: number; keep: number; limit: number },
     changes: Changes,
@@ -139,7 +139,7 @@ export class Remembered {
     return emptied;
   }
 
-  /** Those of an earlier release, which are the oldest. */
+  /** Forgets ids of an earlier release, which are the oldest. */
   #forgetEach({ beforeMs, keep, limit }: { beforeMs: number; keep: number; limit: number }): number {
     const [old] = this.#countOld.get([beforeMs, limit]) as [number];
     const count = Math.min(limit, Math.max(old, this.#totals.read().remembered - keep));

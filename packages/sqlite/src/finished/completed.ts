@@ -8,14 +8,20 @@ import type {
   StoredCompleted,
   StoredPage,
 } from '@webhook-backpressure/core';
-import type { Connection, Statement } from '../file/connection.ts';
-import { CONTENTS, deliveryOf, FACTS, factsOf, type ContentsRow, type FactsRow } from './contents.ts';
-import { Order } from './order.ts';
-import { pageOf, SCANNED_AT_ONCE, within, type PortionUpTo } from './portions.ts';
-import { ask, countedBy, countsOf, questionsOf, type Questions } from './questions.ts';
-import type { Remembered } from './remembered.ts';
-import { decodeText, encodeText } from './text.ts';
-import type { Changes, Totals } from './totals.ts';
+import type { Connection, Statement } from '../connection/connection.ts';
+import { CONTENTS, deliveryOf, FACTS, factsOf, type ContentsRow, type FactsRow } from '../tables/contents.ts';
+import { Order } from '../tables/order.ts';
+import { pageOf, MAX_SCANNED, firstWithin, type PortionUpTo } from '../tables/paging.ts';
+import {
+  runScoped,
+  countOf,
+  countQueries,
+  scopedQueries,
+  type ScopedQueries,
+} from '../tables/scoped-queries.ts';
+import type { CompletedIds } from './completed-ids.ts';
+import { decodeText, encodeText } from '../tables/text.ts';
+import type { Changes, Totals } from '../tables/totals.ts';
 
 type KeptRow = readonly [
   at: number,
@@ -26,43 +32,43 @@ type KeptRow = readonly [
   completedAtMs: number,
 ];
 
-const PLACE = 'SELECT k.at, k.seq, k.key, k.id, k.bytes, k.completed_ms';
+const POSITION = 'SELECT k.at, k.seq, k.key, k.id, k.bytes, k.completed_ms';
 const KEPT = 'FROM kept k JOIN contents c ON c.seq = k.seq';
 
-/** Completed deliveries that are kept, to be looked at and replayed. */
-export class Kept {
+/** Completed deliveries that are kept to be listed and replayed. */
+export class CompletedDeliveries {
   readonly #totals: Totals;
   readonly #order: Order;
-  readonly #remembered: Remembered;
+  readonly #completedIds: CompletedIds;
   readonly #add: Statement;
   readonly #list: Statement;
   readonly #scanned: Statement;
-  readonly #get: Questions;
-  readonly #count: Questions;
-  readonly #oldest: Questions;
+  readonly #get: ScopedQueries;
+  readonly #count: ScopedQueries;
+  readonly #oldest: ScopedQueries;
   readonly #remove: Statement;
   readonly #removeContents: Statement;
   readonly #queue: Statement;
 
-  constructor(connection: Connection, totals: Totals, remembered: Remembered) {
+  constructor(connection: Connection, totals: Totals, completedIds: CompletedIds) {
     this.#totals = totals;
     this.#order = new Order(connection);
-    this.#remembered = remembered;
+    this.#completedIds = completedIds;
     this.#add = connection.prepare(
       `INSERT INTO kept (seq, key, id, bytes, attempts, completed_ms, sum) VALUES (?, ?, ?, ?, ?, ?, ?)`,
     );
-    const part = `SELECT at FROM kept WHERE at > ?1 ORDER BY at LIMIT ${String(SCANNED_AT_ONCE)}`;
+    const part = `SELECT at FROM kept WHERE at > ?1 ORDER BY at LIMIT ${String(MAX_SCANNED)}`;
     this.#list = connection.prepare(
       `SELECT k.at, k.attempts, k.completed_ms, length(c.body), ${FACTS}
       FROM kept k CROSS JOIN contents c ON c.seq = k.seq
       WHERE k.at > ?1 AND k.at <= (SELECT max(at) FROM (${part})) AND (?2 IS NULL OR k.key = ?2) ORDER BY k.at LIMIT ?3`,
     );
     this.#scanned = connection.prepare(`SELECT count(*), max(at) FROM (${part})`);
-    const questions = (select: string, order: string): Questions =>
-      questionsOf(connection, (condition) => `${select} ${KEPT} ${condition} ${order}`, 'k');
-    this.#get = questions(`SELECT k.attempts, k.completed_ms, ${CONTENTS}`, 'ORDER BY k.at DESC LIMIT 1');
-    this.#oldest = questions(PLACE, 'ORDER BY k.at LIMIT ?');
-    this.#count = countsOf(connection, 'kept');
+    const queries = (select: string, order: string): ScopedQueries =>
+      scopedQueries(connection, (condition) => `${select} ${KEPT} ${condition} ${order}`, 'k');
+    this.#get = queries(`SELECT k.attempts, k.completed_ms, ${CONTENTS}`, 'ORDER BY k.at DESC LIMIT 1');
+    this.#oldest = queries(POSITION, 'ORDER BY k.at LIMIT ?');
+    this.#count = countQueries(connection, 'kept');
     this.#remove = connection.prepare('DELETE FROM kept WHERE at = ?');
     this.#removeContents = connection.prepare('DELETE FROM contents WHERE seq = ?');
     this.#queue = connection.prepare(
@@ -71,7 +77,7 @@ export class Kept {
     );
   }
 
-  /** For a delivery that leaves the queue. Called within a transaction. */
+  /** Adds a delivery that leaves the queue. Call it within a transaction. */
   add(
     {
       seq,
@@ -107,14 +113,14 @@ export class Kept {
   }
 
   get(id: string, scope: ShelfScope): StoredCompleted | undefined {
-    const [row] = ask(this.#get, id, scope, []) as [number, number, ...ContentsRow][];
+    const [row] = runScoped(this.#get, id, scope, []) as [number, number, ...ContentsRow][];
     if (row === undefined) return undefined;
     const [attempts, completedAtMs, ...contents] = row;
     return { ...deliveryOf(contents), attempts, completedAtMs };
   }
 
   count(id: string | null, scope: ShelfScope): Counted {
-    return countedBy(this.#count, id, scope);
+    return countOf(this.#count, id, scope);
   }
 
   replay(
@@ -124,16 +130,16 @@ export class Kept {
     nowMs: number,
   ): readonly MovedDelivery[] {
     return this.#totals.transaction((changes) => {
-      const rows = (ask(this.#oldest, id, scope, [limit]) as KeptRow[]).filter(([at]) => at <= upTo);
-      const chosen = within(rows, ([, , , , bytes]) => bytes, maxBytes);
+      const rows = (runScoped(this.#oldest, id, scope, [limit]) as KeptRow[]).filter(([at]) => at <= upTo);
+      const chosen = firstWithin(rows, ([, , , , bytes]) => bytes, maxBytes);
       const isOrdered = this.#order.isOrdered();
       return chosen.map((row) => {
         const [at, seq, key, , bytes] = row;
         this.#queue.run([isOrdered ? this.#order.stateOf(seq, key) : 0, nowMs, at]);
         changes.depth += 1;
         changes.bytes += bytes;
-        const moved = this.#leave(row, changes);
-        this.#remembered.remove(moved, changes);
+        const moved = this.#takeOut(row, changes);
+        this.#completedIds.remove(moved, changes);
         return moved;
       });
     });
@@ -147,30 +153,30 @@ export class Kept {
   }: Portion & { readonly beforeMs: number; readonly keepBytes: number }): readonly MovedDelivery[] {
     return this.#totals.transaction((changes) => {
       let left = this.#totals.read().keptBytes;
-      const rows = ask(this.#oldest, null, {}, [limit]) as KeptRow[];
+      const rows = runScoped(this.#oldest, null, {}, [limit]) as KeptRow[];
       const spare = rows.findIndex(([, , , , bytes, completedAtMs]) => {
         const isSpare = completedAtMs < beforeMs || left > keepBytes;
         left -= bytes;
         return !isSpare;
       });
-      const gone = within(spare < 0 ? rows : rows.slice(0, spare), ([, , , , bytes]) => bytes, maxBytes);
-      return gone.map((row) => this.#letGo(row, changes));
+      const gone = firstWithin(spare < 0 ? rows : rows.slice(0, spare), ([, , , , bytes]) => bytes, maxBytes);
+      return gone.map((row) => this.#delete(row, changes));
     });
   }
 
-  /** Lets go of one. Called within a transaction. Whether it was kept. */
+  /** Deletes a delivery. Call it within a transaction. @returns whether it was kept. */
   remove(key: string, id: string, changes: Changes): boolean {
-    const [row] = ask(this.#oldest, id, { key }, [1]) as KeptRow[];
-    if (row !== undefined) this.#letGo(row, changes);
+    const [row] = runScoped(this.#oldest, id, { key }, [1]) as KeptRow[];
+    if (row !== undefined) this.#delete(row, changes);
     return row !== undefined;
   }
 
-  #letGo(row: KeptRow, changes: Changes): MovedDelivery {
+  #delete(row: KeptRow, changes: Changes): MovedDelivery {
     this.#removeContents.run([row[1]]);
-    return this.#leave(row, changes);
+    return this.#takeOut(row, changes);
   }
 
-  #leave([at, , key, id, bytes]: KeptRow, changes: Changes): MovedDelivery {
+  #takeOut([at, , key, id, bytes]: KeptRow, changes: Changes): MovedDelivery {
     this.#remove.run([at]);
     changes.kept -= 1;
     changes.keptBytes -= bytes;

@@ -6,13 +6,19 @@ import type {
   ShelvedDelivery,
   StoredDelivery,
 } from '@webhook-backpressure/core';
-import type { Connection, Statement } from '../file/connection.ts';
-import { CONTENTS, deliveryOf, FACTS, factsOf, type ContentsRow, type FactsRow } from './contents.ts';
-import { Order } from './order.ts';
-import { within, type PortionUpTo } from './portions.ts';
-import { ask, countedBy, countsOf, questionsOf, type Questions } from './questions.ts';
-import { decodeText } from './text.ts';
-import type { Changes, Totals } from './totals.ts';
+import type { Connection, Statement } from '../connection/connection.ts';
+import { CONTENTS, deliveryOf, FACTS, factsOf, type ContentsRow, type FactsRow } from '../tables/contents.ts';
+import { Order } from '../tables/order.ts';
+import { firstWithin, type PortionUpTo } from '../tables/paging.ts';
+import {
+  runScoped,
+  countOf,
+  countQueries,
+  scopedQueries,
+  type ScopedQueries,
+} from '../tables/scoped-queries.ts';
+import { decodeText } from '../tables/text.ts';
+import type { Changes, Totals } from '../tables/totals.ts';
 
 type ShelvingRow = readonly [
   attempts: number,
@@ -27,14 +33,14 @@ const SHELVED = 'FROM shelf s JOIN contents c ON c.seq = s.seq';
 const TAKEN = 'SELECT c.seq, c.key, c.id, c.bytes, s.shelved_ms';
 const ORDER = 'ORDER BY s.shelved_ms, s.seq LIMIT ?';
 
-/** What will not be tried again by itself. */
-export class Shelf {
+/** The dead-letter queue, in the table `shelf`. */
+export class DeadLetters {
   readonly #totals: Totals;
   readonly #order: Order;
-  readonly #list: Questions;
-  readonly #get: Questions;
-  readonly #oldest: Questions;
-  readonly #count: Questions;
+  readonly #list: ScopedQueries;
+  readonly #get: ScopedQueries;
+  readonly #oldest: ScopedQueries;
+  readonly #count: ScopedQueries;
   readonly #unshelve: Statement;
   readonly #queue: Statement;
   readonly #remove: Statement;
@@ -42,14 +48,14 @@ export class Shelf {
   constructor(connection: Connection, totals: Totals) {
     this.#totals = totals;
     this.#order = new Order(connection);
-    const questions = (select: string, order: string): Questions =>
-      questionsOf(connection, (condition) => `${select} ${SHELVED} ${condition} ${order}`, 's');
-    this.#list = questions(`SELECT ${SHELVING}, length(c.body), ${FACTS}`, `${ORDER} OFFSET ?`);
-    this.#get = questions(`SELECT ${SHELVING}, ${CONTENTS}`, ORDER);
-    this.#oldest = questions(TAKEN, ORDER);
-    this.#count = countsOf(connection, 'shelf');
+    const queries = (select: string, order: string): ScopedQueries =>
+      scopedQueries(connection, (condition) => `${select} ${SHELVED} ${condition} ${order}`, 's');
+    this.#list = queries(`SELECT ${SHELVING}, length(c.body), ${FACTS}`, `${ORDER} OFFSET ?`);
+    this.#get = queries(`SELECT ${SHELVING}, ${CONTENTS}`, ORDER);
+    this.#oldest = queries(TAKEN, ORDER);
+    this.#count = countQueries(connection, 'shelf');
     this.#unshelve = connection.prepare('DELETE FROM shelf WHERE seq = ?');
-    // The row of the body is left as it is: to write it anew for another place in the order would take as long as to store it.
+    // The row of the body stays: rewriting it for another position would take as long as storing it.
     this.#queue = connection.prepare(
       `INSERT INTO queue (seq, key, state, due_ms, attempts, strandings, received_ms, sum)
       SELECT c.seq, c.key, ?, ?, 0, 0, c.received_ms, s.sum ${SHELVED} WHERE s.seq = ?`,
@@ -58,7 +64,11 @@ export class Shelf {
   }
 
   list(scope: ShelfScope, limit: number, offset: number): readonly ListedDelivery[] {
-    const rows = ask(this.#list, null, scope, [limit, offset]) as [...ShelvingRow, number, ...FactsRow][];
+    const rows = runScoped(this.#list, null, scope, [limit, offset]) as [
+      ...ShelvingRow,
+      number,
+      ...FactsRow,
+    ][];
     return rows.map(([attempts, reason, error, shelvedAtMs, bodyBytes, ...facts]) => ({
       ...factsOf(facts),
       bodyBytes,
@@ -67,14 +77,14 @@ export class Shelf {
   }
 
   get(id: string, scope: ShelfScope): ShelvedDelivery | undefined {
-    const [row] = ask(this.#get, id, scope, [1]) as [...ShelvingRow, ...ContentsRow][];
+    const [row] = runScoped(this.#get, id, scope, [1]) as [...ShelvingRow, ...ContentsRow][];
     if (row === undefined) return undefined;
     const [attempts, reason, error, shelvedAtMs, ...contents] = row;
     return { ...deliveryOf(contents), ...shelvingOf([attempts, reason, error, shelvedAtMs]) };
   }
 
   count(id: string | null, scope: ShelfScope): Counted {
-    return countedBy(this.#count, id, scope);
+    return countOf(this.#count, id, scope);
   }
 
   redrive(
@@ -90,7 +100,7 @@ export class Shelf {
         this.#queue.run([isOrdered ? this.#order.stateOf(seq, key) : 0, nowMs, seq]);
         changes.depth += 1;
         changes.bytes += bytes;
-        return this.#take(row, changes);
+        return this.#takeOut(row, changes);
       });
     });
   }
@@ -106,7 +116,7 @@ export class Shelf {
         .filter(([, , , , shelvedAtMs]) => shelvedAtMs < beforeMs)
         .map((row) => {
           this.#remove.run([row[0]]);
-          return this.#take(row, changes);
+          return this.#takeOut(row, changes);
         }),
     );
   }
@@ -116,13 +126,13 @@ export class Shelf {
     scope: ShelfScope,
     { limit, maxBytes, upTo = Infinity }: PortionUpTo,
   ): readonly TakenRow[] {
-    const rows = (ask(this.#oldest, id, scope, [limit]) as TakenRow[]).filter(
+    const rows = (runScoped(this.#oldest, id, scope, [limit]) as TakenRow[]).filter(
       ([, , , , shelvedAtMs]) => shelvedAtMs <= upTo,
     );
-    return within(rows, ([, , , bytes]) => bytes, maxBytes);
+    return firstWithin(rows, ([, , , bytes]) => bytes, maxBytes);
   }
 
-  #take([seq, key, id, bytes]: TakenRow, changes: Changes): MovedDelivery {
+  #takeOut([seq, key, id, bytes]: TakenRow, changes: Changes): MovedDelivery {
     this.#unshelve.run([seq]);
     changes.shelved -= 1;
     changes.shelvedBytes -= bytes;

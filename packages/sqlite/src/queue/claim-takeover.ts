@@ -1,21 +1,21 @@
 import type { ClaimRef } from '@webhook-backpressure/core';
-import type { Connection, Statement } from './connection.ts';
-import { removeLock } from './owner-lock.ts';
+import type { Connection, Statement } from '../connection/connection.ts';
+import { removeLock } from '../file/owner-lock.ts';
 import { encodeText } from '../tables/text.ts';
 import type { Changes } from '../tables/totals.ts';
 
-/** An owner whose thread has ended, while its process goes on with what that had claimed. */
+/** An owner whose thread has ended, while its process is still handling claimed deliveries. */
 export interface Predecessor {
   readonly owner: number;
-  /** The claims that the process knows of. The others never reached it: nobody has begun what they are for. */
+  /** The claims that reached the process. The deliveries of the others have not been started. */
   readonly held: readonly ClaimRef[];
 }
 
 /**
- * Hands the claims of an owner on to the next one of the same process: its handlers go on running, and nothing of what
- * they do was stranded. Called within a transaction, before anybody looks for the dead.
+ * Transfers the claims of an owner to the next owner of the same process, whose handlers keep running, so that they are
+ * not stranded. Call it within a transaction, before dead owners are removed.
  */
-export class Succession {
+export class ClaimTakeover {
   readonly #connection: Connection;
   readonly #inherit: Statement;
   readonly #release: Statement;
@@ -35,7 +35,7 @@ export class Succession {
     this.#remove = connection.prepare('DELETE FROM owners WHERE id = ?');
   }
 
-  succeed(self: number, { owner, held }: Predecessor, nowMs: number, changes: Changes): void {
+  takeOver(self: number, { owner, held }: Predecessor, nowMs: number, changes: Changes): void {
     for (const { key, id, attempt } of held)
       this.#inherit.run([self, owner, attempt, encodeText(key), encodeText(id)]);
     changes.inFlight -= this.#release.run([owner, nowMs]);

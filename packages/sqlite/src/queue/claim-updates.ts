@@ -1,12 +1,12 @@
 import type { ClaimRef, Settlement } from '@webhook-backpressure/core';
-import type { Connection, Statement } from '../file/connection.ts';
-import { around, type Way } from '../file/damage.ts';
-import type { DiskRoom } from '../file/disk-room.ts';
-import type { Kept } from './kept.ts';
-import { Order } from './order.ts';
-import type { CompletedId, Remembered } from './remembered.ts';
-import { encodeText } from './text.ts';
-import type { Changes, Totals } from './totals.ts';
+import type { Connection, Statement } from '../connection/connection.ts';
+import { avoidingDamage, type Access } from '../connection/damage.ts';
+import type { DiskSpace } from '../file/disk-space.ts';
+import type { CompletedDeliveries } from '../finished/completed.ts';
+import { Order } from '../tables/order.ts';
+import type { CompletedId, CompletedIds } from '../finished/completed-ids.ts';
+import { encodeText } from '../tables/text.ts';
+import type { Changes, Totals } from '../tables/totals.ts';
 
 /** A delivery whose claim is still held. */
 interface Held {
@@ -15,9 +15,9 @@ interface Held {
   readonly id: string;
   readonly bytes: number;
   readonly isIdGenerated: boolean;
-  /** Whether the file keeps an order within a key. */
+  /** Whether the file is in the ordered mode. */
   readonly isOrdered: boolean;
-  /** What its body is recognised by. */
+  /** The sum of its body. */
   readonly sum: number | null;
 }
 
@@ -29,14 +29,14 @@ type HeldRow = readonly [
   sum: number | null,
 ];
 
-/** Renews and ends claims, those only that their owner still holds. */
-export class Settlements {
+/** Renews and settles claims if their owner still holds them, and hastens retries. */
+export class ClaimUpdates {
   readonly #connection: Connection;
   readonly #totals: Totals;
   readonly #order: Order;
-  readonly #room: DiskRoom;
-  readonly #remembered: Remembered;
-  readonly #kept: Kept;
+  readonly #disk: DiskSpace;
+  readonly #completedIds: CompletedIds;
+  readonly #completedDeliveries: CompletedDeliveries;
   readonly #held: Statement;
   readonly #heldPastIds: Statement;
   readonly #renew: Statement;
@@ -53,23 +53,27 @@ export class Settlements {
     connection: Connection,
     totals: Totals,
     {
-      room,
-      remembered,
-      kept,
-    }: { readonly room: DiskRoom; readonly remembered: Remembered; readonly kept: Kept },
+      disk,
+      completed,
+      completedIds,
+    }: {
+      readonly disk: DiskSpace;
+      readonly completed: CompletedDeliveries;
+      readonly completedIds: CompletedIds;
+    },
   ) {
     this.#connection = connection;
     this.#totals = totals;
     this.#order = new Order(connection);
-    this.#room = room;
-    this.#remembered = remembered;
-    this.#kept = kept;
+    this.#disk = disk;
+    this.#completedIds = completedIds;
+    this.#completedDeliveries = completed;
     this.#held = connection.prepare(
       `SELECT c.seq, c.bytes, c.is_id_generated, (SELECT is_ordered FROM totals), q.sum
       FROM contents c JOIN queue q ON q.seq = c.seq
       WHERE c.key = ? AND c.id = ? AND q.state = 2 AND q.owner = ? AND q.attempts = ?`,
     );
-    // The same without the index of keys and ids: by way of what this owner holds, which is little.
+    // Without the index of keys and ids: scans the few claims of this owner.
     this.#heldPastIds = connection.prepare(
       `SELECT c.seq, c.bytes, c.is_id_generated, (SELECT is_ordered FROM totals), q.sum
       FROM queue q INDEXED BY queue_held CROSS JOIN contents c ON c.seq = q.seq
@@ -104,10 +108,10 @@ export class Settlements {
     claims: readonly ClaimRef[],
     { leaseMs, nowMs }: { readonly leaseMs: number; readonly nowMs: number },
   ): readonly boolean[] {
-    return around(claims, (some, way) =>
+    return avoidingDamage(claims, (some, access) =>
       this.#connection.transaction(() =>
         some.map((claim) => {
-          const held = this.#find(claim, self, way);
+          const held = this.#find(claim, self, access);
           if (held !== undefined) this.#renew.run([nowMs + leaseMs, held.seq]);
           return held !== undefined;
         }),
@@ -116,20 +120,20 @@ export class Settlements {
   }
 
   settle(self: number, settlements: readonly Settlement[], nowMs: number): readonly boolean[] {
-    return around(settlements, (some, way) =>
+    return avoidingDamage(settlements, (some, access) =>
       this.#totals.transaction((changes) => {
         const completed: CompletedId[] = [];
         const held = some.map((settlement) => {
-          const found = this.#find(settlement, self, way);
+          const found = this.#find(settlement, self, access);
           if (found === undefined) return false;
-          const isFinished = this.#end(found, settlement, nowMs, changes, way);
+          const isFinished = this.#end(found, settlement, nowMs, changes, access);
           if (isFinished && found.isOrdered) this.#order.ended(found.seq, found.key, nowMs);
           const { key, id } = settlement;
           if (settlement.as === 'completed' && !found.isIdGenerated)
             completed.push({ key, id, sum: found.sum });
           return true;
         });
-        this.#remembered.add(completed, nowMs, changes);
+        this.#completedIds.add(completed, nowMs, changes);
         return held;
       }),
     );
@@ -139,7 +143,7 @@ export class Settlements {
     return this.#connection.transaction(() => this.#hasten.run([nowMs, afterMs, limit]));
   }
 
-  #find(claim: ClaimRef, self: number, { usesIds }: Way): Held | undefined {
+  #find(claim: ClaimRef, self: number, { usesIds }: Access): Held | undefined {
     const key = encodeText(claim.key);
     const id = encodeText(claim.id);
     const find = usesIds ? this.#held : this.#heldPastIds;
@@ -149,8 +153,14 @@ export class Settlements {
     return { seq, key, id, bytes, isIdGenerated: isIdGenerated === 1, isOrdered: isOrdered === 1, sum };
   }
 
-  /** Whether it has left the queue. */
-  #end(held: Held, settlement: Settlement, nowMs: number, changes: Changes, { removesRows }: Way): boolean {
+  /** @returns whether the delivery has left the queue. */
+  #end(
+    held: Held,
+    settlement: Settlement,
+    nowMs: number,
+    changes: Changes,
+    { removesRows }: Access,
+  ): boolean {
     const { seq, key, id, bytes, sum } = held;
     changes.inFlight -= 1;
     switch (settlement.as) {
@@ -167,7 +177,7 @@ export class Settlements {
           seq,
           key,
           id,
-          encodeText(this.#room.fitting(settlement.error)),
+          encodeText(this.#disk.cutToFit(settlement.error)),
           settlement.attempt,
           nowMs,
           sum,
@@ -176,7 +186,8 @@ export class Settlements {
         changes.shelvedBytes += bytes;
         break;
       case 'completed':
-        if (settlement.keep) this.#kept.add({ ...held, attempts: settlement.attempt }, nowMs, changes);
+        if (settlement.keep)
+          this.#completedDeliveries.add({ ...held, attempts: settlement.attempt }, nowMs, changes);
         else if (removesRows) this.#remove.run([seq]);
     }
     this.#dequeue.run([seq]);

@@ -1,37 +1,35 @@
 import type { ClaimedDelivery, ClaimOptions } from '@webhook-backpressure/core';
-import type { Connection, Statement } from '../file/connection.ts';
-import { CONTENTS, deliveryOf, isIntact, type ContentsRow } from './contents.ts';
-import { isDamage } from '../file/failure.ts';
-import { Order } from './order.ts';
-import type { Owners } from '../file/owners.ts';
-import { Pauses, type Paused } from './pauses.ts';
-import { encodeText } from './text.ts';
-import type { Changes, Totals } from './totals.ts';
-import { Unreadable } from './unreadable.ts';
+import type { Connection, Statement } from '../connection/connection.ts';
+import { CONTENTS, deliveryOf, isIntact, type ContentsRow } from '../tables/contents.ts';
+import { isDamage } from '../connection/sqlite-errors.ts';
+import { Order } from '../tables/order.ts';
+import type { Owners } from './owners.ts';
+import { Pauses, type Paused } from '../tables/pauses.ts';
+import { encodeText } from '../tables/text.ts';
+import type { Changes, Totals } from '../tables/totals.ts';
+import { UnreadableRows } from './unreadable.ts';
 
-/**
- * With more waiting than can be claimed there is no hurry to find out whether another owner has died; with less, it is
- * looked at every time.
- */
-const LOOK_FOR_DEAD_MS = 1000;
+/** How often dead owners are looked for while more deliveries are due than are claimed. Otherwise every claim does so. */
+const CHECK_OWNERS_MS = 1000;
 
-/** After a long night very many retries may be due, and the process stands still until they are all moved. */
-const PROMOTED_AT_ONCE = 1000;
+/** Bounds the time of a claim when very many retries are due, such as after a long outage. */
+const MAX_PROMOTED = 1000;
 
-/** A row of the queue: its place, and its key as it is stored. */
+/** A row of the queue, with its key as stored. */
 type QueueRow = readonly [seq: number, key: string];
 type ReadyRow = readonly [...QueueRow, dueMs: number];
 type SuspectRow = readonly [...ReadyRow, strandings: number];
 
-const NO_KEYS: ReadonlySet<string> = new Set();
-/** The same where very many rows cannot be read. */
-const BURIED_AT_ONCE = 100;
+/** Bounds the time of a claim when very many rows cannot be read. */
+const MAX_UNREADABLE = 100;
 
-/** Hands out what is due, the keys in turn. */
+const NO_KEYS: ReadonlySet<string> = new Set();
+
+/** Claims due deliveries, from the keys in turn. */
 export class Claims {
   readonly #totals: Totals;
   readonly #owners: Owners;
-  readonly #unreadable: Unreadable;
+  readonly #unreadable: UnreadableRows;
   readonly #order: Order;
   readonly #pauses: Pauses;
   readonly #promote: Statement;
@@ -47,16 +45,16 @@ export class Claims {
   readonly #earliestDue: Statement;
   readonly #earliestWaiting: Statement;
   readonly #earliestLease: Statement;
-  /** Whose turn it was last, as it is stored. */
+  /** The key claimed last, as stored. */
   #lastKey = '';
-  #lookedForDeadAt = -Infinity;
-  /** Whose row is being read: it meets the damage, if one is met then. */
+  #ownersCheckedAt = -Infinity;
+  /** The row being read, which is on the damaged page if the read fails. */
   #reading: QueueRow | undefined;
 
   constructor(connection: Connection, totals: Totals, owners: Owners) {
     this.#totals = totals;
     this.#owners = owners;
-    this.#unreadable = new Unreadable(connection, totals);
+    this.#unreadable = new UnreadableRows(connection, totals);
     this.#order = new Order(connection);
     this.#pauses = new Pauses(connection);
     this.#promote = connection.prepare(
@@ -68,22 +66,22 @@ export class Claims {
     this.#readyAfter = connection.prepare(ready('AND key > ?'));
     this.#firstReady = connection.prepare(ready(''));
     this.#readyOf = connection.prepare(ready('AND key = ?'));
-    // From key to key, as long as they are to be passed over: the list of them is the last parameter.
+    // Walks from key to key until one is not in the list of keys to skip, the last parameter.
     const next = (condition: string): string =>
       `SELECT min(key) FROM queue INDEXED BY queue_ready WHERE state = 0 ${condition}`;
-    const passing = (condition: string, list: string): string =>
+    const skipping = (condition: string, list: string): string =>
       `WITH RECURSIVE
-        passed(key) AS MATERIALIZED (SELECT value FROM json_each(${list})),
+        skipped(key) AS MATERIALIZED (SELECT value FROM json_each(${list})),
         walk(key) AS (
           ${next(condition)}
           UNION ALL
-          SELECT (${next('AND queue.key > walk.key')}) FROM walk WHERE walk.key IN (SELECT key FROM passed)
+          SELECT (${next('AND queue.key > walk.key')}) FROM walk WHERE walk.key IN (SELECT key FROM skipped)
         )
-      SELECT key FROM walk WHERE key NOT IN (SELECT key FROM passed) LIMIT 1`;
-    this.#keyAfter = connection.prepare(passing('AND key > ?1', '?2'));
-    this.#firstKey = connection.prepare(passing('', '?1'));
+      SELECT key FROM walk WHERE key NOT IN (SELECT key FROM skipped) LIMIT 1`;
+    this.#keyAfter = connection.prepare(skipping('AND key > ?1', '?2'));
+    this.#firstKey = connection.prepare(skipping('', '?1'));
     this.#firstSuspect = connection.prepare('SELECT 1 FROM queue WHERE state = 3 LIMIT 1');
-    // No more than were in hand when processes died.
+    // At most as many as were being handled when processes died.
     this.#suspects = connection.prepare(
       'SELECT seq, key, due_ms, strandings FROM queue WHERE state = 3 ORDER BY due_ms, seq',
     );
@@ -104,14 +102,14 @@ export class Claims {
   }
 
   claim(self: number, count: number, options: ClaimOptions): readonly ClaimedDelivery[] {
-    for (let buried = 0; ; buried += 1) {
+    for (let unreadable = 0; ; unreadable += 1) {
       try {
         return this.#claim(self, count, options);
       } catch (error) {
         const row = this.#reading;
         this.#reading = undefined;
-        if (!isDamage(error) || row === undefined || buried === BURIED_AT_ONCE) throw error;
-        this.#unreadable.buryDamaged(row[0], options.nowMs, () => {
+        if (!isDamage(error) || row === undefined || unreadable === MAX_UNREADABLE) throw error;
+        this.#unreadable.moveDamagedToDeadLetters(row[0], options.nowMs, () => {
           this.#left(row, options.nowMs);
         });
       }
@@ -120,42 +118,42 @@ export class Claims {
 
   #claim(self: number, count: number, options: ClaimOptions): readonly ClaimedDelivery[] {
     const { nowMs, maxStranded, except } = options;
-    // A handler that kills the process has used its attempt.
+    // The claim counts the attempt, so a handler that crashes the process uses it up.
     return this.#totals.transaction((changes) => {
       const paused = this.#pauses.read();
       if (paused.isAll) return [];
-      const passed = passedOver(paused, except);
-      this.#promote.run([nowMs, Math.max(count, PROMOTED_AT_ONCE)]);
+      const skipped = skippedKeys(paused, except);
+      this.#promote.run([nowMs, Math.max(count, MAX_PROMOTED)]);
       this.#owners.strandExpired(self, nowMs, changes);
-      let isLookDue = performance.now() - this.#lookedForDeadAt >= LOOK_FOR_DEAD_MS;
-      if (isLookDue) this.#lookForDead(self, nowMs, changes);
+      let isCheckDue = performance.now() - this.#ownersCheckedAt >= CHECK_OWNERS_MS;
+      if (isCheckDue) this.#strandOfDead(self, nowMs, changes);
 
       const claimed: ClaimedDelivery[] = [];
-      let buried = 0;
+      let unreadable = 0;
       const take = (row: QueueRow): boolean => {
         const taken = this.#take(row, self, options, changes);
-        if (taken === undefined) buried += 1;
+        if (taken === undefined) unreadable += 1;
         else claimed.push(taken);
         return taken !== undefined;
       };
       let suspectRoom = Math.min(maxStranded, count);
       let mayHaveSuspects = true;
-      while (claimed.length < count && buried < BURIED_AT_ONCE) {
+      while (claimed.length < count && unreadable < MAX_UNREADABLE) {
         if (mayHaveSuspects && suspectRoom > 0) {
-          const rows = this.#nextSuspects(suspectRoom, passed);
+          const rows = this.#nextSuspects(suspectRoom, skipped);
           if (rows.filter(take).length > 0) suspectRoom = 0;
-          // What could not be read is on the shelf now, and another may be behind it.
+          // Unreadable ones are dead letters now, and another suspect may follow.
           mayHaveSuspects = rows.length > 0;
           continue;
         }
-        const next = this.#takeTurn(passed);
+        const next = this.#takeTurn(skipped);
         if (next !== undefined) {
           take(next);
-        } else if (isLookDue) {
+        } else if (isCheckDue) {
           break;
         } else {
-          isLookDue = true;
-          if (this.#lookForDead(self, nowMs, changes) === 0) break;
+          isCheckDue = true;
+          if (this.#strandOfDead(self, nowMs, changes) === 0) break;
           mayHaveSuspects = true;
         }
       }
@@ -163,57 +161,57 @@ export class Claims {
     });
   }
 
-  /** When something can be claimed next, in ms since 1970. */
+  /** When the next delivery can be claimed, in ms since 1970. */
   nextDueMs(self: number, except: ReadonlySet<string> = NO_KEYS): number | undefined {
     const paused = this.#pauses.read();
     if (paused.isAll) return undefined;
-    const due = this.#nextDue(passedOver(paused, except));
+    const due = this.#nextDue(skippedKeys(paused, except));
     const [lease] = this.#earliestLease.get([self]) as [number | null];
-    if (lease !== null && this.#owners.hasLeft(self)) return 0;
+    if (lease !== null && this.#owners.hasDeadHolder(self)) return 0;
     const next = Math.min(due, lease ?? Infinity);
     return next === Infinity ? undefined : next;
   }
 
-  #nextDue(passed: ReadonlySet<string>): number {
-    if (passed.size === 0) return (this.#earliestDue.get([]) as [number | null])[0] ?? Infinity;
-    const ready = this.#findReady(passed);
+  #nextDue(skipped: ReadonlySet<string>): number {
+    if (skipped.size === 0) return (this.#earliestDue.get([]) as [number | null])[0] ?? Infinity;
+    const ready = this.#findReady(skipped);
     if (ready !== undefined) return ready[2];
-    // Of keys to pass over as well: to leave them out, all that waits of them would have to be read. Once its time has
-    // come a claim has made it ready, so it is looked at once in vain.
+    // Includes retries of skipped keys, since excluding them would require reading all retries. When one of them is due, a
+    // claim makes it ready, so this causes at most one useless claim.
     const [waiting] = this.#earliestWaiting.get([]) as [number | null];
-    const suspect = (this.#suspects.all([]) as SuspectRow[]).find(([, key]) => !passed.has(key));
+    const suspect = (this.#suspects.all([]) as SuspectRow[]).find(([, key]) => !skipped.has(key));
     return Math.min(waiting ?? Infinity, suspect?.[2] ?? Infinity);
   }
 
-  #lookForDead(self: number, nowMs: number, changes: Changes): number {
-    this.#lookedForDeadAt = performance.now();
+  #strandOfDead(self: number, nowMs: number, changes: Changes): number {
+    this.#ownersCheckedAt = performance.now();
     return this.#owners.strandOfDead(self, nowMs, changes);
   }
 
-  /** Those stranded once, up to `room`; where there are none, one of the others, which is tried alone. */
-  #nextSuspects(room: number, passed: ReadonlySet<string>): readonly QueueRow[] {
+  /** Up to `room` suspects stranded once. If there are none, one of the others, which is tried alone. */
+  #nextSuspects(room: number, skipped: ReadonlySet<string>): readonly QueueRow[] {
     if (this.#firstSuspect.get([]) === undefined) return [];
-    const rows = (this.#suspects.all([]) as SuspectRow[]).filter(([, key]) => !passed.has(key));
+    const rows = (this.#suspects.all([]) as SuspectRow[]).filter(([, key]) => !skipped.has(key));
     const once = rows.filter(([, , , strandings]) => strandings === 1);
     const next = once.length > 0 ? once.slice(0, room) : rows.slice(0, 1);
     return next.map(([seq, key]) => [seq, key]);
   }
 
-  #takeTurn(passed: ReadonlySet<string>): QueueRow | undefined {
-    const next = this.#findReady(passed);
+  #takeTurn(skipped: ReadonlySet<string>): QueueRow | undefined {
+    const next = this.#findReady(skipped);
     if (next === undefined) return undefined;
     const [seq, key] = next;
     this.#lastKey = key;
     return [seq, key];
   }
 
-  /** The one that is due of the key after the last one, in the order of the keys and then from the start again. */
-  #findReady(passed: ReadonlySet<string>): ReadyRow | undefined {
-    if (passed.size === 0) {
+  /** The first ready delivery of the key after the last one, in the order of the keys, starting over at the end. */
+  #findReady(skipped: ReadonlySet<string>): ReadyRow | undefined {
+    if (skipped.size === 0) {
       const next = this.#readyAfter.get([this.#lastKey]) ?? this.#firstReady.get([]);
       return next as ReadyRow | undefined;
     }
-    const list = JSON.stringify([...passed]);
+    const list = JSON.stringify([...skipped]);
     const next = this.#keyAfter.get([this.#lastKey, list]) ?? this.#firstKey.get([list]);
     if (next === undefined) return undefined;
     const [key] = next as [string];
@@ -221,18 +219,18 @@ export class Claims {
   }
 
   #take(
-    place: QueueRow,
+    queued: QueueRow,
     self: number,
     { leaseMs, nowMs }: ClaimOptions,
     changes: Changes,
   ): ClaimedDelivery | undefined {
-    const [seq] = place;
-    this.#reading = place;
+    const [seq] = queued;
+    this.#reading = queued;
     const row = this.#contents.get([seq]) as ContentsRow | undefined;
     this.#reading = undefined;
     if (row === undefined || !isIntact(row)) {
-      this.#unreadable.bury(seq, nowMs, changes);
-      this.#left(place, nowMs);
+      this.#unreadable.moveToDeadLetters(seq, nowMs, changes);
+      this.#left(queued, nowMs);
       return undefined;
     }
     const [attempt, strandings] = this.#hold.get([self, nowMs + leaseMs, seq]) as [number, number];
@@ -240,16 +238,16 @@ export class Claims {
     return { ...deliveryOf(row), attempt, strandings };
   }
 
-  /** One has left the queue without having been claimed. */
+  /** Call it for a row that has left the queue without being claimed. */
   #left([seq, key]: QueueRow, nowMs: number): void {
     if (this.#order.isOrdered()) this.#order.ended(seq, key, nowMs);
   }
 }
 
-/** The keys that are passed over, as they are stored. */
-function passedOver({ keys }: Paused, except: ReadonlySet<string>): ReadonlySet<string> {
+/** The keys to skip, as stored. */
+function skippedKeys({ keys }: Paused, except: ReadonlySet<string>): ReadonlySet<string> {
   if (keys.length === 0 && except.size === 0) return NO_KEYS;
-  const passed = new Set(keys);
-  for (const key of except) passed.add(encodeText(key));
-  return passed;
+  const skipped = new Set(keys);
+  for (const key of except) skipped.add(encodeText(key));
+  return skipped;
 }

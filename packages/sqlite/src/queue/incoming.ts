@@ -6,33 +6,33 @@ import {
   type PutResult,
   type StoreLimits,
 } from '@webhook-backpressure/core';
-import type { Connection, Statement } from '../file/connection.ts';
-import { encodeFacts } from './contents.ts';
-import type { DiskRoom } from '../file/disk-room.ts';
-import { idHash } from './id-hash.ts';
-import { Order } from './order.ts';
-import { encodeText } from './text.ts';
-import type { Changes, Totals } from './totals.ts';
-import type { Whereabouts } from './whereabouts.ts';
+import type { Connection, Statement } from '../connection/connection.ts';
+import { encodeFacts } from '../tables/contents.ts';
+import type { DiskSpace } from '../file/disk-space.ts';
+import { idHash } from '../tables/id-hash.ts';
+import { Order } from '../tables/order.ts';
+import { encodeText } from '../tables/text.ts';
+import type { Changes, Totals } from '../tables/totals.ts';
+import type { FileIdentity } from '../file/file-identity.ts';
 
-/** Stores what arrives: a batch is one commit, because the wait for the disk costs more than everything else. */
-export class Arrivals {
+/** Stores new deliveries, a batch in one commit, since waiting for the disk costs more than everything else. */
+export class Incoming {
   readonly #connection: Connection;
   readonly #totals: Totals;
-  readonly #whereabouts: Whereabouts;
+  readonly #identity: FileIdentity;
   readonly #order: Order;
-  readonly #room: DiskRoom;
+  readonly #disk: DiskSpace;
   readonly #isKnown: Statement;
   readonly #store: Statement;
   readonly #queue: Statement;
   readonly #shelve: Statement;
 
-  constructor(connection: Connection, totals: Totals, whereabouts: Whereabouts, room: DiskRoom) {
+  constructor(connection: Connection, totals: Totals, identity: FileIdentity, disk: DiskSpace) {
     this.#connection = connection;
     this.#totals = totals;
-    this.#whereabouts = whereabouts;
+    this.#identity = identity;
     this.#order = new Order(connection);
-    this.#room = room;
+    this.#disk = disk;
     this.#isKnown = connection.prepare(
       `SELECT coalesce(q.sum, s.sum, k.sum) FROM contents c LEFT JOIN queue q ON q.seq = c.seq
         LEFT JOIN shelf s ON s.seq = c.seq LEFT JOIN kept k ON k.seq = c.seq WHERE c.key = ?1 AND c.id = ?2
@@ -55,8 +55,8 @@ export class Arrivals {
 
   put(batch: readonly Put[], limits: StoreLimits, nowMs: number): readonly PutResult[] {
     const bytes = batch.reduce((sum, { delivery }) => sum + delivery.rawBody.byteLength, 0);
-    this.#room.check(bytes, batch.length);
-    return this.#connection.limited(() => this.#put(batch, limits, nowMs));
+    this.#disk.check(bytes, batch.length);
+    return this.#connection.withinFileLimit(() => this.#put(batch, limits, nowMs));
   }
 
   #put(batch: readonly Put[], limits: StoreLimits, nowMs: number): readonly PutResult[] {
@@ -67,7 +67,7 @@ export class Arrivals {
         const { delivery, isOverflow } = put;
         const key = encodeText(delivery.key);
         const id = encodeText(delivery.id);
-        // An id that was made up here never comes again.
+        // A generated id is never sent again.
         const sum = delivery.isIdGenerated ? null : bodySum(delivery);
         const hash = delivery.isIdGenerated ? null : idHash(delivery);
         const known = this.#isKnown.get([key, id, hash]) as [number | null] | undefined;
@@ -101,7 +101,7 @@ export class Arrivals {
         }
         return 'stored';
       });
-      this.#whereabouts.check();
+      this.#identity.check();
       return results;
     });
   }

@@ -1,13 +1,13 @@
 import { hostname } from 'node:os';
-import type { Connection, Statement } from './connection.ts';
-import { isAlive, lockOwner, ownersWithLock, removeLock, type OwnerLock } from './owner-lock.ts';
+import type { Connection, Statement } from '../connection/connection.ts';
+import { isAlive, lockOwner, ownersWithLock, removeLock, type OwnerLock } from '../file/owner-lock.ts';
 import type { Changes } from '../tables/totals.ts';
 
 /**
- * Who has opened the file, and what the dead have left. What their owner's death or the end of their lease has
- * stranded is due at once, as suspect.
+ * The owners of the file, which are the open stores, and the claims of owners that died. A claim whose owner died or
+ * whose lease expired is stranded: its delivery is due immediately, as suspect.
  *
- * Every method is called within a transaction.
+ * Call every method within a transaction.
  */
 export class Owners {
   readonly #path: string;
@@ -39,28 +39,28 @@ export class Owners {
     );
   }
 
-  /** A new owner, with its lock held. */
+  /** Adds an owner and takes its lock. */
   register(nowMs: number): { readonly id: number; readonly lock: OwnerLock } {
     const [id] = this.#add.get([process.pid, hostname(), nowMs]) as [number];
     return { id, lock: lockOwner(this.#path, id) };
   }
 
-  /** Takes back what the dead have left, all of them, and forgets them. */
-  bury(self: number, nowMs: number, changes: Changes): void {
+  /** Strands the claims of all dead owners, and removes these owners. */
+  removeDead(self: number, nowMs: number, changes: Changes): void {
     const known = new Set((this.#list.all([self]) as [number][]).map(([id]) => id));
     for (const id of new Set([...known, ...ownersWithLock(this.#path)])) {
       if (id === self || isAlive(this.#path, id)) continue;
-      if (known.has(id)) this.#takeFrom(id, nowMs, changes);
+      if (known.has(id)) this.#removeOwner(id, nowMs, changes);
       removeLock(this.#path, id);
     }
   }
 
-  /** The same for those only who hold a claim. @returns how many claims were stranded. */
+  /** Does the same for dead owners that hold a claim. @returns how many claims were stranded. */
   strandOfDead(self: number, nowMs: number, changes: Changes): number {
     let stranded = 0;
     for (const [id] of this.#othersHold.all([self]) as [number][]) {
       if (isAlive(this.#path, id)) continue;
-      stranded += this.#takeFrom(id, nowMs, changes);
+      stranded += this.#removeOwner(id, nowMs, changes);
       removeLock(this.#path, id);
     }
     return stranded;
@@ -70,18 +70,18 @@ export class Owners {
     changes.inFlight -= this.#strandExpired.run([self, nowMs]);
   }
 
-  /** Whether a dead owner's claim could be taken now. Changes nothing, and needs no transaction. */
-  hasLeft(self: number): boolean {
+  /** Whether a dead owner holds a claim. Changes nothing, and needs no transaction. */
+  hasDeadHolder(self: number): boolean {
     return (this.#othersHold.all([self]) as [number][]).some(([id]) => !isAlive(this.#path, id));
   }
 
-  /** Gives the own claims back as they were, and leaves. */
+  /** Releases the claims of an owner, without using their attempts, and removes the owner. */
   leave(self: number, nowMs: number, changes: Changes): void {
     changes.inFlight -= this.#release.run([self, nowMs]);
     this.#remove.run([self]);
   }
 
-  #takeFrom(id: number, nowMs: number, changes: Changes): number {
+  #removeOwner(id: number, nowMs: number, changes: Changes): number {
     const stranded = this.#strand.run([id, nowMs]);
     changes.inFlight -= stranded;
     this.#remove.run([id]);

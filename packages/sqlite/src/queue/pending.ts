@@ -6,17 +6,17 @@ import type {
   StoredPage,
   StoredPending,
 } from '@webhook-backpressure/core';
-import type { Connection, Statement } from '../file/connection.ts';
-import { CONTENTS, deliveryOf, FACTS, factsOf, type ContentsRow, type FactsRow } from './contents.ts';
-import { pageOf, SCANNED_AT_ONCE } from './portions.ts';
-import { decodeText, encodeText } from './text.ts';
+import type { Connection, Statement } from '../connection/connection.ts';
+import { CONTENTS, deliveryOf, FACTS, factsOf, type ContentsRow, type FactsRow } from '../tables/contents.ts';
+import { pageOf, MAX_SCANNED } from '../tables/paging.ts';
+import { decodeText, encodeText } from '../tables/text.ts';
 
 type PendingRow = readonly [state: PendingState, attempts: number, dueMs: number];
 
-/** A retry whose time has come is `ready`, also before a claim has found it. `?2` is the time. */
+/** A retry that is due is `ready`, also before a claim has updated its state. `?2` is the time. */
 const STATE = `CASE WHEN q.state = 2 THEN 'active' WHEN q.state = 1 AND q.due_ms > ?2 THEN 'delayed' ELSE 'ready' END`;
 
-/** What is stored and unfinished, to be looked at. */
+/** Lists and shows stored, unfinished deliveries. */
 export class Pending {
   readonly #list: Statement;
   readonly #scanned: Statement;
@@ -25,11 +25,11 @@ export class Pending {
 
   constructor(connection: Connection) {
     this.#connection = connection;
-    const part = `SELECT seq FROM queue WHERE seq > ?1 ORDER BY seq LIMIT ${String(SCANNED_AT_ONCE)}`;
+    const part = `SELECT seq FROM queue WHERE seq > ?1 ORDER BY seq LIMIT ${String(MAX_SCANNED)}`;
     this.#list = connection.prepare(
-      `SELECT q.seq, ${STATE} AS stand, q.attempts, q.due_ms, length(c.body), ${FACTS}
+      `SELECT q.seq, ${STATE} AS current_state, q.attempts, q.due_ms, length(c.body), ${FACTS}
       FROM queue q CROSS JOIN contents c ON c.seq = q.seq
-      WHERE q.seq > ?1 AND q.seq <= (SELECT max(seq) FROM (${part})) AND (?3 IS NULL OR q.key = ?3) AND (?4 IS NULL OR stand = ?4) ORDER BY q.seq LIMIT ?5`,
+      WHERE q.seq > ?1 AND q.seq <= (SELECT max(seq) FROM (${part})) AND (?3 IS NULL OR q.key = ?3) AND (?4 IS NULL OR current_state = ?4) ORDER BY q.seq LIMIT ?5`,
     );
     this.#scanned = connection.prepare(`SELECT count(*), max(seq) FROM (${part})`);
     this.#get = connection.prepare(
@@ -56,9 +56,9 @@ export class Pending {
       ...FactsRow,
     ][];
     const scanned = this.#scanned.get([after]) as [number, number | null];
-    return pageOf(rows, limit, scanned, ([, stand, attempts, dueMs, bodyBytes, ...facts]) => ({
+    return pageOf(rows, limit, scanned, ([, state, attempts, dueMs, bodyBytes, ...facts]) => ({
       ...factsOf(facts),
-      ...{ state: stand, attempts, dueMs, bodyBytes },
+      ...{ state, attempts, dueMs, bodyBytes },
     }));
   }
 
@@ -69,7 +69,8 @@ export class Pending {
     const [state, attempts, dueMs, ...contents] = row;
     return { ...deliveryOf(contents), state, attempts, dueMs };
   }
-  /** The keys that have a delivery of this id, wherever it is. It reads a whole index, for a tool that may take its time. */
+
+  /** The keys that have a delivery with this id, in any state. Only for the command-line tool: it scans an index. */
   keysOf(id: string): readonly string[] {
     const rows = this.#connection.prepare('SELECT key FROM contents WHERE id = ?').all([encodeText(id)]);
     return (rows as [string][]).map(([key]) => decodeText(key));

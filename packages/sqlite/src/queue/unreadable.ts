@@ -1,16 +1,16 @@
-import type { Connection, Statement } from '../file/connection.ts';
-import { pastDamage } from '../file/damage.ts';
-import { isDamage } from '../file/failure.ts';
-import { decodeText } from './text.ts';
-import type { Changes, Totals } from './totals.ts';
+import type { Connection, Statement } from '../connection/connection.ts';
+import { firstUndamaged } from '../connection/damage.ts';
+import { isDamage } from '../connection/sqlite-errors.ts';
+import { decodeText } from '../tables/text.ts';
+import type { Changes, Totals } from '../tables/totals.ts';
 
-const WHY = 'Its row in the file cannot be read: something else has changed or damaged it.';
+const WHY = 'The row of this delivery cannot be read: it was damaged, or changed by another program.';
 
 /**
- * Takes rows that cannot be read out of the queue and puts them on the shelf: a claim that met one and failed would
- * meet it again, and nothing behind it would ever be handled.
+ * Moves rows that cannot be read from the queue to the dead-letter queue. Otherwise every claim would fail at the same
+ * row, and the deliveries after it would never be handled.
  */
-export class Unreadable {
+export class UnreadableRows {
   readonly #connection: Connection;
   readonly #totals: Totals;
   readonly #replace: Statement;
@@ -18,15 +18,15 @@ export class Unreadable {
   readonly #bytes: Statement;
   readonly #dequeue: Statement;
   readonly #name: Statement;
-  readonly #standIn: Statement;
-  readonly #shelveStandIn: Statement;
+  readonly #placeholder: Statement;
+  readonly #shelvePlaceholder: Statement;
   readonly #setAside: Statement;
 
   constructor(connection: Connection, totals: Totals) {
     this.#connection = connection;
     this.#totals = totals;
-    // For a place in the queue and nothing that it is for, the shelf must still show something. Without headers it can be
-    // read no better when it is put back, so no handler ever gets it.
+    // For a row in the queue without contents. The replacement has no headers, so it is unreadable again when it is
+    // redriven, and never reaches a handler.
     this.#replace = connection.prepare(
       `INSERT OR IGNORE INTO contents (seq, key, id, is_id_generated, sender, headers, received_ms, bytes, body)
       SELECT seq, key, 'lost-' || seq, 1, NULL, '', received_ms, 0, x'' FROM queue WHERE seq = ?`,
@@ -38,24 +38,24 @@ export class Unreadable {
     );
     this.#bytes = connection.prepare('SELECT bytes FROM contents WHERE seq = ?');
     this.#dequeue = connection.prepare('DELETE FROM queue WHERE seq = ?');
-    // Answered by the index alone, which may be whole where the row is not.
+    // Reads only the index, which may be intact when the row is not.
     this.#name = connection.prepare(
       `SELECT id FROM contents INDEXED BY sqlite_autoindex_contents_1
       WHERE key = (SELECT key FROM queue WHERE seq = ?1) AND +seq = ?1`,
     );
-    this.#standIn = connection.prepare(
+    this.#placeholder = connection.prepare(
       `INSERT INTO contents (key, id, is_id_generated, sender, headers, received_ms, bytes, body)
       SELECT key, 'lost-' || seq, 1, NULL, '', received_ms, 0, x'' FROM queue WHERE seq = ? RETURNING seq`,
     );
-    this.#shelveStandIn = connection.prepare(
+    this.#shelvePlaceholder = connection.prepare(
       `INSERT INTO shelf (seq, key, id, reason, error, attempts, shelved_ms)
       SELECT ?, key, 'lost-' || seq, 'dead', ?, attempts, ? FROM queue WHERE seq = ?`,
     );
     this.#setAside = connection.prepare('UPDATE queue SET state = 5 WHERE seq = ?');
   }
 
-  /** For what nobody has claimed. Called within a transaction. */
-  bury(seq: number, nowMs: number, changes: Changes): void {
+  /** Moves an unclaimed row. Call it within a transaction. */
+  moveToDeadLetters(seq: number, nowMs: number, changes: Changes): void {
     this.#replace.run([seq]);
     this.#shelve.run([WHY, nowMs, seq]);
     const [bytes] = this.#bytes.get([seq]) as [number];
@@ -65,26 +65,26 @@ export class Unreadable {
   }
 
   /**
-   * The same where a page of the row is damaged, which is not touched: whatever would change it would fail. A stand-in
-   * goes to the shelf; what is left of the row stays where it is, and its id stays known. Not called within a transaction.
+   * Does the same for a row on a damaged page, which cannot be changed. A placeholder becomes the dead letter. The row
+   * stays, so its id is still known. Do not call it within a transaction.
    *
-   * @param left - called within the transaction in which it leaves the queue.
+   * @param left - called within the transaction that takes the row out of the queue.
    */
-  buryDamaged(seq: number, nowMs: number, left: () => void): void {
-    const bytes = this.#look(this.#bytes, seq);
-    const id = this.#look(this.#name, seq);
-    const name = typeof id === 'string' ? ` Its id was ${JSON.stringify(decodeText(id))}.` : '';
-    pastDamage([
+  moveDamagedToDeadLetters(seq: number, nowMs: number, left: () => void): void {
+    const bytes = this.#readIfIntact(this.#bytes, seq);
+    const id = this.#readIfIntact(this.#name, seq);
+    const name = typeof id === 'string' ? ` Its id is ${JSON.stringify(decodeText(id))}.` : '';
+    firstUndamaged([
       () => {
         this.#totals.transaction((changes) => {
-          const [standIn] = this.#standIn.get([seq]) as [number];
-          this.#shelveStandIn.run([standIn, `${WHY}${name}`, nowMs, seq]);
+          const [placeholder] = this.#placeholder.get([seq]) as [number];
+          this.#shelvePlaceholder.run([placeholder, `${WHY}${name}`, nowMs, seq]);
           this.#dequeue.run([seq]);
           left();
           count(typeof bytes === 'number' ? bytes : 0, changes);
         });
       },
-      // Nothing can be stored any more, not even a stand-in; but what else is stored can be handled.
+      // Nothing can be stored, not even a placeholder, but the other stored deliveries can be handled.
       () => {
         this.#connection.transaction(() => {
           this.#setAside.run([seq]);
@@ -94,9 +94,9 @@ export class Unreadable {
     ]);
   }
 
-  #look(question: Statement, seq: number): unknown {
+  #readIfIntact(query: Statement, seq: number): unknown {
     try {
-      return this.#connection.transaction(() => (question.get([seq]) as [unknown] | undefined)?.[0]);
+      return this.#connection.transaction(() => (query.get([seq]) as [unknown] | undefined)?.[0]);
     } catch (error) {
       if (isDamage(error)) return undefined;
       throw error;

@@ -1,21 +1,21 @@
 import { BackpressureError, type InboxStore, type OpenedStore } from '@webhook-backpressure/core';
-import { outcomeOf, type Outcome } from './connection.ts';
-import { openInboxFile, patiently } from './inbox-file.ts';
+import { outcomeOf, type Outcome } from '../connection/connection.ts';
+import { openInboxFile, retryWhileLocked } from './inbox-file.ts';
 import { OpenFile } from './open-file.ts';
 import type { Settings } from '../options.ts';
-import type { Predecessor } from './succession.ts';
+import type { Predecessor } from '../queue/claim-takeover.ts';
 
 type OpenOptions = Parameters<InboxStore['open']>[1];
 
-/** A store in the thread that calls it. All of its calls are synchronous. */
+/** A store in the thread that calls it. All calls are synchronous. */
 export interface FileStore extends InboxStore {
-  /** Opens it like `open`, as the heir of an owner of the same process. */
+  /** Opens the file like `open`, and takes over the claims of an earlier owner of the same process. */
   takeOver(nowMs: number, options: OpenOptions | undefined, predecessor: Predecessor): OpenedStore;
-  /** Gives a little of what is free in the file back to the disk. Whether there is more. */
+  /** Returns some free pages of the file to the disk. @returns whether there are more. */
   shrink(): boolean;
-  /** Calls of this store that came together, in one commit where it is open; each with its own outcome. */
+  /** Runs several calls in one commit if the file is open. Each has its own outcome. */
   together<T>(calls: readonly (() => T)[]): readonly Outcome<T>[];
-  /** Under which number it has the file open. */
+  /** The number of this store in the file, while it is open. */
   readonly owner: number | undefined;
 }
 
@@ -27,7 +27,7 @@ export function fileStore(settings: Settings): FileStore {
   };
   const enter = (nowMs: number, options?: OpenOptions, predecessor?: Predecessor): OpenedStore => {
     if (open !== undefined) throw alreadyOpen(settings.path);
-    open = patiently(settings, () => {
+    open = retryWhileLocked(settings, () => {
       const connection = openInboxFile(settings);
       try {
         return new OpenFile(connection, nowMs, settings, { isOrdered: options?.isOrdered, predecessor });
@@ -47,34 +47,34 @@ export function fileStore(settings: Settings): FileStore {
     takeOver: enter,
     together: (calls) => (open === undefined ? calls.map(outcomeOf) : open.together(calls)),
     shrink: () => open?.vacuum.step() ?? false,
-    put: (batch, { limits, nowMs }) => file().arrivals.put(batch, limits, nowMs),
+    put: (batch, { limits, nowMs }) => file().incoming.put(batch, limits, nowMs),
     claim: (count, claimOptions) => file().claims.claim(file().self, count, claimOptions),
-    renew: (claims, lease) => file().settlements.renew(file().self, claims, lease),
-    settle: (settlements, nowMs) => file().settlements.settle(file().self, settlements, nowMs),
+    renew: (claims, lease) => file().claimUpdates.renew(file().self, claims, lease),
+    settle: (settlements, nowMs) => file().claimUpdates.settle(file().self, settlements, nowMs),
     nextDueMs: (except) => file().claims.nextDueMs(file().self, except),
-    listShelved: ({ limit, offset, ...scope }) => file().shelf.list(scope, limit, offset),
-    getShelved: (id, scope) => file().shelf.get(id, scope),
-    countShelved: (id, scope) => file().shelf.count(id, scope),
+    listShelved: ({ limit, offset, ...scope }) => file().deadLetters.list(scope, limit, offset),
+    getShelved: (id, scope) => file().deadLetters.get(id, scope),
+    countShelved: (id, scope) => file().deadLetters.count(id, scope),
     redrive: (id, { limit, maxBytes, nowMs, upTo, ...scope }) =>
-      file().shelf.redrive(id, scope, { limit, maxBytes, upTo }, nowMs),
+      file().deadLetters.redrive(id, scope, { limit, maxBytes, upTo }, nowMs),
     purge: (id, { limit, maxBytes, beforeMs, upTo, ...scope }) =>
-      file().shelf.purge(id, scope, { limit, maxBytes, upTo }, beforeMs),
+      file().deadLetters.purge(id, scope, { limit, maxBytes, upTo }, beforeMs),
     noteRoom: (room) => {
       file().totals.noteRoom(room);
     },
     listPending: (query) => file().pending.list(query),
     getPending: (ref, nowMs) => file().pending.get(ref, nowMs),
-    listCompleted: (query) => file().kept.list(query),
-    getCompleted: (id, scope) => file().kept.get(id, scope),
-    countCompleted: (id, scope) => file().kept.count(id, scope),
+    listCompleted: (query) => file().completed.list(query),
+    getCompleted: (id, scope) => file().completed.get(id, scope),
+    countCompleted: (id, scope) => file().completed.count(id, scope),
     replay: (id, { limit, maxBytes, nowMs, upTo, ...scope }) =>
-      file().kept.replay(id, scope, { limit, maxBytes, upTo }, nowMs),
-    dropCompleted: (which) => file().kept.drop(which),
-    forget: (which) => file().remembered.forget(which),
+      file().completed.replay(id, scope, { limit, maxBytes, upTo }, nowMs),
+    dropCompleted: (which) => file().completed.drop(which),
+    forget: (which) => file().completedIds.forget(which),
     forgetId: (ref) => file().forgetId(ref),
     pause: (key) => file().pauses.pause(key),
     resume: (key) => file().pauses.resume(key),
-    hasten: (which) => file().settlements.hasten(which),
+    hasten: (which) => file().claimUpdates.hasten(which),
     depthByKey: () => file().totals.depthByKey(),
     stats: () => file().stats(),
     close: (nowMs) => {
@@ -92,6 +92,6 @@ export function notOpen(path: string): BackpressureError {
 export function alreadyOpen(path: string): BackpressureError {
   return new BackpressureError(
     'ERR_WBP_SQLITE_NOT_OPEN',
-    `The store of ${path} is already open; a second inbox needs a store of its own.`,
+    `The store of ${path} is already open. Create a store for each inbox.`,
   );
 }

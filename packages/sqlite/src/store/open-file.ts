@@ -1,22 +1,22 @@
 import type { DeliveryRef, OpenedStore, StoreStats } from '@webhook-backpressure/core';
-import { Arrivals } from '../tables/additions.ts';
-import { Claims } from '../tables/claims.ts';
-import type { Connection, Outcome } from './connection.ts';
-import { DiskRoom } from './disk-room.ts';
-import { removeLock, type OwnerLock } from './owner-lock.ts';
+import { Incoming } from '../queue/incoming.ts';
+import { Claims } from '../queue/claims.ts';
+import type { Connection, Outcome } from '../connection/connection.ts';
+import { DiskSpace } from '../file/disk-space.ts';
+import { removeLock, type OwnerLock } from '../file/owner-lock.ts';
 import type { Settings } from '../options.ts';
 import { Order } from '../tables/order.ts';
-import { Owners } from './owners.ts';
-import { Kept } from '../tables/kept.ts';
+import { Owners } from '../queue/owners.ts';
+import { CompletedDeliveries } from '../finished/completed.ts';
 import { Pauses } from '../tables/pauses.ts';
-import { Pending } from '../tables/pending.ts';
-import { Remembered } from '../tables/remembered.ts';
-import { Settlements } from '../tables/settlements.ts';
-import { Shelf } from '../tables/shelf.ts';
-import { Succession, type Predecessor } from './succession.ts';
+import { Pending } from '../queue/pending.ts';
+import { CompletedIds } from '../finished/completed-ids.ts';
+import { ClaimUpdates } from '../queue/claim-updates.ts';
+import { DeadLetters } from '../finished/dead-letters.ts';
+import { ClaimTakeover, type Predecessor } from '../queue/claim-takeover.ts';
 import { Totals } from '../tables/totals.ts';
-import { Vacuum } from './vacuum.ts';
-import { Whereabouts } from '../tables/whereabouts.ts';
+import { Vacuum } from '../file/vacuum.ts';
+import { FileIdentity } from '../file/file-identity.ts';
 
 /** How a file is opened. */
 export interface Entry {
@@ -24,42 +24,42 @@ export interface Entry {
   readonly predecessor?: Predecessor | undefined;
 }
 
-/** A file that is open, with its owner's lock held. */
+/** An open file of an inbox, whose owner's lock is held. */
 export class OpenFile {
   readonly self: number;
   readonly totals: Totals;
-  readonly arrivals: Arrivals;
+  readonly incoming: Incoming;
   readonly claims: Claims;
-  readonly settlements: Settlements;
-  readonly shelf: Shelf;
-  readonly remembered: Remembered;
+  readonly claimUpdates: ClaimUpdates;
+  readonly deadLetters: DeadLetters;
+  readonly completedIds: CompletedIds;
   readonly pauses: Pauses;
   readonly vacuum: Vacuum;
-  readonly kept: Kept;
+  readonly completed: CompletedDeliveries;
   readonly pending: Pending;
   readonly #connection: Connection;
-  readonly #room: DiskRoom;
+  readonly #disk: DiskSpace;
   readonly #owners: Owners;
   readonly #lock: OwnerLock;
-  readonly #whereabouts: Whereabouts;
+  readonly #identity: FileIdentity;
 
-  /** @param how - `isOrdered`: undefined leaves the file as it is. `predecessor`: whose claims this owner takes over. */
+  /** @param how - `isOrdered`: undefined keeps the mode of the file. `predecessor`: its claims are taken over. */
   constructor(connection: Connection, nowMs: number, { maxWalBytes }: Settings, how: Entry = {}) {
     this.#connection = connection;
-    const room = (this.#room = new DiskRoom(connection, maxWalBytes));
+    const disk = (this.#disk = new DiskSpace(connection, maxWalBytes));
     this.totals = new Totals(connection);
     this.#owners = new Owners(connection);
-    this.#whereabouts = new Whereabouts(connection.location);
-    this.arrivals = new Arrivals(connection, this.totals, this.#whereabouts, room);
+    this.#identity = new FileIdentity(connection.location);
+    this.incoming = new Incoming(connection, this.totals, this.#identity, disk);
     this.claims = new Claims(connection, this.totals, this.#owners);
-    this.shelf = new Shelf(connection, this.totals);
-    this.remembered = new Remembered(connection, this.totals);
-    this.kept = new Kept(connection, this.totals, this.remembered);
+    this.deadLetters = new DeadLetters(connection, this.totals);
+    this.completedIds = new CompletedIds(connection, this.totals);
+    this.completed = new CompletedDeliveries(connection, this.totals, this.completedIds);
     this.pending = new Pending(connection);
-    this.settlements = new Settlements(connection, this.totals, {
-      room,
-      remembered: this.remembered,
-      kept: this.kept,
+    this.claimUpdates = new ClaimUpdates(connection, this.totals, {
+      disk,
+      completedIds: this.completedIds,
+      completed: this.completed,
     });
     this.pauses = new Pauses(connection);
     this.vacuum = new Vacuum(connection);
@@ -68,10 +68,10 @@ export class OpenFile {
     this.#lock = lock;
   }
 
-  /** Calls that came together, in one commit. */
+  /** Runs several calls in one commit. */
   together<T>(calls: readonly (() => T)[]): readonly Outcome<T>[] {
-    // Within a transaction the log cannot be emptied.
-    this.#room.keepWal();
+    // Within a transaction the -wal file cannot be emptied.
+    this.#disk.limitWal();
     return this.#connection.together(calls);
   }
 
@@ -83,11 +83,11 @@ export class OpenFile {
     return { ...this.totals.stats(), ...this.pauses.stats() };
   }
 
-  /** Forgets a completed id, and lets go of the delivery where it is kept. */
+  /** Forgets a completed id, and deletes the delivery if it is kept. */
   forgetId({ key, id }: DeliveryRef): boolean {
     return this.totals.transaction((changes) => {
-      const wasKept = this.kept.remove(key, id, changes);
-      return this.remembered.remove({ key, id }, changes) || wasKept;
+      const wasKept = this.completed.remove(key, id, changes);
+      return this.completedIds.remove({ key, id }, changes) || wasKept;
     });
   }
 
@@ -97,11 +97,11 @@ export class OpenFile {
         this.#owners.leave(this.self, nowMs, changes);
       });
     } finally {
-      // Also when the claims could not be given back: then this owner is dead, and they are taken.
+      // Also if the claims could not be released: then this owner counts as dead, and others take them.
       const { location } = this.#connection;
-      this.#connection.tidy();
-      // Where another file stands in place of this one, the lock of this name may be that of another owner.
-      const isOwn = this.#whereabouts.areKnown;
+      this.#connection.truncateWal();
+      // If another file has replaced this one, the lock file of this name may belong to another owner.
+      const isOwn = this.#identity.isUnchanged;
       this.#connection.close();
       this.#lock.release();
       if (isOwn) removeLock(location, this.self);
@@ -118,9 +118,9 @@ export class OpenFile {
         const owner = this.#owners.register(nowMs);
         ({ lock } = owner);
         if (predecessor !== undefined)
-          new Succession(this.#connection).succeed(owner.id, predecessor, nowMs, changes);
-        this.#owners.bury(owner.id, nowMs, changes);
-        // A clock that has gone back must not keep waiting what has never been tried.
+          new ClaimTakeover(this.#connection).takeOver(owner.id, predecessor, nowMs, changes);
+        this.#owners.removeDead(owner.id, nowMs, changes);
+        // A clock that was set back must not delay deliveries without attempts.
         this.#connection.prepare('UPDATE queue SET due_ms = ?1 WHERE state = 0 AND due_ms > ?1').run([nowMs]);
         if (isOrdered !== undefined) new Order(this.#connection).set(isOrdered, nowMs);
         return owner;

@@ -1,15 +1,19 @@
 import type { Portion, StoredPage } from '@webhook-backpressure/core';
 
-/** A list looks at so many rows in one call, whatever it is narrowed to: a rare key must not keep others waiting. */
-export const SCANNED_AT_ONCE = 2000;
+/** A list call scans at most so many rows, so that listing a rare key does not delay other calls. */
+export const MAX_SCANNED = 2000;
 
-/** How many are moved, and up to which place in the order: what comes later was not there when somebody asked. */
+/** How many rows are moved, and up to which position: later rows were added after the command. */
 export interface PortionUpTo extends Portion {
   readonly upTo?: number | undefined;
 }
 
-/** The first of the rows, as many as together have `maxBytes`, and the very first in any case. */
-export function within<R>(rows: readonly R[], bytesOf: (row: R) => number, maxBytes: number): readonly R[] {
+/** The first rows that have at most `maxBytes` together, and at least one. */
+export function firstWithin<R>(
+  rows: readonly R[],
+  bytesOf: (row: R) => number,
+  maxBytes: number,
+): readonly R[] {
   let bytes = 0;
   const end = rows.findIndex((row, at) => {
     bytes += bytesOf(row);
@@ -19,10 +23,10 @@ export function within<R>(rows: readonly R[], bytesOf: (row: R) => number, maxBy
 }
 
 /**
- * A part of a list, of rows that begin with their place in it.
+ * A page of a list of rows, each of which begins with its position.
  *
- * @param rows - one more than `limit`, where there are so many.
- * @param scanned - how many rows were looked at, and the place of the last one.
+ * @param rows - up to one more than `limit`.
+ * @param scanned - how many rows were scanned, and the position of the last one.
  */
 export function pageOf<R extends readonly [number, ...unknown[]], T>(
   rows: readonly R[],
@@ -31,6 +35,6 @@ export function pageOf<R extends readonly [number, ...unknown[]], T>(
   show: (row: R) => T,
 ): StoredPage<T> {
   const some = rows.slice(0, limit);
-  const rest = scanned < SCANNED_AT_ONCE ? undefined : (last ?? undefined);
+  const rest = scanned < MAX_SCANNED ? undefined : (last ?? undefined);
   return { deliveries: some.map(show), next: rows.length > limit ? some.at(-1)?.[0] : rest };
 }

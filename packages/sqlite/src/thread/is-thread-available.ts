@@ -3,14 +3,14 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Whether the thread's file stands beside this one, as it does in the published package. In a bundle it may be missing,
- * and in the sources it is not compiled.
+ * Whether the compiled file of the thread is beside this one, as in the published package. A bundler may have separated
+ * them, and the sources are not compiled.
  */
-export function isThreadThere(): boolean {
+export function isThreadAvailable(): boolean {
   try {
     return existsSync(join(dirname(fileURLToPath(import.meta.url)), 'thread.js'));
   } catch {
-    // A bundle that has no place of its own.
+    // Bundled code without a file.
     return false;
   }
 }

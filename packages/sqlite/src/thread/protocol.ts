@@ -7,45 +7,45 @@ import {
 import type { DriverName } from '../drivers/choose.ts';
 import type { Settings } from '../options.ts';
 
-/** What the thread is started with. */
+/** The `workerData` of the thread. */
 export interface ThreadData {
   readonly settings: Settings;
-  /** Which SQLite it uses, whatever it would choose. */
+  /** Overrides the choice of the driver, for tests. */
   readonly driver: DriverName | undefined;
 }
 
-/** What the thread is asked for: the calls of a store, and `takeOver` in place of `open` after a thread that has ended. */
+/** The calls of a store, and `takeOver`, which replaces `open` after an earlier thread has ended. */
 export type Call = keyof InboxStore | 'takeOver';
 
-/** One call. Every request gets one reply, in the same order. */
+/** A call. Each request gets one reply, in the same order. */
 export interface Request {
   readonly number: number;
   readonly call: Call;
   readonly args: readonly unknown[];
-  /** Set to 1, and woken, when the reply has been sent: for whoever waits for it without the event loop. */
+  /** Set to 1 and notified when the reply has been sent, for a caller that blocks the event loop. */
   readonly answered?: Int32Array | undefined;
 }
 
-/** What came of it. The bodies of a put that has failed come back: it may be put again in parts. */
+/** A failed put returns its bodies, since the caller may put the deliveries again. */
 export type Reply =
   | { readonly number: number; readonly result: unknown; readonly error?: undefined }
   | { readonly number: number; readonly error: ThrownError; readonly bodies: readonly Uint8Array[] };
 
-/** What `open` and `takeOver` answer. */
+/** The result of `open` and `takeOver`. */
 export interface Entered {
   readonly opened: OpenedStore;
-  /** Under which number the thread has the file open. */
+  /** The number of the thread's owner in the file. */
   readonly owner: number | undefined;
 }
 
-/** An error as it crosses: a structured clone would keep neither its class nor its codes. */
+/** A serialized error. A structured clone would lose its class and its codes. */
 export interface ThrownError {
   readonly name: string;
   readonly message: string;
   readonly stack: string | undefined;
-  /** Of a {@link BackpressureError}. */
+  /** The code of a {@link BackpressureError}. */
   readonly known: BackpressureErrorCode | undefined;
-  /** Own fields that say more, such as the codes of SQLite. */
+  /** Other own fields, such as the codes of SQLite. */
   readonly fields: Readonly<Record<string, string | number>>;
   readonly cause: ThrownError | undefined;
 }
@@ -84,7 +84,7 @@ export function unpackError({ name, message, stack, known, fields, cause: packed
   const cause = packed === undefined ? undefined : unpackError(packed);
   const options = cause === undefined ? {} : { cause };
   const error = known === undefined ? new Error(message, options) : new BackpressureError(known, '', options);
-  // The message of ours has the code in it already. The stack is that of the thread: it says more than that of a reply.
+  // The message of a BackpressureError already contains the code. The stack of the thread says more than the stack here.
   const hidden = { configurable: true, enumerable: false, writable: true };
   Object.defineProperty(error, 'message', { ...hidden, value: message });
   if (stack !== undefined) Object.defineProperty(error, 'stack', { ...hidden, value: stack });

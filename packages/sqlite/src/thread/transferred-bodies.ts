@@ -1,33 +1,33 @@
 import { BackpressureError, type Put } from '@webhook-backpressure/core';
 import { sendable } from './bodies.ts';
 
-/** A batch on its way to the thread. */
-interface Packed {
+/** A batch to be sent to the thread. */
+interface Prepared {
   readonly sent: readonly Put[];
   readonly transfer: readonly ArrayBuffer[];
-  /** Once it has been sent. */
-  readonly leave: () => void;
-  /** Once the call has ended: with the bodies that came back, if it has failed. */
-  readonly unload: (back: readonly Uint8Array[] | undefined) => void;
+  /** Call it when the batch has been sent. */
+  readonly onSent: () => void;
+  /** Call it when the call has failed, with the bodies that the thread returned. */
+  readonly onFailed: (returned: readonly Uint8Array[]) => void;
 }
 
 /**
- * The bodies that have been handed over to a thread. Memory that was handed over is empty for whoever held it; when its
- * put has failed it comes back in another place, and is found here when the same put is made again.
+ * The bodies that were transferred to a thread. Transferred memory is empty for the caller. If the put fails, the thread
+ * returns the body in other memory, which is used when the caller puts the same delivery again.
  */
-export class Luggage {
-  /** By what the caller holds. */
-  readonly #back = new WeakMap<Uint8Array, Uint8Array>();
-  readonly #away = new WeakSet<Uint8Array>();
+export class TransferredBodies {
+  /** Keyed by the bytes that the caller holds. */
+  readonly #returned = new WeakMap<Uint8Array, Uint8Array>();
+  readonly #transferred = new WeakSet<Uint8Array>();
 
-  pack(batch: readonly Put[]): Packed {
+  prepare(batch: readonly Put[]): Prepared {
     const transfer: ArrayBuffer[] = [];
     const given: (Uint8Array | undefined)[] = [];
     const sent = batch.map((put): Put => {
       const { delivery, isOverflow, isBodyGiven = false } = put;
       const own = delivery.rawBody;
-      if (this.#away.has(own)) throw gone();
-      const body = this.#back.get(own) ?? own;
+      if (this.#transferred.has(own)) throw bodyLost();
+      const body = this.#returned.get(own) ?? own;
       const rawBody = sendable(body, isBodyGiven, transfer);
       given.push(rawBody === body && transfer.at(-1) === body.buffer ? own : undefined);
       return { delivery: { ...delivery, rawBody }, isOverflow };
@@ -35,30 +35,29 @@ export class Luggage {
     return {
       sent,
       transfer,
-      leave: () => {
+      onSent: () => {
         for (const own of given) {
           if (own === undefined) continue;
-          this.#away.add(own);
-          this.#back.delete(own);
+          this.#transferred.add(own);
+          this.#returned.delete(own);
         }
       },
-      unload: (back) => {
-        if (back === undefined) return;
+      onFailed: (returned) => {
         for (const [at, own] of given.entries()) {
-          const body = back[at];
+          const body = returned[at];
           if (own === undefined || body === undefined) continue;
-          this.#away.delete(own);
-          this.#back.set(own, body);
+          this.#transferred.delete(own);
+          this.#returned.set(own, body);
         }
       },
     };
   }
 }
 
-/** Never an empty body instead. */
-function gone(): BackpressureError {
+/** Thrown instead of storing an empty body. */
+function bodyLost(): BackpressureError {
   return new BackpressureError(
     'ERR_WBP_STORE_VALUE',
-    'The body of this delivery was handed over with an earlier put, and is not there any more.',
+    'The body of this delivery was transferred by an earlier put and is lost.',
   );
 }
