@@ -2,9 +2,9 @@ import { existsSync, realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { openDatabase } from '../drivers/choose.ts';
 import type { DriverDatabase, DriverStatement, Value } from '../drivers/driver.ts';
-import { explain, isDamage, isDiskError, isLocked, lockedByReader } from './sqlite-errors.ts';
 import { LockWait } from './lock-wait.ts';
 import { makePrivate } from './private-file.ts';
+import { explain, isDamage, isDiskError, isLocked, lockedByReader } from './sqlite-errors.ts';
 
 export type { Value } from '../drivers/driver.ts';
 
