@@ -38,7 +38,7 @@ export interface Statement {
   run(values: readonly Value[]): number;
 }
 
-/** The result of one of several calls, or what it threw. */
+/** The result of one of several calls, or its error. */
 export type Outcome<T> = { readonly result: T } | { readonly error: unknown };
 
 export function outcomeOf<T>(call: () => T): Outcome<T> {

@@ -59,7 +59,7 @@ export function retryWhileLocked<T>({ busyTimeoutMs }: Settings, open: () => T):
 
 /**
  * Whether a store of another process has the file open. If none has, SQLite has read the -wal file of earlier processes
- * from memory of the system, and it may not be on the disk. So the first of several processes that start restores it.
+ * from the page cache, and it may not be on the disk. So the first of several processes that start restores it.
  */
 function isInUse({ location }: Connection): boolean {
   try {
