@@ -7,7 +7,7 @@ import * as standardwebhooks from 'standardwebhooks';
 import * as stripe from 'stripe';
 import ts from 'typescript';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { resolveInboxOptions } from '../../packages/core/src/inbox/settings/inbox-settings.ts';
+import { resolveInboxOptions } from '../../packages/core/src/inbox/options/inbox-settings.ts';
 import { InboxBench } from '../core/inbox/inbox-bench.ts';
 import { codeIn, page, rowsOf, sectionOf, tokensOf } from './pages.ts';
 import { coreFile, literalsOf, programOf, typeIn } from './typescript.ts';
@@ -224,8 +224,8 @@ describe('docs/inbox.md', () => {
   let program: ts.Program;
   beforeAll(() => {
     program = programOf([
-      coreFile('inbox/settings/inbox-options.ts'),
-      coreFile('inbox/report/inbox-events.ts'),
+      coreFile('inbox/options/inbox-options.ts'),
+      coreFile('inbox/events/inbox-events.ts'),
     ]);
   }, 120_000);
 
@@ -235,7 +235,7 @@ describe('docs/inbox.md', () => {
   }));
 
   it('has a row for every option that an intake has not, or that means something else', () => {
-    const own = typeIn(program, coreFile('inbox/settings/inbox-options.ts'), 'InboxOptions').getProperties();
+    const own = typeIn(program, coreFile('inbox/options/inbox-options.ts'), 'InboxOptions').getProperties();
     const inherited = new Set(
       [
         'highWaterMark',
@@ -279,7 +279,7 @@ describe('docs/inbox.md', () => {
   });
 
   it('names every event', () => {
-    const union = typeIn(program, coreFile('inbox/report/inbox-events.ts'), 'InboxEvent') as ts.UnionType;
+    const union = typeIn(program, coreFile('inbox/events/inbox-events.ts'), 'InboxEvent') as ts.UnionType;
     const checker = program.getTypeChecker();
     const names = union.types.flatMap((event) => {
       const type = event.getProperty('type');
