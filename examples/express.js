@@ -8,9 +8,9 @@ const app = express();
 const backpressure = webhookBackpressure();
 app.use('/webhooks', backpressure);
 
-// Body parsers come after the middleware: what waits or is refused is not read.
+// Mount body parsers after the middleware, so that queued and refused requests are not read.
 app.post('/webhooks', express.raw({ type: () => true }), (req, res) => {
-  // Verify the signature here, over the raw bytes, and do the work.
+  // Verify the signature over the raw bytes here, then process the delivery.
   console.log('waited', req.backpressure?.waitedMs, 'ms:', String(req.body));
   res.sendStatus(204);
 });

@@ -11,12 +11,12 @@ app.use('/webhooks', backpressure);
 
 app.post('/webhooks', async (c) => {
   const body = await c.req.text();
-  // Verify the signature here, over the raw bytes, and do the work.
+  // Verify the signature over the raw bytes here, then process the delivery.
   console.log('waited', c.get('backpressure')?.waitedMs, 'ms:', body);
   return c.body(null, 204);
 });
 
-// On Bun, Deno and workers, `export default app` takes the place of all that follows.
+// On Bun, Deno and Cloudflare Workers, replace the rest of the file with `export default app`.
 const server = serve({ fetch: app.fetch, port: Number(PORT) }, ({ port }) => {
   console.log(`http://localhost:${String(port)}/webhooks`);
 });

@@ -9,10 +9,10 @@ const { PORT = '3000', DATABASE = './webhooks.db', WEBHOOK_SECRET } = process.en
 const app = express();
 const webhooks = webhookInbox({
   store: sqliteStore({ path: DATABASE }),
-  // Your sender here: docs/inbox.md has the usual ones. `false` says openly that anybody may send.
+  // Use the verifier of your sender: docs/inbox.md lists them. `false` accepts deliveries from anyone.
   verify: WEBHOOK_SECRET === undefined ? false : verifiers.standardWebhooks({ secret: WEBHOOK_SECRET }),
   process: ({ id, text }, { attempt }) => {
-    // The work. What it throws, or rejects with, makes the delivery come again later.
+    // Process the delivery here. If this throws or rejects, the inbox retries it later.
     console.log('attempt', attempt, 'at', id + ':', text());
   },
 });

@@ -7,17 +7,17 @@ import Koa from 'koa';
 const { PORT = '3000' } = process.env;
 const app = new Koa();
 const backpressure = webhookBackpressure();
-// Without a router. With one: router.post('/webhooks', backpressure, …).
+// With a router: router.post('/webhooks', backpressure, …).
 app.use(async (ctx, next) => {
   if (ctx.path === '/webhooks') await backpressure(ctx, next);
   else await next();
 });
 
-// Body parsers come after the middleware: what waits or is refused is not read.
+// Mount body parsers after the middleware, so that queued and refused requests are not read.
 app.use(async (ctx) => {
   if (ctx.method !== 'POST' || ctx.path !== '/webhooks') return;
   const body = await text(ctx.req);
-  // Verify the signature here, over the raw bytes, and do the work.
+  // Verify the signature over the raw bytes here, then process the delivery.
   console.log('waited', ctx.state.backpressure?.waitedMs, 'ms:', body);
   ctx.status = 204;
 });

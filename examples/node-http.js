@@ -10,13 +10,13 @@ const listener = withBackpressure(async (req, res) => {
     return;
   }
   const body = await text(req);
-  // Verify the signature here, over the raw bytes, and do the work.
+  // Verify the signature over the raw bytes here, then process the delivery.
   console.log('waited', req.backpressure?.waitedMs, 'ms:', body);
   res.writeHead(204).end();
 });
 
 const server = createServer(listener);
-// With this, a sender that asks before it sends (`Expect: 100-continue`) is refused before it sends.
+// Refuses a request with `Expect: 100-continue` before its body is sent.
 server.on('checkContinue', listener);
 server.listen(Number(PORT), () => {
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());

@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { order } from '../../.dependency-cruiser.js';
 import config from '../../eslint.config.js';
 import { publishedPackages, root } from '../../tooling/packages.js';
 import { codeIn, page, rowsOf, sectionOf } from './pages.ts';
@@ -20,6 +21,13 @@ describe.each(ROOMS)('packages/$folder in the map', ({ folder, rooms }) => {
   it('has every folder that holds code, and no other', () => {
     const rows = rowsOf(sectionOf(map, `packages/${folder}/src`), 'Room');
     expect(rows.flatMap((row) => codeIn(row['Room'])).sort()).toEqual(rooms.sort());
+  });
+});
+
+describe.each(Object.entries(order))('packages/%s in the map', (folder, { rooms }) => {
+  it('lists the rooms in the order in which they may import each other', () => {
+    const rows = rowsOf(sectionOf(map, `packages/${folder}/src`), 'Room');
+    expect(rows.flatMap((row) => codeIn(row['Room']))).toEqual(rooms);
   });
 });
 

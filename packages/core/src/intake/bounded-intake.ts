@@ -10,7 +10,8 @@ import type { CloseReport, Intake } from './intake.ts';
 import { Ledger } from '../delivery/ledger.ts';
 import { updateSettings, type Fixtures, type Settings, type Tunable } from './options.ts';
 import { Patience } from './patience.ts';
-import { Place, type Admission, type PlaceOwner } from '../delivery/place.ts';
+import { AdmittedDelivery, type DeliveryOwner } from '../workers/admitted-delivery.ts';
+import type { Admission } from '../delivery/admission.ts';
 import { REASON_OF, TO_NOBODY, type Refusal, type RefusalReason } from '../delivery/refusal.ts';
 import { Reserve } from '../queue/reserve.ts';
 import { Refuser } from '../refusals/refuser.ts';
@@ -20,7 +21,7 @@ import type { IntakeSnapshot, IntakeState } from '../delivery/snapshot.ts';
 import { Warnings, type Warn } from '../delivery/warnings.ts';
 
 /** Composes the parts. Every rule is in one of them; the order in which they are asked is here. */
-export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
+export class BoundedIntake implements Intake, DeliveryOwner, Surroundings {
   readonly ledger: Ledger = new Ledger();
   readonly listeners: Listeners = new Listeners();
   readonly now: () => number;
@@ -30,7 +31,7 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
   readonly #dispatcher: Dispatcher;
   readonly #shutdown: Shutdown;
   readonly #gate = new Gate();
-  readonly #reserve: Reserve<Place>;
+  readonly #reserve: Reserve<AdmittedDelivery>;
   readonly #retryAfter: RetryAfter;
   readonly #handshakes = new Handshakes();
   readonly #patience: Patience;
@@ -46,7 +47,7 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
     this.#dispatcher = new Dispatcher(options, this);
     this.#patience = new Patience(this.#dispatcher);
     this.#shutdown = new Shutdown(options.clock, this.now, this.#dispatcher, this.ledger, this.listeners);
-    this.#reserve = new Reserve<Place>(this.#dispatcher.queue, this.#gate);
+    this.#reserve = new Reserve<AdmittedDelivery>(this.#dispatcher.queue, this.#gate);
     this.#retryAfter = new RetryAfter(options.random);
     this.#refuser = new Refuser({
       dispatcher: this.#dispatcher,
@@ -73,9 +74,9 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
     const isHandshake = delivery.handshake === true && this.#handshakes.tryBegin(now);
     const isEntitled = isHandshake || this.#isEntitled(delivery, key, now);
     if (isHandshake && this.#dispatcher.isIdle(key, now)) {
-      const place = this.#startAtOnce(delivery, key, now);
-      place.isHandshake = true;
-      return place;
+      const admitted = this.#startAtOnce(delivery, key, now);
+      admitted.isHandshake = true;
+      return admitted;
     }
     const reason = isPressed && !isEntitled ? 'pressure' : this.#judge(delivery, key, isEntitled, now);
     const result =
@@ -84,7 +85,7 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
         : this.#overflow(reason, delivery, key, isEntitled, now);
     if (isHandshake) {
       // A listener may have let another in that displaced it, before this was known of it.
-      if (result instanceof Place && result.state !== 'ended') result.isHandshake = true;
+      if (result instanceof AdmittedDelivery && result.state !== 'ended') result.isHandshake = true;
       else this.#handshakes.end();
     }
     return result;
@@ -106,17 +107,18 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
     return size < this.#gate.effectiveCapacity && this.#reserve.isOpenTo(key, isEntitled);
   }
 
-  leave(place: Place): void {
-    if (place.state === 'waiting' && !this.dryRun) this.#dispatcher.withdraw(place, 'abandoned', this.now());
+  leave(admitted: AdmittedDelivery): void {
+    if (admitted.state === 'waiting' && !this.dryRun)
+      this.#dispatcher.withdraw(admitted, 'abandoned', this.now());
   }
 
-  release(place: Place, outcome: Outcome): void {
-    if (place.state === 'ended' || (place.state === 'waiting' && !this.dryRun)) return;
-    this.#dispatcher.end(place, outcome, this.now());
+  release(admitted: AdmittedDelivery, outcome: Outcome): void {
+    if (admitted.state === 'ended' || (admitted.state === 'waiting' && !this.dryRun)) return;
+    this.#dispatcher.end(admitted, outcome, this.now());
   }
 
-  deserted(place: Place): void {
-    this.#patience.gone(place, this.now());
+  deserted(admitted: AdmittedDelivery): void {
+    this.#patience.gone(admitted, this.now());
   }
 
   snapshot(): IntakeSnapshot {
@@ -161,30 +163,30 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
     return this.#shutdown.begin(options);
   }
 
-  refusalOf(place: Place, cause: WithdrawalCause, now: number): Refusal {
-    const { delivery } = place;
-    if (place.isHandshake) this.#handshakes.end();
-    place.isHandshake = false;
+  refusalOf(admitted: AdmittedDelivery, cause: WithdrawalCause, now: number): Refusal {
+    const { delivery } = admitted;
+    if (admitted.isHandshake) this.#handshakes.end();
+    admitted.isHandshake = false;
     if (cause === 'abandoned') {
-      this.#patience.gone(place, now);
+      this.#patience.gone(admitted, now);
       return TO_NOBODY;
     }
-    return this.#refuser.answer(REASON_OF[cause], delivery, place.key, now, this.#settings);
+    return this.#refuser.answer(REASON_OF[cause], delivery, admitted.key, now, this.#settings);
   }
 
-  leaving(place: Place): void {
-    this.#reserve.give(place);
+  leaving(admitted: AdmittedDelivery): void {
+    this.#reserve.give(admitted);
   }
 
-  withdrawn({ delivery }: Place, now: number): void {
+  withdrawn({ delivery }: AdmittedDelivery, now: number): void {
     // Its listeners may do anything, so it comes when the place is out. To a sender that hung up it is a failure too.
     this.#refuser.noteAnswer(delivery, true, now);
   }
 
-  ended(place: Place, outcome: Outcome, now: number): void {
-    if (place.isHandshake) this.#handshakes.end();
-    if (outcome === 'success') this.#patience.stayed(place, now);
-    this.#refuser.noteAnswer(place.delivery, outcome === 'failure', now);
+  ended(admitted: AdmittedDelivery, outcome: Outcome, now: number): void {
+    if (admitted.isHandshake) this.#handshakes.end();
+    if (outcome === 'success') this.#patience.stayed(admitted, now);
+    this.#refuser.noteAnswer(admitted.delivery, outcome === 'failure', now);
   }
 
   recovered(): void {
@@ -200,18 +202,18 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
     this.#refuser.advance(now);
   }
 
-  #startAtOnce(delivery: Delivery, key: string, now: number): Place {
+  #startAtOnce(delivery: Delivery, key: string, now: number): AdmittedDelivery {
     this.#retryAfter.redeem(key, delivery);
-    const place = new Place(this, delivery, key, now, 0);
+    const admitted = new AdmittedDelivery(this, delivery, key, now, 0);
     this.ledger.admitted += 1;
-    this.#dispatcher.startNow(place, now);
-    return place;
+    this.#dispatcher.startNow(admitted, now);
+    return admitted;
   }
 
   /** Whether it may use the reserve on its own account. */
   #isEntitled(delivery: Delivery, key: string, now: number): boolean {
     if (delivery.priority === 'critical' || delivery.retries === false) return true;
-    return this.#retryAfter.promiseOf(key, delivery)?.isDue(now) === true;
+    return this.#retryAfter.reservationOf(key, delivery)?.isDue(now) === true;
   }
 
   /** Why the delivery cannot wait here, or null when it can. */
@@ -231,19 +233,19 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
     return this.#patience.isExceeded(delivery, key, this.#settings.maxWaitMs, now);
   }
 
-  #enqueue(delivery: Delivery, key: string, isEntitled: boolean, now: number): Place {
+  #enqueue(delivery: Delivery, key: string, isEntitled: boolean, now: number): AdmittedDelivery {
     this.#retryAfter.redeem(key, delivery);
     const leftMs = this.#patience.leftMs(delivery, key, this.#settings.maxWaitMs, now);
-    const place = new Place(this, delivery, key, now, leftMs);
+    const admitted = new AdmittedDelivery(this, delivery, key, now, leftMs);
     this.ledger.admitted += 1;
-    this.#dispatcher.enqueue(place, now);
-    if (this.#gate.shedding) this.#reserve.take(place, isEntitled);
+    this.#dispatcher.enqueue(admitted, now);
+    if (this.#gate.shedding) this.#reserve.take(admitted, isEntitled);
     this.#dispatcher.dispatch(now);
     this.#judgeGate(now);
-    return place;
+    return admitted;
   }
 
-  /** What happens to a delivery that has no place. */
+  /** What happens to a delivery that has no admitted. */
   #overflow(
     reason: RefusalReason,
     delivery: Delivery,
@@ -270,10 +272,10 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
   #refuse(reason: RefusalReason, delivery: Delivery, key: string, now: number): Admission | Refusal {
     const refusal = this.#refuser.refuse(reason, delivery, key, now, this.#settings);
     if (!this.dryRun) return refusal;
-    const place = new Place(this, delivery, key, now, 0);
+    const admitted = new AdmittedDelivery(this, delivery, key, now, 0);
     this.ledger.admitted += 1;
-    this.#dispatcher.runOutside(place, now);
-    return place;
+    this.#dispatcher.runOutside(admitted, now);
+    return admitted;
   }
 
   #measure(now: number): void {

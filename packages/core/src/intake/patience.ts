@@ -2,7 +2,7 @@ import type { Delivery } from '../delivery/delivery.ts';
 import type { DrainMeter } from '../workers/drain-meter.ts';
 import type { FairShares } from '../workers/fair-shares.ts';
 import { LearnedPatience } from './learned-patience.ts';
-import type { Place } from '../delivery/place.ts';
+import type { AdmittedDelivery } from '../workers/admitted-delivery.ts';
 
 /**
  * How long a delivery may still wait that could wait for `waitMs`, and that comes to light in a turn of the event loop
@@ -24,7 +24,7 @@ const SLOW = 1.5;
 /** What the patience of a delivery is compared with. */
 interface Pace {
   readonly drain: DrainMeter;
-  readonly shares: FairShares<Place>;
+  readonly shares: FairShares<AdmittedDelivery>;
 }
 
 /** How long deliveries may wait: as their senders say, as they were seen to, and no longer than `maxWaitMs`. */
@@ -59,7 +59,10 @@ export class Patience {
   }
 
   /** The sender of a delivery has hung up: when it had waited too long, or for some reason of its own. */
-  gone({ delivery: { ageMs = 0 }, key, admittedAtMs, startedAtMs, state }: Place, now: number): void {
+  gone(
+    { delivery: { ageMs = 0 }, key, admittedAtMs, startedAtMs, state }: AdmittedDelivery,
+    now: number,
+  ): void {
     const handledMs = state === 'active' ? now - startedAtMs : 0;
     if (now - admittedAtMs - handledMs < QUEUED_MS) return;
     // It has waited for its handler.
@@ -68,7 +71,7 @@ export class Patience {
   }
 
   /** A delivery has been handled, and its sender is still there. */
-  stayed({ delivery: { ageMs = 0 }, key, admittedAtMs }: Place, now: number): void {
+  stayed({ delivery: { ageMs = 0 }, key, admittedAtMs }: AdmittedDelivery, now: number): void {
     this.#learned.stayed(key, now - admittedAtMs + ageMs);
   }
 

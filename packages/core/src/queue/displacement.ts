@@ -1,5 +1,5 @@
+import { holdsShare } from './equal-share.ts';
 import type { FairQueue, Queued } from './fair-queue.ts';
-import { holdsShare } from '../refusals/status.ts';
 
 /**
  * Which delivery gives up its place to a newer one of `key`: the oldest of all; or, when the key holds its share of

@@ -1,18 +1,24 @@
 import { timeoutError } from '../base/abort.ts';
 import { Alarm } from '../time/alarm.ts';
+import type { Clock } from '../time/clock.ts';
 import { Deadlines } from '../time/deadlines.ts';
 import { DrainMeter } from './drain-meter.ts';
 import type { Listeners, Outcome, WithdrawalCause } from '../delivery/events.ts';
 import type { FairQueue } from '../queue/fair-queue.ts';
 import { FairShares } from './fair-shares.ts';
 import type { Ledger } from '../delivery/ledger.ts';
-import { Limits, workersPerKey } from '../limits/limits.ts';
-import type { Fixtures, Settings } from '../intake/options.ts';
+import { Limits, workersPerKey, type LimitSettings } from '../limits/limits.ts';
 import { Pacer } from './pacer.ts';
-import type { Place } from '../delivery/place.ts';
+import type { AdmittedDelivery } from './admitted-delivery.ts';
 import type { Refusal } from '../delivery/refusal.ts';
 import { TooLate } from '../queue/too-late.ts';
 import { WorkerPool } from './worker-pool.ts';
+
+/** The options of an intake that its dispatcher depends on. */
+export interface DispatcherSettings extends LimitSettings {
+  readonly maxConcurrencyPerKey: number | undefined;
+  readonly maxHandlingMs: number;
+}
 
 /** What the dispatcher asks of the intake around it. */
 export interface Surroundings {
@@ -20,13 +26,13 @@ export interface Surroundings {
   readonly listeners: Listeners;
   now(): number;
   /** The answer to a delivery that is taken out before its start. */
-  refusalOf(place: Place, cause: WithdrawalCause, now: number): Refusal;
+  refusalOf(admitted: AdmittedDelivery, cause: WithdrawalCause, now: number): Refusal;
   /** A delivery is about to leave the queue. */
-  leaving(place: Place): void;
+  leaving(admitted: AdmittedDelivery): void;
   /** A delivery has been taken out before its start. */
-  withdrawn(place: Place, now: number): void;
+  withdrawn(admitted: AdmittedDelivery, now: number): void;
   /** The handling of a delivery has ended. */
-  ended(place: Place, outcome: Outcome, now: number): void;
+  ended(admitted: AdmittedDelivery, outcome: Outcome, now: number): void;
   /** After a stall that was reported, something has completed. */
   recovered(): void;
   /** The queue has become shorter, or a worker is free. */
@@ -40,34 +46,37 @@ export interface Surroundings {
  * allows, and ends by release, by its deadline, or by being taken out. It knows nothing of marks and refusals.
  */
 export class Dispatcher {
-  readonly queue: FairQueue<Place>;
-  readonly shares: FairShares<Place>;
+  readonly queue: FairQueue<AdmittedDelivery>;
+  readonly shares: FairShares<AdmittedDelivery>;
   readonly drain: DrainMeter;
   /** In a dry run: handled although refused or taken out. */
   outside = 0;
-  #settings: Settings;
+  #settings: DispatcherSettings;
   readonly #isDryRun: boolean;
   readonly #around: Surroundings;
   readonly #limits: Limits;
   readonly #pool: WorkerPool;
-  readonly #deadlines: Deadlines<Place>;
-  readonly #tooLate: TooLate<Place>;
+  readonly #deadlines: Deadlines<AdmittedDelivery>;
+  readonly #tooLate: TooLate<AdmittedDelivery>;
   readonly #paceAlarm: Alarm;
   #pacer: Pacer;
   #isStalled = false;
 
-  constructor(options: Settings & Fixtures, around: Surroundings) {
+  constructor(
+    options: DispatcherSettings & { readonly dryRun: boolean; readonly clock: Clock },
+    around: Surroundings,
+  ) {
     this.#settings = options;
     this.#isDryRun = options.dryRun;
     this.#around = around;
     this.#limits = new Limits(options);
     this.#pool = new WorkerPool(this.#limits.concurrency);
-    this.shares = new FairShares<Place>(workersPerKey(options, this.#pool.size));
+    this.shares = new FairShares<AdmittedDelivery>(workersPerKey(options, this.#pool.size));
     this.queue = this.shares.queue;
-    this.#tooLate = new TooLate<Place>(this.queue);
+    this.#tooLate = new TooLate<AdmittedDelivery>(this.queue);
     this.#pacer = new Pacer(this.#limits.rate);
     this.#paceAlarm = new Alarm(options.clock, this.#startPaced);
-    this.#deadlines = new Deadlines<Place>(
+    this.#deadlines = new Deadlines<AdmittedDelivery>(
       options.clock,
       () => around.now(),
       this.#expire,
@@ -102,7 +111,7 @@ export class Dispatcher {
     return isFree && !this.shares.isAtLimit(key);
   }
 
-  retune(settings: Settings, now: number): void {
+  retune(settings: DispatcherSettings, now: number): void {
     this.#settings = settings;
     this.#limits.retune(settings);
     this.#applyLimits();
@@ -110,88 +119,89 @@ export class Dispatcher {
   }
 
   /** Gives a place that has not waited a worker. */
-  startNow(place: Place, now: number): void {
-    this.shares.skip(place, now);
-    this.#start(place, now, false);
+  startNow(admitted: AdmittedDelivery, now: number): void {
+    this.shares.skip(admitted, now);
+    this.#start(admitted, now, false);
   }
 
   /** `isTimed`: see {@link Pacer.started}. */
-  #start(place: Place, now: number, isTimed: boolean): void {
+  #start(admitted: AdmittedDelivery, now: number, isTimed: boolean): void {
     const { ledger, listeners } = this.#around;
-    place.state = 'active';
+    admitted.state = 'active';
     // In a dry run it is handled from its admission on, and the drain rate has to come from the true times.
-    place.startedAtMs = this.#isDryRun ? place.admittedAtMs : now;
+    admitted.startedAtMs = this.#isDryRun ? admitted.admittedAtMs : now;
     this.#pool.take();
     this.#pacer.started(now, isTimed);
-    this.#deadlines.set(place, place.startedAtMs + this.#settings.maxHandlingMs, now);
-    this.drain.begin(place, now);
+    this.#deadlines.set(admitted, admitted.startedAtMs + this.#settings.maxHandlingMs, now);
+    this.drain.begin(admitted, now);
     ledger.started += 1;
-    if (listeners.any) listeners.emit(now, { type: 'started', key: place.key, waitedMs: place.waitedMs });
+    if (listeners.any)
+      listeners.emit(now, { type: 'started', key: admitted.key, waitedMs: admitted.waitedMs });
   }
 
   /** Lets the place wait. To be followed by {@link dispatch}. */
-  enqueue(place: Place, now: number): void {
+  enqueue(admitted: AdmittedDelivery, now: number): void {
     // In a dry run it is handled from its admission on.
-    if (this.#isDryRun) place.startedAtMs = place.admittedAtMs;
-    else place.wait();
-    this.shares.push(place);
-    this.#deadlines.set(place, place.expiresAtMs, now);
+    if (this.#isDryRun) admitted.startedAtMs = admitted.admittedAtMs;
+    else admitted.wait();
+    this.shares.push(admitted);
+    this.#deadlines.set(admitted, admitted.expiresAtMs, now);
   }
 
   /** Only in a dry run: lets a delivery be handled that has no worker. */
-  runOutside(place: Place, now: number): void {
-    place.state = 'outside';
-    place.startedAtMs = place.admittedAtMs;
+  runOutside(admitted: AdmittedDelivery, now: number): void {
+    admitted.state = 'outside';
+    admitted.startedAtMs = admitted.admittedAtMs;
     this.outside += 1;
-    this.#deadlines.set(place, place.startedAtMs + this.#settings.maxHandlingMs, now);
+    this.#deadlines.set(admitted, admitted.startedAtMs + this.#settings.maxHandlingMs, now);
     this.#around.ledger.started += 1;
   }
 
   /** Gives free workers what waits, as far as the pace allows. */
   dispatch(now: number, isPaced: boolean = this.#paceAlarm.isSet): void {
     for (;;) {
-      const place = this.#pool.isFree ? this.queue.peek() : null;
-      if (place === null) break;
+      const admitted = this.#pool.isFree ? this.queue.peek() : null;
+      if (admitted === null) break;
       const delayMs = this.#pacer.delayMs(now);
       if (delayMs > 0) {
         this.#paceAlarm.set(now, delayMs);
         break;
       }
-      if (now >= place.expiresAtMs) {
-        this.withdraw(place, 'expired', now);
+      if (now >= admitted.expiresAtMs) {
+        this.withdraw(admitted, 'expired', now);
         continue;
       }
-      this.#around.leaving(place);
-      this.shares.shift(place, now);
-      this.#deadlines.clear(place);
+      this.#around.leaving(admitted);
+      this.shares.shift(admitted, now);
+      this.#deadlines.clear(admitted);
       // Settled before the start is reported: a listener may start the next one, whose turn is after this one.
-      place.settle(place);
-      this.#start(place, now, isPaced);
+      admitted.settle(admitted);
+      this.#start(admitted, now, isPaced);
     }
     this.drain.look(now);
   }
 
   /** Ends the handling of a delivery, however it came about. */
-  end(place: Place, outcome: Outcome, now: number, isOverdue = false): void {
+  end(admitted: AdmittedDelivery, outcome: Outcome, now: number, isOverdue = false): void {
     const { ledger, listeners } = this.#around;
-    const { key, state } = place;
-    const tookMs = now - (state === 'waiting' ? place.admittedAtMs : place.startedAtMs);
-    this.#deadlines.clear(place);
-    place.state = 'ended';
+    const { key, state } = admitted;
+    const tookMs = now - (state === 'waiting' ? admitted.admittedAtMs : admitted.startedAtMs);
+    this.#deadlines.clear(admitted);
+    admitted.state = 'ended';
     if (state === 'active') {
       // Of a handler that was cut off nobody knows how long it would have taken.
-      const teaches = !isOverdue && !place.isBrokenOff;
-      const serviceMs = this.drain.end(place, now, teaches);
+      const teaches = !isOverdue && !admitted.isBrokenOff;
+      const serviceMs = this.drain.end(admitted, now, teaches);
       const hasChanged = this.#limits.observe(now, serviceMs, outcome, this.#pool.active);
-      this.shares.end(place, now, serviceMs, teaches);
+      this.shares.end(admitted, now, serviceMs, teaches);
       this.#pool.give();
       if (hasChanged) this.#applyLimits();
     } else if (state === 'outside') {
       this.outside -= 1;
     } else {
       ledger.started += 1;
-      this.#around.leaving(place);
-      this.queue.remove(place);
+      this.#around.leaving(admitted);
+      this.queue.remove(admitted);
     }
     ledger[outcome === 'success' ? 'completed' : 'failed'] += 1;
     if (listeners.any) {
@@ -203,29 +213,34 @@ export class Dispatcher {
       this.#around.recovered();
       listeners.emit(now, { type: 'recovered' });
     }
-    this.#around.ended(place, outcome, now);
+    this.#around.ended(admitted, outcome, now);
     this.dispatch(now);
     this.#around.relieved(now);
   }
 
   /** Takes a delivery out that waits, and tells it why. */
-  withdraw(place: Place, cause: WithdrawalCause, now: number): void {
+  withdraw(admitted: AdmittedDelivery, cause: WithdrawalCause, now: number): void {
     const { ledger, listeners } = this.#around;
-    const refusal = this.#around.refusalOf(place, cause, now);
-    this.#deadlines.clear(place);
-    this.#around.leaving(place);
-    this.queue.remove(place);
+    const refusal = this.#around.refusalOf(admitted, cause, now);
+    this.#deadlines.clear(admitted);
+    this.#around.leaving(admitted);
+    this.queue.remove(admitted);
     if (this.#isDryRun) {
-      this.runOutside(place, now);
+      this.runOutside(admitted, now);
     } else {
-      place.state = 'ended';
+      admitted.state = 'ended';
       ledger.withdrawn[cause] += 1;
-      place.settle(refusal);
+      admitted.settle(refusal);
     }
     if (listeners.any) {
-      listeners.emit(now, { type: 'withdrawn', key: place.key, cause, waitedMs: now - place.admittedAtMs });
+      listeners.emit(now, {
+        type: 'withdrawn',
+        key: admitted.key,
+        cause,
+        waitedMs: now - admitted.admittedAtMs,
+      });
     }
-    this.#around.withdrawn(place, now);
+    this.#around.withdrawn(admitted, now);
     // A newer one takes the place of the displaced at once, and between the two there is nothing to decide.
     if (cause !== 'displaced') this.#around.relieved(now);
   }
@@ -235,8 +250,8 @@ export class Dispatcher {
     const now = this.#around.now();
     const { withdrawn } = this.#around.ledger;
     const before = withdrawn.closing;
-    for (let place = this.queue.oldest; place !== null; place = this.queue.oldest) {
-      this.withdraw(place, 'closing', now);
+    for (let admitted = this.queue.oldest; admitted !== null; admitted = this.queue.oldest) {
+      this.withdraw(admitted, 'closing', now);
     }
     return withdrawn.closing - before;
   }
@@ -255,13 +270,13 @@ export class Dispatcher {
   };
 
   /** A deadline has come: of the wait, or of the handling. */
-  readonly #expire = (place: Place, now: number): void => {
-    if (place.state === 'waiting') {
-      this.withdraw(place, 'expired', now);
-    } else if (place.state !== 'ended') {
+  readonly #expire = (admitted: AdmittedDelivery, now: number): void => {
+    if (admitted.state === 'waiting') {
+      this.withdraw(admitted, 'expired', now);
+    } else if (admitted.state !== 'ended') {
       this.#around.ledger.overdue += 1;
-      this.end(place, 'failure', now, true);
-      place.abort(timeoutError('The delivery was handled for longer than maxHandlingMs.'));
+      this.end(admitted, 'failure', now, true);
+      admitted.abort(timeoutError('The delivery was handled for longer than maxHandlingMs.'));
     }
   };
 
@@ -280,8 +295,8 @@ export class Dispatcher {
     if (this.queue.size === 0 || sureRate === null || this.drain.gapFactor(now) > 1) return;
     const share = this.shares.shareOf(this.#pool.size);
     const rate = { perMs: sureRate / 1000, scale: this.shares.scale, share };
-    this.#tooLate.step(now, rate, (place) => {
-      this.withdraw(place, 'expired', now);
+    this.#tooLate.step(now, rate, (admitted) => {
+      this.withdraw(admitted, 'expired', now);
     });
   }
 

@@ -56,7 +56,7 @@ export class InboxAdmission {
   isEntitled(delivery: Delivery, key: string): boolean {
     if (delivery.priority === 'critical' || delivery.retries === false) return true;
     const { refuser, now } = this.#parts;
-    return refuser.retryAfter.promiseOf(key, delivery)?.isDue(now()) === true;
+    return refuser.retryAfter.reservationOf(key, delivery)?.isDue(now()) === true;
   }
 
   #objection(delivery: Delivery, key: string, isVerified: boolean): RefusalReason | undefined {

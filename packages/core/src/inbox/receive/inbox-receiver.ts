@@ -1,11 +1,12 @@
 import { Deadlines } from '../../time/deadlines.ts';
 import { DEFAULT_KEY, type Delivery } from '../../delivery/delivery.ts';
+import { deliveryOf } from '../../delivery/recognized-delivery.ts';
 import { BackpressureError } from '../../errors.ts';
 import { Handshakes } from '../../queue/handshakes.ts';
-import { createRecognition, deliveryOf, idOf, type Recognition } from '../../senders/recognition.ts';
+import { createRecognition, idOf, type Recognition } from '../../senders/recognition.ts';
 import { resolveSenders } from '../../senders/resolve-senders.ts';
 import type { RequestHeaders } from '../../senders/sender-profile.ts';
-import { builtInSenders } from '../../senders/profiles.ts';
+import { builtInSenders } from '../../senders/profiles/built-in.ts';
 import { rawDelivery, type Contents } from '../delivery/inbox-delivery.ts';
 import { headersOf, requestFacts } from '../delivery/request-facts.ts';
 import { BodyBudget, BodyCollector } from './body-collector.ts';

@@ -1,7 +1,7 @@
 import { Deadlines } from '../../time/deadlines.ts';
 import type { Intake } from '../../intake/intake.ts';
 import { workersPerKey } from '../../limits/limits.ts';
-import type { Permit } from '../../delivery/place.ts';
+import type { Permit } from '../../delivery/admission.ts';
 import type { Refusal } from '../../delivery/refusal.ts';
 import { Claimer, type ClaimParts, type ClaimingWorkers, type ClaimLimits } from './claimer.ts';
 import { Outages, type Allowance } from './outages.ts';

@@ -1,56 +1,22 @@
 import { abortController, type Controller, type Signal } from '../base/abort.ts';
-import type { Delivery } from './delivery.ts';
+import type { Admission, Permit } from '../delivery/admission.ts';
+import type { Delivery } from '../delivery/delivery.ts';
 import { NO_DEADLINE, type Timed } from '../time/deadlines.ts';
-import type { Outcome } from './events.ts';
+import type { Outcome } from '../delivery/events.ts';
 import type { Line, Queued } from '../queue/fair-queue.ts';
-import type { Refusal } from './refusal.ts';
+import type { Refusal } from '../delivery/refusal.ts';
 import type { ReservePlace } from '../queue/reserve.ts';
-import type { Account } from '../workers/worker-time.ts';
-
-/** A delivery that was let in: it has its permit, or waits for it. */
-export interface Admission {
-  readonly admitted: true;
-  /**
-   * The permit itself when a worker was free and nobody waited; otherwise a promise, which always settles: with
-   * the permit, or with a refusal when the wait became too long, the intake closed, or {@link Admission.leave} was called.
-   */
-  readonly permit: Permit | Promise<Permit | Refusal>;
-  /** Gives up a delivery that still waits, since its sender has gone. O(1). Does nothing once it has started. */
-  leave(): void;
-}
-
-/** The right to run, held from start to release. */
-export interface Permit {
-  readonly admitted: true;
-  /** Milliseconds between admission and start. */
-  readonly waitedMs: number;
-  /**
-   * Tells the handler that nobody needs its work any more: aborted when the permit is taken back after
-   * `maxHandlingMs`, and by `abort`. The signal is made when it is first read.
-   */
-  readonly signal: Signal;
-  /**
-   * Aborts `signal`, and does not release the permit: a handler that ignores the signal goes on, and holds its
-   * worker. What a handler took that was told to stop says nothing about the drain rate.
-   */
-  abort(reason?: unknown): void;
-  /**
-   * Gives the worker back. Only the first call counts.
-   *
-   * @param outcome - default `success`.
-   */
-  release(outcome?: Outcome): void;
-}
+import type { Account } from './worker-time.ts';
 
 /** No reason that anybody can give: one field says whether, and why. */
 const NOT_ABORTED = Symbol('not aborted');
 
 /** What a place asks of the intake it belongs to. */
-export interface PlaceOwner {
-  leave(place: Place): void;
-  release(place: Place, outcome: Outcome): void;
+export interface DeliveryOwner {
+  leave(admitted: AdmittedDelivery): void;
+  release(admitted: AdmittedDelivery, outcome: Outcome): void;
   /** The sender of a delivery that is being handled has gone. */
-  deserted(place: Place): void;
+  deserted(admitted: AdmittedDelivery): void;
 }
 
 /**
@@ -59,13 +25,15 @@ export interface PlaceOwner {
  * - `outside`: in a dry run only: is handled, although it would have been refused or taken out
  * - `ended`: released, taken back, or withdrawn
  */
-export type PlaceState = 'waiting' | 'active' | 'outside' | 'ended';
+export type DeliveryState = 'waiting' | 'active' | 'outside' | 'ended';
 
 /**
  * A delivery's place in the intake: its admission and its permit in one object, with the links of the queue and
  * of the deadlines in it, so that a delivery costs one allocation and, when it waits, a promise.
  */
-export class Place implements Admission, Permit, Queued<Place>, Timed<Place> {
+export class AdmittedDelivery
+  implements Admission, Permit, Queued<AdmittedDelivery>, Timed<AdmittedDelivery>
+{
   readonly admitted = true;
   readonly key: string;
   readonly admittedAtMs: number;
@@ -73,7 +41,7 @@ export class Place implements Admission, Permit, Queued<Place>, Timed<Place> {
   readonly maxWaitMs: number;
   /** For a refusal that comes after waiting. */
   readonly delivery: Delivery;
-  state: PlaceState = 'waiting';
+  state: DeliveryState = 'waiting';
   // Set when it starts, and not before: V8 keeps a fraction in an object of its own, and of a million that wait each
   // would have three more, which the collector has to copy.
   startedAtMs!: number;
@@ -86,23 +54,29 @@ export class Place implements Admission, Permit, Queued<Place>, Timed<Place> {
   /** What its worker is charged to. */
   account: Account | null = null;
 
-  line: Line<Place> | null = null;
-  ahead: Place | null = null;
-  behind: Place | null = null;
-  older: Place | null = null;
-  younger: Place | null = null;
+  line: Line<AdmittedDelivery> | null = null;
+  ahead: AdmittedDelivery | null = null;
+  behind: AdmittedDelivery | null = null;
+  older: AdmittedDelivery | null = null;
+  younger: AdmittedDelivery | null = null;
   dueStep: number = NO_DEADLINE;
-  duePrevious: Place | null = null;
-  dueNext: Place | null = null;
+  duePrevious: AdmittedDelivery | null = null;
+  dueNext: AdmittedDelivery | null = null;
 
-  readonly #owner: PlaceOwner;
+  readonly #owner: DeliveryOwner;
   #controller: Controller | undefined;
   /** Why it was aborted. */
   #reason: unknown = NOT_ABORTED;
   #wait: Promise<Permit | Refusal> | null = null;
   #settle: ((result: Permit | Refusal) => void) | null = null;
 
-  constructor(owner: PlaceOwner, delivery: Delivery, key: string, admittedAtMs: number, maxWaitMs: number) {
+  constructor(
+    owner: DeliveryOwner,
+    delivery: Delivery,
+    key: string,
+    admittedAtMs: number,
+    maxWaitMs: number,
+  ) {
     this.#owner = owner;
     this.delivery = delivery;
     this.key = key;
