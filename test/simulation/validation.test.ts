@@ -194,7 +194,7 @@ describe('an invalid scenario', () => {
     [{ capacty: 5 }, /^intake: Unknown option "capacty"\. Did you mean "capacity"\?/],
     [
       { retryAfter: { strategy: 'guess' } },
-      /^intake\.retryAfter\.strategy must be one of .*, but was the string "guess"\./,
+      /^intake\.retryAfter\.strategy must be .*, but was the string "guess"\./,
     ],
     [{ lowWaterMark: 0.9 }, /^intake: The water marks must be .*, but were 0\.9 and 0\.8\./],
     [{ random: 4 }, 'intake.random must be absent: the simulator sets it.'],

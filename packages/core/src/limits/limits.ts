@@ -1,4 +1,5 @@
-import { AdaptiveConcurrency, type ConcurrencyRange } from './adaptive-concurrency.ts';
+import { AdaptiveConcurrency } from './adaptive-concurrency.ts';
+import type { ConcurrencyRange } from './limit-range.ts';
 import { AdaptiveRate, type RateRange } from './adaptive-rate.ts';
 import type { Outcome } from '../delivery/events.ts';
 
@@ -26,7 +27,13 @@ export class Limits {
       : (this.#adaptiveConcurrency?.limit ?? concurrency.initial);
   }
 
-  /** Starts per second; undefined without a limit. */
+  /** The largest concurrency that may be learned; the same where it is set. */
+  get mostConcurrency(): number {
+    const { concurrency } = this.#settings;
+    return typeof concurrency === 'number' ? concurrency : concurrency.max;
+  }
+
+  /** Starts per second, or undefined for no such limit. */
   get rate(): number | undefined {
     const { drainRate } = this.#settings;
     return typeof drainRate === 'object' ? (this.#adaptiveRate?.rate ?? drainRate.max) : drainRate;
