@@ -196,7 +196,7 @@ describe('an invalid scenario', () => {
       { retryAfter: { strategy: 'guess' } },
       /^intake\.retryAfter\.strategy must be .*, but was the string "guess"\./,
     ],
-    [{ lowWaterMark: 0.9 }, /^intake: The water marks must be .*, but were 0\.9 and 0\.8\./],
+    [{ lowWaterMark: 0.9 }, /^intake.*lowWaterMark.* must be .*, but were 0\.9 and 0\.8\./],
     [{ random: 4 }, 'intake.random must be absent: the simulator sets it.'],
     [null, 'intake must be an object, but was null.'],
     [[], 'intake must be an object, but was [].'],
