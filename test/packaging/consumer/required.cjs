@@ -1,0 +1,2 @@
+exports.core = require('@webhook-backpressure/core');
+exports.express = require('@webhook-backpressure/express');

@@ -1,0 +1,104 @@
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { rolldown } from 'rolldown';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { packAll, testedVersion } from './packed.ts';
+import { besideSqlite, compile, createProject, install, report, REPORT } from './project.ts';
+import { run } from './run.ts';
+import { installTools } from './tools.ts';
+
+/** Programs of `consumer/` that bundlers and Jest run: they do not start the thread of the SQLite store. */
+const BUNDLED = ['node', 'express', 'koa', 'hono'];
+const PROGRAMS = [...BUNDLED, 'sqlite'];
+const EXTENSIONS = { es: 'mjs', cjs: 'cjs' } as const;
+
+const modes = [
+  { mode: 'node16', type: 'module', compilerOptions: { module: 'Node16' } },
+  { mode: 'node16', type: 'commonjs', compilerOptions: { module: 'Node16' } },
+  { mode: 'nodenext', type: 'commonjs', compilerOptions: { module: 'NodeNext' } },
+  {
+    mode: 'node10',
+    type: 'commonjs',
+    compilerOptions: { module: 'CommonJS', moduleResolution: 'node10', ignoreDeprecations: '6.0' },
+  },
+] as const;
+
+const folder = await mkdtemp(join(tmpdir(), 'webhook-backpressure-formats-'));
+const packages = await packAll(folder);
+const project = join(folder, 'project');
+
+const frameworks = Object.fromEntries(
+  ['express', '@types/express', 'koa', '@types/koa', 'hono'].map((name) => [name, testedVersion(name)]),
+);
+
+beforeAll(async () => {
+  await createProject(project, packages, { ...frameworks, ...besideSqlite });
+  await install(project);
+});
+
+afterAll(() => rm(folder, { recursive: true }));
+
+describe.each(modes)('TypeScript in mode $mode, "type": "$type"', ({ mode, type, compilerOptions }) => {
+  const name = `${mode}-${type}`;
+
+  beforeAll(() => compile(join(project, name), PROGRAMS, compilerOptions, type));
+
+  it.each(PROGRAMS)('runs the %s program', async (program) => {
+    expect(await report(project, `${name}/built/${program}.js`)).toEqual(REPORT);
+  });
+
+  if (type === 'commonjs') {
+    it('runs in Jest 29', async () => {
+      const { jest } = await installTools();
+      await cp(
+        join(import.meta.dirname, 'consumer/deliveries.test.js'),
+        join(project, name, 'deliveries.test.js'),
+      );
+      const env = { PROGRAMS: JSON.stringify(BUNDLED), REPORT: JSON.stringify(REPORT) };
+      await run(process.execPath, [jest, '--rootDir', '.', '--config', '{}'], join(project, name), env);
+    });
+  }
+});
+
+describe('TypeScript in mode bundler', () => {
+  const source = join(project, 'bundler');
+
+  beforeAll(() => {
+    const compilerOptions = { module: 'ESNext', moduleResolution: 'bundler', noEmit: true };
+    return compile(source, PROGRAMS, compilerOptions, 'module');
+  });
+
+  it.each(['es', 'cjs'] as const)('runs every program when bundled to format %s', async (format) => {
+    const input = Object.fromEntries(BUNDLED.map((program) => [program, join(source, `${program}.ts`)]));
+    await bundle(input, join(source, format), format);
+    for (const program of BUNDLED) {
+      expect(await report(source, `${format}/${program}.${EXTENSIONS[format]}`)).toEqual(REPORT);
+    }
+  });
+});
+
+describe('an app that imports a package and requires it', () => {
+  const shared = { errors: [true, true], registries: [true, true] };
+
+  beforeAll(async () => {
+    for (const file of ['one-state.js', 'required.cjs']) {
+      await cp(join(import.meta.dirname, 'consumer', file), join(project, file));
+    }
+  });
+
+  it('shares the error class and the registries', async () => {
+    expect(JSON.parse(await run(process.execPath, ['one-state.js'], project))).toEqual(shared);
+  });
+
+  it('shares them in a bundle', async () => {
+    await bundle({ bundled: join(project, 'one-state.js') }, join(project, 'dist'), 'es');
+    expect(JSON.parse(await run(process.execPath, ['dist/bundled.mjs'], project))).toEqual(shared);
+  });
+});
+
+async function bundle(input: Record<string, string>, dir: string, format: 'es' | 'cjs'): Promise<void> {
+  const build = await rolldown({ input, platform: 'node' });
+  await build.write({ dir, format, entryFileNames: `[name].${EXTENSIONS[format]}` });
+  await build.close();
+}
