@@ -21,6 +21,7 @@ function isUpToDate() {
   const inputs = [
     ...packages.flatMap(({ path }) => [...tree(join(path, 'src')), join(path, 'package.json')]),
     ...tree(import.meta.dirname),
+    join(root, 'docs/errors.md'),
     join(root, 'package-lock.json'),
   ];
   const bundledAt = statSync(STAMP).mtimeMs;

@@ -15,6 +15,15 @@ const PROGRAMS = { sqlite: { cli: 'src/cli.ts', thread: 'src/thread/thread.ts' }
 /** Packages whose entries share state, so that each module must be in one file only. */
 const SHARES_STATE = new Set(['node']);
 
+/**
+ * Pages that the package contains, since its errors lead to them.
+ *
+ * @type {Record<string, string[]>}
+ */
+const PAGES = { core: ['docs/errors.md'] };
+
+const PAGES_ADDRESS = 'https://github.com/webhook-backpressure/webhook-backpressure/blob/main/';
+
 /** ES modules that CommonJS modules contain, since Jest cannot `require` them. */
 const INSIDE_COMMONJS = ['p-limit', 'yocto-queue'];
 
@@ -26,6 +35,7 @@ export async function bundlePackage(published) {
   const { folder, path } = published;
   const dist = join(path, 'dist');
   mkdirSync(dist, { recursive: true });
+  /** @type {Set<string>} */
   const written = new Set();
   /** @type {Write} */
   const write = (file, text) => {
@@ -45,8 +55,14 @@ export async function bundlePackage(published) {
   const declarations = new Map(entriesOf(published).map(({ name, types }) => [types, name]));
   for (const declaration of declarations.keys()) await bundleTypes(declaration, declarations, write);
 
+  for (const page of PAGES[folder] ?? []) {
+    mkdirSync(dirname(join(dist, page)), { recursive: true });
+    write(page, withAbsoluteLinks(readFileSync(join(root, page), 'utf8'), dirname(page)));
+  }
+
+  const kept = new Set([...written].map((file) => file.split('/')[0]));
   for (const file of readdirSync(dist)) {
-    if (!written.has(file)) rmSync(join(dist, file), { recursive: true });
+    if (!kept.has(file)) rmSync(join(dist, file), { recursive: true });
   }
 }
 
@@ -142,4 +158,15 @@ async function bundleTypes(declaration, declarations, write) {
   const name = declarations.get(declaration) ?? '';
   write(`${name}.d.ts`, code);
   write(`${name}.d.cts`, code.replaceAll(/(from '\.\/[\w-]+)\.js'/g, "$1.cjs'"));
+}
+
+/**
+ * @param {string} markdown
+ * @param {string} folder of the page in the repository
+ */
+function withAbsoluteLinks(markdown, folder) {
+  return markdown.replaceAll(
+    /\]\((?!https:|#)([^)]+)\)/g,
+    (_, link) => `](${new URL(String(link), `${PAGES_ADDRESS}${folder}/`).href})`,
+  );
 }

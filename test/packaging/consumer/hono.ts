@@ -10,7 +10,7 @@ const middleware = webhookBackpressure({
 });
 const isOneFunction: Exactly<typeof backpressure, typeof webhookBackpressure> = true;
 
-const webhooks = webhookInbox(shopInbox);
+const webhooks = webhookInbox(shopInbox());
 const isInbox: Exactly<typeof webhooks.inbox, Inbox> = isOneFunction;
 
 const app = new Hono();

@@ -9,7 +9,7 @@ import { deliver, shopInbox } from './shop-inbox.ts';
 const middleware = webhookBackpressure({ capacity: 10, keyGenerator: (ctx) => ctx.get('x-shop') });
 const isOneFunction: Exactly<typeof backpressure, typeof webhookBackpressure> = true;
 
-const webhooks = webhookInbox(shopInbox);
+const webhooks = webhookInbox(shopInbox());
 const isInbox: Exactly<typeof webhooks.inbox, Inbox> = isOneFunction;
 
 const app = new Koa();

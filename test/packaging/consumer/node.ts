@@ -15,7 +15,7 @@ const listener = withBackpressure(
   { intake, keyGenerator: () => 'shop-1' },
 );
 
-const webhooks = webhookInbox(shopInbox);
+const webhooks = webhookInbox(shopInbox());
 const isInbox: Exactly<typeof webhooks.inbox, Inbox> = true;
 
 export async function main(): Promise<unknown> {
