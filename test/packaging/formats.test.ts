@@ -1,4 +1,4 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
@@ -23,6 +23,52 @@ const modes = [
     compilerOptions: { module: 'CommonJS', moduleResolution: 'node10', ignoreDeprecations: '6.0' },
   },
 ] as const;
+
+// Jest resolves and loads only CommonJS.
+const JEST_TEST = `
+test('loads the CommonJS module', () => {
+  expect(require.resolve('@webhook-backpressure/core')).toMatch(/index\\.cjs$/);
+});
+test.each(${JSON.stringify(BUNDLED)})('runs the %s program', async (program) => {
+  expect(await require('./built/' + program + '.js').main()).toEqual(${JSON.stringify(REPORT)});
+});
+test('shares the error class between the packages', () => {
+  const { BackpressureError } = require('@webhook-backpressure/core');
+  const { webhookBackpressure } = require('@webhook-backpressure/express');
+  expect(() => webhookBackpressure({ capacity: -1 })).toThrow(BackpressureError);
+});
+`;
+
+/** What an ES module imports and a CommonJS one requires must be the same. */
+const ONE_STATE = {
+  'required.cjs': `
+exports.core = require('@webhook-backpressure/core');
+exports.express = require('@webhook-backpressure/express');
+`,
+  'one-state.js': `
+import * as core from '@webhook-backpressure/core';
+import * as express from '@webhook-backpressure/express';
+import required from './required.cjs';
+
+function isKnown(express, { BackpressureError }) {
+  try {
+    express.webhookBackpressure({ capacity: -1 });
+  } catch (error) {
+    return error instanceof BackpressureError;
+  }
+}
+// closeOnSignals reads the registry of probed intakes.
+function isRegistered(express, { createIntake, isProbed }) {
+  const intake = createIntake();
+  express.readiness(intake);
+  return isProbed(intake);
+}
+console.log(JSON.stringify({
+  errors: [isKnown(required.express, core), isKnown(express, required.core)],
+  registries: [isRegistered(required.express, core), isRegistered(express, required.core)],
+}));
+`,
+};
 
 const folder = await mkdtemp(join(tmpdir(), 'webhook-backpressure-formats-'));
 const packages = await packAll(folder);
@@ -51,17 +97,9 @@ describe.each(modes)('TypeScript in mode $mode, "type": "$type"', ({ mode, type,
   if (mode === 'node10') {
     it('runs in Jest 29', async () => {
       const { jest } = await installTools();
-      await cp(
-        join(import.meta.dirname, 'consumer/deliveries.test.js'),
-        join(project, name, 'deliveries.test.js'),
-      );
-      const env = { PROGRAMS: JSON.stringify(BUNDLED), REPORT: JSON.stringify(REPORT) };
-      await run(
-        process.execPath,
-        [jest, '--rootDir', '.', '--config', '{}', '--forceExit'],
-        join(project, name),
-        env,
-      );
+      await writeFile(join(project, name, 'programs.test.js'), JEST_TEST);
+      const args = [jest, '--rootDir', '.', '--config', '{}', '--forceExit'];
+      await run(process.execPath, args, join(project, name));
     });
   }
 });
@@ -87,9 +125,7 @@ describe('an app that imports a package and requires it', () => {
   const shared = { errors: [true, true], registries: [true, true] };
 
   beforeAll(async () => {
-    for (const file of ['one-state.js', 'required.cjs']) {
-      await cp(join(import.meta.dirname, 'consumer', file), join(project, file));
-    }
+    for (const [file, text] of Object.entries(ONE_STATE)) await writeFile(join(project, file), text);
   });
 
   it('shares the error class and the registries', async () => {

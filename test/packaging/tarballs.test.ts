@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
-import { marked } from 'marked';
+import { marked, type Tokens } from 'marked';
 import { afterAll, describe, expect, it } from 'vitest';
 import { root } from '../../tooling/packages.js';
 import { packAll } from './packed.ts';
@@ -57,7 +57,7 @@ describe.each(packages)('the tarball of $name', ({ folder: from, files, entries,
     });
   });
 
-  it.each(files.filter((file) => file.endsWith('.md')))(
+  it.each(files.filter((file) => file.endsWith('.md') && file !== 'CHANGELOG.md'))(
     'has only links in %s that work on npm',
     async (file) => {
       const isWorking = (link: string): boolean => {
@@ -85,8 +85,8 @@ function fileOf(file: string, link: string): string {
 
 function linksIn(markdown: string): string[] {
   const links: string[] = [];
-  marked.walkTokens(marked.lexer(markdown), (token) => {
-    if (token.type === 'link' || token.type === 'image') links.push(String(token['href']));
+  void marked.walkTokens(marked.lexer(markdown), (token) => {
+    if (token.type === 'link' || token.type === 'image') links.push(String((token as Tokens.Link).href));
   });
   return links;
 }

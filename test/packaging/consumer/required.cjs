@@ -1,2 +1,0 @@
-exports.core = require('@webhook-backpressure/core');
-exports.express = require('@webhook-backpressure/express');
