@@ -1,4 +1,4 @@
-export type { ConcurrencyRange } from './limits/adaptive-concurrency.ts';
+export type { ConcurrencyRange } from './limits/limit-range.ts';
 export type { RateRange } from './limits/adaptive-rate.ts';
 export type { Clock } from './time/clock.ts';
 export { createIntake } from './intake/create-intake.ts';
@@ -9,7 +9,7 @@ export type { CloseReport, Intake } from './intake/intake.ts';
 export { checkNames } from './option-names.ts';
 export type { Totals } from './delivery/ledger.ts';
 export type { IntakeOptions, Tunable } from './intake/options.ts';
-export type { Admission, Permit } from './delivery/place.ts';
+export type { Admission, Permit } from './delivery/admission.ts';
 export type { Refusal, RefusalReason } from './delivery/refusal.ts';
 export {
   beginDraining,
@@ -27,8 +27,8 @@ export type { IntakeSnapshot, IntakeState } from './delivery/snapshot.ts';
 export { boundToThisContext } from './base/async-context.ts';
 export { Handling, type BackpressureInfo } from './middleware/handling.ts';
 export {
-  createDoor,
-  type Door,
+  createAdmissionControl,
+  type AdmissionControl,
   type MiddlewareOptions,
   type RequestReader,
 } from './middleware/admission-control.ts';
@@ -44,7 +44,7 @@ export type {
   SenderProfile,
   SwitchOffRule,
 } from './senders/sender-profile.ts';
-export { builtInSenders } from './senders/profiles.ts';
+export { builtInSenders } from './senders/profiles/built-in.ts';
 export type { Warn } from './delivery/warnings.ts';
 export type { Awaitable, DeliveryRef, StoredDelivery } from './inbox/delivery/stored-delivery.ts';
 export {

@@ -1,12 +1,12 @@
 import {
-  createDoor,
+  createAdmissionControl,
   type BackpressureInfo,
   type Intake,
   type MiddlewareOptions,
 } from '@webhook-backpressure/core';
 import {
   boundBody,
-  Entrance,
+  RequestAdmission,
   nodeReader,
   setHeaders,
   writeRefusal,
@@ -45,24 +45,24 @@ export type WebhookBackpressureOptions = MiddlewareOptions<
 export function webhookBackpressure(
   options: WebhookBackpressureOptions = {},
 ): RequestHandler & { intake: Intake } {
-  const door = createDoor<Request, [Request, Response, NextFunction]>(options, nodeReader);
-  const entrance = new Entrance(door);
+  const control = createAdmissionControl<Request, [Request, Response, NextFunction]>(options, nodeReader);
+  const admission = new RequestAdmission(control);
   const { handler } = options;
 
   const settle = (verdict: Verdict, req: Request, res: Response, next: NextFunction): unknown => {
     if (verdict === null) return undefined;
     if (verdict.admitted) {
       req.backpressure = verdict;
-      setHeaders(res, door.fields());
+      setHeaders(res, control.fields());
       next();
       return undefined;
     }
     if (handler === undefined) {
-      writeRefusal(req, res, verdict, { fields: door.fields(verdict) });
+      writeRefusal(req, res, verdict, { fields: control.fields(verdict) });
       return undefined;
     }
     boundBody(req, res);
-    setHeaders(res, door.fields(verdict));
+    setHeaders(res, control.fields(verdict));
     return handler(verdict, req, res, next);
   };
 
@@ -71,7 +71,7 @@ export function webhookBackpressure(
       next();
       return undefined;
     }
-    const verdict = entrance.enter(req, req, res);
+    const verdict = admission.admit(req, req, res);
     // What an earlier middleware has answered cannot be refused any more.
     if (verdict === null && res.writableEnded) {
       next();
@@ -84,16 +84,17 @@ export function webhookBackpressure(
 
   const middleware: RequestHandler = (req, res, next) => {
     attempt(next, () => {
-      const skips = door.skips(req);
+      const skips = control.skips(req);
       return typeof skips === 'boolean'
         ? enterUnless(skips, req, res, next)
         : skips.then((late) => enterUnless(late, req, res, next));
     });
   };
-  return Object.assign(middleware, { intake: door.intake });
+  return Object.assign(middleware, { intake: control.intake });
 }
 
-export { readiness } from '@webhook-backpressure/node';
+export * from '@webhook-backpressure/core';
+export { closeOnSignals, processPressure, readiness } from '@webhook-backpressure/node';
+export type { CloseOnSignalsOptions, ProcessPressureOptions } from '@webhook-backpressure/node';
 export { webhookInbox } from './inbox.ts';
 export default webhookBackpressure;
-export type { BackpressureInfo };

@@ -1,10 +1,16 @@
 import {
-  createDoor,
+  createAdmissionControl,
   type BackpressureInfo,
   type Intake,
   type MiddlewareOptions,
 } from '@webhook-backpressure/core';
-import { boundBody, Entrance, nodeReader, setHeaders, writeRefusal } from '@webhook-backpressure/node';
+import {
+  boundBody,
+  RequestAdmission,
+  nodeReader,
+  setHeaders,
+  writeRefusal,
+} from '@webhook-backpressure/node';
 import type { Context, Middleware, Next } from 'koa';
 
 declare module 'koa' {
@@ -31,25 +37,25 @@ export type WebhookBackpressureOptions = MiddlewareOptions<Context, [ctx: Contex
 export function webhookBackpressure(
   options: WebhookBackpressureOptions = {},
 ): Middleware & { intake: Intake } {
-  const door = createDoor<Context, [Context, Next]>(options, {
+  const control = createAdmissionControl<Context, [Context, Next]>(options, {
     method: (ctx) => ctx.method,
     identity: (ctx) => ctx.req,
     headers: (ctx) => ctx.req.headers,
     warn: nodeReader.warn,
   });
-  const entrance = new Entrance(door);
+  const admission = new RequestAdmission(control);
   const { handler } = options;
 
   const middleware: Middleware = async (ctx, next): Promise<unknown> => {
     // What an earlier middleware has answered cannot be refused any more.
-    const skips = ctx.res.writableEnded || door.skips(ctx);
+    const skips = ctx.res.writableEnded || control.skips(ctx);
     if (typeof skips === 'boolean' ? skips : await skips) return next() as Promise<unknown>;
 
-    const entered = entrance.enter(ctx, ctx.req, ctx.res);
+    const entered = admission.admit(ctx, ctx.req, ctx.res);
     const verdict = entered instanceof Promise ? await entered : entered;
     if (verdict?.admitted === true) {
       ctx.state.backpressure = verdict;
-      setHeaders(ctx.res, door.fields());
+      setHeaders(ctx.res, control.fields());
       verdict.willEnd();
       try {
         return await (next() as Promise<unknown>);
@@ -59,18 +65,20 @@ export function webhookBackpressure(
     }
     if (verdict !== null && handler !== undefined) {
       boundBody(ctx.req, ctx.res);
-      setHeaders(ctx.res, door.fields(verdict));
+      setHeaders(ctx.res, control.fields(verdict));
       return handler(verdict, ctx, next);
     }
     // Koa would end the response itself, and with it the connection, before a sender with a large body saw it.
     ctx.respond = false;
-    if (verdict !== null) writeRefusal(ctx.req, ctx.res, verdict, { fields: door.fields(verdict) });
+    if (verdict !== null) writeRefusal(ctx.req, ctx.res, verdict, { fields: control.fields(verdict) });
     return undefined;
   };
-  return Object.assign(middleware, { intake: door.intake });
+  return Object.assign(middleware, { intake: control.intake });
 }
 
+export * from '@webhook-backpressure/core';
+export { closeOnSignals, processPressure } from '@webhook-backpressure/node';
+export type { CloseOnSignalsOptions, ProcessPressureOptions } from '@webhook-backpressure/node';
 export { readiness } from './readiness.ts';
 export { webhookInbox } from './inbox.ts';
 export default webhookBackpressure;
-export type { BackpressureInfo };

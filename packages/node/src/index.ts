@@ -1,5 +1,6 @@
+export * from '@webhook-backpressure/core';
 export { closeOnSignals, type CloseOnSignalsOptions } from './shutdown/close-on-signals.ts';
-export { boundBody, Entrance, type Answers, type Verdict } from './request.ts';
+export { boundBody, RequestAdmission, type Answers, type Verdict } from './request.ts';
 export { inboxRequest, webhookInbox } from './inbox.ts';
 export type { ProcessPressureOptions } from './pressure/pressure-options.ts';
 export { processPressure, type ProcessPressure, type ProcessReadings } from './pressure/process-pressure.ts';

@@ -3,12 +3,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
 import {
   BackpressureError,
-  createDoor,
+  createAdmissionControl,
   type BackpressureInfo,
   type Intake,
   type MiddlewareOptions,
 } from '@webhook-backpressure/core';
-import { Entrance, type Verdict } from './request/enter.ts';
+import { RequestAdmission, type Verdict } from './request/request-admission.ts';
 import { processWarnings } from './failure-warnings.ts';
 import { nodeReader } from './request/reader.ts';
 import { boundBody, setHeaders, writeRefusal } from './request/refuse.ts';
@@ -52,30 +52,33 @@ export function withBackpressure(
   if (typeof (listener as unknown) !== 'function') {
     throw new BackpressureError(
       'ERR_WBP_CALLBACK',
-      `withBackpressure takes a request listener first, a function, but was given ${inspect(listener, { depth: 0 })}.`,
+      `The first argument of withBackpressure() must be a request listener (a function), but was ${inspect(listener, { depth: 0 })}.`,
     );
   }
-  const door = createDoor<IncomingMessage, [IncomingMessage, ServerResponse]>(options, nodeReader);
+  const control = createAdmissionControl<IncomingMessage, [IncomingMessage, ServerResponse]>(
+    options,
+    nodeReader,
+  );
   const { handler } = options;
-  const entrance = new Entrance(door);
+  const admission = new RequestAdmission(control);
   const attempt = answeringFailures();
 
   const settle = (self: unknown, req: IncomingMessage, res: ServerResponse, verdict: Verdict): unknown => {
     if (verdict === null) return undefined;
     if (verdict.admitted) {
       req.backpressure = verdict;
-      setHeaders(res, door.fields());
+      setHeaders(res, control.fields());
       const returned = listener.call(self, req, res);
       verdict.follow(returned);
       return returned;
     }
     if (handler === undefined) {
       const awaitsContinue = isCheckContinue(self, req, guarded);
-      writeRefusal(req, res, verdict, { fields: door.fields(verdict), awaitsContinue });
+      writeRefusal(req, res, verdict, { fields: control.fields(verdict), awaitsContinue });
       return undefined;
     }
     boundBody(req, res);
-    setHeaders(res, door.fields(verdict));
+    setHeaders(res, control.fields(verdict));
     return handler(verdict, req, res);
   };
 
@@ -85,21 +88,21 @@ export function withBackpressure(
       askForBody?.();
       return listener.call(self, req, res);
     }
-    const verdict = entrance.enter(req, req, res, askForBody);
+    const verdict = admission.admit(req, req, res, askForBody);
     return verdict instanceof Promise
       ? verdict.then((late) => settle(self, req, res, late))
       : settle(self, req, res, verdict);
   };
   function guarded(this: unknown, req: IncomingMessage, res: ServerResponse): void {
     attempt(req, res, () => {
-      const skips = door.skips(req);
+      const skips = control.skips(req);
       return typeof skips === 'boolean'
         ? decide(this, req, res, skips)
         : skips.then((late) => decide(this, req, res, late));
     });
   }
 
-  return Object.assign(guarded, { intake: door.intake });
+  return Object.assign(guarded, { intake: control.intake });
 }
 
 /**

@@ -207,7 +207,7 @@ export class DurableInbox implements Inbox {
     timeoutMs = DEFAULT_TIMEOUT_MS,
   }: { timeoutMs?: number | undefined } = {}): Promise<InboxCloseReport> {
     if (!(typeof timeoutMs === 'number' && timeoutMs >= 0 && timeoutMs <= DAY_MS)) {
-      throw invalid('ERR_WBP_CLOSE', 'timeoutMs', 'a number of milliseconds from 0 to 86400000', timeoutMs);
+      throw invalid('ERR_WBP_CLOSE', 'timeoutMs', 'a number of milliseconds from 0 to 86,400,000', timeoutMs);
     }
     this.#closed ??= this.#shutDown(timeoutMs);
     return this.#closed;

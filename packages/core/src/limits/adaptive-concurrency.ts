@@ -1,27 +1,18 @@
 import { ConcurrencyTrial, neededTrialError, TrialSchedule, type TrialKind } from './concurrency-trial.ts';
+import { allowedQueue, downstreamQueue } from './downstream-queue.ts';
 import { LatencyBaseline } from './latency-baseline.ts';
 import { LatencyWindow, type Reading } from './latency-window.ts';
+import { LimitRange, type ConcurrencyRange } from './limit-range.ts';
 
 /** A window that is not precise enough by then has to do. */
 const LONGEST_WINDOW_MS = 10_000;
 /** The first reading decides only whether to begin with a trial or with growth. */
 const FIRST_WINDOW_MS = 3000;
-/** Of those in service: beyond some thirty the allowed queue grows with them, or it would be too small to see. */
-const QUEUE_SHARE = 0.09;
-/** Of the last sound limit: latency alone takes the limit no lower. */
-const FLOOR_SHARE = 0.4;
 /** A baseline whose standard error is above this share needs trials more often. */
 const VAGUE = 0.03;
 /** A latency far above the baseline that no trial has lowered for so long is the new normal. */
 const NEW_NORMAL_MS = 1_800_000;
 const FAILURE_CUT = 0.9;
-
-/** Where the limit starts, and between what it moves. Integers, 1 ≤ min ≤ initial ≤ max. */
-export interface ConcurrencyRange {
-  readonly initial: number;
-  readonly min: number;
-  readonly max: number;
-}
 
 /**
  * How many deliveries to handle at once, learned from how long they take. What a downstream cannot work on waits
@@ -48,9 +39,7 @@ export interface ConcurrencyRange {
  * A window in which less than half of the limit was in use leaves the limit alone and teaches the baseline.
  */
 export class AdaptiveConcurrency {
-  #limit: number;
-  #min: number;
-  #max: number;
+  readonly #range: LimitRange;
   readonly #window: LatencyWindow = new LatencyWindow();
   readonly #baseline: LatencyBaseline = new LatencyBaseline();
   #isWarm = false;
@@ -59,31 +48,23 @@ export class AdaptiveConcurrency {
   /** A trial, or a window in little use, has confirmed the baseline. */
   #isProven = false;
   #growth = 0;
-  /** The last limit in use under which the latency was about the baseline. Below it, growing is quick. */
-  #sound: number;
-  #floor = 0;
   #trial: ConcurrencyTrial | null = null;
   readonly #schedule: TrialSchedule = new TrialSchedule();
   /** Since when the latency has been far above the baseline. */
   #strangeSinceMs: number | undefined;
 
   constructor(range: ConcurrencyRange) {
-    this.#limit = this.#sound = range.initial;
-    this.#min = range.min;
-    this.#max = range.max;
+    this.#range = new LimitRange(range);
   }
 
   /** Deliveries to handle at once: an integer from `min` to `max`. */
   get limit(): number {
-    return this.#limit;
+    return this.#range.limit;
   }
 
   /** Takes new bounds, and moves the limit between them. What was learned stays, so `initial` has no effect. */
   retune(range: ConcurrencyRange): void {
-    this.#min = range.min;
-    this.#max = range.max;
-    this.#limit = this.#clamp(this.#trial?.from ?? this.#limit);
-    this.#sound = this.#clamp(this.#sound);
+    this.#range.retune(range, this.#trial?.from);
     this.#trial = null;
     this.#growth = 0;
   }
@@ -119,16 +100,14 @@ export class AdaptiveConcurrency {
   }
 
   #moveTo(limit: number, nowMs: number, latencyMs: number): boolean {
-    const before = this.#limit;
-    this.#limit = this.#clamp(limit);
-    const isMoved = this.#limit !== before;
+    const isMoved = this.#range.moveTo(limit);
     // What started under the old limit speaks of the old limit.
     this.#window.reopen(nowMs + (isMoved ? Math.min(latencyMs, LONGEST_WINDOW_MS) : 0));
     return isMoved;
   }
 
   #cut(): number {
-    const from = this.#trial?.from ?? this.#limit;
+    const from = this.#trial?.from ?? this.#range.limit;
     this.#trial = null;
     this.#growth = 0;
     return Math.min(from - 1, Math.round(from * FAILURE_CUT));
@@ -137,20 +116,20 @@ export class AdaptiveConcurrency {
   /** The standard error, as a share, that a reading may have for what would be decided by it. */
   #neededError({ ms, active }: Reading): number {
     const baselineMs = this.#baseline.ms;
-    const isTrialNext = this.#schedule.isNext && !this.#isSearching && this.#limit >= this.#sound;
+    const isTrialNext = this.#schedule.isNext && !this.#isSearching && this.#range.limit >= this.#range.sound;
     if (baselineMs === 0 || this.#trial !== null || isTrialNext) return neededTrialError(this.#isProven);
-    if (active < this.#limit / 2) return Infinity;
-    const queue = active * (1 - baselineMs / ms);
+    if (active < this.#range.limit / 2) return Infinity;
+    const queue = downstreamQueue({ ms, active }, baselineMs);
     const allowed = allowedQueue(active);
     // To grow on little evidence does no harm: the queue is seen soon. To shrink on little of it sheds for nothing.
-    if (this.#isSearching ? queue < allowed : queue < allowed / 2 && this.#limit < this.#sound)
+    if (this.#isSearching ? queue < allowed : queue < allowed / 2 && this.#range.limit < this.#range.sound)
       return Infinity;
     return Math.max(allowed / active / 2, (ms / baselineMs - 1) / 4);
   }
 
   /** What a window says the limit should be next. */
   #judge(reading: Reading, nowMs: number): number {
-    const limit = this.#limit;
+    const limit = this.#range.limit;
     const baseline = this.#baseline;
     const { ms, error, active } = reading;
     this.#schedule.passWindow();
@@ -176,57 +155,57 @@ export class AdaptiveConcurrency {
   #search(reading: Reading, nowMs: number): number {
     const { ms, error } = reading;
     const isChance = this.#baseline.isChance(ms, error);
-    if (!isChance && this.#queueOf(reading) > allowedQueue(reading.active)) {
+    if (!isChance && downstreamQueue(reading, this.#baseline.ms) > allowedQueue(reading.active)) {
       // The queue may be our own invention, when the baseline is of one window or two.
-      if (!this.#isProven) return this.#beginTrial('first', this.#sound, reading, nowMs);
+      if (!this.#isProven) return this.#beginTrial('first', this.#range.sound, reading, nowMs);
       this.#endSearch();
       return this.#shrink(reading, nowMs);
     }
     if (isChance) this.#baseline.learn(ms, error);
-    if (this.#limit >= this.#max) {
+    if (this.#range.limit >= this.#range.max) {
       this.#endSearch();
       return this.#track(reading, nowMs);
     }
-    this.#setSound();
-    return this.#limit + quarterOf(this.#limit);
+    this.#range.setSound();
+    return this.#range.limit + quarterOf(this.#range.limit);
   }
 
   #track(reading: Reading, nowMs: number): number {
-    const limit = this.#limit;
-    const queue = this.#queueOf(reading);
+    const limit = this.#range.limit;
+    const queue = downstreamQueue(reading, this.#baseline.ms);
     const allowed = allowedQueue(reading.active);
     if (queue > allowed) return this.#shrink(reading, nowMs);
     if (queue >= allowed / 2) {
       this.#growth = 0;
-      if (this.#baseline.isLike(reading.ms, reading.error)) this.#setSound();
+      if (this.#baseline.isLike(reading.ms, reading.error)) this.#range.setSound();
       return this.#schedule.isDue ? this.#beginTrial('usual', limit, reading, nowMs) : limit;
     }
-    if (limit < this.#sound) return Math.min(this.#sound, limit + Math.max(1, limit >> 1));
+    if (limit < this.#range.sound) return Math.min(this.#range.sound, limit + Math.max(1, limit >> 1));
     if (this.#schedule.isDue) return this.#beginTrial('usual', limit, reading, nowMs);
-    this.#setSound();
+    this.#range.setSound();
     this.#growth = Math.min(Math.max(1, 2 * this.#growth), quarterOf(limit));
     return limit + this.#growth;
   }
 
   #shrink(reading: Reading, nowMs: number): number {
-    const limit = this.#limit;
+    const limit = this.#range.limit;
     this.#growth = 0;
-    if (limit <= this.#floor) {
+    if (limit <= this.#range.floor) {
       return this.#schedule.isDue ? this.#beginTrial('incident', limit, reading, nowMs) : limit;
     }
-    const inService = reading.active - this.#queueOf(reading);
+    const inService = reading.active - downstreamQueue(reading, this.#baseline.ms);
     const fit = Math.min(limit - 1, Math.round(inService + 0.75 * allowedQueue(reading.active)));
-    if (fit > this.#floor) {
-      this.#sound = fit;
+    if (fit > this.#range.floor) {
+      this.#range.sound = fit;
       return fit;
     }
     this.#schedule.hurry();
-    return this.#floor;
+    return this.#range.floor;
   }
 
   #beginTrial(kind: TrialKind, from: number, before: Reading, nowMs: number): number {
     const trial = new ConcurrencyTrial(kind, from, before);
-    const limit = this.#clamp(trial.limit);
+    const limit = this.#range.clamp(trial.limit);
     this.#growth = 0;
     if (trial.isFeltAt(limit)) {
       this.#trial = trial;
@@ -243,12 +222,12 @@ export class AdaptiveConcurrency {
     this.#trial = null;
     if (trial.isHelped(reading, baseline.ms)) {
       baseline.learnIfFallen(ms, error);
-      this.#floor = this.#limit;
+      this.#range.floor = this.#range.limit;
       this.#schedule.restart();
       // The end of an incident helps too: then it is not known that so low a limit is needed.
-      if (trial.kind !== 'incident') this.#sound = this.#limit;
-      else if (baseline.isLike(ms, error)) return this.#limit;
-      return this.#beginTrial(trial.kind, this.#limit, reading, nowMs);
+      if (trial.kind !== 'incident') this.#range.sound = this.#range.limit;
+      else if (baseline.isLike(ms, error)) return this.#range.limit;
+      return this.#beginTrial(trial.kind, this.#range.limit, reading, nowMs);
     }
     if (baseline.isLike(ms, error)) baseline.learn(ms, error);
     else if (this.#isProven) this.#adoptIfLasting(reading, nowMs);
@@ -257,19 +236,9 @@ export class AdaptiveConcurrency {
     return trial.from;
   }
 
-  /** The queue inside the downstream, in deliveries. Below 0 when it is faster than ever. */
-  #queueOf({ ms, active }: Reading): number {
-    return active * (1 - this.#baseline.ms / ms);
-  }
-
   #endSearch(): void {
     this.#isSearching = false;
     this.#schedule.hurry();
-  }
-
-  #setSound(): void {
-    this.#sound = this.#limit;
-    this.#floor = Math.ceil(FLOOR_SHARE * this.#limit);
   }
 
   #prove(): void {
@@ -282,17 +251,8 @@ export class AdaptiveConcurrency {
     this.#baseline.replace(ms, error);
     this.#strangeSinceMs = undefined;
   }
-
-  #clamp(limit: number): number {
-    return Math.min(this.#max, Math.max(this.#min, limit));
-  }
 }
 
 function quarterOf(limit: number): number {
   return Math.max(1, limit >> 2);
-}
-
-/** The queue, in deliveries, above which the limit shrinks. It grows below half of it, and holds between. */
-function allowedQueue(active: number): number {
-  return Math.max(1.1, 2 * Math.log10(active), QUEUE_SHARE * active);
 }

@@ -1,5 +1,6 @@
-import type { FairQueue, Queued } from './fair-queue.ts';
-import { holdsShare } from '../refusals/status.ts';
+import { holdsShare } from './equal-share.ts';
+import type { FairQueue } from './fair-queue.ts';
+import type { Queued } from './line.ts';
 
 /**
  * Which delivery gives up its place to a newer one of `key`: the oldest of all; or, when the key holds its share of

@@ -1,59 +1,9 @@
-import { Favoured } from './favoured.ts';
-import { Turns, type Turning } from './turns.ts';
-
-/** What a delivery needs to stand in the {@link FairQueue}: its key, and room for the queue's own links. */
-export interface Queued<T> {
-  readonly key: string;
-  /** False: its sender never tries again. */
-  readonly isRepeated?: boolean;
-  line: Line<T> | null;
-  /** Its neighbours in the line of its key. */
-  ahead: T | null;
-  behind: T | null;
-  /** Its neighbours among all that wait, in the order of arrival. */
-  older: T | null;
-  younger: T | null;
-}
-
-/** Who pays for the turns of a key. */
-export interface Payer {
-  /** What a turn costs, as a multiple of the usual one. */
-  readonly cost: number;
-  /** The virtual time up to which its turns are paid for. */
-  paidTo: number;
-  /** The line of its key, while something waits in it. */
-  line: Line<unknown> | null;
-}
+import { FavoredLines } from './favored-lines.ts';
+import { Line, type Payer, type Queued } from './line.ts';
+import { Turns } from './turns.ts';
 
 /** Who pays for which key; undefined where nothing is known, and a turn costs 1. */
 type Payers = (key: string) => Payer | undefined;
-
-/** The deliveries of one key, first in, first out. It exists only while something waits in it. */
-export class Line<T> implements Turning<Line<T>> {
-  size = 0;
-  /** How many of its deliveries hold a place of the reserve. */
-  reserved = 0;
-  /** And how many of these because they are entitled to it. */
-  entitled = 0;
-  first: T | null = null;
-  last: T | null = null;
-  /** See {@link Turning}. */
-  turn = 0;
-  previous: Line<T> = this;
-  next: Line<T> = this;
-  /** What its next turn costs, and who pays for it. */
-  cost = 1;
-  payer: Payer | undefined;
-  /** What waits in it, in turns at the usual cost. */
-  work = 0;
-  /** Its key has as many workers as it may have, so it has no turn. */
-  isParked = false;
-  readonly key: string;
-
-  constructor(key: string) {
-    this.key = key;
-  }
-}
 
 /**
  * The queue that is fair between keys: each key has its own line, first in, first out, and {@link Turns} says whose
@@ -73,7 +23,7 @@ export class FairQueue<T extends Queued<T>> {
   // A Map and not an object: keys come from strangers, and `__proto__` is an ordinary one.
   readonly #lines = new Map<string, Line<T>>();
   readonly #turns = new Turns<Line<T>>();
-  readonly #favoured = new Favoured<Line<T>>();
+  readonly #favored = new FavoredLines<Line<T>>();
   readonly #payerOf: Payers;
 
   constructor(payerOf: Payers = () => undefined) {
@@ -92,7 +42,7 @@ export class FairQueue<T extends Queued<T>> {
 
   /** While deliveries are shed, the senders that never repeat get more than their turns, up to half of the starts. */
   set isShedding(isShedding: boolean) {
-    this.#favoured.isOn = isShedding;
+    this.#favored.isOn = isShedding;
   }
 
   lineOf(key: string): Line<T> | undefined {
@@ -116,7 +66,7 @@ export class FairQueue<T extends Queued<T>> {
       this.#lines.set(item.key, line);
       if (!isParked) this.#turns.add(line);
     }
-    if (item.isRepeated === false && !line.isParked) this.#favoured.add(line);
+    if (item.isRepeated === false && !line.isParked) this.#favored.add(line);
     item.line = line;
     item.ahead = line.last;
     if (line.last === null) line.first = item;
@@ -152,18 +102,18 @@ export class FairQueue<T extends Queued<T>> {
     if (line === null) return null;
     const item = line.first as T;
     if (payer !== undefined) this.#bind(line, payer);
-    if (this.#favoured.next() === null) this.#take(line, payer);
-    this.#favoured.started(line);
+    if (this.#favored.next() === null) this.#take(line, payer);
+    this.#favored.started(line);
     this.remove(item);
     return item;
   }
 
   /** The line whose delivery starts next, or null. */
   #next(): Line<T> | null {
-    for (let line = this.#favoured.next(); line !== null; line = this.#favoured.next()) {
+    for (let line = this.#favored.next(); line !== null; line = this.#favored.next()) {
       if (line.first?.isRepeated === false) return line;
       // The sender of its next delivery repeats.
-      this.#favoured.delete(line);
+      this.#favored.delete(line);
     }
     return this.#turns.first();
   }
@@ -204,7 +154,7 @@ export class FairQueue<T extends Queued<T>> {
     const line = payer.line as Line<T> | null;
     if (line === null || line.isParked) return;
     this.#turns.remove(line);
-    this.#favoured.delete(line);
+    this.#favored.delete(line);
     line.isParked = true;
   }
 
@@ -214,7 +164,7 @@ export class FairQueue<T extends Queued<T>> {
     if (line?.isParked !== true) return;
     line.isParked = false;
     this.#turns.add(line);
-    if (line.first?.isRepeated === false) this.#favoured.add(line);
+    if (line.first?.isRepeated === false) this.#favored.add(line);
   }
 
   /**
@@ -230,10 +180,10 @@ export class FairQueue<T extends Queued<T>> {
     const next = (line?.turn ?? this.#firstTurn(this.#payerOf(key))) - this.#turns.now;
     const turns = line === undefined ? next : Math.max(next, Math.min(1, cost)) + line.size * cost;
     const most = this.size + 1;
-    // Every second start goes to one of the favoured lines.
-    const favoured = this.#favoured;
+    // Every second start goes to one of the favored lines.
+    const favored = this.#favored;
     const starts =
-      favoured.isOn && line !== undefined && favoured.has(line) ? 2 * favoured.size * (line.size + 1) : most;
+      favored.isOn && line !== undefined && favored.has(line) ? 2 * favored.size * (line.size + 1) : most;
     return Math.min(most, starts, Math.max(1, turns * keys * scale));
   }
 
@@ -252,7 +202,7 @@ export class FairQueue<T extends Queued<T>> {
     this.work = this.size === 0 ? 0 : this.work - work;
     if (line.size === 0) {
       this.#lines.delete(line.key);
-      this.#favoured.delete(line);
+      this.#favored.delete(line);
       if (line.payer !== undefined) line.payer.line = null;
       if (!line.isParked) this.#turns.remove(line);
     }

@@ -1,4 +1,5 @@
-import type { FairQueue, Line, Queued } from './fair-queue.ts';
+import type { FairQueue } from './fair-queue.ts';
+import type { Line, Queued } from './line.ts';
 
 /** What waits until a deadline. */
 interface Expiring<T> extends Queued<T> {

@@ -68,17 +68,17 @@ function imported(secrets: readonly Uint8Array[], { hash }: KeyMaker): Promise<r
 
 function bytesOf(given: unknown, { bytesOf: read }: KeyMaker): readonly Uint8Array[] {
   const secrets: readonly unknown[] = Array.isArray(given) ? given : [given];
-  if (secrets.length === 0) throw wrong('secret must name at least one secret.');
+  if (secrets.length === 0) throw wrong('secret must contain at least one secret.');
   return secrets.map((secret) => {
     if (secret === undefined || secret === null || secret === '') {
-      throw wrong('secret is missing or empty. Is the variable of the environment set?');
+      throw wrong('secret is missing or empty. Is the environment variable set?');
     }
     if (typeof secret !== 'string' && !(secret instanceof Uint8Array)) {
-      throw wrong(`secret must be a string or bytes, but was of the type ${typeof secret}.`);
+      throw wrong(`secret must be a string or bytes, but was of type ${typeof secret}.`);
     }
     const bytes = typeof secret === 'string' ? read(secret) : Uint8Array.from(secret);
     if (bytes === undefined || bytes.byteLength === 0) {
-      throw wrong('secret must be in the form in which the sender shows it.');
+      throw wrong('secret is not in the format that the sender uses. Copy it unchanged.');
     }
     return bytes;
   });
@@ -91,7 +91,12 @@ function wrong(sentence: string): BackpressureError {
 /** @throws BackpressureError `ERR_WBP_VERIFIER` when it is no http or https address. */
 export function checkedBaseUrl(given: unknown): string {
   if (typeof given !== 'string' || !/^https?:\/\/[^/?#\s]+(?:\/[^?#\s]*)?$/i.test(given)) {
-    throw invalid('ERR_WBP_VERIFIER', 'baseUrl', "an address such as 'https://shop.example'", given);
+    throw invalid(
+      'ERR_WBP_VERIFIER',
+      'baseUrl',
+      'an http or https URL without a query, such as "https://shop.example"',
+      given,
+    );
   }
   return given.replace(/\/+$/, '');
 }

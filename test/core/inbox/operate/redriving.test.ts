@@ -158,9 +158,9 @@ describe('redrive', () => {
     const { deadLetters } = bench.inbox;
     for (const call of ['redrive', 'purge'] as const)
       await expect(deadLetters[call]('all', { key: undefined })).rejects.toThrow(
-        'key must be a string, or left out',
+        'key must be a string if it is given',
       );
-    await expect(bench.inbox.pause(undefined)).rejects.toThrow('key must be a string, or left out');
+    await expect(bench.inbox.pause(undefined)).rejects.toThrow('key must be a string if it is given');
     expect(bench.inbox.snapshot()).toMatchObject({ shelved: 3, isPaused: false });
   });
 

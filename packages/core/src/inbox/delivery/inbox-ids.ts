@@ -1,4 +1,4 @@
-import { invalid } from '../../errors.ts';
+import { invalidResult } from '../../errors.ts';
 import { randomUuid, subtle, toHex, utf8 } from '../../base/web-crypto.ts';
 
 const MAX_CHARACTERS = 256;
@@ -19,7 +19,7 @@ export function generatedId(): string {
 export function toldName(option: 'id' | 'keyGenerator', name: unknown): string | undefined {
   if (name === undefined || name === null) return undefined;
   if (typeof name === 'string') return name;
-  throw invalid('ERR_WBP_CALLBACK', `what ${option} returns`, 'a string, not a promise of one', name);
+  throw invalidResult('ERR_WBP_CALLBACK', option, 'a string or undefined', name);
 }
 
 /**

@@ -14,7 +14,8 @@ export class NoJson extends Error {}
  * @throws NoJson for what JSON would drop, change or refuse: a function, a bigint, NaN, a Date or another class, a promise, a circle.
  */
 export function frozenJson(value: unknown, at = '', depth = 0): Json {
-  if (depth > MAX_DEPTH) throw new NoJson(`${at} is deeper than ${String(MAX_DEPTH)} levels, or a circle`);
+  if (depth > MAX_DEPTH)
+    throw new NoJson(`${at} is nested more than ${String(MAX_DEPTH)} levels deep or circular`);
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -31,7 +32,7 @@ export function frozenJson(value: unknown, at = '', depth = 0): Json {
       }
       if (isPlain(value)) return frozenFields(value, at, depth);
   }
-  throw new NoJson(`${at === '' ? 'it' : at} is ${kindOf(value)}`);
+  throw new NoJson(`${at === '' ? 'the value' : at} is ${kindOf(value)}`);
 }
 
 function frozenFields(value: object, at: string, depth: number): Json {
@@ -51,7 +52,7 @@ function isPlain(value: object): boolean {
 /** What it is, never what is in it: it may be a secret. */
 function kindOf(value: unknown): string {
   if (typeof value === 'number') return String(value);
-  if (typeof value !== 'object' || value === null) return `of the type ${typeof value}`;
+  if (typeof value !== 'object' || value === null) return `of type ${typeof value}`;
   const name: unknown = (value as { constructor?: { name?: unknown } }).constructor?.name;
-  return typeof name === 'string' ? `an object of the class ${name}` : 'no plain object';
+  return typeof name === 'string' ? `an instance of ${name}` : 'not a plain object';
 }

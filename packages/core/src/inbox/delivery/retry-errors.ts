@@ -36,7 +36,7 @@ export class RetryAfter extends Error {
    */
   constructor(seconds: number, message?: string, options?: { cause?: unknown }) {
     if (!isDelay(seconds)) {
-      throw invalid('ERR_WBP_RETRY_SECONDS', 'seconds', 'a number of seconds from 0 to 86400', seconds);
+      throw invalid('ERR_WBP_RETRY_SECONDS', 'seconds', 'a number of seconds from 0 to 86,400', seconds);
     }
     super(message ?? `The handler asked for another attempt after ${String(seconds)} s.`, options);
     this.name = 'RetryAfter';

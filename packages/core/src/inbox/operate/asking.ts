@@ -25,12 +25,12 @@ export function checkedKey(options: DeadLetterScope): string | undefined {
     throw invalid('ERR_WBP_DEAD_LETTERS', 'options', 'an object', options);
   const { key } = options;
   if (typeof (key as unknown) === 'string' || !('key' in options)) return key;
-  throw invalid('ERR_WBP_DEAD_LETTERS', 'key', 'a string, or left out', key);
+  throw invalid('ERR_WBP_DEAD_LETTERS', 'key', 'a string if it is given', key);
 }
 
 export function checkedInteger(name: string, value: number, least: number): number {
   if (Number.isSafeInteger(value) && value >= least) return value;
-  throw invalid('ERR_WBP_DEAD_LETTERS', name, `an integer, at least ${String(least)}`, value);
+  throw invalid('ERR_WBP_DEAD_LETTERS', name, `an integer of at least ${String(least)}`, value);
 }
 
 export function checkedPage(options: PageOptions): PageQuery {

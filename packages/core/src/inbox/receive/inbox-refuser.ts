@@ -1,7 +1,8 @@
 import { keptIdOf, type Delivery } from '../../delivery/delivery.ts';
 import { createRefusal, type Refusal, type RefusalReason } from '../../delivery/refusal.ts';
 import { RetryAfter, type Situation } from '../../refusals/retry-after.ts';
-import { holdsShare, statusOf } from '../../refusals/status.ts';
+import { holdsShare } from '../../queue/equal-share.ts';
+import { statusOf } from '../../refusals/status.ts';
 import { SwitchOffWatch } from '../../refusals/switch-off.ts';
 import type { InboxSettings } from '../settings/inbox-settings.ts';
 import type { InboxReport } from '../report/inbox-report.ts';

@@ -1,12 +1,13 @@
 import { Deadlines } from '../../time/deadlines.ts';
 import { DEFAULT_KEY, type Delivery } from '../../delivery/delivery.ts';
+import { deliveryOf } from '../../delivery/recognized-delivery.ts';
 import { BackpressureError, show } from '../../errors.ts';
 import { Handshakes } from '../../queue/handshakes.ts';
-import { createRecognition, deliveryOf, idOf, type Recognition } from '../../senders/recognition.ts';
+import { createRecognition, idOf, type Recognition } from '../../senders/recognition.ts';
 import type { Refusal, RefusalReason } from '../../delivery/refusal.ts';
 import { resolveSenders } from '../../senders/resolve-senders.ts';
 import type { RequestHeaders } from '../../senders/sender-profile.ts';
-import { builtInSenders } from '../../senders/profiles.ts';
+import { builtInSenders } from '../../senders/profiles/built-in.ts';
 import { BodyBudget, BodyCollector } from './body-collector.ts';
 import { answerHandshake } from './body-handshakes.ts';
 import { GroupCommit } from '../keeping/group-commit.ts';
@@ -184,7 +185,7 @@ export class InboxDoor {
     if (end === 'consumed') {
       throw new BackpressureError(
         'ERR_WBP_BODY_READ',
-        `The body has been read before the inbox could, so that its bytes are lost. ${request.hint}`,
+        `The request body was already consumed by another middleware. ${request.hint}`,
       );
     }
     return body.trouble ?? (end === 'gone' ? 'gone' : undefined);
@@ -282,7 +283,7 @@ export class InboxDoor {
   #isEntitled(delivery: Delivery, key: string): boolean {
     if (delivery.priority === 'critical' || delivery.retries === false) return true;
     const { refuser, now } = this.#parts;
-    return refuser.retryAfter.promiseOf(key, delivery)?.isDue(now()) === true;
+    return refuser.retryAfter.reservationOf(key, delivery)?.isDue(now()) === true;
   }
 
   #refuse(reason: RefusalReason, delivery: Delivery, key: string): Refusal {

@@ -1,4 +1,4 @@
-import { BackpressureError, invalid } from '../../errors.ts';
+import { BackpressureError, invalidResult } from '../../errors.ts';
 import { isThenable } from '../../checks.ts';
 import type { InboxOptions } from '../settings/inbox-options.ts';
 import { frozenJson, NoJson, type Json } from '../delivery/json.ts';
@@ -14,17 +14,13 @@ const MAX_CHARACTERS = 16 * 1024;
 export function contextOf(options: Pick<InboxOptions<never>, 'context'>, source: unknown): Json {
   const given: unknown = options.context?.(source as never);
   if (given === undefined) return null;
-  if (isThenable(given)) {
-    // Its rejection would end the process; the error below says what is wrong.
-    Promise.resolve(given).catch(() => undefined);
-    throw invalid('ERR_WBP_CONTEXT', 'what context returns', 'JSON, not a promise of it', given);
-  }
+  if (isThenable(given)) throw invalidResult('ERR_WBP_CONTEXT', 'context', 'a JSON value', given);
   const context = checked(given);
   const size = JSON.stringify(context).length;
   if (size <= MAX_CHARACTERS) return context;
   throw new BackpressureError(
     'ERR_WBP_CONTEXT',
-    `What context returns must have at most ${String(MAX_CHARACTERS)} characters as JSON, but had ${String(size)}.`,
+    `context() must return at most ${String(MAX_CHARACTERS)} characters of JSON, but returned ${String(size)}.`,
   );
 }
 
@@ -35,7 +31,7 @@ function checked(given: unknown): Json {
     if (!(error instanceof NoJson)) throw error;
     throw new BackpressureError(
       'ERR_WBP_CONTEXT',
-      `What context returns must be JSON, but ${error.message.replace(/^\./, '')}.`,
+      `context() must return a JSON value, but ${error.message.replace(/^\./, '')}.`,
     );
   }
 }

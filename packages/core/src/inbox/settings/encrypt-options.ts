@@ -31,13 +31,13 @@ const ID = /^[\w.-]{1,64}$/;
  */
 export function encryptSettings(encrypt: EncryptOptions | undefined): EncryptSettings | undefined {
   if (encrypt === undefined) return undefined;
-  if (!isRecord(encrypt)) throw wrong('encrypt must be an object with keys.');
+  if (!isRecord(encrypt)) throw wrong('encrypt must be an object with the field keys.');
   checkNames(encrypt, 'encrypt', ['keys', 'current'], 'ERR_WBP_ENCRYPT');
-  if (!isRecord(encrypt.keys)) throw wrong('encrypt.keys must be an object: keys by their ids.');
+  if (!isRecord(encrypt.keys)) throw wrong('encrypt.keys must be an object that maps ids to keys.');
   const keys = new Map<string, Uint8Array>();
   for (const [id, key] of Object.entries(encrypt.keys)) {
     if (!ID.test(id)) {
-      throw wrong('The ids in encrypt.keys must be 1 to 64 letters, digits, dots, hyphens and underscores.');
+      throw wrong('The ids in encrypt.keys must be 1 to 64 letters, digits, dots, hyphens or underscores.');
     }
     const bytes = bytesOf(key);
     if (bytes?.byteLength !== KEY_BYTES) {
@@ -52,7 +52,7 @@ export function encryptSettings(encrypt: EncryptOptions | undefined): EncryptSet
   const { current = others.length === 0 ? first : undefined }: { current?: unknown } = encrypt;
   if (typeof current !== 'string' || !keys.has(current)) {
     throw wrong(
-      'encrypt.current must be the id of one of encrypt.keys; with one key only, it may be left out.',
+      'encrypt.current must be an id in encrypt.keys. It is optional only when there is exactly one key.',
     );
   }
   return { keys, current };
@@ -65,9 +65,7 @@ function bytesOf(key: unknown): Uint8Array | undefined {
 
 function sizeOf(key: unknown): string {
   if (key instanceof Uint8Array) return `${String(key.byteLength)} bytes`;
-  return typeof key === 'string'
-    ? `a string of ${String(key.length)} characters`
-    : `of the type ${typeof key}`;
+  return typeof key === 'string' ? `a string of length ${String(key.length)}` : `of type ${typeof key}`;
 }
 
 function wrong(sentence: string): BackpressureError {

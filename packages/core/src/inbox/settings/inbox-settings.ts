@@ -127,7 +127,7 @@ export function resolveInboxOptions(options: InboxOptions<never>): {
   if (typeof (process as unknown) !== 'function')
     throw invalid('ERR_WBP_PROCESS', 'process', 'a function', process);
   if (verify !== false && typeof (verify as unknown) !== 'function') {
-    throw invalid('ERR_WBP_VERIFY', 'verify', 'a function, or false to go without', verify);
+    throw invalid('ERR_WBP_VERIFY', 'verify', 'a function, or false to accept unverified deliveries', verify);
   }
   for (const name of CALLBACKS) {
     const callback: unknown = options[name];
@@ -152,7 +152,7 @@ export function resolveInboxOptions(options: InboxOptions<never>): {
  * @throws BackpressureError with the code of the first option that is wrong.
  */
 export function updateInboxSettings(current: InboxSettings, changes: InboxTunable): InboxSettings {
-  checkObject(changes, 'update');
+  checkObject(changes, 'update()');
   const intake = updateSettings(current.intake, without(changes, OWN_TUNABLE), OWN_TUNABLE);
   const longestWaitMs = changes.maxWaitMs ?? current.longestWaitMs;
   return settle({ ...current, intake, longestWaitMs }, changes);
@@ -214,5 +214,6 @@ function without(options: InboxTunable, names: readonly string[]): IntakeOptions
 
 function checkStore(store: unknown): void {
   const isStore = isRecord(store) && STORE_CALLS.every((call) => typeof store[call] === 'function');
-  if (!isStore) throw invalid('ERR_WBP_STORE', 'store', 'a store, such as memoryStore()', store);
+  if (!isStore)
+    throw invalid('ERR_WBP_STORE', 'store', 'a store, such as memoryStore() or sqliteStore({ path })', store);
 }

@@ -32,7 +32,7 @@ export function redaction(redact: InboxOptions['redact'] = REDACTED): Redacts {
   if (typeof redact === 'function') return redact;
   const given: unknown = redact;
   if (!Array.isArray(given) || !given.every((name) => typeof name === 'string')) {
-    throw invalid('ERR_WBP_REDACT', 'redact', 'a list of names of headers, or a function', given);
+    throw invalid('ERR_WBP_REDACT', 'redact', 'an array of header names, or a function', given);
   }
   const names = new Set(given.map((name) => name.toLowerCase()));
   return (name) => names.has(name);

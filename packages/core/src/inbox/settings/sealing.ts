@@ -100,7 +100,7 @@ export class Sealing {
     } catch (error) {
       throw new BackpressureError(
         'ERR_WBP_DECRYPT',
-        `The delivery cannot be decrypted with the key ${JSON.stringify(sealedBy)}: that is another key now, or what is stored has been changed.`,
+        `The delivery cannot be decrypted with the key ${JSON.stringify(sealedBy)}: the key or the stored data has changed.`,
         { cause: error },
       );
     }

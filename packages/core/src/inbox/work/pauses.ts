@@ -1,4 +1,4 @@
-import { invalid } from '../../errors.ts';
+import { BackpressureError, invalid } from '../../errors.ts';
 import type { InboxReport } from '../report/inbox-report.ts';
 import type { InboxStore } from '../store/inbox-store.ts';
 
@@ -29,7 +29,10 @@ export class Pauses {
     if (which !== null) {
       const { pausedKeys } = await store.stats();
       if (pausedKeys.length >= MAX_KEYS && !pausedKeys.includes(which)) {
-        throw invalid('ERR_WBP_PAUSE', 'key', `one of the ${String(MAX_KEYS)} that are paused`, which);
+        throw new BackpressureError(
+          'ERR_WBP_PAUSE',
+          `At most ${MAX_KEYS.toLocaleString('en')} keys can be paused.`,
+        );
       }
     }
     const isNew = await store.pause(which);
@@ -51,6 +54,6 @@ export class Pauses {
 function checkedKey(given: readonly [key?: string]): string | null {
   if (given.length === 0) return null;
   const [key] = given;
-  if (typeof key !== 'string') throw invalid('ERR_WBP_PAUSE', 'key', 'a string, or left out', key);
+  if (typeof key !== 'string') throw invalid('ERR_WBP_PAUSE', 'key', 'a string if it is given', key);
   return key;
 }

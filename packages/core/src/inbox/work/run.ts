@@ -1,5 +1,5 @@
 import { NO_DEADLINE, type Timed } from '../../time/deadlines.ts';
-import type { Admission, Permit } from '../../delivery/place.ts';
+import type { Admission, Permit } from '../../delivery/admission.ts';
 import { abortController, type Signal } from '../../base/abort.ts';
 import type { ClaimedDelivery, ClaimRef } from '../store/inbox-store.ts';
 

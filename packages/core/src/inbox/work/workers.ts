@@ -1,7 +1,7 @@
 import { Deadlines } from '../../time/deadlines.ts';
 import type { Intake } from '../../intake/intake.ts';
 import { workersPerKey } from '../../limits/limits.ts';
-import type { Permit } from '../../delivery/place.ts';
+import type { Permit } from '../../delivery/admission.ts';
 import type { Refusal } from '../../delivery/refusal.ts';
 import { Claims, type ClaimParts, type Claimants, type Room } from './claims.ts';
 import { Downstream, type Allowance } from './downstream.ts';

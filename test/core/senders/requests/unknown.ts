@@ -1,16 +1,16 @@
 import { request, type Request } from './request.ts';
 
-export const strangers: readonly Request[] = [
+export const unknownSenders: readonly Request[] = [
   request(
     undefined,
-    'Mailgun, which signs in the body',
+    'Mailgun, whose signature is in the body',
     `User-Agent: Go-http-client/2.0
     Accept-Encoding: gzip
     Content-Type: application/json`,
   ),
   request(
     undefined,
-    'Bitbucket, whose signature has the name of an older one',
+    'Bitbucket, whose SHA-256 signature is in X-Hub-Signature',
     `User-Agent: Bitbucket-Webhooks/2.0
     Content-Type: application/json
     X-Event-Key: repo:push
@@ -28,7 +28,7 @@ export const strangers: readonly Request[] = [
   ),
   request(
     undefined,
-    'somebody whose program names a sender',
+    'a program whose User-Agent contains the name of a sender',
     `User-Agent: my-Svix-Webhooks/1.0 (not Amazon/EventBridge/ApiDestinations)
     Content-Type: application/x-cloudevents`,
   ),

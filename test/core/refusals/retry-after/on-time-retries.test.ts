@@ -14,12 +14,12 @@ import { arrivals, runUntil, Workshop } from '../../workshop.ts';
 const HIGH = 80;
 const LOW = 50;
 
-/** Sheds, with a drain rate of 100/s that is known, and nobody who works: time passes only in the test. */
+/** An intake that sheds, with a known drain rate of 100/s and no progress except in the test. */
 function shedding(random: () => number = seeded(1)): Bench {
   const bench = createBench({
     capacity: 100,
     concurrency: 1,
-    // So long that a gap of a minute does not shrink the queue.
+    // Long enough that a gap of a minute does not shrink the queue.
     maxWaitMs: 86_400_000,
     maxHandlingMs: 86_400_000,
     drainRate: 100,
@@ -39,14 +39,14 @@ function shedding(random: () => number = seeded(1)): Bench {
   return bench;
 }
 
-describe('a delivery that was told a second', () => {
+describe('a retry with a booked second', () => {
   it.each([
     ['two seconds before it', -2000, false],
     ['half a second before it', -500, true],
     ['on time', 0, true],
     ['59 s after it', 59_000, true],
     ['61 s after it', 61_000, false],
-  ])('is let in through the reserve when it comes %s: %i ms, %s', (_, lateMs, isLetIn) => {
+  ])('may use the reserve only when on time: %s (%i ms, %s)', (_, lateMs, isLetIn) => {
     const { intake, clock } = shedding();
     intake.update({ retryAfter: { minSeconds: 5 } });
     const { retryAfterSeconds } = turnedAway(intake.admit({ id: 'a' }));
@@ -56,7 +56,7 @@ describe('a delivery that was told a second', () => {
     expect(intake.snapshot().depth).toBe(HIGH + Number(isLetIn));
   });
 
-  it('is let in once', () => {
+  it('is admitted once', () => {
     const { intake, clock } = shedding();
     intake.update({ retryAfter: { minSeconds: 5 } });
     const { retryAfterSeconds } = turnedAway(intake.admit({ id: 'a' }));
@@ -65,19 +65,19 @@ describe('a delivery that was told a second', () => {
     for (let i = 0; i < 100; i += 1) expect(intake.admit({ id: 'a' }).admitted).toBe(false);
   });
 
-  it('has no claim with another key, with a longer id, or without one', () => {
+  it('has no reservation with another key, an id that is too long, or no id', () => {
     const { intake, clock } = shedding();
     const long = 'x'.repeat(257);
     for (const id of ['a', long, '', undefined]) turnedAway(intake.admit({ id }));
     clock.jump(2000);
     for (const id of [long, '', undefined, 'aa']) expect(intake.admit({ id }).admitted).toBe(false);
-    // This key holds nothing, so it may use half of the reserve without any claim.
+    // This key holds nothing, so it may use half of the reserve without a reservation.
     for (let i = 0; i < 30; i += 1) intake.admit({ key: 'bank', id: String(i) });
     expect(intake.admit({ key: 'bank', id: 'a' }).admitted).toBe(false);
     expect(intake.admit({ id: 'a' }).admitted).toBe(true);
   });
 
-  it('has used its promise also when it was let in for another reason', () => {
+  it('uses up its reservation even if it was admitted for another reason', () => {
     const { intake, clock } = shedding();
     const { retryAfterSeconds } = turnedAway(intake.admit({ id: 'a' }));
     letIn(intake.admit({ id: 'a', priority: 'critical' })).leave();
@@ -85,18 +85,18 @@ describe('a delivery that was told a second', () => {
     expect(intake.admit({ id: 'a' }).admitted).toBe(false);
   });
 
-  it('is refused beyond the reserve, is told another second, and is promised that one', () => {
+  it('is refused beyond the reserve, and gets a new reservation', () => {
     const { intake, clock } = shedding();
-    const told = turnedAway(intake.admit({ id: 'a' })).retryAfterSeconds;
+    const assigned = turnedAway(intake.admit({ id: 'a' })).retryAfterSeconds;
     for (let i = 0; i < 20; i += 1) letIn(intake.admit({ priority: 'critical' }));
-    clock.jump(told * 1000);
+    clock.jump(assigned * 1000);
     const again = turnedAway(intake.admit({ id: 'a' }));
     expect(again.reason).toBe('full');
     expect(again.retryAfterSeconds).toBeLessThanOrEqual(3);
     expect(turnedAway(intake.admit({ id: 'a' })).retryAfterSeconds).toBe(again.retryAfterSeconds);
   });
 
-  it('is told the same second again when it comes too early, however often', () => {
+  it('is assigned the same second again if it is too early, however often', () => {
     const { intake, clock } = shedding();
     for (let i = 0; i < 500; i += 1) turnedAway(intake.admit({ id: String(i) }));
     const { booked } = intake.snapshot();
@@ -110,24 +110,24 @@ describe('a delivery that was told a second', () => {
   });
 });
 
-describe('when the workers stand still', () => {
+describe('during a stall of the workers', () => {
   interface Trace extends Bench {
     readonly workshop: Workshop;
-    told: { readonly atMs: number; readonly seconds: number }[];
+    assigned: { readonly atMs: number; readonly seconds: number }[];
   }
 
-  /** 500/s come from 20 s on, 60/s before; ten workers with 100 ms each, which stand still as `stall` says. */
+  /** 300/s from 20 s on, 60/s before; ten workers with 100 ms each, which stall from 35 s until `toMs`. */
   async function standStill(toMs: number, seed: number): Promise<Trace> {
     const random = seeded(seed);
     const bench = createBench({ capacity: 500, random, retryAfter: { strategy: 'booked' } });
     const workshop = new Workshop(bench, () => exponential(random, 100));
-    const trace: Trace = { ...bench, workshop, told: [] };
+    const trace: Trace = { ...bench, workshop, assigned: [] };
     workshop.stall = { fromMs: 35_000, toMs };
     let id = 0;
     const come = (): void => {
       const refusal = workshop.bring({ key: 'shop', id: String((id += 1)) });
       if (refusal !== undefined) {
-        trace.told.push({ atMs: bench.clock.now(), seconds: refusal.retryAfterSeconds });
+        trace.assigned.push({ atMs: bench.clock.now(), seconds: refusal.retryAfterSeconds });
       }
     };
     arrivals(
@@ -140,42 +140,44 @@ describe('when the workers stand still', () => {
     return trace;
   }
 
-  function meanTold({ told }: Trace, fromMs: number, toMs: number): number {
-    const some = told.filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
+  function meanAssigned({ assigned }: Trace, fromMs: number, toMs: number): number {
+    const some = assigned.filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
     return some.reduce((sum, { seconds }) => sum + seconds, 0) / some.length;
   }
 
-  it.each([1, 2, 3])('Retry-After is three times as long within three seconds, seed %i', async (seed) => {
+  it.each([1, 2, 3])('triples Retry-After within three seconds, seed %i', async (seed) => {
     const trace = await standStill(55_000, seed);
-    const before = meanTold(trace, 33_000, 35_000);
-    const after = meanTold(trace, 38_000, 38_500);
+    const before = meanAssigned(trace, 33_000, 35_000);
+    const after = meanAssigned(trace, 38_000, 38_500);
     expect(after).toBeGreaterThanOrEqual(3 * before);
   });
 
-  it('for a few seconds, it is after that as if nothing had happened', async () => {
+  it('leaves no trace after a stall of a few seconds', async () => {
     const calm = await standStill(35_001, 1);
     const paused = await standStill(40_000, 1);
-    const [expected, told] = [calm, paused].map((trace) => meanTold(trace, 45_000, 50_000));
-    expect(told).toBeLessThanOrEqual(1.25 * (expected ?? 0));
+    const [expected, assigned] = [calm, paused].map((trace) => meanAssigned(trace, 45_000, 50_000));
+    expect(assigned).toBeLessThanOrEqual(1.25 * (expected ?? 0));
   });
 
-  it('for long, bookings count no more when it is over', async () => {
-    const { told, intake, events } = await standStill(55_000, 1);
+  it('drops all bookings after a long stall', async () => {
+    const { assigned, intake, events } = await standStill(55_000, 1);
     const recovered = events.find(({ type }) => type === 'recovered')?.at ?? 0;
     expect(recovered).toBeGreaterThanOrEqual(55_000);
-    const after = told.filter(({ atMs }) => atMs > recovered);
-    // Those who are refused now wait for the queue and for one another, and for nobody from before.
+    const after = assigned.filter(({ atMs }) => atMs > recovered);
+    // New refusals wait for the queue and for one another, not for earlier bookings.
     expect(after.length).toBeGreaterThan(0);
     expect(after[0]?.seconds).toBeLessThanOrEqual(6);
     expect(intake.snapshot().booked).toBeLessThanOrEqual(after.length);
   });
 
-  it('nothing is booked', () => {
+  it('books nothing', () => {
     const { intake, clock } = shedding();
     clock.advance(15_200);
     expect(intake.snapshot()).toMatchObject({ state: 'stalled', booked: 0 });
-    const told = Array.from({ length: 200 }, (_, i) => turnedAway(intake.admit({ id: String(i) })));
+    const assigned = Array.from({ length: 200 }, (_, i) => turnedAway(intake.admit({ id: String(i) })));
     expect(intake.snapshot().booked).toBe(0);
-    expect(Math.min(...told.map(({ retryAfterSeconds }) => retryAfterSeconds))).toBeGreaterThanOrEqual(15);
+    expect(Math.min(...assigned.map(({ retryAfterSeconds }) => retryAfterSeconds))).toBeGreaterThanOrEqual(
+      15,
+    );
   });
 });

@@ -8,7 +8,7 @@ const MOST_AHEAD = 16;
  * They get half of the starts at the most, their own turns included, so that the others are halved and never stopped,
  * however many deliveries come that claim to be of such a sender.
  */
-export class Favoured<L> {
+export class FavoredLines<L> {
   /** Whether deliveries are being shed. */
   isOn = false;
   /** In the order of their next start. */

@@ -4,15 +4,15 @@ import type { Socket } from 'node:net';
 import {
   BODY_TIMED_OUT,
   type Delivery,
-  type Door,
+  type AdmissionControl,
   type Handling,
   type Refusal,
 } from '@webhook-backpressure/core';
 import { BodyArrivals, hasArrived } from './body-arrival.ts';
 import { isItsTurn, itsTurn } from './connection-turn.ts';
 import { endOfTurn } from './end-of-turn.ts';
-import { Leases } from './lease.ts';
-import { look } from './read-property.ts';
+import { ResponseTracker } from './response-tracker.ts';
+import { finishedOf, socketOf } from './read-property.ts';
 import { writeRefusal } from './refuse.ts';
 
 /** A request that may run, one that is refused, or, as null, one whose sender has gone or has been answered. */
@@ -22,45 +22,47 @@ export type Verdict = Handling | Refusal | null;
 const LOOKED_AT = 1000;
 
 /**
- * Takes requests through a door, and binds each permit to the life of the response and of the handler. A request with a
+ * Takes requests through a control, and binds each permit to the life of the response and of the handler. A request with a
  * body knocks when the body has arrived, a pipelined one when its turn on the connection has come: a place in the queue,
  * and a worker, are for deliveries that can be handled. A sender that goes while its delivery waits leaves the queue.
  */
-export class Entrance<R> {
-  readonly #door: Door<R>;
+export class RequestAdmission<R> {
+  readonly #control: AdmissionControl<R>;
   readonly #bodies: BodyArrivals;
-  readonly #leases: Leases;
+  readonly #responses: ResponseTracker;
   readonly #answers: Answers;
   #looksLeft = LOOKED_AT;
 
   /** @param answers - for a framework that answers by itself, whatever is said to node's response. */
-  constructor(door: Door<R>, answers: Answers = ANSWERS) {
-    this.#door = door;
+  constructor(control: AdmissionControl<R>, answers: Answers = ANSWERS) {
+    this.#control = control;
     this.#answers = answers;
-    this.#bodies = new BodyArrivals(door.bodyTimeoutMs);
-    this.#leases = new Leases(door.bodyTimeoutMs);
+    this.#bodies = new BodyArrivals(control.bodyTimeoutMs);
+    this.#responses = new ResponseTracker(control.bodyTimeoutMs);
   }
 
   /**
+   * Admits or refuses a request once its body has arrived or fills the buffer.
+   *
    * @param request - what the framework calls the request.
    * @param askForBody - where the sender waits to be asked for its body.
    * @returns immediately, unless there is something to wait for.
    */
-  enter(
+  admit(
     request: R,
     req: IncomingMessage,
     res: ServerResponse,
     askForBody?: () => void,
   ): Verdict | Promise<Verdict> {
-    const socket = look(req, 'socket');
+    const socket = socketOf(req);
     if (isGone(socket, res)) return null;
-    const delivery = this.#door.read(request);
+    const delivery = this.#control.read(request);
     if (this.#looksLeft > 0) this.#lookAtBody(req);
     if (hasArrived(req) && isItsTurn(socket, res)) return this.#admit(delivery, req, res, 0);
-    return this.#enterWhenReady(delivery, req, res, askForBody);
+    return this.#admitWhenReady(delivery, req, res, askForBody);
   }
 
-  async #enterWhenReady(
+  async #admitWhenReady(
     delivery: Delivery,
     req: IncomingMessage,
     res: ServerResponse,
@@ -74,7 +76,7 @@ export class Entrance<R> {
     // One that would be refused is refused with its body unread; in a dry run nothing waits.
     const arrival = this.#bodies.of(req);
     try {
-      if (!hasArrived(req) && !this.#door.intake.dryRun && this.#door.accepts(delivery)) {
+      if (!hasArrived(req) && !this.#control.intake.dryRun && this.#control.accepts(delivery)) {
         askForBody?.();
         const how = await arrival.wait();
         if (how === 'late') return this.#answers.late(req, res);
@@ -94,10 +96,10 @@ export class Entrance<R> {
     res: ServerResponse,
     ageMs: number,
   ): Verdict | Promise<Verdict> {
-    const handling = this.#door.admit(delivery, ageMs);
+    const handling = this.#control.admit(delivery, ageMs);
     if (!handling.admitted) return handling;
 
-    this.#leases.bind(handling, req, res);
+    this.#responses.track(handling, req, res);
     if (handling.tryStart()) return handling;
     if (req.backpressure !== undefined) this.#warnOfNesting();
     return handling
@@ -109,7 +111,7 @@ export class Entrance<R> {
     this.#looksLeft -= 1;
     if (!req.readableDidRead) return;
     this.#looksLeft = 0;
-    this.#door.warnOnce(
+    this.#control.warnOnce(
       'WBP_BODY_READ',
       'A body parser has read the body before the delivery reached its intake. Waiting deliveries hold their bodies in ' +
         'memory then, and refused ones have been parsed for nothing. Mount the middleware before the parser.',
@@ -117,7 +119,7 @@ export class Entrance<R> {
   }
 
   #warnOfNesting(): void {
-    this.#door.warnOnce(
+    this.#control.warnOnce(
       'WBP_NESTED',
       'A delivery that holds a worker of one intake waits for a worker of another one, and nobody can use the first ' +
         'meanwhile. Give both places the same intake, by the option `intake`.',
@@ -125,7 +127,7 @@ export class Entrance<R> {
   }
 }
 
-/** How the entrance answers what is neither let in nor refused. */
+/** How requests that are neither admitted nor refused are answered. */
 export interface Answers {
   /** A request whose body did not come in time. */
   late(req: IncomingMessage, res: ServerResponse): null;
@@ -147,7 +149,7 @@ const ANSWERS: Answers = {
 
 function isGone(socket: Socket, res: ServerResponse): boolean {
   // `writableEnded` says the same, by a getter of a prototype: a long way from a response of Express.
-  return socket.destroyed || look(res, 'finished');
+  return socket.destroyed || finishedOf(res);
 }
 
 /** Whether the sender has reset the stream of HTTP/2 that the request came on. */
