@@ -86,7 +86,7 @@ function fileOf(file: string, link: string): string {
 function linksIn(markdown: string): string[] {
   const links: string[] = [];
   void marked.walkTokens(marked.lexer(markdown), (token) => {
-    if (token.type === 'link' || token.type === 'image') links.push(String((token as Tokens.Link).href));
+    if (token.type === 'link' || token.type === 'image') links.push((token as Tokens.Link).href);
   });
   return links;
 }
