@@ -11,15 +11,14 @@ interface Job extends Heaped {
 export interface HandResult {
   readonly shelved: number;
   readonly attemptsInOutage: number;
-  /** From the end of the outage until everything is completed or on the shelf. */
+  /** The time after the outage until all jobs are completed or dead. */
   readonly clearAfterMs: number;
-  /** The most handlers that began in one second after the outage. */
+  /** The most handlers that started in one second after the outage. */
   readonly peakPerSecond: number;
 }
 
 /**
- * What one would write by hand, to compare with: as many workers, jobs that are retried by the same schedule, and no look
- * at whether it is the downstream that fails.
+ * A plain queue to compare with: the same workers and retry schedule, without outage detection.
  */
 export function byHand(
   { stored, concurrency, handlerMs, outageMs, seed = 1 }: Plan,
