@@ -1,23 +1,22 @@
 // @ts-check
 import { text } from 'node:stream/consumers';
-import { webhookBackpressure } from '@webhook-backpressure/koa';
-import { closeOnSignals } from '@webhook-backpressure/node';
+import { closeOnSignals, webhookBackpressure } from '@webhook-backpressure/koa';
 import Koa from 'koa';
 
 const { PORT = '3000' } = process.env;
 const app = new Koa();
 const backpressure = webhookBackpressure();
-// With a router: router.post('/webhooks', backpressure, …).
+// Without a router. With one: router.post('/webhooks', backpressure, …).
 app.use(async (ctx, next) => {
   if (ctx.path === '/webhooks') await backpressure(ctx, next);
   else await next();
 });
 
-// Mount body parsers after the middleware, so that queued and refused requests are not read.
+// Body parsers come after the middleware, so that they don't read the bodies of refused deliveries.
 app.use(async (ctx) => {
   if (ctx.method !== 'POST' || ctx.path !== '/webhooks') return;
   const body = await text(ctx.req);
-  // Verify the signature over the raw bytes here, then process the delivery.
+  // Verify the signature over the raw bytes here, then do the work.
   console.log('waited', ctx.state.backpressure?.waitedMs, 'ms:', body);
   ctx.status = 204;
 });

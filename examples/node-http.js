@@ -10,13 +10,13 @@ const listener = withBackpressure(async (req, res) => {
     return;
   }
   const body = await text(req);
-  // Verify the signature over the raw bytes here, then process the delivery.
+  // Verify the signature over the raw bytes here, then do the work.
   console.log('waited', req.backpressure?.waitedMs, 'ms:', body);
   res.writeHead(204).end();
 });
 
 const server = createServer(listener);
-// Refuses a request with `Expect: 100-continue` before its body is sent.
+// A sender that sends `Expect: 100-continue` is refused before it sends its body.
 server.on('checkContinue', listener);
 server.listen(Number(PORT), () => {
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());

@@ -42,7 +42,7 @@ describe('an unknown option', () => {
       () => {
         createIntake().update({ capasity: 5 } as object);
       },
-      'in update. Did you mean "capacity"?',
+      'in update(). Did you mean "capacity"?',
     ],
     [
       'of the middleware',

@@ -2,8 +2,8 @@ import * as crypto from 'node:crypto';
 import { join } from 'node:path';
 import { compileFunction } from 'node:vm';
 import * as octokit from '@octokit/webhooks-methods';
-import * as core from '@webhook-backpressure/core';
-import { memoryStore, type InboxOptions } from '@webhook-backpressure/core';
+import * as adapter from '@webhook-backpressure/express';
+import { memoryStore, type InboxOptions } from '@webhook-backpressure/express';
 import * as standardwebhooks from 'standardwebhooks';
 import * as stripe from 'stripe';
 import ts from 'typescript';
@@ -17,7 +17,7 @@ const inbox = page('docs/inbox.md');
 /** What the recipes import. Some of it cannot be required. */
 const modules: Record<string, unknown> = {
   'node:crypto': crypto,
-  '@webhook-backpressure/core': core,
+  '@webhook-backpressure/express': adapter,
   '@octokit/webhooks-methods': octokit,
   stripe,
   standardwebhooks,
@@ -67,7 +67,7 @@ const programs = new Map(
     const [verify = ''] = codeIn(row['`verify`']);
     const [id = '() => undefined'] = codeIn(row['`id`']);
     const code = [
-      "import { verifiers } from '@webhook-backpressure/core';",
+      "import { verifiers } from '@webhook-backpressure/express';",
       "const secret = process.env['WEBHOOK_SECRET'];",
       `webhookInbox({ store, process: work, verify: ${verify}, id: ${id} });`,
     ].join('\n');
@@ -185,7 +185,7 @@ describe('the table of verifiers', () => {
   it('has every ready-made verifier', () => {
     const used = [...programs.values()].map((code) => /verifiers\.(\w+)/.exec(code)?.[1]);
     // `svix` is another name for `standardWebhooks`.
-    expect([...used, 'svix'].sort()).toEqual(Object.keys(core.verifiers).sort());
+    expect([...used, 'svix'].sort()).toEqual(Object.keys(adapter.verifiers).sort());
   });
 
   it('has only code that compiles', () => {

@@ -15,17 +15,17 @@ const SERVERS = [
 
 let child: ChildProcess | undefined;
 
-// They import the packages as they were built.
+// The programs import the built packages.
 beforeAll(() => run('npx', ['tsc', '-b', 'examples'], root), 120_000);
 
 afterEach(() => child?.kill('SIGKILL'));
 
-/** Pastes the first program of a page into a file, so to speak, and runs it. */
+/** Runs the first program of a page as a module. */
 function start(path: string, port = 0): { process: ChildProcess; output: Promise<string> } {
   const [program] = tokensOf('code', page(path).tokens).filter(({ lang }) => lang === 'js');
   const code = program?.text.replaceAll('3000', String(port)) ?? '';
   const started = spawn(process.execPath, ['--input-type=module', '--eval', code], {
-    // Where all frameworks are installed.
+    // The folder of a package that depends on all frameworks.
     cwd: join(root, 'examples'),
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -75,7 +75,7 @@ export function stutterReport(story: Story): string {
     '',
     'Written by `npm run bench:story -- --stutter`.',
     '',
-    `The receiver's process is stopped (SIGSTOP) for ${String(setup.STOPPED_MS)} ms of every ${String(setup.STUTTER_EVERY_MS / 1000)} s during the first ${String(setup.STUTTER_MS / 1000)} s, as a container that has used up its quota of CPU. Everything else is as in [the story](report.md).`,
+    `The receiver's process is stopped (SIGSTOP) for ${String(setup.STOPPED_MS)} ms of every ${String(setup.STUTTER_EVERY_MS / 1000)} s during the first ${String(setup.STUTTER_MS / 1000)} s, like a container that has used up its CPU quota. Everything else is as in [the story](report.md).`,
   ]);
 }
 

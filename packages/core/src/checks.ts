@@ -34,7 +34,7 @@ export function checkOneOf(
   allowed: readonly unknown[],
 ): void {
   if (allowed.includes(value)) return;
-  throw invalid(code, option, `one of ${allowed.map((one) => JSON.stringify(one)).join(', ')}`, value);
+  throw invalid(code, option, alternatives(allowed), value);
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
@@ -50,6 +50,12 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 export function requireSync<T>(code: BackpressureErrorCode, callback: string, rule: string, result: T): T {
   if (isThenable(result)) throw invalidResult(code, callback, rule, result);
   return result;
+}
+
+/** "refuse" or "drop-oldest" */
+function alternatives(allowed: readonly unknown[]): string {
+  const values = allowed.map((one) => JSON.stringify(one));
+  return `${values.slice(0, -1).join(', ')} or ${values.at(-1) ?? ''}`;
 }
 
 function grouped(limit: number): string {

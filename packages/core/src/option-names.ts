@@ -9,7 +9,7 @@ const CHARACTERS_PER_MISTAKE = 3;
  * Checks that `options` is an object and has no unknown names. A name whose value is `undefined` is absent.
  *
  * @param options - the options as the user passed them.
- * @param of - the option or function that they belong to, for the message. `'options'` omits it.
+ * @param of - the option, or the function such as `update()`, that they belong to. `'options'` omits it in messages.
  * @param known - the names that exist.
  * @param code - the code for a value that is not an object. Default `ERR_WBP_OPTIONS`.
  * @throws BackpressureError `code`, or `ERR_WBP_UNKNOWN_OPTION`, whose message suggests the most similar known name.
@@ -35,7 +35,7 @@ export function checkObject(
   code: BackpressureErrorCode = 'ERR_WBP_OPTIONS',
 ): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw invalid(code, of, 'an object', options);
+    throw invalid(code, of.endsWith('()') ? `The argument of ${of}` : of, 'an object', options);
   }
   // A framework passes a request when `webhookBackpressure` itself was mounted instead of its result.
   const isRequest = ('headers' in options && 'method' in options) || ('req' in options && 'res' in options);

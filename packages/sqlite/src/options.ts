@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { inspect } from 'node:util';
 import { BackpressureError, checkNames, type BackpressureErrorCode } from '@webhook-backpressure/core';
 
 /** Options of {@link sqliteStore}. */
@@ -114,5 +115,5 @@ function integer(
     most === Number.MAX_SAFE_INTEGER
       ? `of at least ${least.toLocaleString('en')}`
       : `from ${least.toLocaleString('en')} to ${most.toLocaleString('en')}`;
-  throw new BackpressureError(code, `${name} must be an integer ${range}, but was ${String(value)}.`);
+  throw new BackpressureError(code, `${name} must be an integer ${range}, but was ${inspect(value)}.`);
 }

@@ -1,4 +1,4 @@
-import type { ConcurrencyRange } from '../limits/adaptive-concurrency.ts';
+import type { ConcurrencyRange } from '../limits/limit-range.ts';
 import type { RateRange } from '../limits/adaptive-rate.ts';
 import { checkInteger, checkNumber, checkOneOf, DAY_MS, isRecord, requireSync } from '../checks.ts';
 import { checkConcurrency, checkDrainRate, checkPerKey } from '../limits/limit-options.ts';
@@ -167,7 +167,7 @@ export function updateSettings(
   changes: Tunable,
   beside: readonly string[] = [],
 ): Settings {
-  checkObject(changes, 'update');
+  checkObject(changes, 'update()');
   for (const [name, value] of Object.entries(changes)) {
     if (value === undefined || !FIXED.includes(name)) continue;
     throw new BackpressureError(
@@ -175,7 +175,7 @@ export function updateSettings(
       `${name} cannot be updated. It is fixed when the intake or inbox is created.`,
     );
   }
-  checkNames(changes, 'update', [...TUNABLE, ...beside]);
+  checkNames(changes, 'update()', [...TUNABLE, ...beside]);
   return settle(current, changes);
 }
 
@@ -246,7 +246,7 @@ function check(settings: Settings): void {
   if (!isFraction(highWaterMark) || !isFraction(lowWaterMark) || lowWaterMark >= highWaterMark) {
     throw new BackpressureError(
       'ERR_WBP_WATER_MARKS',
-      'The water marks must be fractions with 0 < lowWaterMark < highWaterMark ≤ 1, ' +
+      'lowWaterMark and highWaterMark must be fractions with 0 < lowWaterMark < highWaterMark ≤ 1, ' +
         `but were ${show(lowWaterMark)} and ${show(highWaterMark)}.`,
     );
   }

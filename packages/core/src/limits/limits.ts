@@ -1,4 +1,5 @@
-import { AdaptiveConcurrency, type ConcurrencyRange } from './adaptive-concurrency.ts';
+import { AdaptiveConcurrency } from './adaptive-concurrency.ts';
+import type { ConcurrencyRange } from './limit-range.ts';
 import { AdaptiveRate, type RateRange } from './adaptive-rate.ts';
 import type { Outcome } from '../delivery/events.ts';
 
@@ -24,6 +25,12 @@ export class Limits {
     return typeof concurrency === 'number'
       ? concurrency
       : (this.#adaptiveConcurrency?.limit ?? concurrency.initial);
+  }
+
+  /** The largest concurrency: `max` of the range, or the fixed number. */
+  get mostConcurrency(): number {
+    const { concurrency } = this.#settings;
+    return typeof concurrency === 'number' ? concurrency : concurrency.max;
   }
 
   /** Starts per second; undefined without a limit. */

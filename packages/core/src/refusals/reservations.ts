@@ -1,4 +1,5 @@
-import { FairQueue, type Line, type Queued } from '../queue/fair-queue.ts';
+import { FairQueue } from '../queue/fair-queue.ts';
+import type { Line, Queued } from '../queue/line.ts';
 
 /** The maximum number of reservations. */
 const MAX_RESERVATIONS = 10_000;

@@ -47,7 +47,7 @@ function resolve(given: unknown, at: string): SenderProfile {
   const profile = fields as Partial<SenderProfile>;
   checkText(fields, 'name', at);
   const match = resolveMatch(fields['match'], `${at}.match`);
-  if (match.header === undefined) throw wrong(`${at}.match.header`, 'a header name', match.header);
+  if (match.header === undefined) throw wrong(`${at}.match.header`, 'a valid header name', match.header);
   if (profile.id !== undefined) checkHeader(profile.id, `${at}.id`);
   checkNumber(fields, 'timeoutMs', at, 'a number of milliseconds above 0', (n) => n > 0);
   if (profile.status !== undefined) checkOneOf(profile.status, [429, 503], `${at}.status`);
@@ -136,7 +136,7 @@ function checkText(fields: Fields, name: string, at: string): void {
 
 function checkHeader(value: unknown, at: string): asserts value is string {
   if (typeof value === 'string' && TOKEN.test(value)) return;
-  throw wrong(at, 'a header name', value);
+  throw wrong(at, 'a valid header name', value);
 }
 
 function checkNumber(
@@ -153,7 +153,7 @@ function checkNumber(
 
 function checkOneOf(value: unknown, allowed: readonly unknown[], at: string): void {
   if (allowed.includes(value)) return;
-  throw wrong(at, `one of ${allowed.map((one) => JSON.stringify(one)).join(', ')}`, value);
+  throw wrong(at, allowed.map((one) => JSON.stringify(one)).join(' or '), value);
 }
 
 /** The fields of an object that has no fields but `known`. */

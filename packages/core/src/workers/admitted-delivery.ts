@@ -3,33 +3,34 @@ import type { Admission, Permit } from '../delivery/admission.ts';
 import type { Delivery } from '../delivery/delivery.ts';
 import { NO_DEADLINE, type Timed } from '../time/deadlines.ts';
 import type { Outcome } from '../delivery/events.ts';
-import type { Line, Queued } from '../queue/fair-queue.ts';
+import type { Line, Queued } from '../queue/line.ts';
 import type { Refusal } from '../delivery/refusal.ts';
 import type { ReservePlace } from '../queue/reserve.ts';
+import type { Worker } from './worker-pool.ts';
 import type { Account } from './worker-time.ts';
 
-/** No reason that anybody can give: one field says whether, and why. */
+/** A reason that no caller can give, so that one field says both whether a delivery was aborted and why. */
 const NOT_ABORTED = Symbol('not aborted');
 
-/** What a place asks of the intake it belongs to. */
+/** What happens to an admitted delivery when its holder acts on it. */
 export interface DeliveryOwner {
   leave(admitted: AdmittedDelivery): void;
   release(admitted: AdmittedDelivery, outcome: Outcome): void;
-  /** The sender of a delivery that is being handled has gone. */
-  deserted(admitted: AdmittedDelivery): void;
+  /** The sender has disconnected while its delivery is being handled. */
+  abandon(admitted: AdmittedDelivery): void;
 }
 
 /**
  * - `waiting`: in the queue
  * - `active`: holds a worker
- * - `outside`: in a dry run only: is handled, although it would have been refused or taken out
- * - `ended`: released, taken back, or withdrawn
+ * - `outside`: in a dry run, handled although it would have been refused or withdrawn
+ * - `ended`: released, revoked, or withdrawn
  */
 export type DeliveryState = 'waiting' | 'active' | 'outside' | 'ended';
 
 /**
- * A delivery's place in the intake: its admission and its permit in one object, with the links of the queue and
- * of the deadlines in it, so that a delivery costs one allocation and, when it waits, a promise.
+ * An admitted delivery: its admission and its permit in one object, which also has the links of the queue and of the
+ * deadlines. So a delivery costs one allocation and, if it is queued, a promise.
  */
 export class AdmittedDelivery
   implements Admission, Permit, Queued<AdmittedDelivery>, Timed<AdmittedDelivery>
@@ -37,13 +38,12 @@ export class AdmittedDelivery
   readonly admitted = true;
   readonly key: string;
   readonly admittedAtMs: number;
-  /** No start when it has waited so long. 0 for one that does not wait. */
+  /** The longest it may be queued. 0 for one that starts immediately. */
   readonly maxWaitMs: number;
-  /** For a refusal that comes after waiting. */
   readonly delivery: Delivery;
   state: DeliveryState = 'waiting';
-  // Set when it starts, and not before: V8 keeps a fraction in an object of its own, and of a million that wait each
-  // would have three more, which the collector has to copy.
+  // Set at the start and not before: V8 keeps a fraction in an object of its own, so a million queued deliveries would
+  // have three million more objects, which the collector has to copy.
   startedAtMs!: number;
   /** See {@link DrainRate.begin}. */
   beganMs!: number;
@@ -51,7 +51,9 @@ export class AdmittedDelivery
   stalledAtStartMs!: number;
   reserve: ReservePlace = 'none';
   isHandshake = false;
-  /** What its worker is charged to. */
+  /** From start to end. */
+  worker: Worker | null = null;
+  /** The worker time of its key, from start to end. */
   account: Account | null = null;
 
   line: Line<AdmittedDelivery> | null = null;
@@ -65,7 +67,6 @@ export class AdmittedDelivery
 
   readonly #owner: DeliveryOwner;
   #controller: Controller | undefined;
-  /** Why it was aborted. */
   #reason: unknown = NOT_ABORTED;
   #wait: Promise<Permit | Refusal> | null = null;
   #settle: ((result: Permit | Refusal) => void) | null = null;
@@ -88,7 +89,7 @@ export class AdmittedDelivery
     return this.startedAtMs - this.admittedAtMs;
   }
 
-  /** No start at or after this time. */
+  /** It must start before this time. */
   get expiresAtMs(): number {
     return this.admittedAtMs + this.maxWaitMs;
   }
@@ -109,19 +110,19 @@ export class AdmittedDelivery
     return this.#controller.signal;
   }
 
-  /** Whether the handler was told to stop: then its handling time is not what the work takes. */
-  get isBrokenOff(): boolean {
+  /** Whether the handler may have been interrupted: then its handling time is not what the work takes. */
+  get isInterrupted(): boolean {
     return this.#reason !== NOT_ABORTED && this.#controller !== undefined;
   }
 
   abort(reason?: unknown): void {
     if (this.#reason !== NOT_ABORTED) return;
     this.#reason = reason;
-    if (this.state === 'active') this.#owner.deserted(this);
+    if (this.state === 'active') this.#owner.abandon(this);
     this.#controller?.abort(reason);
   }
 
-  /** From now on `permit` is a promise. */
+  /** Makes `permit` a promise. */
   wait(): void {
     this.#wait = new Promise((settle) => {
       this.#settle = settle;
@@ -131,6 +132,11 @@ export class AdmittedDelivery
   settle(result: Permit | Refusal): void {
     this.#settle?.(result);
     this.#settle = null;
+  }
+
+  /** Settles the promise with the permit. */
+  grant(): void {
+    this.settle(this);
   }
 
   leave(): void {

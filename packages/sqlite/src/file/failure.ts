@@ -86,7 +86,7 @@ export function explain(error: unknown, path: string): unknown {
   const code = resultCode(error);
   if (code === undefined && !isUnbindable(error)) return error;
   if (code === RESULT.CANTOPEN)
-    return new BackpressureError('ERR_WBP_SQLITE_OPEN', whyNotOpened(path, error as Error), { cause: error });
+    return new BackpressureError('ERR_WBP_SQLITE_OPEN', whyNotOpened(path), { cause: error });
   const [known, state] = (code === undefined ? UNKEPT : EXPLANATIONS.get(code)) ?? [
     'ERR_WBP_SQLITE_WRITE',
     'cannot be read or written',
@@ -96,11 +96,11 @@ export function explain(error: unknown, path: string): unknown {
 }
 
 /** SQLite itself only says that it could not open the file. */
-function whyNotOpened(path: string, { message }: Error): string {
+function whyNotOpened(path: string): string {
   const directory = dirname(path);
   if (isMissing(directory)) return `The directory ${directory} does not exist.`;
   if (isDirectory(path)) return `${path} is a directory, not a file.`;
-  return `${path} cannot be opened (SQLite: ${message}). Check that this user may read and write the file and its directory.`;
+  return `${path} cannot be opened: check that this user may read and write it and its directory.`;
 }
 
 function isMissing(path: string): boolean {

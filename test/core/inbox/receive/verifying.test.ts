@@ -128,7 +128,9 @@ describe('throwing(verify)', () => {
   });
 
   it('rejects anything but a function', () => {
-    expect(() => throwing(undefined as never)).toThrow(/verify must be a function.*ERR_WBP_VERIFY/);
+    expect(() => throwing(undefined as never)).toThrow(
+      /^The argument of throwing\(\) must be a function.*ERR_WBP_VERIFY/,
+    );
   });
 });
 

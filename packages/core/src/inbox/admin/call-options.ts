@@ -70,7 +70,7 @@ export function checkedPage(options: PageOptions): PageQuery {
 
 export function checkedState(state: PendingState | undefined): PendingState | undefined {
   if (state === undefined || STATES.includes(state)) return state;
-  throw invalid('ERR_WBP_DEAD_LETTERS', 'state', 'one of "ready", "delayed", "active"', state);
+  throw invalid('ERR_WBP_DEAD_LETTERS', 'state', '"ready", "delayed" or "active"', state);
 }
 
 export function checkedRedrive(options: RedriveOptions): RedriveOptions {

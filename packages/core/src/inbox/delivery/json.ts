@@ -16,7 +16,7 @@ export class NotJsonError extends Error {}
  */
 export function frozenJson(value: unknown, at = '', depth = 0): Json {
   if (depth > MAX_DEPTH)
-    throw new NotJsonError(`${at} is deeper than ${String(MAX_DEPTH)} levels, or a circle`);
+    throw new NotJsonError(`${at} is nested more than ${String(MAX_DEPTH)} levels deep or circular`);
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -33,7 +33,7 @@ export function frozenJson(value: unknown, at = '', depth = 0): Json {
       }
       if (isPlain(value)) return frozenFields(value, at, depth);
   }
-  throw new NotJsonError(`${at === '' ? 'it' : at} is ${kindOf(value)}`);
+  throw new NotJsonError(`${at === '' ? 'the value' : at} is ${kindOf(value)}`);
 }
 
 function frozenFields(value: object, at: string, depth: number): Json {
@@ -53,7 +53,7 @@ function isPlain(value: object): boolean {
 /** Names the type and never the value, which may be a secret. */
 function kindOf(value: unknown): string {
   if (typeof value === 'number') return String(value);
-  if (typeof value !== 'object' || value === null) return `of the type ${typeof value}`;
+  if (typeof value !== 'object' || value === null) return `of type ${typeof value}`;
   const name: unknown = (value as { constructor?: { name?: unknown } }).constructor?.name;
-  return typeof name === 'string' ? `an object of the class ${name}` : 'not a plain object';
+  return typeof name === 'string' ? `an instance of ${name}` : 'not a plain object';
 }

@@ -65,7 +65,7 @@ function bytesOf(key: unknown): Uint8Array | undefined {
 
 function sizeOf(key: unknown): string {
   if (key instanceof Uint8Array) return `${String(key.byteLength)} bytes`;
-  return typeof key === 'string' ? `a string of ${String(key.length)} characters` : `of type ${typeof key}`;
+  return typeof key === 'string' ? `a string of length ${String(key.length)}` : `of type ${typeof key}`;
 }
 
 function wrong(sentence: string): BackpressureError {

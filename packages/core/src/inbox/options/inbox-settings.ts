@@ -151,7 +151,7 @@ export function resolveInboxOptions(options: InboxOptions<never>): {
  * @throws BackpressureError with the code of the first option that is wrong.
  */
 export function updateInboxSettings(current: InboxSettings, changes: InboxTunable): InboxSettings {
-  checkObject(changes, 'update');
+  checkObject(changes, 'update()');
   const intake = updateSettings(current.intake, without(changes, OWN_TUNABLE), OWN_TUNABLE);
   const longestWaitMs = changes.maxWaitMs ?? current.longestWaitMs;
   return settle({ ...current, intake, longestWaitMs }, changes);

@@ -53,7 +53,7 @@ export function throwing(
   verify: (delivery: RawDelivery) => unknown,
 ): (delivery: RawDelivery) => Promise<boolean> {
   if (typeof (verify as unknown) !== 'function')
-    throw invalid('ERR_WBP_VERIFY', 'verify', 'a function', verify);
+    throw invalid('ERR_WBP_VERIFY', 'The argument of throwing()', 'a function', verify);
   return async (delivery) => (await verify(delivery)) !== false;
 }
 

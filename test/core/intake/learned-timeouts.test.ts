@@ -1,6 +1,6 @@
 import type { Delivery, IntakeOptions, Permit, Refusal } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
-import { LearnedPatience } from '../../../packages/core/src/intake/learned-patience.ts';
+import { LearnedTimeouts } from '../../../packages/core/src/intake/learned-timeouts.ts';
 import { createBench, exponential, letIn, seeded, startedLater, startedNow } from '../harness.ts';
 import { arrivals, runUntil } from '../workshop.ts';
 
@@ -122,8 +122,8 @@ describe('hang-ups that have nothing to do with the queue', () => {
 });
 
 describe('the patience of a key', () => {
-  function learned(agesMs: readonly number[], everyMs = 20): LearnedPatience {
-    const patience = new LearnedPatience();
+  function learned(agesMs: readonly number[], everyMs = 20): LearnedTimeouts {
+    const patience = new LearnedTimeouts();
     for (const [i, ageMs] of agesMs.entries()) patience.gone('a', ageMs, i * everyMs);
     return patience;
   }
@@ -165,7 +165,7 @@ describe('the patience of a key', () => {
   });
 
   it('is kept for a thousand keys', () => {
-    const patience = new LearnedPatience();
+    const patience = new LearnedTimeouts();
     for (let i = 0; i < 100_000; i += 1)
       for (let times = 0; times < 8; times += 1) patience.gone(`key ${String(i)}`, 5000, times * 20);
     const known = Array.from({ length: 100_000 }, (_, i) => patience.of(`key ${String(i)}`, 0, 200));

@@ -1,6 +1,7 @@
 import type { Delivery } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
-import { FairQueue, type Queued } from '../../../packages/core/src/queue/fair-queue.ts';
+import { FairQueue } from '../../../packages/core/src/queue/fair-queue.ts';
+import type { Queued } from '../../../packages/core/src/queue/line.ts';
 import { createBench, exponential, seeded } from '../harness.ts';
 import { arrivals, runUntil, Workshop } from '../workshop.ts';
 
