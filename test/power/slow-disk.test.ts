@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import Database from 'libsql';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
-import { delivery, put, START } from '../core/inbox/store/cases/store-words.ts';
+import { delivery, put, START } from '../core/inbox/store/cases/store-fixtures.ts';
 import { Scratch } from '../sqlite/scratch.ts';
 import { Shim } from './power-failures.ts';
 

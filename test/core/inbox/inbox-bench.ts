@@ -11,7 +11,7 @@ import {
   type ProcessContext,
 } from '@webhook-backpressure/core';
 import { manualClock, type ManualClock } from '@webhook-backpressure/core/testing';
-import { START } from './store/cases/store-words.ts';
+import { START } from './store/cases/store-fixtures.ts';
 
 /** A handler that runs until the test ends it. */
 export interface Call extends ProcessContext {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { InboxBench, turns } from '../inbox-bench.ts';
-import { START } from '../store/cases/store-words.ts';
+import { START } from '../store/cases/store-fixtures.ts';
 
 const ONCE = { retry: { attempts: 1 } };
 

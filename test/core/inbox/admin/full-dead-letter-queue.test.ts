@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { InboxBench, turns } from '../inbox-bench.ts';
-import { delivery, storedBytes } from '../store/cases/store-words.ts';
+import { delivery, storedBytes } from '../store/cases/store-fixtures.ts';
 
 const RETRY = { retry: { attempts: 2, firstDelayMs: 1000, maxDelayMs: 60_000 } };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { InboxBench, turns } from '../inbox-bench.ts';
-import { delivery, START, storedBytes } from '../store/cases/store-words.ts';
+import { delivery, START, storedBytes } from '../store/cases/store-fixtures.ts';
 
 describe('pending', () => {
   it('lists deliveries without bodies, in pages, by key and by state', async () => {

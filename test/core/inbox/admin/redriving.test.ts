@@ -9,7 +9,7 @@ import { MemoryState } from '../../../../packages/core/src/inbox/store/memory/me
 import { MemoryStore } from '../../../../packages/core/src/inbox/store/memory/memory-store.ts';
 import { PartSize } from '../../../../packages/core/src/inbox/store-calls/part-size.ts';
 import { InboxBench, turns } from '../inbox-bench.ts';
-import { delivery, opened, put, storedBytes } from '../store/cases/store-words.ts';
+import { delivery, opened, put, storedBytes } from '../store/cases/store-fixtures.ts';
 
 /** An inbox with `count` dead letters, a low-water mark of 20 and a high-water mark of 30. */
 async function over(

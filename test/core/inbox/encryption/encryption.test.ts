@@ -6,7 +6,7 @@ import { MemoryState } from '../../../../packages/core/src/inbox/store/memory/me
 import { MemoryStore } from '../../../../packages/core/src/inbox/store/memory/memory-store.ts';
 import { Encryption } from '../../../../packages/core/src/inbox/encryption/encryption.ts';
 import { InboxBench, turns } from '../inbox-bench.ts';
-import { delivery, storedBytes } from '../store/cases/store-words.ts';
+import { delivery, storedBytes } from '../store/cases/store-fixtures.ts';
 
 const [K1, K2] = [randomBytes(32), randomBytes(32)];
 const BODY = '{"card":"4242 4242"}';

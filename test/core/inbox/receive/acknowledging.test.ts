@@ -1,7 +1,7 @@
 import { memoryStore, type InboxAnswer } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import { InboxBench, turns } from '../inbox-bench.ts';
-import { START } from '../store/cases/store-words.ts';
+import { START } from '../store/cases/store-fixtures.ts';
 
 describe('an inbox', () => {
   it('acknowledges with 202 and the id, and passes the delivery to a handler', async () => {

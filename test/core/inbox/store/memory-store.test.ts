@@ -4,7 +4,7 @@ import { MemoryState } from '../../../../packages/core/src/inbox/store/memory/me
 import { MemoryStore } from '../../../../packages/core/src/inbox/store/memory/memory-store.ts';
 import { InboxBench } from '../inbox-bench.ts';
 import { storeSuite } from './store-suite.ts';
-import { claim, delivery, opened, put } from './cases/store-words.ts';
+import { claim, delivery, opened, put } from './cases/store-fixtures.ts';
 
 storeSuite('memoryStore', () => {
   const state = new MemoryState();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MemoryState } from '../../../../packages/core/src/inbox/store/memory/memory-state.ts';
 import { MemoryStore } from '../../../../packages/core/src/inbox/store/memory/memory-store.ts';
 import { InboxBench, turns } from '../inbox-bench.ts';
-import { START } from '../store/cases/store-words.ts';
+import { START } from '../store/cases/store-fixtures.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

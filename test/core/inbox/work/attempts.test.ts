@@ -1,7 +1,7 @@
 import { memoryStore, type InboxOptions } from '@webhook-backpressure/core';
 import { describe, expect, it, vi } from 'vitest';
 import { InboxBench, turns } from '../inbox-bench.ts';
-import { LEASE, START } from '../store/cases/store-words.ts';
+import { LEASE, START } from '../store/cases/store-fixtures.ts';
 
 function ids(bench: InboxBench): string[] {
   return bench.calls.map(({ delivery }) => delivery.id);

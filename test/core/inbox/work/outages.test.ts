@@ -1,7 +1,7 @@
 import { Unrecoverable } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import { stream } from '../../../simulation/src/random.ts';
-import { byHand } from '../by-hand.ts';
+import { plainQueue } from './plain-queue.ts';
 import { InboxBench, turns } from '../inbox-bench.ts';
 import { HOUR, MINUTE, run, type Plan, type Result } from './outage-simulation.ts';
 
@@ -90,8 +90,8 @@ describe('an outage of everything', () => {
   it('costs fewer attempts and less time than with a plain queue', async () => {
     const ours = await run({ ...PLAN, outageMs: 6 * HOUR, afterMs: 6 * HOUR });
     const [hand, before] = [
-      byHand({ ...PLAN, outageMs: 6 * HOUR }, RETRY),
-      byHand({ ...PLAN, outageMs: 6 * HOUR }, BEFORE),
+      plainQueue({ ...PLAN, outageMs: 6 * HOUR }, RETRY),
+      plainQueue({ ...PLAN, outageMs: 6 * HOUR }, BEFORE),
     ];
     expect(before.shelved).toBe(1000);
     expect(hand.shelved).toBe(0);

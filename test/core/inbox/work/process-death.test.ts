@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { MemoryState } from '../../../../packages/core/src/inbox/store/memory/memory-state.ts';
 import { MemoryStore } from '../../../../packages/core/src/inbox/store/memory/memory-store.ts';
 import { InboxBench } from '../inbox-bench.ts';
-import { LEASE, START } from '../store/cases/store-words.ts';
+import { LEASE, START } from '../store/cases/store-fixtures.ts';
 
 /** Two stores with the same deliveries, for two processes one after another. */
 function twoLives(): [InboxStore, InboxStore] {

@@ -13,7 +13,7 @@ import {
   settle,
   START,
   storedBytes,
-} from './store-words.ts';
+} from './store-fixtures.ts';
 
 /** All pages of a list, which may be as small as the store likes. */
 async function all<T>(ask: (after: number) => Promise<StoredPage<T>>): Promise<T[]> {

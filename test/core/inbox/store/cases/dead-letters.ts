@@ -16,7 +16,7 @@ import {
   settle,
   START,
   storedBytes,
-} from './store-words.ts';
+} from './store-fixtures.ts';
 
 export function shelf(bed: BedOf): void {
   describe('the dead-letter queue', () => {

@@ -3,7 +3,7 @@ import type { ClaimedDelivery, DeliveryRef, InboxStore, Settlement } from '@webh
 import { expect, it } from 'vitest';
 import type { StoreBed } from '../../store-bed.ts';
 import { NaiveStore } from './naive-store.ts';
-import { ANY, delivery, ends, LEASE, ROOMY, START } from './store-words.ts';
+import { ANY, delivery, ends, LEASE, ROOMY, START } from './store-fixtures.ts';
 
 /** One step of a run. Its numbers select from the current contents. */
 interface Step {

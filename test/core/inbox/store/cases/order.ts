@@ -1,7 +1,18 @@
 import type { InboxStore } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import type { BedOf } from '../../store-bed.ts';
-import { claim, claimOne, delivery, ends, idsOf, LEASE, opened, put, settle, START } from './store-words.ts';
+import {
+  claim,
+  claimOne,
+  delivery,
+  ends,
+  idsOf,
+  LEASE,
+  opened,
+  put,
+  settle,
+  START,
+} from './store-fixtures.ts';
 
 async function putIds(store: InboxStore, key: string, ...ids: readonly string[]): Promise<void> {
   await put(

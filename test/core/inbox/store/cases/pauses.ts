@@ -1,6 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { BedOf } from '../../store-bed.ts';
-import { claim, claimOne, delivery, ends, idsOf, LEASE, opened, put, settle, START } from './store-words.ts';
+import {
+  claim,
+  claimOne,
+  delivery,
+  ends,
+  idsOf,
+  LEASE,
+  opened,
+  put,
+  settle,
+  START,
+} from './store-fixtures.ts';
 
 const ODD = ['', '__proto__', 'a\u0000b', '"', '\\', '\ud800', 'ÿ', '😀', 'z'];
 

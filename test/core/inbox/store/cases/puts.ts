@@ -14,7 +14,7 @@ import {
   settle,
   START,
   storedBytes,
-} from './store-words.ts';
+} from './store-fixtures.ts';
 
 /** Strings with a special meaning in objects, SQL, terminals or encoders. */
 const ODD = [

@@ -1,7 +1,7 @@
 import type { InboxStore } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import type { BedOf } from '../../store-bed.ts';
-import { claimOne, delivery, ends, opened, put, settle, START } from './store-words.ts';
+import { claimOne, delivery, ends, opened, put, settle, START } from './store-fixtures.ts';
 
 const ALL = Number.MAX_SAFE_INTEGER;
 

@@ -1,7 +1,7 @@
 import type { ClaimedDelivery, Settlement } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import type { BedOf } from '../../store-bed.ts';
-import { claim, claimOne, delivery, ends, idsOf, opened, put, settle, START } from './store-words.ts';
+import { claim, claimOne, delivery, ends, idsOf, opened, put, settle, START } from './store-fixtures.ts';
 
 const LATER = START + 1000;
 const ways: readonly [string, (claimed: ClaimedDelivery) => Settlement][] = [
