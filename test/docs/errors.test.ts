@@ -23,7 +23,7 @@ import { MemoryState } from '../../packages/core/src/inbox/store/memory/memory-s
 import { MemoryStore } from '../../packages/core/src/inbox/store/memory/memory-store.ts';
 import { settle } from '../../packages/sqlite/src/options.ts';
 import { StoreThread } from '../../packages/sqlite/src/thread/store-thread.ts';
-import { delivery, ROOMY, START } from '../core/inbox/store/cases/store-words.ts';
+import { delivery, ROOMY, START } from '../core/inbox/store/cases/store-fixtures.ts';
 import { BrokenFiles } from '../sqlite/broken-files.ts';
 import { anchorsOf, isHeading, page, sectionOf, tokensOf } from './pages.ts';
 import { coreFile, literalsOf, programOf, typeIn } from './typescript.ts';

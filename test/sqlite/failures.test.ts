@@ -16,7 +16,7 @@ import {
   put,
   settle,
   START,
-} from '../core/inbox/store/cases/store-words.ts';
+} from '../core/inbox/store/cases/store-fixtures.ts';
 import { isMountable } from './mounts.ts';
 import { anotherProgram, BrokenFiles, damage, execute, makeInbox, toFirstVersion } from './broken-files.ts';
 import { causeOf, integrityOf, RESULT } from './results.ts';

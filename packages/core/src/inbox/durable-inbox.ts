@@ -37,7 +37,7 @@ import { InboxWorkers } from './work/inbox-workers.ts';
 import { Pauses } from './work/pauses.ts';
 
 const DEFAULT_TIMEOUT_MS = 10_000;
-/** The workers' intake takes a permit back so long after `maxHandlingMs`, in case a run has not ended itself. */
+/** The workers' intake revokes a permit this time after `maxHandlingMs`, in case a run has not ended itself. */
 const BACKSTOP_MS = 60_000;
 
 /** An inbox: a receiver that fills the store, workers that empty it, and the level between them. */

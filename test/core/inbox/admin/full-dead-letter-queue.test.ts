@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { InboxBench, turns } from '../inbox-bench.ts';
-import { delivery, storedBytes } from '../store/cases/store-words.ts';
+import { delivery, storedBytes } from '../store/cases/store-fixtures.ts';
 
 const RETRY = { retry: { attempts: 2, firstDelayMs: 1000, maxDelayMs: 60_000 } };
 
-/** Lets a delivery use up its attempts. */
+/** Fails all attempts of a delivery. */
 async function useUp(bench: InboxBench, id: string, body = '{}'): Promise<void> {
   await bench.deliver(id, body);
   await bench.last.fail();
@@ -12,8 +12,8 @@ async function useUp(bench: InboxBench, id: string, body = '{}'): Promise<void> 
   await bench.last.fail();
 }
 
-describe('a full shelf', () => {
-  it('keeps a delivery unfinished, and makes its last attempt again after the longest delay', async () => {
+describe('a full dead-letter queue', () => {
+  it('keeps a delivery unfinished, and repeats its last attempt after the longest delay', async () => {
     const bench = new InboxBench({ ...RETRY, maxShelved: 1 });
     await useUp(bench, 'first');
     await useUp(bench, 'second');
@@ -34,14 +34,14 @@ describe('a full shelf', () => {
       ]);
       if (again < 4) await bench.last.fail();
     }
-    // With room again it ends as any other, with what it really failed with.
+    // With room again it becomes a dead letter with its actual error.
     await bench.inbox.deadLetters.purge('first');
     await bench.last.fail(new Error('the last word'));
     expect((await bench.inbox.deadLetters.get('second'))?.error).toBe('the last word');
     expect(bench.inbox.snapshot()).toMatchObject({ depth: 0, shelved: 1 });
   });
 
-  it('completes a delivery that succeeds after all', async () => {
+  it('completes a delivery whose repeated attempt succeeds', async () => {
     const bench = new InboxBench({ ...RETRY, maxShelved: 1 });
     await useUp(bench, 'first');
     await useUp(bench, 'second');
@@ -50,7 +50,7 @@ describe('a full shelf', () => {
     expect(bench.told('completed')).toEqual(['completed second']);
   });
 
-  it('makes the inbox fill and refuse, and loses nothing', async () => {
+  it('makes the inbox fill up and refuse, and loses no delivery', async () => {
     const bench = new InboxBench({ retry: { attempts: 1 }, maxShelved: 2, capacity: 4, highWaterMark: 1 });
     for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) {
       expect((await bench.deliver(id)).status).toBe(200);
@@ -61,7 +61,7 @@ describe('a full shelf', () => {
     expect((await bench.store.stats()).depth).toBe(4);
   });
 
-  it('is bounded by bytes as well', async () => {
+  it('is bounded by bytes too', async () => {
     const body = 'x'.repeat(1000);
     const facts = { key: 'default', headers: { 'webhook-id': '1' }, rawBody: new TextEncoder().encode(body) };
     const bytes = storedBytes(delivery('1', facts));
@@ -73,7 +73,7 @@ describe('a full shelf', () => {
     expect(bench.told('dead', 'shelf-full')).toEqual(['dead a', 'dead b', 'shelf-full c']);
   });
 
-  it('is not passed by those that fail together', async () => {
+  it('is not exceeded by deliveries that fail together', async () => {
     const bench = new InboxBench({ retry: { attempts: 1 }, maxShelved: 3, concurrency: 10 });
     for (let at = 0; at < 8; at += 1) await bench.deliver(String(at));
     await Promise.all(bench.calls.map((call) => call.fail()));
@@ -83,8 +83,8 @@ describe('a full shelf', () => {
   });
 });
 
-describe('the bound of the shelf', () => {
-  it('holds when retry.attempts is lowered below the attempts that were made', async () => {
+describe('maxShelved', () => {
+  it('applies when retry.attempts is lowered below the attempts made', async () => {
     const bench = new InboxBench({
       retry: { attempts: 5, firstDelayMs: 1000 },
       maxShelved: 3,
@@ -102,9 +102,9 @@ describe('the bound of the shelf', () => {
 });
 
 describe('maxShelvedAgeMs', () => {
-  it('discards what has been on the shelf for longer, each with an event, and forgets its id', async () => {
+  it('deletes older dead letters, each with an event, and forgets their ids', async () => {
     const bench = new InboxBench({ retry: { attempts: 1 }, maxShelvedAgeMs: 60_000 });
-    // Until then nothing is old: the clock may be wrong.
+    // Before that no age is trusted: the clock may be wrong.
     await bench.advance(3_600_000);
     for (const id of ['a', 'b']) {
       await bench.deliver(id);

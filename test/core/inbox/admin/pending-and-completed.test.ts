@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { InboxBench, turns } from '../inbox-bench.ts';
-import { delivery, START, storedBytes } from '../store/cases/store-words.ts';
+import { delivery, START, storedBytes } from '../store/cases/store-fixtures.ts';
 
 describe('pending', () => {
-  it('is listed without bodies, in parts, by key and by state', async () => {
+  it('lists deliveries without bodies, in pages, by key and by state', async () => {
     const bench = new InboxBench({ concurrency: 1, keyGenerator: ({ headers }) => headers['x-key'] });
     for (const [id, key] of [
       ['a', 'x'],
@@ -40,7 +40,7 @@ describe('pending', () => {
     expect(await ids({ state: 'delayed' })).toEqual(['a']);
   });
 
-  it('is found with its body, under any key or under one', async () => {
+  it('finds a delivery with its body, in any key or in one', async () => {
     const bench = new InboxBench({ keyGenerator: ({ headers }) => headers['x-key'], concurrency: 1 });
     for (const key of ['x', 'y', '__proto__']) await bench.deliver('1', `"${key}"`, { 'x-key': key });
     const { pending } = bench.inbox;
@@ -83,7 +83,7 @@ describe('keepCompletedMs', () => {
     expect(bench.inbox.snapshot()).toMatchObject({ kept: 0, keptBytes: 0 });
   });
 
-  it('keeps what was completed to be listed, looked at and replayed, and for no longer', async () => {
+  it('keeps completed deliveries to be listed, read and replayed, and no longer', async () => {
     const bench = new InboxBench(KEEP);
     await complete(bench, 'a', 'b');
     const { completed } = bench.inbox;
@@ -111,7 +111,7 @@ describe('keepCompletedMs', () => {
     expect(JSON.parse((await bench.deliver('a', '"a"')).body)).toMatchObject({ status: 'duplicate' });
   });
 
-  it('keeps no more than its limit in bytes, and lets the oldest go', async () => {
+  it('keeps no more than its limit in bytes, and deletes the oldest', async () => {
     const bytes = storedBytes(delivery('1', { key: 'default', headers: { 'webhook-id': '1' } }));
     const bench = new InboxBench({ ...KEEP, maxKeptBytes: 8 * bytes });
     for (let at = 0; at < 30; at += 1) {
@@ -122,7 +122,7 @@ describe('keepCompletedMs', () => {
     const { deliveries } = await bench.inbox.completed.list();
     expect(deliveries.length).toBeGreaterThanOrEqual(6);
     expect(deliveries.at(-1)?.id).toBe(String.fromCharCode(97 + 29));
-    // They do not count as unfinished, so that no sender is refused for them.
+    // They are not unfinished, so no delivery is refused because of them.
     expect(bench.inbox.snapshot()).toMatchObject({ depth: 0, bytes: 0 });
   });
 
@@ -141,7 +141,7 @@ describe('keepCompletedMs', () => {
   });
 });
 
-it('tells of a duplicate with another body, and acknowledges it', async () => {
+it('reports a duplicate with another body, and acknowledges it', async () => {
   const bench = new InboxBench();
   await bench.deliver('a', '{"amount":1}');
   await bench.deliver('a', '{"amount":1}');

@@ -9,9 +9,9 @@ import { MemoryState } from '../../../../packages/core/src/inbox/store/memory/me
 import { MemoryStore } from '../../../../packages/core/src/inbox/store/memory/memory-store.ts';
 import { PartSize } from '../../../../packages/core/src/inbox/store-calls/part-size.ts';
 import { InboxBench, turns } from '../inbox-bench.ts';
-import { delivery, opened, put, storedBytes } from '../store/cases/store-words.ts';
+import { delivery, opened, put, storedBytes } from '../store/cases/store-fixtures.ts';
 
-/** An inbox over a shelf with `count` deliveries, whose low-water mark is 20 and whose high-water mark is 30. */
+/** An inbox with `count` dead letters, a low-water mark of 20 and a high-water mark of 30. */
 async function over(
   count: number,
   options: Partial<InboxOptions> = {},
@@ -38,12 +38,12 @@ async function over(
 }
 
 async function finishAll(bench: InboxBench): Promise<void> {
-  // More may begin meanwhile.
+  // More handlers may start meanwhile.
   for (const call of bench.calls) await call.finish();
 }
 
 describe('redrive', () => {
-  it('stops at the low-water mark, and goes on below it until all are back', async () => {
+  it('stops at the low-water mark, and resumes below it until all are redriven', async () => {
     const { bench, memory } = await over(100);
     const progress: RedriveProgress[] = [];
     const state = { isDone: false };
@@ -56,7 +56,7 @@ describe('redrive', () => {
     expect(bench.events).toContainEqual(
       expect.objectContaining({ type: 'redriving', redriven: 20, remaining: 80, isWaiting: true }),
     );
-    // Fresh deliveries have the room above the mark.
+    // New deliveries have the room above the mark.
     for (let at = 0; at < 9; at += 1) expect((await bench.deliver(`new ${String(at)}`)).status).toBe(200);
     await bench.advance(1000);
     expect(bench.inbox.snapshot().depth).toBe(29);
@@ -79,7 +79,7 @@ describe('redrive', () => {
     expect(new Set(bench.calls.map((call) => call.delivery.id)).size).toBe(109);
   });
 
-  it('stops at the low-water mark of the bytes as well', async () => {
+  it('stops at the low-water mark in bytes too', async () => {
     const body = 'x'.repeat(100_000);
     const bytes = storedBytes(delivery('old 1', { rawBody: new TextEncoder().encode(body) }));
     const options = { capacity: 1000, maxBytes: 10 * bytes, maxBodyBytes: 100_000 };
@@ -95,12 +95,12 @@ describe('redrive', () => {
     expect(await redriving).toBe(12);
   });
 
-  it('does not reach the limit in bytes with one that is large', async () => {
+  it('does not reach the limit in bytes with a large delivery', async () => {
     const { bench } = await over(3, { maxBytes: 1_000_000, maxBodyBytes: 700_000 }, 'x'.repeat(400_000));
     await bench.deliver('new', 'x'.repeat(300_000));
     const redriving = bench.inbox.deadLetters.redrive('all');
     await bench.advance(1000);
-    // It would fit below the low-water mark and yet leave no place for the next one.
+    // It would fit below the low-water mark and yet leave no room for the next one.
     expect(bench.inbox.snapshot().depth).toBe(1);
     expect((await bench.deliver('large', 'x'.repeat(400_000))).status).toBe(200);
     for (let at = 0; at < 6; at += 1) {
@@ -110,7 +110,7 @@ describe('redrive', () => {
     expect(await redriving).toBe(3);
   });
 
-  it('puts back one that is larger than the mark when nothing else is there', async () => {
+  it('redrives a delivery larger than the mark when the inbox is empty', async () => {
     const { bench } = await over(2, { maxBytes: 1000 }, 'x'.repeat(900));
     const redriving = bench.inbox.deadLetters.redrive('all');
     await bench.advance(300);
@@ -121,7 +121,7 @@ describe('redrive', () => {
     expect(await redriving).toBe(2);
   });
 
-  it('puts a single one back up to the high-water mark, which it does not reach', async () => {
+  it('redrives a single delivery below the high-water mark, without reaching it', async () => {
     const { bench } = await over(3);
     for (let at = 0; at < 28; at += 1) await bench.deliver(`new ${String(at)}`);
     expect(await bench.inbox.deadLetters.redrive('old 0')).toBe(1);
@@ -138,7 +138,7 @@ describe('redrive', () => {
     expect(await redriving).toBe(1);
   });
 
-  it('goes once through what was there, however fast it dies again', async () => {
+  it('redrives each dead letter once, however fast it dies again', async () => {
     const { bench } = await over(30, {
       retry: { attempts: 1 },
       process: () => Promise.reject(new Unrecoverable('no')),
@@ -149,7 +149,7 @@ describe('redrive', () => {
     expect(bench.inbox.snapshot()).toMatchObject({ depth: 0, shelved: 30, totals: { dead: 30 } });
   });
 
-  it('puts nothing back twice when it is called twice, although all die again', async () => {
+  it('redrives no delivery twice when it is called twice, although all die again', async () => {
     const { bench } = await over(10, { process: () => Promise.reject(new Unrecoverable('no')) });
     await bench.advance(1000);
     const { deadLetters } = bench.inbox;
@@ -159,7 +159,7 @@ describe('redrive', () => {
     expect(bench.inbox.snapshot()).toMatchObject({ shelved: 10, totals: { started: 10, dead: 10 } });
   });
 
-  it('refuses a key that is undefined: left out it means every key', async () => {
+  it('rejects a key that is undefined, because an absent one means every key', async () => {
     const { bench } = await over(3);
     const { deadLetters } = bench.inbox;
     for (const call of ['redrive', 'purge'] as const)
@@ -170,7 +170,7 @@ describe('redrive', () => {
     expect(bench.inbox.snapshot()).toMatchObject({ shelved: 3, isPaused: false });
   });
 
-  it('stops when its signal is aborted, and says how many are back', async () => {
+  it('stops when its signal is aborted, and returns how many were redriven', async () => {
     const { bench, memory } = await over(100);
     const controller = new AbortController();
     const redriving = bench.inbox.deadLetters.redrive('all', { signal: controller.signal });
@@ -182,7 +182,7 @@ describe('redrive', () => {
     expect(await bench.inbox.deadLetters.redrive('all', { signal: controller.signal })).toBe(0);
   });
 
-  it('ends with the inbox, and leaves the rest on the shelf for the next one', async () => {
+  it('ends with the inbox, and leaves the rest in the dead-letter queue for the next one', async () => {
     const { bench, memory } = await over(100);
     const redriving = bench.inbox.deadLetters.redrive('all');
     await bench.advance(300);
@@ -198,7 +198,7 @@ describe('redrive', () => {
     expect(next.inbox.snapshot().depth).toBe(100);
   });
 
-  it('calls nothing after the store is closed, and waits for the part that is under way', async () => {
+  it('makes the inbox wait for the current batch, and does not call a closed store', async () => {
     const store = memoryStore();
     const order: string[] = [];
     const [redrive, close] = [store.redrive.bind(store), store.close.bind(store)];
@@ -224,7 +224,7 @@ describe('redrive', () => {
     expect([await redriving, order]).toEqual([1, ['redriven', 'closed']]);
   });
 
-  it('shares the room between calls that run together', async () => {
+  it('shares the room between concurrent calls', async () => {
     const { bench } = await over(100);
     const { deadLetters } = bench.inbox;
     void Promise.all([deadLetters.redrive('all'), deadLetters.redrive('all')]);
@@ -232,7 +232,7 @@ describe('redrive', () => {
     expect(bench.inbox.snapshot().depth).toBe(20);
   });
 
-  it('goes on when a listener of its progress throws', async () => {
+  it('continues when onProgress throws', async () => {
     const { bench } = await over(3);
     const onProgress = (): never => {
       throw new Error('not my day');
@@ -241,7 +241,7 @@ describe('redrive', () => {
   });
 
   it.each([{ signal: true }, { signal: {} }, { onProgress: 'yes' }])(
-    'says what it cannot use: %j',
+    'rejects invalid options: %j',
     async (wrong) => {
       const { bench } = await over(3);
       await expect(bench.inbox.deadLetters.redrive('all', wrong as never)).rejects.toMatchObject({
@@ -252,7 +252,7 @@ describe('redrive', () => {
   );
 });
 
-it('moves as many in a call as take ten milliseconds', () => {
+it('adapts the batch size to calls of ten milliseconds', () => {
   const size = new PartSize();
   for (let at = 0; at < 20; at += 1) size.note(size.count * 0.5);
   expect(size.count).toBeLessThanOrEqual(20);

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { root } from '../../../../tooling/packages.js';
 
-/** Nothing but the redrive is awaited, and there is no room for all of them. */
+/** Awaits only the redrive, and there is no room for all of them. */
 const SCRIPT = `
 import { createInbox, memoryStore } from '${pathToFileURL(join(root, 'packages/core/dist/index.js')).href}';
 const inbox = createInbox({
@@ -24,7 +24,7 @@ const { shelved } = inbox.snapshot();
 console.log(shelved > 20 && (await inbox.deadLetters.redrive('all')) === shelved);
 `;
 
-it('a script that awaits nothing but a redrive lives until it has ended', async () => {
+it('keeps a script alive that awaits only a redrive', async () => {
   const run = promisify(execFile);
   const { stdout } = await run(process.execPath, ['--input-type=module', '-e', SCRIPT]);
   expect(stdout).toBe('true\n');

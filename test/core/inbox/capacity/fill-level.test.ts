@@ -32,8 +32,8 @@ function drain(level: FillLevel, key: string, count: number): void {
   level.judge();
 }
 
-describe('the level of an inbox', () => {
-  it('knows by and large what each key has when it begins with a full store', () => {
+describe('the fill level of an inbox', () => {
+  it('estimates the usage of each key when it starts with a full store', () => {
     const level = levelOf({ maxBytes: 100 * BYTES });
     const byKey = new Map([
       ['noisy', 84],
@@ -44,17 +44,17 @@ describe('the level of an inbox', () => {
     expect([put(level, 'noisy'), put(level, 'quiet')]).toEqual(['shedding', 'stored']);
   });
 
-  it('forgets a key when the last of it has left, whatever it was taken for', () => {
+  it('forgets a key when its last delivery has finished, even if its estimate was wrong', () => {
     const level = levelOf({ maxBytes: 100 * BYTES });
     level.fill({ depth: 2, bytes: 10 * BYTES }, new Map([['a', 2]]));
     drain(level, 'a', 2);
     expect([level.keys, level.lineOf('a')]).toEqual([0, undefined]);
-    // The store knows better what is left.
+    // The store's count is the correct one.
     level.correct({ depth: 0, bytes: 0 });
     expect([level.depth, level.bytes]).toEqual([0, 0]);
   });
 
-  it('counts what comes while the store is found to be empty', () => {
+  it('counts deliveries that arrive while the store reports that it is empty', () => {
     const level = levelOf({ capacity: 100 });
     const coming = level.begin({ key: 'a', bytes: BYTES }, false);
     level.correct({ depth: 0, bytes: 0 });
@@ -64,7 +64,7 @@ describe('the level of an inbox', () => {
     expect([level.depth, level.bytes, level.keys]).toEqual([0, 0, 0]);
   });
 
-  it('keeps nothing of what was not stored', () => {
+  it('does not count deliveries that were not stored', () => {
     const level = levelOf({ maxBytes: 100 * BYTES });
     put(level, 'small');
     for (let at = 0; at < 40; at += 1) level.end(level.begin({ key: 'small', bytes: BYTES }, false), false);
@@ -72,14 +72,14 @@ describe('the level of an inbox', () => {
     expect([put(level, 'noisy'), put(level, 'small')]).toEqual(['shedding', 'stored']);
   });
 
-  it('lets entitled deliveries take no place of small keys', () => {
+  it('keeps entitled deliveries out of the half for small keys', () => {
     const level = levelOf({ capacity: 100 });
     fill(level, 'noisy', 80);
     expect(fill(level, 'entitled', 15, true)).toBe(15);
     expect(put(level, 'small')).toBe('stored');
   });
 
-  it('begins anew with the reserve when the gate has opened, however many held places of it', () => {
+  it('resets the reserve when the gate has opened, however much was used', () => {
     const level = levelOf({ capacity: 100 });
     fill(level, 'noisy', 80);
     for (let at = 0; at < 12; at += 1) expect(put(level, `entitled ${String(at)}`, true)).toBe('stored');
@@ -90,7 +90,7 @@ describe('the level of an inbox', () => {
     expect(fill(level, 'one', 20, true)).toBe(10);
   });
 
-  it('is right about each key after any course of events', () => {
+  it('stays correct for each key after any sequence of events', () => {
     const level = levelOf({ capacity: 20, maxBytes: 25 * BYTES });
     const held = new Map<string, number>();
     let seed = 1;
@@ -123,7 +123,7 @@ describe('the level of an inbox', () => {
     }
     for (const [key, count] of held) drain(level, key, count);
     fill(level, 'noisy', 16);
-    // Nothing of the reserve has leaked: of four places two for each that asks.
+    // The reserve has not leaked: of four places each of two keys gets two.
     expect(put(level, 'two', true)).toBe('stored');
     expect(fill(level, 'one', 10, true)).toBe(2);
   });

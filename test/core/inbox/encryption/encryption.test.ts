@@ -6,25 +6,25 @@ import { MemoryState } from '../../../../packages/core/src/inbox/store/memory/me
 import { MemoryStore } from '../../../../packages/core/src/inbox/store/memory/memory-store.ts';
 import { Encryption } from '../../../../packages/core/src/inbox/encryption/encryption.ts';
 import { InboxBench, turns } from '../inbox-bench.ts';
-import { delivery, storedBytes } from '../store/cases/store-words.ts';
+import { delivery, storedBytes } from '../store/cases/store-fixtures.ts';
 
 const [K1, K2] = [randomBytes(32), randomBytes(32)];
 const BODY = '{"card":"4242 4242"}';
 const HEADERS = { 'x-token': 'geheim', authorization: 'Bearer geheim' };
 const FIRST: EncryptOptions = { keys: { 'k-1': K1 } };
 const ROTATED: EncryptOptions = { keys: { 'k-1': K1.toString('base64'), 'k-2': K2 }, current: 'k-2' };
-/** Encryption runs beside the loop: how many turns of it that takes, nobody knows. */
+/** Encryption runs outside the event loop, for an unknown number of turns. */
 async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await turns(1);
 }
 
-/** Until so many handlers were begun. */
+/** Waits until this many handlers have started. */
 const begun = (bench: InboxBench, count = 1): Promise<void> => until(() => bench.calls.length >= count);
 
 const told = (bench: InboxBench, type: string): Promise<void> =>
   until(() => bench.events.some((event) => event.type === type));
 
-/** An inbox on deliveries that outlive it, and what was put into its store. */
+/** An inbox whose deliveries outlive it, and the deliveries that were put into its store. */
 function lifeOn(
   state: MemoryState,
   options: Partial<InboxOptions> = {},
@@ -53,7 +53,7 @@ async function close({ inbox, clock }: InboxBench): Promise<void> {
 }
 
 describe('an inbox that encrypts', () => {
-  it('stores nothing in clear text but key, id, sender and times', async () => {
+  it('stores only key, id, sender and times in clear text', async () => {
     const { bench, stored } = lifeOn(new MemoryState(), { encrypt: FIRST, keyGenerator: () => 'shop' });
     await bench.deliver('a', BODY, HEADERS, { url: '/hooks/geheim?token=geheim', params: { t: 'geheim' } });
     expect(stored).toHaveLength(1);
@@ -68,7 +68,7 @@ describe('an inbox that encrypts', () => {
     expect(bench.inbox.snapshot().bytes).toBe(storedBytes(one));
   });
 
-  it('hands everything to the handler, at each attempt, and to onDead and the shelf', async () => {
+  it('decrypts the delivery for each attempt, for onDead and for dead letters', async () => {
     const dead: string[] = [];
     const { bench } = lifeOn(new MemoryState(), {
       encrypt: FIRST,
@@ -103,7 +103,7 @@ describe('an inbox that encrypts', () => {
     });
   });
 
-  it('knows a repetition, and takes an empty body and one of a mebibyte', async () => {
+  it('detects duplicates, and accepts an empty body and one of 1 MiB', async () => {
     const { bench } = lifeOn(new MemoryState(), { encrypt: FIRST });
     const bodies = { empty: '', large: 'x'.repeat(1 << 20) };
     for (const [at, [id, body]] of Object.entries(bodies).entries()) {
@@ -114,7 +114,7 @@ describe('an inbox that encrypts', () => {
     }
   });
 
-  it('does not store what was answered while it was encrypted', async () => {
+  it('does not store a delivery that was answered while it was encrypted', async () => {
     const { bench, stored } = lifeOn(new MemoryState(), { encrypt: FIRST });
     let finish: (sealed: ArrayBuffer) => void = () => undefined;
     const encrypt = vi.spyOn(crypto.subtle, 'encrypt').mockImplementation(
@@ -129,14 +129,14 @@ describe('an inbox that encrypts', () => {
     expect((await sending)?.body).toContain('"wait"');
     finish(new ArrayBuffer(32));
     encrypt.mockRestore();
-    // What comes after it has passed it by.
+    // A later delivery has overtaken it.
     expect((await bench.deliver('b', BODY)).status).toBe(200);
     expect(stored.map(({ id }) => id)).toEqual(['b']);
   });
 });
 
-describe('keys that change', () => {
-  it('open what an older one has encrypted, and what was never encrypted', async () => {
+describe('a change of keys', () => {
+  it('keeps deliveries readable that an older key encrypted, or that were never encrypted', async () => {
     const state = new MemoryState();
     for (const [id, encrypt] of [
       ['plain', undefined],
@@ -158,7 +158,7 @@ describe('keys that change', () => {
     expect(stored.map(({ sealedBy }) => sealedBy)).toEqual(['k-2']);
   });
 
-  it('lose nothing when one is missing: it is tried again, then on the shelf, and comes back with the key', async () => {
+  it('loses no delivery whose key is missing: it is retried, then a dead letter, and redriven with the key', async () => {
     const state = new MemoryState();
     const before = lifeOn(state, { encrypt: FIRST, concurrency: 1 });
     await before.bench.deliver('a', BODY);
@@ -190,11 +190,11 @@ describe('keys that change', () => {
   });
 });
 
-describe('what is encrypted', () => {
+describe('Encryption', () => {
   const encryption = (encrypt: EncryptOptions): Encryption => new Encryption(encryptSettings(encrypt));
   const plain = delivery('a', { sender: 'stripe' });
 
-  it('is different each time, and its fingerprint the same for the same body of the same id and key', async () => {
+  it('produces other bytes each time, and the same fingerprint for the same body, id and key', async () => {
     const first = encryption(FIRST);
     const one = await first.encrypt(plain);
     const [again, other, body, ofOtherKey] = await Promise.all([
@@ -205,11 +205,11 @@ describe('what is encrypted', () => {
     ]);
     expect(Buffer.from(one.rawBody).equals(again.rawBody)).toBe(false);
     expect(again.fingerprint).toEqual(one.fingerprint);
-    // So that who reads the store cannot tell equal bodies, nor try which one it was.
+    // So that a reader of the store can neither detect equal bodies nor guess one.
     for (const { fingerprint } of [other, body, ofOtherKey]) expect(fingerprint).not.toEqual(one.fingerprint);
   });
 
-  it('cannot be decrypted when anything of it is changed, or put into another place', async () => {
+  it('rejects data that was changed or moved to another delivery', async () => {
     const first = encryption(FIRST);
     const one = await first.encrypt(plain);
     const bytes = one.rawBody.byteLength;
@@ -242,7 +242,7 @@ describe('what is encrypted', () => {
     });
   });
 
-  it('survives a header and a param of any name', async () => {
+  it('keeps headers and params of any name', async () => {
     const headers = Object.fromEntries([['__proto__', 'x']]);
     const request = { method: 'POST', url: '/', params: Object.fromEntries([['__proto__', 'y']]) };
     const first = encryption(FIRST);
@@ -272,14 +272,14 @@ describe('the option encrypt', () => {
     [{ keys: { a: K1, b: K2 } }, 'encrypt.current must be'],
     [{ keys: { a: K1 }, current: 'b' }, 'encrypt.current must be'],
     [{ keys: { a: K1 }, current: '__proto__' }, 'encrypt.current must be'],
-  ])('is checked: %s', (encrypt, says) => {
+  ])('rejects an invalid value: %s', (encrypt, says) => {
     const make = (): InboxBench => new InboxBench({ encrypt: encrypt as EncryptOptions });
     expect(make).toThrow(says);
     expect(make).toThrow('ERR_WBP_ENCRYPT');
     expect(make).toThrow(/^(?!.*geheim)/);
   });
 
-  it('takes keys that are copied, so that they can be wiped', async () => {
+  it('copies the keys, so that the originals can be wiped', async () => {
     const key = randomBytes(32);
     const first = new Encryption(encryptSettings({ keys: { a: key } }));
     const same = new Encryption(encryptSettings({ keys: { a: Uint8Array.from(key) } }));

@@ -4,7 +4,7 @@ import { MemoryState } from '../../../../packages/core/src/inbox/store/memory/me
 import { MemoryStore } from '../../../../packages/core/src/inbox/store/memory/memory-store.ts';
 import { InboxBench, turns } from '../inbox-bench.ts';
 
-it('deliveries whose key is missing use up their attempts: they are no outage of what the handler needs', async () => {
+it('a missing key fails attempts and is no outage', async () => {
   const state = new MemoryState();
   const store = new MemoryStore(state);
   const encrypt = { keys: { gone: randomBytes(32) } };

@@ -13,7 +13,7 @@ import {
 } from '../../../../packages/core/src/inbox/events/process-warnings.ts';
 import { turns } from '../inbox-bench.ts';
 
-/** In every body, every header and every message, so that none of them may be shown. */
+/** Contained in every body, header and message, so that a warning with any of them is detected. */
 const SECRET = 'geheim';
 const warned: [message: string, code: string][] = [];
 
@@ -56,10 +56,10 @@ async function deliver(inbox: Inbox, count = 3): Promise<number[]> {
   return answers;
 }
 
-describe('an inbox to which nobody listens', () => {
+describe('an inbox without listeners', () => {
   const kinds: [string, string, Partial<InboxOptions>, RegExp, number][] = [
     [
-      'a mistake in verify',
+      'a bug in verify',
       'WBP_VERIFY_BROKEN',
       { verify: ({ headers }) => (headers['x-missing'] as string).split(',') },
       /It threw TypeError at .*process-warnings\.test\.ts/,
@@ -80,7 +80,7 @@ describe('an inbox to which nobody listens', () => {
       200,
     ],
     [
-      'a delivery that is dead',
+      'a dead delivery',
       'WBP_DELIVERY_DEAD',
       { process: ({ text }) => Promise.reject(new Error(text())), retry: { attempts: 1 } },
       /dead-letter queue/,
@@ -95,26 +95,23 @@ describe('an inbox to which nobody listens', () => {
     ],
   ];
 
-  it.each(kinds)(
-    'says once, and without a secret, that there is %s',
-    async (_, code, options, says, status) => {
-      const inbox = silent(options);
-      expect(await deliver(inbox)).toEqual([status, status, status]);
-      const said = warned.filter(([, given]) => given === code);
-      expect(said).toEqual([[expect.stringMatching(says), code]]);
-      expect(JSON.stringify(warned)).not.toContain(SECRET);
-      expect(said[0]?.[0]).toContain('inbox.subscribe');
-    },
-  );
+  it.each(kinds)('warns once, without a secret, of %s', async (_, code, options, says, status) => {
+    const inbox = silent(options);
+    expect(await deliver(inbox)).toEqual([status, status, status]);
+    const said = warned.filter(([, given]) => given === code);
+    expect(said).toEqual([[expect.stringMatching(says), code]]);
+    expect(JSON.stringify(warned)).not.toContain(SECRET);
+    expect(said[0]?.[0]).toContain('inbox.subscribe');
+  });
 
-  it.each(kinds)('leaves it to the listener when somebody listens: %s', async (_, _code, options) => {
+  it.each(kinds)('does not warn while it has a listener: %s', async (_, _code, options) => {
     const inbox = silent(options);
     inbox.subscribe(() => undefined);
     await deliver(inbox);
     expect(warned).toEqual([]);
   });
 
-  it('says nothing of forgers', async () => {
+  it('does not warn of forged requests', async () => {
     const no = [
       () => false,
       (): never => {
@@ -129,7 +126,7 @@ describe('an inbox to which nobody listens', () => {
     expect(warned).toEqual([]);
   });
 
-  it('is not harmed by a runtime that cannot warn', async () => {
+  it('ignores a runtime that cannot warn', async () => {
     vi.spyOn(process, 'emitWarning').mockImplementation(() => {
       throw new Error('no warnings here');
     });
@@ -137,8 +134,8 @@ describe('an inbox to which nobody listens', () => {
   });
 });
 
-describe('what is said of an error', () => {
-  it('is its class, its code and its place, and never its message', () => {
+describe('the description of an error', () => {
+  it('has its class, its code and its place, and never its message', () => {
     const error = Object.assign(new TypeError(`line one\n    at ${SECRET}\n    at ${SECRET}`), {
       code: 'ERR_INVALID_ARG_TYPE',
     });
@@ -154,11 +151,11 @@ describe('what is said of an error', () => {
     ['an object', { message: SECRET }, 'a value of the type object'],
     ['an odd name', Object.assign(new Error(SECRET), { name: `${SECRET} `, stack: '' }), 'an error'],
     ['an odd code', Object.assign(new Error(SECRET), { code: { SECRET }, stack: undefined }), 'Error'],
-  ])('shows nothing of %s', (_, thrown, said) => {
+  ])('shows no part of %s', (_, thrown, said) => {
     expect(classAndPlaceOf(thrown)).toBe(said);
   });
 
-  it('survives what throws when it is looked at', () => {
+  it('tolerates an object whose getters throw', () => {
     const error = new Error(SECRET);
     Object.defineProperty(error, 'stack', {
       get: () => {
@@ -168,7 +165,7 @@ describe('what is said of an error', () => {
     expect(classAndPlaceOf(error)).toBe('an error');
   });
 
-  it('goes to the console where there are no process warnings', () => {
+  it('goes to the console in a runtime without process warnings', () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     vi.stubGlobal('process', undefined);
     new ProcessWarnings(() => false).warn('WBP_STORE_FAILED', () => 'It failed.');

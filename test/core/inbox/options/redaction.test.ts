@@ -19,14 +19,14 @@ async function storedNames(options: Partial<InboxOptions>): Promise<{ seen: stri
   return { seen, handled: Object.keys(bench.last.delivery.headers) };
 }
 
-describe('headers that say who somebody is', () => {
-  it('are seen by verify, and are not stored', async () => {
+describe('redacted headers', () => {
+  it('are passed to verify, and are not stored', async () => {
     const { seen, handled } = await storedNames({});
     expect(seen).toEqual(expect.arrayContaining(['authorization', 'cookie', 'x-gitlab-token']));
     expect(handled).toEqual(['webhook-id', 'x-signature']);
   });
 
-  it('are those of a list, in any case', async () => {
+  it('can be a list of names in any case', async () => {
     const { handled } = await storedNames({ redact: ['X-Signature', 'Authorization'] });
     expect(handled).not.toContain('x-signature');
     expect(handled).not.toContain('authorization');
@@ -34,7 +34,7 @@ describe('headers that say who somebody is', () => {
     expect((await storedNames({ redact: [] })).handled).toContain('authorization');
   });
 
-  it('are those that a function names', async () => {
+  it('can be chosen by a function', async () => {
     const { handled } = await storedNames({ redact: (name) => name.startsWith('x-') });
     expect(handled).toContain('authorization');
     expect(handled.filter((name) => name.startsWith('x-'))).toEqual([]);
@@ -44,7 +44,7 @@ describe('headers that say who somebody is', () => {
     expect(() => new InboxBench({ redact: redact as never })).toThrow('ERR_WBP_REDACT');
   });
 
-  it('are the ones that the documentation of the option names', () => {
+  it('are by default those in the documentation of the option', () => {
     expect(REDACTED).toEqual([...new Set(REDACTED.map((name) => name.toLowerCase()))]);
   });
 });

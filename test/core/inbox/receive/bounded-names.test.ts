@@ -4,8 +4,8 @@ import { InboxBench } from '../inbox-bench.ts';
 
 const LONG = 'x'.repeat(300);
 
-describe('a long id', () => {
-  it('is a hash, the same each time, and the known one of SHA-256 for what UTF-8 can write', async () => {
+describe('a long id or key', () => {
+  it('is replaced by its SHA-256', async () => {
     const hash = 'sha256:e8d95cc2b4bc198c54b40bd214df958afb65f5e73d2c2eafe0593cf5c635c1f0';
     expect(await boundedId('a'.repeat(257))).toBe(hash);
   });
@@ -15,7 +15,7 @@ describe('a long id', () => {
     ['\ud800', '\ufffd'],
     ['\udc00\ud800', '\ufffd\ufffd'],
     ['a\udfff', 'a\udffe'],
-  ])('is told from another one that differs only in halves of pairs', async (one, other) => {
+  ])('stays different from one that differs only in lone surrogates', async (one, other) => {
     expect(await boundedName(LONG + one)).not.toBe(await boundedName(LONG + other));
     const bench = new InboxBench({
       concurrency: 1,

@@ -3,7 +3,7 @@ import { BackpressureError, memoryStore } from '@webhook-backpressure/core';
 import { GroupCommit } from '../../../../packages/core/src/inbox/store-calls/group-commit.ts';
 import { InboxBench, turns } from '../inbox-bench.ts';
 
-/** Commits that end when they are told to. */
+/** Commits that end when the test says so. */
 function manual(): {
   commits: string[][];
   group: GroupCommit<string, string>;
@@ -32,7 +32,7 @@ function manual(): {
 }
 
 describe('a group commit', () => {
-  it('takes what arrives in one turn together, and gives each its own result', async () => {
+  it('commits the items of one turn together, and returns each its own result', async () => {
     const { commits, group, end } = manual();
     const results = Promise.all(['a', 'b', 'c'].map((item) => group.add(item)));
     await turns();
@@ -41,7 +41,7 @@ describe('a group commit', () => {
     expect(await results).toEqual(['A', 'B', 'C']);
   });
 
-  it('lets the next batch gather while a commit runs, and a lone one wait for nobody', async () => {
+  it('gathers the next batch while a commit runs, and commits a single item alone', async () => {
     const { commits, group, end } = manual();
     const first = group.add('a');
     await turns();
@@ -59,7 +59,7 @@ describe('a group commit', () => {
     expect(group.isBusy).toBe(false);
   });
 
-  it('fails those of one batch, and no others', async () => {
+  it('fails the items of one batch, and no others', async () => {
     const { group, end } = manual();
     const failed = group.add('a').catch((error: unknown) => error);
     await turns();
@@ -70,7 +70,7 @@ describe('a group commit', () => {
     expect(await next).toBe('B');
   });
 
-  /** Commits at once what is not bad, and counts how often it is asked. */
+  /** Commits immediately unless an item is bad, and counts its calls. */
   function picky(error: (items: readonly string[]) => Error | undefined): {
     calls: string[][];
     all: (items: readonly string[]) => Promise<unknown[]>;
@@ -92,7 +92,7 @@ describe('a group commit', () => {
     items.some((item) => bad.includes(item)) ? error : undefined;
 
   it.each(['a', 'm', 'z', 'ay'])(
-    'refuses only what cannot be kept, whatever the store says of it: %s',
+    'rejects only items that cannot be stored, whatever the error says: %s',
     async (bad) => {
       const error = new TypeError('no such type');
       const { all, calls } = picky(isBad(bad, error));
@@ -106,21 +106,21 @@ describe('a group commit', () => {
     },
   );
 
-  it('refuses all that cannot be kept, however many, when the store says so', async () => {
+  it('rejects every item that cannot be stored when the error says so', async () => {
     const error = new BackpressureError('ERR_WBP_STORE_VALUE', 'No.');
     const bad = 'abcdefghijklmnopqrstuvwxy';
     const results = await picky(isBad(bad, error)).all(letters);
     expect(results).toEqual([...Array.from(bad, () => error), 'Z']);
   });
 
-  it('gives up soon when nothing can be committed', async () => {
+  it('stops trying soon when no item can be committed', async () => {
     const error = new Error('no connection');
     const { all, calls } = picky(() => error);
     expect(new Set(await all(letters))).toEqual(new Set([error]));
     expect(calls.length).toBeLessThanOrEqual(7);
   });
 
-  it('does not ask again at all when the store itself has failed, not even for those that wait', async () => {
+  it('does not call the store again when the store itself has failed, not even for waiting items', async () => {
     const error = new BackpressureError('ERR_WBP_SQLITE_LOCKED', 'It is locked.');
     const { all, calls } = picky(() => error);
     const many = Array.from({ length: 300 }, (_, at) => String(at));
@@ -145,7 +145,7 @@ describe('a group commit', () => {
     expect(commits.slice(2)).toEqual([['x'], ['y'], ['z']]);
   });
 
-  it('does not take the answers of a store that does not answer for each', async () => {
+  it('rejects the results of a store that returns too few', async () => {
     const group = new GroupCommit<string, string>(() => []);
     await expect(group.add('a')).rejects.toThrow('must return one result');
   });

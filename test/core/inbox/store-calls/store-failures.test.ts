@@ -26,7 +26,7 @@ describe('a store that fails', () => {
     return { store, heal: () => Object.assign(store, { [call]: own }) };
   }
 
-  it('at the door: the delivery is refused, and let in when it works again', async () => {
+  it('makes the inbox refuse deliveries until it works again', async () => {
     const { store, heal } = failing('put');
     const bench = new InboxBench({ store });
     const refused = await bench.deliver('a');
@@ -42,7 +42,7 @@ describe('a store that fails', () => {
     expect(bench.told('store-failed', 'store-recovered')).toEqual(['store-failed', 'store-recovered']);
   });
 
-  it('at the door: it is not asked again by each delivery, but ever less often, and once a second at least', async () => {
+  it('is called less and less often, and at least once a second', async () => {
     const { store } = failing('put');
     const put = vi.spyOn(store, 'put');
     const bench = new InboxBench({ store });
@@ -52,7 +52,7 @@ describe('a store that fails', () => {
       const before = put.mock.calls.length;
       await bench.deliver(String(ms));
       if (put.mock.calls.length > before) asked.push(ms);
-      // While it rests, a refusal costs no more than that: the body is not read.
+      // During a pause a refusal is cheap: the body is not read.
       const early = await bench.inbox.receive({ headers: {}, hint: '', read });
       expect(reasonOf(early as InboxAnswer)).toBe('pressure');
       await bench.advance(50);
@@ -63,7 +63,7 @@ describe('a store that fails', () => {
     expect(bench.inbox.snapshot().totals).toMatchObject({ stored: 0, storeFailures: asked.length });
   });
 
-  it('at the door: what it answers in no known word is not acknowledged', async () => {
+  it('never has an unknown result acknowledged', async () => {
     const store = memoryStore();
     store.put = (batch) => batch.map(() => undefined as never);
     const bench = new InboxBench({ store });
@@ -71,7 +71,7 @@ describe('a store that fails', () => {
     expect(bench.inbox.snapshot()).toMatchObject({ depth: 0, totals: { storeFailures: 1, stored: 0 } });
   });
 
-  it('for one delivery only: it is refused alone, and keeps nobody out', async () => {
+  it('does not affect other deliveries when one cannot be stored', async () => {
     const store = memoryStore();
     const put = store.put.bind(store);
     store.put = (batch, options) => {
@@ -89,7 +89,7 @@ describe('a store that fails', () => {
   });
 
   it.each(['claim', 'settle'] as const)(
-    'among the workers, %s: it is tried again, ever less often, and nothing is lost',
+    'is called again after %s fails, less and less often, and loses no delivery',
     async (call) => {
       const { store, heal } = failing(call);
       const bench = new InboxBench({ store });
@@ -107,7 +107,7 @@ describe('a store that fails', () => {
     },
   );
 
-  it('among the workers, for long: nothing more is taken in that could not be handled, until it works again', async () => {
+  it('makes the inbox refuse deliveries when claims have failed for long', async () => {
     const { store, heal } = failing('claim');
     const bench = new InboxBench({ store });
     expect((await bench.deliver('a')).status).toBe(200);
@@ -122,7 +122,7 @@ describe('a store that fails', () => {
     expect(bench.calls.map(({ delivery }) => delivery.id)).toEqual(['a', 'b', 'c']);
   });
 
-  it('when nothing is to be done: what comes off the shelf then is handled as soon as it works again', async () => {
+  it('delays a redriven delivery of an idle inbox only until it works again', async () => {
     const { store, heal } = failing('stats');
     const bench = new InboxBench({ store, retry: { attempts: 1 } });
     await bench.deliver('a');
@@ -136,11 +136,11 @@ describe('a store that fails', () => {
     expect(bench.calls).toHaveLength(2);
   });
 
-  it('at once when it is opened: whoever makes the inbox is told', () => {
+  it('makes createInbox throw when open throws', () => {
     expect(() => new InboxBench({ store: failing('open').store })).toThrow('disk full');
   });
 
-  it('later when it is opened: deliveries are refused until it works', async () => {
+  it('makes the inbox refuse deliveries while open rejects', async () => {
     const store = memoryStore();
     const open = store.open.bind(store);
     store.open = () => Promise.reject(new Error('no network'));

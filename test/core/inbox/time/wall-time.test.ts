@@ -2,18 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { MemoryState } from '../../../../packages/core/src/inbox/store/memory/memory-state.ts';
 import { MemoryStore } from '../../../../packages/core/src/inbox/store/memory/memory-store.ts';
 import { InboxBench, turns } from '../inbox-bench.ts';
-import { START } from '../store/cases/store-words.ts';
+import { START } from '../store/cases/store-fixtures.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** Lets time pass in steps, in each of which the inbox looks at the clock. */
+/** Lets time pass in steps, in each of which the inbox reads the clock. */
 async function passing(bench: InboxBench, ms: number): Promise<void> {
   for (let leftMs = ms; leftMs > 0; leftMs -= 60_000) await bench.advance(Math.min(leftMs, 60_000));
 }
 
-describe('a clock that jumps', () => {
-  it('back does not make a retry wait longer', async () => {
+describe('a step of the clock', () => {
+  it('back does not delay a retry', async () => {
     const bench = new InboxBench({ retry: { firstDelayMs: 2000 } });
     await bench.deliver('a');
     await bench.last.fail();
@@ -22,7 +22,7 @@ describe('a clock that jumps', () => {
     expect(bench.calls).toHaveLength(2);
   });
 
-  it('forward does not make it due before the clock has kept to it for an hour', async () => {
+  it('forward does not make a retry due before the clock was steady for an hour', async () => {
     const bench = new InboxBench({ retry: { firstDelayMs: 12 * HOUR, maxDelayMs: 12 * HOUR } });
     await bench.deliver('a');
     await bench.last.fail();
@@ -33,7 +33,7 @@ describe('a clock that jumps', () => {
     expect(bench.calls).toHaveLength(2);
   });
 
-  it('forward by a few seconds is believed immediately', async () => {
+  it('forward by a few seconds is trusted immediately', async () => {
     const bench = new InboxBench({ retry: { firstDelayMs: 10_000 } });
     await bench.deliver('a');
     await bench.last.fail();
@@ -42,7 +42,7 @@ describe('a clock that jumps', () => {
     expect(bench.calls).toHaveLength(2);
   });
 
-  it('is not believed where it goes on jumping', async () => {
+  it('is not trusted while more steps follow', async () => {
     const bench = new InboxBench({ retry: { firstDelayMs: DAY, maxDelayMs: DAY } });
     await bench.deliver('a');
     await bench.last.fail();
@@ -53,7 +53,7 @@ describe('a clock that jumps', () => {
     expect(bench.calls).toHaveLength(1);
   });
 
-  it('keeps no other process from its claims, which are renewed by the time that is believed', async () => {
+  it('does not let another process take over claims, which are renewed by the trusted time', async () => {
     const state = new MemoryState();
     const bench = new InboxBench({ store: new MemoryStore(state) });
     const other = new InboxBench({ store: new MemoryStore(state) });
@@ -66,7 +66,7 @@ describe('a clock that jumps', () => {
     expect([bench.calls.length, other.calls.length]).toEqual([1, 0]);
   });
 
-  it('does not change when a delivery was received, nor how old it is', async () => {
+  it('does not change the time of receipt or the age of a delivery', async () => {
     const bench = new InboxBench();
     bench.wallOffsetMs -= HOUR;
     await bench.deliver('back');
@@ -82,10 +82,10 @@ describe('a clock that jumps', () => {
   });
 });
 
-describe('the memory of completed ids', () => {
+describe('the retention of completed ids', () => {
   const IDS = Array.from({ length: 50 }, (_, at) => `id ${String(at)}`);
 
-  /** How many of the ids are stored again when they come again. */
+  /** How many of the ids are stored again when they are sent again. */
   async function handledTwice(bench: InboxBench): Promise<number> {
     const { stored } = bench.inbox.snapshot().totals;
     for (const id of IDS) await bench.deliver(id);
@@ -102,7 +102,7 @@ describe('the memory of completed ids', () => {
   }
 
   it.each([8 * DAY, 365 * DAY])(
-    'outlives a clock that is ahead by %d ms, and is put right',
+    'is not shortened by a clock that is ahead by %d ms and then corrected',
     async (jumpMs) => {
       const bench = await completed();
       bench.wallOffsetMs += jumpMs;
@@ -114,7 +114,7 @@ describe('the memory of completed ids', () => {
     },
   );
 
-  it('outlives a clock that goes back, and forward again', async () => {
+  it('is not shortened by a clock that goes back and forward again', async () => {
     const bench = await completed();
     bench.wallOffsetMs -= 8 * DAY;
     await passing(bench, 2 * HOUR);
@@ -123,7 +123,7 @@ describe('the memory of completed ids', () => {
     expect(await handledTwice(bench)).toBe(0);
   });
 
-  it('outlives a start with a clock that is ahead, and is put right within the hour', async () => {
+  it('is not shortened by a start with a clock that is ahead and corrected within an hour', async () => {
     const state = new MemoryState();
     const first = await completed({ store: new MemoryStore(state) });
     await first.inbox.close();
@@ -135,14 +135,14 @@ describe('the memory of completed ids', () => {
     expect(await handledTwice(bench)).toBe(0);
   });
 
-  it('ends with the retention, when the clock has kept to its time for an hour', async () => {
+  it('ends on time when the clock was steady for an hour', async () => {
     const bench = await completed();
     bench.wallOffsetMs += 8 * DAY;
     await passing(bench, HOUR + 60_000);
     expect(await handledTwice(bench)).toBe(50);
   });
 
-  it('ends with the retention after a sleep of the machine that both clocks have counted', async () => {
+  it('ends on time after a sleep of the machine that both clocks count', async () => {
     const bench = await completed();
     await passing(bench, HOUR);
     await bench.advance(8 * DAY);
@@ -152,7 +152,7 @@ describe('the memory of completed ids', () => {
 });
 
 describe('a sleep of the machine', () => {
-  it('that both clocks have counted makes retries due', async () => {
+  it('that both clocks count makes retries due', async () => {
     const bench = new InboxBench({ retry: { firstDelayMs: 12 * HOUR, maxDelayMs: 12 * HOUR } });
     await bench.deliver('a');
     await bench.last.fail();
@@ -160,7 +160,7 @@ describe('a sleep of the machine', () => {
     expect(bench.calls).toHaveLength(2);
   });
 
-  it('that only the wall clock has counted loses nothing, and retries go on by the time awake', async () => {
+  it('that only the wall clock counts loses no delivery, and delays retries by the time asleep', async () => {
     const bench = new InboxBench({ retry: { firstDelayMs: 10_000 } });
     await bench.deliver('a');
     await bench.last.fail();
@@ -174,14 +174,14 @@ describe('a sleep of the machine', () => {
   });
 });
 
-describe('a clock that was ahead, and has been put right', () => {
+describe('a clock that was ahead and has been corrected', () => {
   const retry = { attempts: 8, firstDelayMs: 60_000, maxDelayMs: 60_000 };
 
   function withClock(state: MemoryState, offsetMs: number): InboxBench {
     return new InboxBench({ store: new MemoryStore(state), retry, concurrency: 3 }, START + offsetMs);
   }
 
-  it('keeps nothing waiting at the next start, whether it has been tried or not', async () => {
+  it('delays no delivery after the next start, tried or not', async () => {
     const state = new MemoryState();
     const ahead = withClock(state, DAY);
     for (const id of ['failed', 'running', 'waiting', 'behind']) await ahead.deliver(id);
@@ -197,7 +197,7 @@ describe('a clock that was ahead, and has been put right', () => {
     expect(right.inbox.snapshot()).toMatchObject({ depth: 0, totals: { completed: 4 } });
   });
 
-  it('keeps nothing waiting that a process with the wrong time still leaves behind', async () => {
+  it('delays no delivery that a process with the wrong time has left', async () => {
     const state = new MemoryState();
     const [right, ahead] = [withClock(state, 0), withClock(state, DAY)];
     await right.advance(0);
@@ -208,7 +208,7 @@ describe('a clock that was ahead, and has been put right', () => {
     expect(right.calls.map(({ delivery, attempt }) => [delivery.id, attempt])).toEqual([['a', 2]]);
   });
 
-  it('brings forward no retry that waits as long as it may', async () => {
+  it('does not advance a retry whose delay is allowed', async () => {
     const bench = withClock(new MemoryState(), 0);
     await bench.deliver('a');
     await bench.last.fail();

@@ -1,14 +1,14 @@
 import { memoryStore, type InboxOptions } from '@webhook-backpressure/core';
 import { describe, expect, it, vi } from 'vitest';
 import { InboxBench, turns } from '../inbox-bench.ts';
-import { LEASE, START } from '../store/cases/store-words.ts';
+import { LEASE, START } from '../store/cases/store-fixtures.ts';
 
 function ids(bench: InboxBench): string[] {
   return bench.calls.map(({ delivery }) => delivery.id);
 }
 
-describe('the workers', () => {
-  it('handle as many at once as the concurrency, and the next when one is done', async () => {
+describe('the workers of an inbox', () => {
+  it('run as many handlers as the concurrency, and the next one when one ends', async () => {
     const bench = new InboxBench({ concurrency: 2 });
     for (const id of ['a', 'b', 'c', 'd']) await bench.deliver(id);
     expect(ids(bench)).toEqual(['a', 'b']);
@@ -34,7 +34,7 @@ describe('the workers', () => {
     expect(ids(bench)).toEqual(['a1', 'a2', 'b1', 'a3']);
   });
 
-  it('start at the pace of drainRate', async () => {
+  it('start handlers at the drain rate', async () => {
     const bench = new InboxBench({ concurrency: 10, drainRate: 2 });
     for (const id of ['a', 'b', 'c', 'd']) await bench.deliver(id);
     expect(ids(bench)).toEqual(['a']);
@@ -44,7 +44,7 @@ describe('the workers', () => {
     expect(ids(bench)).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('claim each once, however many wait for their start at the pace', async () => {
+  it('claim each delivery once, however many wait for the drain rate', async () => {
     const store = memoryStore();
     const claim = vi.spyOn(store, 'claim');
     const bench = new InboxBench({ store, concurrency: 1500, drainRate: 1 });
@@ -56,7 +56,7 @@ describe('the workers', () => {
     expect(bench.told('released')).toEqual([]);
   });
 
-  it('follow an update of the concurrency at once', async () => {
+  it('follow an update of the concurrency immediately', async () => {
     const bench = new InboxBench({ concurrency: 1 });
     for (const id of ['a', 'b', 'c']) await bench.deliver(id);
     bench.inbox.update({ concurrency: 3 });
@@ -65,7 +65,7 @@ describe('the workers', () => {
     expect(bench.told('updated')).toEqual(['updated']);
   });
 
-  it('keep one timer, whatever is stored, and none when nothing is', async () => {
+  it('use one timer however much is stored, and none for an empty store', async () => {
     const bench = new InboxBench({ concurrency: 1000 });
     const idle = bench.clock.pending;
     for (let at = 0; at < 300; at += 1) void bench.send(String(at));
@@ -76,7 +76,7 @@ describe('the workers', () => {
 });
 
 describe('a failed attempt', () => {
-  it('is made again after a delay that doubles up to its bound', async () => {
+  it('is retried after a delay that doubles up to its bound', async () => {
     const retry = { attempts: 6, firstDelayMs: 1000, maxDelayMs: 3000 };
     const bench = new InboxBench({ retry, random: () => 0.5 });
     await bench.deliver('a');
@@ -98,7 +98,7 @@ describe('a failed attempt', () => {
     });
   });
 
-  it('ends on the shelf when it was the last, and onDead is told', async () => {
+  it('moves the delivery to the dead-letter queue and calls onDead if it was the last', async () => {
     const dead: unknown[] = [];
     const bench = new InboxBench({
       retry: { attempts: 2, firstDelayMs: 0 },
@@ -125,7 +125,7 @@ describe('a failed attempt', () => {
     expect(JSON.parse((await bench.deliver('a')).body)).toMatchObject({ status: 'duplicate' });
   });
 
-  it('may have thrown anything', async () => {
+  it('may be caused by any thrown value', async () => {
     const withMessage = (message: unknown): unknown => Object.assign(new TypeError('x'), { message });
     const thrown: unknown[] = [
       ...['text', undefined, { odd: 1 }, null],
@@ -145,7 +145,7 @@ describe('a failed attempt', () => {
     ]);
   });
 
-  it('leaves its worker to others while it waits', async () => {
+  it('frees its worker until the retry', async () => {
     const bench = new InboxBench({ concurrency: 1 });
     await bench.deliver('a');
     await bench.deliver('b');
@@ -154,7 +154,7 @@ describe('a failed attempt', () => {
   });
 });
 
-it('stores what a handler has come to in the moment in which the inbox closes', async () => {
+it('stores the result of a handler that ends while the inbox closes', async () => {
   const bench = new InboxBench();
   await bench.deliver('a');
   const finishing = bench.last.finish();
@@ -165,24 +165,24 @@ it('stores what a handler has come to in the moment in which the inbox closes', 
 });
 
 describe('a handler that takes too long', () => {
-  it('is told by its signal, and its attempt has failed', async () => {
+  it('has its signal aborted, and its attempt fails', async () => {
     const bench = new InboxBench({ concurrency: 1, maxHandlingMs: 5000, random: () => 0 });
     await bench.deliver('a');
     await bench.deliver('b');
     const [first] = bench.calls;
     await bench.advance(5100);
-    // What a handler hands on to fetch.
+    // The signal as a handler passes it to fetch.
     const signal: AbortSignal | undefined = first?.signal;
     expect(signal?.aborted).toBe(true);
     expect(bench.told('overdue', 'failed')).toEqual(['overdue a', 'failed a']);
     expect(bench.inbox.snapshot().totals).toMatchObject({ overdue: 1, failed: 1 });
-    // Its end comes too late to count.
+    // The handler ends too late to complete the delivery.
     await first?.finish();
     expect(bench.inbox.snapshot().totals.completed).toBe(0);
     expect(ids(bench)).toEqual(['a', 'b']);
   });
 
-  it('keeps its claim for as long as it may run', async () => {
+  it('keeps its claim until maxHandlingMs', async () => {
     const store = memoryStore();
     const renewals: number[] = [];
     const renew = store.renew.bind(store);
@@ -198,7 +198,7 @@ describe('a handler that takes too long', () => {
     expect(bench.told('completed', 'lost')).toEqual(['completed a']);
   });
 
-  it('is told when another process has taken its delivery over', async () => {
+  it('has its signal aborted when another process takes over its delivery', async () => {
     const store = memoryStore();
     const bench = new InboxBench({ store, maxHandlingMs: 600_000 });
     await bench.deliver('a');
@@ -209,7 +209,7 @@ describe('a handler that takes too long', () => {
     expect(bench.inbox.snapshot()).toMatchObject({ active: 0, totals: { lost: 1 } });
   });
 
-  it('has not completed a delivery that another process has taken over meanwhile', async () => {
+  it('does not complete a delivery that another process has taken over', async () => {
     const store = memoryStore();
     const bench = new InboxBench({ store });
     await bench.deliver('a');

@@ -13,7 +13,7 @@ function ids(bench: InboxBench): string[] {
 }
 
 describe('maxConcurrencyPerKey', () => {
-  it('leaves the other workers to other keys, and gives a key its next one when one ends', async () => {
+  it('leaves the other workers to other keys, and starts the next delivery of a key when one ends', async () => {
     const bench = new InboxBench({ ...KEYED, concurrency: 5, maxConcurrencyPerKey: 2 });
     for (const id of ['a1', 'a2', 'a3', 'a4']) await send(bench, id, 'a');
     expect(ids(bench)).toEqual(['a1', 'a2']);
@@ -26,13 +26,13 @@ describe('maxConcurrencyPerKey', () => {
     expect(ids(bench)).toEqual(['a1', 'a2', 'b1', 'a3', 'a4']);
   });
 
-  it('is a fraction of the workers as well', async () => {
+  it('accepts a fraction of the workers', async () => {
     const bench = new InboxBench({ ...KEYED, concurrency: 10, maxConcurrencyPerKey: 0.35 });
     for (let at = 0; at < 10; at += 1) await send(bench, String(at), 'a');
     expect(bench.calls).toHaveLength(3);
   });
 
-  it('is kept by the first claim too, whatever is stored by then', async () => {
+  it('applies to the first claim after a start too', async () => {
     const state = new MemoryState();
     const first = new InboxBench({ ...KEYED, store: new MemoryStore(state), concurrency: 1 });
     await first.inbox.pause();
@@ -55,7 +55,7 @@ describe('maxConcurrencyPerKey', () => {
     expect(Math.max(...most.mock.calls.map(([, count]) => count))).toBe(3);
   });
 
-  it('starves nobody, and asks the store no more often than deliveries end', async () => {
+  it('starves no key, and claims no more often than deliveries end', async () => {
     const store = memoryStore();
     const claim = vi.spyOn(store, 'claim');
     const bench = new InboxBench({
@@ -74,18 +74,18 @@ describe('maxConcurrencyPerKey', () => {
       void bench.send(`q${String(at)}`, '{}', { 'x-key': `quiet ${String(at)}` });
     await turns(30);
     claim.mockClear();
-    // More are begun on the way.
+    // More handlers start meanwhile.
     for (const { finish } of bench.calls) await finish();
     expect(done).toHaveLength(600);
     expect(done.slice(0, 150).filter((key) => key !== 'noisy')).toHaveLength(100);
-    // Each end of a handler is followed by one claim, and by one that finds that nothing else may be claimed.
+    // Each end of a handler causes one claim, and one that finds that no other delivery may be claimed.
     expect(claim.mock.calls.length).toBeLessThan(2.2 * 600);
     claim.mockClear();
     for (let at = 0; at < 30; at += 1) await bench.advance(1000);
     expect(claim.mock.calls.length).toBeLessThan(10);
   }, 30_000);
 
-  it('finds its way past 100,000 keys', async () => {
+  it('skips 100,000 keys quickly', async () => {
     const bench = new InboxBench({
       ...KEYED,
       concurrency: 100,
@@ -109,7 +109,7 @@ describe('maxConcurrencyPerKey', () => {
 });
 
 describe('ordered', () => {
-  it('runs one of a key at a time, in the order of arrival, and the keys side by side', async () => {
+  it('runs the deliveries of a key one at a time in the order of arrival, and the keys concurrently', async () => {
     const bench = new InboxBench({ ...KEYED, ordered: true, concurrency: 10 });
     for (const id of ['a1', 'a2', 'a3']) await send(bench, id, 'a');
     await send(bench, 'b1', 'b');
@@ -120,7 +120,7 @@ describe('ordered', () => {
     expect(ids(bench)).toEqual(['a1', 'b1', 'a2', 'a3']);
   });
 
-  it('holds back those behind one that fails, until it is completed or on the shelf', async () => {
+  it('blocks a key behind a failed delivery until that is completed or a dead letter', async () => {
     const bench = new InboxBench({ ...KEYED, ordered: true, retry: { attempts: 2, firstDelayMs: 1000 } });
     for (const id of ['1', '2', '3']) await send(bench, id, 'a');
     await bench.last.fail();
@@ -131,7 +131,7 @@ describe('ordered', () => {
     await bench.last.fail();
     expect([ids(bench), bench.told('dead')]).toEqual([['1', '1', '2'], ['dead 1']]);
     await bench.last.finish();
-    // Back from the shelf it is behind the head, and before those that came after it.
+    // Redriven, it is behind the head, and before those that arrived later.
     await send(bench, '4', 'a');
     await bench.inbox.deadLetters.redrive('1');
     await bench.last.finish();
@@ -141,7 +141,7 @@ describe('ordered', () => {
     expect(bench.inbox.snapshot().depth).toBe(0);
   });
 
-  it.each([1, 'yes', null])('refuses %j', (ordered) => {
+  it.each([1, 'yes', null])('rejects %j', (ordered) => {
     expect(() => new InboxBench({ ordered: ordered as unknown as boolean })).toThrow(
       expect.objectContaining({ code: 'ERR_WBP_ORDERED' }) as Error,
     );

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { MemoryState } from '../../../../packages/core/src/inbox/store/memory/memory-state.ts';
 import { MemoryStore } from '../../../../packages/core/src/inbox/store/memory/memory-store.ts';
 import { InboxBench } from '../inbox-bench.ts';
-import { LEASE, START } from '../store/cases/store-words.ts';
+import { LEASE, START } from '../store/cases/store-fixtures.ts';
 
-/** A process that dies with `count` deliveries in hand, and what it leaves. */
+/** A process that dies with `count` deliveries in flight, and the store that it leaves. */
 async function died(count: number, options: Partial<InboxOptions> = {}): Promise<() => InboxStore> {
   const state = new MemoryState();
   const dying = new InboxBench({ ...options, store: new MemoryStore(state), concurrency: count });
@@ -16,8 +16,8 @@ async function died(count: number, options: Partial<InboxOptions> = {}): Promise
   return () => new MemoryStore(state);
 }
 
-describe('what was in hand when a process died', () => {
-  it('runs in groups that double, as long as the process lives', async () => {
+describe('deliveries in flight when a process died', () => {
+  it('run in groups that double while the process lives', async () => {
     const store = await died(40);
     const next = new InboxBench(
       {
@@ -33,12 +33,12 @@ describe('what was in hand when a process died', () => {
       groups.push(group.length);
       for (const { finish } of group) await finish();
     }
-    // One at a time that were 40 rounds.
+    // One at a time would take 40 rounds.
     expect(groups).toEqual([1, 2, 4, 8, 16, 9]);
     expect(next.inbox.snapshot()).toMatchObject({ depth: 0, totals: { completed: 40 } });
   });
 
-  it('runs in the same groups where each key may have one', async () => {
+  it('run in the same groups with one delivery per key', async () => {
     const options: Partial<InboxOptions> = { maxConcurrencyPerKey: 1, keyGenerator: ({ text }) => text() };
     const store = await died(7, options);
     const next = new InboxBench({ ...options, store: store(), concurrency: 9 }, START + LEASE);
@@ -52,7 +52,7 @@ describe('what was in hand when a process died', () => {
     expect(groups).toEqual([1, 2, 4]);
   });
 
-  it('runs one at a time where an attempt is dear', async () => {
+  it('run one at a time with few attempts', async () => {
     const store = await died(5);
     const retry = { attempts: 2 };
     const next = new InboxBench(
@@ -71,7 +71,7 @@ describe('what was in hand when a process died', () => {
   });
 
   it.each([0, 1, 5, 20, 39])(
-    'isolates the one that kills, and costs the others little: number %d of 40',
+    'are isolated from the one that kills, at little cost: number %d of 40',
     async (killer) => {
       const store = await died(40);
       let wallMs = START;
@@ -97,7 +97,7 @@ describe('what was in hand when a process died', () => {
           seen = bench.calls.length;
           if (group.length === 0) break;
           isDead = group.some(({ delivery }) => delivery.id === String(killer));
-          // It kills before anybody has ended.
+          // It kills before any handler has ended.
           if (!isDead) for (const { finish } of group) await finish();
         }
         wallMs += bench.clock.now();
@@ -107,7 +107,7 @@ describe('what was in hand when a process died', () => {
         expect(bench.inbox.snapshot().depth).toBe(0);
         break;
       }
-      // Its five attempts and the one that is forgiven, the first of them in the process that died first.
+      // Five attempts and the stranding that does not count, the first one in the process that died first.
       expect(lives).toBe(6);
       expect(rounds).toBeLessThan(40);
     },

@@ -6,21 +6,21 @@ const SECOND = 1000;
 export const MINUTE = 60_000;
 export const HOUR = 3_600_000;
 
-/** What the handlers depend on, and what is stored when it goes. */
+/** An outage of a service that the handlers call. */
 export interface Plan {
   /** Deliveries that are stored before the outage begins. */
   readonly stored: number;
   readonly keyOf?: ((number: number) => string) | undefined;
   readonly concurrency: number;
-  /** How long a handler takes whose downstream works; and, where it throws, whose does not. */
+  /** How long a handler takes, whether it succeeds or throws. */
   readonly handlerMs: number;
-  /** From 0 on. */
+  /** The duration of the outage, which begins at 0. */
   readonly outageMs: number;
-  /** What a handler meets at a time: it works, throws, or hangs until `maxHandlingMs`. Default: throws in the outage. */
+  /** The behavior of a handler at a time: it works, throws, or hangs until `maxHandlingMs`. Default: throws in the outage. */
   readonly meet?: ((atMs: number, number: number, active: number) => 'work' | 'throw' | 'hang') | undefined;
-  /** Until when it runs after the outage at the most. Default five minutes. */
+  /** How long the simulation runs after the outage at most. Default five minutes. */
   readonly afterMs?: number | undefined;
-  /** For how long after the outage time passes in small steps. Default five minutes. */
+  /** How long after the outage time advances in small steps. Default five minutes. */
   readonly fineMs?: number | undefined;
   readonly options?: Partial<InboxOptions> | undefined;
   readonly seed?: number | undefined;
@@ -29,17 +29,17 @@ export interface Plan {
 export interface Result {
   readonly shelved: number;
   readonly completed: number;
-  /** Attempts that were made until the end of the outage. */
+  /** Attempts until the end of the outage. */
   readonly attemptsInOutage: number;
-  /** The most that were used up of one delivery. */
+  /** The most counted attempts of one delivery. */
   readonly mostAttempts: number;
-  /** From the end of the outage until as many handlers run as there are workers; Infinity for never. */
+  /** The time after the outage until all workers are busy; Infinity for never. */
   readonly fullAfterMs: number;
-  /** From the end of the outage until everything is completed; Infinity for never. */
+  /** The time after the outage until all deliveries are completed; Infinity for never. */
   readonly clearAfterMs: number;
-  /** Handlers that began in the first, second and so on second after the first success after the outage. */
+  /** Handlers that started in each second after the first success after the outage. */
   readonly begunPerSecond: readonly number[];
-  /** The most that ran side by side in each of these seconds. */
+  /** The most concurrent handlers in each of these seconds. */
   readonly peakPerSecond: readonly number[];
   readonly events: readonly InboxEvent[];
   readonly snapshots: readonly InboxSnapshot[];
@@ -47,7 +47,7 @@ export interface Result {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** One outage through a real inbox, on the manual clock. */
+/** Simulates an outage with a real inbox on the manual clock. */
 class OutageRun {
   readonly bench: InboxBench;
   readonly #plan: Plan;
@@ -75,7 +75,7 @@ class OutageRun {
   async run(): Promise<Result> {
     const { bench } = this;
     const { stored, outageMs, afterMs = 5 * MINUTE, fineMs = 5 * MINUTE } = this.#plan;
-    // Stored at a stroke; all handlers begin when time begins to pass.
+    // All deliveries are stored first; handlers start when time advances.
     for (let at = 0; at < stored; at += 1) void bench.send(String(at), String(at));
     for (let at = 0; at < 20 + stored / 100; at += 1) await turn();
     await this.#pass(Math.min(outageMs, 2 * MINUTE), 50);

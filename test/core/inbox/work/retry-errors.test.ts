@@ -30,7 +30,7 @@ describe('the default retries', () => {
     ]);
   });
 
-  it.each([0, 0.5, 0.999_999])('are never near 0, and never twice as long as the shortest: %d', (chance) => {
+  it.each([0, 0.5, 0.999_999])('have delays within a factor of two, and never near 0: %d', (chance) => {
     for (let attempt = 1; attempt < 5000; attempt += 1) {
       const boundMs = Math.min(retry.maxDelayMs, retry.firstDelayMs * 2 ** (attempt - 1));
       const delayMs = retryDelayMs(attempt, retry, () => chance);
@@ -42,7 +42,7 @@ describe('the default retries', () => {
 });
 
 describe('Unrecoverable', () => {
-  it('puts the delivery on the shelf, whatever attempts are left', async () => {
+  it('moves the delivery to the dead-letter queue, regardless of the attempts left', async () => {
     const dead: string[] = [];
     const bench = new InboxBench({ onDead: ({ id }, error) => dead.push(`${id} ${error}`) });
     await bench.deliver('a');
@@ -56,7 +56,7 @@ describe('Unrecoverable', () => {
     expect(bench.inbox.snapshot()).toMatchObject({ depth: 0, totals: { failed: 1, dead: 1 } });
   });
 
-  it('says nothing of the downstream', async () => {
+  it('is no evidence of an outage', async () => {
     const process = (): void => {
       throw new Unrecoverable();
     };
@@ -84,7 +84,7 @@ describe('RetryAfter', () => {
     });
   }, 30_000);
 
-  it('takes 0, and is never earlier than it says', async () => {
+  it('accepts 0, and never retries earlier', async () => {
     const bench = new InboxBench();
     await bench.deliver('a');
     await bench.last.fail(new RetryAfter(0));
@@ -94,7 +94,7 @@ describe('RetryAfter', () => {
     expect(bench.events.at(-1)).toMatchObject({ retryInMs: 2 });
   });
 
-  it.each([Number.NaN, -1, Infinity, 86_401, '5', undefined, null])('refuses %j', async (seconds) => {
+  it.each([Number.NaN, -1, Infinity, 86_401, '5', undefined, null])('rejects %j', async (seconds) => {
     const make = (): RetryAfter => new RetryAfter(seconds as number);
     expect(make).toThrow(expect.objectContaining({ code: 'ERR_WBP_RETRY_SECONDS' }) as Error);
     const bench = new InboxBench({
@@ -108,7 +108,7 @@ describe('RetryAfter', () => {
   });
 });
 
-it('recognises what another copy of the package throws, and is not misled by what looks like it', async () => {
+it('recognizes errors of another copy of the package, and ignores similar ones', async () => {
   const foreign = (mark: string, fields: object): Error =>
     Object.assign(
       Object.defineProperty(new Error('foreign'), Symbol.for(`webhook-backpressure.${mark}`), {

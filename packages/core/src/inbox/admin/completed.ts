@@ -1,4 +1,3 @@
-import type { FinishedUsage } from '../capacity/finished-usage.ts';
 import { inboxDelivery, type InboxDelivery } from '../delivery/inbox-delivery.ts';
 import type { Encryption } from '../encryption/encryption.ts';
 import { invalid } from '../../errors.ts';
@@ -7,8 +6,6 @@ import {
   checkedId,
   checkedKey,
   checkedPage,
-  checkedRedrive,
-  idOrAll,
   type DeadLetterScope,
   type PageOptions,
   type RedriveOptions,
@@ -51,13 +48,11 @@ export interface Completed {
 
 export interface CompletedParts {
   readonly store: InboxStore;
-  readonly finished: FinishedUsage;
   readonly redriving: Redriving;
-  readonly wallMs: () => number;
   readonly encryption: Encryption;
 }
 
-export function completed({ store, finished, redriving, wallMs, encryption }: CompletedParts): Completed {
+export function completed({ store, redriving, encryption }: CompletedParts): Completed {
   return {
     list: async (options = {}) =>
       await fullPage(
@@ -75,22 +70,12 @@ export function completed({ store, finished, redriving, wallMs, encryption }: Co
       const delivery = inboxDelivery(await encryption.decrypt(found));
       return { ...delivery, attempts, completedAt: new Date(completedAtMs) };
     },
-    replay: async (id, options = {}) => {
-      const which = idOrAll(id);
-      const { key, signal, onProgress } = checkedRedrive(options);
-      const { count: total, upTo } = await store.countCompleted(which, { key });
-      return await redriving.run({
-        total,
-        mark: which === null ? 'low' : 'high',
-        async move(part) {
-          const moved = await store.replay(which, { key, ...part, upTo, nowMs: wallMs() });
-          finished.remove('kept', moved);
-          return moved;
-        },
-        signal,
-        onProgress,
-      });
-    },
+    replay: (id, options = {}) =>
+      redriving.run(id, options, {
+        kind: 'kept',
+        count: (which, scope) => store.countCompleted(which, scope),
+        move: (which, part) => store.replay(which, part),
+      }),
     forget: async (id, options) => {
       const key = checkedKey(options);
       // The key is required: an id alone does not identify a delivery.

@@ -9,7 +9,6 @@ import {
   checkedId,
   checkedInteger,
   checkedKey,
-  checkedRedrive,
   DEFAULT_LIMIT,
   idOrAll,
   type DeadLetterScope,
@@ -67,12 +66,11 @@ export interface DeadLetterParts {
   readonly finished: FinishedUsage;
   readonly redriving: Redriving;
   readonly now: () => number;
-  readonly wallMs: () => number;
   readonly encryption: Encryption;
 }
 
 export function deadLetters(parts: DeadLetterParts): DeadLetters {
-  const { store, report, finished, redriving, now, wallMs, encryption } = parts;
+  const { store, report, finished, redriving, now, encryption } = parts;
   return {
     async list(options = {}) {
       const key = checkedKey(options);
@@ -92,22 +90,12 @@ export function deadLetters(parts: DeadLetterParts): DeadLetters {
       const delivery = inboxDelivery(await encryption.decrypt(found));
       return { ...delivery, attempts, reason, error, shelvedAt: new Date(shelvedAtMs) };
     },
-    async redrive(id, options = {}) {
-      const which = idOrAll(id);
-      const { key, signal, onProgress } = checkedRedrive(options);
-      const { count: total, upTo } = await store.countShelved(which, { key });
-      return await redriving.run({
-        total,
-        mark: which === null ? 'low' : 'high',
-        async move(part) {
-          const moved = await store.redrive(which, { key, ...part, upTo, nowMs: wallMs() });
-          finished.remove('shelved', moved);
-          return moved;
-        },
-        signal,
-        onProgress,
-      });
-    },
+    redrive: (id, options = {}) =>
+      redriving.run(id, options, {
+        kind: 'shelved',
+        count: (which, scope) => store.countShelved(which, scope),
+        move: (which, part) => store.redrive(which, part),
+      }),
     async purge(id, options = {}) {
       const which = idOrAll(id);
       const key = checkedKey(options);

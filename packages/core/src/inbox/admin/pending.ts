@@ -34,7 +34,7 @@ export interface Pending {
   get(id: string, options?: DeadLetterScope): Promise<PendingDelivery | undefined>;
 }
 
-/** So many keys are searched for an id before other work gets a turn. */
+/** The keys that are searched for an id before other work gets a turn. */
 const KEYS_PER_TURN = 200;
 
 export function pending(store: InboxStore, wallMs: () => number, encryption: Encryption): Pending {

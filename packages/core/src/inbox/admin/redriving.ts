@@ -1,12 +1,12 @@
-import type { Signal } from '../../base/abort.ts';
 import type { Scheduler } from '../time/scheduler.ts';
-import type { RedriveProgress } from './call-options.ts';
+import { checkedRedrive, idOrAll, type RedriveOptions } from './call-options.ts';
 import type { InboxReport } from '../events/inbox-report.ts';
 import type { InboxSettings } from '../options/inbox-settings.ts';
 import type { FillLevel } from '../capacity/fill-level.ts';
+import type { FinishedKind, FinishedUsage } from '../capacity/finished-usage.ts';
 import { callObserver } from '../events/call-observer.ts';
 import { PartSize } from '../store-calls/part-size.ts';
-import type { MovedDelivery } from '../store/store-admin.ts';
+import type { Counted, MovedDelivery, Portion, ShelfScope } from '../store/store-admin.ts';
 import type { Awaitable } from '../delivery/stored-delivery.ts';
 import { nextTurn } from '../store-calls/next-turn.ts';
 
@@ -19,27 +19,23 @@ export interface RedrivingParts {
   readonly scheduler: Scheduler;
   readonly level: FillLevel;
   readonly report: InboxReport;
+  readonly finished: FinishedUsage;
   readonly settings: () => InboxSettings;
   readonly now: () => number;
+  readonly wallMs: () => number;
   /** Recalculates the marks, and whether the inbox sheds. */
   readonly judge: () => void;
   /** Called when more deliveries may be claimed than before. */
   readonly restored: () => void;
 }
 
-/** A redrive or replay. */
-export interface Redrive {
-  /** How many deliveries there were when it was called. Later ones are not put back. */
-  readonly total: number;
-  /** The mark to stop at: the low-water mark for many deliveries, the high-water mark for a single one. */
-  readonly mark: 'low' | 'high';
-  /** Moves the oldest deliveries within both limits; the first one in any case. */
-  readonly move: (part: {
-    readonly limit: number;
-    readonly maxBytes: number;
-  }) => Awaitable<readonly MovedDelivery[]>;
-  readonly signal: Signal | undefined;
-  readonly onProgress: ((progress: RedriveProgress) => unknown) | undefined;
+type Part = Portion & { readonly key: string | undefined; readonly nowMs: number; readonly upTo: number };
+
+/** The calls of the store that put one kind of finished deliveries back. */
+export interface RedriveCalls {
+  readonly kind: FinishedKind;
+  readonly count: (id: string | null, scope: ShelfScope) => Awaitable<Counted>;
+  readonly move: (id: string | null, part: Part) => Awaitable<readonly MovedDelivery[]>;
 }
 
 /**
@@ -67,9 +63,23 @@ export class Redriving {
     await this.#last;
   }
 
-  /** Resolves to how many were put back, when all were, or the signal was aborted, or the inbox closes. */
-  async run({ total, mark, move, signal, onProgress }: Redrive): Promise<number> {
-    const { scheduler, report } = this.#parts;
+  /**
+   * Puts back the deliveries of this id, or with `all` every one at the time of the call. Many stop at the low-water mark, a
+   * single one at the high-water mark. Resolves to how many were put back, when all were, or the signal was aborted, or
+   * the inbox closes.
+   */
+  async run(id: string, options: RedriveOptions, { kind, count, move }: RedriveCalls): Promise<number> {
+    const { scheduler, report, finished, wallMs } = this.#parts;
+    const which = idOrAll(id);
+    const { key, signal, onProgress } = checkedRedrive(options);
+    // Later deliveries are not put back.
+    const { count: total, upTo } = await count(which, { key });
+    const mark = which === null ? 'low' : 'high';
+    const moveBatch = async (portion: Portion): Promise<readonly MovedDelivery[]> => {
+      const moved = await move(which, { ...portion, key, upTo, nowMs: wallMs() });
+      finished.remove(kind, moved);
+      return moved;
+    };
     const size = new PartSize();
     let redriven = 0;
     let wasWaiting = false;
@@ -81,7 +91,7 @@ export class Redriving {
       callObserver(() => onProgress?.(progress));
     };
     while (redriven < total && !this.#hasEnded && signal?.aborted !== true) {
-      const moved = await this.#oneAtATime(() => this.#moveBatch(total - redriven, size, mark, move));
+      const moved = await this.#oneAtATime(() => this.#moveBatch(total - redriven, size, mark, moveBatch));
       if (moved === undefined) {
         reportProgress(true);
         await scheduler.hold(RECHECK_MS);
@@ -100,8 +110,8 @@ export class Redriving {
   async #moveBatch(
     remaining: number,
     size: PartSize,
-    mark: Redrive['mark'],
-    move: Redrive['move'],
+    mark: 'low' | 'high',
+    move: (portion: Portion) => Promise<readonly MovedDelivery[]>,
   ): Promise<number | undefined> {
     const { level, now, judge, restored } = this.#parts;
     if (this.#hasEnded) return 0;

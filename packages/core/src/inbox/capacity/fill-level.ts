@@ -9,7 +9,7 @@ interface Sized {
   readonly bytes: number;
 }
 
-/** Up to so many deliveries may be in transit to or from the store, so a smaller difference proves nothing. */
+/** The most deliveries in transit to or from the store: a smaller difference proves nothing. */
 const IN_TRANSIT = 512;
 
 /** What one key uses. */

@@ -1,7 +1,7 @@
 import { Gate } from '../../queue/gate.ts';
 import { Reserve, type ReserveAnswer, type ReserveLine, type ReservePlace } from '../../queue/reserve.ts';
 
-/** A key counts as asking for the reserve for so long. */
+/** How long a key counts as asking for the reserve. */
 const ASKING_MS = 60_000;
 
 /** What one key uses of a measure. */

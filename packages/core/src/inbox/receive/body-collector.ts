@@ -2,7 +2,7 @@ import type { BodySink } from './inbox-request.ts';
 
 /** The memory of all bodies that are being received, which hold it until they are committed. */
 const BUDGET_BYTES = 64 * 1024 * 1024;
-/** A body that is incomplete so long after its first byte may be cut off when the budget is used up. */
+/** When the budget is used up, a body that is still incomplete after this time may be cut off. */
 const QUICK_MS = 250;
 /** Overhead of a chunk: in chunks of one byte a body takes hundreds of times its size. */
 const BYTES_PER_CHUNK = 256;

@@ -11,7 +11,7 @@ const MAX_DELAY_MS = 10_000;
  */
 export const MAX_RECEIVING_DELAY_MS = 1000;
 
-/** Deliveries are accepted for so long while none can be claimed or settled: a lock or a slow disk may take that long. */
+/** How long deliveries are accepted while none can be claimed or settled: a lock or a slow disk may take that long. */
 const STUCK_MS = 30_000;
 
 /** Tracks whether the store works. After a failure it is not called for a while, longer with each failure. */

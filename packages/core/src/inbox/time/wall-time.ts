@@ -1,6 +1,6 @@
 /** A smaller step ahead is trusted immediately: it is shorter than a lease, which is renewed earlier. */
 const SMALL_STEP_MS = 5000;
-/** A larger step is trusted after the wall clock has run steadily for so long. */
+/** A larger step is trusted after the wall clock has run steadily for this time. */
 const STEADY_MS = 3_600_000;
 
 /**

@@ -5,7 +5,7 @@ const FIRST_PROBE_MS = 1000;
 const LONGEST_PROBE_MS = 20_000;
 /** Random spread, so that probes of several processes or keys that began together drift apart. */
 const LEAST_OF_DELAY = 0.75;
-/** After so long attempts count again. As long as the default retries take. */
+/** The duration of an outage after which attempts count again, as long as the default retries take. */
 const COUNTS_AFTER_MS = 72 * 3_600_000;
 
 /**

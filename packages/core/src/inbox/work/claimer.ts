@@ -2,7 +2,7 @@ import type { Scheduler, Task } from '../time/scheduler.ts';
 import type { ClaimedDelivery, InboxStore } from '../store/inbox-store.ts';
 import type { StoreHealth } from '../store-calls/store-health.ts';
 
-/** A claim that is not renewed for so long may be taken over: its process hangs or has died. */
+/** A claim that is not renewed within this time may be taken over: its process hangs or has died. */
 export const LEASE_MS = 30_000;
 /** The delay of the next try when a due delivery cannot be claimed because another process blocks it. */
 const RECHECK_MS = 1000;

@@ -1,6 +1,6 @@
 import type { DeliveryRef } from '../delivery/stored-delivery.ts';
 
-/** So many different deliveries failing one after another are an outage. */
+/** The number of different deliveries whose consecutive failures are an outage. */
 export const OUTAGE_STREAK = 10;
 
 /**

@@ -11,7 +11,7 @@ import type { KeyLoad } from './key-load.ts';
 const OVERDUE_WEIGHT = 4;
 /** The most keys that are tracked, and that may be in an outage: senders choose keys. */
 const MAX_KEYS = 1000;
-/** A failing key is forgotten after so long without due deliveries: it may never have any again. */
+/** After this time without due deliveries a failing key is forgotten: it may never have any again. */
 const FORGET_MS = 600_000;
 /** The share of workers for deliveries of failing keys, so that handlers that hang leave the others free. */
 const PROBES_SHARE = 1 / 4;

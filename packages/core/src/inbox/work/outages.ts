@@ -3,7 +3,7 @@ import { CircuitBreaker } from './circuit-breaker.ts';
 import { FailureStreak, OUTAGE_STREAK } from './failure-streak.ts';
 import { KeyOutages, type FailedAttempt, type KeyAllowance, type KeyOutageParts } from './key-outages.ts';
 
-/** So many failures of one key count as evidence that everything fails, so failures of five keys are required. */
+/** The failures of one key that count as evidence that everything fails, so at least five keys must fail. */
 const STREAK_PER_KEY = 2;
 /** A delivery that has failed more often failed before the outage as well, and is no evidence of one. */
 const LATEST_EVIDENCE = 5;

@@ -5,7 +5,7 @@ import type { InboxSettings } from '../options/inbox-settings.ts';
  * Above it delays are random, so that deliveries that failed together are not retried together.
  */
 const FLOOR = 0.5;
-/** After so many doublings any first delay exceeds the longest one. Without this limit 0 × ∞ would be NaN. */
+/** After this number of doublings any first delay exceeds the longest one. Without the limit 0 × ∞ would be NaN. */
 const MOST_DOUBLINGS = 60;
 
 /** The delay after the n-th attempt in whole milliseconds: random, from half of a bound that doubles each time. */

@@ -16,11 +16,11 @@ import {
   settle,
   START,
   storedBytes,
-} from './store-words.ts';
+} from './store-fixtures.ts';
 
 export function shelf(bed: BedOf): void {
-  describe('the shelf', () => {
-    it('keeps what is dead, whole, with its attempts and its error', async () => {
+  describe('the dead-letter queue', () => {
+    it('keeps the whole dead letter, with its attempts and its error', async () => {
       const store = await opened(bed());
       const one = delivery('a', { sender: 'github' });
       await put(store, [one]);
@@ -45,7 +45,7 @@ export function shelf(bed: BedOf): void {
       expect(await claim(store, 1, { nowMs: START + 1e9 })).toEqual([]);
     });
 
-    it('takes an overflow without a claim, up to the limits, apart from what is unfinished', async () => {
+    it('accepts overflows up to its own limits', async () => {
       const store = await opened(bed());
       const limits = { ...ROOMY, capacity: 1, maxShelved: 1 };
       expect(await put(store, [delivery('a')], { limits })).toEqual(['stored']);
@@ -63,7 +63,7 @@ export function shelf(bed: BedOf): void {
       expect(await put(store, [delivery('b')])).toEqual(['duplicate']);
     });
 
-    it('has a place for what is dead even when it is full', async () => {
+    it('accepts dead deliveries even when it is full', async () => {
       const store = await opened(bed());
       const limits = { ...ROOMY, maxShelved: 1 };
       await put(store, [delivery('a')], { limits, isOverflow: true });
@@ -72,7 +72,7 @@ export function shelf(bed: BedOf): void {
       expect((await store.stats()).shelved).toBe(2);
     });
 
-    it('is listed from the oldest on, in pages', async () => {
+    it('lists the oldest first, in pages', async () => {
       const store = await opened(bed());
       for (const [at, id] of ['c', 'a', 'd', 'b'].entries()) await bury(store, id, START + at);
       const page = async (limit: number, offset: number): Promise<string[]> =>
@@ -82,7 +82,7 @@ export function shelf(bed: BedOf): void {
       expect(await page(3, 4)).toEqual([]);
     });
 
-    it('finds nothing where nothing is', async () => {
+    it('returns nothing when it is empty', async () => {
       const store = await opened(bed());
       await put(store, [delivery('waiting')]);
       for (const id of ['waiting', 'unknown', '__proto__']) {
@@ -93,7 +93,7 @@ export function shelf(bed: BedOf): void {
       expect((await store.stats()).depth).toBe(1);
     });
 
-    it('gives a delivery back with all attempts before it', async () => {
+    it('redrives a delivery with all attempts available', async () => {
       const [store, other] = [await opened(bed()), await opened(bed())];
       await put(store, [delivery('a')]);
       await claim(store, 1);
@@ -112,7 +112,7 @@ export function shelf(bed: BedOf): void {
       expect(await other.stats()).toMatchObject({ depth: 1, shelved: 0, shelvedBytes: 0 });
     });
 
-    it('gives back all, the oldest first, as many as asked, and one whose id says all alone', async () => {
+    it('redrives all, the oldest first, up to the limit, and an id `all` alone', async () => {
       const store = await opened(bed());
       for (const [at, id] of ['c', 'all', 'a', 'b'].entries()) await bury(store, id, START + at);
       const nowMs = START + 9;
@@ -122,7 +122,7 @@ export function shelf(bed: BedOf): void {
       expect(await store.redrive(null, { ...ANY, limit: 2, nowMs })).toEqual([]);
     });
 
-    it('gives back no more bytes than it is told, but one in any case', async () => {
+    it('redrives no more bytes than the limit, but at least one delivery', async () => {
       const store = await opened(bed());
       const sizes = [100, 5000, 200, 300];
       for (const [at, size] of sizes.entries())
@@ -136,7 +136,7 @@ export function shelf(bed: BedOf): void {
       expect(await back(2000)).toEqual([]);
     });
 
-    it('throws away no more bytes than it is told, and with a time only what was shelved before', async () => {
+    it('purges no more bytes than the limit, and with beforeMs only older ones', async () => {
       const store = await opened(bed());
       for (const at of [0, 1, 2])
         await put(store, [delivery(String(at), { rawBody: new Uint8Array(1000) })], {
@@ -149,7 +149,7 @@ export function shelf(bed: BedOf): void {
       expect(await store.stats()).toMatchObject({ shelved: 1 });
     });
 
-    it('is put back and thrown away up to a place: what came later was not meant', async () => {
+    it('redrives and purges up to a position, and leaves later ones', async () => {
       const store = await opened(bed());
       await put(store, [delivery('a'), delivery('b')], { isOverflow: true });
       const { upTo } = await store.countShelved(null, {});
@@ -161,7 +161,7 @@ export function shelf(bed: BedOf): void {
       expect(await store.countShelved(null, {})).toMatchObject({ count: 2 });
     });
 
-    it('is counted, all of it, of a key, of an id, and of both', async () => {
+    it('counts all, those of a key, of an id, and of both', async () => {
       const store = await opened(bed());
       const three = [delivery('a', { key: 'x' }), delivery('a', { key: 'y' }), delivery('b', { key: 'x' })];
       await put(store, three, { isOverflow: true });
@@ -171,7 +171,7 @@ export function shelf(bed: BedOf): void {
       expect([await count('a', 'y'), await count('c')]).toEqual([1, 0]);
     });
 
-    it('takes one id from every key', async () => {
+    it('redrives an id from every key', async () => {
       const store = await opened(bed());
       const both = [delivery('a', { key: 'x' }), delivery('a', { key: 'y' }), delivery('b', { key: 'x' })];
       await put(store, both, { isOverflow: true });
@@ -180,7 +180,7 @@ export function shelf(bed: BedOf): void {
       expect(idsOf(await store.listShelved({ limit: 9, offset: 0 }))).toEqual(['b']);
     });
 
-    it('keeps to one key where one is given, and finds nothing under another', async () => {
+    it('restricts calls to a key, and finds nothing under another', async () => {
       const store = await opened(bed());
       const of = (key: string, ...ids: readonly string[]): Promise<unknown> =>
         put(
@@ -212,7 +212,7 @@ export function shelf(bed: BedOf): void {
       expect(await store.stats()).toMatchObject({ depth: 2, shelved: 1 });
     });
 
-    it('is listed without the bodies, which may be large, but says how large', async () => {
+    it('lists the sizes of bodies instead of the bodies', async () => {
       const store = await opened(bed());
       const bodies = [new Uint8Array(), new Uint8Array(70_000)];
       await put(
@@ -241,7 +241,7 @@ export function shelf(bed: BedOf): void {
       });
     });
 
-    it('forgets the ids of what is purged, so that they may come again', async () => {
+    it('forgets purged ids, so that they are accepted again', async () => {
       const store = await opened(bed());
       await bury(store, 'a');
       await bury(store, 'b');

@@ -1,12 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import type { BedOf } from '../../store-bed.ts';
-import { claim, claimOne, delivery, ends, idsOf, LEASE, opened, put, settle, START } from './store-words.ts';
+import {
+  claim,
+  claimOne,
+  delivery,
+  ends,
+  idsOf,
+  LEASE,
+  opened,
+  put,
+  settle,
+  START,
+} from './store-fixtures.ts';
 
 const ODD = ['', '__proto__', 'a\u0000b', '"', '\\', '\ud800', 'ÿ', '😀', 'z'];
 
 export function passing(bed: BedOf): void {
-  describe('a claim that passes over keys', () => {
-    it('gives none of them, and the turn goes on among the others', async () => {
+  describe('a claim with except', () => {
+    it('skips these keys, and rotates among the others', async () => {
       const store = await opened(bed());
       await put(
         store,
@@ -22,7 +33,7 @@ export function passing(bed: BedOf): void {
       expect(idsOf(await claim(store, 9)).sort()).toEqual(['b1', 'b2']);
     });
 
-    it.each(ODD)('finds its way past any key: %j', async (key) => {
+    it.each(ODD)('skips any key: %j', async (key) => {
       const store = await opened(bed());
       await put(
         store,
@@ -35,7 +46,7 @@ export function passing(bed: BedOf): void {
       expect((await claimOne(store)).key).toBe(key);
     });
 
-    it('gives nothing of what was stranded either', async () => {
+    it('skips stranded deliveries of these keys too', async () => {
       const [store, other] = [await opened(bed()), await opened(bed())];
       await put(store, [delivery('a', { key: 'a' }), delivery('b', { key: 'b' })]);
       await claim(store, 2);
@@ -45,7 +56,7 @@ export function passing(bed: BedOf): void {
       expect(await other.nextDueMs(new Set(['a']))).toBeUndefined();
     });
 
-    it('says when something else is due', async () => {
+    it('lets nextDueMs return when another key is due', async () => {
       const store = await opened(bed());
       await put(store, [delivery('a', { key: 'a' }), delivery('b', { key: 'b' })]);
       const [a] = await claim(store, 1, { except: ['b'] });
@@ -55,8 +66,8 @@ export function passing(bed: BedOf): void {
     });
   });
 
-  describe('what was stranded', () => {
-    it('is given up to the number that is asked for, those first that were stranded once', async () => {
+  describe('stranded deliveries', () => {
+    it('are returned up to maxStranded, those stranded once first', async () => {
       const stores = [await opened(bed()), await opened(bed()), await opened(bed())] as const;
       const [first, second, third] = stores;
       await put(
@@ -70,7 +81,7 @@ export function passing(bed: BedOf): void {
       const once = await claim(third, 9, { nowMs, maxStranded: 9 });
       expect(once.map(({ strandings }) => strandings)).toEqual([1, 1, 1]);
       for (const one of once) await settle(third, ends.completed(one), nowMs);
-      // One that was stranded twice is given alone, however many are asked for.
+      // One that was stranded twice is returned alone, whatever maxStranded is.
       const twice = await claim(third, 9, { nowMs, maxStranded: 9 });
       expect(twice.map(({ strandings }) => strandings)).toEqual([2]);
       expect(await claim(third, 9, { nowMs, maxStranded: 0 })).toEqual([]);
@@ -78,7 +89,7 @@ export function passing(bed: BedOf): void {
   });
 
   describe('a pause', () => {
-    it('holds for a key until it is resumed, and says whether it changed anything', async () => {
+    it('applies to a key until it is resumed, and returns whether it is new', async () => {
       const [store, other] = [await opened(bed()), await opened(bed())];
       await put(store, [delivery('a', { key: 'a' }), delivery('b', { key: 'b' })]);
       expect([await store.pause('a'), await other.pause('a')]).toEqual([true, false]);
@@ -89,7 +100,7 @@ export function passing(bed: BedOf): void {
       expect(idsOf(await claim(store, 9))).toEqual(['a']);
     });
 
-    it('holds for everything, apart from the keys, over a restart', async () => {
+    it('applies to everything, independently of the keys, and survives a restart', async () => {
       const store = await opened(bed());
       await put(store, [delivery('a', { key: 'a' }), delivery('b', { key: 'b' })]);
       await store.pause('a');
@@ -103,7 +114,7 @@ export function passing(bed: BedOf): void {
       expect(await next.stats()).toMatchObject({ isPaused: false, pausedKeys: ['a'] });
     });
 
-    it('leaves what is claimed to its owner, and holds it when it comes back', async () => {
+    it('leaves claims to their owner, and applies to a delivery that is released', async () => {
       const store = await opened(bed());
       await put(store, [delivery('a')]);
       const a = await claimOne(store);
@@ -115,7 +126,7 @@ export function passing(bed: BedOf): void {
       expect(await claimOne(store, START + 20)).toMatchObject({ id: 'a', attempt: 2 });
     });
 
-    it.each(ODD)('takes any key: %j', async (key) => {
+    it.each(ODD)('accepts any key: %j', async (key) => {
       const store = await opened(bed());
       await put(
         store,
@@ -129,7 +140,7 @@ export function passing(bed: BedOf): void {
     });
   });
 
-  it('released with a time: is due then, and counts nothing', async () => {
+  it('releases a delivery until a time without counting an attempt', async () => {
     const store = await opened(bed());
     await put(store, [delivery('a'), delivery('b')]);
     await settle(store, ends.released(await claimOne(store), START + 1000));

@@ -1,31 +1,30 @@
-import { retryDelayMs } from '../../../packages/core/src/inbox/work/retry-delay.ts';
-import { MinHeap, type Heaped } from '../../../packages/core/src/base/min-heap.ts';
-import { stream } from '../../simulation/src/random.ts';
-import type { Plan } from './work/outage-simulation.ts';
+import { retryDelayMs } from '../../../../packages/core/src/inbox/work/retry-delay.ts';
+import { MinHeap, type Heaped } from '../../../../packages/core/src/base/min-heap.ts';
+import { stream } from '../../../simulation/src/random.ts';
+import type { Plan } from './outage-simulation.ts';
 
 interface Job extends Heaped {
   dueMs: number;
   attempts: number;
 }
 
-export interface HandResult {
+export interface PlainQueueResult {
   readonly shelved: number;
   readonly attemptsInOutage: number;
-  /** From the end of the outage until everything is completed or on the shelf. */
+  /** The time after the outage until all jobs are completed or dead. */
   readonly clearAfterMs: number;
-  /** The most handlers that began in one second after the outage. */
+  /** The most handlers that started in one second after the outage. */
   readonly peakPerSecond: number;
 }
 
 /**
- * What one would write by hand, to compare with: as many workers, jobs that are retried by the same schedule, and no look
- * at whether it is the downstream that fails.
+ * A plain queue to compare with: the same workers and retry schedule, without outage detection.
  */
-export function byHand(
+export function plainQueue(
   { stored, concurrency, handlerMs, outageMs, seed = 1 }: Plan,
   retry: { readonly attempts: number; readonly firstDelayMs: number; readonly maxDelayMs: number },
-): HandResult {
-  const random = stream(seed, 'by hand');
+): PlainQueueResult {
+  const random = stream(seed, 'plain queue');
   const jobs = new MinHeap<Job>((a, b) => a.dueMs < b.dueMs);
   for (let at = 0; at < stored; at += 1) jobs.push({ dueMs: 0, attempts: 0, heapIndex: 0 });
   const freeAtMs = new Array<number>(concurrency).fill(0);

@@ -11,14 +11,14 @@ import {
 } from '@webhook-backpressure/core';
 import type { StoreBed } from '../../store-bed.ts';
 
-/** When the tests begin: a time of the wall clock. */
+/** The wall clock at the start of a test. */
 export const START = 1_800_000_000_000;
 export const LEASE = 30_000;
 export const ROOMY: StoreLimits = {
   ...{ capacity: 1000, maxBytes: 1 << 30 },
   ...{ maxShelved: 1000, maxShelvedBytes: 1 << 30 },
 };
-/** As much as anybody wants to move. */
+/** A portion without effective bounds. */
 export const ANY: Portion = { limit: 99, maxBytes: 1 << 30 };
 
 export function delivery(id: string, fields: Partial<StoredDelivery> = {}): StoredDelivery {
@@ -44,7 +44,7 @@ export async function opened(bed: StoreBed, nowMs: number = START, isOrdered?: b
   return store;
 }
 
-/** Puts deliveries in one batch. */
+/** Stores deliveries in one batch. */
 export async function put(
   store: InboxStore,
   deliveries: readonly StoredDelivery[],
@@ -54,7 +54,7 @@ export async function put(
   return await store.put(batch, { limits, nowMs });
 }
 
-/** How a claim is asked for. */
+/** Options of a claim. */
 export interface Asked {
   readonly nowMs: number;
   readonly leaseMs: number;
@@ -70,7 +70,7 @@ export async function claim(
   return await store.claim(count, { nowMs, leaseMs, maxStranded, except: new Set(except) });
 }
 
-/** Claims the only one there is. */
+/** Claims the only delivery. */
 export async function claimOne(store: InboxStore, nowMs: number = START): Promise<ClaimedDelivery> {
   const [claimed] = await claim(store, 1, { nowMs });
   if (claimed === undefined) throw new Error('nothing to claim');
@@ -111,7 +111,7 @@ export async function settle(
   return isHeld === true;
 }
 
-/** The one on the shelf, after all its attempts. */
+/** The dead letter that a delivery becomes after all its attempts. */
 export async function bury(store: InboxStore, id: string, nowMs: number = START): Promise<void> {
   await put(store, [delivery(id)], { nowMs });
   await settle(store, ends.dead(await claimOne(store, nowMs)), nowMs);
