@@ -18,7 +18,7 @@ const ROOMS = publishedPackages().flatMap(({ folder, path }) => {
 });
 
 describe.each(ROOMS)('packages/$folder in the map', ({ folder, rooms }) => {
-  it('has every folder that holds code, and no other', () => {
+  it('lists every folder that holds code, and no other', () => {
     const rows = rowsOf(sectionOf(map, `packages/${folder}/src`), 'Room');
     expect(rows.flatMap((row) => codeIn(row['Room'])).sort()).toEqual(rooms.sort());
   });
@@ -43,7 +43,7 @@ describe('AGENTS.md', () => {
     expect(named).toEqual(expect.arrayContaining(folders));
   });
 
-  it('says the limits of lines that the linter keeps', () => {
+  it('gives the line limits that the linter enforces', () => {
     const limits = config.flatMap(({ rules }) => {
       const rule: unknown = rules?.['max-lines'];
       return Array.isArray(rule) ? [Number(rule[1])] : [];

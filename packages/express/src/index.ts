@@ -1,19 +1,19 @@
 import {
-  createDoor,
+  createAdmissionControl,
   type BackpressureInfo,
   type Intake,
   type MiddlewareOptions,
 } from '@webhook-backpressure/core';
 import {
   boundBody,
-  Entrance,
+  RequestAdmission,
   nodeReader,
   setHeaders,
   writeRefusal,
   type Verdict,
 } from '@webhook-backpressure/node';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { attempt } from './attempt.ts';
+import { passingFailures } from './attempt.ts';
 
 declare global {
   // Express merges what its middleware adds to a request from this namespace.
@@ -45,55 +45,56 @@ export type WebhookBackpressureOptions = MiddlewareOptions<
 export function webhookBackpressure(
   options: WebhookBackpressureOptions = {},
 ): RequestHandler & { intake: Intake } {
-  const door = createDoor<Request, [Request, Response, NextFunction]>(options, nodeReader);
-  const entrance = new Entrance(door);
+  const control = createAdmissionControl<Request, [Request, Response, NextFunction]>(options, nodeReader);
+  const admission = new RequestAdmission(control);
   const { handler } = options;
 
   const settle = (verdict: Verdict, req: Request, res: Response, next: NextFunction): unknown => {
     if (verdict === null) return undefined;
     if (verdict.admitted) {
       req.backpressure = verdict;
-      setHeaders(res, door.fields());
+      setHeaders(res, control.fields());
       next();
       return undefined;
     }
     if (handler === undefined) {
-      writeRefusal(req, res, verdict, { fields: door.fields(verdict) });
+      writeRefusal(req, res, verdict, { fields: control.fields(verdict) });
       return undefined;
     }
     boundBody(req, res);
-    setHeaders(res, door.fields(verdict));
+    setHeaders(res, control.fields(verdict));
     return handler(verdict, req, res, next);
   };
 
-  const enterUnless = (skips: boolean, req: Request, res: Response, next: NextFunction): unknown => {
-    if (skips) {
-      next();
-      return undefined;
-    }
-    const verdict = entrance.enter(req, req, res);
+  const admitUnless = (skips: boolean, req: Request, res: Response, next: NextFunction): unknown => {
+    const verdict = skips ? null : admission.admit(req, req, res);
     // What an earlier middleware has answered cannot be refused any more.
-    if (verdict === null && res.writableEnded) {
+    if (skips || (verdict === null && res.writableEnded)) {
       next();
       return undefined;
     }
     return verdict instanceof Promise
-      ? verdict.then((late) => settle(late, req, res, next))
+      ? settleLater(verdict, req, res, next)
       : settle(verdict, req, res, next);
   };
 
-  const middleware: RequestHandler = (req, res, next) => {
-    attempt(next, () => {
-      const skips = door.skips(req);
-      return typeof skips === 'boolean'
-        ? enterUnless(skips, req, res, next)
-        : skips.then((late) => enterUnless(late, req, res, next));
-    });
-  };
-  return Object.assign(middleware, { intake: door.intake });
+  type Rest = [req: Request, res: Response, next: NextFunction];
+  const settleLater = async (verdict: Promise<Verdict>, ...rest: Rest): Promise<unknown> =>
+    settle(await verdict, ...rest);
+  const admitLater = async (skips: Promise<boolean>, ...rest: Rest): Promise<unknown> =>
+    admitUnless(await skips, ...rest);
+
+  const middleware = passingFailures((req, res, next) => {
+    const skips = control.skips(req);
+    return typeof skips === 'boolean'
+      ? admitUnless(skips, req, res, next)
+      : admitLater(skips, req, res, next);
+  });
+  return Object.assign(middleware, { intake: control.intake });
 }
 
-export { readiness } from '@webhook-backpressure/node';
+export * from '@webhook-backpressure/core';
+export { closeOnSignals, processPressure, readiness } from '@webhook-backpressure/node';
+export type { CloseOnSignalsOptions, ProcessPressureOptions } from '@webhook-backpressure/node';
 export { webhookInbox } from './inbox.ts';
 export default webhookBackpressure;
-export type { BackpressureInfo };

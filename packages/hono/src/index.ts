@@ -1,12 +1,12 @@
 import {
   BODY_TIMED_OUT,
-  createDoor,
+  createAdmissionControl,
   type BackpressureInfo,
   type Intake,
   type MiddlewareOptions,
   type Refusal,
 } from '@webhook-backpressure/core';
-import { Entrance } from '@webhook-backpressure/node/request';
+import { RequestAdmission } from '@webhook-backpressure/node/request';
 import type { Context, MiddlewareHandler, Next } from 'hono';
 import { boundNodeBody, nodeBindings } from './node-server.ts';
 import { enterByWeb, webRequest } from './web-request.ts';
@@ -36,7 +36,7 @@ export type WebhookBackpressureOptions = MiddlewareOptions<Context, [c: Context,
 export function webhookBackpressure(
   options: WebhookBackpressureOptions = {},
 ): MiddlewareHandler & { intake: Intake } {
-  const door = createDoor<Context, [Context, Next]>(options, {
+  const control = createAdmissionControl<Context, [Context, Next]>(options, {
     method: (c) => c.req.method,
     identity: (c) => nodeBindings(c.env)?.incoming ?? webRequest(c),
     // As node has read them: to ask the web-standard request for them would build it.
@@ -46,12 +46,12 @@ export function webhookBackpressure(
     },
   });
   const late = new WeakSet();
-  const entrance = new Entrance(door, { late: (req) => (late.add(req), null), gone: () => null });
+  const admission = new RequestAdmission(control, { late: (req) => (late.add(req), null), gone: () => null });
   const { handler } = options;
 
   const refuse = async (c: Context, next: Next, refusal: Refusal): Promise<Response | undefined> => {
     boundNodeBody(c.env);
-    const fields = door.fields(refusal);
+    const fields = control.fields(refusal);
     if (handler === undefined) return c.body(refusal.body, refusal.status, { ...fields, ...refusal.headers });
     const answer = (await handler(refusal, c, next)) as Response | undefined;
     if (answer !== undefined) c.res = answer;
@@ -60,15 +60,15 @@ export function webhookBackpressure(
   };
 
   const middleware: MiddlewareHandler = async (c, next) => {
-    const skips = door.skips(c);
+    const skips = control.skips(c);
     if (typeof skips === 'boolean' ? skips : await skips) {
       await next();
       return undefined;
     }
     const node = nodeBindings(c.env);
     const verdict = await (node === undefined
-      ? enterByWeb(door, c)
-      : entrance.enter(c, node.incoming, node.outgoing));
+      ? enterByWeb(control, c)
+      : admission.admit(c, node.incoming, node.outgoing));
     if (verdict === null) {
       if (node === undefined || !late.has(node.incoming)) return c.body(null, 503);
       boundNodeBody(c.env);
@@ -77,7 +77,7 @@ export function webhookBackpressure(
     if (!verdict.admitted) return refuse(c, next, verdict);
 
     c.set('backpressure', verdict);
-    const fields = door.fields();
+    const fields = control.fields();
     const handled = next();
     verdict.follow(handled);
     try {
@@ -91,10 +91,10 @@ export function webhookBackpressure(
     }
     return undefined;
   };
-  return Object.assign(middleware, { intake: door.intake });
+  return Object.assign(middleware, { intake: control.intake });
 }
 
+export * from '@webhook-backpressure/core';
 export { readiness } from './readiness.ts';
 export { webhookInbox } from './inbox.ts';
 export default webhookBackpressure;
-export type { BackpressureInfo };

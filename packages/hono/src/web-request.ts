@@ -1,4 +1,4 @@
-import type { Door, Handling, Refusal } from '@webhook-backpressure/core';
+import type { AdmissionControl, Handling, Refusal } from '@webhook-backpressure/core';
 import type { Context } from 'hono';
 import { stayOnWorkers } from './execution-context.ts';
 
@@ -12,17 +12,20 @@ export function webRequest(c: Context): Request {
 }
 
 /**
- * Takes a request through the door by web standards: its signal tells when the sender goes. How much of its body has
+ * Takes a request through admission control by web standards: its signal tells when the sender goes. How much of its body has
  * arrived nobody can see here.
  *
  * @returns a delivery that may run, a refusal, or null: the sender has gone.
  */
-export async function enterByWeb(door: Door<Context>, c: Context): Promise<Handling | Refusal | null> {
+export async function enterByWeb(
+  control: AdmissionControl<Context>,
+  c: Context,
+): Promise<Handling | Refusal | null> {
   // Some runtimes have no signal on a request.
   const signal = c.req.raw.signal as AbortSignal | undefined;
   const isGone = (): boolean => signal?.aborted === true;
   if (isGone()) return null;
-  const handling = door.admit(door.read(c));
+  const handling = control.admit(control.read(c));
   if (!handling.admitted) return handling;
 
   const cutOff = (): void => {

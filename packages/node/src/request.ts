@@ -1,3 +1,3 @@
-export { Entrance, type Answers, type Verdict } from './request/enter.ts';
+export { RequestAdmission, type Answers, type Verdict } from './request/request-admission.ts';
 export { boundBody } from './request/refuse.ts';
 export { originalUrl } from './request/read-property.ts';

@@ -1,7 +1,12 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createDoor, createIntake, type Door, type MiddlewareOptions } from '@webhook-backpressure/core';
+import {
+  createAdmissionControl,
+  createIntake,
+  type AdmissionControl,
+  type MiddlewareOptions,
+} from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
-import { door, handled, POST, reader, type Request } from './admission-controls.ts';
+import { control, handled, POST, reader, type Request } from './admission-controls.ts';
 import { letIn, occupy, reactions, turnedAway } from '../harness.ts';
 
 function code(expected: string, named: string): unknown {
@@ -20,31 +25,31 @@ describe('skip', () => {
     ['QUERY', false],
     ['get', false],
   ])('by default: %s %s', (method, skipped) => {
-    expect(door().skips({ method })).toBe(skipped);
+    expect(control().skips({ method })).toBe(skipped);
   });
 
   it('of the user decides alone, at once or later', async () => {
-    expect(door({ skip: ({ method }) => method === 'POST' }).skips(POST)).toBe(true);
-    expect(door({ skip: () => false }).skips({ method: 'GET' })).toBe(false);
-    expect(await door({ skip: () => Promise.resolve(true) }).skips(POST)).toBe(true);
+    expect(control({ skip: ({ method }) => method === 'POST' }).skips(POST)).toBe(true);
+    expect(control({ skip: () => false }).skips({ method: 'GET' })).toBe(false);
+    expect(await control({ skip: () => Promise.resolve(true) }).skips(POST)).toBe(true);
   });
 
   it('that fails fails for its request', async () => {
     const broken = new Error('broken');
-    const throwing = door({
+    const throwing = control({
       skip: () => {
         throw broken;
       },
     });
     expect(() => throwing.skips(POST)).toThrow(broken);
-    await expect(door({ skip: () => Promise.reject(broken) }).skips(POST)).rejects.toBe(broken);
+    await expect(control({ skip: () => Promise.reject(broken) }).skips(POST)).rejects.toBe(broken);
     expect(throwing.intake.snapshot().totals.admitted).toBe(0);
   });
 });
 
-describe('what a door reads of a request', () => {
+describe('what admission control reads from a request', () => {
   it('is the default key when nothing is said', () => {
-    expect(handled(door(), POST)).toEqual({
+    expect(handled(control(), POST)).toEqual({
       key: 'default',
       sender: undefined,
       id: undefined,
@@ -53,14 +58,14 @@ describe('what a door reads of a request', () => {
   });
 
   it('is the key that keyGenerator returns, and what delivery says overrides it', () => {
-    const keyed = door({ keyGenerator: ({ headers }) => headers?.['x-shop'] ?? 'none' });
+    const keyed = control({ keyGenerator: ({ headers }) => headers?.['x-shop'] ?? 'none' });
     expect(keyed.read({ method: 'POST', headers: { 'x-shop': 'a' } }).key).toBe('a');
-    const both = door({
+    const both = control({
       keyGenerator: () => 'a',
       delivery: () => ({ key: 'b', id: 'evt_1', priority: 'critical' }),
     });
     expect(both.read(POST)).toMatchObject({ key: 'b', id: 'evt_1', priority: 'critical' });
-    const silent = door({ keyGenerator: () => 'a', delivery: () => ({ key: undefined, id: undefined }) });
+    const silent = control({ keyGenerator: () => 'a', delivery: () => ({ key: undefined, id: undefined }) });
     expect(silent.read(POST).key).toBe('a');
   });
 
@@ -70,7 +75,7 @@ describe('what a door reads of a request', () => {
       const unhandled = vi.fn();
       process.on('unhandledRejection', unhandled);
       const options: MiddlewareOptions<Request> = { [name]: () => Promise.reject(new Error('too late')) };
-      const failing = door(options);
+      const failing = control(options);
       expect(() => failing.read(POST)).toThrow(code('ERR_WBP_CALLBACK', name));
       await reactions();
       await new Promise((resolve) => setImmediate(resolve));
@@ -81,9 +86,9 @@ describe('what a door reads of a request', () => {
   );
 
   it.each([null, undefined])('falls back to the default key where keyGenerator returns %s', (answer) => {
-    expect(door({ keyGenerator: () => answer }).read(POST).key).toBeUndefined();
+    expect(control({ keyGenerator: () => answer }).read(POST).key).toBeUndefined();
     const fromStripe = { method: 'POST', headers: { 'stripe-signature': 't=1' } };
-    expect(door({ keyGenerator: () => answer }).read(fromStripe).key).toBe('stripe');
+    expect(control({ keyGenerator: () => answer }).read(fromStripe).key).toBe('stripe');
   });
 
   it.each([5, 0, true, ['a'], { id: 'a' }, Object.create(null) as object, Symbol('a'), () => 'a'])(
@@ -91,14 +96,14 @@ describe('what a door reads of a request', () => {
     (answer) => {
       const warn = vi.fn();
       const keyGenerator = (): string => answer as unknown as string;
-      const wrong = createDoor<Request, []>({ keyGenerator }, { ...reader, warn });
+      const wrong = createAdmissionControl<Request, []>({ keyGenerator }, { ...reader, warn });
       for (let i = 0; i < 200; i += 1) letIn(wrong.intake.admit(wrong.read({ method: 'POST' })));
       const last = wrong.admit(wrong.read(POST));
       expect(last).toMatchObject({ admitted: true, key: 'default' });
       expect(warn).toHaveBeenCalledOnce();
       expect(warn).toHaveBeenCalledWith(
         'WBP_KEY',
-        expect.stringMatching(/^keyGenerator must return a string/),
+        expect.stringMatching(/^keyGenerator\(\) must return a string/),
       );
     },
   );
@@ -110,31 +115,31 @@ describe('what a door reads of a request', () => {
         throw broken;
       },
     };
-    expect(() => door(options).read(POST)).toThrow(broken);
+    expect(() => control(options).read(POST)).toThrow(broken);
   });
 
   it('is checked when it is admitted', () => {
-    const wrong = door({ delivery: () => ({ key: 5 as unknown as string }) });
+    const wrong = control({ delivery: () => ({ key: 5 as unknown as string }) });
     expect(() => wrong.admit(wrong.read(POST))).toThrow(code('ERR_WBP_DELIVERY', 'delivery.key'));
-    const nothing = door({ delivery: () => null as unknown as object });
+    const nothing = control({ delivery: () => null as unknown as object });
     letIn(nothing.intake.admit(nothing.read(POST)));
   });
 
   it('tells no id that is too long', () => {
-    const long = door({ delivery: () => ({ id: 'i'.repeat(257) }) });
+    const long = control({ delivery: () => ({ id: 'i'.repeat(257) }) });
     expect(handled(long, POST).id).toBeUndefined();
-    const fitting = door({ delivery: () => ({ id: 'i'.repeat(256) }) });
+    const fitting = control({ delivery: () => ({ id: 'i'.repeat(256) }) });
     expect(handled(fitting, POST).id).toHaveLength(256);
   });
 });
 
-describe('the options of a door', () => {
+describe('the options of admission control', () => {
   it('make an intake of their own, or share one', () => {
-    expect(door({ capacity: 7 }).intake.snapshot().capacity).toBe(7);
+    expect(control({ capacity: 7 }).intake.snapshot().capacity).toBe(7);
     const intake = createIntake({ capacity: 3 });
-    const shared = [door({ intake }), door({ intake, capacity: undefined })];
+    const shared = [control({ intake }), control({ intake, capacity: undefined })];
     for (const { intake: one } of shared) expect(one).toBe(intake);
-    letIn((shared[0] as Door<Request>).intake.admit({}));
+    letIn((shared[0] as AdmissionControl<Request>).intake.admit({}));
     expect(intake.snapshot().active).toBe(1);
   });
 
@@ -160,49 +165,49 @@ describe('the options of a door', () => {
     ['standardHeaders that are true', { standardHeaders: true }, 'ERR_WBP_HEADERS', 'standardHeaders'],
     ['legacyHeaders that are no boolean', { legacyHeaders: 1 }, 'ERR_WBP_HEADERS', 'legacyHeaders'],
   ])('are checked: %s', (_, options, expected, named) => {
-    expect(() => door(options as MiddlewareOptions<Request>)).toThrow(code(expected, named));
+    expect(() => control(options as MiddlewareOptions<Request>)).toThrow(code(expected, named));
   });
 });
 
 describe('what the option delivery returns', () => {
   it('may have no field that is not known', () => {
-    const misspelled = door({ delivery: () => ({ priorty: 'critical' }) as never });
+    const misspelled = control({ delivery: () => ({ priorty: 'critical' }) as never });
     expect(() => misspelled.read(POST)).toThrow(code('ERR_WBP_DELIVERY', '"priorty"'));
   });
 
   it('is an object or nothing', () => {
-    expect(() => door({ delivery: () => 'abc' as never }).read(POST)).toThrow(
+    expect(() => control({ delivery: () => 'abc' as never }).read(POST)).toThrow(
       code('ERR_WBP_DELIVERY', 'an object'),
     );
-    expect(door({ delivery: () => null as never }).read(POST).key).toBeUndefined();
+    expect(control({ delivery: () => null as never }).read(POST).key).toBeUndefined();
   });
 });
 
 it('tells the handler the key that the delivery counts against', () => {
-  const { key } = handled(door({ keyGenerator: () => 'x'.repeat(300) }), POST);
+  const { key } = handled(control({ keyGenerator: () => 'x'.repeat(300) }), POST);
   expect(key).toHaveLength('hash::300'.length + 16);
 });
 
 describe('an intake that is mounted twice', () => {
   it('is passed once, since the second permit would wait for the first', () => {
     const intake = createIntake();
-    const [first, second] = [door({ intake }), door({ intake })];
+    const [first, second] = [control({ intake }), control({ intake })];
     const request = { method: 'POST' };
     expect(first.skips(request)).toBe(false);
     first.read(request);
     expect(second.skips(request)).toBe(true);
-    expect(door().skips(request)).toBe(false);
+    expect(control().skips(request)).toBe(false);
     expect(first.skips({ method: 'POST' })).toBe(false);
   });
 });
 
 describe('the rate-limit headers', () => {
-  /** A door whose queue has `waiting` of ten places taken, with eight as the high-water mark. */
-  function filled(waiting: number, options: MiddlewareOptions<Request>): Door<Request> {
-    const filledDoor = door({ capacity: 10, concurrency: 1, clock: manualClock(), ...options });
-    occupy(filledDoor.intake);
-    for (let i = 0; i < waiting; i += 1) letIn(filledDoor.intake.admit({}));
-    return filledDoor;
+  /** An admission control whose queue has `waiting` of ten places taken, with eight as the high-water mark. */
+  function filled(waiting: number, options: MiddlewareOptions<Request>): AdmissionControl<Request> {
+    const guarded = control({ capacity: 10, concurrency: 1, clock: manualClock(), ...options });
+    occupy(guarded.intake);
+    for (let i = 0; i < waiting; i += 1) letIn(guarded.intake.admit({}));
+    return guarded;
   }
 
   it('are none unless they are asked for', () => {

@@ -1,6 +1,6 @@
 import {
-  createDoor,
-  type Door,
+  createAdmissionControl,
+  type AdmissionControl,
   type Handling,
   type MiddlewareOptions,
   type RequestReader,
@@ -18,15 +18,15 @@ export const reader: RequestReader<Request> = {
   warn: () => undefined,
 };
 
-/** The door of a middleware whose framework calls such an object a request. */
-export function door(options: MiddlewareOptions<Request> = {}): Door<Request> {
-  return createDoor(options, reader);
+/** The admission control of a middleware whose framework calls such an object a request. */
+export function control(options: MiddlewareOptions<Request> = {}): AdmissionControl<Request> {
+  return createAdmissionControl(options, reader);
 }
 
 export const POST: Request = { method: 'POST' };
 
 /** What the handler of a request finds. */
-export function handled(guarding: Door<Request>, request: Request): Handling {
+export function handled(guarding: AdmissionControl<Request>, request: Request): Handling {
   const handling = guarding.admit(guarding.read(request));
   if (!handling.admitted || !handling.tryStart()) throw new Error('It should have started.');
   return handling;

@@ -1,11 +1,11 @@
 import { describe, expect, it, vi } from 'vitest';
 import { manualClock } from '@webhook-backpressure/core/testing';
-import { door, handled, POST } from './admission-controls.ts';
+import { control, handled, POST } from './admission-controls.ts';
 import { reactions } from '../harness.ts';
 
 describe('a delivery in the hands of its handler', () => {
   it('has facts that can be logged, and tools that can be taken out of it', async () => {
-    const handling = handled(door(), POST);
+    const handling = handled(control(), POST);
     expect(Object.keys(handling)).toEqual(['key', 'sender', 'id', 'waitedMs']);
     const { waitUntil, signal } = handling;
     expect(signal.aborted).toBe(false);
@@ -15,7 +15,7 @@ describe('a delivery in the hands of its handler', () => {
 
   it("has waited for its body: so much less of its sender's time is left", () => {
     const clock = manualClock();
-    const guarding = door({ concurrency: 1, clock, delivery: () => ({ maxWaitMs: 2000 }) });
+    const guarding = control({ concurrency: 1, clock, delivery: () => ({ maxWaitMs: 2000 }) });
     handled(guarding, POST);
     const late = guarding.admit(guarding.read(POST), 1500);
     expect(late).toMatchObject({ admitted: true });
@@ -30,7 +30,7 @@ describe('a delivery in the hands of its handler', () => {
       ['cut', 'handler', 'response'],
       ['handler', 'cut', 'cut'],
     ]) {
-      const guarding = door();
+      const guarding = control();
       const handling = handled(guarding, POST);
       const over = vi.fn();
       handling.whenOver(over);
@@ -48,7 +48,7 @@ describe('a delivery in the hands of its handler', () => {
   });
 
   it('can read its signal after its end', () => {
-    const handling = handled(door(), POST);
+    const handling = handled(control(), POST);
     handling.endHandler();
     handling.endResponse('success');
     expect(handling.signal.aborted).toBe(false);

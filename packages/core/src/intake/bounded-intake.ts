@@ -124,7 +124,7 @@ export class BoundedIntake implements Intake {
   /** Whether the delivery itself may use the reserve, whatever its key holds. */
   #isEntitled(delivery: Delivery, key: string, now: number): boolean {
     if (delivery.priority === 'critical' || delivery.retries === false) return true;
-    return this.#flow.retryAfter.promiseOf(key, delivery)?.isDue(now) === true;
+    return this.#flow.retryAfter.reservationOf(key, delivery)?.isDue(now) === true;
   }
 
   /** Why the delivery cannot be queued, or null if it can. */

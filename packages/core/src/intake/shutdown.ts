@@ -32,10 +32,10 @@ export class Shutdown {
   }
 
   begin(options: { timeoutMs?: number | undefined }): Promise<CloseReport> {
-    checkNames(options, 'the argument of close', ['timeoutMs'], 'ERR_WBP_CLOSE');
+    checkNames(options, 'close()', ['timeoutMs'], 'ERR_WBP_CLOSE');
     const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
     if (!(typeof timeoutMs === 'number' && timeoutMs >= 0 && timeoutMs <= MAX_TIMEOUT_MS)) {
-      throw invalid('ERR_WBP_CLOSE', 'timeoutMs', 'a number of milliseconds from 0 to 86400000', timeoutMs);
+      throw invalid('ERR_WBP_CLOSE', 'timeoutMs', 'a number of milliseconds from 0 to 86,400,000', timeoutMs);
     }
     if (this.#report === undefined) {
       let resolve: ((report: CloseReport) => void) | undefined;

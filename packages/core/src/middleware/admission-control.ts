@@ -1,5 +1,5 @@
 import { BoundedIntake } from '../intake/bounded-intake.ts';
-import { atOnce, checkNumber, DAY_MS, isThenable } from '../checks.ts';
+import { checkNumber, DAY_MS, isThenable, requireSync } from '../checks.ts';
 import { describedDelivery, type Delivery } from '../delivery/delivery.ts';
 import { deliveryOf } from '../delivery/recognized-delivery.ts';
 import { BackpressureError, invalid, thrownText } from '../errors.ts';
@@ -7,6 +7,7 @@ import type { WarningCode } from '../delivery/events.ts';
 import { Handling } from './handling.ts';
 import type { Intake } from '../intake/intake.ts';
 import { keyAsker } from './key-generator.ts';
+import { passedThrough } from './passed.ts';
 import { checkObject } from '../option-names.ts';
 import { resolveOptions, type IntakeOptions } from '../intake/options.ts';
 import { rateLimitFields, type FieldStyle } from '../refusals/rate-limit-fields.ts';
@@ -62,7 +63,7 @@ export interface RequestReader<R> {
 }
 
 /** What a middleware decides before it knows how the intake will answer. */
-export interface Door<R> {
+export interface AdmissionControl<R> {
   readonly intake: Intake;
   /**
    * Whether the request is no delivery, or has been through this intake: mounted twice, by the app and by a route,
@@ -87,12 +88,6 @@ export interface Door<R> {
   fields(refusal?: Refusal): Record<string, string> | undefined;
 }
 
-/**
- * The requests that have been through each intake: a second permit of the same one would wait for the first. Not noted
- * on the request itself: Express makes a class of objects of each one, and a property more costs it another.
- */
-const enteredBy = new WeakMap<Intake, WeakSet<object>>();
-
 const UNGUARDED = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** The middleware's own options beside `intake`. */
 const OWN_NAMES = [
@@ -116,17 +111,16 @@ const LEAST_AGE_MS = 10;
  *
  * @throws BackpressureError with the code of the first option that is wrong.
  */
-export function createDoor<R, A extends readonly unknown[]>(
+export function createAdmissionControl<R, A extends readonly unknown[]>(
   options: MiddlewareOptions<R, A>,
   reader: RequestReader<R>,
-): Door<R> {
+): AdmissionControl<R> {
   const { intake, ...own } = split(options, reader.warn);
   const { skip, keyGenerator, delivery: describe } = own;
   const recognition = createRecognition([...resolveSenders(own.senders), ...builtInSenders]);
   const style = checkOwn(own);
   const askKey = keyAsker(reader.warn);
-  const entered = enteredBy.get(intake) ?? new WeakSet<object>();
-  enteredBy.set(intake, entered);
+  const passed = passedThrough(intake);
   const { bodyTimeoutMs = BODY_TIMEOUT_MS } = own;
   const warned = new Set<WarningCode>();
   const warnOnce = (code: WarningCode, message: string): void => {
@@ -146,13 +140,13 @@ export function createDoor<R, A extends readonly unknown[]>(
     bodyTimeoutMs,
     warnOnce,
     skips(request) {
-      if (entered.has(reader.identity(request))) return true;
+      if (passed.has(reader.identity(request))) return true;
       if (skip === undefined) return UNGUARDED.has(reader.method(request));
       const skips: unknown = skip(request);
       return isThenable(skips) ? Promise.resolve(skips).then(Boolean) : Boolean(skips);
     },
     read(request) {
-      entered.add(reader.identity(request));
+      passed.add(reader.identity(request));
       const headers = reader.headers(request);
       const profile = recognition.find(headers);
       const found = profile === undefined ? { id: idOf(undefined, headers) } : deliveryOf(profile, headers);
@@ -161,7 +155,9 @@ export function createDoor<R, A extends readonly unknown[]>(
       if (describe !== undefined)
         Object.assign(
           found,
-          defined(describedDelivery(atOnce('ERR_WBP_CALLBACK', 'delivery', describe(request)))),
+          defined(
+            describedDelivery(requireSync('ERR_WBP_CALLBACK', 'delivery', 'an object', describe(request))),
+          ),
         );
       return found;
     },
@@ -195,13 +191,13 @@ function split<R, A extends readonly unknown[]>(
     typeof (intake as unknown) !== 'object' ||
     typeof (intake as Partial<Intake> | null)?.admit !== 'function'
   ) {
-    throw invalid('ERR_WBP_INTAKE', 'intake', 'what createIntake returns', intake);
+    throw invalid('ERR_WBP_INTAKE', 'intake', 'an intake made by createIntake()', intake);
   }
   const [beside] = Object.keys(defined(rest));
   if (beside !== undefined) {
     throw new BackpressureError(
       'ERR_WBP_INTAKE',
-      `${beside} cannot stand beside intake: the intake that is given has options of its own.`,
+      `${beside} cannot be set together with intake. Pass it to createIntake() instead.`,
     );
   }
   return { ...own, intake };
@@ -221,7 +217,7 @@ function checkOwn<R, A extends readonly unknown[]>(own: OwnOptions<R, A>): Field
     legacyHeaders = false,
   }: { standardHeaders?: unknown; legacyHeaders?: unknown } = own;
   if (standardHeaders !== false && standardHeaders !== 'draft-8') {
-    throw invalid('ERR_WBP_HEADERS', 'standardHeaders', "'draft-8' or false", standardHeaders);
+    throw invalid('ERR_WBP_HEADERS', 'standardHeaders', '"draft-8" or false', standardHeaders);
   }
   if (typeof legacyHeaders !== 'boolean')
     throw invalid('ERR_WBP_HEADERS', 'legacyHeaders', 'a boolean', legacyHeaders);

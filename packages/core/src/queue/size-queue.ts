@@ -24,8 +24,8 @@ export function sizeQueue(options: { latencyBudgetMs: number; drainRate: number;
     if (!Number.isFinite(value) || !isAllowed) throw invalid('ERR_WBP_SIZE_QUEUE', name, rule, value);
   };
   check('latencyBudgetMs', latencyBudgetMs, latencyBudgetMs > 0, 'a number of milliseconds above 0');
-  check('drainRate', drainRate, drainRate > 0, 'a number per second above 0');
-  check('bytesPerItem', bytesPerItem, bytesPerItem >= 0, 'a number of bytes, at least 0');
+  check('drainRate', drainRate, drainRate > 0, 'a number of completions per second above 0');
+  check('bytesPerItem', bytesPerItem, bytesPerItem >= 0, 'a number of bytes of at least 0');
   const capacity = Math.max(1, Math.floor((latencyBudgetMs * drainRate) / 1000));
   return { capacity, memoryBytes: Math.ceil(capacity * bytesPerItem) };
 }

@@ -6,8 +6,8 @@ import { relays } from './relays.ts';
 import { standards } from './standards.ts';
 
 /**
- * The senders that are known without being told. The first that matches a request is its sender: relays before the
- * senders whose headers they pass on, known senders before the standards that they follow.
+ * The profiles of all built-in senders. The first profile that matches a request identifies its sender, so relays come
+ * before the senders whose headers they forward, and known senders before the standards that they follow.
  */
 export const builtInSenders: readonly SenderProfile[] = [
   ...relays,
