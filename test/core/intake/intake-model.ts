@@ -240,7 +240,7 @@ export class IntakeModel {
     const wasTold = ({ result, hasLeft }: Ticket): boolean =>
       result?.admitted === false && (hasLeft ? cause === 'abandoned' : result.reason === TOLD[cause]);
     const ticket = this.waiting.all.find((one) => one.key === key && wasTold(one));
-    if (ticket === undefined) throw new Error(`nobody was told of ${cause}`);
+    if (ticket === undefined) throw new Error(`no delivery was withdrawn as ${cause}`);
     // Earlier only if it is known not to start in time, which takes some completions.
     const { completed, failed } = this.snapshot.totals;
     const isKnown = completed + failed >= 3;
@@ -292,7 +292,8 @@ export class IntakeModel {
   /** A worker may be free while deliveries are queued only because the next start is not due. */
   #expectPaced(): void {
     const rate = this.options.drainRate;
-    if (typeof rate !== 'number') throw new Error('a worker is free, somebody waits, and nothing is paced');
+    if (typeof rate !== 'number')
+      throw new Error('a worker is free, a delivery is queued, and starts are not paced');
     const last = this.#startTimes.at(-1) ?? -Infinity;
     expect(last + 1000 / rate + this.#setBackMs).toBeGreaterThan(this.nowMs - 0.001);
     expect(this.bench.clock.pending).toBeGreaterThan(0);

@@ -28,7 +28,7 @@ describe('drop-oldest', () => {
     expect(intake.snapshot()).toMatchObject({ depth: 8, totals: { withdrawn: { displaced: 0 } } });
   });
 
-  it('displaces the oldest of its own for a noisy key, and the oldest of all for a quiet one', async () => {
+  it('displaces the oldest delivery of a noisy key, and the oldest of all for a quiet key', async () => {
     const { intake } = createBench({ concurrency: 1, capacity: 10, overflow: 'drop-oldest' });
     occupy(intake);
     const quiet = letIn(intake.admit({ key: 'quiet' }));

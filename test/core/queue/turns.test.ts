@@ -124,8 +124,7 @@ describe('the slots of turns', () => {
             all.splice(all.indexOf(chosen), 1);
           } else if (one.do === 'take') {
             const first = turns.first();
-            if ((first === null) !== (all.length === 0))
-              throw new Error('somebody has a turn, or nobody has');
+            if ((first === null) !== (all.length === 0)) throw new Error('the turns and the lines disagree');
             if (first === null) return;
             const earliest = Math.min(...all.map(({ turn }) => turn));
             if (first.turn - earliest >= 1 / 8)

@@ -21,7 +21,7 @@ export interface Begun {
 
 /**
  * The drain rate μ: completions per second that the workers can sustain. All times are lived time (see `LivedTime`): a
- * process that stands still completes nothing, but its workers are as fast as before.
+ * blocked process completes nothing, but its workers are as fast as before.
  *
  * A moving average of completions is wrong when it matters most. After a quiet minute at 30 % load it reads the load and
  * not the ability, and during a stall it still reads the past. So completions are counted while all workers are busy,
