@@ -5,10 +5,10 @@ const PROBLEM = 'https://iana.org/assignments/http-problem-types';
 
 /** The answers of a receiver that has measured nothing yet and whose chance is always 0.5, byte for byte. */
 export const REFUSALS = {
-  full503: answer(503, 'full', 'The queue of the receiver is full.'),
-  full429: answer(429, 'full', 'The queue of the receiver is full.'),
-  wait503: answer(503, 'wait', 'The delivery could not be started in the time that its sender waits.'),
-  displaced503: answer(503, 'displaced', 'The delivery gave up its place in the queue to a newer one.'),
+  full503: answer(503, 'full', "The receiver's queue is full."),
+  full429: answer(429, 'full', "The receiver's queue is full."),
+  wait503: answer(503, 'wait', 'The delivery would wait too long, or has waited too long.'),
+  displaced503: answer(503, 'displaced', 'A newer delivery has taken the place of this one.'),
   closing503: answer(503, 'closing', 'The receiver is shutting down.'),
 } as const;
 

@@ -17,7 +17,7 @@ export const PROBLEM = {
   type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
   title: 'Quota Exceeded',
   status: 429,
-  detail: 'The receiver has as many deliveries waiting as it can work off in time.',
+  detail: 'The receiver has as many queued deliveries as it can handle in time.',
   reason: 'shedding',
   retryAfterSeconds: 10,
 };
