@@ -8,7 +8,7 @@ import type { RetryAfterHabit } from '../senders/sender-profile.ts';
 
 /** `depth`: the maximum random stretch of a delay, so that retries with the same delay do not arrive together. */
 const DEPTH_JITTER = 0.2;
-/** `booked`: likewise; smaller, as each delivery already has its own second. */
+/** `booked`: the same, but smaller, as each delivery already has its own second. */
 const BOOKED_JITTER = 0.1;
 const MAX_BOOKED_JITTER_S = 2;
 /** Sent while the drain rate is unknown, in seconds: long enough to see a first completion. */

@@ -102,9 +102,13 @@ export class RequestAdmission<R> {
     this.#responses.track(handling, req, res);
     if (handling.tryStart()) return handling;
     if (req.backpressure !== undefined) this.#warnOfNesting();
-    return handling
-      .start(() => isGone(req.socket, res) || isReset(req))
-      .then((result) => (result === true ? handling : result === false ? this.#answers.gone(res) : result));
+    return this.#start(handling, req, res);
+  }
+
+  async #start(handling: Handling, req: IncomingMessage, res: ServerResponse): Promise<Verdict> {
+    const result = await handling.start(() => isGone(req.socket, res) || isReset(req));
+    if (result === true) return handling;
+    return result === false ? this.#answers.gone(res) : result;
   }
 
   #lookAtBody(req: IncomingMessage): void {
