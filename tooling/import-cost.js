@@ -20,12 +20,17 @@ try {
 
 /** Installs what a user would: links into the repository would be resolved at each import. */
 function install() {
-  const needed = publishedPackages().filter(({ folder }) => ['core', 'node', 'express'].includes(folder));
+  const needed = publishedPackages().filter((one) => ['core', 'node', 'express'].includes(one.folder));
   const workspaces = needed.flatMap(({ manifest }) => ['--workspace', manifest.name]);
-  const packed = /** @type {{ name: string, filename: string }[]} */ (
-    JSON.parse(npm(root, 'pack', '--json', '--ignore-scripts', '--pack-destination', folder, ...workspaces))
+  const output = npm(root, 'pack', '--json', '--ignore-scripts', '--pack-destination', folder, ...workspaces);
+  /** @type {unknown} */
+  const packed = JSON.parse(output);
+  const dependencies = Object.fromEntries(
+    /** @type {{ name: string, filename: string }[]} */ (packed).map(({ name, filename }) => [
+      name,
+      `file:../${filename}`,
+    ]),
   );
-  const dependencies = Object.fromEntries(packed.map(({ name, filename }) => [name, `file:../${filename}`]));
   mkdirSync(join(folder, 'app'));
   writeFileSync(
     join(folder, 'app/package.json'),
@@ -71,7 +76,9 @@ function report() {
         cwd: join(folder, 'app'),
         encoding: 'utf8',
       });
-      const { user, system } = /** @type {NodeJS.CpuUsage} */ (JSON.parse(output));
+      /** @type {unknown} */
+      const usage = JSON.parse(output);
+      const { user, system } = /** @type {NodeJS.CpuUsage} */ (usage);
       times.get(name)?.wall.push(performance.now() - startedAt);
       times.get(name)?.cpu.push((user + system) / 1000);
     }
