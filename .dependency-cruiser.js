@@ -159,7 +159,7 @@ export default {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(packages/[^/]+|test|test/simulation|bench|demo|examples)/dist/' },
+    exclude: { path: '^(packages/[^/]+|test|test/simulation|bench|demo|examples)/dist/|^packages/[^/]+/types/' },
     tsPreCompilationDeps: 'specify',
     enhancedResolveOptions: {
       exportsFields: ['exports'],
