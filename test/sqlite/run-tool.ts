@@ -1,8 +1,11 @@
 import { execFile, type ExecFileException } from 'node:child_process';
 import { join } from 'node:path';
+import { openDatabase } from '../../packages/sqlite/src/drivers/choose.ts';
+import { runTool } from '../../packages/sqlite/src/cli/tool.ts';
 import { root } from '../../tooling/packages.js';
 
 const TOOL = join(root, 'packages/sqlite/dist/cli.js');
+const NOBODY = 65_534;
 
 export interface Ended {
   readonly code: number;
@@ -12,14 +15,31 @@ export interface Ended {
 
 /** Runs the tool as a user does. */
 export function tool(...args: readonly string[]): Promise<Ended> {
-  return toolWith([], ...args);
-}
-
-/** The same with flags for Node itself. */
-export function toolWith(flags: readonly string[], ...args: readonly string[]): Promise<Ended> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [...flags, TOOL, ...args], (error: ExecFileException | null, out, err) => {
+    execFile(process.execPath, [TOOL, ...args], (error: ExecFileException | null, out, err) => {
       resolve({ code: error === null ? 0 : Number(error.code), out, err });
     });
   });
+}
+
+/**
+ * Runs the tool in this process, as a user whom file modes apply to. Not in a child process: another user may have no
+ * permission to read the clone or Node itself.
+ */
+export async function toolWithoutRoot(...args: readonly string[]): Promise<Ended> {
+  const written = { out: '', err: '' };
+  const output = {
+    out: (text: string) => (written.out += `${text}\n`),
+    err: (text: string) => (written.err += `${text}\n`),
+  };
+  const isRoot = process.getuid?.() === 0;
+  // Loads SQLite from the clone while that is still possible.
+  openDatabase(':memory:', 0).close();
+  if (isRoot) process.seteuid?.(NOBODY);
+  try {
+    const code = await runTool(args, output);
+    return { code, ...written };
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+  }
 }
