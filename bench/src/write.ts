@@ -24,7 +24,7 @@ export async function writeBetween(file: string, name: string, content: string):
 }
 
 /** The text with `content` between its two comments `name:begin` and `name:end`. */
-export function between(text: string, name: string, content: string): string {
+function between(text: string, name: string, content: string): string {
   const [begin, end] = [`<!-- ${name}:begin -->`, `<!-- ${name}:end -->`];
   const [head, rest = ''] = text.split(begin);
   const [, tail] = rest.split(end);
