@@ -25,6 +25,7 @@ if (!isInstalled()) {
   copyFileSync(lockfile, installed);
 }
 run('npx', ['tsc', '-b', 'bench'], root);
+run(process.execPath, [join(root, 'tooling/build.js')], root);
 run(join(bench, `node_modules/node${version}/bin/node`), [join(bench, 'dist', file), ...args], root);
 
 /** @returns {boolean} */

@@ -34,7 +34,7 @@ describe('an unknown option', () => {
     [
       'of a nested object',
       intake({ retryAfter: { maxSecond: 5 } }),
-      'of retryAfter. Did you mean "maxSeconds"?',
+      'in retryAfter. Did you mean "maxSeconds"?',
     ],
     ['of a range', intake({ drainRate: { min: 1, max: 2, targetP99: 5 } }), 'Did you mean "targetP99Ms"?'],
     [
@@ -42,7 +42,7 @@ describe('an unknown option', () => {
       () => {
         createIntake().update({ capasity: 5 } as object);
       },
-      'of update. Did you mean "capacity"?',
+      'in update(). Did you mean "capacity"?',
     ],
     [
       'of the middleware',
@@ -65,9 +65,8 @@ describe('an unknown option', () => {
   });
 
   it('is answered with all names when none is near', () => {
-    expect(messageOf(intake({ retryAfter: { banana: 5 } }))).toBe(
-      'Unknown option "banana" of retryAfter. (known: strategy, minSeconds, maxSeconds) ' +
-        '(ERR_WBP_UNKNOWN_OPTION, see docs/errors.md#err_wbp_unknown_option)',
+    expect(messageOf(intake({ retryAfter: { banana: 5 } }))).toMatch(
+      /^Unknown option "banana" in retryAfter\. Known options: strategy, minSeconds, maxSeconds\. \(ERR_WBP_/,
     );
     expect(messageOf(intake({ ['concurrency'.repeat(1000)]: 5 }))).not.toContain('Did you mean');
   });
@@ -97,7 +96,7 @@ describe('options that are none', () => {
   it.each(makers)(
     'the request of a framework, when the function was mounted uncalled: %s',
     async (_name, make) => {
-      const hint = 'call the function where you mount it';
+      const hint = 'Call the function where you mount it';
       const node = Object.create({ headers: {}, method: 'POST' }) as never;
       expect(messageOf(() => make(node))).toContain(hint);
       expect(messageOf(() => make({ req: {}, res: {} } as never))).toContain(hint);

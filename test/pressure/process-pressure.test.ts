@@ -275,17 +275,17 @@ describe('an intake under pressure', () => {
 
 describe('options', () => {
   it.each([
-    [{ maxEventLoopDelayMs: 0 }, 'ERR_WBP_PRESSURE', 'a number of milliseconds from 1 to 60000, but was 0.'],
+    [{ maxEventLoopDelayMs: 0 }, 'ERR_WBP_PRESSURE', 'a number of milliseconds from 1 to 60,000, but was 0.'],
     [{ maxEventLoopDelayMs: NaN }, 'ERR_WBP_PRESSURE', 'but was NaN.'],
     [{ maxEventLoopDelayMs: '200' }, 'ERR_WBP_PRESSURE', "but was '200'."],
-    [{ maxEventLoopUtilization: 0 }, 'ERR_WBP_PRESSURE', 'a number above 0, at most 1, but was 0.'],
+    [{ maxEventLoopUtilization: 0 }, 'ERR_WBP_PRESSURE', 'a number above 0 and at most 1, but was 0.'],
     [{ maxEventLoopUtilization: 98 }, 'ERR_WBP_PRESSURE', 'but was 98.'],
     [{ maxHeapFraction: null }, 'ERR_WBP_PRESSURE', 'maxHeapFraction must be'],
-    [{ windowMs: 99 }, 'ERR_WBP_PRESSURE', 'a number of milliseconds from 100 to 60000, but was 99.'],
+    [{ windowMs: 99 }, 'ERR_WBP_PRESSURE', 'a number of milliseconds from 100 to 60,000, but was 99.'],
     [{ windowMs: Infinity }, 'ERR_WBP_PRESSURE', 'but was Infinity.'],
-    [{ maxRss: 1 }, 'ERR_WBP_UNKNOWN_OPTION', 'Unknown option "maxRss". (known: maxEventLoopDelayMs,'],
+    [{ maxRss: 1 }, 'ERR_WBP_UNKNOWN_OPTION', 'Unknown option "maxRss". Known options: maxEventLoopDelayMs,'],
     [null, 'ERR_WBP_OPTIONS', 'options must be an object, but was null.'],
-    [[], 'ERR_WBP_OPTIONS', 'but was an array of 0.'],
+    [[], 'ERR_WBP_OPTIONS', 'but was an array of length 0.'],
   ])('%o throws %s', (options, code, message) => {
     const make = processPressure as (options: unknown) => ProcessPressure;
     expect(() => make(options)).toThrow(expect.objectContaining({ code }) as Error);

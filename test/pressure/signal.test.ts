@@ -27,7 +27,9 @@ describe('an intake whose signal of pressure', () => {
     ['rejects', () => Promise.reject(new Error('no reading'))],
   ])('is a promise that %s says so, and refuses nobody', (_, later) => {
     const intake = createIntake({ clock, pressure: later as unknown as () => boolean });
-    expect(() => intake.admit()).toThrow(/^pressure must return its value at once.*ERR_WBP_PRESSURE/);
+    expect(() => intake.admit()).toThrow(
+      /^pressure\(\) must return a boolean, but returned a promise\..*ERR_WBP_PRESSURE/,
+    );
     expect(intake.snapshot().totals).toMatchObject({ admitted: 0, refused: { pressure: 0 } });
   });
 });

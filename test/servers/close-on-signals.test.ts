@@ -109,17 +109,20 @@ describe('closeOnSignals', () => {
   });
 
   it.each<[unknown, string]>([
-    [{ signals: [] }, 'signals must be an array of at least one signal that can be handled, but was [].'],
+    [{ signals: [] }, 'signals must be a non-empty array of signals that a process can handle, but was [].'],
     [{ signals: ['SIGKILL'] }, "but was [ 'SIGKILL' ]."],
     [{ signals: ['TERM'] }, "but was [ 'TERM' ]."],
     [{ signals: 'SIGTERM' }, "but was 'SIGTERM'."],
-    [{ timeoutMs: -1 }, 'timeoutMs must be a number of milliseconds from 0 to 86400000, but was -1.'],
+    [{ timeoutMs: -1 }, 'timeoutMs must be a number of milliseconds from 0 to 86,400,000, but was -1.'],
     [{ timeoutMs: NaN }, 'but was NaN'],
     [{ timeoutMs: '5' }, "but was '5'"],
     [{ timeoutMs: null }, 'but was null'],
-    [{ drainDelayMs: -1 }, 'drainDelayMs must be a number of milliseconds from 0 to 86400000, but was -1.'],
+    [{ drainDelayMs: -1 }, 'drainDelayMs must be a number of milliseconds from 0 to 86,400,000, but was -1.'],
     [{ drainDelayMs: Infinity }, 'but was Infinity'],
-    [{ server: {} }, 'server must be a server that listens, or an array, but was {}.'],
+    [
+      { server: {} },
+      'server must be an HTTP server, such as app.listen() returns, or an array of them, but was {}.',
+    ],
     [{ server: null }, 'but was null'],
     [{ server: [createServer(), undefined] }, 'but was undefined'],
     [{ onClosed: 5 }, 'onClosed must be a function, but was 5.'],
@@ -134,8 +137,8 @@ describe('closeOnSignals', () => {
   it.each<[string, unknown, string]>([
     ['nothing', undefined, 'but was given undefined.'],
     ['an empty array', [], 'was given an empty array.'],
-    ['a server', createServer(), 'takes an intake or an inbox, or an array of them'],
-    ['a middleware', webhookBackpressure(), 'but was given a function. Give its .intake.'],
+    ['a server', createServer(), 'requires an intake, an inbox, or an array of them'],
+    ['a middleware', webhookBackpressure(), 'but was given a function. Pass its .intake instead.'],
     ['one that is none among others', [createIntake(), {}], 'but was given {}.'],
   ])('throws immediately for %s', (_name, sources, message) => {
     expect(() => closeOnSignals(sources as never)).toThrow(

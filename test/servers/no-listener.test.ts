@@ -8,7 +8,9 @@ it.each([
   expect(() => withBackpressure(given as unknown as RequestListener)).toThrow(
     expect.objectContaining({
       code: 'ERR_WBP_CALLBACK',
-      message: expect.stringContaining(`was given ${shown}.`) as string,
+      message: expect.stringContaining(
+        `must be a request listener (a function), but was ${shown}.`,
+      ) as string,
     }) as Error,
   );
 });

@@ -1,6 +1,7 @@
-import { BackpressureError, invalid, type BackpressureErrorCode } from './errors.ts';
+export { isThenable } from './errors.ts';
+import { invalid, invalidResult, isThenable, type BackpressureErrorCode } from './errors.ts';
 
-/** The longest time that an option may name, in milliseconds. */
+/** The longest time that most options accept, in milliseconds. */
 export const DAY_MS = 86_400_000;
 
 export function checkInteger(
@@ -11,7 +12,7 @@ export function checkInteger(
   why = '',
 ): void {
   if (Number.isSafeInteger(value) && (value as number) >= min) return;
-  throw invalid(code, option, `an integer, at least ${String(min)}${why}`, value);
+  throw invalid(code, option, `an integer of at least ${grouped(min)}${why}`, value);
 }
 
 export function checkNumber(
@@ -23,7 +24,7 @@ export function checkNumber(
   unit: string,
 ): void {
   if (typeof value === 'number' && value >= min && value <= max) return;
-  throw invalid(code, option, `a number of ${unit} from ${String(min)} to ${String(max)}`, value);
+  throw invalid(code, option, `a number of ${unit} from ${grouped(min)} to ${grouped(max)}`, value);
 }
 
 export function checkOneOf(
@@ -33,21 +34,30 @@ export function checkOneOf(
   allowed: readonly unknown[],
 ): void {
   if (allowed.includes(value)) return;
-  throw invalid(code, option, `one of ${allowed.map((one) => JSON.stringify(one)).join(', ')}`, value);
+  throw invalid(code, option, alternatives(allowed), value);
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Refuses a promise where a value has to be there at once: whoever waits for it has not been counted yet. */
-export function atOnce<T>(code: BackpressureErrorCode, name: string, value: T): T {
-  if (!isThenable(value)) return value;
-  // Its rejection would end the process; the error below says what is wrong.
-  Promise.resolve(value).catch(() => undefined);
-  throw new BackpressureError(code, `${name} must return its value at once, but returned a promise.`);
+/**
+ * Rejects a promise as the result of a callback that must be synchronous: a request that awaited it would not be
+ * counted, so any number of requests could wait.
+ *
+ * @param rule - what the callback must return.
+ */
+export function requireSync<T>(code: BackpressureErrorCode, callback: string, rule: string, result: T): T {
+  if (isThenable(result)) throw invalidResult(code, callback, rule, result);
+  return result;
 }
 
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
+/** "refuse" or "drop-oldest" */
+function alternatives(allowed: readonly unknown[]): string {
+  const values = allowed.map((one) => JSON.stringify(one));
+  return `${values.slice(0, -1).join(', ')} or ${values.at(-1) ?? ''}`;
+}
+
+function grouped(limit: number): string {
+  return limit.toLocaleString('en', { maximumFractionDigits: 3 });
 }

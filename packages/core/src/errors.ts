@@ -1,7 +1,16 @@
-/** Where each code is explained: one heading per code. */
-const ERROR_DOCS = 'docs/errors.md';
+/** Undefined where modules are not files, and in CommonJS made by some bundlers. */
+const moduleUrl = (import.meta as { readonly url?: string }).url ?? '';
 
-/** The stable codes of {@link BackpressureError}. A code never changes its meaning. */
+/**
+ * The folder that holds docs/errors.md: the repository, or `dist` of the installed package. The default is where npm
+ * installs it, for code that a bundler has moved.
+ */
+const [docsParent = 'node_modules/@webhook-backpressure/core/dist/'] =
+  /^file:.*\/(?=packages\/core\/(?:src|dist)\/)|^file:.*\/@webhook-backpressure\/core\/dist\//.exec(
+    moduleUrl,
+  ) ?? [];
+
+/** The stable codes of {@link BackpressureError}, each a heading of docs/errors.md. A code never changes its meaning. */
 export type BackpressureErrorCode =
   | 'ERR_WBP_OPTIONS'
   | 'ERR_WBP_UNKNOWN_OPTION'
@@ -70,15 +79,22 @@ export type BackpressureErrorCode =
   | 'ERR_WBP_SQLITE_WRITE';
 
 /**
- * What this library throws when it is used wrongly. The message names the option, the rule and the value that
- * was given; `help` leads to the heading of the code in the documentation.
+ * The error that this library throws when it is used incorrectly or its store fails. The message names the option, the
+ * rule and the value given, and ends with `code` and `help`.
  */
 export class BackpressureError extends Error {
+  /** The stable code, to compare with instead of the message. */
   readonly code: BackpressureErrorCode;
+  /** The address of the page that explains the code, in the installed core package: a `file:` URL with an anchor. */
   readonly help: string;
 
+  /**
+   * @param code - the stable code.
+   * @param sentence - what is wrong. The message is this sentence, the code and the help address.
+   * @param options - `cause`: the error that led to this one.
+   */
   constructor(code: BackpressureErrorCode, sentence: string, options?: { cause?: unknown }) {
-    const help = `${ERROR_DOCS}#${code.toLowerCase()}`;
+    const help = `${docsParent}docs/errors.md#${code.toLowerCase()}`;
     super(`${sentence} (${code}, see ${help})`, options);
     this.name = 'BackpressureError';
     this.code = code;
@@ -86,7 +102,7 @@ export class BackpressureError extends Error {
   }
 }
 
-/** Says that `option` breaks `rule`, with the value that was given. */
+/** The error for an `option` whose value breaks a `rule`, such as "a boolean". */
 export function invalid(
   code: BackpressureErrorCode,
   option: string,
@@ -96,20 +112,36 @@ export function invalid(
   return new BackpressureError(code, `${option} must be ${rule}, but was ${show(given)}.`);
 }
 
+/** The error for a callback whose result breaks a `rule`, such as "a string or undefined". */
+export function invalidResult(
+  code: BackpressureErrorCode,
+  callback: string,
+  rule: string,
+  result: unknown,
+): BackpressureError {
+  // The promise is not awaited, and its rejection would end the process.
+  if (isThenable(result)) Promise.resolve(result).catch(() => undefined);
+  return new BackpressureError(code, `${callback}() must return ${rule}, but returned ${show(result)}.`);
+}
+
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
+}
+
 const SHOWN_CHARACTERS = 80;
 
-/** A value as an error message names it: short, and told apart from a string that looks like it. Never throws. */
+/** A value as error messages show it: cut to 80 characters, strings in quotes. Never throws. */
 export function show(value: unknown): string {
   const text = describe(value);
   return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
 }
 
 /**
- * What was thrown, or rejected with, as text for a warning. Never throws: code may throw anything, also an object
- * without a prototype, on which `String` throws.
+ * Converts a thrown value to text for a warning. Never throws, not even for an object without a prototype, which
+ * `String` cannot convert.
  *
  * @param thrown - any value.
- * @returns for an error its name and message, for anything else what `String` says, if it can.
+ * @returns the name and message of an error; any other value as `String` converts it, where it can.
  */
 export function thrownText(thrown: unknown): string {
   try {
@@ -119,7 +151,7 @@ export function thrownText(thrown: unknown): string {
   }
 }
 
-/** Undefined when the object's own toJSON returns that, although the types say otherwise. */
+/** Undefined when the object's own `toJSON` returns undefined, although the types exclude it. */
 function toJson(value: object): string | undefined {
   return JSON.stringify(value);
 }
@@ -135,7 +167,8 @@ function describe(value: unknown): string {
     case 'object':
       if (value === null) return 'null';
       try {
-        if (Array.isArray(value)) return `an array of ${String(value.length)}`;
+        if (isThenable(value)) return 'a promise';
+        if (Array.isArray(value)) return `an array of length ${String(value.length)}`;
         return toJson(value) ?? 'an object';
       } catch {
         return 'an object';

@@ -1,19 +1,18 @@
 import { BackpressureError, invalid, type BackpressureErrorCode } from './errors.ts';
 
-/** A longer name is no misspelling, and comparing takes time that grows with its length. */
+/** Longer names are not compared: the time grows with the product of both lengths. */
 const LONGEST_NAME = 40;
-/** One mistake in so many characters still reads as a misspelling. */
+/** A name is suggested if it differs in at most one of this many characters. */
 const CHARACTERS_PER_MISTAKE = 3;
 
 /**
- * Checks that `options` is an object without unknown names, since a misspelled option would be ignored silently. A
- * name whose value is `undefined` counts as absent.
+ * Checks that `options` is an object and has no unknown names. A name whose value is `undefined` is absent.
  *
- * @param options - what the user gave.
- * @param of - what the options belong to, for the message; `'options'` where that needs no name.
+ * @param options - the options as the user passed them.
+ * @param of - the option, or the function such as `update()`, that they belong to. `'options'` omits it in messages.
  * @param known - the names that exist.
- * @param code - the code for a value that is no object. Default `ERR_WBP_OPTIONS`.
- * @throws BackpressureError `code`, or `ERR_WBP_UNKNOWN_OPTION` with the nearest known name.
+ * @param code - the code for a value that is not an object. Default `ERR_WBP_OPTIONS`.
+ * @throws BackpressureError `code`, or `ERR_WBP_UNKNOWN_OPTION`, whose message suggests the most similar known name.
  */
 export function checkNames(
   options: unknown,
@@ -29,26 +28,26 @@ export function checkNames(
   }
 }
 
-/** @throws BackpressureError `code` when the value is no object, or is the request of a framework. */
+/** @throws BackpressureError `code` when the value is not an object, or is a framework's request. */
 export function checkObject(
   options: unknown,
   of: string,
   code: BackpressureErrorCode = 'ERR_WBP_OPTIONS',
 ): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw invalid(code, of, 'an object', options);
+    throw invalid(code, of.endsWith('()') ? `The argument of ${of}` : of, 'an object', options);
   }
-  // A framework that was given the function that makes a middleware calls it with a request.
+  // A framework passes a request when `webhookBackpressure` itself was mounted instead of its result.
   const isRequest = ('headers' in options && 'method' in options) || ('req' in options && 'res' in options);
   if (!isRequest) return;
   throw new BackpressureError(
     code,
-    `${of} must be an object of options, but was a request: call the function where you mount it, as in ` +
+    `${of} must be an object, but was a request. Call the function where you mount it: ` +
       "app.use('/webhooks', webhookBackpressure()).",
   );
 }
 
-/** Says that a name does not exist, and which one may have been meant. */
+/** The sentence for a name that does not exist, with the most similar known name. */
 export function unknownName(
   kind: 'option' | 'field',
   name: string,
@@ -57,12 +56,12 @@ export function unknownName(
 ): string {
   const names = [...known];
   const near = nearest(name, names);
-  // Some names come from what a sender sent: cut short, as all that a message shows.
+  // Some names come from a request: they are cut, like every value in a message.
   const shown = JSON.stringify(name.slice(0, 2 * LONGEST_NAME));
   return [
-    `Unknown ${kind} ${shown}${of === 'options' ? '' : ` of ${of}`}.`,
+    `Unknown ${kind} ${shown}${of === 'options' ? '' : ` in ${of}`}.`,
     ...(near === undefined ? [] : [`Did you mean ${JSON.stringify(near)}?`]),
-    `(known: ${names.join(', ')})`,
+    `Known ${kind}s: ${names.join(', ')}.`,
   ].join(' ');
 }
 
@@ -79,7 +78,7 @@ function nearest(name: string, known: readonly string[]): string | undefined {
   return best;
 }
 
-/** Characters to insert, delete, replace, or swap with their neighbour (optimal string alignment). */
+/** Characters to insert, delete, replace, or swap with the next one (optimal string alignment). */
 function mistakesBetween(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);

@@ -93,7 +93,8 @@ export function webhookBackpressure(
   return Object.assign(middleware, { intake: control.intake });
 }
 
-export { readiness } from '@webhook-backpressure/node';
+export * from '@webhook-backpressure/core';
+export { closeOnSignals, processPressure, readiness } from '@webhook-backpressure/node';
+export type { CloseOnSignalsOptions, ProcessPressureOptions } from '@webhook-backpressure/node';
 export { webhookInbox } from './inbox.ts';
 export default webhookBackpressure;
-export type { BackpressureInfo };

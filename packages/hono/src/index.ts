@@ -94,7 +94,7 @@ export function webhookBackpressure(
   return Object.assign(middleware, { intake: control.intake });
 }
 
+export * from '@webhook-backpressure/core';
 export { readiness } from './readiness.ts';
 export { webhookInbox } from './inbox.ts';
 export default webhookBackpressure;
-export type { BackpressureInfo };

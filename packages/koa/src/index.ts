@@ -87,7 +87,9 @@ export function webhookBackpressure(
   return Object.assign(middleware, { intake: control.intake });
 }
 
+export * from '@webhook-backpressure/core';
+export { closeOnSignals, processPressure } from '@webhook-backpressure/node';
+export type { CloseOnSignalsOptions, ProcessPressureOptions } from '@webhook-backpressure/node';
 export { readiness } from './readiness.ts';
 export { webhookInbox } from './inbox.ts';
 export default webhookBackpressure;
-export type { BackpressureInfo };

@@ -52,7 +52,7 @@ export function withBackpressure(
   if (typeof (listener as unknown) !== 'function') {
     throw new BackpressureError(
       'ERR_WBP_CALLBACK',
-      `withBackpressure takes a request listener first, a function, but was given ${inspect(listener, { depth: 0 })}.`,
+      `The first argument of withBackpressure() must be a request listener (a function), but was ${inspect(listener, { depth: 0 })}.`,
     );
   }
   const control = createAdmissionControl<IncomingMessage, [IncomingMessage, ServerResponse]>(

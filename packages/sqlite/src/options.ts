@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { inspect } from 'node:util';
 import { BackpressureError, checkNames, type BackpressureErrorCode } from '@webhook-backpressure/core';
 
 /** Options of {@link sqliteStore}. */
@@ -71,12 +72,12 @@ export function settle(options: unknown): Settings {
   if (typeof path !== 'string' || path === '' || path.includes('\0') || NOT_A_FILE.test(path))
     throw new BackpressureError(
       'ERR_WBP_SQLITE_PATH',
-      `path must be the path of a file, but was ${typeof path === 'string' ? JSON.stringify(path) : typeof path}.`,
+      `path must be a file path, but was ${typeof path === 'string' ? JSON.stringify(path) : `of type ${typeof path}`}.`,
     );
   if (thread !== undefined && typeof thread !== 'boolean')
     throw new BackpressureError(
       'ERR_WBP_SQLITE_THREAD',
-      `thread must be true or false, but was ${typeof thread}.`,
+      `thread must be a boolean, but was of type ${typeof thread}.`,
     );
   return {
     path: resolve(path),
@@ -110,8 +111,9 @@ function integer(
   most: number,
 ): number {
   if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value;
-  throw new BackpressureError(
-    code,
-    `${name} must be an integer from ${String(least)} to ${String(most)}, but was ${String(value)}.`,
-  );
+  const range =
+    most === Number.MAX_SAFE_INTEGER
+      ? `of at least ${least.toLocaleString('en')}`
+      : `from ${least.toLocaleString('en')} to ${most.toLocaleString('en')}`;
+  throw new BackpressureError(code, `${name} must be an integer ${range}, but was ${inspect(value)}.`);
 }

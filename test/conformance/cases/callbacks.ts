@@ -135,7 +135,7 @@ export function callbacks(start: Start): void {
     expect(receiver.handled.map(({ info }) => info?.key)).toEqual(['default', 'default', 'default']);
     const warnings = [...receiver.errors, ...shown.mock.calls.map(([first]) => first as unknown)].map(String);
     shown.mockRestore();
-    const warning = expect.stringContaining('keyGenerator must return a string') as string;
+    const warning = expect.stringContaining('keyGenerator() must return a string or undefined') as string;
     expect(warnings).toEqual(answer === null ? [] : [warning]);
   });
 

@@ -175,12 +175,12 @@ describe('close', () => {
   );
 
   it.each([
-    [null, 'ERR_WBP_CLOSE', 'the argument of close must be an object, but was null.'],
-    [5000, 'ERR_WBP_CLOSE', 'the argument of close must be an object, but was 5000.'],
+    [null, 'ERR_WBP_CLOSE', 'The argument of close() must be an object, but was null.'],
+    [5000, 'ERR_WBP_CLOSE', 'The argument of close() must be an object, but was 5000.'],
     [
       { timeout: 5000 },
       'ERR_WBP_UNKNOWN_OPTION',
-      'Unknown option "timeout" of the argument of close. Did you mean "timeoutMs"?',
+      'Unknown option "timeout" in close(). Did you mean "timeoutMs"?',
     ],
   ])('does not take %o for its options', (options, code, sentence) => {
     const { intake } = createBench();

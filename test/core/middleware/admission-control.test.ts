@@ -103,7 +103,7 @@ describe('what admission control reads from a request', () => {
       expect(warn).toHaveBeenCalledOnce();
       expect(warn).toHaveBeenCalledWith(
         'WBP_KEY',
-        expect.stringMatching(/^keyGenerator must return a string/),
+        expect.stringMatching(/^keyGenerator\(\) must return a string/),
       );
     },
   );

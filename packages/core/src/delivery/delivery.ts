@@ -1,4 +1,4 @@
-import { BackpressureError, invalid } from '../errors.ts';
+import { BackpressureError, invalid, invalidResult } from '../errors.ts';
 import { unknownName } from '../option-names.ts';
 import type { SenderProfile } from '../senders/sender-profile.ts';
 
@@ -53,13 +53,13 @@ export function checkDelivery(delivery: Delivery): void {
   if (key !== undefined && typeof key !== 'string') throw invalidField('key', 'a string', key);
   if (id !== undefined && typeof id !== 'string') throw invalidField('id', 'a string', id);
   if (priority !== undefined && priority !== 'normal' && priority !== 'critical') {
-    throw invalidField('priority', "'normal' or 'critical'", priority);
+    throw invalidField('priority', '"normal" or "critical"', priority);
   }
   if (maxWaitMs !== undefined && !(typeof maxWaitMs === 'number' && maxWaitMs >= 0)) {
-    throw invalidField('maxWaitMs', 'a number of milliseconds, at least 0', maxWaitMs);
+    throw invalidField('maxWaitMs', 'a number of milliseconds of at least 0', maxWaitMs);
   }
   if (ageMs !== undefined && !(typeof ageMs === 'number' && ageMs >= 0)) {
-    throw invalidField('ageMs', 'a number of milliseconds, at least 0', ageMs);
+    throw invalidField('ageMs', 'a number of milliseconds of at least 0', ageMs);
   }
   if (statusCode !== undefined && statusCode !== 429 && statusCode !== 503) {
     throw invalidField('statusCode', '429 or 503', statusCode);
@@ -95,7 +95,7 @@ const FIELDS: Record<keyof Delivery, true> = {
 export function describedDelivery(given: unknown): Delivery {
   if (given === undefined || given === null) return NOTHING_KNOWN;
   if (typeof given !== 'object') {
-    throw invalid('ERR_WBP_DELIVERY', 'delivery', 'an object', given);
+    throw invalidResult('ERR_WBP_DELIVERY', 'delivery', 'an object', given);
   }
   for (const name in given) {
     if (!Object.hasOwn(FIELDS, name)) {

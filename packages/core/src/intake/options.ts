@@ -1,6 +1,6 @@
-import type { ConcurrencyRange } from '../limits/adaptive-concurrency.ts';
+import type { ConcurrencyRange } from '../limits/limit-range.ts';
 import type { RateRange } from '../limits/adaptive-rate.ts';
-import { atOnce, checkInteger, checkNumber, checkOneOf, DAY_MS, isRecord } from '../checks.ts';
+import { checkInteger, checkNumber, checkOneOf, DAY_MS, isRecord, requireSync } from '../checks.ts';
 import { checkConcurrency, checkDrainRate, checkPerKey } from '../limits/limit-options.ts';
 import { systemClock, type Clock } from '../time/clock.ts';
 import { keyOf } from '../delivery/delivery.ts';
@@ -145,7 +145,12 @@ export function resolveOptions(options: IntakeOptions, beside: readonly string[]
     throw invalid('ERR_WBP_PRESSURE', 'pressure', 'a function', pressure);
   }
   if (!isClock(clock)) {
-    throw invalid('ERR_WBP_CLOCK', 'clock', 'an object with now, setTimeout and clearTimeout', clock);
+    throw invalid(
+      'ERR_WBP_CLOCK',
+      'clock',
+      'an object with the functions now, setTimeout and clearTimeout',
+      clock,
+    );
   }
   if (typeof random !== 'function') throw invalid('ERR_WBP_RANDOM', 'random', 'a function', random);
   return { ...settle(DEFAULTS, options), dryRun, isPressed: harmless(pressure), clock, random };
@@ -162,15 +167,15 @@ export function updateSettings(
   changes: Tunable,
   beside: readonly string[] = [],
 ): Settings {
-  checkObject(changes, 'update');
+  checkObject(changes, 'update()');
   for (const [name, value] of Object.entries(changes)) {
     if (value === undefined || !FIXED.includes(name)) continue;
     throw new BackpressureError(
       'ERR_WBP_NOT_TUNABLE',
-      `${name} is fixed at construction and cannot be updated.`,
+      `${name} cannot be updated. It is fixed when the intake or inbox is created.`,
     );
   }
-  checkNames(changes, 'update', [...TUNABLE, ...beside]);
+  checkNames(changes, 'update()', [...TUNABLE, ...beside]);
   return settle(current, changes);
 }
 
@@ -204,7 +209,7 @@ function harmless(pressure: (() => unknown) | undefined): () => boolean {
       return false;
     }
     // Taken for true, a promise would refuse everybody, whatever it comes to.
-    return Boolean(atOnce('ERR_WBP_PRESSURE', 'pressure', said));
+    return Boolean(requireSync('ERR_WBP_PRESSURE', 'pressure', 'a boolean', said));
   };
 }
 
@@ -224,7 +229,7 @@ function retryAfter(base: RetryAfterSettings, given: Tunable['retryAfter']): Ret
 }
 
 function shedKeys(given: Record<string, boolean>): ReadonlySet<string> {
-  if (!isRecord(given)) throw invalid('ERR_WBP_SHED', 'shed', 'an object of booleans', given);
+  if (!isRecord(given)) throw invalid('ERR_WBP_SHED', 'shed', 'an object that maps keys to booleans', given);
   const keys = new Set<string>();
   for (const [key, isShed] of Object.entries(given) as [string, boolean | undefined][]) {
     if (isShed === undefined) continue;
@@ -241,7 +246,7 @@ function check(settings: Settings): void {
   if (!isFraction(highWaterMark) || !isFraction(lowWaterMark) || lowWaterMark >= highWaterMark) {
     throw new BackpressureError(
       'ERR_WBP_WATER_MARKS',
-      'lowWaterMark and highWaterMark must be numbers with 0 < low < high ≤ 1, ' +
+      'lowWaterMark and highWaterMark must be fractions with 0 < lowWaterMark < highWaterMark ≤ 1, ' +
         `but were ${show(lowWaterMark)} and ${show(highWaterMark)}.`,
     );
   }
@@ -260,15 +265,10 @@ function check(settings: Settings): void {
     'retryAfter.maxSeconds',
     maxSeconds,
     minSeconds,
-    ' (retryAfter.minSeconds)',
+    ', the value of retryAfter.minSeconds',
   );
   if (maxSeconds > MOST_SECONDS) {
-    throw invalid(
-      'ERR_WBP_RETRY_AFTER',
-      'retryAfter.maxSeconds',
-      `at most ${String(MOST_SECONDS)}`,
-      maxSeconds,
-    );
+    throw invalid('ERR_WBP_RETRY_AFTER', 'retryAfter.maxSeconds', 'at most 86,400', maxSeconds);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { ConcurrencyRange } from './adaptive-concurrency.ts';
+import type { ConcurrencyRange } from './limit-range.ts';
 import type { RateRange } from './adaptive-rate.ts';
 import { checkInteger, checkNumber, DAY_MS, isRecord } from '../checks.ts';
 import { invalid } from '../errors.ts';
@@ -19,15 +19,15 @@ export function checkConcurrency(given: number | ConcurrencyRange): void {
   checkNames(given, 'concurrency', CONCURRENCY_RANGE, code);
   const { initial, min, max } = given;
   checkInteger(code, 'concurrency.min', min, 1);
-  checkInteger(code, 'concurrency.initial', initial, min, ' (concurrency.min)');
-  checkInteger(code, 'concurrency.max', max, initial, ' (concurrency.initial)');
+  checkInteger(code, 'concurrency.initial', initial, min, ', the value of concurrency.min');
+  checkInteger(code, 'concurrency.max', max, initial, ', the value of concurrency.initial');
 }
 
 /** @throws BackpressureError `ERR_WBP_MAX_CONCURRENCY_PER_KEY` */
 export function checkPerKey(given: number | undefined): void {
   if (given === undefined || (typeof given === 'number' && given > 0 && given < 1)) return;
   if (Number.isSafeInteger(given) && given >= 1) return;
-  const rule = 'an integer, at least 1, or a fraction above 0 and below 1';
+  const rule = 'an integer of at least 1, or a fraction between 0 and 1';
   throw invalid('ERR_WBP_MAX_CONCURRENCY_PER_KEY', 'maxConcurrencyPerKey', rule, given);
 }
 

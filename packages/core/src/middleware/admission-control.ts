@@ -1,6 +1,7 @@
 import { BoundedIntake } from '../intake/bounded-intake.ts';
-import { atOnce, checkNumber, DAY_MS, isThenable } from '../checks.ts';
+import { checkNumber, DAY_MS, isThenable, requireSync } from '../checks.ts';
 import { describedDelivery, type Delivery } from '../delivery/delivery.ts';
+import { deliveryOf } from '../delivery/recognized-delivery.ts';
 import { BackpressureError, invalid, thrownText } from '../errors.ts';
 import type { WarningCode } from '../delivery/events.ts';
 import { Handling } from './handling.ts';
@@ -10,11 +11,11 @@ import { passedThrough } from './passed.ts';
 import { checkObject } from '../option-names.ts';
 import { resolveOptions, type IntakeOptions } from '../intake/options.ts';
 import { rateLimitFields, type FieldStyle } from '../refusals/rate-limit-fields.ts';
-import { createRecognition, deliveryOf, idOf } from '../senders/recognition.ts';
+import { createRecognition, idOf } from '../senders/recognition.ts';
 import type { Refusal } from '../delivery/refusal.ts';
 import { resolveSenders } from '../senders/resolve-senders.ts';
 import type { RequestHeaders, SenderProfile } from '../senders/sender-profile.ts';
-import { builtInSenders } from '../senders/profiles.ts';
+import { builtInSenders } from '../senders/profiles/built-in.ts';
 import type { Warn } from '../delivery/warnings.ts';
 
 /** The options that every middleware has beside those of the intake. `R` is what the framework calls a request. */
@@ -154,7 +155,9 @@ export function createAdmissionControl<R, A extends readonly unknown[]>(
       if (describe !== undefined)
         Object.assign(
           found,
-          defined(describedDelivery(atOnce('ERR_WBP_CALLBACK', 'delivery', describe(request)))),
+          defined(
+            describedDelivery(requireSync('ERR_WBP_CALLBACK', 'delivery', 'an object', describe(request))),
+          ),
         );
       return found;
     },
@@ -188,13 +191,13 @@ function split<R, A extends readonly unknown[]>(
     typeof (intake as unknown) !== 'object' ||
     typeof (intake as Partial<Intake> | null)?.admit !== 'function'
   ) {
-    throw invalid('ERR_WBP_INTAKE', 'intake', 'what createIntake returns', intake);
+    throw invalid('ERR_WBP_INTAKE', 'intake', 'an intake made by createIntake()', intake);
   }
   const [beside] = Object.keys(defined(rest));
   if (beside !== undefined) {
     throw new BackpressureError(
       'ERR_WBP_INTAKE',
-      `${beside} cannot stand beside intake: the intake that is given has options of its own.`,
+      `${beside} cannot be set together with intake. Pass it to createIntake() instead.`,
     );
   }
   return { ...own, intake };
@@ -214,7 +217,7 @@ function checkOwn<R, A extends readonly unknown[]>(own: OwnOptions<R, A>): Field
     legacyHeaders = false,
   }: { standardHeaders?: unknown; legacyHeaders?: unknown } = own;
   if (standardHeaders !== false && standardHeaders !== 'draft-8') {
-    throw invalid('ERR_WBP_HEADERS', 'standardHeaders', "'draft-8' or false", standardHeaders);
+    throw invalid('ERR_WBP_HEADERS', 'standardHeaders', '"draft-8" or false', standardHeaders);
   }
   if (typeof legacyHeaders !== 'boolean')
     throw invalid('ERR_WBP_HEADERS', 'legacyHeaders', 'a boolean', legacyHeaders);

@@ -1,27 +1,27 @@
-import { atOnce } from '../checks.ts';
+import { requireSync } from '../checks.ts';
 import { show } from '../errors.ts';
 import type { Warn } from '../delivery/warnings.ts';
 
 /**
- * Reads what the option `keyGenerator` returned. `null` and `undefined` say that there is no key. Any other value that
- * is not a string is a mistake in the user's code: failing every request for it would refuse deliveries that can be
- * handled, so they count against the default key, and the user is warned once.
+ * Checks the results of the option `keyGenerator`. `null` and `undefined` mean no key. For any other value that is not
+ * a string the default key is used and a warning is given once: an error would fail deliveries that can be handled.
  *
  * @param warn - shows the warning `WBP_KEY`.
- * @returns the key, or undefined where there is none.
+ * @returns a function that converts a result to a key, or to undefined for no key.
+ * @throws BackpressureError `ERR_WBP_CALLBACK` from that function, for a promise.
  */
 export function keyAsker(warn: Warn): (answer: unknown) => string | undefined {
   let hasWarned = false;
   return (answer) => {
     if (typeof answer === 'string') return answer;
     if (answer === undefined || answer === null) return undefined;
-    atOnce('ERR_WBP_CALLBACK', 'keyGenerator', answer);
+    requireSync('ERR_WBP_CALLBACK', 'keyGenerator', 'a string or undefined', answer);
     if (hasWarned) return undefined;
     hasWarned = true;
     warn(
       'WBP_KEY',
-      `keyGenerator must return a string, or undefined for no key, but returned ${show(answer)}. ` +
-        'Such deliveries count against the default key. This warning is given once.',
+      `keyGenerator() must return a string or undefined, but returned ${show(answer)}. ` +
+        'These deliveries use the default key. This warning is given once.',
     );
     return undefined;
   };

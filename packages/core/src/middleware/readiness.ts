@@ -3,37 +3,41 @@ import type { BackpressureErrorCode } from '../errors.ts';
 import type { CloseReport } from '../intake/intake.ts';
 import type { IntakeState } from '../delivery/snapshot.ts';
 
-/** An intake or an inbox, as far as shutdown and readiness probes need it. */
+/** An intake or an inbox, as shutdown and readiness probes see it. */
 export interface Closable {
+  /** Returns at least the current state. */
   snapshot(): { readonly state: IntakeState };
+  /** Refuses new deliveries and resolves when the waiting ones are done, or after `timeoutMs`. */
   close(options?: { timeoutMs?: number | undefined }): Promise<CloseReport>;
 }
 
 /**
- * - `ready`: new deliveries are accepted; also while shedding or stalled, since moving traffic to other instances,
- *   which are as full, helps nobody
- * - `draining`: new deliveries are still accepted, but the load balancer should send no more
+ * - `ready`: new deliveries are accepted. Also while shedding or stalled: other instances are as full, so routing to
+ *   them does not help
+ * - `draining`: new deliveries are still accepted, but the load balancer should stop sending them
  * - `closing`: new deliveries are refused
  */
 export type ReadinessStatus = 'ready' | 'draining' | 'closing';
 
 /** The answer to a readiness probe. */
 export interface ReadinessAnswer {
-  /** 200 when ready, else 503. */
+  /** 200 when ready, otherwise 503. */
   readonly status: 200 | 503;
+  /** The content type, and `Cache-Control: no-store`. */
   readonly headers: Readonly<Record<string, string>>;
   /** JSON: `{"status":"ready"}`, or another {@link ReadinessStatus}. */
   readonly body: string;
 }
 
-/** What a readiness probe asks. */
+/** The readiness of one or more intakes and inboxes. */
 export interface Readiness {
-  /** The status of the source that is furthest in its shutdown. */
+  /** The status of the source whose shutdown has advanced furthest. */
   status(): ReadinessStatus;
+  /** The HTTP response to a probe. */
   answer(): ReadinessAnswer;
 }
 
-/** Sources whose readiness a probe reports, and sources that drain. Nowhere else is either noted. */
+/** Sources that a readiness probe reports, and sources that are draining. */
 const probed = new WeakSet<Closable>();
 const draining = new WeakSet<Closable>();
 
@@ -43,10 +47,10 @@ const HEADERS: ReadinessAnswer['headers'] = Object.freeze({
 });
 
 /**
- * Reports whether a load balancer should send deliveries here: what the `readiness` of each adapter translates.
+ * Reports whether a load balancer should send deliveries here. The `readiness` function of each adapter is based on it.
  *
- * @param sources - an intake, an inbox, or an array of them; ready when all are.
- * @throws BackpressureError `ERR_WBP_READINESS` when something else is among them, or nothing at all.
+ * @param sources - an intake, an inbox, or an array of them. The result is `ready` when all of them are.
+ * @throws BackpressureError `ERR_WBP_READINESS` for anything else, and for an empty array.
  */
 export function createReadiness(sources: Closable | readonly Closable[]): Readiness {
   const all = closablesOf(sources, 'ERR_WBP_READINESS', 'readiness');
@@ -70,8 +74,8 @@ export function createReadiness(sources: Closable | readonly Closable[]): Readin
 }
 
 /**
- * Makes readiness probes report `draining` for this source from now on, while it goes on accepting deliveries:
- * the first step of a shutdown, before `close`. `closeOnSignals` of the node package calls it.
+ * Makes readiness probes report `draining` for this source, which continues to accept deliveries. The first step of a
+ * shutdown, before `close`. `closeOnSignals` calls it.
  *
  * @param source - an intake or an inbox.
  */
@@ -80,7 +84,7 @@ export function beginDraining(source: Closable): void {
 }
 
 /**
- * Whether a readiness probe reports on this source, so that a load balancer can notice that it drains.
+ * Whether a readiness probe reports this source, so that a load balancer can notice that it is draining.
  *
  * @param source - an intake or an inbox.
  */
@@ -89,19 +93,20 @@ export function isProbed(source: Closable): boolean {
 }
 
 /**
- * The argument of a function that takes one intake or inbox, or several.
+ * Checks the argument of a function that takes an intake, an inbox, or an array of them.
  *
- * @param given - what the user gave.
+ * @param given - the argument as the user passed it.
  * @param code - the code of the error.
- * @param of - the function, for the message.
- * @throws BackpressureError `code` when something else is among them, or nothing at all.
+ * @param of - the name of the function, for the message.
+ * @returns the sources as an array.
+ * @throws BackpressureError `code` for anything else, and for an empty array.
  */
 export function closablesOf(given: unknown, code: BackpressureErrorCode, of: string): readonly Closable[] {
   const all: readonly unknown[] = Array.isArray(given) ? given : [given];
   if (all.length === 0) {
     throw new BackpressureError(
       code,
-      `${of} takes at least one intake or inbox, but was given an empty array.`,
+      `${of}() requires at least one intake or inbox, but was given an empty array.`,
     );
   }
   const wrong = all.find((one) => !isClosable(one));
@@ -111,8 +116,8 @@ export function closablesOf(given: unknown, code: BackpressureErrorCode, of: str
   );
   throw new BackpressureError(
     code,
-    `${of} takes an intake or an inbox, or an array of them, but was given ${show(wrong)}.` +
-      (inside === undefined ? '' : ` Give its .${inside}.`),
+    `${of}() requires an intake, an inbox, or an array of them, but was given ${show(wrong)}.` +
+      (inside === undefined ? '' : ` Pass its .${inside} instead.`),
   );
 }
 

@@ -2,7 +2,7 @@ import { BackpressureError, invalid } from '../errors.ts';
 import { unknownName } from '../option-names.ts';
 import type { SenderProfile } from './sender-profile.ts';
 
-/** A match whose header may be left out. */
+/** A match with an optional header. */
 type LooseMatch = NonNullable<SenderProfile['handshake']>;
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -25,20 +25,20 @@ const RETRIES = ['maxAttempts', 'scheduleS', 'windowS'];
 const RETRY_AFTER = ['unit', 'minSeconds', 'maxSeconds'];
 const SWITCH_OFF = ['inARow', 'ratio', 'windowS'];
 
-/** The characters of a header name, RFC 9110, section 5.6.2. */
+/** A header name, RFC 9110, section 5.6.2. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
 /**
- * The profiles of the option `senders`, checked, and in the form that recognition needs: copies with header names
- * in lower case and patterns that remember nothing.
+ * Checks the profiles of the option `senders` and prepares them for recognition: copies with lowercase header names and
+ * stateless patterns.
  *
- * @param given - an array of profiles; undefined is none.
+ * @param given - an array of profiles; undefined means none.
  * @throws BackpressureError `ERR_WBP_SENDERS`
  */
 export function resolveSenders(given: unknown): readonly SenderProfile[] {
   if (given === undefined) return [];
-  if (!Array.isArray(given)) throw wrong('senders', 'an array of profiles', given);
+  if (!Array.isArray(given)) throw wrong('senders', 'an array of sender profiles', given);
   return Array.from(given, (profile: unknown, i) => resolve(profile, `senders[${String(i)}]`));
 }
 
@@ -47,7 +47,7 @@ function resolve(given: unknown, at: string): SenderProfile {
   const profile = fields as Partial<SenderProfile>;
   checkText(fields, 'name', at);
   const match = resolveMatch(fields['match'], `${at}.match`);
-  if (match.header === undefined) throw wrong(`${at}.match.header`, 'the name of a header', match.header);
+  if (match.header === undefined) throw wrong(`${at}.match.header`, 'a valid header name', match.header);
   if (profile.id !== undefined) checkHeader(profile.id, `${at}.id`);
   checkNumber(fields, 'timeoutMs', at, 'a number of milliseconds above 0', (n) => n > 0);
   if (profile.status !== undefined) checkOneOf(profile.status, [429, 503], `${at}.status`);
@@ -57,7 +57,7 @@ function resolve(given: unknown, at: string): SenderProfile {
   checkSwitchOff(fields['switchOff'], `${at}.switchOff`);
   checkText(fields, 'source', at);
   if (!isDate(fields['verifiedAt']))
-    throw wrong(`${at}.verifiedAt`, 'a date, YYYY-MM-DD', fields['verifiedAt']);
+    throw wrong(`${at}.verifiedAt`, 'a date in the form YYYY-MM-DD', fields['verifiedAt']);
   return {
     ...(profile as SenderProfile),
     match: { ...match, header: match.header },
@@ -70,11 +70,11 @@ function resolveMatch(given: unknown, at: string): LooseMatch {
   const { header, value } = fieldsOf(given, at, MATCH);
   if (header !== undefined) checkHeader(header, `${at}.header`);
   if (value !== undefined && !isPattern(value) && !isText(value)) {
-    throw wrong(`${at}.value`, 'a string that is not empty, or a regular expression', value);
+    throw wrong(`${at}.value`, 'a non-empty string or a regular expression', value);
   }
   return {
     header: header?.toLowerCase(),
-    // With these flags a pattern remembers where it stopped, and would match every other time.
+    // With these flags a pattern keeps its last index and would match only every other time.
     value: isPattern(value) ? new RegExp(value.source, value.flags.replace(/[gy]/g, '')) : value,
   };
 }
@@ -83,36 +83,36 @@ function resolveHandshake(given: unknown, at: string): LooseMatch | undefined {
   if (given === undefined) return undefined;
   const handshake = resolveMatch(given, at);
   if (handshake.header === undefined && handshake.value === undefined) {
-    throw wrong(at, 'an object with header, value or both', given);
+    throw wrong(at, 'an object with header, value, or both', given);
   }
   return handshake;
 }
 
 function checkRetries(given: unknown, at: string): void {
   if (given === undefined || given === 'none') return;
-  const fields = fieldsOf(given, at, RETRIES, "'none' or an object");
-  checkNumber(fields, 'maxAttempts', at, 'an integer, at least 1', (n) => isInteger(n, 1));
+  const fields = fieldsOf(given, at, RETRIES, '"none" or an object');
+  checkNumber(fields, 'maxAttempts', at, 'an integer of at least 1', (n) => isInteger(n, 1));
   const { scheduleS } = fields;
   if (
     scheduleS !== undefined &&
     !(Array.isArray(scheduleS) && scheduleS.every((s) => isNumber(s) && s >= 0))
   ) {
-    throw wrong(`${at}.scheduleS`, 'an array of seconds, each at least 0', scheduleS);
+    throw wrong(`${at}.scheduleS`, 'an array of numbers of seconds, each at least 0', scheduleS);
   }
   checkNumber(fields, 'windowS', at, 'a number of seconds above 0', (n) => n > 0);
 }
 
 function checkRetryAfter(given: unknown, at: string): void {
   if (given === undefined || given === 'ignored') return;
-  const fields = fieldsOf(given, at, RETRY_AFTER, "'ignored' or an object");
+  const fields = fieldsOf(given, at, RETRY_AFTER, '"ignored" or an object');
   checkOneOf(fields['unit'], ['s', 'ms'], `${at}.unit`);
-  checkNumber(fields, 'minSeconds', at, 'a number of seconds, at least 0', (n) => n >= 0);
+  checkNumber(fields, 'minSeconds', at, 'a number of seconds of at least 0', (n) => n >= 0);
   const min = (fields['minSeconds'] as number | undefined) ?? 0;
   checkNumber(
     fields,
     'maxSeconds',
     at,
-    `a number of seconds, at least ${String(min)} (minSeconds)`,
+    `a number of seconds of at least ${String(min)}, the value of minSeconds`,
     (n) => n >= min,
   );
 }
@@ -121,22 +121,22 @@ function checkSwitchOff(given: unknown, at: string): void {
   if (given === undefined) return;
   const fields = fieldsOf(given, at, SWITCH_OFF);
   const { inARow, ratio, windowS } = fields;
-  checkNumber(fields, 'inARow', at, 'an integer, at least 1', (n) => isInteger(n, 1));
-  checkNumber(fields, 'ratio', at, 'a number above 0 and up to 1', (n) => n > 0 && n <= 1);
+  checkNumber(fields, 'inARow', at, 'an integer of at least 1', (n) => isInteger(n, 1));
+  checkNumber(fields, 'ratio', at, 'a number above 0 and at most 1', (n) => n > 0 && n <= 1);
   checkNumber(fields, 'windowS', at, 'a number of seconds above 0', (n) => n > 0);
   if ((ratio === undefined) !== (windowS === undefined) || (inARow ?? ratio) === undefined) {
-    throw wrong(at, 'an object with inARow, or with ratio and windowS, or with all three', given);
+    throw wrong(at, 'an object with inARow, with ratio and windowS, or with all three', given);
   }
 }
 
 function checkText(fields: Fields, name: string, at: string): void {
   const text = fields[name];
-  if (!isText(text)) throw wrong(`${at}.${name}`, 'a string that is not empty', text);
+  if (!isText(text)) throw wrong(`${at}.${name}`, 'a non-empty string', text);
 }
 
 function checkHeader(value: unknown, at: string): asserts value is string {
   if (typeof value === 'string' && TOKEN.test(value)) return;
-  throw wrong(at, 'the name of a header', value);
+  throw wrong(at, 'a valid header name', value);
 }
 
 function checkNumber(
@@ -153,10 +153,10 @@ function checkNumber(
 
 function checkOneOf(value: unknown, allowed: readonly unknown[], at: string): void {
   if (allowed.includes(value)) return;
-  throw wrong(at, `one of ${allowed.map((one) => JSON.stringify(one)).join(', ')}`, value);
+  throw wrong(at, allowed.map((one) => JSON.stringify(one)).join(' or '), value);
 }
 
-/** The fields of an object that has no others than `known`. */
+/** The fields of an object that has no fields but `known`. */
 function fieldsOf(given: unknown, at: string, known: readonly string[], rule = 'an object'): Fields {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) throw wrong(at, rule, given);
   for (const [name, value] of Object.entries(given)) {
@@ -189,6 +189,6 @@ function isPattern(value: unknown): value is RegExp {
 function isDate(value: unknown): boolean {
   if (typeof value !== 'string' || !DATE.test(value)) return false;
   const date = new Date(`${value}T00:00:00Z`);
-  // A day that does not exist is taken for one of the next month.
+  // Date parses a day that does not exist as a day of the next month.
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(value);
 }

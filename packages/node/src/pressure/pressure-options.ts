@@ -36,7 +36,7 @@ interface Rule {
 
 const FRACTION = {
   allows: (value: number): boolean => value > 0 && value <= 1,
-  rule: 'a number above 0, at most 1',
+  rule: 'a number above 0 and at most 1',
 };
 
 const RULES: Record<keyof PressureSettings, Rule> = {
@@ -70,7 +70,7 @@ function settle(name: keyof PressureSettings, options: ProcessPressureOptions): 
 function milliseconds(min: number, max: number): Omit<Rule, 'fallback'> {
   return {
     allows: (value) => value >= min && value <= max,
-    rule: `a number of milliseconds from ${String(min)} to ${String(max)}`,
+    rule: `a number of milliseconds from ${String(min)} to ${max.toLocaleString('en')}`,
   };
 }
 

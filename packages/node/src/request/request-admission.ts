@@ -42,6 +42,8 @@ export class RequestAdmission<R> {
   }
 
   /**
+   * Admits or refuses a request once its body has arrived or fills the buffer.
+   *
    * @param request - what the framework calls the request.
    * @param askForBody - where the sender waits to be asked for its body.
    * @returns immediately, unless there is something to wait for.

@@ -79,13 +79,14 @@ export function closeOnSignals(
   const { drainDelayMs, onClosed } = options;
   const servers = Array.isArray(server) ? (server as readonly Server[]) : [server as Server];
   for (const one of servers)
-    if (!isServer(one)) throw wrong('server', 'a server that listens, or an array', one);
+    if (!isServer(one))
+      throw wrong('server', 'an HTTP server, such as app.listen() returns, or an array of them', one);
   if (!Array.isArray(signals) || signals.length === 0 || !signals.every(isSignal)) {
-    throw wrong('signals', 'an array of at least one signal that can be handled', signals);
+    throw wrong('signals', 'a non-empty array of signals that a process can handle', signals);
   }
   for (const [name, ms] of Object.entries({ timeoutMs, drainDelayMs: drainDelayMs ?? 0 })) {
     if (!(typeof ms === 'number' && ms >= 0 && ms <= MAX_MS)) {
-      throw wrong(name, `a number of milliseconds from 0 to ${String(MAX_MS)}`, ms);
+      throw wrong(name, 'a number of milliseconds from 0 to 86,400,000', ms);
     }
   }
   if (onClosed !== undefined && typeof onClosed !== 'function')

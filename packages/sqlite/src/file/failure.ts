@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { BackpressureError, type BackpressureErrorCode } from '@webhook-backpressure/core';
 
 /** Primary result codes of SQLite, as its documentation numbers them. */
@@ -30,13 +32,6 @@ const EXPLANATIONS = new Map<number, readonly [BackpressureErrorCode, string]>([
   [RESULT.FULL, ['ERR_WBP_SQLITE_WRITE', 'cannot grow: the disk is full, or maxFileBytes is reached']],
   [RESULT.CORRUPT, ['ERR_WBP_SQLITE_DAMAGED', 'is damaged']],
   [RESULT.NOTADB, ['ERR_WBP_SQLITE_DAMAGED', 'is no SQLite file, or its beginning is damaged']],
-  [
-    RESULT.CANTOPEN,
-    [
-      'ERR_WBP_SQLITE_OPEN',
-      'cannot be opened: it is not there, or a folder, or this user may not enter its folder or open it, or the folder is read-only',
-    ],
-  ],
 ]);
 
 /** The extended codes carry more in the bits above these. */
@@ -86,14 +81,41 @@ export function lockedByReader(path: string): BackpressureError {
   );
 }
 
-/** What SQLite threw, said in the words of this library; anything else as it is. */
+/** Converts an error of SQLite to one of this library. Returns any other error unchanged. */
 export function explain(error: unknown, path: string): unknown {
   const code = resultCode(error);
   if (code === undefined && !isUnbindable(error)) return error;
+  if (code === RESULT.CANTOPEN)
+    return new BackpressureError('ERR_WBP_SQLITE_OPEN', whyNotOpened(path), { cause: error });
   const [known, state] = (code === undefined ? UNKEPT : EXPLANATIONS.get(code)) ?? [
     'ERR_WBP_SQLITE_WRITE',
     'cannot be read or written',
   ];
   const reason = (error as Error).message;
   return new BackpressureError(known, `${path} ${state} (SQLite: ${reason}).`, { cause: error });
+}
+
+/** SQLite itself only says that it could not open the file. */
+function whyNotOpened(path: string): string {
+  const directory = dirname(path);
+  if (isMissing(directory)) return `The directory ${directory} does not exist.`;
+  if (isDirectory(path)) return `${path} is a directory, not a file.`;
+  return `${path} cannot be opened: check that this user may read and write it and its directory.`;
+}
+
+function isMissing(path: string): boolean {
+  try {
+    statSync(path);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT';
+  }
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }

@@ -39,16 +39,20 @@ describe('the option context', () => {
   const circle: Record<string, unknown> = {};
   circle['self'] = circle;
   it.each([
-    ['a promise', () => Promise.resolve('tenant'), 'not a promise'],
-    ['a rejected promise', () => Promise.reject(new Error('geheim')), 'not a promise'],
-    ['a date', () => ({ at: { day: new Date(0) } }), 'at.day is an object of the class Date'],
-    ['a map', () => [new Map()], '[0] is an object of the class Map'],
-    ['NaN', () => NaN, 'it is NaN'],
-    ['a bigint', () => ({ n: 1n }), 'n is of the type bigint'],
-    ['a function', () => ({ f: () => 'geheim' }), 'f is of the type function'],
-    ['a circle', () => circle, 'is deeper than 64 levels, or a circle'],
-    ['too much', () => ({ text: 'x'.repeat(16_384) }), 'at most 16384 characters as JSON, but had 16395'],
-    ['bytes', () => new Uint8Array(3), 'it is an object of the class Uint8Array'],
+    ['a promise', () => Promise.resolve('tenant'), 'returned a promise'],
+    ['a rejected promise', () => Promise.reject(new Error('geheim')), 'returned a promise'],
+    ['a date', () => ({ at: { day: new Date(0) } }), 'at.day is an instance of Date'],
+    ['a map', () => [new Map()], '[0] is an instance of Map'],
+    ['NaN', () => NaN, 'the value is NaN'],
+    ['a bigint', () => ({ n: 1n }), 'n is of type bigint'],
+    ['a function', () => ({ f: () => 'geheim' }), 'f is of type function'],
+    ['a circle', () => circle, 'is nested more than 64 levels deep or circular'],
+    [
+      'too much',
+      () => ({ text: 'x'.repeat(16_384) }),
+      'at most 16384 characters of JSON, but returned 16395',
+    ],
+    ['bytes', () => new Uint8Array(3), 'the value is an instance of Uint8Array'],
   ])('is refused where it returns %s', async (_, context, says) => {
     const failed = deliver(context);
     await expect(failed).rejects.toMatchObject({ code: 'ERR_WBP_CONTEXT' });

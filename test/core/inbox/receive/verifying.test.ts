@@ -128,7 +128,9 @@ describe('a verify that is declared to throw', () => {
   });
 
   it('is a function', () => {
-    expect(() => throwing(undefined as never)).toThrow(/verify must be a function.*ERR_WBP_VERIFY/);
+    expect(() => throwing(undefined as never)).toThrow(
+      /^The argument of throwing\(\) must be a function.*ERR_WBP_VERIFY/,
+    );
   });
 });
 
