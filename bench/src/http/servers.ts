@@ -5,9 +5,6 @@ import { Saturated, SATURATED } from '../core/saturated.ts';
 /** What answers the requests, and where it is not a listener for node:http, how it begins to listen. */
 export type Variant = () => RequestListener | Promise<{ port: number }>;
 
-/** More than there are connections: while requests pass, no limit is to bind. */
-export const AMPLE = 1000;
-export const AMPLE_INTAKE: IntakeOptions = { concurrency: AMPLE };
 export const MINUTE_MS = 60_000;
 /** A rate that no load reaches, for limiters that have to be given one. */
 export const AMPLE_RATE = 1_000_000_000;
