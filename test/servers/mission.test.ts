@@ -11,7 +11,7 @@ interface Report extends Pick<IntakeSnapshot, 'depth' | 'active' | 'totals'> {
   readonly maxDepth: number;
   readonly fullAfterMs: number;
   readonly startingMs: number;
-  /** Every half second, after a collection. */
+  /** Every half second, after a garbage collection. */
   readonly memory: readonly { readonly rssMiB: number; readonly heapMiB: number }[];
 }
 
@@ -19,18 +19,18 @@ const CAPACITY = 400;
 const DRAIN_RATE = 200;
 const SECONDS = 5;
 /**
- * A connection sends one request a second, unless its delivery waits, and 400 of them do. One tool sends in step,
- * all of its connections at once; ten, begun one after the other, come near a steady stream.
+ * A connection sends one request per second unless its delivery waits, and up to 400 wait. One instance of the tool sends
+ * on all its connections simultaneously; ten instances, started one after the other, approximate a steady stream.
  */
 const TOOLS = 10;
 const CONNECTIONS = (1000 + CAPACITY) / TOOLS;
 
-/** What the senders saw. */
+/** The responses that the senders received. */
 class Answers {
   readonly byStatus = new Map<number, number>();
   readonly retryAfter: (string | undefined)[] = [];
 
-  /** Gets what the parser of the tool found, of which its types say less than is there. */
+  /** Receives the parsed response, of which the tool's types lack a part. */
   readonly count = (head: object): void => {
     const { statusCode, headers } = head as { statusCode: number; headers: string[] };
     this.byStatus.set(statusCode, (this.byStatus.get(statusCode) ?? 0) + 1);
@@ -55,7 +55,7 @@ async function fire(port: number, answers: Answers, delayMs: number): Promise<au
   });
 }
 
-describe('a thousand deliveries a second for five seconds, at a drain of 200 a second and a queue of 400', () => {
+describe('an overload of 1,000 deliveries per second with a drain rate of 200 and a capacity of 400', () => {
   let child: ChildProcess;
   let report: Report;
   let results: autocannon.Result[];
@@ -71,7 +71,7 @@ describe('a thousand deliveries a second for five seconds, at a drain of 200 a s
     do {
       child.send('report');
       [{ report }] = (await once(child, 'message')) as [{ report: Report }];
-      // The tool has hung up on what still waits, and the receiver is about to see it.
+      // The tool has disconnected its waiting deliveries, which the receiver is about to notice.
     } while (report.depth + report.active > 0);
     print();
   }, 30_000);
@@ -97,25 +97,25 @@ describe('a thousand deliveries a second for five seconds, at a drain of 200 a s
     );
   }
 
-  it('fills the queue to its bound and never above it', () => {
+  it('fills the queue up to its capacity and never beyond', () => {
     expect(report.maxDepth).toBe(CAPACITY);
   });
 
-  it('is answered with 200, 429 and 503 only, and nothing breaks', () => {
+  it('gets only 200, 429 and 503, and no errors', () => {
     expect([...answers.byStatus.keys()].filter((status) => ![200, 429, 503].includes(status))).toEqual([]);
     for (const { errors, timeouts } of results) expect([errors, timeouts]).toEqual([0, 0]);
     expect(answers.byStatus.get(200)).toBeGreaterThan(0);
   });
 
-  it('tells everybody who is refused when to come back', () => {
+  it('gets Retry-After with each refusal', () => {
     expect(answers.retryAfter.length).toBeGreaterThan(CAPACITY);
     expect(answers.retryAfter.filter((value) => !/^[1-9]\d*$/.test(value ?? ''))).toEqual([]);
   });
 
-  it('starts about 200 a second, and never more', () => {
+  it('starts about 200 deliveries per second, and never more', () => {
     const { started } = report.totals;
     const allowed = (report.startingMs / 1000) * DRAIN_RATE;
-    // The first starts at once.
+    // The first one starts immediately.
     expect(started).toBeLessThanOrEqual(allowed + 2);
     expect(started).toBeGreaterThan(allowed / 4);
   });
@@ -128,8 +128,8 @@ describe('a thousand deliveries a second for five seconds, at a drain of 200 a s
     );
   });
 
-  it('takes no more memory at the end than once it was full', () => {
-    // After two seconds the queue has been full, and all connections are there.
+  it('takes no more memory at the end than when the queue was first full', () => {
+    // After two seconds the queue is full and all connections are open.
     const [full, last] = [report.memory[3], report.memory.at(-1)];
     expect((last?.heapMiB ?? Infinity) - (full?.heapMiB ?? 0)).toBeLessThan(8);
     expect((last?.rssMiB ?? Infinity) - (full?.rssMiB ?? 0)).toBeLessThan(64);

@@ -13,7 +13,7 @@ import {
   type Verdict,
 } from '@webhook-backpressure/node';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { attempt } from './attempt.ts';
+import { forwardErrors } from './forward-errors.ts';
 
 declare global {
   // Express merges what its middleware adds to a request from this namespace.
@@ -83,7 +83,7 @@ export function webhookBackpressure(
   };
 
   const middleware: RequestHandler = (req, res, next) => {
-    attempt(next, () => {
+    forwardErrors(next, () => {
       const skips = control.skips(req);
       return typeof skips === 'boolean'
         ? enterUnless(skips, req, res, next)
