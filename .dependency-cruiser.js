@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 
 /**
@@ -15,10 +16,43 @@ const mayImport = {
   sqlite: { packages: ['core'], npm: ['libsql'], node: 'values' },
 };
 
+/**
+ * The rooms of a package, one folder for each idea, in their order: a file imports from its own room and from the rooms
+ * before it. `AGENTS.md` says what each holds. `entries` are the files at the root that export the others.
+ *
+ * @type {Record<string, { entries: string[], rooms: string[] }>}
+ */
+export const order = {
+  core: {
+    entries: ['index', 'testing', 'verifiers'],
+    rooms: [
+      ...[
+        '.',
+        'base',
+        'time',
+        'senders',
+        'senders/profiles',
+        'delivery',
+        'queue',
+        'limits',
+        'workers',
+        'refusals',
+      ],
+      ...['intake', 'middleware', 'inbox/delivery', 'inbox/store', 'inbox/store/memory', 'inbox/events'],
+      ...['inbox/encryption', 'inbox/options', 'inbox/time', 'inbox/store-calls', 'inbox/capacity'],
+      ...['inbox/receive', 'inbox/work', 'inbox/admin', 'inbox/maintenance', 'inbox', 'verifiers'],
+    ],
+  },
+  node: { entries: ['index'], rooms: ['request', 'pressure', 'shutdown', '.'] },
+};
+
 const builtins = `^(node:)?(${builtinModules.join('|')})$`;
 
 /** @param {string} name of an npm package, whether it brings its types itself or not */
 const npm = (name) => `(^|/)node_modules/(@types/)?${name}/`;
+
+/** The benchmarks' own packages, which `npm ci` at the root does not install. */
+const benchOnly = dependenciesOf('bench/package.json');
 
 /** @type {import('dependency-cruiser').IRegularForbiddenRuleType[]} */
 const boundaries = [];
@@ -43,10 +77,57 @@ for (const [name, { packages = [], npm: values = [], types = [], node }] of Obje
   });
 }
 
+/** @type {import('dependency-cruiser').IRegularForbiddenRuleType[]} */
+const downward = [];
+for (const [name, { entries, rooms }] of Object.entries(order)) {
+  const source = `^packages/${name}/src/`;
+  const entry = `${source}(${entries.join('|')})[.]ts$`;
+  /** @param {string[]} of */
+  const files = (...of) => `${source}(${of.map((room) => (room === '.' ? '' : `${room}/`)).join('|')})[^/]+$`;
+  for (const [at, room] of rooms.entries()) {
+    const later = rooms.slice(at + 1);
+    if (later.length === 0) continue;
+    downward.push({
+      name: `${name}-${room}-downward`,
+      comment: `Rooms that come later in the order of packages/${name}, at the top of this file, may import this one.`,
+      severity: 'error',
+      from: { path: files(room), pathNot: entry },
+      to: { path: files(...later) },
+    });
+  }
+  downward.push(
+    {
+      name: `${name}-unlisted-room`,
+      comment: 'A new room first gets a place in the order at the top of this file.',
+      severity: 'error',
+      from: { path: source },
+      to: { path: source, pathNot: files(...rooms) },
+    },
+    {
+      name: `${name}-entries-export`,
+      comment: 'What is exported is imported from where it is.',
+      severity: 'error',
+      from: { path: source, pathNot: entry },
+      to: { path: entry },
+    },
+  );
+}
+
+/**
+ * @param {string} file
+ * @returns {string[]}
+ */
+function dependenciesOf(file) {
+  /** @type {unknown} */
+  const manifest = JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8'));
+  return Object.keys(/** @type {{ dependencies: object }} */ (manifest).dependencies);
+}
+
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
   forbidden: [
     ...boundaries,
+    ...downward,
     {
       name: 'unlisted-package',
       comment: 'A new package first says in the table at the top of this file what it may import.',
@@ -73,7 +154,7 @@ export default {
       comment: 'Every import leads somewhere.',
       severity: 'error',
       from: {},
-      to: { couldNotResolve: true },
+      to: { couldNotResolve: true, pathNot: `^(${benchOnly.join('|')})$` },
     },
   ],
   options: {

@@ -1,6 +1,5 @@
 // @ts-check
-import { webhookBackpressure } from '@webhook-backpressure/express';
-import { closeOnSignals } from '@webhook-backpressure/node';
+import { closeOnSignals, webhookBackpressure } from '@webhook-backpressure/express';
 import express from 'express';
 
 const { PORT = '3000' } = process.env;
@@ -8,9 +7,9 @@ const app = express();
 const backpressure = webhookBackpressure();
 app.use('/webhooks', backpressure);
 
-// Body parsers come after the middleware: what waits or is refused is not read.
+// Body parsers come after the middleware, so that they don't read the bodies of refused deliveries.
 app.post('/webhooks', express.raw({ type: () => true }), (req, res) => {
-  // Verify the signature here, over the raw bytes, and do the work.
+  // Verify the signature over the raw bytes here, then do the work.
   console.log('waited', req.backpressure?.waitedMs, 'ms:', String(req.body));
   res.sendStatus(204);
 });

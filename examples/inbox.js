@@ -1,7 +1,5 @@
 // @ts-check
-import { verifiers } from '@webhook-backpressure/core';
-import { webhookInbox } from '@webhook-backpressure/express';
-import { closeOnSignals } from '@webhook-backpressure/node';
+import { closeOnSignals, verifiers, webhookInbox } from '@webhook-backpressure/express';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import express from 'express';
 
@@ -9,10 +7,10 @@ const { PORT = '3000', DATABASE = './webhooks.db', WEBHOOK_SECRET } = process.en
 const app = express();
 const webhooks = webhookInbox({
   store: sqliteStore({ path: DATABASE }),
-  // Your sender here: docs/inbox.md has the usual ones. `false` says openly that anybody may send.
+  // Put your sender here; docs/inbox.md lists the verifiers. `false` accepts deliveries from anyone.
   verify: WEBHOOK_SECRET === undefined ? false : verifiers.standardWebhooks({ secret: WEBHOOK_SECRET }),
   process: ({ id, text }, { attempt }) => {
-    // The work. What it throws, or rejects with, makes the delivery come again later.
+    // Your work. If it throws or rejects, the delivery is retried later.
     console.log('attempt', attempt, 'at', id + ':', text());
   },
 });

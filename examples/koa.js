@@ -1,7 +1,6 @@
 // @ts-check
 import { text } from 'node:stream/consumers';
-import { webhookBackpressure } from '@webhook-backpressure/koa';
-import { closeOnSignals } from '@webhook-backpressure/node';
+import { closeOnSignals, webhookBackpressure } from '@webhook-backpressure/koa';
 import Koa from 'koa';
 
 const { PORT = '3000' } = process.env;
@@ -13,11 +12,11 @@ app.use(async (ctx, next) => {
   else await next();
 });
 
-// Body parsers come after the middleware: what waits or is refused is not read.
+// Body parsers come after the middleware, so that they don't read the bodies of refused deliveries.
 app.use(async (ctx) => {
   if (ctx.method !== 'POST' || ctx.path !== '/webhooks') return;
   const body = await text(ctx.req);
-  // Verify the signature here, over the raw bytes, and do the work.
+  // Verify the signature over the raw bytes here, then do the work.
   console.log('waited', ctx.state.backpressure?.waitedMs, 'ms:', body);
   ctx.status = 204;
 });

@@ -10,13 +10,13 @@ const listener = withBackpressure(async (req, res) => {
     return;
   }
   const body = await text(req);
-  // Verify the signature here, over the raw bytes, and do the work.
+  // Verify the signature over the raw bytes here, then do the work.
   console.log('waited', req.backpressure?.waitedMs, 'ms:', body);
   res.writeHead(204).end();
 });
 
 const server = createServer(listener);
-// With this, a sender that asks before it sends (`Expect: 100-continue`) is refused before it sends.
+// A sender that sends `Expect: 100-continue` is refused before it sends its body.
 server.on('checkContinue', listener);
 server.listen(Number(PORT), () => {
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());

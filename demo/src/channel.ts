@@ -8,7 +8,7 @@ export interface Channel<Orders, Reports> {
 
 export function openChannel<Orders, Reports>(): Channel<Orders, Reports> {
   process.on('disconnect', () => process.exit());
-  // A terminal sends Ctrl-C to all of them at once; it is the demo that ends its children.
+  // A terminal sends Ctrl-C to the children as well; the demo itself ends them.
   process.on('SIGINT', () => undefined);
   return {
     on(type, listener) {

@@ -3,14 +3,14 @@ import type { Message } from './messages.ts';
 
 /** The demo's end of the channel to a child process. */
 export interface Child<Orders, Reports> {
-  /** Gives an order and waits for the report that it asks for. */
+  /** Sends an order and waits for the report. */
   ask<Order extends keyof Orders, Report extends keyof Reports>(
     order: Order,
     body: Orders[Order],
     report: Report,
   ): Promise<Reports[Report]>;
   on<Report extends keyof Reports>(report: Report, listener: (body: Reports[Report]) => void): void;
-  /** Kills it without a warning, and waits until it is gone. */
+  /** Kills the child (SIGKILL), and waits until it has ended. */
   kill(): Promise<void>;
   /** Never resolves; rejects when the child ends, for whatever reason. */
   readonly ended: Promise<never>;
@@ -18,7 +18,7 @@ export interface Child<Orders, Reports> {
 
 const running = new Set<ChildProcess>();
 
-// Whatever ends the demo, an error that nobody caught included, its children do not outlive it.
+// The children do not outlive the demo, not even after an uncaught error.
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
@@ -35,7 +35,7 @@ export function startChild<Orders, Reports>(file: string): Child<Orders, Reports
       reject(new Error(`${file} (process ${String(child.pid)}) ended early: ${String(signal ?? code)}.`));
     });
   });
-  // Only who waits for the child is told; at the end of a run nobody does.
+  // Only callers that wait for the child see the rejection.
   ended.catch(() => undefined);
 
   const on: Child<Orders, Reports>['on'] = (type, listener) => {

@@ -2,7 +2,7 @@
 export interface Habits {
   /** The wait after each attempt but the last, when the answer names none. */
   readonly backoffMs: readonly number[];
-  /** A wait of its own is longer or shorter by up to this fraction, at random. */
+  /** Each of these waits is longer or shorter by up to this fraction, at random. */
   readonly jitter: number;
 }
 
@@ -20,7 +20,7 @@ export function isSuccess({ answer }: Attempt): boolean {
 }
 
 /**
- * Tries until it is delivered or the attempts are used up. Every attempt counts, a refused one too.
+ * Sends until the delivery succeeds or its attempts are used up. A refused attempt counts.
  *
  * @returns whether it was delivered.
  */

@@ -1,7 +1,7 @@
 import { count } from './format.ts';
 import type { ReceiverSample, SenderSample } from './messages.ts';
 
-/** What is shown of a run at one moment. */
+/** One moment of a run. */
 export interface Moment {
   readonly title: string;
   readonly seconds: number;
@@ -10,34 +10,30 @@ export interface Moment {
   readonly deliveredPerSecond: number;
 }
 
-/** The queue that a full bar stands for when there is no bound. */
+/** The depth of a full bar when there is no bound. */
 const UNBOUND_SCALE = 1000;
 const BAR_CELLS = 40;
 
+/** Up to 80 columns. */
 export function queueLine({ title, seconds, receiver: { depth, bound } }: Moment): string {
   const head = `${title.padEnd(8)}${seconds.toFixed(1).padStart(5)} s  ${bar(depth, bound)} ${count(depth)}`;
-  if (bound === null) return `${head} waiting, no bound`;
-  return `${head} of ${count(bound.capacity)} waiting, marks ${count(bound.lowWater)} and ${count(bound.highWater)}`;
+  return `${head} ${bound === null ? 'queued, no bound' : `of ${count(bound.capacity)} queued`}`;
 }
 
 export function countsLine({ receiver, sender, deliveredPerSecond }: Moment): string {
   return (
-    `  accepted ${count(receiver.accepted)}  refused ${count(receiver.refused)}  failed ${count(receiver.failed)}` +
-    `  delivered ${count(sender.delivered)} (${count(deliveredPerSecond)}/s)  lost ${count(sender.lost)}`
+    `  delivered ${count(sender.delivered)} (${count(deliveredPerSecond)}/s)` +
+    `  refused ${count(receiver.refused)}  errors ${count(receiver.failed)}  lost ${count(sender.lost)}`
   );
 }
 
+/** Up to 80 columns, for output that is not a terminal. */
 export function plainLine(moment: Moment): string {
-  const { title, seconds, receiver } = moment;
-  const marks =
-    receiver.bound === null
-      ? ''
-      : ` (marks ${count(receiver.bound.lowWater)} and ${count(receiver.bound.highWater)})`;
-  const time = String(Math.floor(seconds)).padStart(3);
-  return `${title.padEnd(8)}${time} s  waiting ${count(receiver.depth)}${marks}${countsLine(moment)}`;
+  const time = String(Math.floor(moment.seconds)).padStart(3);
+  return `${moment.title.padEnd(8)}${time} s  queued ${count(moment.receiver.depth)}${countsLine(moment)}`;
 }
 
-/** The depth as a bar, with the two marks in it. */
+/** The depth as a bar, with the two marks. */
 export function bar(depth: number, bound: ReceiverSample['bound']): string {
   const scale = bound?.capacity ?? UNBOUND_SCALE;
   const cell = (deliveries: number): number =>

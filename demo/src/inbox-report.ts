@@ -14,14 +14,14 @@ export function inboxProgress(
       const open = death.acknowledged - death.processed;
       write(
         `killed  ${String(second).padStart(3)} s  with ${count(open)} acknowledged and not processed; ` +
-          `back after ${String(Math.round(death.downMs))} ms`,
+          `restarted in ${String(Math.round(death.downMs))} ms`,
       );
     } else if (second > lastSecond) {
       lastSecond = second;
       const depth = Number.isFinite(waiting) ? count(waiting) : '?';
       write(
         `inbox   ${String(second).padStart(3)} s  acknowledged ${count(acknowledged)}  ` +
-          `waiting ${depth}  processed ${count(processed)}`,
+          `queued ${depth}  processed ${count(processed)}`,
       );
     }
   };
@@ -30,20 +30,16 @@ export function inboxProgress(
 export function inboxTable({ sender, deaths, processed, repeated, seconds }: InboxResult): string {
   const ms = (value: number | null): string => (value === null ? '–' : `${count(Math.round(value))} ms`);
   const rows: [label: string, value: string][] = [
-    ['deliveries', count(sender.deliveries)],
-    ['acknowledged', count(sender.delivered)],
-    ['lost (given up by the sender)', count(sender.lost)],
+    ['lost (the sender gave up)', count(sender.lost)],
+    ['acknowledged', `${count(sender.delivered)} of ${count(sender.deliveries)}`],
     ['processed', count(processed)],
     ['processed twice', count(repeated)],
     ['times the process was killed', count(deaths.length)],
     ['attempts per delivery', (sender.attempts / sender.deliveries).toFixed(2)],
-    ['time to the acknowledgement, p50', ms(sender.answerMs.p50)],
-    ['time to the acknowledgement, p99', ms(sender.answerMs.p99)],
-    ['until all was acknowledged', `${sender.seconds.toFixed(1)} s`],
-    ['until all was processed', `${seconds.toFixed(1)} s`],
-    ...Object.entries(sender.answers)
-      .sort()
-      .map(([kind, number]): [string, string] => [`answers: ${kind}`, count(number)]),
+    ['time to be acknowledged, p50', ms(sender.answerMs.p50)],
+    ['time to be acknowledged, p99', ms(sender.answerMs.p99)],
+    ['time until all were acknowledged', `${sender.seconds.toFixed(1)} s`],
+    ['time until all were processed', `${seconds.toFixed(1)} s`],
   ];
   const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows
@@ -51,7 +47,7 @@ export function inboxTable({ sender, deaths, processed, repeated, seconds }: Inb
     .join('\n');
 }
 
-/** What the inbox promised and did not keep: nothing, if all is well. */
+/** The promises that the inbox broke; none if all went well. */
 export function brokenInboxPromises({ sender, missing }: InboxResult): string[] {
   const broken: string[] = [];
   if (sender.lost > 0) broken.push(`${count(sender.lost)} deliveries were lost.`);

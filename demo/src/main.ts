@@ -5,7 +5,9 @@ import { runInbox } from './inbox-run.ts';
 import { optionsFrom } from './options.ts';
 import { createProgress } from './progress.ts';
 import { run, type RunResult, type Watcher } from './run.ts';
-import { IMPORT, POOL, RUN_LIMIT_MS, SENDER } from './setup.ts';
+import { RunTookTooLong } from './run-took-too-long.ts';
+import { IMPORT, PATIENT_RUN_MS, POOL, RUN_LIMIT_MS, SENDER, WARM_UP } from './setup.ts';
+import { fittingSize, IDEAL_WARM_UP_S, smallerSize } from './size.ts';
 import { table } from './table.ts';
 import { brokenPromises } from './verdict.ts';
 
@@ -19,12 +21,12 @@ for (const [signal, exitCode] of Object.entries(SIGNALS)) {
   });
 }
 
-// Who reads this may have seen enough and closed the pipe, as `head` does.
+// A reader such as `head` may close the pipe early.
 process.stdout.on('error', () => process.exit(1));
 
 try {
-  const { deliveries, isInbox } = optionsFrom(process.argv.slice(2));
-  await (isInbox ? showInbox(deliveries) : showMiddleware(deliveries));
+  const { deliveries, isSizeFixed, isInbox } = optionsFrom(process.argv.slice(2));
+  await (isInbox ? showInbox(deliveries) : showMiddleware(deliveries, isSizeFixed));
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode ??= 1;
@@ -32,26 +34,57 @@ try {
   await endChildren();
 }
 
-async function showMiddleware(deliveries: number): Promise<void> {
+async function showMiddleware(deliveries: number, isSizeFixed: boolean): Promise<void> {
   process.stdout.write(
-    `A bulk import fires ${count(deliveries)} signed webhooks, ${count(IMPORT.perSecond)} a second, at an Express app ` +
-      `whose handler needs one of\n${String(POOL.max)} pooled connections for about 50 ms: 200 a second. ` +
-      `The sender makes up to ${String(SENDER.backoffMs.length + 1)} attempts and obeys Retry-After.\n\n`,
+    `A bulk import sends ${count(deliveries)} signed webhooks, ${count(IMPORT.perSecond)} a second, to an Express app.\n` +
+      `Its handler needs one of ${String(POOL.max)} pooled connections for about 50 ms: 200 a second.\n` +
+      `The sender makes up to ${String(SENDER.backoffMs.length + 1)} attempts and honors Retry-After.\n\n`,
   );
-  const without = await watched(false, deliveries);
-  const guarded = await watched(true, deliveries);
+  const [without, guarded] = await (isSizeFixed ? both(() => deliveries) : fitting(deliveries));
   process.stdout.write(`${table([without, guarded])}\n\n`);
   conclude(
-    brokenPromises(guarded).map((promise) => `With the middleware on, ${promise}`),
-    'With the middleware on nothing was lost, and the queue stayed within its bound.',
+    brokenPromises(guarded).map((promise) => `With the middleware, ${promise}`),
+    'With the middleware, no delivery was lost and the queue stayed within its bound.',
   );
+}
+
+type Both = readonly [without: RunResult, guarded: RunResult];
+
+/** The same import without the middleware and with it. */
+async function both(sizeOf: (warmUpS: number) => number, limitMs = RUN_LIMIT_MS): Promise<Both> {
+  const without = await watched(false, sizeOf, limitMs);
+  return [without, await watched(true, () => without.sender.deliveries, limitMs)];
+}
+
+/** Takes as many deliveries as a busy machine can handle in half a minute, and says so. */
+async function fitting(wanted: number): Promise<Both> {
+  const sizeOf = (warmUpS: number): number => {
+    const size = fittingSize(wanted, warmUpS);
+    if (size < wanted) {
+      process.stdout.write(
+        `This machine is busy: ${count(WARM_UP.deliveries)} requests took ${warmUpS.toFixed(1)} s ` +
+          `instead of ${IDEAL_WARM_UP_S.toFixed(1)} s.\nThe import has ${count(size)} deliveries instead.\n\n`,
+      );
+    }
+    return size;
+  };
+  try {
+    return await both(sizeOf, PATIENT_RUN_MS);
+  } catch (error) {
+    const smaller = smallerSize(wanted);
+    if (!(error instanceof RunTookTooLong) || smaller === undefined) throw error;
+    process.stdout.write(
+      `This machine is too busy: ${error.message}\nBoth runs start again with ${count(smaller)} deliveries.\n\n`,
+    );
+    return both(() => smaller);
+  }
 }
 
 async function showInbox(deliveries: number): Promise<void> {
   process.stdout.write(
-    `A bulk import fires ${count(deliveries)} signed webhooks, ${count(IMPORT.perSecond)} a second, at an Express app ` +
-      `with an inbox: it acknowledges each\none when it is on the disk, and works it off later, ` +
-      `${String(POOL.max)} at once for about 50 ms: 200 a second. Twice it is killed (SIGKILL).\n\n`,
+    `A bulk import sends ${count(deliveries)} signed webhooks, ${count(IMPORT.perSecond)} a second, to an Express app\n` +
+      `with an inbox. The inbox acknowledges a delivery when it is on the disk, and\nprocesses it later: ` +
+      `${String(POOL.max)} concurrently, about 50 ms each, 200 a second.\nThe process is killed (SIGKILL) twice.\n\n`,
   );
   const watch = inboxProgress(
     (line) => process.stdout.write(`${line}\n`),
@@ -61,7 +94,7 @@ async function showInbox(deliveries: number): Promise<void> {
   process.stdout.write(`\n${inboxTable(result)}\n\n`);
   conclude(
     brokenInboxPromises(result).map((promise) => `With the inbox, ${promise}`),
-    'Nothing that was acknowledged was lost.',
+    'Every acknowledged delivery was processed.',
   );
 }
 
@@ -71,25 +104,29 @@ function conclude(broken: readonly string[], praise: string): void {
   else process.stdout.write(`${praise}\n`);
 }
 
-async function watched(isGuarded: boolean, deliveries: number): Promise<RunResult> {
+async function watched(
+  isGuarded: boolean,
+  sizeOf: (warmUpS: number) => number,
+  limitMs: number,
+): Promise<RunResult> {
   const progress = createProgress(process.stdout, () => performance.now());
   const title = isGuarded ? 'with' : 'without';
   try {
     const watch: Watcher = (receiver, sender) => {
       progress.show(title, receiver, sender);
     };
-    return await limited((signal) => run(isGuarded, deliveries, watch, signal));
+    return await limited((signal) => run(isGuarded, sizeOf, watch, signal), limitMs);
   } finally {
     process.stdout.write('\n');
   }
 }
 
-/** Gives up what takes too long, and what the user has interrupted. */
-async function limited<T>(action: (signal: AbortSignal) => Promise<T>): Promise<T> {
+/** Ends a run that takes too long, or that the user has interrupted. */
+async function limited<T>(action: (signal: AbortSignal) => Promise<T>, limitMs = RUN_LIMIT_MS): Promise<T> {
   const limit = new AbortController();
   const timer = setTimeout(() => {
-    limit.abort(new Error(`The run took longer than ${String(RUN_LIMIT_MS / 1000)} s.`));
-  }, RUN_LIMIT_MS);
+    limit.abort(new RunTookTooLong(limitMs));
+  }, limitMs);
   try {
     return await action(AbortSignal.any([limit.signal, interrupted.signal]));
   } finally {

@@ -63,7 +63,8 @@ export interface SenderOrders {
 }
 
 export interface SenderReports {
-  warm: object;
+  /** How many seconds the warm-up took. */
+  warm: { seconds: number };
   sample: SenderSample;
   done: SenderTotals;
 }

@@ -7,6 +7,8 @@ const MOST = 20_000;
 export interface DemoOptions {
   /** How many deliveries a run has. */
   readonly deliveries: number;
+  /** Whether `--deliveries` was given: then a busy machine does not reduce the number. */
+  readonly isSizeFixed: boolean;
   /** Whether to show the inbox. */
   readonly isInbox: boolean;
 }
@@ -19,7 +21,7 @@ export function optionsFrom(args: string[]): DemoOptions {
   });
   const deliveries = Number(values.deliveries ?? IMPORT.deliveries);
   if (Number.isInteger(deliveries) && deliveries >= 1 && deliveries <= MOST)
-    return { deliveries, isInbox: values.inbox };
+    return { deliveries, isSizeFixed: values.deliveries !== undefined, isInbox: values.inbox };
   throw new Error(
     `--deliveries must be an integer from 1 to ${String(MOST)}, but was ${values.deliveries ?? ''}.`,
   );

@@ -36,7 +36,7 @@ export class ConnectionPool {
     return this.#waiting.size;
   }
 
-  /** The most that have ever waited at once. */
+  /** The most callers that have waited concurrently. */
   get deepest(): number {
     return this.#deepest;
   }

@@ -2,13 +2,13 @@ import type { Webhook } from 'standardwebhooks';
 import type { Attempt } from './delivery.ts';
 import { retryAfterMs } from './retry-after.ts';
 
-/** One event on its way: the same id and body at each attempt. */
+/** An event: the same id and body at each attempt. */
 export interface Outgoing {
   readonly id: string;
   readonly body: string;
 }
 
-/** One attempt: signs it, sends it, and waits for the answer, but not for ever. */
+/** One attempt: signs it, sends it, and waits for the answer, for at most `timeoutMs`. */
 export async function post(
   { id, body }: Outgoing,
   url: string,
@@ -28,7 +28,7 @@ export async function post(
   try {
     const signal = AbortSignal.timeout(timeoutMs);
     const response = await fetch(url, { method: 'POST', headers, body, signal });
-    // A body that nobody reads keeps its connection from being used again.
+    // An unread body keeps its connection from being reused.
     await response.arrayBuffer();
     return {
       answer: response.status,

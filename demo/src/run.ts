@@ -22,18 +22,19 @@ export interface RunResult {
   readonly rssAtStart: number;
 }
 
-/** Is told how far a run is, several times a second. */
+/** Gets the progress of a run several times a second. */
 export type Watcher = (receiver: ReceiverSample, sender: SenderSample) => void;
 
 /**
- * One import into one receiver, each in a process of its own.
+ * Sends one import to one receiver, each in its own process.
  *
  * @param guarded - whether the receiver has the middleware.
- * @param signal - gives up the run.
+ * @param sizeOf - how many deliveries the import has, given the seconds that the warm-up took.
+ * @param signal - ends the run.
  */
 export async function run(
   guarded: boolean,
-  deliveries: number,
+  sizeOf: (warmUpS: number) => number,
   watch: Watcher,
   signal: AbortSignal,
 ): Promise<RunResult> {
@@ -46,7 +47,8 @@ export async function run(
     const secret = `whsec_${randomBytes(24).toString('base64')}`;
     const { port } = await unlessFailed(receiver.ask('start', { guarded, secret }, 'listening'));
     const target = { url: `http://127.0.0.1:${String(port)}/webhooks`, secret };
-    await unlessFailed(sender.ask('warmUp', target, 'warm'));
+    const warmUp = await unlessFailed(sender.ask('warmUp', target, 'warm'));
+    const deliveries = sizeOf(warmUp.seconds);
     const { rss: rssAtStart } = await unlessFailed(receiver.ask('count', {}, 'counting'));
 
     let senderSample: SenderSample = { delivered: 0, lost: 0 };

@@ -15,8 +15,9 @@ const TICK_MS = 10;
 const channel = openChannel<SenderOrders, SenderReports>();
 
 channel.on('warmUp', ({ url, secret }) => {
+  const startedAt = performance.now();
   void warmUp(url, secret).then(() => {
-    channel.send('warm', {});
+    channel.send('warm', { seconds: (performance.now() - startedAt) / 1000 });
   });
 });
 

@@ -46,5 +46,8 @@ export const POOL = {
   queryToMs: 60,
 };
 
-/** A run takes a fraction of this, also on a slow machine; what takes longer is broken, and must end. */
+/** A run of the default size takes about 15 s. A run that takes longer than this starts again with fewer deliveries. */
+export const PATIENT_RUN_MS = 25_000;
+
+/** The limit of a run whose size is fixed: it takes a fraction of this, also on a slow machine. */
 export const RUN_LIMIT_MS = 120_000;

@@ -1,42 +1,40 @@
-import type { Percentiles } from './messages.ts';
+import type { Percentiles, SenderTotals } from './messages.ts';
 import { count } from './format.ts';
 import type { RunResult } from './run.ts';
 
 type Row = readonly [label: string, value: (result: RunResult) => string];
 
+/** Refusals by the middleware: both carry Retry-After. Every other status but a success is an error. */
+const REFUSED = ['429', '503'];
+
 const ROWS: readonly Row[] = [
-  ['deliveries', ({ sender }) => count(sender.deliveries)],
-  ['delivered', ({ sender }) => count(sender.delivered)],
-  ['lost (given up by the sender)', ({ sender }) => count(sender.lost)],
-  ['in the database at the end', ({ receiver }) => count(receiver.stored)],
-  ['attempts per delivery', ({ sender }) => (sender.attempts / sender.deliveries).toFixed(2)],
-  ['most attempts for one', ({ sender }) => count(sender.maxAttempts)],
+  ['lost (the sender gave up)', ({ sender }) => count(sender.lost)],
+  ['errors and timeouts', ({ sender }) => count(errors(sender))],
+  ['time to finish', ({ sender }) => seconds(sender.seconds * 1000)],
+  ['delivered', ({ sender }) => `${count(sender.delivered)} of ${count(sender.deliveries)}`],
+  ['in the database', ({ receiver }) => count(receiver.stored)],
+  ['refused with Retry-After', ({ sender }) => refused(sender)],
+  ['attempts per delivery, mean and most', ({ sender }) => attempts(sender)],
   [
-    'longest Retry-After',
-    ({ sender: { maxRetryAfter } }) => (maxRetryAfter > 0 ? `${count(maxRetryAfter)} s` : '–'),
+    'time to be delivered, p50 and p99',
+    ({
+      sender: {
+        deliveryMs: { p50, p99 },
+      },
+    }) => `${seconds(p50)}, ${seconds(p99)}`,
   ],
-  ['time to any answer, p50', ({ sender }) => milliseconds(sender.answerMs.p50)],
-  ['time to any answer, p99', ({ sender }) => milliseconds(sender.answerMs.p99)],
-  ['time to a refusal or error, p50', ({ sender }) => milliseconds(sender.rejectionMs.p50)],
-  ['time to a refusal or error, p99', ({ sender }) => milliseconds(sender.rejectionMs.p99)],
-  ['time to be delivered, p50', ({ sender }) => seconds(sender.deliveryMs.p50)],
-  ['time to be delivered, p99', ({ sender }) => seconds(sender.deliveryMs.p99)],
   ['deepest queue', ({ receiver: { deepest, capacity } }) => `${count(deepest)}${bound(capacity)}`],
-  ['receiver RSS at the start', ({ rssAtStart }) => mebibytes(rssAtStart)],
-  ['receiver RSS at the end', ({ receiver }) => mebibytes(receiver.rss)],
-  ['until all was settled', ({ sender }) => seconds(sender.seconds * 1000)],
+  [
+    'memory (RSS), start and end',
+    ({ rssAtStart, receiver }) => `${mebibytes(rssAtStart)}, ${mebibytes(receiver.rss)}`,
+  ],
 ];
 
-/** The results side by side. */
+/** The results side by side, at most 80 columns wide. */
 export function table(results: readonly RunResult[]): string {
-  const kinds = [...new Set(results.flatMap(({ sender }) => Object.keys(sender.answers)))].sort();
-  const answers = kinds.map((kind): Row => [
-    `answers: ${kind}`,
-    ({ sender }) => count(sender.answers[kind] ?? 0),
-  ]);
   const lines = [
     ['', ...results.map(({ guarded }) => (guarded ? 'with' : 'without'))],
-    ...[...ROWS, ...answers].map(([label, value]) => [label, ...results.map(value)]),
+    ...ROWS.map(([label, value]) => [label, ...results.map(value)]),
   ];
   const widths =
     lines[0]?.map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0))) ?? [];
@@ -56,8 +54,21 @@ function bound(capacity: number | null): string {
   return capacity === null ? ' (no bound)' : ` of ${count(capacity)}`;
 }
 
-function milliseconds(value: Percentiles['p50']): string {
-  return value === null ? '–' : `${count(Math.round(value))} ms`;
+function refused({ answers, maxRetryAfter }: SenderTotals): string {
+  const total = REFUSED.reduce((sum, status) => sum + (answers[status] ?? 0), 0);
+  return total === 0 ? '0' : `${count(total)} (1 to ${count(maxRetryAfter)} s)`;
+}
+
+function errors({ answers }: SenderTotals): number {
+  const isError = ([answer]: [string, number]): boolean =>
+    !answer.startsWith('2') && !REFUSED.includes(answer);
+  return Object.entries(answers)
+    .filter(isError)
+    .reduce((sum, [, times]) => sum + times, 0);
+}
+
+function attempts({ attempts: made, deliveries, maxAttempts }: SenderTotals): string {
+  return `${(made / deliveries).toFixed(2)}, ${count(maxAttempts)}`;
 }
 
 function seconds(value: Percentiles['p50']): string {

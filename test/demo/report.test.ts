@@ -3,6 +3,7 @@ import { bar, plainLine, queueLine } from '../../demo/src/drawing.ts';
 import type { ReceiverTotals, SenderTotals } from '../../demo/src/messages.ts';
 import { percentiles } from '../../demo/src/percentiles.ts';
 import type { RunResult } from '../../demo/src/run.ts';
+import { fittingSize, IDEAL_WARM_UP_S, smallerSize } from '../../demo/src/size.ts';
 import { table } from '../../demo/src/table.ts';
 import { brokenPromises } from '../../demo/src/verdict.ts';
 
@@ -39,12 +40,12 @@ function result(sender: Partial<SenderTotals> = {}, receiver: Partial<ReceiverTo
 
 describe('the verdict', () => {
   it.each([
-    ['all is well', result(), 0],
-    ['the queue was full to the brim', result({}, { deepest: 1000 }), 0],
-    ['one was lost', result({ delivered: 2799, lost: 1 }, { stored: 2799 }), 1],
-    ['the bound was passed', result({}, { deepest: 1001 }), 1],
-    ['one was acknowledged and not stored', result({}, { stored: 2799 }), 1],
-    ['all of it', result({ delivered: 2799, lost: 1 }, { stored: 2798, deepest: 1001 }), 3],
+    ['all went well', result(), 0],
+    ['the queue was full', result({}, { deepest: 1000 }), 0],
+    ['a delivery was lost', result({ delivered: 2799, lost: 1 }, { stored: 2799 }), 1],
+    ['the bound was exceeded', result({}, { deepest: 1001 }), 1],
+    ['a delivery got a 2xx and was not stored', result({}, { stored: 2799 }), 1],
+    ['all of these', result({ delivered: 2799, lost: 1 }, { stored: 2798, deepest: 1001 }), 3],
   ])('when %s', (_, one, broken) => {
     expect(brokenPromises(one)).toHaveLength(broken);
   });
@@ -58,30 +59,64 @@ describe('percentiles', () => {
     [[7], 7, 7],
     [[3, 1], 1, 3],
     [[], null, null],
-  ])('are values that were measured', (values, p50, p99) => {
+  ])('are measured values', (values, p50, p99) => {
     expect(percentiles(values)).toEqual({ p50, p99 });
   });
 });
 
 describe('the table', () => {
   const lines = table([
-    { ...result({ answers: { 500: 6602, 204: 1893 } }, { deepest: 1882, capacity: null }), guarded: false },
+    {
+      ...result(
+        {
+          answers: { 500: 6602, 'timed out': 2, 204: 1893 },
+          deliveryMs: { p50: null, p99: null },
+          maxRetryAfter: 0,
+        },
+        { deepest: 1882, capacity: null },
+      ),
+      guarded: false,
+    },
     result(),
   ]).split('\n');
   const row = (label: string): string | undefined => lines.find((line) => line.startsWith(label));
 
-  it('has a column for each run and a row for each kind of answer that was seen', () => {
+  it('has a column for each run and ten rows, lost deliveries first', () => {
     expect(lines[0]?.trim().split(/\s+/)).toEqual(['without', 'with']);
-    expect(row('answers: 500')).toMatch(/ 6,602 +0$/);
-    expect(row('answers: 503')).toMatch(/ 0 +2,800$/);
-    expect(row('deepest queue')).toMatch(/ 1,882 \(no bound\) +800 of 1,000$/);
+    expect(lines).toHaveLength(11);
+    expect(lines[1]).toMatch(/^lost .* 0 +0$/);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 
-  it('says the unit, and nothing where nothing was measured', () => {
-    expect(row('attempts per delivery')).toMatch(/ 2\.00 +2\.00$/);
-    expect(row('time to any answer, p50')).toMatch(/ 213 ms +213 ms$/);
-    expect(row('time to a refusal or error, p99')).toMatch(/ – +–$/);
-    expect(row('receiver RSS at the end')).toMatch(/ 119 MiB +119 MiB$/);
+  it('counts refusals apart from errors', () => {
+    expect(row('errors and timeouts')).toMatch(/ 6,604 +0$/);
+    expect(row('refused with Retry-After')).toMatch(/ 0 +2,800 \(1 to 9 s\)$/);
+  });
+
+  it('shows the unit, and a dash where nothing was measured', () => {
+    expect(row('attempts per delivery')).toMatch(/ 2\.00, 3 +2\.00, 3$/);
+    expect(row('time to be delivered')).toMatch(/ –, – +6\.1 s, 13\.2 s$/);
+    expect(row('deepest queue')).toMatch(/ 1,882 \(no bound\) +800 of 1,000$/);
+    expect(row('memory')).toMatch(/ 57 MiB, 119 MiB +57 MiB, 119 MiB$/);
+  });
+});
+
+describe('the size of the import', () => {
+  it.each([
+    ['an idle machine', IDEAL_WARM_UP_S, 2800],
+    ['a little noise', 1.3 * IDEAL_WARM_UP_S, 2800],
+    ['a busy machine', 2 * IDEAL_WARM_UP_S, 1400],
+    ['a machine that does something else', 20 * IDEAL_WARM_UP_S, 500],
+  ])('fits %s', (_, warmUpS, size) => {
+    expect(fittingSize(2800, warmUpS)).toBe(size);
+  });
+
+  it('never exceeds the size that was asked for', () => {
+    expect(fittingSize(300, 20 * IDEAL_WARM_UP_S)).toBe(300);
+  });
+
+  it('has a smaller one for a run that took too long, down to 500', () => {
+    expect([smallerSize(2800), smallerSize(700), smallerSize(500)]).toEqual([700, 500, undefined]);
   });
 });
 
@@ -100,15 +135,12 @@ describe('the progress', () => {
     expect(bar(650, bound)).toBe(`[${'█'.repeat(20)}|${'█'.repeat(5)}${'·'.repeat(6)}|${'·'.repeat(7)}]`);
     expect(bar(1000, bound)).toBe(`[${'█'.repeat(20)}|${'█'.repeat(11)}|${'█'.repeat(7)}]`);
     expect(bar(1001, null)).toBe(`[${'█'.repeat(40)}»`);
-    expect(queueLine(moment)).toMatch(
-      /^with {6}5\.0 s {2}\[.{40}\] 650 of 1,000 waiting, marks 500 and 800$/,
-    );
+    expect(queueLine(moment)).toMatch(/^with {6}5\.0 s {2}\[.{40}\] 650 of 1,000 queued$/);
   });
 
-  it('says the same in a plain line', () => {
+  it('shows the same in a plain line', () => {
     expect(plainLine(moment)).toBe(
-      'with      4 s  waiting 650 (marks 500 and 800)' +
-        '  accepted 1,310  refused 1,402  failed 0  delivered 650 (200/s)  lost 0',
+      'with      4 s  queued 650  delivered 650 (200/s)  refused 1,402  errors 0  lost 0',
     );
   });
 });

@@ -16,12 +16,13 @@ interface Problem {
   readonly retryAfterSeconds: number;
 }
 
-it('shows answers in the README and in docs/senders-see.md', () => {
-  expect(new Set(shown.map(({ path }) => path))).toEqual(new Set(['README.md', 'docs/senders-see.md']));
+it('shows a refusal of each status', () => {
+  const statuses = shown.map(({ text }) => /^HTTP\/1.1 (\d+)/.exec(text)?.[1]);
+  expect([...new Set(statuses)].sort()).toEqual(['429', '503']);
 });
 
-describe.each(shown)('an answer in $path', ({ text }) => {
-  it('is, byte for byte, what a refusal says', () => {
+describe.each(shown)('a response in $path', ({ text }) => {
+  it('is the response of a refusal, byte for byte', () => {
     const [head = '', body = ''] = text.split('\n\n');
     const { status, reason, retryAfterSeconds } = JSON.parse(body) as Problem;
     const refusal = createRefusal(reason, status, retryAfterSeconds);
@@ -34,8 +35,8 @@ describe.each(shown)('an answer in $path', ({ text }) => {
   });
 });
 
-it('explains every reason in the words of the answer', () => {
-  const rows = rowsOf(sectionOf(page('docs/senders-see.md'), 'Reasons'), '`reason`');
+it('explains every reason with the detail of its response', () => {
+  const rows = rowsOf(sectionOf(page('docs/refusals.md'), 'Reasons'), '`reason`');
   const reasons = Object.keys(createIntake().snapshot().totals.refused) as RefusalReason[];
   const details = reasons.map((reason) => {
     const { detail } = JSON.parse(createRefusal(reason, 503, 1).body) as { detail: string };

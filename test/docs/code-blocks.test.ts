@@ -6,7 +6,7 @@ import { pages, tokensOf, type Page } from './pages.ts';
 import { programOf } from './typescript.ts';
 
 interface Block {
-  /** Where the compiler believes it to be: among the tests, whose dependencies it can use. */
+  /** Its path for the compiler: in the test folder, so that it can import the dependencies of the tests. */
   readonly file: string;
   readonly code: string;
   readonly line: number;
@@ -32,7 +32,7 @@ function blocksOf({ path, source, tokens }: Page): Block[] {
   );
 }
 
-/** The block as a module. What docs/errors.md shows as wrong is wrong for the compiler too. */
+/** The block as a module, without the lines of docs/errors.md that are wrong on purpose. */
 function moduleOf({ code }: Block): string {
   const right = code.replaceAll(/^.*\/\/ throws$/gm, '');
   return `${right}\nexport {};\n`;

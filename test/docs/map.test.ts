@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { order } from '../../.dependency-cruiser.js';
 import config from '../../eslint.config.js';
 import { publishedPackages, root } from '../../tooling/packages.js';
 import { codeIn, page, rowsOf, sectionOf } from './pages.ts';
@@ -17,9 +18,16 @@ const ROOMS = publishedPackages().flatMap(({ folder, path }) => {
 });
 
 describe.each(ROOMS)('packages/$folder in the map', ({ folder, rooms }) => {
-  it('has every folder that holds code, and no other', () => {
+  it('lists every folder that holds code, and no other', () => {
     const rows = rowsOf(sectionOf(map, `packages/${folder}/src`), 'Room');
     expect(rows.flatMap((row) => codeIn(row['Room'])).sort()).toEqual(rooms.sort());
+  });
+});
+
+describe.each(Object.entries(order))('packages/%s in the map', (folder, { rooms }) => {
+  it('lists the rooms in the order in which they may import each other', () => {
+    const rows = rowsOf(sectionOf(map, `packages/${folder}/src`), 'Room');
+    expect(rows.flatMap((row) => codeIn(row['Room']))).toEqual(rooms);
   });
 });
 
@@ -35,7 +43,7 @@ describe('AGENTS.md', () => {
     expect(named).toEqual(expect.arrayContaining(folders));
   });
 
-  it('says the limits of lines that the linter keeps', () => {
+  it('gives the line limits that the linter enforces', () => {
     const limits = config.flatMap(({ rules }) => {
       const rule: unknown = rules?.['max-lines'];
       return Array.isArray(rule) ? [Number(rule[1])] : [];

@@ -13,7 +13,7 @@ beforeAll(() => {
   program = programOf([coreFile('delivery/events.ts'), coreFile('delivery/snapshot.ts')]);
 }, 120_000);
 
-/** The names in the first column of a table, and what stands in another one. */
+/** The names in the first column of a table, and the cells of its row. */
 function table(heading: string, first: string): Map<string, Record<string, string>> {
   const rows = rowsOf(sectionOf(operations, heading), first);
   return new Map(rows.flatMap((row) => codeIn(row[first]).map((name) => [name, row] as const)));
@@ -21,17 +21,17 @@ function table(heading: string, first: string): Map<string, Record<string, strin
 
 describe('docs/operations.md', () => {
   it('explains every field of a snapshot', () => {
-    expect([...table('Read: snapshot', 'Field').keys()].sort()).toEqual(Object.keys(snapshot).sort());
+    expect([...table('Snapshot', 'Field').keys()].sort()).toEqual(Object.keys(snapshot).sort());
   });
 
   it('names every state', () => {
     const states = literalsOf(typeIn(program, coreFile('delivery/snapshot.ts'), 'IntakeState'));
     expect(states).toContain('accepting');
-    expect(codeIn(table('Read: snapshot', 'Field').get('state')?.['Meaning']).sort()).toEqual(states.sort());
+    expect(codeIn(table('Snapshot', 'Field').get('state')?.['Meaning']).sort()).toEqual(states.sort());
   });
 
   it('explains every total, and every cause of a withdrawal', () => {
-    const totals = table('Read: snapshot', 'Total');
+    const totals = table('Snapshot', 'Total');
     expect([...totals.keys()].sort()).toEqual(Object.keys(snapshot.totals).sort());
     expect(codeIn(totals.get('withdrawn')?.['Counts'])).toEqual(
       expect.arrayContaining(Object.keys(snapshot.totals.withdrawn)),
@@ -43,10 +43,7 @@ describe('docs/operations.md', () => {
       name,
       `\`${String(value)}\``,
     ]);
-    const said = [...table('The process itself: pressure', 'Option')].map(([name, row]) => [
-      name,
-      row['Default'],
-    ]);
+    const said = [...table('Process overload', 'Option')].map(([name, row]) => [name, row['Default']]);
     expect(said).toEqual(defaults);
   });
 
@@ -60,7 +57,7 @@ describe('docs/operations.md', () => {
       const carried = fields.filter((name) => name !== 'type' && name !== 'at').sort();
       return names.map((name) => [name, carried]);
     });
-    const listed = [...table('Listen: events', '`type`')].map(([name, row]) => [
+    const listed = [...table('Events', '`type`')].map(([name, row]) => [
       name,
       codeIn(row['Also carries']).sort(),
     ]);

@@ -1,33 +1,50 @@
+import { join } from 'node:path';
+import { Hono } from 'hono';
 import ts from 'typescript';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createAdmissionControl } from '../../packages/core/src/middleware/admission-control.ts';
+import { webhookBackpressure, type WebhookBackpressureOptions } from '@webhook-backpressure/hono';
 import { resolveOptions } from '../../packages/core/src/intake/options.ts';
+import { root } from '../../tooling/packages.js';
 import { codeIn, page, rowsOf, sectionOf } from './pages.ts';
 import { coreFile, programOf, typeIn } from './typescript.ts';
 
-interface Row {
-  readonly name: string;
-  readonly default: string;
-}
+const CONTROL = coreFile('middleware/admission-control.ts');
+const INTAKE = coreFile('intake/options.ts');
+const DELIVERY = coreFile('delivery/delivery.ts');
+const SHUTDOWN = join(root, 'packages/node/src/shutdown/close-on-signals.ts');
+const SUBJECTS = ['Queue', 'Workers', 'Refusals', 'Deliveries', 'Setup'];
 
-const rows: Row[] = rowsOf(sectionOf(page('README.md'), 'Options'), 'Option').map((row) => ({
-  name: codeIn(row['Option'])[0] ?? '',
-  default: row['Default'] ?? '',
-}));
+const options = page('docs/options.md');
+const rows = SUBJECTS.flatMap((subject) => rowsIn(options, subject));
 const defaults = resolveOptions({});
 let program: ts.Program;
 
 beforeAll(() => {
-  program = programOf([coreFile('middleware/admission-control.ts')]);
+  program = programOf([CONTROL, INTAKE, DELIVERY, SHUTDOWN]);
 }, 120_000);
+
+interface Row {
+  readonly name: string;
+  readonly range: string;
+  readonly default: string;
+  readonly isTunable: boolean;
+}
+
+function rowsIn(inPage: ReturnType<typeof page>, heading: string): Row[] {
+  return rowsOf(sectionOf(inPage, heading), 'Option').map((row) => ({
+    name: codeIn(row['Option'])[0] ?? '',
+    range: row['Unit, range'] ?? '',
+    default: row['Default'] ?? '',
+    isTunable: row['Update'] === '✓',
+  }));
+}
 
 /** The names of options; those of an object written in place as `outer.inner`. */
 function optionsOf(type: ts.Type): string[] {
   const checker = program.getTypeChecker();
   return type.getProperties().flatMap((property) => {
     const given = checker.getNonNullableType(checker.getTypeOfSymbol(property));
-    const isInPlace = isWrittenInPlace(given);
-    const fields = isInPlace ? given.getProperties() : [];
+    const fields = isWrittenInPlace(given) ? given.getProperties() : [];
     return fields.length === 0 ? [property.name] : fields.map((field) => `${property.name}.${field.name}`);
   });
 }
@@ -38,55 +55,111 @@ function defaultOf(name: string): unknown {
     .reduce<unknown>((value, field) => (value as Record<string, unknown>)[field], defaults);
 }
 
-const silent = { identity: () => ({}), headers: () => ({}), warn: () => undefined };
+/** The status that a request gets from an app whose key `default` is refused, and the headers. */
+async function answerTo(method: string, given: WebhookBackpressureOptions = {}): Promise<Response> {
+  const app = new Hono();
+  app.use('*', webhookBackpressure(given));
+  app.all('*', (c) => c.body(null, 204));
+  return await app.request('/', { method });
+}
 
-describe('the table of options in the README', () => {
-  it('has a row for every option, and no other', () => {
-    const options = optionsOf(
-      typeIn(program, coreFile('middleware/admission-control.ts'), 'MiddlewareOptions'),
-    );
-    expect(options).toContain('retryAfter.strategy');
-    expect(options).toContain('keyGenerator');
-    expect(rows.map(({ name }) => name).sort()).toEqual(options.sort());
+describe('the tables in docs/options.md', () => {
+  it('have a row for every option, and no other', () => {
+    const names = optionsOf(typeIn(program, CONTROL, 'MiddlewareOptions'));
+    expect(names).toContain('retryAfter.strategy');
+    expect(names).toContain('keyGenerator');
+    expect(rows.map(({ name }) => name).sort()).toEqual(names.sort());
   });
 
-  it('says the default of every option that is a value', () => {
-    const said = rows.filter(({ name }) => isPrimitive(defaultOf(name)));
-    expect(said.length).toBeGreaterThan(10);
-    for (const row of said) {
+  it('mark the options that an update may change, and no other', () => {
+    const tunable = rows.filter(({ isTunable }) => isTunable).map(({ name }) => name);
+    expect(tunable.sort()).toEqual(optionsOf(typeIn(program, INTAKE, 'Tunable')).sort());
+  });
+
+  it('give the default of every option that is a value', () => {
+    const given = rows.filter(({ name }) => isPrimitive(defaultOf(name)));
+    expect(given.length).toBeGreaterThan(10);
+    for (const row of given) {
       expect(`${row.name}: ${row.default}`).toBe(`${row.name}: ${shown(defaultOf(row.name))}`);
     }
   });
 
-  it('says none where there is none', () => {
+  it('give none as the default of options that have no default', () => {
     const none = rows.filter((row) => row.default === 'none').map(({ name }) => name);
-    expect(none).toEqual(['maxConcurrencyPerKey', 'drainRate', 'shed', 'senders']);
+    expect(none.sort()).toEqual(['drainRate', 'maxConcurrencyPerKey', 'senders', 'shed']);
     expect(defaults.drainRate).toBeUndefined();
+    expect(defaults.maxConcurrencyPerKey).toBeUndefined();
     expect([...defaults.shed]).toEqual([]);
   });
 
-  it('says which methods pass by default', () => {
-    const control = createAdmissionControl<string, []>({}, { ...silent, method: (method) => method });
+  it.each(rows.flatMap(({ name, range }) => boundsIn(range).map((bounds) => ({ name, ...bounds }))))(
+    'give the range that is accepted for $name: $from to $to',
+    ({ name, from, to }) => {
+      expect(() => webhookBackpressure(optionOf(name, from))).not.toThrow();
+      expect(() => webhookBackpressure(optionOf(name, to))).not.toThrow();
+      expect(() => webhookBackpressure(optionOf(name, from / 2))).toThrow();
+      expect(() => webhookBackpressure(optionOf(name, to + 1))).toThrow();
+    },
+  );
+
+  it('name the methods that pass by default', async () => {
     const methods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
-    const skipped = methods.filter((method) => control.skips(method) === true);
+    const answers = await Promise.all(methods.map((method) => answerTo(method, { shed: { default: true } })));
+    const passed = methods.filter((_, index) => answers[index]?.status === 204);
     expect(rows.find(({ name }) => name === 'skip')?.default).toBe(
-      `${skipped.slice(0, -1).join(', ')} and ${skipped.at(-1) ?? ''}`,
+      `${passed.slice(0, -1).join(', ')} and ${passed.at(-1) ?? ''}`,
     );
   });
 
-  it('says the key of a delivery without one, and that no headers are added', () => {
-    const control = createAdmissionControl<string, []>({}, { ...silent, method: () => 'POST' });
-    const handling = control.admit(control.read(''));
-    const key = handling.admitted ? handling.key : '';
-    expect(rows.find(({ name }) => name === 'keyGenerator')?.default).toBe(
-      `the recognised sender, else \`'${key}'\``,
-    );
-    expect(control.fields()).toBeUndefined();
+  it('give the key of an unknown sender', async () => {
+    const said = rows.find(({ name }) => name === 'keyGenerator')?.default ?? '';
+    const [key = ''] = codeIn(said).map((code) => code.replaceAll("'", ''));
+    expect((await answerTo('POST', { shed: { [key]: true } })).status).toBe(503);
+    expect((await answerTo('POST', { shed: { another: true } })).status).toBe(204);
+  });
+
+  it('say that no rate-limit headers are added by default', async () => {
+    const names = [...(await answerTo('POST')).headers.keys()];
+    expect(names.filter((name) => name.includes('ratelimit'))).toEqual([]);
     for (const name of ['standardHeaders', 'legacyHeaders']) {
       expect(rows.find((row) => row.name === name)?.default).toBe('`false`');
     }
   });
+
+  it('have a row for every field of a delivery', () => {
+    const fields = rowsOf(sectionOf(options, 'Delivery'), 'Field').flatMap((row) => codeIn(row['Field']));
+    expect(fields.sort()).toEqual(optionsOf(typeIn(program, DELIVERY, 'Delivery')).sort());
+  });
+
+  it('have a row for every option of closeOnSignals', () => {
+    const names = rowsIn(options, 'closeOnSignals').map(({ name }) => name);
+    expect(names.sort()).toEqual(optionsOf(typeIn(program, SHUTDOWN, 'CloseOnSignalsOptions')).sort());
+  });
 });
+
+describe('the table of options in the README', () => {
+  it('has eight options with the defaults of docs/options.md', () => {
+    const short = rowsIn(page('README.md'), 'Options');
+    expect(short).toHaveLength(8);
+    for (const { name, default: given } of short) {
+      expect(`${name}: ${given}`).toBe(`${name}: ${rows.find((row) => row.name === name)?.default ?? ''}`);
+    }
+  });
+});
+
+/** `ms, 1 to 86,400,000`: the smallest and the largest number, where both are given as numbers. */
+function boundsIn(range: string): { from: number; to: number }[] {
+  const [, from = '', to = ''] = /([\d.,]+) to ([\d.,]+)/.exec(range) ?? [];
+  return from === '' ? [] : [{ from: numberIn(from), to: numberIn(to) }];
+}
+
+function numberIn(text: string): number {
+  return Number(text.replaceAll(',', ''));
+}
+
+function optionOf(name: string, value: number): WebhookBackpressureOptions {
+  return { [name]: value };
+}
 
 /** An object type without a name, and neither a function nor a record. */
 function isWrittenInPlace(type: ts.Type): boolean {

@@ -12,18 +12,18 @@ export interface Page {
   readonly tokens: readonly Token[];
 }
 
-const NOT_OURS = new Set(['node_modules', 'dist', 'api', 'temp', 'coverage', 'reports']);
+const GENERATED = new Set(['node_modules', 'dist', 'api', 'temp', 'coverage', 'reports']);
 
-/** The Markdown pages that somebody wrote, by path. */
+/** The Markdown pages of the repository, without generated ones, by path. */
 export const pages: readonly Page[] = markdownIn(root).sort().map(readPage);
 
 function markdownIn(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) {
-      return entry.name.startsWith('.') || NOT_OURS.has(entry.name) ? [] : markdownIn(path);
+      return entry.name.startsWith('.') || GENERATED.has(entry.name) ? [] : markdownIn(path);
     }
-    // A changelog tells of files that may be gone.
+    // A changelog names files that may no longer exist.
     return entry.name.endsWith('.md') && entry.name !== 'CHANGELOG.md' ? [path] : [];
   });
 }
@@ -61,7 +61,7 @@ export function anchorsOf({ tokens }: Page): string[] {
   return tokens.filter(isHeading).map((heading) => slugger.slug(textOf(heading.tokens)));
 }
 
-/** What stands under a heading, up to the next one of the same or a higher level. */
+/** The content under a heading, up to the next one of the same or a higher level. */
 export function sectionOf({ path, tokens }: Page, title: string): Token[] {
   const start = tokens.findIndex((token) => isHeading(token) && textOf(token.tokens) === title);
   if (start === -1) throw new Error(`${path} has no heading ${title}.`);

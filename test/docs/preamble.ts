@@ -1,4 +1,4 @@
-// What the code blocks of the documentation may use without declaring it. A block that declares it anew wins.
+// Names that code blocks in the docs may use without declaring them. A declaration in a block takes precedence.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Express, RequestHandler } from 'express';
 import type * as core from '@webhook-backpressure/core';
@@ -40,7 +40,7 @@ declare global {
 
   const files: Record<'ofAnotherProgram' | 'ofANewerRelease' | 'damaged' | 'locked' | 'missing', string>;
 
-  // What only the reader has.
+  // The reader's own code.
   const handleDelivery: RequestHandler;
   function work(input: unknown): Promise<{ ok: boolean }>;
   function verify(rawBody: unknown, headers: unknown): void;

@@ -16,7 +16,7 @@ interface Case {
   readonly rows: readonly Record<string, string>[];
 }
 
-/** The sections that have a table of changes, with the scenario that they link to. */
+/** The sections with a table of changes, and the scenario that each links to. */
 function cases(): Case[] {
   const titles = sizing.tokens.filter(isHeading).map(({ text }) => text);
   return titles.slice(1).flatMap((title) => {
@@ -29,7 +29,7 @@ function cases(): Case[] {
   });
 }
 
-/** Carries out `senders[0].delivery.maxWaitMs = 10000`. What is changed has to be there. */
+/** Applies `senders[0].delivery.maxWaitMs = 10000` to a scenario that has this field. */
 function change(scenario: Json, assignment: string): void {
   const [path = '', value = ''] = assignment.split(' = ');
   const names = path.split(/[.[\]]+/).filter((name) => name !== '');
@@ -40,7 +40,7 @@ function change(scenario: Json, assignment: string): void {
   target[last] = JSON.parse(value) as unknown;
 }
 
-/** What the columns of the tables are called, in numbers. */
+/** The figures of a scenario, by the titles of the columns. */
 async function outcome(scenario: string, changes: readonly string[]): Promise<Record<string, number>> {
   const given = JSON.parse(await readFile(join(root, scenario), 'utf8')) as Json;
   for (const one of changes) change(given, one);
@@ -53,7 +53,7 @@ async function outcome(scenario: string, changes: readonly string[]): Promise<Re
   };
 }
 
-/** A tenth, and what rounding takes: the page shall not have to be written anew at each change by a hair. */
+/** Within a tenth, and rounding: small changes of the queue need no new figures. */
 function isNear(said: string, measured: number): boolean {
   if (said === '0') return measured === 0 || (measured > 0 && measured < 0.05);
   return Math.abs(Number(said) - measured) <= 0.1 * measured + 0.05;
@@ -69,7 +69,7 @@ describe('docs/sizing.md', () => {
       rows.map((row) => ({ title, scenario, row, change: row['Change'] ?? '' })),
     ),
   )(
-    'says what the simulator says of "$title" with $change',
+    'has the figures of the simulator for "$title" with $change',
     { timeout: 60_000 },
     async ({ scenario, row }) => {
       const measured = await outcome(scenario, codeIn(row['Change']));

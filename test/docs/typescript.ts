@@ -32,6 +32,14 @@ export function programOf(
   });
 }
 
+/** What the compiler reports about a file of the program. */
+export function problemsIn(program: ts.Program, path: string): string[] {
+  const file = program.getSourceFile(path);
+  if (file === undefined) throw new Error(`${path} was not compiled.`);
+  const diagnostics = [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)];
+  return diagnostics.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
+}
+
 /** An exported type of a source file of core. */
 export function typeIn(program: ts.Program, file: string, name: string): ts.Type {
   const checker = program.getTypeChecker();

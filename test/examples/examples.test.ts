@@ -13,17 +13,17 @@ const examples = readdirSync(`${root}/examples`).filter((name) => name.endsWith(
 
 let child: ChildProcess | undefined;
 
-// The examples import what users import: the packages as they were built. Where they are up to date this is quick.
+// The examples import the built packages, as users do. This is quick if they are up to date.
 beforeAll(() => run('npx', ['tsc', '-b', 'examples'], root), 120_000);
 
 afterEach(() => child?.kill('SIGKILL'));
 
-it('has an example for each way to serve', () => {
+it('has an example for each framework and for the inbox', () => {
   expect(examples.sort()).toEqual(['express.js', 'hono.js', 'inbox.js', 'koa.js', 'node-http.js']);
 });
 
 describe('inbox.js', () => {
-  it('acknowledges a delivery once it is stored, handles it, and goes on where it was killed', async () => {
+  it('acknowledges a delivery once it is stored, processes it, and resumes after being killed', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'inbox-example-'));
     const variables = { DATABASE: join(folder, 'webhooks.db') };
     const { process: started, lines } = start('inbox.js', variables);
@@ -38,7 +38,7 @@ describe('inbox.js', () => {
     await killed;
 
     const again = start('inbox.js', variables);
-    // Killed before its end was stored, the delivery is handled again, maybe before the address is known.
+    // If the process died before the completion was stored, the delivery is processed again, maybe before the address is printed.
     let next = '';
     while (!next.startsWith('http')) [next] = (await once(again.lines, 'line')) as [string];
     const repeated = await fetch(next, { method: 'POST', body: '{}', headers });
@@ -51,17 +51,17 @@ describe('inbox.js', () => {
 });
 
 describe.each(examples.filter((name) => name !== 'inbox.js'))('%s', (example) => {
-  it('takes a delivery on the port it was given, and ends when it is told to', async () => {
+  it('processes a delivery on the given port, and ends on SIGTERM', async () => {
     const { process: started, lines } = start(example);
     const [url] = (await once(lines, 'line')) as [string];
     expect(url).toMatch(/^http:\/\/localhost:\d+\/webhooks$/);
 
     const handled = once(lines, 'line');
-    // Bytes, and so no Content-Type: senders forget it, and some body parsers then take nothing.
+    // Bytes get no Content-Type: some senders omit it, and some body parsers then skip the body.
     const body = new TextEncoder().encode('{"type":"order.created"}');
     const answer = await fetch(url, { method: 'POST', body });
     expect(answer.status).toBe(204);
-    // Only the middleware knows how long a delivery waited.
+    // Only the middleware can provide waitedMs, so it is mounted.
     expect((await handled)[0]).toMatch(/^waited \d+(\.\d+)? ms: {"type":"order.created"}$/);
     expect((await fetch(new URL('/elsewhere', url), { method: 'POST' })).status).toBe(404);
 

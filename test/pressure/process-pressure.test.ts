@@ -137,18 +137,15 @@ describe('pressure', () => {
 });
 
 describe('a blocked event loop', () => {
-  it.each([1000, 10_000, 600_000])(
-    'causes no pressure with a single block of %i ms, which is over when it is measured',
-    (ms) => {
-      pressure();
-      windows(3, HEALTHY);
-      clock.advance(WINDOW_MS / 3);
-      runtime.block(ms);
-      expect(windows(20)).not.toContain(true);
-    },
-  );
+  it.each([1000, 10_000, 600_000])('is no pressure after a single block of %i ms', (ms) => {
+    pressure();
+    windows(3, HEALTHY);
+    clock.advance(WINDOW_MS / 3);
+    runtime.block(ms);
+    expect(windows(20)).not.toContain(true);
+  });
 
-  it('causes pressure with a second block, until two calm windows have passed', () => {
+  it('is pressure after a second block, until two calm windows have passed', () => {
     pressure();
     const states = [1, 2].map(() => {
       runtime.block(1000);

@@ -25,7 +25,7 @@ async function simulate(input: string): Promise<{ code: number | null; out: stri
 }
 
 describe('npm run simulate', () => {
-  it('prints one JSON object, and for a mistake one sentence', { timeout: 60_000 }, async () => {
+  it('prints one JSON object, or one sentence for a mistake', { timeout: 60_000 }, async () => {
     const sound = await simulate(JSON.stringify(scenario));
     expect(JSON.parse(sound.out)).toMatchObject({ events: 4, delivered: 4, clearS: 7.5 });
     expect(sound.code).toBe(0);

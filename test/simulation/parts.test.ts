@@ -6,7 +6,7 @@ import type { Service } from './src/scenario.ts';
 import { jain, percentile } from './src/statistics.ts';
 
 describe('Jain’s index', () => {
-  it('is 1 for equals, and 1 ÷ n when one has everything', () => {
+  it('is 1 for equal values, and 1 ÷ n if one has everything', () => {
     expect(jain([3, 3, 3, 3])).toBe(1);
     expect(jain([0, 1, 0, 0])).toBe(0.25);
     expect(jain([1, 0.5])).toBeCloseTo(0.9, 12);
@@ -14,8 +14,8 @@ describe('Jain’s index', () => {
   });
 });
 
-describe('percentile', () => {
-  it('is the value of the nearest rank', () => {
+describe('percentile()', () => {
+  it('returns the value of the nearest rank', () => {
     const hundred = Float64Array.from({ length: 100 }, (_, index) => index + 1);
     expect([0.5, 0.99, 1].map((fraction) => percentile(hundred, fraction))).toEqual([50, 99, 100]);
     expect(percentile(Float64Array.of(4), 0.01)).toBe(4);
@@ -23,8 +23,8 @@ describe('percentile', () => {
   });
 });
 
-describe('agenda', () => {
-  it('gives back by time, and in the order of entry at the same time', () => {
+describe('the agenda', () => {
+  it('returns entries by time, and by insertion at the same time', () => {
     const random = stream(1, 'agenda');
     const agenda = new Agenda();
     const entries = Array.from({ length: 5000 }, (_, item) => ({ atMs: Math.floor(random() * 100), item }));
@@ -35,7 +35,7 @@ describe('agenda', () => {
   });
 });
 
-describe('streams of chance', () => {
+describe('random streams', () => {
   it('are uniform, and differ by seed and by use', () => {
     const draw = (seed: number, use: string): number[] => Array.from({ length: 1000 }, stream(seed, use));
     const mean = draw(1, 'a').reduce((sum, value) => sum + value, 0) / 1000;
@@ -47,10 +47,10 @@ describe('streams of chance', () => {
   });
 });
 
-describe('what the workers work on', () => {
+describe('the downstream', () => {
   const plain: Service = { meanMs: 100, distribution: 'constant' };
 
-  /** Starts some at given times and says when each ended. */
+  /** Starts deliveries at the given times and returns when each ended. */
   function ends(service: Service, starts: readonly (readonly [atMs: number, serviceMs: number])[]): number[] {
     const downstream = new Downstream(service);
     const endMs: number[] = [];
@@ -68,7 +68,7 @@ describe('what the workers work on', () => {
     return endMs;
   }
 
-  it('takes the service time', () => {
+  it('takes the service time at full speed', () => {
     expect(
       ends(plain, [
         [0, 100],
@@ -78,7 +78,7 @@ describe('what the workers work on', () => {
     ).toEqual([100, 50, 100]);
   });
 
-  it('stands still, and goes on where it stood', () => {
+  it('pauses during a standstill and then continues', () => {
     const service = { ...plain, standStill: [{ fromS: 1, toS: 3 }] };
     expect(
       ends(service, [
@@ -90,9 +90,9 @@ describe('what the workers work on', () => {
     ).toEqual([900, 3400, 3100, 3100]);
   });
 
-  it('takes a factor longer for a while, and is none the slower after it', () => {
+  it('is slower by a factor for a while, and not afterwards', () => {
     const service = { ...plain, slow: [{ fromS: 1, toS: 3, factor: 10 }] };
-    // 500 ms before it, 200 of the 2,000 within it, and the rest after it.
+    // 500 ms before the slow phase, 200 ms of work in its 2,000 ms, and the rest after it.
     expect(
       ends(service, [
         [500, 900],
@@ -102,9 +102,9 @@ describe('what the workers work on', () => {
     ).toEqual([3200, 2000, 3100]);
   });
 
-  it('shares the speed of the knee beyond it', () => {
+  it('shares the speed of the knee among more deliveries', () => {
     const service = { ...plain, knee: [{ fromS: 0, concurrency: 2 }] };
-    // Four at half speed; when the short ones are done, the others at full speed.
+    // Four at half speed; after the short ones have ended, the others at full speed.
     expect(
       ends(service, [
         [0, 100],
@@ -115,7 +115,7 @@ describe('what the workers work on', () => {
     ).toEqual([200, 200, 400, 400]);
   });
 
-  it('lets the knee change while something is in service', () => {
+  it('follows a change of the knee with deliveries in service', () => {
     const service = {
       ...plain,
       knee: [

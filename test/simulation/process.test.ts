@@ -3,7 +3,7 @@ import { manualClock } from '@webhook-backpressure/core/testing';
 import { EventLoop } from './src/event-loop.ts';
 import { simulate } from './src/simulate.ts';
 
-/** One worker who needs a second, for three that come a tenth of a second apart. */
+/** Three deliveries, 0.1 s apart, for one worker that needs 1 s for each. */
 const small = {
   intake: { capacity: 5, concurrency: 1 },
   service: { meanMs: 1000 },
@@ -12,7 +12,7 @@ const small = {
 };
 
 describe('the event loop', () => {
-  it('stands still, and its timers are late', () => {
+  it('delays timers while it is frozen', () => {
     const manual = manualClock();
     const loop = new EventLoop(manual, [{ fromS: 1, toS: 3 }]);
     const rung: number[] = [];
@@ -23,7 +23,7 @@ describe('the event loop', () => {
     expect([999, 1000, 2999, 3000].map((ms) => loop.awakeAt(ms))).toEqual([999, 3000, 3000, 3000]);
   });
 
-  it('works longer when it stands still meanwhile, and fires no timer', () => {
+  it('works longer if it is frozen meanwhile, and fires no timer', () => {
     const manual = manualClock();
     const loop = new EventLoop(manual, [{ fromS: 1, toS: 3 }]);
     const rung: number[] = [];
@@ -36,24 +36,24 @@ describe('the event loop', () => {
 });
 
 describe('a process that takes time', () => {
-  it('takes none where the scenario says none', async () => {
+  it('takes none by default', async () => {
     const plain = await simulate(small);
     const free = await simulate({ ...small, process: {} });
     expect(free.results).toEqual(plain.results);
   });
 
-  it('takes it for each request, each start and each end', async () => {
-    // Accepted at 0 and started, 10 + 5 ms; its second, and 5 ms for its end; and so on.
+  it('takes time for each request, each start and each end', async () => {
+    // 10 ms to accept, and for each delivery 5 ms to start, 1 s to handle, and 5 ms to end.
     const { results } = await simulate({ ...small, process: { acceptMs: 10, handleMs: 5 } });
     expect(results).toMatchObject({ delivered: 3, attemptsPerEvent: 1 });
     expect(results.clearS).toBeCloseTo(0.01 + 3 * (0.005 + 1 + 0.005), 6);
   });
 
-  it('answers nobody while it stands still, and works for one who has hung up', async () => {
+  it('answers no request while it is frozen, and handles one whose sender has timed out', async () => {
     const senders = [{ key: 'shop', retry: 'fixed:10', timeoutMs: 1500 }];
     const process = { freeze: [{ fromS: 0.5, toS: 2 }] };
     const { results, seen } = await simulate({ ...small, senders, process });
-    // The first has hung up at 1.5 s, and its handling, which ended at 1 s, comes to light at 2 s.
+    // The first sender times out at 1.5 s. The handling ends at 1 s, but the process only sees that at 2 s.
     expect(results).toMatchObject({ delivered: 3, lost: 0 });
     expect(seen.attempts[0]).toBe(2);
     expect(seen.busyFromMs.length).toBeGreaterThan(3);
@@ -61,7 +61,7 @@ describe('a process that takes time', () => {
 });
 
 describe('the plain queue', () => {
-  it('is first in, first out, refuses when it is full, and says nothing', async () => {
+  it('refuses when it is full, without Retry-After', async () => {
     const { results, seen } = await simulate({
       ...small,
       policy: 'queue',
@@ -73,7 +73,7 @@ describe('the plain queue', () => {
     expect(results.clearS).toBeLessThan(0.2 + 4.8 + 1.001);
   });
 
-  it('has no deadline, and handles those who have hung up', async () => {
+  it('has no deadline, and handles deliveries whose sender has timed out', async () => {
     const { results, seen } = await simulate({
       ...small,
       policy: 'queue',

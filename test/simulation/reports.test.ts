@@ -18,9 +18,9 @@ import {
 } from './src/reports.ts';
 import { ROWS } from './src/rows.ts';
 
-// A difference here is a change of behaviour. When it is meant: npm run simulate:reports, and commit what changes.
+// A difference here is a change of behavior. If it is intended, run npm run simulate:reports and commit the changes.
 
-/** Of the seeds one, and of the comparisons those that take no long time: the rest has 10 million attempts. */
+/** One seed, and the quick comparisons: the others have 10 million attempts. */
 const SEED = 1;
 const LONG = ['constant-1', 'constant-10', 'depth-rate'];
 
@@ -34,24 +34,24 @@ function read(file: string): Promise<string> {
 }
 
 describe('the committed report', () => {
-  it('follows from the committed figures', async () => {
+  it('matches the committed figures', async () => {
     expect(renderReport(figures)).toBe(await read(REPORT_FILE));
     expect(renderReach(figures)).toBe(await read(REACH_FILE));
     expect(formatFigures(figures)).toBe(await read(FIGURES_FILE));
   });
 
-  it('explains each figure that a seed misses', () => {
+  it('explains every missed figure', () => {
     const names = unexplained([...rowOutcomes(figures), ...probeOutcomes(figures)]);
     expect(names.map(({ name, figure }) => `${name}: ${figure}`)).toEqual([]);
   });
 
-  it.each(ROWS)('has what the simulator says of $title', { timeout: 60_000 }, async (row) => {
+  it.each(ROWS)('matches a run of the scenario: $title', { timeout: 60_000 }, async (row) => {
     const { measures, svg } = await runRow(row, SEED);
     expect(measures).toEqual(figures.rows[row.name]?.[SEED - 1]);
     expect(svg).toBe(await read(`${row.name}.svg`));
   });
 
-  it.each(PROBES)('has what the intake does in $name', { timeout: 60_000 }, async (probe) => {
+  it.each(PROBES)('matches a run of the probe: $name', { timeout: 60_000 }, async (probe) => {
     expect(await runProbe(probe, SEED)).toEqual(figures.probes[probe.name]?.[SEED - 1]);
   });
 
@@ -59,7 +59,7 @@ describe('the committed report', () => {
     COMPARED.flatMap((name) =>
       COMPARISONS.filter((one) => !LONG.includes(one.name)).map((one) => ({ name, one })),
     ),
-  )('has what the simulator says of $name with $one.title', { timeout: 60_000 }, async ({ name, one }) => {
+  )('matches a run of the comparison: $name with $one.title', { timeout: 60_000 }, async ({ name, one }) => {
     expect(await runComparison(name, one)).toEqual(figures.comparisons[name]?.[one.name]);
   });
 });

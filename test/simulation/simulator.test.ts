@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { simulate } from './src/simulate.ts';
 
-/** Four deliveries, a quarter of a second apart, for one worker who needs a second for each. */
+/** Four deliveries, 0.25 s apart, for one worker that needs 1 s for each. */
 const small = {
   intake: { capacity: 1, concurrency: 1 },
   policy: 'constant:5',
@@ -23,12 +23,12 @@ const busy = {
   ],
 };
 
-describe('a run worked out by hand', () => {
-  it('refuses, lets return, and counts', async () => {
-    // Delivery 0 starts at 0. Delivery 1 waits from 0.25, which closes the gate: 2 and 3 are refused at 0.5 and
-    // 0.75. At 1 delivery 1 starts, which opens it; it ends at 2. At 5.5 delivery 2 is back and starts, at 5.75
-    // delivery 3 waits, which closes the gate; at 6.5 it starts, which opens it, and ends at 7.5.
-    // Without a gate all would be done at 4, and somebody would wait from 0.25 to 3; until 2 the worker is busy.
+describe('a run calculated by hand', () => {
+  it('has these results with refusals and retries', async () => {
+    // Delivery 0 starts at 0. Delivery 1 is queued from 0.25, so shedding begins: 2 and 3 are refused at 0.5 and 0.75.
+    // Delivery 1 starts at 1, which ends shedding, and ends at 2. Delivery 2 retries and starts at 5.5. Delivery 3 is
+    // queued from 5.75, so shedding begins; it starts at 6.5, which ends shedding, and ends at 7.5.
+    // Without a gate all would end at 4, with queued deliveries from 0.25 to 3; the worker is busy until 2.
     const { results } = await simulate(small);
     expect(results).toEqual({
       events: 4,
@@ -48,26 +48,26 @@ describe('a run worked out by hand', () => {
     });
   });
 
-  it('counts by the second', async () => {
+  it('counts events per second', async () => {
     const { seen } = await simulate(small);
-    const idle = { arrivals: 0, returns: 0, refusals: 0, completions: 0, depth: 0, toldS: 0 };
+    const idle = { arrivals: 0, retries: 0, refusals: 0, completions: 0, depth: 0, retryAfterS: 0 };
     expect(seen.series.seconds).toEqual([
-      { ...idle, arrivals: 4, refusals: 2, depth: 1, toldS: 10 },
-      // Delivery 1 starts at its very beginning, and so has waited in it.
+      { ...idle, arrivals: 4, refusals: 2, depth: 1, retryAfterS: 10 },
+      // Delivery 1 starts at the beginning of this second, so it was queued in it.
       { ...idle, completions: 1, depth: 1 },
       { ...idle, completions: 1 },
       idle,
       idle,
-      { ...idle, returns: 2, depth: 1 },
+      { ...idle, retries: 2, depth: 1 },
       { ...idle, completions: 1, depth: 1 },
       { ...idle, completions: 1 },
     ]);
   });
 
-  it('lets senders hang up, waiting and handled, and give up', async () => {
-    // Patience of 1.5 s. Delivery 0 is handled from 0 to 1. Delivery 1, of 0.25, starts at 1 and is cut off at
-    // 1.75; delivery 2, of 0.5, starts then and is cut off at 2. They return 10 s later. Delivery 1 is handled from 11.75
-    // to 12.75; delivery 2 waits from 12, is cut off at 13.5, and its sender has tried twice.
+  it('counts sender timeouts in the queue and in handlers, and gives up', async () => {
+    // Senders time out after 1.5 s. Delivery 0 is handled from 0 to 1. Deliveries 1 and 2, sent at 0.25 and 0.5, time
+    // out at 1.75 and 2, and retry 10 s later. Delivery 1 is handled from 11.75 to 12.75. Delivery 2 is queued from 12,
+    // times out at 13.5, and was its sender's last attempt.
     const { results } = await simulate({
       ...small,
       intake: { capacity: 10, concurrency: 1 },
@@ -85,7 +85,7 @@ describe('a run worked out by hand', () => {
     });
   });
 
-  it('lets a delivery whose sender hangs up leave the queue', async () => {
+  it('withdraws a queued delivery when its sender times out', async () => {
     const abandoned: number[] = [];
     const { results, traffic } = await simulate(
       {
@@ -99,30 +99,30 @@ describe('a run worked out by hand', () => {
       },
       {
         everyMs: 100,
-        look: (intake) => {
+        read: (intake) => {
           abandoned.push(intake.snapshot().totals.withdrawn.abandoned);
         },
       },
     );
     expect([...traffic.sender]).toEqual([0, 1]);
-    // It came at 0.25, and so has left between 0.7 and 0.8.
+    // It arrived at 0.25 and is withdrawn between 0.7 and 0.8.
     expect(abandoned.indexOf(1)).toBe(8);
     expect(results).toMatchObject({ delivered: 1, lost: 1, clearS: 1, maxDepth: 1 });
   });
 
-  it('knows the ideal of 50,000 deliveries in 40 s at 100 a second', async () => {
+  it('has this ideal for 50,000 deliveries in 40 s at 100/s', async () => {
     const { results } = await simulate({
       service: { meanMs: 100 },
       policy: 'constant:60',
       arrivals: [{ fromS: 0, toS: 40, perSecond: 1250 }],
       senders: [{ key: 'shop', retry: 'retry-after' }],
     });
-    // Each worker gets its first delivery as it arrives, the last of them 7.2 ms late, and then never rests.
+    // The last of the ten workers starts after 7.2 ms, and then no worker is idle.
     expect(results.idealClearS).toBe(500.0072);
     expect(results.events).toBe(50_000);
   });
 
-  it('paces the ideal as the intake paces', async () => {
+  it('paces the ideal run like the intake', async () => {
     const { results } = await simulate({
       ...small,
       intake: { concurrency: 4, drainRate: 2 },
@@ -131,7 +131,7 @@ describe('a run worked out by hand', () => {
     expect(results).toMatchObject({ clearS: 1.51, idealClearS: 1.51 });
   });
 
-  it('divides the goods between keys', async () => {
+  it('counts per key', async () => {
     const senders = [
       { key: 'shop', retry: 'retry-after' },
       { key: 'bank', retry: 'none' },
@@ -150,26 +150,26 @@ describe('a run worked out by hand', () => {
   });
 });
 
-describe('chance', () => {
-  it('gives the same for the same seed', async () => {
+describe('randomness', () => {
+  it('is the same for the same seed', async () => {
     const [first, second] = await Promise.all([simulate(busy), simulate(busy)]);
     expect(second.results).toEqual(first.results);
     expect(second.seen.series.seconds).toEqual(first.seen.series.seconds);
   });
 
-  it('gives something else for another seed', async () => {
+  it('differs for another seed', async () => {
     const [first, second] = await Promise.all([simulate(busy), simulate({ ...busy, seed: 8 })]);
     expect(second.results).not.toEqual(first.results);
   });
 
-  it('sends every policy the same deliveries', async () => {
+  it('gives every policy the same deliveries', async () => {
     const [first, second] = await Promise.all([simulate(busy), simulate({ ...busy, policy: 'constant:3' })]);
     expect(second.traffic).toEqual(first.traffic);
     expect(second.results.attemptsPerEvent).not.toBe(first.results.attemptsPerEvent);
   });
 });
 
-describe('the account', () => {
+describe('a simulation', () => {
   it('settles every delivery', async () => {
     const { results } = await simulate(busy);
     expect(results.delivered + results.lost).toBe(results.events);
@@ -177,15 +177,15 @@ describe('the account', () => {
     expect(results.maxDepth).toBeLessThanOrEqual(50);
   });
 
-  it('lets an observer look at the intake at regular moments', async () => {
+  it('calls a sampler at regular intervals', async () => {
     const depths: number[] = [];
     await simulate(small, {
       everyMs: 400,
-      look: (intake) => {
+      read: (intake) => {
         depths.push(intake.snapshot().depth);
       },
     });
-    // Delivery 1 waits from 0.25 to 1 and delivery 3 from 5.75 to 6.5.
+    // Delivery 1 is queued from 0.25 to 1, and delivery 3 from 5.75 to 6.5.
     expect(depths.flatMap((depth, index) => (depth > 0 ? [index * 400] : []))).toEqual([
       400, 800, 6000, 6400,
     ]);

@@ -23,8 +23,8 @@ function messageOf(scenario: unknown): string {
   return 'no mistake';
 }
 
-describe('a sound scenario', () => {
-  it('is read', () => {
+describe('a valid scenario', () => {
+  it('is parsed', () => {
     expect(parseScenario(sound)).toMatchObject({ seed: 1, service: sound.service, arrivals: sound.arrivals });
   });
 
@@ -57,7 +57,7 @@ describe('a sound scenario', () => {
     'schedule:5,300,1800',
     'svix',
     'none',
-  ])('may have the habit %s', (retry) => {
+  ])('may have the retry habit %s', (retry) => {
     expect(messageOf({ ...sound, senders: [{ ...sender, retry }] })).toBe('no mistake');
   });
 
@@ -69,7 +69,7 @@ describe('a sound scenario', () => {
   );
 });
 
-describe('a mistake is named by field, rule and value', () => {
+describe('an invalid scenario', () => {
   const service = sound.service;
   it.each([
     [null, 'the scenario must be an object, but was null.'],
@@ -78,8 +78,8 @@ describe('a mistake is named by field, rule and value', () => {
       { ...sound, sead: 1 },
       'sead is not a field of a scenario; known here: seed, intake, policy, service, process, arrivals, senders.',
     ],
-    [{ ...sound, seed: -1 }, 'seed must be an integer, at least 0, but was -1.'],
-    [{ ...sound, seed: '1' }, 'seed must be an integer, at least 0, but was "1".'],
+    [{ ...sound, seed: -1 }, 'seed must be an integer of at least 0, but was -1.'],
+    [{ ...sound, seed: '1' }, 'seed must be an integer of at least 0, but was "1".'],
     [{ ...sound, service: undefined }, 'service must be an object, but was absent.'],
     [
       { ...sound, service: { ...service, meanMs: 0 } },
@@ -95,7 +95,7 @@ describe('a mistake is named by field, rule and value', () => {
     ],
     [
       { ...sound, service: { ...service, knee: [{ fromS: 0, concurrency: 0 }] } },
-      'service.knee[0].concurrency must be a number, at least 1, but was 0.',
+      'service.knee[0].concurrency must be a number of at least 1, but was 0.',
     ],
     [
       { ...sound, service: { ...service, slow: [{ fromS: 0, toS: 1, factor: 0.5 }] } },
@@ -141,7 +141,7 @@ describe('a mistake is named by field, rule and value', () => {
     ],
     [
       { ...sound, senders: [{ ...sender, maxAttempts: 1.5 }] },
-      'senders[0].maxAttempts must be an integer, at least 0, but was 1.5.',
+      'senders[0].maxAttempts must be an integer of at least 0, but was 1.5.',
     ],
     [
       { ...sound, senders: [{ ...sender, timeoutMs: -1 }] },
@@ -156,7 +156,7 @@ describe('a mistake is named by field, rule and value', () => {
       'senders[0].delivery.retries must be true or false, but was 0.',
     ],
     [{ ...sound, senders: [{ ...sender, 'a b': 1 }] }, /^senders\[0\]\["a b"\] is not a field/],
-  ])('%j', (scenario, message) => {
+  ])('is rejected with field, rule and value: %j', (scenario, message) => {
     if (typeof message === 'string') expect(messageOf(scenario)).toBe(message);
     else expect(messageOf(scenario)).toMatch(message);
   });
@@ -175,15 +175,18 @@ describe('a mistake is named by field, rule and value', () => {
     'schedule:',
     'schedule:5,,6',
     'svix:1',
-  ])('the habit %j', (retry) => {
+  ])('is rejected for the retry habit %j', (retry) => {
     expect(messageOf({ ...sound, senders: [sender, { ...sender, retry }] })).toMatch(
       /^senders\[1\]\.retry must be "retry-after", .*, but was ".*"\.$/,
     );
   });
 
-  it.each(['booked', 'constant', 'constant:0', 'constant:1.5', 'constant:-1'])('the policy %j', (policy) => {
-    expect(messageOf({ ...sound, policy })).toMatch(/^policy must be "intake", .*, but was ".*"\.$/);
-  });
+  it.each(['booked', 'constant', 'constant:0', 'constant:1.5', 'constant:-1'])(
+    'is rejected for the policy %j',
+    (policy) => {
+      expect(messageOf({ ...sound, policy })).toMatch(/^policy must be "intake", .*, but was ".*"\.$/);
+    },
+  );
 
   it.each([
     [{ capacity: 0 }, /^intake\.capacity must be an integer of at least 1, but was 0\./],
@@ -193,11 +196,11 @@ describe('a mistake is named by field, rule and value', () => {
       { retryAfter: { strategy: 'guess' } },
       /^intake\.retryAfter\.strategy must be .*, but was the string "guess"\./,
     ],
-    [{ lowWaterMark: 0.9 }, /^intake\.lowWaterMark and highWaterMark must be .*, but were 0\.9 and 0\.8\./],
+    [{ lowWaterMark: 0.9 }, /^intake.*lowWaterMark.* must be .*, but were 0\.9 and 0\.8\./],
     [{ random: 4 }, 'intake.random must be absent: the simulator sets it.'],
     [null, 'intake must be an object, but was null.'],
     [[], 'intake must be an object, but was [].'],
-  ])('the options of the intake %j', (intake, message) => {
+  ])('is rejected for the intake options %j', (intake, message) => {
     if (typeof message === 'string') expect(messageOf({ ...sound, intake })).toBe(message);
     else expect(messageOf({ ...sound, intake })).toMatch(message);
   });

@@ -66,7 +66,7 @@ describe('bodies', () => {
   it('that are gone with their thread are not stored as empty ones', async () => {
     const store = await threads.opened();
     const lost = large('lost');
-    const failed = threads.kill(() => Promise.resolve(store.put([lost], limits)).catch(() => undefined));
+    const failed = threads.crash(() => Promise.resolve(store.put([lost], limits)).catch(() => undefined));
     await failed;
     await expect(async () => store.put([lost], limits)).rejects.toThrow('ERR_WBP_STORE_VALUE');
   });

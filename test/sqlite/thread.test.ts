@@ -112,12 +112,14 @@ describe('a thread that dies', () => {
     const store = await threads.opened();
     await put(store, [delivery('a')]);
     let under: Promise<PromiseSettledResult<unknown>[]> | undefined;
-    await threads.kill(() => {
+    await threads.crash(() => {
       under = Promise.allSettled([store.stats(), store.stats(), store.nextDueMs()]);
     });
     for (const result of (await under) ?? []) {
-      if (result.status === 'rejected')
-        expect(result.reason).toMatchObject({ code: 'ERR_WBP_SQLITE_THREAD_ENDED' });
+      expect(result).toMatchObject({
+        status: 'rejected',
+        reason: { code: 'ERR_WBP_SQLITE_THREAD_ENDED' },
+      });
     }
     expect(await store.stats()).toMatchObject({ depth: 1 });
     expect(threads.started).toHaveLength(2);
@@ -128,7 +130,7 @@ describe('a thread that dies', () => {
     await put(store, [delivery('a'), delivery('b')]);
     const [a, b] = (await claim(store, 2)) as [ClaimedDelivery, ClaimedDelivery];
     await settle(store, ends.failed(b, START + 1));
-    await threads.kill();
+    await threads.crash();
     expect(await store.renew([a], { leaseMs: LEASE, nowMs: START })).toEqual([true]);
     expect(await store.stats()).toMatchObject({ depth: 2, inFlight: 1 });
     const again = await claimOne(store, START + 1);
@@ -148,7 +150,7 @@ describe('a thread that dies', () => {
     );
     other.exec('UPDATE totals SET in_flight = 2');
     other.close();
-    await threads.kill();
+    await threads.crash();
     expect(await claimOne(store)).toMatchObject({ id: 'unheard', attempt: 1, strandings: 0 });
     expect(await store.stats()).toMatchObject({ depth: 2, inFlight: 2 });
   });
@@ -157,7 +159,7 @@ describe('a thread that dies', () => {
     const store = await threads.opened();
     await put(store, [delivery('a')]);
     const a = await claimOne(store);
-    await threads.kill();
+    await threads.crash();
     const second = threads.store();
     await second.open(START);
     expect(await claimOne(second)).toMatchObject({ id: 'a', attempt: 2, strandings: 1 });
@@ -168,7 +170,7 @@ describe('a thread that dies', () => {
   it('again and again: the next call finds a new one each time', async () => {
     const store = await threads.opened();
     for (let at = 1; at <= 3; at += 1) {
-      await threads.kill();
+      await threads.crash();
       expect(await put(store, [delivery(String(at))])).toEqual(['stored']);
     }
     expect(await store.stats()).toMatchObject({ depth: 3 });

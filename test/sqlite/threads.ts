@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import { MessagePort, Worker } from 'node:worker_threads';
 import type { InboxStore } from '@webhook-backpressure/core';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { vi } from 'vitest';
@@ -11,13 +10,27 @@ export class Threads {
   readonly scratch: Scratch = new Scratch();
   readonly started: Worker[] = [];
   readonly #stores: InboxStore[] = [];
+  /** Where each of them gets its calls. */
+  readonly #ports = new Map<Worker, MessagePort>();
 
   constructor() {
     const { started } = this;
+    const ports = this.#ports;
+    let lastPort: MessagePort | undefined;
     const unref = Reflect.get(Worker.prototype, 'unref');
     vi.spyOn(Worker.prototype, 'unref').mockImplementation(function (this: Worker) {
-      if (!started.includes(this)) started.push(this);
+      if (!started.includes(this)) {
+        started.push(this);
+        // A store lets go of the port of a new thread just before it lets go of the thread.
+        if (lastPort !== undefined) ports.set(this, lastPort);
+      }
       unref.call(this);
+    });
+    const unrefPort = Reflect.get(MessagePort.prototype, 'unref');
+    vi.spyOn(MessagePort.prototype, 'unref').mockImplementation(function (this: MessagePort) {
+      // eslint-disable-next-line @typescript-eslint/no-this-alias -- the port that the store holds
+      lastPort = this;
+      unrefPort.call(this);
     });
   }
 
@@ -33,13 +46,17 @@ export class Threads {
     return store;
   }
 
-  /** Ends the last thread, whatever it does, as a crash of it would. */
-  async kill(during?: () => unknown): Promise<void> {
+  /**
+   * Ends the last thread by an uncaught exception, and resolves when the thread has ended. The calls of `during` are
+   * sent after that, and lost. A thread is not terminated: in the middle of a call libsql would end the whole process.
+   */
+  async crash(during?: () => unknown): Promise<void> {
     const worker = this.started.at(-1);
-    if (worker === undefined) throw new Error('there is no thread');
-    const exit = once(worker, 'exit');
+    const port = worker && this.#ports.get(worker);
+    if (worker === undefined || port === undefined) throw new Error('there is no thread');
+    const exit = new Promise((resolve) => worker.once('exit', resolve));
+    port.postMessage(null);
     during?.();
-    await worker.terminate();
     await exit;
   }
 

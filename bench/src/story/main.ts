@@ -9,12 +9,13 @@ import type { ReceiverReport } from './receiver-child.ts';
 import { goodputChart, readmeSection, storyReport, stutterReport, type Story } from './report.ts';
 import type { Outcome } from './sender-child.ts';
 import {
-  RECEIVERS,
+  receiverOf,
+  RUNS,
   STOPPED_MS,
   STUTTER_EVERY_MS,
   STUTTER_MS,
   type Access,
-  type ReceiverName,
+  type RunName,
 } from './setup.ts';
 import { verdict, type Row } from './verdict.ts';
 
@@ -27,9 +28,8 @@ const isStuttering = hasFlag('stutter');
 const only = textOption('only')
   ?.split(',')
   .map((name) => {
-    const receiver = RECEIVERS.find((one) => one === name);
-    if (receiver === undefined)
-      throw new Error(`--only takes names of ${RECEIVERS.join(', ')}, with commas.`);
+    const receiver = RUNS.find((one) => one === name);
+    if (receiver === undefined) throw new Error(`--only takes names of ${RUNS.join(', ')}, with commas.`);
     return receiver;
   });
 
@@ -40,7 +40,7 @@ const database = new Pinned('story/database-child.js', [folder], { core: LOAD_CO
 const rows: Row[] = [];
 try {
   const access = await database.ask<Access>('start');
-  for (const name of only ?? RECEIVERS) rows.push(await run(name, access));
+  for (const name of only ?? RUNS) rows.push(await run(name, access));
   await database.ask('stop');
 } finally {
   await database.stop();
@@ -57,13 +57,13 @@ if (only === undefined && isStuttering) {
   await writeInReadme('story', readmeSection(story));
 }
 
-async function run(name: ReceiverName, access: Access): Promise<Row> {
+async function run(name: RunName, access: Access): Promise<Row> {
   const receiver = new Pinned('story/receiver-child.js', [], { core: SERVER_CORE });
   const sender = new Pinned('story/sender-child.js', [], { core: LOAD_CORE });
   try {
     await database.ask('clear');
-    const port = await receiver.ask<number>({ name, access });
-    const burst = sender.ask<Outcome[]>({ port });
+    const port = await receiver.ask<number>({ name: receiverOf(name), access });
+    const burst = sender.ask<Outcome[]>({ port, honorsRetryAfter: name === receiverOf(name) });
     if (isStuttering) await Promise.all([burst, receiver.stutter(STOPPED_MS, STUTTER_EVERY_MS, STUTTER_MS)]);
     const outcomes = await burst;
     const report = await receiver.ask<ReceiverReport>('report');

@@ -24,22 +24,38 @@ export function goodputChart({ rows }: Story): string {
 /** The part of the README between the markers. */
 export function readmeSection(story: Story): string {
   const { rows, machine } = story;
+  const ignored = rows.some(({ name }) => name === 'webhook-backpressure-ignored')
+    ? ' In the last row, senders ignore `Retry-After` and follow their own backoff.'
+    : '';
   return [
     '',
     '',
-    `${setup.DELIVERIES.toLocaleString('en')} deliveries in ${String(setup.BURST_S)} s on Express with \`pg\`, its default pool of ${String(setup.POOL)}, and a real PostgreSQL that works off some ${String(setup.DRAIN_RATE)} a second. Senders hang up after ${String(setup.SENDER_TIMEOUT_MS / 1000)} s, and come back when told, or after a growing delay when told nothing. Made by \`npm run bench:story\` (${machine.date}, ${machine.processor}, Node ${machine.node}); [the whole report](bench/story/report.md).`,
+    `${setup.DELIVERIES.toLocaleString('en')} deliveries in ${String(setup.BURST_S)} s reach an Express app whose handler holds one of the ${String(setup.POOL)} connections in pg's default pool. PostgreSQL can process about ${String(setup.DRAIN_RATE)} of them per second. Senders hang up after ${String(setup.SENDER_TIMEOUT_MS / 1000)} s and retry after \`Retry-After\`, or with exponential backoff if there is none.`,
     '',
-    ...shortTable(rows),
+    ...readmeTable(rows),
     '',
-    '![Deliveries confirmed to their sender in each second, for each receiver](bench/story/goodput.svg)',
+    `Useful work is deliveries confirmed to the sender ÷ deliveries the database processed; the rest was done for senders that had already hung up.${ignored} Measured by \`npm run bench:story\` (${machine.date}, ${machine.processor}, Node ${machine.node}; [full report](bench/story/report.md)).`,
+    '',
+    '![Deliveries confirmed to their sender per second, for each receiver](bench/story/goodput.svg)',
     '',
     '',
   ].join('\n');
 }
 
+function readmeTable(rows: readonly Row[]): string[] {
+  return [
+    '| Receiver | Lost | Attempts per delivery | All delivered after | Useful work |',
+    '| --- | ---: | ---: | ---: | ---: |',
+    ...rows.map((row) => {
+      const clearS = secondsOf(row.lost > 0 ? null : row.clearS);
+      return `| ${labelOf(row)} | ${row.lost.toLocaleString('en')} | ${row.attemptsPerDelivery.toFixed(2)} | ${clearS} | ${(100 * row.goodput).toFixed(0)} % |`;
+    }),
+  ];
+}
+
 function shortTable(rows: readonly Row[]): string[] {
   return [
-    '| | delivered | lost | attempts each | p50 | p99 | all done after | work that counted |',
+    '| | delivered | lost | attempts each | p50 | p99 | all delivered after | useful work |',
     '| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |',
     ...rows.map((row) => {
       const name = labelOf(row);
@@ -59,7 +75,7 @@ export function stutterReport(story: Story): string {
     '',
     'Written by `npm run bench:story -- --stutter`.',
     '',
-    `The receiver's process is stopped (SIGSTOP) for ${String(setup.STOPPED_MS)} ms of every ${String(setup.STUTTER_EVERY_MS / 1000)} s during the first ${String(setup.STUTTER_MS / 1000)} s, as a container that has used up its quota of CPU. Everything else is as in [the story](report.md).`,
+    `The receiver's process is stopped (SIGSTOP) for ${String(setup.STOPPED_MS)} ms of every ${String(setup.STUTTER_EVERY_MS / 1000)} s during the first ${String(setup.STUTTER_MS / 1000)} s, like a container that has used up its CPU quota. Everything else is as in [the story](report.md).`,
   ]);
 }
 
@@ -75,9 +91,9 @@ export function storyReport({ machine, rows }: Story, head: readonly string[] = 
     '',
     ...shortTable(rows),
     '',
-    '"Work that counted" is what senders saw delivered ÷ what the database worked off: the rest was done for a sender that had hung up, and again when it came back.',
+    '"Useful work" is the deliveries confirmed to their sender ÷ the deliveries that the database processed. The rest was done for senders that had hung up, and repeated at their retry.',
     '',
-    '| | refused | timed out | most attempts for one | worked off | errors of the receiver | errors in the log of the database | most RSS |',
+    '| | refused | timed out | most attempts for one | processed | errors of the receiver | errors in the log of the database | most RSS |',
     '| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |',
     ...rows.map(
       (row) =>
@@ -90,11 +106,14 @@ export function storyReport({ machine, rows }: Story, head: readonly string[] = 
   ].join('\n');
 }
 
+const LABELS: Readonly<Partial<Record<setup.RunName, string>>> = {
+  nothing: 'no protection',
+  'under-pressure': 'under-pressure, in Fastify',
+  'p-limit': 'p-limit by hand',
+  'webhook-backpressure': '**webhook-backpressure**',
+  'webhook-backpressure-ignored': '**webhook-backpressure**, `Retry-After` ignored',
+};
+
 function labelOf({ name }: Row): string {
-  if (name === 'webhook-backpressure') return `**${name}**`;
-  return name === 'under-pressure'
-    ? 'under-pressure, in Fastify'
-    : name === 'p-limit'
-      ? 'p-limit by hand'
-      : name;
+  return LABELS[name] ?? name;
 }

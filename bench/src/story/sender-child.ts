@@ -14,7 +14,7 @@ export interface Outcome {
 const ORDER = { email: 'jon@example.com', total_price: '403.00', line_items: [{ sku: 'A-1', quantity: 2 }] };
 
 /** Sends the burst and comes back with what was not taken, until all is delivered or given up, or time is up. */
-async function burst(url: string): Promise<Outcome[]> {
+async function burst(url: string, honorsRetryAfter: boolean): Promise<Outcome[]> {
   const begin = performance.now();
   const elapsedMs = (): number => performance.now() - begin;
 
@@ -27,7 +27,8 @@ async function burst(url: string): Promise<Outcome[]> {
       answers.push(status);
       const attempts = answers.length;
       if (status >= 200 && status < 300) return { attempts, sentMs, deliveredMs: elapsedMs(), answers };
-      const waitMs = 1000 * (retryAfterS ?? (BACKOFF_S[attempts - 1] ?? 0) * (0.8 + 0.4 * Math.random()));
+      const namedS = honorsRetryAfter ? retryAfterS : undefined;
+      const waitMs = 1000 * (namedS ?? (BACKOFF_S[attempts - 1] ?? 0) * (0.8 + 0.4 * Math.random()));
       if (attempts === MAX_ATTEMPTS || elapsedMs() + waitMs > END_S * 1000) {
         return { attempts, sentMs, deliveredMs: null, answers };
       }
@@ -62,4 +63,6 @@ function wait(ms: number): Promise<void> {
   });
 }
 
-answer(({ port }: { port: number }) => burst(`http://127.0.0.1:${String(port)}/webhooks`));
+answer(({ port, honorsRetryAfter }: { port: number; honorsRetryAfter: boolean }) =>
+  burst(`http://127.0.0.1:${String(port)}/webhooks`, honorsRetryAfter),
+);

@@ -26,7 +26,7 @@ export const STUTTER_EVERY_MS = 2000;
 /** … for so long from the beginning of the burst. */
 export const STUTTER_MS = 14_000;
 
-export const RECEIVERS = [
+const RECEIVERS = [
   'nothing',
   'express-queue',
   'express-rate-limit',
@@ -35,6 +35,14 @@ export const RECEIVERS = [
   'webhook-backpressure',
 ] as const;
 export type ReceiverName = (typeof RECEIVERS)[number];
+
+/** The last run repeats that of the middleware, with senders that retry by their own schedule. */
+export const RUNS = [...RECEIVERS, 'webhook-backpressure-ignored'] as const;
+export type RunName = (typeof RUNS)[number];
+
+export function receiverOf(run: RunName): ReceiverName {
+  return run === 'webhook-backpressure-ignored' ? 'webhook-backpressure' : run;
+}
 
 /** How to reach the database. */
 export interface Access {

@@ -1,11 +1,11 @@
 import { percentile, sum } from '../statistics.ts';
 import type { ReceiverReport } from './receiver-child.ts';
 import type { Outcome } from './sender-child.ts';
-import { END_S, SENDER_TIMEOUT_MS, type ReceiverName } from './setup.ts';
+import { END_S, SENDER_TIMEOUT_MS, type RunName } from './setup.ts';
 
 /** One line of the story. */
 export interface Row {
-  readonly name: ReceiverName;
+  readonly name: RunName;
   readonly deliveries: number;
   readonly delivered: number;
   readonly lost: number;
@@ -29,7 +29,7 @@ export interface Row {
 }
 
 export function verdict(
-  name: ReceiverName,
+  name: RunName,
   outcomes: readonly Outcome[],
   receiver: ReceiverReport,
   databaseErrors: number,

@@ -1,18 +1,24 @@
-import type { NextFunction } from 'express';
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
 
-/** Runs an action and passes its error or rejection to the error handlers of Express. */
-export function forwardErrors(next: NextFunction, action: () => unknown): void {
-  try {
-    const result = action();
-    // Express 4 ignores what a middleware returns.
-    if (result instanceof Promise) {
-      result.catch((error: unknown) => {
-        next(errorOf(error));
-      });
+/** Makes a handler that passes what `handle` throws, or rejects with, to the error handlers of Express. */
+export function forwardingErrors(
+  handle: (req: Request, res: Response, next: NextFunction) => unknown,
+): RequestHandler {
+  return (req, res, next) => {
+    try {
+      const result = handle(req, res, next);
+      // Express 4 ignores what a middleware returns.
+      if (result instanceof Promise) forwardRejection(result, next);
+    } catch (error) {
+      next(errorOf(error));
     }
-  } catch (error) {
+  };
+}
+
+function forwardRejection(result: Promise<unknown>, next: NextFunction): void {
+  result.catch((error: unknown) => {
     next(errorOf(error));
-  }
+  });
 }
 
 /** Express treats `next(undefined)`, `next('route')` and `next('router')` as success, so these become errors. */

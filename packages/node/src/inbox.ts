@@ -33,15 +33,12 @@ export function webhookInbox(
   options: InboxOptions<IncomingMessage>,
 ): ((req: IncomingMessage, res: ServerResponse) => void) & { inbox: Inbox } {
   const inbox = createInbox(options);
-  const attempt = answeringFailures();
-  const listener = (req: IncomingMessage, res: ServerResponse): void => {
-    attempt(req, res, async () => {
-      const answer = isDelivery(req.method ?? '')
-        ? await inbox.receive(inboxRequest(req, { hint: HINT, source: req }))
-        : METHOD_NOT_ALLOWED;
-      if (answer !== null) writeRefusal(req, res, answer);
-    });
-  };
+  const listener = answeringFailures(async (_self, req, res) => {
+    const answer = isDelivery(req.method ?? '')
+      ? await inbox.receive(inboxRequest(req, { hint: HINT, source: req }))
+      : METHOD_NOT_ALLOWED;
+    if (answer !== null) writeRefusal(req, res, answer);
+  });
   return Object.assign(listener, { inbox });
 }
 

@@ -1,7 +1,7 @@
 import { retryDelayMs } from '../../../packages/core/src/inbox/work/retry-delay.ts';
 import { MinHeap, type Heaped } from '../../../packages/core/src/base/min-heap.ts';
 import { stream } from '../../simulation/src/random.ts';
-import type { Plan } from './work/outage-run.ts';
+import type { Plan } from './work/outage-simulation.ts';
 
 interface Job extends Heaped {
   dueMs: number;

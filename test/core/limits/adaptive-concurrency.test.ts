@@ -6,7 +6,7 @@ import { percentile } from '../workshop.ts';
 
 const LONG = { timeout: 60_000 };
 
-describe('the adaptive concurrency, at 3 times overload', () => {
+describe('the adaptive concurrency at 3 times overload', () => {
   it.each([
     ['constant', 5],
     ['constant', 100],
@@ -22,7 +22,7 @@ describe('the adaptive concurrency, at 3 times overload', () => {
     expect(found.halvedHighMean).toBeLessThanOrEqual(1.2 * HALVED);
   });
 
-  // A 90th percentile of 250 exponential times is off by 8 %, and the allowed queue is 10 %. So the limit wanders.
+  // The limit fluctuates: a 90th percentile of 250 exponential times is off by 8 %, and the allowed queue is 10 %.
   it.each([5, 100])('finds the knee and follows it (exponential service, from %i)', LONG, (initial) => {
     const found = reach('exponential', initial);
     expect(found.settledS).toBeLessThanOrEqual(90);
@@ -37,7 +37,7 @@ describe('the adaptive concurrency, at 3 times overload', () => {
   });
 
   it.each<Noise>(['constant', 'uniform', 'exponential'])(
-    'keeps the tail short from the first moment on, when it starts below the knee (%s service)',
+    'keeps the tail short from the beginning if it starts below the knee (%s service)',
     LONG,
     (noise) => {
       const run = runAdaptive({ initial: 10 }, noise, 1, 60);
@@ -59,7 +59,7 @@ describe('the adaptive concurrency, at 3 times overload', () => {
     expect(Math.max(...limits)).toBeLessThanOrEqual(60);
   });
 
-  it('stays within its bounds', LONG, () => {
+  it('stays within min and max', LONG, () => {
     expect(Math.max(...runAdaptive({ initial: 10, max: 15 }, 'uniform', 1, 60).settings)).toBe(15);
     expect(Math.min(...runAdaptive({ initial: 60, min: 40 }, 'uniform', 1, 60).settings)).toBe(40);
     expect(new Set(runAdaptive({ initial: 30, min: 30, max: 30 }, 'uniform', 1, 30).settings)).toEqual(
@@ -67,14 +67,14 @@ describe('the adaptive concurrency, at 3 times overload', () => {
     );
   });
 
-  it('does the same each time', LONG, () => {
+  it('is deterministic', LONG, () => {
     const once = runAdaptive({}, 'exponential', 1, 60);
     expect(runAdaptive({}, 'exponential', 1, 60).settings).toEqual(once.settings);
   });
 });
 
-describe('the adaptive concurrency, told of single completions', () => {
-  /** Completions of 10 ms, 100 a second, with `active` of them in service. */
+describe('the adaptive concurrency with single completions', () => {
+  /** 100 completions per second, with `active` deliveries in service. */
   function feed(
     adaptive: AdaptiveConcurrency,
     fromS: number,
@@ -89,7 +89,7 @@ describe('the adaptive concurrency, told of single completions', () => {
     return changes;
   }
 
-  it('leaves the limit alone while less than half of it is in use', () => {
+  it('does not change the limit while less than half of it is in use', () => {
     const adaptive = new AdaptiveConcurrency({ initial: 20, min: 1, max: 100 });
     expect(feed(adaptive, 0, 30, 9)).toBe(0);
     expect(feed(adaptive, 30, 60, 9, 80)).toBe(0);
@@ -98,7 +98,7 @@ describe('the adaptive concurrency, told of single completions', () => {
     expect(adaptive.limit).toBeGreaterThan(20);
   });
 
-  it('says so exactly when the limit has changed', () => {
+  it('reports exactly the changes of the limit', () => {
     const adaptive = new AdaptiveConcurrency({ initial: 20, min: 1, max: 100 });
     let limit = adaptive.limit;
     for (let nowMs = 0; nowMs < 60_000; nowMs += 10) {
@@ -109,14 +109,14 @@ describe('the adaptive concurrency, told of single completions', () => {
     }
   });
 
-  it('decides nothing before a second and 50 completions', () => {
+  it('decides nothing before one second and 50 completions', () => {
     const adaptive = new AdaptiveConcurrency({ initial: 20, min: 1, max: 100 });
     for (let i = 0; i < 1000; i += 1) expect(adaptive.observe(i / 2, 10, true, 20)).toBe(false);
     const slow = new AdaptiveConcurrency({ initial: 20, min: 1, max: 100 });
     for (let i = 0; i < 99; i += 1) expect(slow.observe(i * 1000, 900, false, 20)).toBe(false);
   });
 
-  it('takes new bounds at once and keeps what it learned', () => {
+  it('applies new bounds immediately and keeps its state', () => {
     const adaptive = new AdaptiveConcurrency({ initial: 20, min: 10, max: 100 });
     adaptive.retune({ initial: 1, min: 1, max: 8 });
     expect(adaptive.limit).toBe(8);
@@ -126,7 +126,7 @@ describe('the adaptive concurrency, told of single completions', () => {
     expect(adaptive.limit).toBe(80);
   });
 
-  it('bears times of nothing, of days, and a clock that stands still', () => {
+  it('stays valid with times of 0, of days, and with a stopped clock', () => {
     const adaptive = new AdaptiveConcurrency({ initial: 20, min: 1, max: 100 });
     feed(adaptive, 0, 10, 20, 0);
     feed(adaptive, 10, 20, 20, 1e12);

@@ -17,23 +17,23 @@ const END_S = 240;
 const SETTLED_S = 60;
 const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 
-/** The 99th percentile of the handling time without load: of 100 ms, ±20 %, or exponential. */
+/** The 99th percentile of the handling time without load: constant 100 ms, ±20 %, or exponential. */
 export const UNLOADED_P99_MS: Record<Noise, number> = { constant: 100, uniform: 119.6, exponential: 460.5 };
 
-/** The worst of ten seeds, of a limit that starts at 3 times overload; the knee halves after 180 s. */
+/** The worst results of ten seeds at 3 times overload; the knee halves after 180 s. */
 export interface Reach {
-  /** Until the limit is within 20 % of the knee for the first time. */
+  /** Seconds until the limit is first within 20 % of the knee. */
   readonly settledS: number;
-  /** The mean limit from 60 to 180 s: the lowest and the highest of the seeds. */
+  /** The mean limit from 60 to 180 s, lowest and highest of the seeds. */
   readonly lowMean: number;
   readonly highMean: number;
-  /** How much of the time from 60 to 180 s it is within 20 % of the knee. */
+  /** The share of the time from 60 to 180 s in which the limit is within 20 % of the knee. */
   readonly shareNear: number;
   /** The lowest limit from 60 to 180 s. */
   readonly lowest: number;
-  /** The 99th percentile of the handling time from 60 to 180 s, in times of the unloaded one. */
+  /** The 99th percentile of the handling time from 60 to 180 s, as a multiple of the one without load. */
   readonly p99: number;
-  /** Until the limit is within 20 % of the new knee for the first time, and the mean from 30 s on. */
+  /** Seconds until the limit is first within 20 % of the new knee, and the mean limit from 30 s on. */
   readonly halvedS: number;
   readonly halvedLowMean: number;
   readonly halvedHighMean: number;
@@ -58,7 +58,7 @@ export function runAdaptive(
   );
 }
 
-/** One row of the table: how well the limit finds a knee, and follows it. */
+/** One row of the table: how well the limit finds a knee and follows it. */
 export function reach(noise: Noise, initial: number): Reach {
   const runs = SEEDS.map((seed) =>
     runAdaptive({ initial }, noise, seed, END_S, [{ fromS: HALVED_AT_S, knee: HALVED }]),

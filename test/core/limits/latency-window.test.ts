@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LatencyWindow } from '../../../packages/core/src/limits/latency-window.ts';
 
-/** Notes 100 completions a second from one second to another. */
+/** Notes 100 completions per second. */
 function fill(
   window: LatencyWindow,
   fromS: number,
@@ -15,9 +15,9 @@ function fill(
 }
 
 describe('the latency window', () => {
-  it('reads the 90th percentile of the successes alone, and the mean of those in service', () => {
+  it('reads the 90th percentile of successes only, and the mean number in service', () => {
     const window = new LatencyWindow();
-    // With the failures among them 11 in 100 would be slow.
+    // Including the failures, 11 in 100 would be slow.
     fill(window, 0, 10, (i) => ({
       tookMs: i % 100 < 11 ? 1000 : 10,
       isFailure: i % 100 < 4,
@@ -30,7 +30,7 @@ describe('the latency window', () => {
     expect(window.isFailing).toBe(false);
   });
 
-  it('is long enough after a second, and due at 50 and at each 50 more', () => {
+  it('is long enough after a second, and due after every 50 completions', () => {
     const window = new LatencyWindow();
     expect(window.note(5000, 10, false, 1)).toBe(false);
     expect(window.note(5999, 10, false, 1)).toBe(false);
@@ -46,7 +46,7 @@ describe('the latency window', () => {
     expect(dueAt).toEqual([50, 100, 150]);
   });
 
-  it('fails from the third failure among the first 50 on, and then above 1 in 20', () => {
+  it('fails from the third failure in the first 50, then above 1 in 20', () => {
     const window = new LatencyWindow();
     const failing = Array.from({ length: 3 }, () => {
       window.note(0, 10, true, 1);
@@ -59,7 +59,7 @@ describe('the latency window', () => {
     expect(window.isFailing).toBe(false);
   });
 
-  it('leaves out what ends before it opens again', () => {
+  it('ignores completions before it reopens', () => {
     const window = new LatencyWindow();
     fill(window, 0, 2, () => ({ tookMs: 500, isFailure: true }));
     window.reopen(4000);
@@ -70,7 +70,7 @@ describe('the latency window', () => {
     expect(window.isFailing).toBe(false);
   });
 
-  it('does not believe itself when its times by chance scatter little', () => {
+  it('does not become precise when times happen to scatter little', () => {
     const window = new LatencyWindow();
     fill(window, 0, 10, (i) => ({ tookMs: 10 + ((i * 37) % 100) }));
     const { error } = window.read();

@@ -2,19 +2,19 @@ import { exponential, seeded } from '../harness.ts';
 
 export type Noise = 'constant' | 'uniform' | 'exponential';
 
-/** From when on what holds. What is absent stays as it was. */
+/** The behavior from `fromS` on. Absent fields keep their values. */
 export interface Phase {
   readonly fromS: number;
-  /** Up to so many are served at full speed; beyond it latency rises linearly, and throughput no more. */
+  /** The concurrency up to which speed is full. Beyond it, latency rises linearly and throughput stays the same. */
   readonly knee?: number;
-  /** How long a delivery takes at full speed, on average. */
+  /** The mean service time at full speed. */
   readonly meanMs?: number;
-  /** Arrivals, as a multiple of what the downstream can do. */
+  /** Arrivals as a multiple of the downstream's throughput. */
   readonly overload?: number;
   readonly failureShare?: number;
 }
 
-/** What decides how many run, and is told of each completion. Absent: no limit. */
+/** The limits under test, which learn from each completion. Absent: no limit. */
 export interface Controls {
   readonly concurrency?: () => number;
   readonly startsPerSecond?: () => number;
@@ -25,7 +25,7 @@ export interface Scenario {
   readonly seed: number;
   readonly noise: Noise;
   readonly seconds: number;
-  /** The first is from 0. Default: knee 25, 100 ms, 3 times overload, no failures. */
+  /** The first phase starts at 0. Default: knee 25, 100 ms, 3 times overload, no failures. */
   readonly phases?: readonly Phase[];
 }
 
@@ -36,7 +36,7 @@ export interface Completion {
 
 export interface Run {
   readonly completions: readonly Completion[];
-  /** The concurrency, or else the rate, after each 100 ms. */
+  /** The concurrency limit, or otherwise the rate, every 100 ms. */
   readonly settings: readonly number[];
 }
 
@@ -45,9 +45,9 @@ const PLACES = 400;
 const START: Required<Phase> = { fromS: 0, knee: 25, meanMs: 100, overload: 3, failureShare: 0 };
 
 /**
- * A downstream behind a gate and a queue of 400 places, in which all that are in service share its speed. Its
- * clock of served time runs slower the more there are, and each ends when that clock says so; thus a change of
- * speed touches none of them.
+ * A downstream behind a limit and a queue of 400 places. All deliveries in service share its speed: a clock of served
+ * time runs slower the more there are, and each delivery ends at a time on that clock, so a change of speed does not
+ * touch them.
  */
 class Downstream {
   readonly completions: Completion[] = [];
@@ -56,7 +56,7 @@ class Downstream {
   readonly #noise: Noise;
   readonly #random: () => number;
   readonly #phases: Phase[];
-  /** Ordered by their end, the next one last. */
+  /** Ordered by end, the next one last. */
   readonly #inService: { readonly startMs: number; readonly ends: number }[] = [];
   #phase = START;
   #nowMs = 0;
@@ -73,7 +73,7 @@ class Downstream {
     this.#enterPhases();
   }
 
-  /** Goes to the next thing that happens, or to `untilMs`. */
+  /** Advances to the next event, or to `untilMs`. */
   step(untilMs: number): void {
     const next = this.#inService.at(-1);
     const speed = this.#speed();
@@ -84,7 +84,7 @@ class Downstream {
     this.#served += (atMs - this.#nowMs) * speed;
     this.#nowMs = atMs;
     if (atMs === phaseMs) this.#enterPhases();
-    // A place that came free is taken at once, before the next of those that end at the same moment.
+    // A free place is taken immediately, before the next delivery that ends at the same moment.
     else if (atMs === startMs) this.#start();
     else if (atMs === endMs) this.#end();
     else if (atMs === this.#arrivalMs) this.#arrive();
@@ -143,7 +143,7 @@ class Downstream {
   }
 }
 
-/** Runs the scenario, the same each time. */
+/** Runs the scenario deterministically. */
 export function simulate(scenario: Scenario, controls: Controls): Run {
   const downstream = new Downstream(scenario, controls);
   const setting = controls.concurrency ?? controls.startsPerSecond ?? (() => Number.NaN);
@@ -154,12 +154,12 @@ export function simulate(scenario: Scenario, controls: Controls): Run {
   return downstream;
 }
 
-/** The settings of a run from one second to another. */
+/** The settings of a run from `fromS` to `toS`. */
 export function settingsOf({ settings }: Run, fromS: number, toS: number): number[] {
   return settings.slice((fromS * 1000) / STEP_MS, (toS * 1000) / STEP_MS);
 }
 
-/** How long those took that ended between two seconds of a run. */
+/** The handling times of the deliveries completed from `fromS` to `toS`. */
 export function timesOf({ completions }: Run, fromS: number, toS: number): number[] {
   return completions
     .filter(({ atMs }) => atMs >= fromS * 1000 && atMs < toS * 1000)

@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  FairQueue,
-  type Line,
-  type Payer,
-  type Queued,
-} from '../../../packages/core/src/queue/fair-queue.ts';
+import { FairQueue } from '../../../packages/core/src/queue/fair-queue.ts';
+import type { Line, Payer, Queued } from '../../../packages/core/src/queue/line.ts';
 
 /** How often a link was read or written since it was set to zero: steps, and not time. */
 let steps = 0;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FairQueue, type Queued } from '../../../packages/core/src/queue/fair-queue.ts';
+import { FairQueue } from '../../../packages/core/src/queue/fair-queue.ts';
+import type { Queued } from '../../../packages/core/src/queue/line.ts';
 import { TurnModel } from './turn-model.ts';
 
 interface Item extends Queued<Item> {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Delivery, IntakeOptions, Permit, Refusal } from '@webhook-backpressure/core';
-import { FairQueue, type Line, type Queued } from '../../../packages/core/src/queue/fair-queue.ts';
+import { FairQueue } from '../../../packages/core/src/queue/fair-queue.ts';
+import type { Line, Queued } from '../../../packages/core/src/queue/line.ts';
 import { TooLate } from '../../../packages/core/src/queue/too-late.ts';
 import { createBench, expectBalance, exponential, seeded, type Bench } from '../harness.ts';
 import { percentile, runUntil } from '../workshop.ts';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FairQueue, type Payer, type Queued } from '../../../packages/core/src/queue/fair-queue.ts';
+import { FairQueue } from '../../../packages/core/src/queue/fair-queue.ts';
+import type { Payer, Queued } from '../../../packages/core/src/queue/line.ts';
 import { DEAREST, Turns, type Turning } from '../../../packages/core/src/queue/turns.ts';
 
 interface Item extends Queued<Item> {

@@ -3,15 +3,15 @@ import { createBench, seeded, typesOf, type Bench } from '../harness.ts';
 import { Marketplace, type Party } from '../marketplace.ts';
 import { maxMinShares } from '../queue/max-min.ts';
 
-// Ten workers of 100 ms: 100/s. The flood comes from 20 to 50 s, and what it costs is measured from 22 s on.
+// Ten workers with 100 ms each: 100/s. The flood lasts from 20 to 50 s; its cost is measured from 22 s on.
 const DRAIN_RATE = 100;
 const FROM_S = 20;
 const TO_S = 50;
 const MEASURED_S = 22;
 const END_S = 400;
 
-const honest: readonly Party[] = [
-  // As GitHub: what is refused is lost.
+const others: readonly Party[] = [
+  // Like GitHub: a refused delivery is lost.
   {
     name: 'never',
     perSecond: 4,
@@ -27,7 +27,7 @@ const honest: readonly Party[] = [
 interface Aftermath {
   readonly bench: Bench;
   readonly market: Marketplace;
-  /** When the gate opened for the last time, in seconds. */
+  /** When shedding last ended, in seconds. */
   readonly openedS: number;
 }
 
@@ -39,7 +39,7 @@ async function endure(floods: readonly Party[], seed = 1): Promise<Aftermath> {
   const random = seeded(seed);
   const bench = createBench({ random, retryAfter: { strategy: 'booked' } });
   const market = new Marketplace(bench, random, 100);
-  for (const party of [...honest, ...floods]) market.join(party);
+  for (const party of [...others, ...floods]) market.join(party);
   await market.run(END_S);
   const { intake, events } = bench;
   expect(market.overflows).toBe(0);
@@ -48,13 +48,13 @@ async function endure(floods: readonly Party[], seed = 1): Promise<Aftermath> {
   return { bench, market, openedS };
 }
 
-/** What each honest party got of its max-min share while the flood lasted. */
+/** The part of its max-min share that each other party got during the flood. */
 function parts({ market }: Aftermath, floods: readonly Party[]): Record<string, number> {
-  const names = [...honest, ...floods].map(({ name }) => name);
+  const names = [...others, ...floods].map(({ name }) => name);
   const demands = new Map(names.map((name) => [name, market.of(name).offered(MEASURED_S, TO_S)]));
   const shares = maxMinShares(demands, DRAIN_RATE);
   return Object.fromEntries(
-    honest.map(({ name }) => [name, market.of(name).rate(MEASURED_S, TO_S) / (shares.get(name) ?? 0)]),
+    others.map(({ name }) => [name, market.of(name).rate(MEASURED_S, TO_S) / (shares.get(name) ?? 0)]),
   );
 }
 
@@ -63,7 +63,7 @@ function expectAtLeast(measured: Record<string, number>, least: number): void {
 }
 
 describe('a flood of forged senders that never retry', () => {
-  // A second or two pass until the forged keys have used up what they find free; that is in `lost` as well.
+  // `lost` includes the first second or two, until the forged keys have used up the free places.
   it.each([
     [1, 2000, 0.9, 0, 1, 1],
     [2, 1000, 0.9, 6, 1.01, 10],
@@ -71,7 +71,7 @@ describe('a flood of forged senders that never retry', () => {
     [8, 500, 0.75, 36, 1.5, 70],
     [20, 500, 0.6, 60, 1.6, 240],
   ])(
-    'of %i keys with %i/s each leaves the honest their part',
+    'leaves other senders their share: %i forged keys with %i/s each',
     async (keys, perSecond, least, lost, attempts, delayS) => {
       const floods = Array.from({ length: keys }, (_, j) => {
         const key = `forged ${String(j)}`;
@@ -87,19 +87,19 @@ describe('a flood of forged senders that never retry', () => {
         expect(account.attempts / account.events, name).toBeLessThanOrEqual(attempts);
         expect(account.delayS(1), name).toBeLessThanOrEqual(delayS);
       }
-      // What waits has to start within ten seconds.
+      // Queued deliveries must start within ten seconds.
       expect(openedS).toBeLessThanOrEqual(TO_S + 10);
-      // And then everybody is served as before.
+      // Then all senders are served as before.
       expect(market.of('never').rate(62, 100)).toBeGreaterThanOrEqual(0.85 * 4);
     },
   );
 
-  it('under the name of an honest one takes its part, and nobody else’s', async () => {
+  it('takes the share of the sender whose key it forges, and no other share', async () => {
     const floods = [flood('forged', 1000, () => ({ key: 'never', retries: false }))];
     const aftermath = await endure(floods);
     const { shop, big } = parts(aftermath, floods);
     expectAtLeast({ shop: shop ?? 0, big: big ?? 0 }, 0.9);
-    // Who that is cannot be told from the headers. It is over when the flood is.
+    // Headers cannot tell the two apart. The effect ends with the flood.
     expect(aftermath.market.of('never').rate(MEASURED_S, TO_S)).toBeLessThan(1);
     expect(aftermath.market.of('never').rate(62, 100)).toBeGreaterThanOrEqual(0.85 * 4);
   });
@@ -107,11 +107,11 @@ describe('a flood of forged senders that never retry', () => {
 
 describe('a flood of invented keys', () => {
   it.each([500, 2500])(
-    'with one delivery each, %i/s, delays the honest hardly longer than it lasts',
+    'delays others hardly longer than it lasts: one delivery per key, %i/s',
     async (perSecond) => {
       const floods = [flood('invented', perSecond, (i) => ({ key: `invented ${String(i)}`, id: 'x' }))];
       const { market, openedS } = await endure(floods);
-      // Each of hundreds of keys gets its turn, and no key more than that: this is what fairness between keys means.
+      // Fairness between keys: each of hundreds of keys gets its turn, and no key more than that.
       expect(market.of('big').rate(MEASURED_S, TO_S)).toBeLessThan(1);
       for (const name of ['shop', 'big']) {
         const account = market.of(name);
@@ -123,33 +123,33 @@ describe('a flood of invented keys', () => {
     },
   );
 
-  it('with a handful of deliveries each takes no more than their number', async () => {
+  it('takes no more than the equal shares of its keys: many deliveries per key', async () => {
     const floods = [flood('invented', 500, (i) => ({ key: `invented ${String(i % 20)}`, id: String(i) }))];
     const aftermath = await endure(floods);
     const shares = maxMinShares(
       new Map([
-        ...honest.map(({ name, perSecond }) => [name, perSecond] as const),
+        ...others.map(({ name, perSecond }) => [name, perSecond] as const),
         ...Array.from({ length: 20 }, (_, i) => [String(i), 25] as const),
       ]),
       DRAIN_RATE,
     );
-    for (const { name } of honest) {
+    for (const { name } of others) {
       const rate = aftermath.market.of(name).rate(MEASURED_S, TO_S);
       expect(rate, name).toBeGreaterThanOrEqual(0.75 * (shares.get(name) ?? 0));
     }
   });
 });
 
-describe('a load test that never returns', () => {
+describe('a load test that never retries', () => {
   it('costs other keys nothing', async () => {
     const floods = [flood('load', 1000, () => ({ key: 'load' }))];
     const aftermath = await endure(floods);
     expectAtLeast(parts(aftermath, floods), 0.9);
-    for (const { name } of honest) expect(aftermath.market.of(name).lost, name).toBe(0);
+    for (const { name } of others) expect(aftermath.market.of(name).lost, name).toBe(0);
     expect(aftermath.market.of('big').delayS(1)).toBeLessThanOrEqual(5);
   });
 
-  it('of the same key delays those that it displaced, and nobody after it', async () => {
+  it('delays the deliveries of its key that it displaced, and none after it', async () => {
     const random = seeded(1);
     const bench = createBench({ random, retryAfter: { strategy: 'booked' } });
     const market = new Marketplace(bench, random, 100);
@@ -165,14 +165,14 @@ describe('a load test that never returns', () => {
     });
     market.join(flood('load', 500, () => ({})));
     await market.run(700);
-    // 12,000 were refused that will not come, and hold the seconds that they were given.
+    // 12,000 refused deliveries will never retry, but hold their booked seconds.
     expect(market.of('during').completed.length).toBe(market.of('during').events);
     expect(market.of('during').delayS(1)).toBeLessThanOrEqual(210);
     expect(market.of('after').completed.length).toBe(market.of('after').events);
     expect(market.of('after').delayS(1)).toBeLessThanOrEqual(5);
   });
 
-  it('does not keep a burst that comes after it waiting for those who never come', async () => {
+  it('does not delay a later burst until its own bookings are over', async () => {
     const random = seeded(1);
     const bench = createBench({ random, retryAfter: { strategy: 'booked' } });
     const market = new Marketplace(bench, random, 100);
@@ -182,15 +182,15 @@ describe('a load test that never returns', () => {
     const burst = { returns: true, fromS: TO_S + 20, toS: TO_S + 30 };
     market.join({ ...burst, name: 'burst', perSecond: 250, delivery: (i) => ({ id: `burst ${String(i)}` }) });
     await market.run(END_S);
-    // What the load test has booked reaches 140 s beyond the burst.
+    // The bookings of the load test end 140 s after the burst.
     expect(market.of('burst').completed.length).toBe(market.of('burst').events);
     expect(market.of('burst').delayS(1)).toBeLessThanOrEqual(80);
   });
 });
 
-describe('replayed ids of promises', () => {
-  it('let in no more than were promised, and cost other keys nothing', async () => {
-    // It has seen what the shop sends, and sends each of the last hundred ids again and again.
+describe('replayed ids of reservations', () => {
+  it('admit no more deliveries than reserved, and cost other keys nothing', async () => {
+    // The replayer has seen the deliveries of the bank and repeats the last hundred ids.
     let sent = 0;
     const burst: Party = {
       name: 'bank',
@@ -215,7 +215,7 @@ describe('replayed ids of promises', () => {
 });
 
 describe('forged handshakes', () => {
-  it('are let in ten times a second, and cost the honest nothing', async () => {
+  it('are admitted at ten per second, and cost others nothing', async () => {
     const floods = [
       flood('load', 300, () => ({ key: 'load' })),
       flood('forged', 1000, () => ({ key: 'slack', handshake: true })),

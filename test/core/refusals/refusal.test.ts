@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Delivery, IntakeOptions, Refusal, RefusalReason } from '@webhook-backpressure/core';
 import { createBench, letIn, occupy, turnedAway, type Bench } from '../harness.ts';
 
-/** Brings about each reason that the hold mode has. */
+/** Causes each refusal reason of the hold mode. */
 const REASONS: Record<
   Exclude<RefusalReason, 'pressure'>,
   (delivery: Delivery) => Refusal | Promise<Refusal>
@@ -42,7 +42,7 @@ function full(options: IntakeOptions = {}): Bench {
 const reasons = Object.keys(REASONS) as (keyof typeof REASONS)[];
 
 describe('the answer to a refused delivery', () => {
-  it.each(reasons)('says all that a sender needs and nothing of others: %s', async (reason) => {
+  it.each(reasons)('contains all that the sender needs and nothing about others: %s', async (reason) => {
     const refusal = await REASONS[reason]({ key: 'secret-key', id: 'secret-id', priority: 'normal' });
     const { status, headers, body, retryAfterSeconds } = refusal;
     expect(refusal).toMatchObject({ admitted: false, reason });
@@ -65,12 +65,12 @@ describe('the answer to a refused delivery', () => {
       reason,
       retryAfterSeconds,
     });
-    // Each byte is a character, so that its length is known without encoding it.
+    // ASCII only, so that the length is known without encoding the body.
     expect(body).toMatch(/^[\x20-\x7e]+$/);
     expect(JSON.stringify([headers, body])).not.toMatch(/secret|burst|others/);
   });
 
-  it.each(reasons)('says the status that the delivery or the options fix: %s', async (reason) => {
+  it.each(reasons)('has the status set by the delivery or the options: %s', async (reason) => {
     for (const statusCode of [429, 503] as const) {
       expect((await REASONS[reason]({ statusCode })).status).toBe(statusCode);
     }
@@ -79,7 +79,7 @@ describe('the answer to a refused delivery', () => {
     expect(turnedAway(intake.admit({ statusCode: 503 })).status).toBe(503);
   });
 
-  it('is an object of its own', () => {
+  it('is a new object each time', () => {
     const { intake } = full();
     const first = turnedAway(intake.admit());
     first.headers['Retry-After'] = 'spoiled';
@@ -88,7 +88,7 @@ describe('the answer to a refused delivery', () => {
 });
 
 describe("the status 'auto'", () => {
-  /** A queue in which the keys hold as many places as given, at its high-water mark. */
+  /** A queue at its high-water mark in which each key holds the given number of places. */
   function holding(places: Record<string, number>): Bench {
     const total = Object.values(places).reduce((sum, count) => sum + count, 0);
     const bench = createBench({ capacity: total, highWaterMark: 1, lowWaterMark: 0.5, concurrency: 1 });
@@ -103,12 +103,12 @@ describe("the status 'auto'", () => {
     return turnedAway(bench.intake.admit({ key })).status;
   }
 
-  it('is 429 for a key that holds its equal share or more, and 503 for one that holds less or nothing', () => {
+  it('is 429 for a key that holds its equal share or more, and 503 otherwise', () => {
     const bench = holding({ noisy: 12, even: 5, quiet: 3, default: 0 });
     expect(statusFor(bench, 'noisy')).toBe(429);
     expect(statusFor(bench, 'even')).toBe(503);
     expect(statusFor(bench, 'quiet')).toBe(503);
-    expect(statusFor(bench, 'stranger')).toBe(503);
+    expect(statusFor(bench, 'unknown')).toBe(503);
   });
 
   it('is 429 at exactly the equal share', () => {
@@ -118,19 +118,19 @@ describe("the status 'auto'", () => {
     expect(['one', 'two', 'three'].map((key) => statusFor(uneven, key))).toEqual([429, 429, 503]);
   });
 
-  it('is 503 for those who share the key default, however much they hold', () => {
+  it('is 503 for the key default, however much it holds', () => {
     const bench = holding({ default: 20 });
     expect(statusFor(bench, undefined)).toBe(503);
     expect(statusFor(bench, 'default')).toBe(503);
   });
 
-  it('is 503 while closing, also for a key that holds everything', () => {
+  it('is 503 while closing, even for a key that holds the whole queue', () => {
     const bench = holding({ noisy: 10 });
     void bench.intake.close();
     expect(statusFor(bench, 'noisy')).toBe(503);
   });
 
-  it('counts the one that waited too long among what its key holds', async () => {
+  it('counts an expired delivery towards the share of its key', async () => {
     const { intake, clock } = createBench({ concurrency: 1, maxWaitMs: 500 });
     occupy(intake);
     const noisy = letIn(intake.admit({ key: 'noisy' }));
@@ -139,20 +139,20 @@ describe("the status 'auto'", () => {
   });
 });
 
-describe('a delivery that is wrong', () => {
+describe('an invalid delivery', () => {
   it.each<[string, unknown, string]>([
     ['null', null, 'null'],
     ['a string', 'shop', '"shop"'],
-    ['a key that is no string', { key: 5 }, 'delivery.key'],
+    ['a key that is a number', { key: 5 }, 'delivery.key'],
     ['a key that is null', { key: null }, 'delivery.key'],
-    ['an id that is no string', { id: 5 }, 'delivery.id'],
+    ['an id that is a number', { id: 5 }, 'delivery.id'],
     ['an unknown priority', { priority: 'urgent' }, 'delivery.priority'],
     ['a wait that is negative', { maxWaitMs: -1 }, 'delivery.maxWaitMs'],
     ['a wait that is NaN', { maxWaitMs: Number.NaN }, 'delivery.maxWaitMs'],
     ['a wait that is a string', { maxWaitMs: '5' }, 'delivery.maxWaitMs'],
     ['another status', { statusCode: 500 }, 'delivery.statusCode'],
-    ['retries that is no boolean', { retries: 'none' }, 'delivery.retries'],
-  ])('throws, and is counted nowhere: %s', (_, delivery, named) => {
+    ['retries that is a string', { retries: 'none' }, 'delivery.retries'],
+  ])('throws and is not counted: %s', (_, delivery, named) => {
     const { intake, clock } = createBench();
     const before = intake.snapshot();
     expect(() => intake.admit(delivery as Delivery)).toThrow(

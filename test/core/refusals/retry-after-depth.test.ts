@@ -5,8 +5,8 @@ import { manualClock } from '@webhook-backpressure/core/testing';
 import { createBench, exponential, letIn, occupy, seeded, startedNow, turnedAway } from '../harness.ts';
 import { arrivals, runUntil, Workshop } from '../workshop.ts';
 
-/** Retry-After with exactly `depth` waiting and a drain rate that reads `drainRate`, for many random numbers. */
-async function toldAt(depth: number, drainRate: number, capacity: number): Promise<number[]> {
+/** Retry-After at exactly this depth and drain rate, for many random numbers. */
+async function secondsAt(depth: number, drainRate: number, capacity: number): Promise<number[]> {
   const random = seeded(1);
   const bench = createBench({
     capacity,
@@ -17,7 +17,7 @@ async function toldAt(depth: number, drainRate: number, capacity: number): Promi
     drainRate,
     random,
   });
-  // Handlers faster than the pace, so that the rate read is the pace.
+  // Handlers are faster than the pace, so that the measured rate is the pace.
   const workshop = new Workshop(bench, () => 1);
   workshop.bring();
   await runUntil(bench.clock, 1000);
@@ -37,20 +37,20 @@ describe("Retry-After by 'depth'", () => {
     [300, 200, 300, 2, 2],
     [5000, 10, 5000, 500, 600],
   ])(
-    'with %i waiting and %d/s of a capacity of %i is %i to %i s',
+    'is the time to drain the queue plus a fifth: %i queued, %d/s, capacity %i, from %i to %i s',
     async (depth, rate, capacity, least, most) => {
-      const told = await toldAt(depth, rate, capacity);
-      for (const seconds of told) {
+      const assigned = await secondsAt(depth, rate, capacity);
+      for (const seconds of assigned) {
         expect(seconds).toBeGreaterThanOrEqual(least);
         expect(seconds).toBeLessThanOrEqual(most);
       }
     },
   );
 
-  it('is spread over all of the jitter', async () => {
-    const told = await toldAt(800, 100, 1000);
-    expect(new Set(told)).toEqual(new Set([9, 10]));
-    expect(new Set(await toldAt(5000, 10, 5000)).size).toBeGreaterThan(80);
+  it('uses the whole range of the jitter', async () => {
+    const assigned = await secondsAt(800, 100, 1000);
+    expect(new Set(assigned)).toEqual(new Set([9, 10]));
+    expect(new Set(await secondsAt(5000, 10, 5000)).size).toBeGreaterThan(80);
   });
 
   it('is an integer of at least one second, whatever the state of the intake', async () => {
@@ -102,25 +102,25 @@ describe("Retry-After by 'depth'", () => {
     );
   });
 
-  it('follows the queue and the pace of the handlers, and is never the same all the time', async () => {
+  it('follows the queue and the pace of the handlers, and varies', async () => {
     const random = seeded(2);
     const bench = createBench({ concurrency: 10, capacity: 500, random });
     let meanMs = 50;
     const workshop = new Workshop(bench, () => exponential(random, meanMs));
-    let told: number[] = [];
+    let assigned: number[] = [];
     arrivals(
       bench.clock,
       Infinity,
       () => 2,
       () => {
         const refusal = workshop.bring();
-        if (refusal !== undefined) told.push(refusal.retryAfterSeconds);
+        if (refusal !== undefined) assigned.push(refusal.retryAfterSeconds);
       },
     );
     const during = async (seconds: number): Promise<number[]> => {
-      told = [];
+      assigned = [];
       await runUntil(bench.clock, bench.clock.now() + seconds * 1000);
-      return told;
+      return assigned;
     };
     const fast = await during(20);
     meanMs = 400;
@@ -129,7 +129,7 @@ describe("Retry-After by 'depth'", () => {
     expect(new Set(fast).size).toBeGreaterThanOrEqual(2);
     expect(new Set(slow).size).toBeGreaterThanOrEqual(3);
     expect(Math.min(...slow)).toBeGreaterThan(Math.min(...fast));
-    // What was told is about what it takes: the queue at one end of it, and a fifth more at the other.
+    // From the time that the queue takes to a fifth more.
     expect(Math.max(...fast)).toBeLessThanOrEqual(4);
     expect(Math.max(...slow)).toBeLessThanOrEqual(16);
   });
@@ -139,8 +139,8 @@ describe("Retry-After by 'depth'", () => {
     const { intake } = createBench({ concurrency: 1, capacity: 5, random });
     occupy(intake);
     while (intake.admit().admitted);
-    const told = Array.from({ length: 200 }, () => turnedAway(intake.admit()).retryAfterSeconds);
-    expect(new Set(told)).toEqual(new Set([4, 5, 6, 7]));
+    const assigned = Array.from({ length: 200 }, () => turnedAway(intake.admit()).retryAfterSeconds);
+    expect(new Set(assigned)).toEqual(new Set([4, 5, 6, 7]));
   });
 
   it('grows with a stall', () => {
@@ -157,17 +157,17 @@ describe("Retry-After by 'depth'", () => {
     }
     occupy(intake);
     while (intake.admit().admitted);
-    const told = [0, 3000, 6000, 30_000].map((ms) => {
+    const assigned = [0, 3000, 6000, 30_000].map((ms) => {
       clock.advance(ms);
       return turnedAway(intake.admit()).retryAfterSeconds;
     });
-    const [before = 0, soon = 0, later = 0, stalled = 0] = told;
+    const [before = 0, soon = 0, later = 0, stalled = 0] = assigned;
     expect(soon).toBeGreaterThanOrEqual(3 * before);
     expect(later).toBeGreaterThanOrEqual(2 * soon);
     expect(stalled).toBeGreaterThanOrEqual(39);
   });
 
-  it('keeps its bounds when they are changed', () => {
+  it('stays within bounds changed by update()', () => {
     const { intake } = createBench({ concurrency: 1, capacity: 1 });
     occupy(intake);
     letIn(intake.admit());

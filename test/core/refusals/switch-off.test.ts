@@ -20,7 +20,7 @@ const slack = profileOf('slack');
 const gitlab = profileOf('gitlab');
 const shopify = profileOf('shopify');
 
-/** The numbers of the answers, from 1, at which the watch warned. `F` is a failure, all else a success. */
+/** The numbers of the answers, from 1, at which the watch warns. `F` is a failure, any other letter a success. */
 function warnings(profile: SenderProfile, answers: string): number[] {
   const watch = new SwitchOffWatch();
   return Array.from(answers).flatMap((answer, i) =>
@@ -30,16 +30,16 @@ function warnings(profile: SenderProfile, answers: string): number[] {
 
 describe('failures in a row', () => {
   it.each([
-    ['GitLab, which switches off after 4', gitlab, 'FFFFFFFF', [3]],
-    ['GitLab, which got better answers in between', gitlab, 'FFsFFsFFFsFFF', [9, 13]],
-    ['Shopify, which switches off after 8', shopify, 'FFFFFFFFFFFF', [6]],
-    ['Shopify, which got better answers in between', shopify, 'FFFFFsFFFFFsFFFFFF', [18]],
-    ['a sender that never does', profileOf('github'), 'FFFFFFFFFFFF', []],
-  ])('are reported once, and before it happens: %s', (_, profile, answers, at) => {
+    ['GitLab, which disables after 4', gitlab, 'FFFFFFFF', [3]],
+    ['GitLab, with successes in between', gitlab, 'FFsFFsFFFsFFF', [9, 13]],
+    ['Shopify, which disables after 8', shopify, 'FFFFFFFFFFFF', [6]],
+    ['Shopify, with successes in between', shopify, 'FFFFFsFFFFFsFFFFFF', [18]],
+    ['a sender that never disables', profileOf('github'), 'FFFFFFFFFFFF', []],
+  ])('are reported once, before the sender disables the endpoint: %s', (_, profile, answers, at) => {
     expect(warnings(profile, answers)).toEqual(at);
   });
 
-  it('are those of one sender', () => {
+  it('are counted per sender', () => {
     const watch = new SwitchOffWatch();
     for (let i = 0; i < 2; i += 1) expect(watch.note(gitlab, true, 0)).toBe(false);
     expect(watch.note(shopify, true, 0)).toBe(false);
@@ -48,7 +48,7 @@ describe('failures in a row', () => {
 });
 
 describe('a share of failures in a window', () => {
-  /** Answers every ten seconds, so many in a hundred of them failures; when it warned, in ms. */
+  /** One answer every ten seconds with this percentage of failures. Returns the times of warnings, in ms. */
   function watchHours(
     watch: SwitchOffWatch,
     fromMs: number,
@@ -58,14 +58,14 @@ describe('a share of failures in a window', () => {
     const warned: number[] = [];
     for (let i = 0; i < hours * 360; i += 1) {
       const nowMs = fromMs + i * 10_000;
-      // Evenly mixed, by the golden section.
+      // Evenly mixed by the golden ratio.
       const isFailure = (i * 61.8034) % 100 < failuresInHundred;
       if (watch.note(slack, isFailure, nowMs)) warned.push(nowMs);
     }
     return warned;
   }
 
-  it('is reported once while it lasts, and before 95 % of an hour have failed', () => {
+  it('is reported once while it lasts, before 95 % of an hour have failed', () => {
     const watch = new SwitchOffWatch();
     expect(watchHours(watch, 0, 2, 3)).toEqual([]);
     const warned = watchHours(watch, 2 * HOUR_MS, 5, 100);
@@ -73,28 +73,28 @@ describe('a share of failures in a window', () => {
     expect(warned[0]).toBeLessThan(2 * HOUR_MS + 0.8 * HOUR_MS);
   });
 
-  it('does not warn at half of it', () => {
+  it('is not reported at half of the limit', () => {
     expect(watchHours(new SwitchOffWatch(), 0, 6, 50)).toEqual([]);
   });
 
-  it.each([68, 70, 71, 72, 75])('that stays around the threshold is reported once: %i of 100', (percent) => {
+  it.each([68, 70, 71, 72, 75])('is reported once while it stays near the threshold: %i %%', (percent) => {
     expect(watchHours(new SwitchOffWatch(), 0, 24, percent).length).toBeLessThanOrEqual(1);
   });
 
-  it('is reported again after a calm time', () => {
+  it('is reported again after two hours of successes', () => {
     const watch = new SwitchOffWatch();
     expect(watchHours(watch, 0, 2, 100)).toHaveLength(1);
     expect(watchHours(watch, 2 * HOUR_MS, 2, 0)).toHaveLength(0);
     expect(watchHours(watch, 4 * HOUR_MS, 2, 100)).toHaveLength(1);
   });
 
-  it('forgets what is older than the window, also over a long silence', () => {
+  it('leaves out answers older than the window, also after a long silence', () => {
     const watch = new SwitchOffWatch();
     for (let i = 0; i < 19; i += 1) expect(watch.note(slack, true, i)).toBe(false);
     for (let i = 0; i < 19; i += 1) expect(watch.note(slack, true, 50 * HOUR_MS + i)).toBe(false);
   });
 
-  it('is not judged by a handful of answers', () => {
+  it('is not judged by fewer than 20 answers', () => {
     expect(warnings(slack, 'F'.repeat(19))).toEqual([]);
     expect(warnings(slack, 'F'.repeat(40))).toEqual([20]);
   });
@@ -105,7 +105,7 @@ describe('an intake', () => {
     return events.filter(({ type }) => type === 'endangered');
   }
 
-  it('counts refusals, expiry, failures, and senders that hung up', () => {
+  it('counts refusals, expired deliveries, failures, and disconnects', () => {
     const delivery: Delivery = { key: 'shopify', profile: shopify };
     const bench = createBench({ concurrency: 1, capacity: 1, maxWaitMs: 1000 });
     const { intake, clock } = bench;
@@ -123,7 +123,7 @@ describe('an intake', () => {
     expect(endangered(bench)).toHaveLength(1);
   });
 
-  it('reports what may be lost, on the event and in the totals', () => {
+  it('reports possible losses in the event and in the totals', () => {
     const bench = createBench({ concurrency: 1, capacity: 2, maxWaitMs: 1000 });
     const { intake, clock, events } = bench;
     const never: Delivery = { key: 'github', profile: profileOf('github'), retries: false };
@@ -138,7 +138,7 @@ describe('an intake', () => {
     }
     const risks = events.flatMap((event) => (event.type === 'refused' ? [event.lossRisk] : []));
     expect(risks).toEqual([false, true, true, true]);
-    // What has waited too long is refused as well.
+    // Expired deliveries are refused as well.
     clock.advance(1100);
     expect(intake.snapshot().totals).toMatchObject({ lossRisk: 5, withdrawn: { expired: 2 } });
   });

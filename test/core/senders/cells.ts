@@ -1,7 +1,10 @@
 import type { SenderProfile } from '@webhook-backpressure/core';
 
-/** What docs/senders.md must say about a sender, by the title of the column. */
-export type Cells = Record<'Key' | 'Told by' | 'Id' | 'Waits' | 'Repeats' | 'Status' | 'Retry-After', string>;
+/** The cells that docs/senders.md must have for a sender, by column title. */
+export type Cells = Record<
+  'Key' | 'Identified by' | 'Id' | 'Timeout' | 'Retries' | 'Status' | 'Retry-After',
+  string
+>;
 
 const NOTHING = '–';
 const UNITS = [
@@ -11,15 +14,15 @@ const UNITS = [
   [1, 's'],
 ] as const;
 
-/** @param profiles - all that have the name of the sender. */
+/** @param profiles - all profiles with the sender's name. */
 export function cellsOf(profiles: readonly SenderProfile[]): Cells {
   const [profile] = profiles as [SenderProfile];
   return {
     Key: `\`${profile.name}\``,
-    'Told by': codes(profiles.map(({ match }) => match.header)),
+    'Identified by': codes(profiles.map(({ match }) => match.header)),
     Id: codes(profiles.map(({ id }) => id)),
-    Waits: profile.timeoutMs === undefined ? NOTHING : duration(profile.timeoutMs / 1000),
-    Repeats: repeats(profile),
+    Timeout: profile.timeoutMs === undefined ? NOTHING : duration(profile.timeoutMs / 1000),
+    Retries: repeats(profile),
     Status: String(profile.status ?? NOTHING),
     'Retry-After': retryAfter(profile),
   };
@@ -46,7 +49,7 @@ function retryAfter({ retryAfter: habit }: SenderProfile): string {
   return habit?.minSeconds === undefined ? unit : `${unit}, at least ${String(habit.minSeconds)}`;
 }
 
-/** In the largest unit that divides it: 129,600 s are 36 h, and 86,400 s are 24 h. */
+/** Formats seconds in the largest unit that divides them: 129,600 s is 36 h, and 86,400 s is 24 h. */
 export function duration(seconds: number): string {
   const [size, unit] = UNITS.find(([size]) => seconds >= 2 * size && seconds % size === 0) ?? [1, 's'];
   return `${String(seconds / size)} ${unit}`;

@@ -14,15 +14,15 @@ function allowedRate(drainRate: number | null): string | undefined {
   return cloudEventsHandshake(intakeWith(drainRate), asks)?.headers['WebHook-Allowed-Rate'];
 }
 
-describe('the handshake of CloudEvents', () => {
-  it('grants what the workers sustain, in requests per minute', () => {
+describe('the CloudEvents handshake', () => {
+  it('allows the drain rate, in requests per minute', () => {
     expect(cloudEventsHandshake(intakeWith(10), asks)).toEqual({
       status: 200,
       headers: { Allow: 'POST', 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '600' },
     });
   });
 
-  it('grants any rate while nothing has been measured', () => {
+  it('allows any rate while the drain rate is unknown', () => {
     expect(allowedRate(null)).toBe('*');
   });
 
@@ -32,11 +32,11 @@ describe('the handshake of CloudEvents', () => {
     [0.0999, '5'],
     [1.5, '90'],
     [1e300, String(Number.MAX_SAFE_INTEGER)],
-  ])('grants a whole number of at least 1: %d/s gives %s', (drainRate, rate) => {
+  ])('allows an integer of at least 1: %d/s gives %s', (drainRate, rate) => {
     expect(allowedRate(drainRate)).toBe(rate);
   });
 
-  it('takes the rate from the intake', () => {
+  it('reads the rate from the intake', () => {
     const clock = manualClock();
     const intake = createIntake({ clock, concurrency: 1 });
     expect(cloudEventsHandshake(intake, asks)?.headers['WebHook-Allowed-Rate']).toBe('*');
@@ -50,7 +50,7 @@ describe('the handshake of CloudEvents', () => {
     expect(rate).toBeLessThanOrEqual(1250);
   });
 
-  it('is nothing without the header, so that other OPTIONS requests can be answered by others', () => {
+  it('returns undefined without the header, so that other code can answer other OPTIONS requests', () => {
     const preflight = { origin: 'https://example.com', 'access-control-request-method': 'POST' };
     expect(cloudEventsHandshake(intakeWith(10), preflight)).toBeUndefined();
     expect(cloudEventsHandshake(intakeWith(10), {})).toBeUndefined();
@@ -59,7 +59,7 @@ describe('the handshake of CloudEvents', () => {
   it.each([
     ['a list', ['other.example.com', 'EventEmitter.example.com']],
     ['a function', (origin: string) => origin.endsWith('.example.com')],
-  ])('repeats an origin that is allowed by %s', (_, allowedOrigins) => {
+  ])('echoes an origin that is allowed by %s', (_, allowedOrigins) => {
     const answer = cloudEventsHandshake(intakeWith(10), asks, { allowedOrigins });
     expect(answer?.status).toBe(200);
     expect(answer?.headers['WebHook-Allowed-Origin']).toBe(ORIGIN);
@@ -69,8 +69,8 @@ describe('the handshake of CloudEvents', () => {
     ['an empty list', []],
     ['a list without it', ['example.com', '*.example.com']],
     ['a function', () => false],
-    ['a function that does not answer at once', (() => Promise.resolve(true)) as unknown as () => boolean],
-  ])('is denied by %s, without a word of consent', (_, allowedOrigins) => {
+    ['an async function', (() => Promise.resolve(true)) as unknown as () => boolean],
+  ])('is denied by %s, without permission headers', (_, allowedOrigins) => {
     expect(cloudEventsHandshake(intakeWith(10), asks, { allowedOrigins })).toEqual({
       status: 403,
       headers: { Allow: 'POST' },
@@ -82,7 +82,7 @@ describe('the handshake of CloudEvents', () => {
     ['with a line break', 'a\r\nSet-Cookie: b=c'],
     ['with a space', 'a b'],
     ['too long', 'a'.repeat(254)],
-  ])('is denied to an origin that is %s', (_, origin) => {
+  ])('denies an origin that is %s', (_, origin) => {
     const answer = cloudEventsHandshake(
       intakeWith(10),
       { 'webhook-request-origin': origin },
@@ -91,13 +91,13 @@ describe('the handshake of CloudEvents', () => {
     expect(answer?.status).toBe(403);
   });
 
-  it('takes the first of several origins', () => {
+  it('uses the first of several origins', () => {
     const headers = { 'webhook-request-origin': [ORIGIN, 'other.example.com'] };
     const answer = cloudEventsHandshake(intakeWith(10), headers, { allowedOrigins: [ORIGIN] });
     expect(answer?.headers['WebHook-Allowed-Origin']).toBe(ORIGIN);
   });
 
-  it.each([42, 'example.com', [1], null, {}])('refuses allowedOrigins: %j', (allowedOrigins) => {
+  it.each([42, 'example.com', [1], null, {}])('throws for invalid allowedOrigins: %j', (allowedOrigins) => {
     const call = (): unknown =>
       cloudEventsHandshake(intakeWith(10), {}, { allowedOrigins: allowedOrigins as '*' });
     expect(call).toThrow(BackpressureError);

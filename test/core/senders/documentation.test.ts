@@ -4,13 +4,13 @@ import { codeIn, page, rowsOf, sectionOf } from '../../docs/pages.ts';
 import { cellsOf, duration } from './cells.ts';
 
 const senders = page('docs/senders.md');
-const table = rowsOf(sectionOf(senders, 'What is known'), 'Sender');
+const table = rowsOf(sectionOf(senders, 'Known senders'), 'Sender');
 const byName = new Map<string, SenderProfile[]>();
 for (const profile of builtInSenders) {
   byName.set(profile.name, [...(byName.get(profile.name) ?? []), profile]);
 }
 
-/** The first sentence of a cell: what follows may speak of other cases. */
+/** The first sentence of a cell; the rest may describe other cases. */
 function firstWords(cell: string | undefined): string {
   return (cell ?? '').split('.')[0] ?? '';
 }
@@ -19,7 +19,7 @@ function namesWhere(holds: (profile: SenderProfile) => boolean): string[] {
   return [...new Set(builtInSenders.filter(holds).map(({ name }) => name))].sort();
 }
 
-/** The names of the senders that a table of a section lists by their labels. */
+/** The names of the senders in the table of a section. */
 function namesListed(section: string): string[] {
   const labels = rowsOf(sectionOf(senders, section), 'Sender').map((row) => row['Sender']);
   return table
@@ -29,25 +29,25 @@ function namesListed(section: string): string[] {
 }
 
 describe('the table of senders in docs/senders.md', () => {
-  it('has the built-in senders in their order, and no other', () => {
+  it('lists exactly the built-in senders, in their order', () => {
     expect(table.flatMap((row) => codeIn(row['Key']))).toEqual([...byName.keys()]);
   });
 
   it.each(table.map((row) => [codeIn(row['Key'])[0] ?? '', row] as const))(
-    'says of %s what the profile says',
+    'agrees with the profile of %s',
     (name, row) => {
       expect(row).toMatchObject(cellsOf(byName.get(name) ?? []));
     },
   );
 
-  it('says what refusing means for each: delayed, or lost for those that never repeat', () => {
+  it('says what a refusal means: lost for senders that never retry, delayed otherwise', () => {
     for (const row of table) {
       const refused = firstWords(row['When it is refused']);
-      expect(refused, row['Sender']).toMatch(row['Repeats'] === 'never' ? /^\*\*lost\*\*/ : /^delayed/);
+      expect(refused, row['Sender']).toMatch(row['Retries'] === 'never' ? /^\*\*lost\*\*/ : /^delayed/);
     }
   });
 
-  it('says it of senders whose lives hang on one status', () => {
+  it('says so where a 429 loses the delivery', () => {
     const lost = table.filter((row) => (row['When it is refused'] ?? '').includes(' 429 '));
     for (const row of lost) expect(row['Status'], row['Sender']).toBe('503');
     expect(lost).not.toEqual([]);
@@ -55,14 +55,12 @@ describe('the table of senders in docs/senders.md', () => {
 });
 
 describe('docs/senders.md', () => {
-  it('lists who loses events', () => {
-    expect(namesListed('Who loses events when refused')).toEqual(
-      namesWhere(({ retries }) => retries === 'none'),
-    );
+  it('lists the senders that lose refused events', () => {
+    expect(namesListed('Senders that lose events')).toEqual(namesWhere(({ retries }) => retries === 'none'));
   });
 
-  it('lists who switches an endpoint off, and by which rule', () => {
-    const section = 'Who switches an endpoint off';
+  it('lists the senders that disable endpoints, and their rules', () => {
+    const section = 'Senders that disable endpoints';
     const listed = rowsOf(sectionOf(senders, section), 'Sender').map(({ Sender, After }) => [
       Sender?.toLowerCase(),
       After,
@@ -74,17 +72,17 @@ describe('docs/senders.md', () => {
     expect(listed.sort()).toEqual(known);
   });
 
-  it('lists the handshakes that are told by a header', () => {
+  it('lists the handshakes that are recognized by a header', () => {
     const rows = rowsOf(sectionOf(senders, 'Handshakes'), 'Sender');
-    const told = rows.filter((row) => row['What happens to it'] === 'let in as critical');
+    const recognized = rows.filter((row) => row['Treated as'] === 'accepted as critical');
     const known = builtInSenders.flatMap(({ handshake, match }) =>
       handshake === undefined ? [] : [`\`${handshake.header ?? match.header}: ${String(handshake.value)}\``],
     );
-    expect(told.map((row) => row['Handshake'])).toEqual(known);
+    expect(recognized.map((row) => row['Handshake'])).toEqual(known);
   });
 
   it('explains every field of a profile', () => {
-    const fields = rowsOf(sectionOf(senders, 'Add a sender, or correct one'), 'Field');
+    const fields = rowsOf(sectionOf(senders, 'Add or correct a sender'), 'Field');
     const used = new Set(builtInSenders.flatMap((profile) => Object.keys(profile)));
     expect(fields.flatMap((row) => codeIn(row['Field'])).sort()).toEqual([...used].sort());
   });

@@ -4,7 +4,7 @@ import { builtInSenders } from '@webhook-backpressure/core';
 const profiles = builtInSenders.map((profile) => [profile.name, profile] as const);
 
 describe.each(profiles)('the profile of %s', (name, profile) => {
-  it('has a source and the day on which it was read', () => {
+  it('has a source and the date on which it was checked', () => {
     expect(profile.source).toMatch(/^https:\/\/[\w.-]+/);
     expect(profile.verifiedAt).toMatch(/^\d{4}-\d{2}-\d{2}$/);
     expect(Date.parse(profile.verifiedAt)).toBeGreaterThan(Date.parse('2025-01-01'));
@@ -14,21 +14,21 @@ describe.each(profiles)('the profile of %s', (name, profile) => {
     expect(name).toMatch(/^[a-z]+(-[a-z]+)*$/);
   });
 
-  it('names headers as requests have them', () => {
+  it('has lowercase header names', () => {
     const { match, id, handshake } = profile;
     for (const header of [match.header, id, handshake?.header]) {
       if (header !== undefined) expect(header).toBe(header.toLowerCase());
     }
   });
 
-  it('has no pattern that remembers, or that looks beyond the beginning', () => {
+  it('has only stateless patterns anchored to the start', () => {
     const { value } = profile.match;
     if (!(value instanceof RegExp)) return;
     expect(value.flags).toMatch(/^i?$/);
     expect(value.source).toMatch(/^\^/);
   });
 
-  it('fits together', () => {
+  it('is consistent', () => {
     const { retries, switchOff, timeoutMs = 1000 } = profile;
     expect(timeoutMs % 1000).toBe(0);
     if (typeof retries === 'object') {
@@ -43,7 +43,7 @@ describe.each(profiles)('the profile of %s', (name, profile) => {
 });
 
 describe('profiles of one sender', () => {
-  it('agree in everything but how they tell it and where its id is', () => {
+  it('differ only in match and id', () => {
     for (const [name, profile] of profiles) {
       const [first] = builtInSenders.filter((one) => one.name === name);
       expect({ ...profile, match: undefined, id: undefined }).toEqual({

@@ -1,16 +1,13 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { builtInSenders, type RequestHeaders, type SenderProfile } from '@webhook-backpressure/core';
-import {
-  createRecognition,
-  deliveryOf,
-  type Recognition,
-} from '../../../packages/core/src/senders/recognition.ts';
+import { createRecognition, type Recognition } from '../../../packages/core/src/senders/recognition.ts';
+import { deliveryOf } from '../../../packages/core/src/delivery/recognized-delivery.ts';
 import { requests } from './requests.ts';
 
 const builtIn = createRecognition(builtInSenders);
 
-/** Profiles of a user, each told by a header of its own, in one of the three ways. */
+/** User profiles, each with its own header: present, exact or by pattern. */
 function invented(count: number): SenderProfile[] {
   const values = [undefined, 'v1', /^v1,/];
   return Array.from({ length: count }, (_, i) => ({
@@ -22,7 +19,7 @@ function invented(count: number): SenderProfile[] {
 }
 
 interface Steps {
-  /** Headers whose value was read. */
+  /** The number of header values read. */
   readonly reads: number;
   readonly lookups: number;
   readonly patterns: number;
@@ -60,16 +57,16 @@ describe('the cost of recognition', () => {
     }
   });
 
-  it('is the same with 10,000 profiles that are told by one value of one header each', () => {
-    const told = (count: number): Recognition =>
+  it('is the same with 10,000 profiles that match on one header by value', () => {
+    const byValue = (count: number): Recognition =>
       createRecognition(
         invented(count).map((one) => ({ ...one, match: { header: 'user-agent', value: one.name } })),
       );
     const headers = { 'user-agent': 'sender-9', 'content-type': 'application/json' };
-    expect(stepsOf(told(10_000), headers)).toEqual(stepsOf(told(10), headers));
+    expect(stepsOf(byValue(10_000), headers)).toEqual(stepsOf(byValue(10), headers));
   });
 
-  it('is at most a lookup for each header, one for its value, and the few patterns of the header', () => {
+  it('is at most two lookups per header and the few patterns for that header', () => {
     for (const { headers } of requests) {
       const { reads, lookups, patterns } = stepsOf(builtIn, headers);
       const count = Object.keys(headers).length;
@@ -79,14 +76,14 @@ describe('the cost of recognition', () => {
     }
   });
 
-  it('has a bound, however many headers there are', () => {
+  it('is bounded for any number of headers', () => {
     const many = Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`x-header-${String(i)}`, 'v']));
     expect(stepsOf(builtIn, many).lookups).toBe(128);
     expect(builtIn.find({ ...many, 'x-github-event': 'push' })).toBeUndefined();
     expect(builtIn.find({ 'x-github-event': 'push', ...many })?.name).toBe('github');
   });
 
-  it('shows a pattern no more than the first 1,024 characters', () => {
+  it('is bounded for long values: patterns see the first 1,024 characters', () => {
     const seen: number[] = [];
     class Watched extends RegExp {
       override test(value: string): boolean {
@@ -95,14 +92,14 @@ describe('the cost of recognition', () => {
       }
     }
     const [acme] = invented(1) as [SenderProfile];
-    const told = createRecognition([{ ...acme, match: { header: 'x-a', value: new Watched('b') } }]);
-    expect(told.find({ 'x-a': `${'a'.repeat(1024)}b` })).toBeUndefined();
-    expect(told.find({ 'x-a': `${'a'.repeat(1023)}b` })?.name).toBe('sender-0');
+    const recognition = createRecognition([{ ...acme, match: { header: 'x-a', value: new Watched('b') } }]);
+    expect(recognition.find({ 'x-a': `${'a'.repeat(1024)}b` })).toBeUndefined();
+    expect(recognition.find({ 'x-a': `${'a'.repeat(1023)}b` })?.name).toBe('sender-0');
     expect(seen).toEqual([1024, 1024]);
   });
 });
 
-describe('recognition of anything', () => {
+describe('recognition of arbitrary headers', () => {
   const names = fc.oneof(
     fc.string(),
     fc.constantFrom(...builtInSenders.map(({ match }) => match.header), 'webhook-id'),
@@ -112,10 +109,10 @@ describe('recognition of anything', () => {
     fc.string({ maxLength: 3000 }),
     fc.array(fc.string(), { maxLength: 3 }),
     fc.constant(undefined),
-    // What no server gives, but a caller may.
+    // No server does this, but a caller may.
     fc.anything(),
   );
-  // Built by assignment, as node:http does, and by definition, so that `__proto__` is a name like others.
+  // Built by assignment, as node:http does, and by definition, so that `__proto__` is an ordinary name.
   const assigned = fc.array(fc.tuple(names, values)).map((entries) => {
     const headers: Record<string, unknown> = {};
     for (const [name, value] of entries) headers[name] = value;
@@ -123,7 +120,7 @@ describe('recognition of anything', () => {
   });
   const defined = fc.array(fc.tuple(names, values)).map((entries) => Object.fromEntries(entries));
 
-  it('never throws, and gives a delivery whose id is a string or undefined', () => {
+  it('never throws, and returns a delivery whose id is a string or undefined', () => {
     fc.assert(
       fc.property(fc.oneof(assigned, defined), (any) => {
         const headers = any as RequestHeaders;

@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { builtInSenders, type RequestHeaders, type SenderProfile } from '@webhook-backpressure/core';
-import {
-  createRecognition,
-  deliveryOf,
-  idOf,
-  isHandshake,
-} from '../../../packages/core/src/senders/recognition.ts';
+import { createRecognition, idOf, isHandshake } from '../../../packages/core/src/senders/recognition.ts';
+import { deliveryOf } from '../../../packages/core/src/delivery/recognized-delivery.ts';
 import { resolveSenders } from '../../../packages/core/src/senders/resolve-senders.ts';
 import { requests } from './requests.ts';
 import { eventGridHandshake, snsHandshake } from './requests/clouds.ts';
@@ -27,14 +23,14 @@ function headersOf(sender: string, what?: string): RequestHeaders {
   return found.headers;
 }
 
-describe('the senders that are known', () => {
+describe('the built-in senders', () => {
   it.each(requests)('$sender: $what', ({ sender, headers, id }) => {
     const found = builtIn.find(headers);
     expect(found?.name).toBe(sender);
     if (found !== undefined) expect(idOf(found, headers)).toBe(id ?? headers[found.id ?? '']);
   });
 
-  it('have a request here for every way to recognise one', () => {
+  it('have a request here for each of their profiles', () => {
     const found = new Set(requests.map(({ headers }) => builtIn.find(headers)));
     expect(builtInSenders.filter((one) => !found.has(one))).toEqual([]);
   });
@@ -47,12 +43,12 @@ describe('the senders that are known', () => {
     ['discord-events', 'user-agent', 'discord'],
     ['convoy', 'x-convoy-signature', 'github'],
     ['hookdeck', 'x-hookdeck-eventid', 'stripe'],
-  ])('share headers: %s without %s is %s', (sender, header, other) => {
+  ])('are ordered for shared headers: %s without %s is %s', (sender, header, other) => {
     const without = { ...headersOf(sender), [header]: undefined };
     expect(builtIn.find(without)?.name).toBe(other);
   });
 
-  it('are the same whatever the order of the headers', () => {
+  it('do not depend on the order of the headers', () => {
     for (const { sender, headers } of requests) {
       const reversed = Object.fromEntries(Object.entries(headers).reverse());
       expect(builtIn.find(reversed)?.name).toBe(sender);
@@ -60,7 +56,7 @@ describe('the senders that are known', () => {
   });
 });
 
-describe('profiles of the user', () => {
+describe('user profiles', () => {
   it('add senders', () => {
     const find = withUsers(profile({ match: { header: 'X-Acme-Signature' }, id: 'X-Acme-Id' }));
     const headers = { 'x-acme-signature': 'abc', 'x-acme-id': '7' };
@@ -69,13 +65,13 @@ describe('profiles of the user', () => {
     expect(find(headersOf('github'))?.name).toBe('github');
   });
 
-  it('win over built-in ones, whichever header those are told by', () => {
+  it('take precedence over built-in profiles, whatever their header', () => {
     const find = withUsers(profile({ name: 'github', match: { header: 'user-agent', value: /^GitHub-/ } }));
     expect(find(headersOf('github'))?.source).toBe('the handbook of Acme');
     expect(find(headersOf('gitea'))?.name).toBe('gitea');
   });
 
-  it('win in their order', () => {
+  it('take precedence in their order', () => {
     const first = profile({ name: 'first', match: { header: 'x-a', value: /^v/ } });
     const second = profile({ name: 'second', match: { header: 'x-a', value: 'v1' } });
     const third = profile({ name: 'third', match: { header: 'x-a' } });
@@ -86,7 +82,7 @@ describe('profiles of the user', () => {
     expect(withUsers(second, first, third)({ 'x-a': 'w' })?.name).toBe('third');
   });
 
-  it('win by their place where they match alike', () => {
+  it('take precedence in their order with the same match', () => {
     for (const value of [undefined, 'v1', /^v1$/]) {
       const [first, second] = ['first', 'second'].map((name) =>
         profile({ name, match: { header: 'x-a', value } }),
@@ -95,7 +91,7 @@ describe('profiles of the user', () => {
     }
   });
 
-  it('win in their order across headers', () => {
+  it('take precedence in their order across headers', () => {
     const first = profile({ name: 'first', match: { header: 'x-a' } });
     const second = profile({ name: 'second', match: { header: 'x-b' } });
     const find = withUsers(first, second);
@@ -103,7 +99,7 @@ describe('profiles of the user', () => {
     expect(find({ 'x-a': '1', 'x-b': '1' })?.name).toBe('first');
   });
 
-  it('may match with a pattern that would remember where it stopped', () => {
+  it('may have patterns with the flags g and y', () => {
     for (const flags of ['g', 'y', 'gi']) {
       const find = withUsers(profile({ match: { header: 'x-a', value: new RegExp('v1', flags) } }));
       for (let i = 0; i < 3; i += 1) expect(find({ 'x-a': 'v1' })?.name, flags).toBe('acme');
@@ -117,17 +113,20 @@ describe('profiles of the user', () => {
     expect(find({ 'x-a': 'V1' })).toBeUndefined();
   });
 
-  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('may be told by %s', (header) => {
-    const find = withUsers(profile({ match: { header }, id: header }));
-    expect(find({})).toBeUndefined();
-    expect(idOf(profile({ match: { header }, id: header }), {})).toBeUndefined();
-    const headers = JSON.parse(`{"${header.toLowerCase()}":"1"}`) as RequestHeaders;
-    expect(find(headers)?.name).toBe('acme');
-  });
+  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])(
+    'may match on a header called %s',
+    (header) => {
+      const find = withUsers(profile({ match: { header }, id: header }));
+      expect(find({})).toBeUndefined();
+      expect(idOf(profile({ match: { header }, id: header }), {})).toBeUndefined();
+      const headers = JSON.parse(`{"${header.toLowerCase()}":"1"}`) as RequestHeaders;
+      expect(find(headers)?.name).toBe('acme');
+    },
+  );
 });
 
-describe('a header that is there several times', () => {
-  it('counts with its first value', () => {
+describe('a repeated header', () => {
+  it('matches by its first value', () => {
     const find = withUsers(profile({ match: { header: 'x-a', value: 'v1' } }));
     expect(find({ 'x-a': ['v1', 'v2'] })?.name).toBe('acme');
     expect(find({ 'x-a': ['v2', 'v1'] })).toBeUndefined();
@@ -137,13 +136,13 @@ describe('a header that is there several times', () => {
 });
 
 describe('the delivery id', () => {
-  it('is webhook-id whenever there is no other', () => {
+  it('is webhook-id if the profile has no other', () => {
     expect(idOf(undefined, { 'webhook-id': 'a' })).toBe('a');
     expect(idOf(profile({ match: { header: 'x-a' } }), { 'webhook-id': 'a' })).toBe('a');
     expect(idOf(profile({ match: { header: 'x-a' }, id: 'x-id' }), { 'webhook-id': 'a' })).toBe('a');
   });
 
-  it("is the one of the profile's header before that", () => {
+  it("is taken from the profile's header first", () => {
     expect(idOf(profile({ match: { header: 'x-a' }, id: 'x-id' }), { 'webhook-id': 'a', 'x-id': 'b' })).toBe(
       'b',
     );
@@ -156,13 +155,16 @@ describe('the delivery id', () => {
 });
 
 describe('a handshake', () => {
-  it.each([snsHandshake, eventGridHandshake])('of $sender is told from a delivery', ({ sender, headers }) => {
-    const found = builtIn.find(headers) as SenderProfile;
-    expect(isHandshake(found, headers)).toBe(true);
-    expect(isHandshake(found, headersOf(sender ?? '', 'notification'))).toBe(false);
-  });
+  it.each([snsHandshake, eventGridHandshake])(
+    'of $sender is distinguished from a delivery',
+    ({ sender, headers }) => {
+      const found = builtIn.find(headers) as SenderProfile;
+      expect(isHandshake(found, headers)).toBe(true);
+      expect(isHandshake(found, headersOf(sender ?? '', 'notification'))).toBe(false);
+    },
+  );
 
-  it('is told by another header than the sender, by its presence or by a pattern', () => {
+  it('is recognized by the presence of a header or by a pattern', () => {
     const there = profile({ match: { header: 'x-a' }, handshake: { header: 'x-hook-secret' } });
     expect(isHandshake(there, { 'x-a': '1' })).toBe(false);
     expect(isHandshake(there, { 'x-a': '1', 'x-hook-secret': 's' })).toBe(true);
@@ -171,7 +173,7 @@ describe('a handshake', () => {
     expect(isHandshake(pattern, { 'x-a': 'event:1' })).toBe(false);
   });
 
-  it('is claimed by no other request', () => {
+  it('is not recognized in any other request', () => {
     const others = requests.filter((one) => one !== snsHandshake && one !== eventGridHandshake);
     for (const { headers } of others) {
       const found = builtIn.find(headers);
@@ -180,8 +182,8 @@ describe('a handshake', () => {
   });
 });
 
-describe('what a profile says about a delivery', () => {
-  it('is its key, id, deadline, status, that it never comes back, and the profile', () => {
+describe('the delivery of a profile', () => {
+  it('has its key, id, maximum wait, status, retries and profile', () => {
     const headers = headersOf('github');
     const github = builtIn.find(headers) as SenderProfile;
     expect(deliveryOf(github, headers)).toEqual({
@@ -195,7 +197,7 @@ describe('what a profile says about a delivery', () => {
     });
   });
 
-  it('leaves alone what it does not know', () => {
+  it('has no values for unknown facts', () => {
     const headers = headersOf('sendgrid-parse');
     const { maxWaitMs, retries, statusCode } = deliveryOf(builtIn.find(headers) as SenderProfile, headers);
     expect({ maxWaitMs, retries, statusCode }).toEqual({
@@ -212,7 +214,7 @@ describe('what a profile says about a delivery', () => {
     [2000, 1500],
     [600, 100],
     [300, 0],
-  ])('keeps a margin below its timeout: %d ms gives %d ms', (timeoutMs, maxWaitMs) => {
+  ])('waits less than the timeout of its sender: %d ms gives %d ms', (timeoutMs, maxWaitMs) => {
     const { maxWaitMs: wait } = deliveryOf(profile({ match: { header: 'x-a' }, timeoutMs }), {});
     expect(wait).toBe(maxWaitMs);
   });

@@ -4,14 +4,14 @@ import { messaging } from './requests/messaging.ts';
 import { relays } from './requests/relays.ts';
 import type { Request } from './requests/request.ts';
 import { standards } from './requests/standards.ts';
-import { strangers } from './requests/strangers.ts';
+import { unknownSenders } from './requests/unknown.ts';
 
-/** Requests of every sender that is known, and of some that are not. */
+/** Requests of every known sender, and of some unknown ones. */
 export const requests: readonly Request[] = [
   ...relays,
   ...clouds,
   ...applications,
   ...messaging,
   ...standards,
-  ...strangers,
+  ...unknownSenders,
 ];

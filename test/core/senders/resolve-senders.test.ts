@@ -9,13 +9,13 @@ const RIGHT = {
   verifiedAt: '2026-02-28',
 };
 
-describe('the profiles of a user', () => {
-  it('are none when they are absent', () => {
+describe('the option senders', () => {
+  it('is empty by default', () => {
     expect(resolveSenders(undefined)).toEqual([]);
     expect(resolveSenders([])).toEqual([]);
   });
 
-  it('may hold everything that the type says', () => {
+  it('accepts all fields of the type', () => {
     const full = {
       ...RIGHT,
       match: { header: 'X-Acme', value: /^v1/gi },
@@ -38,14 +38,14 @@ describe('the profiles of a user', () => {
     ]);
   });
 
-  it('may leave out everything else, also as undefined', () => {
+  it('accepts absent and undefined optional fields', () => {
     const absent = { id: undefined, timeoutMs: undefined, retries: undefined, more: undefined };
     expect(resolveSenders([{ ...RIGHT, ...absent }])[0]?.match).toEqual({ header: 'x-acme-signature' });
     expect(resolveSenders([{ ...RIGHT, retries: 'none', retryAfter: 'ignored' }])[0]?.retries).toBe('none');
     expect(resolveSenders([{ ...RIGHT, retries: {}, handshake: { value: 'x' } }])).toHaveLength(1);
   });
 
-  it('are copies', () => {
+  it('is copied', () => {
     const given = { ...RIGHT, match: { header: 'x-a' } };
     const [resolved] = resolveSenders([given]);
     given.match.header = 'x-b';
@@ -53,7 +53,7 @@ describe('the profiles of a user', () => {
     expect(resolved).toMatchObject({ name: 'acme', match: { header: 'x-a' } });
   });
 
-  it('can be the built-in ones, in the same form', () => {
+  it('accepts the built-in profiles unchanged', () => {
     expect(resolveSenders(builtInSenders)).toEqual(builtInSenders);
   });
 
@@ -63,7 +63,7 @@ describe('the profiles of a user', () => {
     ['senders', 'github'],
     ['senders[0]', [null]],
     ['senders[0]', [undefined]],
-    // A hole.
+    // A sparse array.
     ['senders[0]', new Array(1)],
     ['senders[1].name', [RIGHT, { ...RIGHT, name: '' }]],
   ])('must be an array of objects: %s', (at, given) => {
@@ -120,7 +120,7 @@ describe('the profiles of a user', () => {
     ['verifiedAt', { verifiedAt: '2026-02-30' }],
     ['verifiedAt', { verifiedAt: new Date(0) }],
     ['', { timeout: 3000 }],
-  ])('must have a right %s: %j', (field, wrong) => {
+  ])('must have a valid %s: %j', (field, wrong) => {
     const at = field === '' ? 'senders[0]' : `senders[0].${field}`;
     expectError(at, () => resolveSenders([{ ...RIGHT, ...wrong }]));
   });

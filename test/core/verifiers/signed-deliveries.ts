@@ -6,7 +6,7 @@ import Stripe from 'stripe';
 import { expect } from 'vitest';
 import { InboxBench } from '../inbox/inbox-bench.ts';
 
-/** What a sender sends. */
+/** A signed delivery. */
 export interface Sent {
   readonly body: string;
   readonly headers: Record<string, string>;
@@ -26,7 +26,7 @@ export const hmac = (secret: string, message: string, hash = 'sha256'): ReturnTy
 
 export interface Case {
   readonly make: (secret: SecretOption, wallClock?: () => number) => Verifier;
-  /** What the sender sends, signed with this secret, at this time. */
+  /** The sender's delivery, signed with this secret at this time. */
   readonly sent: (secret: string, nowMs: number) => Promise<Sent> | Sent;
   readonly isTimed: boolean;
   /** The header with the signature. */
@@ -134,7 +134,7 @@ export const cases: Record<string, Case> = {
   },
 };
 
-/** The status that an inbox with this verifier answers. */
+/** The status with which an inbox with this verifier answers. */
 export async function statusOf(
   verify: Verifier,
   { body, headers, url }: Sent,

@@ -9,7 +9,7 @@ afterEach(() => {
 describe.each(Object.entries(cases))('the verifier of %s', (_, { make, sent, isTimed, header }) => {
   const clock = (): number => NOW;
 
-  it('lets in what the sender signs, and nothing that was changed', async () => {
+  it('accepts a signed delivery, and rejects any change to it', async () => {
     const genuine = await sent(SECRET, NOW);
     const verify = make(SECRET, clock);
     expect(await statusOf(verify, genuine)).toBe(200);
@@ -36,11 +36,11 @@ describe.each(Object.entries(cases))('the verifier of %s', (_, { make, sent, isT
     }
   });
 
-  it('lets in nothing that another secret signed', async () => {
+  it('rejects a delivery signed with another secret', async () => {
     expect(await statusOf(make(OTHER, clock), await sent(SECRET, NOW))).toBe(401);
   });
 
-  it('takes several secrets, while one is being changed, and one of a tenant', async () => {
+  it('accepts several secrets during rotation, and a secret per tenant', async () => {
     for (const secret of [SECRET, OTHER]) {
       const genuine = await sent(secret, NOW);
       expect(await statusOf(make([SECRET, OTHER], clock), genuine)).toBe(200);
@@ -66,12 +66,12 @@ describe.each(Object.entries(cases))('the verifier of %s', (_, { make, sent, isT
     [new Uint8Array()],
     [42],
     [{}],
-  ])('does not begin without a secret: %s', (secret) => {
+  ])('throws at construction without a secret: %s', (secret) => {
     expect(() => make(secret as SecretOption)).toThrow(/ERR_WBP_SECRET/);
   });
 
   it.each([[''], [null], [[]], [[SECRET, undefined]], [new Uint8Array()]])(
-    'refuses everything when a function knows no secret but %s',
+    'rejects all deliveries if the function returns no secret: %s',
     async (secret) => {
       const signed = await sent(SECRET, NOW);
       const withEmptyKey = {
@@ -83,7 +83,7 @@ describe.each(Object.entries(cases))('the verifier of %s', (_, { make, sent, isT
     },
   );
 
-  it('asks for another try when the function of the secret cannot tell', async () => {
+  it('answers 503 if the function rejects with status 503', async () => {
     const unavailable = Object.assign(new Error('no database'), { status: 503 });
     expect(
       await statusOf(
@@ -93,7 +93,7 @@ describe.each(Object.entries(cases))('the verifier of %s', (_, { make, sent, isT
     ).toBe(503);
   });
 
-  it.runIf(isTimed)('refuses a signature whose time is more than five minutes away', async () => {
+  it.runIf(isTimed)('rejects a timestamp more than five minutes away', async () => {
     const genuine = await sent(SECRET, NOW);
     const at = (awayMs: number): Promise<number> =>
       statusOf(

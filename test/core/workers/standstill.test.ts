@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LivedTime } from '../../../packages/core/src/time/lived-time.ts';
-import { patienceMs } from '../../../packages/core/src/intake/patience.ts';
+import { remainingMs } from '../../../packages/core/src/intake/wait-limit.ts';
 import {
   createBench,
   letIn,
@@ -96,7 +96,7 @@ describe('lived time', () => {
 
 describe('a delivery that comes to light late', () => {
   it('has waited for so long already, perhaps, and half of its time left at least', () => {
-    expect([0, 300, 5000, 9000].map((lagMs) => patienceMs(10_000, lagMs))).toEqual([
+    expect([0, 300, 5000, 9000].map((lagMs) => remainingMs(10_000, lagMs))).toEqual([
       10_000, 9700, 5000, 5000,
     ]);
   });

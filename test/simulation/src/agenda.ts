@@ -1,6 +1,6 @@
 /**
- * What the senders will do, by time: a binary heap in typed arrays. Entries of the same time come out in the
- * order in which they went in. It holds one entry for each sender that waits, and millions pass through it.
+ * The next actions of the senders, by time: a binary heap in typed arrays, since millions of entries pass through it.
+ * Entries with the same time keep their order of insertion.
  */
 export class Agenda {
   size = 0;
@@ -9,7 +9,7 @@ export class Agenda {
   #items = new Float64Array(1024);
   #order = 0;
 
-  /** The time of the first entry; Infinity when there is none. */
+  /** The time of the first entry; Infinity without one. */
   get nextMs(): number {
     return this.size === 0 ? Infinity : (this.#times[0] as number);
   }
@@ -27,7 +27,7 @@ export class Agenda {
     this.#set(child, atMs, order, item);
   }
 
-  /** Takes out the first entry. There must be one. */
+  /** Removes and returns the first entry. The agenda must not be empty. */
   pop(): number {
     const first = this.#items[0] as number;
     const last = --this.size;

@@ -1,8 +1,8 @@
 import type { Clock } from '@webhook-backpressure/core';
 
-/** One timer on a clock, for whatever comes next. */
+/** One timer on a clock, for the next event of the simulation. */
 export class Alarm {
-  /** Whether it has rung since it was last set. */
+  /** Whether the alarm has rung since it was last set. */
   hasRung = false;
   readonly #clock: Clock;
   #timer: unknown;
@@ -12,7 +12,7 @@ export class Alarm {
     this.#clock = clock;
   }
 
-  /** Sets it to a time, in place of an earlier setting; Infinity: never. */
+  /** Replaces the time of the alarm. Infinity: never. */
   set(atMs: number): void {
     this.hasRung = false;
     if (atMs === this.#atMs) return;

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { ScenarioError } from './fields.ts';
 import { simulate } from './simulate.ts';
 
-const USAGE = 'Give one scenario: npm run simulate -- scenario.json, or - for standard input.';
+const USAGE = 'Name one scenario: npm run simulate -- scenario.json, or - for standard input.';
 
 try {
   const { results } = await simulate(parse(await read(process.argv.slice(2))));
@@ -20,10 +20,10 @@ async function read(given: readonly string[]): Promise<string> {
   const [source] = given;
   if (source === undefined || given.length > 1) throw new ScenarioError(USAGE);
   if (source === '-') return text(process.stdin);
-  // npm runs scripts at the top of the repository, wherever its user stands.
+  // npm runs scripts in the root of the repository, and INIT_CWD is the folder of the user.
   const places = [resolve(source), resolve(process.env['INIT_CWD'] ?? '.', source)];
   const file = places.find((place) => existsSync(place));
-  if (file === undefined) throw new ScenarioError(`There is no scenario ${source}.`);
+  if (file === undefined) throw new ScenarioError(`The scenario ${source} does not exist.`);
   try {
     return await readFile(file, 'utf8');
   } catch (error) {

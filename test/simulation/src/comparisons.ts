@@ -1,16 +1,16 @@
-/** A scenario as its file has it: JSON that is checked when it runs. */
+/** A scenario as in its file: JSON that is checked when it runs. */
 export type ScenarioJson = Readonly<Record<string, unknown>>;
 
-/** One of the ways to tell senders when to come back, to be compared on the same scenario. */
+/** One policy of Retry-After, to be compared with others on the same scenario. */
 export interface Comparison {
   readonly name: string;
   readonly title: string;
   readonly policy: string;
-  /** What the senders do and say, where it differs from the scenario. */
+  /** Changes to the senders of the scenario. */
   readonly senders: Readonly<Record<string, unknown>>;
 }
 
-/** What receivers tell today, what most senders do instead, and ours. */
+/** What receivers send today, what most senders do instead, and the intake's own strategy. */
 export const COMPARISONS: readonly Comparison[] = [
   { name: 'constant-1', title: 'constant 1 s', policy: 'constant:1', senders: {} },
   { name: 'constant-10', title: 'constant 10 s', policy: 'constant:10', senders: {} },
@@ -26,7 +26,7 @@ export const COMPARISONS: readonly Comparison[] = [
   { name: 'booked', title: 'booked, ids known', policy: 'intake', senders: { identified: true } },
 ];
 
-/** The scenarios on which they are compared, by name. */
+/** The names of the scenarios on which the policies are compared. */
 export const COMPARED: readonly string[] = ['a', 'b-500', 'b-500-give-up'];
 
 export function under(comparison: Comparison, scenario: ScenarioJson): ScenarioJson {

@@ -2,27 +2,26 @@ import type { Interval, Service } from './scenario.ts';
 
 interface Phase {
   readonly fromMs: number;
-  /** Up to so many are served at full speed; beyond it they share the speed of so many. */
+  /** The number in service up to which speed is full. More share the speed of this many. */
   readonly knee: number;
-  /** Of the full speed: 0 while the workers stand still, 0.1 while all take ten times as long. */
+  /** As a share of full speed: 0 during a standstill, 0.1 while all deliveries take ten times as long. */
   readonly speed: number;
 }
 
 /**
- * What the workers work on. Each delivery has a service time, which is how long it takes at full speed. While
- * more are in service than the knee, each is served at knee ÷ number in service of that speed, so that latency
- * rises linearly and throughput no more; while all take longer, at a part of it; while the workers stand still, at
- * none.
+ * The downstream of the workers. Each delivery has a service time: how long it takes at full speed. With more
+ * deliveries in service than the knee, the speed is knee ÷ number in service, so that latency rises linearly and
+ * throughput stays the same. In slow phases the speed is a part of full speed, and in a standstill 0.
  *
- * All that are in service have the same speed at any moment. So one clock of served time is kept, and each ends
- * when that clock reaches its start plus its service time: a change of speed touches none of them.
+ * All deliveries in service have the same speed at any time. So there is one clock of served time, and a delivery ends
+ * when that clock reaches its start plus its service time: a change of speed does not touch the deliveries.
  */
 export class Downstream {
   readonly #phases: readonly Phase[];
   #phase = 0;
   #nowMs = 0;
   #servedMs = 0;
-  /** Ordered by `endsAt`, the last one first to end. As many as there are workers: a short list. */
+  /** Ordered by `endsAt`, the next to end last. A short list: at most one entry per worker. */
   readonly #inService: { id: number; endsAt: number }[] = [];
 
   constructor(service: Service) {
@@ -47,7 +46,7 @@ export class Downstream {
     list.splice(low, 0, { id, endsAt });
   }
 
-  /** When the next one ends if nothing else starts or is cut off; Infinity when none is in service. */
+  /** When the next delivery ends if no other starts; Infinity if none is in service. */
   nextMs(): number {
     const first = this.#inService.at(-1);
     if (first === undefined) return Infinity;
@@ -62,7 +61,7 @@ export class Downstream {
     }
   }
 
-  /** Takes out the one that ends now, at the time that {@link nextMs} said. */
+  /** Removes the delivery that ends at the time that {@link nextMs} returned. */
   end(nowMs: number): number {
     this.#advance(nowMs);
     const { id, endsAt } = this.#inService.pop() as { id: number; endsAt: number };

@@ -3,11 +3,10 @@ import type { ManualClock } from '@webhook-backpressure/core/testing';
 import type { Interval } from './scenario.ts';
 
 /**
- * The time of a single thread, which can be busy and can stand still as a whole: stopped, or without a CPU. Timers
- * are late by it.
+ * The time of a single thread, which can be busy or frozen (stopped, or without a CPU). Both delay its timers.
  */
 export class EventLoop {
-  /** What the receiver sees of it. */
+  /** The clock as the receiver sees it. */
   readonly clock: Clock;
   readonly #manual: ManualClock;
   readonly #freezes: readonly { readonly fromMs: number; readonly toMs: number }[];
@@ -29,14 +28,14 @@ export class EventLoop {
     };
   }
 
-  /** When it runs again at this time or later. */
+  /** The first time, from `atMs` on, at which the thread is not frozen. */
   awakeAt(atMs: number): number {
     let awakeMs = atMs;
     for (const { fromMs, toMs } of this.#freezes) if (fromMs <= awakeMs && awakeMs < toMs) awakeMs = toMs;
     return awakeMs;
   }
 
-  /** Works for `ms`, during which no timer fires. */
+  /** Works for `ms`. No timer fires meanwhile. */
   work(ms: number): void {
     const now = this.#manual.now();
     let endMs = now + ms;
@@ -46,7 +45,7 @@ export class EventLoop {
     this.#manual.jump(endMs - now);
   }
 
-  /** Fires the timers whose time has come meanwhile. */
+  /** Fires the timers that came due meanwhile. */
   fireTimers(): void {
     this.#manual.advance(0);
   }

@@ -1,35 +1,35 @@
-/** Why figures are missed: what was tried, and what is physically possible. */
+/** Why figures are missed: what was tried, and what is possible. */
 export interface Explanation {
-  /** The figures, by the name of their row or probe. */
+  /** The figures, by name of the row or probe. */
   readonly of: Readonly<Record<string, readonly string[]>>;
   readonly text: readonly string[];
 }
 
-const TWO_SIDED = ['attempts of one event, at most', 'gate toggles', 'goodput'];
+const TWO_SIDED = ['most attempts for one event', 'gate toggles', 'goodput'];
 const LARGEST_ERROR = 'largest error from then on, for 10 s';
-const HINDSIGHT = 'likewise, against what completed in the 2 s before each reading';
-const SHARE_NEAR = 'part of that time within 20 %';
+const HINDSIGHT = 'the same error, relative to the completions in the 2 s before each reading';
+const SHARE_NEAR = 'share of that time within 20 %';
 
 export const EXPLANATIONS: readonly Explanation[] = [
   {
     of: { 'b-500': TWO_SIDED, 'b-1000': TWO_SIDED },
     text: [
-      'The returns have to be booked during the burst, minutes ahead, at the rate that fresh deliveries leave: 100/s less',
-      '60/s. What is known of both then is one minute of chance: 3,600 exponential service times tell the drain rate within',
-      '1.7 %, and as many arrivals the fresh rate within 1/s, one standard deviation each. A rate booked some 1/s too high',
-      'makes returns collide, which shows as toggles and attempts; one 3/s too low leaves workers idle, which shows as',
-      'goodput. Tried, at seeds 1 to 40: to book less by 1, 1½ and 2 standard deviations of the fresh rate. 9, 10 and 14',
-      'seeds miss a bound at 500/s, and 17, 18 and 16 at 1,000/s: the misses move from one side to the other. An intake',
-      'that was told the true rates and booked 39.5/s missed 1 and 2 of the 40 seeds, and at 40/s 4 and 8, as even the truth',
-      'is an average from which the minutes to come differ. So what is missed is missing knowledge, and a minute of random',
-      'traffic does not hold more of it.',
+      'Retries must be booked during the burst, minutes ahead, at the rate that first attempts leave: 100/s minus 60/s. Both',
+      'rates are known from only one minute of random traffic: 3,600 exponential service times give the drain rate within',
+      '1.7 %, and as many arrivals give the rate of first attempts within 1/s (one standard deviation each). If the booked',
+      'rate is about 1/s too high, retries collide, which costs toggles and attempts; if it is 3/s too low, workers are idle,',
+      'which costs goodput. Tried at seeds 1 to 40: booking 1, 1.5 and 2 standard deviations less. Then 9, 10 and 14 seeds',
+      'miss a bound at 500/s, and 17, 18 and 16 at 1,000/s: the misses move from one side to the other. An intake given the',
+      'true rates missed 1 and 2 of the 40 seeds when it booked 39.5/s, and 4 and 8 at 40/s, since the following minutes',
+      'differ even from the true average. So the bound is missed for lack of information that one minute of random traffic',
+      'does not contain.',
     ],
   },
   {
-    of: { 'slow-100': ['peak of returns (per s)'] },
+    of: { 'slow-100': ['peak of retries (per s)'] },
     text: [
-      'Nothing has completed yet, and so there is no pace: the 3,000 of the first three seconds are told 3 to 7 s, which is',
-      '750/s by itself. Longer times would be told to everybody who is refused in the first moments of a process.',
+      'Nothing has completed yet, so there is no pace: the 3,000 deliveries of the first three seconds get a Retry-After of',
+      '3 to 7 s, which alone makes 750/s. A longer range would apply to every delivery refused just after a start.',
     ],
   },
   {
@@ -38,19 +38,19 @@ export const EXPLANATIONS: readonly Explanation[] = [
       'drain-rate-light-exponential': ['error 2 s after saturation began', LARGEST_ERROR, HINDSIGHT],
     },
     text: [
-      'Two seconds of exponential service are 200 completions, and their number varies by 7 %; so the largest of a hundred',
-      'readings is some 20 % off, by chance alone. At the worst seed the workers really did 132/s for two seconds. Against',
-      'what they did, the estimate stays within 14 %. Tried: fading over 1.2, 1.5 and 2.4 s in place of',
-      '1.8 s; a longer memory makes these errors smaller, 0.29 at the worst, and those after a change larger.',
+      'Two seconds of exponential service are 200 completions, and their number varies by 7 %, so the worst of a hundred',
+      'readings is about 20 % off by chance alone. At the worst seed the workers really completed 132/s for two seconds.',
+      'Relative to that, the estimate stays within 14 %. Tried: time constants of 1.2, 1.5 and 2.4 s instead of 1.8 s. A',
+      'longer one makes these errors smaller, at worst 0.29, and those after a change larger.',
     ],
   },
   {
     of: { 'drain-rate-doubled-exponential': ['error 3 s later', LARGEST_ERROR, HINDSIGHT] },
     text: [
-      'Three seconds after the change there are 150 completions of the new kind, which tell its rate within 8 %, one standard',
-      'deviation; and of what was before the change a share of e^(−3 ÷ 1.8) = 19 % is still remembered, which alone is the',
-      '17 % that constant service times show. Both together exceed 20 % at the worst seeds. Tried: fading over 1.2 to 2.4 s;',
-      '1.2 s still misses (0.31) and makes the chance errors above larger (0.39), 2.4 s misses by more (0.38).',
+      'Three seconds after the change, 150 completions give the new rate within 8 % (one standard deviation), and the old',
+      'rate still has a weight of e^(−3 ÷ 1.8) = 19 %, which alone causes the error of 17 % seen with constant service times.',
+      'Together they exceed 20 % at the worst seeds. Tried: time constants of 1.2 to 2.4 s. 1.2 s still misses (0.31) and',
+      'makes the chance errors above larger (0.39), 2.4 s misses by more (0.38).',
     ],
   },
   {
@@ -59,10 +59,10 @@ export const EXPLANATIONS: readonly Explanation[] = [
       'concurrency-100-exponential': [SHARE_NEAR],
     },
     text: [
-      'The mean limit is within 20 % of the knee at every seed; the limit itself leaves that band for a few per cent of the',
+      'The mean limit is within 20 % of the knee at every seed; the limit itself leaves that range for a few percent of the',
       'time. With exponential service the 90th percentile of a window of 250 times is off by 8 %, and the queue inside the',
-      'downstream that tells too much from enough is 10 % of the limit. Windows stay open for up to 10 s to be more precise;',
-      'longer ones would not follow a knee that halves within 30 s.',
+      'downstream at which the limit shrinks is 10 % of the limit. Windows stay open for up to 10 s to be more precise; with',
+      'longer windows the limit would not follow a halved knee within 30 s.',
     ],
   },
 ];

@@ -1,9 +1,9 @@
-/** A mistake in a scenario, in one sentence that names the field, the rule and the value. */
+/** A mistake in a scenario. The message is one sentence with the field, the rule and the value. */
 export class ScenarioError extends Error {
   override readonly name = 'ScenarioError';
 }
 
-/** A rule for a value: what it must be, in words, and whether it is. */
+/** A rule for a value, in words and as a check. */
 export interface Rule<T> {
   readonly words: string;
   readonly holds: (value: unknown) => value is T;
@@ -30,8 +30,8 @@ export function oneOf<T extends string | number>(...values: readonly T[]): Rule<
 }
 
 /**
- * Reads the fields of one object of a scenario. A field that is read is known; {@link end} reports the first one
- * that nobody has read.
+ * Reads the fields of one object of a scenario. Each field that is read counts as known; {@link end} reports the first
+ * unknown field.
  */
 export class Fields {
   readonly path: string;
@@ -46,7 +46,7 @@ export class Fields {
     this.#values = new Map(Object.entries(value));
   }
 
-  /** The value of a field, or `absent` where there is none. A field without `absent` must be there. */
+  /** Returns the value of a field, or `absent` if it is missing. Without `absent` the field is required. */
   get<T>(name: string, rule: Rule<T>, absent?: T): T {
     const value = this.#read(name);
     if (value === undefined && absent !== undefined) return absent;
@@ -54,12 +54,12 @@ export class Fields {
     throw mistake(this.#pathOf(name), rule.words, value);
   }
 
-  /** The value of a field that may be absent and has no default. */
+  /** Returns the value of an optional field without a default. */
   maybe<T>(name: string, rule: Rule<T>): T | undefined {
     return this.has(name) ? this.get(name, rule) : undefined;
   }
 
-  /** A value that is checked elsewhere. */
+  /** Returns a value without a check. */
   raw(name: string): unknown {
     return this.#read(name);
   }
@@ -101,7 +101,7 @@ export class Fields {
   }
 }
 
-/** Reads an object to its end: a field that `read` does not ask for is a mistake. */
+/** Reads all fields of an object. A field that `read` does not read is a mistake. */
 export function readAll<T>(path: string, value: unknown, read: (fields: Fields) => T): T {
   const fields = new Fields(path, value);
   const result = read(fields);
@@ -117,7 +117,7 @@ const SHOWN_CHARACTERS = 80;
 
 function shown(value: unknown): string {
   if (value === undefined) return 'absent';
-  // A scenario is JSON, so that this shows every value as its author wrote it.
+  // A scenario is JSON, so this shows the value as it was written.
   const text = JSON.stringify(value);
   return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
 }

@@ -1,9 +1,8 @@
 import type { Admission, Permit, Refusal } from '@webhook-backpressure/core';
 
-/** Nobody aborts it. */
 const NEVER = new AbortController().signal;
 
-/** What a queue that knows nothing of senders answers. Nothing is told: see {@link Policy.toldS}. */
+/** The refusal of a plain queue. Its Retry-After is not used: see {@link Policy.retryAfterS}. */
 const FULL: Refusal = {
   admitted: false,
   reason: 'full',
@@ -14,8 +13,8 @@ const FULL: Refusal = {
 };
 
 /**
- * A bounded queue, first in, first out, and nothing else: no marks, no deadline, no Retry-After, and who has hung up
- * is handled all the same. The middleware express-queue is such a queue.
+ * A plain bounded queue, first in, first out: no marks, no deadline, no Retry-After, and deliveries are handled even if
+ * the sender has disconnected. The middleware express-queue is such a queue.
  */
 export class FifoQueue {
   readonly #places: number;
@@ -37,7 +36,7 @@ export class FifoQueue {
     return this.#admission(new Promise((settle) => this.#waiting.push(settle)));
   }
 
-  /** It has nothing to report. */
+  /** A plain queue has no events. */
   subscribe(): () => void {
     return () => undefined;
   }

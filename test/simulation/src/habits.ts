@@ -1,28 +1,28 @@
 import { mistake } from './fields.ts';
 import type { Random } from './random.ts';
 
-/** What a sender knows when an attempt has failed. */
+/** What a sender knows after a failed attempt. */
 export interface Failure {
   /** Attempts made so far, at least 1. */
   readonly attempts: number;
-  /** What Retry-After said; undefined when there was no answer. */
-  readonly toldS: number | undefined;
+  /** Retry-After; undefined without an answer. */
+  readonly retryAfterS: number | undefined;
   readonly status: 429 | 503 | undefined;
 }
 
-/** Seconds until the next attempt; undefined when the sender gives up. */
+/** Returns the seconds until the next attempt; undefined if the sender gives up. */
 export type Habit = (failure: Failure, random: Random) => number | undefined;
 
 const SPREAD = 0.2;
 const SVIX_STEPS_S = [5, 300, 1800, 7200, 18_000, 36_000, 36_000];
-/** Svix waits at least so long after a 429. */
+/** The minimum wait of Svix after a 429. */
 const SVIX_FLOOR_S = 60;
 
 const RULE =
   '"retry-after", "retry-after:S,S,…", "fixed:S", "exponential:FIRST:FACTOR:MAX", "schedule:S,S,…", "svix" or "none", ' +
   'with S, FIRST and MAX above 0 and FACTOR at least 1';
 
-/** Reads a retry habit as a scenario writes it. */
+/** Parses the `retry` of a sender. */
 export function parseHabit(path: string, text: string): Habit {
   const [name = '', ...parameters] = text.split(':');
   const habit = habitOf(name, parameters);
@@ -34,10 +34,10 @@ function habitOf(name: string, parameters: readonly string[]): Habit | undefined
   const [first, factor, max] = parameters.map(positive);
   switch (`${name}/${String(parameters.length)}`) {
     case 'retry-after/0':
-      return obedient(exponentialBackoff(5, 2, 3600));
+      return honoring(exponentialBackoff(5, 2, 3600));
     case 'retry-after/1': {
       const steps = stepsOf(parameters[0] as string);
-      return steps === undefined ? undefined : obedient(schedule(steps));
+      return steps === undefined ? undefined : honoring(schedule(steps));
     }
     case 'fixed/1':
       return first === undefined ? undefined : (): number => first;
@@ -57,9 +57,9 @@ function habitOf(name: string, parameters: readonly string[]): Habit | undefined
   }
 }
 
-/** Told nothing, it falls back to the backoff that such a sender has for broken connections. */
-function obedient(fallback: Habit): Habit {
-  return (failure, random) => failure.toldS ?? fallback(failure, random);
+/** Honors Retry-After. Without it, uses the sender's backoff for broken connections. */
+function honoring(fallback: Habit): Habit {
+  return (failure, random) => failure.retryAfterS ?? fallback(failure, random);
 }
 
 function exponentialBackoff(firstS: number, factor: number, maxS: number): Habit {
@@ -74,9 +74,9 @@ function schedule(stepsS: readonly number[]): Habit {
   return ({ attempts }, random) => spread(stepOf(stepsS, attempts), random);
 }
 
-const svix: Habit = ({ attempts, toldS, status }, random) => {
+const svix: Habit = ({ attempts, retryAfterS, status }, random) => {
   const stepS = stepOf(SVIX_STEPS_S, attempts);
-  const clampedS = Math.min(2 * stepS, Math.max(stepS, toldS ?? stepS));
+  const clampedS = Math.min(2 * stepS, Math.max(stepS, retryAfterS ?? stepS));
   return spread(status === 429 ? Math.max(SVIX_FLOOR_S, clampedS) : clampedS, random);
 };
 
@@ -85,7 +85,7 @@ function stepsOf(text: string): number[] | undefined {
   return steps.every((step) => step !== undefined) ? steps : undefined;
 }
 
-/** The last step is repeated: how often at most, `maxAttempts` says. */
+/** The last step repeats, up to `maxAttempts`. */
 function stepOf(stepsS: readonly number[], attempts: number): number {
   return stepsS[Math.min(attempts, stepsS.length) - 1] as number;
 }

@@ -3,27 +3,27 @@ import type { Scenario } from './scenario.ts';
 import type { Traffic } from './traffic.ts';
 import { startsPerSecondOf, workersOf } from './workers.ts';
 
-/** What comes of the same deliveries, workers and service times without a gate, first in, first out. */
+/** The result of the same deliveries, workers and service times without a gate, first in, first out. */
 export interface Ideal {
-  /** The last completion; NaN when there was none. */
+  /** The last completion; NaN without one. */
   readonly clearMs: number;
-  /** The stretches in which deliveries wait: in order, and apart from each other. */
+  /** The intervals in which deliveries are queued: in order and disjoint. */
   readonly waitingFromMs: readonly number[];
   readonly waitingToMs: readonly number[];
-  /** Deliveries that found the queue full, and were turned away for good. */
-  readonly turnedAway: number;
+  /** Deliveries that found the queue full and were rejected permanently. */
+  readonly rejected: number;
 }
 
 /**
- * Works the traffic off.
+ * Runs the traffic without a gate.
  *
- * @param places - how many may wait: Infinity for an endless queue. With the capacity of the intake, what is
- * turned away is what cannot be served in time, whatever anybody decides.
+ * @param places - the capacity of the queue; Infinity for an unbounded queue. With the capacity of the intake, the
+ * rejected deliveries are those that no policy could serve in time.
  */
-export function workOff(scenario: Scenario, { firstMs, serviceMs }: Traffic, places: number): Ideal {
+export function runIdeal(scenario: Scenario, { firstMs, serviceMs }: Traffic, places: number): Ideal {
   const workers = workersOf(scenario);
   const spacingMs = 1000 / startsPerSecondOf(scenario);
-  // Nothing starts or ends while the process stands still.
+  // Nothing starts or ends while the process is frozen.
   const { standStill = [] } = scenario.service;
   const freeze = scenario.process?.freeze ?? [];
   const downstream = new Downstream({ ...scenario.service, standStill: [...standStill, ...freeze] });
@@ -34,7 +34,7 @@ export function workOff(scenario: Scenario, { firstMs, serviceMs }: Traffic, pla
   let arrived = 0;
   let mayStartMs = 0;
   let clearMs = NaN;
-  let turnedAway = 0;
+  let rejected = 0;
 
   for (let now = 0; ;) {
     while (head < queue.length && downstream.inService < workers && mayStartMs <= now) {
@@ -50,13 +50,13 @@ export function workOff(scenario: Scenario, { firstMs, serviceMs }: Traffic, pla
     const endMs = downstream.nextMs();
     const arrivalMs = firstMs[arrived] ?? Infinity;
     now = Math.min(startMs, endMs, arrivalMs);
-    if (now === Infinity) return { clearMs, waitingFromMs, waitingToMs, turnedAway };
+    if (now === Infinity) return { clearMs, waitingFromMs, waitingToMs, rejected };
     if (endMs <= now) {
       downstream.end(now);
       clearMs = now;
     } else if (arrivalMs <= now) {
       if (queue.length - head < places || downstream.inService < workers) queue.push(arrived);
-      else turnedAway += 1;
+      else rejected += 1;
       arrived += 1;
     }
   }

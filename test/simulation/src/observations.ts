@@ -1,18 +1,18 @@
 import { Series } from './series.ts';
 
-/** What was seen in a run, one entry for each delivery where it says so. All times in milliseconds of the run. */
+/** The observations of a run; arrays with a fixed length have one entry per delivery. Times are ms of the run. */
 export class Observations {
   readonly attempts: Uint32Array;
   readonly refusals: Uint32Array;
-  /** When its handling ended; NaN for a delivery that was lost. */
+  /** When the handling ended; NaN for a lost delivery. */
   readonly completedMs: Float64Array;
-  /** How long it waited in the queue, the time that it was handled. */
+  /** The time in the queue before the handling. */
   readonly waitedMs: Float64Array;
   lost = 0;
   gateToggles = 0;
   maxDepth = 0;
   readonly series: Series = new Series();
-  /** Each stretch in which a worker was busy with one delivery, in the order in which they ended. */
+  /** Each interval in which a worker was busy with one delivery, ordered by end. */
   readonly busyFromMs: number[] = [];
   readonly busyToMs: number[] = [];
 
@@ -28,14 +28,14 @@ export class Observations {
     this.attempts[i] = attempts;
     const second = this.series.at(nowMs);
     if (attempts === 1) second.arrivals += 1;
-    else second.returns += 1;
+    else second.retries += 1;
   }
 
-  refused(i: number, toldS: number, nowMs: number): void {
+  refused(i: number, retryAfterS: number, nowMs: number): void {
     this.refusals[i] = (this.refusals[i] as number) + 1;
     const second = this.series.at(nowMs);
     second.refusals += 1;
-    second.toldS += toldS;
+    second.retryAfterS += retryAfterS;
   }
 
   wasBusy(fromMs: number, toMs: number): void {

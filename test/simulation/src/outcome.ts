@@ -4,7 +4,7 @@ import { PROBES } from './reach.ts';
 import { ROWS } from './rows.ts';
 import { shown } from './table.ts';
 
-/** A figure to reach, and what came of it. */
+/** A figure to reach, and its results. */
 export interface Outcome {
   /** The name of its row or probe. */
   readonly name: string;
@@ -12,7 +12,7 @@ export interface Outcome {
   readonly figure: string;
   readonly rule: 'at most' | 'at least';
   readonly bound: number;
-  /** The entry at index `i` is of seed `i + 1`; null where there was nothing to measure. */
+  /** The entry at index `i` is of seed `i + 1`; null without a measurement. */
   readonly values: readonly (number | null)[];
 }
 
@@ -38,7 +38,7 @@ function isMissedBy({ rule, bound }: Outcome, value: number | null): boolean {
   return value === null || (rule === 'at most' ? value > bound : value < bound);
 }
 
-/** How many seeds miss it. */
+/** The number of seeds that miss the bound. */
 export function misses(outcome: Outcome): number {
   return outcome.values.filter((value) => isMissedBy(outcome, value)).length;
 }

@@ -1,10 +1,10 @@
 import { axes, escaped, polyline, scale, type Frame, type Scale } from './svg.ts';
 import type { Second } from './series.ts';
 
-/** What a plot shows beside the seconds themselves. */
+/** The labels of a plot. */
 export interface PlotLabels {
   readonly title: string;
-  /** In deliveries, drawn across the depth. */
+  /** Horizontal lines in the plot of the depth, in deliveries. */
   readonly marks: readonly { readonly label: string; readonly depth: number }[];
 }
 
@@ -14,18 +14,18 @@ const LEFT = 64;
 const RIGHT = WIDTH - 20;
 const RATES: Frame = { left: LEFT, right: RIGHT, top: 62, bottom: 252 };
 const DEPTH: Frame = { left: LEFT, right: RIGHT, top: 290, bottom: 424 };
-/** More points than this cannot be told apart. */
+/** More points than this are indistinguishable. */
 const MAX_POINTS = 300;
 
 const LINES = [
-  { label: 'first attempts', colour: '#3465c4', of: (second: Second): number => second.arrivals },
-  { label: 'returns', colour: '#d98c00', of: (second: Second): number => second.returns },
-  { label: 'refusals', colour: '#c8373d', of: (second: Second): number => second.refusals },
+  { label: 'first attempts', color: '#3465c4', of: (second: Second): number => second.arrivals },
+  { label: 'retries', color: '#d98c00', of: (second: Second): number => second.retries },
+  { label: 'refusals', color: '#c8373d', of: (second: Second): number => second.refusals },
 ];
-const DEPTH_COLOUR = '#2d8a4e';
-const MARK_COLOUR = '#777777';
+const DEPTH_COLOR = '#2d8a4e';
+const MARK_COLOR = '#777777';
 
-/** Arrivals, returns, refusals and depth over time, as an SVG image. */
+/** Plots arrivals, retries, refusals and depth over time as an SVG image. */
 export function plot(seconds: readonly Second[], { title, marks }: PlotLabels): string {
   const step = Math.max(1, Math.ceil(seconds.length / MAX_POINTS));
   const bins = binned(seconds, step);
@@ -44,11 +44,11 @@ export function plot(seconds: readonly Second[], { title, marks }: PlotLabels): 
     `<text x="${String(LEFT)}" y="24" font-size="15" font-weight="bold">${escaped(title)}</text>`,
     ...legend(),
     ...axes(RATES, x, rates, { y: 'per second' }),
-    ...LINES.map(({ of, colour }) => polyline(line(of, rates), colour)),
-    ...axes(DEPTH, x, depths, { x: 'seconds', y: 'waiting' }),
+    ...LINES.map(({ of, color }) => polyline(line(of, rates), color)),
+    ...axes(DEPTH, x, depths, { x: 'seconds', y: 'queued' }),
     polyline(
       line(({ depth }) => depth, depths),
-      DEPTH_COLOUR,
+      DEPTH_COLOR,
     ),
     ...marks.flatMap(({ label, depth }) => mark(label, depths.at(depth))),
     '</svg>',
@@ -57,8 +57,8 @@ export function plot(seconds: readonly Second[], { title, marks }: PlotLabels): 
 }
 
 function legend(): string[] {
-  const entries = [...LINES, { label: 'depth', colour: DEPTH_COLOUR }];
-  return entries.flatMap(({ label, colour }, index) => {
+  const entries = [...LINES, { label: 'depth', color: DEPTH_COLOR }];
+  return entries.flatMap(({ label, color }, index) => {
     const x = LEFT + index * 130;
     return [
       polyline(
@@ -66,7 +66,7 @@ function legend(): string[] {
           [x, 43],
           [x + 22, 43],
         ],
-        colour,
+        color,
         2.5,
       ),
       `<text x="${String(x + 28)}" y="47">${label}</text>`,
@@ -77,12 +77,12 @@ function legend(): string[] {
 function mark(label: string, y: number): string[] {
   const at = y.toFixed(1);
   return [
-    `<path d="M${String(LEFT)} ${at}H${String(RIGHT)}" stroke="${MARK_COLOUR}" stroke-dasharray="5 4"/>`,
+    `<path d="M${String(LEFT)} ${at}H${String(RIGHT)}" stroke="${MARK_COLOR}" stroke-dasharray="5 4"/>`,
     `<text x="${String(RIGHT)}" y="${(y - 4).toFixed(1)}" text-anchor="end" font-size="11" fill="#555555" stroke="#ffffff" stroke-width="4" stroke-linejoin="round" paint-order="stroke">${escaped(label)}</text>`,
   ];
 }
 
-/** Mean rates and highest depths over `step` seconds each. */
+/** Mean rates and maximum depth of every `step` seconds. */
 function binned(seconds: readonly Second[], step: number): Second[] {
   const bins: Second[] = [];
   for (let from = 0; from < seconds.length; from += step) {
@@ -91,10 +91,10 @@ function binned(seconds: readonly Second[], step: number): Second[] {
       part.reduce((sum, second) => sum + of(second), 0) / part.length;
     bins.push({
       arrivals: mean(({ arrivals }) => arrivals),
-      returns: mean(({ returns }) => returns),
+      retries: mean(({ retries }) => retries),
       refusals: mean(({ refusals }) => refusals),
       completions: mean(({ completions }) => completions),
-      toldS: mean(({ toldS }) => toldS),
+      retryAfterS: mean(({ retryAfterS }) => retryAfterS),
       depth: Math.max(...part.map(({ depth }) => depth)),
     });
   }

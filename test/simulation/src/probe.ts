@@ -2,23 +2,23 @@ import type { Intake } from '@webhook-backpressure/core';
 import type { ScenarioJson } from './comparisons.ts';
 import { simulate, type Simulation } from './simulate.ts';
 
-/** A figure to reach, in words, and its bound at every seed. */
+/** A figure to reach, and its bound at every seed. */
 export interface ProbeGoal {
   readonly figure: string;
   readonly rule: 'at most' | 'at least';
   readonly bound: number;
 }
 
-/** A question to the intake that takes more than the results of a run: what its snapshot said meanwhile, or two runs. */
+/** A measurement that needs more than the results of one run: snapshots during the run, or a second run. */
 export interface Probe {
   readonly name: string;
   readonly title: string;
   readonly goals: readonly ProbeGoal[];
-  /** The figures of one seed, in the order of the goals; null where there is nothing to measure. */
+  /** The figures of one seed, in the order of the goals; null without a measurement. */
   run(seed: number): Promise<readonly (number | null)[]>;
 }
 
-/** Probes of one subject, under its heading. */
+/** The probes under one heading of the report. */
 export interface Subject {
   readonly title: string;
   readonly about: readonly string[];
@@ -35,10 +35,10 @@ export function atLeast(figure: string, bound: number): ProbeGoal {
 
 const STEP_MS = 100;
 
-/** What was read of the intake each 100 ms of a run. */
+/** The readings of the intake every 100 ms of a run. */
 export interface Recording {
   readonly simulation: Simulation;
-  /** The readings from one second up to, not including, another. */
+  /** The readings in [fromS, toS). */
   readonly between: (fromS: number, toS: number) => number[];
 }
 
@@ -49,7 +49,7 @@ export async function record(
   const readings: number[] = [];
   const simulation = await simulate(scenario, {
     everyMs: STEP_MS,
-    look: (intake) => readings.push(read(intake.snapshot())),
+    read: (intake) => readings.push(read(intake.snapshot())),
   });
   return {
     simulation,
@@ -57,7 +57,7 @@ export async function record(
   };
 }
 
-/** Seconds until the first of the readings of {@link record} that is as it should be; null when none is. */
+/** Seconds until the first reading of {@link record} for which `holds` returns true; null without one. */
 export function secondsUntil(
   readings: readonly number[],
   holds: (reading: number) => boolean,
@@ -70,7 +70,7 @@ export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** The largest distance from the truth, as a share of it. */
+/** The largest relative error. */
 export function largestError(values: readonly number[], truth: number): number {
   return Math.max(...values.map((value) => Math.abs(value / truth - 1)));
 }

@@ -1,50 +1,42 @@
-import {
-  createIntake,
-  type Admission,
-  type Intake,
-  type Permit,
-  type Refusal,
-} from '@webhook-backpressure/core';
+import type { Admission, Delivery, Intake, Permit, Refusal } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
-import { Agenda } from './agenda.ts';
 import { Alarm } from './alarm.ts';
 import { Downstream } from './downstream.ts';
 import { EventLoop } from './event-loop.ts';
 import { FifoQueue } from './fifo-queue.ts';
-import { Observations } from './observations.ts';
-import { optionsUnder } from './policy.ts';
-import { Population } from './population.ts';
-import { stream } from './random.ts';
-import type { Sampler } from './sampler.ts';
+import { intakeOf } from './intake.ts';
+import type { Observations } from './observations.ts';
+import { startSampling, type Sampler } from './sampler.ts';
 import type { Process, Scenario } from './scenario.ts';
+import { Senders } from './senders.ts';
 import type { Traffic } from './traffic.ts';
-import { Unsettled } from './unsettled.ts';
 import { placesOf, workersOf } from './workers.ts';
 
 const TURN = Promise.resolve();
 
-/** One request. A delivery may have several under way: its sender has given up the earlier ones. */
+/** One request. A delivery may have several requests under way, of which all but the last have timed out. */
 interface Attempt {
   readonly id: number;
   readonly i: number;
+  readonly delivery: Delivery;
   isAnswered: boolean;
-  hasHungUp: boolean;
+  hasTimedOut: boolean;
   admission: Admission | undefined;
   permit: Permit | undefined;
   admittedMs: number;
   startedMs: number;
 }
 
-/** What the kernel holds for the process until it looks. */
+/** An event that the kernel holds until the process reads it. */
 interface Notice {
-  readonly kind: 'request' | 'hang-up' | 'end';
+  readonly kind: 'request' | 'disconnect' | 'end';
   readonly attempt: Attempt;
 }
 
 /**
- * Runs a scenario through a receiver in a process of one thread, which takes time for all that it does. Requests, and
- * whatever else happens in the world, wait in the kernel until the thread gets to them: first timers, then all that has
- * come, turn after turn, as in Node. Senders count their patience from the moment at which they send.
+ * Runs a scenario through a receiver whose single-threaded process takes time for its work. Requests and other events
+ * wait in the kernel until the thread reads them: in each turn first timers, then all events so far, as in Node. The
+ * timeouts of senders start when they send.
  */
 export class ProcessRun {
   readonly #traffic: Traffic;
@@ -53,135 +45,105 @@ export class ProcessRun {
   readonly #manual = manualClock();
   readonly #alarm = new Alarm(this.#manual);
   readonly #loop: EventLoop;
+  /** Its agenda also holds the timeouts of senders: `traffic.count` + id of the attempt. */
+  readonly #senders: Senders;
   readonly #intake: Intake | undefined;
   readonly #receiver: { admit: (delivery: object) => Admission | Refusal };
   readonly #downstream: Downstream;
-  readonly #population: Population;
-  readonly #seen: Observations;
-  /** The next attempts, `i`, and the hang-ups of senders, `count + id` of the attempt. */
-  readonly #agenda = new Agenda();
-  /** Of those that have not ended yet. */
+  /** The attempts that have not ended, by id. */
   readonly #attempts = new Map<number, Attempt>();
   #kernel: Notice[] = [];
-  #settled: { readonly attempt: Attempt; readonly result: Permit | Refusal }[] = [];
-  #nextArrival = 0;
+  #answers: { readonly attempt: Attempt; readonly result: Permit | Refusal }[] = [];
   #nextAttempt = 0;
-  readonly #maxAttempts: number;
-  #waiting = 0;
-  #open: number;
+  #depth = 0;
 
   constructor(scenario: Scenario, process: Process, traffic: Traffic, maxAttempts: number) {
-    const { seed, policy, service } = scenario;
     this.#traffic = traffic;
-    this.#policy = policy;
+    this.#policy = scenario.policy;
     this.#process = process;
     this.#loop = new EventLoop(this.#manual, process.freeze);
-    this.#downstream = new Downstream(service);
-    this.#population = new Population(scenario, traffic, stream(seed, 'senders'));
-    this.#seen = new Observations(traffic.count);
-    this.#open = traffic.count;
-    this.#maxAttempts = maxAttempts;
-    if (policy.isQueue) {
+    this.#downstream = new Downstream(scenario.service);
+    this.#senders = new Senders(scenario, traffic, maxAttempts);
+    if (scenario.policy.isQueue) {
       this.#receiver = new FifoQueue(workersOf(scenario), placesOf(scenario));
     } else {
-      const intake = createIntake({
-        ...optionsUnder(policy, scenario.intake),
-        clock: this.#loop.clock,
-        random: stream(seed, 'intake'),
-      });
-      intake.subscribe(({ type }) => {
-        if (type === 'shedding' || type === 'accepting') this.#seen.gateToggles += 1;
-      });
-      this.#receiver = this.#intake = intake;
+      this.#receiver = this.#intake = intakeOf(scenario, this.#loop.clock, this.#senders.seen);
     }
   }
 
   async settle(sampler?: Sampler): Promise<Observations> {
-    if (sampler !== undefined) this.#sample(sampler);
-    while (this.#open > 0) {
+    if (sampler !== undefined && this.#intake !== undefined) {
+      startSampling(sampler, this.#intake, this.#manual);
+    }
+    while (!this.#senders.areDone) {
       this.#alarm.set(this.#loop.awakeAt(this.#nextMs()));
-      if (!this.#manual.advanceToNext()) {
-        throw new Error('Deliveries are open, and nothing is left to happen.');
-      }
-      if (!this.#alarm.hasRung) await this.#hear();
-      this.#happen();
+      if (!this.#manual.advanceToNext()) throw new Error('Deliveries are open, but no event is left.');
+      if (!this.#alarm.hasRung) await this.#processAnswers();
+      this.#catchUp();
       while (this.#kernel.length > 0) {
         this.#loop.fireTimers();
-        await this.#hear();
+        await this.#processAnswers();
         const notices = this.#kernel;
         this.#kernel = [];
         for (const { kind, attempt } of notices) {
           if (kind === 'request') this.#admit(attempt);
           else if (kind === 'end') this.#end(attempt);
           else attempt.admission?.leave();
-          await this.#hear();
+          await this.#processAnswers();
         }
       }
     }
-    return this.#seen;
-  }
-
-  #sample(sampler: Sampler): void {
-    if (this.#intake === undefined) return;
-    sampler.look(this.#intake, this.#manual.now());
-    this.#manual.setTimeout(() => {
-      this.#sample(sampler);
-    }, sampler.everyMs);
+    return this.#senders.seen;
   }
 
   #nextMs(): number {
-    const arrivalMs = this.#traffic.firstMs[this.#nextArrival] ?? Infinity;
-    return Math.min(this.#downstream.nextMs(), this.#agenda.nextMs, arrivalMs);
+    return Math.min(this.#downstream.nextMs(), this.#senders.nextMs);
   }
 
-  /** Lets everything happen in the world up to now. The process has not heard of it yet. */
-  #happen(): void {
+  /** Moves all events outside the process up to now into the kernel. */
+  #catchUp(): void {
     const now = this.#manual.now();
-    const { count, firstMs } = this.#traffic;
+    const { count } = this.#traffic;
     for (let atMs = this.#nextMs(); atMs <= now; atMs = this.#nextMs()) {
       if (this.#downstream.nextMs() <= atMs) {
         const attempt = this.#attempts.get(this.#downstream.end(atMs)) as Attempt;
         this.#kernel.push({ kind: 'end', attempt });
-      } else if (this.#agenda.nextMs <= atMs) {
-        const item = this.#agenda.pop();
-        if (item < count) this.#send(item, atMs);
-        else this.#hangUp(item - count, atMs);
-      } else if ((firstMs[this.#nextArrival] as number) <= atMs) {
-        this.#send(this.#nextArrival++, atMs);
+        continue;
       }
+      const item = this.#senders.next(atMs);
+      if (item < count) this.#send(item, atMs);
+      else this.#timeOut(item - count, atMs);
     }
   }
 
   #send(i: number, atMs: number): void {
     const id = this.#nextAttempt++;
-    if (id === this.#maxAttempts) throw new Unsettled(this.#open);
     const attempt: Attempt = {
-      ...{ id, i, isAnswered: false, hasHungUp: false, admission: undefined, permit: undefined },
-      ...{ admittedMs: 0, startedMs: 0 },
+      ...{ id, i, delivery: this.#senders.attempt(i, atMs), isAnswered: false, hasTimedOut: false },
+      ...{ admission: undefined, permit: undefined, admittedMs: 0, startedMs: 0 },
     };
     this.#attempts.set(id, attempt);
-    this.#seen.attempted(i, atMs);
     this.#kernel.push({ kind: 'request', attempt });
-    const { timeoutMs } = this.#population.senderOf(i);
-    if (timeoutMs > 0) this.#agenda.push(atMs + timeoutMs, this.#traffic.count + id);
+    const timeoutMs = this.#senders.timeoutMsOf(i);
+    if (timeoutMs > 0) this.#senders.agenda.push(atMs + timeoutMs, this.#traffic.count + id);
   }
 
-  #hangUp(id: number, atMs: number): void {
+  #timeOut(id: number, atMs: number): void {
     const attempt = this.#attempts.get(id);
     if (attempt === undefined || attempt.isAnswered) return;
-    attempt.hasHungUp = true;
-    this.#kernel.push({ kind: 'hang-up', attempt });
-    this.#tryAgain(attempt.i, undefined, undefined, atMs);
+    attempt.hasTimedOut = true;
+    this.#kernel.push({ kind: 'disconnect', attempt });
+    this.#senders.timedOut(attempt.i, atMs);
   }
 
-  /** Works, while the world goes on. */
+  /** Spends time in the process, while events outside it continue. */
   #work(ms: number): void {
     this.#loop.work(ms);
-    this.#happen();
+    this.#catchUp();
   }
 
   #admit(attempt: Attempt): void {
-    const admission = this.#receiver.admit(this.#population.deliveryOf(attempt.i));
+    const admission = this.#receiver.admit(attempt.delivery);
     if (!admission.admitted) {
       this.#refuse(attempt, admission);
       return;
@@ -191,44 +153,43 @@ export class ProcessRun {
     this.#work(this.#process.acceptMs);
     const { permit } = admission;
     if (!(permit instanceof Promise)) {
-      this.#begin(attempt, permit);
+      this.#start(attempt, permit);
       return;
     }
-    this.#waiting += 1;
-    void permit.then((result) => this.#settled.push({ attempt, result }));
+    this.#depth += 1;
+    void permit.then((result) => this.#answers.push({ attempt, result }));
   }
 
-  /** Lets promises of the receiver call back, and does what they say. */
-  async #hear(): Promise<void> {
-    if (this.#waiting === 0) return;
+  /** Processes the promises that the receiver has settled. */
+  async #processAnswers(): Promise<void> {
+    if (this.#depth === 0) return;
     await TURN;
-    const settled = this.#settled;
-    if (settled.length > 0) this.#settled = [];
-    for (const { attempt, result } of settled) {
-      this.#waiting -= 1;
-      if (result.admitted) this.#begin(attempt, result);
+    const answers = this.#answers;
+    if (answers.length > 0) this.#answers = [];
+    for (const { attempt, result } of answers) {
+      this.#depth -= 1;
+      if (result.admitted) this.#start(attempt, result);
       else this.#refuse(attempt, result);
     }
-    this.#seen.depth(this.#waiting, this.#manual.now());
+    this.#senders.seen.depth(this.#depth, this.#manual.now());
   }
 
-  #begin(attempt: Attempt, permit: Permit): void {
+  #start(attempt: Attempt, permit: Permit): void {
     attempt.permit = permit;
     attempt.startedMs = this.#manual.now();
     this.#work(this.#process.handleMs);
     this.#downstream.start(attempt.id, this.#traffic.serviceMs[attempt.i] as number, this.#manual.now());
   }
 
-  /** Its handler has ended. One whose sender has hung up has worked for nobody. */
+  /** The handler has ended. If the sender has timed out, its result is lost. */
   #end(attempt: Attempt): void {
     const { id, i, startedMs, admittedMs } = attempt;
     this.#work(this.#process.handleMs);
     const now = this.#manual.now();
-    this.#seen.wasBusy(startedMs, now);
-    if (!attempt.hasHungUp) {
+    this.#senders.seen.wasBusy(startedMs, now);
+    if (!attempt.hasTimedOut) {
       attempt.isAnswered = true;
-      this.#seen.completed(i, startedMs - admittedMs, now);
-      this.#close(i);
+      this.#senders.completed(i, startedMs - admittedMs, now);
     }
     this.#attempts.delete(id);
     attempt.permit?.release();
@@ -237,27 +198,9 @@ export class ProcessRun {
   #refuse(attempt: Attempt, refusal: Refusal): void {
     this.#attempts.delete(attempt.id);
     this.#work(this.#process.refuseMs);
-    if (attempt.hasHungUp) return;
+    if (attempt.hasTimedOut) return;
     attempt.isAnswered = true;
-    const { i } = attempt;
-    const toldS = this.#policy.toldS(refusal);
-    const now = this.#manual.now();
-    this.#seen.refused(i, toldS ?? 0, now);
-    this.#tryAgain(i, toldS, refusal.status, now);
-  }
-
-  #tryAgain(i: number, toldS: number | undefined, status: 429 | 503 | undefined, atMs: number): void {
-    const delayS = this.#population.retryDelayS(i, this.#seen.attempts[i] as number, toldS, status);
-    if (delayS === undefined) {
-      this.#seen.lost += 1;
-      this.#close(i);
-    } else {
-      this.#agenda.push(atMs + delayS * 1000, i);
-    }
-  }
-
-  #close(i: number): void {
-    this.#open -= 1;
-    this.#population.forget(i);
+    const retryAfterS = this.#policy.retryAfterS(refusal);
+    this.#senders.refused(attempt.i, retryAfterS, refusal.status, this.#manual.now());
   }
 }

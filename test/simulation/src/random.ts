@@ -1,11 +1,11 @@
-/** Uniform numbers from 0 up to, not including, 1. */
+/** Returns uniform numbers in [0, 1). */
 export type Random = () => number;
 
 const WARM_UP_ROUNDS = 15;
 
 /**
- * One stream of random numbers for each use, all from one seed: what one part of the run draws does not move
- * what another part draws, so that two policies meet the same arrivals and the same service times.
+ * One stream of random numbers per use, all from one seed. The draws of one part of a run do not affect another part,
+ * so two policies get the same arrivals and the same service times.
  */
 export function stream(seed: number, use: string): Random {
   let hash = 0x811c9dc5;
@@ -13,7 +13,7 @@ export function stream(seed: number, use: string): Random {
   return sfc32(seed >>> 0, Math.floor(seed / 0x1_0000_0000) >>> 0, hash >>> 0);
 }
 
-/** sfc32, the small fast counting generator of PractRand by Chris Doty-Humphrey, on three words of seed. */
+/** sfc32, the small fast counting generator of PractRand by Chris Doty-Humphrey, with three words of seed. */
 function sfc32(a: number, b: number, c: number): Random {
   let counter = 1;
   const next = (): number => {
@@ -28,7 +28,7 @@ function sfc32(a: number, b: number, c: number): Random {
   return next;
 }
 
-/** An exponentially distributed number. */
+/** Draws an exponentially distributed number. */
 export function exponential(mean: number, random: Random): number {
   return -mean * Math.log(1 - random());
 }

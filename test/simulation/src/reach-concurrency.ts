@@ -13,7 +13,7 @@ import { percentile } from './statistics.ts';
 const KNEE = 25;
 const HALVED = KNEE / 2;
 const SERVICE_MS = 100;
-/** Three times what the downstream can do. */
+/** Three times the throughput of the downstream. */
 const PER_SECOND = (3 * KNEE * 1000) / SERVICE_MS;
 const SETTLED_S = 60;
 const HALVED_AT_S = 180;
@@ -32,7 +32,7 @@ function knee(distribution: 'constant' | 'exponential', initial: number): Probe 
     goals: [
       atMost('time until within 20 % of the knee (s)', SETTLED_S),
       atMost('distance of the mean limit from the knee, 60 s to 180 s', NEAR),
-      atLeast('part of that time within 20 %', 1),
+      atLeast('share of that time within 20 %', 1),
       atMost('after the knee halves: time until within 20 % of the new one (s)', 30),
       atMost('distance of the mean limit from the new one, from 30 s on', NEAR),
       atMost('p99 of handling ÷ unloaded, 60 s to 180 s', 2),
@@ -76,8 +76,8 @@ function knee(distribution: 'constant' | 'exponential', initial: number): Probe 
 export const CONCURRENCY: Subject = {
   title: 'Adaptive concurrency',
   about: [
-    'A downstream with a knee at 25, 100 ms: latency rises linearly beyond it, and throughput no more. Three times as',
-    'much arrives. After 180 s the knee halves.',
+    'A downstream with a knee at 25, 100 ms: beyond the knee, latency rises linearly and throughput stays the same. Three',
+    'times its throughput arrives. After 180 s the knee halves.',
   ],
   probes: [knee('constant', 5), knee('constant', 100), knee('exponential', 5), knee('exponential', 100)],
 };

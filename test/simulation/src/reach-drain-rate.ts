@@ -3,13 +3,13 @@ import { atMost, largestError, record, type Probe, type Recording, type Subject 
 
 /** Ten workers, 100 ms each. */
 const TRUTH = 100;
-/** Saturation begins, after a minute of 30 % load where there is one. */
+/** Saturation begins here, from idle or after a minute of 30 % load. */
 const BURST_S = 60;
 const CHANGE_S = 75;
 const END_S = 92;
 const LOOK_BACK_S = 2;
 
-const HINDSIGHT = 'likewise, against what completed in the 2 s before each reading';
+const HINDSIGHT = 'the same error, relative to the completions in the 2 s before each reading';
 
 type Distribution = 'constant' | 'exponential';
 const DISTRIBUTIONS: readonly Distribution[] = ['constant', 'exponential'];
@@ -17,7 +17,7 @@ const DISTRIBUTIONS: readonly Distribution[] = ['constant', 'exponential'];
 interface Course {
   readonly distribution: Distribution;
   readonly isIdle?: boolean;
-  /** What happens to the downstream. */
+  /** What changes in the downstream. */
   readonly service?: ScenarioJson;
 }
 
@@ -39,7 +39,7 @@ function recordRate(
   );
 }
 
-/** The same error, against what the workers completed in the {@link LOOK_BACK_S} before each reading. */
+/** The largest error relative to the completions in the {@link LOOK_BACK_S} seconds before each reading. */
 function errorInHindsight({ simulation, between }: Recording, fromS: number, toS: number): number {
   const { busyToMs } = simulation.seen;
   const errors = between(fromS, toS).map((rate, index) => {
@@ -71,7 +71,7 @@ function saturation(distribution: Distribution, isIdle: boolean): Probe {
   };
 }
 
-/** Ten in service where five are the knee: each takes twice as long. */
+/** Ten deliveries in service with a knee of five: each takes twice as long. */
 function doubling(distribution: Distribution): Probe {
   return {
     name: `drain-rate-doubled-${distribution}`,
@@ -97,7 +97,7 @@ function doubling(distribution: Distribution): Probe {
 function stall(distribution: Distribution): Probe {
   return {
     name: `drain-rate-stall-${distribution}`,
-    title: `all workers stand still for 10 s, ${distribution} service`,
+    title: `all workers stall for 10 s, ${distribution} service`,
     goals: [atMost('drain rate after 3 s (per s)', 1)],
     async run(seed) {
       const service = { standStill: [{ fromS: CHANGE_S, toS: CHANGE_S + 10 }] };
@@ -110,8 +110,7 @@ function stall(distribution: Distribution): Probe {
 export const DRAIN_RATE: Subject = {
   title: 'Drain rate',
   about: [
-    'What `snapshot().drainRate` says each 100 ms, as a share of the truth: ten workers of 100 ms, 100 a second. Three',
-    'times as many arrive.',
+    'The relative error of `snapshot().drainRate`, read every 100 ms. Ten workers of 100 ms drain 100/s; 300/s arrive.',
   ],
   probes: DISTRIBUTIONS.flatMap((distribution) => [
     saturation(distribution, true),

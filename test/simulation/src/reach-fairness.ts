@@ -3,7 +3,7 @@ import { atLeast, atMost, type Probe, type Subject } from './probe.ts';
 import { simulate, type Simulation } from './simulate.ts';
 import { jain, percentile } from './statistics.ts';
 
-/** Ten workers, 100 ms each on average: so many a second are to share. */
+/** Ten workers, 100 ms each on average: the deliveries per second to share. */
 const DRAIN_RATE = 100;
 const SECONDS = 200;
 const NOISE = 20;
@@ -28,7 +28,7 @@ function delivered({ results }: Simulation, key: string): number {
   return results.perKey[key]?.delivered ?? 0;
 }
 
-/** Of wait and handling together, in milliseconds, of each key. */
+/** The p99 of wait plus handling for each key. */
 function p99Ms({ scenario, traffic, seen }: Simulation): Map<string, number> {
   const delays = new Map<string, number[]>(scenario.senders.map(({ key }) => [key, []]));
   for (const [i, completedMs] of seen.completedMs.entries()) {
@@ -42,8 +42,8 @@ function p99Ms({ scenario, traffic, seen }: Simulation): Map<string, number> {
 function equals(count: number): Probe {
   return {
     name: `fairness-equal-${String(count)}`,
-    title: `${String(count)} equal keys, three times as much as can be handled`,
-    goals: [atLeast('Jain’s index of what they get', 0.98)],
+    title: `${String(count)} equal keys, three times overload`,
+    goals: [atLeast('Jain’s index of deliveries', 0.98)],
     async run(seed) {
       const keys = keysOf(count, (3 * DRAIN_RATE) / count);
       const simulation = await contend(keys, seed);
@@ -52,15 +52,15 @@ function equals(count: number): Probe {
   };
 }
 
-/** The others ask for half of an equal part, so that their max-min share is all that they ask for. */
+/** The other keys demand half of an equal share, so that their max-min share is their whole demand. */
 function modest(count: number): Probe {
   const equal = DRAIN_RATE / (count + 1);
   return {
     name: `fairness-modest-${String(count)}`,
     title: `one key at 20 times its share, ${String(count)} others at half of theirs`,
     goals: [
-      atLeast('what the worst one gets ÷ its max-min share', 0.95),
-      atMost('its p99 of wait and handling ÷ without the noisy one', 2),
+      atLeast('rate of the worst other key ÷ its max-min share', 0.95),
+      atMost('p99 of wait plus handling ÷ without the noisy key', 2),
     ],
     async run(seed) {
       const others = keysOf(count, equal / 2);
@@ -76,13 +76,13 @@ function modest(count: number): Probe {
   };
 }
 
-/** The others ask for more than an equal part, so that their max-min share is an equal part of all. */
+/** The other keys demand more than an equal share, so that their max-min share is an equal share. */
 function hungry(count: number): Probe {
   const equal = DRAIN_RATE / (count + 1);
   return {
     name: `fairness-hungry-${String(count)}`,
     title: `one key at 20 times its share, ${String(count)} others at one and a half times theirs`,
-    goals: [atLeast('what the worst one gets ÷ its max-min share', 0.95)],
+    goals: [atLeast('rate of the worst other key ÷ its max-min share', 0.95)],
     async run(seed) {
       const others = keysOf(count, 1.5 * equal);
       const simulation = await contend(new Map([...others, ['noisy', NOISE * equal]]), seed);
@@ -95,9 +95,8 @@ function hungry(count: number): Probe {
 export const FAIRNESS: Subject = {
   title: 'Fairness',
   about: [
-    'Ten workers of 100 ms on average, exponential; senders that never come back. That the steps of an admission are',
-    'the same with 10 and 1,000,000 waiting, and with 10 and 100,000 keys, is counted by',
-    '`test/core/queue/fair-queue-steps.test.ts`.',
+    'Ten workers of 100 ms on average, exponential; senders never retry. `test/core/queue/fair-queue-steps.test.ts` counts',
+    'that an admission takes the same steps with 10 and 1,000,000 queued deliveries, and with 10 and 100,000 keys.',
   ],
   probes: [equals(2), equals(5), equals(20), modest(4), modest(9), modest(19), hungry(4)],
 };

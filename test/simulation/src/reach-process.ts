@@ -2,10 +2,10 @@ import type { ScenarioJson } from './comparisons.ts';
 import { atLeast, atMost, type Probe, type Subject } from './probe.ts';
 import { simulate } from './simulate.ts';
 
-/** Five times what ten workers of 50 ms can do. */
+/** Five times the throughput of ten workers with 50 ms each. */
 const PER_SECOND = 1000;
 
-/** A second of standing still in every three, while the burst lasts. */
+/** Frozen for one second in every three during the burst. */
 function freezes(burstS: number): ScenarioJson[] {
   return Array.from({ length: Math.ceil((burstS - 1) / 3) }, (_, i) => ({
     fromS: 1 + 3 * i,
@@ -28,12 +28,12 @@ function scenario(burstS: number, seed: number, policy: string): ScenarioJson {
 function stutter(burstS: number): Probe {
   return {
     name: `process-stutter-${String(burstS)}`,
-    title: `five times overload for ${String(burstS)} s, the process stands still for 1 s of every 3`,
+    title: `five times overload for ${String(burstS)} s, the process is frozen for 1 s of every 3`,
     goals: [
-      atMost('clearing time ÷ ideal under the same standstills', 1.4),
+      atMost('clearing time ÷ ideal with the same freezes', 1.4),
       atMost('clearing time ÷ that of a plain queue with the senders’ own backoff', 1.1),
       atMost('lost', 0),
-      atLeast('work that counted', 0.95),
+      atLeast('share of handler runs that were answered', 0.95),
       atMost('attempts per event', 3.1),
     ],
     async run(seed) {
@@ -56,9 +56,9 @@ function stutter(burstS: number): Probe {
 export const PROCESS: Subject = {
   title: 'A process that stutters',
   about: [
-    'Ten workers of 50 ms, 200/s, in a process of one thread that looks at 2,000 requests a second and handles what it',
-    'lets in beside them. Senders hang up 5 s after they have sent, and then follow their own backoff: 5, 10, 20 s and so',
-    'on, up to an hour. The plain queue is first in, first out, refuses when it is full and says nothing more.',
+    'Ten workers of 50 ms, 200/s, in a single-threaded process that can answer 2,000 requests per second. Senders time out',
+    'after 5 s and then follow their own backoff: 5, 10, 20 s and so on, up to an hour. The plain queue is first in, first',
+    'out and refuses when it is full, without Retry-After.',
   ],
   probes: [stutter(4), stutter(60)],
 };

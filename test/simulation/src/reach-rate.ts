@@ -17,10 +17,10 @@ const UP = 0.05 * CEILING;
 const SLOW_S = 40;
 const HEALTHY_S = 120;
 const END_S = 170;
-/** As many at once as the rate starts: the rate alone is to limit. */
+/** More workers than the rate can keep busy, so that only the rate limits. */
 const WORKERS = 2000;
 
-/** What is slow from {@link SLOW_S} to {@link HEALTHY_S}, and how. */
+/** How the downstream is slow from {@link SLOW_S} to {@link HEALTHY_S}. */
 type Service = ScenarioJson;
 
 async function recordRate(
@@ -42,15 +42,15 @@ async function recordRate(
     },
     ({ drainRate, totals }) => {
       starts.push(totals.started);
-      // So many workers are never all busy: then what is read is the cap on starts.
+      // The workers are never all busy, so the reading is the limit on starts.
       return drainRate ?? CEILING;
     },
   );
   return { rates, starts };
 }
 
-/** Changes that are neither ×0.75 nor +10/s, but for the floor and the ceiling. */
-function strangeSteps(rates: readonly number[]): number {
+/** The number of changes that are neither ×0.75 nor +10/s, within the floor and the ceiling. */
+function otherSteps(rates: readonly number[]): number {
   return rates.filter((rate, index) => {
     const before = rates[index - 1] ?? rate;
     const allowed = [before, Math.max(FLOOR, DOWN * before), Math.min(CEILING, before + UP)];
@@ -58,8 +58,8 @@ function strangeSteps(rates: readonly number[]): number {
   }).length;
 }
 
-/** How many starts more than the rate allows in 100 ms, at the most. */
-function clumps({ between }: Recording, starts: readonly number[]): number {
+/** The maximum of starts above the rate in 100 ms. */
+function excessStarts({ between }: Recording, starts: readonly number[]): number {
   const rates = between(0, END_S);
   const excess = rates.slice(1).map((rate, index) => {
     const started = (starts[index + 1] as number) - (starts[index] as number);
@@ -80,16 +80,16 @@ function slow(
     title,
     goals: [
       atMost('steps that are neither ×0.75 nor +10/s, between 20/s and 200/s', 0),
-      atMost('starts in 100 ms above what the rate allows', 1),
+      atMost('starts in 100 ms above the rate', 1),
       ...goals,
-      atMost('time from its recovery to 200/s again (s)', 20),
+      atMost('time from recovery to 200/s (s)', 20),
     ],
     async run(seed) {
       const { rates, starts } = await recordRate(service, seed);
       const { between } = rates;
       return [
-        strangeSteps(between(0, END_S)),
-        clumps(rates, starts),
+        otherSteps(between(0, END_S)),
+        excessStarts(rates, starts),
         ...figures(between(SLOW_S, HEALTHY_S)),
         secondsUntil(between(HEALTHY_S, END_S), (rate) => rate === CEILING),
       ];
@@ -97,14 +97,14 @@ function slow(
   };
 }
 
-/** Up to 300/s, and 80/s while it is slow. */
+/** 300/s, and 80/s while slow. */
 const KNEE = [
   { fromS: 0, concurrency: 30 },
   { fromS: SLOW_S, concurrency: 8 },
   { fromS: HEALTHY_S, concurrency: 30 },
 ];
 
-/** Of each 300 ms it works for 100: all take three times as long, however few they are. */
+/** Stalled for 200 of every 300 ms: deliveries take three times as long, however few are in service. */
 const STUTTER = Array.from({ length: Math.floor((HEALTHY_S - SLOW_S) / 0.3) }, (_, index) => ({
   fromS: SLOW_S + 0.3 * index,
   toS: SLOW_S + 0.3 * index + 0.2,
@@ -113,19 +113,19 @@ const STUTTER = Array.from({ length: Math.floor((HEALTHY_S - SLOW_S) / 0.3) }, (
 export const RATE: Subject = {
   title: 'Adaptive drain rate',
   about: [
-    'Target p99 150 ms, floor 20/s, ceiling 200/s, before a downstream of 100 ms. 300/s arrive. The bounds on times are',
-    'what the steps need: four of ×0.75 from 200/s to below 80/s, nine to the floor, and 18 of +10/s from there to the',
-    'ceiling, each a second and up to the next completion.',
+    'Target p99 150 ms, minimum 20/s, maximum 200/s, in front of a downstream of 100 ms. 300/s arrive. The time bounds',
+    'follow from the steps, one per second: four of ×0.75 from 200/s to below 80/s, nine to the minimum, and 18 of +10/s',
+    'from there to the maximum.',
   ],
   probes: [
     slow(
       'knee',
-      'for 80 s it can do 80/s, and 300/s before and after',
+      'the downstream sustains 80/s for 80 s, and 300/s before and after',
       { knee: KNEE },
       [
         atMost('time until below 80/s (s)', 5),
         atMost('mean rate from 20 s on (per s)', 80),
-        atLeast('share of the 80/s that it is', 0.7),
+        atLeast('mean rate ÷ 80/s', 0.7),
       ],
       (rates) => {
         const settled = mean(rates.slice(200));
@@ -134,12 +134,12 @@ export const RATE: Subject = {
     ),
     slow(
       'stutter',
-      'for 80 s all take three times as long, however few they are',
+      'deliveries take three times as long for 80 s, at any concurrency',
       { standStill: STUTTER },
       [
-        atMost('time until at the floor (s)', 12),
-        atMost('rate from then on, at most (per s)', FLOOR),
-        atLeast('rate from then on, at least (per s)', FLOOR),
+        atMost('time until the minimum (s)', 12),
+        atMost('highest rate from then on (per s)', FLOOR),
+        atLeast('lowest rate from then on (per s)', FLOOR),
       ],
       (rates) => [
         secondsUntil(rates, (rate) => rate === FLOOR),

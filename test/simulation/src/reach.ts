@@ -5,7 +5,7 @@ import { FAIRNESS } from './reach-fairness.ts';
 import { PROCESS } from './reach-process.ts';
 import { RATE } from './reach-rate.ts';
 
-/** What has figures to reach beside the scenarios. */
+/** The subjects with figures to reach, in addition to the scenarios. */
 export const SUBJECTS: readonly Subject[] = [DRAIN_RATE, FAIRNESS, CONCURRENCY, RATE, PROCESS];
 
 export const PROBES: readonly Probe[] = SUBJECTS.flatMap(({ probes }) => probes);

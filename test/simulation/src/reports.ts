@@ -9,7 +9,7 @@ import type { Row } from './rows.ts';
 import { simulate } from './simulate.ts';
 import { markOf, placesOf } from './workers.ts';
 
-// The same folder from the sources and from the compiled files.
+// The same folder for sources and for compiled files.
 const FOLDER = join(import.meta.dirname, '..');
 
 /** Where the reports are committed. */
@@ -18,12 +18,12 @@ export const REPORT_FILE = 'README.md';
 export const REACH_FILE = 'reach.md';
 export const FIGURES_FILE = 'figures.json';
 
-/** A named scenario, as its file has it. */
+/** Reads the file of a named scenario. */
 async function readScenario(name: string): Promise<ScenarioJson> {
   return JSON.parse(await readFile(join(FOLDER, 'scenarios', `${name}.json`), 'utf8')) as ScenarioJson;
 }
 
-/** One run of a row: what it measures, and its plot. */
+/** Runs a row with one seed. */
 export async function runRow(
   { name, title }: Row,
   seed: number,
@@ -41,18 +41,18 @@ export async function runRow(
   return { measures: measuresOf(simulation), svg };
 }
 
-/** One run of a probe. Six decimals: more would only show in which order numbers were added. */
+/** Runs a probe with one seed. Rounds to six decimals: more would only show the order of additions. */
 export async function runProbe(probe: Probe, seed: number): Promise<(number | null)[]> {
   const figures = await probe.run(seed);
   return figures.map((figure) => (figure === null ? null : Math.round(figure * 1e6) / 1e6));
 }
 
-/** One run of a scenario under one of the policies to compare. */
+/** Runs a scenario with one of the policies to compare. */
 export async function runComparison(name: string, comparison: Comparison): Promise<Measures> {
   return measuresOf(await simulate(under(comparison, await readScenario(name))));
 }
 
-/** The figures as JSON, a line for each run, so that a change shows as the runs that it touched. */
+/** Formats the figures as JSON with one line per run, so that a diff shows the changed runs. */
 export function formatFigures({ rows, probes, comparisons }: Figures): string {
   const bySeed = (named: Readonly<Record<string, readonly unknown[]>>): string =>
     Object.entries(named)

@@ -5,7 +5,7 @@ import { jain, percentile } from './statistics.ts';
 import type { Traffic } from './traffic.ts';
 import { workersOf } from './workers.ts';
 
-/** The results of a run. Times in seconds; null where there is nothing that could be measured. */
+/** The results of a run. Times are in seconds; null without a measurement. */
 export interface Results {
   readonly events: number;
   readonly delivered: number;
@@ -26,9 +26,9 @@ export interface Results {
 export interface KeyResults {
   readonly events: number;
   readonly delivered: number;
-  /** Attempts that were refused. */
+  /** Refused attempts. */
   readonly refused: number;
-  /** Of the time in the queue, from admission to start, of what was delivered. */
+  /** The p99 of the time from admission to start, of handled deliveries. */
   readonly p99WaitS: number | null;
 }
 
@@ -60,7 +60,7 @@ export function resultsOf(scenario: Scenario, traffic: Traffic, seen: Observatio
     idealClearS: seconds(ideal.clearMs),
     goodput: rounded(goodput(workersOf(scenario), seen, ideal)),
     gateToggles: seen.gateToggles,
-    peakReturnsPerSecond: seen.series.seconds.reduce((peak, { returns }) => Math.max(peak, returns), 0),
+    peakReturnsPerSecond: seen.series.seconds.reduce((peak, { retries }) => Math.max(peak, retries), 0),
     maxDepth: seen.maxDepth,
     delayS: {
       p50: seconds(percentile(delays, 0.5)),
@@ -96,13 +96,13 @@ function keyResults({ senders }: Scenario, traffic: Traffic, seen: Observations)
   );
 }
 
-/** Busy worker time ÷ all worker time, over the stretches in which deliveries wait in the endless queue. */
+/** Busy worker time ÷ all worker time, over the intervals in which the ideal run has queued deliveries. */
 function goodput(workers: number, seen: Observations, { waitingFromMs, waitingToMs }: Ideal): number {
   const before: number[] = [0];
   for (const [index, fromMs] of waitingFromMs.entries()) {
     before.push((before[index] as number) + (waitingToMs[index] as number) - fromMs);
   }
-  /** How much of the stretches lies before a time. */
+  /** The total length of those intervals before a time. */
   const waitingBefore = (atMs: number): number => {
     let low = 0;
     let high = waitingFromMs.length;
@@ -127,7 +127,7 @@ function goodput(workers: number, seen: Observations, { waitingFromMs, waitingTo
 
 const DECIMALS = 1e6;
 
-/** Six decimals: more would only show in which order numbers were added. */
+/** Rounds to six decimals: more would only show the order of additions. */
 function rounded(value: number): number | null {
   return Number.isFinite(value) ? Math.round(value * DECIMALS) / DECIMALS : null;
 }

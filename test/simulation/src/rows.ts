@@ -7,15 +7,15 @@ export interface Goal {
   readonly bound: number;
 }
 
-/** A named scenario, with the figures that it has to reach. */
+/** A named scenario with its figures to reach. */
 export interface Row {
-  /** The name of its file in `scenarios/`, and of its plot. */
+  /** The name of its file in `scenarios/` and of its plot. */
   readonly name: string;
   readonly title: string;
   readonly goals: readonly Goal[];
 }
 
-/** Drain rate of all named scenarios: ten workers, 100 ms each. */
+/** The drain rate of all named scenarios, per second: ten workers, 100 ms each. */
 const DRAIN_RATE = 100;
 
 function atMost(measure: keyof Measures, bound: number): Goal {
@@ -36,7 +36,7 @@ function burst(attempts: number, toggles: number): Goal[] {
   ];
 }
 
-/** A pace that turns out to have been none: a cold start, a pause. */
+/** A cold start or a pause: the first measured pace is wrong. */
 function slowStart(): Goal[] {
   return [
     atMost('clearRatio', 1.4),
@@ -59,7 +59,7 @@ export const ROWS: readonly Row[] = [
   },
   {
     name: 'a-warm',
-    title: 'A after five minutes of 30/s, which go on',
+    title: 'A after five minutes of 30/s, which continue',
     goals: [
       atMost('attemptsPerEvent', 2.05),
       atMost('clearRatio', 1.05),
@@ -97,33 +97,33 @@ export const ROWS: readonly Row[] = [
   },
   {
     name: 'd',
-    title: 'D: B, 500/s in all, and all workers stand still from 75 to 95 s',
-    goals: [atLeast('toldRise', 3), atMost('peakReturnsPerSecond', 3 * DRAIN_RATE)],
+    title: 'D: B, 500/s in all, and all workers stall from 75 to 95 s',
+    goals: [atLeast('retryAfterRise', 3), atMost('peakReturnsPerSecond', 3 * DRAIN_RATE)],
   },
   {
     name: 'slow-stall',
-    title: 'Slow start: 10,000 in 10 s, and all workers stand still from 0.5 to 4 s',
+    title: 'Slow start: 10,000 in 10 s, and all workers stall from 0.5 to 4 s',
     goals: slowStart(),
   },
   {
     name: 'slow-6',
-    title: 'Slow start: 10,000 in 10 s, and all take ten times as long for the first 6 s',
+    title: 'Slow start: 10,000 in 10 s, handled ten times slower for the first 6 s',
     goals: slowStart(),
   },
   {
     name: 'slow-20',
-    title: 'Slow start: 10,000 in 10 s, and all take ten times as long for the first 20 s',
+    title: 'Slow start: 10,000 in 10 s, handled ten times slower for the first 20 s',
     goals: slowStart(),
   },
   {
     name: 'slow-20-warm',
     title:
-      'Slow in the middle: 400/s for 40 s after five minutes of 30/s, ten times as long from its 10th to its 30th second',
+      'Slow in the middle: 400/s for 40 s after five minutes of 30/s, ten times slower from its 10th to its 30th second',
     goals: slowStart(),
   },
   {
     name: 'slow-100',
-    title: 'Slow start: 10,000 in 10 s, and all take a hundred times as long for the first 10.5 s',
+    title: 'Slow start: 10,000 in 10 s, handled a hundred times slower for the first 10.5 s',
     goals: slowStart(),
   },
 ];

@@ -1,7 +1,14 @@
-import type { Intake } from '@webhook-backpressure/core';
+import type { Clock, Intake } from '@webhook-backpressure/core';
 
-/** Looks at the intake at regular moments of the run. */
+/** Reads the intake at regular intervals of the run. */
 export interface Sampler {
   readonly everyMs: number;
-  look(intake: Intake, nowMs: number): void;
+  read(intake: Intake, nowMs: number): void;
+}
+
+export function startSampling(sampler: Sampler, intake: Intake, clock: Clock): void {
+  sampler.read(intake, clock.now());
+  clock.setTimeout(() => {
+    startSampling(sampler, intake, clock);
+  }, sampler.everyMs);
 }

@@ -19,80 +19,80 @@ import {
 import { parseHabit, type Habit } from './habits.ts';
 import { parsePolicy, type Policy } from './policy.ts';
 
-/** A scenario that was read and found to be sound. Times and rates in the units that the names end in. */
+/** A parsed and valid scenario. Names end with their units. */
 export interface Scenario {
   readonly seed: number;
   readonly intake: ScenarioIntake;
   readonly policy: Policy;
   readonly service: Service;
-  /** Without it the process of the receiver takes no time for what it does. */
+  /** Undefined: the process of the receiver takes no time. */
   readonly process: Process | undefined;
   readonly arrivals: readonly Arrivals[];
   readonly senders: readonly Sender[];
 }
 
-/** The options of the intake but those that the simulator sets itself. */
+/** The options of the intake, except those that the simulator sets. */
 export type ScenarioIntake = Omit<IntakeOptions, 'clock' | 'random'>;
 
-/** How long the handling of a delivery takes. */
+/** How long deliveries take to handle. */
 export interface Service {
   readonly meanMs: number;
   readonly distribution: 'constant' | 'exponential';
-  /** All workers stand still from `fromS` to `toS`: what they handle then takes that much longer. */
+  /** All workers stall from `fromS` to `toS`: deliveries in service take that much longer. */
   readonly standStill?: readonly Interval[];
-  /** From `fromS` to `toS` all take `factor` times as long, however few are in service. */
+  /** From `fromS` to `toS`, deliveries take `factor` times as long, however few are in service. */
   readonly slow?: readonly (Interval & { readonly factor: number })[];
-  /** From `fromS` on, more than `concurrency` in service slow each other down. */
+  /** From `fromS` on, more than `concurrency` deliveries in service slow each other down. */
   readonly knee?: readonly { readonly fromS: number; readonly concurrency: number }[];
 }
 
-/** From `fromS` on and before `toS`. */
+/** The interval [fromS, toS). */
 export interface Interval {
   readonly fromS: number;
   readonly toS: number;
 }
 
-/** What the one thread of the receiver's process takes for its work, beside the handling itself. */
+/** The time that the receiver's single-threaded process needs, in addition to the handling. */
 export interface Process {
-  /** To accept a request and let it in. */
+  /** Per admitted request. */
   readonly acceptMs: number;
-  /** To accept a request and refuse it. */
+  /** Per refused request. */
   readonly refuseMs: number;
-  /** To start a handler, and once more to end it. */
+  /** Per start and again per end of a handler. */
   readonly handleMs: number;
-  /** The process stands still, timers and all; the handling that is under way elsewhere goes on. */
+  /** The process is frozen, including its timers; handling outside the process continues. */
   readonly freeze: readonly Interval[];
 }
 
-/** Deliveries that are sent for the first time from `fromS` on and before `toS`. */
+/** First attempts in [fromS, toS). */
 export interface Arrivals extends Interval {
   readonly perSecond: number;
   readonly process: 'uniform' | 'poisson';
 }
 
-/** A kind of sender, and how it behaves. */
+/** A kind of sender and its behavior. */
 export interface Sender {
   readonly key: string;
   readonly share: number;
   readonly identified: boolean;
   readonly retry: Habit;
-  /** The first one counts; 0: no limit. */
+  /** Including the first attempt; 0: no limit. */
   readonly maxAttempts: number;
-  /** It hangs up after so long without an answer; 0: never. */
+  /** The sender disconnects after this time without an answer; 0: never. */
   readonly timeoutMs: number;
-  /** What the intake is told about its deliveries, beside key and id. */
+  /** Fields of its deliveries, in addition to key and id. */
   readonly delivery: Pick<Delivery, 'priority' | 'retries' | 'maxWaitMs' | 'statusCode'>;
 }
 
-/** More than this does not fit into the memory of an ordinary machine. */
+/** More deliveries do not fit into the memory of an ordinary machine. */
 const MAX_DELIVERIES = 2_000_000;
 const MAX_S = 10_000_000;
 const DAY_MS = 86_400_000;
 
 const aSecond = aNumber(`a number of seconds from 0 to ${String(MAX_S)}`, (s) => s >= 0 && s <= MAX_S);
 const aPositive = aNumber('a number above 0', (value) => value > 0);
-const aCount = aNumber('an integer, at least 0', (value) => Number.isSafeInteger(value) && value >= 0);
-const aPatience = aNumber(
+const aCount = aNumber('an integer of at least 0', (value) => Number.isSafeInteger(value) && value >= 0);
+const aTimeout = aNumber(
   `a number of milliseconds from 0 to ${String(DAY_MS)}`,
   (ms) => ms >= 0 && ms <= DAY_MS,
 );
@@ -102,7 +102,7 @@ const aServiceTime = aNumber(
 );
 const aCost = aNumber('a number of milliseconds from 0 to 1000', (ms) => ms >= 0 && ms <= 1000);
 const aFactor = aNumber('a number from 1 to 1000', (value) => value >= 1 && value <= 1000);
-const aConcurrency = aNumber('a number, at least 1', (value) => value >= 1);
+const aConcurrency = aNumber('a number of at least 1', (value) => value >= 1);
 
 /**
  * Reads a scenario from parsed JSON.
@@ -136,7 +136,7 @@ function readIntake(value: unknown): ScenarioIntake {
   for (const name of ['clock', 'random']) {
     if (name in value) throw new ScenarioError(`intake.${name} must be absent: the simulator sets it.`);
   }
-  // The intake knows its own options best.
+  // The intake itself validates its options.
   try {
     createIntake(Object.assign({ clock: manualClock() }, value));
   } catch (error) {
@@ -146,10 +146,9 @@ function readIntake(value: unknown): ScenarioIntake {
   return value;
 }
 
-/** A message about an option, as one about a field of the scenario. */
+/** Rewrites a message about an option, which may begin with its name, as a message about a field of the scenario. */
 function inIntake(message: string): string {
-  if (message.startsWith('Unknown option ')) return `intake: ${message}`;
-  return message.startsWith('options ') ? message.replace('options', 'intake') : `intake.${message}`;
+  return /^[a-z]/.test(message) ? `intake.${message}` : `intake: ${message}`;
 }
 
 function readService(fields: Fields): Service {
@@ -197,7 +196,7 @@ function readSender(fields: Fields): Sender {
     identified: fields.get('identified', aBoolean, true),
     retry: parseHabit(`${fields.path}.retry`, fields.get('retry', aString)),
     maxAttempts: fields.get('maxAttempts', aCount, 0),
-    timeoutMs: fields.get('timeoutMs', aPatience, 0),
+    timeoutMs: fields.get('timeoutMs', aTimeout, 0),
     delivery: fields.has('delivery') ? fields.object('delivery', readDelivery) : {},
   };
 }
@@ -206,7 +205,7 @@ function readDelivery(fields: Fields): Sender['delivery'] {
   return {
     priority: fields.maybe('priority', oneOf('normal', 'critical')),
     retries: fields.maybe('retries', aBoolean),
-    maxWaitMs: fields.maybe('maxWaitMs', aPatience),
+    maxWaitMs: fields.maybe('maxWaitMs', aTimeout),
     statusCode: fields.maybe('statusCode', oneOf(429, 503)),
   };
 }

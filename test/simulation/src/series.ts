@@ -1,18 +1,18 @@
-/** What happens in each second of a run, and how deep the queue was. Second `s` is from `s` up to `s + 1`. */
+/** The events of one second of a run. Second `s` is [s, s + 1). */
 export interface Second {
   /** First attempts. */
   arrivals: number;
   /** Second and later attempts. */
-  returns: number;
+  retries: number;
   refusals: number;
   completions: number;
-  /** Deliveries waiting, at the most. */
+  /** The maximum number of queued deliveries. */
   depth: number;
-  /** The sum of what the refused were told, in seconds. */
-  toldS: number;
+  /** The sum of Retry-After over all refusals. */
+  retryAfterS: number;
 }
 
-/** Counts by the second. */
+/** Counts events per second. */
 export class Series {
   readonly seconds: Second[] = [];
   #current = emptySecond(0);
@@ -22,7 +22,7 @@ export class Series {
   at(nowMs: number): Second {
     const index = Math.floor(nowMs / 1000);
     if (index === this.#currentIndex) return this.#current;
-    // What waits at the end of a second waits at the start of the next.
+    // A second starts with the depth at the end of the previous one.
     for (let next = this.seconds.length; next <= index; next += 1) {
       this.#current = emptySecond(this.#depth);
       this.seconds.push(this.#current);
@@ -39,5 +39,5 @@ export class Series {
 }
 
 function emptySecond(depth: number): Second {
-  return { arrivals: 0, returns: 0, refusals: 0, completions: 0, depth, toldS: 0 };
+  return { arrivals: 0, retries: 0, refusals: 0, completions: 0, depth, retryAfterS: 0 };
 }

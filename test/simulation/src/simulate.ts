@@ -1,5 +1,5 @@
 import { ScenarioError } from './fields.ts';
-import { workOff, type Ideal } from './ideal.ts';
+import { runIdeal, type Ideal } from './ideal.ts';
 import type { Observations } from './observations.ts';
 import { resultsOf, type Results } from './results.ts';
 import { run } from './run.ts';
@@ -8,7 +8,7 @@ import { parseScenario, type Scenario } from './scenario.ts';
 import { drawTraffic, type Traffic } from './traffic.ts';
 import { Unsettled } from './unsettled.ts';
 
-/** Everything that is known about a run. */
+/** Everything known about a run. */
 export interface Simulation {
   readonly scenario: Scenario;
   readonly traffic: Traffic;
@@ -17,14 +17,14 @@ export interface Simulation {
   readonly results: Results;
 }
 
-/** Beyond this a run would take minutes; most likely its senders knock at a door that never opens. */
+/** More attempts would take minutes; most likely the senders retry against an intake that never accepts. */
 const MAX_ATTEMPTS = 200_000_000;
 
 /**
  * Reads and runs a scenario. The same scenario with the same seed gives the same simulation.
  *
  * @param scenario - parsed JSON.
- * @throws ScenarioError at the first mistake in it, or when it does not come to an end.
+ * @throws ScenarioError at the first mistake in the scenario, or if the scenario does not settle.
  */
 export async function simulate(
   scenario: unknown,
@@ -40,6 +40,6 @@ export async function simulate(
         `but ${String(error.open)} of its deliveries were still open.`,
     );
   });
-  const ideal = workOff(parsed, traffic, Infinity);
+  const ideal = runIdeal(parsed, traffic, Infinity);
   return { scenario: parsed, traffic, seen, ideal, results: resultsOf(parsed, traffic, seen, ideal) };
 }

@@ -1,4 +1,4 @@
-/** A rectangle of a picture, in its units. */
+/** A rectangle, in the units of the image. */
 export interface Frame {
   readonly left: number;
   readonly right: number;
@@ -6,7 +6,7 @@ export interface Frame {
   readonly bottom: number;
 }
 
-/** From values to places along an axis. */
+/** Maps values to positions along an axis. */
 export interface Scale {
   at(value: number): number;
   readonly ticks: readonly number[];
@@ -14,7 +14,7 @@ export interface Scale {
 
 const TICKS = 5;
 
-/** A linear scale from 0 on, with round ticks. */
+/** A linear scale with round ticks. */
 export function scale(from: number, to: number, start: number, end: number): Scale {
   const rough = (to - from) / TICKS;
   let power = 1;
@@ -25,7 +25,7 @@ export function scale(from: number, to: number, start: number, end: number): Sca
   return { at: (value) => start + ((value - from) / (to - from)) * (end - start), ticks };
 }
 
-/** The frame with grid lines, numbers, and the names of its axes; numbers along x only where x has a name. */
+/** Draws the frame with grid lines, numbers and axis names; numbers along x only if x has a name. */
 export function axes(
   { left, right, top, bottom }: Frame,
   x: Scale,
@@ -51,21 +51,17 @@ export function axes(
     parts.push(`<text x="${at}" y="${String(bottom + 19)}" text-anchor="middle">${grouped(tick)}</text>`);
   }
   if (names.x !== undefined) {
-    const centre = ((left + right) / 2).toFixed(1);
+    const center = ((left + right) / 2).toFixed(1);
     parts.push(
-      `<text x="${centre}" y="${String(bottom + 36)}" text-anchor="middle">${escaped(names.x)}</text>`,
+      `<text x="${center}" y="${String(bottom + 36)}" text-anchor="middle">${escaped(names.x)}</text>`,
     );
   }
   return parts;
 }
 
-export function polyline(
-  points: readonly (readonly [number, number])[],
-  colour: string,
-  width = 1.5,
-): string {
+export function polyline(points: readonly (readonly [number, number])[], color: string, width = 1.5): string {
   const list = points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(' ');
-  return `<polyline points="${list}" fill="none" stroke="${colour}" stroke-width="${String(width)}" stroke-linejoin="round"/>`;
+  return `<polyline points="${list}" fill="none" stroke="${color}" stroke-width="${String(width)}" stroke-linejoin="round"/>`;
 }
 
 export function escaped(text: string): string {

@@ -1,14 +1,14 @@
 import { exponential, stream } from './random.ts';
 import type { Arrivals, Scenario } from './scenario.ts';
 
-/** All deliveries of a run, in the order of their arrival, drawn before it begins. The index is the delivery. */
+/** All deliveries of a run, ordered by arrival and drawn before the run begins. The index identifies the delivery. */
 export interface Traffic {
   readonly count: number;
-  /** The first attempt. */
+  /** The time of the first attempt. */
   readonly firstMs: Float64Array;
-  /** How long its handling takes at full speed, in this run and in the ideal one. */
+  /** The service time at full speed, in this run and in the ideal run. */
   readonly serviceMs: Float64Array;
-  /** Index into the scenario's senders. */
+  /** The index into the scenario's senders. */
   readonly sender: Uint16Array;
 }
 
@@ -41,7 +41,7 @@ export function drawTraffic({ seed, arrivals, service, senders }: Scenario): Tra
 function timesOf({ fromS, toS, perSecond, process }: Arrivals, seed: number, index: number): number[] {
   const times: number[] = [];
   if (process === 'uniform') {
-    // By multiplication, so that nothing adds up over a long run.
+    // Multiplied, so that rounding errors do not add up over a long run.
     for (let i = 0; ; i += 1) {
       const atMs = fromS * 1000 + (i * 1000) / perSecond;
       if (atMs >= toS * 1000) return times;

@@ -1,8 +1,8 @@
-/** A run did not come to its end. */
+/** A run did not settle. */
 export class Unsettled extends Error {
   readonly open: number;
 
-  /** @param open - deliveries that were neither handled nor given up. */
+  /** @param open - the number of deliveries neither handled nor given up. */
   constructor(open: number) {
     super(`${String(open)} deliveries are open.`);
     this.open = open;

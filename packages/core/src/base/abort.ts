@@ -1,9 +1,9 @@
-/** The runtime's own AbortSignal, where its types are known; this package does not depend on any runtime's. */
+/** The runtime's AbortSignal if its types are loaded: this package depends on no runtime's types. */
 export type Signal = typeof globalThis extends { AbortSignal: { prototype: infer T } }
   ? T
   : { readonly aborted: boolean; readonly reason: unknown };
 
-/** The runtime's own AbortController. */
+/** The runtime's AbortController. */
 export interface Controller {
   readonly signal: Signal;
   abort(reason?: unknown): void;
@@ -15,7 +15,7 @@ export function abortController(): Controller {
   return new AbortController();
 }
 
-/** The reason of a signal that is aborted because the time is up, under the name that the runtimes give it. */
+/** The abort reason for a timeout, named as the runtimes name it. */
 export function timeoutError(sentence: string): Error {
   return Object.assign(new Error(sentence), { name: 'TimeoutError' });
 }

@@ -1,4 +1,4 @@
-/** What this package uses of `node:async_hooks`, which runtimes other than Node have too. */
+/** The part of `node:async_hooks` that this package uses. Other runtimes provide it too. */
 interface AsyncHooks {
   readonly AsyncResource: new (type: string) => {
     runInAsyncScope<A, R>(action: (argument: A) => R, receiver: undefined, argument: A): R;
@@ -6,17 +6,17 @@ interface AsyncHooks {
 }
 
 /**
- * Binds a function to the async context of this moment: called later, from the path of any request, it sees the
- * stores of `AsyncLocalStorage` that are set now, and not those of that request.
+ * Binds a function to the current async context. When a request calls the function later, the function sees the
+ * `AsyncLocalStorage` stores of now and not those of the request.
  *
- * The core imports nothing of a runtime, so it asks the runtime for the module. Where there is none, as on Workers
- * without Node's modules, the function is returned as it is.
+ * The core imports no runtime module, so the module is requested from the runtime. If the runtime has none, such as
+ * Workers without Node's modules, the function is returned unchanged.
  */
 export function boundToThisContext<A, R>(action: (argument: A) => R): (argument: A) => R {
   const { process } = globalThis as { process?: { getBuiltinModule?(name: string): unknown } };
   const hooks = process?.getBuiltinModule?.('node:async_hooks') as AsyncHooks | undefined;
   if (hooks === undefined) return action;
-  // AsyncLocalStorage.bind does the same, and takes an array for the arguments of each call.
+  // AsyncLocalStorage.bind does the same but allocates an array for the arguments of each call.
   const resource = new hooks.AsyncResource('WebhookBackpressureListener');
   return (argument) => resource.runInAsyncScope(action, undefined, argument);
 }

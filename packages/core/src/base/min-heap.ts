@@ -1,9 +1,9 @@
-/** What a {@link MinHeap} keeps in order, with room for its place in it. */
+/** An item of a {@link MinHeap}; the heap maintains `heapIndex`. */
 export interface Heaped {
   heapIndex: number;
 }
 
-/** A binary heap whose items know their place, so that one that changed can be moved. */
+/** A binary heap whose items store their index, so that an item can be moved or removed in O(log n). */
 export class MinHeap<T extends Heaped> {
   readonly #items: T[] = [];
   readonly #isBefore: (a: T, b: T) => boolean;
@@ -16,7 +16,7 @@ export class MinHeap<T extends Heaped> {
     return this.#items.length;
   }
 
-  /** The first one, or undefined when there is none. */
+  /** The first item, or undefined when the heap is empty. */
   get top(): T | undefined {
     return this.#items[0];
   }
@@ -26,7 +26,7 @@ export class MinHeap<T extends Heaped> {
     this.#rise(item, this.#items.length - 1);
   }
 
-  /** Takes the first one out. */
+  /** Removes and returns the first item. */
   pop(): T | undefined {
     const { top } = this;
     const last = this.#items.pop();
@@ -34,7 +34,7 @@ export class MinHeap<T extends Heaped> {
     return top;
   }
 
-  /** Takes out one that is in it. */
+  /** Removes an item, which must be in the heap. */
   remove(item: T): void {
     const { heapIndex } = item;
     const last = this.#items.pop();
@@ -43,7 +43,7 @@ export class MinHeap<T extends Heaped> {
     this.#sink(last, last.heapIndex);
   }
 
-  /** To be called when an item has come to belong further back. */
+  /** Restores the order after an item's rank has increased. */
   moveBack(item: T): void {
     this.#sink(item, item.heapIndex);
   }

@@ -1,17 +1,16 @@
-/** What is shorter counts as this long: a handler faster than the clock's own step. */
+/** Shorter durations count as this long; they are below the clock's resolution. */
 const SHORTEST_MS = 0.01;
-/** Each bucket is 2 % wider than the one below it, so a percentile is right within 2 %. */
+/** Each bucket is 2 % wider than the one below, so a percentile is accurate to 2 %. */
 const LOG_WIDTH = Math.log(1.02);
-/** Buckets up to 24 h, the longest that a delivery may be handled. What is longer is in the last one. */
+/** Buckets up to 24 h, the maximum handling time. The last bucket also holds longer durations. */
 const BUCKETS = Math.ceil(Math.log(86_400_000 / SHORTEST_MS) / LOG_WIDTH);
 
 /**
- * The percentiles of durations noted since it was last cleared: a histogram whose buckets are spaced by their
- * logarithm, so that 1 ms and 1 min are read with the same relative error. Noting one is O(1) and allocates
- * nothing; 5 KiB, however many are noted.
+ * Percentiles of the durations added since the last `clear()`, from a histogram with logarithmic buckets: 1 ms and
+ * 1 min have the same relative error. `add()` is O(1) and allocates nothing; the histogram takes 5 KiB.
  */
 export class PercentileWindow {
-  /** How many were noted. */
+  /** The number of durations added. */
   count = 0;
   readonly #buckets: Uint32Array = new Uint32Array(BUCKETS);
   #lowest = BUCKETS;
@@ -27,8 +26,8 @@ export class PercentileWindow {
   }
 
   /**
-   * The duration, in milliseconds, that a `fraction` from 0 to 1 of those noted did not exceed. Inside a bucket
-   * it is interpolated. NaN when nothing was noted.
+   * The duration, in milliseconds, that the given fraction (0 to 1) of durations does not exceed, interpolated
+   * within a bucket. NaN for an empty window.
    */
   percentile(fraction: number): number {
     if (this.count === 0) return NaN;
@@ -44,9 +43,8 @@ export class PercentileWindow {
   }
 
   /**
-   * How far apart single durations lie around a percentile, as a share of it: divided by the square root of the
-   * count it is the standard error of that percentile. From the durations one standard error of rank below and
-   * above.
+   * The relative standard error of a percentile times √count: how much single durations scatter around it. Taken
+   * from the durations one standard error of rank below and above.
    */
   spread(fraction: number): number {
     const rankError = Math.sqrt((fraction * (1 - fraction)) / this.count);

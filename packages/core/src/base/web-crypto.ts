@@ -1,4 +1,4 @@
-/** A key in the hands of the runtime; what it is made of cannot be read again. */
+/** A key held by the runtime. It cannot be exported. */
 export interface CryptoKey {
   readonly type: string;
 }
@@ -24,7 +24,7 @@ interface SubtleCrypto {
   decrypt(by: object, key: CryptoKey, data: Uint8Array): Promise<ArrayBuffer>;
 }
 
-/** What Node, Bun, Deno and Workers have in common; its types belong to none of them here. */
+/** The common part of Node, Bun, Deno and Workers, typed here to depend on none of them. */
 declare const crypto: {
   randomUUID(): string;
   getRandomValues(bytes: Uint8Array): Uint8Array;
@@ -43,7 +43,7 @@ export function randomBytes(count: number): Uint8Array {
   return crypto.getRandomValues(new Uint8Array(count));
 }
 
-/** Asked for anew each time: a test may replace it, and a runtime may have none until it is needed. */
+/** Read on every call: a test may replace it, and a runtime may provide it late. */
 export function subtle(): SubtleCrypto {
   return crypto.subtle;
 }
@@ -62,7 +62,7 @@ export function joined(parts: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
-/** The bytes that a text stands for in hexadecimal, or undefined when it is none. */
+/** Decodes hexadecimal; undefined if the text is not valid. */
 export function fromHex(text: string): Uint8Array | undefined {
   if (!/^(?:[\da-f]{2})*$/i.test(text)) return undefined;
   return Uint8Array.from({ length: text.length / 2 }, (_, at) =>
@@ -74,7 +74,7 @@ export function toHex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** The bytes that a text stands for in base64, with or without its padding, or undefined when it is none. */
+/** Decodes base64, with or without padding; undefined if the text is not valid. */
 export function fromBase64(text: string): Uint8Array | undefined {
   if (!/^[\d+/a-z]*={0,2}$/i.test(text)) return undefined;
   try {

@@ -1,249 +1,151 @@
-import { monotonic } from '../time/clock.ts';
+import type { Admission } from '../delivery/admission.ts';
+import { AdmittedDelivery } from '../workers/admitted-delivery.ts';
 import { checkDelivery, keyOf, NOTHING_KNOWN, type Delivery } from '../delivery/delivery.ts';
-import { Dispatcher, type Surroundings } from '../workers/dispatcher.ts';
+import { DeliveryFlow } from './delivery-flow.ts';
 import { displacedBy } from '../queue/displacement.ts';
 import { invalid } from '../errors.ts';
-import { Listeners, type Listener, type Outcome, type WithdrawalCause } from '../delivery/events.ts';
-import { effectiveCapacity, Gate } from '../queue/gate.ts';
-import { Handshakes } from '../queue/handshakes.ts';
 import type { CloseReport, Intake } from './intake.ts';
-import { Ledger } from '../delivery/ledger.ts';
+import type { Listener } from '../delivery/events.ts';
 import { updateSettings, type Fixtures, type Settings, type Tunable } from './options.ts';
-import { Patience } from './patience.ts';
-import { Place, type Admission, type PlaceOwner } from '../delivery/place.ts';
-import { REASON_OF, TO_NOBODY, type Refusal, type RefusalReason } from '../delivery/refusal.ts';
-import { Reserve } from '../queue/reserve.ts';
-import { Refuser } from '../refusals/refuser.ts';
-import { RetryAfter } from '../refusals/retry-after.ts';
-import { Shutdown } from './shutdown.ts';
+import type { Refusal, RefusalReason } from '../delivery/refusal.ts';
 import type { IntakeSnapshot, IntakeState } from '../delivery/snapshot.ts';
-import { Warnings, type Warn } from '../delivery/warnings.ts';
+import type { Warn } from '../delivery/warnings.ts';
 
-/** Composes the parts. Every rule is in one of them; the order in which they are asked is here. */
-export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
-  readonly ledger: Ledger = new Ledger();
-  readonly listeners: Listeners = new Listeners();
-  readonly now: () => number;
+/**
+ * Decides whether a delivery starts, is queued or is refused. Every rule is in a part of its own; the order in which they
+ * are asked is here. What follows from a decision is in {@link DeliveryFlow}.
+ */
+export class BoundedIntake implements Intake {
   readonly dryRun: boolean;
   #settings: Settings;
-  readonly #fixtures: Fixtures;
-  readonly #dispatcher: Dispatcher;
-  readonly #shutdown: Shutdown;
-  readonly #gate = new Gate();
-  readonly #reserve: Reserve<Place>;
-  readonly #retryAfter: RetryAfter;
-  readonly #handshakes = new Handshakes();
-  readonly #patience: Patience;
-  readonly #refuser: Refuser;
-  readonly #warnings: Warnings;
+  readonly #isPressed: () => boolean;
+  readonly #flow: DeliveryFlow;
 
   constructor(options: Settings & Fixtures, warn?: Warn) {
     this.#settings = options;
-    this.#warnings = new Warnings(this.listeners, warn);
-    this.#fixtures = options;
+    this.#isPressed = options.isPressed;
     this.dryRun = options.dryRun;
-    this.now = monotonic(options.clock);
-    this.#dispatcher = new Dispatcher(options, this);
-    this.#patience = new Patience(this.#dispatcher);
-    this.#shutdown = new Shutdown(options.clock, this.now, this.#dispatcher, this.ledger, this.listeners);
-    this.#reserve = new Reserve<Place>(this.#dispatcher.queue, this.#gate);
-    this.#retryAfter = new RetryAfter(options.random);
-    this.#refuser = new Refuser({
-      dispatcher: this.#dispatcher,
-      gate: this.#gate,
-      retryAfter: this.#retryAfter,
-      ledger: this.ledger,
-      listeners: this.listeners,
-    });
-    this.#measure(0);
+    this.#flow = new DeliveryFlow(options, warn);
   }
 
   admit(delivery: Delivery = NOTHING_KNOWN): Admission | Refusal {
     checkDelivery(delivery);
+    const flow = this.#flow;
+    const { dispatcher } = flow;
     const key = keyOf(delivery);
-    const now = this.now();
-    if (delivery.retries === false) this.#warnings.ofLoss(key, now);
-    this.#retryAfter.arrive(now);
-    if (this.#shutdown.phase !== 'open') return this.#refuse('closing', delivery, key, now);
-    if (this.#settings.shed.has(key)) return this.#refuse('shed', delivery, key, now);
-    const isPressed = this.#fixtures.isPressed();
+    const now = flow.now();
+    if (delivery.retries === false) flow.warnings.ofLoss(key, now);
+    flow.retryAfter.arrive(now);
+    if (flow.shutdown.phase !== 'open') return flow.refuse('closing', delivery, key, now);
+    if (this.#settings.shed.has(key)) return flow.refuse('shed', delivery, key, now);
+    const isPressed = this.#isPressed();
     const mayStart = !isPressed || this.#isEntitled(delivery, key, now);
-    if (mayStart && this.#dispatcher.isIdle(key, now)) return this.#startAtOnce(delivery, key, now);
+    if (mayStart && dispatcher.isIdle(key, now)) return flow.start(delivery, key, now);
 
-    const isHandshake = delivery.handshake === true && this.#handshakes.tryBegin(now);
+    const isHandshake = delivery.handshake === true && flow.handshakes.tryBegin(now);
     const isEntitled = isHandshake || this.#isEntitled(delivery, key, now);
-    if (isHandshake && this.#dispatcher.isIdle(key, now)) {
-      const place = this.#startAtOnce(delivery, key, now);
-      place.isHandshake = true;
-      return place;
+    if (isHandshake && dispatcher.isIdle(key, now)) {
+      const admitted = flow.start(delivery, key, now);
+      admitted.isHandshake = true;
+      return admitted;
     }
     const reason = isPressed && !isEntitled ? 'pressure' : this.#judge(delivery, key, isEntitled, now);
     const result =
       reason === null
-        ? this.#enqueue(delivery, key, isEntitled, now)
+        ? flow.enqueue(delivery, key, isEntitled, now)
         : this.#overflow(reason, delivery, key, isEntitled, now);
     if (isHandshake) {
-      // A listener may have let another in that displaced it, before this was known of it.
-      if (result instanceof Place && result.state !== 'ended') result.isHandshake = true;
-      else this.#handshakes.end();
+      // It may have ended already: a listener may have admitted another delivery, which displaced it.
+      if (result instanceof AdmittedDelivery && result.state !== 'ended') result.isHandshake = true;
+      else flow.handshakes.end();
     }
     return result;
   }
 
   accepts(delivery: Delivery = NOTHING_KNOWN): boolean {
     checkDelivery(delivery);
+    const { dispatcher, marks, reserve, shutdown, now: clock } = this.#flow;
     const key = keyOf(delivery);
-    const now = this.now();
+    const now = clock();
     if (this.dryRun) return true;
-    if (this.#shutdown.phase !== 'open' || this.#settings.shed.has(key)) return false;
+    if (shutdown.phase !== 'open' || this.#settings.shed.has(key)) return false;
     const isEntitled = delivery.handshake === true || this.#isEntitled(delivery, key, now);
-    if (this.#fixtures.isPressed() && !isEntitled) return false;
-    if (this.#dispatcher.isIdle(key, now)) return true;
-    this.#measure(now);
+    if (this.#isPressed() && !isEntitled) return false;
+    if (dispatcher.isIdle(key, now)) return true;
+    marks.measure(now);
     if (this.#waitsTooLong(delivery, key, now)) return false;
-    const { size } = this.#dispatcher.queue;
-    if (this.#settings.overflow === 'drop-oldest' || !this.#gate.wouldShed(size)) return true;
-    return size < this.#gate.effectiveCapacity && this.#reserve.isOpenTo(key, isEntitled);
-  }
-
-  leave(place: Place): void {
-    if (place.state === 'waiting' && !this.dryRun) this.#dispatcher.withdraw(place, 'abandoned', this.now());
-  }
-
-  release(place: Place, outcome: Outcome): void {
-    if (place.state === 'ended' || (place.state === 'waiting' && !this.dryRun)) return;
-    this.#dispatcher.end(place, outcome, this.now());
-  }
-
-  deserted(place: Place): void {
-    this.#patience.gone(place, this.now());
+    const { size } = dispatcher.queue;
+    if (this.#settings.overflow === 'drop-oldest' || !marks.gate.wouldShed(size)) return true;
+    return size < marks.gate.effectiveCapacity && reserve.isOpenTo(key, isEntitled);
   }
 
   snapshot(): IntakeSnapshot {
-    const now = this.now();
-    this.#measure(now);
-    this.#refuser.advance(now);
-    const { queue, active, concurrency } = this.#dispatcher;
+    const { dispatcher, marks, refuser, retryAfter, ledger, now: clock } = this.#flow;
+    const now = clock();
+    marks.measure(now);
+    refuser.advance(now);
+    const { queue, active, concurrency } = dispatcher;
     return {
       state: this.#state(now),
       depth: queue.size,
       active,
       capacity: this.#settings.capacity,
-      effectiveCapacity: this.#gate.effectiveCapacity,
-      highWater: this.#gate.high,
-      lowWater: this.#gate.low,
+      effectiveCapacity: marks.gate.effectiveCapacity,
+      highWater: marks.gate.high,
+      lowWater: marks.gate.low,
       concurrency,
-      drainRate: this.#dispatcher.drain.rate(now),
+      drainRate: dispatcher.drain.rate(now),
       oldestWaitMs: queue.oldest === null ? 0 : now - queue.oldest.admittedAtMs,
-      booked: this.#retryAfter.booked,
+      booked: retryAfter.booked,
       keys: queue.keys,
-      totals: this.ledger.read(),
+      totals: ledger.read(),
     };
   }
 
   update(changes: Tunable): void {
     this.#settings = updateSettings(this.#settings, changes);
-    const now = this.now();
-    this.#dispatcher.retune(this.#settings, now);
-    this.#judgeGate(now);
-    if (this.listeners.any) {
-      const options = Object.keys(changes).filter((name) => changes[name as keyof Tunable] !== undefined);
-      this.listeners.emit(now, { type: 'updated', options });
-    }
+    const { listeners, now: clock } = this.#flow;
+    const now = clock();
+    this.#flow.retune(this.#settings, now);
+    if (!listeners.any) return;
+    const options = Object.keys(changes).filter((name) => changes[name as keyof Tunable] !== undefined);
+    listeners.emit(now, { type: 'updated', options });
   }
 
   subscribe(listener: Listener): () => void {
     if (typeof listener !== 'function') throw invalid('ERR_WBP_LISTENER', 'listener', 'a function', listener);
-    return this.listeners.add(listener);
+    return this.#flow.listeners.add(listener);
   }
 
   close(options: { timeoutMs?: number | undefined } = {}): Promise<CloseReport> {
-    return this.#shutdown.begin(options);
+    return this.#flow.shutdown.begin(options);
   }
 
-  refusalOf(place: Place, cause: WithdrawalCause, now: number): Refusal {
-    const { delivery } = place;
-    if (place.isHandshake) this.#handshakes.end();
-    place.isHandshake = false;
-    if (cause === 'abandoned') {
-      this.#patience.gone(place, now);
-      return TO_NOBODY;
-    }
-    return this.#refuser.answer(REASON_OF[cause], delivery, place.key, now, this.#settings);
-  }
-
-  leaving(place: Place): void {
-    this.#reserve.give(place);
-  }
-
-  withdrawn({ delivery }: Place, now: number): void {
-    // Its listeners may do anything, so it comes when the place is out. To a sender that hung up it is a failure too.
-    this.#refuser.noteAnswer(delivery, true, now);
-  }
-
-  ended(place: Place, outcome: Outcome, now: number): void {
-    if (place.isHandshake) this.#handshakes.end();
-    if (outcome === 'success') this.#patience.stayed(place, now);
-    this.#refuser.noteAnswer(place.delivery, outcome === 'failure', now);
-  }
-
-  recovered(): void {
-    this.#retryAfter.recover();
-  }
-
-  relieved(now: number): void {
-    if (this.#gate.shedding) this.#judgeGate(now);
-    this.#shutdown.finishIfEmpty();
-  }
-
-  step(now: number): void {
-    this.#refuser.advance(now);
-  }
-
-  #startAtOnce(delivery: Delivery, key: string, now: number): Place {
-    this.#retryAfter.redeem(key, delivery);
-    const place = new Place(this, delivery, key, now, 0);
-    this.ledger.admitted += 1;
-    this.#dispatcher.startNow(place, now);
-    return place;
-  }
-
-  /** Whether it may use the reserve on its own account. */
+  /** Whether the delivery itself may use the reserve, whatever its key holds. */
   #isEntitled(delivery: Delivery, key: string, now: number): boolean {
     if (delivery.priority === 'critical' || delivery.retries === false) return true;
-    return this.#retryAfter.promiseOf(key, delivery)?.isDue(now) === true;
+    return this.#flow.retryAfter.reservationOf(key, delivery)?.isDue(now) === true;
   }
 
-  /** Why the delivery cannot wait here, or null when it can. */
+  /** Why the delivery cannot be queued, or null if it can. */
   #judge(delivery: Delivery, key: string, isEntitled: boolean, now: number): RefusalReason | null {
-    this.#judgeGate(now);
-    // A listener may have closed the intake at what the gate reported.
-    if (this.#shutdown.phase !== 'open') return 'closing';
-    if (this.#gate.shedding) {
-      this.#retryAfter.shed(now);
-      const answer = this.#reserve.ask(key, isEntitled, now, this.#settings.maxWaitMs);
+    const { marks, reserve, retryAfter, shutdown } = this.#flow;
+    marks.judge(now);
+    // A listener may have closed the intake when shedding began or ended.
+    if (shutdown.phase !== 'open') return 'closing';
+    if (marks.gate.shedding) {
+      retryAfter.shed(now);
+      const answer = reserve.ask(key, isEntitled, now, this.#settings.maxWaitMs);
       if (answer !== 'open') return answer;
     }
     return this.#waitsTooLong(delivery, key, now) ? 'wait' : null;
   }
 
   #waitsTooLong(delivery: Delivery, key: string, now: number): boolean {
-    return this.#patience.isExceeded(delivery, key, this.#settings.maxWaitMs, now);
+    return this.#flow.waitLimit.isExceeded(delivery, key, this.#settings.maxWaitMs, now);
   }
 
-  #enqueue(delivery: Delivery, key: string, isEntitled: boolean, now: number): Place {
-    this.#retryAfter.redeem(key, delivery);
-    const leftMs = this.#patience.leftMs(delivery, key, this.#settings.maxWaitMs, now);
-    const place = new Place(this, delivery, key, now, leftMs);
-    this.ledger.admitted += 1;
-    this.#dispatcher.enqueue(place, now);
-    if (this.#gate.shedding) this.#reserve.take(place, isEntitled);
-    this.#dispatcher.dispatch(now);
-    this.#judgeGate(now);
-    return place;
-  }
-
-  /** What happens to a delivery that has no place. */
+  /** Handles a delivery that the queue has no room for. */
   #overflow(
     reason: RefusalReason,
     delivery: Delivery,
@@ -251,50 +153,27 @@ export class BoundedIntake implements Intake, PlaceOwner, Surroundings {
     isEntitled: boolean,
     now: number,
   ): Admission | Refusal {
+    const flow = this.#flow;
     const canDisplace =
       this.#settings.overflow === 'drop-oldest' && (reason === 'shedding' || reason === 'full');
-    if (!canDisplace) return this.#refuse(reason, delivery, key, now);
-    if (this.#waitsTooLong(delivery, key, now)) return this.#refuse('wait', delivery, key, now);
-    const { queue } = this.#dispatcher;
+    if (!canDisplace) return flow.refuse(reason, delivery, key, now);
+    if (this.#waitsTooLong(delivery, key, now)) return flow.refuse('wait', delivery, key, now);
+    const { queue } = flow.dispatcher;
     const { size } = queue;
-    if (size >= this.#gate.high) {
+    if (size >= flow.marks.gate.high) {
       const oldest = displacedBy(key, queue);
-      if (oldest !== null) this.#dispatcher.withdraw(oldest, 'displaced', now);
-      // A listener that heard of it may have closed the intake, or let another in to the place that came free.
-      if (this.#shutdown.phase !== 'open') return this.#refuse('closing', delivery, key, now);
-      if (queue.size >= size) return this.#refuse('full', delivery, key, now);
+      if (oldest !== null) flow.withdraw(oldest, 'displaced', now);
+      // A listener of that may have closed the intake, or admitted another delivery in the place that became free.
+      if (flow.shutdown.phase !== 'open') return flow.refuse('closing', delivery, key, now);
+      if (queue.size >= size) return flow.refuse('full', delivery, key, now);
     }
-    return this.#enqueue(delivery, key, isEntitled, now);
-  }
-
-  #refuse(reason: RefusalReason, delivery: Delivery, key: string, now: number): Admission | Refusal {
-    const refusal = this.#refuser.refuse(reason, delivery, key, now, this.#settings);
-    if (!this.dryRun) return refusal;
-    const place = new Place(this, delivery, key, now, 0);
-    this.ledger.admitted += 1;
-    this.#dispatcher.runOutside(place, now);
-    return place;
-  }
-
-  #measure(now: number): void {
-    const { capacity, maxWaitMs, highWaterMark, lowWaterMark } = this.#settings;
-    const drainRate = this.#dispatcher.drain.rate(now);
-    this.#gate.resize(effectiveCapacity(capacity, maxWaitMs, drainRate), highWaterMark, lowWaterMark);
-  }
-
-  #judgeGate(now: number): void {
-    this.#measure(now);
-    const { queue } = this.#dispatcher;
-    if (!this.#gate.judge(queue.size)) return;
-    queue.isShedding = this.#gate.shedding;
-    this.listeners.emit(now, { type: this.#gate.shedding ? 'shedding' : 'accepting', depth: queue.size });
-    if (!this.#gate.shedding) return;
-    this.#warnings.ofLowWater(this.#gate.low, this.#settings.capacity, this.#dispatcher.drain.rate(now), now);
+    return flow.enqueue(delivery, key, isEntitled, now);
   }
 
   #state(now: number): IntakeState {
-    if (this.#shutdown.phase !== 'open') return this.#shutdown.phase;
-    if (this.#dispatcher.drain.isStalled(now)) return 'stalled';
-    return this.#gate.shedding ? 'shedding' : 'accepting';
+    const { dispatcher, marks, shutdown } = this.#flow;
+    if (shutdown.phase !== 'open') return shutdown.phase;
+    if (dispatcher.drain.isStalled(now)) return 'stalled';
+    return marks.gate.shedding ? 'shedding' : 'accepting';
   }
 }

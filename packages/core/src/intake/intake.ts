@@ -1,7 +1,7 @@
 import type { Delivery } from '../delivery/delivery.ts';
 import type { Listener } from '../delivery/events.ts';
 import type { Tunable } from './options.ts';
-import type { Admission } from '../delivery/place.ts';
+import type { Admission } from '../delivery/admission.ts';
 import type { Refusal } from '../delivery/refusal.ts';
 import type { IntakeSnapshot } from '../delivery/snapshot.ts';
 

@@ -1,4 +1,4 @@
-import type { ConcurrencyRange } from '../limits/adaptive-concurrency.ts';
+import type { ConcurrencyRange } from '../limits/limit-range.ts';
 import type { RateRange } from '../limits/adaptive-rate.ts';
 import { checkInteger, checkNumber, checkOneOf, DAY_MS, isRecord, requireSync } from '../checks.ts';
 import { checkConcurrency, checkDrainRate, checkPerKey } from '../limits/limit-options.ts';

@@ -9,23 +9,26 @@ import { checkNames } from '../option-names.ts';
 const DEFAULT_TIMEOUT_MS = 10_000;
 const MAX_TIMEOUT_MS = 86_400_000;
 
-/** The end of an intake: what waits is worked off until a timeout, then what is left is refused. */
+/** What a shutdown works with. */
+export interface ShutdownParts {
+  readonly clock: Clock;
+  readonly now: () => number;
+  readonly dispatcher: Dispatcher;
+  readonly ledger: Ledger;
+  readonly listeners: Listeners;
+  /** Refuses all queued deliveries, and returns how many. */
+  readonly withdrawAll: () => number;
+}
+
+/** The end of an intake: the queue is drained until a timeout, then the rest of it is refused. */
 export class Shutdown {
   phase: 'open' | 'closing' | 'closed' = 'open';
-  readonly #clock: Clock;
-  readonly #now: () => number;
-  readonly #dispatcher: Dispatcher;
-  readonly #ledger: Ledger;
-  readonly #listeners: Listeners;
+  readonly #parts: ShutdownParts;
   #report: Promise<CloseReport> | undefined;
   #finish: (() => void) | undefined;
 
-  constructor(clock: Clock, now: () => number, dispatcher: Dispatcher, ledger: Ledger, listeners: Listeners) {
-    this.#clock = clock;
-    this.#now = now;
-    this.#dispatcher = dispatcher;
-    this.#ledger = ledger;
-    this.#listeners = listeners;
+  constructor(parts: ShutdownParts) {
+    this.#parts = parts;
   }
 
   begin(options: { timeoutMs?: number | undefined }): Promise<CloseReport> {
@@ -39,32 +42,33 @@ export class Shutdown {
       this.#report = new Promise((settle) => {
         resolve = settle;
       });
-      // Not inside the promise: a listener that hears of the end may call close again and must find it there.
+      // Not inside the promise: a listener of the end may call close again, which must find the report.
       this.#start(timeoutMs, (report) => resolve?.(report));
     }
     return this.#report;
   }
 
   finishIfEmpty(): void {
-    if (this.#dispatcher.held === 0) this.#finish?.();
+    if (this.#parts.dispatcher.held === 0) this.#finish?.();
   }
 
   #start(timeoutMs: number, resolve: (report: CloseReport) => void): void {
     this.phase = 'closing';
-    const done = (): number => this.#ledger.completed + this.#ledger.failed;
+    const { clock, now, dispatcher, ledger, listeners, withdrawAll } = this.#parts;
+    const done = (): number => ledger.completed + ledger.failed;
     const doneBefore = done();
     this.#finish = (): void => {
       this.#finish = undefined;
-      this.#clock.clearTimeout(timer);
-      const refused = this.#dispatcher.withdrawAll();
+      clock.clearTimeout(timer);
+      const refused = withdrawAll();
       this.phase = 'closed';
-      this.#dispatcher.stop();
-      const report = { completed: done() - doneBefore, refused, remaining: this.#dispatcher.active };
-      this.#listeners.emit(this.#now(), { type: 'closed', ...report });
+      dispatcher.stop();
+      const report = { completed: done() - doneBefore, refused, remaining: dispatcher.active };
+      listeners.emit(now(), { type: 'closed', ...report });
       resolve(report);
     };
-    const timer = this.#clock.setTimeout(this.#finish, timeoutMs);
-    // Whoever awaits the report may have nothing else that keeps the process alive.
+    const timer = clock.setTimeout(this.#finish, timeoutMs);
+    // The caller that awaits the report may have nothing else that keeps the process alive.
     holdTimer(timer);
     this.finishIfEmpty();
   }

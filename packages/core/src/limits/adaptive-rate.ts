@@ -1,34 +1,37 @@
 const WINDOW_MS = 1000;
-/** Of so many deliveries one may be slow: that is what a 99th percentile is. */
+/** A 99th percentile allows one slow delivery in this many. */
 const DELIVERIES_PER_SLOW_ONE = 100;
 const DECREASE = 0.75;
-/** Of the maximum. */
+/** As a share of the maximum. */
 const INCREASE = 0.05;
-/** Starts per second, also where 5 % of the maximum are less. */
+/** In starts per second, for a maximum of which 5 % is less. */
 const LEAST_INCREASE = 1;
 
-/** Starts per second, `0 < min ≤ max`, and the handling time in milliseconds that 99 of 100 should not exceed. */
+/** The range and the target of an adaptive `drainRate`. */
 export interface RateRange {
+  /** The lowest rate, in starts per second, from 0.001. */
   readonly min: number;
+  /** The highest rate and the initial one, in starts per second, from `min` to 1,000,000. */
   readonly max: number;
+  /** The handling time that 99 of 100 deliveries should not exceed, in milliseconds, from 1 to 86,400,000. */
   readonly targetP99Ms: number;
 }
 
 /**
- * How many deliveries to start per second: additive increase while the downstream is quick, multiplicative
- * decrease when it is slow (Chiu and Jain, 1989). Judged at most once a second, on what completed since: if the
- * 99th percentile of the handling time is above the target, the rate goes to three quarters, but not below `min`;
- * otherwise it goes up by 5 % of `max`, at least 1/s, but not above `max`.
+ * How many deliveries to start per second: additive increase while the downstream is fast, multiplicative decrease
+ * while it is slow (Chiu and Jain, 1989). At most once a second, the rate is adjusted by the completions since: if the
+ * 99th percentile of the handling time is above the target, the rate falls to three quarters, but not below `min`;
+ * otherwise it rises by 5 % of `max`, at least 1/s, but not above `max`.
  *
- * - It starts at `max`, which is what the user trusts a healthy downstream with. If that is too much, it is known
- *   after a second and halved after three. Starting at `min` would refuse the first burst after each deployment,
- *   from max 200 and min 20 for 18 seconds.
- * - Without completions it holds. Nothing is known of a downstream that was asked nothing, and one that stands
- *   still must not be rewarded for it. So a gap counts as one judgement, however long.
- * - One slow delivery among fewer than a hundred says nothing about the 99th percentile. The rate holds, and the
- *   judgement waits for a second slow one, or for the hundred.
- * - The rate goes on falling while the deliveries of before the first decrease are still slow. They are the queue
- *   in the downstream, and only a rate below its own works that off.
+ * - The rate starts at `max`, the user's estimate for a healthy downstream. If that is too high, the rate falls after
+ *   one second and is halved after three. Starting at `min` would refuse the first burst after each deployment: with
+ *   max 200 and min 20 for 18 seconds.
+ * - Without completions the rate stays. An idle downstream proves nothing, and a stalled one must not be rewarded. So a
+ *   gap of any length counts as one adjustment.
+ * - One slow delivery among fewer than a hundred says nothing about the 99th percentile. The adjustment waits for a
+ *   second slow delivery, or for the hundredth.
+ * - The rate keeps falling while deliveries started before the first decrease are still slow. They are the queue inside
+ *   the downstream, and only a rate below the downstream's own rate drains it.
  */
 export class AdaptiveRate {
   #rate: number;
@@ -42,12 +45,12 @@ export class AdaptiveRate {
     this.#rate = range.max;
   }
 
-  /** Starts per second, from `min` to `max`; not always whole. */
+  /** Starts per second, from `min` to `max`; not always an integer. */
   get rate(): number {
     return this.#rate;
   }
 
-  /** Takes a new range and moves the rate into it. What completed so far is forgotten: the target may be new. */
+  /** Sets a new range and moves the rate into it. Drops the completions so far: the target may be new. */
   retune(range: RateRange): void {
     this.#range = range;
     this.#rate = this.#clamp(this.#rate);
@@ -56,10 +59,10 @@ export class AdaptiveRate {
   }
 
   /**
-   * Notes one completion, also a failed one. O(1).
+   * Notes a completion or a failure. O(1).
    *
-   * @param nowMs - from a clock that never goes back.
-   * @param serviceMs - how long the delivery was handled.
+   * @param nowMs - from a monotonic clock.
+   * @param serviceMs - the handling time.
    * @returns whether the rate changed.
    */
   observe(nowMs: number, serviceMs: number): boolean {

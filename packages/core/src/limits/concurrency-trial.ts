@@ -1,33 +1,33 @@
 import type { Reading } from './latency-window.ts';
 
-/** The trial's limit, as a share of the limit: lower while little is known or much is wrong. */
+/** The trial's limit as a share of the limit; wider in first trials and in incidents. */
 const SHARE = 0.8;
 const WIDE_SHARE = 0.7;
-/** With more than this share of the deliveries still in service the trial has tried nothing. */
+/** With more than this share of deliveries still in service, a trial shows nothing. */
 const UNTRIED_SHARE = 0.95;
-/** Standard errors, as shares, that the readings of a trial need. */
+/** The relative standard errors that the readings of a trial need. */
 const ERROR = 0.045;
 const FIRST_ERROR = 0.06;
 /**
- * The latency follows those in service with a power of about 1 above the knee and of 0 below it. Half way between
- * is the fairest bound. The first trials ask for less, as a queue that they overlook is taken for normal.
+ * The latency follows the number in service with a power of about 1 above the knee and 0 below it, so the bound is half
+ * way between. First trials use a lower bound, as a queue that they miss is taken for normal.
  */
 const POWER = 0.5;
 const FIRST_POWER = 0.4;
 
 /**
  * - `first`: is there a queue? Nothing is known yet.
- * - `usual`: is the baseline still right?
- * - `incident`: the latency is far above the baseline. Does a lower limit help?
+ * - `usual`: is the baseline still correct?
+ * - `incident`: does a lower limit help? The latency is far above the baseline.
  */
 export type TrialKind = 'first' | 'usual' | 'incident';
 
-/** A lower limit for the time of one window, which tells whether the latency is of our own making. */
+/** A lower limit for one window, to test whether our own load causes the latency. */
 export class ConcurrencyTrial {
   readonly kind: TrialKind;
-  /** The limit to go back to if the trial did not help. */
+  /** The limit to restore if the trial does not help. */
   readonly from: number;
-  /** The limit while it lasts; not yet within bounds. */
+  /** The limit during the trial, not yet within bounds. */
   readonly limit: number;
   readonly #before: Reading;
 
@@ -38,34 +38,35 @@ export class ConcurrencyTrial {
     this.#before = before;
   }
 
-  /** Whether fewer than before would be in service under `limit`. */
+  /** Whether `limit` would reduce the number in service. */
   isFeltAt(limit: number): boolean {
     return limit < UNTRIED_SHARE * this.#before.active;
   }
 
-  /** Whether the latency went down with those in service, so that there was a queue. */
+  /** Whether the latency fell with the number in service, so that there was a queue. */
   isHelped({ ms, error, active }: Reading, baselineMs: number): boolean {
     const before = this.#before;
     const share = active / before.active;
     if (share >= UNTRIED_SHARE) return false;
     const followed = share ** (this.kind === 'first' ? FIRST_POWER : POWER);
     if (this.kind !== 'incident') return ms < Math.min(before.ms, baselineMs) * followed;
-    // Here a mistake costs more, and the next trial makes up for a chance missed: chance alone must not do.
+    // In an incident a false positive costs more than a missed chance, which the next trial makes up for: so the fall
+    // must exceed chance.
     return ms < before.ms * Math.min(followed, 1 - 2 * Math.hypot(error, before.error));
   }
 }
 
-/** The standard error, as a share, that the readings before and in a trial may have. */
+/** The maximum relative standard error of the readings before and in a trial. */
 export function neededTrialError(isProven: boolean): number {
   return isProven ? ERROR : FIRST_ERROR;
 }
 
-/** Windows between trials: at first, at most, and at most while the baseline is vague. */
+/** Windows between trials: initially, at most, and at most while the baseline is imprecise. */
 const FIRST_EVERY = 3;
 const EVERY = 24;
 const VAGUE_EVERY = 8;
 
-/** When the next trial is due, in windows in full use. Each trial that finds no queue doubles the time. */
+/** When the next trial is due, in windows at full use. Each trial that finds no queue doubles the interval. */
 export class TrialSchedule {
   #left = 0;
   #every = FIRST_EVERY;
@@ -74,7 +75,7 @@ export class TrialSchedule {
     return this.#left <= 0;
   }
 
-  /** Whether it will be due at the end of this window. */
+  /** Whether the trial is due at the end of this window. */
   get isNext(): boolean {
     return this.#left <= 1;
   }
@@ -92,7 +93,7 @@ export class TrialSchedule {
     this.#every = Math.min(2 * this.#every, isVague ? VAGUE_EVERY : EVERY);
   }
 
-  /** After a queue was found that nobody knew of there may be more of it. */
+  /** Returns to the shortest interval: where one unknown queue was found, there may be more of it. */
   restart(): void {
     this.#every = FIRST_EVERY;
   }

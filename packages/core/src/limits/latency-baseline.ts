@@ -1,14 +1,14 @@
-/** By how much, as a share, the true latency may have moved between two readings. */
+/** The assumed relative drift of the true latency between two readings. */
 const DRIFT = 0.02;
-/** A reading so many standard errors below is no chance: the baseline is too high. */
+/** A reading this many standard errors below the baseline proves that the baseline is too high. */
 const FALL = 3.5;
-/** A reading further above than this share, and than chance explains, is not of a downstream without a queue. */
+/** A reading above the baseline by more than this share plus chance is not from a downstream without a queue. */
 const LIKENESS = 0.2;
 
 /**
- * The latency of a downstream in which nothing queues: a slow average of readings taken while nothing did, each
- * weighted by its precision, which makes it a Kalman filter of one number. Whoever teaches it answers for that
- * condition. Errors are standard errors, as shares of the latency.
+ * The latency of a downstream without a queue: a slow average of readings weighted by precision, that is, a
+ * one-dimensional Kalman filter. The caller of `learn` ensures that there was no queue. Errors are relative standard
+ * errors.
  */
 export class LatencyBaseline {
   /** Milliseconds; 0 before the first reading. */
@@ -26,27 +26,27 @@ export class LatencyBaseline {
     this.#variance = (1 - gain) * variance;
   }
 
-  /** Forgets all readings but this one. */
+  /** Drops all readings but this one. */
   replace(ms: number, error: number): void {
     this.ms = ms;
     this.#variance = error * error;
   }
 
-  /** Learns a reading, whatever it was taken of, if it is too low for the baseline to be right. */
+  /** Learns any reading that is too low for the baseline to be correct. */
   learnIfFallen(ms: number, error: number): void {
     const fall = 1 - ms / this.ms;
     if (fall < FALL * this.#doubt(error)) return;
-    // What was known is wrong by this much, so little weight is left to it.
+    // The baseline was wrong by this much, so it keeps little weight.
     this.#variance += fall * fall;
     this.learn(ms, error);
   }
 
-  /** Whether a reading is somewhat above the baseline at most, even if chance made it too low. */
+  /** Whether a reading is at most slightly above the baseline, even if chance made it too low. */
   isNear(ms: number, error: number): boolean {
     return ms * (1 + 2 * error) < this.ms * (1 + LIKENESS);
   }
 
-  /** Whether a reading may be of a downstream without a queue: near the baseline, but for chance. */
+  /** Whether a reading may be from a downstream without a queue: near the baseline, allowing for chance. */
   isLike(ms: number, error: number): boolean {
     return ms < this.ms * (1 + LIKENESS + 2 * this.#doubt(error));
   }

@@ -1,28 +1,28 @@
 import { PercentileWindow } from '../base/percentile-window.ts';
 
 /**
- * High, as it is the tail that a queue in the downstream lengthens first, and no higher: of exponential times the
- * 90th percentile has the smallest relative error of all that are high, the 99th has three times as much.
+ * A high percentile, since a queue in the downstream lengthens the tail first. Not higher: for exponential times, the
+ * relative error of the 99th percentile is three times that of the 90th.
  */
 const PERCENTILE = 0.9;
 const SHORTEST_MS = 1000;
 const FEWEST_SAMPLES = 50;
-/** The share of failures that says more about the deliveries than about the downstream. */
+/** Up to this share, failures say more about the deliveries than about the downstream. */
 const TOLERATED_FAILURES = 0.05;
-/** What a new window adds to the memory of how much durations scatter. */
+/** The weight of a new window in the remembered spread of durations. */
 const SPREAD_GAIN = 0.25;
 
-/** What a window has to say. */
+/** The result of a window. */
 export interface Reading {
-  /** The 90th percentile of the handling times of successes, in milliseconds. */
+  /** The 90th percentile of the successes' handling times, in milliseconds. */
   readonly ms: number;
-  /** The standard error of `ms`, as a share of it. */
+  /** The relative standard error of `ms`. */
   readonly error: number;
-  /** How many deliveries were being handled, on average over the completions. */
+  /** The average number of deliveries in service, over the completions. */
   readonly active: number;
 }
 
-/** Completions since it was opened: at least a second of them, and at least 50. */
+/** The completions since the window was opened: at least one second of them, and at least 50. */
 export class LatencyWindow {
   readonly #times: PercentileWindow = new PercentileWindow();
   #opensAtMs: number | undefined;
@@ -31,12 +31,12 @@ export class LatencyWindow {
   #activeSum = 0;
   #nextLook = FEWEST_SAMPLES;
   /**
-   * The relative error of one time. Remembered from window to window: one that happens to scatter little would
-   * otherwise pass for precise, be closed early, and be believed.
+   * The relative error of one time, remembered from window to window. Otherwise a window with little spread by chance
+   * would seem precise and be closed early.
    */
   #spread: number | undefined;
 
-  /** Notes a completion. Returns whether the window is long enough for something to be decided. */
+  /** Notes a completion. Returns whether the window is long enough for a decision. */
   note(nowMs: number, serviceMs: number, isFailure: boolean, active: number): boolean {
     this.#opensAtMs ??= nowMs;
     if (nowMs < this.#opensAtMs) return false;
@@ -47,12 +47,12 @@ export class LatencyWindow {
     return nowMs - this.#opensAtMs >= SHORTEST_MS;
   }
 
-  /** Whether more than 1 in 20 have failed. Two of the first 50 may. */
+  /** Whether more than 1 in 20 have failed. Two of the first 50 may fail. */
   get isFailing(): boolean {
     return this.#failures > TOLERATED_FAILURES * Math.max(this.#completions, FEWEST_SAMPLES);
   }
 
-  /** Whether enough has come since the last look for another one. */
+  /** Whether enough completions have been noted for a reading. */
   get isDue(): boolean {
     return this.#times.count >= this.#nextLook;
   }
@@ -70,12 +70,12 @@ export class LatencyWindow {
     };
   }
 
-  /** Goes on collecting: the reading was not precise enough. */
+  /** Keeps the window open, because the reading was not precise enough. */
   postpone(): void {
     this.#nextLook = this.#times.count + FEWEST_SAMPLES;
   }
 
-  /** Starts anew. What ends before `atMs` is left out. */
+  /** Starts a new window. Completions before `atMs` are ignored. */
   reopen(atMs: number): void {
     if (this.#spread !== undefined && this.#times.count >= FEWEST_SAMPLES) {
       this.#spread += SPREAD_GAIN * (this.#times.spread(PERCENTILE) - this.#spread);

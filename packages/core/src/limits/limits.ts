@@ -1,14 +1,15 @@
-import { AdaptiveConcurrency, type ConcurrencyRange } from './adaptive-concurrency.ts';
+import { AdaptiveConcurrency } from './adaptive-concurrency.ts';
+import type { ConcurrencyRange } from './limit-range.ts';
 import { AdaptiveRate, type RateRange } from './adaptive-rate.ts';
 import type { Outcome } from '../delivery/events.ts';
 
-/** The limits as the user set them: a number, or a range in which to learn. */
+/** The limits as the user set them: a fixed number, or a range to adapt within. */
 export interface LimitSettings {
   readonly concurrency: number | ConcurrencyRange;
   readonly drainRate: number | RateRange | undefined;
 }
 
-/** How many deliveries may be handled at once, and how many may start per second: set, or learned. */
+/** The current limits, fixed or adaptive: concurrent deliveries, and starts per second. */
 export class Limits {
   #settings: LimitSettings;
   #adaptiveConcurrency: AdaptiveConcurrency | undefined;
@@ -26,13 +27,19 @@ export class Limits {
       : (this.#adaptiveConcurrency?.limit ?? concurrency.initial);
   }
 
-  /** Starts per second, or undefined for no such limit. */
+  /** The largest concurrency: `max` of the range, or the fixed number. */
+  get mostConcurrency(): number {
+    const { concurrency } = this.#settings;
+    return typeof concurrency === 'number' ? concurrency : concurrency.max;
+  }
+
+  /** Starts per second; undefined without a limit. */
   get rate(): number | undefined {
     const { drainRate } = this.#settings;
     return typeof drainRate === 'object' ? (this.#adaptiveRate?.rate ?? drainRate.max) : drainRate;
   }
 
-  /** Takes new settings. What was learned in one range is a good place to begin in another. */
+  /** Sets new settings. A new range starts from the limit learned in the old one. */
   retune(settings: LimitSettings): void {
     const { concurrency, drainRate } = settings;
     const before = this.#settings;
@@ -48,9 +55,9 @@ export class Limits {
   }
 
   /**
-   * Learns from a delivery whose handling has ended.
+   * Learns from a finished delivery.
    *
-   * @param active - how many were being handled until then, this one counted.
+   * @param active - the number of deliveries that were in service, including this one.
    * @returns whether a limit has changed.
    */
   observe(nowMs: number, tookMs: number, outcome: Outcome, active: number): boolean {
@@ -61,7 +68,7 @@ export class Limits {
 }
 
 /**
- * How many workers one key may have: the option `maxConcurrencyPerKey`, where it is a fraction that of the workers, and
+ * The maximum number of workers for one key, from `maxConcurrencyPerKey`. A fraction is taken of all workers, and gives
  * at least one.
  */
 export function workersPerKey(

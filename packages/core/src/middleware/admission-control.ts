@@ -1,19 +1,21 @@
 import { BoundedIntake } from '../intake/bounded-intake.ts';
 import { checkNumber, DAY_MS, isThenable, requireSync } from '../checks.ts';
 import { describedDelivery, type Delivery } from '../delivery/delivery.ts';
+import { deliveryOf } from '../delivery/recognized-delivery.ts';
 import { BackpressureError, invalid, thrownText } from '../errors.ts';
 import type { WarningCode } from '../delivery/events.ts';
 import { Handling } from './handling.ts';
 import type { Intake } from '../intake/intake.ts';
 import { keyAsker } from './key-generator.ts';
+import { passedThrough } from './passed.ts';
 import { checkObject } from '../option-names.ts';
 import { resolveOptions, type IntakeOptions } from '../intake/options.ts';
 import { rateLimitFields, type FieldStyle } from '../refusals/rate-limit-fields.ts';
-import { createRecognition, deliveryOf, idOf } from '../senders/recognition.ts';
+import { createRecognition, idOf } from '../senders/recognition.ts';
 import type { Refusal } from '../delivery/refusal.ts';
 import { resolveSenders } from '../senders/resolve-senders.ts';
 import type { RequestHeaders, SenderProfile } from '../senders/sender-profile.ts';
-import { builtInSenders } from '../senders/profiles.ts';
+import { builtInSenders } from '../senders/profiles/built-in.ts';
 import type { Warn } from '../delivery/warnings.ts';
 
 /** The options that every middleware has beside those of the intake. `R` is what the framework calls a request. */
@@ -86,12 +88,6 @@ export interface AdmissionControl<R> {
   fields(refusal?: Refusal): Record<string, string> | undefined;
 }
 
-/**
- * The requests that have been through each intake: a second permit of the same one would wait for the first. Not noted
- * on the request itself: Express makes a class of objects of each one, and a property more costs it another.
- */
-const enteredBy = new WeakMap<Intake, WeakSet<object>>();
-
 const UNGUARDED = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** The middleware's own options beside `intake`. */
 const OWN_NAMES = [
@@ -124,8 +120,7 @@ export function createAdmissionControl<R, A extends readonly unknown[]>(
   const recognition = createRecognition([...resolveSenders(own.senders), ...builtInSenders]);
   const style = checkOwn(own);
   const askKey = keyAsker(reader.warn);
-  const entered = enteredBy.get(intake) ?? new WeakSet<object>();
-  enteredBy.set(intake, entered);
+  const passed = passedThrough(intake);
   const { bodyTimeoutMs = BODY_TIMEOUT_MS } = own;
   const warned = new Set<WarningCode>();
   const warnOnce = (code: WarningCode, message: string): void => {
@@ -145,13 +140,13 @@ export function createAdmissionControl<R, A extends readonly unknown[]>(
     bodyTimeoutMs,
     warnOnce,
     skips(request) {
-      if (entered.has(reader.identity(request))) return true;
+      if (passed.has(reader.identity(request))) return true;
       if (skip === undefined) return UNGUARDED.has(reader.method(request));
       const skips: unknown = skip(request);
       return isThenable(skips) ? Promise.resolve(skips).then(Boolean) : Boolean(skips);
     },
     read(request) {
-      entered.add(reader.identity(request));
+      passed.add(reader.identity(request));
       const headers = reader.headers(request);
       const profile = recognition.find(headers);
       const found = profile === undefined ? { id: idOf(undefined, headers) } : deliveryOf(profile, headers);

@@ -2,7 +2,7 @@ import type { Signal } from '../base/abort.ts';
 import { isThenable } from '../checks.ts';
 import { keptIdOf, keyOf, type Delivery } from '../delivery/delivery.ts';
 import type { Outcome } from '../delivery/events.ts';
-import type { Admission, Permit } from '../delivery/place.ts';
+import type { Admission, Permit } from '../delivery/admission.ts';
 import type { Refusal } from '../delivery/refusal.ts';
 
 /** What a handler finds about the delivery that it handles. */

@@ -1,110 +1,60 @@
-import { Favoured } from './favoured.ts';
-import { Turns, type Turning } from './turns.ts';
+import { FavoredLines } from './favored-lines.ts';
+import { Line, type Payer, type Queued } from './line.ts';
+import { Turns } from './turns.ts';
 
-/** What a delivery needs to stand in the {@link FairQueue}: its key, and room for the queue's own links. */
-export interface Queued<T> {
-  readonly key: string;
-  /** False: its sender never tries again. */
-  readonly isRepeated?: boolean;
-  line: Line<T> | null;
-  /** Its neighbours in the line of its key. */
-  ahead: T | null;
-  behind: T | null;
-  /** Its neighbours among all that wait, in the order of arrival. */
-  older: T | null;
-  younger: T | null;
-}
-
-/** Who pays for the turns of a key. */
-export interface Payer {
-  /** What a turn costs, as a multiple of the usual one. */
-  readonly cost: number;
-  /** The virtual time up to which its turns are paid for. */
-  paidTo: number;
-  /** The line of its key, while something waits in it. */
-  line: Line<unknown> | null;
-}
-
-/** Who pays for which key; undefined where nothing is known, and a turn costs 1. */
+/** The account of a key; undefined where nothing is known, and a turn costs 1. */
 type Payers = (key: string) => Payer | undefined;
 
-/** The deliveries of one key, first in, first out. It exists only while something waits in it. */
-export class Line<T> implements Turning<Line<T>> {
-  size = 0;
-  /** How many of its deliveries hold a place of the reserve. */
-  reserved = 0;
-  /** And how many of these because they are entitled to it. */
-  entitled = 0;
-  first: T | null = null;
-  last: T | null = null;
-  /** See {@link Turning}. */
-  turn = 0;
-  previous: Line<T> = this;
-  next: Line<T> = this;
-  /** What its next turn costs, and who pays for it. */
-  cost = 1;
-  payer: Payer | undefined;
-  /** What waits in it, in turns at the usual cost. */
-  work = 0;
-  /** Its key has as many workers as it may have, so it has no turn. */
-  isParked = false;
-  readonly key: string;
-
-  constructor(key: string) {
-    this.key = key;
-  }
-}
-
 /**
- * The queue that is fair between keys: each key has its own line, first in, first out, and {@link Turns} says whose
- * turn is next. With turns of equal cost that is one delivery of each key in turn.
+ * The queue that is fair between keys: each key has its own line, first in, first out, and {@link Turns} decides which
+ * line is next. With turns of equal cost, the keys alternate.
  *
- * Every operation is O(1), also in the number of keys, and also leaving from the middle: the links live in the
- * deliveries themselves. A key that has nothing waiting is forgotten.
+ * Every operation is O(1), also in the number of keys, including removal from the middle: the links are in the
+ * deliveries. A key without queued deliveries is forgotten.
  */
 export class FairQueue<T extends Queued<T>> {
-  /** Deliveries that wait. */
+  /** Queued deliveries. */
   size = 0;
-  /** The same in turns at the usual cost. */
+  /** Queued deliveries in turns at the usual cost. */
   work = 0;
   /** The one that arrived first, whatever its key. */
   oldest: T | null = null;
   #youngest: T | null = null;
-  // A Map and not an object: keys come from strangers, and `__proto__` is an ordinary one.
+  // Not an object: keys come from senders, and `__proto__` must be an ordinary key.
   readonly #lines = new Map<string, Line<T>>();
   readonly #turns = new Turns<Line<T>>();
-  readonly #favoured = new Favoured<Line<T>>();
+  readonly #favored = new FavoredLines<Line<T>>();
   readonly #payerOf: Payers;
 
   constructor(payerOf: Payers = () => undefined) {
     this.#payerOf = payerOf;
   }
 
-  /** Keys that have something waiting. */
+  /** Keys that have queued deliveries. */
   get keys(): number {
     return this.#lines.size;
   }
 
-  /** Whether anything waits that has a turn: whose key may have another worker. */
+  /** Whether a queued delivery has a turn: its key may have another worker. */
   get hasTurns(): boolean {
     return this.#turns.size > 0;
   }
 
-  /** While deliveries are shed, the senders that never repeat get more than their turns, up to half of the starts. */
+  /** While shedding, senders that never retry get more than their turns, up to half of the starts. */
   set isShedding(isShedding: boolean) {
-    this.#favoured.isOn = isShedding;
+    this.#favored.isOn = isShedding;
   }
 
   lineOf(key: string): Line<T> | undefined {
     return this.#lines.get(key);
   }
 
-  /** All lines, in the order in which their keys came. It may be gone through while lines come and go. */
+  /** All lines, in the order in which their keys joined. Lines may be added and removed during the iteration. */
   lines(): IterableIterator<Line<T>> {
     return this.#lines.values();
   }
 
-  /** @param isParked - its key may have no other worker now: a new line gets no turn before {@link unpark}. */
+  /** @param isParked - the key has all the workers it may have: a new line gets no turns before {@link unpark}. */
   push(item: T, isParked = false): void {
     let line = this.#lines.get(item.key);
     if (line === undefined) {
@@ -116,7 +66,7 @@ export class FairQueue<T extends Queued<T>> {
       this.#lines.set(item.key, line);
       if (!isParked) this.#turns.add(line);
     }
-    if (item.isRepeated === false && !line.isParked) this.#favoured.add(line);
+    if (item.isRepeated === false && !line.isParked) this.#favored.add(line);
     item.line = line;
     item.ahead = line.last;
     if (line.last === null) line.first = item;
@@ -133,12 +83,12 @@ export class FairQueue<T extends Queued<T>> {
     this.size += 1;
   }
 
-  /** The delivery whose turn it is, or null when nothing that waits has a turn. */
+  /** The delivery whose turn it is, or null if no queued delivery has a turn. */
   peek(): T | null {
     return this.#next()?.first ?? null;
   }
 
-  /** Lets the key whose turn it is wait for its next one. */
+  /** Skips the key whose turn it is. */
   pass(): void {
     const line = this.#turns.first();
     if (line === null) return;
@@ -146,24 +96,24 @@ export class FairQueue<T extends Queued<T>> {
     this.#moveTo(line, line.turn + 1);
   }
 
-  /** Takes the delivery whose turn it is, or null when nothing that waits has a turn. */
+  /** Removes the delivery whose turn it is; null if no queued delivery has a turn. */
   shift(payer?: Payer): T | null {
     const line = this.#next();
     if (line === null) return null;
     const item = line.first as T;
     if (payer !== undefined) this.#bind(line, payer);
-    if (this.#favoured.next() === null) this.#take(line, payer);
-    this.#favoured.started(line);
+    if (this.#favored.next() === null) this.#take(line, payer);
+    this.#favored.started(line);
     this.remove(item);
     return item;
   }
 
   /** The line whose delivery starts next, or null. */
   #next(): Line<T> | null {
-    for (let line = this.#favoured.next(); line !== null; line = this.#favoured.next()) {
+    for (let line = this.#favored.next(); line !== null; line = this.#favored.next()) {
       if (line.first?.isRepeated === false) return line;
-      // The sender of its next delivery repeats.
-      this.#favoured.delete(line);
+      // The sender of its next delivery retries.
+      this.#favored.delete(line);
     }
     return this.#turns.first();
   }
@@ -176,16 +126,16 @@ export class FairQueue<T extends Queued<T>> {
     if (line.size > 1) this.#moveTo(line, turn);
   }
 
-  /** Charges the turn of a delivery that starts without waiting, as if it had joined and been taken. */
+  /** Charges the turn of a delivery that starts without being queued, as if it had joined and been taken. */
   skip(payer: Payer): void {
     this.#turns.now = this.#firstTurn(payer);
     payer.paidTo = this.#turns.within(this.#turns.now + payer.cost);
   }
 
   /**
-   * Charges a key that still waits what its turns have cost beyond what was taken for them; less than nothing gives it
-   * back. Where no other key waits, nobody has lost anything; where the key itself has nothing waiting it takes less than
-   * it might, and one long handling is no reason to let its next delivery wait for rounds.
+   * Charges a key that has queued deliveries what its turns cost beyond the estimate; a negative cost is a refund. If no
+   * other key is queued, none has lost anything. If the key itself is not queued it takes less than its share, so one
+   * long handling must not delay its next delivery by rounds.
    */
   correct(payer: Payer, cost: number): void {
     const line = payer.line as Line<T> | null;
@@ -199,29 +149,29 @@ export class FairQueue<T extends Queued<T>> {
     payer.paidTo = line.turn;
   }
 
-  /** Takes the line of a payer's key out of the turns, if it has one. */
+  /** Removes the line of a payer's key from the turns, if there is one. */
   park(payer: Payer): void {
     const line = payer.line as Line<T> | null;
     if (line === null || line.isParked) return;
     this.#turns.remove(line);
-    this.#favoured.delete(line);
+    this.#favored.delete(line);
     line.isParked = true;
   }
 
-  /** Gives the line of a payer's key turns again. What it has not paid for yet it pays first. */
+  /** Gives the line of a payer's key turns again, after those that it still has to pay for. */
   unpark(payer: Payer): void {
     const line = payer.line as Line<T> | null;
     if (line?.isParked !== true) return;
     line.isParked = false;
     this.#turns.add(line);
-    if (line.first?.isRepeated === false) this.#favoured.add(line);
+    if (line.first?.isRepeated === false) this.#favored.add(line);
   }
 
   /**
-   * How many deliveries are handled until one of `key` that joined now has its turn, itself counted: for each turn of its
-   * key one of every other key, or all that wait if these are less.
+   * How many deliveries are started until one of `key` that joined now has its turn, including that one: for each turn of
+   * its key one of every other key, and at most all queued deliveries.
    *
-   * @param scale - how many deliveries a turn at the usual cost is.
+   * @param scale - how many deliveries a turn at the usual cost is worth.
    */
   turnsUntil(key: string, scale = 1): number {
     const line = this.#lines.get(key);
@@ -230,21 +180,21 @@ export class FairQueue<T extends Queued<T>> {
     const next = (line?.turn ?? this.#firstTurn(this.#payerOf(key))) - this.#turns.now;
     const turns = line === undefined ? next : Math.max(next, Math.min(1, cost)) + line.size * cost;
     const most = this.size + 1;
-    // Every second start goes to one of the favoured lines.
-    const favoured = this.#favoured;
+    // Every second start goes to one of the favored lines.
+    const favored = this.#favored;
     const starts =
-      favoured.isOn && line !== undefined && favoured.has(line) ? 2 * favoured.size * (line.size + 1) : most;
+      favored.isOn && line !== undefined && favored.has(line) ? 2 * favored.size * (line.size + 1) : most;
     return Math.min(most, starts, Math.max(1, turns * keys * scale));
   }
 
-  /** Takes a delivery out, wherever it stands. It must be in this queue. */
+  /** Removes a delivery of this queue, also from the middle. */
   remove(item: T): void {
     const line = item.line as Line<T>;
     if (item.ahead === null) line.first = item.behind;
     else item.ahead.behind = item.behind;
     if (item.behind === null) line.last = item.ahead;
     else item.behind.ahead = item.ahead;
-    // What was reckoned for each may differ, since costs are learned; the average needs no room in the deliveries.
+    // Each may have been added at another cost, since costs are learned; the average needs no room in the deliveries.
     const work = line.work / line.size;
     line.work -= work;
     line.size -= 1;
@@ -252,7 +202,7 @@ export class FairQueue<T extends Queued<T>> {
     this.work = this.size === 0 ? 0 : this.work - work;
     if (line.size === 0) {
       this.#lines.delete(line.key);
-      this.#favoured.delete(line);
+      this.#favored.delete(line);
       if (line.payer !== undefined) line.payer.line = null;
       if (!line.isParked) this.#turns.remove(line);
     }
@@ -262,14 +212,14 @@ export class FairQueue<T extends Queued<T>> {
     if (item.younger === null) this.#youngest = item.older;
     else item.younger.older = item.older;
 
-    // Links that stay would keep every later delivery alive for as long as somebody holds this one.
+    // Remaining links would keep every later delivery in memory for as long as this one.
     item.line = null;
     item.ahead = item.behind = item.older = item.younger = null;
   }
 
   /**
-   * At the end of the round: a key that comes new waits until each other key has had its turn. One whose turns are
-   * known to be cheap waits less, in proportion, and one that has not paid for its last turns yet waits longer.
+   * At the end of the round: a new key waits until each other key has had its turn. A key whose turns are known to be
+   * cheap waits less, in proportion, and one that still has to pay for its last turns waits longer.
    */
   #firstTurn(payer: Payer | undefined): number {
     const { now } = this.#turns;

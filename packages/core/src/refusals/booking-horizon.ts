@@ -1,44 +1,43 @@
-/** So far one may look ahead at a pace that has just been seen for the first time, in seconds. */
+/** The horizon for a pace that has just been measured, in seconds. */
 const LEAST_S = 10;
-/** Each second for which a pace has lasted is good for so many seconds ahead. */
+/** The horizon grows by this many seconds for each second that the pace has lasted, … */
 const PER_SECOND = 4;
-/** The same for each second of a burst in which anybody can be. */
+/** … for each second of a burst that any sender can be part of, … */
 const PER_SHARED_SECOND = 2;
-/** But no further than this: a flood that has lasted for minutes says nothing about the minutes to come. */
+/** … up to this maximum, as a flood that has lasted for minutes says nothing about the next minutes, … */
 const MOST_SHARED_S = 90;
-/** The same for each second in which the process had no time. */
+/** … and for each second in which the process was late. */
 const PER_BUSY_SECOND = 5;
-/** From here on, at {@link LEAST_S} and {@link PER_SECOND}, trust grows with the square: the pace is no episode. */
+/** For a pace that has lasted long enough, the horizon is the square of that time divided by this. */
 const SQUARE_OVER_S = 10;
 
 /**
- * How many seconds ahead a second may be booked at a pace that has lasted for `measuredS` seconds: four times as far
- * ahead as one has looked back, and 10 s; from some 43 s on, a tenth of the square. 10 s ahead at first, 50 s after
- * 10 s, 360 s after a minute.
+ * How many seconds ahead a retry may be booked at a pace that has lasted for `measuredS` seconds: 10 s plus four times
+ * that time; from about 43 s on, a tenth of its square. That is 10 s at first, 50 s after 10 s, 360 s after a minute.
  *
- * A booked second cannot be called back. A pace of a few seconds that turns out to have been a cold start or a pause
- * would keep the workers idle until the last of those that were sent away by it return, whereas a delivery that
- * returns early costs one more refusal. So this errs on the side of early.
+ * A booking cannot be revoked. If a pace of a few seconds was only a cold start or a pause, long bookings leave the
+ * workers idle until the last retry arrives, whereas an early retry costs one more refusal. So the horizon errs on the
+ * side of early retries.
  */
-export function lookAheadS(measuredS: number): number {
+export function trustedHorizonS(measuredS: number): number {
   return Math.max(LEAST_S + PER_SECOND * measuredS, (measuredS * measuredS) / SQUARE_OVER_S);
 }
 
 /**
- * How many seconds ahead at most in a schedule that anybody can fill, `burstS` seconds after the burst began: for
- * deliveries without a key, and for a key that is new. A flood of such deliveries, which never return, cannot be told
- * from the others, who would have to sit out its schedule.
+ * The maximum horizon for deliveries without a key and for new keys, `burstS` seconds after the burst began. Any sender
+ * can fill that part of the schedule, and a flood that never retries looks like any other delivery in it: without this
+ * maximum, all others would wait until the flood's bookings are over.
  */
-export function sharedAheadS(burstS: number): number {
+export function sharedHorizonS(burstS: number): number {
   return Math.min(MOST_SHARED_S, LEAST_S + PER_SHARED_SECOND * burstS);
 }
 
 /**
- * How many seconds ahead, although the pace is not trusted so far: for a burst in which the process has been late for
- * `busyS` seconds in all. Refusing takes the same CPU as handling. When the requests that come are more than the process
- * can look at, whoever returns soon takes its time from those that are being handled, and from the answers to others,
- * who hang up and come on top; and so it goes on when the burst is long over.
+ * The horizon for a burst in which the process has been late for `busyS` seconds in all, even if the pace is not
+ * trusted that far. Refusing takes CPU as well. When more requests arrive than the process can answer, early retries
+ * delay both the running handlers and the answers to other senders, which time out and retry in turn: the overload
+ * would outlast the burst.
  */
-export function relievingS(busyS: number): number {
+export function overloadHorizonS(busyS: number): number {
   return LEAST_S + PER_BUSY_SECOND * busyS;
 }

@@ -1,57 +1,57 @@
 import { MinHeap, type Heaped } from '../base/min-heap.ts';
 
-/** So many keys have an account of their own. */
+/** The maximum number of keys with their own account. */
 const MAX_ACCOUNTS = 1000;
-/** So many of the keys in the line are remembered. */
+/** The maximum number of keys remembered in the line. */
 const MAX_REMEMBERED = 1000;
 
-/** The bookings of a key that booked more than once. */
+/** The bookings of a key that has booked more than once. */
 interface Account extends Heaped {
   readonly key: string;
-  /** Up to here its time is booked, on the clock of the schedule. */
+  /** The end of its bookings, on the schedule's clock. */
   until: number;
 }
 
 /**
- * The bookings: which seconds were given to refused deliveries to come back. They are a schedule, and not a level
- * that drains: a level divided by a rate tells thousands the same second when the rate is seen to rise by a
- * hundredth, and a booking cannot be called back.
+ * The bookings: a booking is the second that a refused delivery was assigned for its retry. Bookings are a schedule
+ * and not a level that drains: a level divided by a rate assigns the same second to thousands as soon as the measured
+ * rate rises by a hundredth, and a booking cannot be revoked.
  *
- * A key that books again gets an account, and the accounts share the rate in equal parts, so that a flood of one key
- * does not push another key's return into the far future. All other bookings follow one another in a line, which
- * has half of the rate while there are accounts: a burst of thousands of keys is spread as if it were of one, and a
- * flood of keys that were invented for one delivery each takes that half and no more. There are at most 1,000
- * accounts, which bounds every step of the heap; its top is the account whose bookings are over first.
+ * A key that books again gets an account. Accounts share the rate equally, so that a flood of one key does not postpone
+ * another key's retries. All other bookings follow one another in one line, which gets half of the rate while there are
+ * accounts: a burst of thousands of keys is spread like a burst of one key, and a flood of keys invented for one
+ * delivery each takes at most that half. There are at most 1,000 accounts, which bounds every heap operation; the top
+ * of the heap is the account whose bookings end first.
  */
 export class Bookings {
   readonly #accounts = new Map<string, Account>();
   readonly #heap = new MinHeap<Account>((a, b) => a.until < b.until);
-  /** The last keys that booked in the line, and up to where the time of each is booked. */
+  /** The last keys that booked in the line, and the end of each key's bookings. */
   readonly #inLine = new Map<string, number>();
-  /** The same in the order of their booking, in a ring: the oldest key of a Map that shrinks at its front is slow to find. */
+  /** The same keys in booking order, as a ring: finding the oldest key of a Map that shrinks at its front is slow. */
   readonly #ring: string[] = [];
   #ringAt = 0;
-  /** Up to here the line is booked, on the clock of the schedule. */
+  /** The end of the line's bookings, on the schedule's clock. */
   #lineUntil = 0;
-  /** Up to here some account is booked. */
+  /** The latest end of any account's bookings. */
   #accountsUntil = 0;
-  /** How many were told to come in each second that is still ahead. */
+  /** The number of bookings in each future second. */
   readonly #perSecond = new Map<number, number>();
   #nowMs = 0;
   #total = 0;
-  /** How far the clock of the schedule is ahead of the intake's. */
+  /** How far the schedule's clock is ahead of the intake's clock. */
   #pulledMs = 0;
 
-  /** Bookings that are not due yet. */
+  /** The number of bookings that are not due yet. */
   get total(): number {
     return this.#total;
   }
 
   /**
-   * Lets time pass.
+   * Advances the schedule to `nowMs`.
    *
-   * @param speed - at least 1: how much faster the schedule empties, since not all that were booked come.
-   * @returns how many bookings came due.
+   * @param speed - at least 1: how much faster the schedule drains because some senders do not keep their bookings.
+   * @returns the number of bookings that came due.
    */
   advance(nowMs: number, speed: number): number {
     this.#pulledMs += (nowMs - this.#nowMs) * (speed - 1);
@@ -68,15 +68,15 @@ export class Bookings {
     return due;
   }
 
-  /** Whether the key was refused lately. */
+  /** Whether the key was refused recently. */
   knows(key: string): boolean {
     return this.#accounts.has(key) || this.#inLine.has(key);
   }
 
   /**
-   * When the next booking of this key is.
+   * The time of this key's next booking.
    *
-   * @param earliestMs - not before: when the door opens.
+   * @param earliestMs - the lower bound: when shedding is expected to end.
    */
   next(key: string, earliestMs: number): number {
     const until = this.#accounts.get(key)?.until ?? this.#untilInLine(key) ?? this.#lineUntil;
@@ -84,13 +84,13 @@ export class Bookings {
   }
 
   /**
-   * Books what {@link next} said.
+   * Books the time that {@link next} returned.
    *
-   * @param spacingMs - the time of one return, at the rate of all keys together.
-   * @param toldMs - when the sender was told to come, which is a little later.
-   * @param leastMs - the least time between two returns of this key.
+   * @param spacingMs - the time per retry, at the rate of all keys together.
+   * @param assignedMs - the time sent to the sender, which is slightly later.
+   * @param leastMs - the minimum time between two retries of this key.
    */
-  add(key: string, earliestMs: number, spacingMs: number, toldMs: number, leastMs = 0): void {
+  add(key: string, earliestMs: number, spacingMs: number, assignedMs: number, leastMs = 0): void {
     const at = this.next(key, earliestMs) + this.#pulledMs;
     const isSecond = this.#untilInLine(key) !== undefined;
     const account = isSecond ? this.#open(key) : this.#accounts.get(key);
@@ -101,30 +101,30 @@ export class Bookings {
       this.#accountsUntil = Math.max(this.#accountsUntil, account.until);
       this.#heap.moveBack(account);
     }
-    const second = Math.floor(toldMs / 1000);
+    const second = Math.floor(assignedMs / 1000);
     this.#perSecond.set(second, (this.#perSecond.get(second) ?? 0) + 1);
     this.#total += 1;
   }
 
-  /** Notes a key that was told a second which is not booked: when it comes again, it is no new one. */
-  meet(key: string, toldMs: number): void {
-    if (!this.#accounts.has(key) && !this.#inLine.has(key)) this.#remember(key, toldMs + this.#pulledMs);
+  /** Notes a key that was assigned a second without a booking, so that its retry does not count as a new key. */
+  noteKey(key: string, assignedMs: number): void {
+    if (!this.#accounts.has(key) && !this.#inLine.has(key)) this.#remember(key, assignedMs + this.#pulledMs);
   }
 
   /**
-   * Stretches or squeezes what is booked from now on, when the pace has changed for good: those who were told a
-   * second keep it, and those who come now are told what the new pace allows.
+   * Stretches or compresses the schedule after a lasting change of pace. Assigned seconds stay; new bookings follow
+   * the new pace.
    */
   rescale(factor: number): void {
     const rescaled = (until: number): number => until + this.#aheadMs(until) * (factor - 1);
-    // The order in the heap stays as it is.
+    // This does not change the order of the heap.
     for (const account of this.#accounts.values()) account.until = rescaled(account.until);
     for (const [key, until] of this.#inLine) this.#inLine.set(key, rescaled(until));
     this.#lineUntil = rescaled(this.#lineUntil);
     this.#accountsUntil = rescaled(this.#accountsUntil);
   }
 
-  /** Forgets all bookings: what was promised is worth nothing any more. */
+  /** Drops all bookings. */
   clear(): void {
     this.#accounts.clear();
     this.#heap.clear();
@@ -141,7 +141,7 @@ export class Bookings {
     return until - this.#pulledMs - this.#nowMs;
   }
 
-  /** Up to where a key is booked that is to get an account now; undefined for all others. */
+  /** The end of a key's bookings in the line, if the key gets an account now; undefined for all other keys. */
   #untilInLine(key: string): number | undefined {
     return this.#accounts.size < MAX_ACCOUNTS ? this.#inLine.get(key) : undefined;
   }
@@ -156,7 +156,7 @@ export class Bookings {
 
   #join(key: string, at: number, earliest: number, spacingMs: number, leastMs: number): void {
     this.#lineUntil = at + spacingMs * (this.#accountsUntil > at ? 2 : 1);
-    // The second round of a key comes after the first one of those that are in line now, as far as they are real.
+    // A key's second booking comes after the first bookings of the keys now in line, as far as those are real.
     const inLine = Math.min(MAX_REMEMBERED, (this.#lineUntil - earliest) / spacingMs);
     this.#remember(key, at + Math.max(leastMs, spacingMs * inLine));
   }

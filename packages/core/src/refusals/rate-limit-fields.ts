@@ -1,18 +1,18 @@
 import type { Refusal } from '../delivery/refusal.ts';
 import type { IntakeSnapshot } from '../delivery/snapshot.ts';
 
-/** Which rate-limit headers are wanted. */
+/** Which rate-limit headers to send. */
 export interface FieldStyle {
   readonly standard: boolean;
   readonly legacy: boolean;
 }
 
 /**
- * The queue in the words of rate limiting: the quota is the high-water mark, what remains are the places below it,
- * and it is whole again when the queue has been worked off.
+ * The queue as rate-limit headers: the quota is the high-water mark, the remainder is the number of places below it,
+ * and the quota resets when the queue has drained.
  *
- * Source of the standard ones: draft-ietf-httpapi-ratelimit-headers-08. The legacy Reset is a Unix time in
- * seconds, as with most of those who send it, so here the wall clock is read.
+ * Source of the standard headers: draft-ietf-httpapi-ratelimit-headers-08. The legacy Reset is a Unix time in seconds,
+ * as most servers send it, so this function reads the wall clock.
  */
 export function rateLimitFields(
   snapshot: IntakeSnapshot,

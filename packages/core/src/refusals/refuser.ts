@@ -3,13 +3,19 @@ import type { Dispatcher } from '../workers/dispatcher.ts';
 import type { Listeners } from '../delivery/events.ts';
 import type { Gate } from '../queue/gate.ts';
 import type { Ledger } from '../delivery/ledger.ts';
-import type { Settings } from '../intake/options.ts';
 import { createRefusal, type Refusal, type RefusalReason } from '../delivery/refusal.ts';
-import type { RetryAfter, Situation } from './retry-after.ts';
+import type { RetryAfter, RetryAfterSettings, Situation } from './retry-after.ts';
 import { statusOf } from './status.ts';
 import { SwitchOffWatch } from './switch-off.ts';
 
-/** What the refuser looks at and writes to. */
+/** The options of an intake that its refusals depend on. */
+export interface RefusalSettings {
+  readonly maxWaitMs: number;
+  readonly statusCode: 'auto' | 429 | 503;
+  readonly retryAfter: RetryAfterSettings;
+}
+
+/** The parts of an intake that the refuser reads and writes. */
 export interface RefuserParts {
   readonly dispatcher: Dispatcher;
   readonly gate: Gate;
@@ -18,7 +24,7 @@ export interface RefuserParts {
   readonly listeners: Listeners;
 }
 
-/** Refuses: the status by share, the seconds by schedule; and keeps account of what a refusal may cost. */
+/** Creates refusals: chooses the status and Retry-After, and counts what may be lost. */
 export class Refuser {
   readonly #parts: RefuserParts;
   readonly #switchOff = new SwitchOffWatch();
@@ -27,8 +33,14 @@ export class Refuser {
     this.#parts = parts;
   }
 
-  /** Refuses a delivery at the door. */
-  refuse(reason: RefusalReason, delivery: Delivery, key: string, now: number, settings: Settings): Refusal {
+  /** Refuses a delivery that was not admitted. */
+  refuse(
+    reason: RefusalReason,
+    delivery: Delivery,
+    key: string,
+    now: number,
+    settings: RefusalSettings,
+  ): Refusal {
     const { ledger, listeners } = this.#parts;
     const refusal = this.answer(reason, delivery, key, now, settings);
     ledger.refused[reason] += 1;
@@ -41,11 +53,17 @@ export class Refuser {
     return refusal;
   }
 
-  /** The answer to a delivery that is refused, at the door or after waiting. */
-  answer(reason: RefusalReason, delivery: Delivery, key: string, now: number, settings: Settings): Refusal {
+  /** The answer to a refused delivery, whether it was queued before or not. */
+  answer(
+    reason: RefusalReason,
+    delivery: Delivery,
+    key: string,
+    now: number,
+    settings: RefusalSettings,
+  ): Refusal {
     const { dispatcher, retryAfter, ledger } = this.#parts;
     const { profile } = delivery;
-    // At a pace of less than one per longest wait, a delivery that returns to an empty place waits too long again.
+    // At less than one start per maximum wait, a retry that finds a free place waits too long again.
     const maxWaitMs = Math.min(delivery.maxWaitMs ?? Infinity, settings.maxWaitMs);
     if (delivery.retries === false) ledger.lossRisk += 1;
     const fixed = delivery.statusCode ?? settings.statusCode;
@@ -55,7 +73,7 @@ export class Refuser {
     const turns = shares.turnsUntil(key);
     const spacingMs = shares.spacingMs(key);
     const rate = dispatcher.drain.steadyRate;
-    // A key that may have only so many workers waits for those.
+    // With maxConcurrencyPerKey, a key waits for its own workers.
     const ownWaitMs = spacingMs > 0 && rate !== null ? shares.waitMs(key, rate) : 0;
     const refused = {
       ...{ key, id: keptIdOf(delivery), maxWaitMs, turns },
@@ -65,13 +83,13 @@ export class Refuser {
     return createRefusal(reason, status, seconds, profile?.retryAfter);
   }
 
-  /** Notes how a sender was answered: too many failures, and it switches the endpoint off. */
+  /** Notes an answer to a sender. After too many failures, some senders disable the endpoint. */
   noteAnswer({ profile }: Delivery, isFailure: boolean, now: number): void {
     if (profile === undefined || !this.#switchOff.note(profile, isFailure, now)) return;
     this.#parts.listeners.emit(now, { type: 'endangered', sender: profile.name });
   }
 
-  /** Lets bookings come due. */
+  /** Advances the bookings to `now`. */
   advance(now: number): void {
     this.#parts.retryAfter.advance(this.#situation(now));
   }

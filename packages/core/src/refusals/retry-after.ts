@@ -1,134 +1,133 @@
-import { Arrivals } from './returning-share.ts';
+import { ReturningShare } from './returning-share.ts';
 import { Bookings } from './bookings.ts';
 import { DEFAULT_KEY } from '../delivery/delivery.ts';
-import { lookAheadS, relievingS, sharedAheadS } from './booking-horizon.ts';
-import { Promises, type BookedReturn } from './reservations.ts';
+import { trustedHorizonS, overloadHorizonS, sharedHorizonS } from './booking-horizon.ts';
+import { Reservations, type Reservation } from './reservations.ts';
 import type { RefusalReason } from '../delivery/refusal.ts';
 import type { RetryAfterHabit } from '../senders/sender-profile.ts';
 
-/** `depth`: how far a delay is stretched at random, so that those who were told the same do not come together. */
+/** `depth`: the maximum random stretch of a delay, so that retries with the same delay do not arrive together. */
 const DEPTH_JITTER = 0.2;
-/** `booked`: likewise, but each has a second of its own already. */
+/** `booked`: the same, but smaller, as each delivery already has its own second. */
 const BOOKED_JITTER = 0.1;
 const MAX_BOOKED_JITTER_S = 2;
-/** Told while nothing better is known, in seconds: long enough for a first completion to be seen. */
+/** Sent while the drain rate is unknown, in seconds: long enough to see a first completion. */
 const UNKNOWN_FROM_S = 3;
 const UNKNOWN_TO_S = 7;
-/** Told for a key that was switched off by hand: a person has to switch it on again. */
+/** Sent for a key that was switched off by hand: a person has to switch it on again. */
 const SHED_S = 60;
 const SHED_JITTER = 0.2;
 const LEAST_STALL_S = 5;
-/** A standstill stretches the look-ahead as well, but who knows nothing new must not look ever further. */
+/** A stall also stretches the horizon, up to this factor: without new completions it must not grow forever. */
 const MOST_STRETCH = 3;
-/** So many completions one may look ahead in any case. */
+/** The horizon is at least the time of this many completions. */
 const COMPLETIONS_AHEAD = 2;
-/** A pace that differs so much from the one before is a new one. */
+/** A pace that differs by this factor from the previous one is a new pace. */
 const NEW_PACE = 1.3;
-/** Those who come while the workers stand still are spread over so many times the length of the stall. */
+/** Retries after a stall are spread over this many times its length. */
 const STALL_SPREAD = 1.5;
 
-/** The strategies of Retry-After, and its bounds, in seconds. */
+/** The strategy of Retry-After and its bounds, in seconds. */
 export interface RetryAfterSettings {
   readonly strategy: 'booked' | 'depth';
   readonly minSeconds: number;
   readonly maxSeconds: number;
 }
 
-/** What the intake looks like when somebody is refused. */
+/** The state of the intake at a refusal. */
 export interface Situation {
   readonly nowMs: number;
   readonly depth: number;
-  /** Deliveries; at this depth the door opens again. */
+  /** The low-water mark in deliveries: at this depth shedding ends. */
   readonly low: number;
   /** Per second; null while unknown. */
   readonly drainRate: number | null;
-  /** The same from a longer time, and not capped while the workers stand still. */
+  /** The drain rate over a longer time, not capped during a stall. */
   readonly steadyRate: number | null;
-  /** For how many seconds deliveries have been handled at that rate. */
+  /** How long deliveries have been handled at that rate, in seconds. */
   readonly paceAgeS: number;
-  /** The part of the last seconds in which the process was late, from 0 to 1. */
+  /** The share of the last seconds in which the process was late, 0 to 1. */
   readonly lateShare: number;
   readonly isStalled: boolean;
   /** Milliseconds without a completion although all workers are busy. */
   readonly gapMs: number;
-  /** How many times the longest usual gap that is; at least 1. */
+  /** `gapMs` as a multiple of the longest usual gap; at least 1. */
   readonly gapFactor: number;
 }
 
-/** Who is refused. */
+/** The refused delivery. */
 export interface Refused {
   readonly key: string;
   readonly id: string | undefined;
   readonly maxWaitMs: number | undefined;
-  /** How many are handled until its turn, itself counted; undefined: all that wait. */
+  /** Deliveries handled until its turn, including itself; undefined: the whole queue. */
   readonly turns?: number | undefined;
-  /** The least time between two starts of its key, in milliseconds; 0 where its key may have all workers. */
+  /** The minimum time between two starts of its key, in milliseconds; 0 if the key may use all workers. */
   readonly spacingMs?: number;
-  /** How long it would wait for the workers of its key, in milliseconds; 0 likewise. */
+  /** How long it would wait for its key's workers, in milliseconds; 0 if the key may use all workers. */
   readonly ownWaitMs?: number;
   readonly habit: RetryAfterHabit | 'ignored' | undefined;
 }
 
 /**
- * Computes Retry-After, in whole seconds, and never the same for everybody.
+ * Computes Retry-After, in whole seconds and never the same for all senders.
  *
- * - `depth`: the time to work off what waits, depth ÷ drain rate, with up to 20 % of upward jitter.
- * - `booked`: each refused delivery gets its own second: the time until the door opens, `max(0, D − LO)/μ`, or
- *   when the bookings made before are over, each of which takes 1/ρ at the rate ρ that is left for returns. So the
- *   retries arrive at the pace at which they can be taken, and not as a wave. A delay above the maximum, or further
- *   ahead than the pace is trusted (see {@link lookAheadS}), books nothing and is spread over the upper half of the
- *   range.
+ * - `depth`: the time to drain the queue, depth ÷ drain rate, plus up to 20 % of jitter.
+ * - `booked`: each refused delivery is assigned its own second. That is the time until shedding ends,
+ *   `max(0, depth − low-water mark) ÷ drain rate`, or the end of all earlier bookings, each of which takes 1/ρ at the
+ *   rate ρ that is left for retries. So retries arrive at the rate at which they can be accepted, not as a wave. A delay
+ *   above the maximum, or beyond the horizon (see {@link trustedHorizonS}), books nothing and is spread over the upper
+ *   half of the range.
  *
- * While the drain rate is unknown both say 3 to 7 s; while the workers stand still, the length of the stall so far
- * and up to one and a half times as much again.
+ * While the drain rate is unknown, both strategies return 3 to 7 s; during a stall, 1 to 2.5 times its length so far.
  */
 export class RetryAfter {
   readonly #random: () => number;
-  readonly #arrivals = new Arrivals();
+  readonly #returning = new ReturningShare();
   readonly #bookings = new Bookings();
-  readonly #promises = new Promises();
-  /** At the pace that the schedule was last scaled to. */
+  readonly #reservations = new Reservations();
+  /** The time per retry that the schedule was last scaled to. */
   #bookedSpacingMs = 0;
 
   constructor(random: () => number) {
     this.#random = random;
   }
 
-  /** Bookings that are not due yet. */
+  /** The number of bookings that are not due yet. */
   get booked(): number {
     return Math.ceil(this.#bookings.total);
   }
 
-  /** Notes a delivery that came to the door. */
+  /** Notes that a delivery has arrived. */
   arrive(nowMs: number): void {
-    this.#arrivals.note(nowMs);
+    this.#returning.noteArrival(nowMs);
   }
 
   /** Notes that deliveries are being shed. */
   shed(nowMs: number): void {
-    this.#arrivals.shed(nowMs, this.#bookings.total > 0);
+    this.#returning.shed(nowMs, this.#bookings.total > 0);
   }
 
-  /** What was booked before a stall is worth nothing after it: those who came back in it were sent away again. */
+  /** Drops the bookings after a stall: retries during the stall were refused again. */
   recover(): void {
     this.#bookings.clear();
   }
 
-  promiseOf(key: string, { id }: { readonly id?: string | undefined }): BookedReturn | undefined {
-    return id === undefined ? undefined : this.#promises.find(key, id);
+  reservationOf(key: string, { id }: { readonly id?: string | undefined }): Reservation | undefined {
+    return id === undefined ? undefined : this.#reservations.find(key, id);
   }
 
-  /** Its delivery was let in: a promise is used once. */
+  /** Drops the reservation of an admitted delivery: a reservation is used once. */
   redeem(key: string, delivery: { readonly id?: string | undefined }): void {
-    this.#promises.forget(this.promiseOf(key, delivery));
+    this.#reservations.forget(this.reservationOf(key, delivery));
   }
 
-  /** Lets bookings come due. To be called before they are looked at, and now and then. */
+  /** Advances the bookings to `nowMs`. Called before they are read, and from time to time. */
   advance({ nowMs }: Situation): void {
-    this.#arrivals.noteDue(nowMs, this.#bookings.advance(nowMs, 1 / this.#arrivals.shareKept()));
+    this.#returning.noteDue(nowMs, this.#bookings.advance(nowMs, 1 / this.#returning.shareKept()));
   }
 
-  /** Seconds for a delivery that is refused now, and, with `booked`, its booking. */
+  /** Returns the seconds for a delivery refused now and, with `booked`, books its retry. */
   seconds(
     reason: RefusalReason,
     refused: Refused,
@@ -147,7 +146,7 @@ export class RetryAfter {
     settings: RetryAfterSettings,
   ): number {
     if (reason === 'shed') return Math.ceil(SHED_S * (1 + SHED_JITTER * this.#random()));
-    // Another process, or a calmer one, will answer: this queue says nothing about it.
+    // The retry will reach another process, or this one under less load: the queue says nothing about that.
     if (reason === 'closing' || reason === 'pressure') return this.#unknown();
     const { drainRate, depth } = situation;
     if (settings.strategy === 'booked') return this.#book(refused, situation, settings);
@@ -160,47 +159,48 @@ export class RetryAfter {
     const { key, id, habit } = refused;
     const { nowMs, steadyRate, gapFactor } = situation;
     this.advance(situation);
-    const promise = this.promiseOf(key, refused);
-    if (promise !== undefined && nowMs < promise.dueMs) return Math.ceil((promise.dueMs - nowMs) / 1000);
+    const reservation = this.reservationOf(key, refused);
+    if (reservation !== undefined && nowMs < reservation.dueMs)
+      return Math.ceil((reservation.dueMs - nowMs) / 1000);
     const { minSeconds, maxSeconds } = boundsOf(settings, habit);
     if (situation.isStalled) return this.#stalled(situation, maxSeconds);
     if (steadyRate === null) {
-      // The longer nothing has completed, the less will be done soon.
+      // The longer nothing has completed, the less is likely to complete soon.
       return situation.gapMs > UNKNOWN_FROM_S * 1000 ? this.#stalled(situation, maxSeconds) : this.#unknown();
     }
 
     const untilOwnMs = (refused.ownWaitMs ?? 0) - (refused.maxWaitMs ?? 0);
     const untilOpenMs = Math.max(untilOwnMs, (untilOpen(refused, situation, steadyRate) / steadyRate) * 1000);
     const spacingMs = this.#spacingMs(steadyRate);
-    // What comes due sooner would all be told the same second.
+    // Earlier times would all be raised to the same second, the minimum.
     const earliestMs = nowMs + Math.max(untilOpenMs, (minSeconds - 1) * 1000);
     const atMs = this.#bookings.next(key, earliestMs);
-    // A standstill stretches what is told, and not the schedule: after a pause of the process all would be as before,
-    // and a schedule that had grown by minutes would keep workers idle.
+    // A stall stretches the assigned delay, not the schedule: if it was only a pause of the process, a schedule
+    // stretched by minutes would leave workers idle.
     const delay = ((atMs - nowMs) / 1000) * gapFactor;
-    const farthest = Math.min(maxSeconds, Math.max(minSeconds, this.#farthestS(key, situation, steadyRate)));
+    const farthest = Math.min(maxSeconds, Math.max(minSeconds, this.#horizonS(key, situation, steadyRate)));
     if (delay > farthest) {
-      const told = this.#spread(farthest);
-      this.#bookings.meet(key, nowMs + told * 1000);
-      return told;
+      const assignedS = this.#spread(farthest);
+      this.#bookings.noteKey(key, nowMs + assignedS * 1000);
+      return assignedS;
     }
 
     const jitter = Math.min(BOOKED_JITTER * delay, MAX_BOOKED_JITTER_S) * this.#random();
-    // A random fraction, and then down: as many go to each second as the rate says, also below one a second.
+    // Adding a random fraction before rounding down fills each second at the rate, even below one per second.
     const seconds = Math.floor(delay + jitter + this.#random());
-    const told = Math.min(maxSeconds, Math.max(minSeconds, seconds));
-    if (habit === 'ignored') return told;
-    this.#bookings.add(key, earliestMs, spacingMs, nowMs + told * 1000, refused.spacingMs);
+    const assignedS = Math.min(maxSeconds, Math.max(minSeconds, seconds));
+    if (habit === 'ignored') return assignedS;
+    this.#bookings.add(key, earliestMs, spacingMs, nowMs + assignedS * 1000, refused.spacingMs);
     if (id !== undefined) {
-      this.#promises.forget(promise);
-      this.#promises.add(key, id, nowMs + told * 1000, nowMs);
+      this.#reservations.forget(reservation);
+      this.#reservations.add(key, id, nowMs + assignedS * 1000, nowMs);
     }
-    return told;
+    return assignedS;
   }
 
-  /** The time of one return. Smaller changes than those of a new pace are left to chance, or bookings would collide. */
+  /** The time per retry. Changes smaller than a new pace do not rescale the schedule, or bookings would collide. */
   #spacingMs(steadyRate: number): number {
-    const spacingMs = 1000 / this.#returnRate(steadyRate);
+    const spacingMs = 1000 / this.#retryRate(steadyRate);
     const change = spacingMs / this.#bookedSpacingMs;
     if (change > NEW_PACE || change < 1 / NEW_PACE) {
       if (this.#bookedSpacingMs > 0) this.#bookings.rescale(change);
@@ -209,18 +209,18 @@ export class RetryAfter {
     return spacingMs;
   }
 
-  #returnRate(drainRate: number): number {
-    return (drainRate * this.#arrivals.shareOfReturns(drainRate)) / this.#arrivals.shareKept();
+  #retryRate(drainRate: number): number {
+    return (drainRate * this.#returning.shareForRetries(drainRate)) / this.#returning.shareKept();
   }
 
-  /** How far ahead a second may be booked. */
-  #farthestS(key: string, { nowMs, paceAgeS, gapFactor, lateShare }: Situation, steadyRate: number): number {
-    const burstS = this.#arrivals.burstS(nowMs);
+  /** How many seconds ahead a retry may be booked. */
+  #horizonS(key: string, { nowMs, paceAgeS, gapFactor, lateShare }: Situation, steadyRate: number): number {
+    const burstS = this.#returning.burstS(nowMs);
     const isShared = key === DEFAULT_KEY || !this.#bookings.knows(key);
-    const trustedS = Math.min(lookAheadS(paceAgeS), isShared ? sharedAheadS(burstS) : Infinity);
-    // Sooner than the next completions nobody can be let in, however young the pace.
-    const farthestS = Math.max(trustedS, relievingS(burstS * lateShare), COMPLETIONS_AHEAD / steadyRate);
-    return farthestS * Math.min(gapFactor, MOST_STRETCH);
+    const trustedS = Math.min(trustedHorizonS(paceAgeS), isShared ? sharedHorizonS(burstS) : Infinity);
+    // However new the pace, no delivery can be admitted before the next completions.
+    const horizonS = Math.max(trustedS, overloadHorizonS(burstS * lateShare), COMPLETIONS_AHEAD / steadyRate);
+    return horizonS * Math.min(gapFactor, MOST_STRETCH);
   }
 
   #unknown(): number {
@@ -233,15 +233,15 @@ export class RetryAfter {
     return seconds > maxSeconds ? this.#spread(maxSeconds) : seconds;
   }
 
-  /** For what lies beyond the maximum, which would otherwise be the same for everybody. */
+  /** Spreads delays beyond the maximum, which would otherwise all be the same. */
   #spread(maxSeconds: number): number {
     return Math.ceil(maxSeconds * (0.5 + 0.5 * this.#random()));
   }
 }
 
 /**
- * How many have to be handled until the delivery would be let in: until the depth is at the low-water mark, and until
- * its own turn is so near that its sender waits for it.
+ * How many deliveries must be handled before this one would be admitted: until the depth is at the low-water mark, and
+ * until its turn would come within the time its sender waits.
  */
 function untilOpen({ maxWaitMs, turns }: Refused, { depth, low }: Situation, drainRate: number): number {
   if (maxWaitMs === undefined) return Math.max(0, depth - low);

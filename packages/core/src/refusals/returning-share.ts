@@ -1,42 +1,42 @@
 const BIN_MS = 10_000;
 const BINS = 6;
-/** Shedding that begins sooner after the last one is the same burst going on. */
+/** If shedding begins again within this time, it is still the same burst. */
 const QUIET_MS = 60_000;
-/** Over so many seconds returns are compared with the bookings that came due, … */
+/** The time constant of the comparison between retries and the bookings that came due … */
 const RETURN_TAU_S = 30;
-/** … so many at a time: in a single second chance is as large as a small rate of returns. */
+/** … and its step: within a single second, noise is as large as a low rate of retries. */
 const COMPARED_S = 5;
-/** Fewer bookings than this say nothing about whether they are kept. */
+/** Fewer due bookings than this say nothing about how many are kept. */
 const ENOUGH_DUE = 100;
-/** Above this share of returns the rest is noise. */
+/** Above this share of kept bookings, the rest is noise. */
 const ALL_RETURN = 0.6;
 const LEAST_SHARE = 0.25;
 
 /**
- * What share of the drain returning deliveries can count on. A booked second cannot be called back, so it has to
- * be judged during the burst, from what was seen before it: what is left beside the fresh arrivals. Their rate is
- * a trimmed mean of six bins of 10 s, so that the onset of the burst does not count.
+ * The share of the drain rate that is left for retries: what first attempts do not use. A booking cannot be revoked, so
+ * the share must be known during the burst, from the rate of first attempts before it: a trimmed mean of six bins of
+ * 10 s, which leaves out the onset of the burst.
  */
-export class Arrivals {
-  /** Arrivals in the bin that is being filled, and in those before it, the latest first. */
+export class ReturningShare {
+  /** Arrivals in the current bin, and in the previous bins, latest first. */
   #filling = 0;
   readonly #filled: number[] = [];
   #bin = -1;
   #freshPerS: number | null = null;
   #shedMs = -Infinity;
-  /** Since when it is the same burst. */
+  /** When the current burst began. */
   #burstMs = Infinity;
-  /** When a booking came due last. */
+  /** When a booking last came due. */
   #dueMs = -Infinity;
-  /** Arrivals, and bookings that came due, since they were last compared. */
+  /** Arrivals and due bookings since the last comparison. */
   #arrived = 0;
   #newlyDue = 0;
   #comparedMs = 0;
-  // Returns, and bookings that came due, fading alike.
+  // Retries and due bookings, with the same decay.
   #returned = 0;
   #due = 0;
 
-  note(nowMs: number): void {
+  noteArrival(nowMs: number): void {
     const bin = Math.floor(nowMs / BIN_MS);
     if (bin !== this.#bin) this.#turnTo(bin);
     this.#filling += 1;
@@ -44,10 +44,10 @@ export class Arrivals {
   }
 
   /**
-   * Shedding begins, or goes on.
+   * Notes that shedding begins or continues.
    *
-   * @param isBooked - whether returns are still to come: then it is the same burst, and they are not fresh. Nor are
-   * those that came in the last minute.
+   * @param isBooked - whether bookings are still ahead: then this is the same burst, as it is within a minute of the
+   * last due booking, and arrivals may be retries.
    */
   shed(nowMs: number, isBooked: boolean): void {
     if (!isBooked && nowMs - Math.max(this.#shedMs, this.#dueMs) >= QUIET_MS) {
@@ -58,17 +58,17 @@ export class Arrivals {
     this.#shedMs = nowMs;
   }
 
-  /** For how many seconds the burst has been going on. */
+  /** The age of the burst, in seconds. */
   burstS(nowMs: number): number {
     return Math.max(0, nowMs - this.#burstMs) / 1000;
   }
 
-  /** The share of the drain rate μ for returns: 1 − fresh ÷ μ, from 0.25 to 1; 1 without history. */
-  shareOfReturns(drainRate: number): number {
+  /** The share of the drain rate for retries: 1 − first attempts ÷ drain rate, from 0.25 to 1; 1 without history. */
+  shareForRetries(drainRate: number): number {
     return Math.min(1, Math.max(LEAST_SHARE, 1 - (this.#freshPerS ?? 0) / drainRate));
   }
 
-  /** Notes that so many bookings came due since the last time. */
+  /** Notes how many bookings came due since the last call. */
   noteDue(nowMs: number, count: number): void {
     this.#newlyDue += count;
     if (count > 0) this.#dueMs = nowMs;
@@ -77,15 +77,15 @@ export class Arrivals {
     const came = this.#arrived - (this.#freshPerS ?? 0) * seconds;
     const kept = Math.exp(-seconds / RETURN_TAU_S);
     this.#due = this.#due * kept + this.#newlyDue;
-    // More than came due are others. A flood would make up for all those who do not come for a minute after it.
+    // Arrivals beyond the due bookings are not retries: otherwise a flood would hide missing retries for a minute.
     this.#returned = this.#returned * kept + Math.min(this.#newlyDue, Math.max(0, came));
     this.#arrived = this.#newlyDue = 0;
     this.#comparedMs = nowMs;
   }
 
   /**
-   * Of the bookings that came due lately, the share that came back: 0.25 to 1. Load tests never come back, nor do
-   * senders that ignore Retry-After, and time kept free for them is lost to the others.
+   * The share of recently due bookings that were kept, 0.25 to 1. Load tests never retry, and some senders ignore
+   * Retry-After; capacity kept free for them is lost to all others.
    */
   shareKept(): number {
     if (this.#due < ENOUGH_DUE) return 1;
@@ -107,8 +107,8 @@ export class Arrivals {
 }
 
 /**
- * Fresh arrivals per second, from counts of 10 s, and one standard deviation more, since what is booked too densely
- * is refused a second time. The largest and the smallest count are left out: one may hold the onset of the burst.
+ * First attempts per second from counts of 10 s, plus one standard deviation, since retries booked too densely are
+ * refused again. The largest and the smallest count are left out: one may contain the onset of the burst.
  */
 function freshRate(counts: readonly number[]): number | null {
   if (counts.length === 0) return null;

@@ -1,25 +1,12 @@
 import { DEFAULT_KEY } from '../delivery/delivery.ts';
 import type { RefusalReason } from '../delivery/refusal.ts';
 
-/** What the queue tells about shares; {@link FairQueue} has it. */
-interface Shares {
-  readonly size: number;
-  readonly keys: number;
-  lineOf(key: string): { readonly size: number } | undefined;
-}
-
-/** Whether a key holds its equal share of what waits, or more. */
-export function holdsShare(key: string, queue: Shares): boolean {
-  const line = queue.lineOf(key);
-  return line !== undefined && line.size * queue.keys >= queue.size;
-}
-
 /**
- * The status by rule: 429 for a key that is part of the cause, 503 for everybody else. Strangers, who share the
- * default key, get 503 always: several senders drop an event on 429 and repeat it on 503 (Amazon SNS, SendGrid
- * Inbound Parse, Dialpad), and hardly any does the reverse.
+ * The status `'auto'`: 429 for a key that is part of the cause, 503 otherwise. Unknown senders share the default key
+ * and always get 503: several senders drop an event on 429 and retry it on 503 (Amazon SNS, SendGrid Inbound Parse,
+ * Dialpad), and hardly any does the reverse.
  *
- * @param isCause - whether the key is part of the cause: asked only where it matters.
+ * @param isCause - whether the key is part of the cause; called only if the result depends on it.
  */
 export function statusOf(reason: RefusalReason, key: string, isCause: (key: string) => boolean): 429 | 503 {
   if (reason === 'pressure' || reason === 'closing' || key === DEFAULT_KEY) return 503;

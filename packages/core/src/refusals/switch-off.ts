@@ -1,17 +1,17 @@
 import type { SenderProfile, SwitchOffRule } from '../senders/sender-profile.ts';
 
-/** A warning comes at this part of what switches an endpoint off … */
+/** The warning comes at this share of the limit that disables an endpoint … */
 const WARN_AT = 0.75;
-/** … and may come again when the ratio has fallen to this part of it, or it would come at every other answer. */
+/** … and can repeat after the ratio has fallen to this share. Otherwise it would repeat at every other answer. */
 const CALM_AT = 0.5;
-/** A ratio is judged over so many bins of its window … */
+/** The bins of a ratio's window … */
 const BINS = 12;
-/** … and from so many answers on. */
+/** … and the minimum number of answers in it. */
 const ENOUGH = 20;
-/** Profiles are named by the user, so their number is small; a bound all the same. */
+/** Users name the profiles, so there are few; this is only a safety bound. */
 const MAX_SENDERS = 1000;
 
-/** What one sender has been answered lately. */
+/** The recent answers to one sender. */
 interface Answers {
   inARow: number;
   isWarned: boolean;
@@ -21,8 +21,8 @@ interface Answers {
 }
 
 /**
- * Watches for what makes a sender switch an endpoint off: failures in a row, or a share of failures over a window.
- * Refusals are failures to a sender, as are answers of 500 and above.
+ * Warns before a sender disables the endpoint, because of consecutive failures or a share of failures in a window.
+ * To a sender, refusals are failures, as are answers of 500 and above.
  */
 export class SwitchOffWatch {
   readonly #records = new Map<string, Answers>();
@@ -30,8 +30,7 @@ export class SwitchOffWatch {
   /**
    * Notes an answer.
    *
-   * @returns true once when most of the way to being switched off has been gone; again only after the sender
-   * has got better answers in between.
+   * @returns true once, at three quarters of the limit that disables the endpoint; again only after better answers.
    */
   note(profile: SenderProfile, isFailure: boolean, nowMs: number): boolean {
     const { name, switchOff } = profile;
@@ -53,7 +52,7 @@ export class SwitchOffWatch {
   }
 }
 
-/** 1 and above: near enough to warn of it. */
+/** 1 and above: near enough for a warning. */
 function nearnessOfRow({ inARow }: Answers, rule: SwitchOffRule): number {
   return rule.inARow === undefined ? 0 : inARow / Math.max(1, Math.floor(rule.inARow * WARN_AT));
 }

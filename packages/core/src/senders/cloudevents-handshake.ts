@@ -1,39 +1,38 @@
 import { invalid } from '../errors.ts';
-import type { Intake } from '../intake/intake.ts';
 import type { RequestHeaders } from './sender-profile.ts';
 
 /** Options of {@link cloudEventsHandshake}. */
 export interface CloudEventsHandshakeOptions {
   /**
-   * Who may send: everybody, the origins that are listed (DNS names, in any case), or those that the function says
-   * `true` to. Default `*`: the handshake protects third parties from a sender, and is no proof of who it is.
+   * The origins that may send: all (`*`), a list of DNS names in any case, or a function that returns `true` for
+   * allowed origins. Default `*`: the handshake protects third parties from a sender, but does not prove its identity.
    */
   allowedOrigins?: '*' | readonly string[] | ((origin: string) => boolean) | undefined;
 }
 
-/** What to answer to a handshake. There is no body. */
+/** The answer to a handshake. It has no body. */
 export interface HandshakeAnswer {
   readonly status: 200 | 403;
   readonly headers: Record<string, string>;
 }
 
-/** Printable characters only: the origin is repeated in a header of the answer. */
+/** Printable ASCII only: the origin is echoed in a header of the answer. */
 const ORIGIN = /^[\x21-\x7e]{1,253}$/;
 
 /**
- * Answers the handshake of a CloudEvents sender: an OPTIONS request with WebHook-Request-Origin. The answer grants
- * the rate that the workers sustain, in requests per minute, or any (`*`) while that is not known. A sender that is
- * not allowed gets 403 without those headers, which the specification takes for a no.
+ * Answers the handshake of a CloudEvents sender: an OPTIONS request with `WebHook-Request-Origin`. The answer allows
+ * the drain rate of the workers, in requests per minute, or any rate (`*`) while the drain rate is unknown. A sender
+ * that is not allowed gets 403 without the permission headers, which means no by the specification.
  *
- * Call it for OPTIONS requests only: a delivery has the same header.
+ * Call this function for OPTIONS requests only: deliveries have the same header.
  *
  * Source: "HTTP 1.1 Web Hooks for Event Delivery" 1.0.2, section 4.
  *
- * @returns undefined when the request is no handshake, such as a preflight of CORS.
- * @throws BackpressureError `ERR_WBP_ORIGINS` when `allowedOrigins` is something else.
+ * @returns undefined if the request is not a handshake, such as a CORS preflight.
+ * @throws BackpressureError `ERR_WBP_ORIGINS` if `allowedOrigins` is invalid.
  */
 export function cloudEventsHandshake(
-  intake: Pick<Intake, 'snapshot'>,
+  intake: { snapshot(): { readonly drainRate: number | null } },
   headers: RequestHeaders,
   { allowedOrigins = '*' }: CloudEventsHandshakeOptions = {},
 ): HandshakeAnswer | undefined {
@@ -55,7 +54,7 @@ export function cloudEventsHandshake(
 
 function allowedRate(perSecond: number | null): string {
   if (perSecond === null) return '*';
-  // The specification knows no zero: who may not send at all gets no permission instead.
+  // The specification has no zero: a sender that must not send gets no permission instead.
   return String(Math.max(1, Math.min(Number.MAX_SAFE_INTEGER, Math.floor(perSecond * 60))));
 }
 

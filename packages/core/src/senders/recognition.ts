@@ -1,11 +1,10 @@
-import type { Delivery } from '../delivery/delivery.ts';
 import type { HeaderMatch, RequestHeaders, SenderProfile } from './sender-profile.ts';
 
-/** Tells senders by the headers of their requests. */
+/** Identifies senders by their request headers. */
 export interface Recognition {
   /**
-   * The earliest profile in the list that matches, or undefined. Looks each of the first 128 headers up once, and
-   * runs only the patterns that belong to a header of the request: the number of profiles does not matter.
+   * Returns the first profile in the list that matches, or undefined. Reads the first 128 headers, looks each up once,
+   * and runs only the patterns for headers of the request, so the cost does not depend on the number of profiles.
    * Allocates nothing and never throws.
    *
    * @param headers - names in lower case.
@@ -13,22 +12,19 @@ export interface Recognition {
   find(headers: RequestHeaders): SenderProfile | undefined;
 }
 
-/** Deliveries have some tens of headers, with all that proxies add; who sends more is not worth the time. */
+/** Deliveries have some tens of headers, including those of proxies. More are not worth the time. */
 const MAX_HEADERS = 128;
-/** What a pattern sees of a value, so that a slow one cannot be fed megabytes. */
+/** The part of a value that patterns see, so that a slow pattern cannot be fed megabytes. */
 const MAX_CHARACTERS = 1024;
 const STANDARD_ID = 'webhook-id';
-/** What remains of a sender's patience for the handler and for the way back. */
-const MARGIN = 0.2;
-const LEAST_MARGIN_MS = 500;
 
 interface Candidate {
   readonly profile: SenderProfile;
-  /** Its place in the list: the lowest wins. */
+  /** Its index in the list: the lowest takes precedence. */
   readonly rank: number;
 }
 
-/** The profiles that are told by one header. */
+/** The profiles that match on one header. */
 interface ByHeader {
   present: Candidate | undefined;
   readonly exact: Map<string, Candidate>;
@@ -36,10 +32,10 @@ interface ByHeader {
 }
 
 /**
- * Builds an index by header, and within a header by value.
+ * Builds an index by header and, within a header, by value.
  *
- * @param profiles - valid ones, header names in lower case, patterns without the flags `g` and `y`: those of
- * {@link builtInSenders} and what {@link resolveSenders} returns. Earlier ones win.
+ * @param profiles - valid profiles with lowercase header names and patterns without the flags `g` and `y`, as in
+ * {@link builtInSenders} and as returned by {@link resolveSenders}. Earlier profiles take precedence.
  */
 export function createRecognition(profiles: readonly SenderProfile[]): Recognition {
   const index = new Map<string, ByHeader>();
@@ -48,10 +44,10 @@ export function createRecognition(profiles: readonly SenderProfile[]): Recogniti
   return {
     find(headers) {
       let best: Candidate | undefined;
-      let looked = 0;
+      let read = 0;
       for (const name in headers) {
-        if (looked === MAX_HEADERS) break;
-        looked += 1;
+        if (read === MAX_HEADERS) break;
+        read += 1;
         const group = index.get(name);
         if (group === undefined) continue;
         const value = first(headers[name]);
@@ -78,7 +74,7 @@ function earliest(group: ByHeader, value: string, best: Candidate | undefined): 
   const present = earlier(best, group.present);
   const found = group.exact.size === 0 ? present : earlier(present, group.exact.get(value));
   for (const candidate of group.patterns) {
-    // They stand in the order of their rank, so none after this one can win either.
+    // Patterns are sorted by rank, so no later one can take precedence.
     if (found !== undefined && found.rank < candidate.rank) break;
     if (matches(value, candidate.pattern)) return candidate;
   }
@@ -97,28 +93,10 @@ export function isHandshake({ handshake, match }: SenderProfile, headers: Reques
   return value !== undefined && (handshake.value === undefined || matches(value, handshake.value));
 }
 
-/** The delivery id: what the profile's header holds, else `webhook-id`, else undefined. Never empty. */
+/** The delivery id: from the profile's header, otherwise from `webhook-id`, otherwise undefined. Never empty. */
 export function idOf(profile: SenderProfile | undefined, headers: RequestHeaders): string | undefined {
   const own = profile?.id === undefined ? undefined : filled(headers[profile.id]);
   return own ?? filled(headers[STANDARD_ID]);
-}
-
-/** What is known about a delivery with these headers from this sender. */
-export function deliveryOf(profile: SenderProfile, headers: RequestHeaders): Delivery {
-  return {
-    key: profile.name,
-    id: idOf(profile, headers),
-    maxWaitMs: patienceOf(profile),
-    statusCode: profile.status,
-    retries: profile.retries === 'none' ? false : undefined,
-    handshake: isHandshake(profile, headers),
-    profile,
-  };
-}
-
-function patienceOf({ timeoutMs }: SenderProfile): number | undefined {
-  if (timeoutMs === undefined) return undefined;
-  return Math.max(0, timeoutMs - Math.max(LEAST_MARGIN_MS, MARGIN * timeoutMs));
 }
 
 function matches(value: string, expected: NonNullable<HeaderMatch['value']>): boolean {
@@ -126,13 +104,13 @@ function matches(value: string, expected: NonNullable<HeaderMatch['value']>): bo
   return expected.test(value.length > MAX_CHARACTERS ? value.slice(0, MAX_CHARACTERS) : value);
 }
 
-/** What is looked up may be anything, also what every object inherits: a header may be called `constructor`. */
+/** The value may be anything, also an inherited property: a header may be called `constructor`. */
 function first(value: unknown): string | undefined {
   const one: unknown = Array.isArray(value) ? value[0] : value;
   return typeof one === 'string' ? one : undefined;
 }
 
-/** An empty id would make one delivery of all that have it. */
+/** An empty id would make all deliveries that have it one delivery. */
 function filled(value: unknown): string | undefined {
   const text = first(value);
   return text === '' ? undefined : text;

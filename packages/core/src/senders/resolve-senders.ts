@@ -2,7 +2,7 @@ import { BackpressureError, invalid } from '../errors.ts';
 import { unknownName } from '../option-names.ts';
 import type { SenderProfile } from './sender-profile.ts';
 
-/** A match whose header may be left out. */
+/** A match with an optional header. */
 type LooseMatch = NonNullable<SenderProfile['handshake']>;
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -25,15 +25,15 @@ const RETRIES = ['maxAttempts', 'scheduleS', 'windowS'];
 const RETRY_AFTER = ['unit', 'minSeconds', 'maxSeconds'];
 const SWITCH_OFF = ['inARow', 'ratio', 'windowS'];
 
-/** The characters of a header name, RFC 9110, section 5.6.2. */
+/** A header name, RFC 9110, section 5.6.2. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
 /**
- * The profiles of the option `senders`, checked, and in the form that recognition needs: copies with header names
- * in lower case and patterns that remember nothing.
+ * Checks the profiles of the option `senders` and prepares them for recognition: copies with lowercase header names and
+ * stateless patterns.
  *
- * @param given - an array of profiles; undefined is none.
+ * @param given - an array of profiles; undefined means none.
  * @throws BackpressureError `ERR_WBP_SENDERS`
  */
 export function resolveSenders(given: unknown): readonly SenderProfile[] {
@@ -74,7 +74,7 @@ function resolveMatch(given: unknown, at: string): LooseMatch {
   }
   return {
     header: header?.toLowerCase(),
-    // With these flags a pattern remembers where it stopped, and would match every other time.
+    // With these flags a pattern keeps its last index and would match only every other time.
     value: isPattern(value) ? new RegExp(value.source, value.flags.replace(/[gy]/g, '')) : value,
   };
 }
@@ -156,7 +156,7 @@ function checkOneOf(value: unknown, allowed: readonly unknown[], at: string): vo
   throw wrong(at, allowed.map((one) => JSON.stringify(one)).join(' or '), value);
 }
 
-/** The fields of an object that has no others than `known`. */
+/** The fields of an object that has no fields but `known`. */
 function fieldsOf(given: unknown, at: string, known: readonly string[], rule = 'an object'): Fields {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) throw wrong(at, rule, given);
   for (const [name, value] of Object.entries(given)) {
@@ -189,6 +189,6 @@ function isPattern(value: unknown): value is RegExp {
 function isDate(value: unknown): boolean {
   if (typeof value !== 'string' || !DATE.test(value)) return false;
   const date = new Date(`${value}T00:00:00Z`);
-  // A day that does not exist is taken for one of the next month.
+  // Date parses a day that does not exist as a day of the next month.
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(value);
 }

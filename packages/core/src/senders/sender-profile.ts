@@ -1,81 +1,84 @@
-/** The headers of a request as node:http gives them: names in lower case, and a list where one is there several times. */
+/** Request headers in the form of node:http: lowercase names, and an array for a repeated header. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** How a sender treats the Retry-After of a refusal. */
 export interface RetryAfterHabit {
-  /** Its unit of Retry-After; some read milliseconds where the standard says seconds. */
+  /** The unit in which the sender reads Retry-After. Some senders read milliseconds instead of seconds. */
   readonly unit: 's' | 'ms';
-  /** What it takes a smaller value for, in seconds, ≥ 0. Default the intake's own bound. */
+  /** The sender raises smaller values to this one. Seconds, ≥ 0. Default: the intake's `retryAfter.minSeconds`. */
   readonly minSeconds?: number | undefined;
-  /** What it takes a larger value for, in seconds, ≥ `minSeconds`. Default the intake's own bound. */
+  /** The sender lowers larger values to this one. Seconds, ≥ `minSeconds`. Default: the intake's `retryAfter.maxSeconds`. */
   readonly maxSeconds?: number | undefined;
 }
 
-/** What makes a sender switch an endpoint off: so many failures in a row, or so large a share of them in a window. */
+/** When a sender disables an endpoint: after consecutive failures, or above a share of failures in a window. */
 export interface SwitchOffRule {
-  /** Failures in a row. Integer ≥ 1. */
+  /** Consecutive failures. Integer ≥ 1. */
   readonly inARow?: number | undefined;
-  /** Share of failures, above 0 and up to 1, over `windowS`. */
+  /** The share of failures within `windowS`, above 0 and up to 1. */
   readonly ratio?: number | undefined;
   /** The window of `ratio`, in seconds, > 0. */
   readonly windowS?: number | undefined;
 }
 
-/** Which value a header must have: this string exactly, or what the pattern finds. */
+/** A header, and optionally its value: an exact string or a pattern. */
 export interface HeaderMatch {
-  /** The name of the header, in any case. */
+  /** The header name, in any case. */
   readonly header: string;
   /**
-   * Without it, it is enough that the header is there. A pattern sees the first 1,024 characters of the value; its
-   * flags `g` and `y` are ignored.
+   * If absent, any value matches. A pattern sees the first 1,024 characters of the value; its flags `g` and `y` are
+   * ignored.
    */
   readonly value?: string | RegExp | undefined;
 }
 
-/** What is known about a sender: how it is recognised, and how it treats a receiver that refuses. */
+/** What is known about a sender: how its requests are recognized, and how it reacts to refusals. */
 export interface SenderProfile {
-  /** Also the key of its deliveries, unless `keyGenerator` says otherwise. Several profiles may have one name. */
+  /** The sender's name, also the key of its deliveries unless `keyGenerator` returns another. Profiles may share a name. */
   readonly name: string;
-  /** It is recognised by this header, which must be there and, when `value` is given, have or match that value. */
+  /** The header that identifies the sender's requests. */
   readonly match: HeaderMatch;
   /**
-   * The header that holds the delivery id: the same at each attempt of a delivery, and another for each delivery.
-   * Default `webhook-id`, whenever that is there.
+   * The header that holds the delivery id: the same for all attempts of a delivery, and different for each delivery.
+   * Default: `webhook-id`, if present.
    */
   readonly id?: string | undefined;
   /**
-   * How long it waits for an answer, in milliseconds, > 0. A delivery waits less long than that in the queue: by a
-   * fifth, and by half a second at least, which remain for the handler and for the way back.
+   * How long the sender waits for an answer, in milliseconds, > 0. A delivery is queued for at most this time minus
+   * 20 % (at least 0.5 s), which is left for the handler and the response. Default: `maxWaitMs` alone applies.
    */
   readonly timeoutMs?: number | undefined;
-  /** The status that makes it come back. Default: what the intake's `statusCode` says. */
+  /** The refusal status after which the sender retries. Default: the intake's `statusCode`. */
   readonly status?: 429 | 503 | undefined;
-  /** How it retries. `none`: never, so that its deliveries may use the reserve. Default: it does, in some way. */
+  /**
+   * How the sender retries. `none`: never, so its deliveries may use the part of the queue reserved for deliveries that
+   * would be lost. Default: it retries on an unknown schedule.
+   */
   readonly retries?:
     | 'none'
     | {
-        /** Attempts in all, the first one counted. Integer ≥ 1. */
+        /** Attempts in all, including the first. Integer ≥ 1. */
         readonly maxAttempts?: number | undefined;
         /** Seconds between the attempts, each ≥ 0. */
         readonly scheduleS?: readonly number[] | undefined;
-        /** Seconds from the first attempt after which it gives up, > 0. */
+        /** Seconds after the first attempt until the sender gives up, > 0. */
         readonly windowS?: number | undefined;
       }
     | undefined;
-  /** What it makes of Retry-After; `ignored`: nothing, so no second is booked for it. Default: it honours seconds. */
+  /** How the sender treats Retry-After. `ignored`: not at all, so no retry is booked. Default: it honors seconds. */
   readonly retryAfter?: RetryAfterHabit | 'ignored' | undefined;
   /**
-   * The header that tells a handshake from a delivery: with `value`, it has or matches that value, without, it is
-   * there. `header` is by default the one of `match`.
+   * The header that distinguishes a handshake from a delivery: with this value, or present with any value if `value`
+   * is absent. Default of `header`: that of `match`.
    */
   readonly handshake?:
     { readonly header?: string | undefined; readonly value?: string | RegExp | undefined } | undefined;
-  /** The status that it takes for a success, 200 to 299, where not any 2xx will do. */
+  /** The only status that the sender counts as success, 200 to 299. Default: any 2xx. */
   readonly success?: number | undefined;
-  /** What makes it switch the endpoint off; reported once before it happens. */
+  /** When the sender disables the endpoint. The event `endangered` reports it once, before it happens. */
   readonly switchOff?: SwitchOffRule | undefined;
-  /** Where this was read: an address, or the name of the page. */
+  /** Where these facts come from: a URL, or the name of a page. */
   readonly source: string;
-  /** When it was read: a date, YYYY-MM-DD. */
+  /** When they were checked: a date, YYYY-MM-DD. */
   readonly verifiedAt: string;
 }

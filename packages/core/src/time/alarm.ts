@@ -1,24 +1,24 @@
 import { holdTimer, type Clock } from './clock.ts';
 
-/** A timer this late may be lost: some runtimes drop a timer together with the request that set it. */
+/** A timer this late may be lost: some runtimes drop a timer when the request that set it ends. */
 const LOST_MS = 100;
 
-/** One timer, set at most once at a time, and anew when it seems lost. */
+/** One timer, set at most once at a time and replaced when it seems lost. */
 export class Alarm {
   readonly #clock: Clock;
   readonly #ring: (dueMs: number) => void;
   #handle: unknown;
   #ringsAtMs = Infinity;
-  /** The same, as it was before the timer seemed lost. */
+  /** The time it was originally set for: unlike `#ringsAtMs`, not changed when a lost timer is replaced. */
   #dueMs = Infinity;
 
-  /** @param ring - called with the time for which it was set. */
+  /** @param ring - called with the time the alarm was set for. */
   constructor(clock: Clock, ring: (dueMs: number) => void) {
     this.#clock = clock;
     this.#ring = ring;
   }
 
-  /** Rings in `ms`, unless it is set already. */
+  /** Rings in `ms`, unless the alarm is already set. */
   set(nowMs: number, ms: number): void {
     let delayMs = ms;
     let dueMs = nowMs + ms;
@@ -26,7 +26,7 @@ export class Alarm {
       if (nowMs <= this.#ringsAtMs + LOST_MS) return;
       dueMs = this.#dueMs;
       this.clear();
-      // At once: in a process that is merely late the new timer must not postpone the old one again and again.
+      // No delay: if the process is merely late, replacing the timer must not postpone it again and again.
       delayMs = 0;
     }
     this.#ringsAtMs = nowMs + delayMs;
@@ -34,7 +34,7 @@ export class Alarm {
     this.#handle = this.#clock.setTimeout(this.#fire, delayMs);
   }
 
-  /** Keeps the process alive until it rings: somebody waits for it who may have nothing else that does. */
+  /** Keeps the process alive until the alarm rings, for a caller that waits for nothing else. */
   hold(): void {
     holdTimer(this.#handle);
   }
@@ -43,7 +43,7 @@ export class Alarm {
     return this.#ringsAtMs !== Infinity;
   }
 
-  /** How much later it is than it should have rung; 0 when it is not set. */
+  /** How long the alarm is overdue, in milliseconds; 0 if it is not set. */
   lateMs(nowMs: number): number {
     return Math.max(0, nowMs - this.#dueMs);
   }

@@ -5,26 +5,26 @@ declare function setTimeout(callback: () => void, ms: number): unknown;
 declare function clearTimeout(handle: unknown): void;
 
 /**
- * The source of time. Everything in this package that depends on time reads it here, so that a test or a
- * simulation can run hours in milliseconds with the manual clock of `@webhook-backpressure/core/testing`.
+ * The source of time for everything in this package. With the manual clock of
+ * `@webhook-backpressure/core/testing`, a test or a simulation runs hours in milliseconds.
  */
 export interface Clock {
-  /** Milliseconds, monotonic. A reading below the last one counts as no time having passed since then. */
+  /** Milliseconds, monotonic. If a reading is below the previous one, no time has passed between the two. */
   now(): number;
   /**
-   * Calls back once, after `ms` milliseconds or a little later. Where the handle that it returns has a method `ref`,
-   * as a timer of Node, that is called while deliveries wait, so that the process does not end before they are served.
+   * Calls `callback` once, after `ms` milliseconds or slightly later. If the returned handle has a method `ref`, as
+   * Node's timers do, `ref` is called while deliveries are queued, so that the process does not exit before they run.
    */
   setTimeout(callback: () => void, ms: number): unknown;
-  /** Forgets a timer; a handle that has fired already does no harm. */
+  /** Cancels a timer. Does nothing if the timer has fired. */
   clearTimeout(handle: unknown): void;
 }
 
-/** A timer that is set in a request, again and again, would keep the async context of that request alive. */
+/** Set inside a request, a timer that renews itself would keep the async context of that request alive. */
 const setOutside = boundToThisContext((set: () => unknown) => set());
 
 /**
- * The runtime's own monotonic clock. Its timers do not keep a Node process alive, unless {@link holdTimer} says so.
+ * The runtime's monotonic clock. Its timers do not keep a Node process alive unless {@link holdTimer} is called.
  */
 export const systemClock: Clock = {
   now: () => performance.now(),
@@ -39,16 +39,16 @@ export const systemClock: Clock = {
 };
 
 /**
- * Makes a timer keep the process alive, where the handle of its clock can: one of Node has `ref`. Without it a process
- * that awaits nothing but this timer would end with code 13.
+ * Makes a timer keep the process alive, if its handle has `ref`, as in Node. Otherwise a process that awaits only this
+ * timer would exit with code 13.
  */
 export function holdTimer(handle: unknown): void {
   (handle as { ref?: () => void } | undefined)?.ref?.();
 }
 
 /**
- * The clock's readings, made monotonic. A clock that went back would turn waits negative. To wait for it to catch
- * up would stop every deadline and every paced start, so time goes on from where it was.
+ * Makes the clock's readings monotonic. A clock that jumps back would make waits negative, and waiting for it to
+ * catch up would stop every deadline and every paced start. So time continues from the last reading.
  */
 export function monotonic(clock: Clock): () => number {
   let lastMs = -Infinity;

@@ -2,27 +2,27 @@ import { Alarm } from './alarm.ts';
 import type { Clock } from './clock.ts';
 import { LivedTime } from './lived-time.ts';
 
-/** Deadlines are kept to this step: never early, and late by one step and the timer's own delay at most. */
+/** The resolution of deadlines: never early, and late by at most one step plus the timer's delay. */
 const STEP_MS = 50;
-/** Steps of the wheel: 102 s. A deadline further away is passed over once a turn. */
+/** Slots of the wheel, 102 s in all. A deadline further away is skipped once per turn. */
 const SLOTS = 2048;
 const SLOT_MASK = SLOTS - 1;
 
-/** The `dueStep` of what has no deadline. */
+/** The `dueStep` of an item without a deadline. */
 export const NO_DEADLINE = -1;
 
-/** What has a deadline, with room for the wheel's own links. */
+/** An item with a deadline, including the links that the wheel maintains. */
 export interface Timed<T> {
-  /** The step at which it is due, or {@link NO_DEADLINE} while it has no deadline. */
+  /** The step at which the item is due, or {@link NO_DEADLINE}. */
   dueStep: number;
   duePrevious: T | null;
   dueNext: T | null;
 }
 
 /**
- * The deadlines of all deliveries, those that wait and those that are handled, on one shared timer: a hashed
- * timing wheel (Varghese and Lauck, 1987). Setting and clearing a deadline are O(1) and allocate nothing. The
- * timer runs only while there are deadlines.
+ * The deadlines of all deliveries, queued or running, on one shared timer: a hashed timing wheel (Varghese and
+ * Lauck, 1987). Setting and clearing a deadline is O(1) and allocates nothing. The timer runs only while there are
+ * deadlines.
  */
 export class Deadlines<T extends Timed<T>> {
   readonly #alarm: Alarm;
@@ -37,11 +37,10 @@ export class Deadlines<T extends Timed<T>> {
   #isStopped = false;
 
   /**
-   * @param onDue - called for each item whose time has come, after all of them have left the wheel. An item
-   * that was ended meanwhile may still be passed: the callee looks at its state.
-   * @param onStep - called at each step of the timer, after the items that were due.
-   * @param isAwaited - whether somebody waits for a deadline, so that the timer has to keep the process alive until
-   * its next step.
+   * @param onDue - called for each due item, after all due items have left the wheel. An item that ended in the
+   * meantime may still be passed: check its state.
+   * @param onStep - called at each step of the timer, after the due items.
+   * @param isAwaited - whether a caller waits for a deadline, so that the timer must keep the process alive.
    */
   constructor(
     clock: Clock,
@@ -57,12 +56,12 @@ export class Deadlines<T extends Timed<T>> {
     this.#isAwaited = isAwaited;
   }
 
-  /** How late the timer is now, that is, for how long the process has not looked; 0 while there are no deadlines. */
+  /** How long the timer is overdue, that is, how long the event loop has been blocked; 0 without deadlines. */
   lateMs(nowMs: number): number {
     return this.#alarm.lateMs(nowMs);
   }
 
-  /** Now in the time that the process has lived through: see {@link LivedTime}. */
+  /** The current time without the time in which the process was stopped or blocked: see {@link LivedTime}. */
   livedMs(nowMs: number): number {
     return this.#lived.at(nowMs, this.#alarm.lateMs(nowMs));
   }
@@ -97,7 +96,7 @@ export class Deadlines<T extends Timed<T>> {
     this.#size -= 1;
   }
 
-  /** Stops the timer and forgets all deadlines, for good. */
+  /** Stops the timer and drops all deadlines permanently. */
   stop(): void {
     this.#isStopped = true;
     this.#alarm.clear();
@@ -115,13 +114,13 @@ export class Deadlines<T extends Timed<T>> {
     this.#lived.fired(nowMs, nowMs - dueMs);
     const step = Math.floor(nowMs / STEP_MS);
     const due: T[] = [];
-    // After a long sleep of the machine every slot is looked at once, and not every step that was missed.
+    // After the machine has slept for long, visit each slot once instead of every missed step.
     let from = Math.max(this.#doneStep + 1, step - SLOTS + 1);
     this.#doneStep = Math.max(this.#doneStep, step);
     for (; from <= step; from += 1) this.#collect(from & SLOT_MASK, step, due);
     for (const item of due) this.clear(item);
     for (const item of due) {
-      // What is done for one item may end another, or give it a new deadline.
+      // The callback for one item may have ended another item or given it a new deadline.
       if (item.dueStep === NO_DEADLINE) this.#onDue(item, nowMs);
     }
     this.#onStep(nowMs);

@@ -1,22 +1,20 @@
-/** So late a timer may be in a process that does nothing but its usual work. */
+/** A timer of a process under normal load is up to this late. */
 const USUAL_LATE_MS = 50;
-/** At most this part of the time counts as a standstill … */
+/** At most this share of the time is left out as a standstill … */
 const MOST_AWAY = 0.5;
-/** … but for so long without looking back. */
+/** … except that up to this much is left out regardless. */
 const CREDIT_MS = 4000;
-/** The late share fades like this. */
+/** The time constant of the late share. */
 const LATE_TAU_MS = 5000;
 
 /**
- * The time that the process has lived through: the clock's, less the time for which it stood still, because it was
- * stopped, had no CPU, or was busy with one turn of the event loop for long. Nothing was completed in that time, and
- * that says nothing about the workers; so what is learned of them is measured in this time. What senders have waited
- * is not: they did not stand still.
+ * Clock time minus the standstills: the time in which the process was stopped, had no CPU, or was blocked by one long
+ * turn of the event loop. Nothing completes during a standstill, which says nothing about the workers, so the drain
+ * rate is measured in lived time. The waits of senders are measured in clock time.
  *
- * A standstill shows in the lateness of a timer, and at any moment: also within a long turn, before that timer has had
- * its chance. That does not tell a process that was stopped from one whose handlers hold the thread, which is how fast
- * they are. So no more than half of the time is left out, apart from a few seconds: the rate of such handlers may be
- * taken for twice what it is, and not for more.
+ * A standstill shows in how late a timer is, even during a long turn, before the timer can fire. But that looks the
+ * same whether the process was stopped or its handlers block the thread, which is simply their speed. So at most half
+ * of the time is left out, apart from a few seconds: the rate of blocking handlers is overestimated at most twofold.
  */
 export class LivedTime {
   #awayMs = 0;
@@ -24,17 +22,17 @@ export class LivedTime {
   #firedMs = 0;
   #lateShare = 0;
 
-  /** The part of the last seconds in which the timer was late, from 0 to 1. */
+  /** The share of the last seconds in which the timer was late, 0 to 1. */
   get lateShare(): number {
     return this.#lateShare;
   }
 
-  /** @param lateMs - how late the timer is that is set now; 0 when none is. */
+  /** @param lateMs - how long the current timer is overdue; 0 if none is set. */
   at(nowMs: number, lateMs: number): number {
     return nowMs - this.#awayMs - this.#leftOut(lateMs);
   }
 
-  /** The timer has fired, so late. */
+  /** Notes that the timer has fired `lateMs` late. */
   fired(nowMs: number, lateMs: number): void {
     this.#awayMs += this.#leftOut(lateMs);
     const overMs = Math.max(0, lateMs - USUAL_LATE_MS);
@@ -49,7 +47,7 @@ export class LivedTime {
 
   #leftOut(lateMs: number): number {
     const overMs = Math.max(0, lateMs - USUAL_LATE_MS);
-    // Longer than the whole credit in one piece is no handler.
+    // A standstill longer than the whole credit is not caused by a handler.
     return Math.min(this.#creditMs, overMs) + Math.max(0, overMs - CREDIT_MS);
   }
 }

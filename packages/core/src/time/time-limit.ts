@@ -1,30 +1,30 @@
 import { systemClock, type Clock } from './clock.ts';
 
-/** A timer that comes so late has waited for a process that stood still. */
+/** A timer this late was delayed by a blocked process. */
 const LATE_MS = 50;
 
 /**
- * Things that may take so long and no longer, such as the bodies of requests. All have the same time, so the first one
- * in is the first one due, and one timer is enough.
+ * One time limit for many items, such as request bodies. All items have the same limit, so the first item in is the
+ * first one due and one timer is enough.
  */
 export class TimeLimit<T> {
   readonly #ms: number;
   readonly #onOver: (item: T) => void;
   readonly #clock: Clock;
-  /** In the order of their ends. */
+  /** Ordered by end. */
   readonly #endsAtMs = new Map<T, number>();
   #timer: unknown;
   #dueMs = 0;
   #hasWaited = false;
 
-  /** @param onOver - called for each item whose time is over; it is no longer in here. */
+  /** @param onOver - called for each item whose time is over, after the item has been removed. */
   constructor(ms: number, onOver: (item: T) => void, clock: Clock = systemClock) {
     this.#ms = ms;
     this.#onOver = onOver;
     this.#clock = clock;
   }
 
-  /** Gives the item its time, counted from now on. */
+  /** Starts or restarts the item's time. */
   start(item: T): void {
     this.#endsAtMs.delete(item);
     this.#endsAtMs.set(item, this.#clock.now() + this.#ms);
@@ -46,7 +46,7 @@ export class TimeLimit<T> {
   readonly #sweep = (): void => {
     this.#timer = undefined;
     const now = this.#clock.now();
-    // What has arrived meanwhile lies in the sockets, which are read after the timers.
+    // Data that arrived while the process was blocked is still in the sockets, which are read after the timers.
     this.#hasWaited = !this.#hasWaited && now - this.#dueMs > LATE_MS;
     if (this.#hasWaited) {
       this.#wake(1);

@@ -9,14 +9,14 @@ export interface VerifierOptions {
   secret: SecretOption;
 }
 
-/** Options of a verifier of signatures with a time in them. */
+/** Options of a verifier whose signatures contain a timestamp. */
 export interface TimedVerifierOptions extends VerifierOptions {
   /**
-   * How far the time of a signature may be away from the time of day, before or after, in milliseconds. From 1 to
-   * 86,400,000, default 300,000: five minutes. Whoever has got hold of a delivery can send it again for so long.
+   * The maximum distance between the signature's timestamp and the current time, in either direction. Milliseconds,
+   * 1 to 86,400,000; default 300,000 (five minutes). An intercepted delivery can be replayed for this long.
    */
   toleranceMs?: number | undefined;
-  /** The time of day, in milliseconds since 1970. Default `Date.now`. */
+  /** Returns the current time in milliseconds since 1970. Default: `Date.now`. */
   wallClock?: (() => number) | undefined;
 }
 
@@ -24,7 +24,7 @@ const PLAIN: readonly (keyof VerifierOptions)[] = ['secret'];
 const TIMED: readonly (keyof TimedVerifierOptions)[] = ['secret', 'toleranceMs', 'wallClock'];
 
 /**
- * Standard Webhooks, and Svix, which calls its headers otherwise. Symmetric signatures, `v1`.
+ * Verifies Standard Webhooks, and Svix, which uses other header names. Symmetric signatures (`v1`) only.
  * Source: github.com/standard-webhooks/standard-webhooks, spec; docs.svix.com, "verify manually".
  */
 export function standardWebhooks(options: TimedVerifierOptions): Verifier {
@@ -35,7 +35,7 @@ export function standardWebhooks(options: TimedVerifierOptions): Verifier {
     const { headers, rawBody } = delivery;
     const prefix = headers['webhook-id'] === undefined ? 'svix' : 'webhook';
     const id = required(delivery, `${prefix}-id`);
-    // Signed is one of the two, and the other one could make a delivery that comes again look new.
+    // Only one of the two is signed. The other could make a replayed delivery look new.
     if ((headers['svix-id'] ?? id) !== id) throw new VerificationError('webhook-id and svix-id differ.');
     const time = required(delivery, `${prefix}-timestamp`);
     checkFresh(time, 1000, fresh);
@@ -45,7 +45,7 @@ export function standardWebhooks(options: TimedVerifierOptions): Verifier {
   };
 }
 
-/** Source: docs.stripe.com, "verify webhook signatures manually". */
+/** Verifies `Stripe-Signature` (`v1`). Source: docs.stripe.com, "verify webhook signatures manually". */
 export function stripe(options: TimedVerifierOptions): Verifier {
   checkNames(options, 'options', TIMED);
   const keys = keysOf(options.secret, asText);
@@ -59,7 +59,7 @@ export function stripe(options: TimedVerifierOptions): Verifier {
   };
 }
 
-/** Source: docs.github.com, "validating webhook deliveries". */
+/** Verifies `X-Hub-Signature-256`. Source: docs.github.com, "validating webhook deliveries". */
 export function github(options: VerifierOptions): Verifier {
   checkNames(options, 'options', PLAIN);
   const keys = keysOf(options.secret, asText);
@@ -69,7 +69,10 @@ export function github(options: VerifierOptions): Verifier {
   };
 }
 
-/** Source: shopify.dev, "deliver webhooks through HTTPS", step "validate the origin of your webhook". */
+/**
+ * Verifies `X-Shopify-Hmac-Sha256`. Source: shopify.dev, "deliver webhooks through HTTPS", step "validate the origin of
+ * your webhook".
+ */
 export function shopify(options: VerifierOptions): Verifier {
   checkNames(options, 'options', PLAIN);
   const keys = keysOf(options.secret, asText);
@@ -79,7 +82,7 @@ export function shopify(options: VerifierOptions): Verifier {
   };
 }
 
-/** Source: docs.slack.dev, "verifying requests from Slack". */
+/** Verifies `X-Slack-Signature` (`v0`). Source: docs.slack.dev, "verifying requests from Slack". */
 export function slack(options: TimedVerifierOptions): Verifier {
   checkNames(options, 'options', TIMED);
   const keys = keysOf(options.secret, asText);
@@ -92,7 +95,10 @@ export function slack(options: TimedVerifierOptions): Verifier {
   };
 }
 
-/** Source: developer.paddle.com, "verify webhook signatures". Paddle Billing, not Classic. */
+/**
+ * Verifies `Paddle-Signature` (`h1`) of Paddle Billing, not of Paddle Classic. Source: developer.paddle.com, "verify
+ * webhook signatures".
+ */
 export function paddle(options: TimedVerifierOptions): Verifier {
   checkNames(options, 'options', TIMED);
   const keys = keysOf(options.secret, asText);

@@ -3,12 +3,12 @@ import { invalid } from '../errors.ts';
 import type { RawDelivery } from '../inbox/delivery/inbox-delivery.ts';
 import { joined, subtle, utf8, type CryptoKey } from '../base/web-crypto.ts';
 
-/** Why a delivery is not genuine. It becomes the `error` of the event `unverified`. */
+/** Rejects a delivery as not genuine. This is the `error` of the event `unverified`. */
 export class VerificationError extends Error {
   override readonly name = 'VerificationError';
 }
 
-/** When a signature with a time in it is too old. */
+/** When a signature with a timestamp is too old. */
 export interface Freshness {
   readonly toleranceMs: number;
   readonly wallClock: () => number;
@@ -28,25 +28,26 @@ export function freshness(given: {
   return { toleranceMs, wallClock };
 }
 
-/** The value of a header that must be there. */
+/** The value of a required header. */
 export function required({ headers }: RawDelivery, name: string): string {
   const value = headers[name];
   if (value === undefined || value === '') throw new VerificationError(`The header ${name} is missing.`);
   return value;
 }
 
-/** Throws for a time that is no whole number, and for one that is further away than the tolerance, before or after. */
+/** Throws unless `time` is an integer within the tolerance of the current time, before or after. */
 export function checkFresh(time: string, unitMs: number, { toleranceMs, wallClock }: Freshness): void {
-  if (!/^\d{1,15}$/.test(time)) throw new VerificationError('The time of the signature is no number.');
+  if (!/^\d{1,15}$/.test(time))
+    throw new VerificationError('The timestamp of the signature is not a number.');
   const awayMs = Math.abs(wallClock() - Number(time) * unitMs);
   if (awayMs <= toleranceMs) return;
-  throw new VerificationError('The time of the signature is outside of the tolerance.');
+  throw new VerificationError('The timestamp of the signature is outside the tolerance.');
 }
 
-/** What a sender signs: parts, one behind the other. */
+/** A signed message: parts to concatenate. */
 export type Message = readonly (string | Uint8Array)[];
 
-/** Throws unless one of the signatures is that of one of the keys over one of the messages. */
+/** Throws unless any of the signatures was made with any of the keys over any of the messages. */
 export async function checkSigned(
   keys: readonly CryptoKey[],
   messages: readonly Message[],
@@ -64,7 +65,7 @@ export async function checkSigned(
   throw new VerificationError('The signature does not match.');
 }
 
-/** In a time that does not depend on where they differ. */
+/** Compares in constant time. */
 export function isEqual(expected: Uint8Array, given: Uint8Array | undefined): boolean {
   if (given?.byteLength !== expected.byteLength) return false;
   let difference = 0;
@@ -72,7 +73,7 @@ export function isEqual(expected: Uint8Array, given: Uint8Array | undefined): bo
   return difference === 0;
 }
 
-/** The values of a name in a list such as `t=1,v1=ab,v1=cd`. */
+/** All values of a name in a list such as `t=1,v1=ab,v1=cd`. */
 export function fieldsIn(list: string, separator: string, name: string): string[] {
   const prefix = `${name}=`;
   return list

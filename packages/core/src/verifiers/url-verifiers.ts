@@ -10,12 +10,12 @@ declare const URLSearchParams: new (query: string) => Iterable<[string, string]>
   get(name: string): string | null;
 };
 
-/** Options of a verifier of signatures over the whole URL. */
+/** Options of a verifier whose signatures cover the full URL. */
 export interface UrlOptions {
   /**
-   * What stands before the path that arrives here in the URL that the sender was given: scheme, host, a port that is in
-   * it, and a path that a proxy cuts off, such as `https://shop.example`. It is no business of a request to say that:
-   * `Host` and `X-Forwarded-Proto` come from whoever sends it.
+   * The start of the URL configured at the sender, up to the path that this server receives: scheme, host, a port if
+   * the URL has one, and a path prefix if a proxy removes it. Example: `https://shop.example`. It is not read from the
+   * request, because the sender of a forged request chooses `Host` and `X-Forwarded-Proto`.
    */
   baseUrl: string;
 }
@@ -27,8 +27,9 @@ export interface TwilioVerifierOptions extends VerifierOptions, UrlOptions {}
 export interface HubSpotVerifierOptions extends TimedVerifierOptions, UrlOptions {}
 
 /**
- * Twilio signs the URL with the fields of a form, or the URL with the hash of the body in it. A body that is neither is
- * not signed at all, and is refused. Source: twilio.com/docs/usage/webhooks/webhooks-security.
+ * Verifies `X-Twilio-Signature`. Twilio signs the URL with the fields of a form, or a URL that contains the hash of the
+ * body (`bodySHA256`). Any other body is not signed and is therefore rejected.
+ * Source: twilio.com/docs/usage/webhooks/webhooks-security.
  */
 export function twilio(options: TwilioVerifierOptions): Verifier {
   checkNames(options, 'options', ['secret', 'baseUrl']);
@@ -38,14 +39,14 @@ export function twilio(options: TwilioVerifierOptions): Verifier {
     const given = [fromBase64(required(delivery, 'x-twilio-signature'))];
     const fields = await signedFields(delivery);
     const target = targetOf(delivery);
-    // Twilio adds the port of the scheme in some products, and leaves it out in others.
+    // Some Twilio products add the default port of the scheme, others omit it.
     const messages = baseUrls.map((baseUrl) => [baseUrl, target, fields]);
     return checkSigned(await keys(delivery), messages, given);
   };
 }
 
 /**
- * HubSpot's third version, over method, URL, body and time.
+ * Verifies `X-HubSpot-Signature-v3`, over method, URL, body and timestamp.
  * Source: developers.hubspot.com, "validating requests", "validate the v3 signature".
  */
 export function hubspot(options: HubSpotVerifierOptions): Verifier {
@@ -59,14 +60,14 @@ export function hubspot(options: HubSpotVerifierOptions): Verifier {
     checkFresh(time, 1, fresh);
     const given = [fromBase64(required(delivery, 'x-hubspot-signature-v3'))];
     const url = `${baseUrl}${targetOf(delivery)}`;
-    // Its page says that some escapes are decoded first; a URL that was signed as it stands is taken as well.
+    // HubSpot's page says that some escapes are decoded first. A URL signed unchanged is accepted as well.
     const urls = [...new Set([decodedForHubSpot(url), url])];
     const messages = urls.map((signed) => [method, signed, rawBody, time]);
     return checkSigned(await keys(delivery), messages, given);
   };
 }
 
-/** The path and query. Without them the signature could only be that of another URL. */
+/** The path and query. Without them the signed URL is not known. */
 function targetOf({ url }: RawDelivery): string {
   if (url.startsWith('/')) return url;
   throw new VerificationError('The URL of the request is not known.');
@@ -78,17 +79,17 @@ async function signedFields({ url, headers, rawBody, text }: RawDelivery): Promi
   if (hash !== null) {
     const expected = new Uint8Array(await subtle().digest('SHA-256', rawBody));
     if (isEqual(expected, fromHex(hash))) return '';
-    throw new VerificationError('The body is not the one that bodySHA256 in the URL names.');
+    throw new VerificationError('The body does not match bodySHA256 in the URL.');
   }
   if (rawBody.byteLength === 0) return '';
   if (/^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? ''))
     return sortedFields(text());
   throw new VerificationError(
-    'Twilio does not sign such a body: it is no form, and bodySHA256 is not in the URL.',
+    'Twilio does not sign this body: it is not a form, and the URL has no bodySHA256.',
   );
 }
 
-/** Names with their values, in the order of both, each pair once. */
+/** Names and values, sorted by name and then by value, without duplicates. */
 function sortedFields(form: string): string {
   const valuesByName = new Map<string, Set<string>>();
   for (const [name, value] of new URLSearchParams(form)) {
@@ -109,7 +110,7 @@ function withAndWithoutPort(baseUrl: string): readonly string[] {
   return [`${origin}${path}`, `${origin}${standard}${path}`];
 }
 
-/** Which escapes HubSpot decodes before it signs; all others stay. */
+/** The escapes that HubSpot decodes before signing. */
 const DECODED = /%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/gi;
 
 function decodedForHubSpot(url: string): string {

@@ -1,77 +1,77 @@
-import { timeoutError } from '../base/abort.ts';
 import { Alarm } from '../time/alarm.ts';
+import type { Clock } from '../time/clock.ts';
 import { Deadlines } from '../time/deadlines.ts';
+import type { AdmittedDelivery } from './admitted-delivery.ts';
 import { DrainMeter } from './drain-meter.ts';
-import type { Listeners, Outcome, WithdrawalCause } from '../delivery/events.ts';
+import type { Outcome } from '../delivery/events.ts';
 import type { FairQueue } from '../queue/fair-queue.ts';
 import { FairShares } from './fair-shares.ts';
-import type { Ledger } from '../delivery/ledger.ts';
-import { Limits, workersPerKey } from '../limits/limits.ts';
-import type { Fixtures, Settings } from '../intake/options.ts';
+import { Limits, workersPerKey, type LimitSettings } from '../limits/limits.ts';
 import { Pacer } from './pacer.ts';
-import type { Place } from '../delivery/place.ts';
-import type { Refusal } from '../delivery/refusal.ts';
 import { TooLate } from '../queue/too-late.ts';
 import { WorkerPool } from './worker-pool.ts';
 
-/** What the dispatcher asks of the intake around it. */
-export interface Surroundings {
-  readonly ledger: Ledger;
-  readonly listeners: Listeners;
-  now(): number;
-  /** The answer to a delivery that is taken out before its start. */
-  refusalOf(place: Place, cause: WithdrawalCause, now: number): Refusal;
-  /** A delivery is about to leave the queue. */
-  leaving(place: Place): void;
-  /** A delivery has been taken out before its start. */
-  withdrawn(place: Place, now: number): void;
-  /** The handling of a delivery has ended. */
-  ended(place: Place, outcome: Outcome, now: number): void;
-  /** After a stall that was reported, something has completed. */
-  recovered(): void;
-  /** The queue has become shorter, or a worker is free. */
-  relieved(now: number): void;
-  /** A step of the shared timer, while there are deliveries. */
+/** The options of an intake that its dispatcher depends on. */
+export interface DispatcherSettings extends LimitSettings {
+  readonly maxConcurrencyPerKey: number | undefined;
+  readonly maxHandlingMs: number;
+}
+
+/** What the timers of a dispatcher report. The receiver decides what follows. */
+export interface TimerEvents {
+  /** A delivery has been queued, or handled, for as long as it may. */
+  due(admitted: AdmittedDelivery, now: number): void;
+  /** The pace allows the next start. */
+  paced(now: number): void;
+  /** A step of the shared timer, which runs while there are admitted deliveries. */
   step(now: number): void;
 }
 
 /**
- * What has been let in, from admission to end: it waits in the queue, gets a worker when one is free and the pace
- * allows, and ends by release, by its deadline, or by being taken out. It knows nothing of marks and refusals.
+ * The queue and the workers: where each admitted delivery is, and when the next one may start. What a start, an end or a
+ * withdrawal leads to is decided by the caller, which also counts and reports it.
  */
 export class Dispatcher {
-  readonly queue: FairQueue<Place>;
-  readonly shares: FairShares<Place>;
+  readonly queue: FairQueue<AdmittedDelivery>;
+  readonly shares: FairShares<AdmittedDelivery>;
   readonly drain: DrainMeter;
-  /** In a dry run: handled although refused or taken out. */
-  outside = 0;
-  #settings: Settings;
+  /** Deliveries that are handled without a worker. Only a dry run has any. */
+  #outside = 0;
+  #settings: DispatcherSettings;
   readonly #isDryRun: boolean;
-  readonly #around: Surroundings;
   readonly #limits: Limits;
   readonly #pool: WorkerPool;
-  readonly #deadlines: Deadlines<Place>;
-  readonly #tooLate: TooLate<Place>;
+  readonly #deadlines: Deadlines<AdmittedDelivery>;
+  readonly #tooLate: TooLate<AdmittedDelivery>;
   readonly #paceAlarm: Alarm;
   #pacer: Pacer;
-  #isStalled = false;
 
-  constructor(options: Settings & Fixtures, around: Surroundings) {
+  constructor(
+    options: DispatcherSettings & { readonly dryRun: boolean; readonly clock: Clock },
+    now: () => number,
+    events: TimerEvents,
+  ) {
+    const { dryRun, clock } = options;
     this.#settings = options;
-    this.#isDryRun = options.dryRun;
-    this.#around = around;
+    this.#isDryRun = dryRun;
     this.#limits = new Limits(options);
-    this.#pool = new WorkerPool(this.#limits.concurrency);
-    this.shares = new FairShares<Place>(workersPerKey(options, this.#pool.size));
+    this.#pool = new WorkerPool(this.#limits.concurrency, this.#limits.mostConcurrency);
+    this.shares = new FairShares<AdmittedDelivery>(workersPerKey(options, this.#pool.size));
     this.queue = this.shares.queue;
-    this.#tooLate = new TooLate<Place>(this.queue);
+    this.#tooLate = new TooLate<AdmittedDelivery>(this.queue);
     this.#pacer = new Pacer(this.#limits.rate);
-    this.#paceAlarm = new Alarm(options.clock, this.#startPaced);
-    this.#deadlines = new Deadlines<Place>(
-      options.clock,
-      () => around.now(),
-      this.#expire,
-      this.#watch,
+    this.#paceAlarm = new Alarm(clock, () => {
+      events.paced(now());
+    });
+    this.#deadlines = new Deadlines<AdmittedDelivery>(
+      clock,
+      now,
+      (admitted, nowMs) => {
+        events.due(admitted, nowMs);
+      },
+      (nowMs) => {
+        events.step(nowMs);
+      },
       () => this.queue.size > 0,
     );
     this.drain = new DrainMeter({
@@ -83,211 +83,134 @@ export class Dispatcher {
 
   /** Deliveries that are being handled. */
   get active(): number {
-    return this.#pool.active + this.outside;
+    return this.#pool.active + this.#outside;
   }
 
-  /** How many may be handled at once, now. */
+  /** How many deliveries may be handled concurrently, now. */
   get concurrency(): number {
     return this.#pool.size;
   }
 
-  /** Deliveries let in that have not ended. */
+  /** Admitted deliveries that have not ended. */
   get held(): number {
     return this.queue.size + this.active;
   }
 
-  /** Whether a delivery of the key could start now without passing one that waits for its turn. */
+  /** Whether the next start waits only for the pace. */
+  get isPaced(): boolean {
+    return this.#paceAlarm.isSet;
+  }
+
+  /** Whether a delivery of the key could start now without overtaking a queued one. */
   isIdle(key: string, now: number): boolean {
     const isFree = !this.queue.hasTurns && this.#pool.isFree && this.#pacer.delayMs(now) === 0;
     return isFree && !this.shares.isAtLimit(key);
   }
 
-  retune(settings: Settings, now: number): void {
+  retune(settings: DispatcherSettings): void {
     this.#settings = settings;
     this.#limits.retune(settings);
     this.#applyLimits();
-    this.dispatch(now);
   }
 
-  /** Gives a place that has not waited a worker. */
-  startNow(place: Place, now: number): void {
-    this.shares.skip(place, now);
-    this.#start(place, now, false);
+  /** Starts a delivery that has not been queued. */
+  startNow(admitted: AdmittedDelivery, now: number): void {
+    this.shares.skip(admitted, now);
+    this.#start(admitted, now, false);
   }
 
-  /** `isTimed`: see {@link Pacer.started}. */
-  #start(place: Place, now: number, isTimed: boolean): void {
-    const { ledger, listeners } = this.#around;
-    place.state = 'active';
-    // In a dry run it is handled from its admission on, and the drain rate has to come from the true times.
-    place.startedAtMs = this.#isDryRun ? place.admittedAtMs : now;
-    this.#pool.take();
-    this.#pacer.started(now, isTimed);
-    this.#deadlines.set(place, place.startedAtMs + this.#settings.maxHandlingMs, now);
-    this.drain.begin(place, now);
-    ledger.started += 1;
-    if (listeners.any) listeners.emit(now, { type: 'started', key: place.key, waitedMs: place.waitedMs });
+  enqueue(admitted: AdmittedDelivery, now: number): void {
+    // A dry run handles a delivery from its admission on.
+    if (this.#isDryRun) admitted.startedAtMs = admitted.admittedAtMs;
+    else admitted.wait();
+    this.shares.push(admitted);
+    this.#deadlines.set(admitted, admitted.expiresAtMs, now);
   }
 
-  /** Lets the place wait. To be followed by {@link dispatch}. */
-  enqueue(place: Place, now: number): void {
-    // In a dry run it is handled from its admission on.
-    if (this.#isDryRun) place.startedAtMs = place.admittedAtMs;
-    else place.wait();
-    this.shares.push(place);
-    this.#deadlines.set(place, place.expiresAtMs, now);
+  /** The queued delivery that may start now, or null. Where only the pace delays it, the timer will report that. */
+  next(now: number): AdmittedDelivery | null {
+    const admitted = this.#pool.isFree ? this.queue.peek() : null;
+    if (admitted === null) return null;
+    const delayMs = this.#pacer.delayMs(now);
+    if (delayMs === 0) return admitted;
+    this.#paceAlarm.set(now, delayMs);
+    return null;
   }
 
-  /** Only in a dry run: lets a delivery be handled that has no worker. */
-  runOutside(place: Place, now: number): void {
-    place.state = 'outside';
-    place.startedAtMs = place.admittedAtMs;
-    this.outside += 1;
-    this.#deadlines.set(place, place.startedAtMs + this.#settings.maxHandlingMs, now);
-    this.#around.ledger.started += 1;
+  /** Starts the delivery that {@link next} returned. `isTimed`: see {@link Pacer.started}. */
+  startNext(admitted: AdmittedDelivery, now: number, isTimed: boolean): void {
+    this.shares.shift(admitted, now);
+    this.#deadlines.clear(admitted);
+    this.#start(admitted, now, isTimed);
+    this.#pool.grant(admitted);
   }
 
-  /** Gives free workers what waits, as far as the pace allows. */
-  dispatch(now: number, isPaced: boolean = this.#paceAlarm.isSet): void {
-    for (;;) {
-      const place = this.#pool.isFree ? this.queue.peek() : null;
-      if (place === null) break;
-      const delayMs = this.#pacer.delayMs(now);
-      if (delayMs > 0) {
-        this.#paceAlarm.set(now, delayMs);
-        break;
-      }
-      if (now >= place.expiresAtMs) {
-        this.withdraw(place, 'expired', now);
-        continue;
-      }
-      this.#around.leaving(place);
-      this.shares.shift(place, now);
-      this.#deadlines.clear(place);
-      // Settled before the start is reported: a listener may start the next one, whose turn is after this one.
-      place.settle(place);
-      this.#start(place, now, isPaced);
-    }
-    this.drain.look(now);
+  /** Handles a delivery without a worker, in a dry run. */
+  runOutside(admitted: AdmittedDelivery, now: number): void {
+    admitted.state = 'outside';
+    admitted.startedAtMs = admitted.admittedAtMs;
+    this.#outside += 1;
+    this.#deadlines.set(admitted, admitted.startedAtMs + this.#settings.maxHandlingMs, now);
   }
 
-  /** Ends the handling of a delivery, however it came about. */
-  end(place: Place, outcome: Outcome, now: number, isOverdue = false): void {
-    const { ledger, listeners } = this.#around;
-    const { key, state } = place;
-    const tookMs = now - (state === 'waiting' ? place.admittedAtMs : place.startedAtMs);
-    this.#deadlines.clear(place);
-    place.state = 'ended';
-    if (state === 'active') {
-      // Of a handler that was cut off nobody knows how long it would have taken.
-      const teaches = !isOverdue && !place.isBrokenOff;
-      const serviceMs = this.drain.end(place, now, teaches);
+  /**
+   * Ends a delivery that is being handled, and frees its worker.
+   *
+   * @param teaches - whether it took as long as its work takes, and was not interrupted.
+   */
+  end(admitted: AdmittedDelivery, outcome: Outcome, now: number, teaches: boolean): void {
+    const { state, worker } = admitted;
+    this.#deadlines.clear(admitted);
+    admitted.state = 'ended';
+    if (worker !== null) {
+      admitted.worker = null;
+      const serviceMs = this.drain.end(admitted, now, teaches);
       const hasChanged = this.#limits.observe(now, serviceMs, outcome, this.#pool.active);
-      this.shares.end(place, now, serviceMs, teaches);
-      this.#pool.give();
+      this.shares.end(admitted, now, serviceMs, teaches);
+      this.#pool.give(worker);
       if (hasChanged) this.#applyLimits();
     } else if (state === 'outside') {
-      this.outside -= 1;
+      this.#outside -= 1;
     } else {
-      ledger.started += 1;
-      this.#around.leaving(place);
-      this.queue.remove(place);
+      this.queue.remove(admitted);
     }
-    ledger[outcome === 'success' ? 'completed' : 'failed'] += 1;
-    if (listeners.any) {
-      if (isOverdue) listeners.emit(now, { type: 'overdue', key, heldMs: tookMs });
-      listeners.emit(now, { type: 'completed', key, tookMs, outcome });
-    }
-    if (state === 'active' && this.#isStalled) {
-      this.#isStalled = false;
-      this.#around.recovered();
-      listeners.emit(now, { type: 'recovered' });
-    }
-    this.#around.ended(place, outcome, now);
-    this.dispatch(now);
-    this.#around.relieved(now);
   }
 
-  /** Takes a delivery out that waits, and tells it why. */
-  withdraw(place: Place, cause: WithdrawalCause, now: number): void {
-    const { ledger, listeners } = this.#around;
-    const refusal = this.#around.refusalOf(place, cause, now);
-    this.#deadlines.clear(place);
-    this.#around.leaving(place);
-    this.queue.remove(place);
-    if (this.#isDryRun) {
-      this.runOutside(place, now);
-    } else {
-      place.state = 'ended';
-      ledger.withdrawn[cause] += 1;
-      place.settle(refusal);
-    }
-    if (listeners.any) {
-      listeners.emit(now, { type: 'withdrawn', key: place.key, cause, waitedMs: now - place.admittedAtMs });
-    }
-    this.#around.withdrawn(place, now);
-    // A newer one takes the place of the displaced at once, and between the two there is nothing to decide.
-    if (cause !== 'displaced') this.#around.relieved(now);
+  /** Removes a queued delivery. */
+  remove(admitted: AdmittedDelivery): void {
+    this.#deadlines.clear(admitted);
+    this.queue.remove(admitted);
   }
 
-  /** Takes out all that wait. Returns how many were refused by it. */
-  withdrawAll(): number {
-    const now = this.#around.now();
-    const { withdrawn } = this.#around.ledger;
-    const before = withdrawn.closing;
-    for (let place = this.queue.oldest; place !== null; place = this.queue.oldest) {
-      this.withdraw(place, 'closing', now);
-    }
-    return withdrawn.closing - before;
+  /** Passes on queued deliveries that cannot start in time, since the drain rate has become known or has fallen. */
+  findLate(now: number, found: (admitted: AdmittedDelivery) => void): void {
+    const { sureRate } = this.drain;
+    // While the workers are stalled nobody knows what can be done in time.
+    if (this.queue.size === 0 || sureRate === null || this.drain.gapFactor(now) > 1) return;
+    const share = this.shares.shareOf(this.#pool.size);
+    this.#tooLate.step(now, { perMs: sureRate / 1000, scale: this.shares.scale, share }, found);
   }
 
-  /** Ends timers and workers. What is still being handled may end whenever it does. */
+  /** Ends the timers, and dismisses the workers. Deliveries that are being handled may end later. */
   stop(): void {
     this.#deadlines.stop();
     this.#paceAlarm.clear();
     this.#pool.close();
   }
 
-  readonly #startPaced = (): void => {
-    const now = this.#around.now();
-    this.dispatch(now, true);
-    this.#around.relieved(now);
-  };
-
-  /** A deadline has come: of the wait, or of the handling. */
-  readonly #expire = (place: Place, now: number): void => {
-    if (place.state === 'waiting') {
-      this.withdraw(place, 'expired', now);
-    } else if (place.state !== 'ended') {
-      this.#around.ledger.overdue += 1;
-      this.end(place, 'failure', now, true);
-      place.abort(timeoutError('The delivery was handled for longer than maxHandlingMs.'));
-    }
-  };
-
-  readonly #watch = (now: number): void => {
-    this.#around.step(now);
-    this.#refuseLate(now);
-    if (this.#isStalled || !this.drain.isStalled(now)) return;
-    this.#isStalled = true;
-    this.#around.listeners.emit(now, { type: 'stalled', gapMs: this.drain.gapMs(now) });
-  };
-
-  /** Refuses some of those that cannot start in time, since the drain rate is known, or has fallen. */
-  #refuseLate(now: number): void {
-    const { sureRate } = this.drain;
-    // While the workers stand still nobody knows what can be done in time.
-    if (this.queue.size === 0 || sureRate === null || this.drain.gapFactor(now) > 1) return;
-    const share = this.shares.shareOf(this.#pool.size);
-    const rate = { perMs: sureRate / 1000, scale: this.shares.scale, share };
-    this.#tooLate.step(now, rate, (place) => {
-      this.withdraw(place, 'expired', now);
-    });
+  #start(admitted: AdmittedDelivery, now: number, isTimed: boolean): void {
+    admitted.state = 'active';
+    admitted.worker = this.#pool.take();
+    // A dry run handles a delivery from its admission on, and the drain rate needs the true times.
+    admitted.startedAtMs = this.#isDryRun ? admitted.admittedAtMs : now;
+    this.#pacer.started(now, isTimed);
+    this.#deadlines.set(admitted, admitted.startedAtMs + this.#settings.maxHandlingMs, now);
+    this.drain.begin(admitted, now);
   }
 
   #applyLimits(): void {
-    const { concurrency, rate } = this.#limits;
-    if (concurrency !== this.#pool.size) this.#pool.resize(concurrency);
+    const { concurrency, mostConcurrency, rate } = this.#limits;
+    this.#pool.resize(concurrency, mostConcurrency);
     this.shares.limit(workersPerKey(this.#settings, concurrency));
     if (rate === this.#pacer.rate) return;
     this.#pacer = new Pacer(rate, this.#pacer);

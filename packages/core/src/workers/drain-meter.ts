@@ -1,14 +1,14 @@
 import type { Deadlines } from '../time/deadlines.ts';
 import { DrainRate } from './drain-rate.ts';
 import type { Pacer } from './pacer.ts';
-import type { Place } from '../delivery/place.ts';
+import type { AdmittedDelivery } from './admitted-delivery.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
 /** What the meter looks at: the workers, the cap on starts that is in force, and the timer that tells standstills. */
 export interface MeterParts {
   readonly pool: WorkerPool;
   pacer(): Pacer;
-  readonly deadlines: Deadlines<Place>;
+  readonly deadlines: Deadlines<AdmittedDelivery>;
 }
 
 /**
@@ -69,11 +69,11 @@ export class DrainMeter {
   }
 
   /** A place has been given its worker. */
-  begin(place: Place, now: number): void {
+  begin(admitted: AdmittedDelivery, now: number): void {
     const lived = this.#lived(now);
     const { pool } = this.#parts;
     if (!pool.isFree) this.#rate.saturate(lived);
-    this.#rate.begin(place, lived, pool.size, lived - (now - place.startedAtMs));
+    this.#rate.begin(admitted, lived, pool.size, lived - (now - admitted.startedAtMs));
   }
 
   /**
@@ -82,10 +82,10 @@ export class DrainMeter {
    * @param teaches - whether it took as long as it takes, and was not cut off.
    * @returns how long it took, in milliseconds.
    */
-  end(place: Place, now: number, teaches: boolean): number {
+  end(admitted: AdmittedDelivery, now: number, teaches: boolean): number {
     const lived = this.#lived(now);
-    if (teaches) this.#rate.complete(lived, place, this.#parts.pool.size);
-    return lived - place.beganMs;
+    if (teaches) this.#rate.complete(lived, admitted, this.#parts.pool.size);
+    return lived - admitted.beganMs;
   }
 
   /** Notes whether all workers are busy. */

@@ -1,4 +1,5 @@
-import { FairQueue, type Queued } from '../queue/fair-queue.ts';
+import { FairQueue } from '../queue/fair-queue.ts';
+import type { Queued } from '../queue/line.ts';
 import { WorkerTime, type Account } from './worker-time.ts';
 
 /** What takes part: it knows who has paid for its worker. */

@@ -1,4 +1,4 @@
-import type { Payer } from '../queue/fair-queue.ts';
+import type { Payer } from '../queue/line.ts';
 import { DEAREST } from '../queue/turns.ts';
 
 /** A key's mean is that of about so many of its last deliveries; what a turn really took is settled afterwards. */

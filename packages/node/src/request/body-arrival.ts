@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import { TimeLimit } from '@webhook-backpressure/core';
-import { readProperty } from './read-property.ts';
+import { completeOf, headersOf, majorVersionOf } from './read-property.ts';
 
 /** So much of one body node may hold before its delivery has a worker; a larger body is read on by its handler. */
 const MOST_BYTES = 1024 * 1024;
@@ -19,9 +19,9 @@ export type BodyArrival = 'here' | 'late' | 'gone';
 
 /** Whether nothing of the body is still on its way, as far as the headers and node's parser tell. */
 export function hasArrived(req: IncomingMessage): boolean {
-  if (readProperty(req, 'complete')) return true;
-  if (readProperty(req, 'httpVersionMajor') > 1) return isComplete(req);
-  const headers = readProperty(req, 'headers');
+  if (completeOf(req)) return true;
+  if (majorVersionOf(req) > 1) return isComplete(req);
+  const headers = headersOf(req);
   const length = headers['content-length'];
   return length === undefined ? headers['transfer-encoding'] === undefined : Number(length) === 0;
 }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { readProperty } from './read-property.ts';
+import { responseSocketOf } from './read-property.ts';
 
 /** More requests than this behind one answer are no client's, and each takes memory: the connection is cut. */
 const MOST_IN_LINE = 256;
@@ -10,7 +10,7 @@ const inLine = new WeakMap<Socket, Set<(isOpen: boolean) => void>>();
 
 /** Whether no other response has to go out before this one. */
 export function isItsTurn(socket: Socket, res: ServerResponse): boolean {
-  if (readProperty(res, 'socket') !== null) return true;
+  if (responseSocketOf(res) !== null) return true;
   // What node itself asks. A response that has no connection, of a host of functions, has nothing in front of it.
   return (socket as { _httpMessage?: unknown })._httpMessage == null;
 }

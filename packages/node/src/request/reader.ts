@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { RequestReader } from '@webhook-backpressure/core';
-import { readProperty } from './read-property.ts';
+import { headersOf, methodOf } from './read-property.ts';
 
 /** How every server on node:http reads a request. */
 export const nodeReader: RequestReader<IncomingMessage> = {
-  method: (request) => readProperty(request, 'method') ?? 'GET',
+  method: (request) => methodOf(request) ?? 'GET',
   identity: (request) => request,
-  headers: (request) => readProperty(request, 'headers'),
+  headers: (request) => headersOf(request),
   warn: (code, message) => {
     process.emitWarning(message, { type: 'WebhookBackpressureWarning', code });
   },

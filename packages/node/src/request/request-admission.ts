@@ -12,7 +12,7 @@ import { BodyArrivals, hasArrived } from './body-arrival.ts';
 import { isItsTurn, itsTurn } from './connection-turn.ts';
 import { endOfTurn } from './end-of-turn.ts';
 import { ResponseTracker } from './response-tracker.ts';
-import { readProperty } from './read-property.ts';
+import { finishedOf, socketOf } from './read-property.ts';
 import { writeRefusal } from './refuse.ts';
 
 /** A request that may run, one that is refused, or, as null, one whose sender has gone or has been answered. */
@@ -54,7 +54,7 @@ export class RequestAdmission<R> {
     res: ServerResponse,
     askForBody?: () => void,
   ): Verdict | Promise<Verdict> {
-    const socket = readProperty(req, 'socket');
+    const socket = socketOf(req);
     if (isGone(socket, res)) return null;
     const delivery = this.#control.read(request);
     if (this.#looksLeft > 0) this.#lookAtBody(req);
@@ -102,9 +102,13 @@ export class RequestAdmission<R> {
     this.#responses.track(handling, req, res);
     if (handling.tryStart()) return handling;
     if (req.backpressure !== undefined) this.#warnOfNesting();
-    return handling
-      .start(() => isGone(req.socket, res) || isReset(req))
-      .then((result) => (result === true ? handling : result === false ? this.#answers.gone(res) : result));
+    return this.#start(handling, req, res);
+  }
+
+  async #start(handling: Handling, req: IncomingMessage, res: ServerResponse): Promise<Verdict> {
+    const result = await handling.start(() => isGone(req.socket, res) || isReset(req));
+    if (result === true) return handling;
+    return result === false ? this.#answers.gone(res) : result;
   }
 
   #lookAtBody(req: IncomingMessage): void {
@@ -149,7 +153,7 @@ const ANSWERS: Answers = {
 
 function isGone(socket: Socket, res: ServerResponse): boolean {
   // `writableEnded` says the same, by a getter of a prototype: a long way from a response of Express.
-  return socket.destroyed || readProperty(res, 'finished');
+  return socket.destroyed || finishedOf(res);
 }
 
 /** Whether the sender has reset the stream of HTTP/2 that the request came on. */

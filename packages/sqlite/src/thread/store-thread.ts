@@ -31,6 +31,7 @@ export class StoreThread {
     this.#worker = new Worker(new URL('./thread.js', import.meta.url), {
       workerData: { ...data, port: port2 },
       transferList: [port2],
+      execArgv: inheritedFlags(),
     });
     port1.on('message', this.#take);
     // An answer that cannot be read would be waited for without end.
@@ -148,4 +149,15 @@ export class StoreThread {
       { cause: this.#failure },
     );
   }
+}
+
+/**
+ * A thread inherits the flags of its process, but Node starts no file in a thread with `--input-type`, the flag of a
+ * program from standard input or `--eval`. The other flags cannot be passed on without it: Node accepts some of them,
+ * such as `--max-old-space-size`, only when they are inherited.
+ *
+ * @returns undefined to inherit all flags.
+ */
+function inheritedFlags(): string[] | undefined {
+  return process.execArgv.some((flag) => flag.startsWith('--input-type')) ? [] : undefined;
 }

@@ -1,14 +1,14 @@
 import { memoryStore } from '@webhook-backpressure/core';
 import { expect, it } from 'vitest';
-import { MemoryBank } from '../../../../packages/core/src/inbox/store/memory/memory-bank.ts';
+import { MemoryState } from '../../../../packages/core/src/inbox/store/memory/memory-state.ts';
 import { MemoryStore } from '../../../../packages/core/src/inbox/store/memory/memory-store.ts';
 import { InboxBench } from '../inbox-bench.ts';
 import { storeSuite } from './store-suite.ts';
 import { claim, delivery, opened, put } from './cases/store-words.ts';
 
 storeSuite('memoryStore', () => {
-  const bank = new MemoryBank();
-  return { store: () => new MemoryStore(bank), dispose: () => undefined };
+  const state = new MemoryState();
+  return { store: () => new MemoryStore(state), dispose: () => undefined };
 });
 
 it('keeps the deliveries of one memoryStore from another', async () => {

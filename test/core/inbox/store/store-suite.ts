@@ -4,11 +4,11 @@ import { claims } from './cases/claims.ts';
 import { contents } from './cases/contents.ts';
 import { model } from './cases/model.ts';
 import { order } from './cases/order.ts';
-import { passing } from './cases/passing.ts';
+import { passing } from './cases/pauses.ts';
 import { puts } from './cases/puts.ts';
 import { retention } from './cases/retention.ts';
 import { settlements } from './cases/settlements.ts';
-import { shelf } from './cases/shelf.ts';
+import { shelf } from './cases/dead-letters.ts';
 
 /**
  * What every store does alike, whatever it keeps deliveries in. `makeBed` is called for each test.

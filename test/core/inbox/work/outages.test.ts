@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { stream } from '../../../simulation/src/random.ts';
 import { byHand } from '../by-hand.ts';
 import { InboxBench, turns } from '../inbox-bench.ts';
-import { HOUR, MINUTE, run, type Plan, type Result } from './outage-run.ts';
+import { HOUR, MINUTE, run, type Plan, type Result } from './outage-simulation.ts';
 
 const PLAN: Plan = { stored: 1000, concurrency: 10, handlerMs: 100, outageMs: 10 * MINUTE };
 const RETRY = { attempts: 21, firstDelayMs: 5000, maxDelayMs: 43_200_000 };

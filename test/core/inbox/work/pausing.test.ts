@@ -1,7 +1,7 @@
 import type { InboxOptions } from '@webhook-backpressure/core';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MemoryBank } from '../../../../packages/core/src/inbox/store/memory/memory-bank.ts';
+import { MemoryState } from '../../../../packages/core/src/inbox/store/memory/memory-state.ts';
 import { MemoryStore } from '../../../../packages/core/src/inbox/store/memory/memory-store.ts';
 import { Scratch } from '../../../sqlite/scratch.ts';
 import { InboxBench, turns } from '../inbox-bench.ts';
@@ -42,8 +42,8 @@ describe.each([
   [
     'in memory',
     () => {
-      const bank = new MemoryBank();
-      return () => new MemoryStore(bank);
+      const state = new MemoryState();
+      return () => new MemoryStore(state);
     },
   ],
   ['on a file', () => () => sqliteStore({ path: scratch.file() })],

@@ -5,7 +5,7 @@ import { countPerSecond, createRetryAfter, refused, SETTINGS, situation } from '
 
 const RATE = 100;
 
-/** Refuses so many deliveries, one each half millisecond, all of whose bookings are kept; when each is to come, in ms. */
+/** Refuses `count` deliveries, one each half millisecond. Returns the assigned times, in ms. */
 function burst(count: number, changes: Parameters<typeof refused>[0] = {}, settings = SETTINGS): number[] {
   const retryAfter = createRetryAfter();
   return Array.from({ length: count }, (_, i) => {
@@ -16,23 +16,23 @@ function burst(count: number, changes: Parameters<typeof refused>[0] = {}, setti
 }
 
 describe('the booked second', () => {
-  it('comes no sooner than the door opens, and later for each that was refused before', () => {
+  it('is not before shedding ends, and later for each earlier refusal', () => {
     const retryAfter = createRetryAfter();
-    const told = Array.from({ length: 5000 }, () =>
+    const assigned = Array.from({ length: 5000 }, () =>
       retryAfter.seconds('shedding', refused(), situation(0), SETTINGS),
     );
-    for (const [i, seconds] of told.entries()) {
+    for (const [i, seconds] of assigned.entries()) {
       const delay = 3 + i / RATE;
       expect(seconds).toBeGreaterThanOrEqual(Math.floor(delay));
-      // At most a tenth of it and two seconds more, and one for rounding.
+      // Jitter adds at most a tenth or two seconds, rounding one second.
       expect(seconds).toBeLessThanOrEqual(Math.floor(delay + Math.min(0.1 * delay, 2) + 1));
     }
   });
 
-  it('is shared with about as many others as can be taken in a second', () => {
+  it('is assigned to about as many deliveries as can be accepted in a second', () => {
     const counts = countPerSecond(burst(10_000));
     expect(Math.max(...counts)).toBeLessThanOrEqual(1.35 * RATE);
-    // In single seconds it varies by rounding, in five not.
+    // Rounding makes single seconds vary, but not five together.
     for (let second = 2; second + 5 <= counts.length - 4; second += 1) {
       const inFive = counts.slice(second, second + 5).reduce((sum, count) => sum + count, 0);
       expect(inFive / 5).toBeGreaterThanOrEqual(0.78 * RATE);
@@ -40,9 +40,9 @@ describe('the booked second', () => {
     }
   });
 
-  it('is shared no further when there are thousands of keys', () => {
+  it('is assigned to no more deliveries with thousands of keys', () => {
     const retryAfter = createRetryAfter();
-    // In the first seconds of a burst, new keys are booked a few seconds ahead only.
+    // In the first seconds of a burst, new keys are booked only a few seconds ahead.
     retryAfter.shed(0);
     const times = Array.from({ length: 10_000 }, (_, i) => {
       const nowMs = 60_000 + i / 2;
@@ -60,66 +60,66 @@ describe('the booked second', () => {
     expect(counts.length).toBeLessThanOrEqual(1.15 * (10_000 / RATE));
   });
 
-  it('is rounded at random, so that below one a second no second is left out', () => {
+  it('is rounded at random, so that no second is left out below 1/s', () => {
     const retryAfter = createRetryAfter();
     const slow = { depth: 5, low: 4, drainRate: 0.5, steadyRate: 0.5 };
-    const told = Array.from({ length: 200 }, () =>
+    const assigned = Array.from({ length: 200 }, () =>
       retryAfter.seconds('shedding', refused(), situation(0, slow), SETTINGS),
     );
-    const parities = told.map((seconds) => seconds % 2);
+    const parities = assigned.map((seconds) => seconds % 2);
     const odd = parities.filter((parity) => parity === 1).length;
     expect(odd).toBeGreaterThan(60);
     expect(odd).toBeLessThan(140);
   });
 
-  it('is at the minimum or later, and not at the minimum for everybody', () => {
+  it('is at the minimum or later, and not at the minimum for all', () => {
     const times = burst(6000, {}, { ...SETTINGS, minSeconds: 30 });
     const counts = countPerSecond(times);
     expect(Math.min(...times.map((ms, i) => ms - i / 2))).toBe(30_000);
     expect(Math.max(...counts)).toBeLessThanOrEqual(1.6 * RATE);
   });
 
-  it('is in whole seconds also for a sender that clamps at fractions', () => {
+  it('is a whole second even if the bounds of the sender are fractions', () => {
     const retryAfter = createRetryAfter();
     const habit = { unit: 's', minSeconds: 2.5, maxSeconds: 7.5 } as const;
-    const told = Array.from({ length: 2000 }, () =>
+    const assigned = Array.from({ length: 2000 }, () =>
       retryAfter.seconds('shedding', refused({ habit }), situation(0), SETTINGS),
     );
-    expect(Math.min(...told)).toBe(3);
-    expect(Math.max(...told)).toBe(7);
-    expect(told.filter((seconds) => !Number.isInteger(seconds))).toEqual([]);
-    // Beyond its maximum nothing is booked, since it would not be kept.
+    expect(Math.min(...assigned)).toBe(3);
+    expect(Math.max(...assigned)).toBe(7);
+    expect(assigned.filter((seconds) => !Number.isInteger(seconds))).toEqual([]);
+    // Beyond the sender's maximum nothing is booked, since the booking would not be kept.
     expect(retryAfter.booked).toBeLessThanOrEqual(7 * RATE);
   });
 
-  it('beyond the maximum is anything in the upper half of the range, and is not booked', () => {
+  it('is random in the upper half of the range beyond the maximum, and is not booked', () => {
     const retryAfter = createRetryAfter();
     const settings = { ...SETTINGS, maxSeconds: 40 };
-    const told = Array.from({ length: 20_000 }, () =>
+    const assigned = Array.from({ length: 20_000 }, () =>
       retryAfter.seconds('shedding', refused(), situation(0), settings),
     );
     expect(retryAfter.booked).toBeLessThanOrEqual(38 * RATE);
-    const beyond = told.slice(4000);
+    const beyond = assigned.slice(4000);
     expect(new Set(beyond)).toEqual(new Set(Array.from({ length: 20 }, (_, i) => 21 + i)));
     const mean = beyond.reduce((sum, seconds) => sum + seconds, 0) / beyond.length;
     expect(mean).toBeGreaterThan(30);
     expect(mean).toBeLessThan(31);
   });
 
-  it('moves with a pace that has changed for good, and not with one that fluctuates', () => {
+  it('follows a lasting change of pace, but not a fluctuation', () => {
     const retryAfter = createRetryAfter();
     for (let i = 0; i < 5000; i += 1) retryAfter.seconds('shedding', refused(), situation(0), SETTINGS);
-    const toldAt = (steadyRate: number): number =>
+    const secondsAt = (steadyRate: number): number =>
       retryAfter.seconds('shedding', refused(), situation(0, { steadyRate }), SETTINGS);
     for (const steadyRate of [90, 110, 80, 120]) {
-      expect(toldAt(steadyRate)).toBeGreaterThanOrEqual(53);
-      expect(toldAt(steadyRate)).toBeLessThanOrEqual(57);
+      expect(secondsAt(steadyRate)).toBeGreaterThanOrEqual(53);
+      expect(secondsAt(steadyRate)).toBeLessThanOrEqual(57);
     }
-    expect(toldAt(50)).toBeGreaterThanOrEqual(100);
-    expect(toldAt(200)).toBeLessThanOrEqual(35);
+    expect(secondsAt(50)).toBeGreaterThanOrEqual(100);
+    expect(secondsAt(200)).toBeLessThanOrEqual(35);
   });
 
-  it('is none for a sender that ignores Retry-After', () => {
+  it('is not booked for a sender that ignores Retry-After', () => {
     const retryAfter = createRetryAfter();
     for (let i = 0; i < 1000; i += 1) {
       const seconds = retryAfter.seconds(
@@ -130,33 +130,33 @@ describe('the booked second', () => {
       );
       expect(seconds).toBeLessThanOrEqual(4);
     }
-    expect([retryAfter.booked, retryAfter.promiseOf('shop', { id: '1' })]).toEqual([0, undefined]);
+    expect([retryAfter.booked, retryAfter.reservationOf('shop', { id: '1' })]).toEqual([0, undefined]);
   });
 
-  it('is sooner for a delivery that needs a shorter queue only as far as the queue allows', () => {
+  it('waits for the queue to be short enough for a sender with a short timeout', () => {
     const retryAfter = createRetryAfter();
-    // Its sender waits for a second: a hundred may be ahead of it, and 700 have to be worked off.
-    const told = retryAfter.seconds('wait', refused({ maxWaitMs: 1000 }), situation(0), SETTINGS);
-    expect(told).toBeGreaterThanOrEqual(7);
-    expect(told).toBeLessThanOrEqual(8);
+    // The sender waits 1 s, so at most 100 deliveries may be ahead and 700 must drain first.
+    const assigned = retryAfter.seconds('wait', refused({ maxWaitMs: 1000 }), situation(0), SETTINGS);
+    expect(assigned).toBeGreaterThanOrEqual(7);
+    expect(assigned).toBeLessThanOrEqual(8);
   });
 });
 
 describe('a booking whose id is known', () => {
-  it('is repeated as the time that is left, and no other is made', () => {
+  it('is repeated as the remaining time, and not booked again', () => {
     const retryAfter = createRetryAfter();
     for (let i = 0; i < 2000; i += 1) {
       retryAfter.seconds('shedding', refused({ id: String(i) }), situation(0), SETTINGS);
     }
-    const dueMs = retryAfter.promiseOf('shop', { id: '1999' })?.dueMs ?? 0;
+    const dueMs = retryAfter.reservationOf('shop', { id: '1999' })?.dueMs ?? 0;
     const { booked } = retryAfter;
     for (const nowMs of [0, 500, 999.5, 10_000, dueMs - 1]) {
       const again = retryAfter.seconds('full', refused({ id: '1999' }), situation(nowMs), SETTINGS);
       expect(again).toBe(Math.ceil((dueMs - nowMs) / 1000));
     }
     expect(retryAfter.booked).toBeLessThanOrEqual(booked);
-    expect(retryAfter.promiseOf('shop', { id: '1999' })?.dueMs).toBe(dueMs);
-    // A flood of it gains nothing and takes nothing from anybody.
+    expect(retryAfter.reservationOf('shop', { id: '1999' })?.dueMs).toBe(dueMs);
+    // A flood of early retries books nothing.
     const before = retryAfter.booked;
     for (let i = 0; i < 10_000; i += 1) {
       retryAfter.seconds('full', refused({ id: '1999' }), situation(dueMs - 1), SETTINGS);
@@ -164,17 +164,17 @@ describe('a booking whose id is known', () => {
     expect(retryAfter.booked).toBe(before);
   });
 
-  it('is made anew when its time has come and there is still no place', () => {
+  it('is renewed if there is no place when it is due', () => {
     const retryAfter = createRetryAfter();
     retryAfter.seconds('shedding', refused({ id: 'a' }), situation(0), SETTINGS);
-    const dueMs = retryAfter.promiseOf('shop', { id: 'a' })?.dueMs ?? 0;
+    const dueMs = retryAfter.reservationOf('shop', { id: 'a' })?.dueMs ?? 0;
     const again = retryAfter.seconds('full', refused({ id: 'a' }), situation(dueMs), SETTINGS);
     expect(again).toBeGreaterThanOrEqual(3);
-    expect(retryAfter.promiseOf('shop', { id: 'a' })?.dueMs).toBe(dueMs + again * 1000);
+    expect(retryAfter.reservationOf('shop', { id: 'a' })?.dueMs).toBe(dueMs + again * 1000);
     expect(retryAfter.booked).toBe(2);
   });
 
-  it('is of one key', () => {
+  it('belongs to one key', () => {
     const retryAfter = createRetryAfter();
     retryAfter.seconds('shedding', refused({ id: 'a' }), situation(0), SETTINGS);
     retryAfter.seconds('shedding', refused({ id: 'a', key: 'bank' }), situation(0), SETTINGS);
@@ -182,24 +182,24 @@ describe('a booking whose id is known', () => {
   });
 });
 
-describe('while nothing better is known', () => {
+describe('Retry-After without a usable drain rate', () => {
   it.each<[string, RefusalReason, object]>([
     ['before the first completion', 'shedding', { drainRate: null, steadyRate: null }],
-    ['when the process is overloaded', 'pressure', {}],
-    ['when it shuts down', 'closing', {}],
-  ])('%s it is 3 to 7 s, and nothing is booked', (_, reason, changes) => {
+    ['while the process is overloaded', 'pressure', {}],
+    ['during shutdown', 'closing', {}],
+  ])('is 3 to 7 s, and nothing is booked: %s', (_, reason, changes) => {
     const retryAfter = createRetryAfter();
-    const told = Array.from({ length: 400 }, (__, i) =>
+    const assigned = Array.from({ length: 400 }, (__, i) =>
       retryAfter.seconds(reason, refused({ id: String(i) }), situation(0, changes), SETTINGS),
     );
-    expect(new Set(told)).toEqual(new Set([4, 5, 6, 7]));
+    expect(new Set(assigned)).toEqual(new Set([4, 5, 6, 7]));
     expect(retryAfter.booked).toBe(0);
   });
 
-  it('in a stall it is as long as the stall and up to one and a half times as long again', () => {
+  it('is 1 to 2.5 times the length of a stall', () => {
     const retryAfter = createRetryAfter();
     for (const gapS of [11, 60, 300]) {
-      const told = Array.from({ length: 400 }, () =>
+      const assigned = Array.from({ length: 400 }, () =>
         retryAfter.seconds(
           'shedding',
           refused(),
@@ -207,27 +207,27 @@ describe('while nothing better is known', () => {
           SETTINGS,
         ),
       );
-      expect(Math.min(...told)).toBeLessThanOrEqual(gapS * 1.05 + 1);
-      expect(Math.min(...told)).toBeGreaterThanOrEqual(gapS);
-      expect(Math.max(...told)).toBeLessThanOrEqual(gapS * 2.5 + 1);
-      expect(new Set(told).size).toBeGreaterThan(gapS * 0.7);
+      expect(Math.min(...assigned)).toBeLessThanOrEqual(gapS * 1.05 + 1);
+      expect(Math.min(...assigned)).toBeGreaterThanOrEqual(gapS);
+      expect(Math.max(...assigned)).toBeLessThanOrEqual(gapS * 2.5 + 1);
+      expect(new Set(assigned).size).toBeGreaterThan(gapS * 0.7);
     }
     expect(retryAfter.booked).toBe(0);
   });
 
-  it('in a stall longer than the maximum it is not the same for everybody', () => {
+  it('is not the same for all in a stall longer than the maximum', () => {
     const retryAfter = createRetryAfter();
     const stalled = situation(0, { isStalled: true, gapMs: 7_200_000 });
-    const told = Array.from({ length: 400 }, () =>
+    const assigned = Array.from({ length: 400 }, () =>
       retryAfter.seconds('shedding', refused(), stalled, SETTINGS),
     );
-    expect(new Set(told).size).toBeGreaterThan(200);
-    expect(Math.min(...told)).toBeGreaterThanOrEqual(450);
-    expect(Math.max(...told)).toBeLessThanOrEqual(900);
+    expect(new Set(assigned).size).toBeGreaterThan(200);
+    expect(Math.min(...assigned)).toBeGreaterThanOrEqual(450);
+    expect(Math.max(...assigned)).toBeLessThanOrEqual(900);
   });
 });
 
-describe('in every situation', () => {
+describe('Retry-After in any situation', () => {
   const situations = fc.record({
     nowMs: fc.double({ min: 0, max: 1e7, noNaN: true }),
     depth: fc.nat(5000),
@@ -259,7 +259,7 @@ describe('in every situation', () => {
   });
   const reasons = fc.constantFrom<RefusalReason>('shedding', 'full', 'wait', 'shed', 'closing', 'pressure');
 
-  it('it is a whole number of seconds within the bounds', () => {
+  it('is a whole number of seconds within the bounds', () => {
     const settings = fc
       .tuple(
         fc.integer({ min: 1, max: 100 }),
@@ -275,14 +275,14 @@ describe('in every situation', () => {
           const retryAfter = createRetryAfter();
           let nowMs = 0;
           for (const [reason, refusal, state] of script) {
-            // Time only goes on, by steps of any size.
+            // Time only moves forward, by steps of any size.
             nowMs += state.nowMs;
             retryAfter.arrive(nowMs);
             const seconds = retryAfter.seconds(reason, refusal, { ...state, nowMs }, given);
             const clamp = typeof refusal.habit === 'object' ? refusal.habit.maxSeconds : undefined;
             const least = Math.min(given.minSeconds, Math.max(1, Math.floor(clamp ?? Infinity)));
             if (!Number.isInteger(seconds) || seconds < least || seconds > given.maxSeconds) {
-              throw new Error(`told ${String(seconds)}`);
+              throw new Error(`assigned ${String(seconds)}`);
             }
             if (retryAfter.booked < 0) throw new Error(`booked ${String(retryAfter.booked)}`);
           }

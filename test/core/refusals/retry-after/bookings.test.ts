@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Bookings } from '../../../../packages/core/src/refusals/bookings.ts';
 
-/** 100 returns a second can be taken. */
+/** 100 retries per second can be accepted. */
 const SPACING_MS = 10;
 const RATE = 100;
 
-/** Books for the key at the next time it can have, and says when that is. */
+/** Books the next time for the key, and returns it. */
 function book(bookings: Bookings, key: string, nowMs: number, earliestMs = nowMs): number {
   const atMs = bookings.next(key, Math.max(nowMs, earliestMs));
   bookings.add(key, Math.max(nowMs, earliestMs), SPACING_MS, atMs);
@@ -19,8 +19,8 @@ function perSecond(times: readonly number[]): number[] {
   return Array.from(counts, (count: number | undefined) => count ?? 0);
 }
 
-describe('the schedule', () => {
-  it('gives one key the rate, and each booking a time of its own', () => {
+describe('the schedule of bookings', () => {
+  it('gives one key the whole rate, and each booking its own time', () => {
     const bookings = new Bookings();
     const times = Array.from({ length: 5000 }, () => book(bookings, 'shop', 0, 3000));
     expect(times[0]).toBe(3000);
@@ -33,50 +33,50 @@ describe('the schedule', () => {
     const bookings = new Bookings();
     const times = Array.from({ length: 5000 }, (_, i) => book(bookings, `key ${String(i % keys)}`, 0));
     expect(Math.max(...times)).toBeLessThanOrEqual(50_000 * 1.05);
-    // How many keys there will be is not known when the first ones book.
+    // The number of keys is not known when the first keys book.
     expect(Math.max(...perSecond(times))).toBeLessThanOrEqual(2 * RATE);
   });
 
-  it('spreads a burst of thousands of keys with one delivery each as if it were of one', () => {
+  it('spreads thousands of keys with one delivery each like one key', () => {
     const bookings = new Bookings();
     const times = Array.from({ length: 5000 }, (_, i) => book(bookings, `tenant ${String(i)}`, 0));
     expect(perSecond(times)).toEqual(new Array(50).fill(RATE));
   });
 
-  it('does not let a key wait for the bookings of another', () => {
+  it('does not make a key wait for the bookings of another', () => {
     const bookings = new Bookings();
     for (let i = 0; i < 50_000; i += 1) book(bookings, 'noisy', 0);
     expect(bookings.next('noisy', 0)).toBe(500_000);
     const times = Array.from({ length: 200 }, () => book(bookings, 'quiet', 0));
-    // Half of the rate is its own from now on.
+    // From now on it has half of the rate.
     expect(Math.max(...times)).toBeLessThanOrEqual((200 / RATE) * 2 * 1000 + 100);
   });
 
-  it('lets a key that has an account wait for no flood of invented ones', () => {
+  it('does not make a key with an account wait for a flood of invented keys', () => {
     const bookings = new Bookings();
-    for (let i = 0; i < 2; i += 1) book(bookings, 'honest', 0);
+    for (let i = 0; i < 2; i += 1) book(bookings, 'shop', 0);
     const waits: number[] = [];
     for (let i = 0; i < 100_000; i += 1) {
       const nowMs = i * 0.4;
       bookings.advance(nowMs, 1);
       book(bookings, `invented ${String(i)}`, nowMs, nowMs + 3000);
-      if (i % 100 === 0) waits.push(book(bookings, 'honest', nowMs, nowMs + 3000) - nowMs);
+      if (i % 100 === 0) waits.push(book(bookings, 'shop', nowMs, nowMs + 3000) - nowMs);
     }
     expect(Math.max(...waits)).toBeLessThanOrEqual(3100);
   });
 
-  it('lets a key that books again within a thousand others out of their line', () => {
+  it('moves a key that books again within a thousand others out of the line', () => {
     const bookings = new Bookings();
     for (let i = 0; i < 20_000; i += 1) book(bookings, `invented ${String(i)}`, 0);
-    expect(book(bookings, 'honest', 0)).toBeGreaterThanOrEqual(200_000);
+    expect(book(bookings, 'shop', 0)).toBeGreaterThanOrEqual(200_000);
     for (let i = 0; i < 999; i += 1) book(bookings, `also invented ${String(i)}`, 0);
-    // One round of those that are remembered behind its first one, and from then on with the others.
-    expect(book(bookings, 'honest', 0)).toBeLessThanOrEqual(200_000 + 10_100);
+    // Its second booking comes one round of the remembered keys after its first one, the third with its account.
+    expect(book(bookings, 'shop', 0)).toBeLessThanOrEqual(200_000 + 10_100);
     for (let i = 0; i < 20_000; i += 1) book(bookings, `invented later ${String(i)}`, 0);
-    expect(book(bookings, 'honest', 0) - 210_000).toBeLessThanOrEqual(100);
+    expect(book(bookings, 'shop', 0) - 210_000).toBeLessThanOrEqual(100);
   });
 
-  it('gives the line half of the rate where those with accounts are booked, and the other way round', () => {
+  it('divides the rate equally between the line and the accounts', () => {
     for (const isLineFirst of [true, false]) {
       const bookings = new Bookings();
       for (let i = 0; i < 2; i += 1) book(bookings, 'busy', 0);
@@ -90,7 +90,7 @@ describe('the schedule', () => {
     }
   });
 
-  it('has a thousand accounts, and one line for all others', () => {
+  it('has at most a thousand accounts, and one line for all other keys', () => {
     const bookings = new Bookings();
     for (let round = 0; round < 3; round += 1) {
       for (let i = 0; i < 1000; i += 1) book(bookings, `busy ${String(i)}`, 0);
@@ -101,14 +101,14 @@ describe('the schedule', () => {
     }
     expect(bookings.next('busy 0', 0)).toBe(before);
     expect(bookings.next('too many 0', 0)).toBe(bookings.next('never seen', 0));
-    // An account that is over makes room.
+    // An account whose bookings have ended makes room.
     bookings.advance(before + 1_000_000, 1);
     expect(book(bookings, 'too many 0', before + 1_000_000)).toBe(before + 1_000_000);
   });
 });
 
-describe('time', () => {
-  it('works the schedule off', () => {
+describe('the schedule of bookings over time', () => {
+  it('drains', () => {
     const bookings = new Bookings();
     for (let i = 0; i < 1000; i += 1) book(bookings, 'shop', 0);
     expect(bookings.next('shop', 0)).toBe(10_000);
@@ -120,16 +120,16 @@ describe('time', () => {
     expect(bookings.total).toBe(0);
   });
 
-  it('works it off faster when not all come', () => {
+  it('drains faster when not all bookings are kept', () => {
     const bookings = new Bookings();
     for (let i = 0; i < 4000; i += 1) book(bookings, 'shop', 0);
     bookings.advance(10_000, 4);
     expect(bookings.next('shop', 10_000)).toBe(10_000);
-    // Those who were told a second keep it.
+    // Assigned seconds stay.
     expect(bookings.total).toBe(3000);
   });
 
-  it('that jumps over all of it ends all of it', () => {
+  it('is empty after a jump over all of it', () => {
     const bookings = new Bookings();
     for (let i = 0; i < 1000; i += 1) book(bookings, `key ${String(i % 7)}`, 0);
     expect(bookings.advance(86_400_000, 1)).toBe(1000);
@@ -148,7 +148,7 @@ describe('time', () => {
     expect(bookings.total).toBe(1500);
   });
 
-  it('begins anew after a stall', () => {
+  it('starts empty after a stall', () => {
     const bookings = new Bookings();
     for (let i = 0; i < 1000; i += 1) book(bookings, `key ${String(i % 3)}`, 0);
     for (let i = 0; i < 1000; i += 1) book(bookings, `one ${String(i)}`, 0);
@@ -158,8 +158,8 @@ describe('time', () => {
   });
 });
 
-describe('the number of bookings that are still ahead', () => {
-  it('is what a list of them says', () => {
+describe('the number of bookings ahead', () => {
+  it('is the length of a plain list of them', () => {
     const script = fc.array(
       fc.record({
         what: fc.constantFrom('book', 'book', 'book', 'wait'),
@@ -172,22 +172,22 @@ describe('the number of bookings that are still ahead', () => {
     fc.assert(
       fc.property(script, (steps) => {
         const bookings = new Bookings();
-        let told: number[] = [];
+        let assigned: number[] = [];
         let nowMs = 0;
         for (const { what, key, ms, late } of steps) {
           if (what === 'book') {
             const name = String(key);
-            const toldMs = bookings.next(name, nowMs) + late;
-            bookings.add(name, nowMs, 1 + ms / 10, toldMs);
-            told.push(toldMs);
+            const assignedMs = bookings.next(name, nowMs) + late;
+            bookings.add(name, nowMs, 1 + ms / 10, assignedMs);
+            assigned.push(assignedMs);
           } else {
             nowMs += ms;
             const due = bookings.advance(nowMs, 1 + key);
-            const ahead = told.filter((at) => Math.floor(at / 1000) >= Math.floor(nowMs / 1000));
-            expect(due).toBe(told.length - ahead.length);
-            told = ahead;
+            const ahead = assigned.filter((at) => Math.floor(at / 1000) >= Math.floor(nowMs / 1000));
+            expect(due).toBe(assigned.length - ahead.length);
+            assigned = ahead;
           }
-          expect(bookings.total).toBe(told.length);
+          expect(bookings.total).toBe(assigned.length);
         }
       }),
       { seed: 3, numRuns: 200 },

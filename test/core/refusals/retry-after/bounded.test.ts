@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { createIntake, type Delivery } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
-import { BookedReturn } from '../../../../packages/core/src/refusals/reservations.ts';
+import { Reservation } from '../../../../packages/core/src/refusals/reservations.ts';
 import { createBench, exponential, seeded } from '../../harness.ts';
 import { arrivals, runUntil, Workshop } from '../../workshop.ts';
 
@@ -16,8 +16,8 @@ function heapMiB(): number {
   return process.memoryUsage().heapUsed / 1_048_576;
 }
 
-describe('the number of bookings that a snapshot shows', () => {
-  it.each([1, 2, 3, 4, 5])('is what a list of them says, seed %i', async (seed) => {
+describe('the number of bookings in a snapshot', () => {
+  it.each([1, 2, 3, 4, 5])('is the length of a plain list of them, seed %i', async (seed) => {
     const random = seeded(seed);
     const bench = createBench({
       capacity: 100,
@@ -27,13 +27,13 @@ describe('the number of bookings that a snapshot shows', () => {
     });
     const { clock, intake } = bench;
     const workshop = new Workshop(bench, () => exponential(random, 100));
-    let told: number[] = [];
-    /** Until when the booking of an id is alive. */
+    let assigned: number[] = [];
+    /** When the booking of each id is due. */
     const dueMs = new Map<string, number>();
     const compare = (): void => {
       const nowS = Math.floor(clock.now() / 1000);
-      told = told.filter((second) => second >= nowS);
-      expect(intake.snapshot().booked).toBe(told.length);
+      assigned = assigned.filter((second) => second >= nowS);
+      expect(intake.snapshot().booked).toBe(assigned.length);
     };
     const come = (): void => {
       const now = clock.now();
@@ -53,12 +53,12 @@ describe('the number of bookings that a snapshot shows', () => {
       const isKnown = !intake.snapshot().totals.started || intake.snapshot().drainRate !== null;
       const refusal = workshop.bring({ key, id, profile });
       const name = `${key} ${String(id)}`;
-      // Let in, its promise is used.
+      // Admission uses up the reservation.
       if (refusal === undefined) dueMs.delete(name);
       else if (isKnown && !((dueMs.get(name) ?? 0) > now)) {
         if (isIgnored) return;
         const atMs = now + refusal.retryAfterSeconds * 1000;
-        told.push(Math.floor(atMs / 1000));
+        assigned.push(Math.floor(atMs / 1000));
         if (id !== undefined) dueMs.set(name, atMs);
       }
       if (random() < 0.02) compare();
@@ -71,7 +71,7 @@ describe('the number of bookings that a snapshot shows', () => {
     }
   });
 
-  it('ends with a jump of the clock over all of them, and not with one back', async () => {
+  it('is 0 after the clock jumps past all of them, and unchanged after a jump back', async () => {
     const random = seeded(1);
     const bench = createBench({ random, capacity: 100, retryAfter: { strategy: 'booked' } });
     const { clock, intake } = bench;
@@ -96,17 +96,17 @@ describe('the number of bookings that a snapshot shows', () => {
 describe('a million refusals', () => {
   it.each<[string, (i: number) => Delivery]>([
     ['of new keys with new ids', (i) => ({ key: `key ${String(i)}`, id: `id ${String(i)}` })],
-    ['of one key with new ids', (i) => ({ key: 'forger', id: `id ${String(i)}` })],
+    ['of one key with new ids', (i) => ({ key: 'flood', id: `id ${String(i)}` })],
     [
       'of two thousand keys, each many times',
       (i) => ({ key: `key ${String(i % 2000)}`, id: `id ${String(i)}` }),
     ],
-  ])('%s leave nothing behind that grows', { timeout: 60_000 }, async (_, deliveryOf) => {
+  ])('leave memory flat: %s', { timeout: 60_000 }, async (_, deliveryOf) => {
     const clock = manualClock();
     const intake = createIntake({ clock, random: seeded(1), capacity: 20, maxWaitMs: 600_000 });
     const workshop = new Workshop({ clock, intake, events: [] }, () => 100);
     let refused = 0;
-    // 10,000 come each second, and 100 of them are handled.
+    // 10,000 arrive per second, and 100 of them are handled.
     const flood = async (seconds: number): Promise<void> => {
       for (let step = 0; step < seconds * 10; step += 1) {
         for (let i = 0; i < 1000; i += 1)
@@ -119,7 +119,7 @@ describe('a million refusals', () => {
     const before = heapMiB();
     await flood(40);
     expect(heapMiB() - before).toBeLessThan(1);
-    expect(queryObjects(BookedReturn, { format: 'count' })).toBeLessThanOrEqual(10_000);
+    expect(queryObjects(Reservation, { format: 'count' })).toBeLessThanOrEqual(10_000);
     expect(intake.snapshot().totals.completed).toBeGreaterThan(9000);
     expect(intake.snapshot().booked).toBeLessThanOrEqual(900 * 100 * 2);
     expect(refused).toBeGreaterThan(980_000);

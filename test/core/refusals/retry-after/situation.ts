@@ -9,8 +9,8 @@ import { seeded } from '../../harness.ts';
 export const SETTINGS: RetryAfterSettings = { strategy: 'booked', minSeconds: 1, maxSeconds: 900 };
 
 /**
- * A burst: 800 wait, the door opens again at 500, and 100 a second are worked off, as they have been for five minutes.
- * So it opens in three seconds.
+ * A burst: 800 deliveries are queued, shedding ends at 500, and the queue has drained at 100/s for five minutes. So
+ * shedding ends in three seconds.
  */
 export function situation(nowMs: number, changes: Partial<Situation> = {}): Situation {
   const burst = { depth: 800, low: 500, drainRate: 100, steadyRate: 100, paceAgeS: 300, lateShare: 0 };
@@ -25,7 +25,7 @@ export function createRetryAfter(seed = 1): RetryAfter {
   return new RetryAfter(seeded(seed));
 }
 
-/** How many of these times, in ms, lie in each second, from the first that has one. */
+/** Counts these times, in ms, per second, from the first second that has one. */
 export function countPerSecond(times: readonly number[]): number[] {
   const seconds = times.map((ms) => Math.floor(ms / 1000));
   const first = Math.min(...seconds);

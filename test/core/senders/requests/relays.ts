@@ -49,7 +49,7 @@ export const relays: readonly Request[] = [
   ),
   request(
     'svix',
-    "message under a customer's own brand",
+    'white-labeled message',
     `User-Agent: Svix-Webhooks/1.77.0
     Accept: */*
     Content-Type: application/json

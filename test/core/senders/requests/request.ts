@@ -1,16 +1,16 @@
 import type { RequestHeaders } from '@webhook-backpressure/core';
 
-/** A request as a sender makes it. Signatures, ids and addresses are invented. */
+/** A request of a sender. Signatures, ids and addresses are invented. */
 export interface Request {
-  /** The name of the profile that it belongs to, or undefined for a stranger. */
+  /** The name of its profile, or undefined for an unknown sender. */
   readonly sender: string | undefined;
   readonly what: string;
   readonly headers: RequestHeaders;
-  /** What its profile's id must come out as. */
+  /** The expected delivery id. */
   readonly id?: string;
 }
 
-/** What hosting adds in front of a receiver. */
+/** The headers that proxies add. */
 const PROXY = `
   Host: hooks.example.com
   X-Forwarded-For: 203.0.113.7, 198.51.100.2

@@ -1,8 +1,14 @@
 import type { SenderProfile } from '../../senders/sender-profile.ts';
-import type { HandshakeReply } from '../settings/inbox-options.ts';
-import type { InboxAnswer } from '../inbox.ts';
+import type { HandshakeReply } from '../options/inbox-options.ts';
 
-/** Tells a sender that its delivery is stored: in its own way, or as JSON with 202. */
+/** The answer to a request. */
+export interface InboxAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Acknowledges a stored delivery as its sender's profile says, or with 202 and JSON. */
 export function acknowledged(
   profile: SenderProfile | undefined,
   id: string,
@@ -25,20 +31,20 @@ function problem(status: number, title: string, detail: string): InboxAnswer {
 export const UNVERIFIED: InboxAnswer = problem(401, 'Unauthorized', 'The delivery could not be verified.');
 
 const NOT_ALLOWED = problem(405, 'Method Not Allowed', 'Deliveries are sent by POST.');
-/** For what cannot be a delivery, where nobody else takes it. */
+/** For a request that cannot be a delivery, where no other handler accepts it. */
 export const METHOD_NOT_ALLOWED: InboxAnswer = {
   ...NOT_ALLOWED,
   headers: { ...NOT_ALLOWED.headers, Allow: 'POST' },
 };
 
 const TIMED_OUT = problem(408, 'Request Timeout', 'The body did not arrive in time.');
-/** For a body that its sender began and did not end. What still comes of it is not worth reading. */
+/** For a body that the sender did not finish in time. The rest of it is not read. */
 export const BODY_TIMED_OUT: InboxAnswer = {
   ...TIMED_OUT,
   headers: { ...TIMED_OUT.headers, Connection: 'close' },
 };
 
-/** Whether a request by this method can carry a delivery. */
+/** Whether a request with this method can carry a delivery. */
 export function isDelivery(method: string): boolean {
   return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
 }

@@ -3,11 +3,11 @@ import type { SenderProfile } from '../sender-profile.ts';
 /** Code hosts, shops, payments and customer records. */
 export const applications: readonly SenderProfile[] = [
   {
-    // It sends GitHub's headers as well, so it stands before GitHub. Forgejo sends the headers of both.
+    // Before GitHub, since Gitea sends GitHub's headers as well. Forgejo sends the headers of both.
     name: 'gitea',
     match: { header: 'x-gitea-event' },
     id: 'x-gitea-delivery',
-    // Its default setting, from a secondary source.
+    // The default setting, from a secondary source.
     timeoutMs: 5000,
     retries: 'none',
     retryAfter: 'ignored',
@@ -17,7 +17,7 @@ export const applications: readonly SenderProfile[] = [
   {
     name: 'github',
     match: { header: 'x-github-event' },
-    // The same for a redelivery, and for each hook that has the event.
+    // The same for a redelivery, and for all hooks with the event.
     id: 'x-github-delivery',
     timeoutMs: 10_000,
     retries: 'none',
@@ -28,9 +28,9 @@ export const applications: readonly SenderProfile[] = [
   {
     name: 'gitlab',
     match: { header: 'x-gitlab-event' },
-    // Fresh for each hook and event, and kept for a retry by hand; X-Gitlab-Webhook-UUID is fresh each time.
+    // New for each hook and event, and the same for a manual retry; X-Gitlab-Webhook-UUID changes each time.
     id: 'idempotency-key',
-    // The default of its setting, from a secondary source.
+    // The default setting, from a secondary source.
     timeoutMs: 10_000,
     retries: 'none',
     retryAfter: 'ignored',
@@ -42,7 +42,7 @@ export const applications: readonly SenderProfile[] = [
   {
     name: 'stripe',
     match: { header: 'stripe-signature' },
-    // Its timeout is not published. In test mode it makes three attempts in all.
+    // The timeout is not published. In test mode there are three attempts.
     retries: { windowS: 259_200 },
     retryAfter: 'ignored',
     source: 'https://docs.stripe.com/webhooks (as quoted by secondary pages)',
@@ -55,7 +55,7 @@ export const applications: readonly SenderProfile[] = [
     timeoutMs: 5000,
     retries: { maxAttempts: 9, windowS: 14_400 },
     retryAfter: 'ignored',
-    // From a secondary source: a subscription made by the Admin interface is deleted.
+    // From a secondary source: a subscription created with the Admin API is deleted.
     switchOff: { inARow: 8 },
     source: 'https://shopify.dev/changelog/updates-to-webhook-retry-mechanism',
     verifiedAt: '2026-11-20',
@@ -71,7 +71,7 @@ export const applications: readonly SenderProfile[] = [
   {
     name: 'square',
     match: { header: 'x-square-hmacsha256-signature' },
-    // The timeout and the number of attempts are from a secondary source, the window from its own page.
+    // Timeout and attempts are from a secondary source, the window from Square's own page.
     timeoutMs: 10_000,
     retries: { maxAttempts: 11, windowS: 86_400 },
     retryAfter: 'ignored',
@@ -79,14 +79,14 @@ export const applications: readonly SenderProfile[] = [
     verifiedAt: '2026-11-20',
   },
   {
-    // Workflow actions sign by version 2, the subscriptions of an app by version 1.
+    // Workflow actions use signature version 2, app subscriptions version 1.
     name: 'hubspot-workflows',
     match: { header: 'x-hubspot-signature-version', value: 'v2' },
     timeoutMs: 30_000,
-    // Of all 4xx it repeats only after 429, and only there it reads Retry-After.
+    // 429 is the only 4xx that it retries, and the only status whose Retry-After it reads.
     status: 429,
     retries: { windowS: 259_200 },
-    // Its page says that the value is recorded in milliseconds.
+    // HubSpot's page says that the value is recorded in milliseconds.
     retryAfter: { unit: 'ms' },
     source: 'https://knowledge.hubspot.com/workflows/how-do-i-use-webhooks-with-hubspot-workflows',
     verifiedAt: '2026-11-20',
@@ -94,7 +94,7 @@ export const applications: readonly SenderProfile[] = [
   {
     name: 'hubspot',
     match: { header: 'x-hubspot-signature' },
-    // Its staff said 2 s in 2019; the 5 s of today is not confirmed.
+    // HubSpot's staff said 2 s in 2019; 5 s, as seen today, is not confirmed.
     timeoutMs: 2000,
     status: 429,
     retries: { maxAttempts: 10 },
@@ -106,7 +106,7 @@ export const applications: readonly SenderProfile[] = [
     name: 'merge',
     match: { header: 'x-merge-webhook-signature' },
     timeoutMs: 30_000,
-    // Any 4xx, 429 included, counts as rejected.
+    // Any 4xx, including 429, counts as rejected.
     status: 503,
     retries: { maxAttempts: 3 },
     retryAfter: 'ignored',

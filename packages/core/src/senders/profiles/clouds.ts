@@ -4,15 +4,15 @@ const PUBSUB = {
   name: 'google-pubsub',
   // The default acknowledgement deadline; a subscription may set up to 600 s.
   timeoutMs: 10_000,
-  // It adapts its rate to the share of successes, and repeats until the message expires.
+  // Adapts its rate to the share of successes, and retries until the message expires.
   retryAfter: 'ignored',
   source: 'https://cloud.google.com/pubsub/docs/push',
   verifiedAt: '2026-11-20',
 } as const satisfies Omit<SenderProfile, 'match'>;
 
 /**
- * Event services of the large clouds. They can be told to add headers of the user's choice, so they stand before
- * the applications.
+ * Event services of the large clouds. They come before the applications, since users can configure them to add any
+ * headers.
  */
 export const clouds: readonly SenderProfile[] = [
   {
@@ -20,7 +20,7 @@ export const clouds: readonly SenderProfile[] = [
     match: { header: 'x-amz-sns-message-type' },
     id: 'x-amz-sns-message-id',
     timeoutMs: 15_000,
-    // It fails only outside 200 to 4xx: a 429 counts as delivered.
+    // Any status from 200 to 4xx, including 429, counts as delivered.
     status: 503,
     retries: { maxAttempts: 4, scheduleS: [20, 20, 20] },
     retryAfter: 'ignored',
@@ -33,20 +33,20 @@ export const clouds: readonly SenderProfile[] = [
     match: { header: 'user-agent', value: 'Amazon/EventBridge/ApiDestinations' },
     timeoutMs: 5000,
     retries: { maxAttempts: 185, windowS: 86_400 },
-    // It waits for the longer of this and its own policy, and a negative value ends its retries.
+    // Waits for the longer of Retry-After and its own policy; a negative value ends the retries.
     retryAfter: { unit: 's' },
     source: 'https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-api-destinations.html',
     verifiedAt: '2026-11-20',
   },
   // With "payload unwrapping" and "write metadata" the message id is a header.
   { ...PUBSUB, match: { header: 'x-goog-pubsub-message-id' }, id: 'x-goog-pubsub-message-id' },
-  // Otherwise only the User-Agent tells it, which is seen in logs and not documented.
+  // Otherwise only the User-Agent identifies it, which appears in logs but is not documented.
   { ...PUBSUB, match: { header: 'user-agent', value: 'CloudPubSub-Google' } },
   {
-    // Change notifications of Drive, Calendar and the other Workspace interfaces.
+    // Change notifications of Drive, Calendar and the other Workspace APIs.
     name: 'google-push',
     match: { header: 'x-goog-channel-id' },
-    // It repeats after 500, 502, 503 and 504; after any other failure never.
+    // Retries only after 500, 502, 503 and 504.
     status: 503,
     retryAfter: 'ignored',
     source: 'https://developers.google.com/workspace/calendar/api/guides/push',

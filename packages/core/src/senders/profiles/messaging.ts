@@ -2,7 +2,7 @@ import type { SenderProfile } from '../sender-profile.ts';
 
 const SENDGRID_EVENTS = {
   name: 'sendgrid-events',
-  // Not confirmed by its own pages.
+  // Not confirmed by SendGrid's own pages.
   retries: { windowS: 86_400 },
   retryAfter: 'ignored',
   source: 'https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/event',
@@ -17,13 +17,13 @@ const DISCORD = {
   verifiedAt: '2026-11-20',
 } as const satisfies Partial<SenderProfile>;
 
-/** Chat, telephony, mail and meetings. */
+/** Chat, telephony, email and meetings. */
 export const messaging: readonly SenderProfile[] = [
   {
     name: 'slack',
     match: { header: 'x-slack-signature' },
     timeoutMs: 3000,
-    // The times are from a secondary source. Commands and interactions are signed alike and never repeated.
+    // The schedule is from a secondary source. Commands and interactions have the same signature and are never retried.
     retries: { maxAttempts: 4, scheduleS: [0, 60, 300] },
     retryAfter: 'ignored',
     switchOff: { ratio: 0.95, windowS: 3600 },
@@ -31,7 +31,7 @@ export const messaging: readonly SenderProfile[] = [
     verifiedAt: '2026-11-20',
   },
   {
-    // The User-Agent is seen in logs and not documented. Where it is missing, the next profile holds.
+    // The User-Agent appears in logs but is not documented. Without it, the next profile applies.
     ...DISCORD,
     name: 'discord-events',
     match: { header: 'user-agent', value: /^Discord-Webhook\// },
@@ -43,22 +43,22 @@ export const messaging: readonly SenderProfile[] = [
     name: 'twilio',
     match: { header: 'x-twilio-signature' },
     id: 'i-twilio-idempotency-token',
-    // This is the time for all attempts together.
+    // The time for all attempts together.
     timeoutMs: 15_000,
-    // By default it repeats only a failed connection; a fragment of the address, #rp=5xx&rc=2, can ask for more.
+    // By default only a failed connection is retried; a URL fragment such as #rp=5xx&rc=2 can enable more.
     retries: 'none',
     retryAfter: 'ignored',
     source: 'https://www.twilio.com/docs/usage/webhooks/webhooks-connection-overrides',
     verifiedAt: '2026-11-20',
   },
   { ...SENDGRID_EVENTS, match: { header: 'x-twilio-email-event-webhook-signature' } },
-  // Unsigned, only the User-Agent tells it, which is seen in logs and not documented.
+  // Without a signature only the User-Agent identifies it, which appears in logs but is not documented.
   { ...SENDGRID_EVENTS, match: { header: 'user-agent', value: 'SendGrid Event API' } },
   {
     name: 'sendgrid-parse',
-    // Seen in logs and not documented: it has no other header of its own.
+    // Appears in logs but is not documented. There is no other specific header.
     match: { header: 'user-agent', value: /^Sendlib\// },
-    // A 4xx drops the mail at once, a 5xx is repeated for three days.
+    // A 4xx drops the mail immediately, a 5xx is retried for three days.
     status: 503,
     retries: { windowS: 259_200 },
     retryAfter: 'ignored',
@@ -66,10 +66,10 @@ export const messaging: readonly SenderProfile[] = [
     verifiedAt: '2026-11-20',
   },
   {
-    // WhatsApp, Messenger, Instagram. GitHub and Gitea have this header too, and stand before it.
+    // WhatsApp, Messenger, Instagram. GitHub and Gitea send this header too, and come before it.
     name: 'meta',
     match: { header: 'x-hub-signature-256' },
-    // The least of what secondary sources say, 5 to 20 s; and of 36 h to 7 days.
+    // The lowest values of secondary sources: timeouts of 5 to 20 s, retries for 36 h to 7 days.
     timeoutMs: 5000,
     retries: { windowS: 129_600 },
     retryAfter: 'ignored',
@@ -81,7 +81,7 @@ export const messaging: readonly SenderProfile[] = [
     name: 'zoom',
     match: { header: 'x-zm-signature' },
     timeoutMs: 3000,
-    // Its page names any failure; that only 5xx is repeated is said elsewhere, and costs nothing to heed.
+    // Zoom's page says that any failure is retried. Other sources say only 5xx, and heeding them costs nothing.
     status: 503,
     retries: { maxAttempts: 4, scheduleS: [300, 1200, 3600] },
     retryAfter: 'ignored',
@@ -90,12 +90,12 @@ export const messaging: readonly SenderProfile[] = [
     verifiedAt: '2026-11-20',
   },
   {
-    // A header that others have too, so it stands last here; their SHA-256 signatures do not match.
+    // Last, since other senders use this header too; their SHA-256 signatures do not match.
     name: 'intercom',
     match: { header: 'x-hub-signature', value: /^sha1=/ },
-    // Not confirmed by its own pages, as is the single retry after a minute.
+    // Neither the timeout nor the single retry after a minute is confirmed by Intercom's own pages.
     timeoutMs: 5000,
-    // It slows down by its own rule: from a minute up to two hours, after which it drops.
+    // Slows down by its own rule, from a minute up to two hours, and then drops the event.
     status: 429,
     retries: { maxAttempts: 2, scheduleS: [60] },
     retryAfter: 'ignored',

@@ -2,15 +2,15 @@ import type { SenderProfile } from '../sender-profile.ts';
 
 const CLOUDEVENTS = {
   name: 'cloudevents',
-  // The specification gives no id that is unique without its source, so none is taken.
-  // It knows 429 with Retry-After, which the sender must observe, and says nothing about 503.
+  // No id: in the specification, an id is unique only together with its source.
+  // The specification requires senders to observe 429 with Retry-After, and does not mention 503.
   status: 429,
   retryAfter: { unit: 's' },
   source: 'https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/http-webhook.md',
   verifiedAt: '2026-11-20',
 } as const satisfies Omit<SenderProfile, 'match'>;
 
-/** Whoever follows a standard and is not known by name. They stand after all others. */
+/** Senders that follow a standard and are not known by name. They come after all others. */
 export const standards: readonly SenderProfile[] = [
   { ...CLOUDEVENTS, match: { header: 'ce-specversion' } },
   { ...CLOUDEVENTS, match: { header: 'content-type', value: /^application\/cloudevents\b/i } },
@@ -18,7 +18,7 @@ export const standards: readonly SenderProfile[] = [
     name: 'standard-webhooks',
     match: { header: 'webhook-signature' },
     id: 'webhook-id',
-    // It advises senders to wait from 15 to 30 s, and gives a schedule only as an example.
+    // The specification recommends timeouts of 15 to 30 s, and gives a schedule only as an example.
     timeoutMs: 15_000,
     retryAfter: { unit: 's' },
     source: 'https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md',

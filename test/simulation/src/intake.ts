@@ -1,0 +1,14 @@
+import { createIntake, type Clock, type Intake } from '@webhook-backpressure/core';
+import type { Observations } from './observations.ts';
+import { optionsUnder } from './policy.ts';
+import { stream } from './random.ts';
+import type { Scenario } from './scenario.ts';
+
+/** Creates the intake of a scenario, and counts how often its gate changes. */
+export function intakeOf({ seed, policy, intake }: Scenario, clock: Clock, seen: Observations): Intake {
+  const created = createIntake({ ...optionsUnder(policy, intake), clock, random: stream(seed, 'intake') });
+  created.subscribe(({ type }) => {
+    if (type === 'shedding' || type === 'accepting') seen.gateToggles += 1;
+  });
+  return created;
+}
