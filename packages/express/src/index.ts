@@ -13,7 +13,7 @@ import {
   type Verdict,
 } from '@webhook-backpressure/node';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { passingFailures } from './attempt.ts';
+import { forwardingErrors } from './forward-errors.ts';
 
 declare global {
   // Express merges what its middleware adds to a request from this namespace.
@@ -84,7 +84,7 @@ export function webhookBackpressure(
   const admitLater = async (skips: Promise<boolean>, ...rest: Rest): Promise<unknown> =>
     admitUnless(await skips, ...rest);
 
-  const middleware = passingFailures((req, res, next) => {
+  const middleware = forwardingErrors((req, res, next) => {
     const skips = control.skips(req);
     return typeof skips === 'boolean'
       ? admitUnless(skips, req, res, next)

@@ -12,10 +12,10 @@ import { Hono as Hono40 } from 'hono40';
 import Koa3 from 'koa';
 import Koa2 from 'koa2';
 
-/** An app that does what apps of its framework do, with our middleware in front or without it. */
+/** An app that uses the features of its framework, with or without our middleware. */
 export type App = (isGuarded: boolean) => RequestListener;
 
-/** Makes an answer longer on its way out, as compression makes it shorter. */
+/** Changes a response as it is sent, as compression does. */
 function wrapEnd(res: { end: (chunk?: string) => unknown }): void {
   const end = res.end.bind(res);
   res.end = (chunk) => end(chunk === undefined ? chunk : `${chunk}, wrapped`);
@@ -54,7 +54,7 @@ const node: App = (isGuarded) => {
 function expressApp(create: typeof express5): App {
   return (isGuarded) => {
     const app: Express = create();
-    // Its answers to errors name the place in the source, unless in production.
+    // Outside production, its error responses contain the stack.
     app.set('env', 'production');
     if (isGuarded) app.use(forExpress());
     app.use('/wrapped', (_req, res, next) => {
@@ -159,7 +159,7 @@ function honoApp(Hono: typeof HonoLatest): App {
   };
 }
 
-export const behaviours: { name: string; build: App }[] = [
+export const behaviors: { name: string; build: App }[] = [
   { name: 'node:http', build: node },
   { name: 'Express 4.18', build: expressApp(express4) },
   { name: 'Express 5', build: expressApp(express5) },

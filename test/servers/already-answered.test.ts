@@ -19,7 +19,7 @@ afterEach(async () => {
   await once(server, 'close');
 });
 
-/** What comes back for one delivery. */
+/** Sends one delivery and returns the connection with its response. */
 async function send(listener: RequestListener): Promise<Wire> {
   server = createServer(listener);
   server.listen(0);
@@ -35,8 +35,8 @@ function shedding(): Intake {
   return createIntake({ shed: { default: true } });
 }
 
-describe('a delivery that an earlier middleware has answered', () => {
-  it('goes on to its handler, on Express', async () => {
+describe('a delivery to which an earlier middleware has responded', () => {
+  it('continues to its handler on Express', async () => {
     const handled = vi.fn();
     const app = express();
     app.use((_req, res, next) => {
@@ -48,7 +48,7 @@ describe('a delivery that an earlier middleware has answered', () => {
     expect(handled).toHaveBeenCalledOnce();
   });
 
-  it('goes on to its handler, on Koa', async () => {
+  it('continues to its handler on Koa', async () => {
     const handled = vi.fn();
     const app = new Koa();
     app.use((ctx, next) => {
@@ -63,7 +63,7 @@ describe('a delivery that an earlier middleware has answered', () => {
 });
 
 describe('a middleware before ours', () => {
-  it('sees the status of a refusal, also of one that waits for its packet, on Koa', async () => {
+  it('sees the status of a refusal on Koa, even before it is sent', async () => {
     const logged: number[] = [];
     const app = new Koa();
     app.use(async (ctx, next) => {
@@ -76,10 +76,10 @@ describe('a middleware before ours', () => {
   });
 });
 
-describe('a listener that fails behind node:http', () => {
+describe('a listener that fails', () => {
   const LONG = 'x'.repeat(5_000_000);
 
-  it('has its whole answer sent, if it failed after it', async () => {
+  it('has its response sent when it fails after the end of the response', async () => {
     const warn = vi.spyOn(process, 'emitWarning').mockReturnValue();
     const wire = await send(
       withBackpressure((_req, res) => {
@@ -91,7 +91,7 @@ describe('a listener that fails behind node:http', () => {
     expect(warn).toHaveBeenCalledOnce();
   });
 
-  it('has half its answer cut off, so that nobody takes it for a whole one', async () => {
+  it('has its connection closed when it fails within the response, so that the response is not taken as complete', async () => {
     vi.spyOn(process, 'emitWarning').mockReturnValue();
     const wire = await send(
       withBackpressure((_req, res) => {
@@ -102,7 +102,7 @@ describe('a listener that fails behind node:http', () => {
     expect(wire.received).not.toContain('\r\n0\r\n');
   });
 
-  it('counts as failed when it ends its answer and then destroys it with an error', async () => {
+  it('counts as failed when it ends its response and then destroys it with an error', async () => {
     const listener = withBackpressure((_req, res) => {
       res.end('whole');
       res.destroy(new Error('broken'));

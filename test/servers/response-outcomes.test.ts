@@ -8,7 +8,7 @@ import { post, Wire } from './wire.ts';
 
 type Answer = (res: ServerResponse) => unknown;
 
-/** As what the permit of one delivery is released, when this is its answer. */
+/** The outcome with which the permit is released for a response in this state. */
 async function outcomeOf(answer: Answer, ...fields: string[]): Promise<Outcome> {
   const listener = withBackpressure((_req, res) => {
     res.on('error', () => undefined);
@@ -30,23 +30,23 @@ async function outcomeOf(answer: Answer, ...fields: string[]): Promise<Outcome> 
   return told;
 }
 
-describe('the outcome of an answer', () => {
+describe('the outcome of a response', () => {
   it.each([
     ['kept', []],
     ['closed', ['Connection: close']],
-  ])('is a success when it was sent whole and the connection is %s', async (_how, fields) => {
+  ])('is a success when the response was sent completely and the connection is %s', async (_how, fields) => {
     expect(await outcomeOf((res) => res.end('done'), ...fields)).toBe('success');
   });
 
-  it('is a success when the connection is cut off after it has finished', async () => {
+  it('is a success when the connection breaks after the response has finished', async () => {
     const answer: Answer = (res) => res.on('finish', () => res.req.socket.destroy()).end('done');
     expect(await outcomeOf(answer)).toBe('success');
   });
 
   it.each<[string, Answer]>([
-    ['was cut off', (res) => res.destroy()],
-    ['was cut off in the middle', (res) => res.write('do', () => res.destroy())],
-    ['was ended, and then cut off by an error', (res) => res.end('done').destroy(new Error('broken'))],
+    ['is destroyed', (res) => res.destroy()],
+    ['is destroyed in the middle', (res) => res.write('do', () => res.destroy())],
+    ['ends and is then destroyed with an error', (res) => res.end('done').destroy(new Error('broken'))],
   ])('is a failure when it %s', async (_how, answer) => {
     expect(await outcomeOf(answer)).toBe('failure');
   });
