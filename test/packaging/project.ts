@@ -8,7 +8,7 @@ import { testedVersion, type Packed } from './packed.ts';
 /** What the program of every consumer reports. */
 export const REPORT = {
   middleware: { key: 'shop-1', typed: true, depth: 0 },
-  inbox: { status: 202, completed: 'evt_1', typed: true },
+  inbox: { status: 200, completed: 'evt_1', typed: true },
 };
 
 /** What the SQLite store needs beside it: nothing where the SQLite of Node is new enough. */

@@ -59,7 +59,7 @@ async function receive(
 
 /** Expects that all deliveries were accepted, and that no call of the store met a lock. */
 function expectAll(said: Said | undefined, each: number): void {
-  expect(said?.answers).toEqual({ 202: SENDERS * each });
+  expect(said?.answers).toEqual({ 200: SENDERS * each });
   expect(Object.keys(said?.failures ?? {}).filter((why) => why.includes('LOCKED'))).toEqual([]);
 }
 

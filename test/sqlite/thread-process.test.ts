@@ -26,7 +26,7 @@ function run(args: readonly string[], program = ''): Promise<{ code: number; out
   });
 }
 
-const ENDED = { code: 0, out: '202\n', err: '' };
+const ENDED = { code: 0, out: '200\n', err: '' };
 
 describe('a process whose store has a thread', () => {
   it.each([

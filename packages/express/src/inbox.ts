@@ -6,7 +6,7 @@ const HINT =
   'Put this route before app.use(express.json()), or read this path by express.raw({ type: "*/*" }).';
 
 /**
- * A handler that reads a delivery, verifies it, stores it, answers 202, and works it off later. Mount it before any
+ * A handler that reads a delivery, verifies it, stores it, acknowledges it, and processes it later. Mount it before any
  * body parser: signatures are made over the bytes. GET, HEAD and OPTIONS go on to the next handler.
  *
  * @throws BackpressureError with the code of the first option that is wrong; and what the store throws when it cannot

@@ -14,7 +14,7 @@ import { stayForInbox } from './execution-context.ts';
 const HINT = 'Do not read c.req in a middleware before the inbox.';
 
 /**
- * A handler that reads a delivery, verifies it, stores it, answers 202, and works it off later. GET, HEAD and OPTIONS go
+ * A handler that reads a delivery, verifies it, stores it, acknowledges it, and processes it later. GET, HEAD and OPTIONS go
  * on to the next handler.
  *
  * @throws BackpressureError with the code of the first option that is wrong; and what the store throws when it cannot

@@ -11,7 +11,7 @@ import type { Context, Middleware } from 'koa';
 const HINT = 'Mount the inbox before the body parser, or let the parser pass this path by.';
 
 /**
- * A middleware that reads a delivery, verifies it, stores it, answers 202, and works it off later. Mount it before any
+ * A middleware that reads a delivery, verifies it, stores it, acknowledges it, and processes it later. Mount it before any
  * body parser: signatures are made over the bytes. GET, HEAD and OPTIONS go on to the next middleware.
  *
  * @throws BackpressureError with the code of the first option that is wrong; and what the store throws when it cannot

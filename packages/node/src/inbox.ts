@@ -16,7 +16,7 @@ import { answeringFailures } from './with-backpressure.ts';
 const HINT = 'Do not read the request before the inbox does.';
 
 /**
- * A request listener that reads a delivery, verifies it, stores it, answers 202, and works it off later. Only POST and
+ * A request listener that reads a delivery, verifies it, stores it, acknowledges it, and processes it later. Only POST and
  * what else carries a body is a delivery; GET, HEAD and OPTIONS get 405.
  *
  * A callback that throws, or rejects, is answered with 500 and reported as a process warning.

@@ -73,7 +73,7 @@ describe('close', () => {
     await bench.advance(0);
     expect(isClosed).toBe(false);
     write();
-    expect((await sent)?.status).toBe(202);
+    expect((await sent)?.status).toBe(200);
     await closing;
     expect(isClosed).toBe(true);
   });

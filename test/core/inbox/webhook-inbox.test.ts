@@ -25,13 +25,13 @@ function suite(driver: InboxDriver): void {
     reads = false,
   ): Promise<InboxReceiver> => new InboxReceiver(driver, options, reads).start();
 
-  it('answers 202 with the id, and passes the bytes to the handler', async () => {
+  it('answers 200 with the id, and passes the bytes to the handler', async () => {
     const handled: InboxDelivery[] = [];
     const receiver = await start({ process: (delivery) => void handled.push(delivery) });
     const completed = receiver.next('completed');
     const body = Uint8Array.from({ length: 256 }, (_, byte) => byte);
     const answer = await receiver.post(body, { 'webhook-id': 'a', 'X-Custom': 'Ä' });
-    expect(await shown(answer)).toEqual([202, 'application/json', null, '{"id":"a","status":"accepted"}']);
+    expect(await shown(answer)).toEqual([200, 'application/json', null, '{"id":"a","status":"accepted"}']);
     await completed;
     expect([...(handled[0]?.rawBody ?? [])]).toEqual([...body]);
     expect(handled[0]?.headers).toMatchObject({
@@ -39,15 +39,15 @@ function suite(driver: InboxDriver): void {
       host: `127.0.0.1:${String(receiver.port)}`,
     });
     const again = await receiver.post('{}', { 'webhook-id': 'a' });
-    expect(await shown(again)).toEqual([202, 'application/json', null, '{"id":"a","status":"duplicate"}']);
+    expect(await shown(again)).toEqual([200, 'application/json', null, '{"id":"a","status":"duplicate"}']);
   });
 
   it('accepts a body of 1 MiB and an empty one', async () => {
     const sizes: number[] = [];
     const receiver = await start({ process: ({ rawBody }) => void sizes.push(rawBody.byteLength) });
-    expect((await receiver.post(new Uint8Array(1 << 20))).status).toBe(202);
+    expect((await receiver.post(new Uint8Array(1 << 20))).status).toBe(200);
     const second = receiver.next('completed');
-    expect((await receiver.post('')).status).toBe(202);
+    expect((await receiver.post('')).status).toBe(200);
     await second;
     expect(sizes).toEqual([1 << 20, 0]);
   });
@@ -81,7 +81,7 @@ function suite(driver: InboxDriver): void {
       null,
       '{"type":"about:blank","title":"Unauthorized","status":401,"detail":"The delivery could not be verified."}',
     ]);
-    expect((await receiver.post('{}', { 'x-signature': 'right' })).status).toBe(202);
+    expect((await receiver.post('{}', { 'x-signature': 'right' })).status).toBe(200);
   });
 
   it('answers 413 to a body that is too large, with or without Content-Length, and stays usable', async () => {
@@ -99,7 +99,7 @@ function suite(driver: InboxDriver): void {
     socket.write(`258\r\n${chunk}\r\n258\r\n${chunk}\r\n`);
     const [answer] = (await once(socket, 'data')) as [Buffer];
     expect(String(answer)).toMatch(/^HTTP\/1.1 413 /);
-    expect((await receiver.post('small')).status).toBe(202);
+    expect((await receiver.post('small')).status).toBe(200);
     expect(receiver.inbox.snapshot().totals).toMatchObject({ tooLarge: 3, stored: 1 });
   });
 
@@ -122,7 +122,7 @@ function suite(driver: InboxDriver): void {
     const receiver = await start({}, true);
     const answer = await receiver.post('', { 'content-type': 'application/json' });
     // Hono cannot distinguish a consumed body from an empty one.
-    expect(answer.status).toBe(driver.name.startsWith('Hono') ? 500 : 202);
+    expect(answer.status).toBe(driver.name.startsWith('Hono') ? 500 : 200);
   });
 
   it('passes on the error that an option throws', async () => {
@@ -147,7 +147,7 @@ function suite(driver: InboxDriver): void {
       process: () => new Promise(() => undefined),
       random: () => 0,
     });
-    expect((await receiver.post('{}')).status).toBe(202);
+    expect((await receiver.post('{}')).status).toBe(200);
     const refused = await receiver.post('x'.repeat(200_000));
     expect(await shown(refused)).toEqual([
       503,
@@ -174,7 +174,7 @@ function suite(driver: InboxDriver): void {
     const closed = new Promise((resolve) => request.once('close', resolve));
     socket.destroy();
     await closed;
-    expect((await receiver.post('{}')).status).toBe(202);
+    expect((await receiver.post('{}')).status).toBe(200);
     expect(receiver.inbox.snapshot().totals.stored).toBe(1);
   });
 
@@ -219,7 +219,7 @@ describe('webhookInbox on Express', () => {
     });
     await receiver.start();
     const completed = receiver.next('completed');
-    expect((await receiver.post('read')).status).toBe(202);
+    expect((await receiver.post('read')).status).toBe(200);
     await completed;
     expect(handled).toEqual(['kept']);
   });

@@ -44,11 +44,10 @@ async function receive({ path, name, senders, each }) {
     const status = String(answer?.status);
     answers[status] = (answers[status] ?? 0) + 1;
     // Roughly as a sender does.
-    if (answer?.status !== 200 && answer?.status !== 202)
-      await new Promise((resolve) => setTimeout(resolve, 20));
+    if (answer?.status !== 200) await new Promise((resolve) => setTimeout(resolve, 20));
   };
   // As with a load balancer, no delivery arrives before the receiver is ready.
-  while (answers['202'] === undefined) await send(`${name}-ready`);
+  while (answers['200'] === undefined) await send(`${name}-ready`);
   answers = {};
   const loops = Array.from({ length: senders }, async (_, sender) => {
     for (let at = 0; at < each; at += 1) await send(`${name}-${String(sender)}-${String(at)}`);

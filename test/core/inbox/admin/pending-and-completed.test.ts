@@ -146,7 +146,7 @@ it('reports a duplicate with another body, and acknowledges it', async () => {
   await bench.deliver('a', '{"amount":1}');
   await bench.deliver('a', '{"amount":1}');
   const answer = await bench.deliver('a', '{"amount":100}');
-  expect([answer.status, JSON.parse(answer.body)]).toEqual([202, { id: 'a', status: 'duplicate' }]);
+  expect([answer.status, JSON.parse(answer.body)]).toEqual([200, { id: 'a', status: 'duplicate' }]);
   await bench.last.finish();
   await bench.deliver('a', '{"amount":2}');
   expect(bench.told('stored', 'duplicate', 'conflict')).toEqual([

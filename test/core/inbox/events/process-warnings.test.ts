@@ -77,14 +77,14 @@ describe('an inbox without listeners', () => {
       'WBP_PROCESS_FAILED',
       { process: ({ text }) => Promise.reject(new RangeError(`bad: ${text()}`)) },
       /failed with RangeError at .*process-warnings\.test\.ts/,
-      202,
+      200,
     ],
     [
       'a dead delivery',
       'WBP_DELIVERY_DEAD',
       { process: ({ text }) => Promise.reject(new Error(text())), retry: { attempts: 1 } },
       /dead-letter queue/,
-      202,
+      200,
     ],
     [
       'a store that fails',

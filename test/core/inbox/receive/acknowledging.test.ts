@@ -4,10 +4,20 @@ import { InboxBench, turns } from '../inbox-bench.ts';
 import { START } from '../store/cases/store-fixtures.ts';
 
 describe('an inbox', () => {
-  it('acknowledges with 202 and the id, and passes the delivery to a handler', async () => {
+  it.each([
+    ['200 to an unknown sender', {}, 200],
+    ['202 to a sender that accepts any 2xx', { 'x-github-event': 'push' }, 202],
+    ['the only success status of its sender', { 'x-only': '1' }, 204],
+  ])('acknowledges with %s', async (_, headers, status) => {
+    const source = { source: 'https://example.org', verifiedAt: '2026-11-22' };
+    const senders = [{ name: 'only', match: { header: 'x-only' }, success: 204, ...source }];
+    expect((await new InboxBench({ senders }).deliver('a', '{}', headers)).status).toBe(status);
+  });
+
+  it('acknowledges with 200 and the id, and passes the delivery to a handler', async () => {
     const bench = new InboxBench();
     const answer = await bench.deliver('a', '{"n":1}', { 'x-one': '1' });
-    expect(answer.status).toBe(202);
+    expect(answer.status).toBe(200);
     expect(JSON.parse(answer.body)).toEqual({ id: 'a', status: 'accepted' });
     const { delivery, attempt } = bench.last;
     expect(attempt).toBe(1);
@@ -41,7 +51,7 @@ describe('an inbox', () => {
     expect(answer).toBeUndefined();
     commit();
     await turns();
-    expect(answer?.status).toBe(202);
+    expect(answer?.status).toBe(200);
   });
 
   it('answers duplicate, and starts no handler, while the id is known', async () => {
@@ -50,7 +60,7 @@ describe('an inbox', () => {
     expect(JSON.parse((await bench.deliver('a')).body)).toEqual({ id: 'a', status: 'duplicate' });
     await bench.last.finish();
     const late = await bench.deliver('a');
-    expect([late.status, JSON.parse(late.body)]).toEqual([202, { id: 'a', status: 'duplicate' }]);
+    expect([late.status, JSON.parse(late.body)]).toEqual([200, { id: 'a', status: 'duplicate' }]);
     expect(bench.calls).toHaveLength(1);
     expect(bench.inbox.snapshot().totals).toMatchObject({ stored: 1, duplicate: 2, completed: 1 });
   });

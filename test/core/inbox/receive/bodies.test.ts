@@ -5,7 +5,7 @@ import { InboxBench, turns } from '../inbox-bench.ts';
 describe('the receiver of a body', () => {
   it('answers 413 above the limit, and does not read a body whose Content-Length exceeds it', async () => {
     const bench = new InboxBench({ maxBodyBytes: 10 });
-    expect((await bench.deliver('a', '1234567890')).status).toBe(202);
+    expect((await bench.deliver('a', '1234567890')).status).toBe(200);
     const answer = await bench.deliver('b', '12345678901');
     expect([answer.status, JSON.parse(answer.body)]).toEqual([413, expect.objectContaining({ status: 413 })]);
     const read = (): Promise<'whole'> => Promise.reject(new Error('it was read'));
@@ -111,31 +111,31 @@ describe('the body budget', () => {
     const refused = new SlowSender(bench);
     expect(refused.send(40 * MEBIBYTE)).toBe(false);
     expect(JSON.parse((await refused.end())?.body ?? '')).toMatchObject({ status: 503, reason: 'pressure' });
-    expect((await first.end())?.status).toBe(202);
-    expect(await deliverQuickly(bench, 40 * MEBIBYTE)).toBe(202);
+    expect((await first.end())?.status).toBe(200);
+    expect(await deliverQuickly(bench, 40 * MEBIBYTE)).toBe(200);
   });
 
   it('cuts the oldest slow body off for a new one', async () => {
     const bench = new InboxBench();
     const slow = slowSenders(bench);
     await bench.advance(250);
-    expect(await deliverQuickly(bench, MEBIBYTE)).toBe(202);
+    expect(await deliverQuickly(bench, MEBIBYTE)).toBe(200);
     expect(JSON.parse(slow[0]?.answer?.body ?? '')).toMatchObject({ status: 503, reason: 'pressure' });
     expect(slow[0]?.send(1)).toBe(false);
     expect(slow.filter(({ answer }) => answer !== undefined)).toHaveLength(1);
     // The sender that was cut off is answered once, and its memory suffices for exactly one more body.
     expect(bench.inbox.snapshot().totals.refused.pressure).toBe(1);
-    expect(await deliverQuickly(bench, 1000)).toBe(202);
+    expect(await deliverQuickly(bench, 1000)).toBe(200);
     expect(bench.inbox.snapshot().totals.refused.pressure).toBe(1);
     // The remaining bodies can still complete.
-    expect((await slow[1]?.end())?.status).toBe(202);
+    expect((await slow[1]?.end())?.status).toBe(200);
   });
 
   it('cuts slow bodies off in turn, however small they are', async () => {
     const bench = new InboxBench();
     const slow = slowSenders(bench, 640);
     await bench.advance(250);
-    for (let round = 0; round < 20; round += 1) expect(await deliverQuickly(bench, MEBIBYTE)).toBe(202);
+    for (let round = 0; round < 20; round += 1) expect(await deliverQuickly(bench, MEBIBYTE)).toBe(200);
     const cut = slow.map(({ answer }) => answer !== undefined);
     expect(cut.lastIndexOf(true)).toBe(cut.indexOf(false) - 1);
     expect(cut.filter(Boolean)).toHaveLength(10);
@@ -146,7 +146,7 @@ describe('the body budget', () => {
     const quick = slowSenders(bench);
     await bench.advance(249);
     expect(await deliverQuickly(bench, MEBIBYTE)).toBe(503);
-    for (const sender of quick) expect((await sender.end())?.status).toBe(202);
+    for (const sender of quick) expect((await sender.end())?.status).toBe(200);
   });
 
   it('refuses the slow body itself when it needs more memory', async () => {
@@ -170,7 +170,7 @@ describe('the body budget', () => {
     await bench.advance(1000);
     expect(await deliverQuickly(bench, MEBIBYTE)).toBe(503);
     verified(true);
-    for (const answer of await Promise.all(whole)) expect(answer?.status).toBe(202);
+    for (const answer of await Promise.all(whole)) expect(answer?.status).toBe(200);
   });
 
   it('counts the overhead of small chunks', () => {
@@ -200,7 +200,7 @@ describe('the body budget', () => {
     fail(new Error('no answer'));
     await turns();
     await bench.advance(10_000);
-    expect(await deliverQuickly(bench, MEBIBYTE)).toBe(202);
+    expect(await deliverQuickly(bench, MEBIBYTE)).toBe(200);
   });
 
   it('does not verify a body that completes after its deadline', async () => {
@@ -228,7 +228,7 @@ describe('text() and json()', () => {
       verify: ({ text, rawBody }) => Buffer.from(text()).equals(rawBody) && text() === BODY,
       id: ({ json }) => (json() as { name: string }).name,
     });
-    expect((await bench.deliver(undefined, BODY)).status).toBe(202);
+    expect((await bench.deliver(undefined, BODY)).status).toBe(200);
     const { delivery } = bench.last;
     expect([delivery.id, delivery.text(), delivery.json()]).toEqual(['Ä', BODY, { name: 'Ä' }]);
   });

@@ -8,7 +8,7 @@ function reasonOf({ body }: InboxAnswer): string {
 
 async function fill(bench: InboxBench, count: number): Promise<void> {
   for (let at = 0; at < count; at += 1) {
-    expect((await bench.deliver(`fill ${String(at)}`)).status).toBe(202);
+    expect((await bench.deliver(`fill ${String(at)}`)).status).toBe(200);
   }
 }
 
@@ -31,7 +31,7 @@ describe('the water marks', () => {
     await finish(bench, 2);
     expect(reasonOf(await bench.deliver('more'))).toBe('shedding');
     await finish(bench, 1);
-    expect((await bench.deliver('more')).status).toBe(202);
+    expect((await bench.deliver('more')).status).toBe(200);
     expect(bench.told('shedding', 'accepting')).toEqual(['shedding', 'accepting']);
     expect(bench.inbox.snapshot()).toMatchObject({ capacity: 10, highWater: 8, lowWater: 5, depth: 6 });
   });
@@ -39,12 +39,12 @@ describe('the water marks', () => {
   it('shed by bytes too', async () => {
     const bench = new InboxBench({ maxBytes: 10_000, concurrency: 1 });
     const body = 'x'.repeat(4000);
-    expect((await bench.deliver('a', body)).status).toBe(202);
-    expect((await bench.deliver('b', body)).status).toBe(202);
+    expect((await bench.deliver('a', body)).status).toBe(200);
+    expect((await bench.deliver('b', body)).status).toBe(200);
     expect(reasonOf(await bench.deliver('c', 'small'))).toBe('shedding');
     await bench.last.finish();
     expect(bench.inbox.snapshot().bytes).toBeLessThan(5000);
-    expect((await bench.deliver('c', 'small')).status).toBe(202);
+    expect((await bench.deliver('c', 'small')).status).toBe(200);
   });
 
   it('reserve the room up to the capacity for senders that never retry', async () => {
@@ -64,7 +64,7 @@ describe('the water marks', () => {
     for (let at = 0; at < 80; at += 1) await bench.deliver(String(at), '{}', { 'x-key': 'noisy' });
     expect((await bench.deliver('n', '{}', { 'x-key': 'noisy' })).status).toBe(429);
     for (let at = 0; at < 10; at += 1) {
-      expect((await bench.deliver(String(at), '{}', { 'x-key': `quiet ${String(at)}` })).status).toBe(202);
+      expect((await bench.deliver(String(at), '{}', { 'x-key': `quiet ${String(at)}` })).status).toBe(200);
     }
     expect((await bench.deliver('q', '{}', { 'x-key': 'late' })).status).toBe(503);
   });
@@ -73,7 +73,7 @@ describe('the water marks', () => {
     const store = memoryStore();
     const bench = new InboxBench({ store, capacity: 10, concurrency: 1 });
     const answers = await Promise.all(Array.from({ length: 50 }, (_, at) => bench.send(String(at))));
-    expect(answers.filter((answer) => answer?.status === 202)).toHaveLength(8);
+    expect(answers.filter((answer) => answer?.status === 200)).toHaveLength(8);
     expect(bench.inbox.snapshot().totals.refused.shedding).toBe(42);
   });
 
@@ -133,7 +133,7 @@ describe('Retry-After', () => {
     expect(Number((await bench.deliver('y')).headers['Retry-After'])).toBe(told[1]);
     await bench.advance((told[0] ?? 0) * 1000);
     expect(reasonOf(await bench.deliver('stranger'))).toBe('shedding');
-    expect((await bench.deliver('x')).status).toBe(202);
+    expect((await bench.deliver('x')).status).toBe(200);
   });
 });
 
@@ -159,7 +159,7 @@ describe("overflow: 'dead-letter'", () => {
     const bench = new InboxBench({ capacity: 10, concurrency: 1, overflow: 'dead-letter' });
     await fill(bench, 8);
     const kept = await bench.deliver('kept', '{"kept":1}');
-    expect([kept.status, JSON.parse(kept.body)]).toEqual([202, { id: 'kept', status: 'accepted' }]);
+    expect([kept.status, JSON.parse(kept.body)]).toEqual([200, { id: 'kept', status: 'accepted' }]);
     expect(bench.inbox.snapshot()).toMatchObject({ depth: 8, totals: { stored: 8, overflow: 1 } });
     expect(await bench.inbox.deadLetters.get('kept')).toMatchObject({
       reason: 'overflow',

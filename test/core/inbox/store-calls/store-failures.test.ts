@@ -38,7 +38,7 @@ describe('a store that fails', () => {
     expect(bench.inbox.snapshot()).toMatchObject({ depth: 0, totals: { storeFailures: 1, stored: 0 } });
     heal();
     await bench.advance(100);
-    expect((await bench.deliver('a')).status).toBe(202);
+    expect((await bench.deliver('a')).status).toBe(200);
     expect(bench.told('store-failed', 'store-recovered')).toEqual(['store-failed', 'store-recovered']);
   });
 
@@ -81,9 +81,9 @@ describe('a store that fails', () => {
     };
     const bench = new InboxBench({ store });
     const together = await Promise.all(['a', 'bad', 'b', 'c'].map((id) => bench.send(id)));
-    expect(together.map((answer) => answer?.status)).toEqual([202, 503, 202, 202]);
+    expect(together.map((answer) => answer?.status)).toEqual([200, 503, 200, 200]);
     expect((await bench.deliver('bad')).status).toBe(503);
-    expect((await bench.deliver('d')).status).toBe(202);
+    expect((await bench.deliver('d')).status).toBe(200);
     expect(bench.told('store-failed', 'store-recovered')).toEqual(['store-failed', 'store-failed']);
     expect(bench.inbox.snapshot()).toMatchObject({ depth: 4, totals: { stored: 4, storeFailures: 2 } });
   });
@@ -110,15 +110,15 @@ describe('a store that fails', () => {
   it('makes the inbox refuse deliveries when claims have failed for long', async () => {
     const { store, heal } = failing('claim');
     const bench = new InboxBench({ store });
-    expect((await bench.deliver('a')).status).toBe(202);
+    expect((await bench.deliver('a')).status).toBe(200);
     await bench.advance(29_000);
-    expect((await bench.deliver('b')).status).toBe(202);
+    expect((await bench.deliver('b')).status).toBe(200);
     await bench.advance(1000);
     const refused = await bench.deliver('c');
     expect([refused.status, reasonOf(refused)]).toEqual([503, 'pressure']);
     heal();
     await bench.advance(10_000);
-    expect((await bench.deliver('c')).status).toBe(202);
+    expect((await bench.deliver('c')).status).toBe(200);
     expect(bench.calls.map(({ delivery }) => delivery.id)).toEqual(['a', 'b', 'c']);
   });
 
@@ -148,7 +148,7 @@ describe('a store that fails', () => {
     expect(reasonOf(await bench.deliver('a'))).toBe('pressure');
     store.open = (nowMs) => Promise.resolve(open(nowMs));
     await bench.advance(1000);
-    expect((await bench.deliver('a')).status).toBe(202);
+    expect((await bench.deliver('a')).status).toBe(200);
     expect(bench.calls).toHaveLength(1);
   });
 });

@@ -8,7 +8,10 @@ export interface InboxAnswer {
   readonly body: string;
 }
 
-/** Acknowledges a stored delivery as its sender's profile says, or with 202 and JSON. */
+/**
+ * Acknowledges a stored delivery with the success status of its sender's profile, or with JSON: 202 for senders whose
+ * profile names none, since they take any 2xx, and 200 for unknown senders, since several take nothing else.
+ */
 export function acknowledged(
   profile: SenderProfile | undefined,
   id: string,
@@ -16,7 +19,7 @@ export function acknowledged(
 ): InboxAnswer {
   if (profile?.success !== undefined) return { status: profile.success, headers: {}, body: '' };
   const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
-  return { status: 202, headers, body: JSON.stringify({ id, status }) };
+  return { status: profile === undefined ? 200 : 202, headers, body: JSON.stringify({ id, status }) };
 }
 
 /** A problem document (RFC 9457). */
