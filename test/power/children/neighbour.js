@@ -44,8 +44,7 @@ async function receive({ path, name, senders, each }) {
     const status = String(answer?.status);
     answers[status] = (answers[status] ?? 0) + 1;
     // Roughly as a sender does.
-    if (answer?.status !== 200 && answer?.status !== 200)
-      await new Promise((resolve) => setTimeout(resolve, 20));
+    if (answer?.status !== 200) await new Promise((resolve) => setTimeout(resolve, 20));
   };
   // As with a load balancer, no delivery arrives before the receiver is ready.
   while (answers['200'] === undefined) await send(`${name}-ready`);

@@ -6,7 +6,7 @@ import { START } from '../store/cases/store-fixtures.ts';
 describe('an inbox', () => {
   it.each([
     ['200 to an unknown sender', {}, 200],
-    ['202 to a sender that takes any 2xx', { 'x-github-event': 'push' }, 202],
+    ['202 to a sender that accepts any 2xx', { 'x-github-event': 'push' }, 202],
     ['the only success status of its sender', { 'x-only': '1' }, 204],
   ])('acknowledges with %s', async (_, headers, status) => {
     const source = { source: 'https://example.org', verifiedAt: '2026-11-22' };

@@ -26,7 +26,7 @@ const senders = ['one', 'two'].map((name): SenderProfile => {
 
 const isAcknowledged = (answer: InboxAnswer | null): boolean => answer !== null && answer.status < 300;
 
-/** How many of these are accepted when they arrive together. */
+/** How many of these are acknowledged when they arrive together. */
 async function flood(bench: InboxBench, count: number, headers: Record<string, string>): Promise<number> {
   const sending = Array.from({ length: count }, () => bench.send(undefined, '{}', headers));
   const answers = await Promise.all(sending);
