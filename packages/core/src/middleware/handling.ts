@@ -92,7 +92,7 @@ export class Handling implements BackpressureInfo {
     };
   }
 
-  /** Takes the permit if there is one already. If it returns false, call {@link start}. */
+  /** Takes the permit if there is one already. If it returns false, call `start`. */
   tryStart(): boolean {
     const permit = this.#place?.permit;
     if (permit === undefined || permit instanceof Promise) return false;
