@@ -44,6 +44,10 @@ export const order = {
     ],
   },
   node: { entries: ['index'], rooms: ['request', 'pressure', 'shutdown', '.'] },
+  sqlite: {
+    entries: ['index', 'sqlite-store', 'cli'],
+    rooms: ['.', 'drivers', 'connection', 'file', 'tables', 'finished', 'queue', 'store', 'thread', 'cli'],
+  },
 };
 
 const builtins = `^(node:)?(${builtinModules.join('|')})$`;

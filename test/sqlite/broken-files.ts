@@ -4,10 +4,10 @@ import { openDatabase } from '../../packages/sqlite/src/drivers/choose.ts';
 import type { DriverDatabase } from '../../packages/sqlite/src/drivers/driver.ts';
 import { Scratch } from './scratch.ts';
 
-/** The page that holds the beginning of the file, and where its damage begins. */
+/** The size of the first page, after which the damage begins. */
 const FIRST_PAGE = 4096;
 
-/** Files that a store must refuse, each in its own way. */
+/** Files that a store must refuse, each with another error. */
 export class BrokenFiles {
   readonly #scratch = new Scratch();
   readonly #lock: DriverDatabase;
@@ -27,7 +27,7 @@ export class BrokenFiles {
       makeInbox(path);
     toFirstVersion(this.ofAnOlderRelease);
     writeFileSync(this.empty, '');
-    // Else the garbage collector moves it into the file, in the middle of a test.
+    // Otherwise garbage collection checkpoints the file during a test.
     execute(this.ofANewerRelease, 'PRAGMA user_version = 1000; PRAGMA wal_checkpoint(TRUNCATE)');
     damage(this.damaged);
     this.#lock = anotherProgram(this.locked);
@@ -41,8 +41,8 @@ export class BrokenFiles {
 }
 
 /**
- * Another connection, by the SQLite that the store uses: the locks of a process belong to all of it, so two copies of
- * SQLite in one do not keep each other out.
+ * A connection with the same SQLite as the store: file locks belong to the whole process, so two copies of SQLite in it
+ * would not exclude each other.
  */
 export function anotherProgram(path: string): DriverDatabase {
   return openDatabase(path, 0);
@@ -60,9 +60,9 @@ export function execute(path: string, sql: string): void {
   database.close();
 }
 
-/** As the first release left it. */
+/** Reverts all migrations. */
 export function toFirstVersion(path: string): void {
-  // The last step first.
+  // In reverse order.
   const undo = [
     'DROP TABLE buckets; DROP TABLE remembered; DROP TABLE kept',
     'ALTER TABLE queue DROP COLUMN sum; ALTER TABLE shelf DROP COLUMN sum',
@@ -74,7 +74,7 @@ export function toFirstVersion(path: string): void {
   execute(path, `${undo.join(';')}; PRAGMA user_version = 1; PRAGMA wal_checkpoint(TRUNCATE)`);
 }
 
-/** Leaves the first page, so that the file is still taken for what it was. */
+/** Overwrites all pages but the first, so that the file is still recognized as an inbox. */
 export function damage(path: string): void {
   const bytes = readFileSync(path);
   bytes.fill(0xaa, FIRST_PAGE);

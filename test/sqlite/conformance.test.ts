@@ -2,7 +2,7 @@ import type { InboxStore } from '@webhook-backpressure/core';
 import { describe } from 'vitest';
 import { useDriver, type DriverName } from '../../packages/sqlite/src/drivers/choose.ts';
 import { loadNodeSqlite } from '../../packages/sqlite/src/drivers/node-sqlite.ts';
-import { fileStore } from '../../packages/sqlite/src/file/file-store.ts';
+import { fileStore } from '../../packages/sqlite/src/store/file-store.ts';
 import { settle } from '../../packages/sqlite/src/options.ts';
 import { ThreadedStore } from '../../packages/sqlite/src/thread/threaded-store.ts';
 import type { StoreBed } from '../core/inbox/store-bed.ts';
@@ -12,7 +12,7 @@ import { Scratch } from './scratch.ts';
 const drivers: readonly DriverName[] =
   loadNodeSqlite() === undefined ? ['libsql'] : ['libsql', 'node:sqlite'];
 
-/** Each run of the model starts two threads; what they do is in the file store, which is compared more often. */
+/** Fewer runs, since each starts two threads around the same file store. */
 const MODEL_RUNS_IN_THREADS = 20;
 
 function inThisThread(driver: DriverName): StoreBed {
@@ -36,7 +36,7 @@ function inItsOwnThread(driver: DriverName): StoreBed {
       return store;
     },
     dispose: async () => {
-      // A test may have closed some of them.
+      // Some may be closed already.
       await Promise.allSettled(stores.map(async (store) => store.close(0)));
       scratch.dispose();
     },

@@ -8,14 +8,14 @@ import { Scratch } from './scratch.ts';
 
 const row = (facts: string): FactsRow => ['shop', 'a', 0, null, facts, START];
 
-describe('the facts of a delivery as a row', () => {
+describe('a row of a delivery', () => {
   it.each<Partial<StoredDelivery>>([
     {},
     { headers: Object.fromEntries([['__proto__', 'x']]) },
     { request: { method: 'POST', url: '/a\u0000\ud800', params: Object.fromEntries([['__proto__', 'x']]) } },
     { context: [null, { a: 'é' }] },
     { context: { headers: {} }, sealedBy: 'key-1' },
-  ])('are read as they were written: %j', (fields) => {
+  ])('decodes to what was encoded: %j', (fields) => {
     const one = delivery('a', fields);
     const stored = row(encodeFacts(one));
     expect(isIntact(stored)).toBe(true);
@@ -34,13 +34,13 @@ describe('the facts of a delivery as a row', () => {
     '[{},"POST","/",{},null,1]',
     'null',
     '"a"',
-  ])('are damaged where they are %s, and yet the shelf can show what is left', (stored) => {
+  ])('with the facts %s is damaged, and can still be listed', (stored) => {
     expect(isIntact(row(stored))).toBe(false);
     expect(factsOf(row(stored))).toMatchObject({ id: 'a', headers: {}, sealedBy: undefined });
   });
 });
 
-describe('a delivery that an older release stored', () => {
+describe('a delivery stored by an older release', () => {
   let scratch: Scratch;
   beforeEach(() => {
     scratch = new Scratch();
@@ -49,7 +49,7 @@ describe('a delivery that an older release stored', () => {
     scratch.dispose();
   });
 
-  it('has its headers, and no request', async () => {
+  it('has its headers and no request', async () => {
     const path = scratch.file();
     const before = sqliteStore({ path });
     await before.open(START);

@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { ClaimedDelivery, InboxStore } from '@webhook-backpressure/core';
-import { sqliteStore } from '@webhook-backpressure/sqlite';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { InboxBench } from '../core/inbox/inbox-bench.ts';
@@ -28,17 +27,14 @@ afterEach(() => {
   scratch.dispose();
 });
 
-const bed = {
-  store: () => sqliteStore({ path: scratch.file(), busyTimeoutMs: 0 }),
-  dispose: () => undefined,
-};
+const bed = () => scratch.bed({ busyTimeoutMs: 0 });
 const idAt = (at: number): string => `evt-${String(at).padStart(2, '0')}`;
-/** Several of them share a page; the large one has pages of its own. */
+/** Several bodies share a page; the large one has its own pages. */
 const bodyOf = (id: string): Buffer => Buffer.from(`body of ${id}. `.repeat(id === 'large' ? 2000 : 40));
 
-/** A file with deliveries, in which `choose` has said which page is overwritten. */
+/** Stores deliveries, and overwrites the page that `choose` returns. */
 async function damaged(choose: (file: Buffer, database: Database.Database) => number): Promise<InboxStore> {
-  const store = await opened(bed);
+  const store = await opened(bed());
   const ids = Array.from({ length: COUNT }, (_, at) => idAt(at));
   ids.splice(COUNT / 2, 0, 'large');
   for (const id of ids) await put(store, [delivery(id, { rawBody: bodyOf(id) })]);
@@ -49,7 +45,7 @@ async function damaged(choose: (file: Buffer, database: Database.Database) => nu
   database.close();
   file.fill(0xaa, page * PAGE, (page + 1) * PAGE);
   writeFileSync(scratch.file(), file);
-  return await opened(bed);
+  return await opened(bed());
 }
 
 const pageOf = (text: string) => (file: Buffer) => Math.floor(file.indexOf(text) / PAGE);
@@ -58,8 +54,8 @@ const rootOf = (name: string) => (_: Buffer, database: Database.Database) => {
   return (row as { rootpage: number }).rootpage - 1;
 };
 
-/** Claims and completes until there is nothing more, in several calls as workers do. */
-async function workOff(store: InboxStore): Promise<readonly string[]> {
+/** Claims and completes all deliveries, in several calls as workers do. */
+async function drain(store: InboxStore): Promise<readonly string[]> {
   const done: string[] = [];
   for (let at = 0; at < 20; at += 1) {
     const claimed: readonly ClaimedDelivery[] = await claim(store, 7);
@@ -73,9 +69,9 @@ async function workOff(store: InboxStore): Promise<readonly string[]> {
 }
 
 describe('a damaged page', () => {
-  it('of several deliveries buries them alone, and the others are handled to the end', async () => {
+  it('of several deliveries moves only these to the dead-letter queue', async () => {
     const store = await damaged(pageOf(`body of ${idAt(10)}`));
-    const done = await workOff(store);
+    const done = await drain(store);
     const shelved = await store.listShelved({ limit: 99, offset: 0 });
     expect(done.length + shelved.length).toBe(COUNT + 1);
     expect(shelved.length).toBeGreaterThan(0);
@@ -83,22 +79,22 @@ describe('a damaged page', () => {
     expect(done).not.toContain(idAt(10));
     expect(shelved.some(({ error }) => error.includes(`"${idAt(10)}"`))).toBe(true);
     expect(await store.stats()).toMatchObject({ depth: 0, inFlight: 0, bytes: 0, shelved: shelved.length });
-    // New ones come and go.
+    // New deliveries are processed.
     expect(await put(store, [delivery('new', { rawBody: bodyOf('new') })])).toEqual(['stored']);
-    expect(await workOff(store)).toEqual(['new']);
-    // And the shelf can be looked at, given back and cleared.
+    expect(await drain(store)).toEqual(['new']);
+    // The dead letters can be shown, redriven and purged.
     expect(await store.getShelved(shelved[0]?.id ?? '', {})).toBeDefined();
     await store.redrive(null, { ...ANY, nowMs: START });
-    expect(await workOff(store)).toEqual([]);
+    expect(await drain(store)).toEqual([]);
     expect(await store.purge(null, ANY)).toHaveLength(shelved.length);
     await store.close(START);
   });
 
-  it('of a large body buries that delivery alone', async () => {
+  it('of a large body moves only its delivery to the dead-letter queue', async () => {
     const store = await damaged((file) =>
       Math.floor(file.indexOf('body of large', file.indexOf('body of large') + 3 * PAGE) / PAGE),
     );
-    const done = await workOff(store);
+    const done = await drain(store);
     expect(done).toHaveLength(COUNT);
     const shelved = await store.listShelved({ limit: 99, offset: 0 });
     expect(shelved).toHaveLength(1);
@@ -107,26 +103,26 @@ describe('a damaged page', () => {
     await store.close(START);
   });
 
-  it('of the ids lets what is claimed be ended all the same', async () => {
+  it('of the ids lets claims be settled', async () => {
     const store = await damaged(rootOf('sqlite_autoindex_contents_1'));
-    expect(await workOff(store)).toHaveLength(COUNT + 1);
+    expect(await drain(store)).toHaveLength(COUNT + 1);
     expect(await store.stats()).toMatchObject({ depth: 0, inFlight: 0, bytes: 0, shelved: 0 });
-    // Whether an id is known cannot be told any more.
+    // Duplicates cannot be detected.
     await expect(async () => put(store, [delivery('new')])).rejects.toThrow('ERR_WBP_SQLITE_DAMAGED');
     await store.close(START);
   });
 
   it.each(['queue_ready', 'queue_due', 'queue', 'totals', 'contents'])(
-    'of %s stops what could not be handled from being acknowledged',
+    'of %s makes the inbox refuse deliveries that could not be handled',
     async (name) => {
       try {
         await (await damaged(rootOf(name))).close(START);
       } catch (error) {
-        // A start that finds it is refused.
+        // The start has detected it.
         expect(String(error)).toContain('ERR_WBP_SQLITE_DAMAGED');
         return;
       }
-      const bench = new InboxBench({ store: bed.store() });
+      const bench = new InboxBench({ store: bed().store() });
       for (let at = 0; at < 40; at += 1) await bench.advance(1000);
       expect((await bench.deliver('new')).status).toBe(503);
     },

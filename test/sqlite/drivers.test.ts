@@ -13,17 +13,17 @@ it.each([
   ['3.9.99', false],
   ['2.99.99', false],
   ['', false],
-])('SQLite %s is new enough: %s', (version, expected) => {
+])('checks whether SQLite %s is new enough: %s', (version, expected) => {
   expect(isSound(version)).toBe(expected);
 });
 
-it('the runtime is asked first, and libsql where that has none', () => {
+it('prefers the SQLite of the runtime to libsql', () => {
   const first = { open: () => Promise.reject(new Error()) as never };
   expect(choose([() => first, loadLibsql])).toBe(first);
   expect(choose([() => undefined, () => first])).toBe(first);
 });
 
-it('without any, the error says what there is, what to install, and why it could not be loaded', () => {
+it('throws an error that says what to install when no driver loads', () => {
   const reason = new Error("Cannot find module 'libsql'");
   const failing = (): never => {
     throw reason;
@@ -37,7 +37,7 @@ it('without any, the error says what there is, what to install, and why it could
   );
 });
 
-it('what this runtime has is what its version says', () => {
+it('loads the SQLite of this runtime only if its version is new enough', () => {
   const version = process.versions['sqlite'];
   expect(loadNodeSqlite() !== undefined).toBe(version !== undefined && isSound(version));
 });

@@ -1,6 +1,5 @@
-import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { Connection } from '../../packages/sqlite/src/file/connection.ts';
+import { Connection } from '../../packages/sqlite/src/connection/connection.ts';
 import {
   claimOne,
   delivery,
@@ -13,11 +12,11 @@ import {
 } from '../core/inbox/store/cases/store-fixtures.ts';
 import { Scratch } from './scratch.ts';
 
-/** As `PRAGMA synchronous` numbers them. */
+/** The value of `PRAGMA synchronous`. */
 const FULL = 2;
 
 let scratch: Scratch;
-/** What each commit since then has waited for. */
+/** The value in each commit. */
 let commits: unknown[];
 
 beforeEach(() => {
@@ -36,10 +35,8 @@ afterEach(() => {
   scratch.dispose();
 });
 
-const bed = { store: () => sqliteStore({ path: scratch.file() }), dispose: () => undefined };
-
-it('waits for the disk with every commit, also with those that could be forgotten', async () => {
-  const store = await opened(bed);
+it('waits for the disk in every commit, also for claims and renewals', async () => {
+  const store = await opened(scratch.bed());
   const waitedFor = async (call: () => unknown): Promise<unknown[]> => {
     commits = [];
     await call();

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { BackpressureError, type InboxStore } from '@webhook-backpressure/core';
+import type { BackpressureError, InboxStore } from '@webhook-backpressure/core';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -19,43 +19,21 @@ import {
 } from '../core/inbox/store/cases/store-fixtures.ts';
 import { isMountable } from './mounts.ts';
 import { anotherProgram, BrokenFiles, damage, execute, makeInbox, toFirstVersion } from './broken-files.ts';
-import { causeOf, integrityOf, RESULT } from './results.ts';
+import { causeOf, integrityOf, RESULT, thrownBy } from './results.ts';
 import { Scratch } from './scratch.ts';
 
 let scratch: Scratch;
-/** Taken back after the test, the last first. */
-let undo: (() => void)[];
-
 beforeEach(() => {
   scratch = new Scratch();
-  undo = [
-    () => {
-      scratch.dispose();
-    },
-  ];
 });
 afterEach(() => {
-  for (const action of undo.reverse()) action();
+  scratch.dispose();
 });
 
 const KIB = 1024;
 const isRoot = process.getuid?.() === 0;
-const bed = (maxFileBytes?: number) => ({
-  store: () => sqliteStore({ path: scratch.file(), maxFileBytes, busyTimeoutMs: 0 }),
-  dispose: () => undefined,
-});
+const bed = (maxFileBytes?: number) => scratch.bed({ maxFileBytes, busyTimeoutMs: 0 });
 const large = (id: string) => delivery(id, { rawBody: new Uint8Array(100 * KIB) });
-
-/** What a call throws. */
-async function thrownBy(action: () => unknown): Promise<BackpressureError> {
-  try {
-    await action();
-  } catch (error) {
-    expect(error).toBeInstanceOf(BackpressureError);
-    return error as BackpressureError;
-  }
-  throw new Error('nothing was thrown');
-}
 
 async function fill(store: InboxStore): Promise<BackpressureError> {
   for (let at = 0; at < 1000; at += 1) {
@@ -65,25 +43,25 @@ async function fill(store: InboxStore): Promise<BackpressureError> {
       return error as BackpressureError;
     }
   }
-  throw new Error('it never was full');
+  throw new Error('the file never was full');
 }
 
-/** What every store must still do after a call that found no room. */
+/** Checks that a call that needs too much space has no effect. */
 async function survivesBeingFull(store: InboxStore): Promise<void> {
   const error = await fill(store);
   expect(error).toMatchObject({ code: 'ERR_WBP_SQLITE_WRITE' });
   expect(causeOf(error)).toBe(RESULT.full);
   const before = await store.stats();
   expect(before.depth).toBeGreaterThan(0);
-  // All or nothing: the small one would have found its place.
+  // The small one alone would fit.
   await thrownBy(() =>
     put(store, [delivery('small'), ...[1, 2, 3].map((at) => large(`more ${String(at)}`))]),
   );
   expect(await store.stats()).toEqual(before);
 }
 
-describe('a full disk', () => {
-  it('by maxFileBytes: the call throws, nothing of it is done, and it goes on when there is room', async () => {
+describe('a file of maxFileBytes', () => {
+  it('refuses a batch without storing a part of it, and accepts deliveries when there is space', async () => {
     const store = await opened(bed(1024 * KIB));
     await survivesBeingFull(store);
     await settle(store, ends.completed(await claimOne(store)));
@@ -93,8 +71,8 @@ describe('a full disk', () => {
 
   it.each([
     ['completed', ends.completed],
-    ['put on the shelf', ends.dead],
-  ])('by maxFileBytes: what is stored is %s all the same', async (_, end) => {
+    ['dead-lettered', ends.dead],
+  ])('lets stored deliveries be %s', async (_, end) => {
     const store = await opened(bed(256 * KIB));
     let stored = 0;
     const error = await thrownBy(async () => {
@@ -106,7 +84,7 @@ describe('a full disk', () => {
   });
 });
 
-it('a batch with one that cannot be stored: nothing of it is, and the next one can be', async () => {
+it('stores nothing of a batch with an invalid delivery, and accepts the next batch', async () => {
   const store = await opened(bed());
   const broken = delivery('broken', { rawBody: { byteLength: 1 } as Uint8Array });
   await expect(async () => put(store, [delivery('a'), broken])).rejects.toThrow();
@@ -114,22 +92,22 @@ it('a batch with one that cannot be stored: nothing of it is, and the next one c
   expect(await put(store, [delivery('a')])).toEqual(['stored']);
 });
 
-describe('a file that may only be read', () => {
-  it('makes every change throw, and a start as well', async ({ skip }) => {
-    skip(isRoot && !isMountable, 'nothing is read-only to root, and this system does not let us mount');
+describe('a read-only file', () => {
+  it('makes a start throw', async ({ skip }) => {
+    skip(isRoot && !isMountable, 'root may write read-only files, and this system does not allow mounts');
     const store = await opened(bed());
     await put(store, [delivery('a')]);
     await store.close(START);
     makeReadOnly(scratch.folder);
     const error = await thrownBy(() => opened(bed()));
-    // Which one depends on whether there is a -wal file to be read.
+    // The code depends on whether there is a -wal file.
     expect(error.code).toMatch(/^ERR_WBP_SQLITE_(?:WRITE|OPEN)$/);
     expect(error.message).toContain('read-only');
   });
 });
 
-describe('a file that is damaged', () => {
-  it('is refused, and left as it is', async () => {
+describe('a damaged file', () => {
+  it('is refused and not changed', async () => {
     makeInbox(scratch.file());
     damage(scratch.file());
     const before = readFileSync(scratch.file());
@@ -139,14 +117,14 @@ describe('a file that is damaged', () => {
     expect(readFileSync(scratch.file()).equals(before)).toBe(true);
   });
 
-  it('is refused when it is no SQLite file at all', async () => {
+  it('is refused if it is not a SQLite file', async () => {
     const error = await thrownBy(() => sqliteStore({ path: import.meta.filename }).open(START));
     expect(error.code).toBe('ERR_WBP_SQLITE_DAMAGED');
   });
 });
 
-describe('a file that another program has locked', () => {
-  it('makes the call throw, and goes on when it is free', async () => {
+describe('a file locked by another program', () => {
+  it('makes calls throw until it is unlocked', async () => {
     const store = await opened(bed());
     await put(store, [delivery('a')]);
     const other = anotherProgram(scratch.file());
@@ -156,7 +134,7 @@ describe('a file that another program has locked', () => {
       expect(error).toMatchObject({ code: 'ERR_WBP_SQLITE_LOCKED' });
       expect(causeOf(error)).toBe(RESULT.busy);
     }
-    // Who only reads need not wait.
+    // Reads are not blocked.
     expect((await store.stats()).depth).toBe(1);
     other.exec('ROLLBACK');
     expect(await put(store, [delivery('b')])).toEqual(['stored']);
@@ -165,11 +143,11 @@ describe('a file that another program has locked', () => {
 
 describe('a row that cannot be read', () => {
   it.each([
-    ['headers that are no JSON', "UPDATE contents SET headers = '{' WHERE id = 'bad'"],
-    ['headers that are none', `UPDATE contents SET headers = '{"a":1}' WHERE id = 'bad'`],
-    ['an id that is not as we write it', String.raw`UPDATE contents SET id = '\x' WHERE id = 'bad'`],
-    ['nothing that it is for', "DELETE FROM contents WHERE id = 'bad'"],
-  ])('goes to the shelf, with the reason, and the rest go on: %s', async (_, sql) => {
+    ['headers that are not JSON', "UPDATE contents SET headers = '{' WHERE id = 'bad'"],
+    ['headers of the wrong shape', `UPDATE contents SET headers = '{"a":1}' WHERE id = 'bad'`],
+    ['an id in another encoding', String.raw`UPDATE contents SET id = '\x' WHERE id = 'bad'`],
+    ['no contents', "DELETE FROM contents WHERE id = 'bad'"],
+  ])('moves to the dead-letter queue with the reason, and the others are claimed: %s', async (_, sql) => {
     const store = await opened(bed());
     await put(store, [delivery('a'), delivery('bad'), delivery('b')]);
     execute(scratch.file(), sql);
@@ -178,7 +156,7 @@ describe('a row that cannot be read', () => {
     const [dead] = await store.listShelved({ limit: 9, offset: 0 });
     expect(dead).toMatchObject({ key: 'shop', reason: 'dead', attempts: 0 });
     expect(dead?.error).toContain('cannot be read');
-    // Put back as it is, it comes to the same; and it can be thrown away.
+    // Redriven, it becomes a dead letter again. It can be purged.
     expect(await store.redrive(null, { limit: 9, maxBytes: 9999, nowMs: START })).toHaveLength(1);
     expect(await claim(store, 9)).toEqual([]);
     expect(await store.purge(null, { limit: 9, maxBytes: 9999 })).toHaveLength(1);
@@ -187,9 +165,9 @@ describe('a row that cannot be read', () => {
 });
 
 describe('a file of another version', () => {
-  it('is refused when it is newer or not ours, and not changed', async () => {
+  it('is refused and not changed if it is newer or of another program', async () => {
     const files = new BrokenFiles();
-    undo.push(() => {
+    scratch.defer(() => {
       files.dispose();
     });
     for (const path of [files.ofANewerRelease, files.ofAnotherProgram]) {
@@ -199,7 +177,7 @@ describe('a file of another version', () => {
     }
   });
 
-  it('is brought to the newest version when it is older, with all that is in it', async () => {
+  it('is migrated with its contents if it is older', async () => {
     const before = await opened(bed());
     await put(before, [delivery('waiting')]);
     await put(before, [delivery('kept')], { isOverflow: true });
@@ -212,7 +190,7 @@ describe('a file of another version', () => {
     expect(await store.purge(null, { key: 'shop', limit: 9, maxBytes: 9999 })).toHaveLength(2);
   });
 
-  it('is made when a start was cut short before anything was written', async () => {
+  it('is created if an earlier start was interrupted before it wrote anything', async () => {
     execute(scratch.file(), 'PRAGMA journal_mode = WAL');
     expect(await (await opened(bed())).stats()).toMatchObject({ depth: 0 });
   });
@@ -221,7 +199,7 @@ describe('a file of another version', () => {
 describe('a clock that jumps', () => {
   const DAY = 86_400_000;
 
-  it('forward: keeps claims with a live owner that is alone, and brings retries forward', async () => {
+  it('forward keeps the claims of a live owner, and makes retries due', async () => {
     const store = await opened(bed());
     await put(store, [delivery('a'), delivery('b')]);
     const [a, b] = await claim(store, 2);
@@ -230,7 +208,7 @@ describe('a clock that jumps', () => {
     expect(await settle(store, ends.completed(a as NonNullable<typeof a>), START + DAY)).toBe(true);
   });
 
-  it('back: keeps nothing waiting that was due', async () => {
+  it('back does not delay due deliveries', async () => {
     const store = await opened(bed());
     await put(store, [delivery('a'), delivery('b')]);
     await claim(store, 1);
@@ -245,7 +223,7 @@ describe('a clock that jumps', () => {
 function makeReadOnly(folder: string): void {
   if (isRoot) {
     execFileSync('mount', ['--bind', folder, folder]);
-    undo.push(() => {
+    scratch.defer(() => {
       execFileSync('umount', ['-l', folder]);
     });
     execFileSync('mount', ['-o', 'remount,ro,bind', folder]);
@@ -253,7 +231,7 @@ function makeReadOnly(folder: string): void {
   }
   for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o444);
   chmodSync(folder, 0o555);
-  undo.push(() => {
+  scratch.defer(() => {
     chmodSync(folder, 0o755);
   });
 }

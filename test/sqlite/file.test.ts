@@ -2,7 +2,7 @@ import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { fileStore, type FileStore } from '../../packages/sqlite/src/file/file-store.ts';
+import { fileStore, type FileStore } from '../../packages/sqlite/src/store/file-store.ts';
 import { settle as settled } from '../../packages/sqlite/src/options.ts';
 import { ANY, delivery, put, START } from '../core/inbox/store/cases/store-fixtures.ts';
 import { anotherProgram, execute } from './broken-files.ts';
@@ -22,7 +22,7 @@ const modes = (): string[] =>
   );
 
 describe('the files of a store', () => {
-  it('are for their owner alone, whatever the umask', async () => {
+  it('have mode 600 with any umask', async () => {
     const before = process.umask(0);
     const store = sqliteStore({ path: scratch.file(), thread: false });
     await store.open(START);
@@ -37,7 +37,7 @@ describe('the files of a store', () => {
     await store.close(START);
   });
 
-  it('keep the mode that they have: somebody may have meant it', async () => {
+  it('keep the mode of an existing file', async () => {
     writeFileSync(scratch.file(), '');
     chmodSync(scratch.file(), 0o640);
     const store = sqliteStore({ path: scratch.file(), thread: false });
@@ -56,7 +56,7 @@ describe('the files of a store', () => {
 const MIB = 1 << 20;
 const size = (): number => statSync(scratch.file()).size;
 
-/** A store of which 12 MiB were stored, and thrown away. */
+/** A store in which 12 MiB were stored and deleted. */
 async function emptied(): Promise<FileStore> {
   const store = fileStore(settled({ path: scratch.file() }));
   await store.open(START);
@@ -68,8 +68,8 @@ async function emptied(): Promise<FileStore> {
   return store;
 }
 
-describe('a file that is free to a large part', () => {
-  it('shrinks in small steps, and keeps what the next deliveries need', async () => {
+describe('a file with many free pages', () => {
+  it('shrinks in small steps to 4 MiB of free pages', async () => {
     const store = await emptied();
     let steps = 1;
     while (store.shrink()) steps += 1;
@@ -82,20 +82,20 @@ describe('a file that is free to a large part', () => {
     database.close();
   });
 
-  it('is left alone when an older release has made it, until it is converted', async () => {
+  it('does not shrink if an older release created it, until it is converted', async () => {
     execute(scratch.file(), 'PRAGMA journal_mode = WAL');
     const before = await emptied();
     expect(before.shrink()).toBe(false);
     await before.close(START);
     expect(size()).toBeGreaterThan(12 * MIB);
-    // As the documentation says.
+    // As documented.
     execute(scratch.file(), 'PRAGMA auto_vacuum = INCREMENTAL; VACUUM');
     const store = await emptied();
     expect(store.shrink()).toBe(true);
     await store.close(START);
   });
 
-  it('shrinks in the thread when nothing has been asked of it for a while', async () => {
+  it('shrinks in an idle thread', async () => {
     const before = await emptied();
     await before.close(START);
     expect(size()).toBeGreaterThan(12 * MIB);

@@ -21,7 +21,7 @@ function statuses(answers: readonly (InboxAnswer | null)[]): unknown[] {
   return answers.map((answer) => answer?.status);
 }
 
-/** With what runs given back. */
+/** Closes the inbox, and returns running deliveries to the queue. */
 async function close(bench: InboxBench): Promise<void> {
   const closing = bench.inbox.close({ timeoutMs: 0 });
   await bench.advance(0);
@@ -29,14 +29,14 @@ async function close(bench: InboxBench): Promise<void> {
   await closing;
 }
 
-/** What the store said last. */
+/** The last error of the store. */
 function complaint(bench: InboxBench): string {
   const failed = bench.events.findLast(({ type }) => type === 'store-failed');
   return failed !== undefined && 'error' in failed ? failed.error : '';
 }
 
 describe('a file whose write lock another process holds', () => {
-  it('is asked seldom: the process stands still each time, and answers 503 in between', async () => {
+  it('is tried at growing intervals, with 503 in between', async () => {
     const own = store();
     const calls = [vi.spyOn(own, 'put'), vi.spyOn(own, 'claim')];
     const bench = new InboxBench({ store: own });
@@ -51,7 +51,7 @@ describe('a file whose write lock another process holds', () => {
     }
     expect(new Set(statuses(answers))).toEqual(new Set([503]));
     expect(complaint(bench)).toContain('ERR_WBP_SQLITE_LOCKED');
-    // Ten seconds: 0, 0.1, 0.3, 0.7, 1.5, and then once a second.
+    // In ten seconds: at 0, 0.1, 0.3, 0.7 and 1.5 s, and then once a second.
     expect(calls[0]?.mock.calls.length).toBe(13);
     expect(calls[1]?.mock.calls.length).toBeLessThan(13);
 
@@ -66,7 +66,7 @@ describe('a file whose write lock another process holds', () => {
   });
 });
 
-describe('a delivery that SQLite does not take', () => {
+describe('a delivery that SQLite cannot store', () => {
   it('is refused alone', async () => {
     const own = store();
     const put = own.put.bind(own);
@@ -87,7 +87,7 @@ describe('a delivery that SQLite does not take', () => {
   });
 });
 
-describe('a file that loses its place while it is open', () => {
+describe('a file that is removed or replaced while it is open', () => {
   const remove = (...names: readonly string[]): void => {
     for (const name of names) rmSync(scratch.file(name));
   };
@@ -102,13 +102,13 @@ describe('a file that loses its place while it is open', () => {
       },
     ],
     [
-      'deleted with all that belongs to it',
+      'deleted with all files beside it',
       () => {
         remove(...readdirSync(scratch.folder));
       },
     ],
     [
-      'deleted in its latest part',
+      'without its -wal file',
       () => {
         remove('webhooks.db-wal');
       },
@@ -128,7 +128,7 @@ describe('a file that loses its place while it is open', () => {
     ],
   ];
 
-  it.each(losses)('takes no delivery any more, and works off what it has: %s', async (_, lose) => {
+  it.each(losses)('accepts no deliveries, and lets stored ones be processed: %s', async (_, lose) => {
     const bench = new InboxBench({ store: store(), concurrency: 1 });
     for (const id of ['a', 'b']) expect((await bench.deliver(id)).status).toBe(200);
     lose();
@@ -143,7 +143,7 @@ describe('a file that loses its place while it is open', () => {
     await close(bench);
   });
 
-  it('takes them again when it is put back', async () => {
+  it('accepts deliveries again when it is moved back', async () => {
     const bench = new InboxBench({ store: store() });
     await bench.deliver('a');
     move('webhooks.db', 'away.db');
@@ -154,7 +154,7 @@ describe('a file that loses its place while it is open', () => {
     await close(bench);
   });
 
-  it('leaves the lock of its successor alone when it is closed', async () => {
+  it('does not remove the lock of its successor on close', async () => {
     const first = new InboxBench({ store: store() });
     remove(...readdirSync(scratch.folder));
     const second = new InboxBench({ store: store() });
@@ -166,13 +166,13 @@ describe('a file that loses its place while it is open', () => {
   });
 });
 
-describe('a file that is reached by a symbolic link as well', () => {
+describe('a file with a symbolic link', () => {
   beforeEach(() => {
     mkdirSync(scratch.file('elsewhere'));
     symlinkSync(scratch.file(), scratch.file('elsewhere/link.db'));
   });
 
-  it('is shared: what the one has claimed is safe from the other, and its lock is found', async () => {
+  it('is shared by stores on the file and on the link', async () => {
     const first = new InboxBench({ store: store() });
     await first.deliver('a');
     const second = new InboxBench({ store: store('elsewhere/link.db') });
@@ -185,7 +185,7 @@ describe('a file that is reached by a symbolic link as well', () => {
     await close(first);
   });
 
-  it('is missed when it or its latest part is deleted', async () => {
+  it('is checked at its real path', async () => {
     const bench = new InboxBench({ store: store('elsewhere/link.db') });
     expect((await bench.deliver('a')).status).toBe(200);
     rmSync(scratch.file('webhooks.db-wal'));

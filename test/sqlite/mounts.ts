@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { Scratch } from './scratch.ts';
 
-/** Whether this system lets the tests mount a small file system: as root of a machine or container that allows it. */
+/** Whether the tests may mount a file system, which requires root and a container that allows it. */
 function canMount(): boolean {
   const probe = new Scratch();
   try {
@@ -17,11 +17,11 @@ function canMount(): boolean {
 
 export const isMountable: boolean = canMount();
 
-/** Mounts a file system of that size over a folder. @returns what takes it away. */
+/** Mounts a file system of a given size over a folder. @returns a function that unmounts it. */
 export function mount(folder: string, megabytes: number): () => void {
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${String(megabytes)}m`, 'tmpfs', folder]);
   return () => {
-    // Lazily: libsql closes files when it collects garbage.
+    // Lazily, since libsql closes files at garbage collection.
     execFileSync('umount', ['-l', folder]);
   };
 }

@@ -2,9 +2,8 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Connection, type Value } from '../../packages/sqlite/src/file/connection.ts';
+import { Connection, type Value } from '../../packages/sqlite/src/connection/connection.ts';
 import { useDriver } from '../../packages/sqlite/src/drivers/choose.ts';
 import { loadNodeSqlite } from '../../packages/sqlite/src/drivers/node-sqlite.ts';
 import { checkFile } from '../../packages/sqlite/src/tables/schema.ts';
@@ -20,7 +19,7 @@ import {
 import { makeInbox } from './broken-files.ts';
 import { Scratch } from './scratch.ts';
 
-/** A process of its own that has a store on the file. */
+/** Another process with a store on the file. */
 class Owner {
   readonly #process: ChildProcess;
 
@@ -33,8 +32,8 @@ class Owner {
     return this;
   }
 
-  async does(deed: 'open' | 'put' | 'claim' | 'work', number = 0): Promise<unknown> {
-    this.#process.send([deed, number]);
+  async run(command: 'open' | 'put' | 'claim' | 'work', number = 0): Promise<unknown> {
+    this.#process.send([command, number]);
     return await this.#next();
   }
 
@@ -45,8 +44,8 @@ class Owner {
   }
 
   async #next(): Promise<unknown> {
-    const [{ said }] = (await once(this.#process, 'message')) as [{ said: unknown }];
-    return said;
+    const [{ result }] = (await once(this.#process, 'message')) as [{ result: unknown }];
+    return result;
   }
 }
 
@@ -54,7 +53,7 @@ const DELIVERIES = 300;
 let scratch: Scratch;
 let owners: readonly Owner[];
 
-// The other processes use what their runtime brings: on one that has both, files are shared by both.
+// The other processes use the SQLite of their runtime, so on a runtime that has one both drivers share a file.
 describe.each(loadNodeSqlite() === undefined ? (['libsql'] as const) : (['node:sqlite', 'libsql'] as const))(
   'by %s',
   (driver) => {
@@ -68,12 +67,12 @@ describe.each(loadNodeSqlite() === undefined ? (['libsql'] as const) : (['node:s
       scratch.dispose();
     });
 
-    const bed = { store: () => sqliteStore({ path: scratch.file() }), dispose: () => undefined };
+    const bed = () => scratch.bed();
     const locks = (): string[] => readdirSync(scratch.folder).filter((name) => name.includes('.owner-'));
 
-    it('two processes that start at once on a new file, store the same ids, and share the work: each once', async () => {
-      const both = (deed: 'open' | 'put' | 'work', number?: number): Promise<unknown[]> =>
-        Promise.all(owners.map((owner) => owner.does(deed, number)));
+    it('handles each delivery once when two processes start concurrently and store the same ids', async () => {
+      const both = (command: 'open' | 'put' | 'work', number?: number): Promise<unknown[]> =>
+        Promise.all(owners.map((owner) => owner.run(command, number)));
       expect(await both('open')).toEqual([0, 0]);
       const [one, two] = (await both('put', DELIVERIES)) as [number, number];
       expect(one + two).toBe(DELIVERIES);
@@ -82,10 +81,10 @@ describe.each(loadNodeSqlite() === undefined ? (['libsql'] as const) : (['node:s
       expect(new Set(done).size).toBe(DELIVERIES);
     }, 60_000);
 
-    it('a process that looks at a new file does not take it for a foreign one while another makes it', () => {
+    it('does not take a new file for a foreign one while another process creates it', () => {
       const path = scratch.file('new.db');
       const connection = new Connection(path, 1000);
-      // As between two statements of another process.
+      // Another process creates the inbox after the first statement.
       const interrupted = Object.create(connection, {
         prepare: {
           value: (sql: string) => {
@@ -103,19 +102,19 @@ describe.each(loadNodeSqlite() === undefined ? (['libsql'] as const) : (['node:s
       connection.close();
     });
 
-    it('what a process has claimed is safe from others while it lives, and theirs at once when it is killed', async () => {
+    it('leaves claims to a live process, and takes them over immediately when it is killed', async () => {
       const [other] = owners as [Owner];
-      const store = await opened(bed);
+      const store = await opened(bed());
       await put(
         store,
         ['a', 'b', 'c'].map((id) => delivery(id)),
       );
-      await other.does('open');
-      // Whatever the clock of the tests says, its lease runs for an hour.
+      await other.run('open');
+      // The lease of the other process ends after an hour.
       expect(await put(store, [delivery('d')], { nowMs: 0 })).toEqual(['stored']);
       await store.close(0);
-      const next = await opened(bed, 0);
-      expect(await other.does('claim', 2)).toHaveLength(2);
+      const next = await opened(bed(), 0);
+      expect(await other.run('claim', 2)).toHaveLength(2);
       const kept = idsOf(await claim(next, 9, { nowMs: 0 }));
       expect(kept).toHaveLength(2);
       expect(await next.nextDueMs()).toBe(3_600_000);
@@ -135,14 +134,14 @@ describe.each(loadNodeSqlite() === undefined ? (['libsql'] as const) : (['node:s
       expect(locks()).toEqual([]);
     }, 60_000);
 
-    it('a start picks up at once what a killed process had claimed, and removes what it left', async () => {
+    it('takes over the claims of a killed process at a start, and removes its lock', async () => {
       const [other] = owners as [Owner];
-      await other.does('open');
-      await other.does('put', 2);
-      await other.does('claim', 1);
+      await other.run('open');
+      await other.run('put', 2);
+      await other.run('claim', 1);
       await other.kill();
       expect(locks()).toHaveLength(1);
-      const store = await opened(bed);
+      const store = await opened(bed());
       expect(await store.stats()).toMatchObject({ depth: 2, inFlight: 0 });
       expect(locks()).toHaveLength(1);
       const nowMs = START;

@@ -16,8 +16,8 @@ const large = (id: string, bytes = 100_000): Put & { isBodyGiven: true } => ({
   isBodyGiven: true,
 });
 
-describe('bodies', () => {
-  it('that are given are handed over, both ways, and others stay as they are', async () => {
+describe('a body', () => {
+  it('is transferred in both directions if the caller gives it away', async () => {
     const store = await threads.opened();
     const given = large('given');
     const kept = { ...large('kept'), isBodyGiven: false };
@@ -30,7 +30,7 @@ describe('bodies', () => {
     }
   });
 
-  it('that are a part of other memory are copied: nothing beside them crosses, and nothing is taken away', async () => {
+  it('is copied if it is part of other memory', async () => {
     const store = await threads.opened();
     const pool = new Uint8Array(64_000).fill(1);
     const part = pool.subarray(1000, 21_000).fill(2);
@@ -51,7 +51,7 @@ describe('bodies', () => {
     ]);
   });
 
-  it('come back when their put fails, so that the same can be put again, in parts', async () => {
+  it('is returned when its put fails, so that it can be put again', async () => {
     const store = await threads.opened();
     const batch = ['a', 'b', 'c'].map((id) => large(id));
     const bad = large('bad');
@@ -63,7 +63,7 @@ describe('bodies', () => {
     for (const { rawBody } of await claim(store, 3)) expect(rawBody).toEqual(new Uint8Array(100_000).fill(7));
   });
 
-  it('that are gone with their thread are not stored as empty ones', async () => {
+  it('is never stored empty after its thread has died with it', async () => {
     const store = await threads.opened();
     const lost = large('lost');
     const failed = threads.crash(() => Promise.resolve(store.put([lost], limits)).catch(() => undefined));
@@ -71,7 +71,7 @@ describe('bodies', () => {
     await expect(async () => store.put([lost], limits)).rejects.toThrow('ERR_WBP_STORE_VALUE');
   });
 
-  it('that cannot be sent at all leave the others where they are', async () => {
+  it('stays with the caller when another delivery of the batch cannot be sent', async () => {
     const store = await threads.opened();
     const good = large('good');
     const bad = large('bad');

@@ -26,7 +26,7 @@ function send(inbox: Inbox, id: string): Promise<InboxAnswer | null> {
   });
 }
 
-/** Until it is acknowledged, as a sender tries again. */
+/** Retries until the delivery is acknowledged, as a sender does. */
 async function deliver(inbox: Inbox, id: string): Promise<void> {
   for (;;) {
     const answer = await send(inbox, id);
@@ -35,7 +35,7 @@ async function deliver(inbox: Inbox, id: string): Promise<void> {
   }
 }
 
-it('an inbox whose thread dies again and again handles each delivery, and none twice', async () => {
+it('handles each delivery once in an inbox whose thread dies repeatedly', async () => {
   const handled = new Map<string, number>();
   const store = threads.store();
   const inbox = createInbox({

@@ -31,11 +31,11 @@ afterEach(() => threads.dispose());
 const limits = { limits: ROOMY, nowMs: START };
 
 describe('the thread of a store', () => {
-  it('is asked for with anything but true or false: the options are refused', () => {
+  it('is refused as an option unless it is a boolean', () => {
     expect(() => sqliteStore({ path: 'x', thread: 'yes' as never })).toThrow('ERR_WBP_SQLITE_THREAD');
   });
 
-  it('answers in the order in which it was asked, however many calls are under way', async () => {
+  it('answers concurrent calls in order', async () => {
     const store = await threads.opened();
     const order: string[] = [];
     const note = (name: string) => () => order.push(name);
@@ -51,7 +51,7 @@ describe('the thread of a store', () => {
     );
   });
 
-  it('throws what is wrong with the file when it is opened, to whoever opens it', () => {
+  it('makes open throw when the file is unusable', () => {
     const files = new BrokenFiles();
     const codeOf = (path: string): unknown => {
       try {
@@ -67,7 +67,7 @@ describe('the thread of a store', () => {
     files.dispose();
   });
 
-  it('can be opened again when that has failed, and when it was closed', async () => {
+  it('can be opened again after a failure and after close', async () => {
     const store = threads.store();
     const other = anotherProgram(threads.scratch.file());
     other.exec('BEGIN EXCLUSIVE');
@@ -80,7 +80,7 @@ describe('the thread of a store', () => {
     expect(await store.open(START)).toMatchObject({ depth: 1 });
   });
 
-  it('ends with the store, and lets go of the file', async () => {
+  it('ends with the store and releases the file', async () => {
     const store = await threads.opened();
     const exits = threads.started.map((thread) => once(thread, 'exit'));
     await put(store, [delivery('a')]);
@@ -90,7 +90,7 @@ describe('the thread of a store', () => {
     await expect(async () => store.stats()).rejects.toThrow('ERR_WBP_SQLITE_NOT_OPEN');
   });
 
-  it('passes errors on with their code, their words and what SQLite said', async () => {
+  it('passes errors on with code, message and cause', async () => {
     const store = await threads.opened();
     const other = anotherProgram(threads.scratch.file());
     other.exec('BEGIN IMMEDIATE');
@@ -108,7 +108,7 @@ describe('the thread of a store', () => {
 });
 
 describe('a thread that dies', () => {
-  it('rejects all that is under way with a code, and the next call starts another', async () => {
+  it('rejects the calls in progress with a code, and is replaced by the next call', async () => {
     const store = await threads.opened();
     await put(store, [delivery('a')]);
     let under: Promise<PromiseSettledResult<unknown>[]> | undefined;
@@ -125,7 +125,7 @@ describe('a thread that dies', () => {
     expect(threads.started).toHaveLength(2);
   });
 
-  it('leaves its claims to the next one of the same process: they are held, renewed and settled', async () => {
+  it('leaves its claims to the next thread, which renews and settles them', async () => {
     const store = await threads.opened();
     await put(store, [delivery('a'), delivery('b')]);
     const [a, b] = (await claim(store, 2)) as [ClaimedDelivery, ClaimedDelivery];
@@ -139,11 +139,11 @@ describe('a thread that dies', () => {
     expect(readdirSync(threads.scratch.folder).filter((name) => name.includes('.owner-'))).toHaveLength(1);
   });
 
-  it('gives back what it had claimed and nobody has heard of, as if it had not been claimed', async () => {
+  it('releases claims that never reached the process, without using an attempt', async () => {
     const store = await threads.opened();
     await put(store, [delivery('known'), delivery('unheard')]);
     await claimOne(store);
-    // Claimed for this process, and the answer did not arrive.
+    // A claim whose reply did not arrive.
     const other = anotherProgram(threads.scratch.file());
     other.exec(
       `UPDATE queue SET state = 2, owner = 1, attempts = 1, lease_ms = ${String(START + LEASE)} WHERE state = 0`,
@@ -155,7 +155,7 @@ describe('a thread that dies', () => {
     expect(await store.stats()).toMatchObject({ depth: 2, inFlight: 2 });
   });
 
-  it('while another process has taken its claims over: they are lost, and not taken back', async () => {
+  it('does not take back claims that another process has taken over', async () => {
     const store = await threads.opened();
     await put(store, [delivery('a')]);
     const a = await claimOne(store);
@@ -167,7 +167,7 @@ describe('a thread that dies', () => {
     expect(await store.stats()).toMatchObject({ depth: 1, inFlight: 1 });
   });
 
-  it('again and again: the next call finds a new one each time', async () => {
+  it('is replaced each time it dies', async () => {
     const store = await threads.opened();
     for (let at = 1; at <= 3; at += 1) {
       await threads.crash();
@@ -176,7 +176,7 @@ describe('a thread that dies', () => {
     expect(await store.stats()).toMatchObject({ depth: 3 });
   });
 
-  it.each(drivers)('lets go of a transaction that it is in the middle of: %s', async (driver) => {
+  it.each(drivers)('rolls back its open transaction: %s', async (driver) => {
     const path = threads.scratch.file('held.db');
     const begin = "database.exec('BEGIN IMMEDIATE; CREATE TABLE t (x); INSERT INTO t VALUES (1)')";
     const open = {

@@ -5,12 +5,12 @@ import { vi } from 'vitest';
 import { START } from '../core/inbox/store/cases/store-fixtures.ts';
 import { Scratch } from './scratch.ts';
 
-/** Stores in threads, on one file, and the threads that were started for them. */
+/** Stores on one file, and their threads. */
 export class Threads {
   readonly scratch: Scratch = new Scratch();
   readonly started: Worker[] = [];
   readonly #stores: InboxStore[] = [];
-  /** Where each of them gets its calls. */
+  /** The port of each thread. */
   readonly #ports = new Map<Worker, MessagePort>();
 
   constructor() {
@@ -21,7 +21,7 @@ export class Threads {
     vi.spyOn(Worker.prototype, 'unref').mockImplementation(function (this: Worker) {
       if (!started.includes(this)) {
         started.push(this);
-        // A store lets go of the port of a new thread just before it lets go of the thread.
+        // A store calls `unref` on the port of a new thread just before the thread.
         if (lastPort !== undefined) ports.set(this, lastPort);
       }
       unref.call(this);
@@ -47,8 +47,8 @@ export class Threads {
   }
 
   /**
-   * Ends the last thread by an uncaught exception, and resolves when the thread has ended. The calls of `during` are
-   * sent after that, and lost. A thread is not terminated: in the middle of a call libsql would end the whole process.
+   * Ends the last thread with an uncaught exception, and resolves when it has ended. The calls of `during` are sent after
+   * the exception, and lost. The thread is not terminated: during a call, libsql would end the whole process.
    */
   async crash(during?: () => unknown): Promise<void> {
     const worker = this.started.at(-1);

@@ -1,7 +1,7 @@
 import { BackpressureError, type PutResult } from '@webhook-backpressure/core';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { Connection } from '../../packages/sqlite/src/file/connection.ts';
-import { fileStore, type FileStore } from '../../packages/sqlite/src/file/file-store.ts';
+import { Connection } from '../../packages/sqlite/src/connection/connection.ts';
+import { fileStore, type FileStore } from '../../packages/sqlite/src/store/file-store.ts';
 import { settle } from '../../packages/sqlite/src/options.ts';
 import { delivery, LEASE, ROOMY, START } from '../core/inbox/store/cases/store-fixtures.ts';
 import { anotherProgram } from './broken-files.ts';
@@ -36,7 +36,7 @@ const claim = (): unknown =>
   store.claim(9, { leaseMs: LEASE, nowMs: START, maxStranded: 1, except: new Set() });
 const stored: readonly PutResult[] = ['stored'];
 
-it('calls that came together are one commit, each sees those before it, and one that fails is undone alone', () => {
+it('runs several calls in one commit, and rolls a failed one back alone', () => {
   const transactions = vi.spyOn(Connection.prototype, 'transaction');
   const outcomes = store.together([
     put('a'),
@@ -49,11 +49,11 @@ it('calls that came together are one commit, each sees those before it, and one 
   expect(outcomes[2]).toHaveProperty('error');
   expect(outcomes[3]).toMatchObject({ result: [{ id: 'a' }, { id: 'b' }] });
   expect(store.stats()).toMatchObject({ depth: 2, inFlight: 2 });
-  // The outer one, and a part of it for each.
+  // The commit, and a savepoint for each call.
   expect(transactions.mock.results.filter(({ type }) => type === 'return').length).toBeLessThanOrEqual(4);
 });
 
-it('when the file is full, what finds its place is done all the same', () => {
+it('runs the calls that fit when the file is full', () => {
   void store.close(START);
   open(512 * 1024);
   const outcomes = store.together([put('a'), put('too large', 1024 * 1024), put('b'), claim]);
@@ -61,7 +61,7 @@ it('when the file is full, what finds its place is done all the same', () => {
   expect(store.stats()).toMatchObject({ depth: 2, inFlight: 2 });
 });
 
-it('when the lock is not to be had, none is done, and each is told so', () => {
+it('fails all calls when the file is locked', () => {
   const other = anotherProgram(scratch.file());
   other.exec('BEGIN IMMEDIATE');
   for (const outcome of store.together([put('a'), put('b')])) {

@@ -19,9 +19,9 @@ import { Scratch } from './scratch.ts';
 let scratch: Scratch;
 let file: string;
 
-const bed = () => ({ store: () => sqliteStore({ path: file }), dispose: () => undefined });
+const bed = () => scratch.bed();
 
-/** One that is pending, one on the shelf, one that is kept, and one that is remembered. */
+/** A pending delivery, a dead letter, a completed delivery that is kept, and an id that is remembered. */
 beforeEach(async () => {
   scratch = new Scratch();
   file = scratch.file();
@@ -46,8 +46,8 @@ async function json(...args: readonly string[]): Promise<unknown> {
   return JSON.parse(out);
 }
 
-describe('what is in the file', () => {
-  it('is counted, listed, shown and found without a change to the file', async () => {
+describe('the commands that read', () => {
+  it('count, list, show and find deliveries without changing the file', async () => {
     const before = readFileSync(file);
     expect(await json('status', file)).toMatchObject({ depth: 1, shelved: 2, kept: 1, remembered: 2 });
     expect(await json('pending', file)).toEqual({
@@ -79,14 +79,16 @@ describe('what is in the file', () => {
       id: 'remembered',
       places: [{ key: 'shop', place: 'remembered' }],
     });
-    expect((await tool('find', 'remembered', file)).err).toContain('is found with --key');
+    expect((await tool('find', 'remembered', file)).err).toContain('add --key');
     expect((await tool('pending', file)).out).toMatch(/^waiting +shop +ready +1 /m);
-    expect((await tool('pending', file, '--state', 'delayed')).out).toBe('Nothing is pending.\n');
-    expect((await tool('completed', file, '--key', 'none')).out).toContain('is kept for the key "none"');
+    expect((await tool('pending', file, '--state', 'delayed')).out).toBe(
+      'There are no pending deliveries.\n',
+    );
+    expect((await tool('completed', file, '--key', 'none')).out).toContain('are kept with the key "none"');
     expect(readFileSync(file).equals(before)).toBe(true);
   });
 
-  it('is listed in parts', async () => {
+  it('list in pages', async () => {
     const store = await opened(bed());
     await put(store, [delivery('second'), delivery('third')]);
     await store.close(START);
@@ -101,10 +103,10 @@ describe('what is in the file', () => {
 });
 
 describe('replay and forget', () => {
-  it('put a completed one back, and let an id come again', async () => {
+  it('queue a completed delivery again, and accept an id again', async () => {
     expect(await json('replay', 'kept', file)).toEqual({ replayed: 1 });
     expect((await tool('replay', 'kept', file)).err).toContain(
-      'There is no delivery "kept" among the completed',
+      'There is no delivery "kept" among the completed deliveries',
     );
     expect(await json('forget', 'remembered', file, '--key', 'shop')).toEqual({ forgotten: true });
     expect((await tool('forget', 'remembered', file, '--key', 'shop')).code).toBe(1);
@@ -117,7 +119,7 @@ describe('replay and forget', () => {
 });
 
 describe('pause and resume', () => {
-  it('keep a receiver from claiming, of everything and of a key', async () => {
+  it('stop and restart claims, of the inbox and of a key', async () => {
     expect(await tool('pause', file, '--key', 'other')).toMatchObject({
       code: 0,
       out: 'Paused: the key "other".\n',
@@ -145,7 +147,7 @@ describe('redrive beside a receiver', () => {
     await put(store, ones, { isOverflow: true });
   }
 
-  it('stops at the low-water mark where nobody makes room', async () => {
+  it('stops at the low-water mark without a receiver', async () => {
     const store = await opened(bed());
     await shelve(store, 20);
     await store.noteRoom({ depth: 10, bytes: 1 << 30 });
@@ -153,13 +155,13 @@ describe('redrive beside a receiver', () => {
     const { code, out } = await tool('redrive', 'all', file, '--json');
     expect([code, JSON.parse(out)]).toEqual([1, { redriven: 9, left: 13 }]);
     expect((await tool('redrive', 'all', file)).out).toBe(
-      '0 deliveries put back. The inbox has no room for more; 13 deliveries stay on the shelf.\n',
+      '0 deliveries put back into the queue. The queue has no room for more: 13 deliveries left in the dead-letter queue.\n',
     );
-    // A single one goes all the same.
+    // A single delivery is redriven above the mark.
     expect(await json('redrive', 'n19', file)).toEqual({ redriven: 1 });
   });
 
-  it('goes on as the receiver makes room, and never fills the inbox', async () => {
+  it('continues as the receiver makes room, and never fills the inbox', async () => {
     const filler = await opened(bed());
     await shelve(filler, 25);
     await filler.close(START);
@@ -181,7 +183,7 @@ describe('redrive beside a receiver', () => {
       if (type === 'completed' && inbox.snapshot().totals.completed >= 28)
         events.dispatchEvent(new Event('done'));
     });
-    // The upkeep of the start has noted the mark.
+    // The maintenance at the start has stored the mark.
     await new Promise((resolve) => setTimeout(resolve, 50));
     const done = once(events, 'done');
     const { code, out } = await tool('redrive', 'all', file, '--json');
@@ -194,7 +196,7 @@ describe('redrive beside a receiver', () => {
   }, 60_000);
 });
 
-it('takes up a claim that is made meanwhile', async () => {
+it('shows a claim made after the file was written', async () => {
   const store = await opened(bed());
   expect((await claimOne(store, START + 9999)).id).toBe('waiting');
   expect(await json('pending', file, '--state', 'active')).toMatchObject({ deliveries: [{ id: 'waiting' }] });

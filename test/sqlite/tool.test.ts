@@ -1,6 +1,5 @@
 import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { bury, claim, delivery, opened, put, START } from '../core/inbox/store/cases/store-fixtures.ts';
 import { anotherProgram, BrokenFiles, execute } from './broken-files.ts';
@@ -27,7 +26,7 @@ afterEach(() => {
   scratch.dispose();
 });
 
-const bed = () => ({ store: () => sqliteStore({ path: file }), dispose: () => undefined });
+const bed = () => scratch.bed();
 
 async function json(...args: readonly string[]): Promise<unknown> {
   const { code, out, err } = await tool(...args, '--json');
@@ -36,7 +35,7 @@ async function json(...args: readonly string[]): Promise<unknown> {
 }
 
 describe('status', () => {
-  it('says what is stored, to people and to programs, while a receiver has the file open', async () => {
+  it('prints totals, as text and JSON, while a receiver has the file open', async () => {
     const store = await opened(bed());
     expect(await json('status', file)).toMatchObject({
       depth: 1,
@@ -48,13 +47,13 @@ describe('status', () => {
     });
     const { out } = await tool('status', '--file', file);
     expect(out).toMatch(/^unfinished +1 \(/m);
-    expect(out).toMatch(/^on the shelf +2 \(/m);
+    expect(out).toMatch(/^dead letters +2 \(/m);
     await store.close(START);
   });
 });
 
 describe('dead', () => {
-  it('lists the shelf from the oldest on, and sends nothing to the terminal that it would obey', async () => {
+  it('lists dead letters, oldest first, and escapes control characters', async () => {
     const { code, out } = await tool('dead', file);
     expect(code).toBe(0);
     const [head, first, second] = out.split('\n');
@@ -64,7 +63,7 @@ describe('dead', () => {
     expect(out).not.toContain('\u001b');
   });
 
-  it('lists no more than it is told, and says so', async () => {
+  it('lists at most --limit lines, and counts the others', async () => {
     const { out } = await tool('dead', file, '--limit', '1');
     expect(out).toMatch(/and 1 more\n$/);
     expect(await json('dead', file, '--limit', '1')).toMatchObject({
@@ -75,14 +74,14 @@ describe('dead', () => {
 });
 
 describe('show', () => {
-  it('shows a delivery with its headers and its body', async () => {
+  it('prints a delivery with its headers and body', async () => {
     const { out } = await tool('show', 'first', file);
     expect(out).toContain('content-type: application/json');
     expect(out).toMatch(/\{"id":"first"\}\n$/);
     expect(await json('show', 'first', file)).toMatchObject({ body: '{"id":"first"}', encoding: 'utf8' });
   });
 
-  it('shows the request, its params and the context, and by which key it is encrypted', async () => {
+  it('prints the request, its params, the context and the encryption key', async () => {
     const store = await opened(bed());
     const request = { method: 'POST', url: '/hooks/a\u001b?x', params: { tenant: 'a' } };
     const sealed = { request: { method: '', url: '', params: {} }, headers: {}, sealedBy: 'key-1' };
@@ -102,26 +101,26 @@ describe('show', () => {
     expect(await json('show', 'sealed', file)).toMatchObject({ encryptedBy: 'key-1' });
   });
 
-  it('shows bytes that are no text in base64', async () => {
+  it('prints binary bodies in base64', async () => {
     expect(await json('show', 'evil\u001b[2J', file)).toMatchObject({ body: '//4=', encoding: 'base64' });
   });
 });
 
 describe('redrive and purge', () => {
-  it('put one back, and throw one away', async () => {
+  it('move one dead letter', async () => {
     expect(await json('redrive', 'first', file)).toEqual({ redriven: 1 });
-    expect((await tool('purge', 'evil\u001b[2J', file)).out).toBe('1 delivery thrown away.\n');
+    expect((await tool('purge', 'evil\u001b[2J', file)).out).toBe('1 delivery deleted.\n');
     expect(await json('status', file)).toMatchObject({ depth: 2, shelved: 0 });
   });
 
-  it('take all', async () => {
-    expect((await tool('redrive', 'all', file)).out).toBe('2 deliveries put back.\n');
+  it('move all dead letters', async () => {
+    expect((await tool('redrive', 'all', file)).out).toBe('2 deliveries put back into the queue.\n');
     expect(await json('redrive', 'all', file)).toEqual({ redriven: 0 });
     expect(await json('purge', 'all', file)).toEqual({ purged: 0 });
     expect(await json('status', file)).toMatchObject({ depth: 3, shelved: 0 });
   });
 
-  it('give back to a receiver that runs', async () => {
+  it('make a running receiver process the delivery', async () => {
     const store = await opened(bed());
     await claim(store, 1);
     await tool('redrive', 'first', '--file', file);
@@ -134,7 +133,7 @@ describe('redrive and purge', () => {
 });
 
 describe('--key', () => {
-  it('keeps to the deliveries of one key', async () => {
+  it('limits a command to the deliveries of one key', async () => {
     const store = await opened(bed());
     await put(store, [delivery('first', { key: 'other' })], { isOverflow: true, nowMs: START + 9 });
     await store.close(START);
@@ -142,17 +141,19 @@ describe('--key', () => {
       shelved: 1,
       deliveries: [{ id: 'first', key: 'other', bodyBytes: 14 }],
     });
-    expect((await tool('dead', file, '--key', 'none')).out).toBe('The shelf is empty for the key "none".\n');
+    expect((await tool('dead', file, '--key', 'none')).out).toBe(
+      'There are no dead letters with the key "none".\n',
+    );
     expect(await json('show', 'first', file, '--key', 'other')).toMatchObject({ reason: 'overflow' });
     expect((await tool('show', 'first', file, '--key', 'none')).err).toBe(
-      'There is no delivery "first" of the key "none" in the file.\n',
+      'There is no delivery "first" with the key "none" in the file.\n',
     );
     expect(await json('purge', 'first', file, '--key', 'other')).toEqual({ purged: 1 });
     expect(await json('redrive', 'all', file, '--key', 'shop')).toEqual({ redriven: 2 });
   });
 });
 
-describe('a file that is not to be changed', () => {
+describe('a file that the tool must not change', () => {
   const commands = [['status'], ['show', 'a'], ['redrive', 'all']];
   let files: BrokenFiles;
   beforeEach(() => {
@@ -168,7 +169,7 @@ describe('a file that is not to be changed', () => {
     ['ofAnotherProgram', 'ERR_WBP_SQLITE_FOREIGN'],
     ['empty', 'ERR_WBP_SQLITE_FOREIGN'],
     ['damaged', 'ERR_WBP_SQLITE_DAMAGED'],
-  ] as const)('is not, whatever the command: %s', async (name, code) => {
+  ] as const)('is refused by every command: %s', async (name, code) => {
     const path = files[name];
     const before = readFileSync(path);
     for (const command of commands) {
@@ -179,12 +180,12 @@ describe('a file that is not to be changed', () => {
     }
   });
 
-  it('says which version it has, and what to do about it', async () => {
+  it('is refused with its version and what to do', async () => {
     const { err } = await tool('status', files.ofAnOlderRelease);
-    expect(err).toContain('has version 1. Start the receiver of this release on it');
+    expect(err).toContain('has version 1. Start a receiver of this release on it');
   });
 
-  it('is left as it is by who reads, also while another holds its write lock', async () => {
+  it('is not changed by commands that read, also while it is locked', async () => {
     const lock = anotherProgram(file);
     lock.exec('BEGIN IMMEDIATE');
     expect((await tool('dead', file)).code).toBe(0);
@@ -197,7 +198,7 @@ describe('a file that is not to be changed', () => {
 });
 
 describe('a file that cannot be opened', () => {
-  it('is told in one line: a folder, a folder in the way, a name that is too long', async () => {
+  it('is reported in one line if it is a folder, below a file, or has too long a name', async () => {
     expect((await tool('status', scratch.folder)).err).toBe(`${scratch.folder} is not a file.\n`);
     for (const path of [join(file, 'below.db'), scratch.file('x'.repeat(300))]) {
       const { code, err } = await tool('status', path);
@@ -220,34 +221,34 @@ describe('a file that cannot be opened', () => {
   });
 });
 
-describe('a mistake', () => {
+describe('a wrong command line', () => {
   it.each([
-    [['stauts', 'x.db'], 'There is no command "stauts". Try --help.\n'],
+    [['stauts', 'x.db'], 'Unknown command "stauts". Try --help.\n'],
     [['status'], 'The file is missing. Try --help.\n'],
     [['show'], 'show needs the id of a delivery. Try --help.\n'],
-    [['status', 'a', '--key', 'k'], 'status takes no --key. Try --help.\n'],
-    [['status', 'a', 'b'], '"b" is one argument too many. Try --help.\n'],
-    [['dead', 'a', '--limit', '0'], '--limit must be an integer, at least 1, but was "0". Try --help.\n'],
-  ])('is told in a sentence: %s', async (args, err) => {
+    [['status', 'a', '--key', 'k'], 'status does not take --key. Try --help.\n'],
+    [['status', 'a', 'b'], 'Unexpected argument "b". Try --help.\n'],
+    [['dead', 'a', '--limit', '0'], '--limit must be an integer of at least 1, but was "0". Try --help.\n'],
+  ])('is answered with a sentence: %s', async (args, err) => {
     expect(await tool(...args)).toEqual({ code: 2, out: '', err });
   });
 
-  it('makes no file', async () => {
+  it('creates no file', async () => {
     const missing = scratch.file('missing.db');
     expect(await tool('status', missing)).toEqual({
       code: 1,
       out: '',
-      err: `There is no file ${missing}.\n`,
+      err: `The file ${missing} does not exist.\n`,
     });
     expect(await tool('status', missing)).toMatchObject({ code: 1 });
   });
 
-  it('is a delivery that is not there, and the file of something else', async () => {
+  it('may name an unknown delivery or the file of another program', async () => {
     for (const command of ['redrive', 'purge']) {
       expect(await tool(command, 'waiting', file)).toEqual({
         code: 1,
         out: '',
-        err: 'There is no delivery "waiting" on the shelf.\n',
+        err: 'There is no delivery "waiting" in the dead-letter queue.\n',
       });
     }
     expect((await tool('show', 'unknown', file)).err).toBe('There is no delivery "unknown" in the file.\n');
@@ -259,7 +260,7 @@ describe('a mistake', () => {
   });
 });
 
-it('helps', async () => {
+it('prints help', async () => {
   const [asked, nothing] = [await tool('--help'), await tool()];
   expect(asked).toMatchObject({ code: 0, err: '' });
   expect(asked.out).toMatch(/redrive ID\|all/);

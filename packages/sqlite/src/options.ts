@@ -5,42 +5,40 @@ import { BackpressureError, checkNames, type BackpressureErrorCode } from '@webh
 /** Options of {@link sqliteStore}. */
 export interface SqliteStoreOptions {
   /**
-   * The file, made when it is not there; its folder must be. SQLite keeps `-wal` and `-shm` files beside it, and each
-   * store that is open a lock named `.owner-` and a number. All of them belong together, on a disk of this machine:
-   * locks do not work on network file systems.
+   * The path of the file. The store creates the file, but not its directory. Beside it, SQLite keeps `-wal` and `-shm`
+   * files, and each open store a lock named `.owner-` and a number. All of them must be on a local disk: locks do not
+   * work on network file systems.
    */
   path: string;
   /**
-   * How long a call waits while another process writes to the file, in milliseconds; then it throws
-   * `ERR_WBP_SQLITE_LOCKED`, and those after it wait for a tenth of that, until one has got the lock. An integer from 0
-   * to 60,000; with 0 nothing waits. Default: 200 times as long as a commit takes, at least 10 s and at most 60 s; where the store has no
-   * thread, and the event loop stands still meanwhile, 20 times, at least 250 ms and at most 5 s. `open` tries for 30 s
-   * at least, unless this is 0.
+   * How long a call waits for the lock while another process writes to the file, in milliseconds. Then it throws
+   * `ERR_WBP_SQLITE_LOCKED`, and later calls wait a tenth as long until one gets the lock. An integer from 0, which
+   * never waits, to 60,000. Default: 200 times the commit time, between 10 s and 60 s; with `thread: false`, where the
+   * wait blocks the event loop, 20 times, between 250 ms and 5 s. `open` waits for at least 30 s, unless this is 0.
    */
   busyTimeoutMs?: number | undefined;
   /**
-   * How large deliveries may make the file, in bytes; where one needs more, its call throws `ERR_WBP_SQLITE_WRITE`. What
-   * is stored is processed all the same, for which the file may grow past this: by the ids that are remembered, about 50
-   * bytes each, and by what the shelf notes of each delivery. Completed deliveries that are kept take part of it. The `-wal` file beside it, usually a few MiB, comes on
-   * top as well. An integer, at least 1; an empty inbox takes some 64 KiB. Default: until the disk is full.
+   * The file size in bytes above which deliveries are refused: the call that would exceed it throws
+   * `ERR_WBP_SQLITE_WRITE`. Stored deliveries are still processed, and may grow the file further, by about 50 bytes for
+   * each remembered id and by the errors of dead letters. Completed deliveries that are kept count. The `-wal` file,
+   * usually a few MiB, does not. An integer of at least 1; the file of an empty inbox takes about 64 KiB. Default: no
+   * limit but the disk.
    */
   maxFileBytes?: number | undefined;
   /**
-   * How large the `-wal` file may get, in bytes, before nothing more is taken in. SQLite cannot empty it while somebody
-   * reads the file without an end, such as a backup: then calls that store deliveries throw `ERR_WBP_SQLITE_LOCKED`
-   * until the reader has gone. What is stored is completed all the same. An integer, at least 16,777,216. Default:
-   * 1,073,741,824.
+   * The size of the `-wal` file in bytes above which deliveries are refused with `ERR_WBP_SQLITE_LOCKED`. SQLite cannot
+   * empty this file during a long read, such as an open transaction in a shell. Stored deliveries are still completed.
+   * An integer of at least 16,777,216. Default: 1,073,741,824.
    */
   maxWalBytes?: number | undefined;
   /**
-   * Whether the file is open in a thread of its store. Without one the process stands still until the disk has answered
-   * each call. Default: true, where the thread's file stands beside the code of this package, as it does unless a bundler
-   * has moved one of them.
+   * Whether the file is open in a worker thread. With `false`, calls block the event loop until the disk responds.
+   * Default: `true` if the file of the thread is beside the code of this package. Only a bundler separates them.
    */
   thread?: boolean | undefined;
 }
 
-/** The options, checked and complete. */
+/** Validated options. */
 export interface Settings {
   readonly path: string;
   readonly busyTimeoutMs: number | undefined;
@@ -59,10 +57,10 @@ const NAMES: readonly (keyof SqliteStoreOptions)[] = [
 const MAX_BUSY_TIMEOUT_MS = 60_000;
 const DEFAULT_WAL_BYTES = 1_073_741_824;
 const LEAST_WAL_BYTES = 16_777_216;
-/** Another kind of database to SQLite or libsql, and so never a file of this name. */
+/** SQLite and libsql would not open a file of this name. */
 const NOT_A_FILE = /^(?::memory:$|(?:file|libsql|https?|wss?):)/i;
 
-/** Checks what users give, whatever the types say. */
+/** Validates options, also of callers without types. */
 export function settle(options: unknown): Settings {
   checkNames(options, 'options', NAMES);
   const { path, busyTimeoutMs, maxFileBytes, maxWalBytes, thread } = options as Record<

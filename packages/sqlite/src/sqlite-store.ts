@@ -1,32 +1,32 @@
 import type { InboxStore } from '@webhook-backpressure/core';
-import { fileStore } from './file/file-store.ts';
+import { fileStore } from './store/file-store.ts';
 import { settle, type SqliteStoreOptions } from './options.ts';
-import { isThreadThere } from './thread/is-thread-there.ts';
+import { isThreadAvailable } from './thread/is-thread-available.ts';
 import { ThreadedStore } from './thread/threaded-store.ts';
 
 /**
- * Keeps the deliveries of an inbox in a SQLite file. What a call has done is on the disk when its promise resolves, and
- * survives the death of the process and of the machine.
+ * Stores the deliveries of an inbox in a SQLite file. When the promise of a call resolves, its changes are on the disk
+ * and survive a crash of the process and of the machine.
  *
- * The file is open in a thread of this store, so the event loop never waits for the disk; calls are answered in the
- * order in which they are made. Only the first `open` is waited for, up to five seconds, so that a receiver with a wrong
- * path does not start. The thread does not keep an idle process alive, ends with `close`, and when it dies, the next
- * call starts a new one, which takes over what this process has in hand. With `thread: false`, and where the thread's
- * file cannot be found, calls are synchronous, and the process stands still until the disk has answered.
+ * The file is open in a worker thread, so the event loop never waits for the disk. Calls are answered in order. Only the
+ * first `open` blocks, for at most 5 seconds, so that a receiver with a wrong path fails at its start. The thread does
+ * not keep an idle process alive, and ends with `close`. If it dies, the next call starts another thread, which takes
+ * over the claims of this process. With `thread: false`, or if the file of the thread is not found, calls are
+ * synchronous and block the event loop.
  *
- * Several processes of one machine may use the same file, each with a store of its own; each of them processes what is
- * due, and takes over within seconds what another has left when it died; a start does so at once.
+ * Several processes on one machine may use the same file, each with its own store. They share the work. Claims of a
+ * process that died are taken over immediately by a process that starts, and within 5 seconds by one that runs.
  *
  * @throws BackpressureError `ERR_WBP_OPTIONS`, `ERR_WBP_UNKNOWN_OPTION`, `ERR_WBP_SQLITE_PATH`,
- * `ERR_WBP_SQLITE_BUSY_TIMEOUT`, `ERR_WBP_SQLITE_MAX_FILE` or `ERR_WBP_SQLITE_THREAD` when an option is wrong. Its
- * methods throw, or reject with, `ERR_WBP_SQLITE_DRIVER`, `ERR_WBP_SQLITE_OPEN`, `ERR_WBP_SQLITE_FOREIGN`,
- * `ERR_WBP_SQLITE_VERSION`, `ERR_WBP_SQLITE_DAMAGED`, `ERR_WBP_SQLITE_LOCKED`, `ERR_WBP_SQLITE_REPLACED`,
- * `ERR_WBP_SQLITE_WRITE` and `ERR_WBP_STORE_VALUE`, with what SQLite said as their `cause`, and have then done nothing;
- * with `ERR_WBP_SQLITE_THREAD_ENDED` when the thread has died, and then it is not known whether the call was done; before
- * `open` and after `close`, with `ERR_WBP_SQLITE_NOT_OPEN`.
+ * `ERR_WBP_SQLITE_BUSY_TIMEOUT`, `ERR_WBP_SQLITE_MAX_FILE`, `ERR_WBP_SQLITE_MAX_WAL` or `ERR_WBP_SQLITE_THREAD` for
+ * invalid options. Methods throw or reject with `ERR_WBP_SQLITE_DRIVER`, `ERR_WBP_SQLITE_OPEN`,
+ * `ERR_WBP_SQLITE_FOREIGN`, `ERR_WBP_SQLITE_VERSION`, `ERR_WBP_SQLITE_DAMAGED`, `ERR_WBP_SQLITE_LOCKED`,
+ * `ERR_WBP_SQLITE_REPLACED`, `ERR_WBP_SQLITE_WRITE` or `ERR_WBP_STORE_VALUE`, with the error of SQLite as `cause`, and
+ * then have had no effect. After `ERR_WBP_SQLITE_THREAD_ENDED` the effect is unknown. Before `open` and after `close`
+ * they throw `ERR_WBP_SQLITE_NOT_OPEN`.
  */
 export function sqliteStore(options: SqliteStoreOptions): InboxStore {
   const settings = settle(options);
-  const { thread = isThreadThere() } = settings;
+  const { thread = isThreadAvailable() } = settings;
   return thread ? new ThreadedStore(settings) : fileStore(settings);
 }

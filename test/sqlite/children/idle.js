@@ -1,4 +1,4 @@
-// A program that opens an inbox, takes a delivery and then has nothing left to do. What it does at its end is told to it.
+// A program that opens an inbox and receives a delivery. Its second argument says how it ends: idle, close or exit.
 import { createInbox } from '@webhook-backpressure/core';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 
@@ -7,7 +7,7 @@ if (path === undefined) throw new Error('the path is missing');
 const inbox = createInbox({
   store: sqliteStore({ path, thread: true }),
   verify: false,
-  // It never ends, so the delivery stays in hand.
+  // Never ends, so the delivery stays claimed.
   process: () => new Promise(() => undefined),
 });
 const answer = await inbox.receive({

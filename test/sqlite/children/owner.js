@@ -1,4 +1,4 @@
-// Another process that uses the same file. It does what it is told, and says what came of it.
+// A process that uses the same file. It runs the commands that it receives, and sends their results.
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 
 const [path] = process.argv.slice(2);
@@ -26,9 +26,9 @@ const deliveryOf = (id) => ({
 });
 
 /** @type {Record<string, (number: number) => unknown>} */
-const deeds = {
+const commands = {
   open: async () => (await store.open(0)).depth,
-  // Ids that the others put as well.
+  // The other processes put the same ids.
   put: async (number) => {
     let stored = 0;
     for (let at = 0; at < number; at += 1) {
@@ -69,9 +69,9 @@ const deeds = {
   },
 };
 
-/** @param {[string, number]} order */
-async function obey([deed, number]) {
-  process.send?.({ said: await deeds[deed]?.(number) });
+/** @param {[string, number]} message */
+async function handle([command, number]) {
+  process.send?.({ result: await commands[command]?.(number) });
 }
-process.on('message', (order) => void obey(/** @type {[string, number]} */ (order)));
-process.send?.({ said: 'ready' });
+process.on('message', (message) => void handle(/** @type {[string, number]} */ (message)));
+process.send?.({ result: 'ready' });

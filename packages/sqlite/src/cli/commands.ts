@@ -1,52 +1,56 @@
-import type { Answer, Inside } from './inside.ts';
-import { putBack, removeAll, type Moved } from './moving.ts';
-import { deliveries, notThere, quoted } from './sentences.ts';
+import { notFound, type Answer } from './answer.ts';
+import { putBack, removeAll, type Moved } from './bulk.ts';
+import type { Tables } from './tables.ts';
+import { deliveries, quoted } from './text.ts';
 import type { Request } from './usage.ts';
 
-/** Says something while a command goes on. */
-export type Tell = (text: string) => void;
+/** Reports progress. */
+export type Progress = (text: string) => void;
 
-export async function redrive(inside: Inside, request: Request, tell: Tell): Promise<Answer> {
-  const { id, key, isPatient } = request;
-  const { shelf } = inside;
+export async function redrive(tables: Tables, request: Request, report: Progress): Promise<Answer> {
+  const { id, key, waitsForRoom } = request;
+  const { deadLetters } = tables;
   const nowMs = Date.now();
-  const { count: total, upTo } = shelf.count(id, { key });
-  if (id !== null && total === 0) return notThere(id, key, 'on the shelf');
+  const { count: total, upTo } = deadLetters.count(id, { key });
+  if (id !== null && total === 0) return notFound(id, key, 'in the dead-letter queue');
   const moved = await putBack(
-    inside,
-    { total, move: (portion) => shelf.redrive(id, { key }, { ...portion, upTo }, nowMs) },
-    { isPatient, onWait: waiting(tell) },
+    tables,
+    { total, move: (portion) => deadLetters.redrive(id, { key }, { ...portion, upTo }, nowMs) },
+    { waitsForRoom, onWait: waiting(report) },
   );
-  return answerOf(moved, 'redriven', 'put back', 'stay on the shelf');
+  return answerOf(moved, 'redriven', 'put back into the queue', 'left in the dead-letter queue');
 }
 
-export async function replay(inside: Inside, request: Request, tell: Tell): Promise<Answer> {
-  const { id, key, isPatient } = request;
-  const { kept } = inside;
+export async function replay(tables: Tables, request: Request, report: Progress): Promise<Answer> {
+  const { id, key, waitsForRoom } = request;
+  const { completed } = tables;
   const nowMs = Date.now();
-  const { count: total, upTo } = kept.count(id, { key });
-  if (id !== null && total === 0) return notThere(id, key, 'among the completed that are kept');
+  const { count: total, upTo } = completed.count(id, { key });
+  if (id !== null && total === 0) return notFound(id, key, 'among the completed deliveries');
   const moved = await putBack(
-    inside,
-    { total, move: (portion) => kept.replay(id, { key }, { ...portion, upTo }, nowMs) },
-    { isPatient, onWait: waiting(tell) },
+    tables,
+    { total, move: (portion) => completed.replay(id, { key }, { ...portion, upTo }, nowMs) },
+    { waitsForRoom, onWait: waiting(report) },
   );
-  return answerOf(moved, 'replayed', 'put back', 'stay completed');
+  return answerOf(moved, 'replayed', 'put back into the queue', 'left among the completed deliveries');
 }
 
-export async function purge({ shelf }: Inside, { id, key }: Request): Promise<Answer> {
-  const { count: total, upTo } = shelf.count(id, { key });
-  if (id !== null && total === 0) return notThere(id, key, 'on the shelf');
-  const moved = await removeAll({ total, move: (portion) => shelf.purge(id, { key }, { ...portion, upTo }) });
-  return { text: `${deliveries(moved.count)} thrown away.`, data: { purged: moved.count } };
+export async function purge({ deadLetters }: Tables, { id, key }: Request): Promise<Answer> {
+  const { count: total, upTo } = deadLetters.count(id, { key });
+  if (id !== null && total === 0) return notFound(id, key, 'in the dead-letter queue');
+  const moved = await removeAll({
+    total,
+    move: (portion) => deadLetters.purge(id, { key }, { ...portion, upTo }),
+  });
+  return { text: `${deliveries(moved.count)} deleted.`, data: { purged: moved.count } };
 }
 
-export function pause({ pauses }: Inside, { key }: Request): Answer {
+export function pause({ pauses }: Tables, { key }: Request): Answer {
   const isNew = pauses.pause(key ?? null);
-  return { text: `${isNew ? 'Paused' : 'Paused before'}: ${whatOf(key)}.`, data: { paused: key ?? true } };
+  return { text: `${isNew ? 'Paused' : 'Already paused'}: ${whatOf(key)}.`, data: { paused: key ?? true } };
 }
 
-export function resume({ pauses }: Inside, { key }: Request): Answer {
+export function resume({ pauses }: Tables, { key }: Request): Answer {
   if (!pauses.resume(key ?? null)) return { problem: `Nothing to resume: ${whatOf(key)} is not paused.` };
   return { text: `Resumed: ${whatOf(key)}.`, data: { resumed: key ?? true } };
 }
@@ -55,27 +59,31 @@ function whatOf(key: string | undefined): string {
   return key === undefined ? 'the inbox' : `the key ${quoted(key)}`;
 }
 
-export function forget({ totals, kept, remembered }: Inside, { id, key }: Request): Answer {
+export function forget({ totals, completed, completedIds }: Tables, { id, key }: Request): Answer {
   const ref = { key: key ?? '', id: id ?? '' };
   const isForgotten = totals.transaction((changes) => {
-    const wasKept = kept.remove(ref.key, ref.id, changes);
-    return remembered.remove(ref, changes) || wasKept;
+    const wasKept = completed.remove(ref.key, ref.id, changes);
+    return completedIds.remove(ref, changes) || wasKept;
   });
   if (!isForgotten)
-    return { problem: `The id ${quoted(ref.id)} of the key ${quoted(ref.key)} is not known as completed.` };
-  return { text: 'Forgotten: a delivery of this id is accepted again.', data: { forgotten: true } };
+    return {
+      problem: `No completed delivery with the id ${quoted(ref.id)} and the key ${quoted(ref.key)} is remembered.`,
+    };
+  return { text: 'Forgotten. A delivery with this id is accepted again.', data: { forgotten: true } };
 }
 
-function waiting(tell: Tell): (moved: Moved) => void {
+function waiting(report: Progress): (moved: Moved) => void {
   return ({ count, left }) => {
-    tell(`${deliveries(count)} put back. The inbox has no room for more; ${String(left)} to go.`);
+    report(
+      `${deliveries(count)} put back into the queue, ${String(left)} to go. Waiting until the queue has room for more.`,
+    );
   };
 }
 
-function answerOf({ count, left }: Moved, name: string, done: string, stays: string): Answer {
-  const rest = left === 0 ? '' : ` The inbox has no room for more; ${deliveries(left)} ${stays}.`;
+function answerOf({ count, left }: Moved, name: string, done: string, rest: string): Answer {
+  const more = left === 0 ? '' : ` The queue has no room for more: ${deliveries(left)} ${rest}.`;
   return {
-    text: `${deliveries(count)} ${done}.${rest}`,
+    text: `${deliveries(count)} ${done}.${more}`,
     data: left === 0 ? { [name]: count } : { [name]: count, left },
     isPartial: left > 0,
   };

@@ -1,13 +1,13 @@
 import type { ListedCompleted, ListedDelivery, ListedPending, StoredPage } from '@webhook-backpressure/core';
 import { isAlive } from '../file/owner-lock.ts';
-import type { Answer, Inside } from './inside.ts';
-import { quoted } from './sentences.ts';
-import { age, bytes, printable, table, time } from './text.ts';
+import type { Answer } from './answer.ts';
+import type { Tables } from './tables.ts';
+import { age, bytes, printable, quoted, table, time } from './text.ts';
 import type { Request } from './usage.ts';
 
 type OwnerRow = readonly [id: number, pid: number, host: string, sinceMs: number];
 
-export function status({ connection, totals, pauses }: Inside): Answer {
+export function status({ connection, totals, pauses }: Tables): Answer {
   const stats = totals.stats();
   const { isPaused, pausedKeys } = pauses.stats();
   const rows = connection.prepare('SELECT id, pid, host, since_ms FROM owners').all([]) as OwnerRow[];
@@ -23,13 +23,13 @@ export function status({ connection, totals, pauses }: Inside): Answer {
     ['unfinished', `${String(depth)} (${bytes(stats.bytes)})`],
     ['in flight', String(inFlight)],
     ['oldest', oldest === undefined ? '-' : `${age(Date.now() - oldest)} ago`],
-    ['on the shelf', `${String(shelved)} (${bytes(shelvedBytes)})`],
-    ['completed, kept', `${String(kept)} (${bytes(keptBytes)})`],
+    ['dead letters', `${String(shelved)} (${bytes(shelvedBytes)})`],
+    ['completed', `${String(kept)} (${bytes(keptBytes)})`],
     ['ids remembered', String(remembered)],
     ['paused', isPaused ? 'everything' : pausedKeys.length === 0 ? '-' : `${String(pausedKeys.length)} keys`],
     ...owners.map(({ pid, host, since, isAlive: lives }): [string, string] => [
       'open since',
-      `${since} in process ${String(pid)} on ${host}${lives ? '' : ', which has died'}`,
+      `${since} in process ${String(pid)} on ${host}${lives ? '' : ', which has ended'}`,
     ]),
   ];
   const [head, ...rest] = [['file', printable(connection.path)], ...lines] as [
@@ -48,8 +48,8 @@ export function status({ connection, totals, pauses }: Inside): Answer {
   };
 }
 
-export function dead({ shelf }: Inside, { key: only, limit }: Request): Answer {
-  const listed = shelf.list({ key: only }, limit, 0);
+export function dead({ deadLetters }: Tables, { key: only, limit }: Request): Answer {
+  const listed = deadLetters.list({ key: only }, limit, 0);
   const rows = listed.map(({ id, key, reason, attempts, shelvedAtMs, error }) => [
     printable(id),
     printable(key),
@@ -58,12 +58,12 @@ export function dead({ shelf }: Inside, { key: only, limit }: Request): Answer {
     time(shelvedAtMs),
     printable(error.split('\n')[0] ?? ''),
   ]);
-  const { count: shelved } = shelf.count(null, { key: only });
+  const { count: shelved } = deadLetters.count(null, { key: only });
   const more = shelved - listed.length;
   const lines = [
     shelved === 0
-      ? `The shelf is empty${ofKey(only)}.`
-      : table(['ID', 'KEY', 'REASON', 'ATTEMPTS', 'SHELVED AT', 'ERROR'], rows),
+      ? `There are no dead letters${ofKey(only)}.`
+      : table(['ID', 'KEY', 'REASON', 'ATTEMPTS', 'DEAD SINCE', 'ERROR'], rows),
   ];
   if (more > 0) lines.push(`and ${String(more)} more`);
   const data = listed.map((one) => ({
@@ -73,9 +73,9 @@ export function dead({ shelf }: Inside, { key: only, limit }: Request): Answer {
   return { text: lines.join('\n'), data: { shelved, deliveries: data } };
 }
 
-export function pending(inside: Inside, { key, state, limit, after }: Request): Answer {
+export function pending(tables: Tables, { key, state, limit, after }: Request): Answer {
   const nowMs = Date.now();
-  const page = wholePage(limit, after, (part) => inside.pending.list({ ...part, key, state, nowMs }));
+  const page = wholePage(limit, after, (part) => tables.pending.list({ ...part, key, state, nowMs }));
   const rows = page.deliveries.map((one) => [
     ...[printable(one.id), printable(one.key), one.state, String(one.attempts)],
     ...[time(one.dueMs), time(one.receivedAtMs)],
@@ -83,7 +83,7 @@ export function pending(inside: Inside, { key, state, limit, after }: Request): 
   return {
     text:
       rows.length === 0
-        ? `Nothing is pending${ofKey(key)}.`
+        ? `There are no pending deliveries${ofKey(key)}.`
         : [table(['ID', 'KEY', 'STATE', 'ATTEMPTS', 'DUE AT', 'RECEIVED AT'], rows), ...moreOf(page)].join(
             '\n',
           ),
@@ -97,8 +97,8 @@ export function pending(inside: Inside, { key, state, limit, after }: Request): 
   };
 }
 
-export function completed(inside: Inside, { key, limit, after }: Request): Answer {
-  const page = wholePage(limit, after, (part) => inside.kept.list({ ...part, key }));
+export function completed(tables: Tables, { key, limit, after }: Request): Answer {
+  const page = wholePage(limit, after, (part) => tables.completed.list({ ...part, key }));
   const rows = page.deliveries.map((one) => [
     ...[printable(one.id), printable(one.key), String(one.attempts)],
     ...[time(one.completedAtMs), time(one.receivedAtMs)],
@@ -106,7 +106,7 @@ export function completed(inside: Inside, { key, limit, after }: Request): Answe
   return {
     text:
       rows.length === 0
-        ? `No completed delivery is kept${ofKey(key)}.`
+        ? `No completed deliveries are kept${ofKey(key)}.`
         : [table(['ID', 'KEY', 'ATTEMPTS', 'COMPLETED AT', 'RECEIVED AT'], rows), ...moreOf(page)].join('\n'),
     data: {
       deliveries: page.deliveries.map((one) => ({
@@ -118,7 +118,7 @@ export function completed(inside: Inside, { key, limit, after }: Request): Answe
   };
 }
 
-/** A call looks at a bounded number of deliveries; nobody else waits here. */
+/** Reads as many pages as a list needs: each call scans a bounded number of deliveries. */
 function wholePage<T>(
   limit: number,
   from: number,
@@ -139,7 +139,7 @@ function moreOf({ next }: StoredPage<unknown>): string[] {
 }
 
 function ofKey(key: string | undefined): string {
-  return key === undefined ? '' : ` for the key ${quoted(key)}`;
+  return key === undefined ? '' : ` with the key ${quoted(key)}`;
 }
 
 function summary(one: ListedDelivery | ListedPending | ListedCompleted): Record<string, unknown> {

@@ -1,13 +1,12 @@
 import type { Json, RequestFacts } from '@webhook-backpressure/core';
-import type { Inside, Answer } from './inside.ts';
-import { bodyOf, notThere, quoted } from './sentences.ts';
-import { printable, printableLines, table, time } from './text.ts';
+import { notFound, type Answer } from './answer.ts';
+import type { Tables } from './tables.ts';
+import { printable, printableLines, quoted, table, time } from './text.ts';
 import type { Request } from './usage.ts';
 
-/** Where a delivery stands. */
 type Place = 'pending' | 'dead' | 'completed';
 
-/** A delivery, and what can be said of it where it stands. */
+/** A delivery, with the facts that its state adds. */
 interface Found {
   readonly place: Place;
   readonly id: string;
@@ -20,14 +19,14 @@ interface Found {
   readonly rawBody: Uint8Array;
   readonly receivedAtMs: number;
   readonly error?: string;
-  /** In the order in which they are shown. */
+  /** Shown in this order. */
   readonly facts: Readonly<Record<string, string | number>>;
 }
 
-/** One delivery, with its headers and its body, wherever it stands. */
-export function show(inside: Inside, { id, key }: Request): Answer {
-  const [found] = placesOf(inside, id ?? '', key);
-  if (found === undefined) return notThere(id ?? '', key, 'in the file');
+/** One delivery with its headers and body, in whichever state. */
+export function show(tables: Tables, { id, key }: Request): Answer {
+  const [found] = placesOf(tables, id ?? '', key);
+  if (found === undefined) return notFound(id ?? '', key, 'in the file');
   const { place, sender = null, headers, rawBody, receivedAtMs, facts, error } = found;
   const { request, context, sealedBy } = found;
   const { method, url, params } = request;
@@ -65,23 +64,23 @@ export function show(inside: Inside, { id, key }: Request): Answer {
   };
 }
 
-/** Where the deliveries of an id stand, of every key. */
-export function find(inside: Inside, { id, key }: Request): Answer {
+/** The state of the deliveries with an id, under every key. */
+export function find(tables: Tables, { id, key }: Request): Answer {
   const wanted = id ?? '';
   const places: { readonly key: string; readonly place: Place | 'remembered' }[] = placesOf(
-    inside,
+    tables,
     wanted,
     key,
   ).map((found) => ({
     key: found.key,
     place: found.place,
   }));
-  // What is only remembered is found by both together.
-  if (key !== undefined && places.length === 0 && inside.remembered.has({ key, id: wanted })) {
+  // Only a hash of key and id is remembered.
+  if (key !== undefined && places.length === 0 && tables.completedIds.has({ key, id: wanted })) {
     places.push({ key, place: 'remembered' });
   }
   if (places.length === 0) {
-    const more = key === undefined ? ' An id that is only remembered is found with --key.' : '';
+    const more = key === undefined ? ' To find an id that is only remembered, add --key.' : '';
     return { problem: `The id ${quoted(wanted)} is not in the file.${more}` };
   }
   return {
@@ -93,16 +92,20 @@ export function find(inside: Inside, { id, key }: Request): Answer {
   };
 }
 
-function placesOf(inside: Inside, id: string, only: string | undefined): Found[] {
-  const keys = only === undefined ? inside.pending.keysOf(id) : [only];
+function placesOf(tables: Tables, id: string, only: string | undefined): Found[] {
+  const keys = only === undefined ? tables.pending.keysOf(id) : [only];
   return keys.flatMap((key) => {
-    const found = placeOf(inside, id, key);
+    const found = placeOf(tables, id, key);
     return found === undefined ? [] : [found];
   });
 }
 
-function placeOf({ shelf, pending, kept }: Inside, id: string, key: string): Found | undefined {
-  const dead = shelf.get(id, { key });
+function placeOf(
+  { deadLetters, pending, completed: completedDeliveries }: Tables,
+  id: string,
+  key: string,
+): Found | undefined {
+  const dead = deadLetters.get(id, { key });
   if (dead !== undefined) {
     const { reason, attempts, shelvedAtMs } = dead;
     return { ...dead, place: 'dead', facts: { shelvedAt: time(shelvedAtMs), reason, attempts } };
@@ -112,13 +115,24 @@ function placeOf({ shelf, pending, kept }: Inside, id: string, key: string): Fou
     const { state, attempts, dueMs } = waiting;
     return { ...waiting, place: 'pending', facts: { state, attempts, dueAt: time(dueMs) } };
   }
-  const completed = kept.get(id, { key });
+  const completed = completedDeliveries.get(id, { key });
   if (completed === undefined) return undefined;
   const { attempts, completedAtMs } = completed;
   return { ...completed, place: 'completed', facts: { completedAt: time(completedAtMs), attempts } };
 }
 
-/** `shelvedAt` is "shelved at". */
+/** `dueAt` becomes "due at". */
 function labelOf(name: string): string {
+  if (name === 'shelvedAt') return 'dead since';
   return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
+
+/** As text if it is UTF-8, so that JSON output is readable. */
+function bodyOf(rawBody: Uint8Array): { readonly body: string; readonly encoding: 'utf8' | 'base64' } {
+  try {
+    const body = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(rawBody);
+    return { body, encoding: 'utf8' };
+  } catch {
+    return { body: Buffer.from(rawBody).toString('base64'), encoding: 'base64' };
+  }
 }

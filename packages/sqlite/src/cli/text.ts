@@ -1,4 +1,4 @@
-/** Ids, headers and bodies come from strangers, and a terminal obeys what it is sent. */
+/** Escapes control characters: ids, headers and bodies come from unknown senders, and a terminal would execute them. */
 export function printable(text: string): string {
   return text.replace(
     /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
@@ -6,12 +6,20 @@ export function printable(text: string): string {
   );
 }
 
-/** The same for what may have several lines. */
+/** {@link printable}, but keeps line breaks and tabs. */
 export function printableLines(text: string): string {
   return text
     .split(/\r?\n/)
     .map((line) => line.split('\t').map(printable).join('\t'))
     .join('\n');
+}
+
+export function quoted(text: string): string {
+  return JSON.stringify(printable(text));
+}
+
+export function deliveries(count: number): string {
+  return count === 1 ? '1 delivery' : `${String(count)} deliveries`;
 }
 
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

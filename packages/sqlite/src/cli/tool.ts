@@ -1,22 +1,23 @@
 import { statSync, type Stats } from 'node:fs';
 import { BackpressureError, thrownText } from '@webhook-backpressure/core';
-import type { Connection } from '../file/connection.ts';
-import { changeInboxFile, readInboxFile } from '../file/inbox-file.ts';
+import type { Connection } from '../connection/connection.ts';
+import { changeInboxFile, readInboxFile } from '../store/inbox-file.ts';
 import { settle, type Settings } from '../options.ts';
-import { forget, pause, purge, redrive, replay, resume, type Tell } from './commands.ts';
-import { insideOf, type Answer, type Inside } from './inside.ts';
+import type { Answer } from './answer.ts';
+import { forget, pause, purge, redrive, replay, resume, type Progress } from './commands.ts';
 import { completed, dead, pending, status } from './listing.ts';
 import { find, show } from './showing.ts';
+import { tablesOf, type Tables } from './tables.ts';
 import { HELP, parse, UsageError, type Request } from './usage.ts';
 
-/** Where the tool writes, line by line. */
+/** Each call writes a line. */
 export interface Output {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
 }
 
 interface Command {
-  readonly run: (inside: Inside, request: Request, tell: Tell) => Answer | Promise<Answer>;
+  readonly run: (tables: Tables, request: Request, report: Progress) => Answer | Promise<Answer>;
   readonly open: (settings: Settings) => Connection;
 }
 
@@ -35,7 +36,7 @@ const COMMANDS: Record<Request['command'], Command> = {
   forget: { run: forget, open: changeInboxFile },
 };
 const EXIT = { DONE: 0, NOT_DONE: 1, NOT_UNDERSTOOD: 2 };
-/** Nobody else stands still while the tool waits. */
+/** Longer than in a receiver: nothing else waits while the tool does. */
 const BUSY_TIMEOUT_MS = 10_000;
 
 /** @returns the exit code. */
@@ -46,7 +47,7 @@ export async function runTool(args: readonly string[], { out, err }: Output): Pr
       out(HELP);
       return EXIT.DONE;
     }
-    const answer = await ask(request, err);
+    const answer = await runCommand(request, err);
     if (answer.problem !== undefined) {
       err(answer.problem);
       return EXIT.NOT_DONE;
@@ -63,23 +64,23 @@ export async function runTool(args: readonly string[], { out, err }: Output): Pr
   }
 }
 
-async function ask(request: Request, tell: Tell): Promise<Answer> {
+async function runCommand(request: Request, report: Progress): Promise<Answer> {
   const settings = settle({ path: request.file, busyTimeoutMs: BUSY_TIMEOUT_MS });
-  const found = lookAt(settings.path);
-  if (found === undefined) return { problem: `There is no file ${settings.path}.` };
+  const found = statOf(settings.path);
+  if (found === undefined) return { problem: `The file ${settings.path} does not exist.` };
   if (!found.isFile()) return { problem: `${settings.path} is not a file.` };
   const { run, open } = COMMANDS[request.command];
   const connection = open(settings);
   try {
-    return await run(insideOf(connection), request, tell);
+    return await run(tablesOf(connection), request, report);
   } finally {
     connection.close();
   }
 }
 
-function lookAt(path: string): Stats | undefined {
+function statOf(path: string): Stats | undefined {
   try {
-    // Without `throwIfNoEntry`: from Node 22 on, it takes a file where a folder should be for nothing at all.
+    // Not with `throwIfNoEntry: false`: since Node 22 it hides ENOTDIR as well, where a file is in place of a directory.
     return statSync(path);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
@@ -89,7 +90,7 @@ function lookAt(path: string): Stats | undefined {
   }
 }
 
-/** Whatever went wrong, who typed the command wants to know that, and not where. */
+/** The message of an error without its stack. */
 function lineOf(error: unknown): string {
   const text = error instanceof Error ? error.message : thrownText(error);
   return text.split('\n')[0] ?? '';

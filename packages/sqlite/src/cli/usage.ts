@@ -1,37 +1,37 @@
 import { parseArgs } from 'node:util';
 import type { PendingState } from '@webhook-backpressure/core';
 
-export const HELP = `Looks into the file of an inbox, and puts back, replays or removes what is in it. The receiver may go on running.
+export const HELP = `Shows, redrives, replays and deletes deliveries in the file of an inbox. The receiver can keep running.
 
 Usage: webhook-backpressure-sqlite COMMAND [ID] FILE [options]
 
 Commands
-  status          what is stored, and who has the file open
-  pending         what is stored and unfinished, in the order of arrival
-  dead            the shelf: what will not be tried again by itself, the oldest first
-  completed       what was completed and is kept (keepCompletedMs), in the order of completion
-  show ID         one delivery, wherever it is, with its headers and its body
-  find ID         where the deliveries of an id are; with --key also whether it is only remembered
-  redrive ID|all  from the shelf back to the receiver, with all attempts before it; a running one takes it up within
-                  seconds. It puts back as much as leaves room for what arrives, and waits for more room
-  replay ID|all   the same for what was completed and is kept
-  purge ID|all    off the shelf for good; the sender may then send it anew
-  pause           lets the workers of every process begin nothing more; what arrives is stored as before. With
-                  --key the deliveries of this key only
-  resume          ends that; keys that were paused by --key stay so
-  forget ID       forgets that an id was completed, so that it is accepted again; needs --key
+  status          totals, and the processes that have the file open
+  pending         stored, unfinished deliveries in the order of arrival
+  dead            dead letters, oldest first
+  completed       completed deliveries that are kept (keepCompletedMs), in the order of completion
+  show ID         one delivery with its headers and body
+  find ID         the state of the deliveries with this id; with --key also whether the id is remembered
+  redrive ID|all  moves dead letters back into the queue, with all attempts ahead. A running receiver
+                  processes them within seconds. "all" stops at the low-water mark and waits for room
+  replay ID|all   does the same with completed deliveries
+  purge ID|all    deletes dead letters. If the sender retries one, it is accepted again
+  pause           makes the workers of all processes start no more deliveries; new deliveries are still
+                  stored. With --key, pauses one key
+  resume          ends a pause. Without --key, paused keys stay paused
+  forget ID       forgets a completed id, so that it is accepted again; needs --key
 
 Options
-  --file FILE     the file, instead of as the last argument
-  --key KEY       of this key only; ids are unique within a key
-  --state STATE   pending: ready, delayed or active
-  --limit N       pending, dead, completed: at most so many lines, default 100
-  --after N       pending, completed: goes on where a list has ended
-  --no-wait       redrive, replay: stops when there is no room for more now
-  --json          for programs
-  --help          this text
+  --file FILE     the file, instead of the last argument
+  --key KEY       only this key; ids are unique within a key
+  --state STATE   for pending: ready, delayed or active
+  --limit N       for pending, dead, completed: at most N lines, default 100
+  --after N       for pending, completed: continues a list
+  --no-wait       for redrive, replay: exits when there is no room for more
+  --json          prints JSON
+  --help          prints this text
 
-Exit code: 0 done, 1 not done or not all, 2 not understood.`;
+Exit code: 0 done, 1 failed or partly done, 2 wrong usage.`;
 
 const COMMANDS = {
   status: { options: [] },
@@ -48,7 +48,6 @@ const COMMANDS = {
   forget: { takesId: true, needsKey: true, options: ['key'] },
 } as const;
 
-/** What a command is given. */
 interface Shape {
   readonly takesId?: boolean;
   readonly takesAll?: boolean;
@@ -61,7 +60,7 @@ const OWN_OPTIONS: readonly OwnOption[] = ['key', 'state', 'limit', 'after', 'no
 const STATES: readonly string[] = ['ready', 'delayed', 'active'] satisfies readonly PendingState[];
 const DEFAULT_LIMIT = 100;
 
-/** What was asked for. `id` is null for all, and for a command that takes none; `key` is undefined for any. */
+/** A parsed command line. `id` is null for `all` and for a command without an id. */
 export interface Request {
   readonly command: keyof typeof COMMANDS;
   readonly file: string;
@@ -70,21 +69,21 @@ export interface Request {
   readonly state: PendingState | undefined;
   readonly limit: number;
   readonly after: number;
-  /** Whether it waits for room. */
-  readonly isPatient: boolean;
+  /** Whether `redrive` and `replay` wait for room. */
+  readonly waitsForRoom: boolean;
   readonly isJson: boolean;
 }
 
-/** What was typed is not understood; the message is a sentence. */
+/** A wrong command line. Its message is a sentence. */
 export class UsageError extends Error {}
 
-/** @returns undefined when help is asked for. */
+/** @returns undefined for `--help`, and without arguments. */
 export function parse(args: readonly string[]): Request | undefined {
   const { values, positionals } = typed(args);
   const [command, ...rest] = positionals;
   if (values.help === true || (command === undefined && args.length === 0)) return undefined;
   if (command === undefined) throw new UsageError('A command is missing.');
-  if (!isCommand(command)) throw new UsageError(`There is no command ${JSON.stringify(command)}.`);
+  if (!isCommand(command)) throw new UsageError(`Unknown command ${JSON.stringify(command)}.`);
   const shape: Shape = COMMANDS[command];
   const id = shape.takesId === true ? rest.shift() : undefined;
   if (shape.takesId === true && id === undefined)
@@ -92,10 +91,10 @@ export function parse(args: readonly string[]): Request | undefined {
   const file = values.file ?? rest.shift();
   if (file === undefined || file === '') throw new UsageError('The file is missing.');
   const [extra] = rest;
-  if (extra !== undefined) throw new UsageError(`${JSON.stringify(extra)} is one argument too many.`);
+  if (extra !== undefined) throw new UsageError(`Unexpected argument ${JSON.stringify(extra)}.`);
   for (const name of OWN_OPTIONS) {
     if (values[name] !== undefined && !shape.options.includes(name))
-      throw new UsageError(`${command} takes no --${name}.`);
+      throw new UsageError(`${command} does not take --${name}.`);
   }
   if (shape.needsKey === true && values.key === undefined) throw new UsageError(`${command} needs --key.`);
   return {
@@ -103,7 +102,7 @@ export function parse(args: readonly string[]): Request | undefined {
     id: id === undefined || (id === 'all' && shape.takesAll === true) ? null : id,
     limit: integerOf('limit', values.limit, 1, DEFAULT_LIMIT),
     after: integerOf('after', values.after, 0, 0),
-    isPatient: values['no-wait'] !== true,
+    waitsForRoom: values['no-wait'] !== true,
     isJson: values.json === true,
   };
 }
@@ -117,7 +116,7 @@ function integerOf(name: string, given: string | undefined, least: number, base:
   const value = Number(given ?? base);
   if (Number.isSafeInteger(value) && value >= least) return value;
   throw new UsageError(
-    `--${name} must be an integer, at least ${String(least)}, but was ${JSON.stringify(given)}.`,
+    `--${name} must be an integer of at least ${String(least)}, but was ${JSON.stringify(given)}.`,
   );
 }
 

@@ -13,24 +13,23 @@ const LOADERS: Readonly<Record<DriverName, () => Driver | undefined>> = {
 let chosen: Driver | undefined;
 
 /**
- * Opens a database with the SQLite of the runtime, or, where that is missing or too old, with libsql. In one process all
- * are opened by the same: the locks of a process belong to all of it, so that two copies of SQLite in it would not keep
- * each other out.
+ * Opens a database with the runtime's SQLite, or with libsql if that is missing or too old. A process uses only one of
+ * them: file locks belong to the whole process, so two copies of SQLite in it would not exclude each other.
  *
  * @param name - a path, or a `file:` URI with parameters of SQLite.
- * @throws BackpressureError `ERR_WBP_SQLITE_DRIVER` when there is neither; otherwise what the library throws.
+ * @throws BackpressureError `ERR_WBP_SQLITE_DRIVER` if neither is available, or the error of the library.
  */
 export function openDatabase(name: string, busyTimeoutMs: number): DriverDatabase {
   chosen ??= choose([loadNodeSqlite, loadLibsql]);
   return chosen.open(name, busyTimeoutMs);
 }
 
-/** Which one this thread uses from now on, whatever would be chosen otherwise. Tests run with each. */
+/** Makes this thread use a given driver, so that tests can run with each. */
 export function useDriver(name: DriverName): void {
   chosen = choose([LOADERS[name]]);
 }
 
-/** The first that can be loaded. */
+/** @returns the first driver that loads. */
 export function choose(loaders: readonly (() => Driver | undefined)[]): Driver {
   let cause: unknown;
   for (const load of loaders) {
@@ -42,7 +41,7 @@ export function choose(loaders: readonly (() => Driver | undefined)[]): Driver {
     }
   }
   const version = versionOfRuntime();
-  const own = version === undefined ? 'has no SQLite' : `has SQLite ${version}, and 3.51.3 is needed`;
+  const own = version === undefined ? 'has no SQLite' : `has SQLite ${version}, but 3.51.3 is required`;
   throw new BackpressureError(
     'ERR_WBP_SQLITE_DRIVER',
     `This runtime (${process.version}) ${own}, and the package libsql cannot be loaded. Use a newer Node, or install libsql: npm install libsql.`,

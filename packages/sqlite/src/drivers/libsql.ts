@@ -3,10 +3,10 @@ import type Libsql from 'libsql';
 import type { Driver, DriverDatabase, DriverStatement, Value } from './driver.ts';
 
 /**
- * The npm package libsql: a binary of its own for each platform, on any runtime that loads such. It is loaded only
- * where it is used, as users may have left it out.
+ * The npm package libsql, which has a native binary for each platform. It is an optional peer dependency, so it is loaded
+ * only if it is used.
  *
- * @throws what `require` throws where it is not installed, or has no binary for this platform.
+ * @throws the error of `require` if it is not installed, or has no binary for this platform.
  */
 export function loadLibsql(): Driver {
   const Database = createRequire(import.meta.url)('libsql') as typeof Libsql;
@@ -30,7 +30,7 @@ function wrap(database: Libsql.Database): DriverDatabase {
 
 function prepare(database: Libsql.Database, sql: string): DriverStatement {
   const statement = database.prepare<[readonly Value[]]>(sql);
-  // PRAGMA and SELECT alike answer in rows; what does not, refuses to be asked for them.
+  // `raw` throws for a statement that returns no rows.
   if (statement.reader) statement.raw();
   return {
     get: (values) => statement.get(values),

@@ -1,6 +1,6 @@
 import type { Driver, DriverDatabase, DriverStatement, Value } from './driver.ts';
 
-/** What is used of `node:sqlite`. Its types come with those of a newer Node than the oldest that is supported. */
+/** The used part of `node:sqlite`. The types of the oldest supported Node do not have it. */
 interface NodeSqlite {
   readonly DatabaseSync: new (path: string, options: { timeout: number }) => NodeDatabase;
 }
@@ -17,21 +17,20 @@ interface NodeStatement {
   run(...values: readonly Value[]): { readonly changes: number };
 }
 
-/** The first release without the bug by which writers of one file could damage it: https://sqlite.org/wal.html#walresetbug */
+/** Before this release, several writers could damage a file: https://sqlite.org/wal.html#walresetbug */
 const FIRST_SOUND: readonly number[] = [3, 51, 3];
 
-/** The version of the SQLite that the runtime brings; undefined when it brings none. */
+/** The version of the runtime's SQLite, if it has one. */
 export function versionOfRuntime(): string | undefined {
   return process.versions['sqlite'];
 }
 
-/** The runtime's own SQLite; undefined when it has none, or one that is too old. */
+/** The runtime's SQLite; undefined if it has none or its version is too old. */
 export function loadNodeSqlite(): Driver | undefined {
   const version = versionOfRuntime();
-  // Before it is loaded: some releases warn when it is.
+  // Checked before loading, since some releases warn when it is loaded.
   if (version === undefined || !isSound(version)) return undefined;
-  // Not imported, which would end the program on a runtime that does not have it. Whatever the types say, some have
-  // no such function either.
+  // A static import would fail on a runtime without it. Some runtimes lack this function too, despite the types.
   const { getBuiltinModule } = process as { getBuiltinModule?: (name: string) => unknown };
   const sqlite = quietly(() => getBuiltinModule?.('node:sqlite')) as NodeSqlite | undefined;
   if (sqlite === undefined) return undefined;
@@ -39,8 +38,8 @@ export function loadNodeSqlite(): Driver | undefined {
 }
 
 /**
- * Without the warning that it is experimental, which Node 22 gives: nobody who uses this can do anything about it, and
- * the tool would write it between its lines.
+ * Suppresses the ExperimentalWarning of Node 22. Users cannot act on it, and it would appear in the output of the
+ * command-line tool.
  */
 function quietly<T>(load: () => T): T {
   const emitWarning = Reflect.get(process, 'emitWarning');
@@ -54,7 +53,7 @@ function quietly<T>(load: () => T): T {
   }
 }
 
-/** Whether a version is not older than {@link FIRST_SOUND}. */
+/** Whether a version is {@link FIRST_SOUND} or newer. */
 export function isSound(version: string): boolean {
   const parts = version.split('.').map(Number);
   for (const [at, least] of FIRST_SOUND.entries()) {

@@ -1,22 +1,21 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { openDatabase } from '../drivers/choose.ts';
-import { explain, isLocked } from './failure.ts';
-import { makePrivate } from './private-file.ts';
+import { explain, isLocked } from '../connection/sqlite-errors.ts';
+import { makePrivate } from '../connection/private-file.ts';
 
 /**
- * An owner holds the lock of a file of its own for as long as it lives, and the system takes the lock away when its
- * process dies, however it dies. A process id would not do: it may belong to somebody else by now, and in another
- * container it means nothing. SQLite locks the file, because its locks are the same on every system and because a
- * second opening of the file in this process does not release them.
+ * Each owner, an open store, holds a lock on its own file. The system releases the lock when the process dies, however
+ * it dies. A process id would not do: it may be reused, and has no meaning in another container. SQLite locks the file,
+ * since its locks work alike on every system, and opening the file again in the same process does not release them.
  *
- * No statement is prepared here: libsql keeps one until it is collected as garbage, and with it the file and its lock.
+ * No statement is prepared here: libsql keeps a statement, and with it the file and its lock, until garbage collection.
  *
- * Files are made and removed only within a transaction on the inbox itself, so that none is judged between its making
- * and its locking.
+ * Lock files are created and removed only within a transaction on the inbox, so no process finds one that is not locked
+ * yet.
  */
 export interface OwnerLock {
-  /** Leaves the file: if the owner was never committed, its number may by now be somebody else's. */
+  /** Does not remove the file: if the owner was never committed, another one may have its number. */
   release(): void;
 }
 
@@ -26,12 +25,12 @@ function lockPath(path: string, owner: number): string {
   return `${path}.owner-${String(owner)}`;
 }
 
-/** @throws when the file cannot be made. */
+/** @throws when the file cannot be created. */
 export function lockOwner(path: string, owner: number): OwnerLock {
   const file = lockPath(path, owner);
   if (!existsSync(file)) makePrivate(file);
   try {
-    // Whoever asks whether this owner lives holds the file for a moment.
+    // A process that checks whether this owner is alive holds the lock briefly.
     const database = openDatabase(file, LOCK_TIMEOUT_MS);
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     return {
@@ -44,10 +43,10 @@ export function lockOwner(path: string, owner: number): OwnerLock {
   }
 }
 
-/** Whether the process of an owner is still there. */
+/** Whether the process of an owner is alive. */
 export function isAlive(path: string, owner: number): boolean {
   const file = lockPath(path, owner);
-  // Opening it would make it.
+  // Opening would create it.
   if (!existsSync(file)) return false;
   let database;
   try {
@@ -66,16 +65,16 @@ export function removeLock(path: string, owner: number): void {
   remove(lockPath(path, owner));
 }
 
-/** The owners that have a file: more than there are when a process died while it opened its store. */
+/** The owners that have a lock file. Some may not be in the database: their process died while it opened the store. */
 export function ownersWithLock(path: string): readonly number[] {
-  const beginning = lockPath(basename(path), 0).slice(0, -1);
+  const prefix = lockPath(basename(path), 0).slice(0, -1);
   return readdirSync(dirname(path))
-    .filter((name) => name.startsWith(beginning))
-    .map((name) => Number(name.slice(beginning.length)))
+    .filter((name) => name.startsWith(prefix))
+    .map((name) => Number(name.slice(prefix.length)))
     .filter((owner) => Number.isSafeInteger(owner) && owner > 0);
 }
 
-/** What cannot be removed now is removed at the next start. */
+/** A file that cannot be removed now is removed at the next start. */
 function remove(file: string): void {
   try {
     rmSync(file, { force: true });

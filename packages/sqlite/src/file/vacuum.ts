@@ -1,11 +1,11 @@
-import type { Connection, Statement } from './connection.ts';
+import type { Connection, Statement } from '../connection/connection.ts';
 
-/** So much stays free in the file: what arrives next needs it, and to shrink and grow by turns would only cost writes. */
+/** Stays free in the file for the next deliveries. Shrinking and growing in turn would cost writes. */
 const KEPT_BYTES = 4_194_304;
-/** A step of so many pages takes a few milliseconds, for which a delivery would wait. */
-const PAGES_AT_ONCE = 128;
+/** A step of this size takes a few milliseconds, which a new delivery may have to wait. */
+const PAGES_PER_STEP = 128;
 
-/** Gives what is free in the file back to the disk, in small steps, while nothing else is to be done. */
+/** Returns free pages of the file to the disk, in small steps while the store is idle. */
 export class Vacuum {
   readonly #connection: Connection;
   readonly #free: Statement;
@@ -17,20 +17,20 @@ export class Vacuum {
     this.#free = connection.prepare('PRAGMA freelist_count');
     const [pageBytes] = connection.prepare('PRAGMA page_size').get([]) as [number];
     this.#keptPages = Math.ceil(KEPT_BYTES / pageBytes);
-    // A file that an older release has made knows only how to use its room again.
+    // Files of older releases reuse free pages, but cannot shrink.
     const [mode] = connection.prepare('PRAGMA auto_vacuum').get([]) as [number];
     this.#isPossible = mode === INCREMENTAL;
   }
 
-  /** One step. Whether another one is worth it. */
+  /** One step. @returns whether another one is worthwhile. */
   step(): boolean {
     if (!this.#isPossible) return false;
     const spare = this.#spare();
     if (spare <= 0) return false;
     this.#connection.transaction(() => {
-      this.#connection.execute(`PRAGMA incremental_vacuum(${String(Math.min(spare, PAGES_AT_ONCE))})`);
+      this.#connection.execute(`PRAGMA incremental_vacuum(${String(Math.min(spare, PAGES_PER_STEP))})`);
     });
-    return spare > PAGES_AT_ONCE;
+    return spare > PAGES_PER_STEP;
   }
 
   #spare(): number {
@@ -39,10 +39,10 @@ export class Vacuum {
   }
 }
 
-/** As `PRAGMA auto_vacuum` numbers it. */
+/** The value of `PRAGMA auto_vacuum`. */
 const INCREMENTAL = 2;
 
-/** For a file that has nothing in it yet: in any other SQLite would have to move everything. */
+/** Only for an empty file: in any other SQLite would have to move all pages. */
 export function makeShrinkable(connection: Connection): void {
   const [pages] = connection.prepare('PRAGMA page_count').get([]) as [number];
   if (pages === 0) connection.execute('PRAGMA auto_vacuum = INCREMENTAL');

@@ -1,9 +1,9 @@
 import type { Json, StoredDelivery } from '@webhook-backpressure/core';
 import { decodeText, encodeText } from './text.ts';
 
-/** The columns of `contents` that make a delivery but for its body, in the order of {@link FactsRow}. */
+/** The columns of a delivery without its body, in the order of {@link FactsRow}. */
 export const FACTS = 'c.key, c.id, c.is_id_generated, c.sender, c.headers, c.received_ms';
-/** The same with the body, in the order of {@link ContentsRow}. */
+/** The columns of a delivery with its body, in the order of {@link ContentsRow}. */
 export const CONTENTS = 'c.key, c.id, c.is_id_generated, c.sender, c.headers, c.received_ms, c.body';
 
 export type FactsRow = readonly [
@@ -17,7 +17,7 @@ export type FactsRow = readonly [
 export type ContentsRow = readonly [...FactsRow, body: Uint8Array | ArrayBuffer];
 
 type Strings = Record<string, string>;
-/** What the column `headers` holds. */
+/** The contents of the column `headers`. */
 type Facts = Pick<StoredDelivery, 'headers' | 'request' | 'context' | 'sealedBy'>;
 
 const NO_FACTS: Facts = {
@@ -27,15 +27,15 @@ const NO_FACTS: Facts = {
   sealedBy: undefined,
 };
 
-/** As a list, to tell it from the headers alone, an object, which older releases stored. */
+/** Encoded as an array, to distinguish it from the object that older releases stored, with the headers alone. */
 export function encodeFacts({ headers, request, context, sealedBy }: StoredDelivery): string {
   const { method, url, params } = request;
   return JSON.stringify([headers, method, url, params, context, sealedBy ?? null]);
 }
 
 /**
- * What a row says of a delivery. Where its headers cannot be read it has none: the shelf must show what is there, or
- * nobody could take it off.
+ * Decodes a row. If its headers cannot be read, the delivery has none: it must still be listed as a dead letter, or it
+ * could not be purged.
  */
 export function factsOf(row: FactsRow | ContentsRow): Omit<StoredDelivery, 'rawBody'> {
   const [key, id, isIdGenerated, sender, stored, receivedAtMs] = row;
@@ -50,15 +50,15 @@ export function factsOf(row: FactsRow | ContentsRow): Omit<StoredDelivery, 'rawB
   };
 }
 
-/** libsql gives the bytes of one row as a Buffer, those of several rows as ArrayBuffers. */
+/** libsql returns the bytes of one row as a Buffer, those of several rows as ArrayBuffers. */
 export function deliveryOf(row: ContentsRow): StoredDelivery {
   const body = row[6];
   return { ...factsOf(row), rawBody: body instanceof ArrayBuffer ? new Uint8Array(body) : body };
 }
 
 /**
- * Whether a row is as this library writes it. One that was changed by hand, or by a disk, could not be handled, and one
- * whose key or id is not found by what it is read as could not even be settled.
+ * Whether a row is as this library writes it. A row changed by hand or by a disk could not be handled, and if its key or
+ * id is encoded differently, it would not be found to be settled.
  */
 export function isIntact([key, id, , , stored]: FactsRow | ContentsRow): boolean {
   const isText = (text: string): boolean => encodeText(decodeText(text)) === text;

@@ -4,8 +4,8 @@ import type { DeliveryRef } from '@webhook-backpressure/core';
 const HASH_BYTES = 16;
 
 /**
- * What is remembered of an id. Of JSON no two pairs have the same, and neither do halves of a surrogate pair. To find two
- * ids with the same hash takes 2^64 attempts, and both would have to be one's own.
+ * Identifies a completed delivery. JSON keeps different pairs of key and id different, also with lone surrogates. Finding
+ * two ids with the same hash takes 2^64 attempts, and the sender would harm only itself.
  */
 export function idHash({ key, id }: DeliveryRef): Uint8Array {
   const digest = createHash('sha256')

@@ -1,11 +1,11 @@
-import type { Connection, Statement } from '../file/connection.ts';
+import type { Connection, Statement } from '../connection/connection.ts';
 
 /**
- * Strictly first in, first out within a key, where the file is in this mode: only the head of a key can be claimed, and
- * those behind it are in a state of their own. When the head is finished, the next one is made the head. Where the file is
- * not in this mode, nothing of this is written.
+ * Keeps the deliveries of a key strictly first in, first out, if the file is in this mode. Only the head of a key can be
+ * claimed; the others are in state 4. When the head has ended, the next delivery becomes the head. Without the mode,
+ * nothing is written.
  *
- * Every method is called within a transaction.
+ * Call every method within a transaction.
  */
 export class Order {
   readonly #read: Statement;
@@ -29,11 +29,11 @@ export class Order {
     this.#nextBehind = connection.prepare(
       'SELECT seq FROM queue INDEXED BY queue_behind WHERE state = 4 AND key = ? ORDER BY seq LIMIT 1',
     );
-    // What has never been tried is due, whatever the clock said when it was stored.
+    // A delivery without attempts is due, even if the clock was ahead when it was stored.
     const due = `CASE WHEN attempts > 0 AND due_ms > ?1 THEN 1 WHEN strandings > 0 THEN 3 ELSE 0 END,
         due_ms = CASE WHEN attempts = 0 THEN min(due_ms, ?1) ELSE due_ms END`;
     this.#promote = connection.prepare(`UPDATE queue SET state = ${due} WHERE seq = ?2`);
-    // What is in hand goes on.
+    // A delivery that is being handled stays the head.
     this.#findHeads = connection.prepare(
       `INSERT INTO heads (key, seq)
       SELECT key, coalesce(min(CASE WHEN state = 2 THEN seq END), min(seq)) FROM queue GROUP BY key`,
@@ -51,12 +51,12 @@ export class Order {
     return isOrdered === 1;
   }
 
-  /** The state of a delivery that is put into the queue: ready, or behind another of its key. The key as it is stored. */
+  /** @returns the state of a delivery that enters the queue: 0, ready, or 4, behind another of its key. */
   stateOf(seq: number, key: string): 0 | 4 {
     return this.#becomeHead.run([key, seq]) === 1 ? 0 : 4;
   }
 
-  /** One has left the queue. */
+  /** Call it for each delivery that has left the queue. */
   ended(seq: number, key: string, nowMs: number): void {
     if (this.#endHead.run([key, seq]) === 0) return;
     const next = this.#nextBehind.get([key]) as [number] | undefined;
@@ -65,7 +65,7 @@ export class Order {
     this.#promote.run([nowMs, next[0]]);
   }
 
-  /** Converts what is there. Takes a second for a million deliveries when the mode changes, and no time else. */
+  /** Converts the queue if the mode changes, which takes a second for a million deliveries. */
   set(isOrdered: boolean, nowMs: number): void {
     if (isOrdered === this.isOrdered()) return;
     this.#set.run([Number(isOrdered)]);

@@ -1,17 +1,17 @@
 import type { StoreStats } from '@webhook-backpressure/core';
-import type { Connection, Statement } from '../file/connection.ts';
+import type { Connection, Statement } from '../connection/connection.ts';
 import { decodeText, encodeText } from './text.ts';
 
-/** What is paused. */
+/** The active pauses. */
 export interface Paused {
   readonly isAll: boolean;
-  /** As they are stored. */
+  /** Encoded as stored. */
   readonly keys: readonly string[];
 }
 
 const NOTHING: Paused = { isAll: false, keys: [] };
 
-/** What is not to be claimed until somebody resumes it, by any process. */
+/** Pauses of the inbox and of single keys, which all processes obey. */
 export class Pauses {
   readonly #connection: Connection;
   readonly #read: Statement;
@@ -20,7 +20,7 @@ export class Pauses {
 
   constructor(connection: Connection) {
     this.#connection = connection;
-    // One row, also of none: it is asked with each claim, and several rows cost more than what they hold.
+    // One row, since each claim runs this query, and returning several rows would cost more than decoding one.
     this.#read = connection.prepare('SELECT json_group_array(json_array(scope, key)) FROM paused');
     this.#add = connection.prepare('INSERT INTO paused (scope, key) VALUES (?, ?) ON CONFLICT DO NOTHING');
     this.#remove = connection.prepare('DELETE FROM paused WHERE scope = ? AND key = ?');

@@ -1,22 +1,22 @@
 import { BackpressureError } from '@webhook-backpressure/core';
-import type { Connection } from '../file/connection.ts';
+import type { Connection } from '../connection/connection.ts';
 
-/** "WBPI" in ASCII: says in the file's header whose it is. */
+/** "WBPI" in ASCII. It identifies the file of an inbox in the header. */
 const APPLICATION_ID = 0x57_42_50_49;
 
-/** Where a delivery in `queue` stands. Statements name the numbers, because only so SQLite uses the partial indexes. */
+/** The states in `queue`. Statements contain the numbers, because SQLite uses the partial indexes only for constants. */
 const STATES = `0 ready: due
 1 waiting: for a retry
 2 held: claimed by an owner, until it settles it
-3 suspect: due, after a claim that ended without a word
-4 behind: another of its key comes first, in a file that keeps their order
-5 unreadable: on a damaged page, in a file that cannot even put it on the shelf`;
+3 suspect: due, after a claim that was not settled
+4 behind: an earlier one of its key comes first, in an ordered file
+5 unreadable: on a damaged page, in a file that cannot store a dead letter`;
 
 /**
- * Step n leads from version n to version n + 1. A step that has been published is never changed.
+ * Step n migrates version n to version n + 1. A published step never changes.
  *
- * What does not change, the bodies above all, stands apart from what does, because SQLite writes a changed row anew as a
- * whole. The totals are kept because counting a million rows takes a second.
+ * Data that never changes, above all the bodies, is in its own table, because SQLite rewrites a changed row as a whole.
+ * The totals are stored because counting a million rows takes a second.
  */
 const MIGRATIONS: readonly string[] = [
   `
@@ -89,14 +89,14 @@ const MIGRATIONS: readonly string[] = [
 
   PRAGMA application_id = ${String(APPLICATION_ID)};
   `,
-  // The shelf is looked at by key as well.
+  // Dead letters by key.
   `
   ALTER TABLE shelf ADD COLUMN key TEXT NOT NULL DEFAULT '';
   UPDATE shelf SET key = coalesce((SELECT key FROM contents WHERE contents.seq = shelf.seq), '');
   CREATE INDEX shelf_key ON shelf (key, shelved_ms);
   `,
-  // Pauses; and the order within a key: while totals.is_ordered is 1, `heads` has the one of each key that is not behind
-  // another, and the others are in state 4 of the queue.
+  // Pauses, and the order within a key: while totals.is_ordered is 1, `heads` has the first delivery of each key, and the
+  // others are in state 4.
   `
   CREATE TABLE paused (
     scope TEXT NOT NULL CHECK (scope IN ('all', 'key')),
@@ -108,11 +108,11 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE heads (key TEXT NOT NULL PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   CREATE INDEX queue_behind ON queue (key, seq) WHERE state = 4;
   `,
-  // From here on `headers` of `contents` may hold more than the headers, which an older release would take for damage.
-  // Columns of their own would stand behind the body, and a list of the shelf would read every body to get at them.
+  // `headers` of `contents` may contain more than the headers, which an older release would take for damage. Separate
+  // columns would come after the body, and listing dead letters would read every body to reach them.
   '-- No table changes.',
   // Completed ids as hashes in buckets; those in `completed` stay there until they are forgotten. Completed deliveries
-  // that are kept. The sum of a body stands beside what changes, since behind a body it would be slow to reach.
+  // that are kept. The sum of a body is in `queue`, since in `contents` it would come after the body and be slow to read.
   `
   ALTER TABLE queue ADD COLUMN sum INTEGER;
   ALTER TABLE shelf ADD COLUMN sum INTEGER;
@@ -154,56 +154,56 @@ const MIGRATIONS: readonly string[] = [
   `,
 ];
 
-/** Whose the file is, its version, and how much there is in it. */
+/** The application, the version and the number of tables of the file. */
 const HEADER = `SELECT
   (SELECT application_id FROM pragma_application_id),
   (SELECT user_version FROM pragma_user_version),
   (SELECT count(*) FROM sqlite_schema)`;
 
-/** Throws unless the file is an inbox's, of a version that is known, or empty. Changes nothing. */
+/** @throws unless the file is empty, or the file of an inbox in a known version. Changes nothing. */
 export function checkFile(connection: Connection): void {
   versionOf(connection);
 }
 
-/** Throws unless the file is an inbox's, of the newest version. Changes nothing. */
+/** @throws unless the file is that of an inbox in the newest version. Changes nothing. */
 export function checkNewest(connection: Connection): void {
   const version = versionOf(connection);
   const { path } = connection;
   if (version === 0)
     throw new BackpressureError(
       'ERR_WBP_SQLITE_FOREIGN',
-      `${path} is empty: it is not the file of an inbox.`,
+      `${path} is empty, so it is not the file of an inbox.`,
     );
   if (version < MIGRATIONS.length)
     throw new BackpressureError(
       'ERR_WBP_SQLITE_VERSION',
-      `${path} has version ${String(version)}. Start the receiver of this release on it, which brings it to version ${String(MIGRATIONS.length)}.`,
+      `${path} has version ${String(version)}. Start a receiver of this release on it, which migrates it to version ${String(MIGRATIONS.length)}.`,
     );
 }
 
-/** Brings the file to the newest version, all steps or none. */
+/** Migrates the file to the newest version, with all steps or none. */
 export function migrate(connection: Connection): void {
   if (versionOf(connection) === MIGRATIONS.length) return;
   connection.transaction(() => {
-    // Another process may have been faster.
+    // Another process may have migrated it meanwhile.
     for (const step of MIGRATIONS.slice(versionOf(connection))) connection.execute(step);
     connection.execute(`PRAGMA user_version = ${String(MIGRATIONS.length)}`);
   });
 }
 
 function versionOf(connection: Connection): number {
-  // In one statement: between two of them another process can make an inbox of a file that was empty.
+  // In one statement: between two, another process may create an inbox in an empty file.
   const [applicationId, version, tables] = connection.prepare(HEADER).get([]) as [number, number, number];
   const isEmpty = tables === 0;
   if (applicationId !== APPLICATION_ID && !(isEmpty && applicationId === 0 && version === 0))
     throw new BackpressureError(
       'ERR_WBP_SQLITE_FOREIGN',
-      `${connection.path} is a SQLite file, but not that of an inbox.`,
+      `${connection.path} is a SQLite file, but not the file of an inbox.`,
     );
   if (version > MIGRATIONS.length)
     throw new BackpressureError(
       'ERR_WBP_SQLITE_VERSION',
-      `${connection.path} has version ${String(version)}, but this release knows versions up to ${String(MIGRATIONS.length)}.`,
+      `${connection.path} has version ${String(version)}, but this release only knows versions up to ${String(MIGRATIONS.length)}.`,
     );
   return version;
 }

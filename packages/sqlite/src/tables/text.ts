@@ -1,13 +1,12 @@
 /**
- * libsql cuts a text off at a NUL and replaces what is no character, such as half of a pair: then two ids could
- * become one, and the second delivery be taken for a duplicate. So texts are kept as JSON writes them, without its
- * quotes; most are the same in it.
+ * Encodes a string as JSON without the quotes, which leaves most strings as they are. libsql truncates text at a NUL
+ * and replaces lone surrogates: two ids could become the same, and the second delivery a duplicate.
  */
 export function encodeText(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** What was not written by {@link encodeText} is given back as it stands. */
+/** Returns text that {@link encodeText} did not write unchanged. */
 export function decodeText(stored: string): string {
   if (!stored.includes('\\')) return stored;
   try {

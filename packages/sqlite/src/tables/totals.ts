@@ -1,8 +1,8 @@
 import type { StoreStats } from '@webhook-backpressure/core';
-import type { Connection, Statement } from '../file/connection.ts';
+import type { Connection, Statement } from '../connection/connection.ts';
 import { decodeText } from './text.ts';
 
-/** By how much a call changes the totals. */
+/** How much a transaction changes the totals. */
 export interface Changes {
   depth: number;
   inFlight: number;
@@ -14,13 +14,13 @@ export interface Changes {
   keptBytes: number;
 }
 
-/** Up to how much may be unfinished when deliveries are put back by somebody who has no inbox. */
+/** The low-water mark: up to here the command-line tool, which has no inbox, puts deliveries back into the queue. */
 export interface Room {
   readonly depth: number;
   readonly bytes: number;
 }
 
-/** How many deliveries stand where, kept with every commit. */
+/** The numbers of deliveries in each state, updated in every commit. */
 export class Totals {
   readonly #connection: Connection;
   readonly #read: Statement;
@@ -36,7 +36,7 @@ export class Totals {
       'SELECT depth, in_flight, bytes, shelved, shelved_bytes, remembered, kept, kept_bytes FROM totals',
     );
     this.#add = connection.prepare(
-      // Of a delivery whose row cannot be read the bytes are not known: with the last one they are gone as well.
+      // The size of a delivery whose row cannot be read is unknown, so an empty queue sets the bytes to 0.
       `UPDATE totals SET depth = depth + ?1, in_flight = in_flight + ?2,
         bytes = CASE WHEN depth + ?1 = 0 THEN 0 ELSE bytes + ?3 END,
         shelved = shelved + ?4, shelved_bytes = shelved_bytes + ?5, remembered = remembered + ?6,
@@ -45,7 +45,7 @@ export class Totals {
     this.#room = connection.prepare('SELECT room_depth, room_bytes FROM totals');
     this.#noteRoom = connection.prepare('UPDATE totals SET room_depth = ?, room_bytes = ?');
     this.#oldest = connection.prepare('SELECT min(received_ms) FROM queue');
-    // What is ready, usually by far the most, stands in the order of the keys already.
+    // Most deliveries are usually ready, and the index has them in the order of the keys.
     this.#byKey = connection.prepare(
       `SELECT key, sum(depth) FROM (
         SELECT key, count(*) AS depth FROM queue INDEXED BY queue_ready WHERE state = 0 GROUP BY key
@@ -62,7 +62,7 @@ export class Totals {
     return { depth, inFlight, bytes, shelved, shelvedBytes, remembered, kept, keptBytes };
   }
 
-  /** Undefined in a file that no receiver of this release has used yet. */
+  /** Undefined if no receiver of this release has used the file yet. */
   room(): Room | undefined {
     const [depth, bytes] = this.#room.get([]) as [number | null, number | null];
     return depth === null || bytes === null ? undefined : { depth, bytes };
@@ -77,13 +77,13 @@ export class Totals {
     return { ...this.read(), oldestReceivedAtMs: oldest ?? undefined };
   }
 
-  /** Counts them: 15 ms for 100,000 deliveries of ten keys. */
+  /** Takes 15 ms for 100,000 deliveries of ten keys. */
   depthByKey(): ReadonlyMap<string, number> {
     const rows = this.#byKey.all([]) as [string, number][];
     return new Map(rows.map(([key, depth]) => [decodeText(key), depth]));
   }
 
-  /** One commit, with what it changes of the totals. */
+  /** Runs `work` in one commit, and adds its changes to the totals. */
   transaction<T>(work: (changes: Changes) => T): T {
     return this.#connection.transaction(() => this.#counted(work));
   }
@@ -104,7 +104,7 @@ export class Totals {
     const result = work(changes);
     const { depth, inFlight, bytes, shelved, shelvedBytes, remembered, kept, keptBytes } = changes;
     const values = [depth, inFlight, bytes, shelved, shelvedBytes, remembered, kept, keptBytes];
-    // A transaction that writes nothing does not wait for the disk.
+    // A transaction without writes does not wait for the disk.
     if (values.some((value) => value !== 0)) this.#add.run(values);
     return result;
   }

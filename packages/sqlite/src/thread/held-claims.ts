@@ -1,6 +1,6 @@
 import type { ClaimRef } from '@webhook-backpressure/core';
 
-/** The claims that this process has, as far as it knows: a new thread takes them over from one that has ended. */
+/** The claims that have reached this process. A new thread takes them over from a thread that has ended. */
 export class HeldClaims {
   readonly #claims = new Map<string, ClaimRef>();
 
@@ -22,7 +22,7 @@ export class HeldClaims {
   }
 }
 
-/** Both strings are anything, so the length of one says where the other begins. */
+/** Unique, since the length of the key says where the id begins. */
 function nameOf({ key, id, attempt }: ClaimRef): string {
   return `${String(attempt)}:${String(key.length)}:${key}${id}`;
 }

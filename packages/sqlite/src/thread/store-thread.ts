@@ -1,19 +1,19 @@
 import { MessageChannel, receiveMessageOnPort, Worker, type MessagePort } from 'node:worker_threads';
 import { BackpressureError, type Awaitable } from '@webhook-backpressure/core';
-import { unpackError, type Call, type Reply, type Request, type ThreadData } from './wire.ts';
+import { unpackError, type Call, type Reply, type Request, type ThreadData } from './protocol.ts';
 
-/** How a call ended. */
+/** The result of a call, or its error. */
 export type Outcome =
   | { readonly result: unknown; readonly error?: undefined }
   | {
       readonly error: Error;
-      /** What came back of the bodies of a put; nothing when the thread has ended with them. */
+      /** The returned bodies of a failed put; none if the thread has ended. */
       readonly bodies: readonly Uint8Array[];
     };
 
-/** One thread, from its start to its end. Calls are answered in the order in which they were made. */
+/** One thread, from its start to its end. It answers calls in order. */
 export class StoreThread {
-  /** Resolves when it has ended, and has let go of the file. */
+  /** Resolves when the thread has ended and released the file. */
   readonly ended: Promise<void>;
   readonly #worker: Worker;
   readonly #port: MessagePort;
@@ -27,14 +27,14 @@ export class StoreThread {
     const { port1, port2 } = new MessageChannel();
     this.#path = data.settings.path;
     this.#port = port1;
-    // In these words bundlers find the file.
+    // Bundlers find the file by this exact expression.
     this.#worker = new Worker(new URL('./thread.js', import.meta.url), {
       workerData: { ...data, port: port2 },
       transferList: [port2],
       execArgv: inheritedFlags(),
     });
     port1.on('message', this.#take);
-    // An answer that cannot be read would be waited for without end.
+    // Otherwise the call of a reply that cannot be read would never end.
     port1.on('messageerror', (error) => {
       this.#failure = error;
       void this.#worker.terminate();
@@ -49,7 +49,7 @@ export class StoreThread {
         resolve();
       });
     });
-    // It keeps the process alive only while it is asked for something.
+    // The thread keeps the process alive only during calls.
     this.#worker.unref();
   }
 
@@ -57,7 +57,7 @@ export class StoreThread {
     return this.#hasEnded;
   }
 
-  /** @throws when it cannot be sent: then nothing of it has left. */
+  /** @throws when the call cannot be sent. Then nothing was transferred. */
   call(call: Call, args: readonly unknown[], transfer: readonly ArrayBuffer[] = []): Promise<Outcome> {
     let onEnd: (outcome: Outcome) => void = () => undefined;
     const ended = new Promise<Outcome>((resolve) => {
@@ -67,35 +67,35 @@ export class StoreThread {
     return ended;
   }
 
-  /** The same, and the event loop stands still until it is answered, or for `ms`; from then on it is waited for. */
-  callNow(call: Call, args: readonly unknown[], ms: number): Awaitable<Outcome> {
+  /** Blocks the event loop until the call is answered, for at most `ms`. After that, it returns a promise. */
+  callBlocking(call: Call, args: readonly unknown[], ms: number): Awaitable<Outcome> {
     const answered = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     let outcome: Outcome | undefined;
     const later = new Promise<Outcome>((resolve) => {
-      this.#send({ call, args, answered }, [], (told) => {
-        outcome = told;
-        resolve(told);
+      this.#send({ call, args, answered }, [], (ended) => {
+        outcome = ended;
+        resolve(ended);
       });
     });
     try {
       Atomics.wait(answered, 0, 0, ms);
     } catch {
-      // A runtime whose main thread must not wait.
+      // On some runtimes the main thread cannot wait.
       return later;
     }
     this.#readAll();
     return outcome ?? later;
   }
 
-  /** Ends it, whatever it does. */
+  /** Terminates the thread. */
   async stop(): Promise<void> {
     this.#worker.ref();
     await this.#worker.terminate();
     await this.ended;
   }
 
-  /** Resolves when it has ended by itself, after `close`. */
-  async leave(): Promise<void> {
+  /** Waits for the thread to end, after `close`. */
+  async waitForEnd(): Promise<void> {
     this.#worker.ref();
     await this.ended;
   }
@@ -111,7 +111,7 @@ export class StoreThread {
     this.#calls.set(number, onEnd);
   }
 
-  /** What has been answered, without waiting for the event loop to say so. */
+  /** Reads replies that the event loop has not delivered yet. */
   #readAll(): void {
     for (
       let got = receiveMessageOnPort(this.#port);
@@ -136,7 +136,7 @@ export class StoreThread {
   #end(code: number): void {
     this.#readAll();
     this.#hasEnded = true;
-    this.#failure ??= new Error(`It ended with code ${String(code)}.`);
+    this.#failure ??= new Error(`The thread exited with code ${String(code)}.`);
     const calls = [...this.#calls.values()];
     this.#calls.clear();
     for (const onEnd of calls) onEnd({ error: this.#why(), bodies: [] });
@@ -145,7 +145,7 @@ export class StoreThread {
   #why(): BackpressureError {
     return new BackpressureError(
       'ERR_WBP_SQLITE_THREAD_ENDED',
-      `The thread of ${this.#path} has ended; whether the call was done is not known. The next call starts a new one.`,
+      `The thread of ${this.#path} ended during the call, so its effect is unknown. The next call starts a new thread.`,
       { cause: this.#failure },
     );
   }

@@ -1,37 +1,37 @@
 import { receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads';
 import type { InboxStore, OpenedStore, Put } from '@webhook-backpressure/core';
-import type { Outcome } from '../file/connection.ts';
+import type { Outcome } from '../connection/connection.ts';
 import { useDriver } from '../drivers/choose.ts';
-import { fileStore } from '../file/file-store.ts';
-import type { Predecessor } from '../file/succession.ts';
+import { fileStore } from '../store/file-store.ts';
+import type { Predecessor } from '../queue/claim-takeover.ts';
 import { sendable, sendableResult } from './bodies.ts';
-import { packError, type Entered, type Reply, type Request, type ThreadData } from './wire.ts';
+import { packError, type Entered, type Reply, type Request, type ThreadData } from './protocol.ts';
 
-/** What runs in the thread of a store: the calls that arrive, in their order. */
+/** The program of the thread. It runs calls in the order of their arrival. */
 const { port, settings, driver } = workerData as ThreadData & { readonly port: MessagePort };
 if (driver !== undefined) useDriver(driver);
 const store = fileStore(settings);
 
-/** After so long without a call the file is made smaller, and so long is between two steps. */
-const QUIET_MS = 1000;
+/** After this time without a call, the file is shrunk in steps. */
+const IDLE_MS = 1000;
 const BETWEEN_STEPS_MS = 20;
 
-const quiet = setTimeout(shrink, QUIET_MS);
+const idle = setTimeout(shrink, IDLE_MS);
 let next: NodeJS.Timeout | undefined;
 
-/** Writing calls that are short: what came while the disk was waited for shares one wait. */
+/** Short writing calls. Those that arrive during a commit share the next one. */
 const SHARING: ReadonlySet<Request['call']> = new Set<Request['call']>(['put', 'claim', 'renew', 'settle']);
-/** Calls in one commit: what fails in it may have to be done again, each alone. */
+/** The most calls in a commit. If it fails, each of them may run again in its own commit. */
 const MAX_TOGETHER = 16;
 
 port.on('message', (request: Request) => {
   let last: Request | undefined = request;
   while (last !== undefined) last = answerFrom(last);
-  quiet.refresh();
+  idle.refresh();
   clearTimeout(next);
 });
 
-/** Answers a call, and those that have come after it and may share its commit. @returns the first that may not. */
+/** Runs a call, and the next calls that may share its commit. @returns the first call that may not. */
 function answerFrom(first: Request): Request | undefined {
   const together = [first];
   let after: Request | undefined;
@@ -47,20 +47,20 @@ function answerFrom(first: Request): Request | undefined {
   const outcomes = store.together(together.map((request) => () => perform(request.call, request.args)));
   for (const [at, request] of together.entries()) answer(request, outcomes[at] as Outcome<unknown>);
   if (first.call === 'close') {
-    // Nothing is left to do then, and the thread ends.
-    clearTimeout(quiet);
+    // Without a timer and a port, the thread ends.
+    clearTimeout(idle);
     port.close();
   }
   return after;
 }
 
-/** A step at a time, and no more as soon as there is something else to do. */
+/** Runs one step, and schedules the next one. A call cancels it. */
 function shrink(): void {
   let isMore = false;
   try {
     isMore = store.shrink();
   } catch {
-    // A disk that is full, or a lock of another process: it can wait for the next quiet time.
+    // A full disk, or a lock of another process. It is tried again when the thread is idle again.
   }
   if (isMore) next = setTimeout(shrink, BETWEEN_STEPS_MS);
 }

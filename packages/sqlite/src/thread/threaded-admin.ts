@@ -3,7 +3,7 @@ import type { InboxStore, StoreAdmin } from '@webhook-backpressure/core';
 type Args<Name extends keyof StoreAdmin> = Parameters<StoreAdmin[Name]>;
 type Result<Name extends keyof StoreAdmin> = Promise<Awaited<ReturnType<StoreAdmin[Name]>>>;
 
-/** What operators and upkeep ask of a store whose file is open in a thread: every call is handed on as it is. */
+/** The calls for operators and maintenance, which are passed to the thread unchanged. */
 export abstract class ThreadedAdmin implements StoreAdmin {
   listShelved(...args: Args<'listShelved'>): Result<'listShelved'> {
     return this.ask('listShelved', args);

@@ -10,17 +10,17 @@ import type {
   StoreStats,
 } from '@webhook-backpressure/core';
 import type { DriverName } from '../drivers/choose.ts';
-import { alreadyOpen, notOpen } from '../file/file-store.ts';
+import { alreadyOpen, notOpen } from '../store/file-store.ts';
 import type { Settings } from '../options.ts';
 import { HeldClaims } from './held-claims.ts';
-import { Luggage } from './luggage.ts';
+import { TransferredBodies } from './transferred-bodies.ts';
 import { StoreThread, type Outcome } from './store-thread.ts';
 import { ThreadedAdmin } from './threaded-admin.ts';
-import type { Call, Entered } from './wire.ts';
+import type { Call, Entered } from './protocol.ts';
 
 /**
- * The first `open` waits for so long without the event loop: a wrong path or a foreign file is then thrown to whoever
- * starts the receiver, instead of being found out by the first delivery. After that it goes on by a promise.
+ * The first `open` blocks the event loop for at most this long, so that a wrong path or a foreign file throws when the
+ * receiver starts, and not at the first delivery. After that, `open` returns a promise.
  */
 const OPEN_WAIT_MS = 5000;
 
@@ -32,14 +32,14 @@ export class ThreadedStore extends ThreadedAdmin implements InboxStore {
   readonly #settings: Settings;
   readonly #driver: DriverName | undefined;
   readonly #held: HeldClaims = new HeldClaims();
-  readonly #luggage: Luggage = new Luggage();
+  readonly #bodies: TransferredBodies = new TransferredBodies();
   #phase: 'closed' | 'opening' | 'open' = 'closed';
   #thread: StoreThread | undefined;
   #starting: Promise<StoreThread> | undefined;
   #owner: number | undefined;
   #openOptions: OpenOptions | undefined;
   #hasWaited = false;
-  /** The latest time that a call brought: a thread is started anew by a call that may bring none. */
+  /** The latest time passed to a call. A call that starts a new thread may have none. */
   #nowMs = 0;
 
   constructor(settings: Settings, driver?: DriverName) {
@@ -59,19 +59,19 @@ export class ThreadedStore extends ThreadedAdmin implements InboxStore {
     const isFirst = !this.#hasWaited;
     this.#hasWaited = true;
     const args = [nowMs, options];
-    const outcome = isFirst ? thread.callNow('open', args, OPEN_WAIT_MS) : thread.call('open', args);
+    const outcome = isFirst ? thread.callBlocking('open', args, OPEN_WAIT_MS) : thread.call('open', args);
     if (!(outcome instanceof Promise)) return this.#entered(thread, outcome);
-    return outcome.then((told) => this.#entered(thread, told));
+    return outcome.then((ended) => this.#entered(thread, ended));
   }
 
   async put(batch: readonly Put[], options: Options<'put', 1>): Promise<readonly PutResult[]> {
     this.#note(options);
     const thread = this.#alive() ?? (await this.#running());
-    const { sent, transfer, leave, unload } = this.#luggage.pack(batch);
+    const { sent, transfer, onSent, onFailed } = this.#bodies.prepare(batch);
     const ended = thread.call('put', [sent, options], transfer);
-    leave();
+    onSent();
     const outcome = await ended;
-    unload(outcome.error === undefined ? undefined : outcome.bodies);
+    if (outcome.error !== undefined) onFailed(outcome.bodies);
     return resultOf(outcome) as readonly PutResult[];
   }
 
@@ -127,8 +127,8 @@ export class ThreadedStore extends ThreadedAdmin implements InboxStore {
       await asked;
     } finally {
       this.#held.clear();
-      // It has let go of the file when it has ended.
-      await this.#thread?.leave();
+      // The thread releases the file when it ends.
+      await this.#thread?.waitForEnd();
     }
   }
 
@@ -136,7 +136,7 @@ export class ThreadedStore extends ThreadedAdmin implements InboxStore {
     this.#nowMs = Math.max(this.#nowMs, nowMs);
   }
 
-  /** Made at once while the thread runs, so that calls stay in the order in which they were made. */
+  /** Sends the call synchronously while the thread runs, so that calls stay in order. */
   protected async ask<T>(call: Call, args: readonly unknown[]): Promise<T> {
     const thread = this.#alive() ?? (await this.#running());
     return resultOf(await thread.call(call, args)) as T;
@@ -148,17 +148,17 @@ export class ThreadedStore extends ThreadedAdmin implements InboxStore {
     return thread === undefined || thread.hasEnded || this.#starting !== undefined ? undefined : thread;
   }
 
-  /** The thread, a new one when the last one has ended: as the heir of that, since this process still lives. */
+  /** The thread, or a new one that takes over the claims of a thread that has ended. */
   async #running(): Promise<StoreThread> {
     const alive = this.#alive();
     if (alive !== undefined) return alive;
-    this.#starting ??= this.#startAnew().finally(() => {
+    this.#starting ??= this.#restart().finally(() => {
       this.#starting = undefined;
     });
     return this.#starting;
   }
 
-  async #startAnew(): Promise<StoreThread> {
+  async #restart(): Promise<StoreThread> {
     const thread = this.#newThread();
     const predecessor = { owner: this.#owner, held: this.#held.all() };
     const outcome =

@@ -1,0 +1,127 @@
+import { statfsSync, statSync } from 'node:fs';
+import { BackpressureError } from '@webhook-backpressure/core';
+import type { Connection, Statement } from '../connection/connection.ts';
+import { lockedByReader } from '../connection/sqlite-errors.ts';
+
+/**
+ * The space kept free for the -wal file while deliveries are completed, as a share of the disk. SQLite empties the file
+ * at half of that.
+ */
+const WAL_SHARE = 1 / 16;
+const LEAST_WAL_BYTES = 256 * 1024;
+const MOST_WAL_BYTES = 8 * 1024 * 1024;
+/** The header of a page in the -wal file. */
+const FRAME_BYTES = 24;
+/** The space that a delivery may need in addition when it is completed or dead-lettered. */
+const BYTES_PER_DELIVERY = 2048;
+/** The length of an error in the dead-letter queue when space is scarce. */
+const SCARCE_CHARACTERS = 100;
+const LEAST_FILE_BYTES = 65_536;
+/** What storing a delivery writes in addition to its body: index pages. */
+const BYTES_PER_PUT = 32_768;
+/** While space is plentiful, it is not checked each time. Other programs may use the disk as well. */
+const CHECK_EVERY_MS = 1000;
+
+/**
+ * Keeps enough of the disk free to complete or dead-letter all stored deliveries, and to open the file again. Only new
+ * deliveries are refused for it.
+ */
+export class DiskSpace {
+  readonly #connection: Connection;
+  readonly #file: string;
+  readonly #maxWalBytes: number;
+  readonly #pages: Statement;
+  readonly #freePages: Statement;
+  readonly #pageBytes: number;
+  readonly #depth: Statement;
+  readonly #walBytes: number;
+  /** How many bytes may be written before the next check. */
+  #spare = 0;
+  #checkAgainAtMs = -Infinity;
+  #checkWalAtMs = -Infinity;
+  #isWalTooLarge = false;
+
+  constructor(connection: Connection, maxWalBytes: number) {
+    this.#connection = connection;
+    this.#file = connection.location;
+    this.#maxWalBytes = maxWalBytes;
+    this.#pages = connection.prepare('PRAGMA page_count');
+    this.#freePages = connection.prepare('PRAGMA freelist_count');
+    [this.#pageBytes] = connection.prepare('PRAGMA page_size').get([]) as [number];
+    this.#depth = connection.prepare('SELECT depth FROM totals');
+    const { size } = diskOf(this.#file);
+    this.#walBytes = Math.min(MOST_WAL_BYTES, Math.max(LEAST_WAL_BYTES, size * WAL_SHARE));
+    const frames = Math.floor(this.#walBytes / 2 / (this.#pageBytes + FRAME_BYTES));
+    connection.execute(`PRAGMA wal_autocheckpoint = ${String(frames)}`);
+  }
+
+  /**
+   * @param bytes - the size of the bodies of a batch.
+   * @throws when storing the batch would leave too little space.
+   */
+  check(bytes: number, count: number): void {
+    this.limitWal();
+    const written = bytes + BYTES_PER_PUT * count;
+    const nowMs = performance.now();
+    if (nowMs >= this.#checkAgainAtMs || 2 * written > this.#spare) {
+      this.#checkAgainAtMs = nowMs + CHECK_EVERY_MS;
+      const { free, needed } = this.#measure(written);
+      // Half, since other programs and other processes on the file also use the disk.
+      this.#spare = (free - needed) / 2;
+      if (free < needed) throw this.#full(free, needed);
+    }
+    if (this.#isWalTooLarge) throw lockedByReader(this.#connection.path);
+    this.#spare -= 2 * written;
+  }
+
+  /** Shortens an error when space is scarce, so that dead letters leave enough for the other deliveries. */
+  cutToFit(error: string): string {
+    const { free, needed } = this.#measure(0);
+    return free - needed > this.#walBytes ? error : error.slice(0, SCARCE_CHARACTERS);
+  }
+
+  /** @param written - bytes about to be written, first to the -wal file and from there to the database. */
+  #measure(written: number): { readonly free: number; readonly needed: number } {
+    const { free } = diskOf(this.#file);
+    const [pages] = this.#pages.get([]) as [number];
+    const [freePages] = this.#freePages.get([]) as [number];
+    const [depth] = this.#depth.get([]) as [number];
+    // Pages that are only in the -wal file need space in the database when they are moved there.
+    const unmoved = Math.max(0, pages * this.#pageBytes - sizeOf(this.#file));
+    const wal = Math.max(0, this.#walBytes + written - sizeOf(`${this.#file}-wal`));
+    const kept = LEAST_FILE_BYTES + depth * BYTES_PER_DELIVERY;
+    const file = Math.max(0, kept + written - freePages * this.#pageBytes);
+    return { free, needed: unmoved + wal + file };
+  }
+
+  /** At most once a second: empties a -wal file that is too large, or notes that a reader prevents it. */
+  limitWal(): void {
+    const nowMs = performance.now();
+    if (nowMs < this.#checkWalAtMs) return;
+    this.#checkWalAtMs = nowMs + CHECK_EVERY_MS;
+    const isTooLarge = sizeOf(`${this.#file}-wal`) > this.#maxWalBytes;
+    this.#isWalTooLarge = isTooLarge && !this.#connection.truncateWal();
+  }
+
+  #full(free: number, needed: number): BackpressureError {
+    return new BackpressureError(
+      'ERR_WBP_SQLITE_WRITE',
+      `${this.#connection.path} cannot grow: its disk has ${String(free)} bytes left, and ${String(Math.ceil(needed))} are needed to complete the stored deliveries.`,
+    );
+  }
+}
+
+/** Infinite if the runtime or the file system does not report it. */
+function diskOf(path: string): { readonly size: number; readonly free: number } {
+  try {
+    const { blocks, bavail, bsize } = statfsSync(path);
+    if (blocks > 0) return { size: blocks * bsize, free: bavail * bsize };
+  } catch {
+    // Not supported.
+  }
+  return { size: Infinity, free: Infinity };
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}

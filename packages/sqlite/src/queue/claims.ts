@@ -1,0 +1,253 @@
+import type { ClaimedDelivery, ClaimOptions } from '@webhook-backpressure/core';
+import type { Connection, Statement } from '../connection/connection.ts';
+import { CONTENTS, deliveryOf, isIntact, type ContentsRow } from '../tables/contents.ts';
+import { isDamage } from '../connection/sqlite-errors.ts';
+import { Order } from '../tables/order.ts';
+import type { Owners } from './owners.ts';
+import { Pauses, type Paused } from '../tables/pauses.ts';
+import { encodeText } from '../tables/text.ts';
+import type { Changes, Totals } from '../tables/totals.ts';
+import { UnreadableRows } from './unreadable.ts';
+
+/** How often dead owners are looked for while more deliveries are due than are claimed. Otherwise every claim does so. */
+const CHECK_OWNERS_MS = 1000;
+
+/** Bounds the time of a claim when very many retries are due, such as after a long outage. */
+const MAX_PROMOTED = 1000;
+
+/** A row of the queue, with its key as stored. */
+type QueueRow = readonly [seq: number, key: string];
+type ReadyRow = readonly [...QueueRow, dueMs: number];
+type SuspectRow = readonly [...ReadyRow, strandings: number];
+
+/** Bounds the time of a claim when very many rows cannot be read. */
+const MAX_UNREADABLE = 100;
+
+const NO_KEYS: ReadonlySet<string> = new Set();
+
+/** Claims due deliveries, from the keys in turn. */
+export class Claims {
+  readonly #totals: Totals;
+  readonly #owners: Owners;
+  readonly #unreadable: UnreadableRows;
+  readonly #order: Order;
+  readonly #pauses: Pauses;
+  readonly #promote: Statement;
+  readonly #readyAfter: Statement;
+  readonly #firstReady: Statement;
+  readonly #readyOf: Statement;
+  readonly #keyAfter: Statement;
+  readonly #firstKey: Statement;
+  readonly #firstSuspect: Statement;
+  readonly #suspects: Statement;
+  readonly #hold: Statement;
+  readonly #contents: Statement;
+  readonly #earliestDue: Statement;
+  readonly #earliestWaiting: Statement;
+  readonly #earliestLease: Statement;
+  /** The key claimed last, as stored. */
+  #lastKey = '';
+  #ownersCheckedAt = -Infinity;
+  /** The row being read, which is on the damaged page if the read fails. */
+  #reading: QueueRow | undefined;
+
+  constructor(connection: Connection, totals: Totals, owners: Owners) {
+    this.#totals = totals;
+    this.#owners = owners;
+    this.#unreadable = new UnreadableRows(connection, totals);
+    this.#order = new Order(connection);
+    this.#pauses = new Pauses(connection);
+    this.#promote = connection.prepare(
+      `UPDATE queue SET state = CASE WHEN strandings > 0 THEN 3 ELSE 0 END
+      WHERE seq IN (SELECT seq FROM queue WHERE state = 1 AND due_ms <= ? ORDER BY due_ms LIMIT ?)`,
+    );
+    const ready = (condition: string): string =>
+      `SELECT seq, key, due_ms FROM queue INDEXED BY queue_ready WHERE state = 0 ${condition} ORDER BY key, due_ms, seq LIMIT 1`;
+    this.#readyAfter = connection.prepare(ready('AND key > ?'));
+    this.#firstReady = connection.prepare(ready(''));
+    this.#readyOf = connection.prepare(ready('AND key = ?'));
+    // Walks from key to key until one is not in the list of keys to skip, the last parameter.
+    const next = (condition: string): string =>
+      `SELECT min(key) FROM queue INDEXED BY queue_ready WHERE state = 0 ${condition}`;
+    const skipping = (condition: string, list: string): string =>
+      `WITH RECURSIVE
+        skipped(key) AS MATERIALIZED (SELECT value FROM json_each(${list})),
+        walk(key) AS (
+          ${next(condition)}
+          UNION ALL
+          SELECT (${next('AND queue.key > walk.key')}) FROM walk WHERE walk.key IN (SELECT key FROM skipped)
+        )
+      SELECT key FROM walk WHERE key NOT IN (SELECT key FROM skipped) LIMIT 1`;
+    this.#keyAfter = connection.prepare(skipping('AND key > ?1', '?2'));
+    this.#firstKey = connection.prepare(skipping('', '?1'));
+    this.#firstSuspect = connection.prepare('SELECT 1 FROM queue WHERE state = 3 LIMIT 1');
+    // At most as many as were being handled when processes died.
+    this.#suspects = connection.prepare(
+      'SELECT seq, key, due_ms, strandings FROM queue WHERE state = 3 ORDER BY due_ms, seq',
+    );
+    this.#hold = connection.prepare(
+      `UPDATE queue SET state = 2, owner = ?, lease_ms = ?, attempts = attempts + 1 WHERE seq = ?
+      RETURNING attempts, strandings`,
+    );
+    this.#contents = connection.prepare(`SELECT ${CONTENTS} FROM contents c WHERE seq = ?`);
+    const earliest = (state: number): string =>
+      `SELECT min(due_ms) AS due FROM queue WHERE state = ${String(state)}`;
+    this.#earliestDue = connection.prepare(
+      `SELECT min(due) FROM (${[0, 1, 3].map(earliest).join(' UNION ALL ')})`,
+    );
+    this.#earliestWaiting = connection.prepare(earliest(1));
+    this.#earliestLease = connection.prepare(
+      'SELECT min(lease_ms) FROM queue INDEXED BY queue_held WHERE state = 2 AND owner <> ?',
+    );
+  }
+
+  claim(self: number, count: number, options: ClaimOptions): readonly ClaimedDelivery[] {
+    for (let unreadable = 0; ; unreadable += 1) {
+      try {
+        return this.#claim(self, count, options);
+      } catch (error) {
+        const row = this.#reading;
+        this.#reading = undefined;
+        if (!isDamage(error) || row === undefined || unreadable === MAX_UNREADABLE) throw error;
+        this.#unreadable.moveDamagedToDeadLetters(row[0], options.nowMs, () => {
+          this.#left(row, options.nowMs);
+        });
+      }
+    }
+  }
+
+  #claim(self: number, count: number, options: ClaimOptions): readonly ClaimedDelivery[] {
+    const { nowMs, maxStranded, except } = options;
+    // The claim counts the attempt, so a handler that crashes the process uses it up.
+    return this.#totals.transaction((changes) => {
+      const paused = this.#pauses.read();
+      if (paused.isAll) return [];
+      const skipped = skippedKeys(paused, except);
+      this.#promote.run([nowMs, Math.max(count, MAX_PROMOTED)]);
+      this.#owners.strandExpired(self, nowMs, changes);
+      let isCheckDue = performance.now() - this.#ownersCheckedAt >= CHECK_OWNERS_MS;
+      if (isCheckDue) this.#strandOfDead(self, nowMs, changes);
+
+      const claimed: ClaimedDelivery[] = [];
+      let unreadable = 0;
+      const take = (row: QueueRow): boolean => {
+        const taken = this.#take(row, self, options, changes);
+        if (taken === undefined) unreadable += 1;
+        else claimed.push(taken);
+        return taken !== undefined;
+      };
+      let suspectRoom = Math.min(maxStranded, count);
+      let mayHaveSuspects = true;
+      while (claimed.length < count && unreadable < MAX_UNREADABLE) {
+        if (mayHaveSuspects && suspectRoom > 0) {
+          const rows = this.#nextSuspects(suspectRoom, skipped);
+          if (rows.filter(take).length > 0) suspectRoom = 0;
+          // Unreadable ones are dead letters now, and another suspect may follow.
+          mayHaveSuspects = rows.length > 0;
+          continue;
+        }
+        const next = this.#takeTurn(skipped);
+        if (next !== undefined) {
+          take(next);
+        } else if (isCheckDue) {
+          break;
+        } else {
+          isCheckDue = true;
+          if (this.#strandOfDead(self, nowMs, changes) === 0) break;
+          mayHaveSuspects = true;
+        }
+      }
+      return claimed;
+    });
+  }
+
+  /** When the next delivery can be claimed, in ms since 1970. */
+  nextDueMs(self: number, except: ReadonlySet<string> = NO_KEYS): number | undefined {
+    const paused = this.#pauses.read();
+    if (paused.isAll) return undefined;
+    const due = this.#nextDue(skippedKeys(paused, except));
+    const [lease] = this.#earliestLease.get([self]) as [number | null];
+    if (lease !== null && this.#owners.hasDeadHolder(self)) return 0;
+    const next = Math.min(due, lease ?? Infinity);
+    return next === Infinity ? undefined : next;
+  }
+
+  #nextDue(skipped: ReadonlySet<string>): number {
+    if (skipped.size === 0) return (this.#earliestDue.get([]) as [number | null])[0] ?? Infinity;
+    const ready = this.#findReady(skipped);
+    if (ready !== undefined) return ready[2];
+    // Includes retries of skipped keys, since excluding them would require reading all retries. When one of them is due, a
+    // claim makes it ready, so this causes at most one useless claim.
+    const [waiting] = this.#earliestWaiting.get([]) as [number | null];
+    const suspect = (this.#suspects.all([]) as SuspectRow[]).find(([, key]) => !skipped.has(key));
+    return Math.min(waiting ?? Infinity, suspect?.[2] ?? Infinity);
+  }
+
+  #strandOfDead(self: number, nowMs: number, changes: Changes): number {
+    this.#ownersCheckedAt = performance.now();
+    return this.#owners.strandOfDead(self, nowMs, changes);
+  }
+
+  /** Up to `room` suspects stranded once. If there are none, one of the others, which is tried alone. */
+  #nextSuspects(room: number, skipped: ReadonlySet<string>): readonly QueueRow[] {
+    if (this.#firstSuspect.get([]) === undefined) return [];
+    const rows = (this.#suspects.all([]) as SuspectRow[]).filter(([, key]) => !skipped.has(key));
+    const once = rows.filter(([, , , strandings]) => strandings === 1);
+    const next = once.length > 0 ? once.slice(0, room) : rows.slice(0, 1);
+    return next.map(([seq, key]) => [seq, key]);
+  }
+
+  #takeTurn(skipped: ReadonlySet<string>): QueueRow | undefined {
+    const next = this.#findReady(skipped);
+    if (next === undefined) return undefined;
+    const [seq, key] = next;
+    this.#lastKey = key;
+    return [seq, key];
+  }
+
+  /** The first ready delivery of the key after the last one, in the order of the keys, starting over at the end. */
+  #findReady(skipped: ReadonlySet<string>): ReadyRow | undefined {
+    if (skipped.size === 0) {
+      const next = this.#readyAfter.get([this.#lastKey]) ?? this.#firstReady.get([]);
+      return next as ReadyRow | undefined;
+    }
+    const list = JSON.stringify([...skipped]);
+    const next = this.#keyAfter.get([this.#lastKey, list]) ?? this.#firstKey.get([list]);
+    if (next === undefined) return undefined;
+    const [key] = next as [string];
+    return this.#readyOf.get([key]) as ReadyRow | undefined;
+  }
+
+  #take(
+    queued: QueueRow,
+    self: number,
+    { leaseMs, nowMs }: ClaimOptions,
+    changes: Changes,
+  ): ClaimedDelivery | undefined {
+    const [seq] = queued;
+    this.#reading = queued;
+    const row = this.#contents.get([seq]) as ContentsRow | undefined;
+    this.#reading = undefined;
+    if (row === undefined || !isIntact(row)) {
+      this.#unreadable.moveToDeadLetters(seq, nowMs, changes);
+      this.#left(queued, nowMs);
+      return undefined;
+    }
+    const [attempt, strandings] = this.#hold.get([self, nowMs + leaseMs, seq]) as [number, number];
+    changes.inFlight += 1;
+    return { ...deliveryOf(row), attempt, strandings };
+  }
+
+  /** Call it for a row that has left the queue without being claimed. */
+  #left([seq, key]: QueueRow, nowMs: number): void {
+    if (this.#order.isOrdered()) this.#order.ended(seq, key, nowMs);
+  }
+}
+
+/** The keys to skip, as stored. */
+function skippedKeys({ keys }: Paused, except: ReadonlySet<string>): ReadonlySet<string> {
+  if (keys.length === 0 && except.size === 0) return NO_KEYS;
+  const skipped = new Set(keys);
+  for (const key of except) skipped.add(encodeText(key));
+  return skipped;
+}
