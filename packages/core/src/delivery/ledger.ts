@@ -6,9 +6,13 @@ import type { RefusalReason } from './refusal.ts';
  * `admitted = completed + failed + active + depth + all withdrawn`.
  */
 export interface Totals {
+  /** Deliveries admitted, whether they started or waited. */
   readonly admitted: number;
+  /** Deliveries that started. */
   readonly started: number;
+  /** Deliveries handled successfully. */
   readonly completed: number;
+  /** Deliveries whose handling failed. */
   readonly failed: number;
   /** Permits revoked after `maxHandlingMs`; also counted in `failed`. */
   readonly overdue: number;

@@ -15,8 +15,11 @@ export type RefusalReason = 'shedding' | 'full' | 'wait' | 'displaced' | 'pressu
 
 /** The answer to a refused delivery. Adapters send `status`, `headers` and `body` unchanged. */
 export interface Refusal {
+  /** Tells a refusal from an {@link Admission} or a {@link Permit}. */
   readonly admitted: false;
+  /** Why the delivery was refused. */
   readonly reason: RefusalReason;
+  /** The HTTP status of the response. */
   readonly status: 429 | 503;
   /** Whole seconds, at least 1. */
   readonly retryAfterSeconds: number;

@@ -10,6 +10,7 @@ export type IntakeState = 'accepting' | 'shedding' | 'stalled' | 'closing' | 'cl
 
 /** The intake at one moment, as a copy that does not change. */
 export interface IntakeSnapshot {
+  /** Whether the intake is accepting, shedding, stalled, closing or closed. */
   readonly state: IntakeState;
   /** Queued deliveries. */
   readonly depth: number;
@@ -33,5 +34,6 @@ export interface IntakeSnapshot {
   readonly booked: number;
   /** Keys that have queued deliveries. */
   readonly keys: number;
+  /** Counts since the intake was created. */
   readonly totals: Totals;
 }

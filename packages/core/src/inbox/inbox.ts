@@ -10,6 +10,7 @@ import type { InboxRequest } from './receive/inbox-request.ts';
 
 /** The state of an inbox at one moment: a copy that does not change. */
 export interface InboxSnapshot {
+  /** Whether the inbox is accepting, shedding, stalled, closing or closed. */
   readonly state: IntakeState;
   /** Unfinished deliveries. */
   readonly depth: number;
@@ -19,18 +20,23 @@ export interface InboxSnapshot {
   readonly bytes: number;
   /** Dead letters, as of the last few seconds. */
   readonly shelved: number;
+  /** The bytes of all dead letters. */
   readonly shelvedBytes: number;
   /** Kept completed deliveries, as of the last few seconds. */
   readonly kept: number;
+  /** The bytes of completed deliveries that are kept. */
   readonly keptBytes: number;
+  /** The option: how many deliveries may be stored and unfinished. */
   readonly capacity: number;
   /** The capacity; with `maxWaitMs` the smaller of it and longest wait × drain rate. In deliveries. */
   readonly effectiveCapacity: number;
+  /** The option: how many bytes may be stored and unfinished. */
   readonly maxBytes: number;
   /** The depth at which shedding begins. */
   readonly highWater: number;
   /** The depth at which shedding ends. */
   readonly lowWater: number;
+  /** How many handlers may run concurrently now. */
   readonly concurrency: number;
   /** Deliveries per second that the workers can complete; null before the first has completed. */
   readonly drainRate: number | null;
@@ -48,6 +54,7 @@ export interface InboxSnapshot {
   readonly isPaused: boolean;
   /** Keys that are paused, as of the last few seconds. */
   readonly pausedKeys: readonly string[];
+  /** Counts since the inbox was created. */
   readonly totals: InboxTotals;
 }
 

@@ -53,6 +53,7 @@ export interface MiddlewareOptions<
 
 /** How an adapter reads a request. */
 export interface RequestReader<R> {
+  /** The HTTP method, in upper case. */
   method(request: R): string;
   /** The object that stays the same while the request passes through everything that is mounted. */
   identity(request: R): object;
@@ -64,6 +65,7 @@ export interface RequestReader<R> {
 
 /** What all middleware share: which requests are deliveries, and whether the intake admits them. */
 export interface AdmissionControl<R> {
+  /** The intake that admits or refuses: the option, or the one created from the options. */
   readonly intake: Intake;
   /**
    * Whether the request is not a delivery, or has been through this intake already: a request counts once, also if both

@@ -44,9 +44,13 @@ const PROMISE = 4;
  */
 export class Handling implements BackpressureInfo {
   // A log of the object shows these properties.
+  /** The key that the delivery counts against. */
   readonly key: string;
+  /** The name of the identified sender, or undefined. */
   readonly sender: string | undefined;
+  /** The delivery id, or undefined if there is none. */
   readonly id: string | undefined;
+  /** How long it waited in the queue, in milliseconds. 0 until it starts. */
   waitedMs = 0;
   #place: Admission | undefined;
   #permit: Permit | undefined;
@@ -65,6 +69,7 @@ export class Handling implements BackpressureInfo {
     this.#onFailedWork = onFailedWork;
   }
 
+  /** Tells a handling from a {@link Refusal}. */
   // eslint-disable-next-line @typescript-eslint/class-literal-property-style -- a field would show in logs
   get admitted(): true {
     return true;
@@ -80,11 +85,13 @@ export class Handling implements BackpressureInfo {
     return (this.#held & RESPONSE) === 0;
   }
 
+  /** Aborted when the sender has disconnected or `maxHandlingMs` is over. */
   get signal(): Signal {
     // A handler sees this object only once there is a permit.
     return (this.#permit as Permit).signal;
   }
 
+  /** Holds the permit until a promise settles. */
   get waitUntil(): (promise: PromiseLike<unknown>) => void {
     // Bound, so that it can be destructured.
     return (promise) => {

@@ -5,6 +5,7 @@ import type { PageQuery, PendingState } from '../store/store-admin.ts';
 
 /** Restricts a call to one key, because ids are unique within a key only. Default: any key. */
 export interface DeadLetterScope {
+  /** Only deliveries of this key. Default: all keys. */
   key?: string | undefined;
 }
 

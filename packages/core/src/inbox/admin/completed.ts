@@ -17,6 +17,7 @@ import type { Redriving } from './redriving.ts';
 export interface CompletedDelivery extends InboxDelivery {
   /** Attempts until it was completed. */
   readonly attempts: number;
+  /** When its handler completed. */
   readonly completedAt: Date;
 }
 

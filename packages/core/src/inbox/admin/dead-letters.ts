@@ -19,6 +19,7 @@ import type { Redriving } from './redriving.ts';
 
 /** A delivery in the dead-letter queue, which is not retried automatically. */
 export interface DeadLetter extends InboxDelivery {
+  /** How many attempts were made. */
   readonly attempts: number;
   /** `dead`: its last attempt failed. `overflow`: it arrived while the inbox was above the high-water mark. */
   readonly reason: 'dead' | 'overflow';

@@ -16,6 +16,7 @@ export type Listed<T> = Omit<T, 'rawBody' | 'text' | 'json'> & {
 
 /** A page of a list. */
 export interface Page<T> {
+  /** The deliveries of this page. */
   readonly deliveries: readonly T[];
   /** The `after` of the next page; undefined on the last one. */
   readonly next: number | undefined;

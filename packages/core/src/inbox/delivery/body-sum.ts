@@ -8,8 +8,11 @@ const EDGE_BYTES = 16_384;
 
 /** The input of a sum: the body, or the fingerprint of an encrypted one. */
 export interface Summed {
+  /** The bytes of the body, encrypted if `sealedBy` is set. */
   readonly rawBody: Uint8Array;
+  /** A keyed hash of the plain body, if it is encrypted. */
   readonly fingerprint?: Uint8Array | undefined;
+  /** The id of the key that encrypts the body, or undefined. */
   readonly sealedBy?: string | undefined;
 }
 

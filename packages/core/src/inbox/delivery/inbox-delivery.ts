@@ -50,6 +50,7 @@ export interface InboxDelivery extends RawDelivery {
   readonly key: string;
   /** The name of the sender; undefined for an unknown one. */
   readonly sender: string | undefined;
+  /** When its first request was received. */
   readonly receivedAt: Date;
 }
 

@@ -6,7 +6,9 @@ export type Awaitable<T> = T | Promise<T>;
 
 /** Identifies a delivery. Ids are unique within a key only. Both are arbitrary strings. */
 export interface DeliveryRef {
+  /** The key that the delivery counts against. */
   readonly key: string;
+  /** The delivery id, unique within its key. */
   readonly id: string;
 }
 
@@ -17,12 +19,15 @@ export interface StoredDelivery extends DeliveryRef {
    * completion.
    */
   readonly isIdGenerated: boolean;
+  /** The name of the identified sender, or undefined. */
   readonly sender: string | undefined;
+  /** The request line and parameters, as callbacks see them. */
   readonly request: RequestFacts;
   /** The value that the option `context` returned; null without it. */
   readonly context: Json;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The bytes of the body, encrypted if `sealedBy` is set. */
   readonly rawBody: Uint8Array;
   /** Milliseconds since 1970, by the wall clock. */
   readonly receivedAtMs: number;

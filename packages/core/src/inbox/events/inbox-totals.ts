@@ -2,7 +2,9 @@ import type { RefusalReason } from '../../delivery/refusal.ts';
 
 /** Counts since the inbox was created. */
 export interface InboxTotals {
+  /** Deliveries stored and acknowledged. */
   readonly stored: number;
+  /** Deliveries answered as duplicates. */
   readonly duplicate: number;
   /** Acknowledged as a duplicate, although the body differs from that of the first delivery with this id. */
   readonly conflict: number;
@@ -12,7 +14,9 @@ export interface InboxTotals {
   readonly refused: Readonly<Record<RefusalReason, number>>;
   /** Refused although the sender never retries. */
   readonly lossRisk: number;
+  /** Requests refused with 401. */
   readonly unverified: number;
+  /** Requests refused with 413. */
   readonly tooLarge: number;
   /** Attempts that were started. */
   readonly started: number;
@@ -20,6 +24,7 @@ export interface InboxTotals {
   readonly completed: number;
   /** Attempts that failed, including last and overdue ones. */
   readonly failed: number;
+  /** Handlers that exceeded `maxHandlingMs`. */
   readonly overdue: number;
   /** Deliveries whose last attempt failed. */
   readonly dead: number;
@@ -31,5 +36,6 @@ export interface InboxTotals {
   readonly lost: number;
   /** Outages that began: of a key, or of everything. */
   readonly outages: number;
+  /** Calls of the store that failed. */
   readonly storeFailures: number;
 }

@@ -18,7 +18,9 @@ export interface ProcessContext {
 export interface HandshakeReply {
   /** Default 200. */
   readonly status?: number | undefined;
+  /** The headers of the response. Default none. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** The body of the response. */
   readonly body: string;
 }
 

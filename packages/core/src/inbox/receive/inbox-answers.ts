@@ -3,8 +3,11 @@ import type { HandshakeReply } from '../options/inbox-options.ts';
 
 /** The answer to a request. */
 export interface InboxAnswer {
+  /** The HTTP status of the response. */
   readonly status: number;
+  /** The headers of the response. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The body of the response. */
   readonly body: string;
 }
 

@@ -10,6 +10,7 @@ const MOST = 1000;
 export class PartSize {
   #count = FIRST;
 
+  /** How many items to take next. */
   get count(): number {
     return this.#count;
   }

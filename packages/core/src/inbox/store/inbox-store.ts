@@ -3,6 +3,7 @@ import type { Awaitable, DeliveryRef, StoredDelivery } from '../delivery/stored-
 
 /** A delivery to store. */
 export interface Put {
+  /** The delivery to store. */
   readonly delivery: StoredDelivery;
   /** Whether it goes straight to the dead-letter queue, as `overflow`. */
   readonly isOverflow: boolean;
@@ -97,11 +98,13 @@ export interface StoreStats {
   readonly bytes: number;
   /** Dead letters. */
   readonly shelved: number;
+  /** The bytes of all dead letters. */
   readonly shelvedBytes: number;
   /** Completed ids that are remembered. */
   readonly remembered: number;
   /** Completed deliveries that are kept. */
   readonly kept: number;
+  /** The bytes of completed deliveries that are kept. */
   readonly keptBytes: number;
   /** When the oldest unfinished delivery was received, in ms since 1970; undefined when there is none. */
   readonly oldestReceivedAtMs: number | undefined;
@@ -115,6 +118,7 @@ export interface StoreStats {
 export interface ClaimOptions {
   /** How long the claims last without a renewal, in milliseconds. */
   readonly leaseMs: number;
+  /** The current time, in milliseconds since 1970. */
   readonly nowMs: number;
   /** The most deliveries with a stranding; 0 for none. */
   readonly maxStranded: number;

@@ -2,21 +2,25 @@ import type { Awaitable, DeliveryRef, StoredDelivery } from '../delivery/stored-
 
 /** Restricts a call to one key. Absent: any key. */
 export interface ShelfScope {
+  /** Only deliveries of this key. Undefined: all keys. */
   readonly key?: string | undefined;
 }
 
 /** A dead letter. */
 export interface ShelvedDelivery extends StoredDelivery {
+  /** How many attempts were made. */
   readonly attempts: number;
   /** `dead`: its last attempt failed. `overflow`: it arrived while the inbox was above the high-water mark. */
   readonly reason: 'dead' | 'overflow';
   /** The error of the last attempt; empty for an overflow. */
   readonly error: string;
+  /** When it was moved to the dead-letter queue, in milliseconds since 1970. */
   readonly shelvedAtMs: number;
 }
 
 /** Replaces the body in a list: bodies may be large, and lists long. */
 export interface WithoutBody {
+  /** The length of the body, in bytes. */
   readonly bodyBytes: number;
 }
 
@@ -32,6 +36,7 @@ export type PendingState = 'ready' | 'delayed' | 'active';
 
 /** An unfinished delivery. */
 export interface StoredPending extends StoredDelivery {
+  /** Whether it is ready to start, delayed until a retry, or being handled. */
   readonly state: PendingState;
   /** Attempts that were started. */
   readonly attempts: number;
@@ -46,6 +51,7 @@ export interface ListedPending extends Omit<StoredPending, 'rawBody'>, WithoutBo
 export interface StoredCompleted extends StoredDelivery {
   /** Attempts until it was completed. */
   readonly attempts: number;
+  /** When its handler completed, in milliseconds since 1970. */
   readonly completedAtMs: number;
 }
 
@@ -60,6 +66,7 @@ export interface MovedDelivery extends DeliveryRef {
 
 /** A page of a list. */
 export interface StoredPage<T> {
+  /** The deliveries of this page. */
   readonly deliveries: readonly T[];
   /** The `after` of the next page; undefined on the last one. */
   readonly next: number | undefined;
@@ -75,6 +82,7 @@ export interface PageQuery extends ShelfScope {
 
 /** A count at one moment. */
 export interface Counted {
+  /** The number of deliveries. */
   readonly count: number;
   /** The position of the last counted one in the order of the list. Later ones have a later position, or at worst the same. */
   readonly upTo: number;
@@ -82,6 +90,7 @@ export interface Counted {
 
 /** How many deliveries one call moves or removes. Both bounds apply, except that the first one may be of any size. */
 export interface Portion {
+  /** The most deliveries of this call. */
   readonly limit: number;
   /** Their sum by `storedBytes`. */
   readonly maxBytes: number;
@@ -128,6 +137,7 @@ export interface StoreAdmin {
   listPending(
     options: PageQuery & { readonly state?: PendingState | undefined; readonly nowMs: number },
   ): Awaitable<StoredPage<ListedPending>>;
+  /** Returns one delivery that is stored and unfinished, or undefined. */
   getPending(ref: DeliveryRef, nowMs: number): Awaitable<StoredPending | undefined>;
 
   /** Kept deliveries in the order of completion. Bounded as `listPending` is. */
