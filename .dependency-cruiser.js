@@ -38,16 +38,9 @@ export const order = {
         'workers',
         'refusals',
       ],
-      ...['intake', 'middleware', 'inbox/delivery', 'inbox/store', 'inbox/store/memory', 'inbox/report'],
-      ...[
-        'inbox/settings',
-        'inbox/keeping',
-        'inbox/receive',
-        'inbox/work',
-        'inbox/operate',
-        'inbox',
-        'verifiers',
-      ],
+      ...['intake', 'middleware', 'inbox/delivery', 'inbox/store', 'inbox/store/memory', 'inbox/events'],
+      ...['inbox/encryption', 'inbox/options', 'inbox/time', 'inbox/store-calls', 'inbox/capacity'],
+      ...['inbox/receive', 'inbox/work', 'inbox/admin', 'inbox/maintenance', 'inbox', 'verifiers'],
     ],
   },
   node: { entries: ['index'], rooms: ['request', 'pressure', 'shutdown', '.'] },
@@ -170,7 +163,7 @@ export default {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(packages/[^/]+|test|test/simulation|bench|demo|examples)/dist/' },
+    exclude: { path: '^(packages/[^/]+|test|test/simulation|bench|demo|examples)/(dist|types)/' },
     tsPreCompilationDeps: 'specify',
     enhancedResolveOptions: {
       exportsFields: ['exports'],

@@ -45,8 +45,6 @@ for (const published of publishedPackages()) {
             default: { logLevel: ExtractorLogLevel.Error },
             // Everything exported is public; nothing is marked as alpha, beta or internal.
             'ae-missing-release-tag': { logLevel: ExtractorLogLevel.None },
-            // A member whose name says it all needs no sentence that says it again.
-            'ae-undocumented': { logLevel: ExtractorLogLevel.None },
           },
           tsdocMessageReporting: {
             default: { logLevel: ExtractorLogLevel.Error },

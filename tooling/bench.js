@@ -24,7 +24,9 @@ if (!isInstalled()) {
   run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], bench);
   copyFileSync(lockfile, installed);
 }
+run('npm', ['run', '--silent', 'build'], root);
 run('npx', ['tsc', '-b', 'bench'], root);
+run(process.execPath, [join(root, 'tooling/build.js')], root);
 run(join(bench, `node_modules/node${version}/bin/node`), [join(bench, 'dist', file), ...args], root);
 
 /** @returns {boolean} */

@@ -4,8 +4,13 @@ import { join } from 'node:path';
 export const root = join(import.meta.dirname, '..');
 
 /**
- * @typedef {Record<string, string | Record<string, string>>} Exports
- * @typedef {{ name: string, exports: Exports, dependencies?: Record<string, string> }} Manifest
+ * @typedef {Record<string, string | { default: string, types: string }>} Conditions
+ * @typedef {{
+ *   name: string,
+ *   version: string,
+ *   exports: Record<string, string | Conditions>,
+ *   dependencies?: Record<string, string>,
+ * }} Manifest
  * @typedef {{ folder: string, path: string, manifest: Manifest }} Package
  */
 
@@ -33,13 +38,17 @@ export function publishedPackages() {
 }
 
 /**
+ * What users import.
+ *
  * @param {Package} published
- * @returns {{ subpath: string, types: string }[]} what users import, with the declarations behind it
+ * @returns {{ subpath: string, name: string, types: string }[]} `name` is the entry's file in `src` and in `dist`,
+ * without its extension; `types` the path of the declarations that `tsc -b` writes
  */
 export function entriesOf({ path, manifest }) {
-  return Object.entries(manifest.exports).flatMap(([subpath, target]) =>
-    typeof target === 'object' && target['types'] !== undefined
-      ? [{ subpath, types: join(path, target['types']) }]
-      : [],
-  );
+  return Object.keys(manifest.exports)
+    .filter((subpath) => subpath !== './package.json')
+    .map((subpath) => {
+      const name = subpath === '.' ? 'index' : subpath.slice(2);
+      return { subpath, name, types: join(path, 'types', `${name}.d.ts`) };
+    });
 }

@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util';
 
-/** Whether a flag stands on the command line. */
+/** Whether the command line has this flag. */
 export function hasFlag(name: string): boolean {
   return process.argv.includes(`--${name}`);
 }
 
-/** A number after an option, or what holds without it. */
+/** The number after an option, or the default. */
 export function numberOption(name: string, otherwise: number): number {
   const { values } = parseArgs({ options: { [name]: { type: 'string' } }, strict: false });
   const value = Number(values[name] ?? otherwise);

@@ -3,6 +3,7 @@ import { describeMachine } from './machine.ts';
 import { measureInbox } from './inbox/measure.ts';
 import { describeEngine } from './inbox/queues.ts';
 import { describeFileSystem } from './inbox/scratch.ts';
+import { writePassing } from './passing/report.ts';
 import {
   coreComparisons,
   httpComparisons,
@@ -13,7 +14,7 @@ import {
 import { charts, report, table } from './report.ts';
 import { figuresOf, judge, measureMemory, type Result } from './results.ts';
 import { measureCore, measureHttp, type Effort } from './rounds.ts';
-import { write, writeInReadme } from './write.ts';
+import { write, writeBetween } from './write.ts';
 
 const FULL: Effort = { rounds: 5, coreSeconds: 1, httpSeconds: 0.8, warmUpSeconds: 4, inboxSeconds: 0.8 };
 /** Ours and base only, no peers and no memory: enough to see that nothing has gone wrong by half. */
@@ -47,7 +48,7 @@ if (!isQuick) results.push(...(await measureMemory(memoryMeasures.filter(isChose
 if (!isQuick && only === undefined) {
   await write('results.json', `${JSON.stringify(figuresOf(results), null, 2)}\n`);
   const front = results.find(({ name }) => name === 'front/refuse');
-  await writeInReadme('front', `${front?.ratio.toFixed(1) ?? '?'} times`);
+  await writeBetween('../README.md', 'front', `${front?.ratio.toFixed(1) ?? '?'} times`);
   await write(
     'report.md',
     report(results, {
@@ -57,6 +58,7 @@ if (!isQuick && only === undefined) {
     }),
   );
   for (const [file, chart] of charts(results)) await write(`charts/${file}`, chart);
+  await writePassing();
 }
 process.stdout.write(
   hasFlag('json') ? `${JSON.stringify(figuresOf(results), null, 2)}\n` : `${table(results)}\n`,

@@ -16,7 +16,7 @@ export const pinning: string = canPin
   ? `taskset: what is measured on core ${String(SERVER_CORE)}, the load on core ${String(LOAD_CORE)}`
   : 'none: taskset or a second core is missing';
 
-/** A process on a core of its own that answers one question at a time. */
+/** A process on its own core that answers one question at a time. */
 export class Pinned {
   readonly #child: ChildProcess;
 
@@ -60,7 +60,7 @@ export class Pinned {
     }
   }
 
-  /** Stops the whole process for `stoppedMs` of every `everyMs`, for `forMs` in all; it knows nothing of it. */
+  /** Stops the whole process for `stoppedMs` of every `everyMs`, for `forMs` in all. */
   async stutter(stoppedMs: number, everyMs: number, forMs: number): Promise<void> {
     for (let atMs = 0; atMs < forMs; atMs += everyMs) {
       await wait(everyMs - stoppedMs);
@@ -78,7 +78,7 @@ export class Pinned {
   }
 }
 
-/** The other end: answers the questions of the process that started this one, and ends with it. */
+/** The other end: answers the questions of the parent process, and ends with it. */
 export function answer(handle: (question: never) => unknown): void {
   process.on('message', (question: unknown) => {
     Promise.resolve()

@@ -149,7 +149,7 @@ const KIB = 1024;
 export const inboxComparisons: readonly Comparison[] = [
   inbox('inbox/durable', 'by hand', { baseIs: 'one insert per commit, written by hand' }, queues),
   inbox('inbox/http', 'by hand', { baseIs: 'one insert per commit in bare node, written by hand' }, queues),
-  inbox(DRAINING, 'idle', { baseIs: 'the same with nothing to work off', unit: 'ms' }, []),
+  inbox(DRAINING, 'idle', { baseIs: 'the same with nothing to process', unit: 'ms' }, []),
   inbox('inbox/connections', 'by hand', { baseIs: BY_HAND, target: 3 }, []),
   inbox('inbox/connections@fsync=10', 'by hand', { baseIs: BY_HAND, target: 20, fsyncMs: 10 }, []),
   inbox('inbox/connections@fsync=50', 'by hand', { baseIs: BY_HAND, target: 20, fsyncMs: 50 }, []),

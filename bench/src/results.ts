@@ -153,7 +153,7 @@ async function takeMemory(measure: string, rounds: number): Promise<number[]> {
   return bytes;
 }
 
-/** Whole, unless the ratio could not be told from it any more. */
+/** An integer, unless the ratio could not be computed from it. */
 function legible(value: number): number {
   return value < 10_000 ? Number(value.toPrecision(6)) : Math.round(value);
 }

@@ -24,7 +24,7 @@ export function sidesOf({ ours, base, peers }: Comparison, withPeers: boolean): 
   return [...new Map(all.map((side) => [sideName(side), side])).values()];
 }
 
-/** Every side once in each round, in one order and then in the other, so that what drifts favours nobody. */
+/** Every side once in each round, in one order and then in the other, so that drift favors no side. */
 export async function interleave(
   sides: readonly Side[],
   rounds: number,
@@ -50,7 +50,7 @@ export async function measureCore(comparison: Comparison, effort: Effort): Promi
     const take = ({ side }: Side): Promise<number> =>
       child.ask<number>({ side, seconds: effort.coreSeconds });
     const sides = sidesOf(comparison, false);
-    // The first round compiles, and does not count.
+    // The first round compiles and does not count.
     await interleave(sides, 1, take);
     return await interleave(sides, effort.rounds, take);
   } finally {
@@ -101,7 +101,7 @@ function check(side: Side, { ok, refused, other }: Answers): number {
   const [right, wrong] = side.group.endsWith('/refuse') ? [refused, ok] : [ok, refused];
   if (wrong + other > 0 || right === 0) {
     throw new Error(
-      `${sideName(side)}: ${String(ok)} let in, ${String(refused)} refused, ${String(other)} failed.`,
+      `${sideName(side)}: ${String(ok)} admitted, ${String(refused)} refused, ${String(other)} failed.`,
     );
   }
   return right;

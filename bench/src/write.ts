@@ -13,12 +13,21 @@ export async function write(file: string, content: string): Promise<void> {
   writeFileSync(path, parser === undefined ? content : await format(content, { ...options, parser }));
 }
 
-/** Puts text between the two comments `name:begin` and `name:end` of the README. Everything else in it stays. */
-export async function writeInReadme(name: string, content: string): Promise<void> {
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+/** The text of a file of the bench folder. */
+export function textOfBench(file: string): string {
+  return readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
+}
+
+/** Puts text between the two comments `name:begin` and `name:end` of a file. Everything else in it stays. */
+export async function writeBetween(file: string, name: string, content: string): Promise<void> {
+  await write(file, between(textOfBench(file), name, content));
+}
+
+/** The text with `content` between its two comments `name:begin` and `name:end`. */
+function between(text: string, name: string, content: string): string {
   const [begin, end] = [`<!-- ${name}:begin -->`, `<!-- ${name}:end -->`];
-  const [head, rest = ''] = readme.split(begin);
+  const [head, rest = ''] = text.split(begin);
   const [, tail] = rest.split(end);
-  if (tail === undefined) throw new Error(`The README has no ${begin} and ${end}.`);
-  await write('../README.md', `${head ?? ''}${begin}${content}${end}${tail}`);
+  if (tail === undefined) throw new Error(`There are no comments ${begin} and ${end}.`);
+  return `${head ?? ''}${begin}${content}${end}${tail}`;
 }

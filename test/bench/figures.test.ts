@@ -8,12 +8,17 @@ import {
   memoryMeasures,
   quickInboxComparisons,
 } from '../../bench/src/plan.ts';
+import { passings, passingSentence } from '../../bench/src/passing/plan.ts';
 import { root } from '../../tooling/packages.js';
 
 const results = JSON.parse(readFileSync(join(root, 'bench/results.json'), 'utf8')) as Record<
   string,
-  { ours: number; base: number; ratio: number; min: number; max: number; unit: string }
+  { ours: number; base: number; ratio: number; min: number; max: number; unit: string; added?: number }
 >;
+
+function marked(text: string, name: string): string | undefined {
+  return new RegExp(`<!-- ${name}:begin -->(.*)<!-- ${name}:end -->`).exec(text)?.[1];
+}
 
 const NAMES = [
   ...['core/admit-release', 'core/refuse', 'core/admit-release@depth=1e6', 'core/admit-release@keys=1e5'],
@@ -29,19 +34,20 @@ const UNITS: Readonly<Record<string, string>> = {
   'inbox/blocked@body=256KiB': 'ms',
   'inbox/blocked@fsync=300': 'ms',
   memory: 'bytes',
+  passing: 'µs',
 };
 
 describe('the plan of the benchmark', () => {
-  it('has all names by which figures are compared over time', () => {
+  it('has every name by which figures are compared over time', () => {
     const plan = [...coreComparisons, ...httpComparisons, ...inboxComparisons, ...memoryMeasures];
     expect(plan.map(({ name }) => name)).toEqual(NAMES);
   });
 
-  it('leaves to a quick look what takes little time', () => {
+  it('runs only what takes little time with --quick', () => {
     expect(quickInboxComparisons.map(({ name }) => name)).toEqual(['inbox/durable', 'inbox/http']);
   });
 
-  it('compares the inbox with its peers as they come, and as durable as it is', () => {
+  it('compares the inbox with its peers by default and with FULL', () => {
     for (const { name, peers, base } of inboxComparisons.slice(0, 2)) {
       expect(peers.map((peer) => peer.name)).toEqual([
         'plainjob',
@@ -56,8 +62,8 @@ describe('the plan of the benchmark', () => {
 });
 
 describe('the figures of the benchmark', () => {
-  it('are all there, in the order of the plan', () => {
-    expect(Object.keys(results)).toEqual(NAMES);
+  it('are complete, in the order of the plan', () => {
+    expect(Object.keys(results)).toEqual([...NAMES, ...passings.map(({ name }) => name)]);
   });
 
   it.each(Object.entries(results))(
@@ -72,9 +78,17 @@ describe('the figures of the benchmark', () => {
     },
   );
 
-  it('are those that the README gives', () => {
+  it('are those in the README', () => {
     const readme = readFileSync(join(root, 'README.md'), 'utf8');
-    const [, said] = /<!-- front:begin -->(.*)<!-- front:end -->/.exec(readme) ?? [];
-    expect(said).toBe(`${results['front/refuse']?.ratio.toFixed(1) ?? ''} times`);
+    expect(marked(readme, 'front')).toBe(`${results['front/refuse']?.ratio.toFixed(1) ?? ''} times`);
+    const passing = marked(readme, 'passing');
+    if (passing !== undefined) expect(passing).toBe(passingSentence(results));
+  });
+
+  it('state what passing adds: with the middleware minus without', () => {
+    for (const { name } of passings) {
+      const { ours = NaN, base = NaN, added = NaN } = results[name] ?? {};
+      expect(Math.abs(added - (ours - base))).toBeLessThan(0.011);
+    }
   });
 });

@@ -3,12 +3,12 @@ import type { Reply } from './sender.ts';
 
 const PROBLEM = 'https://iana.org/assignments/http-problem-types';
 
-/** The answers of a receiver that has measured nothing yet and whose chance is always 0.5, byte for byte. */
+/** The exact responses of a receiver with an unknown drain rate and `random: () => 0.5`. */
 export const REFUSALS = {
-  full503: answer(503, 'full', 'The queue of the receiver is full.'),
-  full429: answer(429, 'full', 'The queue of the receiver is full.'),
-  wait503: answer(503, 'wait', 'The delivery could not be started in the time that its sender waits.'),
-  displaced503: answer(503, 'displaced', 'The delivery gave up its place in the queue to a newer one.'),
+  full503: answer(503, 'full', "The receiver's queue is full."),
+  full429: answer(429, 'full', "The receiver's queue is full."),
+  wait503: answer(503, 'wait', 'The delivery would wait too long, or has waited too long.'),
+  displaced503: answer(503, 'displaced', 'A newer delivery has taken the place of this one.'),
   closing503: answer(503, 'closing', 'The receiver is shutting down.'),
 } as const;
 
@@ -25,7 +25,7 @@ function answer(status: 429 | 503, reason: string, detail: string): Answer {
   return { status, body: JSON.stringify({ type, title, status, detail, reason, retryAfterSeconds: 5 }) };
 }
 
-/** Expects a refusal to be exactly so, whatever the framework. */
+/** Expects this exact refusal from any framework. */
 export async function expectRefusal(given: Promise<Reply>, { status, body }: Answer): Promise<Reply> {
   const reply = await given;
   expect(reply.body).toBe(body);

@@ -21,7 +21,7 @@ function askedOf(request: IncomingMessage): Asked {
   };
 }
 
-/** On node:http, and on Express, which adds to it. */
+/** For node:http and Express. */
 function nodeExchange(req: IncomingMessage, res: ServerResponse): Exchange {
   return {
     info: req.backpressure,
@@ -71,7 +71,7 @@ function express(name: string, create: typeof express5): Driver {
       }
       app.use((req, res, next) => {
         const result = handle(nodeExchange(req, res));
-        // Express 4 does not look at what a handler returns.
+        // Express 4 ignores what a handler returns.
         if (result instanceof Promise) result.catch(next);
       });
       const onFailure: ErrorRequestHandler = (error, _req, res, next) => {
@@ -143,14 +143,14 @@ function honoExchange(c: HonoContext): HonoExchange {
     info: c.get('backpressure'),
     read: () => c.req.text(),
     answer(status, body) {
-      // Not by c: a handler may return any response, such as one that it has fetched.
+      // Not created with `c`: a handler may return any response, such as a fetched one.
       exchange.response = new Response(body, { status });
     },
     stream(): Outflow {
       const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
       const writer = writable.getWriter();
       const encoder = new TextEncoder();
-      // A reader that has gone rejects all of these; the suite asks about permits, not about that.
+      // All of these reject when the reader has disconnected, which these tests do not check.
       const ignore = (): void => undefined;
       writer.closed.catch(ignore);
       exchange.response = c.newResponse(readable);

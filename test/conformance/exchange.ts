@@ -1,61 +1,61 @@
 import type { BackpressureInfo, Intake, MiddlewareOptions } from '@webhook-backpressure/core';
 import type { RequestListener } from '@webhook-backpressure/node';
 
-/** A request as every framework can show it, for the options that look at one. */
+/** A request in terms that every framework can provide, for callbacks of options. */
 export interface Asked {
   readonly method: string;
   header(name: string): string | undefined;
 }
 
-/** One delivery in the hands of a handler, in words that every framework can translate. */
+/** A request and its response for a handler, in terms that every framework can provide. */
 export interface Exchange {
-  /** What the handler finds in its framework's own place. */
+  /** The `backpressure` property where the framework has it. */
   readonly info: BackpressureInfo | undefined;
   read(): Promise<string>;
   answer(status: number, body: string): void;
-  /** Begins a streamed answer. */
+  /** Starts a streamed response. */
   stream(): Outflow;
 }
 
-/** The body of a streamed answer. */
+/** The body of a streamed response. */
 export interface Outflow {
   write(text: string): void;
   end(): void;
-  /** Breaks it off, as a failing source would. */
+  /** Aborts it, as a failing source would. */
   fail(error: Error): void;
 }
 
 export type Handle = (exchange: Exchange) => unknown;
 
-/** The options of a middleware, with callbacks that know no framework. */
+/** The options of a middleware, with callbacks that are independent of the framework. */
 export type SuiteOptions = MiddlewareOptions<Asked, [exchange: Exchange]>;
 
 export interface Setup {
   readonly options: SuiteOptions;
   readonly handle: Handle;
-  /** Told what arrives in the framework's own error path. */
+  /** Receives the errors that reach the framework's error handler. */
   readonly onError: (error: unknown) => void;
-  /** Puts a middleware between ours and the handler that calls next twice. */
+  /** Adds a middleware between ours and the handler that calls `next` twice. */
   readonly isNextTwice: boolean;
 }
 
-/** How the suite runs a framework. */
+/** Runs the suite on one framework. */
 export interface Driver {
   readonly name: string;
-  /** Whether it has a next to be called; bare node:http has none. */
+  /** Whether it has `next`; node:http has not. */
   readonly hasNext: boolean;
-  /** Whether it cuts the connection when the source of a streamed body fails. Koa leaves it open. */
+  /** Whether it closes the connection when the source of a streamed body fails. Koa leaves it open. */
   readonly cutsBrokenStreams: boolean;
-  /** An app with our middleware and, behind it, the handler. */
+  /** An app with our middleware followed by the handler. */
   serve(setup: Setup): { listener: RequestListener; intake: Intake };
 }
 
-/** The options in terms of a framework's own request `R` and handler arguments `A`. */
+/** The options in terms of a framework's request `R` and handler arguments `A`. */
 export function translated<R, A extends readonly unknown[]>(
   options: SuiteOptions,
   asked: (request: R) => Asked,
   exchangeOf: (...rest: A) => Exchange,
-  /** Runs what answers, and gives the framework what it wants to have returned. */
+  /** Converts the result of a handler to what the framework expects it to return. */
   finish: (exchange: Exchange, result: unknown) => unknown = (_exchange, result) => result,
 ): MiddlewareOptions<R, A> {
   const { skip, keyGenerator, delivery, handler, ...rest } = options;

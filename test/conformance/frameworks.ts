@@ -5,7 +5,7 @@ import { Hono as Hono40 } from 'hono40';
 import Koa3 from 'koa';
 import Koa2 from 'koa2';
 
-/** How a driver is made for each framework. */
+/** Creates a driver for each framework. */
 export interface Makers<T> {
   readonly node: T;
   readonly express: (name: string, create: typeof express5) => T;
@@ -13,7 +13,7 @@ export interface Makers<T> {
   readonly hono: (name: string, Hono: typeof HonoLatest) => T;
 }
 
-/** Every framework at both ends of the range that we support. */
+/** Every framework in the lowest and the highest version that we support. */
 export function onEvery<T>({ node, express, koa, hono }: Makers<T>): readonly T[] {
   return [
     node,

@@ -2,14 +2,14 @@ import type { Exchange, Handle } from './exchange.ts';
 
 export interface Held {
   readonly handle: Handle;
-  /** Lets the delivery that has been held longest go on. */
+  /** Continues the delivery that has been held longest. */
   readonly release: () => void;
 }
 
 /**
  * A handler that holds every delivery until the test releases it.
  *
- * @param then - what becomes of it; by default it is answered with its own body.
+ * @param then - continues a released delivery. Default: responds with its body.
  */
 export function held(then: Handle = answerWithBody): Held {
   const holding: (() => void)[] = [];

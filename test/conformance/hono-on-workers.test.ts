@@ -11,7 +11,7 @@ describe('Hono on Workers', () => {
     vi.useRealTimers();
   });
 
-  /** A context of a request there, and what it was asked to wait for. */
+  /** The execution context of a request, and the promises passed to its `waitUntil`. */
   function context(): { stays: Promise<unknown>[]; rest: unknown[] } {
     vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' });
     const stays: Promise<unknown>[] = [];
@@ -24,7 +24,7 @@ describe('Hono on Workers', () => {
   const isSettled = async (stay: Promise<unknown> | undefined): Promise<boolean> =>
     Promise.race([stay?.then(() => true), settled().then(() => false)]) as Promise<boolean>;
 
-  it('stays until the permit is back', async () => {
+  it('keeps the request alive until the permit is released', async () => {
     const { stays, rest } = context();
     const { handler, out } = streamed();
     const { post } = serve(Hono, handler);
@@ -35,7 +35,7 @@ describe('Hono on Workers', () => {
     expect(await isSettled(stays[0])).toBe(true);
   });
 
-  it('has something of its own to wait for while it waits, and neither that nor its stay after a refusal', async () => {
+  it('runs a timer while a delivery waits, and stops it and lets the request end after a refusal', async () => {
     const { stays, rest } = context();
     const { post, clock } = serve(Hono, () => new Promise<Response>(() => undefined), { maxWaitMs: 1000 });
     const set = vi.spyOn(globalThis, 'setInterval');
@@ -54,9 +54,9 @@ describe('Hono on Workers', () => {
   });
 
   it.each([
-    ['worked off', false],
-    ['closed with something left', true],
-  ])('stays after an acknowledgement until the inbox is %s', async (_when, closes) => {
+    ['is drained', false],
+    ['has closed with deliveries left', true],
+  ])('keeps an acknowledged request alive until the inbox %s', async (_when, closes) => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const { stays, rest } = context();
     let end = (): void => undefined;
@@ -70,18 +70,18 @@ describe('Hono on Workers', () => {
     const app = new Hono();
     app.post('/', webhooks);
     const request = new Request('http://x/', { method: 'POST', body: '{}' });
-    const heard = async (expected: string): Promise<void> =>
+    const nextEvent = async (expected: string): Promise<void> =>
       new Promise((resolve) => {
         webhooks.inbox.subscribe(({ type }) => {
           if (type === expected) resolve();
         });
       });
-    const begun = heard('started');
+    const begun = nextEvent('started');
     expect((await app.fetch(request, ...(rest as [object, never]))).status).toBe(202);
     await begun;
     vi.advanceTimersByTime(5000);
     expect(await isSettled(stays[0])).toBe(false);
-    const finished = heard(closes ? 'closed' : 'completed');
+    const finished = nextEvent(closes ? 'closed' : 'completed');
     if (closes) void webhooks.inbox.close({ timeoutMs: 1 });
     else end();
     clock.advance(1);
@@ -92,7 +92,7 @@ describe('Hono on Workers', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('does without a context, if the app was called without one', async () => {
+  it('works without an execution context', async () => {
     context();
     const { post, snapshot } = serve(Hono, (c) => c.text('done'));
     expect(await (await post()).text()).toBe('done');

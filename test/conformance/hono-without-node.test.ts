@@ -6,11 +6,11 @@ import { Hono as Hono40 } from 'hono40';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { serve as serveOn, settled, streamed, type Served } from './web-app.ts';
 
-// Without a server: what tells of a sender that leaves, and of a response that ends, are a signal and a body.
+// Without a server: a signal reports that the sender disconnects, and a stream that the response ends.
 describe.each([
   { name: 'Hono 4.0', Hono: Hono40 },
   { name: 'Hono 4', Hono: HonoLatest },
-])('$name where only web standards are known', ({ Hono }) => {
+])('$name with web standards only', ({ Hono }) => {
   afterEach(() => {
     vi.unstubAllGlobals();
     vi.useRealTimers();
@@ -21,13 +21,13 @@ describe.each([
 
   const text = new TextEncoder();
 
-  it('releases the permit when an answer without a body is made', async () => {
+  it('releases the permit of a response without a body', async () => {
     const { post, snapshot } = serve((c) => c.body(null, 204));
     await post();
     expect(snapshot()).toMatchObject({ active: 0, totals: { completed: 1 } });
   });
 
-  it('releases the permit of an answer in memory, whether anybody reads it or not', async () => {
+  it('releases the permit of a response in memory even if it is not read', async () => {
     const { post, snapshot } = serve((c) => c.text('done'));
     const response = await post();
     await settled();
@@ -46,7 +46,7 @@ describe.each([
     expect(snapshot()).toMatchObject({ active: 0, totals: { completed: 1, failed: 0 } });
   });
 
-  it('releases the permit as a failure when a streamed body is cancelled', async () => {
+  it('releases the permit as a failure when a streamed body is canceled', async () => {
     const { handler, out } = streamed();
     const { post, snapshot } = serve(handler);
     const response = await post();
@@ -55,7 +55,7 @@ describe.each([
     expect(snapshot()).toMatchObject({ active: 0, totals: { completed: 0, failed: 1 } });
   });
 
-  it('releases the permit as a failure when a streamed body breaks', async () => {
+  it('releases the permit as a failure when a streamed body fails', async () => {
     const { handler, out } = streamed();
     const { post, snapshot } = serve(handler);
     const response = await post();
@@ -67,7 +67,7 @@ describe.each([
 
   it.each([
     ['an error', new Error('handler failed')],
-    ['what is no error', 'handler failed'],
+    ['a string', 'handler failed'],
   ])('releases the permit as a failure when a handler throws %s', async (_what, thrown) => {
     const { post, snapshot } = serve((c) => {
       AbortSignal.abort(thrown).throwIfAborted();
@@ -78,7 +78,7 @@ describe.each([
     expect(snapshot()).toMatchObject({ active: 0, totals: { completed: 0, failed: 1 } });
   });
 
-  it('takes a sender that leaves out of the queue, and holds its permit while its handler runs', async () => {
+  it('removes a disconnected sender from the queue, and holds its permit while its handler runs', async () => {
     let end = (_response: Response): void => undefined;
     const handled = vi.fn(() => new Promise<Response>((resolve) => (end = resolve)));
     const { post, snapshot } = serve(handled);
@@ -98,13 +98,13 @@ describe.each([
     expect(handled).toHaveBeenCalledOnce();
   });
 
-  it('releases the permit when a handler returns after another middleware has answered', async () => {
+  it('releases the permit when a handler returns after another middleware has responded', async () => {
     let end = (_response: Response): void => undefined;
     const clock = manualClock();
     const middleware = webhookBackpressure({ concurrency: 1, clock });
     const app = new Hono();
     app.use('*', async (c, next) => {
-      // What Hono's own `timeout` does.
+      // As Hono's middleware `timeout` does.
       await Promise.race([next(), settled()]);
       c.res = c.text('too late', 504);
     });
@@ -127,7 +127,7 @@ describe.each([
     ['JSON', (c: Context): Response => c.json({ a: 1 }), 7],
     ['a response without a body', (): Response => new Response(null, { status: 204 }), 0],
   ])(
-    'keeps %s in memory in one piece, so that the runtime tells its length',
+    'keeps %s in memory in one chunk, so that the runtime sets Content-Length',
     async (_what, handler, length) => {
       const { post } = serve(handler);
       const response = await post();
@@ -137,7 +137,7 @@ describe.each([
     },
   );
 
-  it('releases the permit of a body that nobody will read: that of an answer to HEAD', async () => {
+  it('releases the permit of a response to HEAD, whose body is never read', async () => {
     const { handler } = streamed();
     const middleware = webhookBackpressure({ skip: () => false });
     const app = new Hono();
@@ -166,7 +166,7 @@ describe.each([
     expect(middleware.intake.snapshot()).toMatchObject({ active: 0, totals: { completed: 1 } });
   });
 
-  it('does not admit a sender that has gone before', async () => {
+  it('does not admit a request whose sender has disconnected', async () => {
     const { post, snapshot } = serve((c) => c.text('done'));
     const gone = new AbortController();
     gone.abort();
@@ -174,7 +174,7 @@ describe.each([
     expect(snapshot().totals.admitted).toBe(0);
   });
 
-  it('passes on a fetched response, whose headers cannot be changed, with the rate-limit headers', async () => {
+  it('adds rate-limit headers to a fetched response, whose headers are immutable', async () => {
     const { post, snapshot } = serve(() => fetch('data:text/html,fetched'), { standardHeaders: 'draft-8' });
     const response = await post();
     expect(response.headers.get('ratelimit-policy')).toBe('"queue";q=800');
@@ -183,7 +183,7 @@ describe.each([
     expect(snapshot()).toMatchObject({ active: 0, totals: { completed: 1 } });
   });
 
-  it('passes an intake once when the app hands its request to another app', async () => {
+  it('admits a request once when the app passes it to another app', async () => {
     const intake = createIntake({ concurrency: 1 });
     const inner = new Hono();
     inner.use('*', webhookBackpressure({ intake })).post('/', (c) => c.text('inner'));
@@ -192,7 +192,7 @@ describe.each([
     expect(intake.snapshot()).toMatchObject({ active: 0, totals: { admitted: 1, completed: 1 } });
   });
 
-  it('passes an intake once when a middleware in between has replaced the request', async () => {
+  it('admits a request once when a middleware replaces it', async () => {
     const intake = createIntake({ concurrency: 1 });
     const app = new Hono();
     app.use('*', webhookBackpressure({ intake }));
@@ -208,7 +208,7 @@ describe.each([
   it.each([
     ['a variable', 'x'],
     ['a queue', { send: () => Promise.resolve() }],
-  ])('takes %s that is called incoming for no request of node', async (_what, incoming) => {
+  ])('does not mistake %s called incoming for a request of node', async (_what, incoming) => {
     const headers = { 'x-shopify-topic': 'orders/create' };
     const { post, snapshot } = serve((c) => c.text(c.get('backpressure')?.key ?? 'unguarded'));
     const env = { incoming };

@@ -1,5 +1,4 @@
-// The lowest versions that we support, under names of their own. What the suite uses of them has the types of the
-// highest ones, or none of its own at all.
+// Aliases of the lowest versions that we support. The suite uses them with the types of the highest versions.
 declare module 'express4' {
   export { default } from 'express';
 }

@@ -9,24 +9,24 @@ import { answerWithBody } from './held.ts';
 import { Sender, type Call, type Sent } from './sender.ts';
 import type { Driver, Exchange, Handle, SuiteOptions } from './exchange.ts';
 
-/** What a request says in its `x-trace` header, for whoever runs in its async context. */
+/** The `x-trace` header of the request in whose async context the code runs. */
 export const trace = new AsyncLocalStorage<string | undefined>();
 
-export interface Conduct {
-  /** Default: reads the body and answers 200 with it. */
+export interface Behavior {
+  /** Default: responds with 200 and the request body. */
   readonly handle?: Handle;
   readonly isNextTwice?: boolean;
 }
 
-/** Starts a server with the options and the handler of a test. {@link stopAll} ends it. */
-export type Start = (options?: SuiteOptions, conduct?: Conduct) => Promise<Receiver>;
+/** Starts a server with the options and the handler of a test. {@link stopAll} stops it. */
+export type Start = (options?: SuiteOptions, behavior?: Behavior) => Promise<Receiver>;
 
 const running: Receiver[] = [];
 
-/** How the tests of a suite start servers of one framework. */
+/** Returns a function that starts servers of one framework. */
 export function starter(driver: Driver): Start {
-  return async (options = {}, conduct = {}) => {
-    const receiver = new Receiver(driver, options, conduct);
+  return async (options = {}, behavior = {}) => {
+    const receiver = new Receiver(driver, options, behavior);
     running.push(receiver);
     receiver.server.listen(0);
     await once(receiver.server, 'listening');
@@ -39,13 +39,13 @@ export async function stopAll(): Promise<void> {
   vi.restoreAllMocks();
 }
 
-/** A server with the middleware of one framework, observed from all sides, on a clock of its own. */
+/** A server with the middleware of one framework on a manual clock, with everything that tests observe. */
 export class Receiver {
   readonly clock: ManualClock = manualClock();
   readonly errors: unknown[] = [];
   readonly requests: IncomingMessage[] = [];
   readonly sockets: Socket[] = [];
-  /** The deliveries that the handler has been given. */
+  /** The deliveries that reached the handler. */
   readonly handled: Exchange[] = [];
   readonly intake: Intake;
   readonly server: Server;
@@ -56,16 +56,16 @@ export class Receiver {
   constructor(
     driver: Driver,
     options: SuiteOptions,
-    { handle = answerWithBody, isNextTwice = false }: Conduct,
+    { handle = answerWithBody, isNextTwice = false }: Behavior,
   ) {
     const own = options.intake ?? createIntake({ ...intakeOptions(options), ...this.fixtures });
     this.intake = own;
-    own.subscribe(this.#look);
-    // The adapters have no event for an admission, and tests wait for nothing else so often.
+    own.subscribe(this.#checkWaiters);
+    // Admissions emit no event, and tests often wait for them.
     const intake: Intake = {
       dryRun: own.dryRun,
       admit: (delivery) => {
-        this.#look();
+        this.#checkWaiters();
         return own.admit(delivery);
       },
       accepts: (delivery) => own.accepts(delivery),
@@ -115,15 +115,15 @@ export class Receiver {
     return this.#sender.send(this.port, sent);
   }
 
-  /** Waits until the intake looks so. */
+  /** Waits until the intake meets a condition. */
   when(condition: (snapshot: IntakeSnapshot) => boolean): Promise<void> {
     return new Promise((resolve) => {
       this.#waiters.add({ condition, resolve });
-      this.#look();
+      this.#checkWaiters();
     });
   }
 
-  /** Waits until the handler has been given so many deliveries. */
+  /** Waits until this many deliveries have reached the handler. */
   whenHandled(count: number): Promise<void> {
     return new Promise((resolve) => {
       if (this.handled.length >= count) resolve();
@@ -131,7 +131,7 @@ export class Receiver {
     });
   }
 
-  /** Waits until so many requests have reached the server. */
+  /** Waits until this many requests have reached the server. */
   async whenAsked(count: number): Promise<void> {
     while (this.requests.length < count) await once(this.server, 'request');
   }
@@ -139,7 +139,7 @@ export class Receiver {
   /** Waits until the server knows that a connection is closed. */
   async whenClosed(index: number): Promise<void> {
     const socket = this.sockets[index];
-    // Not by `once` of node:events, which rejects when the connection breaks.
+    // Not with `once` of node:events, which rejects when the connection fails.
     if (socket?.closed === false)
       await new Promise<void>((resolve) =>
         socket.once('close', () => {
@@ -148,7 +148,7 @@ export class Receiver {
       );
   }
 
-  /** Sends a delivery and waits until it waits. */
+  /** Sends a delivery and waits until it is queued. */
   async sendToWait(sent?: Sent): Promise<Call> {
     const depth = this.snapshot.depth + 1;
     const call = this.send(sent);
@@ -164,14 +164,14 @@ export class Receiver {
     return call;
   }
 
-  /** Takes everything down, and looks whether anything was left behind. */
+  /** Stops everything and checks for leaks. */
   async stop(): Promise<void> {
     this.#sender.destroy();
     const closed = once(this.server, 'close');
     this.server.close();
     this.server.closeAllConnections();
     await closed;
-    // A handler that never ends holds its permit until its time is over.
+    // A handler that never ends holds its permit until maxHandlingMs.
     this.clock.advance(MAX_HANDLING_MS + 100);
     await this.when(({ active, depth }) => active === 0 && depth === 0);
     const warnings = this.errors.filter((error) => error instanceof Error && error.name.includes('Warning'));
@@ -179,13 +179,13 @@ export class Receiver {
     const { admitted, completed, failed, withdrawn } = this.snapshot.totals;
     const left = Object.values(withdrawn).reduce((sum, count) => sum + count, 0);
     expect(admitted).toBe(completed + failed + left);
-    // The timer of the deadlines ends at its next step, once there are none.
+    // The timer of the deadlines ends at its next tick when there are none.
     this.clock.advance(1000);
     expect(this.clock.pending).toBe(0);
   }
 
-  readonly #look = (): void => {
-    // An event comes in the middle of a change, and an admission is told of before it.
+  readonly #checkWaiters = (): void => {
+    // Events are emitted during a change, and `admit` is observed before it.
     queueMicrotask(() => {
       if (this.#waiters.size === 0) return;
       const snapshot = this.intake.snapshot();
@@ -221,7 +221,7 @@ function middlewareOptions(options: SuiteOptions): SuiteOptions {
   return Object.fromEntries(Object.entries(options).filter(([name]) => MIDDLEWARE_OPTIONS.has(name)));
 }
 
-/** The ends that were counted, and that the worker is free again: the next delivery gets it. */
+/** Expects these totals and a free worker. */
 export async function expectEnds(
   receiver: Receiver,
   ends: { completed?: number; failed?: number },

@@ -8,13 +8,13 @@ import {
 import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** What is sent. By default a POST with a small body. */
+/** The request to send. Default: a POST with a small body. */
 export interface Sent {
   readonly method?: string;
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The body goes on after what is given here, and never ends by itself. */
+  /** Leaves the body unfinished. */
   readonly isUnfinished?: boolean;
 }
 
@@ -25,18 +25,18 @@ export interface Reply {
   readonly socket: Socket;
 }
 
-/** A request on its way. */
+/** A request in progress. */
 export interface Call {
   readonly request: ClientRequest;
-  /** The head of the answer. */
+  /** The response, once its headers have arrived. */
   readonly head: Promise<IncomingMessage>;
-  /** The answer in full. */
+  /** The complete response. */
   readonly reply: Promise<Reply>;
-  /** Hangs up. */
+  /** Disconnects. */
   vanish(): void;
 }
 
-/** Sends deliveries, on connections that it keeps unless it is told otherwise. */
+/** Sends deliveries. Keeps its connections open by default. */
 export class Sender {
   readonly #agent: Agent;
 
@@ -57,7 +57,7 @@ export class Sender {
       outgoing.once('error', reject);
     });
     const reply = head.then(replyOf);
-    // A test that hangs up does not ask for the answer.
+    // A test that disconnects does not await the response.
     reply.catch(() => undefined);
     if (sent.isUnfinished === true) outgoing.write(body);
     else outgoing.end(body);

@@ -4,7 +4,7 @@ import { drivers } from './drivers.ts';
 import { held } from './held.ts';
 import { starter, stopAll } from './receiver.ts';
 
-// Each beside the next one, and the last beside the first.
+// Each with the next one, and the last with the first.
 const pairs = drivers.map((driver, index) => ({
   driver,
   other: drivers[(index + 1) % drivers.length] ?? driver,
@@ -13,7 +13,7 @@ const pairs = drivers.map((driver, index) => ({
 describe.each(pairs)('an intake shared by $driver.name and $other.name', ({ driver, other }) => {
   afterEach(stopAll);
 
-  it('counts the deliveries of both', async () => {
+  it('counts the deliveries of both frameworks', async () => {
     const { handle, release } = held();
     const first = await starter(driver)({ concurrency: 1, capacity: 1 }, { handle });
     const second = await starter(other)({ intake: first.intake }, { handle });

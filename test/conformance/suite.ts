@@ -9,7 +9,7 @@ import { refusal } from './cases/refusal.ts';
 import type { Driver } from './exchange.ts';
 import { starter, stopAll } from './receiver.ts';
 
-/** What every adapter does alike: the contract, told on real sockets. */
+/** The behavior that all adapters share, tested over real sockets. */
 export function conformance(driver: Driver): void {
   describe(driver.name, () => {
     const start = starter(driver);

@@ -3,7 +3,7 @@ import { manualClock, type ManualClock } from '@webhook-backpressure/core/testin
 import { webhookBackpressure, type WebhookBackpressureOptions } from '@webhook-backpressure/hono';
 import type { Handler, Hono as HonoLatest } from 'hono';
 
-/** What a test does with an app. */
+/** An app under test. */
 export interface Served {
   readonly post: (init?: RequestInit, ...rest: unknown[]) => Promise<Response>;
   readonly snapshot: () => IntakeSnapshot;
@@ -11,7 +11,7 @@ export interface Served {
   readonly intake: Intake;
 }
 
-/** An app of this Hono with the middleware, without a server. */
+/** An app of this Hono version with the middleware, without a server. */
 export function serve(
   Hono: typeof HonoLatest,
   handler: Handler,
@@ -32,11 +32,11 @@ export function serve(
   return { post, snapshot, clock, intake: middleware.intake };
 }
 
-/** A stream that a test writes to, and its answer. */
+/** A handler with a streamed response, and the stream that the test writes to. */
 export function streamed(): { handler: Handler; out: WritableStreamDefaultWriter<Uint8Array> } {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   return { handler: () => new Response(readable), out: writable.getWriter() };
 }
 
-/** Lets all that is due now happen. */
+/** Waits for one turn of the event loop. */
 export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -26,7 +26,7 @@ export function createBench(options: IntakeOptions = {}): Bench {
   return { clock, intake, events };
 }
 
-/** Runs the action on a clock whose timers are lost, as on a runtime that drops them with the request that set them. */
+/** Runs the action on a clock that loses its timers, like a runtime that drops them with the request that set them. */
 export function losingTimers(clock: ManualClock, action: () => void): void {
   const own = clock.setTimeout.bind(clock);
   clock.setTimeout = () => undefined;
@@ -34,7 +34,7 @@ export function losingTimers(clock: ManualClock, action: () => void): void {
   clock.setTimeout = own;
 }
 
-/** Numbers in [0, 1), the same for the same seed (mulberry32). */
+/** Random numbers in [0, 1), the same for the same seed (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -45,12 +45,12 @@ export function seeded(seed: number): () => number {
   };
 }
 
-/** Time until the next of events that come at random, `perSecond` on average, in milliseconds. */
+/** The time until the next random event, exponentially distributed with the mean `meanMs`. */
 export function exponential(random: () => number, meanMs: number): number {
   return -Math.log(1 - random()) * meanMs;
 }
 
-/** Lets every reaction of promises that have settled run. */
+/** Lets the reactions of settled promises run. */
 export async function reactions(): Promise<void> {
   for (let i = 0; i < 4; i += 1) await Promise.resolve();
 }
@@ -65,21 +65,21 @@ export function turnedAway(result: Permit | Admission | Refusal): Refusal {
   return result;
 }
 
-/** The permit of a delivery that started at once. */
+/** The permit of a delivery that started immediately. */
 export function startedNow(result: Admission | Refusal): Permit {
   const { permit } = letIn(result);
   if (permit instanceof Promise) throw new Error('it waits, and has not started');
   return permit;
 }
 
-/** The permit of a delivery that waited and has started by now. */
+/** The permit of a delivery that was queued and has started by now. */
 export async function startedLater(admission: Admission): Promise<Permit> {
   const result = await admission.permit;
   if (!result.admitted) throw new Error(`refused: ${result.reason}`);
   return result;
 }
 
-/** Admits deliveries that start at once until every worker is busy. */
+/** Admits deliveries that start immediately until every worker is busy. */
 export function occupy(intake: Intake, key?: string): Permit[] {
   const permits: Permit[] = [];
   for (let { active, concurrency } = intake.snapshot(); active < concurrency; active += 1) {

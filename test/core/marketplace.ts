@@ -3,34 +3,34 @@ import { exponential } from './harness.ts';
 import type { Bench } from './harness.ts';
 import { percentile, runUntil } from './workshop.ts';
 
-/** Somebody who sends deliveries, honest or not. */
+/** A sender of deliveries, well-behaved or not. */
 export interface Party {
   readonly name: string;
   readonly perSecond: number;
   readonly fromS: number;
   readonly toS: number;
-  /** Whether it comes back when it was told to. */
+  /** Whether it honors Retry-After. */
   readonly returns: boolean;
   /** Its i-th delivery, the same at each attempt. Default: its name as key, and an id. */
   delivery?(i: number): Delivery;
 }
 
-/** What has become of what a party sent. */
+/** The deliveries of a party, and their outcome. */
 class Account {
   attempts = 0;
   /** Times of the first attempts, in seconds. */
   readonly arrivedS: number[] = [];
   lost = 0;
-  /** Times of completion, and how long after the first attempt they came, in seconds. */
+  /** Times of completion, and the delays since the first attempt, in seconds. */
   readonly completed: { readonly atS: number; readonly afterS: number }[] = [];
-  /** What it was told, in seconds. */
+  /** The values of Retry-After that it got, in seconds. */
   readonly told: { readonly atS: number; readonly seconds: number }[] = [];
 
   get events(): number {
     return this.arrivedS.length;
   }
 
-  /** Deliveries per second that came for the first time between two times. */
+  /** New deliveries per second between two times. */
   offered(fromS: number, toS: number): number {
     return this.arrivedS.filter((atS) => atS >= fromS && atS < toS).length / (toS - fromS);
   }
@@ -55,13 +55,13 @@ class Account {
   }
 }
 
-/** Parties that send at random to one intake, whose handlers take their time at random. */
+/** Parties that send at random to one intake with random handling times. */
 export class Marketplace {
   readonly #bench: Bench;
   readonly #random: () => number;
   readonly #serviceMs: number;
   readonly #accounts = new Map<string, Account>();
-  /** Deliveries that waited beyond the effective capacity right after one had been let in. */
+  /** Deliveries queued beyond the effective capacity right after one was admitted. */
   overflows = 0;
 
   constructor(bench: Bench, random: () => number, serviceMs: number) {

@@ -16,7 +16,7 @@ function messageOf(action: () => unknown): string {
   throw new Error('nothing was thrown');
 }
 
-/** A suggestion is for whoever mistyped a name, so the options are not what the types allow. */
+/** Suggestions are for mistyped names, so these options do not have the right type. */
 function intake(options: object): () => unknown {
   return () => createIntake(options);
 }

@@ -27,7 +27,7 @@ export function answer({ intake }: Bench, delivery: Delivery): RefusalReason | '
   return result.admitted ? 'admitted' : result.reason;
 }
 
-/** How many of `count` deliveries are let in. */
+/** How many of `count` deliveries are admitted. */
 export function flood(bench: Bench, count: number, delivery: (i: number) => Delivery): number {
   let admitted = 0;
   for (let i = 0; i < count; i += 1) if (answer(bench, delivery(i)) === 'admitted') admitted += 1;

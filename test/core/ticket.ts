@@ -1,8 +1,8 @@
 import type { Admission, Permit, Refusal, Tunable } from '@webhook-backpressure/core';
 
-/** A deadline may be kept this much late. */
+/** How late a deadline may fire. */
 export const LATE_MS = 100;
-/** What a delivery is told that is taken out. One that left is told anything. */
+/** The reason that a withdrawn delivery gets. One that left may get any. */
 export const TOLD = { expired: 'wait', displaced: 'displaced', closing: 'closing', abandoned: '' } as const;
 
 /** A delivery as its sender sees it. */
@@ -12,7 +12,7 @@ export interface Ticket {
   readonly admission: Admission;
   readonly admittedMs: number;
   readonly expiresMs: number;
-  /** What its permit has settled with. */
+  /** The result of its permit. */
   result?: Permit | Refusal;
   overdueMs: number;
   hasLeft: boolean;
@@ -26,12 +26,12 @@ export function workersPerKey(
   return most < 1 ? Math.max(1, Math.floor(most * concurrency)) : most;
 }
 
-/** How many workers a key has. */
+/** How many workers a key holds. */
 export function activeOf(active: readonly Ticket[], key: string): number {
   return active.filter((one) => one.key === key).length;
 }
 
-/** A plain check: those of the test runner are too slow to be made a million times. */
+/** A plain assertion: those of the test runner are too slow for a million checks. */
 export function must(holds: boolean, what: string, is: unknown, expected?: unknown): void {
   if (!holds) throw new Error(`${what}: ${String(is)}, and not ${String(expected)}`);
 }

@@ -2,7 +2,7 @@ import type { Delivery, Permit, Refusal } from '@webhook-backpressure/core';
 import type { ManualClock } from '@webhook-backpressure/core/testing';
 import type { Bench } from './harness.ts';
 
-/** What became of a delivery, told when its handling has ended. */
+/** The outcome of a delivery when its handling has ended. */
 export interface Handled {
   readonly key: string;
   readonly arrivedMs: number;
@@ -10,10 +10,10 @@ export interface Handled {
   readonly endedMs: number;
 }
 
-/** Handlers that take their time on the manual clock and then release, as those of an application do. */
+/** Handlers that take time on the manual clock and then release, as those of an application do. */
 export class Workshop {
   readonly handled: Handled[] = [];
-  /** From and to when all of them stand still. */
+  /** When all of them stand still. */
   stall: { readonly fromMs: number; readonly toMs: number } | undefined;
   serviceMs: () => number;
   readonly #bench: Bench;
@@ -23,7 +23,7 @@ export class Workshop {
     this.serviceMs = serviceMs;
   }
 
-  /** Brings a delivery. Returns the refusal, if it is refused at the door. */
+  /** Sends a delivery. Returns the refusal if it is refused at admission. */
   bring(delivery: Delivery = {}): Refusal | undefined {
     const arrivedMs = this.#bench.clock.now();
     const result = this.#bench.intake.admit(delivery);
@@ -57,7 +57,7 @@ export class Workshop {
   }
 }
 
-/** Calls `arrive` after each of the gaps, in milliseconds, from now on until `untilMs`. */
+/** Calls `arrive` after each gap, in milliseconds, until `untilMs`. */
 export function arrivals(clock: ManualClock, untilMs: number, gapMs: () => number, arrive: () => void): void {
   const next = (): void => {
     const ms = gapMs();
@@ -70,7 +70,7 @@ export function arrivals(clock: ManualClock, untilMs: number, gapMs: () => numbe
   next();
 }
 
-/** Runs the clock to `untilMs`, one timer at a time, so that what a timer settles goes on before the next. */
+/** Runs the clock to `untilMs`, one timer at a time, so that promises settled by a timer react before the next. */
 export async function runUntil(clock: ManualClock, untilMs: number): Promise<void> {
   let isThere = clock.now() >= untilMs;
   const end = clock.setTimeout(

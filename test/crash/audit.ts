@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import Database from 'libsql';
 import { idHash } from '../../packages/sqlite/src/tables/id-hash.ts';
 
-/** What the handlers wrote down. */
+/** The log of the handlers. */
 export interface Handled {
-  /** Ids whose handler came to its end. */
+  /** Ids whose handler finished. */
   readonly ended: ReadonlySet<string>;
-  /** For each life, how many handlers began that had begun in an earlier one, counted to the life before it. */
+  /** For each life, how many handlers were started again in a later one. */
   readonly repeatedAfter: readonly number[];
-  /** By id. */
+  /** How many times each id was started. */
   readonly starts: ReadonlyMap<string, number>;
 }
 
@@ -32,16 +32,16 @@ export function readLog(log: string): Handled {
   return { ended, repeatedAfter, starts };
 }
 
-/** What the file holds, read without the store. */
+/** The contents of the file, read without the store. */
 export interface Stored {
-  /** What {@link rememberedAs} says of each. */
+  /** Completed ids, in the form of {@link rememberedAs}. */
   readonly completed: readonly string[];
   readonly shelved: readonly string[];
   readonly unfinished: number;
   readonly integrity: string;
 }
 
-/** How the file remembers a completed id: all deliveries here have the same key. */
+/** The form in which the file remembers a completed id. All deliveries here have the same key. */
 export function rememberedAs(id: string): string {
   return Buffer.from(idHash({ key: 'default', id })).toString('hex');
 }

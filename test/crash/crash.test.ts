@@ -9,8 +9,8 @@ const kills = Number(process.env['CRASH_KILLS'] ?? 5);
 const seed = Number(process.env['CRASH_SEED'] ?? 1);
 const SECONDS_PER_KILL = 6;
 
-describe(`a receiver that is killed ${String(kills)} times, at moments by the seed ${String(seed)}`, () => {
-  // On a real disk: that is what the commits have to reach.
+describe(`a receiver that is killed ${String(kills)} times, with the seed ${String(seed)}`, () => {
+  // On a real disk, which the commits have to reach.
   const folder = mkdtempSync(join(tmpdir(), 'wbp-crash-'));
   let outcome: Outcome;
 
@@ -38,19 +38,19 @@ describe(`a receiver that is killed ${String(kills)} times, at moments by the se
     rmSync(folder, { recursive: true });
   });
 
-  it('processed every delivery that it acknowledged', () => {
+  it('processes every delivery that it acknowledged', () => {
     const { sender, handled } = outcome;
     expect(sender.acknowledged.size).toBeGreaterThan(kills);
     expect([...sender.acknowledged].filter((id) => !handled.ended.has(id))).toEqual([]);
   });
 
-  it('completed each of them once in the store, and left nothing', () => {
+  it('completes each delivery once in the store, and leaves none unfinished', () => {
     const { sender, stored } = outcome;
     expect([...stored.completed].sort()).toEqual([...sender.acknowledged].map(rememberedAs).sort());
     expect(stored).toMatchObject({ unfinished: 0, shelved: [], integrity: 'ok' });
   });
 
-  it('began no more handlers again, for each kill, than ran at once', () => {
+  it('restarts no more handlers after a kill than ran concurrently', () => {
     expect(Math.max(...outcome.handled.repeatedAfter)).toBeLessThanOrEqual(SETTINGS.concurrency);
   });
 });

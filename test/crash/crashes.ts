@@ -20,18 +20,18 @@ export const SETTINGS: ReceiverSettings = { concurrency: 10, attempts: 20, maxHa
 
 const CONNECTIONS = 16;
 const MOST_HANDLING_MS = 8;
-/** A life ends after so many acknowledgements, and then so many milliseconds, at most. */
+/** A life ends after at most this many acknowledgements and then this many milliseconds. */
 const MOST_ACKNOWLEDGED = 300;
 const MOST_LATER_MS = 10;
 
-/** Sends without a pause, kills the receiver at chance moments, and lets the last life work off what there is. */
+/** Sends without a pause, kills the receiver at random moments, and lets the last life drain the inbox. */
 export async function crash({ file, log, kills, seed }: Plan): Promise<Outcome> {
   const chance = chanceOf(seed);
   const sender = new Sender();
   const unanswered = new Map<string, number>();
   let next = 0;
 
-  /** One connection's worth of deliveries, until the receiver dies. */
+  /** Sends deliveries on one connection until the receiver dies. */
   const keepSending = async (receiver: Receiver): Promise<void> => {
     while (receiver.isAlive) {
       const [again] = unanswered;
@@ -43,7 +43,7 @@ export async function crash({ file, log, kills, seed }: Plan): Promise<Outcome> 
 
   for (let killed = 0; killed < kills; killed += 1) {
     const receiver = new Receiver(file, log, SETTINGS);
-    // Now and then during the start itself.
+    // Sometimes during the start itself.
     if (chance() < 0.1) await setTimeout(chance() * 200);
     else if (await receiver.start()) {
       const until = sender.acknowledged.size + Math.floor(chance() * MOST_ACKNOWLEDGED);

@@ -37,9 +37,9 @@ function handled(): Handled {
 }
 
 describe('a delivery whose handler kills the process', () => {
-  it('ends on the shelf after its attempts, and its neighbours are processed', async () => {
+  it('becomes a dead letter after its attempts, and the others are processed', async () => {
     let receiver = await start(SETTINGS);
-    // All are there before the first handler begins to take its time, and none of them is acknowledged twice.
+    // All are stored before the first slow handler starts, and none is acknowledged twice.
     const poison = sender.send(receiver.port, 'poison', { does: 'kill' });
     await Promise.all([...NEIGHBOURS.map((id) => sender.send(receiver.port, id, { tookMs: 5 })), poison]);
     let lives = 1;
@@ -53,8 +53,8 @@ describe('a delivery whose handler kills the process', () => {
       );
       if (await receiver.drain()) break;
     }
-    // Each of its attempts has cost one life, and no more. The first one is forgiven, since a neighbour may have
-    // been the cause.
+    // Each of its attempts has cost one life. The first one does not count, because another delivery may have been the
+    // cause.
     expect(handled().starts.get('poison')).toBe(ATTEMPTS + 1);
     expect(lives).toBe(ATTEMPTS + 1);
     await receiver.kill();
@@ -68,7 +68,7 @@ describe('a delivery whose handler kills the process', () => {
 });
 
 describe('a delivery whose handler never ends', () => {
-  it('is taken back, ends on the shelf, and keeps no neighbour from its turn', async () => {
+  it('fails, becomes a dead letter, and does not block the others', async () => {
     const receiver = await start({ ...SETTINGS, concurrency: 2, maxHandlingMs: 50 });
     await Promise.all([
       sender.send(receiver.port, 'hanging', { does: 'hang' }),

@@ -9,7 +9,7 @@ export interface ReceiverSettings {
   readonly maxHandlingMs: number;
 }
 
-/** One life of the receiver, from its start to its death. */
+/** One life of the receiver process. */
 export class Receiver {
   readonly died: Promise<unknown>;
   readonly #process: ChildProcess;
@@ -32,7 +32,7 @@ export class Receiver {
     return this.#port;
   }
 
-  /** Resolves when it takes deliveries, or when it has died before: with false. */
+  /** Resolves to true when it accepts deliveries, to false when it died before. */
   async start(): Promise<boolean> {
     const said = await this.#next();
     if (said === undefined) return false;
@@ -40,10 +40,10 @@ export class Receiver {
     return true;
   }
 
-  /** Resolves when nothing is unfinished, or when it has died before: with false. */
+  /** Resolves to true when no delivery is unfinished, to false when it died before. */
   async drain(): Promise<boolean> {
     if (!this.isAlive) return false;
-    // It may die before it hears of it; then there is nothing to be told.
+    // It may die before it gets the message, which then does not matter.
     this.#process.send('drain', () => undefined);
     return (await this.#next()) !== undefined;
   }

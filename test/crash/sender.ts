@@ -1,12 +1,12 @@
 import { Agent, request } from 'node:http';
 
-/** What a delivery asks the handler to do. */
+/** Tells the handler what to do. */
 export interface Wish {
   readonly tookMs?: number;
   readonly does?: 'hang' | 'kill';
 }
 
-/** Sends deliveries, and again until they are acknowledged, as senders do. */
+/** Sends deliveries and retries until they are acknowledged. */
 export class Sender {
   readonly acknowledged = new Set<string>();
   /** Requests that ended without an answer, or were refused. */
@@ -15,7 +15,7 @@ export class Sender {
   /** Called at each acknowledgement. */
   onAcknowledged: () => void = () => undefined;
 
-  /** Sends one once. Whether it was acknowledged. */
+  /** Sends a delivery once. Returns whether it was acknowledged. */
   async send(port: number, id: string, wish: Wish): Promise<boolean> {
     const status = await this.#post(port, id, JSON.stringify(wish));
     if (status === undefined || status < 200 || status > 299) {
@@ -27,7 +27,7 @@ export class Sender {
     return true;
   }
 
-  /** Forgets the connections to a receiver that has died. */
+  /** Drops the connections to a receiver that has died. */
   hangUp(): void {
     this.#agent.destroy();
   }
@@ -39,7 +39,7 @@ export class Sender {
         { host: '127.0.0.1', port, path: '/webhooks', method: 'POST', headers, agent: this.#agent },
         (answer) => {
           answer.resume();
-          // An answer counts when it is whole.
+          // Only a complete answer counts.
           answer.once('end', () => {
             resolve(answer.statusCode);
           });

@@ -19,11 +19,11 @@ import { webhookBackpressure } from '@webhook-backpressure/express';
 import { closeOnSignals, processPressure, readiness } from '@webhook-backpressure/node';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { choose } from '../../packages/sqlite/src/drivers/choose.ts';
-import { MemoryBank } from '../../packages/core/src/inbox/store/memory/memory-bank.ts';
+import { MemoryState } from '../../packages/core/src/inbox/store/memory/memory-state.ts';
 import { MemoryStore } from '../../packages/core/src/inbox/store/memory/memory-store.ts';
 import { settle } from '../../packages/sqlite/src/options.ts';
 import { StoreThread } from '../../packages/sqlite/src/thread/store-thread.ts';
-import { delivery, ROOMY, START } from '../core/inbox/store/cases/store-words.ts';
+import { delivery, ROOMY, START } from '../core/inbox/store/cases/store-fixtures.ts';
 import { BrokenFiles } from '../sqlite/broken-files.ts';
 import { anchorsOf, isHeading, page, sectionOf, tokensOf } from './pages.ts';
 import { coreFile, literalsOf, programOf, typeIn } from './typescript.ts';
@@ -56,7 +56,7 @@ const storeWhoseThreadDies = {
 const onNode20WithoutLibsql = { sqliteStore: () => ({ open: () => choose([]) }) };
 
 beforeAll(async () => {
-  const bank = new MemoryBank();
+  const bank = new MemoryState();
   const options = { process: work, verify: false, overflow: 'dead-letter', highWaterMark: 0.002 } as const;
   const marks = { capacity: 1, lowWaterMark: 0.001 };
   const before = createInbox({

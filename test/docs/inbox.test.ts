@@ -1,7 +1,7 @@
 import type ts from 'typescript';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { memoryStore } from '@webhook-backpressure/core';
-import { resolveInboxOptions } from '../../packages/core/src/inbox/settings/inbox-settings.ts';
+import { resolveInboxOptions } from '../../packages/core/src/inbox/options/inbox-settings.ts';
 import { codeIn, page, rowsOf, sectionOf } from './pages.ts';
 import { coreFile, literalsOf, programOf, typeIn } from './typescript.ts';
 
@@ -11,8 +11,8 @@ describe('docs/inbox.md', () => {
   let program: ts.Program;
   beforeAll(() => {
     program = programOf([
-      coreFile('inbox/settings/inbox-options.ts'),
-      coreFile('inbox/report/inbox-events.ts'),
+      coreFile('inbox/options/inbox-options.ts'),
+      coreFile('inbox/events/inbox-events.ts'),
     ]);
   }, 120_000);
 
@@ -22,7 +22,7 @@ describe('docs/inbox.md', () => {
   }));
 
   it('has a row for every option that an intake does not have, or that has another meaning', () => {
-    const own = typeIn(program, coreFile('inbox/settings/inbox-options.ts'), 'InboxOptions').getProperties();
+    const own = typeIn(program, coreFile('inbox/options/inbox-options.ts'), 'InboxOptions').getProperties();
     const inherited = new Set(
       [
         'highWaterMark',
@@ -66,7 +66,7 @@ describe('docs/inbox.md', () => {
   });
 
   it('names every event', () => {
-    const union = typeIn(program, coreFile('inbox/report/inbox-events.ts'), 'InboxEvent') as ts.UnionType;
+    const union = typeIn(program, coreFile('inbox/events/inbox-events.ts'), 'InboxEvent') as ts.UnionType;
     const checker = program.getTypeChecker();
     const names = union.types.flatMap((event) => {
       const type = event.getProperty('type');

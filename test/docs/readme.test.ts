@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { builtInSenders, type SenderProfile } from '@webhook-backpressure/core';
+import { root } from '../../tooling/packages.js';
 import { page, rowsOf, sectionOf } from './pages.ts';
 
 const readme = page('README.md');
@@ -26,6 +29,18 @@ describe('the README', () => {
     expect(readme.source).toContain(
       `${String(ignoring.length)} of the ${String(names.length)} known senders ignore it`,
     );
+  });
+
+  it('has the figures of the simulator for senders that ignore Retry-After', () => {
+    const { comparisons } = JSON.parse(
+      readFileSync(join(root, 'test/simulation/reports/figures.json'), 'utf8'),
+    ) as { comparisons: Record<string, Record<string, { attemptsPerEvent: number; lost: number }>> };
+    const burst = comparisons['b-500-give-up'];
+    const [ignoring, honoring] = [burst?.['exponential'], burst?.['booked']];
+    expect(readme.source).toContain(
+      `${ignoring?.attemptsPerEvent.toFixed(2) ?? ''} per delivery instead of ${honoring?.attemptsPerEvent.toFixed(2) ?? ''}`,
+    );
+    expect([ignoring?.lost, honoring?.lost]).toEqual([0, 0]);
   });
 
   it('names senders that never retry', () => {

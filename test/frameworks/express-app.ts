@@ -62,7 +62,7 @@ export function expressApp(create: typeof express5, middleware: RequestHandler |
   app.get('/throws', () => {
     throw new Error('thrown');
   });
-  // Express 4 does not look at what a handler returns.
+  // Express 4 ignores what a handler returns.
   app.get('/rejects', (_req, _res, next) => {
     void setImmediate(new Error('rejected')).then(next);
   });

@@ -13,12 +13,12 @@ import { honoApp } from './hono-app.ts';
 import { koaApp } from './koa-app.ts';
 import { requests, type Asked } from './requests.ts';
 
-/** Everything is a delivery here, GET too. */
+/** Here all requests are deliveries, also GET. */
 const skip = (): boolean => false;
 
 interface Framework {
   readonly name: string;
-  /** The app, with the middleware mounted in front of everything if there is an intake. */
+  /** The app, with the middleware mounted first if there is an intake. */
   readonly serve: (intake?: Intake) => RequestListener;
 }
 
@@ -32,7 +32,7 @@ const frameworks = onEvery<Framework | undefined>({
   hono: (name, Hono) => ({ name, serve: (intake) => honoApp(Hono, intake && forHono({ intake, skip })) }),
 }).filter((framework) => framework !== undefined);
 
-/** An intake in which every delivery waits, until the next turn of the event loop. */
+/** An intake in which every delivery waits until the next turn of the event loop. */
 function queueing(): Intake {
   const intake = createIntake({ concurrency: 1 });
   return {
@@ -75,7 +75,7 @@ const ways: readonly Way[] = [
   { way: 'in front, with every request queued', intake: queueing, listenerOf: inFront },
 ];
 
-/** What a sender sees of an answer, to the byte; only the time of day is left out. */
+/** The exact response, without its date. */
 interface Answer {
   readonly status: string;
   readonly headers: readonly string[];
@@ -95,7 +95,7 @@ class Served {
     const { port } = this.#server.address() as AddressInfo;
     const outgoing = request({ host: '127.0.0.1', port, method, path, headers, agent: false });
     return new Promise((resolve) => {
-      // Koa 3 answers some errors in this way too.
+      // Koa 3 also ends the connection without a response on some errors.
       outgoing.once('error', ({ message }) => {
         resolve({ status: message, headers: [], body: '', isWhole: false });
       });
@@ -135,7 +135,7 @@ describe.each(frameworks)('$name', (framework) => {
     await served.stop();
   });
 
-  it('answers in many ways by itself', () => {
+  it('covers many kinds of responses without the middleware', () => {
     const statuses = new Set([...bare.values()].map(({ status }) => status.slice(0, 3)));
     expect([...statuses]).toEqual(
       expect.arrayContaining(['200', '204', '301', '304', '402', '404', '418', '500']),
@@ -147,7 +147,7 @@ describe.each(frameworks)('$name', (framework) => {
     const served = new Served(listenerOf(framework, intake));
     afterAll(() => served.stop());
 
-    it.each(requests)('answers as without it: $name', async (asked) => {
+    it.each(requests)('gives the same response: $name', async (asked) => {
       expect(await served.ask(asked)).toEqual(bare.get(asked));
     });
 

@@ -99,7 +99,7 @@ const handlers: Record<string, (ctx: Context, next: Next) => unknown> = {
 
 export function koaApp(Koa: typeof Koa3, middleware: Middleware | undefined): RequestListener {
   const app = new Koa();
-  // Its own would print every error.
+  // The default listener prints every error.
   app.on('error', () => undefined);
   if (middleware !== undefined) app.use(middleware);
   app.use(async (ctx, next) => {

@@ -1,4 +1,4 @@
-/** A request, and what it is there for. */
+/** A request and its purpose. */
 export interface Asked {
   readonly name: string;
   readonly method?: string;
@@ -10,7 +10,7 @@ export interface Asked {
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const FORM_TYPE = { 'Content-Type': 'application/x-www-form-urlencoded' };
 
-/** Each app answers what its framework has a feature for, and the rest as its framework does where nothing matches. */
+/** Each app handles the requests that its framework has a feature for, and leaves the rest to its framework. */
 export const requests: readonly Asked[] = [
   { name: 'text', path: '/text' },
   { name: 'HEAD of a route for GET', method: 'HEAD', path: '/text' },
@@ -27,25 +27,25 @@ export const requests: readonly Asked[] = [
   { name: 'a path that cannot be decoded', path: '/users/%E0%A4%A' },
   { name: 'parameters and query', path: '/users/7%20a?verbose=1&x=a&x=b' },
   { name: 'a mounted part', path: '/part/inner/deep?x=1' },
-  { name: 'a mounted part that passes', path: '/part/nowhere' },
-  { name: 'several handlers in a row', path: '/chain' },
-  { name: 'an answer that is still fresh', path: '/text', headers: { 'If-None-Match': '*' } },
+  { name: 'a mounted part without a match', path: '/part/nowhere' },
+  { name: 'several handlers', path: '/chain' },
+  { name: 'a fresh response', path: '/text', headers: { 'If-None-Match': '*' } },
   { name: 'content negotiation: JSON', path: '/negotiate', headers: { Accept: 'application/json' } },
   { name: 'content negotiation: HTML', path: '/negotiate', headers: { Accept: 'text/html' } },
   { name: 'content negotiation: neither', path: '/negotiate', headers: { Accept: 'image/png' } },
   { name: 'a redirect', path: '/redirect' },
   { name: 'cookies', path: '/cookies', headers: { Cookie: 'seen=1; other=%20' } },
   { name: 'no content', path: '/empty' },
-  { name: 'a status alone', path: '/teapot' },
+  { name: 'a status only', path: '/teapot' },
   { name: 'bytes', path: '/bytes' },
   { name: 'a stream', path: '/stream' },
   { name: 'a stream that fails after its start', path: '/broken-stream' },
   { name: 'a file', path: '/file' },
-  { name: 'a part of a file', path: '/file', headers: { Range: 'bytes=2-9' } },
-  { name: 'a file that is not there', path: '/missing-file' },
-  { name: 'an answer after a while', path: '/later' },
-  { name: 'an error that is thrown', path: '/throws' },
-  { name: 'an error that comes later', path: '/rejects' },
+  { name: 'a range of a file', path: '/file', headers: { Range: 'bytes=2-9' } },
+  { name: 'a missing file', path: '/missing-file' },
+  { name: 'a delayed response', path: '/later' },
+  { name: 'a thrown error', path: '/throws' },
+  { name: 'a rejection', path: '/rejects' },
   { name: 'an error with a status', path: '/refuses' },
   { name: 'an error handler that fails', path: '/throws?twice' },
   { name: 'a JSON body', method: 'POST', path: '/json', headers: JSON_TYPE, body: '{"a":[1,"ü"]}' },
@@ -60,7 +60,7 @@ export const requests: readonly Asked[] = [
   },
   { name: 'a form', method: 'POST', path: '/form', headers: FORM_TYPE, body: 'a=1&b=%20x&a=2' },
   { name: 'a raw body of 300 KB', method: 'PUT', path: '/raw', body: 'ü'.repeat(150_000) },
-  { name: 'a body that is not read', method: 'POST', path: '/unread', body: 'x'.repeat(1000) },
+  { name: 'an unread body', method: 'POST', path: '/unread', body: 'x'.repeat(1000) },
   {
     name: 'a body in chunks',
     method: 'POST',
@@ -69,12 +69,12 @@ export const requests: readonly Asked[] = [
     body: 'abc',
   },
   {
-    name: 'a sender that asks first',
+    name: 'Expect: 100-continue',
     method: 'POST',
     path: '/raw',
     headers: { Expect: '100-continue' },
     body: 'abc',
   },
-  { name: 'headers that are set before and after', path: '/headers' },
-  { name: 'an answer past the framework', path: '/direct' },
+  { name: 'headers set before and after', path: '/headers' },
+  { name: 'a response that bypasses the framework', path: '/direct' },
 ];

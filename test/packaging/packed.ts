@@ -10,6 +10,8 @@ export interface Packed {
   readonly tarball: string;
   /** The paths in the tarball. */
   readonly files: readonly string[];
+  /** The names of its entries' files, without extensions. */
+  readonly entries: readonly string[];
   /** What users can import. */
   readonly specifiers: readonly string[];
   /** The names of the packages that it depends on. */
@@ -41,6 +43,7 @@ export async function packAll(destination: string): Promise<Packed[]> {
       folder: published.folder,
       tarball: join(destination, found.filename),
       files: found.files.map(({ path }) => path),
+      entries: entriesOf(published).map((entry) => entry.name),
       specifiers: entriesOf(published).map(({ subpath }) => name + subpath.slice(1)),
       dependencies: Object.keys(published.manifest.dependencies ?? {}),
     };

@@ -1,10 +1,19 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
+import { marked, type Tokens } from 'marked';
 import { afterAll, describe, expect, it } from 'vitest';
 import { root } from '../../tooling/packages.js';
 import { packAll } from './packed.ts';
 import { run } from './run.ts';
+
+const REPOSITORY = 'https://github.com/webhook-backpressure/webhook-backpressure';
+
+/** What is in `dist` beside the entries that users import. */
+const BESIDE_ENTRIES: Readonly<Record<string, readonly string[]>> = {
+  core: ['dist/docs/errors.md'],
+  sqlite: ['dist/cli.js', 'dist/thread.js'],
+};
 
 const folder = await mkdtemp(join(tmpdir(), 'webhook-backpressure-tarballs-'));
 const packages = await packAll(folder);
@@ -15,25 +24,70 @@ function tool(name: string): string {
 
 afterAll(() => rm(folder, { recursive: true }));
 
-describe.each(packages)('the tarball of $name', ({ files, tarball }) => {
-  it('holds the licence, a README, the sources and what was built from them, and nothing else', () => {
+describe.each(packages)('the tarball of $name', ({ folder: from, files, entries, tarball }) => {
+  const read = (file: string): Promise<string> => readFile(join(root, 'packages', from, file), 'utf8');
+
+  it('holds the licence, the README, the changelog, the sources and one file for each entry and format', () => {
     const sources = files.filter((file) => file.startsWith('src/'));
-    const built = sources.flatMap((source) => {
-      const stem = source.replace(/^src\//, 'dist/').replace(/\.ts$/, '');
-      return ['.d.ts', '.d.ts.map', '.js', '.js.map'].map((extension) => stem + extension);
-    });
-    const expected = ['LICENSE', 'README.md', 'package.json', ...sources, ...built];
-    expect([...files].sort()).toEqual(expected.sort());
-    expect(sources).toContain('src/index.ts');
+    const built = entries.flatMap((entry) =>
+      ['.js', '.cjs', '.d.ts', '.d.cts'].map((extension) => `dist/${entry}${extension}`),
+    );
+    const beside = BESIDE_ENTRIES[from] ?? [];
+    const expected = [
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'package.json',
+      ...sources,
+      ...built,
+      ...beside,
+    ];
+    // An entry that only exports what others do has no source map.
+    const maps = expected.filter((file) => /\.c?js$/.test(file)).map((file) => `${file}.map`);
+    expect(files.filter((file) => !maps.includes(file)).sort()).toEqual(expected.sort());
+    expect(files).toContain('dist/index.js.map');
+    expect(sources).toEqual(expect.arrayContaining(entries.map((entry) => `src/${entry}.ts`)));
     expect(sources.filter((source) => !source.endsWith('.ts') || source.includes('.test.'))).toEqual([]);
   });
+
+  it('names where it is developed', async () => {
+    expect(JSON.parse(await read('package.json'))).toMatchObject({
+      homepage: `${REPOSITORY}/tree/main/packages/${from}#readme`,
+      bugs: `${REPOSITORY}/issues`,
+      repository: { type: 'git', url: `git+${REPOSITORY}.git`, directory: `packages/${from}` },
+    });
+  });
+
+  it.each(files.filter((file) => file.endsWith('.md') && file !== 'CHANGELOG.md'))(
+    'has only links in %s that work on npm',
+    async (file) => {
+      const isWorking = (link: string): boolean => {
+        if (!link.startsWith(REPOSITORY))
+          return /^(https:|#)/.test(link) || files.includes(fileOf(file, link));
+        return !/\/(blob|tree)\/(?!main\/)/.test(link);
+      };
+      expect(linksIn(await read(file)).filter((link) => !isWorking(link))).toEqual([]);
+    },
+  );
 
   it('passes publint', async () => {
     await run(tool('publint'), ['run', '--strict', tarball], root);
   });
 
   it('has types that resolve as its code does', async () => {
-    const profile = ['--profile', 'esm-only', '--no-definitely-typed', '--format', 'ascii'];
-    await run(tool('attw'), [...profile, tarball], root);
+    await run(tool('attw'), ['--no-definitely-typed', '--format', 'ascii', tarball], root);
   });
 });
+
+/** The path in the tarball to which a relative link in `file` leads. */
+function fileOf(file: string, link: string): string {
+  return posix.join(posix.dirname(file), link.replace(/#.*/, ''));
+}
+
+function linksIn(markdown: string): string[] {
+  const links: string[] = [];
+  void marked.walkTokens(marked.lexer(markdown), (token) => {
+    if (token.type === 'link' || token.type === 'image') links.push((token as Tokens.Link).href);
+  });
+  return links;
+}

@@ -1,12 +1,12 @@
 import type { DiskFileName, DiskRecord } from './disk-log.ts';
 
-/** What a disk writes whole or not at all. */
+/** The unit that a disk writes atomically. */
 const SECTOR = 512;
 
 type Write = Extract<DiskRecord, { kind: 'write' }>;
 type Change = Write | Extract<DiskRecord, { kind: 'truncate' }>;
 
-/** One file as the disk has it: what was synced, and what may or may not have reached it. */
+/** One file on the disk: its synced content, and later writes that may or may not have reached the disk. */
 class FileOnDisk {
   #synced: Buffer = Buffer.alloc(0);
   #unsynced: Change[] = [];
@@ -27,7 +27,7 @@ class FileOnDisk {
     this.#before += count;
   }
 
-  /** The kernel drops what it could not write; some of it may have reached the disk before. */
+  /** The kernel drops writes that it could not sync; some may have reached the disk before. */
   fail(chance: () => number): void {
     const isAllLost = chance() < 0.7;
     for (const change of this.#unsynced)
@@ -37,7 +37,7 @@ class FileOnDisk {
     this.#unsynced = [];
   }
 
-  /** As it is found after a power failure: of what was not synced some is there, some is not, and some in part. */
+  /** The file after a power failure: each write that was not synced is there, is missing, or is there in part. */
   afterPowerFailure(chance: () => number): Buffer {
     let found: Buffer = Buffer.from(this.#synced);
     for (const change of this.#unsynced) {
@@ -50,7 +50,7 @@ class FileOnDisk {
   }
 }
 
-/** A disk with an inbox's file, as far as a log of it has been read. */
+/** The disk with the file of an inbox, as far as its log was replayed. */
 export class DiskImage {
   readonly #files: Record<DiskFileName, FileOnDisk> = { database: new FileOnDisk(), wal: new FileOnDisk() };
   readonly #chance: () => number;
@@ -90,7 +90,7 @@ function applied(file: Buffer, change: Change): Buffer {
   return whole;
 }
 
-/** Its room doubles, as most writes make a file larger. */
+/** A buffer that doubles, because most writes make a file larger. */
 function grown(file: Buffer, length: number): Buffer {
   if (file.byteOffset === 0 && file.buffer.byteLength >= length && file.buffer.byteLength > 8192) {
     const whole = Buffer.from(file.buffer as ArrayBuffer, 0, length);

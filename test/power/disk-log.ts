@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** What `disk-shim.c` has seen, in order. */
+/** The log of `disk-shim.c`, in order. */
 export type DiskRecord =
   | { readonly kind: 'write'; readonly file: DiskFileName; readonly offset: number; readonly data: Buffer }
   | { readonly kind: 'truncate'; readonly file: DiskFileName; readonly length: number }
   | {
-      /** `begun` and `synced`, or `begun` and `failed`, of one sync have the same number. */
+      /** Both entries of one sync, `begun` and either `synced` or `failed`, have the same number. */
       readonly kind: 'begun' | 'synced' | 'failed';
       readonly file: DiskFileName;
       readonly number: number;

@@ -11,7 +11,7 @@ import { readDiskLog } from './disk-log.ts';
 
 const CHILDREN = join(import.meta.dirname, 'children');
 
-/** The shim, compiled; it is removed with its folder. */
+/** The compiled shim, in a temporary folder. */
 export class Shim {
   readonly #folder: string = mkdtempSync(join(tmpdir(), 'wbp-shim-'));
   readonly file: string = join(this.#folder, 'disk-shim.so');
@@ -21,7 +21,7 @@ export class Shim {
     execFileSync('cc', ['-shared', '-fPIC', '-O1', '-w', '-o', this.file, source, '-ldl']);
   }
 
-  /** Why there can be none here, if so. */
+  /** Why it cannot be compiled here, if so. */
   static get obstacle(): string | undefined {
     if (process.platform !== 'linux') return 'syncs are watched by LD_PRELOAD, which is Linux only';
     try {
@@ -48,11 +48,11 @@ export class Shim {
   }
 }
 
-/** One life of one or several processes on one file, and the power failures that it is cut off by. */
+/** One run of one or more processes on one file, and its power failures. */
 export interface Life {
   readonly seed: number;
   readonly processes: number;
-  /** How often all of them die, of the first error too, and start again, while the kernel keeps what it shows. */
+  /** How many times all processes die, also at the first error, and start again, while the kernel keeps its cache. */
   readonly restarts: number;
   readonly deliveries: number;
   readonly cuts: number;
@@ -60,16 +60,16 @@ export interface Life {
   readonly eioAt: number;
 }
 
-/** What was found wanting after power failures. */
+/** The losses found after power failures. */
 export interface Losses {
   cuts: number;
-  /** The most that were acknowledged before one cut. */
+  /** The most deliveries that were acknowledged before one failure. */
   acknowledged: number;
-  /** Cuts after which something was missing. */
+  /** Failures after which an acknowledged delivery was missing. */
   cutsWithLoss: number;
-  /** The most that were missing after one. */
+  /** The most deliveries that were missing after one. */
   mostLost: number;
-  /** Said by SQLite's integrity check, or against the totals. */
+  /** Errors of SQLite's integrity check, or in the totals. */
   damages: string[];
 }
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { powerFailures, Shim, type Life, type Losses } from './power-failures.ts';
 
-/** `npm run test:power` has a thousand. */
+/** `npm run test:power` simulates a thousand. */
 const CUTS = Number(process.env['POWER_CUTS'] ?? 50);
 const DELIVERIES = 140;
 const CUTS_PER_LIFE = 25;
-/** Syncs of a life of that length, and some that are never reached. */
+/** The syncs of a run of that length, and some that are never reached. */
 const SYNCS = 220;
 
 const { obstacle } = Shim;
@@ -40,7 +40,7 @@ describe.skipIf(obstacle !== undefined)(
         { processes: 1, restarts: CUTS > 50 ? 5 : 2, fails: true },
       ],
     ])(
-      'lose nothing that was acknowledged: %s',
+      'lose no acknowledged delivery: %s',
       async (_, plan) => {
         const losses = await powerFailures(shim as Shim, lives(plan));
         if (process.env['POWER_CUTS'] !== undefined) console.log(JSON.stringify(losses));

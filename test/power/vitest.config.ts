@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** The long form of the test beside it; `npm run test:power` starts it. */
+/** The long variant of the power tests, for `npm run test:power`. */
 export default defineConfig({
   test: { include: ['test/power/*.test.ts'], env: { POWER_CUTS: '1000' } },
 });

@@ -4,15 +4,15 @@ import { resolvePressureOptions } from '../../packages/node/src/pressure/pressur
 import { watchPressure } from '../../packages/node/src/pressure/process-pressure.ts';
 import type { DelayWatch, Runtime } from '../../packages/node/src/pressure/runtime.ts';
 
-/** What the process does from now on. */
+/** The load of the process from now on. */
 export interface Load {
   readonly delayMs?: number;
   readonly utilization?: number;
 }
 
-/** A process whose readings a test makes up. Its counters go on from its start, as the real ones do. */
+/** A process with simulated measurements. Its counters accumulate from its start, like the real ones. */
 export class FakeRuntime implements Runtime {
-  /** Measurements that are under way. */
+  /** The number of running measurements. */
   watching = 0;
   readonly #clock: ManualClock;
   #load: Required<Load> = { delayMs: 0, utilization: 0 };
@@ -31,7 +31,7 @@ export class FakeRuntime implements Runtime {
     this.#load = { delayMs, utilization };
   }
 
-  /** One long task: no timer fires meanwhile. */
+  /** Runs one long task, during which no timer fires. */
   block(ms: number): void {
     this.#count();
     this.#clock.jump(ms);
@@ -80,7 +80,7 @@ export class FakeRuntime implements Runtime {
   }
 }
 
-/** As `processPressure` makes it, for another process and another clock. */
+/** `processPressure` with another runtime and clock. */
 export function watch(
   clock: ManualClock,
   runtime: Runtime,

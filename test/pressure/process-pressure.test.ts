@@ -21,7 +21,7 @@ beforeEach(() => {
   pressure = watch(clock, runtime);
 });
 
-/** Whether there is pressure after each of so many windows under this load. */
+/** Whether there is pressure after each of `count` windows under this load. */
 function windows(count: number, load?: Load): boolean[] {
   if (load !== undefined) runtime.be(load);
   return Array.from({ length: count }, () => {
@@ -34,21 +34,21 @@ function flips(states: readonly boolean[]): number {
   return states.filter((state, index) => index > 0 && state !== states[index - 1]).length;
 }
 
-describe('what it costs', () => {
-  it('measures nothing until it is asked', () => {
+describe('processPressure', () => {
+  it('measures nothing before the first call', () => {
     expect([clock.pending, runtime.watching]).toEqual([0, 0]);
     expect(pressure()).toBe(false);
     expect(pressure.readings()).toBeNull();
     expect([clock.pending, runtime.watching]).toEqual([1, 2]);
   });
 
-  it('has one timer, however often it is asked', () => {
+  it('has one timer, regardless of the number of calls', () => {
     for (let i = 0; i < 1000; i += 1) pressure();
     windows(20, { delayMs: 300 });
     expect([clock.pending, runtime.watching]).toEqual([1, 2]);
   });
 
-  it('runs in the async context that it was made in, and not in that of the first request', () => {
+  it('runs in the async context of its creation, not of the first request', () => {
     const context = new AsyncLocalStorage<string>();
     const seen: (string | undefined)[] = [];
     const setTimeout = clock.setTimeout.bind(clock);
@@ -61,7 +61,7 @@ describe('what it costs', () => {
     expect(seen).toEqual([undefined, undefined, undefined]);
   });
 
-  it('gives everything back when it is closed, and does not begin again', () => {
+  it('frees everything when it is closed, and does not start again', () => {
     pressure();
     expect(windows(2, { delayMs: 300 })).toEqual([false, true]);
     pressure.close();
@@ -72,13 +72,13 @@ describe('what it costs', () => {
     expect([clock.pending, runtime.watching]).toEqual([0, 0]);
   });
 
-  it('never begins when it is closed before it was asked', () => {
+  it('never starts when it is closed before the first call', () => {
     pressure.close();
     expect(pressure()).toBe(false);
     expect([clock.pending, runtime.watching]).toEqual([0, 0]);
   });
 
-  it('is not tried again when the runtime cannot measure', () => {
+  it('does not try again when the runtime cannot measure', () => {
     let starts = 0;
     runtime.watchDelay = () => {
       starts += 1;
@@ -97,24 +97,24 @@ describe('pressure', () => {
 
   it.each<[string, Load]>([
     ['a delay above 200 ms', { delayMs: 201 }],
-    ['a utilisation above 0.98', { utilization: 0.99 }],
+    ['a utilization above 0.98', { utilization: 0.99 }],
   ])('begins after two windows with %s', (_name, load) => {
     expect(windows(3, load)).toEqual([false, true, true]);
   });
 
-  it('does not begin at the limits, nor in a service that is busy', () => {
+  it('does not begin at the limits, nor in a busy service', () => {
     expect(windows(100, { delayMs: 200, utilization: 0.97 })).not.toContain(true);
     expect(windows(100, HEALTHY)).not.toContain(true);
   });
 
-  it('ends after two windows at nine tenths of each limit or less', () => {
+  it('ends after two windows at or below 90 % of each limit', () => {
     windows(2, { delayMs: 300, utilization: 1 });
     expect(windows(20, { delayMs: 181 })).not.toContain(false);
     expect(windows(20, { utilization: 0.89 })).not.toContain(false);
     expect(windows(3, { delayMs: 180, utilization: 0.88 })).toEqual([true, false, false]);
   });
 
-  it('forgets a window that the next one does not confirm', () => {
+  it('ignores a window that the next one does not confirm', () => {
     for (let i = 0; i < 10; i += 1) {
       expect(windows(1, { delayMs: 300 })).toEqual([false]);
       expect(windows(1, { delayMs: 190 })).toEqual([false]);
@@ -126,7 +126,7 @@ describe('pressure', () => {
     }
   });
 
-  it('says what the last window was like', () => {
+  it('has the measurements of the last window', () => {
     windows(1, { delayMs: 12, utilization: 0.25 });
     expect(pressure.readings()).toEqual({
       eventLoopDelayMs: 12,
@@ -136,8 +136,8 @@ describe('pressure', () => {
   });
 });
 
-describe('one block of the loop', () => {
-  it.each([1000, 10_000, 600_000])('of %i ms closes nothing: it is over when it can be measured', (ms) => {
+describe('a blocked event loop', () => {
+  it.each([1000, 10_000, 600_000])('is no pressure after a single block of %i ms', (ms) => {
     pressure();
     windows(3, HEALTHY);
     clock.advance(WINDOW_MS / 3);
@@ -145,7 +145,7 @@ describe('one block of the loop', () => {
     expect(windows(20)).not.toContain(true);
   });
 
-  it('after another closes, and after two calm windows all is forgotten', () => {
+  it('is pressure after a second block, until two calm windows have passed', () => {
     pressure();
     const states = [1, 2].map(() => {
       runtime.block(1000);
@@ -157,8 +157,8 @@ describe('one block of the loop', () => {
   });
 });
 
-describe('a long time without work', () => {
-  it('does not blind it to a burst', () => {
+describe('a long idle time', () => {
+  it('does not hide a burst', () => {
     pressure();
     runtime.be({ utilization: 0.001 });
     clock.advance(DAY_MS);
@@ -166,7 +166,7 @@ describe('a long time without work', () => {
     expect(windows(2, { utilization: 0.001 })).toEqual([true, false]);
   });
 
-  it('before the first delivery does not count', () => {
+  it('is ignored before the first delivery', () => {
     runtime.be({ utilization: 0.001 });
     clock.advance(DAY_MS);
     pressure();
@@ -181,7 +181,7 @@ describe('flapping', () => {
     pressure();
   });
 
-  it('is bounded when the load falls as soon as it is refused, and comes back as soon as it is not', () => {
+  it('is limited when the load depends on whether it is refused', () => {
     const states: boolean[] = [];
     for (let i = 0; i < 1000; i += 1) states.push(...windows(1, { delayMs: pressure() ? 5 : 400 }));
     expect(states).toContain(true);
@@ -190,7 +190,7 @@ describe('flapping', () => {
     }
   });
 
-  it('does not come from readings that scatter around a limit', () => {
+  it('is not caused by readings that scatter around a limit', () => {
     const random = seeded(7);
     const scattered = (): Load => ({ delayMs: 200 + 15 * (random() - 0.5) });
     const states = Array.from({ length: 1000 }, () => windows(1, scattered())).flat();
@@ -199,13 +199,13 @@ describe('flapping', () => {
   });
 });
 
-describe('the heap', () => {
+describe('heap pressure', () => {
   beforeEach(() => {
     pressure();
     runtime.be(HEALTHY);
   });
 
-  it('is short when full collections leave more than 0.85 of the limit in use', () => {
+  it('begins when full collections leave more than 0.85 of the limit in use', () => {
     runtime.collect(0.85);
     expect(windows(2)).toEqual([false, false]);
     runtime.collect(0.9);
@@ -217,7 +217,7 @@ describe('the heap', () => {
     expect(pressure.readings()?.heapFraction).toBe(0.5);
   });
 
-  it('is not short when nothing has been collected for ten seconds, or it would stay shut without allocating', () => {
+  it('ends when there was no full collection for ten seconds, since a refusing process hardly allocates', () => {
     runtime.collect(0.95);
     expect(windows(19)).toEqual([false, ...Array<boolean>(18).fill(true)]);
     expect(windows(2)).toEqual([true, false]);
@@ -225,8 +225,8 @@ describe('the heap', () => {
   });
 });
 
-describe('limits of 1', () => {
-  it('switch a signal off, and it does not prolong what another one began', () => {
+describe('a limit of 1', () => {
+  it('switches a signal off, which then does not prolong the pressure of another one', () => {
     pressure = watch(clock, runtime, { maxEventLoopUtilization: 1, maxHeapFraction: 1 });
     pressure();
     runtime.collect(1);
@@ -237,8 +237,8 @@ describe('limits of 1', () => {
   });
 });
 
-describe('limits and windows of the user', () => {
-  it('are kept', () => {
+describe('custom limits and windows', () => {
+  it('are used', () => {
     const windowMs = 2000;
     pressure = watch(clock, runtime, { maxEventLoopDelayMs: 50, windowMs });
     pressure();
@@ -253,7 +253,7 @@ describe('limits and windows of the user', () => {
 describe('an intake under pressure', () => {
   const ordinary: Delivery = {};
 
-  it('refuses what may not use the reserve, with 503, and recovers', () => {
+  it('refuses deliveries that may not use the reserve with 503, and recovers', () => {
     const intake = createIntake({ clock, pressure });
     const admits = (delivery: Delivery): boolean => {
       const result = intake.admit(delivery);
@@ -292,7 +292,7 @@ describe('options', () => {
     expect(() => make(options)).toThrow(message);
   });
 
-  it('may be undefined, which means absent', () => {
+  it('are absent when they are undefined', () => {
     expect(() => processPressure({ windowMs: undefined, maxHeapFraction: undefined })).not.toThrow();
   });
 });

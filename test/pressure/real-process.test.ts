@@ -13,14 +13,14 @@ interface Message {
   readonly readings?: ProcessReadings;
 }
 
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 
 let child: ChildProcess;
 let messages: AsyncIterator<unknown[]>;
 const sender = new Sender(false);
 
 function start(name: string, ...execArgv: string[]): void {
-  // Without the conditions under which the tests take our packages from their sources.
+  // Without the export condition by which tests import our packages from their sources.
   child = fork(join(import.meta.dirname, 'children', name), { execArgv });
   messages = on(child, 'message') as AsyncIterator<unknown[]>;
 }
@@ -30,7 +30,7 @@ async function nextMessage(): Promise<Message> {
   return value[0];
 }
 
-function tell(what: string): Promise<Message> {
+function order(what: string): Promise<Message> {
   child.send(what);
   return nextMessage();
 }
@@ -42,59 +42,59 @@ afterEach(() => {
 
 describe('a process that blocks its event loop', () => {
   it(
-    'refuses while it does, lets critical deliveries in, recovers, and ends by itself',
+    'refuses deliveries, admits critical ones, recovers, and can end',
     async () => {
       start('blocked.js');
       const { address } = await nextMessage();
       const post = (sent?: Sent): Promise<Reply> => sender.send(address?.port ?? 0, sent).reply;
       expect((await post()).status).toBe(200);
 
-      expect(await tell('block')).toMatchObject({ isPressed: true });
+      expect(await order('block')).toMatchObject({ isPressed: true });
       const refused = await post();
       expect(refused.status).toBe(503);
       expect(JSON.parse(refused.body)).toMatchObject({ reason: 'pressure' });
       expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
       expect((await post({ headers: { 'X-Priority': 'critical' } })).status).toBe(200);
 
-      expect(await tell('calm')).toMatchObject({ isPressed: false });
+      expect(await order('calm')).toMatchObject({ isPressed: false });
       expect((await post()).status).toBe(200);
 
-      // Nobody closes what measures, and it does not keep the process.
+      // The measuring is not closed, and does not keep the process alive.
       child.send('end');
       expect(await once(child, 'exit')).toEqual([0, null]);
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 });
 
-describe('a process that was idle for long', () => {
+describe('a process after a long idle time', () => {
   it(
-    'sees a burst within a few windows, although its loop was hardly used since it started',
+    'detects a burst within a few windows',
     async () => {
       start('idle-then-busy.js');
       const { turns, readings } = await nextMessage();
-      // Two windows are 40 turns. A burst of 400 would be half of all the time since the start.
+      // Two windows are 40 turns. A burst of 400 turns would be half of the time since the start.
       expect(turns).toBeLessThan(400);
       expect(readings?.eventLoopUtilization).toBeGreaterThan(0.98);
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 });
 
 describe('a process whose heap is full', () => {
   it(
-    'knows it from its full collections, and when it is empty again as well',
+    'detects it from full collections, and also the end of it',
     async () => {
-      // The limit counts both, and what is young gets more by default from one Node to the next.
+      // Both count towards the limit, and the default size of the young generation grows with Node versions.
       start('collecting.js', '--expose-gc', '--max-old-space-size=96', '--max-semi-space-size=16');
       await nextMessage();
-      const full = await tell('fill');
+      const full = await order('fill');
       expect(full).toMatchObject({ isPressed: true });
       expect(full.readings?.heapFraction).toBeGreaterThan(0.4);
-      const empty = await tell('empty');
+      const empty = await order('empty');
       expect(empty).toMatchObject({ isPressed: false });
       expect(empty.readings?.heapFraction).toBeLessThan(0.36);
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 });

@@ -5,8 +5,8 @@ import { startedNow } from '../core/harness.ts';
 
 const clock = manualClock();
 
-describe('an intake whose signal of pressure', () => {
-  it('says true still starts what may use the reserve at once, where a worker is free and nobody waits', () => {
+describe('an intake whose option pressure', () => {
+  it('returns true starts deliveries that may use the reserve immediately while a worker is free', () => {
     const intake = createIntake({ clock, pressure: () => true });
     for (const delivery of [{ priority: 'critical' }, { retries: false, maxWaitMs: 0 }] as const) {
       const permit = startedNow(intake.admit(delivery));
@@ -15,7 +15,7 @@ describe('an intake whose signal of pressure', () => {
     }
   });
 
-  it('throws lets everybody in', () => {
+  it('throws admits all deliveries', () => {
     const pressure = (): boolean => {
       throw new Error('no reading');
     };
@@ -25,7 +25,7 @@ describe('an intake whose signal of pressure', () => {
   it.each([
     ['resolves', () => Promise.resolve(false)],
     ['rejects', () => Promise.reject(new Error('no reading'))],
-  ])('is a promise that %s says so, and refuses nobody', (_, later) => {
+  ])('returns a promise that %s throws an error and refuses nothing', (_, later) => {
     const intake = createIntake({ clock, pressure: later as unknown as () => boolean });
     expect(() => intake.admit()).toThrow(
       /^pressure\(\) must return a boolean, but returned a promise\..*ERR_WBP_PRESSURE/,

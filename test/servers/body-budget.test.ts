@@ -7,7 +7,7 @@ import { BodyArrivals } from '../../packages/node/src/request/body-arrival.ts';
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** A request of 2 MiB of which so much has reached the socket: node takes it whenever its buffer has room. */
+/** A request of 2 MiB of which `arrived` bytes have reached the socket. Node reads them when its buffer has room. */
 function unfinished(arrivedBytes: number): IncomingMessage {
   let left = arrivedBytes;
   const body = new Readable({
@@ -16,7 +16,7 @@ function unfinished(arrivedBytes: number): IncomingMessage {
       if (left <= 0) return;
       const chunk = Buffer.alloc(Math.min(left, 64 * KIB));
       left -= chunk.length;
-      // As from a socket, in a later turn.
+      // In a later turn, as from a socket.
       void setImmediate().then(() => this.push(chunk));
     },
   });
@@ -28,18 +28,18 @@ async function turns(count: number): Promise<void> {
   for (let i = 0; i < count; i += 1) await setImmediate();
 }
 
-describe('bodies that arrive', () => {
-  it('are held up to 64 MiB together, however much has been sent of each', async () => {
+describe('arriving bodies', () => {
+  it('take at most 64 MiB of memory together', async () => {
     const arrivals = new BodyArrivals(60_000);
     const requests = Array.from({ length: 200 }, () => unfinished(960 * KIB));
     const arriving = requests.map((req) => arrivals.of(req));
     const here = arriving.map((arrival) => arrival.wait());
     await turns(100);
     const heldBytes = requests.reduce((sum, { readableLength }) => sum + readableLength, 0);
-    // Beside the budget each holds the packet that node had taken before it was asked.
+    // In addition, each holds the packet that node had already read.
     expect(heldBytes).toBeLessThanOrEqual(64 * MIB + 200 * 64 * KIB);
     expect(heldBytes).toBeGreaterThan(32 * MIB);
-    // Whoever gets nothing of the budget waits for a worker with what it has.
+    // A request outside the budget waits for a worker with the bytes that it has.
     expect(await Promise.race([...here, turns(1).then(() => 'none')])).toBe('here');
 
     for (const arrival of arriving) arrival.close();

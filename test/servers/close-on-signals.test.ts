@@ -5,11 +5,11 @@ import { closeOnSignals } from '@webhook-backpressure/node';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Child } from './closing-child.ts';
 
-describe('a process that is told to end', () => {
+describe('a process that gets a signal', () => {
   let child: Child;
   afterEach(() => child.stop());
 
-  it('refuses what comes, finishes all that it has begun or let in, and ends by the signal', async () => {
+  it('refuses new deliveries, finishes admitted ones, and ends with the signal', async () => {
     child = await new Child('closing').start();
     const handled = await child.send();
     const waiting = await child.send();
@@ -29,7 +29,7 @@ describe('a process that is told to end', () => {
     expect(await child.exit).toEqual([null, 'SIGTERM']);
   });
 
-  it('finishes what the intake does not count, after it has closed', async () => {
+  it('finishes requests that no intake counts, after the intake has closed', async () => {
     child = await new Child('closing').start();
     const skipped = await child.send({ method: 'GET' });
     child.process.kill('SIGTERM');
@@ -39,7 +39,7 @@ describe('a process that is told to end', () => {
     expect(await child.exit).toEqual([null, 'SIGTERM']);
   });
 
-  it('ends after the timeout, whatever hangs', async () => {
+  it('ends after the timeout when requests hang', async () => {
     child = await new Child('closing', '1').start();
     await child.send();
     const waiting = await child.send();
@@ -49,7 +49,7 @@ describe('a process that is told to end', () => {
     expect(await child.exit).toEqual([null, 'SIGTERM']);
   });
 
-  it('ends at once at the second signal', async () => {
+  it('ends immediately at the second signal', async () => {
     child = await new Child('closing').start();
     const handled = await child.send();
     await child.signal();
@@ -58,7 +58,7 @@ describe('a process that is told to end', () => {
     await expect(handled.reply).rejects.toThrow();
   });
 
-  it('ends where somebody else listens to the signal too', async () => {
+  it('ends when the signal has other listeners', async () => {
     child = await new Child('closing', '1', 'not alone').start();
     await child.send();
     child.process.kill('SIGTERM');
@@ -66,8 +66,8 @@ describe('a process that is told to end', () => {
     expect(await child.exit).toEqual([143, null]);
   });
 
-  describe('and is the first one of a container, which no signal ends', () => {
-    it('exits as if by the signal', async () => {
+  describe('as PID 1, which no signal ends', () => {
+    it('exits with 128 plus the number of the signal', async () => {
       child = await new Child('closing', '1', 'first process').start();
       await child.send();
       child.process.kill('SIGTERM');
@@ -75,7 +75,7 @@ describe('a process that is told to end', () => {
       expect(await child.exit).toEqual([143, null]);
     });
 
-    it('exits at once at the second signal', async () => {
+    it('exits immediately at the second signal', async () => {
       child = await new Child('closing', '60000', 'first process').start();
       const handled = await child.send();
       await child.signal();
@@ -87,7 +87,7 @@ describe('a process that is told to end', () => {
 });
 
 describe('closeOnSignals', () => {
-  it('takes its handlers away again', () => {
+  it('removes its listeners when it is undone', () => {
     const before = process.listenerCount('SIGTERM');
     const remove = closeOnSignals(createIntake(), { signals: ['SIGTERM'] });
     expect(process.listenerCount('SIGTERM')).toBe(before + 1);
@@ -95,7 +95,7 @@ describe('closeOnSignals', () => {
     expect(process.listenerCount('SIGTERM')).toBe(before);
   });
 
-  it('listens once for all calls, and as long as any of them is in force', () => {
+  it('listens once for all calls, until the last one is undone', () => {
     const listeners = (): number[] => ['SIGTERM', 'SIGINT'].map((signal) => process.listenerCount(signal));
     const [terms = 0, ints = 0] = listeners();
     const removeFirst = closeOnSignals(createIntake());
@@ -139,7 +139,7 @@ describe('closeOnSignals', () => {
     ['an empty array', [], 'was given an empty array.'],
     ['a server', createServer(), 'requires an intake, an inbox, or an array of them'],
     ['a middleware', webhookBackpressure(), 'but was given a function. Pass its .intake instead.'],
-    ['one that is none among others', [createIntake(), {}], 'but was given {}.'],
+    ['an invalid source among valid ones', [createIntake(), {}], 'but was given {}.'],
   ])('throws immediately for %s', (_name, sources, message) => {
     expect(() => closeOnSignals(sources as never)).toThrow(
       expect.objectContaining({ code: 'ERR_WBP_CLOSE', message: expect.stringContaining(message) as string }),

@@ -21,7 +21,7 @@ export class Child {
   port = 0;
 
   constructor(script: string, ...args: string[]) {
-    // Without the conditions under which the tests take our packages from their sources.
+    // Without the export condition by which tests import our packages from their sources.
     this.process = fork(join(import.meta.dirname, `children/${script}.js`), args, { execArgv: [] });
     this.exit = once(this.process, 'exit');
     const over = new AbortController();
@@ -38,7 +38,7 @@ export class Child {
     return this;
   }
 
-  /** What the next message of this kind says. */
+  /** The next message of this kind. */
   async next<K extends keyof Message>(kind: K): Promise<NonNullable<Message[K]>> {
     for (;;) {
       const { value } = (await this.#messages.next()) as IteratorYieldResult<[Message]>;
@@ -47,14 +47,14 @@ export class Child {
     }
   }
 
-  /** Sends a request and waits until the child has dealt with it. */
+  /** Sends a request and waits until the child reports it. */
   async send(sent?: Sent): Promise<Call> {
     const call = this.sender.send(this.port, sent);
     await this.next('asked');
     return call;
   }
 
-  /** Signals, and waits until the intake is closing. */
+  /** Sends a signal and waits until the intake is closing. */
   async signal(): Promise<void> {
     this.process.kill('SIGTERM');
     for (;;) {

@@ -6,10 +6,10 @@ import type { Sent } from '../conformance/sender.ts';
 import { Child } from './closing-child.ts';
 
 const PROBE: Sent = { method: 'GET', path: '/ready' };
-/** Longer than any test takes: it is ended by a second signal. */
+/** Longer than any test: a second signal ends the process. */
 const LONG_MS = '600000';
 
-describe('a process that drains before it closes', () => {
+describe('a draining process', () => {
   let child: Child;
   afterEach(() => child.stop());
 
@@ -22,7 +22,7 @@ describe('a process that drains before it closes', () => {
   }
   let otherPort = 0;
 
-  /** Signals, and waits until the probe fails. What it says then. */
+  /** Sends a signal, waits until the probe fails, and returns the response of the probe. */
   async function untilNotReady(): Promise<unknown> {
     child.process.kill('SIGTERM');
     for (;;) {
@@ -31,7 +31,7 @@ describe('a process that drains before it closes', () => {
     }
   }
 
-  it('accepts deliveries while its probe fails, and has each take its connection with it', async () => {
+  it('accepts deliveries while its probe fails, and closes their connections', async () => {
     await start('probed', LONG_MS);
     const before = await child.sender.send(child.port).reply;
     expect([before.status, before.headers.connection]).toEqual([200, 'keep-alive']);
@@ -44,18 +44,18 @@ describe('a process that drains before it closes', () => {
     }
   });
 
-  it('drains by default where a probe is wired', async () => {
+  it('drains by default with a readiness probe', async () => {
     await start('probed');
     expect(await untilNotReady()).toEqual([503, '{"status":"draining"}']);
     expect((await child.sender.send(child.port).reply).status).toBe(200);
   });
 
-  it('does not drain by default where none is', async () => {
+  it('does not drain by default without a readiness probe', async () => {
     await start();
     const held = child.sender.send(child.port, { path: '/hold' });
     await child.next('asked');
     child.process.kill('SIGTERM');
-    // It has closed: the other intake had nothing to do.
+    // It has closed: the other intake was idle.
     await child.next('closed');
     expect((await child.sender.send(child.port).reply).status).toBe(503);
     child.goOn();
@@ -70,7 +70,7 @@ describe('a process that drains before it closes', () => {
     expect(await child.exit).toEqual([null, 'SIGTERM']);
   });
 
-  it('serves all that a load balancer sends until it has noticed', async () => {
+  it('handles all deliveries until the load balancer has noticed', async () => {
     await start('probed', '2000');
     let isRouting = true;
     const served: number[] = [];
@@ -83,7 +83,7 @@ describe('a process that drains before it closes', () => {
     const noticed = untilNotReady();
     await noticed;
     const beforeNotice = served.length;
-    // A balancer takes a while more: here, 20 deliveries.
+    // A load balancer needs some time: here, 20 deliveries.
     while (served.length < beforeNotice + 20) await new Promise((resolve) => setImmediate(resolve));
     isRouting = false;
     await Promise.all(senders);
@@ -91,7 +91,7 @@ describe('a process that drains before it closes', () => {
     expect(await child.exit).toEqual([null, 'SIGTERM']);
   });
 
-  it.each(['one call', 'two calls'])('closes all before it ends, given in %s', async (calledBy) => {
+  it.each(['one call', 'two calls'])('closes all sources of %s before it ends', async (calledBy) => {
     await start(calledBy);
     const calls = [child.port, otherPort].map((port) => child.sender.send(port, { path: '/hold' }));
     await child.next('asked');
@@ -99,7 +99,7 @@ describe('a process that drains before it closes', () => {
     await child.signal();
     child.goOn();
     expect(await child.next('closed')).toEqual({ completed: 1, refused: 0, remaining: 0 });
-    // The other one still runs, and its server still refuses.
+    // The other intake still runs, and its server still refuses.
     const late = await Promise.all([child.port, otherPort].map((port) => child.sender.send(port).reply));
     expect(late.map(({ status }) => status)).toEqual([503, 503]);
     child.goOn();
@@ -108,7 +108,7 @@ describe('a process that drains before it closes', () => {
     expect(await child.exit).toEqual([null, 'SIGTERM']);
   });
 
-  it('serves new sessions of HTTP/2 while it drains, and tells each to leave', async () => {
+  it('accepts new HTTP/2 sessions and sends GOAWAY to each', async () => {
     await start('http2', LONG_MS);
     const url = `http://127.0.0.1:${String(child.port)}`;
     const before = connect(url);
@@ -128,7 +128,7 @@ describe('a process that drains before it closes', () => {
     before.destroy();
   });
 
-  it('lets the streams of HTTP/2 end, tells their clients to leave, and does not wait for idle ones', async () => {
+  it('lets HTTP/2 streams end, sends GOAWAY, and does not wait for idle sessions', async () => {
     await start('probed', 'http2', '1');
     const url = `http://127.0.0.1:${String(child.port)}`;
     const idle = connect(`http://127.0.0.1:${String(otherPort)}`);

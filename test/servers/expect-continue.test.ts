@@ -45,14 +45,14 @@ function connect(server: Server): Wire {
   return wire;
 }
 
-/** Both events by one function, as documented. */
+/** One function for both events, as documented. */
 function serveBoth(options: WithBackpressureOptions = {}, behind: RequestListener = echo): Promise<Wire> {
   const listener = withBackpressure(behind, options);
   return serve(createServer(listener).on('checkContinue', listener));
 }
 
-describe('a sender that asks before it sends its body', () => {
-  it('is refused before it sends', async () => {
+describe('a sender that sends Expect: 100-continue', () => {
+  it('is refused before it sends the body', async () => {
     const wire = await serveBoth({ shed: { default: true } });
     wire.write(ASKING);
     await wire.until('"reason":"shed"');
@@ -60,7 +60,7 @@ describe('a sender that asks before it sends its body', () => {
     expect(wire.received).not.toContain('100 Continue');
   });
 
-  it('sees its refusal when it has lost its patience and sends at the same time', async () => {
+  it('receives its refusal when it sends the body without waiting', async () => {
     const wire = await serveBoth({ shed: { default: true } });
     wire.write(ASKING);
     await wire.until('"reason":"shed"');
@@ -73,7 +73,7 @@ describe('a sender that asks before it sends its body', () => {
     ['of node:http', echo],
     ['of Express', express().use(echo) as RequestListener],
     ['of Koa', new Koa().use(async (ctx) => void (ctx.body = await text(ctx.req))).callback()],
-  ])('is told to go on exactly once when it is let in by a listener %s', async (_whose, behind) => {
+  ])('gets 100 Continue exactly once when it is admitted by a listener %s', async (_whose, behind) => {
     const wire = await serveBoth({}, behind);
     wire.write(ASKING);
     await wire.until(GO_ON);
@@ -82,7 +82,7 @@ describe('a sender that asks before it sends its body', () => {
     expect(wire.received.split('100 Continue')).toHaveLength(2);
   });
 
-  it('is asked for its body before its delivery takes a place in the queue', async () => {
+  it('gets 100 Continue before its delivery takes a place in the queue', async () => {
     const intake = createIntake({ concurrency: 1 });
     const listener = withBackpressure(echo, { intake });
     const server = createServer(listener).on('checkContinue', listener);
@@ -98,7 +98,7 @@ describe('a sender that asks before it sends its body', () => {
     expect(wire.received.split('100 Continue')).toHaveLength(2);
   });
 
-  it('is told to go on when it is skipped', async () => {
+  it('gets 100 Continue when it is skipped', async () => {
     const wire = await serveBoth({ skip: () => true, shed: { default: true } });
     wire.write(ASKING);
     await wire.until(GO_ON);
@@ -107,7 +107,7 @@ describe('a sender that asks before it sends its body', () => {
     expect(wire.received.split('100 Continue')).toHaveLength(2);
   });
 
-  it('loses its connection when a handler has answered, since its next bytes may be the body', async () => {
+  it('loses its connection after the response of a handler, since the next bytes may be the body', async () => {
     const wire = await serveBoth({
       shed: { default: true },
       handler: (_refusal, _req, res) => res.writeHead(418).end('teapot'),
@@ -117,7 +117,7 @@ describe('a sender that asks before it sends its body', () => {
     expect(wire.received).toMatch(/^HTTP\/1.1 418 [^]*Connection: close\r\n/);
   });
 
-  it('is told to go on by node alone where nobody listens to checkContinue', async () => {
+  it('gets 100 Continue from node when checkContinue has no listener', async () => {
     const wire = await serve(createServer(withBackpressure(echo)));
     wire.write(ASKING);
     await wire.until(GO_ON);
@@ -126,7 +126,7 @@ describe('a sender that asks before it sends its body', () => {
     expect(wire.received.split('100 Continue')).toHaveLength(2);
   });
 
-  it("is told to go on by the caller's own listener alone", async () => {
+  it("gets 100 Continue only from the caller's own listener", async () => {
     const server = createServer(withBackpressure(echo));
     server.on('checkContinue', (req: IncomingMessage, res) => {
       res.writeContinue();

@@ -40,8 +40,8 @@ async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await setImmediate();
 }
 
-/** Express does not say when a handler has ended. Nobody calls `end` here once the sender has gone. */
-describe('a handler of Express whose sender hangs up in the middle of the answer', () => {
+/** Express does not report when a handler has ended. These handlers do not call `end` once the sender has disconnected. */
+describe('an Express handler whose sender disconnects within the response', () => {
   function app(intake: Intake, handler: RequestHandler): Express {
     const created = express();
     created.use('/', webhookBackpressure({ intake }), handler);
@@ -63,13 +63,13 @@ describe('a handler of Express whose sender hangs up in the middle of the answer
   it.each<[string, RequestHandler]>([
     ['pipes', (_req, res) => void large().pipe(res)],
     ['awaits a pipeline', (_req, res) => pipeline(large(), res)],
-  ])('gives its worker back immediately when it %s', async (_how, handler) => {
+  ])('frees its worker immediately when it %s', async (_how, handler) => {
     const intake = createIntake({ concurrency: 1 });
     await hangUp(await serve(app(intake, handler)));
     await until(() => intake.snapshot().totals.failed === 1);
   });
 
-  it('gives its worker back after bodyTimeoutMs when it just stops', async () => {
+  it('frees its worker after bodyTimeoutMs when it stops writing', async () => {
     const intake = createIntake({ concurrency: 1 });
     let hasClosed = false;
     await hangUp(
@@ -88,7 +88,7 @@ describe('a handler of Express whose sender hangs up in the middle of the answer
 });
 
 describe('an intake around another one', () => {
-  it('gets its worker back when the sender leaves while it waits in the inner one', async () => {
+  it('frees its worker when the sender disconnects while it waits in the inner one', async () => {
     const [outer, inner] = [createIntake({ concurrency: 4 }), createIntake({ concurrency: 1 })];
     const warn = vi.spyOn(process, 'emitWarning').mockReturnValue();
     const app = express();

@@ -18,7 +18,7 @@ function bed(): { warnings: FailureWarnings; shown: string[]; timers: (() => voi
 }
 
 describe('warnings of failures', () => {
-  it('show the first of a kind, and count the others until a report is due', () => {
+  it('show the first of a kind and report the number of others', () => {
     const { warnings, shown, timers } = bed();
     for (let i = 0; i < 200; i += 1) warnings.note('POST', new TypeError(`text of a sender ${String(i)}`));
     for (let i = 0; i < 3; i += 1)
@@ -26,16 +26,14 @@ describe('warnings of failures', () => {
     expect(shown).toEqual(['POST: TypeError: text of a sender 0', 'PUT: Error: aborted']);
     expect(timers).toHaveLength(1);
     timers.pop()?.();
-    expect(shown.slice(2)).toEqual([
-      'Failures since the last report: 199 more of TypeError, 2 more of ECONNRESET',
-    ]);
+    expect(shown.slice(2)).toEqual(['Failures since the last report: 199 more TypeError, 2 more ECONNRESET']);
     expect(timers).toHaveLength(0);
     warnings.note('POST', new TypeError('again'));
     expect(shown).toHaveLength(3);
     expect(timers).toHaveLength(1);
   });
 
-  it('keep a bounded number of kinds', () => {
+  it('distinguish a limited number of kinds', () => {
     const { warnings, shown } = bed();
     for (let i = 0; i < 10_000; i += 1) warnings.note('POST', { code: `E${String(i)}` });
     expect(shown).toHaveLength(21);
@@ -48,7 +46,7 @@ describe('warnings of failures', () => {
     ['a symbol', Symbol('a')],
     ['an error whose stack throws', Object.defineProperty(new Error('a'), 'stack', { get: () => boom() })],
     ['an object whose name throws', Object.defineProperty({}, 'name', { get: () => boom() })],
-  ])('show whatever was thrown: %s', (_name, thrown) => {
+  ])('show any thrown value: %s', (_name, thrown) => {
     const { warnings, shown } = bed();
     warnings.note('POST', thrown);
     expect(shown).toHaveLength(1);
@@ -74,7 +72,7 @@ describe('withBackpressure', () => {
     server.close();
   });
 
-  it('warns once of 200 uploads that were broken off, and answers whatever was thrown with 500', async () => {
+  it('warns once of 200 aborted uploads, and responds to any thrown value with 500', async () => {
     process.on('warning', warned);
     const context = new AsyncLocalStorage();
     let begun = 0;
@@ -89,7 +87,7 @@ describe('withBackpressure', () => {
         }
         throw Object.create(null);
       },
-      // A delivery would wait for its body.
+      // A delivery would wait for its body to arrive.
       { skip: () => true },
     );
     server.on('request', (req, res) => {

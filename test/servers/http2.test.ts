@@ -18,7 +18,7 @@ import { Hono } from 'hono';
 import Koa from 'koa';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-/** Node's compatibility layer promises that such listeners do for HTTP/2 as well; its types do not say so. */
+/** Node's compatibility layer accepts such listeners for HTTP/2 as well, although its types do not. */
 type Http2Listener = NonNullable<Parameters<typeof createServer>[0] & ((...all: never[]) => unknown)>;
 
 type Work = () => Promise<void>;
@@ -64,7 +64,7 @@ const apps: {
     },
   },
 ];
-/** Lets the event loop turn until it is so. */
+/** Waits, turn by turn, until a condition is met. */
 async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await setImmediate();
 }
@@ -80,7 +80,7 @@ afterEach(async () => {
   }
 });
 
-describe.each(apps)('over HTTP/2, on $name', ({ name, serve }) => {
+describe.each(apps)('over HTTP/2, the middleware on $name', ({ name, serve }) => {
   async function open(
     intake: Intake,
     work: Work = () => Promise.resolve(),
@@ -115,7 +115,7 @@ describe.each(apps)('over HTTP/2, on $name', ({ name, serve }) => {
     });
   };
 
-  it('lets in, makes wait and refuses stream by stream', async () => {
+  it('admits, queues and refuses single streams', async () => {
     const intake = createIntake({ concurrency: 1, capacity: 1 });
     const session = await open(intake);
     const first = intake.admit();
@@ -133,27 +133,30 @@ describe.each(apps)('over HTTP/2, on $name', ({ name, serve }) => {
     const warn = vi.spyOn(process, 'emitWarning').mockReturnValue();
     const closing = send(session);
     expect(await statusOf(closing)).toBe(503);
-    // Hono has one answer for both versions of HTTP, and node drops what is not for this one.
+    // Hono has one response for both HTTP versions, and node drops headers that this version lacks.
     expect(warn).toHaveBeenCalledTimes(name === 'Hono' ? 1 : 0);
     warn.mockRestore();
     expect(intake.snapshot()).toMatchObject({ active: 0, depth: 0 });
   });
 
-  // On web standards a body is the handler's own to read.
-  it.skipIf(name === 'Hono')('closes a stream whose body does not arrive, after its 408', async () => {
-    const intake = createIntake({ concurrency: 1 });
-    const session = await open(intake, undefined, { bodyTimeoutMs: 50 });
-    const stream = session.request({ ':method': 'POST', ':path': '/' });
-    stream.on('error', () => undefined);
-    stream.write('{');
-    const closed = once(stream, 'close');
-    expect(await statusOf(stream)).toBe(408);
-    stream.resume();
-    await closed;
-    expect(intake.snapshot()).toMatchObject({ active: 0, depth: 0 });
-  });
+  // With web standards the handler reads the body.
+  it.skipIf(name === 'Hono')(
+    'closes a stream whose body does not arrive, after responding with 408',
+    async () => {
+      const intake = createIntake({ concurrency: 1 });
+      const session = await open(intake, undefined, { bodyTimeoutMs: 50 });
+      const stream = session.request({ ':method': 'POST', ':path': '/' });
+      stream.on('error', () => undefined);
+      stream.write('{');
+      const closed = once(stream, 'close');
+      expect(await statusOf(stream)).toBe(408);
+      stream.resume();
+      await closed;
+      expect(intake.snapshot()).toMatchObject({ active: 0, depth: 0 });
+    },
+  );
 
-  it('takes a stream that was reset out of the queue', async () => {
+  it('removes a reset stream from the queue', async () => {
     const intake = createIntake({ concurrency: 1 });
     const session = await open(intake);
     const first = intake.admit();
@@ -167,7 +170,7 @@ describe.each(apps)('over HTTP/2, on $name', ({ name, serve }) => {
     expect(intake.snapshot().active).toBe(0);
   });
 
-  it('holds the worker of a stream without a body that is reset', async () => {
+  it('holds the worker of a reset stream without a body', async () => {
     const intake = createIntake({ concurrency: 1 });
     const held = holding();
     const session = await open(intake, held.handle);
@@ -186,7 +189,7 @@ describe.each(apps)('over HTTP/2, on $name', ({ name, serve }) => {
     expect(intake.snapshot().totals).toMatchObject({ completed: 1, failed: 1 });
   });
 
-  it('runs no more handlers than there are workers when streams are reset, and counts them as failures', async () => {
+  it('never runs more handlers than the concurrency when streams are reset, and counts them as failures', async () => {
     const intake = createIntake({ concurrency: 2 });
     const held = holding();
     const session = await open(intake, held.handle);
@@ -206,7 +209,7 @@ describe.each(apps)('over HTTP/2, on $name', ({ name, serve }) => {
   });
 });
 
-/** A handler that holds each delivery until the test lets it go on. */
+/** A handler that holds each delivery until the test releases it. */
 function holding(): { waiting: (() => void)[]; handle: () => Promise<void> } {
   const waiting: (() => void)[] = [];
   return { waiting, handle: () => new Promise((resolve) => waiting.push(resolve)) };

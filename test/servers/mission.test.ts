@@ -11,7 +11,7 @@ interface Report extends Pick<IntakeSnapshot, 'depth' | 'active' | 'totals'> {
   readonly maxDepth: number;
   readonly fullAfterMs: number;
   readonly startingMs: number;
-  /** Every half second, after a collection. */
+  /** Every half second, after a garbage collection. */
   readonly memory: readonly { readonly rssMiB: number; readonly heapMiB: number }[];
 }
 
@@ -22,7 +22,7 @@ const RATE = 1000;
 /** A connection sends one request a second unless its delivery is queued, and up to 400 are queued. */
 const CONNECTIONS = RATE + CAPACITY;
 
-/** What the senders saw. */
+/** The responses that the senders received. */
 class Answers {
   readonly byStatus = new Map<number, number>();
   readonly retryAfter: (string | undefined)[] = [];
@@ -35,7 +35,7 @@ class Answers {
   }
 }
 
-/** One connection: at most one request a second, then it hangs up, also on a delivery that is still queued. */
+/** One connection: at most one request per second, then it disconnects, even if its delivery is still queued. */
 async function send(port: number, answers: Answers, delayMs: number): Promise<void> {
   await setTimeout(delayMs);
   const client = new Client(`http://127.0.0.1:${String(port)}`);
@@ -61,7 +61,7 @@ async function send(port: number, answers: Answers, delayMs: number): Promise<vo
   await end;
 }
 
-describe('a thousand deliveries a second for five seconds, at a drain of 200 a second and a queue of 400', () => {
+describe('an overload of 1,000 deliveries per second with a drain rate of 200 and a capacity of 400', () => {
   let child: ChildProcess;
   let report: Report;
   const answers = new Answers();
@@ -77,7 +77,7 @@ describe('a thousand deliveries a second for five seconds, at a drain of 200 a s
     do {
       child.send('report');
       [{ report }] = (await once(child, 'message')) as [{ report: Report }];
-      // The senders have hung up on deliveries that are still queued; the receiver has not noticed yet.
+      // The senders have disconnected queued deliveries, which the receiver is about to notice.
     } while (report.depth + report.active > 0);
     print();
   }, 30_000);
@@ -102,25 +102,25 @@ describe('a thousand deliveries a second for five seconds, at a drain of 200 a s
     );
   }
 
-  it('fills the queue to its bound and never above it', () => {
+  it('fills the queue up to its capacity and never beyond', () => {
     expect(report.maxDepth).toBe(CAPACITY);
   });
 
-  it('is answered with 200, 429 and 503 only, and nothing breaks', () => {
+  it('gets only 200, 429 and 503, and no errors', () => {
     expect([...answers.byStatus.keys()].filter((status) => ![200, 429, 503].includes(status))).toEqual([]);
     expect(answers.errors).toEqual([]);
     expect(answers.byStatus.get(200)).toBeGreaterThan(0);
   });
 
-  it('tells everybody who is refused when to come back', () => {
+  it('gets Retry-After with each refusal', () => {
     expect(answers.retryAfter.length).toBeGreaterThan(CAPACITY);
     expect(answers.retryAfter.filter((value) => !/^[1-9]\d*$/.test(value ?? ''))).toEqual([]);
   });
 
-  it('starts about 200 a second, and never more', () => {
+  it('starts about 200 deliveries per second, and never more', () => {
     const { started } = report.totals;
     const allowed = (report.startingMs / 1000) * DRAIN_RATE;
-    // The first starts at once.
+    // The first one starts immediately.
     expect(started).toBeLessThanOrEqual(allowed + 2);
     expect(started).toBeGreaterThan(allowed / 4);
   });
@@ -133,8 +133,8 @@ describe('a thousand deliveries a second for five seconds, at a drain of 200 a s
     );
   });
 
-  it('takes no more memory at the end than once it was full', () => {
-    // After two seconds the queue has been full, and all connections are there.
+  it('takes no more memory at the end than when the queue was first full', () => {
+    // After two seconds the queue is full and all connections are open.
     const [full, last] = [report.memory[3], report.memory.at(-1)];
     expect((last?.heapMiB ?? Infinity) - (full?.heapMiB ?? 0)).toBeLessThan(8);
     expect((last?.rssMiB ?? Infinity) - (full?.rssMiB ?? 0)).toBeLessThan(64);

@@ -14,7 +14,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 
 type Mount = (...intakes: Intake[]) => RequestListener;
 
-/** A receiver that answers, behind these intakes, the first one in front. */
+/** A receiver behind these intakes, in this order. */
 const frameworks: { name: string; mount: Mount }[] = [
   {
     name: 'node:http',
@@ -72,27 +72,27 @@ function admittedBy(...intakes: Intake[]): number[] {
   return intakes.map((intake) => intake.snapshot().totals.admitted);
 }
 
-describe.each(frameworks)('an intake that is mounted twice on $name', ({ mount }) => {
-  it('lets a delivery in once', async () => {
+describe.each(frameworks)('an intake mounted twice on $name', ({ mount }) => {
+  it('admits a delivery once', async () => {
     const intake = createIntake();
     expect(await send(mount(intake, intake))).toBe('done');
     expect(admittedBy(intake)).toEqual([1]);
   });
 
-  it('lets it in once, with another one in between', async () => {
+  it('admits a delivery once with another intake in between', async () => {
     const [outer, inner] = [createIntake(), createIntake()];
     expect(await send(mount(outer, inner, outer))).toBe('done');
     expect(admittedBy(outer, inner)).toEqual([1, 1]);
   });
 
-  it('lets it in once, in front of the framework and inside it', async () => {
+  it('admits a delivery once when it is in front of the framework and inside it', async () => {
     const [outer, inner] = [createIntake(), createIntake()];
     expect(await send(withBackpressure(mount(inner, outer), { intake: outer }))).toBe('done');
     expect(admittedBy(outer, inner)).toEqual([1, 1]);
   });
 });
 
-it('lets a delivery in once that one app of Hono hands on to another', async () => {
+it('an intake admits a delivery once that one Hono app passes to another', async () => {
   const intake = createIntake();
   const inner = new Hono().use(forHono({ intake })).post('/', (c) => c.text('done'));
   const outer = new Hono()

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 it.each([
   ['nothing', undefined, 'undefined'],
   ['its options alone', { concurrency: 10 }, '{ concurrency: 10 }'],
-])('withBackpressure says at once that it was given %s and no listener', (_, given, shown) => {
+])('withBackpressure throws immediately when it gets %s instead of a listener', (_, given, shown) => {
   expect(() => withBackpressure(given as unknown as RequestListener)).toThrow(
     expect.objectContaining({
       code: 'ERR_WBP_CALLBACK',

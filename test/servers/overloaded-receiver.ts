@@ -5,30 +5,30 @@ import { setTimeout } from 'node:timers/promises';
 import { webhookBackpressure } from '@webhook-backpressure/express';
 import express from 'express';
 
-/** Long enough that the clients, which share the processor, hardly slow it down. */
+/** Long enough that the clients, which share the processor, hardly affect it. */
 const HANDLING_MS = 20;
-/** Timers of a client may be that early by the receiver's clock. */
+/** How early timers of a client may be by the receiver's clock. */
 const EARLY_MS = 50;
 
-/** What happened to one delivery. */
+/** The record of one delivery. */
 export interface History {
   attempts: number;
   handled: number;
-  /** Attempts that came before the second that the one before was told. */
+  /** Attempts that arrived before the previous Retry-After was over. */
   early: number;
   readonly told: number[];
   dueMs: number;
 }
 
-/** An Express app that handles at most fifty deliveries a second and sheds from the 64th that waits. */
+/** An Express app that handles at most 50 deliveries per second and sheds from the 64th waiting one. */
 export class OverloadedReceiver {
   readonly deliveries = new Map<string, History>();
   readonly middleware = webhookBackpressure({
     capacity: 80,
-    // A second's work, so that retries are back before the queue is empty.
+    // The work of one second, so that retries arrive before the queue is empty.
     lowWaterMark: 0.65,
     concurrency: 1,
-    // So that the test ends in time where the machine is slow itself.
+    // So that the test ends in time on a slow machine.
     retryAfter: { maxSeconds: 4 },
     delivery: ({ headers }) => ({ id: String(headers['webhook-id']) }),
   });
@@ -63,7 +63,7 @@ export class OverloadedReceiver {
     return `http://127.0.0.1:${String((this.#server.address() as AddressInfo).port)}/`;
   }
 
-  /** Waits until so many different deliveries have been here at least once. */
+  /** Waits until this many different deliveries have arrived at least once. */
   async whenArrived(count: number): Promise<void> {
     while (this.deliveries.size < count) await once(this.#arrivals, 'arrived');
   }

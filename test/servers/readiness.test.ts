@@ -29,7 +29,7 @@ function inbox(): Closable {
 }
 
 describe('readiness', () => {
-  it('is given while deliveries are accepted, also while shedding or stalled', () => {
+  it('is ready while deliveries are accepted, also while shedding or stalled', () => {
     const clock = manualClock();
     const intake = createIntake({ clock, capacity: 2, concurrency: 1, maxWaitMs: 60_000 });
     const probe = createReadiness(intake);
@@ -41,14 +41,14 @@ describe('readiness', () => {
     expect([intake.snapshot().state, probe.status()]).toEqual(['stalled', 'ready']);
   });
 
-  it('is that of the source which is furthest in its shutdown', async () => {
+  it('is that of the source whose shutdown has advanced furthest', async () => {
     const sources = [createIntake(), inbox(), createIntake()];
     const probe = createReadiness(sources);
     expect(probe.status()).toBe('ready');
     const [first, second] = sources as [Intake, Closable];
     beginDraining(second);
     expect(probe.status()).toBe('draining');
-    // Draining is for the probe alone.
+    // Draining affects only the probe.
     expect(first.admit().admitted).toBe(true);
     void first.close();
     expect(probe.status()).toBe('closing');
@@ -56,14 +56,14 @@ describe('readiness', () => {
     expect(probe.status()).toBe('closing');
   });
 
-  it('is noted for its sources', () => {
+  it('marks its sources as probed', () => {
     const [probedIntake, other] = [createIntake(), createIntake()];
     createReadiness([probedIntake]);
     expect([isProbed(probedIntake), isProbed(other)]).toEqual([true, false]);
   });
 
   it.each([[[]], [undefined], [{ intake: createIntake() }], [[createIntake(), 'intake']]])(
-    'of %o is a mistake',
+    'throws for %o',
     (sources) => {
       const mistake = expect.objectContaining({ code: 'ERR_WBP_READINESS' }) as Error;
       for (const make of [createReadiness, forNode, forExpress, forKoa, forHono]) {
@@ -81,7 +81,7 @@ const listeners: [string, (intake: Intake) => RequestListener][] = [
 ];
 
 describe.each(listeners)('the probe on %s', (_name, listenerOf) => {
-  it('answers GET and HEAD with the status, and caches keep nothing', async () => {
+  it('responds to GET and HEAD with the status and without caching', async () => {
     const intake = createIntake();
     const server = createServer(listenerOf(intake)).listen(0, '127.0.0.1');
     await once(server, 'listening');

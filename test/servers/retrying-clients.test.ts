@@ -3,16 +3,16 @@ import { OverloadedReceiver, type History } from './overloaded-receiver.ts';
 import { MAX_RETRIES, retryingClients, type RetryingClient } from './retrying-clients.ts';
 
 const BURST = 150;
-/** Handled one after the other before the burst, so that the receiver knows its drain rate. */
+/** Handled sequentially before the burst, so that the receiver knows its drain rate. */
 const ORDINARY = 10;
-/** Of the 85 that find no place, some may come when the first have been handled. */
+/** Some of the 85 excess deliveries may arrive after the first ones have been handled. */
 const LEAST_REFUSED = 50;
 
 /** One client and its receiver. */
 class Run {
   readonly client: RetryingClient;
   readonly receiver = new OverloadedReceiver();
-  /** The status that each delivery ended with. */
+  /** The final status of each delivery. */
   statuses: number[] = [];
   #burst: Promise<number>[] = [];
 
@@ -32,7 +32,7 @@ class Run {
     return this.attempts.filter((attempts) => attempts > 1).length;
   }
 
-  /** Waits until all have been at the door: a burst that another one slows down would not be one. */
+  /** Waits until all deliveries have arrived once, so that bursts do not slow each other down. */
   async fire(): Promise<void> {
     const url = await this.receiver.listen();
     const send = (id: string): Promise<number> => this.client.deliver({ url, id, body: `{"id":"${id}"}` });
@@ -64,8 +64,8 @@ function sum(values: readonly number[]): number {
 
 describe.each([
   { what: 'obey Retry-After', obeys: true },
-  { what: 'go by a schedule of their own', obeys: false },
-])('clients that $what, on real sockets', ({ obeys }) => {
+  { what: 'follow their own schedule', obeys: false },
+])('clients that $what over real sockets', ({ obeys }) => {
   const runs = retryingClients.filter((client) => client.obeys === obeys).map((client) => new Run(client));
 
   beforeAll(async () => {
@@ -79,13 +79,13 @@ describe.each([
   });
 
   describe.each(runs)('$client.name', (run) => {
-    it('gets everything delivered, each delivery once', () => {
+    it('delivers each delivery once', () => {
       expect(run.refusedAtFirst).toBeGreaterThanOrEqual(LEAST_REFUSED);
       expect(run.statuses).toEqual(Array<number>(BURST).fill(200));
       expect(run.histories.map(({ handled }) => handled)).toEqual(Array<number>(BURST).fill(1));
     });
 
-    it('is refused as often as it has to come again, and no delivery is lost in between', () => {
+    it('gets one refusal for each retry and loses no delivery', () => {
       const { depth, active, totals } = run.receiver.middleware.intake.snapshot();
       expect([depth, active]).toEqual([0, 0]);
       expect(totals.completed).toBe(BURST + ORDINARY);
@@ -94,12 +94,12 @@ describe.each([
     });
 
     if (obeys) {
-      it('never comes before its second, and comes back in a few attempts', () => {
+      it('never retries early, and succeeds within a few attempts', () => {
         expect(sum(run.histories.map(({ early }) => early))).toBe(0);
         expect(Math.max(...run.attempts)).toBeLessThanOrEqual(5);
       });
     } else {
-      it('comes before its second, and does not have to give up', () => {
+      it('retries early, and still succeeds', () => {
         expect(sum(run.histories.map(({ early }) => early))).toBeGreaterThan(0);
         expect(Math.max(...run.attempts)).toBeLessThan(MAX_RETRIES);
       });

@@ -4,29 +4,29 @@ import got from 'got';
 import ky from 'ky';
 import { Agent, request, RetryAgent, type RetryHandler } from 'undici';
 
-/** A delivery as its sender makes it, however often. */
+/** A delivery, the same for each attempt. */
 export interface Delivery {
   readonly url: string;
   readonly id: string;
   readonly body: string;
 }
 
-/** An HTTP client that delivers webhooks and tries again by its own means. */
+/** An HTTP client that delivers webhooks with its own retries. */
 export interface RetryingClient {
   readonly name: string;
-  /** Whether it waits for as long as Retry-After says, or goes by its own schedule. */
+  /** Whether it waits for Retry-After or follows its own schedule. */
   readonly obeys: boolean;
-  /** Answers with the status of the last attempt, or throws. */
+  /** Returns the status of the last attempt, or throws. */
   readonly deliver: (delivery: Delivery) => Promise<number>;
 }
 
-/** More than anybody needs here: none of them is to give up. */
+/** More than any client needs: none should give up. */
 export const MAX_RETRIES = 30;
 const RETRIED = [429, 503];
 const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 2000;
 
-/** What many senders do instead of reading Retry-After. `retry` counts from 1. */
+/** The backoff of many senders that ignore Retry-After. `retry` counts from 1. */
 function ownDelayMs(retry: number): number {
   return Math.min(FIRST_DELAY_MS * 2 ** (retry - 1), MAX_DELAY_MS);
 }
@@ -36,9 +36,8 @@ function headersOf({ id }: Delivery): Record<string, string> {
 }
 
 /**
- * By default RetryAgent does not repeat a POST, so the method is named. It retries 429 and 503 and obeys Retry-After by
- * itself. Its option `retryAfter: false` changes nothing in its default schedule, so whoever wants to ignore the field
- * has to pass a schedule of his own.
+ * By default RetryAgent does not retry a POST, so the method is set. It retries 429 and 503 and honors Retry-After. Its
+ * option `retryAfter: false` does not affect its default schedule, so ignoring the header requires a custom schedule.
  */
 function undiciClient(obeys: boolean): RetryingClient {
   const retry: RetryHandler.RetryCallback = (error, { state }, callback) => {
@@ -63,7 +62,7 @@ function undiciClient(obeys: boolean): RetryingClient {
   };
 }
 
-/** By default got does not repeat a POST. `calculateDelay` has the last word; 0 means no retry. */
+/** By default got does not retry a POST. `calculateDelay` takes precedence; 0 means no retry. */
 function gotClient(obeys: boolean): RetryingClient {
   const client = got.extend({
     retry: {
@@ -85,8 +84,8 @@ function gotClient(obeys: boolean): RetryingClient {
 }
 
 /**
- * By default ky does not repeat a POST, and gives up after 10 s, retries included. `afterStatusCodes` are those whose
- * Retry-After it reads.
+ * By default ky does not retry a POST, and gives up after 10 s, retries included. `afterStatusCodes` are the statuses
+ * with which it honors Retry-After.
  */
 function kyClient(obeys: boolean): RetryingClient {
   const client = ky.extend({
@@ -112,8 +111,8 @@ function kyClient(obeys: boolean): RetryingClient {
 }
 
 /**
- * By default axios-retry repeats what is idempotent, so not a POST, and three times. Its delays are never shorter than
- * Retry-After; a function of one's own need not look at it.
+ * By default axios-retry retries idempotent requests, so not a POST, and three times. Its delays are never shorter than
+ * Retry-After; a custom delay function may ignore it.
  */
 function axiosClient(obeys: boolean): RetryingClient {
   const client = axios.create();

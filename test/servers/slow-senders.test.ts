@@ -29,10 +29,10 @@ function open(receiver: Receiver): Wire {
   return wire;
 }
 
-describe.each(drivers)('a slow sender, on $name', (driver) => {
+describe.each(drivers)('a slow sender on $name', (driver) => {
   const start = starter(driver);
 
-  it('holds no worker and no place while its body is on its way, ten times over', async () => {
+  it('takes no worker and no place while its body arrives', async () => {
     const receiver = await start({ concurrency: 2 });
     for (let count = 0; count < 10; count += 1) open(receiver).write(`${head('Content-Length: 2')}{`);
     await receiver.whenAsked(10);
@@ -40,12 +40,12 @@ describe.each(drivers)('a slow sender, on $name', (driver) => {
     expect(receiver.snapshot).toMatchObject({ active: 0, depth: 0, totals: { admitted: 1 } });
   });
 
-  it('is answered with 408 when its body takes longer than bodyTimeoutMs', async () => {
+  it('gets 408 when its body takes longer than bodyTimeoutMs', async () => {
     const receiver = await start({ bodyTimeoutMs: 3000 });
     const wire = open(receiver);
     wire.write(`${head('Content-Length: 2')}{`);
     await receiver.whenAsked(1);
-    // A request that comes and goes: by then the first one waits for its body.
+    // After a complete request, the first one waits for its body.
     await receiver.send().reply;
     vi.advanceTimersByTime(2999);
     expect(wire.received).toBe('');
@@ -57,7 +57,7 @@ describe.each(drivers)('a slow sender, on $name', (driver) => {
     expect(receiver.snapshot.totals.admitted).toBe(1);
   });
 
-  it('is handled in a dry run, whatever its body takes', async () => {
+  it('is handled in a dry run however long its body takes', async () => {
     const receiver = await start({ dryRun: true, bodyTimeoutMs: 300 });
     const wire = open(receiver);
     wire.write(`${head('Content-Length: 4')}pa`);
@@ -67,7 +67,7 @@ describe.each(drivers)('a slow sender, on $name', (driver) => {
     await wire.until('paid');
   });
 
-  it('is handled when its body comes in pieces, but in time', async () => {
+  it('is handled when its body arrives slowly but in time', async () => {
     const receiver = await start();
     const wire = open(receiver);
     wire.write(`${head('Content-Length: 6')}pa`);
@@ -80,7 +80,7 @@ describe.each(drivers)('a slow sender, on $name', (driver) => {
     await wire.until('paid!!');
   });
 
-  it('is answered with 408 when a large body stops, and has held no worker', async () => {
+  it('gets 408 when a large body stalls, and takes no worker', async () => {
     const receiver = await start({ concurrency: 1 });
     const wire = open(receiver);
     wire.write(`${head('Content-Length: 500000')}${'x'.repeat(200_000)}`);
@@ -94,7 +94,7 @@ describe.each(drivers)('a slow sender, on $name', (driver) => {
     expect(receiver.snapshot.totals).toMatchObject({ admitted: 1, completed: 1, failed: 0 });
   });
 
-  it('has its large body read whole when that comes in pieces, each in time', async () => {
+  it('has its large body read completely when each piece arrives in time', async () => {
     const receiver = await start();
     const wire = open(receiver);
     const piece = 'x'.repeat(150_000);
@@ -110,7 +110,7 @@ describe.each(drivers)('a slow sender, on $name', (driver) => {
     await wire.until(`${piece}${piece}${piece}`);
   });
 
-  it('takes one worker with any number of pipelined requests behind an answer that does not end', async () => {
+  it('takes one worker with pipelined requests behind a response that does not end', async () => {
     let outflow: Outflow | undefined;
     const receiver = await start(
       { concurrency: 3, skip: ({ method }) => method === 'GET' },
@@ -137,7 +137,7 @@ describe.each(drivers)('a slow sender, on $name', (driver) => {
     receiver.clock.advance(60_100);
   });
 
-  it('is cut off when it sends hundreds of requests behind an answer that does not end', async () => {
+  it('is disconnected when it pipelines hundreds of requests behind a response that does not end', async () => {
     const receiver = await start({}, { handle: silent });
     const wire = open(receiver);
     wire.write(post('{}').repeat(300));
@@ -146,7 +146,7 @@ describe.each(drivers)('a slow sender, on $name', (driver) => {
     expect(receiver.snapshot.totals.admitted).toBeLessThan(2);
   });
 
-  it('gives its worker back when it does not take its answer', async () => {
+  it('frees its worker when it does not read its response', async () => {
     const receiver = await start(
       { concurrency: 1 },
       {

@@ -3,13 +3,13 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { RequestListener } from '@webhook-backpressure/node';
-import { behaviours, type App } from './behaviours.ts';
+import { behaviors, type App } from './behaviors.ts';
 import { head, post, Wire } from './wire.ts';
 
 const servers: Server[] = [];
 
 beforeEach(() => {
-  // Frameworks report the errors that are raised here on purpose.
+  // Frameworks print the errors that these tests cause.
   vi.spyOn(console, 'error').mockReturnValue();
 });
 
@@ -30,7 +30,7 @@ async function serve(listener: RequestListener): Promise<Server> {
   return server;
 }
 
-/** Everything that comes back for a request, but for the time of day. */
+/** The complete response to a request, without its date. */
 async function transcript(server: Server, request: string): Promise<string> {
   const wire = new Wire((server.address() as AddressInfo).port);
   wire.write(request);
@@ -54,32 +54,29 @@ const requests: [string, string][] = [
     ),
   ],
   ['a long body', to('/length', post('x'.repeat(300_000), CLOSE))],
-  ['a body that nobody reads', to('/ignore', post('x'.repeat(50_000), CLOSE))],
-  ['a streamed answer', to('/stream', post('', CLOSE))],
-  ['an answer with trailers', to('/trailers', post('', CLOSE))],
-  ['an answer without a body', to('/empty', post('', CLOSE))],
+  ['an unread body', to('/ignore', post('x'.repeat(50_000), CLOSE))],
+  ['a streamed response', to('/stream', post('', CLOSE))],
+  ['a response with trailers', to('/trailers', post('', CLOSE))],
+  ['a response without a body', to('/empty', post('', CLOSE))],
   ['a file', to('/file', post('', CLOSE))],
-  ['an answer whose end is wrapped', to('/wrapped', post('', CLOSE))],
-  ['an error that is thrown', to('/throw', post('', CLOSE))],
-  ['an error that is rejected', to('/reject', post('', CLOSE))],
-  ['a path that is not there', to('/nowhere', post('', CLOSE))],
+  ['a response whose end() is wrapped', to('/wrapped', post('', CLOSE))],
+  ['a thrown error', to('/throw', post('', CLOSE))],
+  ['a rejection', to('/reject', post('', CLOSE))],
+  ['an unknown path', to('/nowhere', post('', CLOSE))],
   ['a GET', to('/json', head(CLOSE)).replace('POST', 'GET')],
   ['a HEAD', to('/stream', head(CLOSE)).replace('POST', 'HEAD')],
   ['an OPTIONS', to('/json', head(CLOSE)).replace('POST', 'OPTIONS')],
-  [
-    'an upgrade that nobody takes',
-    to('/empty', post('', 'Connection: Upgrade, close', 'Upgrade: websocket')),
-  ],
+  ['an unhandled upgrade', to('/empty', post('', 'Connection: Upgrade, close', 'Upgrade: websocket'))],
 ];
 
-describe.each(behaviours)('without load, on $name', ({ build }: { build: App }) => {
-  it.each(requests)('%s is answered byte for byte as without the middleware', async (_what, request) => {
+describe.each(behaviors)('the middleware without load on $name', ({ build }: { build: App }) => {
+  it.each(requests)('does not change the response to %s', async (_what, request) => {
     const bare = await transcript(await serve(build(false)), request);
     expect(await transcript(await serve(build(true)), request)).toBe(bare);
     expect(bare).toMatch(/^HTTP\/1.1 \d{3} /);
   });
 
-  it('an upgrade goes past it', async () => {
+  it('ignores upgrades', async () => {
     const server = await serve(build(true));
     server.on('upgrade', (_req: IncomingMessage, socket) => {
       socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\nhello');

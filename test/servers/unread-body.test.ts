@@ -6,13 +6,13 @@ import { starter, stopAll, type Receiver } from '../conformance/receiver.ts';
 import { head, post, Wire } from './wire.ts';
 
 const MIB = 1024 * 1024;
-/** The 64 KiB that are read, and what node holds beside: a chunk of its socket, and its streams' own buffers. */
+/** The 64 KiB that are read, plus a chunk of the socket and the buffers of node's streams. */
 const READ_AT_MOST = 256 * 1024;
 const REFUSED = '"retryAfterSeconds":66}';
 const wires: Wire[] = [];
 
 beforeAll(() => {
-  // Only the time for lingering bodies runs on it.
+  // Only the time limit of lingering bodies uses it.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
 });
 
@@ -31,10 +31,10 @@ function open(receiver: Receiver): Wire {
   return wire;
 }
 
-// Where the adapter writes the refusal itself; with Hono the runtime decides.
+// The adapters that write refusals themselves. With Hono the runtime decides.
 const onNode = drivers.filter(({ name }) => !name.startsWith('Hono'));
 
-describe.each(onNode)('the unread body of a refusal, on $name', (driver) => {
+describe.each(onNode)('the unread body of a refusal on $name', (driver) => {
   const start = starter(driver);
   const refusing = { shed: { default: true } };
 
@@ -46,14 +46,14 @@ describe.each(onNode)('the unread body of a refusal, on $name', (driver) => {
       (): string => `100000\r\n${'x'.repeat(MIB)}\r\n`.repeat(20),
     ],
   ])('that is %s', (_which, field, body) => {
-    it('is hardly read, and the sender sees the answer', async () => {
+    it('is read by 64 KiB at most, and the sender gets the response', async () => {
       const receiver = await start(refusing);
       const wire = open(receiver);
       wire.write(head(field));
       wire.write(body());
       await wire.until(REFUSED);
       expect(wire.received).toMatch(/^HTTP\/1.1 503 [^]*connection: close\r\n/i);
-      // Time enough to read much more.
+      // Enough time to read much more.
       for (let i = 0; i < 20; i += 1) await receiver.send({ method: 'GET' }).reply;
       expect(receiver.sockets[0]?.destroyed).toBe(false);
       expect(receiver.sockets[0]?.bytesRead).toBeLessThan(READ_AT_MOST);
@@ -69,7 +69,7 @@ describe.each(onNode)('the unread body of a refusal, on $name', (driver) => {
     ['long', 'Content-Length: 100000', 'half of it'],
     ['chunked', 'Transfer-Encoding: chunked', '5\r\nhalf '],
     ['empty so far', 'Content-Length: 1000', ''],
-  ])('is waited for no longer than 2 s when it never comes: %s', async (_which, field, half) => {
+  ])('is awaited for at most 2 s when it never arrives: %s', async (_which, field, half) => {
     const receiver = await start(refusing);
     const wire = open(receiver);
     wire.write(head(field) + half);
@@ -81,7 +81,7 @@ describe.each(onNode)('the unread body of a refusal, on $name', (driver) => {
     expect(receiver.sockets[0]?.destroyed).toBe(true);
   });
 
-  it('keeps the connection when it is short and comes later', async () => {
+  it('keeps the connection open when it is short and arrives later', async () => {
     const receiver = await start(refusing);
     const wire = open(receiver);
     const body = 'x'.repeat(60_000);
@@ -96,7 +96,7 @@ describe.each(onNode)('the unread body of a refusal, on $name', (driver) => {
     await wire.until(REFUSED, 3);
   });
 
-  it('keeps the connection when it is chunked and came along', async () => {
+  it('keeps the connection open when it is chunked and has arrived', async () => {
     const receiver = await start(refusing);
     const wire = open(receiver);
     const chunked = `${head('Transfer-Encoding: chunked')}5\r\nhello\r\n0\r\n\r\n`;
@@ -109,7 +109,7 @@ describe.each(onNode)('the unread body of a refusal, on $name', (driver) => {
     ['the sender says Connection: close', head('Content-Length: 1000', 'Connection: close'), false],
     ['the sender speaks HTTP/1.0', head('Content-Length: 1000').replace('1.1', '1.0'), false],
     ['the receiver shuts down', head('Content-Length: 1000'), true],
-  ])('may still come when %s: no reset takes the answer away', async (_when, text, isClosing) => {
+  ])('does not cause a reset that loses the response when %s', async (_when, text, isClosing) => {
     const receiver = await start(refusing);
     if (isClosing) await receiver.intake.close();
     const wire = open(receiver);
@@ -125,7 +125,7 @@ describe.each(onNode)('the unread body of a refusal, on $name', (driver) => {
   it.each([
     ['HTTP/1.0', post('{}').replace('1.1', '1.0')],
     ['Connection: close', post('{}', 'Connection: close')],
-  ])('is complete with %s: the connection ends with the answer', async (_which, text) => {
+  ])('is complete with %s, and the connection ends with the response', async (_which, text) => {
     const receiver = await start(refusing);
     const wire = open(receiver);
     wire.write(text);
@@ -134,7 +134,7 @@ describe.each(onNode)('the unread body of a refusal, on $name', (driver) => {
     expect(wire.error).toBe(undefined);
   });
 
-  it('does not cut another response of its connection that is still being made', async () => {
+  it('does not break an unfinished response on its connection', async () => {
     const { handle, release } = held();
     const receiver = await start(
       { shed: { refused: true }, keyGenerator: (asked) => asked.header('x-key') ?? '' },
@@ -154,7 +154,7 @@ describe.each(onNode)('the unread body of a refusal, on $name', (driver) => {
     await wire.whenOver();
   });
 
-  it('leaves neither listeners nor timers behind', async () => {
+  it('leaves no listeners and no timers', async () => {
     const receiver = await start(refusing);
     const wire = open(receiver);
     for (let count = 1; count <= 30; count += 1) {
@@ -169,7 +169,7 @@ describe.each(onNode)('the unread body of a refusal, on $name', (driver) => {
   });
 });
 
-describe.each(drivers)('the unread body of a refusal that a handler answers, on $name', (driver) => {
+describe.each(drivers)('the unread body of a refusal by the option handler on $name', (driver) => {
   const start = starter(driver);
 
   it.each([
@@ -179,7 +179,7 @@ describe.each(drivers)('the unread body of a refusal that a handler answers, on 
       'Transfer-Encoding: chunked',
       (): string => `100000\r\n${'x'.repeat(MIB)}\r\n`.repeat(20),
     ],
-  ])('is hardly read, and cut off: %s', async (_which, field, body) => {
+  ])('is read by 64 KiB at most, and the connection ends: %s', async (_which, field, body) => {
     const receiver = await start({
       shed: { default: true },
       handler: (_refusal, exchange) => {
@@ -190,7 +190,7 @@ describe.each(drivers)('the unread body of a refusal that a handler answers, on 
     wire.write(head(field));
     wire.write(body());
     await wire.until('teapot');
-    // Time enough to read much more.
+    // Enough time to read much more.
     for (let i = 0; i < 20; i += 1) await receiver.send({ method: 'GET' }).reply;
     expect(receiver.sockets[0]?.bytesRead).toBeLessThan(READ_AT_MOST);
     vi.advanceTimersByTime(2000);

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** A connection byte by byte, for what no HTTP client would do. */
+/** A raw connection, for requests that no HTTP client would send. */
 export class Wire {
   readonly socket: Socket;
-  /** All that has come so far. */
+  /** All bytes received so far. */
   received = '';
-  /** What broke the connection, if anything did. */
+  /** The error that broke the connection, if any. */
   error: Error | undefined;
-  /** Whether the other side has ended it in order. */
+  /** Whether the other side has ended it cleanly. */
   hasEnded = false;
 
   constructor(port: number) {
@@ -23,7 +23,7 @@ export class Wire {
     this.socket.write(data);
   }
 
-  /** Waits until this has come so many times. */
+  /** Waits until this text has arrived this many times. */
   async until(text: string, times = 1): Promise<void> {
     while (this.received.split(text).length <= times) {
       if (this.hasEnded || this.socket.closed) throw new Error(`Ended without ${text}: ${this.received}`);
@@ -31,7 +31,7 @@ export class Wire {
     }
   }
 
-  /** Waits until the other side has ended the connection, in order or not. */
+  /** Waits until the connection has ended, cleanly or not. */
   async whenOver(): Promise<void> {
     while (!this.hasEnded && !this.socket.closed) await this.#change();
   }
@@ -54,7 +54,7 @@ export function head(...fields: string[]): string {
   return ['POST / HTTP/1.1', 'Host: x', ...fields, '', ''].join('\r\n');
 }
 
-/** A whole POST. */
+/** A complete POST. */
 export function post(body: string, ...fields: string[]): string {
   return head(`Content-Length: ${String(body.length)}`, ...fields) + body;
 }

@@ -78,8 +78,8 @@ describe('an invalid scenario', () => {
       { ...sound, sead: 1 },
       'sead is not a field of a scenario; known here: seed, intake, policy, service, process, arrivals, senders.',
     ],
-    [{ ...sound, seed: -1 }, 'seed must be an integer, at least 0, but was -1.'],
-    [{ ...sound, seed: '1' }, 'seed must be an integer, at least 0, but was "1".'],
+    [{ ...sound, seed: -1 }, 'seed must be an integer of at least 0, but was -1.'],
+    [{ ...sound, seed: '1' }, 'seed must be an integer of at least 0, but was "1".'],
     [{ ...sound, service: undefined }, 'service must be an object, but was absent.'],
     [
       { ...sound, service: { ...service, meanMs: 0 } },
@@ -95,7 +95,7 @@ describe('an invalid scenario', () => {
     ],
     [
       { ...sound, service: { ...service, knee: [{ fromS: 0, concurrency: 0 }] } },
-      'service.knee[0].concurrency must be a number, at least 1, but was 0.',
+      'service.knee[0].concurrency must be a number of at least 1, but was 0.',
     ],
     [
       { ...sound, service: { ...service, slow: [{ fromS: 0, toS: 1, factor: 0.5 }] } },
@@ -141,7 +141,7 @@ describe('an invalid scenario', () => {
     ],
     [
       { ...sound, senders: [{ ...sender, maxAttempts: 1.5 }] },
-      'senders[0].maxAttempts must be an integer, at least 0, but was 1.5.',
+      'senders[0].maxAttempts must be an integer of at least 0, but was 1.5.',
     ],
     [
       { ...sound, senders: [{ ...sender, timeoutMs: -1 }] },
@@ -196,7 +196,7 @@ describe('an invalid scenario', () => {
       { retryAfter: { strategy: 'guess' } },
       /^intake\.retryAfter\.strategy must be .*, but was the string "guess"\./,
     ],
-    [{ lowWaterMark: 0.9 }, /^intake\.lowWaterMark and highWaterMark must be .*, but were 0\.9 and 0\.8\./],
+    [{ lowWaterMark: 0.9 }, /^intake.*lowWaterMark.* must be .*, but were 0\.9 and 0\.8\./],
     [{ random: 4 }, 'intake.random must be absent: the simulator sets it.'],
     [null, 'intake must be an object, but was null.'],
     [[], 'intake must be an object, but was [].'],

@@ -2,7 +2,15 @@ import { statSync } from 'node:fs';
 import type { InboxStore } from '@webhook-backpressure/core';
 import Database from 'libsql';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { claim, delivery, ends, opened, put, ROOMY, START } from '../core/inbox/store/cases/store-words.ts';
+import {
+  claim,
+  delivery,
+  ends,
+  opened,
+  put,
+  ROOMY,
+  START,
+} from '../core/inbox/store/cases/store-fixtures.ts';
 import { execute } from './broken-files.ts';
 import { Scratch } from './scratch.ts';
 

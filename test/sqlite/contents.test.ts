@@ -2,7 +2,7 @@ import type { StoredDelivery } from '@webhook-backpressure/core';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { encodeFacts, factsOf, isIntact, type FactsRow } from '../../packages/sqlite/src/tables/contents.ts';
-import { claimOne, delivery, put, START } from '../core/inbox/store/cases/store-words.ts';
+import { claimOne, delivery, put, START } from '../core/inbox/store/cases/store-fixtures.ts';
 import { execute } from './broken-files.ts';
 import { Scratch } from './scratch.ts';
 

@@ -12,7 +12,7 @@ import {
   put,
   settle,
   START,
-} from '../core/inbox/store/cases/store-words.ts';
+} from '../core/inbox/store/cases/store-fixtures.ts';
 import { Scratch } from './scratch.ts';
 
 const PAGE = 4096;

@@ -16,7 +16,7 @@ import {
   put,
   settle,
   START,
-} from '../core/inbox/store/cases/store-words.ts';
+} from '../core/inbox/store/cases/store-fixtures.ts';
 import { anotherProgram, BrokenFiles, damage, execute, makeInbox, toFirstVersion } from './broken-files.ts';
 import { isMountable } from './mounts.ts';
 import { causeOf, integrityOf, RESULT, thrownBy } from './results.ts';

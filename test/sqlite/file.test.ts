@@ -4,7 +4,7 @@ import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { settle as settled } from '../../packages/sqlite/src/options.ts';
 import { fileStore, type FileStore } from '../../packages/sqlite/src/store/file-store.ts';
-import { ANY, delivery, put, START } from '../core/inbox/store/cases/store-words.ts';
+import { ANY, delivery, put, START } from '../core/inbox/store/cases/store-fixtures.ts';
 import { anotherProgram, execute } from './broken-files.ts';
 import { Scratch } from './scratch.ts';
 

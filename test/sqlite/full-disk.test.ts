@@ -10,7 +10,7 @@ import {
   put,
   settle,
   START,
-} from '../core/inbox/store/cases/store-words.ts';
+} from '../core/inbox/store/cases/store-fixtures.ts';
 import { isMountable, mount } from './mounts.ts';
 import { integrityOf, thrownBy } from './results.ts';
 import { Scratch } from './scratch.ts';

@@ -58,7 +58,7 @@ describe('a file whose write lock another process holds', () => {
     other.exec('ROLLBACK');
     other.close();
     await bench.advance(1000);
-    expect((await bench.deliver('after')).status).toBe(202);
+    expect((await bench.deliver('after')).status).toBe(200);
     await bench.last.finish();
     expect(bench.told('store-recovered').length).toBeGreaterThan(0);
     expect(bench.inbox.snapshot().totals).toMatchObject({ stored: 2 });
@@ -80,9 +80,9 @@ describe('a delivery that SQLite cannot store', () => {
       );
     const bench = new InboxBench({ store: own });
     const answers = await Promise.all(['a', 'b', 'bad', 'c'].map((id) => bench.send(id)));
-    expect(statuses(answers)).toEqual([202, 202, 503, 202]);
+    expect(statuses(answers)).toEqual([200, 200, 503, 200]);
     expect(complaint(bench)).toContain('ERR_WBP_STORE_VALUE');
-    expect((await bench.deliver('d')).status).toBe(202);
+    expect((await bench.deliver('d')).status).toBe(200);
     await close(bench);
   });
 });
@@ -130,7 +130,7 @@ describe('a file that is removed or replaced while it is open', () => {
 
   it.each(losses)('accepts no deliveries, and lets stored ones be processed: %s', async (_, lose) => {
     const bench = new InboxBench({ store: store(), concurrency: 1 });
-    for (const id of ['a', 'b']) expect((await bench.deliver(id)).status).toBe(202);
+    for (const id of ['a', 'b']) expect((await bench.deliver(id)).status).toBe(200);
     lose();
     expect((await bench.deliver('c')).status).toBe(503);
     expect(complaint(bench)).toContain('ERR_WBP_SQLITE_REPLACED');
@@ -161,7 +161,7 @@ describe('a file that is removed or replaced while it is open', () => {
     await turns();
     await close(first);
     expect(existsSync(scratch.file('webhooks.db.owner-1'))).toBe(true);
-    expect((await second.deliver('a')).status).toBe(202);
+    expect((await second.deliver('a')).status).toBe(200);
     await close(second);
   });
 });
@@ -187,7 +187,7 @@ describe('a file with a symbolic link', () => {
 
   it('is checked at its real path', async () => {
     const bench = new InboxBench({ store: store('elsewhere/link.db') });
-    expect((await bench.deliver('a')).status).toBe(202);
+    expect((await bench.deliver('a')).status).toBe(200);
     rmSync(scratch.file('webhooks.db-wal'));
     expect((await bench.deliver('b')).status).toBe(503);
     expect(complaint(bench)).toContain('ERR_WBP_SQLITE_REPLACED');

@@ -7,7 +7,15 @@ import { Connection, type Value } from '../../packages/sqlite/src/connection/con
 import { useDriver } from '../../packages/sqlite/src/drivers/choose.ts';
 import { loadNodeSqlite } from '../../packages/sqlite/src/drivers/node-sqlite.ts';
 import { checkFile } from '../../packages/sqlite/src/tables/schema.ts';
-import { claim, delivery, idsOf, LEASE, opened, put, START } from '../core/inbox/store/cases/store-words.ts';
+import {
+  claim,
+  delivery,
+  idsOf,
+  LEASE,
+  opened,
+  put,
+  START,
+} from '../core/inbox/store/cases/store-fixtures.ts';
 import { makeInbox } from './broken-files.ts';
 import { Scratch } from './scratch.ts';
 

@@ -1,6 +1,6 @@
 import type { Put } from '@webhook-backpressure/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { claim, delivery, ROOMY, START } from '../core/inbox/store/cases/store-words.ts';
+import { claim, delivery, ROOMY, START } from '../core/inbox/store/cases/store-fixtures.ts';
 import { Threads } from './threads.ts';
 
 let threads: Threads;

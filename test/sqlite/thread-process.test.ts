@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { START } from '../core/inbox/store/cases/store-words.ts';
+import { START } from '../core/inbox/store/cases/store-fixtures.ts';
 import { Scratch } from './scratch.ts';
 
 let scratch: Scratch;
@@ -26,7 +26,7 @@ function run(args: readonly string[], program = ''): Promise<{ code: number; out
   });
 }
 
-const ENDED = { code: 0, out: '202\n', err: '' };
+const ENDED = { code: 0, out: '200\n', err: '' };
 
 describe('a process whose store has a thread', () => {
   it.each([

@@ -16,7 +16,7 @@ import {
   ROOMY,
   settle,
   START,
-} from '../core/inbox/store/cases/store-words.ts';
+} from '../core/inbox/store/cases/store-fixtures.ts';
 import { anotherProgram, BrokenFiles } from './broken-files.ts';
 import { Threads } from './threads.ts';
 

@@ -2,7 +2,7 @@ import { MessagePort, Worker } from 'node:worker_threads';
 import type { InboxStore } from '@webhook-backpressure/core';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { vi } from 'vitest';
-import { START } from '../core/inbox/store/cases/store-words.ts';
+import { START } from '../core/inbox/store/cases/store-fixtures.ts';
 import { Scratch } from './scratch.ts';
 
 /** Stores on one file, and their threads. */

@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { bury, claim, delivery, opened, put, START } from '../core/inbox/store/cases/store-words.ts';
+import { bury, claim, delivery, opened, put, START } from '../core/inbox/store/cases/store-fixtures.ts';
 import { anotherProgram, BrokenFiles, execute } from './broken-files.ts';
 import { tool, toolWithoutRoot } from './run-tool.ts';
 import { Scratch } from './scratch.ts';

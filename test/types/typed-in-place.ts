@@ -1,4 +1,4 @@
-// Checked by the compiler and never run: what users write without a cast, and what must not compile.
+// Compiled and never run: code that users write without a cast, and code that must not compile.
 import {
   memoryStore,
   type BackpressureInfo,
@@ -22,7 +22,7 @@ import type { Exactly } from '../packaging/consumer/exactly.ts';
 
 type Info = BackpressureInfo | undefined;
 
-/** Compiles for a value whose type is exactly so. */
+/** Compiles only for a value of exactly this type. */
 function is<Wanted>(): <Given>(
   value: Given,
   ...proof: Exactly<Given, Wanted> extends true ? [] : [never]
@@ -42,9 +42,9 @@ export function onNode(): void {
       res.writeHead(refusal.status).end(req.url);
     },
   });
-  // @ts-expect-error refusing is synchronous, so a key that comes later must not compile
+  // @ts-expect-error a key must be synchronous
   withBackpressure(() => undefined, { keyGenerator: () => Promise.resolve('shop') });
-  // @ts-expect-error a misspelled option would be without effect, so it must not compile
+  // @ts-expect-error a misspelled option would have no effect
   withBackpressure(() => undefined, { capcity: 10 });
 }
 
@@ -68,7 +68,7 @@ export function onExpress(): void {
     is<Info>()(req.backpressure);
     is<string>()(req.params.id);
   });
-  // @ts-expect-error senders come back after 429 and 503 alone, so no other status must compile
+  // @ts-expect-error only 429 and 503 make senders retry
   forExpress({ statusCode: 500 });
 }
 
@@ -84,7 +84,7 @@ export function onKoa(): void {
   new Koa().use(middleware).use((ctx) => {
     is<Info>()(ctx.state.backpressure);
   });
-  // What a user's own state holds stands beside it.
+  // A custom state may have other properties.
   new Koa<{ user: string; backpressure?: BackpressureInfo }>().use(middleware).use((ctx) => {
     is<Info>()(ctx.state.backpressure);
     is<string>()(ctx.state.user);
@@ -128,9 +128,9 @@ export function inInboxes(): void {
     },
     verify: (delivery) => {
       is<RawDelivery>()(delivery);
-      // @ts-expect-error the headers are frozen: to write one throws, so it must not compile
+      // @ts-expect-error the headers are frozen
       delivery.headers['x-user'] = 'admin';
-      // @ts-expect-error a forger leaves headers out, so one must not be used as if it were there
+      // @ts-expect-error a forged request may lack the header
       return delivery.headers['x-signature'].length > 0;
     },
     id: ({ json }) => (json() as { id?: string }).id,
@@ -138,16 +138,16 @@ export function inInboxes(): void {
   });
   is<Inbox>()(webhooks.inbox);
   const required = { store: memoryStore(), process: () => undefined };
-  // @ts-expect-error an endpoint that anybody may use must say so by `verify: false`, so to leave it out must not compile
+  // @ts-expect-error verify is required: accepting unverified deliveries takes `verify: false`
   inboxForNode(required);
-  // @ts-expect-error a promise as an id would be one id for all deliveries, so it must not compile
+  // @ts-expect-error an id must be synchronous
   inboxForNode({ ...required, verify: false, id: () => Promise.resolve('id') });
   const options = { ...required, verify: false } as const;
-  // @ts-expect-error a promise as a context could not be stored, so it must not compile
+  // @ts-expect-error a context must be synchronous
   inboxForNode({ ...options, context: () => Promise.resolve('tenant') });
   inboxForNode({ ...options, context: (req) => ({ address: req.socket.remoteAddress }) });
   inboxForNode({ ...options, verify: verifiers.stripe({ secret: process.env['SECRET'] }) });
-  // @ts-expect-error Twilio signs the whole URL, so without the part that no request tells it must not compile
+  // @ts-expect-error Twilio signs the whole URL, so baseUrl is required
   inboxForNode({ ...options, verify: verifiers.twilio({ secret: 'token' }) });
   express().post('/hooks/:id', inboxForExpress({ ...options, context: (req) => ({ id: req.params['id'] }) }));
   new Koa().use(inboxForKoa({ ...options, context: (ctx) => ctx.get('x-tenant') }));

@@ -2,7 +2,7 @@ import { createIntake } from '@webhook-backpressure/core';
 import pLimit from 'p-limit';
 import { idAt, keyAt, type Run } from './runs.ts';
 
-/** Admits a delivery, which starts at once, and releases it: what every delivery costs while there is no burst. */
+/** Admits a delivery, which starts immediately, and releases it: the cost of a delivery without a burst. */
 export function admitRelease(): Run {
   const intake = createIntake();
   return (count) => {
@@ -14,7 +14,7 @@ export function admitRelease(): Run {
   };
 }
 
-/** The same by p-limit alone: a task that gets a worker at once, with nothing to do. */
+/** The same by p-limit alone: a task that starts immediately and does nothing. */
 export function limitTask(): Run {
   const limit = pLimit(10);
   const handle = (delivery: { key: string; id: string }): string => delivery.id;

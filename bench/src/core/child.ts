@@ -5,7 +5,7 @@ import { admitReleaseIn } from './deep.ts';
 import { refuse } from './refuse.ts';
 import type { Run } from './runs.ts';
 
-/** Operations between two looks at the clock. */
+/** Operations between two readings of the clock. */
 const BATCH = 2000;
 
 const sides = new Map<string, () => Run>([
@@ -18,7 +18,7 @@ const sides = new Map<string, () => Run>([
   ['keys=10', () => admitReleaseIn({ depth: 100_000, keys: 10 })],
 ]);
 
-/** A full queue is as it was after each turn, and filling it takes longer than the turn. */
+/** A full queue is unchanged after each turn, and filling it takes longer than the turn. */
 const filled = new Map<string, Run>();
 
 /** One turn of one side, from a fresh start unless it is one of those above. Returns operations per second. */
@@ -27,7 +27,7 @@ answer(async ({ side, seconds }: { side: string; seconds: number }): Promise<num
   if (create === undefined) throw new Error(`There is no side ${side}.`);
   const run = filled.get(side) ?? create();
   if (side.includes('=')) filled.set(side, run);
-  // What the other side left behind is not to be collected at the expense of this one.
+  // Garbage of the other side must not be collected during this one.
   globalThis.gc?.();
   await runFor(run, seconds / 4);
   return runFor(run, seconds);

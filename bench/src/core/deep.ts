@@ -15,27 +15,54 @@ export function admitReleaseIn({ depth, keys }: { depth: number; keys: number })
     maxHandlingMs: DAY_MS,
   });
   const names = Array.from({ length: keys }, (_, i) => `key-${i.toString(36)}`);
+  /** Of each key, its deliveries in the order of their admission, which is that of their starts. */
+  const lines = new Map(names.map((key) => [key, new Ring<Admission>(Math.ceil(depth / keys) + 2)]));
+  let running = '';
+  intake.subscribe((event) => {
+    if (event.type === 'started') running = event.key;
+  });
   let admitted = 0;
-  const admit = (): Admission => {
-    const admission = intake.admit({ key: names[admitted % keys] as string, id: idAt(admitted) });
+  const admit = (key: string): void => {
+    const admission = intake.admit({ key, id: idAt(admitted) });
     if (!admission.admitted) throw new Error(`It was refused: ${admission.reason}.`);
     admitted += 1;
-    return admission;
+    lines.get(key)?.push(admission);
   };
-  // The keys come in turn and are served in turn, so the oldest is the one that runs.
-  const ring = Array.from({ length: depth + 1 }, admit);
-  let oldest = 0;
+  for (let i = 0; i <= depth; i += 1) admit(names[i % keys] as string);
 
   return async (count) => {
     clock.go();
     for (let i = 0; i < count; i += 1) {
-      const permit = await (ring[oldest] as Admission).permit;
-      if (!permit.admitted) throw new Error('It was taken out.');
-      ring[oldest] = admit();
-      oldest = (oldest + 1) % ring.length;
+      const key = running;
+      const permit = await lines.get(key)?.shift()?.permit;
+      if (permit?.admitted !== true) throw new Error('It was withdrawn.');
+      admit(key);
       permit.release();
     }
     clock.pause();
     if (intake.snapshot().depth !== depth) throw new Error('The depth has changed.');
   };
+}
+
+/** A queue in an array that is not moved. */
+class Ring<T> {
+  readonly #items: (T | undefined)[];
+  #first = 0;
+  #size = 0;
+
+  constructor(capacity: number) {
+    this.#items = new Array<T | undefined>(capacity).fill(undefined);
+  }
+
+  push(item: T): void {
+    this.#items[(this.#first + this.#size) % this.#items.length] = item;
+    this.#size += 1;
+  }
+
+  shift(): T | undefined {
+    const item = this.#items[this.#first];
+    this.#first = (this.#first + 1) % this.#items.length;
+    this.#size -= 1;
+    return item;
+  }
 }

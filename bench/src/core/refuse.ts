@@ -4,7 +4,7 @@ import { Saturated } from './saturated.ts';
 /** So many refusals for one completion: 10 times overload would be 10, and a flood is worse. */
 const PER_COMPLETION = 1000;
 
-/** Refuses deliveries while the intake sheds, each with the booking of a second of its own. */
+/** Refuses deliveries while the intake sheds, each of which books its own second. */
 export function refuse(): Run {
   const saturated = new Saturated();
   const { intake } = saturated;

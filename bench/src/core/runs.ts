@@ -1,7 +1,7 @@
 /** Does so many operations. */
 export type Run = (count: number) => void | Promise<void>;
 
-/** The names that senders are recognised by, as an intake sees them. */
+/** The names of senders, which are the keys of their deliveries. */
 const KEYS: readonly string[] = [
   'stripe',
   'github',

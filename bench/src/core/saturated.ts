@@ -9,7 +9,7 @@ import {
 
 const HOUR_MS = 3_600_000;
 
-/** Options under which nothing ends but by {@link Saturated.complete}, and nobody finds a place in the reserve. */
+/** Options with which deliveries end only by {@link Saturated.complete}, and none fits into the reserve. */
 export const SATURATED: IntakeOptions = {
   concurrency: 1,
   capacity: 1000,
@@ -20,7 +20,7 @@ export const SATURATED: IntakeOptions = {
 };
 
 /**
- * Keeps an intake shedding: its queue is full of deliveries of its own, which complete one at a time, so that the
+ * Keeps an intake shedding: its queue is full of its own deliveries, which complete one at a time, so that the
  * drain rate is known and every refusal goes the whole way, its booking included.
  */
 export class Saturated {

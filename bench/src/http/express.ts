@@ -5,7 +5,8 @@ import expressQueue from 'express-queue';
 import { rateLimit } from 'express-rate-limit';
 import overloadProtection from 'overload-protection';
 import pLimit from 'p-limit';
-import { AMPLE, AMPLE_INTAKE, AMPLE_RATE, keepFull, MINUTE_MS, PROBLEM, REFUSING } from './servers.ts';
+import { AMPLE, AMPLE_INTAKE } from './ample.ts';
+import { AMPLE_RATE, keepFull, MINUTE_MS, PROBLEM, REFUSING } from './servers.ts';
 
 const handle: RequestHandler = (_req, res) => {
   res.send('ok');

@@ -4,7 +4,8 @@ import { webhookBackpressure } from '@webhook-backpressure/hono';
 import { Hono, type Handler, type MiddlewareHandler } from 'hono';
 import { rateLimiter } from 'hono-rate-limiter';
 import pLimit from 'p-limit';
-import { AMPLE, AMPLE_INTAKE, AMPLE_RATE, keepFull, MINUTE_MS, PROBLEM, REFUSING } from './servers.ts';
+import { AMPLE, AMPLE_INTAKE } from './ample.ts';
+import { AMPLE_RATE, keepFull, MINUTE_MS, PROBLEM, REFUSING } from './servers.ts';
 
 const handle: Handler = (c) => c.text('ok');
 

@@ -3,7 +3,8 @@ import { webhookBackpressure } from '@webhook-backpressure/koa';
 import Koa, { type Middleware } from 'koa';
 import rateLimit from 'koa-ratelimit';
 import pLimit from 'p-limit';
-import { AMPLE, AMPLE_INTAKE, AMPLE_RATE, keepFull, MINUTE_MS, PROBLEM, REFUSING } from './servers.ts';
+import { AMPLE, AMPLE_INTAKE } from './ample.ts';
+import { AMPLE_RATE, keepFull, MINUTE_MS, PROBLEM, REFUSING } from './servers.ts';
 
 const handle: Middleware = (ctx) => {
   ctx.body = 'ok';

@@ -21,7 +21,7 @@ const DELIVERY: { method: 'POST'; headers: Record<string, string>; body: string 
 };
 
 const CONNECTIONS = 50;
-/** How often autocannon looks whether time is up. */
+/** How often autocannon checks whether time is up. */
 const LOOK_MS = 50;
 
 /** What one turn of load came to. */

@@ -2,7 +2,8 @@ import type { RequestListener } from 'node:http';
 import { withBackpressure } from '@webhook-backpressure/node';
 import express from 'express';
 import pLimit from 'p-limit';
-import { AMPLE, AMPLE_INTAKE, keepFull, PROBLEM, REFUSING } from './servers.ts';
+import { AMPLE, AMPLE_INTAKE } from './ample.ts';
+import { keepFull, PROBLEM, REFUSING } from './servers.ts';
 
 const handle: RequestListener = (_req, res) => {
   res.writeHead(200, { 'Content-Type': 'text/plain', 'Content-Length': 2 }).end('ok');

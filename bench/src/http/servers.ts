@@ -5,9 +5,6 @@ import { Saturated, SATURATED } from '../core/saturated.ts';
 /** What answers the requests, and where it is not a listener for node:http, how it begins to listen. */
 export type Variant = () => RequestListener | Promise<{ port: number }>;
 
-/** More than there are connections: while requests pass, no limit is to bind. */
-export const AMPLE = 1000;
-export const AMPLE_INTAKE: IntakeOptions = { concurrency: AMPLE };
 export const MINUTE_MS = 60_000;
 /** A rate that no load reaches, for limiters that have to be given one. */
 export const AMPLE_RATE = 1_000_000_000;
@@ -17,7 +14,7 @@ export const PROBLEM = {
   type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
   title: 'Quota Exceeded',
   status: 429,
-  detail: 'The receiver has as many deliveries waiting as it can work off in time.',
+  detail: 'The receiver has as many queued deliveries as it can handle in time.',
   reason: 'shedding',
   retryAfterSeconds: 10,
 };

@@ -2,7 +2,7 @@ import type { InboxOptions } from '@webhook-backpressure/core';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 
 /**
- * An inbox that takes everything and works off nothing, since nobody works anything off on the other sides: one
+ * An inbox that stores everything and processes nothing, as the other sides do: one
  * delivery is claimed, and stays in hand until the inbox closes.
  */
 export function ampleInbox(path: string): InboxOptions {

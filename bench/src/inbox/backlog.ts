@@ -3,7 +3,7 @@ import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { BODY, headersOf } from './sample.ts';
 
 const BATCH = 2000;
-/** A backlog comes from many shops, whose deliveries are worked off in turn. */
+/** A backlog comes from many shops, whose deliveries are processed in turn. */
 const KEYS = 100;
 
 /** Stores so many deliveries in a new file, by the store itself, as a receiver that was busy for long leaves it. */

@@ -4,9 +4,9 @@ import type { Acknowledged } from './load-child.ts';
 import { BODY, headersOf, idAt } from './sample.ts';
 
 const SENDERS = 64;
-/** How often somebody asks whether the receiver lives. */
+/** How often the probe requests the receiver's health. */
 const LOOK_MS = 20;
-/** Whoever has no answer by then takes it for dead. */
+/** Without an answer by then the probe takes the receiver for dead. */
 const HEALTH_TIMEOUT_MS = 1000;
 
 interface Question {
@@ -59,7 +59,7 @@ function requestOf(
   return [`${method} ${path} HTTP/1.1`, ...lines, '', body].join('\r\n');
 }
 
-/** One request on a connection of its own. @returns its status, or 0 when there was no answer. */
+/** One request on a new connection. @returns its status, or 0 if there was no answer. */
 function ask(port: number, request: string): Promise<number> {
   return new Promise((resolve) => {
     let head = '';

@@ -45,7 +45,7 @@ function theirs(side: string, path: string): Taker {
 
 const [side = ''] = process.argv.slice(2);
 
-/** One turn, on a file of its own. Returns acknowledgements per second. */
+/** One turn, on a new file. Returns acknowledgements per second. */
 answer(async ({ path, seconds }: { path: string; seconds: number }): Promise<number> => {
   const taker = side === 'ours' ? ours(path) : theirs(side, path);
   let taken = 0;

@@ -4,7 +4,7 @@ import { BODY, headersOf } from './sample.ts';
 
 /** As many as there are senders in process. */
 const CONNECTIONS = 64;
-/** How often autocannon looks whether time is up. */
+/** How often autocannon checks whether time is up. */
 const LOOK_MS = 50;
 /** Where autocannon puts an id that comes once only. */
 const ID = '[<id>]';

@@ -5,7 +5,7 @@ import type { Met } from './connecting-child.ts';
 import { inScratch } from './scratch.ts';
 import { slowDisk } from './slow-disk.ts';
 
-/** On a slow disk a commit takes so long that less would count a few of them only. */
+/** On a slow disk a commit takes so long that a shorter turn would count only a few. */
 const SECONDS = 2;
 const MAX_WARM_UPS = 10;
 

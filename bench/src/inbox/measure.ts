@@ -7,11 +7,11 @@ import { measureBlocked, measureConnections } from './measure-connecting.ts';
 import { inScratch } from './scratch.ts';
 import type { Answered, Arrivals } from './steady-child.ts';
 
-/** What is worked off while new deliveries arrive … */
+/** What is processed while new deliveries arrive … */
 const BACKLOG = 50_000;
 /** … at this rate: a small part of what the receiver could take. */
 const ARRIVALS_PER_SECOND = 500;
-/** For so long, or until the backlog is worked off. */
+/** For this long, or until the backlog is empty. */
 const ARRIVING_SECONDS = 3;
 
 /** A process for each side, for as long as `work` takes. */
@@ -35,7 +35,7 @@ async function withChildren<T>(
   }
 }
 
-/** Acknowledgements per second in process, each turn on a file of its own. */
+/** Acknowledgements per second in process, each turn on a new file. */
 async function measureDurable(sides: readonly Side[], effort: Effort): Promise<Rates> {
   return withChildren(sides, 'inbox/durable-child.js', (childOf) => {
     const take = (side: Side): Promise<number> =>
@@ -91,7 +91,7 @@ async function measureDraining(sides: readonly Side[], effort: Effort): Promise<
           const completed = await server.ask<number>('close');
           if (other > 0 || accepted === 0 || completed === 0) {
             throw new Error(
-              `${sideName(side)}: ${String(accepted)} acknowledged, ${String(other)} not, ${String(completed)} worked off.`,
+              `${sideName(side)}: ${String(accepted)} acknowledged, ${String(other)} not, ${String(completed)} processed.`,
             );
           }
           return p99Ms;
@@ -101,7 +101,7 @@ async function measureDraining(sides: readonly Side[], effort: Effort): Promise<
   );
 }
 
-/** The first round compiles, and does not count. */
+/** The first round compiles and does not count. */
 async function warmUpAndInterleave(
   sides: readonly Side[],
   { rounds }: Effort,
@@ -131,7 +131,7 @@ async function portsOf(
 
 type Measure = (sides: readonly Side[], effort: Effort, comparison: Comparison) => Promise<Rates>;
 
-/** By what stands before the `@` of a name. */
+/** By the part of a name before the `@`. */
 const measures = new Map<string, Measure>([
   ['inbox/durable', measureDurable],
   ['inbox/http', measureOverHttp],
@@ -148,6 +148,6 @@ export async function measureInbox(
   progress(comparison.name);
   const [kind = ''] = comparison.name.split('@');
   const measure = measures.get(kind);
-  if (measure === undefined) throw new Error(`Nobody knows how to measure ${comparison.name}.`);
+  if (measure === undefined) throw new Error(`There is no measure for ${comparison.name}.`);
   return measure(sidesOf(comparison, withPeers), effort, comparison);
 }

@@ -79,7 +79,7 @@ export const queues: ReadonlyMap<string, (path: string) => DurableQueue> = new M
 
 const TABLES = ['contents', 'deliveries', 'plainjob_jobs', 'tasks'];
 
-/** How many deliveries a file holds, whoever wrote it. */
+/** How many deliveries a file of any of them holds. */
 export function countStored(path: string): number {
   const database = new Database(path);
   try {

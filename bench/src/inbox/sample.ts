@@ -1,4 +1,4 @@
-/** A delivery as Shopify sends it: recognised by its headers, with an id in one of them. */
+/** A delivery as Shopify sends it: recognized by its headers, one of which holds an id. */
 const HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'application/json',
   'user-agent': 'Shopify-Captain-Hook',

@@ -23,7 +23,7 @@ export function describeFileSystem(): string {
   return FILE_SYSTEMS.get(type) ?? `a file system of type 0x${type.toString(16)}`;
 }
 
-/** A folder of its own, and all that is in it, for as long as `work` takes. */
+/** A new folder that is removed when `work` has ended. */
 export async function inScratch<T>(work: (newFile: () => string) => Promise<T>): Promise<T> {
   const own = mkdtempSync(join(folder, 'webhook-backpressure-bench-'));
   let files = 0;

@@ -9,7 +9,7 @@ export interface Arrivals {
   readonly perSecond: number;
   /** At most. */
   readonly seconds: number;
-  /** Ends when the receiver has worked off all that it had. */
+  /** Ends when the receiver has processed all that it had. */
   readonly whileDraining: boolean;
 }
 
@@ -20,7 +20,7 @@ export interface Answered {
   readonly p99Ms: number;
 }
 
-/** More than are ever answered at once, so that a slow answer holds back no other delivery. */
+/** More than are ever answered concurrently, so that a slow answer delays no other delivery. */
 const CONNECTIONS = 100;
 const TICK_MS = 2;
 const LOOK_MS = 100;

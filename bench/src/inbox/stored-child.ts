@@ -5,7 +5,7 @@ import { ampleInbox } from './ample.ts';
 import { fill } from './backlog.ts';
 import { BODY, headersOf } from './sample.ts';
 
-/** So many arrive, and so many are worked off, so that everything has been used and as many are stored as before. */
+/** So many arrive, and so many are processed, so that everything has been used and as many are stored as before. */
 const PASSING = 5000;
 const SENDERS = 64;
 const LOOK_MS = 20;

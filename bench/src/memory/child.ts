@@ -26,7 +26,7 @@ async function afterRefusals(count: number): Promise<number> {
   return growth;
 }
 
-/** How much it grows by keys that never come again: half of them are let in, half are refused. */
+/** How much it grows by keys that never come again: half of them are admitted, half are refused. */
 async function afterKeys(count: number): Promise<number> {
   const idle = createIntake();
   const saturated = new Saturated();

@@ -68,7 +68,7 @@ async function fillAndDrain({ depth, keys }: Size): Promise<Pick<Growth, 'bytesP
   for (const [i, admission] of admissions.entries()) {
     if (!current.admitted) return { bytesPerWaiting, isExact: false };
     current.release();
-    // Keys come in turn and are served in turn, so it is this one that has started, or none is ever seen to.
+    // Keys take turns, so this one has started.
     const next: Permit | Refusal | null = await Promise.race([admission?.permit ?? null, later()]);
     if (next === null) return { bytesPerWaiting, isExact: false };
     current = next;

@@ -74,7 +74,7 @@ export function scaleReport({ machine, waiting, keyed, offered }: Scale): string
     '',
     '## In requests offered',
     '',
-    '`withBackpressure` before a handler of 10 ms, 10 at once, 50 waiting: a thousand a second can be handled.',
+    '`withBackpressure` before a handler of 10 ms, 10 concurrently, 50 queued: a thousand a second can be handled.',
     '',
     '| offered per second | answered | served | refused | failed | p99 | processor | RSS | drift |',
     '| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { hasFlag, progress, textOption } from '../command-line.ts';
 import { describeMachine } from '../machine.ts';
 import { LOAD_CORE, Pinned, SERVER_CORE } from '../pinned.ts';
-import { write, writeInReadme } from '../write.ts';
+import { write, writeBetween } from '../write.ts';
 import type { ReceiverReport } from './receiver-child.ts';
 import { goodputChart, readmeSection, storyReport, stutterReport, type Story } from './report.ts';
 import type { Outcome } from './sender-child.ts';
@@ -54,7 +54,7 @@ if (only === undefined && isStuttering) {
   await write('story/results.json', JSON.stringify(story));
   await write('story/report.md', storyReport(story));
   await write('story/goodput.svg', goodputChart(story));
-  await writeInReadme('story', readmeSection(story));
+  await writeBetween('../README.md', 'story', readmeSection(story));
 }
 
 async function run(name: RunName, access: Access): Promise<Row> {

@@ -12,10 +12,10 @@ import { DRAIN_RATE, MAX_WAIT_MS, POOL, type ReceiverName } from './setup.ts';
 /** Stores a delivery. */
 export type Store = (delivery: { id: string }) => Promise<void>;
 
-/** The queue that is worked off while a sender waits. */
+/** The queue that is processed while a sender waits. */
 const QUEUE = (DRAIN_RATE * MAX_WAIT_MS) / 1000;
 
-/** What stands before the handler in Express. */
+/** The middleware before the handler in Express. */
 const guards: Record<Exclude<ReceiverName, 'under-pressure' | 'p-limit'>, () => RequestHandler[]> = {
   nothing: () => [],
   'express-queue': () => [expressQueue({ activeLimit: POOL, queuedLimit: QUEUE })],

@@ -7,7 +7,7 @@ export interface Outcome {
   /** Milliseconds after the burst began. */
   readonly sentMs: number;
   readonly deliveredMs: number | null;
-  /** Answers by status; 0 stands for none. */
+  /** Answers by status; 0 means none. */
   readonly answers: readonly number[];
 }
 

@@ -16,7 +16,7 @@ export interface Row {
   readonly p99S: number | null;
   /** The last one delivered, in seconds after the burst began; null when none was. */
   readonly clearS: number | null;
-  /** Of the deliveries that the database worked off, the share that a sender counted as delivered, once. */
+  /** Of the deliveries that the database processed, the share that a sender counted as delivered, once. */
   readonly goodput: number;
   readonly handled: number;
   readonly refused: number;

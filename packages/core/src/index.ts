@@ -47,21 +47,21 @@ export type {
 export { builtInSenders } from './senders/profiles/built-in.ts';
 export type { Warn } from './delivery/warnings.ts';
 export type { Awaitable, DeliveryRef, StoredDelivery } from './inbox/delivery/stored-delivery.ts';
-export {
-  storedBytes,
-  type ClaimedDelivery,
-  type ClaimOptions,
-  type ClaimRef,
-  type InboxStore,
-  type OpenedStore,
-  type Put,
-  type PutResult,
-  type Settlement,
-  type StoreLimits,
-  type StoreStats,
+export { storedBytes } from './inbox/delivery/stored-bytes.ts';
+export type {
+  ClaimedDelivery,
+  ClaimOptions,
+  ClaimRef,
+  InboxStore,
+  OpenedStore,
+  Put,
+  PutResult,
+  Settlement,
+  StoreLimits,
+  StoreStats,
 } from './inbox/store/inbox-store.ts';
 export { areOtherBodies, bodySum, type Summed } from './inbox/delivery/body-sum.ts';
-export { PartSize } from './inbox/store/part-size.ts';
+export { PartSize } from './inbox/store-calls/part-size.ts';
 export type {
   ListedCompleted,
   ListedDelivery,
@@ -82,10 +82,10 @@ export type {
 export { memoryStore } from './inbox/store/memory/memory-store.ts';
 export { BODY_TIMED_OUT, isDelivery, METHOD_NOT_ALLOWED } from './inbox/receive/inbox-answers.ts';
 export { createInbox } from './inbox/create-inbox.ts';
-export type { EncryptOptions } from './inbox/settings/encrypt-options.ts';
+export type { EncryptOptions } from './inbox/encryption/encrypt-options.ts';
 export type { Json } from './inbox/delivery/json.ts';
 export type { RequestFacts, RequestParts } from './inbox/delivery/request-facts.ts';
-export type { InboxWarningCode } from './inbox/report/unheard.ts';
+export type { InboxWarningCode } from './inbox/events/process-warnings.ts';
 export { throwing } from './inbox/receive/verification.ts';
 export { verifiers } from './verifiers.ts';
 export type { TimedVerifierOptions, VerifierOptions } from './verifiers/body-verifiers.ts';
@@ -94,41 +94,26 @@ export type { HubSpotVerifierOptions, TwilioVerifierOptions, UrlOptions } from '
 export type { Verifier } from './verifiers/verifier.ts';
 export type { Signal } from './base/abort.ts';
 export type { InboxDelivery, RawDelivery } from './inbox/delivery/inbox-delivery.ts';
-export type { InboxEvent, InboxListener } from './inbox/report/inbox-events.ts';
-export { RetryAfter, Unrecoverable } from './inbox/delivery/retry-errors.ts';
+export type { InboxEvent, InboxListener } from './inbox/events/inbox-events.ts';
+export { RetryAfter, Unrecoverable } from './inbox/work/retry-errors.ts';
 export type {
   HandshakeReply,
   InboxOptions,
   InboxTunable,
   ProcessContext,
   RetryOptions,
-} from './inbox/settings/inbox-options.ts';
+} from './inbox/options/inbox-options.ts';
+export type { Inbox, InboxCloseReport, InboxSnapshot } from './inbox/inbox.ts';
+export type { InboxAnswer } from './inbox/receive/inbox-answers.ts';
+export type { BodyEnd, BodySink, InboxRequest } from './inbox/receive/inbox-request.ts';
+export type { InboxTotals } from './inbox/events/inbox-totals.ts';
 export type {
-  BodyEnd,
-  BodySink,
-  Inbox,
-  InboxAnswer,
-  InboxCloseReport,
-  InboxRequest,
-  InboxSnapshot,
-  InboxTotals,
-} from './inbox/inbox.ts';
-export type {
-  DeadLetter,
-  DeadLetters,
   DeadLetterScope,
-  ListedDeadLetter,
+  PageOptions,
   RedriveOptions,
   RedriveProgress,
-} from './inbox/delivery/dead-letter-types.ts';
-export type {
-  Completed,
-  CompletedDelivery,
-  Listed,
-  ListedCompletedDelivery,
-  ListedPendingDelivery,
-  Page,
-  PageOptions,
-  Pending,
-  PendingDelivery,
-} from './inbox/delivery/content-types.ts';
+} from './inbox/admin/call-options.ts';
+export type { Completed, CompletedDelivery, ListedCompletedDelivery } from './inbox/admin/completed.ts';
+export type { DeadLetter, DeadLetters, ListedDeadLetter } from './inbox/admin/dead-letters.ts';
+export type { Listed, Page } from './inbox/admin/listing.ts';
+export type { ListedPendingDelivery, Pending, PendingDelivery } from './inbox/admin/pending.ts';

@@ -3,18 +3,18 @@ import { MinHeap, type Heaped } from './base/min-heap.ts';
 
 export type { Clock } from './time/clock.ts';
 
-/** A clock that moves only when told to. */
+/** A clock that moves only when its methods are called. */
 export interface ManualClock extends Clock {
   /**
-   * Moves time forward by `ms`, firing every timer that falls due on the way, in the order of its due time,
-   * each with `now()` at that due time. Promises that timers settle run their reactions after `advance` returns.
+   * Moves time forward by `ms` and fires all timers due until then, in order, each with `now()` at its due time.
+   * Promises that timers settle run their reactions after `advance` returns.
    */
   advance(ms: number): void;
-  /** Moves time to the next timer and fires it. Returns false when there is none. */
+  /** Moves time to the next timer and fires it. Returns false without one. */
   advanceToNext(): boolean;
-  /** Moves `now()` by `ms`, which may be negative, without firing anything: a clock that jumps. */
+  /** Moves `now()` by `ms`, which may be negative, without firing timers. */
   jump(ms: number): void;
-  /** Timers that are set and have neither fired nor been cleared. */
+  /** The number of timers that have neither fired nor been cleared. */
   readonly pending: number;
 }
 
@@ -27,10 +27,10 @@ interface Timer extends Heaped {
 /**
  * Creates a manual clock for deterministic tests and simulations.
  *
- * @param startMs - the first reading of `now()`, in milliseconds. Default 0.
+ * @param startMs - the first reading of `now()`, in milliseconds. Default: 0.
  */
 export function manualClock(startMs = 0): ManualClock {
-  // A heap, since a simulation keeps a timer for each sender that waits to retry: tens of thousands at once.
+  // A heap, since a simulation has tens of thousands of concurrent timers, one for each sender about to retry.
   const timers = new MinHeap<Timer>(isBefore);
   let now = startMs;
   let order = 0;

@@ -5,11 +5,11 @@ import type { HubSpotVerifierOptions, TwilioVerifierOptions } from './verifiers/
 import type { Verifier } from './verifiers/verifier.ts';
 
 /**
- * Verifiers of the usual senders, for the option `verify` of an inbox. Each takes the `secret`, compares signatures in
- * constant time, and refuses a signature whose time is more than `toleranceMs` away, where the sender signs a time.
+ * Verifiers for common senders, for the option `verify` of an inbox. Each verifier takes the `secret`, compares
+ * signatures in constant time, and, if the sender signs a timestamp, rejects one more than `toleranceMs` away.
  *
- * @throws BackpressureError `ERR_WBP_SECRET` when the secret is missing, empty or not of the form in which the sender
- * shows it, and `ERR_WBP_VERIFIER` when another option is wrong.
+ * @throws BackpressureError `ERR_WBP_SECRET` if the secret is missing, empty or not in the sender's format, and
+ * `ERR_WBP_VERIFIER` if another option is invalid.
  *
  * @example
  * ```ts
@@ -17,19 +17,23 @@ import type { Verifier } from './verifiers/verifier.ts';
  * ```
  */
 export const verifiers: {
-  /** Symmetric signatures by the Standard Webhooks specification. Also takes Svix's names of the headers. */
+  /** Standard Webhooks, symmetric signatures (`v1`). Also accepts Svix's header names. */
   readonly standardWebhooks: (options: TimedVerifierOptions) => Verifier;
   /** The same as `standardWebhooks`. */
   readonly svix: (options: TimedVerifierOptions) => Verifier;
+  /** Stripe: `Stripe-Signature`. `secret` is the signing secret of the endpoint (`whsec_…`). */
   readonly stripe: (options: TimedVerifierOptions) => Verifier;
+  /** GitHub: `X-Hub-Signature-256`. `secret` is the secret of the webhook. No timestamp. */
   readonly github: (options: VerifierOptions) => Verifier;
+  /** Shopify: `X-Shopify-Hmac-Sha256`. `secret` is the client secret of the app. No timestamp. */
   readonly shopify: (options: VerifierOptions) => Verifier;
+  /** Slack: `X-Slack-Signature`. `secret` is the signing secret of the app. */
   readonly slack: (options: TimedVerifierOptions) => Verifier;
-  /** Needs `baseUrl`, since Twilio signs the whole URL. `secret` is the auth token. */
+  /** Twilio: `X-Twilio-Signature`, which covers the full URL, so `baseUrl` is required. `secret` is the auth token. */
   readonly twilio: (options: TwilioVerifierOptions) => Verifier;
-  /** The third version of HubSpot's signatures. Needs `baseUrl`. `secret` is the client secret of the app. */
+  /** HubSpot: `X-HubSpot-Signature-v3`. `baseUrl` is required. `secret` is the client secret of the app. */
   readonly hubspot: (options: HubSpotVerifierOptions) => Verifier;
-  /** Paddle Billing. */
+  /** Paddle Billing: `Paddle-Signature`. `secret` is the secret key of the notification destination. */
   readonly paddle: (options: TimedVerifierOptions) => Verifier;
 } = Object.freeze({
   ...{ standardWebhooks, svix: standardWebhooks, stripe, github, shopify },

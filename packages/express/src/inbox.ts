@@ -3,14 +3,13 @@ import { inboxRequest, writeRefusal } from '@webhook-backpressure/node';
 import type { Request, RequestHandler } from 'express';
 
 const HINT =
-  'Put this route before app.use(express.json()), or read this path by express.raw({ type: "*/*" }).';
+  'Register this route before app.use(express.json()), or parse it with express.raw({ type: "*/*" }).';
 
 /**
- * A handler that reads a delivery, verifies it, stores it, answers 202, and works it off later. Mount it before any
- * body parser: signatures are made over the bytes. GET, HEAD and OPTIONS go on to the next handler.
+ * Creates a handler that verifies and stores a delivery, acknowledges it, and processes it later. Register it before body
+ * parsers: signatures are computed over the exact bytes. GET, HEAD and OPTIONS continue to the next handler.
  *
- * @throws BackpressureError with the code of the first option that is wrong; and what the store throws when it cannot
- * be opened.
+ * @throws BackpressureError with the code of the first invalid option, or the store's error when it cannot be opened.
  *
  * @example
  * ```ts
@@ -30,7 +29,7 @@ export function webhookInbox(options: InboxOptions<Request>): RequestHandler & {
       .then((answer) => {
         if (answer !== null) writeRefusal(req, res, answer);
       })
-      // Also when the answer cannot be written: that of a `handshake` may be anything.
+      // Also if the response cannot be written: a `handshake` may return invalid headers.
       .catch(next);
   };
   return Object.assign(middleware, { inbox });

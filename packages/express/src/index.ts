@@ -13,7 +13,7 @@ import {
   type Verdict,
 } from '@webhook-backpressure/node';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { attempt } from './attempt.ts';
+import { forwardingErrors } from './forward-errors.ts';
 
 declare global {
   // Express merges what its middleware adds to a request from this namespace.
@@ -66,30 +66,30 @@ export function webhookBackpressure(
     return handler(verdict, req, res, next);
   };
 
-  const enterUnless = (skips: boolean, req: Request, res: Response, next: NextFunction): unknown => {
-    if (skips) {
-      next();
-      return undefined;
-    }
-    const verdict = admission.admit(req, req, res);
+  const admitUnless = (skips: boolean, req: Request, res: Response, next: NextFunction): unknown => {
+    const verdict = skips ? null : admission.admit(req, req, res);
     // What an earlier middleware has answered cannot be refused any more.
-    if (verdict === null && res.writableEnded) {
+    if (skips || (verdict === null && res.writableEnded)) {
       next();
       return undefined;
     }
     return verdict instanceof Promise
-      ? verdict.then((late) => settle(late, req, res, next))
+      ? settleLater(verdict, req, res, next)
       : settle(verdict, req, res, next);
   };
 
-  const middleware: RequestHandler = (req, res, next) => {
-    attempt(next, () => {
-      const skips = control.skips(req);
-      return typeof skips === 'boolean'
-        ? enterUnless(skips, req, res, next)
-        : skips.then((late) => enterUnless(late, req, res, next));
-    });
-  };
+  type Rest = [req: Request, res: Response, next: NextFunction];
+  const settleLater = async (verdict: Promise<Verdict>, ...rest: Rest): Promise<unknown> =>
+    settle(await verdict, ...rest);
+  const admitLater = async (skips: Promise<boolean>, ...rest: Rest): Promise<unknown> =>
+    admitUnless(await skips, ...rest);
+
+  const middleware = forwardingErrors((req, res, next) => {
+    const skips = control.skips(req);
+    return typeof skips === 'boolean'
+      ? admitUnless(skips, req, res, next)
+      : admitLater(skips, req, res, next);
+  });
   return Object.assign(middleware, { intake: control.intake });
 }
 

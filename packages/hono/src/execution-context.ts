@@ -1,32 +1,33 @@
 import type { Inbox } from '@webhook-backpressure/core';
 import type { Context } from 'hono';
 
-/** What a request does on Cloudflare's Workers so that it is not ended before its time. */
-export interface Stay {
-  /** Waits for what another request settles. */
+/** Keeps a request alive on Cloudflare Workers, which otherwise end it with its response. */
+export interface KeepAlive {
+  /** Awaits a promise that another request settles. */
   wait<T>(turn: Promise<T>): Promise<T>;
+  /** Lets the runtime end the request. */
   end(): void;
 }
 
 const PULSE_MS = 1000;
 
-/** Begins to stay, on Workers; undefined anywhere else. */
-export function stayOnWorkers(c: Context): Stay | undefined {
+/** Keeps the request alive until `end` is called. Undefined on other runtimes. */
+export function keepAliveOnWorkers(c: Context): KeepAlive | undefined {
   if (typeof navigator !== 'object' || navigator.userAgent !== 'Cloudflare-Workers') return undefined;
   let end = (): void => undefined;
-  const stay = new Promise<void>((resolve) => {
+  const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
   try {
-    // Without it nothing runs any more once the sender has gone, not even what gives the permit back.
-    c.executionCtx.waitUntil(stay);
+    // Otherwise nothing runs after the sender has disconnected, not even the release of the permit.
+    c.executionCtx.waitUntil(ended);
   } catch {
-    // The app was called without a context. The permit is taken back after maxHandlingMs.
+    // The app was called without an execution context. The permit is revoked after maxHandlingMs.
   }
   return {
     end,
     async wait(turn) {
-      // A request that only another one can wake is taken for hung, and ended.
+      // Without a timer of its own, a request that awaits another request counts as hung and is canceled.
       const pulse = setInterval(() => undefined, PULSE_MS);
       const result = await turn;
       clearInterval(pulse);
@@ -36,17 +37,17 @@ export function stayOnWorkers(c: Context): Stay | undefined {
 }
 
 /**
- * Keeps a request on Workers until an inbox has nothing left to do, as far as the runtime lets it: nothing runs there
- * that belongs to no request.
+ * Keeps a request alive on Workers until the inbox has processed its deliveries, for as long as the runtime permits: no
+ * code runs there outside a request.
  */
-export function stayForInbox(c: Context, inbox: Inbox): void {
-  const stay = stayOnWorkers(c);
-  if (stay === undefined) return;
+export function keepAliveForInbox(c: Context, inbox: Inbox): void {
+  const keepAlive = keepAliveOnWorkers(c);
+  if (keepAlive === undefined) return;
   const pulse = setInterval(() => {
     const { depth, state } = inbox.snapshot();
-    // What is left when it closes is the next start's.
+    // Deliveries left when it closes are processed after the next start.
     if (depth > 0 && state !== 'closed') return;
     clearInterval(pulse);
-    stay.end();
+    keepAlive.end();
   }, PULSE_MS);
 }

@@ -9,16 +9,15 @@ import {
 import { originalUrl } from '@webhook-backpressure/node/request';
 import type { Context, MiddlewareHandler } from 'hono';
 import { nodeBindings } from './node-server.ts';
-import { stayForInbox } from './execution-context.ts';
+import { keepAliveForInbox } from './execution-context.ts';
 
-const HINT = 'Do not read c.req in a middleware before the inbox.';
+const HINT = 'Do not read the body in an earlier middleware.';
 
 /**
- * A handler that reads a delivery, verifies it, stores it, answers 202, and works it off later. GET, HEAD and OPTIONS go
- * on to the next handler.
+ * Creates a handler that verifies and stores a delivery, acknowledges it, and processes it later. GET, HEAD and OPTIONS
+ * continue to the next handler.
  *
- * @throws BackpressureError with the code of the first option that is wrong; and what the store throws when it cannot
- * be opened.
+ * @throws BackpressureError with the code of the first invalid option, or the store's error when it cannot be opened.
  *
  * @example
  * ```ts
@@ -42,16 +41,16 @@ export function webhookInbox(options: InboxOptions<Context>): MiddlewareHandler 
       hint: HINT,
       read: (body) => read(c.req.raw, body),
     });
-    // Nobody is there to read it, but Hono wants an answer.
+    // The sender has disconnected, but Hono requires a response.
     if (answer === null) return new Response(null, { status: 503 });
     const { status, headers, body } = answer;
-    if (status < 300) stayForInbox(c, inbox);
+    if (status < 300) keepAliveForInbox(c, inbox);
     return new Response(body === '' ? null : body, { status, headers });
   };
   return Object.assign(middleware, { inbox });
 }
 
-/** As node has read it, where it has: a web-standard request has normalised it, and signatures are over what was sent. */
+/** The URL as node has received it, on node-server: signatures are computed over it, and `Request` normalizes it. */
 function urlOf(c: Context): string {
   const incoming = nodeBindings(c.env)?.incoming;
   if (incoming === undefined) return c.req.url;
@@ -67,7 +66,7 @@ async function read(request: Request, body: BodySink): Promise<BodyEnd> {
       const { done, value } = await reader.read();
       if (done) return 'whole';
       if (body.add(value)) continue;
-      // Not waited for: some runtimes resolve it when the sender has sent the rest.
+      // Not awaited: some runtimes resolve it only when the sender has sent the rest.
       reader.cancel().catch(() => undefined);
       return 'whole';
     }

@@ -9,24 +9,24 @@ import {
 import { RequestAdmission } from '@webhook-backpressure/node/request';
 import type { Context, MiddlewareHandler, Next } from 'hono';
 import { boundNodeBody, nodeBindings } from './node-server.ts';
-import { enterByWeb, webRequest } from './web-request.ts';
+import { admitWebRequest, webRequest } from './web-request.ts';
 import { addHeaders, holdForBody } from './web-response.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {
-    /** What `webhookBackpressure` found out about this delivery; undefined for a request that it skipped. */
+    /** The delivery's key, sender, id and wait. Undefined for a request that `webhookBackpressure` skipped. */
     backpressure: BackpressureInfo | undefined;
   }
 }
 
-/** The options of {@link webhookBackpressure}. A `handler` is given the refusal, the context and next. */
+/** Options of {@link webhookBackpressure}. `handler` receives the refusal, the context and `next`. */
 export type WebhookBackpressureOptions = MiddlewareOptions<Context, [c: Context, next: Next]>;
 
 /**
- * Lets at most `concurrency` deliveries run at once, keeps a bounded number waiting, and refuses the rest with
- * Retry-After. A permit is held until the handlers have returned and the body of the response has ended.
+ * Handles at most `concurrency` deliveries concurrently, queues a limited number of others, and refuses the rest with
+ * `Retry-After`. A delivery holds its worker until the handlers have returned and the response body has ended.
  *
- * @throws BackpressureError with the code of the first option that is wrong.
+ * @throws BackpressureError with the code of the first invalid option.
  *
  * @example
  * ```ts
@@ -39,7 +39,7 @@ export function webhookBackpressure(
   const control = createAdmissionControl<Context, [Context, Next]>(options, {
     method: (c) => c.req.method,
     identity: (c) => nodeBindings(c.env)?.incoming ?? webRequest(c),
-    // As node has read them: to ask the web-standard request for them would build it.
+    // Node's headers: reading those of the web-standard request would create it.
     headers: (c) => nodeBindings(c.env)?.incoming.headers ?? c.req.header(),
     warn: (code, message) => {
       console.warn(`${code}: ${message}`);
@@ -67,7 +67,7 @@ export function webhookBackpressure(
     }
     const node = nodeBindings(c.env);
     const verdict = await (node === undefined
-      ? enterByWeb(control, c)
+      ? admitWebRequest(control, c)
       : admission.admit(c, node.incoming, node.outgoing));
     if (verdict === null) {
       if (node === undefined || !late.has(node.incoming)) return c.body(null, 503);
@@ -83,7 +83,7 @@ export function webhookBackpressure(
     try {
       await handled;
       addHeaders(c, fields);
-      // On node-server it is over when node's own response is.
+      // On node-server the end of node's response ends it.
       if (node === undefined) await holdForBody(c, verdict);
     } catch (error) {
       if (node === undefined) verdict.endResponse('failure');

@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { boundBody } from '@webhook-backpressure/node/request';
 
-/** What `@hono/node-server` gives its apps. */
+/** The bindings that `@hono/node-server` passes to apps. */
 export interface NodeBindings {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
 }
 
 /**
- * The request and the response as node has them, or undefined anywhere else. Elsewhere the names may stand for
- * anything: a queue that is called `incoming`, on Workers.
+ * The request and response of node:http, or undefined on other runtimes, where the names can mean something else: on
+ * Workers, a queue binding called `incoming`.
  */
 export function nodeBindings(env: unknown): NodeBindings | undefined {
   const given = (env ?? {}) as Partial<NodeBindings>;
@@ -18,7 +18,7 @@ export function nodeBindings(env: unknown): NodeBindings | undefined {
     : undefined;
 }
 
-/** Bounds what is read of an unread body once the answer is out, on node-server. Elsewhere the runtime decides. */
+/** Limits how much of an unread body is read after the response, on node-server. Elsewhere the runtime decides. */
 export function boundNodeBody(env: unknown): void {
   const node = nodeBindings(env);
   if (node !== undefined) boundBody(node.incoming, node.outgoing);

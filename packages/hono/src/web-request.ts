@@ -1,27 +1,27 @@
 import type { AdmissionControl, Handling, Refusal } from '@webhook-backpressure/core';
 import type { Context } from 'hono';
-import { stayOnWorkers } from './execution-context.ts';
+import { keepAliveOnWorkers } from './execution-context.ts';
 
-const cameWith = new WeakMap<Context, Request>();
+const originalRequests = new WeakMap<Context, Request>();
 
-/** The request that a context came with: a middleware, such as Hono's `bodyLimit`, may put another one in its place. */
+/** The original request of a context. A middleware, such as Hono's `bodyLimit`, may replace it. */
 export function webRequest(c: Context): Request {
-  const request = cameWith.get(c) ?? c.req.raw;
-  cameWith.set(c, request);
+  const request = originalRequests.get(c) ?? c.req.raw;
+  originalRequests.set(c, request);
   return request;
 }
 
 /**
- * Takes a request through admission control by web standards: its signal tells when the sender goes. How much of its body has
- * arrived nobody can see here.
+ * Admits a request outside of node-server. Its signal reports when the sender disconnects; how much of its body has
+ * arrived is unknown.
  *
- * @returns a delivery that may run, a refusal, or null: the sender has gone.
+ * @returns a delivery that may start, a refusal, or null when the sender has disconnected.
  */
-export async function enterByWeb(
+export async function admitWebRequest(
   control: AdmissionControl<Context>,
   c: Context,
 ): Promise<Handling | Refusal | null> {
-  // Some runtimes have no signal on a request.
+  // Some runtimes lack the signal.
   const signal = c.req.raw.signal as AbortSignal | undefined;
   const isGone = (): boolean => signal?.aborted === true;
   if (isGone()) return null;
@@ -32,14 +32,14 @@ export async function enterByWeb(
     handling.cutOff();
   };
   signal?.addEventListener('abort', cutOff, { once: true });
-  const stay = stayOnWorkers(c);
+  const keepAlive = keepAliveOnWorkers(c);
   handling.whenOver(() => {
     signal?.removeEventListener('abort', cutOff);
-    stay?.end();
+    keepAlive?.end();
   });
   if (handling.tryStart()) return handling;
   const started = handling.start(isGone);
-  const result = await (stay?.wait(started) ?? started);
+  const result = await (keepAlive?.wait(started) ?? started);
   if (result === true) return handling;
   return result === false ? null : result;
 }

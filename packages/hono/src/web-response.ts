@@ -1,11 +1,11 @@
 import { TimeLimit, type Handling, type Outcome } from '@webhook-backpressure/core';
 import type { Context } from 'hono';
 
-/** A body that is in memory has ended after so many turns of the microtasks; one that is being made has not. */
+/** A body in memory has ended after this many microtask turns; a streamed one has not. */
 const MICROTASKS = 32;
-/** How far a streamed body is read ahead of its reader. */
+/** How many chunks of a streamed body are read ahead. */
 const READ_AHEAD_CHUNKS = 2;
-/** A body of which nobody takes anything for so long holds no permit: it may have been dropped. */
+/** A body that is not read for this long holds no permit: the response may have been dropped. */
 const UNREAD_MS = 5000;
 
 type Chunk = ReadableStreamReadResult<Uint8Array>;
@@ -14,12 +14,12 @@ const unread = new TimeLimit<() => void>(UNREAD_MS, (end) => {
   end();
 });
 
-/** The handlers have returned: holds the permit until the body of the response has ended. */
+/** Holds the permit until the body of the response has ended. Called when the handlers have returned. */
 export async function holdForBody(c: Context, handling: Handling): Promise<void> {
   const { res } = c;
   const outcome = res.status >= 500 ? 'failure' : 'success';
-  // A body that somebody else reads already, as where `timeout` has answered meanwhile, is not ours to follow; and the
-  // answer to HEAD has none, whatever the handler made.
+  // A body with another reader cannot be followed, for example when the middleware `timeout` has responded meanwhile. A
+  // response to HEAD has no body, whatever the handler returned.
   if (res.body === null || res.bodyUsed || res.body.locked || c.req.raw.method === 'HEAD') {
     handling.endResponse(outcome);
     return;
@@ -27,7 +27,7 @@ export async function holdForBody(c: Context, handling: Handling): Promise<void>
   const reader = (res.body as ReadableStream<Uint8Array>).getReader();
   const begin = await readBegin(reader);
   if (begin.isWhole) {
-    // Made anew of its bytes and not of a stream, so that the runtime tells its length.
+    // Recreated from bytes instead of a stream, so that the runtime sets Content-Length.
     replaceResponse(c, new Response(begin.bytes, res));
     handling.endResponse(outcome);
     return;
@@ -35,16 +35,16 @@ export async function holdForBody(c: Context, handling: Handling): Promise<void>
   replaceResponse(c, new Response(followed(reader, begin.read, outcome, handling), res));
 }
 
-/** Adds headers when the answer is there: a handler may return a response that Hono's context did not make. */
+/** Adds headers to the final response, which may not be the one that Hono's context created. */
 export function addHeaders(c: Context, fields: Record<string, string> | undefined): void {
-  // Switching protocols cannot be made anew.
+  // A response with status 101 cannot be recreated.
   if (fields === undefined || !c.finalized || c.res.status === 101) return;
   const response = new Response(c.res.body, c.res);
   for (const [name, value] of Object.entries(fields)) response.headers.set(name, value);
   replaceResponse(c, response);
 }
 
-/** Hono would add the headers of the old response to the new one, which has them, and fail on those of a fetch. */
+/** Unset first: Hono would copy the old headers to the new response, which has them, and fail on immutable ones. */
 function replaceResponse(c: Context, response: Response): void {
   c.res = undefined;
   c.res = response;
@@ -54,7 +54,7 @@ type Begin =
   | { readonly isWhole: true; readonly bytes: Uint8Array<ArrayBuffer> | null }
   | { readonly isWhole: false; readonly read: Promise<Chunk>[] };
 
-/** Looks whether the body is in memory: then it is one chunk and its end, and both are there without delay. */
+/** Checks whether the body is in memory: then one chunk and the end are available within a few microtasks. */
 async function readBegin(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Begin> {
   const chunks: Chunk[] = [];
   const note = (chunk: Chunk): Chunk => {
@@ -62,7 +62,7 @@ async function readBegin(reader: ReadableStreamDefaultReader<Uint8Array>): Promi
     return chunk;
   };
   const read = [reader.read().then(note), reader.read().then(note)];
-  // Whoever reads them sees the failure.
+  // The later reader handles the rejection.
   for (const chunk of read) chunk.catch(() => undefined);
   for (let turn = 0; turn < MICROTASKS; turn += 1) {
     const [first, second] = chunks;
@@ -73,7 +73,7 @@ async function readBegin(reader: ReadableStreamDefaultReader<Uint8Array>): Promi
   return { isWhole: false, read };
 }
 
-/** The same bytes, and word of when they have ended or were cancelled. */
+/** The same bytes, as a stream that reports its end or cancellation. */
 function followed(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   begin: Promise<Chunk>[],

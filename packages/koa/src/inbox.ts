@@ -8,14 +8,13 @@ import {
 import { inboxRequest, writeRefusal } from '@webhook-backpressure/node';
 import type { Context, Middleware } from 'koa';
 
-const HINT = 'Mount the inbox before the body parser, or let the parser pass this path by.';
+const HINT = 'Mount the inbox before the body parser, or exclude its path from the parser.';
 
 /**
- * A middleware that reads a delivery, verifies it, stores it, answers 202, and works it off later. Mount it before any
- * body parser: signatures are made over the bytes. GET, HEAD and OPTIONS go on to the next middleware.
+ * Creates a middleware that verifies and stores a delivery, acknowledges it, and processes it later. Mount it before body
+ * parsers: signatures are computed over the exact bytes. GET, HEAD and OPTIONS continue to the next middleware.
  *
- * @throws BackpressureError with the code of the first option that is wrong; and what the store throws when it cannot
- * be opened.
+ * @throws BackpressureError with the code of the first invalid option, or the store's error when it cannot be opened.
  *
  * @example
  * ```ts
@@ -27,12 +26,12 @@ export function webhookInbox(options: InboxOptions<Context>): Middleware & { inb
   const inbox = createInbox(options);
   const middleware: Middleware = async (ctx, next): Promise<unknown> => {
     if (!isDelivery(ctx.method)) return next() as Promise<unknown>;
-    // Routers put it there; Koa itself has none.
+    // Set by routers, not by Koa itself.
     const { params } = ctx as Pick<InboxRequest, 'params'>;
     const answer = await inbox.receive(
       inboxRequest(ctx.req, { url: ctx.originalUrl, params, source: ctx, hint: HINT }),
     );
-    // Koa would end the response itself, and with it the connection, before a sender with a large body saw it.
+    // Koa would end the response and the connection before a sender of a large body has read the response.
     ctx.respond = false;
     if (answer !== null) writeRefusal(ctx.req, ctx.res, answer);
     return undefined;

@@ -10,6 +10,7 @@ import {
   nodeReader,
   setHeaders,
   writeRefusal,
+  type Verdict,
 } from '@webhook-backpressure/node';
 import type { Context, Middleware, Next } from 'koa';
 
@@ -38,30 +39,25 @@ export function webhookBackpressure(
   options: WebhookBackpressureOptions = {},
 ): Middleware & { intake: Intake } {
   const control = createAdmissionControl<Context, [Context, Next]>(options, {
-    method: (ctx) => ctx.method,
+    method: (ctx) => nodeReader.method(ctx.req),
     identity: (ctx) => ctx.req,
-    headers: (ctx) => ctx.req.headers,
+    headers: (ctx) => nodeReader.headers(ctx.req),
     warn: nodeReader.warn,
   });
   const admission = new RequestAdmission(control);
   const { handler } = options;
 
-  const middleware: Middleware = async (ctx, next): Promise<unknown> => {
-    // What an earlier middleware has answered cannot be refused any more.
-    const skips = ctx.res.writableEnded || control.skips(ctx);
-    if (typeof skips === 'boolean' ? skips : await skips) return next() as Promise<unknown>;
-
-    const entered = admission.admit(ctx, ctx.req, ctx.res);
-    const verdict = entered instanceof Promise ? await entered : entered;
+  const settle = (verdict: Verdict, ctx: Context, next: Next): unknown => {
     if (verdict?.admitted === true) {
       ctx.state.backpressure = verdict;
       setHeaders(ctx.res, control.fields());
       verdict.willEnd();
-      try {
-        return await (next() as Promise<unknown>);
-      } finally {
+      const end = (): void => {
         verdict.endHandler();
-      }
+      };
+      const handled = next() as Promise<unknown>;
+      handled.then(end, end);
+      return handled;
     }
     if (verdict !== null && handler !== undefined) {
       boundBody(ctx.req, ctx.res);
@@ -73,6 +69,21 @@ export function webhookBackpressure(
     if (verdict !== null) writeRefusal(ctx.req, ctx.res, verdict, { fields: control.fields(verdict) });
     return undefined;
   };
+  const settleLater = async (verdict: Promise<Verdict>, ctx: Context, next: Next): Promise<unknown> =>
+    settle(await verdict, ctx, next);
+
+  const middleware: Middleware = (ctx, next): unknown => {
+    // What an earlier middleware has answered cannot be refused any more.
+    const skips = ctx.res.writableEnded || control.skips(ctx);
+    return typeof skips === 'boolean' ? admitUnless(skips, ctx, next) : admitLater(skips, ctx, next);
+  };
+  const admitUnless = (skips: boolean, ctx: Context, next: Next): unknown => {
+    if (skips) return next();
+    const verdict = admission.admit(ctx, ctx.req, ctx.res);
+    return verdict instanceof Promise ? settleLater(verdict, ctx, next) : settle(verdict, ctx, next);
+  };
+  const admitLater = async (skips: Promise<boolean>, ctx: Context, next: Next): Promise<unknown> =>
+    admitUnless(await skips, ctx, next);
   return Object.assign(middleware, { intake: control.intake });
 }
 

@@ -2,11 +2,12 @@ import { createReadiness, type Closable } from '@webhook-backpressure/core';
 import type { Middleware } from 'koa';
 
 /**
- * A middleware for the readiness probe of a load balancer: 200 while deliveries are accepted, also while shedding or
- * stalled, and 503 from the moment when `closeOnSignals` drains or anything closes. Mount it on a path.
+ * Creates a middleware for the readiness probe of a load balancer. It responds with 200 while deliveries are accepted,
+ * also while shedding or stalled, and with 503 once `closeOnSignals` is draining or a source is closing. Mount it on a
+ * path.
  *
- * @param sources - an intake, an inbox, or an array of them; ready when all are.
- * @throws BackpressureError `ERR_WBP_READINESS` when something else is among them, or nothing at all.
+ * @param sources - an intake, an inbox, or an array of them. Ready when all of them are.
+ * @throws BackpressureError `ERR_WBP_READINESS` for anything else, and for an empty array.
  *
  * @example
  * ```ts

@@ -1,33 +1,33 @@
 import { AsyncResource } from 'node:async_hooks';
 import { thrownText } from '@webhook-backpressure/core';
 
-/** How often failures that repeat are reported. */
+/** How often repeated failures are reported. */
 const REPORT_MS = 60_000;
-/** More kinds than that share one count: what a sender can put into an error must not grow this table. */
+/** Further kinds share one count: a sender that can influence an error must not grow this table. */
 const MAX_KINDS = 20;
 const OTHERS = 'others';
 
-/** What shows a warning, and what calls back later without keeping the process alive. */
-export interface Surroundings {
+/** Shows warnings, and calls back later without keeping the process alive. */
+export interface WarningHost {
   warn(message: string, detail: string | undefined): void;
   after(ms: number, action: () => void): void;
 }
 
 /**
- * Warns of failures: the first of each kind is shown whole, later ones are counted, and the counts reported at most
- * once a minute. A sender can repeat a failure at will, by breaking off uploads, and must not fill the log.
+ * Warns of failures. The first failure of each kind is shown in full; later ones are counted and reported at most once a
+ * minute. A sender can cause failures at any rate, by aborting uploads, and must not flood the log.
  */
 export class FailureWarnings {
-  readonly #around: Surroundings;
-  /** How many of each kind have not been reported. */
+  readonly #host: WarningHost;
+  /** Unreported failures by kind. */
   readonly #unreported = new Map<string, number>();
   #isReportDue = false;
 
-  constructor(around: Surroundings) {
-    this.#around = around;
+  constructor(host: WarningHost) {
+    this.#host = host;
   }
 
-  /** @param what - what failed, for the first warning of a kind. The kind is that of the error alone. */
+  /** @param what - what failed, for the first warning of a kind. The kind depends on the error only. */
   note(what: string, error: unknown): void {
     const name = kindOf(error);
     const isKept = this.#unreported.has(name) || this.#unreported.size < MAX_KINDS;
@@ -35,13 +35,13 @@ export class FailureWarnings {
     const count = this.#unreported.get(kind);
     if (count === undefined) {
       this.#unreported.set(kind, 0);
-      this.#around.warn(`${what}: ${thrownText(error)}`, stackOf(error));
+      this.#host.warn(`${what}: ${thrownText(error)}`, stackOf(error));
       return;
     }
     this.#unreported.set(kind, count + 1);
     if (this.#isReportDue) return;
     this.#isReportDue = true;
-    this.#around.after(REPORT_MS, this.#report);
+    this.#host.after(REPORT_MS, this.#report);
   }
 
   readonly #report = (): void => {
@@ -49,14 +49,14 @@ export class FailureWarnings {
     const lines: string[] = [];
     for (const [kind, count] of this.#unreported) {
       if (count === 0) continue;
-      lines.push(`${String(count)} more of ${kind}`);
+      lines.push(`${String(count)} more ${kind}`);
       this.#unreported.set(kind, 0);
     }
-    this.#around.warn(`Failures since the last report: ${lines.join(', ')}`, undefined);
+    this.#host.warn(`Failures since the last report: ${lines.join(', ')}`, undefined);
   };
 }
 
-/** The process's own warnings. `code` names them. */
+/** Process warnings with this `code`. */
 export function processWarnings(code: string): FailureWarnings {
   return new FailureWarnings({
     warn(message, detail) {
@@ -66,14 +66,14 @@ export function processWarnings(code: string): FailureWarnings {
         ...(detail === undefined ? {} : { detail }),
       });
     },
-    // A timer keeps the async context in which it was set, and with it all that a request has put there.
+    // A timer retains the async context in which it was set, and everything that a request stored there.
     after: AsyncResource.bind((ms, action) => {
       setTimeout(action, ms).unref();
     }),
   });
 }
 
-/** The class or the code of an error. Its message may hold what a sender sent, and be new each time. */
+/** The code or the class of an error. Its message may contain request data and differ each time. */
 function kindOf(error: unknown): string {
   try {
     const { code, name } = error as { code?: unknown; name?: unknown };

@@ -13,16 +13,15 @@ import { originalUrl } from './request/read-property.ts';
 import { writeRefusal } from './request/refuse.ts';
 import { answeringFailures } from './with-backpressure.ts';
 
-const HINT = 'Do not read the request before the inbox does.';
+const HINT = 'Do not read the request before the inbox.';
 
 /**
- * A request listener that reads a delivery, verifies it, stores it, answers 202, and works it off later. Only POST and
- * what else carries a body is a delivery; GET, HEAD and OPTIONS get 405.
+ * Creates a request listener that verifies and stores a delivery, acknowledges it, and processes it later. It responds to
+ * GET, HEAD and OPTIONS with 405.
  *
- * A callback that throws, or rejects, is answered with 500 and reported as a process warning.
+ * When a callback throws or rejects, the response is 500 and a process warning reports the error.
  *
- * @throws BackpressureError with the code of the first option that is wrong; and what the store throws when it cannot
- * be opened.
+ * @throws BackpressureError with the code of the first invalid option, or the store's error when it cannot be opened.
  *
  * @example
  * ```ts
@@ -34,19 +33,20 @@ export function webhookInbox(
   options: InboxOptions<IncomingMessage>,
 ): ((req: IncomingMessage, res: ServerResponse) => void) & { inbox: Inbox } {
   const inbox = createInbox(options);
-  const attempt = answeringFailures();
-  const listener = (req: IncomingMessage, res: ServerResponse): void => {
-    attempt(req, res, async () => {
-      const answer = isDelivery(req.method ?? '')
-        ? await inbox.receive(inboxRequest(req, { hint: HINT, source: req }))
-        : METHOD_NOT_ALLOWED;
-      if (answer !== null) writeRefusal(req, res, answer);
-    });
-  };
+  const listener = answeringFailures(async (_self, req, res) => {
+    const answer = isDelivery(req.method ?? '')
+      ? await inbox.receive(inboxRequest(req, { hint: HINT, source: req }))
+      : METHOD_NOT_ALLOWED;
+    if (answer !== null) writeRefusal(req, res, answer);
+  });
   return Object.assign(listener, { inbox });
 }
 
-/** A request of node:http, for an inbox, with what only its framework knows: `url`, what it was before it changed it. */
+/**
+ * Converts a request of node:http for `inbox.receive`.
+ *
+ * @param known - what only the framework knows. `url`: the URL before the framework changed it.
+ */
 export function inboxRequest(
   req: IncomingMessage,
   { url = req.url, ...known }: Pick<InboxRequest, 'hint' | 'params' | 'source' | 'url'>,
@@ -62,15 +62,15 @@ function read(req: IncomingMessage, body: BodySink): Promise<BodyEnd> {
     return Promise.resolve('whole');
   }
   if (req.readableDidRead) return Promise.resolve('consumed');
-  // Of an empty body somebody may have taken the end, which is not told twice; nothing of it is lost.
+  // The end of an empty body was already emitted, and is not emitted again. Nothing is lost.
   if (req.readableEnded) return Promise.resolve('whole');
   if (req.destroyed) return Promise.resolve('gone');
   return new Promise((resolve) => {
     const end = (result: 'whole' | 'gone'): void => {
-      req.off('data', take).off('end', whole).off('close', gone).off('error', gone);
+      req.off('data', add).off('end', whole).off('close', gone).off('error', gone);
       resolve(result);
     };
-    const take = (chunk: Uint8Array): void => {
+    const add = (chunk: Uint8Array): void => {
       if (!body.add(chunk)) end('whole');
     };
     const whole = (): void => {
@@ -79,13 +79,13 @@ function read(req: IncomingMessage, body: BodySink): Promise<BodyEnd> {
     const gone = (): void => {
       end('gone');
     };
-    req.on('data', take).on('end', whole).on('close', gone).on('error', gone);
-    // Somebody may have paused it, to read it later.
+    req.on('data', add).on('end', whole).on('close', gone).on('error', gone);
+    // An earlier listener may have paused it.
     req.resume();
   });
 }
 
-/** The bytes as they came, where somebody has read them and kept them: `express.raw`, and hosts of functions. */
+/** The unparsed bytes, if an earlier reader kept them: `express.raw`, or a serverless host. */
 function bytesReadBefore(req: IncomingMessage): Uint8Array | undefined {
   const { rawBody, body } = req as { rawBody?: unknown; body?: unknown };
   if (rawBody instanceof Uint8Array) return rawBody;

@@ -2,12 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createReadiness, type Closable } from '@webhook-backpressure/core';
 
 /**
- * A request listener for the readiness probe of a load balancer: 200 while deliveries are accepted, also while
- * shedding or stalled, and 503 from the moment when `closeOnSignals` drains or anything closes. The body is
- * `{"status":"ready"}`, `"draining"` or `"closing"`. With it `closeOnSignals` drains for 5 s by default.
+ * Creates a request listener for the readiness probe of a load balancer. It responds with 200 while deliveries are
+ * accepted, also while shedding or stalled, and with 503 once `closeOnSignals` is draining or a source is closing. The
+ * body is `{"status":"ready"}`, `"draining"` or `"closing"`. With a probe, `closeOnSignals` drains for 5 s by default.
  *
- * @param sources - an intake, an inbox, or an array of them; ready when all are.
- * @throws BackpressureError `ERR_WBP_READINESS` when something else is among them, or nothing at all.
+ * @param sources - an intake, an inbox, or an array of them. Ready when all of them are.
+ * @throws BackpressureError `ERR_WBP_READINESS` for anything else, and for an empty array.
  *
  * @example
  * ```ts

@@ -20,10 +20,10 @@ declare module 'node:http' {
   }
 }
 
-/** Any function that answers requests: of one's own, an Express app, `app.callback()` of Koa. */
+/** Any function that answers requests: your own, an Express app, or `app.callback()` of Koa. */
 export type RequestListener = (req: IncomingMessage, res: ServerResponse) => unknown;
 
-/** The options of {@link withBackpressure}. A `handler` is given the refusal, the request and the response. */
+/** The options of {@link withBackpressure}. A `handler` receives the refusal, the request and the response. */
 export type WithBackpressureOptions = MiddlewareOptions<
   IncomingMessage,
   [req: IncomingMessage, res: ServerResponse]
@@ -31,8 +31,8 @@ export type WithBackpressureOptions = MiddlewareOptions<
 
 /**
  * Puts an intake in front of a request listener: it decides before any framework runs. The same function serves
- * `request` and `checkContinue`; in front of the latter a sender that asks first is refused before it sends its
- * body.
+ * `request` and `checkContinue`; on the latter a sender that sends `Expect: 100-continue` is refused before it sends
+ * its body.
  *
  * A listener or a callback that throws, or rejects, is answered with 500 and reported as a process warning.
  *
@@ -61,7 +61,6 @@ export function withBackpressure(
   );
   const { handler } = options;
   const admission = new RequestAdmission(control);
-  const attempt = answeringFailures();
 
   const settle = (self: unknown, req: IncomingMessage, res: ServerResponse, verdict: Verdict): unknown => {
     if (verdict === null) return undefined;
@@ -90,24 +89,35 @@ export function withBackpressure(
     }
     const verdict = admission.admit(req, req, res, askForBody);
     return verdict instanceof Promise
-      ? verdict.then((late) => settle(self, req, res, late))
+      ? settleLater(self, req, res, verdict)
       : settle(self, req, res, verdict);
   };
-  function guarded(this: unknown, req: IncomingMessage, res: ServerResponse): void {
-    attempt(req, res, () => {
-      const skips = control.skips(req);
-      return typeof skips === 'boolean'
-        ? decide(this, req, res, skips)
-        : skips.then((late) => decide(this, req, res, late));
-    });
-  }
 
+  // Functions of their own: V8 allocates a context at each call of a function whose parameters a closure captures.
+  const settleLater = async (
+    self: unknown,
+    req: IncomingMessage,
+    res: ServerResponse,
+    verdict: Promise<Verdict>,
+  ): Promise<unknown> => settle(self, req, res, await verdict);
+  const decideLater = async (
+    self: unknown,
+    req: IncomingMessage,
+    res: ServerResponse,
+    skips: Promise<boolean>,
+  ): Promise<unknown> => decide(self, req, res, await skips);
+
+  const guarded = answeringFailures((self, req, res) => {
+    const skips = control.skips(req);
+    return typeof skips === 'boolean' ? decide(self, req, res, skips) : decideLater(self, req, res, skips);
+  });
   return Object.assign(guarded, { intake: control.intake });
 }
 
 /**
- * Node emits `checkContinue`, and not `request`, for a sender that asks first, if anybody listens to it. If that is
- * not our listener but the caller's own, it has told the sender to go on before it passed the request here.
+ * Whether node expects this listener to answer `Expect: 100-continue`. Node emits `checkContinue` instead of `request`
+ * for such a request if there is a listener for it. If that is the caller's own listener and not this one, it has asked
+ * for the body before it passed the request on.
  */
 function isCheckContinue(server: unknown, req: IncomingMessage, listener: RequestListener): boolean {
   if (req.headers.expect === undefined || !(server instanceof EventEmitter)) return false;
@@ -123,28 +133,28 @@ function askOnce(res: ServerResponse): () => void {
 }
 
 /**
- * Makes what runs an action and answers its failure with 500. Without a framework there is no error path, so each
- * listener warns its operator, and counts its failures separately.
+ * Makes a listener that answers with 500 when `listen` throws or rejects. Without a framework there is no error path, so
+ * each listener warns its operator, and counts its failures separately.
  */
-export function answeringFailures(): (
-  req: IncomingMessage,
-  res: ServerResponse,
-  action: () => unknown,
-) => void {
+export function answeringFailures(
+  listen: (self: unknown, req: IncomingMessage, res: ServerResponse) => unknown,
+): (this: unknown, req: IncomingMessage, res: ServerResponse) => void {
   const failures = processWarnings('WBP_LISTENER_FAILED');
   const fail = (req: IncomingMessage, res: ServerResponse, error: unknown): void => {
     if (!res.headersSent) res.writeHead(500, { 'Content-Length': 0 }).end();
-    // Half an answer is cut off, so that nobody takes it for a whole one; a whole one is left to arrive.
+    // A part of an answer is cut off, so that it is not taken for the whole; a complete one is left to arrive.
     else if (!res.writableEnded) res.destroy();
     failures.note(`${req.method ?? ''} was answered with 500`, error);
   };
-  return (req, res, action) => {
+  const failLater = (req: IncomingMessage, res: ServerResponse, result: Promise<unknown>): void => {
+    result.catch((error: unknown) => {
+      fail(req, res, error);
+    });
+  };
+  return function (this: unknown, req, res) {
     try {
-      const result = action();
-      if (!(result instanceof Promise)) return;
-      result.catch((error: unknown) => {
-        fail(req, res, error);
-      });
+      const result = listen(this, req, res);
+      if (result instanceof Promise) failLater(req, res, result);
     } catch (error) {
       fail(req, res, error);
     }

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { trace, type Start } from '../receiver.ts';
 import { held } from '../held.ts';
 
-/** A delivery that is let in: when it starts, and what its handler finds. */
+/** Admitted deliveries: when they start, and what their handlers receive. */
 export function admission(start: Start): void {
-  describe('a delivery that is let in', () => {
-    it('starts at once while a worker is free', async () => {
+  describe('an admitted delivery', () => {
+    it('starts immediately when a worker is free', async () => {
       const receiver = await start();
       const { status, body } = await receiver.send({ body: 'paid' }).reply;
       expect([status, body]).toEqual([200, 'paid']);
@@ -17,13 +17,13 @@ export function admission(start: Start): void {
       });
     });
 
-    it('waits while no worker is free, its body unread and its handler not run', async () => {
+    it('waits with its body unread while no worker is free', async () => {
       const { handle, release } = held();
       const receiver = await start({ concurrency: 1 }, { handle });
       await receiver.sendToHandle();
       const body = 'x'.repeat(300_000);
       const waiting = await receiver.sendToWait({ body });
-      // Whatever the kernel and node hold of it, nobody has begun to read.
+      // The kernel and node buffer a part of it, but no reader has started.
       expect(receiver.requests[1]?.readableFlowing).toBe(null);
       expect(receiver.handled).toHaveLength(1);
       receiver.clock.advance(70);
@@ -50,7 +50,7 @@ export function admission(start: Start): void {
       expect(receiver.handled.map(({ info }) => info?.id)).toEqual(ids);
     });
 
-    it('is handled in the async context that it came in', async () => {
+    it('is handled in the async context of its request', async () => {
       const found: unknown[] = [];
       const { handle, release } = held((exchange) => {
         found.push(trace.getStore());
@@ -66,7 +66,7 @@ export function admission(start: Start): void {
       expect(found).toEqual(['first', 'second']);
     });
 
-    it('tells its handler the key and the id that the options find', async () => {
+    it('passes the key and the id from the options to its handler', async () => {
       const receiver = await start({
         keyGenerator: (asked) => asked.header('x-shop') ?? 'none',
         delivery: (asked) => ({ id: asked.header('x-id') }),
@@ -79,7 +79,7 @@ export function admission(start: Start): void {
       ]);
     });
 
-    it('runs beside as many others as there are workers', async () => {
+    it('runs concurrently with others, up to the concurrency', async () => {
       const { handle, release } = held();
       const receiver = await start({ concurrency: 3 }, { handle });
       const calls = [await receiver.sendToHandle(), await receiver.sendToHandle()];
@@ -94,7 +94,7 @@ export function admission(start: Start): void {
       ]);
     });
 
-    it('passes in a dry run, whatever would have become of it', async () => {
+    it('starts in a dry run even if it would have been queued or refused', async () => {
       const { handle, release } = held();
       const receiver = await start({ concurrency: 1, capacity: 1, dryRun: true }, { handle });
       const calls = [1, 2, 3].map(() => receiver.send());

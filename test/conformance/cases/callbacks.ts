@@ -7,9 +7,9 @@ import type { Start } from '../receiver.ts';
 const SMALLEST = { concurrency: 1, capacity: 1 };
 const never = new Promise<never>(() => undefined);
 
-/** What the caller's own functions do to a delivery: their good values, and their failures. */
+/** The callbacks among the options: valid results, invalid results and failures. */
 export function callbacks(start: Start): void {
-  /** Expects the framework's own error path, and nobody else to be hurt. */
+  /** Expects the framework's error handler to be called, and the next request to succeed. */
   async function expectFailure(options: SuiteOptions, message: string): Promise<void> {
     const receiver = await start(options);
     const { status } = await receiver.send({ headers: { 'x-bad': 'yes' } }).reply;
@@ -20,7 +20,7 @@ export function callbacks(start: Start): void {
     expect((await receiver.send().reply).status).toBe(200);
   }
 
-  /** What fails does so for some requests only. */
+  /** Fails only for requests with the header `x-bad`. */
   const whenBad =
     <T>(value: T, fail: () => T) =>
     (asked: { header(name: string): string | undefined }): T =>
@@ -30,23 +30,26 @@ export function callbacks(start: Start): void {
   };
 
   describe('skip', () => {
-    it.each(['GET', 'HEAD', 'OPTIONS'])('lets %s pass by default, even when all is full', async (method) => {
-      const { handle, release } = held();
-      const receiver = await start(SMALLEST, { handle });
-      await receiver.sendToHandle();
-      await receiver.sendToWait();
-      const passing = await receiver.sendToHandle({ method });
-      expect(receiver.handled[1]?.info).toBe(undefined);
-      expect(receiver.snapshot.totals.admitted).toBe(2);
-      release();
-      release();
-      expect((await passing.reply).status).toBe(200);
-    });
+    it.each(['GET', 'HEAD', 'OPTIONS'])(
+      'skips %s by default, even when the queue is full',
+      async (method) => {
+        const { handle, release } = held();
+        const receiver = await start(SMALLEST, { handle });
+        await receiver.sendToHandle();
+        await receiver.sendToWait();
+        const passing = await receiver.sendToHandle({ method });
+        expect(receiver.handled[1]?.info).toBe(undefined);
+        expect(receiver.snapshot.totals.admitted).toBe(2);
+        release();
+        release();
+        expect((await passing.reply).status).toBe(200);
+      },
+    );
 
     it.each([
-      ['at once', (skips: boolean) => skips],
-      ['later', (skips: boolean) => Promise.resolve(skips)],
-    ])('decides for itself, %s', async (_when, wrapped) => {
+      ['synchronously', (skips: boolean) => skips],
+      ['asynchronously', (skips: boolean) => Promise.resolve(skips)],
+    ])('decides %s which requests are deliveries', async (_when, wrapped) => {
       const receiver = await start({ skip: (asked) => wrapped(asked.method === 'POST') });
       expect((await receiver.send({ body: 'paid' }).reply).body).toBe('paid');
       expect((await receiver.send({ method: 'GET' }).reply).status).toBe(200);
@@ -54,8 +57,9 @@ export function callbacks(start: Start): void {
       expect(receiver.snapshot.totals.admitted).toBe(1);
     });
 
-    it('throws', () => expectFailure({ skip: whenBad(false, fail) }, 'callback failed'));
-    it('rejects', () =>
+    it('passes what it throws to the error handler', () =>
+      expectFailure({ skip: whenBad(false, fail) }, 'callback failed'));
+    it('passes its rejection to the error handler', () =>
       expectFailure(
         {
           skip: whenBad<boolean | Promise<boolean>>(false, () =>
@@ -65,7 +69,7 @@ export function callbacks(start: Start): void {
         'callback failed',
       ));
 
-    it('never settles, and hurts only its own request', async () => {
+    it('holds up only its own request when it never settles', async () => {
       const receiver = await start({ skip: whenBad<boolean | Promise<boolean>>(false, () => never) });
       const stuck = receiver.send({ headers: { 'x-bad': 'yes' } });
       expect((await receiver.send().reply).status).toBe(200);
@@ -73,7 +77,7 @@ export function callbacks(start: Start): void {
       expect(receiver.snapshot.totals.admitted).toBe(1);
     });
 
-    it('settles when its sender has gone', async () => {
+    it('admits nothing when it settles after the sender has disconnected', async () => {
       let decide: (skips: boolean) => void = () => undefined;
       const decision = new Promise<boolean>((resolve) => (decide = resolve));
       const receiver = await start({ skip: whenBad<boolean | Promise<boolean>>(false, () => decision) });
@@ -96,25 +100,25 @@ export function callbacks(start: Start): void {
       [name]: key,
     });
 
-    it('throws', () => expectFailure(options(whenBad(valueOf('shop'), fail)), 'callback failed'));
-    it('returns a promise', () =>
+    const message = `${name}() must return ${name === 'delivery' ? 'an object' : 'a string or undefined'}, but returned a promise.`;
+
+    it('passes what it throws to the error handler', () =>
+      expectFailure(options(whenBad(valueOf('shop'), fail)), 'callback failed'));
+    it('rejects a promise', () =>
+      expectFailure(options(whenBad(valueOf('shop'), () => Promise.resolve(valueOf('shop')))), message));
+    it('rejects a promise that rejects', () =>
       expectFailure(
-        options(whenBad(valueOf('shop'), () => Promise.resolve(valueOf('shop')))),
-        `${name} must return its value at once`,
+        options(whenBad(valueOf('shop'), () => Promise.reject(new Error('unhandled')))),
+        message,
       ));
-    it('returns a promise that rejects', () =>
-      expectFailure(
-        options(whenBad(valueOf('shop'), () => Promise.reject(new Error('nobody listens')))),
-        `${name} must return its value at once`,
-      ));
-    it('returns a promise that never settles', () =>
-      expectFailure(options(whenBad(valueOf('shop'), () => never)), `${name} must return its value at once`));
+    it('rejects a promise that never settles', () =>
+      expectFailure(options(whenBad(valueOf('shop'), () => never)), message));
     it.each([
       ['__proto__', '__proto__'],
       ['constructor', 'constructor'],
       ['empty', ''],
       ['1 MB long', 'k'.repeat(1_000_000)],
-    ])('may return a strange key: %s', async (_which, key) => {
+    ])('accepts an unusual key: %s', async (_which, key) => {
       const { handle, release } = held();
       const receiver = await start({ ...SMALLEST, ...options(() => valueOf(key)) }, { handle });
       const first = await receiver.sendToHandle();
@@ -128,7 +132,7 @@ export function callbacks(start: Start): void {
     });
   });
 
-  it.each([7, null, ['a'], { a: 1 }])('keyGenerator may return what is no key: %j', async (answer) => {
+  it.each([7, null, ['a'], { a: 1 }])('uses the default key when keyGenerator returns %j', async (answer) => {
     const shown = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     const receiver = await start({ keyGenerator: () => answer as unknown as string });
     for (let i = 0; i < 3; i += 1) expect((await receiver.send().reply).status).toBe(200);
@@ -139,7 +143,7 @@ export function callbacks(start: Start): void {
     expect(warnings).toEqual(answer === null ? [] : [warning]);
   });
 
-  it('delivery returns what is no key', () =>
+  it('rejects an invalid key from the option delivery', () =>
     expectFailure(
       { delivery: whenBad({ key: 'shop' }, () => ({ key: 7 as unknown as string })) },
       'a string',
@@ -153,7 +157,7 @@ export function callbacks(start: Start): void {
       return receiver;
     }
 
-    it('answers a refusal itself', async () => {
+    it('responds to a refusal', async () => {
       const receiver = await full({
         standardHeaders: 'draft-8',
         handler(refusal, exchange) {
@@ -167,7 +171,7 @@ export function callbacks(start: Start): void {
       expect(receiver.handled).toHaveLength(1);
     });
 
-    it('answers one that comes after a wait', async () => {
+    it('responds to a refusal after a wait', async () => {
       const receiver = await start(
         {
           ...SMALLEST,
@@ -184,9 +188,9 @@ export function callbacks(start: Start): void {
     });
 
     it.each([
-      ['throws', fail],
-      ['rejects', () => Promise.reject(new Error('callback failed'))],
-    ])('%s', async (_how, handler) => {
+      ['what it throws', fail],
+      ['its rejection', () => Promise.reject(new Error('callback failed'))],
+    ])('passes %s to the error handler', async (_how, handler) => {
       const receiver = await full({ handler });
       expect((await receiver.send().reply).status).toBe(500);
       expect(receiver.errors.map(String)).toEqual([expect.stringContaining('callback failed')]);
@@ -194,7 +198,7 @@ export function callbacks(start: Start): void {
       await receiver.when(({ depth }) => depth === 0);
     });
 
-    it('never answers, and hurts only its own request', async () => {
+    it('holds up only its own request when it never responds', async () => {
       const receiver = await full({ handler: () => never });
       const stuck = receiver.send();
       await receiver.when(({ totals }) => totals.refused.full === 1);

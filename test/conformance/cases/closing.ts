@@ -3,10 +3,10 @@ import { expectRefusal, REFUSALS } from '../answers.ts';
 import { held } from '../held.ts';
 import type { Start } from '../receiver.ts';
 
-/** A receiver that shuts down. */
+/** Shutdown. */
 export function closing(start: Start): void {
   describe('a receiver that shuts down', () => {
-    it('refuses what comes, serves what waits, and then is closed', async () => {
+    it('refuses new deliveries, handles waiting ones, and then closes', async () => {
       const { handle, release } = held();
       const receiver = await start({ concurrency: 1 }, { handle });
       const first = await receiver.sendToHandle();
@@ -23,7 +23,7 @@ export function closing(start: Start): void {
       await expectRefusal(receiver.send().reply, REFUSALS.closing503);
     });
 
-    it('refuses what still waits at the timeout', async () => {
+    it('refuses deliveries that still wait at the timeout', async () => {
       const { handle, release } = held();
       const receiver = await start({ concurrency: 1 }, { handle });
       const first = await receiver.sendToHandle();
@@ -37,7 +37,7 @@ export function closing(start: Start): void {
       expect((await first.reply).status).toBe(200);
     });
 
-    it('lets pass what is no delivery', async () => {
+    it('still skips requests that are not deliveries', async () => {
       const receiver = await start();
       await receiver.intake.close();
       expect((await receiver.send({ method: 'GET' }).reply).status).toBe(200);

@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { held, silent } from '../held.ts';
 import type { Start } from '../receiver.ts';
 
-/** A sender that hangs up: what becomes of its delivery. */
+/** The deliveries of senders that disconnect. */
 export function departure(start: Start): void {
-  describe('a sender that hangs up', () => {
-    it('leaves the queue at once, and its handler never runs', async () => {
+  describe('a sender that disconnects', () => {
+    it('leaves the queue immediately, and its handler never runs', async () => {
       const { handle, release } = held();
       const receiver = await start({ concurrency: 1 }, { handle });
       const first = await receiver.sendToHandle();
@@ -26,7 +26,7 @@ export function departure(start: Start): void {
       expect(receiver.errors).toEqual([]);
     });
 
-    it('gives its worker back after maxHandlingMs when its handler never ends', async () => {
+    it('loses its worker after maxHandlingMs when its handler never ends', async () => {
       const receiver = await start({ concurrency: 1, maxHandlingMs: 5000 }, { handle: silent });
       (await receiver.sendToHandle()).vanish();
       await receiver.whenClosed(0);
@@ -36,7 +36,7 @@ export function departure(start: Start): void {
       expect(next.request.destroyed).toBe(false);
     });
 
-    it('holds no place and no worker half-way through a small body', async () => {
+    it('takes no place and no worker in the middle of a small body', async () => {
       const receiver = await start({ concurrency: 1 });
       const gone = receiver.send({ body: 'half', isUnfinished: true });
       await receiver.whenAsked(1);
@@ -47,7 +47,7 @@ export function departure(start: Start): void {
       expect(receiver.snapshot.totals).toMatchObject({ admitted: 1, failed: 0 });
     });
 
-    it('holds no place and no worker half-way through a large body', async () => {
+    it('takes no place and no worker in the middle of a large body', async () => {
       const receiver = await start({ concurrency: 1 });
       const gone = receiver.send({ body: 'x'.repeat(300_000), isUnfinished: true });
       await receiver.whenAsked(1);
@@ -59,7 +59,7 @@ export function departure(start: Start): void {
     });
 
     it.each([100_000, 900_000])(
-      'is not handled when it left while its body of %i bytes waited',
+      'is not handled when it disconnects while its body of %i bytes waits',
       async (size) => {
         const { handle, release } = held();
         const receiver = await start({ concurrency: 1 }, { handle });
@@ -74,13 +74,13 @@ export function departure(start: Start): void {
       },
     );
 
-    it('is not handled when it left in the moment of its start', async () => {
+    it('is not handled when it disconnects at the moment of its start', async () => {
       const { handle, release } = held();
       const receiver = await start({ concurrency: 1 }, { handle });
       const first = await receiver.sendToHandle();
       await receiver.sendToWait();
       const gone = receiver.requests[1]?.socket;
-      // The permit is given, and before anybody is told of it the connection breaks.
+      // The connection breaks after the permit is given and before the handler is called.
       receiver.intake.subscribe((event) => {
         if (event.type === 'started') gone?.destroy();
       });
@@ -91,7 +91,7 @@ export function departure(start: Start): void {
       expect(receiver.snapshot.totals).toMatchObject({ started: 2, completed: 1, failed: 1 });
     });
 
-    it('holds one worker however many requests it sends on one connection', async () => {
+    it('holds only one worker for many pipelined requests', async () => {
       const receiver = await start({ concurrency: 3, maxHandlingMs: 5000 }, { handle: silent });
       const socket = connect(receiver.port);
       const request = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}';
@@ -107,7 +107,7 @@ export function departure(start: Start): void {
       expect((await receiver.sendToHandle()).request.destroyed).toBe(false);
     });
 
-    it('can be served in turn on one connection', async () => {
+    it('gets the responses to pipelined requests in order', async () => {
       const receiver = await start({ concurrency: 1 });
       const socket = connect(receiver.port);
       const request = (body: string): string =>

@@ -3,10 +3,10 @@ import { describe, expect, it, vi } from 'vitest';
 import { held } from '../held.ts';
 import { expectEnds, type Start } from '../receiver.ts';
 
-/** A permit is held for as long as a handler runs, whatever becomes of its sender. */
+/** A permit is held while its handler runs, even if the sender disconnects. */
 export function handlers(start: Start): void {
   describe('the permit of a handler', () => {
-    it('is held until the handler ends when the sender has hung up', async () => {
+    it('is held until the handler ends when the sender has disconnected', async () => {
       const { handle, release } = held();
       const receiver = await start({ concurrency: 1 }, { handle });
       const gone = await receiver.sendToHandle();
@@ -22,7 +22,7 @@ export function handlers(start: Start): void {
       await expectEnds(receiver, { completed: 1, failed: 1 });
     });
 
-    it('is held for senders without patience, so that no more handlers run than there are workers', async () => {
+    it('is held when senders time out, so that no more handlers run than there are workers', async () => {
       let running = 0;
       let most = 0;
       const { handle, release } = held((exchange) => {
@@ -55,7 +55,7 @@ export function handlers(start: Start): void {
       expect(receiver.snapshot.totals).toMatchObject({ started: 2, failed: 2, withdrawn: { abandoned: 8 } });
     });
 
-    it('is held by waitUntil after the answer', async () => {
+    it('is held by waitUntil after the response', async () => {
       let finish: () => void = () => undefined;
       const receiver = await start(
         { concurrency: 1 },
@@ -75,7 +75,7 @@ export function handlers(start: Start): void {
       finish();
     });
 
-    it('ends as a failure, and with a warning, when the work after the answer fails', async () => {
+    it('ends as a failure with a warning when the work after the response fails', async () => {
       const receiver = await start(
         {},
         {
@@ -102,7 +102,7 @@ export function handlers(start: Start): void {
           throw new Error('then failed');
         },
       },
-    ])('is not leaked by waitUntil with what is no promise: %o', async (given) => {
+    ])('is not leaked when waitUntil receives %o instead of a promise', async (given) => {
       const receiver = await start(
         { concurrency: 1 },
         {
@@ -135,7 +135,7 @@ export function handlers(start: Start): void {
       release();
     });
 
-    it('ends as a failure when the sender leaves before it has taken its answer', async () => {
+    it('ends as a failure when the sender disconnects before it has received its response', async () => {
       const receiver = await start(
         {},
         {
@@ -151,7 +151,7 @@ export function handlers(start: Start): void {
       await expectEnds(receiver, { failed: 1 });
     });
 
-    it('is held by a handler that ignores that its time is up, and counted as overdue', async () => {
+    it('is revoked as overdue from a handler that ignores its signal', async () => {
       let signal: AbortSignal | undefined;
       const { handle, release } = held();
       const receiver = await start(
@@ -172,7 +172,7 @@ export function handlers(start: Start): void {
       expect((await call.reply).status).toBe(200);
     });
 
-    it('tells its handler by a signal that the sender has hung up', async () => {
+    it('aborts its signal when the sender disconnects', async () => {
       let signal: AbortSignal | undefined;
       const receiver = await start(
         { concurrency: 1 },
@@ -187,7 +187,7 @@ export function handlers(start: Start): void {
       (await receiver.sendToHandle()).vanish();
       await expectEnds(receiver, { failed: 1 });
       expect(signal?.aborted).toBe(true);
-      // A handler that was told to stop says nothing about how long the work takes.
+      // The duration of an aborted handler does not show how long the work takes.
       expect(receiver.snapshot.drainRate).toBe(null);
     });
   });

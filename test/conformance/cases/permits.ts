@@ -3,16 +3,16 @@ import type { Driver, Exchange, Outflow } from '../exchange.ts';
 import { held, silent } from '../held.ts';
 import { expectEnds, type Receiver, type Start } from '../receiver.ts';
 
-/** A permit is released exactly once, whatever a handler does or fails to do. */
+/** A permit is released exactly once, regardless of the handler. */
 export function permits(start: Start, driver: Driver): void {
   describe('the permit', () => {
-    it('ends with the response', async () => {
+    it('is released with the response', async () => {
       const receiver = await start();
       await receiver.send().reply;
       await expectEnds(receiver, { completed: 1 });
     });
 
-    it.each([500, 503])('ends as a failure when the answer is %i', async (status) => {
+    it.each([500, 503])('ends as a failure when the response is %i', async (status) => {
       const receiver = await start(
         {},
         {
@@ -25,7 +25,7 @@ export function permits(start: Start, driver: Driver): void {
       await expectEnds(receiver, { failed: 1 });
     });
 
-    it('ends as a success when the answer is 404', async () => {
+    it('ends as a success when the response is 404', async () => {
       const receiver = await start(
         {},
         {
@@ -53,14 +53,14 @@ export function permits(start: Start, driver: Driver): void {
           throw new Error('handler failed');
         },
       ],
-    ])('ends as a failure when the handler %s, by the error path of the framework', async (_how, handle) => {
+    ])('ends as a failure when the handler %s, and the error reaches the framework', async (_how, handle) => {
       const receiver = await start({}, { handle });
       expect((await receiver.send().reply).status).toBe(500);
       expect(receiver.errors.map(String)).toEqual([expect.stringContaining('handler failed')]);
       await expectEnds(receiver, { failed: 1 });
     });
 
-    it('is taken back when the handler never answers', async () => {
+    it('is revoked when the handler never responds', async () => {
       const receiver = await start({ concurrency: 1, maxHandlingMs: 5000 }, { handle: silent });
       await receiver.sendToHandle();
       await receiver.sendToWait();
@@ -69,7 +69,7 @@ export function permits(start: Start, driver: Driver): void {
       expect(receiver.snapshot.totals).toMatchObject({ overdue: 1, failed: 1, completed: 0 });
     });
 
-    it('is not released again when a handler answers after that', async () => {
+    it('is not released again when a handler responds after that', async () => {
       const { handle, release } = held();
       const receiver = await start({ concurrency: 1, maxHandlingMs: 5000 }, { handle });
       const late = await receiver.sendToHandle();
@@ -121,7 +121,7 @@ export function permits(start: Start, driver: Driver): void {
       waiting.vanish();
     });
 
-    it('ends as a failure when its sender leaves in the middle', async () => {
+    it('ends as a failure when its sender disconnects in the middle', async () => {
       const { receiver, call, outflow } = await streaming();
       call.vanish();
       await receiver.whenClosed(0);
@@ -132,7 +132,7 @@ export function permits(start: Start, driver: Driver): void {
       expect((await next.head).statusCode).toBe(200);
     });
 
-    it('ends as a failure when the stream breaks', async () => {
+    it('ends as a failure when the stream fails', async () => {
       const { receiver, call, outflow } = await streaming();
       // Where Hono's server reports it.
       vi.spyOn(console, 'error').mockReturnValue();
@@ -144,7 +144,7 @@ export function permits(start: Start, driver: Driver): void {
   });
 
   if (!driver.hasNext) return;
-  it('releases one permit, once, when a later middleware calls next twice', async () => {
+  it('releases its permit once when a later middleware calls next twice', async () => {
     const receiver = await start({ concurrency: 1 }, { isNextTwice: true });
     await receiver.send().reply;
     await receiver.when(({ active }) => active === 0);

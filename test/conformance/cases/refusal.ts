@@ -3,13 +3,13 @@ import { expectRefusal, REFUSALS } from '../answers.ts';
 import { held } from '../held.ts';
 import type { Start } from '../receiver.ts';
 
-/** One delivery is handled, one waits, and the next is refused. */
+/** One delivery is handled, one waits, the next is refused. */
 const SMALLEST = { concurrency: 1, capacity: 1 };
 
-/** A delivery that is refused: what its sender sees. */
+/** Refused deliveries: what their senders see. */
 export function refusal(start: Start): void {
-  describe('a delivery that is refused', () => {
-    it('is answered with 503 when its sender is a stranger', async () => {
+  describe('a refused delivery', () => {
+    it('gets 503 when its sender is unknown', async () => {
       const receiver = await start(SMALLEST, held());
       await receiver.sendToHandle();
       await receiver.sendToWait();
@@ -17,7 +17,7 @@ export function refusal(start: Start): void {
       expect(receiver.handled).toHaveLength(1);
     });
 
-    it('is answered with 429 when its key is the cause, and 503 when it is not', async () => {
+    it('gets 429 when its key is the cause, otherwise 503', async () => {
       const receiver = await start(
         { ...SMALLEST, keyGenerator: (asked) => asked.header('x-shop') ?? '' },
         held(),
@@ -29,7 +29,7 @@ export function refusal(start: Start): void {
       await expectRefusal(receiver.send({ headers: { 'x-shop': 'quiet' } }).reply, REFUSALS.full503);
     });
 
-    it('keeps its connection, on which later ones are refused and let in', async () => {
+    it('keeps its connection open for later deliveries', async () => {
       const { handle, release } = held();
       const receiver = await start(SMALLEST, { handle });
       await receiver.sendToHandle();
@@ -51,7 +51,7 @@ export function refusal(start: Start): void {
       expect(receiver.sockets).toHaveLength(3);
     });
 
-    it('was pushed out by a newer one where the oldest are worthless', async () => {
+    it('was displaced by a newer one with overflow drop-oldest', async () => {
       const { handle, release } = held();
       const receiver = await start({ ...SMALLEST, overflow: 'drop-oldest' }, { handle });
       await receiver.sendToHandle();
@@ -65,7 +65,7 @@ export function refusal(start: Start): void {
       expect(receiver.snapshot.totals.withdrawn.displaced).toBe(1);
     });
 
-    it('has waited too long', async () => {
+    it('has waited for longer than maxWaitMs', async () => {
       const receiver = await start({ ...SMALLEST, maxWaitMs: 1000 }, held());
       await receiver.sendToHandle();
       const waiting = await receiver.sendToWait();
@@ -75,7 +75,7 @@ export function refusal(start: Start): void {
       expect(receiver.handled).toHaveLength(1);
     });
 
-    it('belongs to a key that is switched off', async () => {
+    it('belongs to a key of the option shed', async () => {
       const receiver = await start({ shed: { shop: true }, delivery: () => ({ key: 'shop' }) });
       const { status, headers } = await receiver.send().reply;
       expect([status, Number(headers['retry-after'])]).toEqual([503, 66]);
@@ -83,7 +83,7 @@ export function refusal(start: Start): void {
       expect((await receiver.send().reply).status).toBe(200);
     });
 
-    it('sees its answer although its large body is unread', async () => {
+    it('gets its response although its large body is unread', async () => {
       const receiver = await start(SMALLEST, held());
       await receiver.sendToHandle();
       await receiver.sendToWait();
@@ -99,7 +99,7 @@ export function refusal(start: Start): void {
       expect(Object.keys(headers).filter((name) => name.includes('ratelimit'))).toEqual([]);
     });
 
-    it('stand on what is let in and on what is refused', async () => {
+    it('are set on admitted and refused deliveries', async () => {
       const { handle, release } = held();
       const receiver = await start(
         { concurrency: 1, capacity: 2, standardHeaders: 'draft-8', legacyHeaders: true },

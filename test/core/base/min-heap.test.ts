@@ -6,7 +6,7 @@ interface Item extends Heaped {
   value: number;
 }
 
-/** What a plain list does when it is sorted at each step. */
+/** A plain list that is sorted at each step. */
 class SortedList {
   items: Item[] = [];
 
@@ -24,8 +24,8 @@ const steps = fc.array(
   { maxLength: 200, size: 'max' },
 );
 
-describe('a heap whose items know their place', () => {
-  it('has the first one at the top, as a list that is sorted each time', () => {
+describe('a heap whose items know their position', () => {
+  it('has the same top as a list that is sorted at each step', () => {
     fc.assert(
       fc.property(steps, (script) => {
         const heap = new MinHeap<Item>((a, b) => a.value < b.value);
@@ -52,7 +52,7 @@ describe('a heap whose items know their place', () => {
     );
   });
 
-  it('gives all of them in order', () => {
+  it('returns all items in order', () => {
     fc.assert(
       fc.property(fc.array(fc.integer(), { maxLength: 300 }), (values) => {
         const heap = new MinHeap<Item>((a, b) => a.value < b.value);

@@ -22,7 +22,7 @@ describe('the percentile window', () => {
     );
   });
 
-  it('counts what is out of its range in its outermost buckets', () => {
+  it('counts durations out of its range in its outermost buckets', () => {
     const window = windowOf([0, -1, Number.NaN, 1e300, Infinity]);
     expect(window.count).toBe(5);
     expect(window.percentile(0.5)).toBeLessThanOrEqual(0.0103);
@@ -38,7 +38,7 @@ describe('the percentile window', () => {
     expect(window.percentile(0.9)).toBeCloseTo(3, 0);
   });
 
-  it('knows how far its own percentile is off', () => {
+  it('knows the error of its percentile', () => {
     const random = seeded(1);
     const COUNT = 400;
     const reads = Array.from({ length: 200 }, () => {
@@ -53,7 +53,7 @@ describe('the percentile window', () => {
     expect(said / scatter).toBeLessThanOrEqual(1.25);
   });
 
-  it('says that equal durations scatter next to nothing', () => {
+  it('reports almost no scatter for equal durations', () => {
     const window = windowOf(Array.from({ length: 100 }, () => 40));
     expect(window.spread(0.9)).toBeLessThanOrEqual(0.02);
   });

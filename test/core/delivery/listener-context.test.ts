@@ -6,7 +6,7 @@ import { holdTimer, systemClock } from '../../../packages/core/src/time/clock.ts
 import { letIn, startedLater, startedNow } from '../harness.ts';
 
 describe('a listener', () => {
-  it('sees the async context of its subscription, and not that of the request that it is called from', async () => {
+  it('sees the async context of its subscription, not that of the request that caused the event', async () => {
     const context = new AsyncLocalStorage<string>();
     const clock = manualClock();
     const intake = createIntake({ clock, concurrency: 1, maxHandlingMs: 5000 });
@@ -34,7 +34,7 @@ describe('a listener', () => {
     expect(new Set(orphan)).toEqual(new Set([undefined]));
   });
 
-  it('of an inbox likewise', async () => {
+  it('of an inbox does so too', async () => {
     const context = new AsyncLocalStorage<string>();
     const inbox = createInbox({ store: memoryStore(), process: () => undefined, verify: false });
     const seen = new Set<string | undefined>();
@@ -45,7 +45,7 @@ describe('a listener', () => {
     expect(seen).toEqual(new Set([undefined]));
   });
 
-  it('that throws, or leaves, does so as it did before', () => {
+  it('that throws or unsubscribes harms no other', () => {
     const intake = createIntake();
     const types: string[] = [];
     intake.subscribe(() => {
@@ -60,7 +60,7 @@ describe('a listener', () => {
 });
 
 describe('a timer of the system clock', () => {
-  it('sees no async context of the request that it was set in', async () => {
+  it('sees no async context of the request that set it', async () => {
     const context = new AsyncLocalStorage<string>();
     const seen = await context.run(
       'request',

@@ -11,31 +11,31 @@ import {
   type ProcessContext,
 } from '@webhook-backpressure/core';
 import { manualClock, type ManualClock } from '@webhook-backpressure/core/testing';
-import { START } from './store/cases/store-words.ts';
+import { START } from './store/cases/store-fixtures.ts';
 
-/** A handler that runs until the test lets it end. */
+/** A handler that runs until the test ends it. */
 export interface Call extends ProcessContext {
   readonly delivery: InboxDelivery;
   readonly finish: () => Promise<void>;
   readonly fail: (error?: Error) => Promise<void>;
 }
 
-/** Lets everything happen that waits for no time: promises, and what arrives in a turn of the loop. */
+/** Lets promises and immediates settle, without advancing time. */
 export async function turns(count = 12): Promise<void> {
   for (let at = 0; at < count; at += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** An inbox on a manual clock whose handlers end when they are told to. */
+/** An inbox on a manual clock whose handlers the test ends. */
 export class InboxBench {
   readonly clock: ManualClock = manualClock();
   readonly inbox: Inbox;
   readonly store: InboxStore;
   readonly events: InboxEvent[] = [];
-  /** Handlers that were begun, in order. */
+  /** Handlers that were started, in order. */
   readonly calls: Call[] = [];
   wallOffsetMs: number;
 
-  /** @param wallOffsetMs - what the wall clock says at the start of the manual one. */
+  /** @param wallOffsetMs - the wall clock at the start of the manual one. */
   constructor(options: Partial<InboxOptions> = {}, wallOffsetMs: number = START) {
     this.wallOffsetMs = wallOffsetMs;
     this.store = options.store ?? memoryStore();
@@ -70,7 +70,7 @@ export class InboxBench {
     });
   }
 
-  /** Sends one, and does not wait for the answer. */
+  /** Sends a delivery without waiting for the answer. */
   send(
     id: string | undefined,
     body = '{}',
@@ -105,14 +105,14 @@ export class InboxBench {
     await turns();
   }
 
-  /** The handler that was begun last. */
+  /** The handler that was started last. */
   get last(): Call {
     const call = this.calls.at(-1);
     if (call === undefined) throw new Error('no handler was begun');
     return call;
   }
 
-  /** The events of these types, each in one line. */
+  /** The events of these types, each as one line. */
   told(...types: readonly InboxEvent['type'][]): string[] {
     return this.events
       .filter(({ type }) => types.includes(type))

@@ -14,7 +14,7 @@ import type { Hono as HonoLatest } from 'hono';
 import type Koa3 from 'koa';
 import { onEvery } from '../../conformance/frameworks.ts';
 
-/** An app whose inbox takes deliveries at /webhooks, and which answers 418 to what the inbox passes on. */
+/** An app with an inbox at /webhooks that answers 418 to requests that the inbox passes on. */
 interface Served {
   readonly listener: RequestListener;
   readonly inbox: Inbox;
@@ -22,9 +22,9 @@ interface Served {
 
 export interface InboxDriver {
   readonly name: string;
-  /** Whether there is anybody to pass a request on to. */
+  /** Whether the framework can pass a request on. */
   readonly hasNext: boolean;
-  /** `reads`: something reads the body before the inbox. */
+  /** `reads`: another middleware reads the body before the inbox. */
   serve(options: InboxOptions, reads: boolean, onError: (error: unknown) => void): Served;
 }
 
@@ -117,7 +117,7 @@ export async function stopReceivers(): Promise<void> {
   await Promise.all(running.splice(0).map((receiver) => receiver.stop()));
 }
 
-/** A server whose inbox takes deliveries. */
+/** A server with an inbox. */
 export class InboxReceiver {
   readonly inbox: Inbox;
   readonly errors: unknown[] = [];
@@ -154,7 +154,7 @@ export class InboxReceiver {
     return fetch(`http://127.0.0.1:${String(this.port)}/webhooks`, init);
   }
 
-  /** A connection on which the test says what it wants. */
+  /** A raw connection. */
   async dial(): Promise<Socket> {
     const socket = connect(this.port, '127.0.0.1');
     this.#sockets.push(socket);
@@ -162,7 +162,7 @@ export class InboxReceiver {
     return socket;
   }
 
-  /** Resolves at the next event of a type. */
+  /** Resolves on the next event of a type. */
   next(type: InboxEvent['type']): Promise<InboxEvent> {
     return new Promise((resolve) => {
       const end = this.inbox.subscribe((event) => {

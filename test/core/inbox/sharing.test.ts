@@ -1,12 +1,12 @@
 import type { InboxStore } from '@webhook-backpressure/core';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { MemoryBank } from '../../../packages/core/src/inbox/store/memory/memory-bank.ts';
+import { MemoryState } from '../../../packages/core/src/inbox/store/memory/memory-state.ts';
 import { MemoryStore } from '../../../packages/core/src/inbox/store/memory/memory-store.ts';
 import { Scratch } from '../../sqlite/scratch.ts';
 import { InboxBench, turns } from './inbox-bench.ts';
 
-/** Long enough for a look at the store, also in an inbox that was never quiet. */
+/** Long enough for the maintenance to read the counts of the store, even in a busy inbox. */
 const A_WHILE_MS = 35_000;
 
 let scratch: Scratch;
@@ -21,8 +21,8 @@ const kinds: readonly [string, () => () => InboxStore][] = [
   [
     'in memory',
     () => {
-      const bank = new MemoryBank();
-      return () => new MemoryStore(bank);
+      const state = new MemoryState();
+      return () => new MemoryStore(state);
     },
   ],
   ['on a file', () => () => sqliteStore({ path: scratch.file() })],
@@ -51,7 +51,7 @@ describe.each(kinds)('two inboxes with the same deliveries, %s', (_, share) => {
     const options = { keyGenerator, concurrency: 1, maxHandlingMs: 86_400_000 };
     door = new InboxBench({ ...options, store: one });
     worker = new InboxBench({ ...options, store: two, concurrency: 9 });
-    // It has its hands full: the inbox is never empty.
+    // All its workers are busy: the inbox is never empty.
     await send('held', 'held');
     await pass(5000);
   });
@@ -64,7 +64,7 @@ describe.each(kinds)('two inboxes with the same deliveries, %s', (_, share) => {
     }
   });
 
-  it('forget the keys whose deliveries the other one has worked off, and learn those that it has stored', async () => {
+  it('forget keys whose deliveries the other one has completed, and learn keys that it has stored', async () => {
     for (let at = 0; at < 6; at += 1) await send(String(at), `key ${String(at % 3)}`);
     expect(seen(door)).toEqual({ depth: 7, keys: 4, isEmpty: false });
     await pass(A_WHILE_MS);
@@ -79,7 +79,7 @@ describe.each(kinds)('two inboxes with the same deliveries, %s', (_, share) => {
     expect(seen(worker)).toEqual({ depth: 0, keys: 0, isEmpty: true });
   });
 
-  it('never count less than nothing, whoever ends what the other has stored', async () => {
+  it('never count below zero when one completes deliveries of the other', async () => {
     for (let round = 0; round < 5; round += 1) {
       for (let at = 0; at < 4; at += 1) await send(`${String(round)} ${String(at)}`, `key ${String(at)}`);
       worker.inbox.update({ concurrency: 9 });
@@ -95,11 +95,11 @@ describe.each(kinds)('two inboxes with the same deliveries, %s', (_, share) => {
     expect(seen(worker)).toEqual({ depth: 1, keys: 1, isEmpty: false });
   });
 
-  it('count the keys in the store seldom, and not at all when nobody else was there', async () => {
+  it('count the keys in the store rarely, and never without another process', async () => {
     const [one] = stores as [InboxStore];
     const count = vi.spyOn(one, 'depthByKey');
     for (let at = 0; at < 20; at += 1) await send(String(at), String(at));
-    // The other one stands still: nobody but the door has stored, and nobody but the door ends anything.
+    // The other one is idle: only this inbox stores and completes deliveries.
     for (let at = 0; at < 20; at += 1) await door.advance(5000);
     expect(count).not.toHaveBeenCalled();
   });

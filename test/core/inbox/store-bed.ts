@@ -1,12 +1,12 @@
 import type { InboxStore } from '@webhook-backpressure/core';
 
-/** Where a test finds stores. */
+/** Creates the stores of a test. */
 export interface StoreBed {
-  /** One more owner of the same deliveries, not opened yet. */
+  /** Another owner of the same deliveries, not opened yet. */
   store(): InboxStore | Promise<InboxStore>;
-  /** Throws away the deliveries and whatever was opened. */
+  /** Deletes the deliveries and closes all stores. */
   dispose(): void | Promise<void>;
 }
 
-/** What the cases use: the bed of the test that runs. */
+/** Returns the bed of the current test. */
 export type BedOf = () => StoreBed;

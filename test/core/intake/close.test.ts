@@ -12,7 +12,7 @@ import {
 import { arrivals, runUntil, Workshop } from '../workshop.ts';
 
 describe('close', () => {
-  it('of an idle intake ends at once', async () => {
+  it('of an idle intake resolves immediately', async () => {
     const { intake, clock, events } = createBench();
     const report = await intake.close();
     expect(report).toEqual({ completed: 0, refused: 0, remaining: 0 });
@@ -21,7 +21,7 @@ describe('close', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('refuses what comes from then on, and works off what waits', async () => {
+  it('refuses new deliveries and drains the queue', async () => {
     const { intake, clock } = createBench({ concurrency: 1 });
     const [running] = occupy(intake);
     const waiting = [letIn(intake.admit()), letIn(intake.admit())];
@@ -40,7 +40,7 @@ describe('close', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('refuses at the timeout what still waits, and reports what is still handled', async () => {
+  it('refuses queued deliveries at the timeout, and reports those still being handled', async () => {
     const { intake, clock, events } = createBench({ concurrency: 2, maxHandlingMs: 1000 });
     const [hung, slow] = occupy(intake, 'shop');
     const waiting = [letIn(intake.admit({ key: 'shop' })), letIn(intake.admit({ key: 'mail' }))];
@@ -59,7 +59,7 @@ describe('close', () => {
       totals: { withdrawn: { closing: 2 } },
     });
 
-    // A hung handler may end whenever it does; nothing watches it any longer.
+    // A hung handler may end at any time; its delivery is no longer tracked.
     clock.advance(100_000);
     slow?.release();
     hung?.release('failure');
@@ -70,7 +70,7 @@ describe('close', () => {
     expect(events.filter(({ type }) => type === 'closed')).toHaveLength(1);
   });
 
-  it('with a timeout of nothing refuses what waits at the next turn', async () => {
+  it('with a timeout of 0 refuses queued deliveries in the next turn', async () => {
     const { intake, clock } = createBench({ concurrency: 1 });
     occupy(intake);
     const { permit } = letIn(intake.admit());
@@ -80,7 +80,7 @@ describe('close', () => {
     expect(turnedAway(await permit).reason).toBe('closing');
   });
 
-  it('a second time is the same close', async () => {
+  it('returns the same report the second time', async () => {
     const { intake, clock } = createBench({ concurrency: 1 });
     const [running] = occupy(intake);
     const first = intake.close({ timeoutMs: 60_000 });
@@ -92,7 +92,7 @@ describe('close', () => {
     expect(await intake.close()).toBe(await first);
   });
 
-  it('during a burst settles every delivery and leaves nothing', async () => {
+  it('settles every delivery of a burst', async () => {
     const bench = createBench({ concurrency: 5, capacity: 200 });
     const { intake, clock } = bench;
     const workshop = new Workshop(bench, () => 100);
@@ -122,7 +122,7 @@ describe('close', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('works off what is paced, at its pace', async () => {
+  it('drains a paced queue at its pace', async () => {
     const bench = createBench({ concurrency: 5, drainRate: 10 });
     const workshop = new Workshop(bench, () => 5);
     for (let i = 0; i < 6; i += 1) workshop.bring();
@@ -134,7 +134,7 @@ describe('close', () => {
     expect(bench.clock.pending).toBe(0);
   });
 
-  it('ends when the last one that waits leaves or expires', async () => {
+  it('resolves when the last queued delivery leaves or expires', async () => {
     const { intake, clock } = createBench({ concurrency: 1, drainRate: 0.01, maxWaitMs: 300 });
     startedNow(intake.admit()).release();
     const [leaving, expiring] = [letIn(intake.admit()), letIn(intake.admit())];
@@ -146,7 +146,7 @@ describe('close', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('leaves an intake that can be asked, updated and left, and that starts nothing', async () => {
+  it('leaves an intake that can be read and updated, and starts nothing', async () => {
     const { intake, clock } = createBench({ concurrency: 1 });
     occupy(intake);
     const waiting = letIn(intake.admit());
@@ -160,19 +160,16 @@ describe('close', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it.each([-1, Number.NaN, Infinity, '5', null, 86_400_001])(
-    'does not take %s for a timeout',
-    (timeoutMs) => {
-      const { intake } = createBench();
-      expect(() => intake.close({ timeoutMs: timeoutMs as number })).toThrow(
-        expect.objectContaining({
-          code: 'ERR_WBP_CLOSE',
-          message: expect.stringContaining('timeoutMs') as string,
-        }),
-      );
-      expect(intake.snapshot().state).toBe('accepting');
-    },
-  );
+  it.each([-1, Number.NaN, Infinity, '5', null, 86_400_001])('rejects %s as a timeout', (timeoutMs) => {
+    const { intake } = createBench();
+    expect(() => intake.close({ timeoutMs: timeoutMs as number })).toThrow(
+      expect.objectContaining({
+        code: 'ERR_WBP_CLOSE',
+        message: expect.stringContaining('timeoutMs') as string,
+      }),
+    );
+    expect(intake.snapshot().state).toBe('accepting');
+  });
 
   it.each([
     [null, 'ERR_WBP_CLOSE', 'The argument of close() must be an object, but was null.'],
@@ -182,7 +179,7 @@ describe('close', () => {
       'ERR_WBP_UNKNOWN_OPTION',
       'Unknown option "timeout" in close(). Did you mean "timeoutMs"?',
     ],
-  ])('does not take %o for its options', (options, code, sentence) => {
+  ])('rejects %o as options', (options, code, sentence) => {
     const { intake } = createBench();
     expect(() => intake.close(options as object)).toThrow(
       expect.objectContaining({ code, message: expect.stringContaining(sentence) as string }) as Error,

@@ -4,7 +4,7 @@ import type { Admission, Permit } from '@webhook-backpressure/core';
 import { balances, createBench, expectBalance, letIn, startedNow, typesOf } from '../harness.ts';
 
 describe('a dry run', () => {
-  it('lets everything in at once, and counts and reports what it would have done', () => {
+  it('starts every delivery immediately, and counts and reports what it would have done', () => {
     const { intake, events } = createBench({ dryRun: true, concurrency: 1, capacity: 2 });
     const permits = Array.from({ length: 5 }, () => startedNow(intake.admit({ key: 'shop' })));
     expect(intake.snapshot()).toMatchObject({ depth: 2, active: 3, state: 'shedding' });
@@ -16,7 +16,7 @@ describe('a dry run', () => {
     expectBalance(intake.snapshot());
   });
 
-  it('refuses nobody for any reason', () => {
+  it('refuses no delivery for any reason', () => {
     const { intake, clock } = createBench({ dryRun: true, concurrency: 1, capacity: 1, shed: { off: true } });
     startedNow(intake.admit());
     startedNow(intake.admit());
@@ -33,7 +33,7 @@ describe('a dry run', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('lets nobody wait, nobody expire and nobody be displaced', () => {
+  it('never queues, expires or displaces a delivery', () => {
     const { intake, clock, events } = createBench({
       dryRun: true,
       concurrency: 1,
@@ -57,9 +57,9 @@ describe('a dry run', () => {
     expectBalance(intake.snapshot());
   });
 
-  it('measures the drain rate by the true times of handling', () => {
+  it('measures the drain rate by the true handling times', () => {
     const { intake, clock } = createBench({ dryRun: true, concurrency: 2, capacity: 1000 });
-    // All are handled at once, and each takes 200 ms: two workers would do ten a second.
+    // All are handled concurrently for 200 ms each; two workers handle ten per second.
     for (let round = 0; round < 20; round += 1) {
       const permits = Array.from({ length: 6 }, () => startedNow(intake.admit()));
       clock.advance(200);
@@ -70,7 +70,7 @@ describe('a dry run', () => {
     expect(intake.snapshot().drainRate).toBeLessThanOrEqual(32);
   });
 
-  it('reports one that is held too long, and takes nothing from it', () => {
+  it('reports an overdue delivery without revoking its permit', () => {
     const { intake, clock } = createBench({ dryRun: true, concurrency: 1, maxHandlingMs: 1000 });
     const permits = Array.from({ length: 3 }, () => startedNow(intake.admit()));
     clock.advance(1100);
@@ -79,7 +79,7 @@ describe('a dry run', () => {
     expect(intake.snapshot().totals).toMatchObject({ overdue: 3, failed: 3, completed: 0 });
   });
 
-  it('keeps its accounts whatever happens', () => {
+  it('has totals that add up, whatever happens', () => {
     const step = fc.tuple(fc.nat(6), fc.nat(1000));
     fc.assert(
       fc.property(fc.array(step, { maxLength: 150, size: 'max' }), fc.boolean(), (steps, drops) => {

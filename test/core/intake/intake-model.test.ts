@@ -4,7 +4,7 @@ import type { Delivery, IntakeOptions, Tunable } from '@webhook-backpressure/cor
 import { IntakeModel } from './intake-model.ts';
 
 interface Command {
-  /** How a counterexample prints it. */
+  /** Its text in a counterexample. */
   [fc.toStringMethod](): string;
   run(model: IntakeModel): void | Promise<void>;
 }
@@ -52,7 +52,7 @@ const leave = fc.tuple(index, fc.boolean()).map(([at, isWaiting]) =>
 
 const advance = fc.oneof(fc.nat(20), fc.nat(400), fc.nat(8000)).map((ms) =>
   command(`advance ${String(ms)}`, async (model) => {
-    // Step by step, so that what a timer starts is seen before the next timer.
+    // Step by step, so that the effects of a timer are checked before the next timer.
     for (let left = ms; left > 0; left -= 50) {
       model.bench.clock.advance(Math.min(50, left));
       await model.check();
@@ -105,7 +105,7 @@ const commands = fc.array(
   { maxLength: 120, size: 'max' },
 );
 
-describe('an intake, whatever happens to it in whatever order,', { timeout: 30_000 }, () => {
+describe('an intake, with any operations in any order,', { timeout: 30_000 }, () => {
   it.each<[string, IntakeOptions]>([
     ['with a small queue', {}],
     ['with a capacity of one', { capacity: 1, concurrency: 1 }],

@@ -15,23 +15,23 @@ import { balances, createBench, reactions, type Bench } from '../harness.ts';
 import { activeOf, LATE_MS, must, TOLD, workersPerKey, type Ticket } from '../ticket.ts';
 import { TurnModel } from '../queue/turn-model.ts';
 
-/** Drives an intake and says beforehand what it has to do, from the contract and from what was done so far. */
+/** Drives an intake and predicts what it has to do, from the contract and from the operations so far. */
 export class IntakeModel {
   readonly bench: Bench;
   readonly options: IntakeOptions & Tunable;
   readonly waiting: TurnModel<Ticket> = new TurnModel<Ticket>();
   readonly active: Ticket[] = [];
   readonly finished: Ticket[] = [];
-  /** What the clock was set back in all: its timers come so much later than the time they were set for. */
+  /** How far the clock was set back in total: timers are late by that much. */
   #setBackMs = 0;
   #isShedding = false;
   #closing: Promise<CloseReport> | undefined;
   #report: unknown;
   #seq = 0;
   #started = 0;
-  /** What has been reported and not yet been compared. */
+  /** Reported events that have not been compared. */
   readonly #reported: IntakeEvent[] = [];
-  /** Kept until somebody may throw them: what a listener throws is swallowed. */
+  /** Kept to be thrown later: errors of a listener are ignored. */
   readonly #complaints: unknown[] = [];
   readonly #startTimes: number[] = [];
 
@@ -60,7 +60,7 @@ export class IntakeModel {
     const expected = this.#expect(delivery, before);
     const result = this.bench.intake.admit(delivery);
     await reactions();
-    // Whoever is displaced leaves before the newcomer joins; all else happens after that.
+    // A displaced delivery leaves before the new one joins; everything else happens later.
     this.#replay((event) => event.type === 'withdrawn' && event.cause === 'displaced');
     if (!result.admitted) {
       expect(expected, `refused: ${result.reason}`).toContain(result.reason);
@@ -74,7 +74,7 @@ export class IntakeModel {
     await this.check();
   }
 
-  /** Compares what happened with what had to happen. To be called after each command. */
+  /** Compares what happened with the prediction, after each command. */
   async check(): Promise<void> {
     await reactions();
     this.#replay(() => true);
@@ -119,12 +119,12 @@ export class IntakeModel {
 
   async jump(ms: number): Promise<void> {
     const { clock, intake } = this.bench;
-    // Read before and after, since only what is read can be seen to go back.
+    // Read before and after, since only a clock that is read can be seen to go back.
     intake.snapshot();
     clock.jump(ms);
     if (ms < 0) this.#setBackMs -= ms;
     intake.snapshot();
-    // What falls due by the jump is due now.
+    // Timers that the jump has passed are due now.
     clock.advance(0);
     await this.check();
   }
@@ -133,7 +133,7 @@ export class IntakeModel {
     this.#closing ??= this.bench.intake.close({ timeoutMs });
   }
 
-  /** Ends everything, and looks whether anything is left. */
+  /** Ends everything, and checks that nothing is left. */
   async finish(): Promise<void> {
     for (let ticket = this.active[0]; ticket !== undefined; ticket = this.active[0]) {
       this.release(ticket, 'success');
@@ -158,17 +158,17 @@ export class IntakeModel {
     if (this.options.shed?.[key] === true) return ['shed'];
     const isPaced = this.options.drainRate !== undefined;
     const free = workersPerKey(this.options, concurrency) - activeOf(this.active, key);
-    // Those whose keys have all their workers are not passed.
+    // Deliveries of keys at their limit are not overtaken.
     const canStartNow = active < concurrency && free > 0 && !this.#mayStart(concurrency);
     if (canStartNow && !isPaced) return ['admitted'];
     const turnMs = drainRate === null ? 0 : 1000 / drainRate;
     const held = this.waiting.sizeOf(key);
     const isTooLong = turnMs > maxWaitMs;
-    // How long the handlers of a key take is not known here.
+    // The model does not know how long the handlers of a key take.
     const isBound = this.options.maxConcurrencyPerKey !== undefined;
     const isBusy = isBound && (maxWaitMs < Infinity || held >= free);
     const mayBeTooLong = isBusy || (depth + 1) * turnMs > maxWaitMs;
-    // After a clock that went back timers are late, as in a process that stood still: what comes may have waited already.
+    // After a clock has gone back, timers are late, as after a standstill: a delivery may have waited already.
     const isLate = this.#setBackMs > 0 && drainRate !== null;
     const ifLong = mayBeTooLong || isLate ? (['admitted', 'wait'] as const) : (['admitted'] as const);
     const otherwise = isTooLong ? (['wait'] as const) : ifLong;
@@ -182,7 +182,7 @@ export class IntakeModel {
       return canStartNow ? [refused, 'admitted'] : [refused];
     }
     if (depth >= effectiveCapacity) return canStartNow ? ['full', 'admitted'] : ['full'];
-    // How the reserve is shared is a matter of its own tests.
+    // How the reserve is shared has its own tests.
     return depth < highWater ? [...otherwise] : [...otherwise, 'full', 'shedding'];
   }
 
@@ -207,7 +207,7 @@ export class IntakeModel {
     else settle(permit);
   }
 
-  /** Takes note of what was reported, in its order, as long as it is meant. */
+  /** Applies the reported events in order, and checks that each is allowed. */
   #replay(isMeant: (event: IntakeEvent) => boolean): void {
     if (this.#complaints.length > 0) throw this.#complaints[0];
     while (this.#reported[0] !== undefined && isMeant(this.#reported[0])) {
@@ -223,7 +223,7 @@ export class IntakeModel {
   }
 
   #start({ key, waitedMs, at }: IntakeEvent & { type: 'started' }): void {
-    // Whose turn it is depends on handling times, and is a matter of the tests of that.
+    // The order of turns depends on handling times, and has its own tests.
     const ticket = this.waiting.firstOf(key);
     if (ticket === undefined) throw new Error(`nothing of ${key} waits`);
     this.waiting.remove(ticket);
@@ -240,8 +240,8 @@ export class IntakeModel {
     const wasTold = ({ result, hasLeft }: Ticket): boolean =>
       result?.admitted === false && (hasLeft ? cause === 'abandoned' : result.reason === TOLD[cause]);
     const ticket = this.waiting.all.find((one) => one.key === key && wasTold(one));
-    if (ticket === undefined) throw new Error(`nobody was told of ${cause}`);
-    // Earlier only if it is known that it could not start in time, which takes some completions.
+    if (ticket === undefined) throw new Error(`no delivery was withdrawn as ${cause}`);
+    // Earlier only if it is known not to start in time, which takes some completions.
     const { completed, failed } = this.snapshot.totals;
     const isKnown = completed + failed >= 3;
     const { admittedMs, expiresMs } = ticket;
@@ -283,16 +283,17 @@ export class IntakeModel {
     }
   }
 
-  /** Whether anything waits whose key may have another worker. */
+  /** Whether a queued delivery's key may have another worker. */
   #mayStart(concurrency: number): boolean {
     const most = workersPerKey(this.options, concurrency);
     return this.waiting.all.some(({ key }) => activeOf(this.active, key) < most);
   }
 
-  /** A worker is free although somebody waits: only because the next start is not due. */
+  /** A worker may be free while deliveries are queued only because the next start is not due. */
   #expectPaced(): void {
     const rate = this.options.drainRate;
-    if (typeof rate !== 'number') throw new Error('a worker is free, somebody waits, and nothing is paced');
+    if (typeof rate !== 'number')
+      throw new Error('a worker is free, a delivery is queued, and starts are not paced');
     const last = this.#startTimes.at(-1) ?? -Infinity;
     expect(last + 1000 / rate + this.#setBackMs).toBeGreaterThan(this.nowMs - 0.001);
     expect(this.bench.clock.pending).toBeGreaterThan(0);

@@ -6,7 +6,7 @@ import { arrivals, runUntil } from '../workshop.ts';
 
 const WORKERS = 10;
 const SERVICE_MS = 400;
-/** A fifth more than ten workers of 400 ms can do. */
+/** A fifth more than ten workers of 400 ms can handle. */
 const PER_SECOND = 30;
 const UNTIL_MS = 40_000;
 
@@ -17,13 +17,13 @@ interface Senders {
 
 class Tally {
   brought = 0;
-  /** Handled before their senders gave up. */
+  /** Handled before their senders disconnected. */
   delivered = 0;
-  /** Answered at all, and how long that took. */
+  /** How long it took to refuse queued deliveries. */
   readonly refusedAfterMs: number[] = [];
 }
 
-/** Senders that hang up after their timeout, in front of an intake. One tally for each kind of sender. */
+/** Senders of an intake that disconnect after their timeout. One tally for each kind of sender. */
 async function send(kinds: readonly Senders[], options: IntakeOptions = {}, seed = 1): Promise<Tally[]> {
   const random = seeded(seed);
   const { clock, intake } = createBench({ concurrency: WORKERS, random, ...options });
@@ -67,17 +67,16 @@ async function send(kinds: readonly Senders[], options: IntakeOptions = {}, seed
   return tallies;
 }
 
-describe('senders that wait for 5 s and do not say so, a fifth more than the workers can do', () => {
-  it.each([1, 2, 3, 4, 5])('hear in time of most that is handled, seed %i', async (seed) => {
+describe('senders with an unknown timeout of 5 s, at a fifth more than the workers can handle', () => {
+  it.each([1, 2, 3, 4, 5])('get most answers in time, seed %i', async (seed) => {
     const [{ brought, delivered, refusedAfterMs }] = (await send([{ timeoutMs: 5000 }], {}, seed)) as [Tally];
-    // Of 1,000 that the workers can handle: a bounded queue without it, 620 to 720.
-
+    // Of 1,000 that the workers can handle, a bounded queue without this delivers 620 to 720.
     expect(brought).toBeGreaterThan(1100);
     expect(delivered).toBeGreaterThanOrEqual(900);
     expect(Math.max(...refusedAfterMs)).toBeLessThan(5000);
   });
 
-  it('are not refused sooner where they never repeat', async () => {
+  it('are not refused earlier if they never retry', async () => {
     const never = { timeoutMs: 5000, delivery: { key: 'github', retries: false } };
     const [{ refusedAfterMs }] = (await send([never])) as [Tally];
     expect(refusedAfterMs).toEqual([]);
@@ -92,11 +91,11 @@ describe('senders that wait for 5 s and do not say so, a fifth more than the wor
   });
 });
 
-describe('hang-ups that have nothing to do with the queue', () => {
+describe('disconnects that are unrelated to the queue', () => {
   it.each([
     ['a delivery that was not queued', 0, 3000],
     ['one whose handler is much slower than usual', 200, 3000],
-  ])('teach nothing: %s', async (_, queuedMs, handledMs) => {
+  ])('are ignored: %s', async (_, queuedMs, handledMs) => {
     const { clock, intake } = createBench({ concurrency: 1, maxWaitMs: 30_000 });
     const usual = startedNow(intake.admit({ key: 'a' }));
     clock.advance(100);
@@ -108,7 +107,7 @@ describe('hang-ups that have nothing to do with the queue', () => {
       before?.release();
       const permit = before === undefined ? startedNow(admission) : await startedLater(admission);
       clock.advance(handledMs);
-      // A handler that looks at its signal ends early, so that its time is not what the work takes.
+      // A handler that checks its signal ends early, so its time is not what the work takes.
       expect(permit.signal.aborted).toBe(false);
       permit.abort();
       permit.release('failure');
@@ -121,54 +120,54 @@ describe('hang-ups that have nothing to do with the queue', () => {
   });
 });
 
-describe('the patience of a key', () => {
+describe('the learned timeout of a key', () => {
   function learned(agesMs: readonly number[], everyMs = 20): LearnedTimeouts {
-    const patience = new LearnedTimeouts();
-    for (const [i, ageMs] of agesMs.entries()) patience.gone('a', ageMs, i * everyMs);
-    return patience;
+    const timeouts = new LearnedTimeouts();
+    for (const [i, ageMs] of agesMs.entries()) timeouts.gone('a', ageMs, i * everyMs);
+    return timeouts;
   }
   const same = (ageMs: number, count: number): number[] => Array.from({ length: count }, () => ageMs);
 
-  it('is not known before eight hang-ups, and then leaves time for the handling', () => {
+  it('is not known before eight disconnects, and then leaves time for the handling', () => {
     expect(learned(same(5000, 7)).of('a', 400, 200)).toBe(Infinity);
     expect(learned(same(5000, 8)).of('a', 400, 200)).toBe(4400);
     expect(learned(same(5000, 8)).of('b', 400, 200)).toBe(Infinity);
     expect(learned(same(5000, 8)).of('a', 60_000, 200)).toBe(2500);
   });
 
-  it('is not learned from hang-ups at different ages, nor within 2.5 s', () => {
+  it('is not learned from disconnects at different ages, nor within 2.5 s', () => {
     expect(learned([3000, 9000, 3000, 7000, 4000, 8000, 4000, 6000, 5000]).of('a', 0, 200)).toBe(Infinity);
     expect(learned(same(2499, 100)).of('a', 0, 2000)).toBe(Infinity);
   });
 
-  it('is not learned from a client that dies, with all of its deliveries', () => {
+  it('is not learned from a client that dies with all of its connections', () => {
     expect(learned(same(5000, 100), 0.1).of('a', 0, 200)).toBe(Infinity);
   });
 
-  it('is learned anew after a while, whatever was known before', () => {
-    const patience = learned(same(30_000, 16));
-    for (let i = 0; i < 8; i += 1) patience.gone('a', 5000, 100_000 + i * 20);
-    expect(patience.of('a', 0, 100_200)).toBe(5000);
+  it('is learned again after a while, whatever was known before', () => {
+    const timeouts = learned(same(30_000, 16));
+    for (let i = 0; i < 8; i += 1) timeouts.gone('a', 5000, 100_000 + i * 20);
+    expect(timeouts.of('a', 0, 100_200)).toBe(5000);
   });
 
-  it('is forgotten a minute after the last hang-up', () => {
+  it('is forgotten a minute after the last disconnect', () => {
     expect(learned(same(5000, 8)).of('a', 0, 60_140)).toBe(5000);
     expect(learned(same(5000, 8)).of('a', 0, 60_141)).toBe(Infinity);
   });
 
-  it('is not believed while as many wait longer', () => {
-    const patience = learned(same(5000, 16));
-    for (let i = 0; i < 8; i += 1) patience.stayed('a', 6000);
-    expect(patience.of('a', 0, 400)).toBe(5000);
-    patience.stayed('a', 6000);
-    expect(patience.of('a', 0, 400)).toBe(Infinity);
+  it('is not used while as many senders wait longer', () => {
+    const timeouts = learned(same(5000, 16));
+    for (let i = 0; i < 8; i += 1) timeouts.stayed('a', 6000);
+    expect(timeouts.of('a', 0, 400)).toBe(5000);
+    timeouts.stayed('a', 6000);
+    expect(timeouts.of('a', 0, 400)).toBe(Infinity);
   });
 
-  it('is kept for a thousand keys', () => {
-    const patience = new LearnedTimeouts();
+  it('is remembered for a thousand keys', () => {
+    const timeouts = new LearnedTimeouts();
     for (let i = 0; i < 100_000; i += 1)
-      for (let times = 0; times < 8; times += 1) patience.gone(`key ${String(i)}`, 5000, times * 20);
-    const known = Array.from({ length: 100_000 }, (_, i) => patience.of(`key ${String(i)}`, 0, 200));
+      for (let times = 0; times < 8; times += 1) timeouts.gone(`key ${String(i)}`, 5000, times * 20);
+    const known = Array.from({ length: 100_000 }, (_, i) => timeouts.of(`key ${String(i)}`, 0, 200));
     expect(known.filter((ms) => ms < Infinity)).toHaveLength(1000);
   });
 });

@@ -8,7 +8,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { createBench, letIn, occupy, turnedAway } from '../harness.ts';
 
-/** The option and what is wrong with it; how the message shows the value. */
+/** The option and the rule it breaks; how the message shows the value. */
 type Wrong = readonly [code: BackpressureErrorCode, options: unknown, shown: string];
 
 function wrongNumbers(code: BackpressureErrorCode, name: string, ...more: [unknown, string][]): Wrong[] {
@@ -135,7 +135,7 @@ function expectSentence(error: BackpressureError, [code, options, shown]: Wrong)
   expect(error.message).toContain(code);
   expect(error.help).toMatch(new RegExp(`^file:.*/docs/errors\\.md#${code.toLowerCase()}$`));
   expect(error.message).toContain(error.help);
-  // Of two marks that exclude each other both are named.
+  // The message names both of two marks that contradict each other.
   for (const name of namesIn(options)) expect(error.message).toContain(name);
 }
 
@@ -143,7 +143,7 @@ function title([, options, shown]: Wrong): string {
   return [...namesIn(options), shown].join(': ');
 }
 
-describe('a wrong option', () => {
+describe('an invalid option', () => {
   for (const wrong of [...WRONG_TUNABLES, ...WRONG_AT_CONSTRUCTION]) {
     it(`at construction: ${title(wrong)}`, () => {
       expectSentence(
@@ -175,7 +175,7 @@ describe('a wrong option', () => {
     });
   }
 
-  it('at update is judged beside the options in force', () => {
+  it('is checked at update together with the present options', () => {
     const { intake } = createBench({ lowWaterMark: 0.7 });
     const updateError = (options: Tunable): BackpressureError =>
       errorOf(() => {
@@ -187,7 +187,7 @@ describe('a wrong option', () => {
     expect(updateError({ retryAfter: { maxSeconds: 19 } }).code).toBe('ERR_WBP_RETRY_AFTER');
   });
 
-  it('is shown shortened when it is long', () => {
+  it('is shortened in the message if it is long', () => {
     const { message } = errorOf(() => createIntake({ overflow: 'x'.repeat(1_000_000) as 'refuse' }));
     expect(message.length).toBeLessThan(300);
   });
@@ -210,7 +210,7 @@ describe('an option that is undefined', () => {
     createIntake(unknown);
   });
 
-  it('is absent inside shed as well', () => {
+  it('is absent inside `shed` as well', () => {
     const { intake } = createBench({ shed: { shop: undefined } as unknown as Record<string, boolean> });
     expect(intake.admit({ key: 'shop' }).admitted).toBe(true);
   });
@@ -221,7 +221,7 @@ describe('the smallest capacities', () => {
     [1, 1, 0],
     [2, 2, 1],
     [3, 3, 1],
-  ])('capacity %i has its marks at %i and %i', (capacity, highWater, lowWater) => {
+  ])('of %i have their marks at %i and %i', (capacity, highWater, lowWater) => {
     const { intake } = createBench({ capacity, concurrency: 1 });
     expect(intake.snapshot()).toMatchObject({ highWater, lowWater, effectiveCapacity: capacity });
     const [first] = occupy(intake);
@@ -236,7 +236,7 @@ describe('the smallest capacities', () => {
 });
 
 describe('shed', () => {
-  it('refuses its keys and no others, however long they are, until it is taken back', () => {
+  it('refuses its keys and no others, however long they are, until it is withdrawn', () => {
     const long = 'k'.repeat(1000);
     const { intake } = createBench({ shed: { shop: true, mail: false, [long]: true } });
     expect(turnedAway(intake.admit({ key: 'shop' }))).toMatchObject({ reason: 'shed', status: 503 });

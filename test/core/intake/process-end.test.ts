@@ -17,7 +17,7 @@ async function outcomeOf(program: string): Promise<{ code: unknown; output: stri
 }
 
 describe('a process with nothing but an intake', () => {
-  it('lives until a delivery that waits has been served or refused', async () => {
+  it('lives until a queued delivery has been handled or refused', async () => {
     const program = `
       const intake = createIntake({ concurrency: 1, maxWaitMs: 60 });
       intake.admit();
@@ -46,7 +46,7 @@ describe('a process with nothing but an intake', () => {
     expect(await outcomeOf(program)).toEqual({ code: 0, output: '1\n' });
   });
 
-  it('is not kept alive by a permit that nobody waits for', async () => {
+  it('is not kept alive by a permit', async () => {
     const program = `
       const intake = createIntake();
       intake.admit();
@@ -57,7 +57,7 @@ describe('a process with nothing but an intake', () => {
 });
 
 describe('the shared timer', () => {
-  it('holds the process only while deliveries wait', async () => {
+  it('keeps the process alive only while deliveries are queued', async () => {
     const clock: ManualClock = manualClock();
     const setTimeout = clock.setTimeout.bind(clock);
     const held: boolean[] = [];

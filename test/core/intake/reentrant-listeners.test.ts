@@ -35,7 +35,7 @@ describe('a listener', () => {
     expectBalance(intake.snapshot());
   });
 
-  it('that changes its event misleads nobody', () => {
+  it('that changes its event does not mislead the next', () => {
     const { intake } = createBench();
     intake.subscribe((event) => Object.assign(event, { type: 'nonsense', key: 'other', at: -1 }));
     const heard: IntakeEvent[] = [];
@@ -44,7 +44,7 @@ describe('a listener', () => {
     expect(heard).toEqual([{ type: 'started', key: 'shop', waitedMs: 0, at: 0 }]);
   });
 
-  it('hears nothing more once its subscription has ended, and its twin goes on', () => {
+  it('gets no more events when its subscription has ended, but its twin does', () => {
     const { intake } = createBench();
     let calls = 0;
     const listener = (): void => {
@@ -58,7 +58,7 @@ describe('a listener', () => {
     expect(calls).toBe(1);
   });
 
-  it('may release the very permit that is reported overdue', () => {
+  it('may release the permit that is reported overdue', () => {
     const { intake, clock, events } = createBench({ concurrency: 1, maxHandlingMs: 1000 });
     const permits = occupy(intake);
     letIn(intake.admit());
@@ -87,7 +87,7 @@ describe('a listener', () => {
   });
 
   it.each<EventType>(['started', 'completed', 'refused', 'shedding', 'accepting', 'withdrawn', 'updated'])(
-    'that closes at %s leaves a closed intake with nothing in it',
+    'that closes at %s leaves a closed and empty intake',
     async (type) => {
       const { intake, clock } = createBench({
         concurrency: 1,
@@ -142,7 +142,7 @@ describe('a listener', () => {
     expectBalance(intake.snapshot());
   });
 
-  it('that closes while a delivery is judged gets that delivery refused as closing', () => {
+  it('that closes during an admission has that delivery refused as closing', () => {
     const { intake, clock } = createBench({ concurrency: 1, capacity: 100, maxWaitMs: 5000 });
     const first = startedNow(intake.admit());
     clock.advance(100);
@@ -152,13 +152,13 @@ describe('a listener', () => {
     intake.subscribe((event) => {
       if (event.type === 'shedding') void intake.close();
     });
-    // The workers stand still meanwhile, and a delivery that comes finds the marks below the depth.
+    // The workers are stalled meanwhile, and the next delivery finds the marks below the depth.
     clock.advance(4000);
     expect(intake.snapshot().state).toBe('accepting');
     expect(turnedAway(intake.admit({ priority: 'critical' })).reason).toBe('closing');
   });
 
-  it('may let go the delivery whose refusal endangers its sender', () => {
+  it('may withdraw the delivery whose refusal endangers its sender', () => {
     const { intake, clock, events } = createBench({ concurrency: 1, maxWaitMs: 100 });
     const profile: SenderProfile = {
       name: 'strict',
@@ -178,7 +178,7 @@ describe('a listener', () => {
     expectBalance(intake.snapshot());
   });
 
-  it('that starts others from a start leaves the order of starts as the queue has it', async () => {
+  it('that starts other deliveries from a start keeps the order of the queue', async () => {
     const { intake } = createBench({ concurrency: 3 });
     const permits = occupy(intake);
     const order: number[] = [];

@@ -5,7 +5,7 @@ import { arrivals, runUntil, Workshop } from '../workshop.ts';
 
 const SENDERS = ['slack', 'zoom', 'discord', 'hubspot'];
 
-/** Ten workers of 100 ms, 100/s, and 400 deliveries without a key that wait, as many as come being handled. */
+/** Ten workers of 100 ms, 100/s, and a steady queue of 400 deliveries without a key. */
 async function crowded(): Promise<{ bench: Bench; workshop: Workshop }> {
   const bench = createBench({ concurrency: 10, retryAfter: { strategy: 'booked' } });
   const workshop = new Workshop(bench, () => 100);
@@ -23,9 +23,9 @@ async function crowded(): Promise<{ bench: Bench; workshop: Workshop }> {
   return { bench, workshop };
 }
 
-describe('a sender that waits for two seconds, while 400 of others wait,', () => {
+describe('a sender with a timeout of two seconds, while 400 deliveries of others are queued,', () => {
   // Predicted from the whole queue: 50 of 50 refused with `wait`.
-  it('is served: its turn comes next', async () => {
+  it('is served, since its turn is next', async () => {
     const { bench, workshop } = await crowded();
     const refused: Refusal[] = [];
     for (let i = 0; i < 50; i += 1) {
@@ -52,7 +52,7 @@ describe('a sender that waits for two seconds, while 400 of others wait,', () =>
     expect(Math.max(...waits)).toBeLessThanOrEqual(100);
   });
 
-  it('is refused when its own line is too long, and told when that is shorter', async () => {
+  it('is refused if its own line is too long, until that is shorter', async () => {
     const { bench } = await crowded();
     let admitted = 0;
     let refusal: Refusal | undefined;
@@ -65,11 +65,11 @@ describe('a sender that waits for two seconds, while 400 of others wait,', () =>
     expect(refusal.reason).toBe('wait');
     expect(admitted).toBeGreaterThanOrEqual(95);
     expect(admitted).toBeLessThanOrEqual(105);
-    // The whole queue of 500 is no concern of it: its own is shorter in no time.
+    // The whole queue of 500 does not matter: its own line is short very soon.
     expect(refusal.retryAfterSeconds).toBeLessThanOrEqual(2);
   });
 
-  it('is told 503, having nothing waiting and no worker', async () => {
+  it('gets 503 if it has no queued delivery and no worker', async () => {
     const { bench } = await crowded();
     bench.intake.update({ shed: { zoom: true } });
     expect(turnedAway(bench.intake.admit({ key: 'zoom', maxWaitMs: 2000 })).status).toBe(503);
@@ -77,14 +77,14 @@ describe('a sender that waits for two seconds, while 400 of others wait,', () =>
 });
 
 describe('the predicted wait', () => {
-  it('is that of the whole queue where this is shorter than the turns', async () => {
+  it('is that of the whole queue if this is shorter than the turns', async () => {
     const bench = createBench({ concurrency: 1, drainRate: 10 });
     const { clock, intake } = bench;
     startedNow(intake.admit()).release();
     clock.advance(1000);
     const [busy] = occupy(intake, 'busy');
     for (const key of ['a', 'b', 'c', 'd', 'e']) letIn(intake.admit({ key }));
-    // Two of its own before it, and five keys beside it: three turns of six keys are 18, but only seven wait.
+    // Two of its own before it, and five other keys: three turns of six keys are 18, but only seven are queued.
     for (let i = 0; i < 2; i += 1) letIn(intake.admit({ key: 'slack' }));
     expect(intake.admit({ key: 'slack', maxWaitMs: 810 }).admitted).toBe(true);
     expect(turnedAway(intake.admit({ key: 'slack', maxWaitMs: 810 })).reason).toBe('wait');
@@ -92,17 +92,17 @@ describe('the predicted wait', () => {
     await Promise.resolve();
   });
 
-  it('counts the workers that a key may have', async () => {
+  it('includes the limit of the key', async () => {
     const bench = createBench({ concurrency: 10, maxConcurrencyPerKey: 1 });
     const workshop = new Workshop(bench, () => 1000);
-    // What a handler takes is known from the fourth on.
+    // The handling time is known from the fourth delivery on.
     for (let handled = 1; handled <= 4; handled += 1) {
       workshop.bring({ key: 'slow' });
       await runUntil(bench.clock, handled * 1000);
     }
     for (let i = 0; i < 3; i += 1) workshop.bring({ key: 'slow' });
     const { intake } = bench;
-    // One runs and two wait, so it would be the third after that.
+    // One is handled and two are queued, so it would be the third after that.
     expect(turnedAway(intake.admit({ key: 'slow', maxWaitMs: 2900 })).reason).toBe('wait');
     expect(intake.admit({ key: 'slow', maxWaitMs: 3100 }).admitted).toBe(true);
   });

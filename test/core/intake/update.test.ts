@@ -12,7 +12,7 @@ import {
 } from '../harness.ts';
 
 describe('update', () => {
-  it('of the capacity below the depth drops nothing, and sheds until the low-water mark', async () => {
+  it('of the capacity below the depth drops no delivery, and sheds until the low-water mark', async () => {
     const { intake, events } = createBench({ concurrency: 1, capacity: 100 });
     const [running] = occupy(intake);
     const waiting = Array.from({ length: 60 }, () => letIn(intake.admit()));
@@ -43,7 +43,7 @@ describe('update', () => {
     expectBalance(intake.snapshot());
   });
 
-  it('of the concurrency upwards starts what waits, in its order', async () => {
+  it('to a higher concurrency starts queued deliveries in order', async () => {
     const { intake } = createBench({ concurrency: 1 });
     occupy(intake);
     const order: number[] = [];
@@ -56,7 +56,7 @@ describe('update', () => {
     expect(intake.snapshot()).toMatchObject({ active: 4, depth: 2, concurrency: 4 });
   });
 
-  it('of the concurrency downwards ends nothing, and starts nothing until there is room', () => {
+  it('to a lower concurrency ends no delivery, and starts none until there is room', () => {
     const { intake } = createBench({ concurrency: 4 });
     const permits = occupy(intake);
     letIn(intake.admit());
@@ -69,7 +69,7 @@ describe('update', () => {
     expect(intake.snapshot()).toMatchObject({ active: 2, depth: 0 });
   });
 
-  it('of the longest wait is for those who come, and moves the effective capacity', async () => {
+  it('of the longest wait applies to new deliveries, and moves the effective capacity', async () => {
     const { intake, clock } = createBench({ concurrency: 1, maxWaitMs: 1000 });
     const first = startedNow(intake.admit());
     clock.advance(10);
@@ -86,7 +86,7 @@ describe('update', () => {
     expect(turnedAway(await before.permit).reason).toBe('wait');
   });
 
-  it('of the longest handling is for those who start from then on', () => {
+  it('of the longest handling time applies to later starts', () => {
     const { intake, clock } = createBench({ concurrency: 2, maxHandlingMs: 10_000 });
     startedNow(intake.admit({ key: 'before' }));
     intake.update({ maxHandlingMs: 500 });
@@ -97,7 +97,7 @@ describe('update', () => {
     expect(intake.snapshot()).toMatchObject({ active: 0, totals: { overdue: 2 } });
   });
 
-  it('of the marks decides anew at once', () => {
+  it('of the marks takes effect immediately', () => {
     const { intake, events } = createBench({ concurrency: 1, capacity: 10 });
     occupy(intake);
     for (let i = 0; i < 6; i += 1) letIn(intake.admit());
@@ -113,7 +113,7 @@ describe('update', () => {
     ]);
   });
 
-  it('of the overflow and of the status is for the next refusal', async () => {
+  it('of the overflow and of the status applies to the next refusal', async () => {
     const { intake } = createBench({ concurrency: 1, capacity: 2 });
     occupy(intake);
     const oldest = letIn(intake.admit());
@@ -128,7 +128,7 @@ describe('update', () => {
     expect(turnedAway(intake.admit()).reason).toBe('full');
   });
 
-  it('reports what was changed, and by its names', () => {
+  it('reports the names of the changed options', () => {
     const { intake, events, clock } = createBench();
     clock.advance(7);
     intake.update({ capacity: 5, drainRate: undefined, shed: { shop: true } });
@@ -139,7 +139,7 @@ describe('update', () => {
     ]);
   });
 
-  it('does not look at the object again that it was given', () => {
+  it('does not read the given object again', () => {
     const { intake } = createBench();
     const changes: Tunable = { shed: { shop: true }, retryAfter: { minSeconds: 5 } };
     intake.update(changes);
@@ -151,7 +151,7 @@ describe('update', () => {
 });
 
 describe('subscribe', () => {
-  it.each([undefined, null, 'log', {}])('does not take %s for a listener', (listener) => {
+  it.each([undefined, null, 'log', {}])('rejects %s as a listener', (listener) => {
     const { intake } = createBench();
     expect(() => intake.subscribe(listener as () => void)).toThrow(
       expect.objectContaining({ code: 'ERR_WBP_LISTENER' }),
@@ -171,7 +171,7 @@ describe('snapshot', () => {
     expect(intake.snapshot().totals.refused.full).toBe(0);
   });
 
-  it('tells how long the oldest has waited, whatever its key and its turn', () => {
+  it('has the wait of the oldest delivery, whatever its key and its turn', () => {
     const { intake, clock } = createBench({ concurrency: 1 });
     const [running] = occupy(intake);
     const oldest = letIn(intake.admit({ key: 'a' }));

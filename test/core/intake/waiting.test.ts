@@ -13,7 +13,7 @@ import {
 } from '../harness.ts';
 
 describe('a delivery', () => {
-  it('starts at once, without a promise, when a worker is free and nobody waits', () => {
+  it('starts immediately, without a promise, if a worker is free and the queue is empty', () => {
     const { intake, events } = createBench({ concurrency: 2 });
     const permit = startedNow(intake.admit({ key: 'shop' }));
     expect(permit).toMatchObject({ admitted: true, waitedMs: 0 });
@@ -22,7 +22,7 @@ describe('a delivery', () => {
     expect(letIn(intake.admit()).permit).toBeInstanceOf(Promise);
   });
 
-  it('that waits gets its permit in its turn, and knows how long it waited', async () => {
+  it('that is queued gets its permit in its turn, with the time it has waited', async () => {
     const { intake, clock, events } = createBench({ concurrency: 1 });
     const first = startedNow(intake.admit());
     const second = letIn(intake.admit({ key: 'shop' }));
@@ -40,7 +40,7 @@ describe('a delivery', () => {
     expect(intake.snapshot().totals).toMatchObject({ admitted: 2, started: 2, completed: 1, failed: 1 });
   });
 
-  it('goes on waiting whoever reads its permit again', async () => {
+  it('stays queued however often its permit is read', async () => {
     const { intake } = createBench({ concurrency: 1 });
     const [first] = occupy(intake);
     const waiting = letIn(intake.admit());
@@ -50,7 +50,7 @@ describe('a delivery', () => {
     expect(await waiting.permit).toBe(permit);
   });
 
-  it('is released once, however often and by whomever', () => {
+  it('is released once, however often release is called', () => {
     const { intake } = createBench({ concurrency: 2 });
     const [permit] = occupy(intake) as [Permit, Permit];
     permit.release('failure');
@@ -61,7 +61,7 @@ describe('a delivery', () => {
     expect(letIn(intake.admit()).permit).toBeInstanceOf(Promise);
   });
 
-  it('that leaves is gone from the middle of the queue, and is not started', async () => {
+  it('that leaves is removed from the middle of the queue, and does not start', async () => {
     const { intake, events } = createBench({ concurrency: 1 });
     const [first] = occupy(intake);
     const order: string[] = [];
@@ -84,7 +84,7 @@ describe('a delivery', () => {
     expectBalance(intake.snapshot());
   });
 
-  it('that never started cannot be released, and one that started cannot leave', async () => {
+  it('that has not started cannot be released, and one that has started cannot leave', async () => {
     const { intake } = createBench({ concurrency: 1 });
     const running = letIn(intake.admit());
     const waiting = letIn(intake.admit());
@@ -96,8 +96,8 @@ describe('a delivery', () => {
   });
 });
 
-describe('a delivery whose sender waits less long', () => {
-  /** Ten completions a second, known; one is being handled. */
+describe('a delivery with a shorter sender timeout', () => {
+  /** A known drain rate of ten per second; one delivery is being handled. */
   function measured(): ReturnType<typeof createBench> & { release: () => void } {
     const bench = createBench({ concurrency: 1, maxWaitMs: 5000 });
     for (let i = 0; i < 60; i += 1) {
@@ -110,7 +110,7 @@ describe('a delivery whose sender waits less long', () => {
     return { ...bench, release: () => permit?.release() };
   }
 
-  it('is refused at once when its predicted wait is longer', () => {
+  it('is refused immediately if its predicted wait is longer', () => {
     const { intake } = measured();
     for (let i = 0; i < 9; i += 1) letIn(intake.admit());
     const predictedMs = (10 / (intake.snapshot().drainRate as number)) * 1000;
@@ -128,12 +128,12 @@ describe('a delivery whose sender waits less long', () => {
     letIn(intake.admit({ maxWaitMs: 1 }));
   });
 
-  it('starts at once when it can, also when it would not wait at all', () => {
+  it('starts immediately if it can, even with a longest wait of 0', () => {
     const { intake } = createBench({ concurrency: 1 });
     startedNow(intake.admit({ maxWaitMs: 0 }));
   });
 
-  it('is refused when it has waited the smaller of both times', async () => {
+  it('is refused after the shorter of both times', async () => {
     const { intake, clock } = measured();
     const short = letIn(intake.admit({ maxWaitMs: 700 }));
     const long = letIn(intake.admit({ maxWaitMs: 60_000 }));
@@ -148,7 +148,7 @@ describe('a delivery whose sender waits less long', () => {
     expect(intake.snapshot().totals.withdrawn.expired).toBe(2);
   });
 
-  it('never starts after its time, also when a worker becomes free before the timer', async () => {
+  it('never starts after its time, even if a worker becomes free before the timer', async () => {
     const { intake, clock, release } = measured();
     const late = letIn(intake.admit({ maxWaitMs: 701 }));
     const next = letIn(intake.admit());
@@ -181,7 +181,7 @@ describe('keys', () => {
     },
   );
 
-  it('longer than 256 characters are kept short, and stay apart', () => {
+  it('longer than 256 characters are hashed, and stay different', () => {
     const { intake, events } = createBench();
     const keys = [long, `${long}x`, `x${long}`, 'k'.repeat(257), 'k'.repeat(256)];
     for (const key of keys) startedNow(intake.admit({ key }));
@@ -191,7 +191,7 @@ describe('keys', () => {
     expect(told.at(-1)).toBe('k'.repeat(256));
   });
 
-  it('that are invented without end leave nothing', () => {
+  it('that are invented endlessly are all forgotten', () => {
     const { intake } = createBench({ concurrency: 1, capacity: 10 });
     occupy(intake);
     for (let i = 0; i < 20_000; i += 1) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createBench, expectBalance, letIn, occupy, startedNow, turnedAway, typesOf } from '../harness.ts';
 
 describe('drop-oldest', () => {
-  it('lets the newest in and refuses the one that has waited longest, at the high-water mark', async () => {
+  it('admits the newest and refuses the oldest delivery at the high-water mark', async () => {
     const { intake, events } = createBench({ concurrency: 1, capacity: 10, overflow: 'drop-oldest' });
     occupy(intake);
     const waiting = Array.from({ length: 20 }, () => letIn(intake.admit()));
@@ -18,7 +18,7 @@ describe('drop-oldest', () => {
     expectBalance(intake.snapshot());
   });
 
-  it('refuses nobody while the queue is between its marks', () => {
+  it('refuses no delivery while the queue is between its marks', () => {
     const { intake } = createBench({ concurrency: 1, capacity: 10, overflow: 'drop-oldest' });
     occupy(intake);
     const waiting = Array.from({ length: 8 }, () => letIn(intake.admit()));
@@ -28,7 +28,7 @@ describe('drop-oldest', () => {
     expect(intake.snapshot()).toMatchObject({ depth: 8, totals: { withdrawn: { displaced: 0 } } });
   });
 
-  it('lets a noisy key push out its own, and a quiet one the oldest of all', async () => {
+  it('displaces the oldest delivery of a noisy key, and the oldest of all for a quiet key', async () => {
     const { intake } = createBench({ concurrency: 1, capacity: 10, overflow: 'drop-oldest' });
     occupy(intake);
     const quiet = letIn(intake.admit({ key: 'quiet' }));
@@ -41,7 +41,7 @@ describe('drop-oldest', () => {
     expect(turnedAway(await quiet.permit).reason).toBe('displaced');
   });
 
-  it('uses the reserve for those who may, and never passes the capacity', () => {
+  it('lets entitled deliveries use the reserve, and never exceeds the capacity', () => {
     const { intake } = createBench({ concurrency: 1, capacity: 10, overflow: 'drop-oldest' });
     occupy(intake);
     for (let i = 0; i < 8; i += 1) letIn(intake.admit());
@@ -52,7 +52,7 @@ describe('drop-oldest', () => {
     expect(intake.snapshot().depth).toBe(10);
   });
 
-  it('displaces nobody for a delivery whose sender would not wait long enough', () => {
+  it('displaces no delivery for one whose sender would not wait long enough', () => {
     const { intake, clock } = createBench({ concurrency: 1, capacity: 10, overflow: 'drop-oldest' });
     const permit = startedNow(intake.admit());
     clock.advance(100);
@@ -65,18 +65,15 @@ describe('drop-oldest', () => {
     expect(intake.snapshot().totals.withdrawn.displaced).toBe(1);
   });
 
-  it.each([1, 2, 10])(
-    'does not open and close its gate at every delivery, with a capacity of %i',
-    (capacity) => {
-      const { intake, events } = createBench({ concurrency: 1, capacity, overflow: 'drop-oldest' });
-      occupy(intake);
-      for (let i = 0; i < 50; i += 1) letIn(intake.admit());
-      const toggles = typesOf(events).filter((type) => type === 'shedding' || type === 'accepting');
-      expect(toggles).toEqual(['shedding']);
-    },
-  );
+  it.each([1, 2, 10])('does not toggle the gate at every delivery, with a capacity of %i', (capacity) => {
+    const { intake, events } = createBench({ concurrency: 1, capacity, overflow: 'drop-oldest' });
+    occupy(intake);
+    for (let i = 0; i < 50; i += 1) letIn(intake.admit());
+    const toggles = typesOf(events).filter((type) => type === 'shedding' || type === 'accepting');
+    expect(toggles).toEqual(['shedding']);
+  });
 
-  it('over a capacity that was lowered below the depth makes the queue no longer', () => {
+  it('does not lengthen the queue above a lowered capacity', () => {
     const { intake } = createBench({ concurrency: 1, capacity: 100, overflow: 'drop-oldest' });
     occupy(intake);
     for (let i = 0; i < 60; i += 1) letIn(intake.admit());

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { FairQueue } from '../../../packages/core/src/queue/fair-queue.ts';
 import type { Line, Payer, Queued } from '../../../packages/core/src/queue/line.ts';
 
-/** How often a link was read or written since it was set to zero: steps, and not time. */
+/** How often a link was read or written since the last reset: steps, not time. */
 let steps = 0;
 
-/** A delivery each of whose links counts when it is touched. */
+/** A delivery that counts each access to its links. */
 class Counted implements Queued<Counted> {
   readonly key: string;
   readonly #links: [Line<Counted> | null, ...(Counted | null)[]] = [null, null, null, null, null];
@@ -58,7 +58,7 @@ class Counted implements Queued<Counted> {
   }
 }
 
-/** Makes the ring of the lines count as well. They are the queue's own, so it is done from outside. */
+/** Counts accesses to the ring of the lines as well. The lines are internal, so their prototype is changed. */
 function watch(line: Line<Counted>): void {
   for (const name of ['next', 'previous'] as const) {
     let to = line[name];
@@ -75,7 +75,7 @@ function watch(line: Line<Counted>): void {
   }
 }
 
-/** Turns of keys cost from 1/200 to 200 times the usual. */
+/** Turns of keys cost 1/200 to 200 times the usual. */
 function payerOf(key: string): Payer {
   const at = Number(key.split(' ')[1] ?? 0) % 7;
   return { cost: 200 ** ((at - 3) / 3), paidTo: 0, line: null };
@@ -99,7 +99,7 @@ function count(action: () => unknown): number {
   return steps;
 }
 
-/** The steps of each thing that is done with a queue. */
+/** The steps of each operation on a queue. */
 function stepsOf(waiting: number, keys: number): Record<string, number> {
   const { queue, items } = filled(waiting, keys);
   const middle = items[Math.floor(waiting / 2)] as Counted;
@@ -124,16 +124,16 @@ function stepsOf(waiting: number, keys: number): Record<string, number> {
   };
 }
 
-describe('the steps of the fair queue', () => {
-  it('are the same with 10 and with 1,000,000 waiting', () => {
+describe('the number of steps of the fair queue', () => {
+  it('is the same with 10 and with 1,000,000 queued deliveries', () => {
     expect(stepsOf(1_000_000, 3)).toEqual(stepsOf(10, 3));
   }, 30_000);
 
-  it('are the same with 10 and with 100,000 keys', () => {
+  it('is the same with 10 and with 100,000 keys', () => {
     expect(stepsOf(100_000, 100_000)).toEqual(stepsOf(10, 10));
   }, 30_000);
 
-  it('are as few with 10 as with 100,000 keys whose turns cost differently', () => {
+  it('is as small with 100,000 as with 10 keys whose turns cost differently', () => {
     const most = (keys: number): number => {
       const { queue } = filled(3 * keys, keys, payerOf);
       let worst = 0;
@@ -156,7 +156,7 @@ describe('the steps of the fair queue', () => {
     expect(most(100_000)).toBeLessThanOrEqual(most(10));
   }, 30_000);
 
-  it('are counted by a counter that sees a walk through the deliveries, and one through the lines', () => {
+  it('would show a walk through the deliveries, and one through the lines', () => {
     const { queue, items } = filled(1000, 500);
     const walk = (): void => {
       for (let item: Counted | null = items[0] as Counted; item !== null; item = item.younger);

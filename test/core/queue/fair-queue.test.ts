@@ -24,7 +24,7 @@ const STRANGE_KEYS = [
 ];
 
 describe('the fair queue', () => {
-  it('gives each delivery its turn as a plain list of lists does', () => {
+  it('has the same order as a plain list of lists', () => {
     const key = fc.constantFrom('a', 'b', 'c', 'd', ...STRANGE_KEYS.slice(0, 5));
     const step = fc.oneof(
       { weight: 5, arbitrary: fc.record({ do: fc.constant('push' as const), key }) },
@@ -67,7 +67,7 @@ describe('the fair queue', () => {
     );
   });
 
-  it('takes strange keys for what they are', () => {
+  it('accepts keys such as __proto__', () => {
     const queue = new FairQueue<Item>();
     for (const key of STRANGE_KEYS) expect(queue.lineOf(key)).toBeUndefined();
     STRANGE_KEYS.forEach((key, id) => {
@@ -78,7 +78,7 @@ describe('the fair queue', () => {
     expect({}.constructor).toBe(Object);
   });
 
-  it('keeps nothing of a key that has nothing waiting, nor a link in a delivery that has left', () => {
+  it('forgets a key without deliveries, and removes the links of a removed delivery', () => {
     const queue = new FairQueue<Item>();
     const items = Array.from({ length: 3000 }, (_, id) => item(String(id % 1000), id));
     for (const one of items) queue.push(one);
@@ -92,7 +92,7 @@ describe('the fair queue', () => {
     }
   });
 
-  it('lets a key that comes new wait for one turn of each other, and not more', () => {
+  it('lets a new key wait for one turn of each other key', () => {
     const queue = new FairQueue<Item>();
     for (let id = 0; id < 100; id += 1) queue.push(item(`busy ${String(id % 5)}`));
     queue.push(item('new'));

@@ -3,12 +3,12 @@ import { createBench, exponential, seeded } from '../harness.ts';
 import { maxMinShares } from './max-min.ts';
 import { arrivals, percentile, runUntil, Workshop } from '../workshop.ts';
 
-// Ten workers that need 100 ms on average: 100/s to share. The times differ, or all would end at once for ever.
+// Ten workers of 100 ms on average: 100/s to share. The times vary, or all handlers would end together.
 const WORKERS = 10;
 const SERVICE_MS = 100;
 const CAPACITY_PER_S = 100;
 
-/** Jain's index: 1 when all are equal, 1 ÷ n when one has everything. */
+/** Jain's index: 1 if all are equal, 1 ÷ n if one has everything. */
 function jain(values: readonly number[]): number {
   const sum = values.reduce((total, value) => total + value, 0);
   const squares = values.reduce((total, value) => total + value * value, 0);
@@ -18,12 +18,12 @@ function jain(values: readonly number[]): number {
 interface Outcome {
   /** Handled per second. */
   readonly rates: Map<string, number>;
-  /** From arrival to the end of the handling, p99, in milliseconds. */
+  /** The p99 from arrival to completion, in milliseconds. */
   readonly p99Ms: Map<string, number>;
   readonly offered: Map<string, number>;
 }
 
-/** Lets each key send at random at its rate for a minute, through an intake of the default marks. */
+/** Each key sends at random at its rate for a minute, through an intake with the default marks. */
 async function contend(demands: ReadonlyMap<string, number>, seed: number, seconds = 60): Promise<Outcome> {
   const bench = createBench({ concurrency: WORKERS, capacity: 400, maxWaitMs: 4000 });
   const random = seeded(seed);
@@ -56,7 +56,7 @@ function demandsOf(...entries: [string, number][]): Map<string, number> {
   return new Map(entries);
 }
 
-describe('the calculation that fairness is compared with', () => {
+describe('the reference calculation', () => {
   it('is max-min fair', () => {
     expect(maxMinShares(demandsOf(['a', 10], ['b', 60], ['c', 80]), 100)).toEqual(
       demandsOf(['a', 10], ['b', 45], ['c', 45]),
@@ -67,8 +67,8 @@ describe('the calculation that fairness is compared with', () => {
   });
 });
 
-describe('between keys', () => {
-  it.each([2, 5, 20])('%i equal ones that send too much get equal parts', async (count) => {
+describe('the intake', () => {
+  it.each([2, 5, 20])('gives equal shares to %i equal keys that overload it', async (count) => {
     const demands = new Map(Array.from({ length: count }, (_, i) => [`key ${String(i)}`, 300 / count]));
     const { rates } = await contend(demands, count);
     expect(jain([...rates.values()])).toBeGreaterThanOrEqual(0.98);
@@ -94,12 +94,12 @@ describe('between keys', () => {
         expect(besides.rates.get(name)).toBeGreaterThanOrEqual(0.95 * (shares.get(name) as number));
         expect(besides.p99Ms.get(name)).toBeLessThanOrEqual(2 * (alone.p99Ms.get(name) as number));
       }
-      // And the noisy one gets what is left.
+      // The noisy key gets the rest.
       expect(besides.rates.get('noisy')).toBeGreaterThanOrEqual(0.9 * (shares.get('noisy') as number));
     }
   });
 
-  it('unequal demands are served as max-min fairness has it', async () => {
+  it('serves unequal demands by max-min fairness', async () => {
     const demands = demandsOf(['tiny', 4], ['small', 15], ['large', 60], ['larger', 120], ['largest', 400]);
     const { rates, offered } = await contend(demands, 11);
     const measured = new Map([...offered].map(([key, count]) => [key, count / 60]));

@@ -14,22 +14,22 @@ const item = (key: string, isRepeated: boolean): Item => ({
   ...{ line: null, ahead: null, behind: null, older: null, younger: null },
 });
 
-/** A queue with so many deliveries of each key; keys in capitals never repeat. */
+/** A queue with this many deliveries of each key. Senders of keys in capitals never retry. */
 function filled(keys: readonly string[], each: number): FairQueue<Item> {
   const queue = new FairQueue<Item>();
   for (let i = 0; i < each; i += 1) for (const key of keys) queue.push(item(key, key === key.toLowerCase()));
   return queue;
 }
 
-/** The keys of the next so many starts. */
+/** The keys of the next starts. */
 function starts(queue: FairQueue<Item>, count: number): string[] {
   return Array.from({ length: count }, () => queue.shift()?.key ?? '-');
 }
 
 const TENANTS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
 
-describe('the queue, while deliveries are shed', () => {
-  it('gives every second start to a sender that never repeats', () => {
+describe('the queue while shedding', () => {
+  it('gives every second start to a sender that never retries', () => {
     const queue = filled(['G', ...TENANTS], 20);
     queue.isShedding = true;
     const order = starts(queue, 38);
@@ -43,17 +43,17 @@ describe('the queue, while deliveries are shed', () => {
     const order = starts(queue, 60);
     const counts = ['G', 'H', 'I'].map((key) => order.filter((one) => one === key).length);
     expect(counts.reduce((sum, count) => sum + count)).toBe(30);
-    // Their own turns come in between.
+    // Their own turns are in between.
     expect(Math.min(...counts)).toBeGreaterThanOrEqual(8);
   });
 
-  it('gives them no more than their turns where these are more than half', () => {
+  it('gives them no more than their turns if these are more than half', () => {
     const queue = filled(['G', 'H', 'I', 'a'], 20);
     queue.isShedding = true;
     expect(starts(queue, 40).filter((key) => key === 'a')).toHaveLength(10);
   });
 
-  it('gives them their turns only, before and after', () => {
+  it('gives them only their turns before and after', () => {
     const queue = filled(['G', ...TENANTS], 20);
     expect(starts(queue, 22)).toEqual(['G', ...TENANTS, 'G', ...TENANTS]);
     queue.isShedding = true;
@@ -62,7 +62,7 @@ describe('the queue, while deliveries are shed', () => {
     expect(starts(queue, 40).filter((key) => key === 'G').length).toBeLessThanOrEqual(4);
   });
 
-  it('looks at the delivery that is next, where a key has both kinds', () => {
+  it('decides by the next delivery if a key has both kinds', () => {
     const queue = filled(['a', 'b', 'c'], 3);
     queue.push(item('a', false));
     queue.isShedding = true;
@@ -78,7 +78,7 @@ describe('the queue, while deliveries are shed', () => {
   });
 });
 
-describe('a sender that never repeats, beside ten tenants that send five times what can be handled', () => {
+describe('a sender that never retries, beside ten tenants that send five times what can be handled', () => {
   async function deliver(delivery: Delivery, seed: number): Promise<number> {
     const random = seeded(seed);
     const bench = createBench({ concurrency: 10, capacity: 400, maxWaitMs: 4000 });

@@ -24,8 +24,8 @@ function passedOf({ intake }: Bench, count: number): Admission[] {
   return answers.filter((answer) => answer.admitted);
 }
 
-describe('handshakes that may pass', () => {
-  it('are ten a second', () => {
+describe('handshakes admitted as critical', () => {
+  it('are ten per second', () => {
     const handshakes = new Handshakes();
     let passed = 0;
     for (let ms = 0; ms < 10_000; ms += 1) {
@@ -38,7 +38,7 @@ describe('handshakes that may pass', () => {
     expect(passed).toBeLessThanOrEqual(110);
   });
 
-  it('are five at once', () => {
+  it('are five concurrently', () => {
     const handshakes = new Handshakes();
     const passed = Array.from({ length: 8 }, () => handshakes.tryBegin(0)).filter(Boolean);
     expect(passed).toHaveLength(5);
@@ -47,7 +47,7 @@ describe('handshakes that may pass', () => {
     expect([handshakes.tryBegin(60_000), handshakes.tryBegin(60_000)]).toEqual([true, false]);
   });
 
-  it('do not add up while nobody asks', () => {
+  it('do not accumulate while there are none', () => {
     const handshakes = new Handshakes();
     let passed = 0;
     for (let i = 0; i < 50; i += 1) {
@@ -60,13 +60,13 @@ describe('handshakes that may pass', () => {
 });
 
 describe('an intake that sheds', () => {
-  it('lets five forged handshakes in at once, and takes the others for ordinary deliveries', () => {
+  it('admits five forged handshakes concurrently, and treats the others as ordinary deliveries', () => {
     const bench = shedding();
     expect(passedOf(bench, 1000)).toHaveLength(5);
     expect(bench.intake.snapshot().depth).toBe(HIGH + 5);
   });
 
-  it('lets ten in within a second, however fast they are handled', () => {
+  it('admits ten within a second, however fast they are handled', () => {
     const bench = shedding();
     let passed = 0;
     for (let i = 0; i < 1000; i += 1) {
@@ -80,7 +80,7 @@ describe('an intake that sheds', () => {
     expect(passed).toBeGreaterThanOrEqual(19);
   });
 
-  it('lets others in when those have left', () => {
+  it('admits others after those were abandoned', () => {
     const bench = shedding();
     for (let round = 0; round < 3; round += 1) {
       const passed = passedOf(bench, 10);
@@ -90,7 +90,7 @@ describe('an intake that sheds', () => {
     }
   });
 
-  it('lets others in when those have waited too long', () => {
+  it('admits others after those have expired', () => {
     const bench = shedding();
     for (let round = 0; round < 3; round += 1) {
       const answers = Array.from({ length: 10 }, () => bench.intake.admit({ ...handshake, maxWaitMs: 500 }));
@@ -99,13 +99,13 @@ describe('an intake that sheds', () => {
     }
   });
 
-  it.each(['success', 'failure'] as const)('lets others in when those have ended in %s', async (outcome) => {
+  it.each(['success', 'failure'] as const)('admits others after those have ended in %s', async (outcome) => {
     const bench = shedding();
     const { intake, clock } = bench;
     for (let round = 0; round < 3; round += 1) {
       const passed = passedOf(bench, 10);
       expect(passed).toHaveLength(5);
-      // All start at once.
+      // All start immediately.
       intake.update({ concurrency: 1000 });
       for (const { permit } of passed) {
         const settled = await permit;
@@ -118,7 +118,7 @@ describe('an intake that sheds', () => {
     }
   });
 
-  it('lets others in when those were taken back', () => {
+  it('admits others after those were revoked', () => {
     const bench = shedding();
     const { intake, clock } = bench;
     for (let round = 0; round < 3; round += 1) {
@@ -132,12 +132,12 @@ describe('an intake that sheds', () => {
     }
   });
 
-  it('counts none for ever that was displaced by what a listener let in', () => {
+  it('does not count one for ever that was displaced by a delivery of a listener', () => {
     const bench = createBench({ capacity: 1, concurrency: 1, overflow: 'drop-oldest', maxWaitMs: 600_000 });
     const { intake, clock } = bench;
     occupy(intake, 'slack');
     const own: Admission[] = [];
-    // The handshake fills the queue, which closes the gate; what the listener lets in then takes its place.
+    // The handshake fills the queue, which closes the gate; then the listener's delivery displaces it.
     const unsubscribe = intake.subscribe(({ type }) => {
       if (type === 'shedding') own.push(letIn(intake.admit({ key: 'slack' })));
     });

@@ -25,7 +25,7 @@ describe('the gate', () => {
     expect(gate).toMatchObject({ effectiveCapacity: size, high, low });
   });
 
-  it('closes at the high mark and opens at the low one, and nowhere between', () => {
+  it('closes at the high mark and opens at the low mark, and nowhere between', () => {
     const gate = new Gate();
     gate.resize(10, 0.8, 0.5);
     const path = [0, 5, 7, 8, 9, 8, 7, 6, 5, 6, 7, 8, 10, 6, 4];
@@ -33,7 +33,7 @@ describe('the gate', () => {
     expect(toggles).toEqual([8, 5, 8, 4]);
   });
 
-  it('does not move by itself when its marks pass the depth', () => {
+  it('does not change when its marks pass the depth', () => {
     const gate = new Gate();
     gate.resize(100, 0.8, 0.5);
     gate.judge(60);
@@ -83,7 +83,7 @@ describe('the effective capacity', () => {
     expect(await highWaterAt(25)).toBeCloseTo(640, -2);
   });
 
-  it('lets hardly anybody wait out more than the longest wait, however slow the handlers become', async () => {
+  it('lets hardly any delivery expire, however slow the handlers become', async () => {
     const bench = createBench({ concurrency: 10, capacity: 1000, maxWaitMs: 2000 });
     const random = seeded(3);
     let meanMs = 50;
@@ -102,7 +102,7 @@ describe('the effective capacity', () => {
     expect(withdrawn.expired / admitted).toBeLessThanOrEqual(0.1);
   });
 
-  it('shrinks in a stall, and comes back after it, with the gate changing once each way', async () => {
+  it('shrinks in a stall and recovers after it, with one change of the gate each way', async () => {
     const bench = createBench({ concurrency: 10, capacity: 1000, maxWaitMs: 10_000 });
     const workshop = new Workshop(bench, () => 100);
     arrivals(
@@ -145,7 +145,7 @@ describe('shedding', () => {
     return bench;
   }
 
-  /** Each time it ends at the low mark, which takes the time to work off what lies between the marks. */
+  /** Each time it ends at the low mark, after the time to drain the queue from one mark to the other. */
   function expectCycles({ events }: Bench, least: number, most: number): void {
     const toggles = gateEvents(events);
     expect(toggles.length).toBeGreaterThanOrEqual(least);
@@ -156,7 +156,7 @@ describe('shedding', () => {
     }
   }
 
-  // 100/s are worked off: from 400 down to 250 in 1.5 s, and up again in a third of that. About 30 such in a minute.
+  // At 100/s the queue is drained from 400 to 250 in 1.5 s, and filled again in a third of that: about 30 times a minute.
   it.each([2, 20])('begins and ends at the marks with %i keys', async (count) => {
     expectCycles(await overloaded((i) => ({ key: `key ${String(i % count)}` }), 400, 60), 30, 80);
   });
@@ -166,12 +166,12 @@ describe('shedding', () => {
     expectCycles(await overloaded((i) => ({ key: `key ${String((i * 7919) % 5000)}` }), 400, 60), 30, 80);
   });
 
-  it('begins and ends at the marks while an attacker invents keys', async () => {
+  it('begins and ends at the marks while a sender invents keys', async () => {
     const keys = (i: number): Delivery => ({ key: i % 4 === 0 ? 'honest' : `invented ${String(i)}` });
     expectCycles(await overloaded(keys, 1000, 60), 20, 80);
   });
 
-  it('ends while an attacker tops up keys that are just small enough', async () => {
+  it('ends while a sender tops up keys that are just small enough', async () => {
     const bench = createBench({ concurrency: 10, capacity: 500, maxWaitMs: 10_000 });
     const workshop = new Workshop(bench, () => 100);
     const random = seeded(9);
@@ -190,11 +190,11 @@ describe('shedding', () => {
     const toggles = gateEvents(bench.events);
     expect(toggles.length).toBeGreaterThanOrEqual(10);
     const closedMs = toggles.map(({ at }, i) => (i % 2 === 0 ? (toggles[i + 1]?.at ?? 60_000) - at : 0));
-    // Nobody waits longer than 10 s, so nothing keeps the queue filled for longer.
+    // No delivery is queued for longer than 10 s, so the queue is not filled for longer.
     expect(Math.max(...closedMs)).toBeLessThanOrEqual(10_100);
   });
 
-  it('ends by leaving and by expiring as it does by work', async () => {
+  it('ends when deliveries leave or expire, as it does when they are handled', async () => {
     const { intake, clock, events } = createBench({ concurrency: 1, capacity: 10, maxWaitMs: 1000 });
     occupy(intake);
     const waiting = Array.from({ length: 8 }, () => letIn(intake.admit()));

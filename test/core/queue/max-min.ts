@@ -1,6 +1,6 @@
 /**
- * Max-min fair shares of `capacity`, by filling: everybody gets the same until he has what he asks for, and what
- * is left goes to the others in equal parts.
+ * Max-min fair shares of `capacity`, by filling: all get the same until their demand is met, and the rest is divided
+ * equally among the others.
  */
 export function maxMinShares(demands: ReadonlyMap<string, number>, capacity: number): Map<string, number> {
   const shares = new Map<string, number>();

@@ -4,13 +4,13 @@ import { createBench, letIn, occupy } from '../harness.ts';
 import { answer, CAPACITY, flood, HALF, HIGH, leave, shedding } from '../shedding.ts';
 
 describe('the places of the reserve', () => {
-  it('are free again when the queue has fallen, whoever is left in it', () => {
+  it('are free again when the queue is short, whichever deliveries are left', () => {
     const bench = shedding();
     const vip: Delivery = { key: 'vip', priority: 'critical' };
     const other: Delivery = { key: 'other', priority: 'critical' };
     expect(answer(bench, other)).toBe('admitted');
     expect(flood(bench, 100, () => vip)).toBe(HALF);
-    // What was there before leaves; those that came into the reserve still wait.
+    // The earlier deliveries leave; those in the reserve are still queued.
     leave(bench, 15);
     expect(bench.intake.snapshot()).toMatchObject({ depth: HIGH - 4, state: 'shedding' });
     expect(flood(bench, 100, () => vip)).toBe(4 + HALF);
@@ -35,14 +35,14 @@ describe('the places of the reserve', () => {
     },
   );
 
-  it('are none when the high-water mark is the capacity', () => {
+  it('do not exist if the high-water mark is the capacity', () => {
     const bench = createBench({ capacity: 10, concurrency: 1, highWaterMark: 1 });
     occupy(bench.intake);
     expect(flood(bench, 20, () => ({}))).toBe(10);
     expect(answer(bench, { priority: 'critical' })).toBe('full');
   });
 
-  it('begin above the high-water mark, and not at it', () => {
+  it('begin above the high-water mark', () => {
     const bench = shedding();
     const vip: Delivery = { key: 'vip', priority: 'critical' };
     leave(bench, 1);
@@ -52,7 +52,7 @@ describe('the places of the reserve', () => {
     expect(flood(bench, 50, () => vip)).toBe(HALF);
   });
 
-  it('that small keys gave back are there for other small keys', () => {
+  it('are available to other small keys when small keys have returned them', () => {
     const bench = shedding();
     expect(flood(bench, 50, () => ({ key: 'vip', priority: 'critical' }))).toBe(CAPACITY - HIGH);
     leave(bench, HALF);
@@ -67,7 +67,7 @@ describe('the places of the reserve', () => {
     }
   });
 
-  it('are shared among those who hold some now, and not those who once did', () => {
+  it('are shared among keys that hold some now, not among keys that did before', () => {
     const bench = shedding();
     const vip = (key: string): Delivery => ({ key, priority: 'critical' });
     const holders = Array.from({ length: CAPACITY - HIGH }, (_, i) =>
@@ -78,7 +78,7 @@ describe('the places of the reserve', () => {
     expect(flood(bench, 50, () => vip('vip'))).toBe(HALF);
   });
 
-  it('that a key gave back are there for it again while it still waits below', () => {
+  it('are available to a key again while its other deliveries are still queued', () => {
     const bench = shedding('vip');
     const vip: Delivery = { key: 'vip', priority: 'critical' };
     for (let round = 0; round < 3; round += 1) {
@@ -91,12 +91,12 @@ describe('the places of the reserve', () => {
       expect(taken).toHaveLength(HALF);
       expect(answer(bench, vip)).toBe('full');
       for (const one of taken) one.leave();
-      // As many leave below as one of the others has come.
+      // One leaves for each that has arrived.
       leave(bench, 1);
     }
   });
 
-  it('are counted per delivery and given back however it leaves', async () => {
+  it('are counted per delivery and returned however it leaves', async () => {
     const bench = createBench({ capacity: 10, concurrency: 1, maxWaitMs: 1000 });
     const [running] = occupy(bench.intake, 'burst');
     flood(bench, 8, () => ({ key: 'burst' }));

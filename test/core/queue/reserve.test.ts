@@ -2,8 +2,8 @@ import type { Delivery } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import { answer, CAPACITY, flood, HALF, HIGH, leave, LOW, shedding } from '../shedding.ts';
 
-describe('while shedding', () => {
-  it('an ordinary delivery is refused from the high-water mark down to the low-water mark', () => {
+describe('the reserve, while shedding', () => {
+  it('is closed to ordinary deliveries from the high-water mark down to the low-water mark', () => {
     const bench = shedding();
     expect(answer(bench, { key: 'burst' })).toBe('shedding');
     leave(bench, HIGH - LOW - 1);
@@ -17,7 +17,7 @@ describe('while shedding', () => {
     ['critical', { key: 'burst', priority: 'critical' }],
     ['from a sender that never retries', { key: 'burst', retries: false }],
     ['both', { key: 'burst', retries: false, priority: 'critical' }],
-  ])('a delivery that is %s is let in up to the effective capacity', (_, delivery) => {
+  ])('is open up to the effective capacity to a delivery that is %s', (_, delivery) => {
     const bench = shedding();
     expect(flood(bench, 50, () => delivery)).toBe(CAPACITY - HIGH);
     expect(answer(bench, delivery)).toBe('full');
@@ -28,12 +28,12 @@ describe('while shedding', () => {
   it.each<[string, Delivery]>([
     ['normal', { priority: 'normal' }],
     ['from a sender that retries', { retries: true }],
-  ])('a delivery that is %s is not', (_, delivery) => {
+  ])('is closed to a delivery that is %s', (_, delivery) => {
     expect(answer(shedding('default'), delivery)).toBe('shedding');
   });
 
-  it('a key is small while it stays below half of an equal share of the low-water mark', () => {
-    // Two keys wait: below 50 ÷ 2 ÷ 2 = 12.5, so 12 with the one that comes; but half of the reserve is 10.
+  it('is open to a key that stays below half of an equal share of the low-water mark', () => {
+    // Two keys are queued: below 50 ÷ 2 ÷ 2 = 12.5, so 12 including the new one; but half of the reserve is 10.
     const bench = shedding();
     expect(flood(bench, 30, () => ({ key: 'small' }))).toBe(HALF);
     leave(bench, 20);
@@ -43,15 +43,15 @@ describe('while shedding', () => {
     expect(answer(bench, { key: 'small' })).toBe('shedding');
   });
 
-  it('the share shrinks with every key that waits', () => {
+  it('is open to less of each key the more keys are queued', () => {
     const bench = shedding();
     leave(bench, 20);
-    // The n-th of the new keys may have one waiting as long as 1 < 50 ÷ (n + 1) ÷ 2: 23 keys.
+    // The n-th of the new keys may queue one delivery while 1 < 50 ÷ (n + 1) ÷ 2: 23 keys.
     expect(flood(bench, 200, (i) => ({ key: `invented ${String(i)}` }))).toBe(23);
     expect(bench.intake.snapshot()).toMatchObject({ depth: HIGH - 20 + 23, keys: 24, state: 'shedding' });
   });
 
-  it('invented keys get half of the reserve and no more, and the other half is left', () => {
+  it('leaves half of its places when keys are invented', () => {
     const bench = shedding();
     expect(flood(bench, 5000, (i) => ({ key: `invented ${String(i)}` }))).toBe(HALF);
     expect(answer(bench, { key: 'another' })).toBe('shedding');
@@ -61,10 +61,10 @@ describe('while shedding', () => {
 });
 
 describe('a flood of forged deliveries', () => {
-  it('of one key leaves half of the reserve to whoever asks', () => {
+  it('of one key leaves half of the reserve to other keys that ask', () => {
     const bench = shedding();
     const forged: Delivery = { key: 'forger', retries: false };
-    // Before anybody else asks the reserve may be used up.
+    // Until another key asks, the reserve may be used up.
     expect(answer(bench, { key: 'honest', priority: 'critical' })).toBe('admitted');
     expect(flood(bench, 1000, () => forged)).toBe(HALF);
     expect(answer(bench, forged)).toBe('full');
@@ -72,7 +72,7 @@ describe('a flood of forged deliveries', () => {
     expect(bench.intake.snapshot().depth).toBe(CAPACITY);
   });
 
-  it('that filled the reserve alone gives it up as places come free', () => {
+  it('that filled the reserve alone gives it up as places become free', () => {
     const bench = shedding();
     const forged: Delivery = { key: 'forger', priority: 'critical' };
     const honest: Delivery = { key: 'honest', priority: 'critical' };
@@ -96,11 +96,11 @@ describe('a flood of forged deliveries', () => {
       flood(bench, 20, () => forged);
       if (answer(bench, { key: 'small' }) === 'admitted') admitted += 1;
     }
-    // Three keys wait, so below 50 ÷ 3 ÷ 2.
+    // Three keys are queued, so below 50 ÷ 3 ÷ 2.
     expect(admitted).toBe(8);
   });
 
-  it('may use the whole reserve again once nobody else has asked for as long as a delivery waits', () => {
+  it('may use the whole reserve again if no other key has asked for the longest wait', () => {
     const bench = shedding();
     const forged: Delivery = { key: 'forger', priority: 'critical' };
     expect(answer(bench, { key: 'honest', priority: 'critical' })).toBe('admitted');
@@ -112,7 +112,7 @@ describe('a flood of forged deliveries', () => {
     expect(flood(bench, 100, () => forged)).toBe(CAPACITY - HIGH - HALF - 1);
   });
 
-  it('of several keys never passes the capacity, and each has half at the most while others ask', () => {
+  it('of several keys never exceeds the capacity, and each has at most half while others ask', () => {
     const bench = shedding();
     const seen = new Map<string, number>();
     for (let i = 0; i < 3000; i += 1) {
@@ -121,11 +121,11 @@ describe('a flood of forged deliveries', () => {
       if (i % 60 === 0 && bench.intake.snapshot().depth > HIGH) leave(bench, 1);
     }
     expect(bench.intake.snapshot().depth).toBeLessThanOrEqual(CAPACITY);
-    // The first of them was alone when it came, and the others may have refilled what it gave up.
+    // The first key was alone at first, and the others may have filled the places that it gave up.
     expect(seen.size).toBe(5);
   });
 
-  it('ends with the flood: the gate opens when the queue is back at the low-water mark', () => {
+  it('keeps the gate closed until the queue is back at the low-water mark', () => {
     const bench = shedding();
     flood(bench, 500, (i) => ({ key: `forger ${String(i % 7)}`, priority: 'critical' }));
     leave(bench, HIGH);

@@ -3,14 +3,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 describe('sizeQueue', () => {
-  it('gives the capacity that is worked off within the budget: 2 s at 200/s is 400', () => {
+  it('returns the capacity that is drained within the budget: 2 s at 200/s is 400', () => {
     expect(sizeQueue({ latencyBudgetMs: 2000, drainRate: 200, bytesPerItem: 1024 })).toEqual({
       capacity: 400,
       memoryBytes: 409_600,
     });
   });
 
-  it('rounds down, since one more would come too late, but never below one', () => {
+  it('rounds down, since one more would start too late, but never below one', () => {
     expect(sizeQueue({ latencyBudgetMs: 999, drainRate: 10, bytesPerItem: 0 }).capacity).toBe(9);
     expect(sizeQueue({ latencyBudgetMs: 1, drainRate: 0.5, bytesPerItem: 100 })).toEqual({
       capacity: 1,

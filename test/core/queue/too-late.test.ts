@@ -13,14 +13,14 @@ const IN_TIME = 70;
 
 interface Outcome {
   readonly bench: Bench;
-  /** When those that were refused after waiting were told, in milliseconds. */
+  /** When queued deliveries were refused, in milliseconds. */
   readonly toldMs: number[];
-  /** And what they were told. */
+  /** And their Retry-After. */
   readonly toldS: number[];
   readonly started: Map<string, number>;
 }
 
-/** Brings so many at once, and waits until all is over. */
+/** Admits many deliveries at the same time, and waits until all have ended. */
 async function burst(
   count: number,
   delivery: (i: number) => Delivery,
@@ -67,32 +67,32 @@ function sum(counts: Map<string, number>): number {
   return [...counts.values()].reduce((total, count) => total + count, 0);
 }
 
-describe('a thousand deliveries at once, of which seventy can start in time,', () => {
-  // At their own deadline: 930 told after 13 s.
-  it.each([1, 3])('are told soon after the first have completed, with %i keys', async (keys) => {
+describe('a thousand concurrent deliveries, of which seventy can start in time,', () => {
+  // By their deadlines alone, 930 would be refused after 13 s.
+  it.each([1, 3])('are refused soon after the first have completed, with %i keys', async (keys) => {
     const { bench, toldMs, started } = await burst(1000, (i) => ({
       key: `key ${String(i % keys)}`,
       id: String(i),
     }));
     expect(sum(started)).toBe(IN_TIME);
     expect(toldMs).toHaveLength(1000 - IN_TIME);
-    // When the first have completed that were begun after the first completion.
+    // When the first deliveries that began after the first completion have completed.
     expect(percentile(toldMs, 0.5)).toBeLessThanOrEqual(4300);
-    // The rest when the rate is known better.
+    // The others when the rate is known better.
     expect(percentile(toldMs, 0.95)).toBeLessThanOrEqual(6100);
     expect(bench.intake.snapshot().totals.withdrawn.expired).toBe(toldMs.length);
   });
 
-  it('are sent away for as long as a pace of a few seconds is believed, and not all for the same time', async () => {
+  it('are told to retry within the horizon of a rate measured for seconds, and at different times', async () => {
     const { toldS } = await burst(1000, (i) => ({ id: String(i) }), { retryAfter: { strategy: 'booked' } });
     expect(Math.max(...toldS)).toBeLessThanOrEqual(60);
     expect(new Set(toldS).size).toBeGreaterThan(5);
   });
 
-  it('have as many started as before where handling times are random', async () => {
+  it('start no fewer if handling times are random', async () => {
     const random = seeded(3);
     const draws = Array.from({ length: 1000 }, () => exponential(random, SERVICE_MS));
-    // Without a sender that tries again nobody is told early, so this is what could start.
+    // Senders that never retry are not refused early, so this is how many can start.
     const most = await burst(1000, () => ({ retries: false }), {}, drawn(draws));
     const { started, toldMs } = await burst(1000, () => ({}), {}, drawn(draws));
     expect(Math.max(...most.toldMs, 0)).toBe(13_000);
@@ -101,13 +101,13 @@ describe('a thousand deliveries at once, of which seventy can start in time,', (
     expect(percentile(toldMs, 0.5)).toBeLessThanOrEqual(3000);
   });
 
-  it('leave those of a short line where they are', async () => {
+  it('leave the deliveries of a short line in the queue', async () => {
     const { started } = await burst(1000, (i) => ({ key: i % 100 === 7 ? 'small' : 'big' }));
     expect(started.get('small')).toBe(10);
     expect(sum(started)).toBe(IN_TIME);
   });
 
-  it('take nothing from those who wait longer', async () => {
+  it('take no start from deliveries that may wait longer', async () => {
     const { started } = await burst(1000, (i) =>
       i % 2 === 0 ? { key: 'short', maxWaitMs: 3000 } : { key: 'long' },
     );
@@ -121,7 +121,7 @@ function drawn(draws: readonly number[]): () => number {
   return () => draws[at++] ?? SERVICE_MS;
 }
 
-describe('nobody is refused early', () => {
+describe('no delivery is refused early', () => {
   it('by a capacity below the depth', async () => {
     const bench = createBench({ concurrency: 1, maxWaitMs: 60_000 });
     const { clock, intake } = bench;
@@ -131,7 +131,7 @@ describe('nobody is refused early', () => {
     expect(intake.snapshot()).toMatchObject({ depth: 49 });
   });
 
-  it('after two completions, however slow, nor while the workers stand still', async () => {
+  it('after two completions, however slow, nor while the workers are stalled', async () => {
     const bench = createBench({ concurrency: 1, maxWaitMs: 60_000, maxHandlingMs: 600_000 });
     const { clock, intake } = bench;
     const permits: Permit[] = [];
@@ -156,7 +156,7 @@ function letInPermit({ intake }: Bench): Promise<Permit> {
 }
 
 describe('a drain rate that is lowered', () => {
-  it('refuses at once who cannot start any more', async () => {
+  it('leads to immediate refusals of deliveries that can no longer start in time', async () => {
     const bench = createBench({ concurrency: WORKERS, maxWaitMs: 10_000, drainRate: 100 });
     const { clock, intake } = bench;
     for (let i = 0; i < 600; i += 1) {
@@ -212,12 +212,12 @@ describe('the work of a step', () => {
       });
       expect(size - queue.size + looks).toBeLessThanOrEqual(257 * 2);
     }
-    // A hundred start in the second that is left, and the first of each of so many lines may be one of them.
+    // A hundred start in the second that is left, and the first delivery of any line may be one of them.
     expect(queue.size).toBeLessThanOrEqual(keys > 1000 ? 100_000 : Math.max(101, keys));
     expect(queue.size).toBeGreaterThanOrEqual(100);
   });
 
-  it('is bounded where nobody may be refused', () => {
+  it('is bounded if no delivery may be refused', () => {
     const queue = filled(10_000, 1, false);
     let looks = 0;
     for (let item = queue.lineOf('0')?.last ?? null; item !== null; item = item.ahead) {

@@ -1,6 +1,6 @@
 /**
- * Whose turn it is, said a second time and in the plainest way: a list of keys in the order of their turns, and a
- * list of deliveries for each. Slow, and for that reason easy to believe.
+ * The same order of turns in the simplest way: a list of keys in the order of their turns, and a list of deliveries for
+ * each key. Slow, but obviously right.
  */
 export class TurnModel<T extends { readonly key: string }> {
   readonly #turns: { readonly key: string; readonly items: T[] }[] = [];
@@ -35,7 +35,7 @@ export class TurnModel<T extends { readonly key: string }> {
     return item;
   }
 
-  /** The first of the key, wherever its turn is. */
+  /** The first delivery of the key, whenever its turn is. */
   firstOf(key: string): T | undefined {
     return this.#turns.find((turn) => turn.key === key)?.items[0];
   }

@@ -22,7 +22,7 @@ function entry(id: number, turn: number): Entry {
   return made;
 }
 
-/** How many of so many turns each key gets, all of them having enough waiting. */
+/** How many of the turns each key gets if all have enough deliveries. */
 function turnsOf(costs: Record<string, number>, turns: number): Record<string, number> {
   const payers = new Map<string, Payer>(
     Object.entries(costs).map(([key, cost]) => [key, { cost, paidTo: 0, line: null }]),
@@ -40,21 +40,21 @@ function turnsOf(costs: Record<string, number>, turns: number): Record<string, n
 }
 
 describe('turns that cost differently', () => {
-  it('come the more seldom the more they cost', () => {
+  it('are less frequent the more they cost', () => {
     const taken = turnsOf({ usual: 1, cheap: 1 / 50, dear: 20 }, 100_000);
-    // In 100,000 turns each has had as much, but for one turn of the dearest.
+    // In 100,000 turns each has had as much, but for one of the most expensive turns.
     const had = [taken['usual'] ?? 0, (taken['cheap'] ?? 0) / 50, (taken['dear'] ?? 0) * 20];
     expect(Math.max(...had) - Math.min(...had)).toBeLessThanOrEqual(21);
     expect(Math.min(...had)).toBeGreaterThan(1900);
   });
 
-  it('come for everybody, however much they cost', () => {
+  it('come for every key, however much they cost', () => {
     const costs = { cheap: 1 / DEAREST, dear: DEAREST };
     const taken = turnsOf(costs, 3 * DEAREST * DEAREST);
     expect(taken['dear']).toBeGreaterThanOrEqual(3);
   });
 
-  it('let a new key in after one round, and one that is known to be cheap sooner', () => {
+  it('come for a new key after one round, and sooner if it is known to be cheap', () => {
     const cheap: Payer = { cost: 0.01, paidTo: 0, line: null };
     const queue = new FairQueue<Item>((key) => (key === 'cheap' ? cheap : undefined));
     for (let i = 0; i < 50; i += 1) queue.push(item(`busy ${String(i % 5)}`));
@@ -67,7 +67,7 @@ describe('turns that cost differently', () => {
     expect(order.indexOf('cheap')).toBeLessThan(order.indexOf('new'));
   });
 
-  it('are still owed by a key that went empty and comes again', () => {
+  it('are still owed by a key that was empty in the meantime', () => {
     const dear: Payer = { cost: 10, paidTo: 0, line: null };
     const queue = new FairQueue<Item>((key) => (key === 'dear' ? dear : undefined));
     for (let i = 0; i < 100; i += 1) queue.push(item('usual'));
@@ -80,7 +80,7 @@ describe('turns that cost differently', () => {
     expect(turns).toBeLessThanOrEqual(10);
   });
 
-  it('are not given to a line that is parked, and are when it is unparked', () => {
+  it('are not given to a parked line until it is unparked', () => {
     const b: Payer = { cost: 1, paidTo: 0, line: null };
     const nobody: Payer = { cost: 1, paidTo: 0, line: null };
     const queue = new FairQueue<Item>((key) => (key === 'b' ? b : undefined));
@@ -101,7 +101,7 @@ describe('turns that cost differently', () => {
 });
 
 describe('the slots of turns', () => {
-  it('give the earliest, to an eighth of a turn, whatever is added, moved and taken', () => {
+  it('return the earliest to an eighth of a turn, whatever is added, moved and taken', () => {
     const step = fc.record({
       do: fc.constantFrom('add', 'take', 'move', 'remove'),
       at: fc.nat(50),
@@ -124,8 +124,7 @@ describe('the slots of turns', () => {
             all.splice(all.indexOf(chosen), 1);
           } else if (one.do === 'take') {
             const first = turns.first();
-            if ((first === null) !== (all.length === 0))
-              throw new Error('somebody has a turn, or nobody has');
+            if ((first === null) !== (all.length === 0)) throw new Error('the turns and the lines disagree');
             if (first === null) return;
             const earliest = Math.min(...all.map(({ turn }) => turn));
             if (first.turn - earliest >= 1 / 8)

@@ -74,11 +74,11 @@ describe('docs/senders.md', () => {
 
   it('lists the handshakes that are recognized by a header', () => {
     const rows = rowsOf(sectionOf(senders, 'Handshakes'), 'Sender');
-    const told = rows.filter((row) => row['Treated as'] === 'accepted as critical');
+    const recognized = rows.filter((row) => row['Treated as'] === 'accepted as critical');
     const known = builtInSenders.flatMap(({ handshake, match }) =>
       handshake === undefined ? [] : [`\`${handshake.header ?? match.header}: ${String(handshake.value)}\``],
     );
-    expect(told.map((row) => row['Handshake'])).toEqual(known);
+    expect(recognized.map((row) => row['Handshake'])).toEqual(known);
   });
 
   it('explains every field of a profile', () => {

@@ -28,8 +28,8 @@ function wheel(startMs = 0): { clock: ReturnType<typeof manualClock>; deadlines:
 const LATE_MS = 100;
 
 describe('deadlines', () => {
-  it('are kept never early and at most 100 ms late, each once, on one timer', () => {
-    // Some are past already, some more than one turn of the wheel away.
+  it('fire once each on one timer, never early and at most 100 ms late', () => {
+    // Some are in the past, some more than one turn of the wheel away.
     const delay = fc.oneof(
       fc.nat(300),
       fc.nat(10_000),
@@ -62,7 +62,7 @@ describe('deadlines', () => {
     );
   });
 
-  it('of 100,000 deliveries that wait are kept on one timer, and leave nothing', async () => {
+  it('of 100,000 queued deliveries share one timer, and leave nothing behind', async () => {
     const { intake, clock } = createBench({
       capacity: 200_000,
       concurrency: 1,
@@ -99,7 +99,7 @@ describe('deadlines', () => {
     });
   }, 30_000);
 
-  it('take the same steps with 10 and with 100,000 of them due at the same time', () => {
+  it('take the same number of steps with 10 and with 100,000 due at the same time', () => {
     const steps = (count: number): number[] => {
       const { clock, deadlines } = wheel();
       let touched = 0;
@@ -148,7 +148,7 @@ describe('deadlines', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('are all kept after the clock jumped ahead by a day', () => {
+  it('all fire after the clock has jumped ahead by a day', () => {
     const { clock, deadlines } = wheel();
     const items = Array.from({ length: 5000 }, (_, i) => item(i * 37));
     for (const one of items) deadlines.set(one, one.atMs, 0);
@@ -162,14 +162,14 @@ describe('deadlines', () => {
     expect(next.firedMs).toHaveLength(1);
   });
 
-  it('go on when the clock goes back by an hour', async () => {
+  it('keep firing when the clock goes back by an hour', async () => {
     const { intake, clock } = createBench({ concurrency: 1, maxWaitMs: 1000, capacity: 100 });
     clock.advance(7_200_000);
     occupy(intake);
     const first = letIn(intake.admit());
     clock.jump(-3_600_000);
     const second = letIn(intake.admit());
-    // The manual clock's timer is an hour late now, like one that was lost: the next delivery sets it anew.
+    // The timer of the manual clock is an hour late now, like a lost one: the next delivery sets it again.
     clock.advance(1101);
     letIn(intake.admit());
     clock.advance(0);
@@ -177,7 +177,7 @@ describe('deadlines', () => {
     expect(intake.snapshot()).toMatchObject({ depth: 1, oldestWaitMs: 0 });
   });
 
-  it('are kept when their timer was lost, from the next delivery on', async () => {
+  it('fire after their timer was lost, from the next delivery on', async () => {
     const { intake, clock } = createBench({ concurrency: 1, maxWaitMs: 1000 });
     let waiting: Admission | undefined;
     losingTimers(clock, () => {
@@ -191,7 +191,7 @@ describe('deadlines', () => {
     expect(turnedAway(await (waiting as unknown as Admission).permit).reason).toBe('wait');
   });
 
-  it('of one step may end one another', () => {
+  it('of the same step may end each other', () => {
     const clock = manualClock();
     const items = [item(100), item(100), item(100)];
     const seen: Item[] = [];
@@ -216,7 +216,7 @@ describe('deadlines', () => {
 });
 
 describe('a permit', () => {
-  it('held too long is taken back, once, and the release that comes after it counts for nothing', () => {
+  it('that is held too long is revoked once, and its release after that has no effect', () => {
     const { intake, clock, events } = createBench({ concurrency: 1, maxHandlingMs: 2000 });
     const permit = startedNow(intake.admit({ key: 'shop' }));
     letIn(intake.admit({ key: 'mail' }));

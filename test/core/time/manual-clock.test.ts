@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 describe('the manual clock', () => {
-  it('stands still until it is moved', () => {
+  it('does not move by itself', () => {
     const clock = manualClock(5000);
     expect(clock.now()).toBe(5000);
     clock.advance(0);
@@ -14,7 +14,7 @@ describe('the manual clock', () => {
     expect(clock.now()).toBe(5001.5);
   });
 
-  it('fires timers by due time, and by age where that is the same, each at its own time', () => {
+  it('fires timers by due time, then by age, each at its own time', () => {
     const delays = fc.array(fc.nat(50), { maxLength: 60 });
     fc.assert(
       fc.property(delays, fc.nat(60), (ms, until) => {
@@ -34,7 +34,7 @@ describe('the manual clock', () => {
     );
   });
 
-  it('fires what a timer sets, if it is due on the way', () => {
+  it('fires timers set by a timer, if they are due on the way', () => {
     const clock = manualClock();
     const at: number[] = [];
     const again = (): void => {
@@ -47,7 +47,7 @@ describe('the manual clock', () => {
     expect(clock.pending).toBe(1);
   });
 
-  it('forgets a cleared timer, once, and does not mind one that has fired or never was', () => {
+  it('clears a timer, and ignores one that has fired or does not exist', () => {
     const clock = manualClock();
     let fired = 0;
     const count = (): void => {
@@ -64,7 +64,7 @@ describe('the manual clock', () => {
     expect({ fired, pending: clock.pending }).toEqual({ fired: 1, pending: 0 });
   });
 
-  it('takes a negative delay as none', () => {
+  it('treats a negative delay as 0', () => {
     const clock = manualClock();
     let at = -1;
     clock.setTimeout(() => {
@@ -74,7 +74,7 @@ describe('the manual clock', () => {
     expect(at).toBe(0);
   });
 
-  it('goes to the next timer, one at a time', () => {
+  it('advances to the next timer, one at a time', () => {
     const clock = manualClock();
     const at: number[] = [];
     for (const ms of [30, 10, 30]) clock.setTimeout(() => at.push(clock.now()), ms);
@@ -84,7 +84,7 @@ describe('the manual clock', () => {
     expect(at).toEqual([10, 30, 30]);
   });
 
-  it('jumps without firing anything, and what it jumped over fires late', () => {
+  it('jumps without firing timers, and those it has passed fire late', () => {
     const clock = manualClock();
     const at: number[] = [];
     clock.setTimeout(() => at.push(clock.now()), 10);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { TimeLimit } from '../../../packages/core/src/time/time-limit.ts';
 
-/** A clock whose timers run when they are told to, however late that is. */
+/** A clock whose timers run on command, however late that is. */
 class LateClock {
   nowMs = 0;
   readonly timers: (() => void)[] = [];
@@ -27,7 +27,7 @@ describe('a time limit', () => {
     return { clock, over, limit: new TimeLimit<string>(5000, (item) => over.push(item), clock) };
   }
 
-  it('is over for each item after its own time', () => {
+  it('ends for each item after its own time', () => {
     const { clock, limit, over } = limited();
     limit.start('a');
     clock.nowMs = 2000;
@@ -38,7 +38,7 @@ describe('a time limit', () => {
     expect(over).toEqual(['a', 'b']);
   });
 
-  it('gives what has arrived while the process stood still one more turn to be read', () => {
+  it('gives data that arrived during a standstill one more turn to be read', () => {
     const { clock, limit, over } = limited();
     limit.start('read meanwhile');
     limit.start('late');
@@ -49,7 +49,7 @@ describe('a time limit', () => {
     expect(over).toEqual(['late']);
   });
 
-  it('gives no second turn where the process goes on standing still', () => {
+  it('gives no second turn if the standstill continues', () => {
     const { clock, limit, over } = limited();
     limit.start('late');
     clock.fire(10_600);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createBench, exponential, occupy, seeded, startedNow, typesOf, type Bench } from '../harness.ts';
 import { arrivals, runUntil, Workshop } from '../workshop.ts';
 
-// Ten workers that need 100 ms on average: what they can sustain is 100/s.
+// Ten workers of 100 ms on average can sustain 100/s.
 const WORKERS = 10;
 const SERVICE_MS = 100;
 const TRUTH = 100;
@@ -33,7 +33,7 @@ function start(distribution: Distribution, seed: number): Trace {
   return trace;
 }
 
-/** From now on more arrives than can be worked off. */
+/** From now on, more arrives than can be handled. */
 function burst({ clock, workshop }: Trace, gapMs = 2): void {
   arrivals(
     clock,
@@ -54,7 +54,7 @@ async function lightLoad({ clock, workshop, random }: Trace, seconds: number): P
   await runUntil(clock, untilMs);
 }
 
-/** How far the estimate is off at the most, as a part of the truth, from one moment to another. */
+/** The largest relative error of the estimate between two times. */
 async function worstError(trace: Trace, fromS: number, toS: number, truth: number): Promise<number> {
   const startMs = trace.clock.now();
   let worst = 0;
@@ -118,7 +118,7 @@ describe('the drain rate', () => {
   });
 
   it.each<Distribution>(['constant', 'exponential'])(
-    'falls to 1/s after 3 s of a stall, and is back within 3 s of its end (%s service)',
+    'falls to 1/s after 3 s of a stall, and recovers within 3 s of its end (%s service)',
     async (distribution) => {
       const trace = start(distribution, 7);
       burst(trace, 8.5);
@@ -135,7 +135,7 @@ describe('the drain rate', () => {
     },
   );
 
-  it('does not move while nothing or little happens', async () => {
+  it('does not change while the workers are idle or little used', async () => {
     const idle = start('constant', 1);
     occupy(idle.intake).forEach((permit) => idle.clock.setTimeout(permit.release.bind(permit), SERVICE_MS));
     await runUntil(idle.clock, 1000);
@@ -158,7 +158,7 @@ describe('the drain rate', () => {
     expect(intake.snapshot().drainRate).toBeCloseTo(40, -1);
   });
 
-  it('never reads above the rate that starts are held to', async () => {
+  it('never exceeds the paced rate of starts', async () => {
     const bench = createBench({ concurrency: 10, drainRate: 30 });
     const workshop = new Workshop(bench, () => 10);
     workshop.bring();
@@ -178,7 +178,7 @@ describe('the drain rate', () => {
 });
 
 describe('a stall', () => {
-  it('is reported once after 10 s although nothing has ever completed, and its end too', () => {
+  it('is reported once after 10 s even if nothing has ever completed, and its end is reported', () => {
     const { intake, clock, events } = createBench({ concurrency: 2, maxHandlingMs: 600_000 });
     const permits = occupy(intake);
     clock.advance(10_000);
@@ -206,7 +206,7 @@ describe('a stall', () => {
     expect(intake.snapshot().state).toBe('stalled');
   });
 
-  it('is none while a worker is free', () => {
+  it('is not reported while a worker is free', () => {
     const { intake, clock } = createBench({ concurrency: 2, maxHandlingMs: 600_000 });
     startedNow(intake.admit());
     clock.advance(500_000);

@@ -13,7 +13,7 @@ function gapsOf(times: readonly number[]): number[] {
   return times.slice(1).map((time, i) => time - (times[i] as number));
 }
 
-/** A queue that never runs empty, worked off by handlers that take no time. */
+/** A queue that never runs empty, drained by handlers that take no time. */
 function paced(drainRate: number, deliveries: number): Bench {
   const bench = createBench({ drainRate, capacity: 100_000, maxWaitMs: 86_400_000, concurrency: 10 });
   const workshop = new Workshop(bench, () => 0);
@@ -31,7 +31,7 @@ describe('paced starts', () => {
     for (const gap of gaps) expect(Math.abs(gap - 1000 / rate)).toBeLessThanOrEqual(0.002);
   });
 
-  it('do not drift in days: 3/s is 777,600 in three days, and not one more or less', () => {
+  it('do not drift in days: 3/s is exactly 777,600 in three days', () => {
     const pacer = new Pacer(3);
     let nowMs = 0;
     let starts = 0;
@@ -72,7 +72,7 @@ describe('paced starts', () => {
           }
           nowMs += pacer.delayMs(nowMs) + ms;
         }
-        // In any window there are no more than its length and those 100 ms allow.
+        // A window has at most the starts that its length plus those 100 ms allow.
         for (const [from, startMs] of times.entries()) {
           for (const to of [from + 1, from + 10, from + 100, times.length - 1]) {
             const windowS = ((times[to] ?? Infinity) - startMs + 100) / 1000;
@@ -85,7 +85,7 @@ describe('paced starts', () => {
     );
   });
 
-  it('come one by one after a quiet time, and not in a clump', async () => {
+  it('come one by one after a quiet time, not in a burst', async () => {
     const bench = paced(100, 1);
     await runUntil(bench.clock, 60_000);
     const workshop = new Workshop(bench, () => 0);
@@ -96,7 +96,7 @@ describe('paced starts', () => {
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(9.999);
   });
 
-  it('come one by one after all workers stood still with a queue before them', async () => {
+  it('come one by one after a stall of all workers with a filled queue', async () => {
     const bench = createBench({ drainRate: 200, concurrency: 50, capacity: 500, maxWaitMs: 60_000 });
     const { intake, clock } = bench;
     const workshop = new Workshop(bench, () => 10_000);
@@ -109,7 +109,7 @@ describe('paced starts', () => {
     expect(Math.min(...gapsOf(later))).toBeGreaterThanOrEqual(4.999);
   });
 
-  it('hold the rate over an event loop that is blocked for half a second', async () => {
+  it('keep the rate when the event loop is blocked for half a second', async () => {
     const bench = paced(100, 200);
     await runUntil(bench.clock, 1000);
     bench.clock.jump(500);
@@ -122,7 +122,7 @@ describe('paced starts', () => {
 });
 
 describe('a new rate', () => {
-  it('is in force at once, also when the next start was far away', async () => {
+  it('applies immediately, even if the next start was far away', async () => {
     const bench = paced(0.001, 10);
     await runUntil(bench.clock, 5000);
     expect(startsOf(bench)).toHaveLength(1);
@@ -131,7 +131,7 @@ describe('a new rate', () => {
     expect(startsOf(bench)).toEqual([0, 5000, 5100, 5200, 5300, 5400]);
   });
 
-  it('starts nothing early, however often it is changed', async () => {
+  it('causes no early start, however often it is changed', async () => {
     const bench = paced(10, 50);
     for (let i = 1; i <= 200; i += 1) {
       await runUntil(bench.clock, i * 10);
@@ -142,7 +142,7 @@ describe('a new rate', () => {
     expect(Math.min(...gapsOf(startsOf(bench)))).toBeGreaterThanOrEqual(99.999);
   });
 
-  it('from none takes what waits into its pace', async () => {
+  it('paces queued deliveries if there was none before', async () => {
     const bench = createBench({ concurrency: 2, capacity: 100 });
     const [first, second] = occupy(bench.intake);
     for (let i = 0; i < 4; i += 1) {
@@ -158,7 +158,7 @@ describe('a new rate', () => {
     expect(gapsOf(startsOf(bench).slice(2))).toEqual([100, 100, 100]);
   });
 
-  it('of six decimals is kept', () => {
+  it('keeps six decimals', () => {
     const pacer = new Pacer(0.0015);
     pacer.started(0, false);
     expect(pacer.delayMs(0)).toBeCloseTo(1_000_000 / 1.5, 2);

@@ -28,12 +28,12 @@ async function saturated(): Promise<Bench & { workshop: Workshop }> {
   return { ...bench, workshop };
 }
 
-describe('a process that stands still', () => {
-  it.each([0.8, 3.6, 20])('for %f s learns nothing from it', async (seconds) => {
+describe('a standstill of the process', () => {
+  it.each([0.8, 3.6, 20])('of %f s does not change the drain rate', async (seconds) => {
     const { clock, intake, events, workshop } = await saturated();
     const before = workshop.bring({ key: 'shop' })?.retryAfterSeconds ?? 0;
     clock.jump(seconds * 1000);
-    // Within the turn that follows, before any timer has had its chance.
+    // In the turn that follows, before any timer can run.
     expect(intake.snapshot().state).toBe('shedding');
     const during = workshop.bring({ key: 'shop' })?.retryAfterSeconds ?? 0;
     expect(during).toBeLessThanOrEqual(before + 5);
@@ -44,7 +44,7 @@ describe('a process that stands still', () => {
     expect(intake.snapshot().drainRate).toBeGreaterThan(90);
   });
 
-  it('again and again is as fast as before', async () => {
+  it('does not change it when repeated', async () => {
     const { clock, intake } = await saturated();
     for (let i = 0; i < 7; i += 1) {
       await runUntil(clock, clock.now() + 1200);
@@ -56,7 +56,7 @@ describe('a process that stands still', () => {
     }
   });
 
-  it('is told from workers that do, which is a stall', async () => {
+  it('is distinguished from a stall of the workers', async () => {
     const { intake, clock, events } = createBench({ concurrency: 1 });
     occupy(intake);
     letIn(intake.admit()).leave();
@@ -67,7 +67,7 @@ describe('a process that stands still', () => {
 });
 
 describe('lived time', () => {
-  it('is the clock’s, less what a timer is late beyond the usual', () => {
+  it('is the time of the clock minus the unusual lateness of timers', () => {
     const lived = new LivedTime();
     expect(lived.at(1000, 0)).toBe(1000);
     expect(lived.at(1050, 50)).toBe(1050);
@@ -77,7 +77,7 @@ describe('lived time', () => {
     expect(lived.at(3500, 0)).toBe(1550);
   });
 
-  it('never goes back, and leaves out no more than half of the time and a few seconds', () => {
+  it('never goes back, and leaves out at most half of the time and a few seconds', () => {
     const lived = new LivedTime();
     let last = 0;
     // A handler that holds the thread for a second, each time.
@@ -94,14 +94,14 @@ describe('lived time', () => {
   });
 });
 
-describe('a delivery that comes to light late', () => {
-  it('has waited for so long already, perhaps, and half of its time left at least', () => {
+describe('a delivery that is read late', () => {
+  it('may have waited for that long, and has at least half of its time left', () => {
     expect([0, 300, 5000, 9000].map((lagMs) => remainingMs(10_000, lagMs))).toEqual([
       10_000, 9700, 5000, 5000,
     ]);
   });
 
-  it('is answered that much earlier', async () => {
+  it('is refused that much earlier', async () => {
     const { intake, clock } = createBench({ concurrency: 1, maxWaitMs: 4000, capacity: 10 });
     occupy(intake);
     clock.jump(1050);
@@ -115,7 +115,7 @@ describe('a delivery that comes to light late', () => {
     expect(turnedAway(await permit).reason).toBe('wait');
   });
 
-  it('is refused at the door where the rest of its time is not enough', async () => {
+  it('is refused at admission if the rest of its time is not enough', async () => {
     const { clock, intake } = await saturated();
     const patient = { key: 'shop', maxWaitMs: 9000, retries: false } as const;
     expect(intake.admit(patient).admitted).toBe(true);
@@ -123,7 +123,7 @@ describe('a delivery that comes to light late', () => {
     expect(turnedAway(intake.admit(patient)).reason).toBe('wait');
   });
 
-  it('is let in where a runtime has lost the timer', () => {
+  it('is admitted if a runtime has lost the timer', () => {
     const { intake, clock } = createBench({ concurrency: 1, maxWaitMs: 1000 });
     losingTimers(clock, () => {
       occupy(intake);
@@ -133,8 +133,8 @@ describe('a delivery that comes to light late', () => {
   });
 });
 
-describe('a process whose door takes its time', () => {
-  it('tells later, the longer the burst has lasted', () => {
+describe('a process that is slow to admit', () => {
+  it('books later retries the longer the burst has lasted', () => {
     const farthest = (burstS: number, lateShare: number): number => {
       const retryAfter = createRetryAfter();
       retryAfter.shed(0);

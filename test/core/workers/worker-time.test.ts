@@ -29,7 +29,7 @@ class Took {
   readonly statuses = new Set<number>();
 }
 
-/** Tenants whose handlers take their own times, with one intake, from `measuredMs` on. */
+/** Tenants whose handlers take different times, with one intake, measured from `measuredMs` on. */
 async function contend(
   tenants: readonly Tenant[],
   options: IntakeOptions,
@@ -82,21 +82,21 @@ async function contend(
 const greedy: Tenant = { key: 'slow', serviceMs: 3000, perSecond: 20 };
 const fast: Tenant = { key: 'fast', serviceMs: 20, perSecond: 20, fromMs: 20_000 };
 
-describe('a tenant of 20 ms beside a greedy one of 3 s', () => {
-  // By count: 21 % served, a p50 of 4.3 s, and 429. Full service takes `maxConcurrencyPerKey`: without it the slow
-  // handlers hold all workers, and the effective capacity falls between two completions.
-  it.each([1, 2, 3, 4, 5])('is served for the most part, and not blamed, seed %i', async (seed) => {
+describe('a tenant with handlers of 20 ms beside a greedy one with 3 s', () => {
+  // If turns cost the same: 21 % served, a p50 of 4.3 s, and 429. Full service needs `maxConcurrencyPerKey`: without it
+  // the slow handlers hold all workers, and the effective capacity falls between two completions.
+  it.each([1, 2, 3, 4, 5])('is mostly served and not blamed, seed %i', async (seed) => {
     const accounts = await contend([greedy, fast], {}, 60_000, 20_000, seed);
     const { brought, delaysMs, statuses } = accounts.get('fast') as Took;
     expect(delaysMs.length / brought).toBeGreaterThanOrEqual(0.85);
-    // Its turn is next whenever one of ten handlers of 3 s ends.
+    // Its turn comes whenever one of ten handlers of 3 s ends.
     expect(percentile(delaysMs, 0.5)).toBeLessThanOrEqual(350);
     expect([...statuses]).not.toContain(429);
     expect([...(accounts.get('slow') as Took).statuses]).toEqual([429]);
   });
 
   it.each([0.5, 0.8, 5])(
-    'is served as if alone where a key may have %d workers',
+    'is served as if it were alone if a key may have %d workers',
     async (maxConcurrencyPerKey) => {
       const alone = (await contend([fast], {}, 60_000, 20_000)).get('fast') as Took;
       const accounts = await contend([greedy, fast], { maxConcurrencyPerKey }, 60_000, 20_000);
@@ -107,10 +107,10 @@ describe('a tenant of 20 ms beside a greedy one of 3 s', () => {
   );
 });
 
-describe('greedy keys whose handlers take different times', () => {
-  // By count Jain's index is 0.51, 0.41, 0.33 and 0.49.
+describe('greedy keys with different handling times', () => {
+  // If turns cost the same, Jain's index is 0.51, 0.41, 0.33 and 0.49.
   it.each([[[20, 3000]], [[20, 200, 2000]], [[50, 50, 50, 1000]], [[10, 100, 100, 1000, 1000]]])(
-    '%j ms get the same worker time',
+    'get the same worker time with %j ms',
     async (times) => {
       const tenants = times.map((serviceMs, i) => ({
         key: `tenant ${String(i)}`,
@@ -146,7 +146,7 @@ describe('maxConcurrencyPerKey', () => {
     expect(bench.intake.snapshot()).toMatchObject({ active: most, depth: 20 - most });
   });
 
-  it('leaves the workers to the others, and starts them immediately', () => {
+  it('leaves the other workers to other keys, which start immediately', () => {
     const bench = createBench({ concurrency: 4, maxConcurrencyPerKey: 2 });
     const [first] = brings(bench, 'a', 5);
     expect(brings(bench, 'b', 1)[0]).toBeDefined();
@@ -155,7 +155,7 @@ describe('maxConcurrencyPerKey', () => {
     expect(bench.intake.snapshot()).toMatchObject({ active: 3, depth: 2 });
   });
 
-  it('follows an update, and a concurrency that changes', () => {
+  it('follows an update, and changes of the concurrency', () => {
     const bench = createBench({ concurrency: 10, maxConcurrencyPerKey: 2 });
     const { intake } = bench;
     brings(bench, 'a', 20);
@@ -176,7 +176,7 @@ describe('maxConcurrencyPerKey', () => {
     permit.release();
   }
 
-  /** A key with one worker, whose handlers take a second, and a queue that has places for all. */
+  /** A key with one worker, handlers of a second, and a queue with room for all. */
   function oneAtATime(): { readonly bench: Bench; readonly refuse: () => Refusal } {
     const bench = createBench({
       ...{ concurrency: 10, maxConcurrencyPerKey: 1, maxWaitMs: 5000 },
@@ -186,7 +186,7 @@ describe('maxConcurrencyPerKey', () => {
     return { bench, refuse: () => turnedAway(bench.intake.admit({ key: 'a' })) };
   }
 
-  it('refuses a delivery whose key cannot come to it within the longest wait', () => {
+  it('refuses a delivery whose key cannot start it within the longest wait', () => {
     const { bench, refuse } = oneAtATime();
     brings(bench, 'a', 6);
     expect(bench.intake.snapshot()).toMatchObject({ active: 1, depth: 5 });
@@ -194,14 +194,14 @@ describe('maxConcurrencyPerKey', () => {
     expect(startedNow(bench.intake.admit({ key: 'b' })).waitedMs).toBe(0);
   });
 
-  it('asks so too where the sender waits for longer, and never of one that does not repeat', () => {
+  it('does so too if the sender waits longer, but not if it never retries', () => {
     const { bench } = oneAtATime();
     brings(bench, 'a', 6);
     expect(turnedAway(bench.intake.admit({ key: 'a', maxWaitMs: 60_000 })).reason).toBe('wait');
     expect(bench.intake.admit({ key: 'a', retries: false }).admitted).toBe(true);
   });
 
-  it('takes one slow handling for no reason to refuse what comes after it', () => {
+  it('does not refuse later deliveries because of one slow handler', () => {
     const bench = createBench({ concurrency: 10, maxConcurrencyPerKey: 1, maxWaitMs: 20_000 });
     for (let i = 0; i < 30; i += 1) handle(bench, 50);
     handle(bench, 30_000);
@@ -213,18 +213,18 @@ describe('maxConcurrencyPerKey', () => {
     const { bench, refuse } = oneAtATime();
     brings(bench, 'a', 6);
     const seconds = Array.from({ length: 8 }, () => refuse().retryAfterSeconds);
-    // One that returned earlier would be refused again: one of the six is done each second, and then one place is free.
+    // An earlier retry would be refused again: one of the six is handled each second, and frees one place.
     expect(seconds).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
   });
 
-  it('gives the worker of one that was taken back to the next of the key', () => {
+  it('gives the worker of a revoked delivery to the next one of the key', () => {
     const bench = createBench({ concurrency: 2, maxConcurrencyPerKey: 1, maxHandlingMs: 1000 });
     brings(bench, 'a', 3);
     bench.clock.advance(1100);
     expect(bench.intake.snapshot()).toMatchObject({ active: 1, depth: 1 });
   });
 
-  it('refuses what waits for its key’s workers when it closes', async () => {
+  it('refuses queued deliveries of a key at its limit when the intake closes', async () => {
     const bench = createBench({ concurrency: 2, maxConcurrencyPerKey: 1 });
     brings(bench, 'a', 3);
     const closed = bench.intake.close({ timeoutMs: 0 });
@@ -233,8 +233,8 @@ describe('maxConcurrencyPerKey', () => {
   });
 });
 
-describe('who is part of the cause', () => {
-  it('is never one that has nothing waiting and held no worker', () => {
+describe('a key that is part of the cause', () => {
+  it('has queued deliveries or has held a worker', () => {
     const bench = createBench({ concurrency: 2, capacity: 10, highWaterMark: 0.5, lowWaterMark: 0.1 });
     const { intake } = bench;
     occupy(intake, 'busy');
@@ -251,7 +251,7 @@ describe('the accounts of keys', () => {
     return account;
   }
 
-  it('of those that come again outlive 100,000 that come once', () => {
+  it('of regular keys outlive 100,000 keys that are used once', () => {
     const time = new WorkerTime();
     for (let i = 0; i < 4; i += 1) handle(time, 'busy', i, 500);
     for (let i = 0; i < 100_000; i += 1) handle(time, `invented ${String(i)}`, i + 4);
@@ -260,7 +260,7 @@ describe('the accounts of keys', () => {
     expect(time.of('invented 99000')).toBeUndefined();
   });
 
-  it('are kept while they hold a worker, and are no more than 1,000 when they do not', () => {
+  it('are kept while they hold a worker, and are at most 1,000 otherwise', () => {
     const time = new WorkerTime();
     const held = time.take('held', 0);
     for (let i = 0; i < 5000; i += 1) for (let n = 0; n < 3; n += 1) handle(time, String(i), i);
@@ -271,7 +271,7 @@ describe('the accounts of keys', () => {
     expect(known.length).toBe(800);
   });
 
-  it('learn nothing from a handling that was broken off', () => {
+  it('learn nothing from an interrupted handler', () => {
     const time = new WorkerTime();
     for (let i = 0; i < 10; i += 1) handle(time, 'usual', i);
     const account = time.take('cut', 0);

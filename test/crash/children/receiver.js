@@ -1,5 +1,4 @@
-// A receiver that the parent kills whenever it likes: Express, an inbox on SQLite, and a handler that writes down what
-// it does before it does it.
+// The receiver that the tests kill: Express, an inbox on SQLite, and a handler that logs each step before taking it.
 import { openSync, writeSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { webhookInbox } from '@webhook-backpressure/express';
@@ -7,7 +6,7 @@ import { sqliteStore } from '@webhook-backpressure/sqlite';
 import express from 'express';
 
 /**
- * What a delivery of these tests asks for.
+ * Tells the handler what to do.
  *
  * @typedef {{ tookMs?: number, does?: 'hang' | 'kill' }} Wish
  */
@@ -19,8 +18,8 @@ if (file === undefined || log === undefined || settings === undefined)
 const given = JSON.parse(settings);
 const options = /** @type {{ concurrency: number, attempts: number, maxHandlingMs: number }} */ (given);
 
-// A line is one write to the end of the file, so the lines of two processes never mix. What is written belongs to the
-// system and survives SIGKILL without fsync; only a machine that dies would lose it, and here only processes do.
+// A line is one append, so the lines of two processes never mix. Written data belongs to the kernel and survives SIGKILL
+// without fsync; only a crash of the machine would lose it.
 const lines = openSync(log, 'a');
 /** @param {readonly unknown[]} fields */
 const note = (...fields) => writeSync(lines, `${JSON.stringify(fields)}\n`);

@@ -10,7 +10,7 @@ const middleware = webhookBackpressure({
 });
 const isOneFunction: Exactly<typeof backpressure, typeof webhookBackpressure> = true;
 
-const webhooks = webhookInbox(shopInbox);
+const webhooks = webhookInbox(shopInbox());
 const isInbox: Exactly<typeof webhooks.inbox, Inbox> = isOneFunction;
 
 const app = new Hono();
@@ -22,7 +22,10 @@ app.post('/webhooks', (c) => {
   return c.json({ key: info?.key, typed: waitedMs, depth: middleware.intake.snapshot().depth });
 });
 
-const answer = await app.request('/webhooks', { method: 'POST', headers: { 'x-shop': 'shop-1' } });
-const delivered = await deliver(webhooks.inbox, (delivery) => app.request('/inbox', delivery));
-const inbox = { ...delivered, typed: isInbox };
-console.log(JSON.stringify({ middleware: await answer.json(), inbox }));
+export async function main(): Promise<unknown> {
+  const response = await app.request('/webhooks', { method: 'POST', headers: { 'x-shop': 'shop-1' } });
+  const answered: unknown = await response.json();
+  const delivered = await deliver(webhooks.inbox, (delivery) => app.request('/inbox', delivery));
+  const inbox = { ...delivered, typed: isInbox };
+  return { middleware: answered, inbox };
+}

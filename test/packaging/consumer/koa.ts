@@ -9,7 +9,7 @@ import { deliver, shopInbox } from './shop-inbox.ts';
 const middleware = webhookBackpressure({ capacity: 10, keyGenerator: (ctx) => ctx.get('x-shop') });
 const isOneFunction: Exactly<typeof backpressure, typeof webhookBackpressure> = true;
 
-const webhooks = webhookInbox(shopInbox);
+const webhooks = webhookInbox(shopInbox());
 const isInbox: Exactly<typeof webhooks.inbox, Inbox> = isOneFunction;
 
 const app = new Koa();
@@ -21,13 +21,16 @@ app.use((ctx) => {
   ctx.body = { key: info?.key, typed: waitedMs, depth: middleware.intake.snapshot().depth };
 });
 
-const server = app.listen(0);
-await once(server, 'listening');
-const { port } = server.address() as AddressInfo;
-const url = `http://127.0.0.1:${String(port)}`;
-const answer = await fetch(`${url}/webhooks`, { method: 'POST', headers: { 'x-shop': 'shop-1' } });
-const delivered = await deliver(webhooks.inbox, (delivery) => fetch(`${url}/inbox`, delivery));
-const inbox = { ...delivered, typed: isInbox };
-console.log(JSON.stringify({ middleware: await answer.json(), inbox }));
-server.closeAllConnections();
-server.close();
+export async function main(): Promise<unknown> {
+  const server = app.listen(0);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${String(port)}`;
+  const response = await fetch(`${url}/webhooks`, { method: 'POST', headers: { 'x-shop': 'shop-1' } });
+  const answered: unknown = await response.json();
+  const delivered = await deliver(webhooks.inbox, (delivery) => fetch(`${url}/inbox`, delivery));
+  const inbox = { ...delivered, typed: isInbox };
+  server.closeAllConnections();
+  server.close();
+  return { middleware: answered, inbox };
+}

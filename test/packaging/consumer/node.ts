@@ -15,20 +15,23 @@ const listener = withBackpressure(
   { intake, keyGenerator: () => 'shop-1' },
 );
 
-const webhooks = webhookInbox(shopInbox);
+const webhooks = webhookInbox(shopInbox());
 const isInbox: Exactly<typeof webhooks.inbox, Inbox> = true;
 
-const server = createServer((req, res) => {
-  if (req.url === '/inbox') webhooks(req, res);
-  else listener(req, res);
-}).on('checkContinue', listener);
-server.listen(0);
-await once(server, 'listening');
-const { port } = server.address() as AddressInfo;
-const url = `http://127.0.0.1:${String(port)}`;
-const answer = await fetch(`${url}/webhooks`, { method: 'POST', headers: { 'x-shop': 'shop-1' } });
-const delivered = await deliver(webhooks.inbox, (delivery) => fetch(`${url}/inbox`, delivery));
-const inbox = { ...delivered, typed: isInbox };
-console.log(JSON.stringify({ middleware: await answer.json(), inbox }));
-server.closeAllConnections();
-server.close();
+export async function main(): Promise<unknown> {
+  const server = createServer((req, res) => {
+    if (req.url === '/inbox') webhooks(req, res);
+    else listener(req, res);
+  }).on('checkContinue', listener);
+  server.listen(0);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${String(port)}`;
+  const response = await fetch(`${url}/webhooks`, { method: 'POST', headers: { 'x-shop': 'shop-1' } });
+  const answered: unknown = await response.json();
+  const delivered = await deliver(webhooks.inbox, (delivery) => fetch(`${url}/inbox`, delivery));
+  const inbox = { ...delivered, typed: isInbox };
+  server.closeAllConnections();
+  server.close();
+  return { middleware: answered, inbox };
+}

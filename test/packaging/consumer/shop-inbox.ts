@@ -1,16 +1,18 @@
 import { memoryStore, type Inbox, type InboxOptions } from '@webhook-backpressure/core';
 
-/** An inbox that takes the deliveries of one shop. */
-export const shopInbox: InboxOptions = {
-  store: memoryStore(),
-  verify: ({ headers, rawBody }) => headers['x-shop'] === 'shop-1' && rawBody.byteLength === 2,
-  process: async ({ json, id }, { attempt, signal }) => {
-    const itsSignal: AbortSignal = signal;
-    await Promise.resolve([json(), id, attempt, itsSignal.aborted]);
-  },
-};
+/** The options of an inbox that accepts the deliveries of one shop. */
+export function shopInbox(): InboxOptions {
+  return {
+    store: memoryStore(),
+    verify: ({ headers, rawBody }) => headers['x-shop'] === 'shop-1' && rawBody.byteLength === 2,
+    process: async ({ json, id }, { attempt, signal }) => {
+      const itsSignal: AbortSignal = signal;
+      await Promise.resolve([json(), id, attempt, itsSignal.aborted]);
+    },
+  };
+}
 
-/** Sends the inbox a delivery of the shop. What it was answered, and which id was completed then. */
+/** Sends the inbox a delivery of the shop. @returns the status of the response, and the id that was completed. */
 export async function deliver(
   inbox: Inbox,
   send: (delivery: RequestInit) => Response | Promise<Response>,

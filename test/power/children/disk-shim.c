@@ -1,18 +1,18 @@
 /*
- * Stands between SQLite and the disk of one inbox, preloaded into a process (Linux):
+ * Intercepts the disk operations of SQLite for one inbox, preloaded into a process (Linux):
  *
- * - writes every change of the file and of its -wal into a log, in order, with the beginning and the end of each sync;
- * - makes each sync take longer;
- * - fails one of them with EIO, and then behaves as Linux does: every other descriptor of that file is given the error
- *   once as well, and nobody is given it again. What was not synced is lost for the disk, which the replay takes care
- *   of, while everybody who reads the file still sees it.
+ * - logs every change of the file and of its -wal in order, with the beginning and the end of each sync;
+ * - slows each sync down;
+ * - fails one sync with EIO and then behaves as Linux does: every other descriptor of the file gets the error once too,
+ *   and none gets it again. Writes that were not synced are lost on the disk, which the replay simulates, while readers
+ *   of the file still see them.
  *
- * SQLite maps no file but -shm into memory here, and after a power failure that one is made anew.
+ * SQLite maps only -shm into memory here, and creates it anew after a power failure.
  *
  * DISK_FILE      the path of the SQLite file
- * DISK_LOG       the log; beside it a file with what the processes share
+ * DISK_LOG       the log; beside it a file with state that the processes share
  * DISK_SYNC_MS   added to each sync
- * DISK_EIO_AT    which sync fails, from 1, counted over all processes; 0 for none
+ * DISK_EIO_AT    the sync that fails, from 1, counted over all processes; 0 for none
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

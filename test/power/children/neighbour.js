@@ -1,5 +1,5 @@
-// A receiver that shares its file with others: senders that send one delivery after the other, each a fixed number, to
-// an inbox whose store may wait. Prints what came of it.
+// A receiver that shares its file with others. Each of its senders sends a fixed number of deliveries one after another
+// to an inbox whose store may wait for locks. Prints a report.
 import { fileURLToPath } from 'node:url';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { createInbox } from '@webhook-backpressure/core';
@@ -43,12 +43,11 @@ async function receive({ path, name, senders, each }) {
     longestMs = Math.max(longestMs, performance.now() - sentAt);
     const status = String(answer?.status);
     answers[status] = (answers[status] ?? 0) + 1;
-    // As a sender does, more or less.
-    if (answer?.status !== 200 && answer?.status !== 202)
-      await new Promise((resolve) => setTimeout(resolve, 20));
+    // Roughly as a sender does.
+    if (answer?.status !== 200) await new Promise((resolve) => setTimeout(resolve, 20));
   };
-  // As a balancer does: nothing comes before the receiver is ready.
-  while (answers['202'] === undefined) await send(`${name}-ready`);
+  // As with a load balancer, no delivery arrives before the receiver is ready.
+  while (answers['200'] === undefined) await send(`${name}-ready`);
   answers = {};
   const loops = Array.from({ length: senders }, async (_, sender) => {
     for (let at = 0; at < each; at += 1) await send(`${name}-${String(sender)}-${String(at)}`);

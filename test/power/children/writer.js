@@ -1,5 +1,5 @@
-// A process that uses a store and says what was acknowledged, on a disk that `disk-shim.c` watches: puts, claims,
-// renewals and ends, in an order that the seed decides. What it says goes into the file beside the database.
+// Uses a store on a disk that `disk-shim.c` observes: puts, claims, renewals and settlements in an order that the seed
+// decides. Logs what was acknowledged into a file beside the database.
 import { openSync, writeSync } from 'node:fs';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 
@@ -28,7 +28,7 @@ const attempt = async (call) => {
   try {
     return await call();
   } catch (error) {
-    // The worst moment for it: what could not be synced is still shown to whoever starts next.
+    // The worst moment: the next process still sees the data that could not be synced.
     if (end === 'dies of errors' && String(error).includes('disk')) process.exit(0);
     return undefined;
   }
@@ -86,10 +86,10 @@ for (;;) {
   if (opened !== undefined) break;
 }
 while (put < Number(deliveries)) {
-  // Together: what is asked while the disk is waited for shares a commit.
+  // Concurrently: calls during a sync share a commit.
   const next = chance(8);
   const other = next < 4 ? claim : next < 6 ? complete : renew;
   await Promise.all(chance(2) === 0 ? [putSome(), other()] : [putSome(), putSome(), other(), claim()]);
 }
-// As if killed: what is open stays so.
+// As if killed: open files stay open.
 process.exit(0);

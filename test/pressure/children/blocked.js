@@ -1,10 +1,10 @@
-// A receiver that blocks its own event loop when it is told to, and reports every change of its pressure.
+// A receiver that blocks its event loop on command, and reports every change of its pressure.
 import { createServer } from 'node:http';
 import { processPressure, withBackpressure } from '@webhook-backpressure/node';
 
 const WINDOW_MS = 100;
 const BLOCK_MS = 300;
-/** Far from what a machine with other work does to a process that does nothing. */
+/** Far above the delays of an idle process on a busy machine. */
 const MAX_DELAY_MS = 150;
 
 const pressure = processPressure({ windowMs: WINDOW_MS, maxEventLoopDelayMs: MAX_DELAY_MS });
@@ -20,7 +20,7 @@ let isPressed = pressure();
 function block() {
   const until = performance.now() + BLOCK_MS;
   while (performance.now() < until);
-  // Through the timers, so that requests and messages get their turn in between.
+  // With timers, so that requests and messages are handled in between.
   if (isBlocking) setTimeout(block, 1);
 }
 

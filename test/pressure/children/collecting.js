@@ -1,4 +1,4 @@
-// A process with a small heap that fills it and empties it again, collecting as one does whose heap is short.
+// A process that fills and empties its small heap, with frequent full collections.
 import { processPressure } from '@webhook-backpressure/node';
 
 const WINDOW_MS = 100;

@@ -1,4 +1,4 @@
-// A process that is idle for long and then busy, in short turns that never block. It says how long that took to show.
+// A process that is idle for long and then busy, in short turns that never block. It reports how long detection took.
 import { processPressure } from '@webhook-backpressure/node';
 
 const WINDOW_MS = 100;

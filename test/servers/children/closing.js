@@ -1,11 +1,11 @@
-// A receiver that shuts down when it is told to end. Every request waits until the parent lets it go on.
+// A receiver that shuts down on a signal. Each request waits until the parent releases it.
 import { createServer } from 'node:http';
 import { closeOnSignals, withBackpressure } from '@webhook-backpressure/node';
 
 const [timeoutMs, as] = process.argv.slice(2);
 if (as === 'not alone') process.on('SIGTERM', () => undefined);
 if (as === 'first process') {
-  // The system drops what such a process sends itself, unless it is handled.
+  // The system ignores unhandled signals that PID 1 sends to itself.
   Object.defineProperty(process, 'pid', { value: 1 });
   process.kill = () => true;
 }
@@ -20,7 +20,7 @@ const listener = withBackpressure(
   { concurrency: 1 },
 );
 const server = createServer(listener);
-// Whoever hears of a request knows what became of it.
+// Reported after the decision about the request.
 server.on('request', (req) => process.send?.({ asked: req.url }));
 closeOnSignals(listener.intake, {
   server,

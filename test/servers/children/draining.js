@@ -1,4 +1,4 @@
-// A receiver with two intakes on two servers. It answers immediately, and what asks for /hold when it is let go on.
+// A receiver with two intakes on two servers. It responds immediately, except to /hold, which the parent releases.
 import { createServer } from 'node:http';
 import { createServer as createServer2 } from 'node:http2';
 import { closeOnSignals, readiness, withBackpressure } from '@webhook-backpressure/node';
@@ -19,7 +19,7 @@ function receiver() {
     else res.end('done');
     process.send?.({ asked: req.url });
   });
-  // The compatible part of http2 has the same requests and responses.
+  // The compatibility API of http2 has the same requests and responses.
   const http2 = /** @type {import('node:http2').Http2Server} */ (
     createServer2(/** @type {any} */ (listener))
   );

@@ -1,4 +1,4 @@
-// The receiver of the mission: Express, one line of middleware, a queue of 400 and a drain of 200 deliveries a second.
+// An Express receiver with a capacity of 400 and a drain rate of 200 deliveries per second.
 import { setTimeout } from 'node:timers/promises';
 import { webhookBackpressure } from '@webhook-backpressure/express';
 import express from 'express';
@@ -9,9 +9,9 @@ const SAMPLE_MS = 500;
 const backpressure = webhookBackpressure({
   capacity: 400,
   drainRate: 200,
-  // More than it takes: what bounds the starts is their rate.
+  // More than needed: the drain rate limits the starts.
   concurrency: 100,
-  // Full and all but full: the queue is to stay at its bound.
+  // The queue should stay at its capacity.
   highWaterMark: 1,
   lowWaterMark: 0.95,
 });
@@ -45,7 +45,7 @@ const server = app.listen(0, () => {
   setInterval(sampleMemory, SAMPLE_MS);
   process.send?.({ address: server.address() });
 });
-// Whoever listens after the app sees what has become of the request.
+// A listener added after the app sees the result of the request.
 server.on('request', () => {
   const { depth, capacity } = intake.snapshot();
   maxDepth = Math.max(maxDepth, depth);

@@ -91,7 +91,7 @@ const DAY_MS = 86_400_000;
 
 const aSecond = aNumber(`a number of seconds from 0 to ${String(MAX_S)}`, (s) => s >= 0 && s <= MAX_S);
 const aPositive = aNumber('a number above 0', (value) => value > 0);
-const aCount = aNumber('an integer, at least 0', (value) => Number.isSafeInteger(value) && value >= 0);
+const aCount = aNumber('an integer of at least 0', (value) => Number.isSafeInteger(value) && value >= 0);
 const aTimeout = aNumber(
   `a number of milliseconds from 0 to ${String(DAY_MS)}`,
   (ms) => ms >= 0 && ms <= DAY_MS,
@@ -102,7 +102,7 @@ const aServiceTime = aNumber(
 );
 const aCost = aNumber('a number of milliseconds from 0 to 1000', (ms) => ms >= 0 && ms <= 1000);
 const aFactor = aNumber('a number from 1 to 1000', (value) => value >= 1 && value <= 1000);
-const aConcurrency = aNumber('a number, at least 1', (value) => value >= 1);
+const aConcurrency = aNumber('a number of at least 1', (value) => value >= 1);
 
 /**
  * Reads a scenario from parsed JSON.
@@ -146,10 +146,9 @@ function readIntake(value: unknown): ScenarioIntake {
   return value;
 }
 
-/** Rewrites a message about an option as a message about a field of the scenario. */
+/** Rewrites a message about an option, which may begin with its name, as a message about a field of the scenario. */
 function inIntake(message: string): string {
-  if (message.startsWith('Unknown option ')) return `intake: ${message}`;
-  return message.startsWith('options ') ? message.replace('options', 'intake') : `intake.${message}`;
+  return /^[a-z]/.test(message) ? `intake.${message}` : `intake: ${message}`;
 }
 
 function readService(fields: Fields): Service {

@@ -4,6 +4,7 @@ import type { Refusal } from './refusal.ts';
 
 /** An admitted delivery: it has its permit, or is queued for one. */
 export interface Admission {
+  /** Tells an admission from a {@link Refusal}. */
   readonly admitted: true;
   /**
    * The permit itself if a worker was free and the queue empty; otherwise a promise that always settles: with the
@@ -16,6 +17,7 @@ export interface Admission {
 
 /** The right to run, held from start to release. */
 export interface Permit {
+  /** Tells a permit from a {@link Refusal}. */
   readonly admitted: true;
   /** Milliseconds between admission and start. */
   readonly waitedMs: number;

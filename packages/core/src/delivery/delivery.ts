@@ -2,45 +2,45 @@ import { BackpressureError, invalid, invalidResult } from '../errors.ts';
 import { unknownName } from '../option-names.ts';
 import type { SenderProfile } from '../senders/sender-profile.ts';
 
-/** What the intake may know about a delivery. Everything is optional. */
+/** What is known about a delivery. All fields are optional. */
 export interface Delivery {
   /**
-   * The share of the queue that the delivery counts against, and the queue it waits in. Any string; longer than
-   * 256 characters it is hashed. Default `default`, the share of everybody without a key.
+   * The share of the queue that the delivery counts against. Deliveries of one key are handled in order of arrival, and
+   * keys in turn. Any string; one above 256 characters is hashed. Default `default`.
    */
   key?: string | undefined;
-  /** The delivery id, the same at each attempt. Empty, or longer than 256 characters, it is ignored. */
+  /** The delivery id, the same at each attempt. Ignored if it is empty or longer than 256 characters. */
   id?: string | undefined;
   /** `critical` may use the reserve above the high-water mark. Default `normal`. */
   priority?: 'normal' | 'critical' | undefined;
-  /** How long its sender waits, in milliseconds, ≥ 0. The intake's `maxWaitMs` holds beside it. */
+  /** How long it may be queued, in milliseconds, ≥ 0. The intake's `maxWaitMs` applies as well. */
   maxWaitMs?: number | undefined;
   /**
-   * How long its sender has been waiting already, in milliseconds, ≥ 0: for its body to arrive, or for the event loop.
-   * Counts against `maxWaitMs`, its own and the intake's. Default 0.
+   * How long its sender has been waiting already, in milliseconds, ≥ 0, such as for the body to arrive. Counts against
+   * `maxWaitMs` of the delivery. Default 0.
    */
   ageMs?: number | undefined;
-  /** The status of a refusal, whatever the intake's own `statusCode` says. */
+  /** The status of a refusal. Takes precedence over the intake's `statusCode`. */
   statusCode?: 429 | 503 | undefined;
-  /** `false`: its sender never tries again, so it may use the reserve. Default true. */
+  /** `false`: its sender never retries, so it may use the reserve above the high-water mark. Default true. */
   retries?: boolean | undefined;
-  /** It is a handshake: a few of them at a time are let in as critical ones. Default false. */
+  /** Whether it is a handshake. A few at a time are admitted as critical. Default false. */
   handshake?: boolean | undefined;
-  /** What is known about its sender: how it takes Retry-After, and what makes it switch an endpoint off. */
+  /** The profile of its sender: how it treats Retry-After, and when it disables an endpoint. */
   profile?: SenderProfile | undefined;
 }
 
 /** A delivery about which nothing is known. */
 export const NOTHING_KNOWN: Delivery = {};
 
-/** The key of everybody who has none. */
+/** The key of deliveries without one. */
 export const DEFAULT_KEY = 'default';
 
 const MAX_KEY_CHARACTERS = 256;
 const MAX_ID_CHARACTERS = 256;
 
 /**
- * Throws unless every field is what {@link Delivery} says.
+ * Checks every field of a delivery.
  *
  * @throws BackpressureError `ERR_WBP_DELIVERY`
  */
@@ -74,7 +74,7 @@ export function checkDelivery(delivery: Delivery): void {
   }
 }
 
-/** In the order of the interface, all of them: one that is misspelled would be ignored without a word. */
+/** All fields in the order of the interface. A misspelled field would be ignored silently. */
 const FIELDS: Record<keyof Delivery, true> = {
   key: true,
   id: true,
@@ -88,7 +88,7 @@ const FIELDS: Record<keyof Delivery, true> = {
 };
 
 /**
- * What the option `delivery` returned: an object of known fields, or nothing.
+ * Checks the result of the option `delivery`: an object of known fields, or nothing.
  *
  * @throws BackpressureError `ERR_WBP_DELIVERY`
  */
@@ -112,22 +112,22 @@ function invalidField(field: keyof Delivery, rule: string, given: unknown): Erro
   return invalid('ERR_WBP_DELIVERY', `delivery.${field}`, rule, given);
 }
 
-/** The key a delivery counts against: its own, shortened when a stranger made it long. */
+/** The key of a delivery. A long one is shortened, since a sender may choose it. */
 export function keyOf(delivery: Delivery): string {
   const { key } = delivery;
   if (key === undefined) return DEFAULT_KEY;
   return key.length > MAX_KEY_CHARACTERS ? hashed(key) : key;
 }
 
-/** The id, or undefined when there is none that can be kept. An empty one would make one delivery of all that have it. */
+/** The id, or undefined if there is none that can be kept. Deliveries with an empty id are not the same delivery. */
 export function keptIdOf(delivery: Delivery): string | undefined {
   const { id } = delivery;
   return id === undefined || id === '' || id.length > MAX_ID_CHARACTERS ? undefined : id;
 }
 
 /**
- * Two independent 32-bit FNV-1a hashes and the length. Whoever finds a collision shares a place in the queue with
- * another long key, and gains nothing else.
+ * Two independent 32-bit FNV-1a hashes and the length. A sender that finds a collision shares the queue of another long
+ * key, and gains nothing else.
  */
 function hashed(key: string): string {
   let a = 0x811c9dc5;

@@ -2,21 +2,25 @@ import type { WithdrawalCause } from './events.ts';
 import type { RefusalReason } from './refusal.ts';
 
 /**
- * What has happened since the intake was made. At any moment
+ * Totals since the intake was created. At any moment
  * `admitted = completed + failed + active + depth + all withdrawn`.
  */
 export interface Totals {
+  /** Deliveries admitted, whether they started or waited. */
   readonly admitted: number;
+  /** Deliveries that started. */
   readonly started: number;
+  /** Deliveries handled successfully. */
   readonly completed: number;
+  /** Deliveries whose handling failed. */
   readonly failed: number;
-  /** Permits taken back after `maxHandlingMs`; counted in `failed` too. */
+  /** Permits revoked after `maxHandlingMs`; also counted in `failed`. */
   readonly overdue: number;
-  /** Refused at the door, by reason. In a dry run: let in all the same. */
+  /** Refused at admission, by reason. In a dry run: admitted nevertheless. */
   readonly refused: Readonly<Record<RefusalReason, number>>;
-  /** Refused, at the door or later, although their senders never try again. */
+  /** Refused, at admission or later, although their senders never retry. */
   readonly lossRisk: number;
-  /** Left after admission and before the start, by cause. */
+  /** Withdrawn after admission and before the start, by cause. */
   readonly withdrawn: Readonly<Record<WithdrawalCause, number>>;
 }
 
@@ -31,7 +35,7 @@ export class Ledger implements Totals {
   readonly refused = { shedding: 0, full: 0, wait: 0, displaced: 0, pressure: 0, shed: 0, closing: 0 };
   readonly withdrawn = { abandoned: 0, expired: 0, displaced: 0, closing: 0 };
 
-  /** A copy that does not move. */
+  /** A copy that does not change. */
   read(): Totals {
     return {
       admitted: this.admitted,

@@ -4,35 +4,38 @@ import type { RetryAfterHabit } from '../senders/sender-profile.ts';
  * Why a delivery was refused.
  *
  * - `shedding`: the queue is at or above the high-water mark, or not yet back at the low-water mark
- * - `full`: there is no place even in the reserve
- * - `wait`: it would wait, or has waited, too long
- * - `displaced`: `drop-oldest` pushed it out
+ * - `full`: the queue is at the effective capacity
+ * - `wait`: it would be, or has been, queued for too long
+ * - `displaced`: a newer delivery took its place, by `overflow: 'drop-oldest'`
  * - `pressure`: the process itself is overloaded
- * - `shed`: its key was switched off by hand
+ * - `shed`: its key is switched off by the option `shed`
  * - `closing`: the intake is shutting down
  */
 export type RefusalReason = 'shedding' | 'full' | 'wait' | 'displaced' | 'pressure' | 'shed' | 'closing';
 
-/** The answer to a delivery that is not let in. Adapters send `status`, `headers` and `body` as they are. */
+/** The answer to a refused delivery. Adapters send `status`, `headers` and `body` unchanged. */
 export interface Refusal {
+  /** Tells a refusal from an {@link Admission} or a {@link Permit}. */
   readonly admitted: false;
+  /** Why the delivery was refused. */
   readonly reason: RefusalReason;
+  /** The HTTP status of the response. */
   readonly status: 429 | 503;
   /** Whole seconds, at least 1. */
   readonly retryAfterSeconds: number;
-  /** Retry-After, Content-Type, Cache-Control; while closing also Connection. */
+  /** Retry-After, Content-Type and Cache-Control; while closing also Connection. */
   readonly headers: Record<string, string>;
-  /** A problem document (RFC 9457), in ASCII. It says nothing about other keys or senders. */
+  /** A problem document (RFC 9457), in ASCII. It reveals nothing about other keys or senders. */
   readonly body: string;
 }
 
 const DETAILS: Record<RefusalReason, string> = {
-  shedding: 'The receiver has as many deliveries waiting as it can work off in time.',
-  full: 'The queue of the receiver is full.',
-  wait: 'The delivery could not be started in the time that its sender waits.',
-  displaced: 'The delivery gave up its place in the queue to a newer one.',
+  shedding: 'The receiver has as many queued deliveries as it can handle in time.',
+  full: "The receiver's queue is full.",
+  wait: 'The delivery would wait too long, or has waited too long.',
+  displaced: 'A newer delivery has taken the place of this one.',
   pressure: 'The receiver is overloaded.',
-  shed: 'Deliveries of this source are switched off at the moment.',
+  shed: 'Deliveries from this source are currently switched off.',
   closing: 'The receiver is shutting down.',
 };
 
@@ -44,7 +47,7 @@ const PROBLEMS = {
   ],
 } as const;
 
-/** All of the body but the seconds at its end, for each status and reason: made once, since refusing must be cheap. */
+/** The bodies without the seconds at their end, by status and reason: built once, since refusing must be cheap. */
 const BODIES = { 429: bodies(429), 503: bodies(503) };
 
 function bodies(status: 429 | 503): Record<RefusalReason, string> {
@@ -74,7 +77,7 @@ export function createRefusal(
     'Content-Type': 'application/problem+json; charset=utf-8',
     'Cache-Control': 'no-store',
   };
-  // A connection that stays open would bring the next delivery to a process that is about to end.
+  // An open connection would bring the next delivery to a process that is about to end.
   if (reason === 'closing') headers['Connection'] = 'close';
   return {
     admitted: false,
@@ -86,6 +89,6 @@ export function createRefusal(
   };
 }
 
-/** What one that is taken out is told. One that went away is told nothing, and so is booked no second. */
+/** The reason of a withdrawn delivery. One whose sender has disconnected gets no answer, and books no retry. */
 export const REASON_OF = { expired: 'wait', displaced: 'displaced', closing: 'closing' } as const;
 export const TO_NOBODY: Refusal = Object.freeze(createRefusal('wait', 503, 1));

@@ -1,35 +1,39 @@
 import type { Totals } from './ledger.ts';
 
 /**
- * - `accepting`: deliveries are let in
+ * - `accepting`: deliveries are admitted
  * - `shedding`: the queue reached the high-water mark and is not yet back at the low-water mark
- * - `stalled`: all workers are busy and nothing has completed for 10 s, or for ten mean service times
+ * - `stalled`: all workers are busy and none has completed a delivery for 10 s and ten mean handling times
  * - `closing`, `closed`: shutting down; a readiness probe should fail
  */
 export type IntakeState = 'accepting' | 'shedding' | 'stalled' | 'closing' | 'closed';
 
-/** The intake at one moment. It is a copy and does not change. */
+/** The intake at one moment, as a copy that does not change. */
 export interface IntakeSnapshot {
+  /** Whether the intake is accepting, shedding, stalled, closing or closed. */
   readonly state: IntakeState;
-  /** Deliveries that wait. */
+  /** Queued deliveries. */
   readonly depth: number;
   /** Deliveries that are being handled. */
   readonly active: number;
+  /** The option: how many deliveries may be queued. */
   readonly capacity: number;
-  /** Deliveries: the smaller of the capacity and longest wait × drain rate. */
+  /** The smaller of `capacity` and `maxWaitMs` × drain rate: the queue that can be drained in time, in deliveries. */
   readonly effectiveCapacity: number;
-  /** Deliveries: at this depth shedding begins. */
+  /** The depth at which shedding begins, in deliveries. */
   readonly highWater: number;
-  /** Deliveries: at this depth it ends. */
+  /** The depth at which shedding ends, in deliveries. */
   readonly lowWater: number;
+  /** How many deliveries may be handled concurrently, now. */
   readonly concurrency: number;
   /** Completions per second that the workers can sustain; null before the first completion. */
   readonly drainRate: number | null;
-  /** Milliseconds that the oldest waiting delivery has waited; 0 when none waits. */
+  /** How long the oldest queued delivery has waited, in milliseconds; 0 if the queue is empty. */
   readonly oldestWaitMs: number;
-  /** Refused deliveries that were given a second to come back and that are not due yet. */
+  /** Refused deliveries with a booked time to retry that has not come yet. */
   readonly booked: number;
-  /** Keys that have something waiting. */
+  /** Keys that have queued deliveries. */
   readonly keys: number;
+  /** Counts since the intake was created. */
   readonly totals: Totals;
 }

@@ -1,9 +1,9 @@
 import type { Listeners, WarningCode } from './events.ts';
 
-/** Where a warning is shown beside the event: the adapters have a place for it. */
+/** Shows a warning, in addition to the event. Adapters print it. */
 export type Warn = (code: WarningCode, message: string) => void;
 
-/** Warns of each thing once in the life of an intake, since nobody reads the hundredth. */
+/** Gives each warning once in the life of an intake. */
 export class Warnings {
   readonly #listeners: Listeners;
   readonly #show: Warn | undefined;
@@ -20,14 +20,14 @@ export class Warnings {
       'WBP_NEVER_RETRIES',
       now,
       () =>
-        `The sender of ${JSON.stringify(key)} never retries: a delivery of it that is refused, or waits too long, is ` +
-        'lost. Take such senders into an inbox, which stores what it acknowledges.',
+        `The sender of ${JSON.stringify(key)} never retries: its deliveries are lost if they are refused or wait too long. ` +
+        'Use an inbox for such senders: it stores deliveries before it acknowledges them.',
     );
   }
 
-  /** Shedding has begun: looks whether the queue lasts until the retries are back. */
+  /** Shedding has begun: checks whether the queue lasts until retries arrive. */
   ofLowWater(low: number, capacity: number, drainRate: number | null, now: number): void {
-    // With a capacity of 1 there is no other mark, and nothing to raise.
+    // With a capacity of 1 there is no other mark.
     if (drainRate === null || low >= drainRate || capacity === 1) return;
     this.#give(
       'WBP_LOW_WATER',

@@ -4,38 +4,43 @@ import { createIntake } from '../intake/create-intake.ts';
 import { invalid } from '../errors.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { IntakeState } from '../delivery/snapshot.ts';
-import { Agenda } from './keeping/agenda.ts';
-import { Clearing } from './operate/clearing.ts';
-import { completed, pending } from './operate/contents.ts';
-import type { DeadLetters } from './delivery/dead-letter-types.ts';
-import { deadLetters } from './operate/dead-letters.ts';
-import type { Completed, Pending } from './delivery/content-types.ts';
-import { InboxDoor } from './receive/receiving.ts';
-import type { InboxListener } from './report/inbox-events.ts';
-import type { InboxOptions, InboxTunable } from './settings/inbox-options.ts';
+import { completed, type Completed } from './admin/completed.ts';
+import { deadLetters, type DeadLetters } from './admin/dead-letters.ts';
+import { pending, type Pending } from './admin/pending.ts';
+import { Redriving } from './admin/redriving.ts';
+import { FillLevel } from './capacity/fill-level.ts';
+import { FinishedUsage } from './capacity/finished-usage.ts';
+import { InboxDrainRate } from './capacity/inbox-drain-rate.ts';
+import type { InboxListener } from './events/inbox-events.ts';
+import { InboxReport } from './events/inbox-report.ts';
+import { shutDown } from './inbox-shutdown.ts';
+import type { Inbox, InboxCloseReport, InboxSnapshot } from './inbox.ts';
+import { Maintenance } from './maintenance/maintenance.ts';
+import { Retention } from './maintenance/retention.ts';
+import type { InboxOptions, InboxTunable } from './options/inbox-options.ts';
+import {
+  resolveInboxOptions,
+  updateInboxSettings,
+  type InboxFixtures,
+  type InboxSettings,
+} from './options/inbox-settings.ts';
+import type { InboxAnswer } from './receive/inbox-answers.ts';
+import { InboxReceiver } from './receive/inbox-receiver.ts';
 import { InboxRefuser } from './receive/inbox-refuser.ts';
-import { InboxReport } from './report/inbox-report.ts';
-import { resolveInboxOptions, updateInboxSettings, type InboxSettings } from './settings/inbox-settings.ts';
-import type { InboxStore, OpenedStore, StoreStats } from './store/inbox-store.ts';
-import type { Inbox, InboxAnswer, InboxCloseReport, InboxRequest, InboxSnapshot } from './inbox.ts';
-import { Level } from './keeping/level.ts';
-import { Opening } from './keeping/opening.ts';
-import { Pace } from './keeping/pace.ts';
+import type { InboxRequest } from './receive/inbox-request.ts';
+import { MAX_RECEIVING_DELAY_MS, StoreHealth } from './store-calls/store-health.ts';
+import { StoreOpening } from './store-calls/store-opening.ts';
+import type { OpenedStore, StoreStats } from './store/inbox-store.ts';
+import { Scheduler } from './time/scheduler.ts';
+import { WallTime } from './time/wall-time.ts';
+import { InboxWorkers } from './work/inbox-workers.ts';
 import { Pauses } from './work/pauses.ts';
-import { Redriving } from './operate/redriving.ts';
-import { MAX_DOOR_DELAY_MS, StoreHealth } from './keeping/store-health.ts';
-import { Storeroom } from './keeping/storeroom.ts';
-import { Upkeep } from './operate/upkeep.ts';
-import { WallTime } from './keeping/wall-time.ts';
-import { Workers } from './work/workers.ts';
 
 const DEFAULT_TIMEOUT_MS = 10_000;
-/** What is left for the store to let go of everything, after the handlers' time. */
-const LAST_WORDS_MS = 2000;
-/** The workers' intake takes a permit back only after the run itself has ended; this is the net below it. */
+/** The workers' intake revokes a permit this time after `maxHandlingMs`, in case a run has not ended itself. */
 const BACKSTOP_MS = 60_000;
 
-/** Composes the parts of an inbox: the door on one side, the workers on the other, and the store between them. */
+/** An inbox: a receiver that fills the store, workers that empty it, and the level between them. */
 export class DurableInbox implements Inbox {
   readonly pending: Pending;
   readonly deadLetters: DeadLetters;
@@ -44,24 +49,20 @@ export class DurableInbox implements Inbox {
   readonly resume: Inbox['resume'] = (...key) => this.#pauses.resume(...key);
   #settings: InboxSettings;
   #phase: 'opening' | 'open' | 'closing' | 'closed' = 'opening';
-  readonly #store: InboxStore;
   readonly #now: () => number;
   readonly #wall: WallTime;
-  readonly #wallMs: () => number;
   readonly #report: InboxReport;
-  readonly #agenda: Agenda;
-  readonly #health: StoreHealth;
-  readonly #level: Level = new Level();
+  readonly #level: FillLevel = new FillLevel();
   readonly #intake: Intake;
-  readonly #pace: Pace;
+  readonly #inboxRate: InboxDrainRate;
   readonly #refuser: InboxRefuser;
-  readonly #door: InboxDoor;
-  readonly #workers: Workers;
-  readonly #upkeep: Upkeep;
+  readonly #receiver: InboxReceiver;
+  readonly #workers: InboxWorkers;
+  readonly #maintenance: Maintenance;
   readonly #pauses: Pauses;
-  readonly #opening: Opening;
-  readonly #room: Storeroom;
+  readonly #finished: FinishedUsage;
   readonly #redriving: Redriving;
+  readonly #shutDown: (timeoutMs: number) => Promise<InboxCloseReport>;
   #stats: StoreStats | undefined;
   #closed: Promise<InboxCloseReport> | undefined;
 
@@ -69,113 +70,108 @@ export class DurableInbox implements Inbox {
     const { settings, fixtures } = resolveInboxOptions(options);
     const { store } = options;
     this.#settings = settings;
-    this.#store = store;
     const now = (this.#now = monotonic(fixtures.clock));
     const wall = (this.#wall = new WallTime(fixtures.wallClock, now));
-    const wallMs = (this.#wallMs = () => wall.believedMs());
+    const wallMs = (): number => wall.trustedMs();
     const report = (this.#report = new InboxReport(now));
-    const agenda = (this.#agenda = new Agenda(fixtures.clock, now));
-    const health = (this.#health = new StoreHealth(agenda, report));
-    const { concurrency, drainRate } = settings.intake;
-    this.#intake = createIntake({
-      ...{ concurrency, drainRate, clock: fixtures.clock, random: fixtures.random },
-      // What is claimed must find a place: given back for want of one, it would be claimed again at once, and so on.
-      capacity: Number.MAX_SAFE_INTEGER,
-      ...{ maxWaitMs: DAY_MS, highWaterMark: 1, maxHandlingMs: backstop(settings) },
-    });
+    const scheduler = new Scheduler(fixtures.clock, now);
+    const health = new StoreHealth(scheduler, report);
+    this.#intake = createWorkerIntake(fixtures, settings);
     this.#intake.subscribe(({ type }) => {
       if (type === 'stalled' || type === 'recovered') report.emit({ type });
     });
-    this.#pace = new Pace(this.#intake);
-    this.#refuser = new InboxRefuser(fixtures.random, this.#level, this.#pace, report);
+    const intake = this.#intake;
+    const inboxRate = (this.#inboxRate = new InboxDrainRate(intake));
+    const refuser = (this.#refuser = new InboxRefuser(fixtures.random, this.#level, inboxRate, report));
     const current = (): InboxSettings => this.#settings;
-    const room = (this.#room = new Storeroom(current));
-    const common = { store, health, agenda, report, fixtures, now, wallMs, level: this.#level, room };
-    this.#workers = new Workers({
-      ...common,
-      ...{ intake: this.#intake, pace: this.#pace, process: options.process, onDead: options.onDead },
-      settings: current,
-      relieved: this.#judge,
-    });
-    const look = (): void => {
-      this.#workers.claims.look();
+    const finished = (this.#finished = new FinishedUsage(current));
+    const { encryption } = fixtures;
+    const common = {
+      ...{ store, health, scheduler, report, fixtures, encryption, now, wallMs, intake, inboxRate, finished },
+      ...{ level: this.#level, settings: current, judge: this.#judge },
     };
-    // Its own: when claims fail and puts do not, or the reverse, neither must say that all is well.
-    const doorHealth = new StoreHealth(agenda, report, MAX_DOOR_DELAY_MS);
-    this.#door = new InboxDoor({
-      ...common,
-      ...{ options, refuser: this.#refuser, settings: current, judge: this.#judge },
-      health: doorHealth,
+    const { process, onDead } = options;
+    const workers = new InboxWorkers({ ...common, process, onDead, relieved: this.#judge });
+    this.#workers = workers;
+    const wake = (): void => {
+      workers.claimer.wake();
+    };
+    // Two healths: when claims fail and puts succeed, or the reverse, neither must report that the store works.
+    const receivingHealth = new StoreHealth(scheduler, report, MAX_RECEIVING_DELAY_MS);
+    this.#receiver = new InboxReceiver({
+      ...{ ...common, options, refuser, health: receivingHealth },
       receivedAtMs: () => wall.rawMs(),
       isOpen: () => this.#phase === 'open' || this.#phase === 'opening',
-      // What can be stored but not be handled is the sender's to keep: it may find another receiver, or raise an alarm.
-      isReady: () => this.#phase !== 'opening' && !doorHealth.isResting && !health.isStuck,
-      stored: look,
+      // A delivery that can be stored but not processed stays with the sender, which may use another receiver or alert.
+      isReady: () => this.#phase !== 'opening' && !receivingHealth.isResting && !health.isStuck,
+      stored: wake,
     });
-    this.#upkeep = new Upkeep({
-      ...common,
-      clearing: new Clearing({ ...common, agedMs: () => wall.agedMs(), settings: current }),
+    this.#redriving = new Redriving({ ...common, restored: wake });
+    const retention = new Retention({ ...common, agedMs: () => wall.agedMs() });
+    this.#maintenance = new Maintenance({
+      ...{ ...common, retention, learn: this.#learn },
       lowWater: () => this.#level.lowWaterMarks,
-      isQuiet: () => !this.#workers.isStoring && !this.#door.isStoring && !this.#redriving.isBusy,
+      isQuiet: () => !workers.isStoring && !this.#receiver.isStoring && !this.#redriving.isBusy,
       maxRetryDelayMs: () => this.#settings.retry.maxDelayMs,
-      learn: this.#learn,
       learnKeys: (depthByKey) => {
         this.#level.correctKeys(depthByKey);
       },
-      // Another process may have left something, or have stored something while its own workers are busy.
-      look,
+      // Another process may have released deliveries, or stored some while its own workers are busy.
+      wake,
     });
     this.#pauses = new Pauses({
       ...common,
       paused: (key) => {
-        this.#workers.giveBackWaiting(key);
+        workers.giveBackWaiting(key);
       },
-      // The workers look for what is due after it.
-      changed: () => this.#upkeep.run(),
+      // The workers claim what is due after it.
+      changed: () => this.#maintenance.run(),
     });
-    const redriving = (this.#redriving = new Redriving({
-      ...{ ...common, settings: current, judge: this.#judge, restored: look },
-    }));
-    const { sealing } = fixtures;
-    this.pending = pending(store, wallMs, sealing);
-    this.deadLetters = deadLetters({ ...common, redriving, sealing });
-    this.completed = completed(store, room, redriving, wallMs, sealing);
-    this.#opening = new Opening({
+    this.pending = pending(store, wallMs, encryption);
+    this.deadLetters = deadLetters({ ...common, redriving: this.#redriving });
+    this.completed = completed({ ...common, redriving: this.#redriving });
+    const opening = new StoreOpening({
       ...common,
       isOrdered: fixtures.isOrdered,
       isWanted: () => this.#phase === 'opening',
       opened: this.#begin,
     });
-    this.#measure();
-    this.#opening.begin();
+    const parts = {
+      ...{ ...common, opening, workers, receiver: this.#receiver },
+      ...{ maintenance: this.#maintenance, redriving: this.#redriving },
+    };
+    this.#shutDown = (timeoutMs) => shutDown(parts, timeoutMs);
+    this.#resizeLevel();
+    opening.begin();
   }
 
   receive(request: InboxRequest): Promise<InboxAnswer | null> {
-    return this.#door.receive(request);
+    return this.#receiver.receive(request);
   }
 
   snapshot(): InboxSnapshot {
-    this.#measure();
+    this.#resizeLevel();
     this.#refuser.advance(this.#now());
     const { depth, bytes, keys, effectiveCapacity, highWater, lowWater } = this.#level;
-    const { failingSinceMs, failingKeys } = this.#workers.downstream;
+    const { failingSinceMs, failingKeys } = this.#workers.outages;
+    const { shelved, kept } = this.#finished;
     const oldest = depth === 0 ? undefined : this.#stats?.oldestReceivedAtMs;
     return {
       state: this.#state(),
       depth,
       active: this.#workers.active,
       bytes,
-      shelved: this.#room.shelved.count,
-      shelvedBytes: this.#room.shelved.bytes,
-      kept: this.#room.kept.count,
-      keptBytes: this.#room.kept.bytes,
+      shelved: shelved.count,
+      shelvedBytes: shelved.bytes,
+      kept: kept.count,
+      keptBytes: kept.bytes,
       capacity: this.#settings.intake.capacity,
       effectiveCapacity,
       maxBytes: this.#settings.maxBytes,
       highWater,
       lowWater,
       concurrency: this.#intake.snapshot().concurrency,
-      drainRate: this.#pace.drainRate,
+      drainRate: this.#inboxRate.perSecond,
       oldestAgeMs: oldest === undefined ? 0 : Math.max(0, this.#wall.rawMs() - oldest),
       booked: this.#refuser.retryAfter.booked,
       keys,
@@ -193,7 +189,7 @@ export class DurableInbox implements Inbox {
     const { concurrency, drainRate } = changes;
     this.#intake.update({ concurrency, drainRate, maxHandlingMs: backstop(this.#settings) });
     this.#judge();
-    this.#workers.claims.look();
+    this.#workers.claimer.wake();
     const options = Object.keys(changes).filter((name) => changes[name as keyof InboxTunable] !== undefined);
     this.#report.emit({ type: 'updated', options });
   }
@@ -209,80 +205,45 @@ export class DurableInbox implements Inbox {
     if (!(typeof timeoutMs === 'number' && timeoutMs >= 0 && timeoutMs <= DAY_MS)) {
       throw invalid('ERR_WBP_CLOSE', 'timeoutMs', 'a number of milliseconds from 0 to 86,400,000', timeoutMs);
     }
-    this.#closed ??= this.#shutDown(timeoutMs);
+    this.#closed ??= this.#close(timeoutMs);
     return this.#closed;
   }
 
-  async #shutDown(timeoutMs: number): Promise<InboxCloseReport> {
+  async #close(timeoutMs: number): Promise<InboxCloseReport> {
     this.#phase = 'closing';
-    const { totals } = this.#report;
-    const endedBefore = totals.completed + totals.failed;
-    this.#workers.stopStarting();
-    const put = this.#redriving.end();
-    const inTime = (work: Promise<unknown>, ms: number): Promise<unknown> =>
-      Promise.race([work, this.#agenda.pause(ms)]);
-    await inTime(this.#workers.idle(), timeoutMs);
-    const remaining = this.#workers.runs.size;
-    await inTime(
-      put.then(() => this.#letGo()),
-      LAST_WORDS_MS,
-    );
-    this.#agenda.stop();
-    // Not waited for: a handler that does not end holds its permit.
-    void this.#intake.close({ timeoutMs: 0 });
+    const report = await this.#shutDown(timeoutMs);
     this.#phase = 'closed';
-    const report = {
-      completed: totals.completed + totals.failed - endedBefore,
-      refused: 0,
-      remaining,
-    } as const;
-    this.#report.emit({ type: 'closed', completed: report.completed, remaining });
+    const { completed, remaining } = report;
+    this.#report.emit({ type: 'closed', completed, remaining });
     return report;
-  }
-
-  async #letGo(): Promise<void> {
-    await this.#workers.abandon();
-    await Promise.all([
-      this.#opening.ended(),
-      this.#door.idle(),
-      this.#workers.claims.idle(),
-      this.#upkeep.end(),
-    ]);
-    // A claim that was under way has been given back to the store, which may take a moment.
-    if (!this.#health.isResting) await this.#workers.idle();
-    try {
-      await this.#store.close(this.#wallMs());
-    } catch (error) {
-      this.#health.failed('close', error);
-    }
   }
 
   readonly #begin = (opened: OpenedStore): void => {
     this.#stats = opened;
-    this.#room.learn(opened);
+    this.#finished.learn(opened);
     this.#level.fill(opened, opened.depthByKey);
     if (this.#phase !== 'opening') return;
     this.#phase = 'open';
     this.#workers.isOpen = true;
     this.#judge();
-    this.#upkeep.begin();
-    this.#workers.claims.look();
+    this.#maintenance.begin();
+    this.#workers.claimer.wake();
   };
 
-  readonly #learn = (stats: StoreStats, asTruth: boolean, isWhole: boolean): boolean => {
+  readonly #learn = (stats: StoreStats, adopt: boolean, isExact: boolean): boolean => {
     this.#stats = stats;
-    this.#room.learn(stats);
-    const isShared = asTruth && this.#level.correct(stats, isWhole);
+    this.#finished.learn(stats);
+    const isShared = adopt && this.#level.correct(stats, isExact);
     this.#judge();
     return isShared;
   };
 
-  #measure(): void {
-    this.#level.measure(this.#settings, this.#pace.drainRate);
+  #resizeLevel(): void {
+    this.#level.resize(this.#settings, this.#inboxRate.perSecond);
   }
 
   readonly #judge = (): void => {
-    this.#measure();
+    this.#resizeLevel();
     if (!this.#level.judge()) return;
     const { shedding, depth, bytes } = this.#level;
     this.#report.emit({ type: shedding ? 'shedding' : 'accepting', depth, bytes });
@@ -290,9 +251,20 @@ export class DurableInbox implements Inbox {
 
   #state(): IntakeState {
     if (this.#phase === 'closing' || this.#phase === 'closed') return this.#phase;
-    if (this.#pace.isStalled) return 'stalled';
+    if (this.#inboxRate.isStalled) return 'stalled';
     return this.#level.shedding ? 'shedding' : 'accepting';
   }
+}
+
+/** The intake that runs the handlers of claimed deliveries. */
+function createWorkerIntake({ clock, random }: InboxFixtures, settings: InboxSettings): Intake {
+  const { concurrency, drainRate } = settings.intake;
+  return createIntake({
+    ...{ concurrency, drainRate, clock, random },
+    // Every claimed delivery must be admitted: a refused one would be given back and claimed again immediately.
+    capacity: Number.MAX_SAFE_INTEGER,
+    ...{ maxWaitMs: DAY_MS, highWaterMark: 1, maxHandlingMs: backstop(settings) },
+  });
 }
 
 function backstop({ intake }: InboxSettings): number {

@@ -12,8 +12,8 @@ import type { IntakeSnapshot, IntakeState } from '../delivery/snapshot.ts';
 import type { Warn } from '../delivery/warnings.ts';
 
 /**
- * Decides whether a delivery starts, is queued or is refused. Every rule is in a part of its own; the order in which they
- * are asked is here. What follows from a decision is in {@link DeliveryFlow}.
+ * Decides whether a delivery starts, is queued or is refused. Each rule is in its own part; the order of the rules is
+ * here. What follows from a decision is in {@link DeliveryFlow}.
  */
 export class BoundedIntake implements Intake {
   readonly dryRun: boolean;

@@ -3,9 +3,9 @@ import type { Intake } from './intake.ts';
 import { resolveOptions, type IntakeOptions } from './options.ts';
 
 /**
- * Makes an intake.
+ * Creates an intake.
  *
- * @throws BackpressureError with the code of the first option that is wrong.
+ * @throws BackpressureError with the code of the first invalid option.
  */
 export function createIntake(options: IntakeOptions = {}): Intake {
   return new BoundedIntake(resolveOptions(options));

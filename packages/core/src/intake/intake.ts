@@ -7,46 +7,47 @@ import type { IntakeSnapshot } from '../delivery/snapshot.ts';
 
 /** A bounded queue with water marks in front of a worker pool. */
 export interface Intake {
-  /** The option: it decides and reports, and lets everything in. */
+  /** The option `dryRun`: it decides and reports, and admits every delivery. */
   readonly dryRun: boolean;
   /**
-   * Lets a delivery in, or says why not and when to come back. Synchronous and O(1).
+   * Admits a delivery, or refuses it with the reason and the time to retry. Synchronous and O(1).
    *
-   * @throws BackpressureError `ERR_WBP_DELIVERY` when a field of the delivery is wrong.
+   * @throws BackpressureError `ERR_WBP_DELIVERY` if a field of the delivery is invalid.
    */
   admit(delivery?: Delivery): Admission | Refusal;
   /**
-   * Whether `admit` would let the delivery in now. Books nothing, counts nothing and changes nothing: for a
-   * caller that has something to wait for first, such as the body of a request.
+   * Whether `admit` would admit the delivery now. Changes nothing: for a caller that has to wait for something first,
+   * such as the body of a request.
    *
-   * @throws BackpressureError `ERR_WBP_DELIVERY` when a field of the delivery is wrong.
+   * @throws BackpressureError `ERR_WBP_DELIVERY` if a field of the delivery is invalid.
    */
   accepts(delivery?: Delivery): boolean;
+  /** The state and the totals at this moment, as a copy. */
   snapshot(): IntakeSnapshot;
   /**
-   * Changes options while it runs: all that are given, or on an error none. What waits keeps the deadline it
-   * was admitted with, and nothing that waits is dropped.
+   * Changes options of the running intake: all that are given or, on an error, none. Queued deliveries keep their
+   * deadlines, and none is dropped.
    *
-   * @throws BackpressureError with the code of the first option that is wrong.
+   * @throws BackpressureError with the code of the first invalid option.
    */
   update(options: Tunable): void;
-  /** Calls the listener at each event, in order, at once. Returns the function that ends it. */
+  /** Calls the listener synchronously at each event, in order. Returns a function that ends the subscription. */
   subscribe(listener: Listener): () => void;
   /**
-   * Shuts down: new deliveries are refused, what waits is still worked off until the timeout, then what is left
-   * is refused. A second call returns the same report.
+   * Shuts down: new deliveries are refused, the queue is drained until the timeout, then queued deliveries that are left
+   * are refused. A second call returns the same report.
    *
    * @param options - `timeoutMs`: from 0 to 86,400,000, default 10,000.
-   * @throws BackpressureError `ERR_WBP_CLOSE` when that is out of range.
+   * @throws BackpressureError `ERR_WBP_CLOSE` if that is out of range.
    */
   close(options?: { timeoutMs?: number | undefined }): Promise<CloseReport>;
 }
 
-/** What a shutdown came to, counted from the call of `close`. */
+/** The result of a shutdown, counted from the call of `close`. */
 export interface CloseReport {
   /** Deliveries whose handling ended, in success or failure. */
   readonly completed: number;
-  /** Deliveries that still waited at the timeout and were refused. */
+  /** Deliveries that were still queued at the timeout and were refused. */
   readonly refused: number;
   /** Deliveries still being handled at the timeout. */
   readonly remaining: number;

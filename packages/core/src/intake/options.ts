@@ -8,57 +8,56 @@ import { BackpressureError, invalid, show } from '../errors.ts';
 import { checkNames, checkObject } from '../option-names.ts';
 import type { RetryAfterSettings } from '../refusals/retry-after.ts';
 
-/** What can be changed while the intake runs. */
+/** The options that can be changed while the intake runs. */
 export interface Tunable {
-  /** How many deliveries may wait. Integer ≥ 1, default 1000. Lowering it below the depth drops nothing. */
+  /** How many deliveries may be queued. Integer ≥ 1, default 1000. A capacity below the depth drops no delivery. */
   capacity?: number | undefined;
   /** Where shedding begins, as a fraction of the effective capacity: `0 < low < high ≤ 1`. Default 0.8. */
   highWaterMark?: number | undefined;
   /** Where shedding ends, as a fraction of the effective capacity: `0 < low < high ≤ 1`. Default 0.5. */
   lowWaterMark?: number | undefined;
   /**
-   * How many deliveries are handled at once. Integer ≥ 1, default 10. Choose what the scarcest resource of the
+   * How many deliveries are handled concurrently. Integer ≥ 1, default 10. Choose what the scarcest resource of the
    * handler allows, such as the size of its database pool. Or `{ initial, min, max }`, integers with
-   * 1 ≤ min ≤ initial ≤ max: then it is learned from the handling times.
+   * 1 ≤ min ≤ initial ≤ max: then the limit is learned from the handling times.
    */
   concurrency?: number | ConcurrencyRange | undefined;
   /**
-   * How many workers one key may have at the same time. Integer ≥ 1, or a fraction of `concurrency`, above 0 and below
-   * 1, rounded down and at least one worker. Default none: a key may have all workers while no other key waits, and its
-   * slow handlers keep them until they end. A key at its limit waits, and the workers are there for the others.
+   * How many deliveries of one key are handled concurrently. Integer ≥ 1, or a fraction of `concurrency` above 0 and
+   * below 1, rounded down but at least 1. Default none: a key may use all workers while no other key is queued, and its
+   * slow handlers keep them until they end.
    */
   maxConcurrencyPerKey?: number | undefined;
   /**
-   * At most so many deliveries start per second, evenly spaced. Number from 0.001 to 1,000,000; default none: a
-   * delivery starts as soon as a worker is free. Or `{ min, max, targetP99Ms }`: then it goes down while the 99th
-   * percentile of the handling time is above the target, in milliseconds, and up again when it is not.
+   * How many deliveries start per second at most, evenly spaced. Number from 0.001 to 1,000,000. Default none: a delivery
+   * starts as soon as a worker is free. Or `{ min, max, targetP99Ms }`: then the rate falls while the 99th percentile of
+   * the handling time is above the target, in milliseconds, and rises while it is not.
    */
   drainRate?: number | RateRange | undefined;
   /**
-   * The longest acceptable wait in the queue, in milliseconds. From 1 to 86,400,000, default 10,000. It sizes the
-   * queue (see {@link IntakeSnapshot.effectiveCapacity}), and who has waited so long is refused.
+   * The longest acceptable wait in the queue, in milliseconds. From 1 to 86,400,000, default 10,000. It sizes the queue
+   * (see {@link IntakeSnapshot.effectiveCapacity}), and a delivery that has been queued for this long is refused.
    */
   maxWaitMs?: number | undefined;
   /**
-   * How long a delivery may be handled, in milliseconds. From 1 to 86,400,000, default 60,000. A permit held
-   * longer is taken back, so that a handler that never ends does not keep its worker.
+   * How long a delivery may be handled, in milliseconds. From 1 to 86,400,000, default 60,000. Then its permit is revoked,
+   * so that a handler that never ends does not keep its worker.
    */
   maxHandlingMs?: number | undefined;
   /**
-   * `refuse` refuses the newest delivery. `drop-oldest` lets it in and refuses the one that has waited longest,
+   * `refuse` refuses the newest delivery. `drop-oldest` admits it and refuses the one that has been queued the longest,
    * for streams whose old items are worthless. Default `refuse`.
    */
   overflow?: 'refuse' | 'drop-oldest' | undefined;
   /**
-   * The status of a refusal. `auto` says 429 to a key that takes its share of the workers' time or more, and 503 to
-   * everybody else. Default `auto`.
+   * The status of a refusal. `auto` is 429 for a key that takes its equal share of the workers' time or more, and 503
+   * for all others. Default `auto`.
    */
   statusCode?: 'auto' | 429 | 503 | undefined;
   /**
-   * How Retry-After is computed. `strategy`: `booked`, the default, gives each refused
-   * delivery its own second, so that the retries come at the pace at which they can be taken; `depth` is the time
-   * to work off what waits. `minSeconds` and
-   * `maxSeconds`: integers, 1 ≤ min ≤ max ≤ 86,400, default 1 and 900. At an update, fields that are absent stay.
+   * How Retry-After is computed. `strategy`: `booked`, the default, assigns each refused delivery a time to retry, so
+   * that retries arrive at the pace at which they can be handled; `depth` is the time to drain the queue. `minSeconds`
+   * and `maxSeconds`: integers, 1 ≤ min ≤ max ≤ 86,400, default 1 and 900. An update keeps fields that are absent.
    */
   retryAfter?:
     | {
@@ -67,24 +66,24 @@ export interface Tunable {
         maxSeconds?: number | undefined;
       }
     | undefined;
-  /** Break glass: deliveries of the keys that are `true` here are refused. Default none. */
+  /** Emergency switch: deliveries of keys that are `true` here are refused. Default none. */
   shed?: Record<string, boolean> | undefined;
 }
 
 /** The options of an intake. `undefined` means absent. */
 export interface IntakeOptions extends Tunable {
-  /** Decide and report, but let everything in at once: for trying options on real traffic. Default false. */
+  /** Decides and reports, but admits and starts every delivery immediately: for trying options on real traffic. Default false. */
   dryRun?: boolean | undefined;
   /**
-   * Whether the process itself is overloaded; asked at each delivery, so it must be cheap. While it says true,
-   * deliveries that may not use the reserve are refused. Default never; the node package has one that looks at the
-   * event loop and the heap. One that throws says false; one that
-   * returns a promise makes each delivery throw `ERR_WBP_PRESSURE`.
+   * Whether the process itself is overloaded. Called for each delivery, so it must be cheap. While it returns true,
+   * deliveries that may not use the reserve (the part of the queue above the high-water mark) are refused. An error counts
+   * as false; a promise makes `admit` throw `ERR_WBP_PRESSURE`. Default never. The node package has a signal that
+   * monitors the event loop and the heap.
    */
   pressure?: (() => boolean) | undefined;
-  /** The source of time. Default the runtime's monotonic clock. */
+  /** The source of time. Default the monotonic clock of the runtime. */
   clock?: Clock | undefined;
-  /** The source of chance: numbers from 0 up to, not including, 1. Default `Math.random`. */
+  /** The source of randomness: numbers from 0 up to, but not including, 1. Default `Math.random`. */
   random?: (() => number) | undefined;
 }
 
@@ -104,7 +103,7 @@ export interface Settings {
   readonly shed: ReadonlySet<string>;
 }
 
-/** What is fixed at construction. */
+/** The options that are fixed at construction. */
 export interface Fixtures {
   readonly dryRun: boolean;
   readonly isPressed: () => boolean;
@@ -127,15 +126,15 @@ const DEFAULTS: Settings = {
   shed: new Set(),
 };
 
-/** A day: each second that is still ahead may be counted, so their number has to be bounded. */
+/** A day. Bookings are counted for each second ahead, so the number of seconds has to be bounded. */
 const MOST_SECONDS = 86_400;
 const TUNABLE = Object.keys(DEFAULTS);
 const FIXED = ['dryRun', 'pressure', 'clock', 'random'];
 const RETRY_AFTER = Object.keys(DEFAULTS.retryAfter);
 
 /**
- * @param beside - names that were taken out of the options before, for the message about one that does not exist.
- * @throws BackpressureError with the code of the first option that is wrong.
+ * @param beside - names of other known options, for the message about an unknown one.
+ * @throws BackpressureError with the code of the first invalid option.
  */
 export function resolveOptions(options: IntakeOptions, beside: readonly string[] = []): Settings & Fixtures {
   checkNames(options, 'options', [...TUNABLE, ...FIXED, ...beside]);
@@ -157,10 +156,10 @@ export function resolveOptions(options: IntakeOptions, beside: readonly string[]
 }
 
 /**
- * The settings after an update, or an error and no change at all.
+ * The settings after an update; an error changes nothing.
  *
  * @param beside - see {@link resolveOptions}.
- * @throws BackpressureError with the code of the first option that is wrong.
+ * @throws BackpressureError with the code of the first invalid option.
  */
 export function updateSettings(
   current: Settings,
@@ -198,22 +197,22 @@ function settle(base: Settings, given: Tunable): Settings {
   return settings;
 }
 
-/** A signal that fails says nothing, and must not refuse anybody. */
+/** A pressure signal that fails must not refuse any delivery. */
 function harmless(pressure: (() => unknown) | undefined): () => boolean {
   if (pressure === undefined) return () => false;
   return () => {
-    let said: unknown;
+    let isPressed: unknown;
     try {
-      said = pressure();
+      isPressed = pressure();
     } catch {
       return false;
     }
-    // Taken for true, a promise would refuse everybody, whatever it comes to.
-    return Boolean(requireSync('ERR_WBP_PRESSURE', 'pressure', 'a boolean', said));
+    // A promise is truthy, and would refuse all deliveries.
+    return Boolean(requireSync('ERR_WBP_PRESSURE', 'pressure', 'a boolean', isPressed));
   };
 }
 
-/** Absent is `undefined` and nothing else: `null` is a mistake, and is reported as one. */
+/** Only `undefined` means absent: `null` is a mistake, and is reported. */
 function or<T>(given: T | undefined, base: T): T {
   return given === undefined ? base : given;
 }

@@ -4,65 +4,65 @@ import { LatencyBaseline } from './latency-baseline.ts';
 import { LatencyWindow, type Reading } from './latency-window.ts';
 import { LimitRange, type ConcurrencyRange } from './limit-range.ts';
 
-/** A window that is not precise enough by then has to do. */
+/** After this time, a window is used even if it is not precise enough. */
 const LONGEST_WINDOW_MS = 10_000;
-/** The first reading decides only whether to begin with a trial or with growth. */
+/** Shorter for the first reading, which only decides whether to begin with a trial or with growth. */
 const FIRST_WINDOW_MS = 3000;
-/** A baseline whose standard error is above this share needs trials more often. */
+/** A baseline with a relative standard error above this needs more frequent trials. */
 const VAGUE = 0.03;
-/** A latency far above the baseline that no trial has lowered for so long is the new normal. */
+/** A latency far above the baseline becomes the new baseline if no trial has lowered it for this long. */
 const NEW_NORMAL_MS = 1_800_000;
 const FAILURE_CUT = 0.9;
 
 /**
- * How many deliveries to handle at once, learned from how long they take. What a downstream cannot work on waits
- * inside it: calls take longer, and throughput no longer grows. That queue is not seen but can be estimated:
- * `q = active × (1 − baseline ÷ recent)`, with recent a high percentile of the handling times of the last second
- * or more, and baseline the same percentile while nothing queued. The limit grows while q is small and shrinks
- * while it is large, and so settles some 10 % above the knee of the latency.
+ * How many deliveries to handle concurrently, learned from their handling times. Beyond its capacity, a downstream
+ * queues internally: calls take longer, and throughput stays the same. That queue is estimated as
+ * `q = active × (1 − baseline ÷ recent)`: `recent` is a high percentile of the handling times of the last second or
+ * more, and `baseline` the same percentile without a queue. The limit grows while q is small and shrinks while q is
+ * large, so it settles about 10 % above the knee of the latency.
  *
- * The estimate is that of TCP Vegas (Brakmo and Peterson, 1995), which Netflix brought to concurrency limits
- * (concurrency-limits: `VegasLimit`, `Gradient2Limit`). What is different here, and why:
+ * The estimate is that of TCP Vegas (Brakmo and Peterson, 1995), which Netflix applied to concurrency limits
+ * (concurrency-limits: `VegasLimit`, `Gradient2Limit`). The differences, and the reasons:
  *
- * - Like is compared with like: a high percentile against an average sees a queue wherever times merely vary.
- *   And a window stays open, up to 10 s, until it is as precise as the decision needs.
- * - Only windows without a queue teach the baseline, so that it does not drift up to an incident. In full use a
- *   trial finds them: at times the limit goes down by a fifth for one window. If the latency follows, there was
- *   a queue, and the limit stays down. If not, this latency is the baseline. The limit is never pinned low.
- * - A downstream that is slow for another reason than our load is not cured by a lower limit. So latency alone
- *   takes the limit to 40 % of the last sound one, and lower only as long as trials show that it helps. A
- *   latency that nothing has helped for half an hour is taken as the new normal.
- * - Failures are kept out of the latency: they are often quick. More than 1 in 20 in a window cut the limit to
- *   nine tenths, once for each window. Fewer are taken as the deliveries' own fault, or one sender with broken
+ * - Both sides of the comparison are the same percentile. A high percentile compared with an average shows a queue
+ *   wherever times merely vary. A window also stays open, up to 10 s, until it is as precise as the decision needs.
+ * - The baseline learns only from windows without a queue, so that it does not drift up during an incident. At full
+ *   use, trials find such windows: from time to time the limit falls by a fifth for one window. If the latency falls
+ *   too, there was a queue, and the limit stays down. If not, this latency is the baseline. The limit never gets stuck.
+ * - A lower limit does not help a downstream that is slow for other reasons than our load. So latency alone lowers the
+ *   limit to at most 40 % of the last sound limit, and further only while trials show that it helps. A latency that no
+ *   trial has lowered for half an hour becomes the new baseline.
+ * - Failures do not count as latency, since they are often fast. If more than 1 in 20 in a window fail, the limit falls
+ *   to nine tenths, once per window. Fewer failures are attributed to the deliveries. Otherwise one sender with broken
  *   payloads would hold the limit at its minimum.
  *
- * A window in which less than half of the limit was in use leaves the limit alone and teaches the baseline.
+ * A window with less than half of the limit in use does not change the limit, but teaches the baseline.
  */
 export class AdaptiveConcurrency {
   readonly #range: LimitRange;
   readonly #window: LatencyWindow = new LatencyWindow();
   readonly #baseline: LatencyBaseline = new LatencyBaseline();
   #isWarm = false;
-  /** No queue was found yet: the limit grows by quarters, and the windows on the way teach the baseline. */
+  /** No queue has been found yet: the limit grows by a quarter per window, and the windows teach the baseline. */
   #isSearching = true;
-  /** A trial, or a window in little use, has confirmed the baseline. */
+  /** A trial, or a window with little use, has confirmed the baseline. */
   #isProven = false;
   #growth = 0;
   #trial: ConcurrencyTrial | null = null;
   readonly #schedule: TrialSchedule = new TrialSchedule();
   /** Since when the latency has been far above the baseline. */
-  #strangeSinceMs: number | undefined;
+  #highSinceMs: number | undefined;
 
   constructor(range: ConcurrencyRange) {
     this.#range = new LimitRange(range);
   }
 
-  /** Deliveries to handle at once: an integer from `min` to `max`. */
+  /** The number of concurrent deliveries: an integer from `min` to `max`. */
   get limit(): number {
     return this.#range.limit;
   }
 
-  /** Takes new bounds, and moves the limit between them. What was learned stays, so `initial` has no effect. */
+  /** Sets new bounds and moves the limit between them. The learned state stays, so `initial` has no effect. */
   retune(range: ConcurrencyRange): void {
     this.#range.retune(range, this.#trial?.from);
     this.#trial = null;
@@ -70,13 +70,13 @@ export class AdaptiveConcurrency {
   }
 
   /**
-   * Notes one completion. O(1), except that a window's end, once a second at most or every 50 completions, costs
-   * a walk through a histogram of fixed size.
+   * Notes one completion. O(1), except at the end of a window (at most once a second or every 50 completions), which
+   * reads a histogram of fixed size.
    *
-   * @param nowMs - from a clock that never goes back.
-   * @param serviceMs - how long the delivery was handled.
-   * @param isFailure - whether it failed, or was taken back for being overdue.
-   * @param active - how many were being handled, this one included.
+   * @param nowMs - from a monotonic clock.
+   * @param serviceMs - the handling time.
+   * @param isFailure - whether the delivery failed or was overdue.
+   * @param active - the number of deliveries in service, including this one.
    * @returns whether the limit changed.
    */
   observe(nowMs: number, serviceMs: number, isFailure: boolean, active: number): boolean {
@@ -86,7 +86,7 @@ export class AdaptiveConcurrency {
     if (!window.isDue) return false;
     const reading = window.read();
     if (!this.#isWarm) {
-      // After a start those complete first that take little time: this window says too little.
+      // After a start the fastest deliveries complete first, so the first window is biased.
       this.#isWarm = true;
       window.reopen(nowMs + reading.ms);
       return false;
@@ -101,7 +101,7 @@ export class AdaptiveConcurrency {
 
   #moveTo(limit: number, nowMs: number, latencyMs: number): boolean {
     const isMoved = this.#range.moveTo(limit);
-    // What started under the old limit speaks of the old limit.
+    // Leave out deliveries that started under the old limit.
     this.#window.reopen(nowMs + (isMoved ? Math.min(latencyMs, LONGEST_WINDOW_MS) : 0));
     return isMoved;
   }
@@ -113,7 +113,7 @@ export class AdaptiveConcurrency {
     return Math.min(from - 1, Math.round(from * FAILURE_CUT));
   }
 
-  /** The standard error, as a share, that a reading may have for what would be decided by it. */
+  /** The maximum relative standard error of a reading for the decision that would follow. */
   #neededError({ ms, active }: Reading): number {
     const baselineMs = this.#baseline.ms;
     const isTrialNext = this.#schedule.isNext && !this.#isSearching && this.#range.limit >= this.#range.sound;
@@ -121,13 +121,13 @@ export class AdaptiveConcurrency {
     if (active < this.#range.limit / 2) return Infinity;
     const queue = downstreamQueue({ ms, active }, baselineMs);
     const allowed = allowedQueue(active);
-    // To grow on little evidence does no harm: the queue is seen soon. To shrink on little of it sheds for nothing.
+    // Growing on little evidence is harmless, since a queue soon shows. Shrinking on little evidence sheds needlessly.
     if (this.#isSearching ? queue < allowed : queue < allowed / 2 && this.#range.limit < this.#range.sound)
       return Infinity;
     return Math.max(allowed / active / 2, (ms / baselineMs - 1) / 4);
   }
 
-  /** What a window says the limit should be next. */
+  /** The next limit after a window. */
   #judge(reading: Reading, nowMs: number): number {
     const limit = this.#range.limit;
     const baseline = this.#baseline;
@@ -138,9 +138,9 @@ export class AdaptiveConcurrency {
       const isPrecise = error <= neededTrialError(false);
       if (active >= limit / 2 && isPrecise) return this.#beginTrial('first', limit, reading, nowMs);
     }
-    // Between the two it is uncertain: chance must not end a long count, nor begin one.
-    if (baseline.isNear(ms, error)) this.#strangeSinceMs = undefined;
-    else if (!baseline.isLike(ms, error)) this.#strangeSinceMs ??= nowMs;
+    // Between the two, chance decides, and chance must neither start nor reset this timer.
+    if (baseline.isNear(ms, error)) this.#highSinceMs = undefined;
+    else if (!baseline.isLike(ms, error)) this.#highSinceMs ??= nowMs;
     if (this.#trial !== null) return this.#endTrial(this.#trial, reading, nowMs);
     baseline.learnIfFallen(ms, error);
     if (active < limit / 2) {
@@ -156,7 +156,7 @@ export class AdaptiveConcurrency {
     const { ms, error } = reading;
     const isChance = this.#baseline.isChance(ms, error);
     if (!isChance && downstreamQueue(reading, this.#baseline.ms) > allowedQueue(reading.active)) {
-      // The queue may be our own invention, when the baseline is of one window or two.
+      // With a baseline from one or two windows, the queue may be an artifact.
       if (!this.#isProven) return this.#beginTrial('first', this.#range.sound, reading, nowMs);
       this.#endSearch();
       return this.#shrink(reading, nowMs);
@@ -224,7 +224,7 @@ export class AdaptiveConcurrency {
       baseline.learnIfFallen(ms, error);
       this.#range.floor = this.#range.limit;
       this.#schedule.restart();
-      // The end of an incident helps too: then it is not known that so low a limit is needed.
+      // The latency may have fallen because the incident ended. Then so low a limit may not be needed.
       if (trial.kind !== 'incident') this.#range.sound = this.#range.limit;
       else if (baseline.isLike(ms, error)) return this.#range.limit;
       return this.#beginTrial(trial.kind, this.#range.limit, reading, nowMs);
@@ -247,9 +247,9 @@ export class AdaptiveConcurrency {
   }
 
   #adoptIfLasting({ ms, error }: Reading, nowMs: number): void {
-    if (this.#strangeSinceMs === undefined || nowMs - this.#strangeSinceMs < NEW_NORMAL_MS) return;
+    if (this.#highSinceMs === undefined || nowMs - this.#highSinceMs < NEW_NORMAL_MS) return;
     this.#baseline.replace(ms, error);
-    this.#strangeSinceMs = undefined;
+    this.#highSinceMs = undefined;
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Reading } from './latency-window.ts';
 
-/** Of the deliveries in service. Beyond some thirty, the allowed queue grows with them, or it would be too small to see. */
+/** Share of the deliveries in service. Beyond some 30 of them, a smaller queue could not be measured. */
 const QUEUE_SHARE = 0.09;
 
 /** The estimated queue inside the downstream, in deliveries. Below 0 if the downstream is faster than the baseline. */

@@ -1,10 +1,13 @@
 /** Latency alone lowers the limit to this share of the last sound one, and no further. */
 const FLOOR_SHARE = 0.4;
 
-/** Where the limit starts, and between what it moves. Integers, 1 ≤ min ≤ initial ≤ max. */
+/** The range of an adaptive `concurrency`. */
 export interface ConcurrencyRange {
+  /** The limit at the start. Integer, from `min` to `max`. */
   readonly initial: number;
+  /** The lowest limit. Integer ≥ 1. */
   readonly min: number;
+  /** The highest limit. Integer ≥ `initial`. */
   readonly max: number;
 }
 
@@ -13,7 +16,7 @@ export class LimitRange {
   limit: number;
   /** The last limit in use under which the latency was about the baseline. Below it, growth is quick. */
   sound: number;
-  /** Latency alone takes the limit no lower. */
+  /** The lowest limit that latency alone can set. */
   floor = 0;
   max: number;
   #min: number;

@@ -27,13 +27,13 @@ export class Limits {
       : (this.#adaptiveConcurrency?.limit ?? concurrency.initial);
   }
 
-  /** The largest concurrency that may be learned; the same where it is set. */
+  /** The largest concurrency: `max` of the range, or the fixed number. */
   get mostConcurrency(): number {
     const { concurrency } = this.#settings;
     return typeof concurrency === 'number' ? concurrency : concurrency.max;
   }
 
-  /** Starts per second, or undefined for no such limit. */
+  /** Starts per second; undefined without a limit. */
   get rate(): number | undefined {
     const { drainRate } = this.#settings;
     return typeof drainRate === 'object' ? (this.#adaptiveRate?.rate ?? drainRate.max) : drainRate;

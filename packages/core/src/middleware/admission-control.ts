@@ -18,78 +18,80 @@ import type { RequestHeaders, SenderProfile } from '../senders/sender-profile.ts
 import { builtInSenders } from '../senders/profiles/built-in.ts';
 import type { Warn } from '../delivery/warnings.ts';
 
-/** The options that every middleware has beside those of the intake. `R` is what the framework calls a request. */
+/** The options of every middleware, in addition to those of the intake. `R` is the framework's request. */
 export interface MiddlewareOptions<
   R,
   HandlerArguments extends readonly unknown[] = readonly unknown[],
 > extends IntakeOptions {
-  /** An intake to share between routes, apps and frameworks. Then no option of an intake may stand beside it. */
+  /** An intake to share between routes, apps and frameworks. Cannot be combined with options of an intake. */
   intake?: Intake | undefined;
-  /** Requests that are no deliveries and pass untouched. Default: those whose method is GET, HEAD or OPTIONS. */
+  /** Whether a request is not a delivery and passes untouched. Default: GET, HEAD and OPTIONS. */
   skip?: ((request: R) => boolean | Promise<boolean>) | undefined;
   /**
-   * The key of a delivery: a string. Synchronous, so that refusing stays cheap. Default, and where it returns
-   * `undefined` or `null`: the name of the recognised sender, else `default`. Any other value is ignored too, with
-   * one warning `WBP_KEY`.
+   * The key of a delivery, a string: the share of the queue that the delivery counts against. Synchronous, so that
+   * refusing stays cheap. Default, and if it returns `undefined` or `null`: the name of the recognized sender, else
+   * `default`. Any other value is ignored, with one warning `WBP_KEY`.
    */
   keyGenerator?: ((request: R) => string | null | undefined) | undefined;
-  /** What else is known about a delivery. Its fields override all others. Synchronous. */
+  /** More about a delivery. Its fields override what the sender's profile says. Synchronous. */
   delivery?: ((request: R) => Delivery) | undefined;
-  /** Profiles of senders, looked at before the built-in ones: the first that matches counts. Default none. */
+  /** Sender profiles that take precedence over the built-in ones. The first match is used. Default none. */
   senders?: readonly SenderProfile[] | undefined;
   /** `draft-8`: adds RateLimit and RateLimit-Policy to every answer. Default false. */
   standardHeaders?: 'draft-8' | false | undefined;
   /** Adds X-RateLimit-Limit, -Remaining and -Reset to every answer. Default false. */
   legacyHeaders?: boolean | undefined;
   /**
-   * How long a sender may take to send the body, in milliseconds. From 1 to 86,400,000, default 5,000. A delivery gets
-   * a worker when its body has arrived, or fills the buffer of the runtime; until then it holds no place. One that
-   * takes longer is answered with 408. On node:http; elsewhere nobody can see how much of a body has arrived.
+   * How long a sender may take to send the body, in milliseconds, from 1 to 86,400,000; then it gets 408. Default 5,000.
+   * A delivery enters the queue when its body has arrived or fills the runtime's buffer. On node:http only: other
+   * runtimes do not show how much of a body has arrived.
    */
   bodyTimeoutMs?: number | undefined;
-  /** Answers a refusal itself, in place of the middleware. Its headers are not set by then. */
+  /** Answers a refusal instead of the middleware, which has not set the headers of the refusal. */
   handler?: ((refusal: Refusal, ...rest: HandlerArguments) => unknown) | undefined;
 }
 
 /** How an adapter reads a request. */
 export interface RequestReader<R> {
+  /** The HTTP method, in upper case. */
   method(request: R): string;
-  /** The object that stays the same while the request passes through all that is mounted. */
+  /** The object that stays the same while the request passes through everything that is mounted. */
   identity(request: R): object;
   /** All headers, names in lower case. */
   headers(request: R): RequestHeaders;
-  /** Shows the operator a warning: what works, and yet is not what is wanted. */
+  /** Shows the operator a warning about a likely misconfiguration. */
   warn: Warn;
 }
 
-/** What a middleware decides before it knows how the intake will answer. */
+/** What all middleware share: which requests are deliveries, and whether the intake admits them. */
 export interface AdmissionControl<R> {
+  /** The intake that admits or refuses: the option, or the one created from the options. */
   readonly intake: Intake;
   /**
-   * Whether the request is no delivery, or has been through this intake: mounted twice, by the app and by a route,
-   * it counts once. A promise only where the option `skip` returns one.
+   * Whether the request is not a delivery, or has been through this intake already: a request counts once, also if both
+   * the app and a route mount the middleware. A promise only if the option `skip` returns one.
    */
   skips(request: R): boolean | Promise<boolean>;
   /** The delivery that the request carries. */
   read(request: R): Delivery;
-  /** Whether it would be admitted now: a large body of one that would not be need not be waited for. */
+  /** Whether the delivery would be admitted now. If not, its body need not be awaited. */
   accepts(delivery: Delivery): boolean;
   /**
-   * Admits it, or refuses it.
+   * Admits or refuses the delivery.
    *
    * @param ageMs - how long the sender has waited since its request arrived.
    */
   admit(delivery: Delivery, ageMs?: number): Handling | Refusal;
-  /** The option. */
+  /** The option of this name. */
   readonly bodyTimeoutMs: number;
-  /** Shows the operator a warning, once in the life of this middleware. */
+  /** Shows the operator a warning of this code, once per middleware. */
   warnOnce(code: WarningCode, message: string): void;
-  /** The rate-limit headers for an answer, or undefined when none are wanted. */
+  /** The rate-limit headers for an answer, or undefined if the options ask for none. */
   fields(refusal?: Refusal): Record<string, string> | undefined;
 }
 
 const UNGUARDED = new Set(['GET', 'HEAD', 'OPTIONS']);
-/** The middleware's own options beside `intake`. */
+/** The middleware's own options, except `intake`. */
 const OWN_NAMES = [
   'skip',
   'keyGenerator',
@@ -103,11 +105,11 @@ const OWN_NAMES = [
 type OwnNames = (typeof OWN_NAMES)[number];
 
 const BODY_TIMEOUT_MS = 5000;
-/** What a request takes in any case is no wait. */
+/** A request takes this long without having waited. */
 const LEAST_AGE_MS = 10;
 
 /**
- * The part of a middleware that is the same for every framework: what adapters translate to.
+ * The part of the middleware that is the same for every framework. Adapters are built on it.
  *
  * @throws BackpressureError with the code of the first option that is wrong.
  */
@@ -174,7 +176,7 @@ export function createAdmissionControl<R, A extends readonly unknown[]>(
 
 type OwnOptions<R, A extends readonly unknown[]> = Pick<MiddlewareOptions<R, A>, OwnNames>;
 
-/** Tells the middleware's own options from the intake's, and makes the intake unless one is given. */
+/** Separates the middleware's own options from the intake's, and creates the intake unless one is given. */
 function split<R, A extends readonly unknown[]>(
   options: MiddlewareOptions<R, A>,
   warn: Warn,

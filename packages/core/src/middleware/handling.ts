@@ -5,48 +5,52 @@ import type { Outcome } from '../delivery/events.ts';
 import type { Admission, Permit } from '../delivery/admission.ts';
 import type { Refusal } from '../delivery/refusal.ts';
 
-/** What a handler finds about the delivery that it handles. */
+/** What a handler knows about the delivery that it handles. */
 export interface BackpressureInfo {
-  /** The share of the queue that it counts against. */
+  /** The share of the queue that the delivery counts against. */
   readonly key: string;
-  /** The sender, if it was recognised. */
+  /** The sender, if it was recognized. */
   readonly sender: string | undefined;
-  /** The delivery id, if there is one. */
+  /** The delivery id, if the request has one. */
   readonly id: string | undefined;
-  /** Milliseconds that it waited in the queue. */
+  /** Milliseconds that the delivery was queued. */
   readonly waitedMs: number;
   /**
-   * Aborted when the sender has hung up before its answer was complete, or when `maxHandlingMs` is over. Pass it to
-   * `fetch` or to a database driver, so that nothing works for a sender that has gone. Made when it is first read.
+   * Aborted if the sender hangs up before the answer is complete, or after `maxHandlingMs`. Pass it to `fetch` or to a
+   * database driver, so that no work is done for a sender that has gone. Created when it is first read.
    */
   readonly signal: Signal;
   /**
-   * Holds the permit until the promise settles, for work that goes on after the answer. A promise that rejects makes
-   * the delivery a failure in the totals, and the first one of an intake is reported as a warning. At most until
-   * `maxHandlingMs` is over. Without effect once the permit has been released.
+   * Holds the permit until the promise settles, for work that goes on after the answer, for at most `maxHandlingMs`. If
+   * the promise rejects, the delivery counts as failed, and the first rejection is reported as a warning. Has no effect
+   * once the permit has been released.
    */
   readonly waitUntil: (promise: PromiseLike<unknown>) => void;
 }
 
-/** Bits of what has not ended yet. */
+/** The bits of what has not ended yet. */
 const HANDLER = 1;
 const RESPONSE = 2;
-/** Each promise of `waitUntil` counts from here up. */
+/** Each promise of `waitUntil` adds this. */
 const PROMISE = 4;
 
 /**
- * A delivery from its admission until nothing works for it any more. While it waits it can leave the queue. From its
- * start on its permit is held until the handler has ended, the response is over, and the promises of `waitUntil` have
- * settled, whichever is last: a handler goes on when its sender hangs up, and a permit that ended with the connection
- * let in another delivery beside it, so that ten impatient senders had a hundred handlers running at concurrency 2.
+ * A delivery from its admission until no more work is done for it. From its start, its permit is held until the handler
+ * has ended, the response is over, and the promises of `waitUntil` have settled. A handler goes on when its sender hangs
+ * up: when the permit ended with the connection, ten senders with short timeouts had a hundred handlers running at
+ * concurrency 2.
  *
- * It is what the handler finds as `backpressure`: one object less for each delivery.
+ * The same object is what the handler sees as `backpressure`, which saves an object for each delivery.
  */
 export class Handling implements BackpressureInfo {
-  // Its own properties are what a log of it shows.
+  // A log of the object shows these properties.
+  /** The key that the delivery counts against. */
   readonly key: string;
+  /** The name of the identified sender, or undefined. */
   readonly sender: string | undefined;
+  /** The delivery id, or undefined if there is none. */
   readonly id: string | undefined;
+  /** How long it waited in the queue, in milliseconds. 0 until it starts. */
   waitedMs = 0;
   #place: Admission | undefined;
   #permit: Permit | undefined;
@@ -56,7 +60,7 @@ export class Handling implements BackpressureInfo {
   #onOver: (() => void) | undefined;
   readonly #onFailedWork: (error: unknown) => void;
 
-  /** @param onFailedWork - told of each promise of `waitUntil` that rejects. */
+  /** @param onFailedWork - called when a promise of `waitUntil` rejects. */
   constructor(delivery: Delivery, place: Admission, onFailedWork: (error: unknown) => void) {
     this.key = keyOf(delivery);
     this.sender = delivery.profile?.name;
@@ -65,12 +69,13 @@ export class Handling implements BackpressureInfo {
     this.#onFailedWork = onFailedWork;
   }
 
+  /** Tells a handling from a {@link Refusal}. */
   // eslint-disable-next-line @typescript-eslint/class-literal-property-style -- a field would show in logs
   get admitted(): true {
     return true;
   }
 
-  /** Whether it will be told when the handler has ended. Otherwise that shows in the response. */
+  /** Whether the end of the handler is reported. Otherwise it shows in the response. */
   get isFollowed(): boolean {
     return this.#isFollowed;
   }
@@ -80,19 +85,21 @@ export class Handling implements BackpressureInfo {
     return (this.#held & RESPONSE) === 0;
   }
 
+  /** Aborted when the sender has disconnected or `maxHandlingMs` is over. */
   get signal(): Signal {
-    // Only who has been given a permit is given this object.
+    // A handler sees this object only once there is a permit.
     return (this.#permit as Permit).signal;
   }
 
+  /** Holds the permit until a promise settles. */
   get waitUntil(): (promise: PromiseLike<unknown>) => void {
-    // Bound when it is asked for, so that it can be taken out of its object.
+    // Bound, so that it can be destructured.
     return (promise) => {
       this.#holdUntil(promise);
     };
   }
 
-  /** Takes the permit if it is there. False: it has to be waited for. */
+  /** Takes the permit if there is one already. If it returns false, call `start`. */
   tryStart(): boolean {
     const permit = this.#place?.permit;
     if (permit === undefined || permit instanceof Promise) return false;
@@ -104,8 +111,8 @@ export class Handling implements BackpressureInfo {
   /**
    * Waits for the permit and takes it.
    *
-   * @param isGone - a last look before the handler runs: whether the sender has left.
-   * @returns true: the handler may run. False: it must not, and nothing is left to do. Or why it was refused.
+   * @param isGone - whether the sender has gone; checked last, before the handler runs.
+   * @returns true if the handler may run, false if it must not and nothing is left to do, or the refusal.
    */
   async start(isGone: () => boolean): Promise<boolean | Refusal> {
     const result = await this.#place?.permit;
@@ -120,23 +127,23 @@ export class Handling implements BackpressureInfo {
     if ((this.#held & HANDLER) !== 0) this.#end(HANDLER, outcome);
   }
 
-  /** Calls back once, when nothing works for the delivery any more, whether it has run or not. */
+  /** Calls back once, when no more work is done for the delivery, whether it has started or not. */
   whenOver(callback: () => void): void {
     this.#onOver = callback;
   }
 
-  /** The handler is not going to run, although it has a worker. */
+  /** The handler will not run, or will not report its end, although the delivery has a worker. */
   giveUp(): void {
     if (this.#permit !== undefined) breakOff(this.#permit);
     this.endHandler('failure');
   }
 
-  /** The caller knows when the handler has ended, and will call `endHandler`. */
+  /** The caller will call `endHandler` when the handler has ended. */
   willEnd(): void {
     this.#isFollowed = true;
   }
 
-  /** The handler has been called: what it returned says when it ends, if that is a promise. */
+  /** The handler has been called: if it returned a promise, it ends when that settles. */
   follow(returned: unknown): void {
     if (!isThenable(returned)) return;
     this.#isFollowed = true;
@@ -155,7 +162,7 @@ export class Handling implements BackpressureInfo {
     if ((this.#held & RESPONSE) !== 0) this.#end(RESPONSE, outcome);
   }
 
-  /** The sender has gone before it had its answer: out of the queue; or the handler is told, and ends when it does. */
+  /** The sender has gone before the end of the answer: the delivery leaves the queue, or its signal is aborted. */
   cutOff(): void {
     if (this.isAnswered) return;
     if (this.#permit === undefined) this.#place?.leave();
@@ -176,7 +183,7 @@ export class Handling implements BackpressureInfo {
   #holdUntil(promise: PromiseLike<unknown>): void {
     if (this.#held === 0) return;
     this.#held += PROMISE;
-    // What is no promise has settled, and one whose `then` throws has failed.
+    // Accepts other values as well; a `then` that throws is a failure.
     Promise.resolve(promise).then(
       () => {
         this.#end(PROMISE, 'success');
@@ -203,7 +210,7 @@ export class Handling implements BackpressureInfo {
   }
 }
 
-/** So that the time for which the worker was held is not taken for a handling time. */
+/** Keeps the time for which the worker was held out of the measured handling times. */
 function breakOff(permit: Permit): void {
   if (!permit.signal.aborted) permit.abort();
 }

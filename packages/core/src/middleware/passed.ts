@@ -15,8 +15,8 @@ export interface Passed {
 
 const { process } = globalThis as { process?: { versions?: { node?: string } } };
 /**
- * A property costs 0.05 µs and an entry in a WeakSet 0.6 µs, which includes its share of the garbage collection. But up
- * to Node 22 each of Express's requests has its own hidden class, and a further property costs it another one.
+ * A property is cheaper than an entry in a WeakSet, which takes 0.55 µs and has to be visited by the collector. But up to
+ * Node 22 each of Express's requests has its own hidden class, and a further property costs it another one.
  */
 const isPropertyCheap = Number.parseInt(process?.versions?.node ?? '24') >= 24;
 

@@ -2,25 +2,25 @@ import { FavoredLines } from './favored-lines.ts';
 import { Line, type Payer, type Queued } from './line.ts';
 import { Turns } from './turns.ts';
 
-/** Who pays for which key; undefined where nothing is known, and a turn costs 1. */
+/** The account of a key; undefined where nothing is known, and a turn costs 1. */
 type Payers = (key: string) => Payer | undefined;
 
 /**
- * The queue that is fair between keys: each key has its own line, first in, first out, and {@link Turns} says whose
- * turn is next. With turns of equal cost that is one delivery of each key in turn.
+ * The queue that is fair between keys: each key has its own line, first in, first out, and {@link Turns} decides which
+ * line is next. With turns of equal cost, the keys alternate.
  *
- * Every operation is O(1), also in the number of keys, and also leaving from the middle: the links live in the
- * deliveries themselves. A key that has nothing waiting is forgotten.
+ * Every operation is O(1), also in the number of keys, including removal from the middle: the links are in the
+ * deliveries. A key without queued deliveries is forgotten.
  */
 export class FairQueue<T extends Queued<T>> {
-  /** Deliveries that wait. */
+  /** Queued deliveries. */
   size = 0;
-  /** The same in turns at the usual cost. */
+  /** Queued deliveries in turns at the usual cost. */
   work = 0;
   /** The one that arrived first, whatever its key. */
   oldest: T | null = null;
   #youngest: T | null = null;
-  // A Map and not an object: keys come from strangers, and `__proto__` is an ordinary one.
+  // Not an object: keys come from senders, and `__proto__` must be an ordinary key.
   readonly #lines = new Map<string, Line<T>>();
   readonly #turns = new Turns<Line<T>>();
   readonly #favored = new FavoredLines<Line<T>>();
@@ -30,17 +30,17 @@ export class FairQueue<T extends Queued<T>> {
     this.#payerOf = payerOf;
   }
 
-  /** Keys that have something waiting. */
+  /** Keys that have queued deliveries. */
   get keys(): number {
     return this.#lines.size;
   }
 
-  /** Whether anything waits that has a turn: whose key may have another worker. */
+  /** Whether a queued delivery has a turn: its key may have another worker. */
   get hasTurns(): boolean {
     return this.#turns.size > 0;
   }
 
-  /** While deliveries are shed, the senders that never repeat get more than their turns, up to half of the starts. */
+  /** While shedding, senders that never retry get more than their turns, up to half of the starts. */
   set isShedding(isShedding: boolean) {
     this.#favored.isOn = isShedding;
   }
@@ -49,12 +49,12 @@ export class FairQueue<T extends Queued<T>> {
     return this.#lines.get(key);
   }
 
-  /** All lines, in the order in which their keys came. It may be gone through while lines come and go. */
+  /** All lines, in the order in which their keys joined. Lines may be added and removed during the iteration. */
   lines(): IterableIterator<Line<T>> {
     return this.#lines.values();
   }
 
-  /** @param isParked - its key may have no other worker now: a new line gets no turn before {@link unpark}. */
+  /** @param isParked - the key has all the workers it may have: a new line gets no turns before {@link unpark}. */
   push(item: T, isParked = false): void {
     let line = this.#lines.get(item.key);
     if (line === undefined) {
@@ -83,12 +83,12 @@ export class FairQueue<T extends Queued<T>> {
     this.size += 1;
   }
 
-  /** The delivery whose turn it is, or null when nothing that waits has a turn. */
+  /** The delivery whose turn it is, or null if no queued delivery has a turn. */
   peek(): T | null {
     return this.#next()?.first ?? null;
   }
 
-  /** Lets the key whose turn it is wait for its next one. */
+  /** Skips the key whose turn it is. */
   pass(): void {
     const line = this.#turns.first();
     if (line === null) return;
@@ -96,7 +96,7 @@ export class FairQueue<T extends Queued<T>> {
     this.#moveTo(line, line.turn + 1);
   }
 
-  /** Takes the delivery whose turn it is, or null when nothing that waits has a turn. */
+  /** Removes the delivery whose turn it is; null if no queued delivery has a turn. */
   shift(payer?: Payer): T | null {
     const line = this.#next();
     if (line === null) return null;
@@ -112,7 +112,7 @@ export class FairQueue<T extends Queued<T>> {
   #next(): Line<T> | null {
     for (let line = this.#favored.next(); line !== null; line = this.#favored.next()) {
       if (line.first?.isRepeated === false) return line;
-      // The sender of its next delivery repeats.
+      // The sender of its next delivery retries.
       this.#favored.delete(line);
     }
     return this.#turns.first();
@@ -126,16 +126,16 @@ export class FairQueue<T extends Queued<T>> {
     if (line.size > 1) this.#moveTo(line, turn);
   }
 
-  /** Charges the turn of a delivery that starts without waiting, as if it had joined and been taken. */
+  /** Charges the turn of a delivery that starts without being queued, as if it had joined and been taken. */
   skip(payer: Payer): void {
     this.#turns.now = this.#firstTurn(payer);
     payer.paidTo = this.#turns.within(this.#turns.now + payer.cost);
   }
 
   /**
-   * Charges a key that still waits what its turns have cost beyond what was taken for them; less than nothing gives it
-   * back. Where no other key waits, nobody has lost anything; where the key itself has nothing waiting it takes less than
-   * it might, and one long handling is no reason to let its next delivery wait for rounds.
+   * Charges a key that has queued deliveries what its turns cost beyond the estimate; a negative cost is a refund. If no
+   * other key is queued, none has lost anything. If the key itself is not queued it takes less than its share, so one
+   * long handling must not delay its next delivery by rounds.
    */
   correct(payer: Payer, cost: number): void {
     const line = payer.line as Line<T> | null;
@@ -149,7 +149,7 @@ export class FairQueue<T extends Queued<T>> {
     payer.paidTo = line.turn;
   }
 
-  /** Takes the line of a payer's key out of the turns, if it has one. */
+  /** Removes the line of a payer's key from the turns, if there is one. */
   park(payer: Payer): void {
     const line = payer.line as Line<T> | null;
     if (line === null || line.isParked) return;
@@ -158,7 +158,7 @@ export class FairQueue<T extends Queued<T>> {
     line.isParked = true;
   }
 
-  /** Gives the line of a payer's key turns again. What it has not paid for yet it pays first. */
+  /** Gives the line of a payer's key turns again, after those that it still has to pay for. */
   unpark(payer: Payer): void {
     const line = payer.line as Line<T> | null;
     if (line?.isParked !== true) return;
@@ -168,10 +168,10 @@ export class FairQueue<T extends Queued<T>> {
   }
 
   /**
-   * How many deliveries are handled until one of `key` that joined now has its turn, itself counted: for each turn of its
-   * key one of every other key, or all that wait if these are less.
+   * How many deliveries are started until one of `key` that joined now has its turn, including that one: for each turn of
+   * its key one of every other key, and at most all queued deliveries.
    *
-   * @param scale - how many deliveries a turn at the usual cost is.
+   * @param scale - how many deliveries a turn at the usual cost is worth.
    */
   turnsUntil(key: string, scale = 1): number {
     const line = this.#lines.get(key);
@@ -187,14 +187,14 @@ export class FairQueue<T extends Queued<T>> {
     return Math.min(most, starts, Math.max(1, turns * keys * scale));
   }
 
-  /** Takes a delivery out, wherever it stands. It must be in this queue. */
+  /** Removes a delivery of this queue, also from the middle. */
   remove(item: T): void {
     const line = item.line as Line<T>;
     if (item.ahead === null) line.first = item.behind;
     else item.ahead.behind = item.behind;
     if (item.behind === null) line.last = item.ahead;
     else item.behind.ahead = item.ahead;
-    // What was reckoned for each may differ, since costs are learned; the average needs no room in the deliveries.
+    // Each may have been added at another cost, since costs are learned; the average needs no room in the deliveries.
     const work = line.work / line.size;
     line.work -= work;
     line.size -= 1;
@@ -212,14 +212,14 @@ export class FairQueue<T extends Queued<T>> {
     if (item.younger === null) this.#youngest = item.older;
     else item.younger.older = item.older;
 
-    // Links that stay would keep every later delivery alive for as long as somebody holds this one.
+    // Remaining links would keep every later delivery in memory for as long as this one.
     item.line = null;
     item.ahead = item.behind = item.older = item.younger = null;
   }
 
   /**
-   * At the end of the round: a key that comes new waits until each other key has had its turn. One whose turns are
-   * known to be cheap waits less, in proportion, and one that has not paid for its last turns yet waits longer.
+   * At the end of the round: a new key waits until each other key has had its turn. A key whose turns are known to be
+   * cheap waits less, in proportion, and one that still has to pay for its last turns waits longer.
    */
   #firstTurn(payer: Payer | undefined): number {
     const { now } = this.#turns;

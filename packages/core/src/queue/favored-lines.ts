@@ -1,19 +1,19 @@
-/** Where their own turns are more than half of the starts, so many of these are held against them later. */
+/** If their own turns are more than half of the starts, at most this many are offset later. */
 const MOST_AHEAD = 16;
 
 /**
- * The lines of deliveries that cannot be repeated, which get more than their turns while deliveries are shed: a sender
- * that repeats loses time by waiting for longer, and one that never repeats loses the delivery.
+ * The lines of senders that never retry, which get more than their turns while shedding: a sender that retries loses
+ * time by a longer wait, one that never retries loses the delivery.
  *
- * They get half of the starts at the most, their own turns included, so that the others are halved and never stopped,
- * however many deliveries come that claim to be of such a sender.
+ * They get at most half of the starts, including their own turns. So the others get at least half, however many
+ * deliveries claim to be from such a sender.
  */
 export class FavoredLines<L> {
-  /** Whether deliveries are being shed. */
+  /** Whether the intake sheds. */
   isOn = false;
   /** In the order of their next start. */
   readonly #lines = new Set<L>();
-  /** Starts of these lines less those of all others, lately: from -1 to {@link MOST_AHEAD}. */
+  /** Recent starts of these lines minus those of all others: from -1 to {@link MOST_AHEAD}. */
   #balance = 0;
 
   get size(): number {
@@ -32,7 +32,7 @@ export class FavoredLines<L> {
     this.#lines.delete(line);
   }
 
-  /** The line that is to start one beside its turns, or null when the turns decide. */
+  /** The line that may start a delivery beyond its turns, or null if the turns decide. */
   next(): L | null {
     if (!this.isOn || this.#balance >= 0) return null;
     for (const line of this.#lines) return line;

@@ -1,23 +1,21 @@
-// Lets 0.55 × 100 be 55, and not 55.00000000000001, when it is rounded up.
+// So that 0.55 × 100 = 55.00000000000001 is rounded up to 55.
 const ROUNDING = 1e-9;
 
 /**
- * The gate with hysteresis: it closes when the queue reaches the high-water mark and opens again when the queue
- * has fallen to the low-water mark, so that it does not flap between single deliveries. It judges deliveries
- * that wait, never those that are being handled.
+ * The gate with hysteresis: it closes when the queue reaches the high-water mark and opens when the queue is back at the
+ * low-water mark, so that it does not flap between single deliveries. Only queued deliveries matter to it.
  */
 export class Gate {
   shedding = false;
-  /** Deliveries; the upper end of the reserve. Nothing is admitted at or above it. */
+  /** The upper end of the reserve, in deliveries. None is admitted at or above it. */
   effectiveCapacity = 0;
-  /** Deliveries; at this depth the gate closes. */
+  /** The depth at which the gate closes, in deliveries. */
   high = 0;
-  /** Deliveries; at this depth it opens again. */
+  /** The depth at which it opens again, in deliveries. */
   low = 0;
 
   /**
-   * Places the marks for a queue of `effectiveCapacity`. Marks that move past the depth take effect at the next
-   * {@link judge}: moving them decides nothing by itself.
+   * Moves the marks to a queue of `effectiveCapacity`. Marks that pass the depth take effect at the next {@link judge}.
    */
   resize(effectiveCapacity: number, highWaterMark: number, lowWaterMark: number): void {
     if (
@@ -36,12 +34,12 @@ export class Gate {
   #highWaterMark = 0;
   #lowWaterMark = 0;
 
-  /** Whether it sheds, once it has judged this depth. */
+  /** Whether {@link judge} would shed at this depth. */
   wouldShed(depth: number): boolean {
     return this.shedding ? depth > this.low : depth >= this.high;
   }
 
-  /** Opens or closes for `depth` waiting deliveries. Returns true when that changed something. */
+  /** Opens or closes at `depth` queued deliveries. Returns whether that changed anything. */
   judge(depth: number): boolean {
     const sheds = this.wouldShed(depth);
     if (sheds === this.shedding) return false;
@@ -51,9 +49,9 @@ export class Gate {
 }
 
 /**
- * How many deliveries may wait so that the last of them still starts in time: longest wait × drain rate, the
- * mission's sizing formula, applied all the time. Never below 2, so that there are two marks, unless the
- * capacity itself is; the capacity while the drain rate is unknown.
+ * How many deliveries may be queued so that the last one still starts in time: longest wait × drain rate, and at most
+ * the capacity. At least 2, if the capacity allows, so that there are two marks. The capacity while the drain rate is
+ * unknown.
  */
 export function effectiveCapacity(capacity: number, maxWaitMs: number, drainRate: number | null): number {
   if (drainRate === null) return capacity;

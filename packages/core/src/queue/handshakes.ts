@@ -1,20 +1,20 @@
 const PER_SECOND = 10;
-const AT_ONCE = 5;
+const CONCURRENT = 5;
 
 /**
- * How many handshakes are let in as critical: 10 a second and 5 at once, of all senders together. A handshake is
- * told by a header, and headers can be forged; beyond this it is an ordinary delivery.
+ * Limits how many handshakes are admitted as critical: 10 per second and 5 concurrently, of all senders together. A
+ * handshake is identified by a header, which can be forged, so any more are ordinary deliveries.
  */
 export class Handshakes {
   #open = 0;
   #left = PER_SECOND;
   #filledMs = 0;
 
-  /** Whether one more may pass. It counts as open until {@link end}. */
+  /** Whether one more is admitted as critical. It is open until {@link end}. */
   tryBegin(nowMs: number): boolean {
     this.#left = Math.min(PER_SECOND, this.#left + ((nowMs - this.#filledMs) / 1000) * PER_SECOND);
     this.#filledMs = nowMs;
-    if (this.#open >= AT_ONCE || this.#left < 1) return false;
+    if (this.#open >= CONCURRENT || this.#left < 1) return false;
     this.#open += 1;
     this.#left -= 1;
     return true;

@@ -1,30 +1,30 @@
 import type { Turning } from './turns.ts';
 
-/** What a delivery needs to stand in the {@link FairQueue}: its key, and room for the queue's own links. */
+/** What the fair queue needs of a delivery: its key, and room for the links of the queue. */
 export interface Queued<T> {
   readonly key: string;
-  /** False: its sender never tries again. */
+  /** False: its sender never retries. */
   readonly isRepeated?: boolean;
   line: Line<T> | null;
-  /** Its neighbours in the line of its key. */
+  /** Its neighbors in the line of its key. */
   ahead: T | null;
   behind: T | null;
-  /** Its neighbours among all that wait, in the order of arrival. */
+  /** Its neighbors among all queued deliveries, in the order of arrival. */
   older: T | null;
   younger: T | null;
 }
 
-/** Who pays for the turns of a key. */
+/** The account that a key's turns are charged to. */
 export interface Payer {
   /** What a turn costs, as a multiple of the usual one. */
   readonly cost: number;
   /** The virtual time up to which its turns are paid for. */
   paidTo: number;
-  /** The line of its key, while something waits in it. */
+  /** The line of its key, while there is one. */
   line: Line<unknown> | null;
 }
 
-/** The deliveries of one key, first in, first out. It exists only while something waits in it. */
+/** The queued deliveries of one key, first in, first out. An empty line is forgotten. */
 export class Line<T> implements Turning<Line<T>> {
   size = 0;
   /** How many of its deliveries hold a place of the reserve. */
@@ -37,12 +37,12 @@ export class Line<T> implements Turning<Line<T>> {
   turn = 0;
   previous: Line<T> = this;
   next: Line<T> = this;
-  /** What its next turn costs, and who pays for it. */
+  /** What its next turn costs, and the account that is charged. */
   cost = 1;
   payer: Payer | undefined;
-  /** What waits in it, in turns at the usual cost. */
+  /** Its deliveries in turns at the usual cost. */
   work = 0;
-  /** Its key has as many workers as it may have, so it has no turn. */
+  /** Its key has as many workers as it may have, so the line has no turns. */
   isParked = false;
   readonly key: string;
 

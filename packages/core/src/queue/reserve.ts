@@ -1,21 +1,21 @@
 import type { Gate } from './gate.ts';
 
-/** What a delivery that comes while the gate is closed is told: in, or why not. */
+/** The answer to a delivery that arrives while the gate is closed: admitted, or the reason why not. */
 export type ReserveAnswer = 'open' | 'shedding' | 'full';
 
-/** How a waiting delivery holds a place of the reserve, if it does. */
+/** Whether a queued delivery holds a place of the reserve, and on which ground. */
 export type ReservePlace = 'none' | 'entitled' | 'small';
 
-/** What one key has waiting. */
+/** The queued deliveries of one key. */
 export interface ReserveLine {
   readonly size: number;
-  /** How much of it holds places of the reserve. */
+  /** How many of them hold places of the reserve. */
   reserved: number;
-  /** And how much of this because it is entitled to it. */
+  /** And how many of these because they are entitled to it. */
   entitled: number;
 }
 
-/** What waits, in the unit of the gate: deliveries, or bytes. the queue of an intake is one. */
+/** A queue in the unit of the gate, deliveries or bytes. The queue of an intake is one. */
 export interface ReserveQueue {
   readonly size: number;
   readonly keys: number;
@@ -28,19 +28,19 @@ interface Reserving {
 }
 
 /**
- * The reserve: the band from the high-water mark up to the effective capacity. While the gate is closed it is
- * kept for deliveries that cannot come back or must not wait, and, up to its half, for keys that hold so little
- * that they have no part in the burst. Headers can be forged, so no key gets more than half of it while another
- * asks for it, and of many such keys none gets more than an equal share of the queue.
+ * The reserve: the band from the high-water mark up to the effective capacity. While the gate is closed it is kept for
+ * deliveries that are critical, are never retried, or arrive on their booked second, and up to half of it for keys that
+ * hold so little that they are not part of the burst. Headers can be forged, so no key gets more than half of the
+ * reserve while another key asks for it, and no key with such deliveries more than an equal share of the queue.
  */
 export class Reserve<T extends Reserving> {
   readonly #queue: ReserveQueue;
   readonly #gate: Gate;
-  /** Places of the reserve that deliveries of small keys hold. */
+  /** Places of the reserve that are held by deliveries of small keys. */
   #small = 0;
-  /** Keys whose other deliveries hold places of it. */
+  /** Keys whose entitled deliveries hold places of it. */
   #holders = 0;
-  // Enough to tell when somebody else asked than the key that asks now.
+  // Enough to know when another key than the present one last asked.
   #lastAsker: string | undefined;
   #lastAskedMs = -Infinity;
   #otherAskedMs = -Infinity;
@@ -53,8 +53,8 @@ export class Reserve<T extends Reserving> {
   /**
    * Decides for a delivery of `key` while the gate is closed.
    *
-   * @param isEntitled - it is critical, or its sender never tries again.
-   * @param memoryMs - for how long a key that asked counts as asking.
+   * @param isEntitled - it is critical, on time, or never retried.
+   * @param memoryMs - how long a key that asked is taken to be asking.
    */
   ask(key: string, isEntitled: boolean, nowMs: number, memoryMs: number): ReserveAnswer {
     const { size, keys } = this.#queue;
@@ -68,22 +68,22 @@ export class Reserve<T extends Reserving> {
 
     // Half of a single place is that place.
     const half = Math.max(1, Math.floor((effectiveCapacity - high) / 2));
-    // A place stays counted until its delivery leaves, also when the queue has fallen since: so many can only be
-    // held while as many are taken.
+    // A place is held until its delivery leaves, even if the queue has become shorter: so no more places are held than
+    // are in use.
     if (size - high < half) return 'open';
     if (!isEntitled && this.#small >= half) return 'shedding';
     const isAskedByOthers = nowMs - this.#otherAskedMs <= memoryMs;
-    // Places stay counted when the queue falls, so ten keys with half each would leave nothing of the whole queue.
+    // Places are held while the queue becomes shorter, so ten keys with half each would hold all of the queue.
     const most = Math.min(half, Math.max(1, Math.floor(effectiveCapacity / (this.#holders + 1))));
     return isAskedByOthers && line !== undefined && line.reserved >= most ? 'full' : 'open';
   }
 
-  /** Whether a delivery may use the reserve at all. Other than {@link ask}, it remembers nothing. */
+  /** Whether a delivery may use the reserve at all. Unlike {@link ask}, it remembers nothing. */
   isOpenTo(key: string, isEntitled: boolean): boolean {
     return isEntitled || isSmall(this.#queue.lineOf(key), this.#queue.keys, this.#gate.low);
   }
 
-  /** Counts the place of a delivery that {@link ask} let in and that has joined the queue. */
+  /** Takes a place for a delivery that {@link ask} admitted and that has joined the queue. */
   take(item: T, isEntitled: boolean, units = 1): void {
     const { line } = item;
     if (this.#queue.size <= this.#gate.high || line === null) return;
@@ -97,7 +97,7 @@ export class Reserve<T extends Reserving> {
     line.entitled += units;
   }
 
-  /** Gives the place back, if it held one. To be called while the delivery is still in the queue. */
+  /** Returns the place of a delivery, if it holds one. The delivery must still be in the queue. */
   give(item: T): void {
     if (item.reserve === 'none' || item.line === null) return;
     item.line.reserved -= 1;
@@ -106,7 +106,7 @@ export class Reserve<T extends Reserving> {
     item.reserve = 'none';
   }
 
-  /** Gives up to so many places of a line back, where nobody knows which deliveries hold them. */
+  /** Returns up to `units` places of a line, where it is not known which deliveries hold them. */
   giveAny(line: ReserveLine, units: number): void {
     const given = Math.min(units, line.reserved);
     const small = Math.min(given, line.reserved - line.entitled);
@@ -127,9 +127,9 @@ export class Reserve<T extends Reserving> {
 }
 
 /**
- * Whether a key, with one more delivery waiting, stays below half of an equal share of the low-water mark. When all
- * keys do, they hold less than half of that mark together. Whoever invents keys one after another gets a little more
- * in, and can keep the gate closed for as long as a delivery may wait, but no longer.
+ * Whether a key stays below half of an equal share of the low-water mark with one more delivery. If all keys do, they
+ * hold less than half of that mark together. A sender that invents keys gets slightly more deliveries admitted, and can
+ * keep the gate closed for at most the longest wait.
  */
 function isSmall(line: ReserveLine | undefined, keys: number, low: number): boolean {
   const waiting = (line?.size ?? 0) + 1;

@@ -1,13 +1,13 @@
 import { invalid } from '../errors.ts';
 
 /**
- * How large the queue has to be, by the formula capacity = longest acceptable wait × drain rate.
+ * Computes the size of a queue: capacity = longest acceptable wait × drain rate.
  *
- * @param options - `latencyBudgetMs`: the longest acceptable wait, in milliseconds, above 0. `drainRate`:
- * completions per second that the workers sustain, above 0. `bytesPerItem`: what one waiting delivery takes,
- * in bytes, at least 0; about 1 KiB of this library's and the framework's own objects, plus the body where it
- * is read before the delivery waits. Beside it node holds up to 64 KiB of unread body for each waiting request.
- * @returns `capacity` in deliveries, at least 1, and `memoryBytes`, the queue's at that capacity.
+ * @param options - `latencyBudgetMs`: the longest acceptable wait, in milliseconds, above 0. `drainRate`: completions
+ * per second that the workers sustain, above 0. `bytesPerItem`: the memory of one queued delivery, in bytes, at least 0:
+ * about 1 KiB for the objects of this library and of the framework, plus the body if a parser reads it first. In
+ * addition, Node buffers up to 64 KiB of unread body for each queued request.
+ * @returns `capacity` in deliveries, at least 1, and `memoryBytes`, the memory of a full queue.
  * @throws BackpressureError `ERR_WBP_SIZE_QUEUE`
  *
  * @example

@@ -1,14 +1,14 @@
 import type { FairQueue } from './fair-queue.ts';
 import type { Line, Queued } from './line.ts';
 
-/** What waits until a deadline. */
+/** A queued delivery with a deadline. */
 interface Expiring<T> extends Queued<T> {
   readonly expiresAtMs: number;
-  /** Its sender tries again when it is refused. */
+  /** Its sender retries after a refusal. */
   readonly isRepeated: boolean;
 }
 
-/** So many lines and deliveries are looked at in a step of the timer, whatever waits. */
+/** How many lines and deliveries one step of the timer checks at most. */
 const STEP = 256;
 /** Lines are counted by length, four classes to each doubling … */
 const CLASSES_PER_DOUBLING = 4;
@@ -16,46 +16,46 @@ const CLASSES_PER_DOUBLING = 4;
 const SHORTEST_CLASS = 8 * CLASSES_PER_DOUBLING;
 /** … to more than a queue can hold. */
 const CLASSES = SHORTEST_CLASS + 40 * CLASSES_PER_DOUBLING;
-/** In one pass only those are refused that have less than so many times the shortest time left of all that are late. */
+/** A pass refuses only deliveries whose time left is below this many times the shortest of all late ones. */
 const TIME_LEFT = 1.5;
-/** Less is taken for this: what is about to expire has its deadline, and the others need not wait for it. */
+/** A shorter time left is taken for this: deliveries about to expire must not hold up the others. */
 const LEAST_MS = 500;
 
-/** At which pace turns come. */
+/** The pace of turns. */
 export interface TurnRate {
-  /** Deliveries handled per millisecond: rather too many than too few. */
+  /** Deliveries handled per millisecond: a high estimate. */
   readonly perMs: number;
-  /** What a turn at the usual cost takes now, as a multiple of a delivery. */
+  /** What a turn at the usual cost takes now, in deliveries. */
   readonly scale: number;
   /** The part of the workers that one key may have, up to 1. */
   readonly share: number;
 }
 
 /**
- * Finds the deliveries that wait and cannot start before their own deadline: the drain rate has become known, or has
- * fallen, after they were let in. To be told so immediately spares their senders the wait.
+ * Finds queued deliveries that cannot start before their deadline, because the drain rate has become known or has fallen
+ * since they were admitted. An immediate refusal spares their senders the wait.
  *
- * Who cannot is always at the end of a line. A delivery starts when every line has had as many turns as there are
- * before it in its own, or is empty by then. That sum over all lines, for any length, is known from the pass before: a
- * pass goes through all lines, a few hundred in each step of the timer, and counts them by length. Where it is not
- * known exactly it is taken for less, so that at the given rate nobody is refused who would have started: the others have
- * their deadlines.
+ * Such deliveries are always at the end of a line. A delivery starts when every line has had as many turns as there are
+ * deliveries before it in its own line, or is empty by then. That sum over all lines, for any length, is known from the
+ * pass before: a pass goes through all lines, a few hundred in each step of the timer, and counts them by length. Where
+ * the sum is not exact it is rounded down, so that no delivery is refused that would start at the given rate; the others
+ * have their deadlines.
  *
- * Those that have the least time left go first, pass by pass, since those that have more get their turns.
+ * Deliveries with the least time left are refused first, pass by pass, which gives their turns to the others.
  */
 export class TooLate<T extends Expiring<T>> {
   readonly #queue: FairQueue<T>;
   #lines: IterableIterator<Line<T>> | null = null;
-  /** Lines to be gone through in this pass: others may come without end. */
+  /** Lines left in this pass. Lines that join later wait for the next one, or the pass might never end. */
   #left = 0;
-  /** Of the lines gone through in this pass: how many there are of each class, and what they hold together. */
+  /** Of the lines of this pass so far: how many are in each class, and how much they hold together. */
   readonly #counts = new Float64Array(CLASSES);
   readonly #sums = new Float64Array(CLASSES);
-  /** Of the pass before: how many lines are longer than the class, and what the shorter ones hold together. */
+  /** Of the pass before: how many lines are longer than the class, and how much the shorter ones hold together. */
   readonly #longer = new Float64Array(CLASSES);
   readonly #shorter = new Float64Array(CLASSES);
   readonly #same = new Float64Array(CLASSES);
-  /** The shortest time left of those that were found late, in this pass and in the one before. */
+  /** The shortest time left of a late delivery, in this pass and in the one before. */
   #shortestMs = Infinity;
   #shortestBeforeMs = 0;
 
@@ -63,7 +63,7 @@ export class TooLate<T extends Expiring<T>> {
     this.#queue = queue;
   }
 
-  /** Looks at some lines, and refuses who is late in them. */
+  /** Checks some lines, and refuses their late deliveries. */
   step(nowMs: number, rate: TurnRate, refuse: (item: T) => void): void {
     if (this.#lines === null) {
       this.#lines = this.#queue.lines();
@@ -79,7 +79,7 @@ export class TooLate<T extends Expiring<T>> {
       this.#left -= 1;
       looked += this.#trim(line, nowMs, rate, STEP - looked, refuse);
       if (line.last === null) continue;
-      // What expires before its turn takes none.
+      // Deliveries that expire before their turn take none.
       const mostTurns = (Math.max(0, line.last.expiresAtMs - nowMs) * rate.perMs * rate.share) / rate.scale;
       const length = Math.min(line.work, mostTurns);
       const at = classOf(length);
@@ -88,7 +88,7 @@ export class TooLate<T extends Expiring<T>> {
     }
   }
 
-  /** Refuses from the end of a line who is late, and looks at `most` at the most. Returns at how many it has looked. */
+  /** Refuses late deliveries from the end of a line. Checks at most `most`, and returns how many it has checked. */
   #trim(line: Line<T>, nowMs: number, rate: TurnRate, most: number, refuse: (item: T) => void): number {
     const each = line.work / line.size;
     let before = line.work - each;
@@ -98,12 +98,12 @@ export class TooLate<T extends Expiring<T>> {
       const leftMs = Math.max(LEAST_MS, item.expiresAtMs - nowMs);
       if (this.#turnsBefore(before, rate.scale) <= leftMs * rate.perMs) break;
       const { ahead }: { ahead: T | null } = item;
-      // A sender that never repeats would lose by a refusal what it may still get by waiting.
+      // A sender that never retries would lose the delivery by a refusal, and might still have it handled late.
       if (item.isRepeated) {
         this.#shortestMs = Math.min(this.#shortestMs, leftMs);
         if (leftMs > this.#shortestBeforeMs * TIME_LEFT) break;
         refuse(item);
-        // A listener may have done anything.
+        // A listener may have removed it.
         if (ahead !== null && ahead.line !== line) break;
       }
       before -= each;
@@ -112,12 +112,12 @@ export class TooLate<T extends Expiring<T>> {
     return looked;
   }
 
-  /** How many are handled, at least, before one that has this much before it in its own line. */
+  /** How many deliveries start, at least, before one that has this much before it in its own line. */
   #turnsBefore(length: number, scale: number): number {
     const at = classOf(length);
     const same = (this.#same[at] as number) * Math.min(length, lengthOf(at));
     const turns = (this.#shorter[at] as number) + same + (this.#longer[at] as number) * length;
-    // No more than wait: what a turn costs is learned, and what is known of it may be old.
+    // At most all others: costs are learned, and may be outdated.
     return Math.min(this.#queue.size - 1, Math.max(length, turns) * scale);
   }
 

@@ -1,4 +1,4 @@
-/** What has turns: it stands in a ring with all whose next turn comes in the same slot of time. */
+/** An item that takes turns, with its links in the ring of items whose next turn is in the same slot of time. */
 export interface Turning<L> {
   /** The virtual time of its next turn. */
   turn: number;
@@ -12,36 +12,36 @@ const SLOTS = 2048;
 const SLOT_MASK = SLOTS - 1;
 const WORD_BITS = 32;
 const WORDS = SLOTS / WORD_BITS;
-/** No turn lies further ahead than the slots reach. */
+/** No turn is further ahead than the slots reach. */
 const SPAN = (SLOTS - 2) / SLOTS_PER_TURN;
 
-/** The dearest turn costs so many times the usual one, and the cheapest so much less. */
+/** The most expensive turn costs this many times the usual one, and the cheapest one this fraction of it. */
 export const DEAREST = 255;
 
 /**
  * Whose turn is next, where turns cost differently: fair queueing by virtual time (Goyal, Vin and Cheng, "Start-time
- * fair queueing", 1996), which gives the shares of deficit round robin. Virtual time stands still until a turn is taken,
- * and then goes on to that turn's own time; whoever took it has its next one later by what it cost. So cheap turns come
- * often and dear ones seldom, in proportion.
+ * fair queueing", 1996), which gives the shares of deficit round robin. Virtual time advances only when a turn is taken,
+ * to the time of that turn; the line that took it has its next turn later by the cost. So cheap turns come often and
+ * expensive ones seldom, in proportion.
  *
- * A round robin that visits each line until it has saved up for a dear turn may have to pass all lines hundreds of
- * times. Here the times lie in slots with a bit for each, so finding the next is a look at 64 words at the most,
- * however many lines there are. Within an eighth of a turn the order is that of joining.
+ * A round robin that visits each line until it has saved up for an expensive turn may have to pass all lines hundreds of
+ * times. Here the times are in slots with a bit for each, so the next turn is found in at most 64 words, however many
+ * lines there are. Within an eighth of a turn the order is that of joining.
  */
 export class Turns<L extends Turning<L>> {
   /** The virtual time: that of the last turn taken. */
   now = 0;
-  /** Lines that have a turn to come. */
+  /** Lines that take turns. */
   size = 0;
   /** The last of the ring of each slot; the first is its `next`. */
   readonly #lasts: (L | null)[] = new Array<L | null>(SLOTS).fill(null);
   /** A bit for each slot that is not empty. */
   readonly #taken = new Int32Array(WORDS);
 
-  /** What {@link first} has found, as long as it holds. */
+  /** The result of {@link first} while it is valid. */
   #first: L | null = null;
 
-  /** Puts a line behind all others of its slot. Its `turn` is moved to where there are slots. */
+  /** Adds a line behind all others of its slot. Its `turn` is moved within the slots. */
   add(line: L): void {
     line.turn = this.within(line.turn);
     const slot = slotOf(line.turn);
@@ -60,7 +60,7 @@ export class Turns<L extends Turning<L>> {
     if (this.#first !== null && line.turn < this.#first.turn) this.#first = null;
   }
 
-  /** Takes a line out. It must be in, with the `turn` that it was added with. */
+  /** Removes a line, which must have the `turn` that it was added with. */
   remove(line: L): void {
     const slot = slotOf(line.turn);
     if (line === this.#first) this.#first = null;
@@ -76,7 +76,7 @@ export class Turns<L extends Turning<L>> {
     this.size -= 1;
   }
 
-  /** Gives a line that is in another time. Where that is in the same slot, it keeps its place. */
+  /** Moves the turn of a line. Within the same slot the line keeps its position. */
   shift(line: L, turn: number): void {
     const to = this.within(turn);
     if (slotOf(to) === slotOf(line.turn)) {
@@ -93,7 +93,7 @@ export class Turns<L extends Turning<L>> {
     if (this.#first !== null || this.size === 0) return this.#first;
     const start = slotOf(this.now);
     let word = start >> 5;
-    // What lies before the current slot in its word comes last: it is a whole turn of the wheel away.
+    // Slots before the current one in its word come last: they are a whole turn of the wheel away.
     let bits = (this.#taken[word] as number) & (-1 << start);
     while (bits === 0) {
       word = (word + 1) % WORDS;
@@ -104,12 +104,12 @@ export class Turns<L extends Turning<L>> {
     return this.#first;
   }
 
-  /** Takes the turn of a line: virtual time goes on to it. */
+  /** Takes the turn of a line: virtual time advances to it. */
   take(line: Turning<L>): void {
     if (line.turn > this.now) this.now = line.turn;
   }
 
-  /** The nearest time to `turn` for which there is a slot. */
+  /** The time nearest to `turn` that has a slot. */
   within(turn: number): number {
     return Math.max(this.now, Math.min(turn, this.now + SPAN));
   }

@@ -13,9 +13,9 @@ interface Account extends Heaped {
 }
 
 /**
- * The bookings: a booking is the second that a refused delivery was assigned for its retry. Bookings are a schedule
- * and not a level that drains: a level divided by a rate assigns the same second to thousands as soon as the measured
- * rate rises by a hundredth, and a booking cannot be revoked.
+ * The bookings: a booking is the time that a refused delivery was assigned for its retry. Bookings form a schedule and
+ * not a level that drains: a level divided by a rate assigns the same second to thousands as soon as the measured rate
+ * rises by a hundredth, and a booking cannot be revoked.
  *
  * A key that books again gets an account. Accounts share the rate equally, so that a flood of one key does not postpone
  * another key's retries. All other bookings follow one another in one line, which gets half of the rate while there are

@@ -89,7 +89,7 @@ export class Refuser {
     this.#parts.listeners.emit(now, { type: 'endangered', sender: profile.name });
   }
 
-  /** Lets bookings come due. */
+  /** Advances the bookings to `now`. */
   advance(now: number): void {
     this.#parts.retryAfter.advance(this.#situation(now));
   }

@@ -8,7 +8,7 @@ import type { RetryAfterHabit } from '../senders/sender-profile.ts';
 
 /** `depth`: the maximum random stretch of a delay, so that retries with the same delay do not arrive together. */
 const DEPTH_JITTER = 0.2;
-/** `booked`: likewise; smaller, as each delivery already has its own second. */
+/** `booked`: the same, but smaller, as each delivery already has its own slot. */
 const BOOKED_JITTER = 0.1;
 const MAX_BOOKED_JITTER_S = 2;
 /** Sent while the drain rate is unknown, in seconds: long enough to see a first completion. */
@@ -24,7 +24,7 @@ const MOST_STRETCH = 3;
 const COMPLETIONS_AHEAD = 2;
 /** A pace that differs by this factor from the previous one is a new pace. */
 const NEW_PACE = 1.3;
-/** Retries after a stall are spread over this many times its length. */
+/** The retries of deliveries refused during a stall are spread over this many times its length so far. */
 const STALL_SPREAD = 1.5;
 
 /** The strategy of Retry-After and its bounds, in seconds. */
@@ -73,11 +73,11 @@ export interface Refused {
  * Computes Retry-After, in whole seconds and never the same for all senders.
  *
  * - `depth`: the time to drain the queue, depth ÷ drain rate, plus up to 20 % of jitter.
- * - `booked`: each refused delivery is assigned its own second. That is the time until shedding ends,
- *   `max(0, depth − low-water mark) ÷ drain rate`, or the end of all earlier bookings, each of which takes 1/ρ at the
- *   rate ρ that is left for retries. So retries arrive at the rate at which they can be accepted, not as a wave. A delay
- *   above the maximum, or beyond the horizon (see {@link trustedHorizonS}), books nothing and is spread over the upper
- *   half of the range.
+ * - `booked`: each refused delivery is booked into its own slot of a schedule, after shedding is expected to end, in
+ *   `max(0, depth − low-water mark) ÷ drain rate`, and after all earlier bookings. A slot takes 1/ρ at the rate ρ that is
+ *   left for retries, so retries arrive at the rate at which they can be accepted, not as a wave. A delay above the
+ *   maximum, or beyond the horizon (see {@link trustedHorizonS}), books nothing and is spread over the upper half of the
+ *   range.
  *
  * While the drain rate is unknown, both strategies return 3 to 7 s; during a stall, 1 to 2.5 times its length so far.
  */

@@ -1,6 +1,6 @@
 import type { SenderProfile, SwitchOffRule } from '../senders/sender-profile.ts';
 
-/** The warning comes at this share of what disables an endpoint … */
+/** The warning comes at this share of the limit that disables an endpoint … */
 const WARN_AT = 0.75;
 /** … and can repeat after the ratio has fallen to this share. Otherwise it would repeat at every other answer. */
 const CALM_AT = 0.5;
@@ -30,7 +30,7 @@ export class SwitchOffWatch {
   /**
    * Notes an answer.
    *
-   * @returns true once, at three quarters of what disables the endpoint; again only after better answers in between.
+   * @returns true once, at three quarters of the limit that disables the endpoint; again only after better answers.
    */
   note(profile: SenderProfile, isFailure: boolean, nowMs: number): boolean {
     const { name, switchOff } = profile;

@@ -12,7 +12,9 @@ export interface CloudEventsHandshakeOptions {
 
 /** The answer to a handshake. It has no body. */
 export interface HandshakeAnswer {
+  /** 200 for an allowed origin, otherwise 403. */
   readonly status: 200 | 403;
+  /** `Allow`, and the permission headers for an allowed origin. */
   readonly headers: Record<string, string>;
 }
 

@@ -20,7 +20,7 @@ const STANDARD_ID = 'webhook-id';
 
 interface Candidate {
   readonly profile: SenderProfile;
-  /** Its place in the list: the lowest wins. */
+  /** Its index in the list: the lowest takes precedence. */
   readonly rank: number;
 }
 
@@ -44,10 +44,10 @@ export function createRecognition(profiles: readonly SenderProfile[]): Recogniti
   return {
     find(headers) {
       let best: Candidate | undefined;
-      let looked = 0;
+      let read = 0;
       for (const name in headers) {
-        if (looked === MAX_HEADERS) break;
-        looked += 1;
+        if (read === MAX_HEADERS) break;
+        read += 1;
         const group = index.get(name);
         if (group === undefined) continue;
         const value = first(headers[name]);

@@ -31,6 +31,7 @@ export class TimeLimit<T> {
     this.#wake(this.#ms);
   }
 
+  /** Ends the item's time without calling `onOver`. */
   stop(item: T): void {
     if (!this.#endsAtMs.delete(item) || this.#endsAtMs.size > 0) return;
     this.#clock.clearTimeout(this.#timer);

@@ -6,6 +6,7 @@ import type { Verifier } from './verifier.ts';
 
 /** Options of a verifier. */
 export interface VerifierOptions {
+  /** The signing secret. Required; an empty or missing secret throws `ERR_WBP_SECRET`. */
   secret: SecretOption;
 }
 

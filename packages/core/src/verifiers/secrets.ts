@@ -4,13 +4,13 @@ import type { RawDelivery } from '../inbox/delivery/inbox-delivery.ts';
 import { VerificationError } from './signatures.ts';
 import { fromBase64, subtle, utf8, type CryptoKey } from '../base/web-crypto.ts';
 
-/** A secret that a sender signs with: as it shows it, or bytes. */
+/** A signing secret: a string as the sender's dashboard shows it, or bytes. */
 export type Secret = string | Uint8Array;
 
 /**
- * The secret of a sender; while it is being changed, a list of both; or a function that knows it by the delivery, such
- * as by a tenant in `params`. Missing or empty, it is an error, and never an empty key: at construction, and of a
- * function, which may return undefined for whom it does not know, the answer 401.
+ * The secret of a sender; a list with the old and the new secret during rotation; or a function that returns the secret
+ * for a delivery, for example by a tenant in `params`. A missing or empty secret throws `ERR_WBP_SECRET` at
+ * construction. If a function returns undefined, an empty string or an empty list, the delivery is answered with 401.
  */
 export type SecretOption =
   | Secret
@@ -18,33 +18,33 @@ export type SecretOption =
   | readonly (Secret | undefined)[]
   | ((delivery: RawDelivery) => Awaitable<Secret | undefined | readonly (Secret | undefined)[]>);
 
-/** How a sender makes a key of its secret. */
+/** How a sender derives a key from its secret. */
 export interface KeyMaker {
   readonly hash: 'SHA-1' | 'SHA-256';
-  /** The bytes of the key, or undefined for a text that is no secret of this sender. */
+  /** The bytes of the key; undefined if the text is not a secret of this sender. */
   readonly bytesOf: (secret: string) => Uint8Array | undefined;
 }
 
-/** Of senders that take the text of the secret as it stands. */
+/** For senders that use the text of the secret unchanged. */
 export const asText: KeyMaker = { hash: 'SHA-256', bytesOf: utf8 };
 
-/** Of Standard Webhooks: base64 behind a prefix. */
+/** For Standard Webhooks: base64 after a prefix. */
 export const asStandardSecret: KeyMaker = {
   hash: 'SHA-256',
   bytesOf: (secret) => fromBase64(secret.replace(/^whsec_/, '')),
 };
 
 /**
- * The keys that a delivery may be signed with.
+ * Returns the keys that may have signed a delivery.
  *
- * @throws BackpressureError `ERR_WBP_SECRET` when there is none. No message shows a secret.
+ * @throws BackpressureError `ERR_WBP_SECRET` without a valid secret. No message contains a secret.
  */
 export function keysOf(
   option: SecretOption,
   maker: KeyMaker,
 ): (delivery: RawDelivery) => Promise<readonly CryptoKey[]> {
   if (typeof option === 'function') {
-    // Imported anew each time: what was imported before would be kept for every tenant that ever sent.
+    // Not cached: a cache would keep a key for every tenant that ever sent.
     return async (delivery) => {
       const found: unknown = await option(delivery);
       const isFound = Array.isArray(found) ? found.length > 0 : Boolean(found);
@@ -88,7 +88,7 @@ function wrong(sentence: string): BackpressureError {
   return new BackpressureError('ERR_WBP_SECRET', sentence);
 }
 
-/** @throws BackpressureError `ERR_WBP_VERIFIER` when it is no http or https address. */
+/** @throws BackpressureError `ERR_WBP_VERIFIER` unless `given` is an http or https URL without a query. */
 export function checkedBaseUrl(given: unknown): string {
   if (typeof given !== 'string' || !/^https?:\/\/[^/?#\s]+(?:\/[^?#\s]*)?$/i.test(given)) {
     throw invalid(

@@ -42,7 +42,7 @@ export class AdmittedDelivery
   readonly maxWaitMs: number;
   readonly delivery: Delivery;
   state: DeliveryState = 'waiting';
-  // Set at the start and not before: V8 keeps a fraction in an object of its own, so a million queued deliveries would
+  // Set at the start and not before: V8 keeps each fraction in a separate object, so a million queued deliveries would
   // have three million more objects, which the collector has to copy.
   startedAtMs!: number;
   /** See {@link DrainRate.begin}. */

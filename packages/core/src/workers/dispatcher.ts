@@ -185,7 +185,7 @@ export class Dispatcher {
   /** Passes on queued deliveries that cannot start in time, since the drain rate has become known or has fallen. */
   findLate(now: number, found: (admitted: AdmittedDelivery) => void): void {
     const { sureRate } = this.drain;
-    // While the workers are stalled nobody knows what can be done in time.
+    // While the workers are stalled it is not known what can start in time.
     if (this.queue.size === 0 || sureRate === null || this.drain.gapFactor(now) > 1) return;
     const share = this.shares.shareOf(this.#pool.size);
     this.#tooLate.step(now, { perMs: sureRate / 1000, scale: this.shares.scale, share }, found);

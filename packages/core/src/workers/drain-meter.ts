@@ -4,7 +4,7 @@ import type { Pacer } from './pacer.ts';
 import type { AdmittedDelivery } from './admitted-delivery.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
-/** What the meter looks at: the workers, the cap on starts that is in force, and the timer that tells standstills. */
+/** What the meter reads: the workers, the present cap on starts, and the timer that notices standstills. */
 export interface MeterParts {
   readonly pool: WorkerPool;
   pacer(): Pacer;
@@ -12,8 +12,7 @@ export interface MeterParts {
 }
 
 /**
- * The drain rate of the workers that there are, under the cap that is in force, in the time that the process has lived
- * through (see {@link LivedTime}).
+ * The drain rate of the present workers under the present cap, in lived time (see {@link LivedTime}).
  */
 export class DrainMeter {
   readonly #rate = new DrainRate();
@@ -23,12 +22,12 @@ export class DrainMeter {
     this.#parts = parts;
   }
 
-  /** Completions per second that the workers can sustain, or null before the first one. */
+  /** Completions per second that the workers can sustain; null before the first completion. */
   rate(now: number): number | null {
     return this.#capped(this.#rate.rate(this.#lived(now), this.#parts.pool.size));
   }
 
-  /** Likewise, less swayed by chance and by stalls, for what lies minutes ahead. */
+  /** The same, less affected by chance and by stalls, for a horizon of minutes. */
   get steadyRate(): number | null {
     return this.#capped(this.#rate.steadyRate(this.#parts.pool.size));
   }
@@ -43,32 +42,32 @@ export class DrainMeter {
     return this.#rate.paceAgeS;
   }
 
-  /** Milliseconds without a completion although all workers are busy; 0 when not all are. */
+  /** Milliseconds without a completion while all workers are busy; 0 if not all are. */
   gapMs(now: number): number {
     return this.#rate.gapMs(this.#lived(now));
   }
 
-  /** How many times the longest usual gap that is; at least 1. */
+  /** That gap as a multiple of the longest usual gap; at least 1. */
   gapFactor(now: number): number {
     return this.#rate.gapFactor(this.#lived(now), this.#parts.pool.size);
   }
 
-  /** Whether the workers stand still. */
+  /** Whether the workers are stalled. */
   isStalled(now: number): boolean {
     return this.#rate.isStalled(this.#lived(now));
   }
 
-  /** For how long the process has not looked at anything: what comes to light now may have waited for so long. */
+  /** How late the event loop is: a delivery that is read now may have waited for that long. */
   lagMs(now: number): number {
     return this.#parts.deadlines.lateMs(now);
   }
 
-  /** The part of the last seconds in which the process was late, from 0 to 1. */
+  /** The part of the last seconds in which the event loop was late, from 0 to 1. */
   get lateShare(): number {
     return this.#parts.deadlines.lateShare;
   }
 
-  /** A place has been given its worker. */
+  /** The handling of a delivery begins. */
   begin(admitted: AdmittedDelivery, now: number): void {
     const lived = this.#lived(now);
     const { pool } = this.#parts;
@@ -77,9 +76,9 @@ export class DrainMeter {
   }
 
   /**
-   * The handling of a place has ended.
+   * The handling of a delivery has ended.
    *
-   * @param teaches - whether it took as long as it takes, and was not cut off.
+   * @param teaches - whether it ended by itself, and was not interrupted.
    * @returns how long it took, in milliseconds.
    */
   end(admitted: AdmittedDelivery, now: number, teaches: boolean): number {
@@ -88,7 +87,7 @@ export class DrainMeter {
     return lived - admitted.beganMs;
   }
 
-  /** Notes whether all workers are busy. */
+  /** Checks whether all workers are busy. */
   look(now: number): void {
     const { pool } = this.#parts;
     if (pool.isFree !== this.#rate.saturated) return;

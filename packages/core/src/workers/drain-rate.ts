@@ -1,18 +1,18 @@
-/** A gap longer than this, or than three times the usual one, is a stall and not a rate. */
+/** A gap longer than this, and than three times the usual one, is a stall and not a rate. */
 const GAP_S = 1;
-/** For so long Little's law weighs at least while no saturated time has been seen. */
+/** The least weight of Little's law, in seconds, while there has been no saturated time. */
 const LITTLE_S = 1;
-/** A stall this long, or of ten mean service times, is reported. */
+/** A stall this long, and of ten mean service times, is reported. */
 const STALLED_MS = 10_000;
-/** After a standstill the quick average is not believed for so long, and then for as long at least it is. */
+/** After a stall, the quick average is not used to correct the others for this long, and then is for at least as long. */
 const SETTLING_MS = 10_000;
 
-/** From so many completions on something is sure. */
+/** Completions beyond one for each worker before the rate is sure. */
 const LEAST_SURE = 3;
-/** Of so many service times the fastest counts. */
+/** How many of the last service times the fastest is taken from. */
 const LATEST = 4;
 
-/** What is noted of a delivery when its handling starts. */
+/** What is recorded of a delivery when its handling starts. */
 export interface Begun {
   beganMs: number;
   saturatedAtStartMs: number;
@@ -20,35 +20,35 @@ export interface Begun {
 }
 
 /**
- * The drain rate μ: completions per second that the workers can sustain. All its times are lived time (see
- * `LivedTime`): a process that stands still completes nothing, and its workers are as fast as before.
+ * The drain rate μ: completions per second that the workers can sustain. All times are lived time (see `LivedTime`): a
+ * blocked process completes nothing, but its workers are as fast as before.
  *
- * A moving average of completions is wrong exactly when it matters. After a quiet minute at 30 % load it reads
- * the load and not the ability, and in a stall it goes on reading the past. So it counts what was done while all
- * workers were busy, blended with Little's law (see {@link Average}), and a gap g since the last completion that
- * is longer than usual caps it at 3/g. The time of a stall beyond that does not count, so that the rate from
- * before is there again when it ends. When idle, nothing moves.
+ * A moving average of completions is wrong when it matters most. After a quiet minute at 30 % load it reads the load and
+ * not the ability, and during a stall it still reads the past. So completions are counted while all workers are busy,
+ * blended with Little's law (see {@link Average}), and a gap g since the last completion that is longer than usual caps
+ * the rate at 3/g. The rest of a stall is not counted, so the earlier rate is valid again when the stall ends. Nothing
+ * changes while the workers are idle.
  */
 export class DrainRate {
   saturated = false;
-  /** Follows a change within three seconds, and fluctuates by some 7 % when service times are random. */
+  /** Follows a change within three seconds, and fluctuates by about 7 % if service times are random. */
   readonly #quick: Average = new Average(1.8, 50);
-  /** Tells a change of the steady rate from chance. */
+  /** Distinguishes a change of the steady rate from chance. */
   readonly #middle: Average = new Average(30, 1000);
-  /** For what is minutes away: there an error of 10 % is a minute, and thousands of bookings that collide. */
+  /** For a horizon of minutes, where an error of 10 % makes thousands of bookings collide. */
   readonly #steady: Average = new Average(120, 4000);
-  /** Saturated time in all, without what counts as stall, in ms. */
+  /** Total saturated time without stalls, in ms. */
   #saturatedMs = 0;
-  /** And what counts as stall. */
+  /** Total time of stalls, in ms. */
   #stalledMs = 0;
   /** The last few service times, in seconds. */
   readonly #latestS: number[] = new Array<number>(LATEST).fill(Infinity);
   #latest = 0;
-  /** Up to here it has been counted. */
+  /** The time up to which time is counted. */
   #countedMs = 0;
-  /** The last completion under saturation, or the moment saturation began. */
+  /** The last completion under saturation, or the beginning of saturation. */
   #progressMs = 0;
-  /** From here on the quick average is free of the last standstill. */
+  /** From this time on the quick average is free of the last stall. */
   #settledMs = 0;
   /** The last completion, saturated or not. */
   #completedMs = -Infinity;
@@ -66,7 +66,7 @@ export class DrainRate {
     this.saturated = false;
   }
 
-  /** @param beganMs - earlier than now when it has been handled for some time already. */
+  /** @param beganMs - earlier than now if it has been handled for some time already. */
   begin(delivery: Begun, nowMs: number, concurrency: number, beganMs: number = nowMs): void {
     if (this.saturated) this.#count(nowMs, concurrency);
     delivery.beganMs = beganMs;
@@ -75,7 +75,7 @@ export class DrainRate {
   }
 
   /**
-   * @param delivery - what {@link begin} noted of it.
+   * @param delivery - what {@link begin} recorded of it.
    * @returns how long its handling took.
    */
   complete(nowMs: number, delivery: Begun, concurrency: number): number {
@@ -88,41 +88,41 @@ export class DrainRate {
       this.#progressMs = nowMs;
     }
     const workedMs = serviceMs - (this.#stalledMs - delivery.stalledAtStartMs);
-    // What was done of it under saturation: all, unless the workers have been idle in between.
+    // The part of it under saturation: all, unless workers were idle in between.
     const share =
       workedMs > 0
         ? Math.min(1, (this.#saturatedMs - delivery.saturatedAtStartMs) / workedMs)
         : Number(this.saturated);
     this.#latestS[this.#latest] = serviceMs / 1000;
     this.#latest = (this.#latest + 1) % LATEST;
-    // The quick one believes at once that handlers have become slow; the others wait whether they stay so.
+    // The quick average takes slow handlers for a change immediately; the others wait until they stay slow.
     this.#quick.complete(serviceMs / 1000, share);
     this.#middle.complete(workedMs / 1000, share);
     this.#steady.complete(workedMs / 1000, share);
     this.#age(nowMs, concurrency);
     if (nowMs >= this.#settledMs) {
-      // Four or five standard deviations of random service times: a change, and not chance.
+      // Four to five standard deviations of random service times: a change, and not chance.
       this.#middle.restartIfOff(this.#quick, 1.35, concurrency);
       this.#steady.restartIfOff(this.#middle, 1.12, concurrency);
     }
     return serviceMs;
   }
 
-  /** Completions per second, or null before the first completion. */
+  /** Completions per second; null before the first completion. */
   rate(nowMs: number, concurrency: number): number | null {
     return this.#quick.isEmpty ? null : this.#capped(this.#quick.rate(concurrency), nowMs, concurrency);
   }
 
-  /** Likewise, from minutes of completions, and not capped in a stall. */
+  /** The same, from minutes of completions, and not capped in a stall. */
   steadyRate(concurrency: number): number | null {
     return this.#steady.isEmpty ? null : this.#steady.rate(concurrency);
   }
 
   /**
-   * The rate that the workers hardly exceed, or null while too little is known: two standard deviations above what was
-   * measured, were the service times random, or what the fastest of the last few would come to. Before some have
-   * completed that were begun after the first completion, all that is known may be a cold start. For what is not to be
-   * done because of one unlucky sample. While the workers stand still it is as before, since nobody knows for how long.
+   * A rate that the workers hardly exceed, for decisions that must not depend on one unlucky sample: two standard
+   * deviations above the measured rate, for random service times, or the rate of the fastest of the last few. Null until
+   * deliveries complete that began after the first completion, since everything before may be a cold start. Unchanged
+   * while the workers are stalled, since it is not known for how long.
    */
   sureRate(concurrency: number): number | null {
     const { samples } = this.#steady;
@@ -131,27 +131,27 @@ export class DrainRate {
     return Math.max(this.#steady.rate(concurrency) * (1 + 2 / Math.sqrt(samples)), concurrency / fastestS);
   }
 
-  /** For how many seconds deliveries have completed at the steady rate. A change of pace starts it anew. */
+  /** For how many seconds deliveries have completed at the steady rate. A change of pace resets it. */
   get paceAgeS(): number {
     return this.#steady.ageS;
   }
 
-  /** How many times the longest usual gap the gap since the last completion is; at least 1. */
+  /** The gap since the last completion as a multiple of the longest usual gap; at least 1. */
   gapFactor(nowMs: number, concurrency: number): number {
     return Math.max(1, this.gapMs(nowMs) / 1000 / this.#longGapS(concurrency));
   }
 
-  /** Milliseconds without a completion although all workers are busy; 0 when not all are. */
+  /** Milliseconds without a completion while all workers are busy; 0 if not all are. */
   gapMs(nowMs: number): number {
     return this.saturated ? nowMs - this.#progressMs : 0;
   }
 
-  /** Whether the workers stand still. True also when nothing has ever completed: a database down at boot. */
+  /** Whether the workers are stalled. Also true if nothing has ever completed, such as with a database down at boot. */
   isStalled(nowMs: number): boolean {
     return this.saturated && this.gapMs(nowMs) > Math.max(STALLED_MS, 10_000 * this.#quick.serviceS);
   }
 
-  /** A pace gets older while deliveries complete, at whatever load; a long gap says nothing about it. */
+  /** A pace ages while deliveries complete, at any load. Of a long gap only the usual part counts. */
   #age(nowMs: number, concurrency: number): void {
     const sinceS = Math.min((nowMs - this.#completedMs) / 1000, this.#longGapS(concurrency));
     this.#completedMs = nowMs;
@@ -172,7 +172,7 @@ export class DrainRate {
   #count(nowMs: number, concurrency: number): void {
     const elapsedMs = nowMs - this.#countedMs;
     if (elapsedMs <= 0) return;
-    // Of a long gap only its beginning counts: what is left of it, if it began before.
+    // Only the beginning of a long gap counts: the rest of that beginning if the gap began earlier.
     const longGapMs = this.#longGapS(concurrency) * 1000;
     const left = Math.max(0, this.#progressMs + longGapMs - this.#countedMs);
     const countedMs = Math.min(elapsedMs, left);
@@ -187,14 +187,14 @@ export class DrainRate {
 }
 
 /**
- * A rate from two counts of completions and the time that they took: N under saturation in a time T, both fading
- * with τ, and, by Little's law, the last n at L ÷ S̄, whether there was saturation or not:
- * `μ̂ = (N + n) / (T + n·S̄/L)`, where n·S̄/L counts for a second at least as long as T is short.
+ * A rate from two counts of completions and their times: N under saturation in a time T, both decaying with τ, and, by
+ * Little's law, the last n at L ÷ S̄, saturated or not: `μ̂ = (N + n) / (T + n·S̄/L)`, where n·S̄/L is at least a second
+ * while T is short.
  */
 class Average {
   /** S̄, in seconds; 0 before the first completion. */
   serviceS = 0;
-  /** For how many seconds it has measured the pace that it knows. */
+  /** For how many seconds it has measured its present pace. */
   ageS = 0;
   readonly #tauS: number;
   readonly #memory: number;
@@ -221,7 +221,7 @@ class Average {
     this.#saturatedS = this.#saturatedS * kept + this.#tauS * (1 - kept);
   }
 
-  /** @param share - what was done of it under saturation, from 0 to 1. */
+  /** @param share - the part of it under saturation, from 0 to 1. */
   complete(serviceS: number, share: number): void {
     this.#completions += share;
     if (this.#samples < this.#memory) this.#samples += 1;
@@ -229,19 +229,19 @@ class Average {
   }
 
   rate(concurrency: number): number {
-    // A mean service time of zero is a handler faster than the clock: the finest step of real ones stands in.
+    // A mean service time of zero is a handler faster than the clock, so the finest step of real clocks is used.
     const byLittle = concurrency / Math.max(this.serviceS, 1e-6);
-    // At first most of what was begun under saturation has not completed yet, and N is too small for T.
+    // At first, most deliveries that began under saturation have not completed, and N is too small for T.
     const littleS = Math.max(this.#samples / byLittle, LITTLE_S * (1 - this.#saturatedS / this.#tauS));
     return (this.#completions + littleS * byLittle) / (this.#saturatedS + littleS);
   }
 
-  /** Forgets what it knew for what a quicker one knows, when the two differ by more than chance makes them. */
+  /** Takes over the state of a quicker average, if the two differ by more than chance explains. */
   restartIfOff(quicker: Average, tolerance: number, concurrency: number): void {
     const ratio = quicker.rate(concurrency) / this.rate(concurrency);
     if (ratio <= tolerance && ratio >= 1 / tolerance) return;
     this.serviceS = quicker.serviceS;
-    // For so long the quicker one has known it at the most: what is older it has forgotten.
+    // The quicker one has known it for at most this long, since it forgets what is older.
     this.ageS = Math.min(quicker.ageS, quicker.#tauS);
     this.#samples = quicker.#samples;
     this.#completions = quicker.#completions;

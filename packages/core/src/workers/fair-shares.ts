@@ -2,14 +2,14 @@ import { FairQueue } from '../queue/fair-queue.ts';
 import type { Queued } from '../queue/line.ts';
 import { WorkerTime, type Account } from './worker-time.ts';
 
-/** What takes part: it knows who has paid for its worker. */
+/** A delivery that knows the account its worker is charged to. */
 interface Sharing<T> extends Queued<T> {
   account: Account | null;
 }
 
 /**
- * Shares the workers between the keys: turns cost what a key's deliveries take, no key has more workers than it may
- * have, and a key that holds more than its share is known as the cause.
+ * Shares the workers between the keys: a turn costs what a key's deliveries take, no key has more than
+ * `maxConcurrencyPerKey` workers, and a key that takes its equal share or more is known to be part of the cause.
  */
 export class FairShares<T extends Sharing<T>> {
   readonly #time = new WorkerTime();
@@ -21,12 +21,12 @@ export class FairShares<T extends Sharing<T>> {
     this.#most = most;
   }
 
-  /** The part of so many workers that one key may have. */
+  /** The part of the workers that one key may have. */
   shareOf(workers: number): number {
     return Math.min(1, this.#most / workers);
   }
 
-  /** Takes another limit. Only keys that hold workers can be at one. */
+  /** Changes the limit. Only keys that hold workers can be at it. */
   limit(most: number): void {
     if (most === this.#most) return;
     this.#most = most;
@@ -41,17 +41,17 @@ export class FairShares<T extends Sharing<T>> {
     return (this.#time.of(key)?.active ?? 0) >= this.#most;
   }
 
-  /** Lets a delivery wait. */
+  /** Queues a delivery. */
   push(item: T): void {
     this.queue.push(item, this.isAtLimit(item.key));
   }
 
-  /** A delivery starts without waiting. */
+  /** A delivery starts without being queued. */
   skip(item: T, nowMs: number): void {
     this.queue.skip(this.#take(item, nowMs));
   }
 
-  /** The delivery whose turn it is starts. It is what {@link FairQueue.peek} says. */
+  /** The delivery whose turn it is starts: the one that {@link FairQueue.peek} returns. */
   shift(item: T, nowMs: number): void {
     const account = this.#take(item, nowMs);
     this.queue.shift(account);
@@ -69,25 +69,25 @@ export class FairShares<T extends Sharing<T>> {
     if (account.active < this.#most) this.queue.unpark(account);
   }
 
-  /** What a turn at the usual cost takes now, as a multiple of a delivery. */
+  /** What a turn at the usual cost takes now, in deliveries. */
   get scale(): number {
     return this.#time.scale;
   }
 
-  /** How many deliveries are handled until one of `key` that joined now has its turn, itself counted. */
+  /** How many deliveries start until one of `key` that joined now has its turn, including that one. */
   turnsUntil(key: string): number {
     return this.queue.turnsUntil(key, this.#time.scale);
   }
 
   /**
-   * How long a delivery of `key` that joined now would wait, in milliseconds: until its turn at the drain rate, and, if
-   * its key may have only so many workers, until these have come to it.
+   * How long a delivery of `key` that joined now would be queued, in milliseconds: until its turn at the drain rate, and
+   * until one of its key's workers is free if these are limited.
    */
   waitMs(key: string, drainRate: number): number {
     return Math.max((this.turnsUntil(key) / drainRate) * 1000, this.ownWaitMs(key));
   }
 
-  /** The part of that wait which is for the workers of its own key, in milliseconds; 0 without a limit. */
+  /** The part of that wait that is due to the limit of its key, in milliseconds; 0 without a limit. */
   ownWaitMs(key: string): number {
     const account = this.#most === Infinity ? undefined : this.#time.of(key);
     if (account === undefined) return 0;
@@ -95,20 +95,20 @@ export class FairShares<T extends Sharing<T>> {
     return Math.max(0, (before * account.typicalMs) / this.#most);
   }
 
-  /** How long deliveries of the key are handled, on average, in milliseconds; 0 while that is not known. */
+  /** The mean handling time of the key, in milliseconds; 0 while it is not known. */
   handlingMs(key: string): number {
     return this.#time.of(key)?.meanMs ?? 0;
   }
 
-  /** The least time between two starts of a key that may have only so many workers, in milliseconds; 0 without a limit. */
+  /** The shortest time between two starts of a key whose workers are limited, in milliseconds; 0 without a limit. */
   spacingMs(key: string): number {
     return this.#most === Infinity ? 0 : (this.#time.of(key)?.typicalMs ?? 0) / this.#most;
   }
 
   /**
-   * Whether a key is part of the cause when others have to be refused: it holds its equal share or more of the work,
-   * which is the worker time that was held lately and what it will take to handle all that waits. So a tenant of fast
-   * handlers is not blamed for one of slow ones. One that shares with nobody else is measured by half of it.
+   * Whether a key is part of the cause of refusals: it has an equal share of the work or more. The work is the recent
+   * worker time and the expected worker time of the queue, so a tenant with fast handlers is not blamed for one with slow
+   * handlers. A key that is alone is compared with half of the work.
    */
   isCause(key: string, nowMs: number): boolean {
     const { queue } = this;
@@ -117,7 +117,7 @@ export class FairShares<T extends Sharing<T>> {
     const own = (this.#time.of(key)?.heldMs(nowMs) ?? 0) + (line?.work ?? 0) * unitMs;
     const all = this.#time.heldMs(nowMs) + queue.work * unitMs;
     const keys = Math.max(2, queue.keys + (line === undefined ? 1 : 0));
-    // A millionth less, since sums of fractions are compared.
+    // With a tolerance of a millionth, since sums of fractions are compared.
     return own > 0 && own * keys >= all * 0.999_999;
   }
 

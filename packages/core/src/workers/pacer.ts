@@ -1,4 +1,4 @@
-/** A start may be made up for this long after it was due, and no longer, or a pause would end in a clump. */
+/** A late start is made up for within this time only, or a pause would end in a burst. */
 const CATCH_UP_US = 100_000;
 /** Rates are kept in starts per 1,000,000 s, so that 0.5/s and 33.3/s are whole numbers too. */
 const RATE_SCALE = 1_000_000;
@@ -6,19 +6,19 @@ const US_PER_S = 1_000_000;
 const US_PER_MS = 1000;
 
 /**
- * Spaces starts evenly: a leaky bucket. Time is counted in whole microseconds and the remainder of each interval
- * is carried over, so that a rate of 3/s makes exactly three starts a second after days as well.
+ * Spaces starts evenly: a leaky bucket. Time is counted in whole microseconds, and the remainder of each interval is
+ * carried over, so that a rate of 3/s is exactly three starts a second even after days.
  */
 export class Pacer {
-  /** Starts per second, or undefined when nothing is paced. */
+  /** Starts per second; undefined without a limit. */
   readonly rate: number | undefined;
   readonly #scaledRate: number;
-  /** The last start was due, or when it could not have been made up for, was made, at this time. */
+  /** When the last start was due, or was made if it was too late to be made up for. */
   #startedUs = -Infinity;
   #dueUs = -Infinity;
   #remainder = 0;
 
-  /** @param before - whose place it takes: the first start keeps its distance from the last one there. */
+  /** @param before - the pacer that this one replaces: the first start keeps its distance from the last one there. */
   constructor(rate: number | undefined, before?: Pacer) {
     this.rate = rate;
     this.#scaledRate = rate === undefined ? 0 : Math.max(1, Math.round(rate * RATE_SCALE));
@@ -34,8 +34,8 @@ export class Pacer {
   /**
    * Notes a start.
    *
-   * @param isTimed - whether it had to wait for this pace, and for nothing else. Then one that came late, because
-   * timers do, moves the next one closer; a start after a pause does not.
+   * @param isTimed - whether only the pace delayed it. Then a late start, since timers are late, brings the next one
+   * forward; a start after a pause does not.
    */
   started(nowMs: number, isTimed: boolean): void {
     if (this.#scaledRate === 0) return;

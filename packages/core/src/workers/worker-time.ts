@@ -1,29 +1,28 @@
 import type { Payer } from '../queue/line.ts';
 import { DEAREST } from '../queue/turns.ts';
 
-/** A key's mean is that of about so many of its last deliveries; what a turn really took is settled afterwards. */
+/** The mean of a key is that of about this many of its last deliveries. What a turn really took is charged afterwards. */
 const KEY_MEMORY = 16;
-/** What so few deliveries have taken is not taken for usual. */
+/** From this many deliveries on, a typical handling time is known. */
 const TYPICAL_FROM = 4;
 /**
- * By chance alone the mean of so few is often off by a third. Up to this factor from the mean of all, a turn costs 1, so
- * that keys whose handlers are alike come in turn.
+ * The mean of so few is often off by a third by chance alone. Within this factor of the mean of all, a turn costs 1, so
+ * that keys with similar handlers alternate.
  */
 const ALIKE = 2;
-/** Likewise the mean of all. It is the unit of costs: were it quick, a dear turn would be reckoned in another. */
+/** The memory of the mean of all. It is slow because it is the unit of costs, which should not change between turns. */
 const MEMORY = 1000;
-/** And of the last ones: where handlers have become slower or faster, costs are still reckoned in what was usual. */
+/** The memory of the recent mean of all, which shows how much slower or faster than that unit handlers have become. */
 const RECENT = 64;
-/** What was held is forgotten after one to two of these: long enough to see a slow handler, short enough to forgive. */
+/** Held worker time is forgotten after one to two windows: long enough to notice a slow handler, short enough to forgive. */
 const WINDOW_MS = 10_000;
-/** Idle keys that are remembered: those that had two deliveries handled, one after another … */
+/** How many idle keys with two or more handled deliveries are remembered. */
 const KNOWN_KEYS = 800;
-/** … and those that have had one. Whoever invents keys fills only these. */
+/** And how many with one. Invented keys fill only these. */
 const NEW_KEYS = 200;
 
 /**
- * Worker time held lately. It is written at each start and each end, so it only adds; what has been held so far by those
- * that run is worked out when somebody asks.
+ * Recent worker time. Each start and end only adds to sums; the time of running deliveries is computed when it is read.
  */
 class Meter {
   /** Workers held now. */
@@ -41,7 +40,7 @@ class Meter {
 
   end(nowMs: number, tookMs: number): void {
     this.active -= 1;
-    // At rest the sum is set right: fractions that were added and taken away leave a little.
+    // At rest the sum is reset: adding and subtracting fractions leaves a remainder.
     this.#startsMs = this.active === 0 ? 0 : this.#startsMs - (nowMs - tookMs);
     this.#turnTo(nowMs);
     this.#thisMs += tookMs;
@@ -62,7 +61,7 @@ class Meter {
   }
 }
 
-/** A mean of the last handling times. */
+/** A mean of recent handling times. */
 class Mean {
   ms = 0;
   samples = 0;
@@ -78,23 +77,23 @@ class Mean {
   }
 }
 
-/** What a key has cost in worker time. */
+/** The worker time of a key. */
 export class Account extends Meter implements Payer {
   readonly key: string;
-  /** The mean of its handling times, in milliseconds, and of how many it is. */
+  /** The mean of its handling times, in milliseconds, and the number of its samples. */
   meanMs = 0;
   samples = 0;
-  /** That mean as a multiple of everybody's; 1 while it is not known, or much the same. */
+  /** That mean as a multiple of the mean of all keys; 1 while it is unknown or similar. */
   cost = 1;
   paidTo = 0;
   line: Payer['line'] = null;
-  /** What has been charged for the deliveries that are being handled. */
+  /** The sum charged for the deliveries that are being handled. */
   charged = 0;
   list: Accounts | null = null;
   previous: Account | null = null;
   next: Account | null = null;
 
-  /** Of the logarithms of its handling times, while its key may have only so many workers. */
+  /** The mean logarithm of its handling times, while workers are limited per key. */
   #logs: Mean | undefined;
 
   constructor(key: string) {
@@ -103,8 +102,8 @@ export class Account extends Meter implements Payer {
   }
 
   /**
-   * What a delivery usually takes, in milliseconds; 0 before the fourth. One that took 600 times as long changes it by
-   * half, so that it is no reason to refuse those after it.
+   * The typical handling time in milliseconds; 0 before the fourth delivery. One delivery that takes 600 times as long
+   * changes it only by half, so the next ones are not refused for it.
    */
   get typicalMs(): number {
     if (this.#logs === undefined || this.#logs.samples < TYPICAL_FROM) return 0;
@@ -148,11 +147,11 @@ class Accounts {
 }
 
 /**
- * The worker time of each key: how long its deliveries take, and how much of the workers' time they have held lately.
+ * The worker time of each key: how long its deliveries take, and how much worker time they have held recently.
  *
- * Keys that hold workers are all known, and there are no more of them than workers. Of the others 1,000 are
- * remembered, those that were handled last; of these 200 are kept for keys of which one delivery has been handled, so
- * that 100,000 invented keys push out one another and not those that come again and again.
+ * All keys that hold workers are known; there are at most as many as workers. Of the others, the 1,000 that were handled
+ * last are remembered. 200 of these places are for keys with one handled delivery, so 100,000 invented keys push out each
+ * other and not the keys of regular senders.
  */
 export class WorkerTime {
   readonly #byKey = new Map<string, Account>();
@@ -162,20 +161,20 @@ export class WorkerTime {
   readonly #all = new Meter();
   readonly #mean = new Mean(MEMORY);
   readonly #recent = new Mean(RECENT);
-  /** Most deliveries are of the key that came before. */
+  /** Most deliveries have the same key as the one before. */
   #latest: Account | undefined;
 
-  /** What a delivery takes as far as is known, in milliseconds: the mean of all, or what those that run have had. */
+  /** The usual handling time in milliseconds: the mean of all, or before the first end, the mean age of those running. */
   usualMs(nowMs: number): number {
     return this.#mean.ms || this.#all.heldMs(nowMs) / Math.max(1, this.#all.active) || 1;
   }
 
-  /** What a turn at the usual cost takes now, as a multiple of what a delivery takes now; 1 while they are alike. */
+  /** What a turn at the usual cost takes now, as a multiple of a recent delivery; 1 while they are similar. */
   get scale(): number {
     return this.#recent.ms > 0 ? alike(this.#mean.ms / this.#recent.ms) : 1;
   }
 
-  /** Who pays for the turns of a key, and at which cost now. */
+  /** The account of a key, with its present cost. */
   readonly payerOf = (key: string): Account | undefined => {
     const account = this.of(key);
     if (account !== undefined) this.#reckon(account);
@@ -188,17 +187,17 @@ export class WorkerTime {
     return this.#byKey.get(key);
   };
 
-  /** Accounts of the keys that hold workers now. */
+  /** The accounts of keys that hold workers. */
   *busy(): IterableIterator<Account> {
     for (let account = this.#busy.first; account !== null; account = account.next) yield account;
   }
 
-  /** Worker time that all have held lately, in milliseconds. */
+  /** The recent worker time of all keys, in milliseconds. */
   heldMs(nowMs: number): number {
     return this.#all.heldMs(nowMs);
   }
 
-  /** A delivery of the key gets a worker. */
+  /** A delivery of the key starts. */
   take(key: string, nowMs: number): Account {
     let account = this.of(key);
     if (account === undefined) {
@@ -210,7 +209,7 @@ export class WorkerTime {
       account.list?.remove(account);
       this.#busy.add(account);
     }
-    // At the cost of its last end: here a division would be the dearest step.
+    // At the cost as of its last end: a division would be the most expensive step here.
     account.charged += account.cost;
     account.begin(nowMs);
     this.#all.begin(nowMs);
@@ -218,9 +217,9 @@ export class WorkerTime {
   }
 
   /**
-   * It gives the worker back. Returns what it has cost beyond what was charged, less than nothing if it was less.
+   * A delivery of the account ends. Returns its cost minus what was charged.
    *
-   * @param teaches - whether it ended by itself, so that its handling time says how long such a delivery takes.
+   * @param teaches - whether it ended by itself, so that its handling time counts toward the mean.
    */
   give(account: Account, nowMs: number, tookMs: number, teaches: boolean): number {
     const charged = account.charged / account.active;
@@ -237,7 +236,7 @@ export class WorkerTime {
     return costOf(tookMs, this.#mean) - charged;
   }
 
-  /** The cost of an account, which also changes with the mean of all. */
+  /** Updates the cost of an account, which also changes with the mean of all. */
   #reckon(account: Account): void {
     if (account.samples > 0) account.cost = alike(costOf(account.meanMs, this.#mean));
   }
@@ -255,7 +254,7 @@ export class WorkerTime {
   }
 }
 
-/** A handling time as a multiple of the mean of all, so bounded that no key can be starved by it, nor take all turns. */
+/** A handling time as a multiple of the mean of all, bounded so that no key starves or takes all turns. */
 function costOf(tookMs: number, { ms }: Mean): number {
   return ms > 0 ? Math.min(DEAREST, Math.max(1 / DEAREST, tookMs / ms)) : 1;
 }

@@ -1,13 +1,13 @@
-/** What one window says: above a limit, clear of all limits, or neither. */
+/** The result of one window: above a limit, well below all limits, or neither. */
 export type Level = 'over' | 'between' | 'calm';
 
-/** So many windows in a row must agree. */
+/** How many consecutive windows must agree. */
 const WINDOWS = 2;
 
 /**
- * Remembers whether there is pressure, and changes its mind only after two windows in a row that say the same. One
- * long pause, of a full collection or a large JSON, is over by the time it can be measured, and refusing anybody for
- * it would come too late. And a load that falls as soon as it is refused must not switch the door at every window.
+ * Whether there is pressure. Changes only after two consecutive windows with the same result. A single long pause, such
+ * as a full collection or a large JSON body, is over before it is measured. And a load that drops as soon as it is
+ * refused must not switch the result with every window.
  */
 export class PressureLatch {
   #isPressed = false;

@@ -8,36 +8,36 @@ import {
 } from './pressure-options.ts';
 import { thisRuntime, type DelayWatch, type Runtime } from './runtime.ts';
 
-/** What one window measured. */
+/** The measurements of one window. */
 export interface ProcessReadings {
   /** The 99th percentile of the event-loop delay, in milliseconds. */
   readonly eventLoopDelayMs: number;
-  /** The part of the window in which the event loop was not idle, from 0 to 1. */
+  /** The fraction of the window in which the event loop was not idle, from 0 to 1. */
   readonly eventLoopUtilization: number;
   /**
-   * The part of V8's heap limit that the last full collection left in use, from 0 to 1. Null when there was none in
-   * the last ten seconds: a process that is short of heap collects more often than that.
+   * The fraction of V8's heap limit in use after the last full collection, from 0 to 1. Null when there was none in the
+   * last ten seconds: a process that runs out of heap collects more often.
    */
   readonly heapFraction: number | null;
 }
 
-/** Whether this process is under pressure: a function for the option `pressure`. */
+/** A function for the option `pressure`: whether this process is overloaded. */
 export interface ProcessPressure {
-  /** Reads a flag, and at the first call starts to measure. */
+  /** Returns the latest result. The first call starts the measuring. */
   (): boolean;
-  /** What the last window measured; null before the first is over, and after `close`. */
+  /** The measurements of the last window. Null before the first one is over, and after `close`. */
   readings(): ProcessReadings | null;
-  /** Stops measuring for good; from then on there is no pressure. More calls do nothing. */
+  /** Stops the measuring permanently. From then on there is no pressure. Idempotent. */
   close(): void;
 }
 
-/** Pressure is over when every signal is at most this part of its limit. */
+/** Pressure ends when every signal is at or below this fraction of its limit. */
 const CALM = 0.9;
 const HEAP_LASTS_MS = 10_000;
 
 type WindowClock = Pick<Clock, 'now' | 'setTimeout' | 'clearTimeout'>;
 
-/** Measuring must not keep a process alive. */
+/** Measuring must not keep the process alive. */
 const unrefClock: WindowClock = {
   now: () => performance.now(),
   setTimeout: (callback, ms) => setTimeout(callback, ms).unref(),
@@ -47,15 +47,15 @@ const unrefClock: WindowClock = {
 };
 
 /**
- * Watches the process's own signals, window by window: the event loop's delay and utilisation, and the heap that is
- * left. While one of them is above its limit, deliveries that may not use the reserve are refused with the reason
- * `pressure`.
+ * Measures the event-loop delay, the event-loop utilization and the heap of this process in windows. While one of them
+ * exceeds its limit, an intake with this option refuses deliveries with the reason `pressure`, except those that may use
+ * the reserve, such as deliveries of senders that never retry.
  *
- * It costs nothing until it is asked, then one timer and the runtime's own measuring. It changes its mind after two
- * windows in a row at the earliest: a single pause closes nothing, and it does not flap. The limits are those of a
- * process in trouble; one that is merely busy does not meet them. One function may serve several intakes.
+ * Measuring starts with the first delivery and takes one timer. The result changes after two consecutive windows at the
+ * earliest, so a single pause refuses nothing. The default limits indicate an overloaded process, not a busy one. Several
+ * intakes may share the function.
  *
- * @throws BackpressureError `ERR_WBP_PRESSURE` when a limit or the window is out of range.
+ * @throws BackpressureError `ERR_WBP_PRESSURE` when an option is out of range, and `ERR_WBP_UNKNOWN_OPTION`.
  *
  * @example
  * ```ts
@@ -66,21 +66,21 @@ export function processPressure(options: ProcessPressureOptions = {}): ProcessPr
   return watchPressure(resolvePressureOptions(options), thisRuntime, unrefClock);
 }
 
-/** The same for any runtime and any clock. */
+/** The same with any runtime and clock. */
 export function watchPressure(
   settings: PressureSettings,
   runtime: Runtime,
   clock: WindowClock,
 ): ProcessPressure {
   const watch = new PressureWatch(settings, runtime, clock);
-  // The first request starts it. Its timers would keep that request's async context for as long as they run.
+  // The first request starts it, and its timers must not retain the async context of that request.
   const start = AsyncResource.bind(() => {
     watch.start();
   });
   let isStarted = false;
   const pressure = (): boolean => {
     if (!isStarted) {
-      // Before the start: one that throws must not be tried anew at each delivery.
+      // Set first: a start that throws must not be repeated for each delivery.
       isStarted = true;
       start();
     }
@@ -116,10 +116,10 @@ class PressureWatch {
 
   start(): void {
     this.#delay = this.#runtime.watchDelay();
-    // What was before, such as an idle night, would outweigh a burst.
+    // Earlier times, such as an idle night, would outweigh a burst.
     this.#loop = this.#runtime.loopTimes();
-    // The heap in use is mostly garbage that waits for a collection, and once the door is closed little is allocated
-    // and nothing collects it: measured at any moment, it would shut out a healthy process and keep it shut.
+    // Between collections the heap in use is mostly garbage. Measured at any other time, it would refuse deliveries of a
+    // healthy process, which then allocates little, does not collect, and keeps refusing.
     this.#stopHeap = this.#runtime.onFullCollection((fraction) => {
       this.#heap = { fraction, atMs: this.#clock.now() };
     });
@@ -173,6 +173,6 @@ function levelOf(value: number, limit: number): Level {
 }
 
 function levelOfFraction(value: number, limit: number): Level {
-  // A signal that is switched off must not prolong what another one began.
+  // A signal that is switched off must not prolong the pressure of another one.
   return limit === 1 ? 'calm' : levelOf(value, limit);
 }

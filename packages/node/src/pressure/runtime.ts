@@ -5,18 +5,17 @@ import {
   PerformanceObserver,
   type PerformanceEntry,
 } from 'node:perf_hooks';
-import { getHeapStatistics } from 'node:v8';
 
-/** What the process can say of itself, as the runtime counts it. */
+/** The measurements that a runtime provides of its process. */
 export interface Runtime {
-  /** Starts to measure how late the event loop is. */
+  /** Starts to measure the event-loop delay. */
   watchDelay(): DelayWatch;
-  /** Milliseconds since the loop started, idle and not. */
+  /** Milliseconds since the loop started, idle and active. */
   loopTimes(): { readonly idle: number; readonly active: number };
   /**
-   * Calls back after each full collection with the part of the heap limit that is still in use.
+   * Calls back after each full collection with the fraction of the heap limit still in use.
    *
-   * @returns stops it.
+   * @returns a function that stops this.
    */
   onFullCollection(listener: (heapFraction: number) => void): () => void;
 }
@@ -27,7 +26,7 @@ export interface DelayWatch {
   stop(): void;
 }
 
-/** What is between two samples on an idle loop; node counts it as part of the delay. */
+/** The time between two samples on an idle loop. Node counts it as part of the delay. */
 const SAMPLE_EVERY_MS = 10;
 
 /** This process, or this worker thread. */
@@ -50,6 +49,8 @@ export const thisRuntime: Runtime = {
   loopTimes: () => performance.eventLoopUtilization(),
 
   onFullCollection(listener) {
+    // Loaded only here: it takes a tenth of the time that importing an adapter takes.
+    const { getHeapStatistics } = process.getBuiltinModule('node:v8');
     const observer = new PerformanceObserver((list) => {
       if (!list.getEntries().some(isFullCollection)) return;
       const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();

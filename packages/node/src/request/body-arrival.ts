@@ -3,21 +3,21 @@ import type { Http2ServerRequest } from 'node:http2';
 import { TimeLimit } from '@webhook-backpressure/core';
 import { completeOf, headersOf, majorVersionOf } from './read-property.ts';
 
-/** So much of one body node may hold before its delivery has a worker; a larger body is read on by its handler. */
+/** The part of a body that node may buffer before its delivery has a worker. The handler reads the rest. */
 const MOST_BYTES = 1024 * 1024;
-/** And so much of all bodies together; beyond that, of each what it has been allowed by then. */
+/** The same for all bodies together. Above it, buffers keep their size. */
 const MOST_OF_ALL_BYTES = 64 * 1024 * 1024;
-/** So much of a body has to come within each timeout. */
+/** The part of a body that has to arrive within each timeout. */
 const STEP_BYTES = 64 * 1024;
 
 /**
- * - `here`: it is complete, or as much of it as fits
- * - `late`: its sender took too long
- * - `gone`: its sender has hung up
+ * - `here`: the body is complete or fills the buffer
+ * - `late`: the sender took too long
+ * - `gone`: the sender has hung up
  */
 export type BodyArrival = 'here' | 'late' | 'gone';
 
-/** Whether nothing of the body is still on its way, as far as the headers and node's parser tell. */
+/** Whether no more of the body will arrive, according to the headers and node's parser. */
 export function hasArrived(req: IncomingMessage): boolean {
   if (completeOf(req)) return true;
   if (majorVersionOf(req) > 1) return isComplete(req);
@@ -26,7 +26,7 @@ export function hasArrived(req: IncomingMessage): boolean {
   return length === undefined ? headers['transfer-encoding'] === undefined : Number(length) === 0;
 }
 
-/** With HTTP/2 `complete` says whether the body has been consumed. */
+/** In HTTP/2, `complete` means that the body has been consumed. */
 function isComplete(req: IncomingMessage): boolean {
   if (req.complete) return true;
   const { stream } = req as unknown as Partial<Http2ServerRequest>;
@@ -34,9 +34,9 @@ function isComplete(req: IncomingMessage): boolean {
 }
 
 /**
- * How the bodies of one middleware arrive: no delivery gets a worker before its body is there, or as much of it as node
- * may hold. Ten senders that send a byte a second would hold ten workers otherwise; and a sender that hangs up is seen
- * only while node reads on. Nothing is read here: the bytes stay in node's buffer, for whoever parses the body later.
+ * Waits for the bodies of one middleware's requests: a delivery gets a worker when its body has arrived or fills node's
+ * buffer. Otherwise ten senders that send a byte a second would hold ten workers. Node also notices that a sender has
+ * hung up only while it reads. Nothing is consumed here: the bytes stay in node's buffer for the body parser.
  */
 export class BodyArrivals {
   readonly #limit: TimeLimit<(how: BodyArrival) => void>;
@@ -48,7 +48,7 @@ export class BodyArrivals {
     });
   }
 
-  /** The arrival of the body of this request. To be closed when its handler begins, or it is not going to. */
+  /** Waits for the body of this request. Call `close` when the handler starts, or when it will not. */
   of(req: IncomingMessage): { wait(): Promise<BodyArrival>; close(): void } {
     let heldBytes = 0;
     const hold = (bytes: number): boolean => {
@@ -66,7 +66,7 @@ export class BodyArrivals {
     };
   }
 
-  /** @param hold - asks for so many bytes of the budget in all, until the arrival is closed. */
+  /** @param hold - reserves this many bytes of the budget in all, until the arrival is closed. */
   #wait(req: IncomingMessage, hold: (bytes: number) => boolean): Promise<BodyArrival> {
     if (isComplete(req)) return Promise.resolve('here');
     if (req.destroyed) return Promise.resolve('gone');
@@ -83,13 +83,13 @@ export class BodyArrivals {
           return;
         }
         if (req.readableLength >= req.readableHighWaterMark) {
-          // Asked for before node may read it: from then on it reads as much, whatever becomes of the delivery.
+          // Reserved before node may read it: afterwards node fills its buffer, whatever becomes of the delivery.
           const bytes = doubled(req.readableLength);
           if (!hold(bytes)) {
             settle('here');
             return;
           }
-          // More than there is: it reads nothing, and makes the buffer larger.
+          // More than has arrived: this reads nothing and enlarges the buffer.
           req.read(bytes);
         }
         if (req.readableLength < nextStep) return;

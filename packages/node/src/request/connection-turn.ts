@@ -2,25 +2,25 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { responseSocketOf } from './read-property.ts';
 
-/** More requests than this behind one answer are no client's, and each takes memory: the connection is cut. */
+/** No real client pipelines more requests than this behind one response, and each takes memory: the connection is closed. */
 const MOST_IN_LINE = 256;
 
-/** For each connection, what to do with the requests that wait for their turn on it when it closes. */
+/** For each connection, the requests that wait for the responses before theirs. */
 const inLine = new WeakMap<Socket, Set<(isOpen: boolean) => void>>();
 
-/** Whether no other response has to go out before this one. */
+/** Whether no other response has to be sent before this one. */
 export function isItsTurn(socket: Socket, res: ServerResponse): boolean {
   if (responseSocketOf(res) !== null) return true;
-  // What node itself asks. A response that has no connection, of a host of functions, has nothing in front of it.
+  // Node checks the same. On a host of functions the response has no connection, and nothing before it.
   return (socket as { _httpMessage?: unknown })._httpMessage == null;
 }
 
 /**
- * Waits until the response is the one that its connection sends. With pipelining a client sends request after request,
- * and the answers have to go out in that order: a request that took a worker before its turn would hold that worker for
- * as long as the client lets an earlier answer take.
+ * Waits until the responses before this one have been sent. With pipelining a client sends request after request and
+ * receives the responses in the same order. A request that took a worker earlier would hold it until the client has read
+ * the responses before.
  *
- * @returns false when the connection has closed before.
+ * @returns false if the connection closes first.
  */
 export function itsTurn(socket: Socket, res: ServerResponse): Promise<boolean> {
   return new Promise((resolve) => {
@@ -30,7 +30,7 @@ export function itsTurn(socket: Socket, res: ServerResponse): Promise<boolean> {
       socket.destroy();
       return;
     }
-    // Node tells nobody that a response has got its turn but the response itself, by this call.
+    // With this call node makes the response the one that the connection sends. There is no event for it.
     const assign = res.assignSocket.bind(res);
     res.assignSocket = (given) => {
       res.assignSocket = assign;
@@ -46,7 +46,7 @@ function waitingOn(socket: Socket): Set<(isOpen: boolean) => void> {
   if (known !== undefined) return known;
   const waiting = new Set<(isOpen: boolean) => void>();
   inLine.set(socket, waiting);
-  // When a connection closes, node tells only the response in front.
+  // When a connection closes, node emits `close` on the first response only.
   socket.once('close', () => {
     for (const resolve of waiting) resolve(false);
     waiting.clear();

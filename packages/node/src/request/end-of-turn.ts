@@ -1,14 +1,13 @@
-/** So many requests go on in one turn of the event loop. */
+/** The number of requests that go on in one turn of the event loop. */
 const PER_TURN = 64;
 
 let arrived: (() => void)[] = [];
 let next = 0;
 
 /**
- * Waits for the end of this turn of the event loop, when the bodies that came in the same packets as their headers have
- * been read, or for a later one: at most 64 requests go on in one turn. A process that has stood still finds a thousand
- * connections waiting; were all of them let through in the turn that takes them, the handlers that run already, their
- * sockets and the timers would wait until the last one had been looked at.
+ * Waits for the end of this turn of the event loop, when bodies that arrived in the same packet as their headers have been
+ * read. At most 64 requests go on in one turn, and the others in later ones: after a standstill a thousand connections may
+ * be waiting, and running handlers, their sockets and the timers must not wait for all of them.
  */
 export function endOfTurn(): Promise<void> {
   return new Promise((resolve) => {

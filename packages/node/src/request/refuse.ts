@@ -2,30 +2,30 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerResponse } from 'node:http2';
 import { TimeLimit, type InboxAnswer } from '@webhook-backpressure/core';
 
-/** A body up to this size is read to its end, so that its connection can be kept; a larger one is not worth it. */
+/** A body up to this size is read to its end, so that the connection can be kept. */
 const SMALL_BODY_BYTES = 64 * 1024;
-/** A body that its sender has not ended so long after the answer is cut off. */
+/** A body that has not ended this long after the answer is cut off. */
 const LINGER_MS = 2000;
 
-/** The answer has gone out in full, and the connection is kept, but not for a body that never comes. */
+/** The answer has been sent and the connection is kept, but not for a body that never arrives. */
 const small = new TimeLimit<IncomingMessage>(LINGER_MS, (req) => {
   if (!req.complete) req.socket.destroy();
 });
 
-/** The answer has gone out in full, and the connection ends with it. */
+/** The answer has been sent, and the connection ends. */
 const large = new TimeLimit<ServerResponse>(LINGER_MS, (res) => {
   res.end();
 });
 
 /**
- * Sends a refusal, or another answer, and bounds what is still read of the body: never into memory, and at most
- * 64 KiB or 2 s of it.
+ * Sends a refusal or another answer, and bounds what is still read of the body: at most 64 KiB or 2 s, and never into
+ * memory.
  *
- * A body of at most 64 KiB is drained, and the connection kept. Otherwise the answer says `Connection: close`, and
- * the connection ends a little later than the answer: closed at once, with data unread, it would be reset, and the
- * sender would see that and not the answer. A response whose headers are sent already is left alone.
+ * A body of at most 64 KiB is drained, and the connection is kept. Otherwise the answer has `Connection: close`, and the
+ * connection ends a little later than the answer: if it were closed immediately, with data unread, it would be reset, and
+ * the sender would not see the answer. Does nothing if the headers have been sent.
  *
- * @param options - `fields`: more headers. `awaitsContinue`: the sender was not told to send its body.
+ * @param options - `fields`: additional headers. `awaitsContinue`: the sender has not been asked for its body.
  */
 export function writeRefusal(
   req: IncomingMessage,
@@ -34,31 +34,31 @@ export function writeRefusal(
   options: { fields?: Record<string, string> | undefined; awaitsContinue?: boolean | undefined } = {},
 ): void {
   if (res.headersSent) return;
-  // At once, also where the answer has to wait for a packet: who comes back from `next()` logs this status.
+  // Set before the answer is sent, which may have to wait for a packet: middleware logs this status after `next()`.
   res.statusCode = refusal.status;
   const { fields, awaitsContinue = false } = options;
   const headers: Record<string, string | number> = { ...fields, ...refusal.headers };
-  // The one success without a body must not say how long it is.
+  // 204 has no body and must not have a Content-Length.
   if (refusal.status !== 204) headers['Content-Length'] = Buffer.byteLength(refusal.body);
   const end = (): void => {
-    // In two calls: a middleware may have wrapped writeHead in a function that returns nothing.
+    // Two calls: a middleware may have wrapped writeHead in a function that returns nothing.
     res.writeHead(refusal.status, headers);
     res.end(refusal.body);
   };
   if (req.httpVersionMajor > 1) {
-    // HTTP/2 has no such header, and needs none of what follows: a stream is refused alone.
+    // HTTP/2 has no such header and needs nothing of what follows: streams are refused separately.
     delete headers['Connection'];
     end();
     endStream(res);
     return;
   }
   const length = unreadBytes(req);
-  // A sender that asked whether to send may have lost its patience and be sending.
+  // A sender that waits for `100 Continue` may send its body anyway after a while.
   const isKept = res.shouldKeepAlive && headers['Connection'] === undefined && !awaitsContinue;
   if (length === 0) {
     end();
   } else if (length <= SMALL_BODY_BYTES && isKept) {
-    // Node reads on to the end of the body by itself, once the answer is finished.
+    // Node itself reads the body to its end once the answer has finished.
     boundBody(req, res);
     end();
   } else if (length > SMALL_BODY_BYTES && length !== Infinity) {
@@ -72,7 +72,7 @@ export function writeRefusal(
   }
 }
 
-/** A stream whose body somebody has looked at is not reset by node itself, and would stay open for the rest of the body. */
+/** Node does not reset a stream whose body was touched: it would stay open for the rest of the body. */
 function endStream(res: ServerResponse): void {
   const { stream } = res as unknown as Partial<Http2ServerResponse>;
   stream?.once('finish', () => {
@@ -80,25 +80,24 @@ function endStream(res: ServerResponse): void {
   });
 }
 
-/** Sets the headers that an answer gets beside its own, unless it is on its way already. */
+/** Sets additional headers of an answer, unless its headers have been sent. */
 export function setHeaders(res: ServerResponse, fields: Record<string, string> | undefined): void {
   if (fields === undefined || res.headersSent) return;
   for (const [name, value] of Object.entries(fields)) res.setHeader(name, value);
 }
 
 /**
- * Bounds what is read of the body once somebody else has answered in place of a refusal: a handler of the caller's own,
- * or the framework.
+ * Bounds what is read of the body after the caller's own handler, or the framework, has answered instead of a refusal.
  */
 export function boundBody(req: IncomingMessage, res: ServerResponse): void {
   if (req.httpVersionMajor > 1 || unreadBytes(req) === 0) return;
-  // Before node's own listener, which would read a body that nobody has touched to its end, and throw it away.
+  // Before node's own listener, which would read an untouched body to its end and discard it.
   res.prependListener('finish', () => {
     boundRest(req);
   });
 }
 
-/** How much of the body may still come; Infinity when its sender did not say. */
+/** How much of the body may still arrive; Infinity if its length is unknown. */
 function unreadBytes(req: IncomingMessage): number {
   if (req.complete) return 0;
   const length = req.headers['content-length'];
@@ -107,14 +106,14 @@ function unreadBytes(req: IncomingMessage): number {
 }
 
 /**
- * A small body comes in the same packet as its headers, and most are complete once the packet has been parsed. A tick
+ * A small body arrives in the same packet as its headers and is complete once the packet has been parsed. The next tick
  * would be too early: node runs ticks between the body and its end.
  */
 function afterPacket(action: () => void): void {
   setImmediate(action);
 }
 
-/** The answer is out. The rest of the body may come, up to a size and for a while. */
+/** The answer has been sent. The rest of the body may arrive, up to a size and for a while. */
 function boundRest(req: IncomingMessage): void {
   if (req.complete || req.destroyed) return;
   readSome(req);
@@ -124,14 +123,14 @@ function boundRest(req: IncomingMessage): void {
   });
 }
 
-/** Reads what fits into the bound and drops it. Then the sender is held back by its own socket. */
+/** Reads and discards what is within the bound. Then the socket holds the sender back. */
 function readSome(req: IncomingMessage): void {
   let left = SMALL_BODY_BYTES;
   const take = (chunk: Buffer | null): void => {
     left -= chunk?.length ?? 0;
     if (left <= 0) req.pause();
   };
-  // Node takes a body of which nobody has read anything for one that it may drop itself.
+  // Node discards a body of which nothing has been read.
   take(req.read() as Buffer | null);
   req.on('data', take);
   if (left <= 0) req.pause();

@@ -15,25 +15,25 @@ import { ResponseTracker } from './response-tracker.ts';
 import { finishedOf, socketOf } from './read-property.ts';
 import { writeRefusal } from './refuse.ts';
 
-/** A request that may run, one that is refused, or, as null, one whose sender has gone or has been answered. */
+/** A request that may run, its refusal, or null if its sender has gone or has been answered. */
 export type Verdict = Handling | Refusal | null;
 
-/** So many deliveries are looked at to find out whether a parser has read their bodies before. */
-const LOOKED_AT = 1000;
+/** The number of deliveries that are checked for a body that a parser has read before. */
+const CHECKED = 1000;
 
 /**
- * Takes requests through a control, and binds each permit to the life of the response and of the handler. A request with a
- * body knocks when the body has arrived, a pipelined one when its turn on the connection has come: a place in the queue,
- * and a worker, are for deliveries that can be handled. A sender that goes while its delivery waits leaves the queue.
+ * Admits requests, and holds each permit until the response and the handler have ended. Queue places and workers are for
+ * deliveries that can be handled: a request with a body enters the queue when the body has arrived, and a pipelined request
+ * when the responses before it have been sent. A delivery leaves the queue if its sender goes.
  */
 export class RequestAdmission<R> {
   readonly #control: AdmissionControl<R>;
   readonly #bodies: BodyArrivals;
   readonly #responses: ResponseTracker;
   readonly #answers: Answers;
-  #looksLeft = LOOKED_AT;
+  #checksLeft = CHECKED;
 
-  /** @param answers - for a framework that answers by itself, whatever is said to node's response. */
+  /** @param answers - for a framework that ignores what is written to node's response. */
   constructor(control: AdmissionControl<R>, answers: Answers = ANSWERS) {
     this.#control = control;
     this.#answers = answers;
@@ -44,9 +44,9 @@ export class RequestAdmission<R> {
   /**
    * Admits or refuses a request once its body has arrived or fills the buffer.
    *
-   * @param request - what the framework calls the request.
-   * @param askForBody - where the sender waits to be asked for its body.
-   * @returns immediately, unless there is something to wait for.
+   * @param request - the framework's request.
+   * @param askForBody - asks a sender for its body that waits for `100 Continue`.
+   * @returns a promise only if the delivery has to wait.
    */
   admit(
     request: R,
@@ -57,7 +57,7 @@ export class RequestAdmission<R> {
     const socket = socketOf(req);
     if (isGone(socket, res)) return null;
     const delivery = this.#control.read(request);
-    if (this.#looksLeft > 0) this.#lookAtBody(req);
+    if (this.#checksLeft > 0) this.#checkBody(req);
     if (hasArrived(req) && isItsTurn(socket, res)) return this.#admit(delivery, req, res, 0);
     return this.#admitWhenReady(delivery, req, res, askForBody);
   }
@@ -73,7 +73,7 @@ export class RequestAdmission<R> {
     if (!isItsTurn(socket, res) && !(await itsTurn(socket, res))) return this.#answers.gone(res);
     await endOfTurn();
     if (isGone(socket, res) || isReset(req)) return this.#answers.gone(res);
-    // One that would be refused is refused with its body unread; in a dry run nothing waits.
+    // A delivery that would be refused is refused with its body unread. In a dry run nothing waits.
     const arrival = this.#bodies.of(req);
     try {
       if (!hasArrived(req) && !this.#control.intake.dryRun && this.#control.accepts(delivery)) {
@@ -102,15 +102,19 @@ export class RequestAdmission<R> {
     this.#responses.track(handling, req, res);
     if (handling.tryStart()) return handling;
     if (req.backpressure !== undefined) this.#warnOfNesting();
-    return handling
-      .start(() => isGone(req.socket, res) || isReset(req))
-      .then((result) => (result === true ? handling : result === false ? this.#answers.gone(res) : result));
+    return this.#start(handling, req, res);
   }
 
-  #lookAtBody(req: IncomingMessage): void {
-    this.#looksLeft -= 1;
+  async #start(handling: Handling, req: IncomingMessage, res: ServerResponse): Promise<Verdict> {
+    const result = await handling.start(() => isGone(req.socket, res) || isReset(req));
+    if (result === true) return handling;
+    return result === false ? this.#answers.gone(res) : result;
+  }
+
+  #checkBody(req: IncomingMessage): void {
+    this.#checksLeft -= 1;
     if (!req.readableDidRead) return;
-    this.#looksLeft = 0;
+    this.#checksLeft = 0;
     this.#control.warnOnce(
       'WBP_BODY_READ',
       'A body parser has read the body before the delivery reached its intake. Waiting deliveries hold their bodies in ' +
@@ -129,7 +133,7 @@ export class RequestAdmission<R> {
 
 /** How requests that are neither admitted nor refused are answered. */
 export interface Answers {
-  /** A request whose body did not come in time. */
+  /** A request whose body did not arrive in time. */
   late(req: IncomingMessage, res: ServerResponse): null;
   /** A request whose sender has gone. */
   gone(res: ServerResponse): null;
@@ -141,18 +145,17 @@ const ANSWERS: Answers = {
     return null;
   },
   gone(res) {
-    // Nobody reads it, but an intake around this one waits for the end of the response.
+    // The sender does not read it, but an outer intake waits for the end of the response.
     if (!res.writableEnded) res.end();
     return null;
   },
 };
 
 function isGone(socket: Socket, res: ServerResponse): boolean {
-  // `writableEnded` says the same, by a getter of a prototype: a long way from a response of Express.
   return socket.destroyed || finishedOf(res);
 }
 
-/** Whether the sender has reset the stream of HTTP/2 that the request came on. */
+/** Whether the sender has reset the HTTP/2 stream of the request. */
 function isReset(req: IncomingMessage): boolean {
   const { stream } = req as unknown as Partial<Http2ServerRequest>;
   return stream !== undefined && (stream.aborted || stream.destroyed || stream.rstCode !== 0);

@@ -2,24 +2,24 @@ import type { ServerResponse } from 'node:http';
 import { boundToThisContext, type Handling } from '@webhook-backpressure/core';
 
 const SWEEP_MS = 1000;
-/** An answer of which nothing has been taken for so long is cut off. */
+/** An answer of which the reader takes nothing for this long is cut off. */
 const CUT_MS = 60_000;
 
-/** An answer that is watched, in a chain: a Set costs several times as much for each of them. */
+/** A watched answer in a linked list. A Set would cost several times as much for each answer. */
 export interface Watched {
   readonly handling: Handling;
   readonly res: ServerResponse;
-  /** Since when all of it waits for its reader; -1 while it does not. */
+  /** Since when the ended answer has been waiting for its reader; -1 while it is not. */
   stuckSinceMs: number;
   previous: Watched | null;
   next: Watched | null;
 }
 
 /**
- * Answers that their readers do not take. The permit of a delivery is held until its answer has been sent, so whoever
- * asked for large answers and read none of them would hold all workers. An answer that its handler has ended, and that
- * has not gone out after a while, holds no permit any more. It is cut off only when nothing of it is taken for a minute:
- * a slow reader that goes on reading is seen to do so every few seconds only.
+ * Releases the permits of answers that are not read. A permit is held until the answer has been sent, so a sender that
+ * asks for large answers and reads none of them would hold all workers. An answer that has ended and has not been sent
+ * after the timeout holds no permit any more. It is cut off only after a minute in which nothing of it is taken: a slow
+ * reader takes something every few seconds.
  */
 export class SlowReaders {
   readonly #timeoutMs: number;
@@ -27,10 +27,10 @@ export class SlowReaders {
   #first: Watched | null = null;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param timeoutMs - for how long an ended answer may hold its permit. */
+  /** @param timeoutMs - how long an ended answer may hold its permit. */
   constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs;
-    // Set in a request, the timer would keep the async context of that request for as long as there is traffic.
+    // A timer that is set in a request would keep the async context of that request while there is traffic.
     this.#every = boundToThisContext((action) => setInterval(action, SWEEP_MS).unref());
   }
 
@@ -50,13 +50,13 @@ export class SlowReaders {
 
   readonly #sweep = (): void => {
     const now = performance.now();
-    for (let watched = this.#first; watched !== null; watched = watched.next) this.#look(watched, now);
+    for (let watched = this.#first; watched !== null; watched = watched.next) this.#check(watched, now);
     if (this.#first !== null) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
   };
 
-  #look(watched: Watched, now: number): void {
+  #check(watched: Watched, now: number): void {
     const { res, handling } = watched;
     if (handling.isAnswered || !res.writableEnded || res.writableLength === 0) return;
     if (watched.stuckSinceMs < 0) watched.stuckSinceMs = now;

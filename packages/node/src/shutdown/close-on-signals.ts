@@ -14,26 +14,26 @@ import { processEnd } from './process-end.ts';
 /** Options of {@link closeOnSignals}. */
 export interface CloseOnSignalsOptions {
   /**
-   * One server, or an array of them, of `node:http`, `node:https` or `node:http2`. Closed after all intakes and
-   * inboxes, so that until then they still answer new deliveries with 503 and Retry-After. What no intake counts, such
-   * as a GET, may go on for the rest of the timeout, and for two seconds at least. Default none.
+   * One or more servers of `node:http`, `node:https` or `node:http2`. They close after all intakes and inboxes, so that
+   * new deliveries still get 503 with Retry-After until then. Requests that no intake counts, such as a GET, may continue
+   * for the rest of the timeout, and for at least two seconds. Default none.
    */
   server?: Server | readonly Server[] | undefined;
-  /** Default SIGTERM and SIGINT. */
+  /** The signals to handle. Default SIGTERM and SIGINT. */
   signals?: readonly NodeJS.Signals[] | undefined;
   /**
-   * For how long deliveries are still accepted after the signal, while readiness probes answer 503 and answers carry
-   * `Connection: close`, in milliseconds. From 0 to 86,400,000. Default 5,000 when one of the sources has a `readiness`
-   * probe, else 0. Set it also where the platform stops routing without a probe, as Kubernetes does: a load balancer
-   * needs some seconds to notice. The longest of all calls counts.
+   * How long deliveries are still accepted after the signal, in milliseconds. From 0 to 86,400,000. Default 5,000 if one
+   * of the sources has a `readiness` probe, otherwise 0. Meanwhile probes get 503 and responses have `Connection: close`.
+   * Set it even without a probe on platforms such as Kubernetes: routing takes some seconds to change. With several calls
+   * the longest delay applies.
    */
   drainDelayMs?: number | undefined;
   /**
-   * After that, for how long waiting deliveries are still handled, in milliseconds. From 0 to 86,400,000, default
+   * How long waiting deliveries are still handled after the drain delay, in milliseconds. From 0 to 86,400,000, default
    * 10,000.
    */
   timeoutMs?: number | undefined;
-  /** Called for each intake and inbox when it has closed, before the process ends. */
+  /** Called for each intake and inbox after it has closed, before the process ends. */
   onClosed?: ((report: CloseReport, source: Closable) => void) | undefined;
 }
 
@@ -49,18 +49,16 @@ const MAX_MS = 86_400_000;
 const UNCATCHABLE = new Set(['SIGKILL', 'SIGSTOP']);
 
 /**
- * Shuts down in order when a signal comes: for `drainDelayMs` readiness probes fail while deliveries are still
- * accepted; then every intake and inbox closes, which handles waiting deliveries and refuses new ones; then the servers
- * close; then the process ends by the same signal. As PID 1, and where others listen to that signal too, it exits with
- * 128 plus the number of the signal. A second signal ends it immediately.
+ * Shuts down gracefully on a signal. For `drainDelayMs` readiness probes fail while deliveries are still accepted. Then
+ * every intake and inbox closes: waiting deliveries are handled and new ones refused. Then the servers close, and the
+ * process ends with the same signal; as PID 1, or if the signal has other listeners, it exits with 128 plus the signal's
+ * number. A second signal ends it immediately.
  *
- * Several calls in one process share its end: at the first signal that any of them names everything closes, and the
- * process ends once.
+ * Several calls share one shutdown: the first signal that any of them names closes everything.
  *
- * @param sources - an intake, an inbox, or an array of any number of them.
- * @returns takes this call back, as long as no signal has come.
- * @throws BackpressureError `ERR_WBP_CLOSE` when a source, a server, a signal or a time is none, and
- * `ERR_WBP_UNKNOWN_OPTION`.
+ * @param sources - an intake, an inbox, or an array of them.
+ * @returns a function that undoes this call, until a signal arrives.
+ * @throws BackpressureError `ERR_WBP_CLOSE` when an argument is invalid, and `ERR_WBP_UNKNOWN_OPTION`.
  *
  * @example
  * ```ts
@@ -72,7 +70,7 @@ export function closeOnSignals(
   sources: Closable | readonly Closable[],
   options: CloseOnSignalsOptions = {},
 ): () => void {
-  // All of it now, and not when the process is about to end.
+  // Checked now, not when the process is about to end.
   const closables = closablesOf(sources, 'ERR_WBP_CLOSE', 'closeOnSignals');
   checkNames(options, 'options', NAMES);
   const { server = [], signals = ['SIGTERM', 'SIGINT'], timeoutMs = DEFAULT_TIMEOUT_MS } = options;

@@ -2,24 +2,24 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2Session } from 'node:http2';
 import type { Server, Socket } from 'node:net';
 
-/** How often connections that fell idle after the server closed are looked for. */
+/** How often connections that became idle after the server closed are closed. */
 const SWEEP_MS = 50;
-/** The events by which servers of HTTP/1 pass on a request, one of them for each request. */
+/** The events of an HTTP/1 server, one of which is emitted for each request. */
 const REQUEST_EVENTS = ['request', 'checkContinue', 'checkExpectation'];
-/** Of HTTP/2: no stream is too late yet, but no new one should come (RFC 9113, section 6.8). */
+/** For HTTP/2: all streams so far are accepted, but no more should follow (RFC 9113, section 6.8). */
 const NO_ERROR = 0;
 const ANY_STREAM = 2 ** 31 - 1;
 
-/** What servers of HTTP/1 can do with their connections, and servers of HTTP/2 cannot. */
+/** The connection methods that HTTP/1 servers have and HTTP/2 servers lack. */
 interface Connections {
   closeIdleConnections?(): void;
   closeAllConnections?(): void;
 }
 
-/** The end of one server, in two steps: its clients learn that they should go elsewhere, then it closes. */
+/** Ends a server in two steps: its clients are told to reconnect elsewhere, then it closes. */
 export class EndingServer {
   readonly #server: Server & Connections;
-  /** Of a server of HTTP/2, which keeps no list itself. */
+  /** The sessions of an HTTP/2 server, which keeps no list. */
   readonly #sessions = new Set<Http2Session>();
   readonly #sockets = new Set<Socket>();
 
@@ -30,34 +30,34 @@ export class EndingServer {
     server.on('session', this.#addSession);
   }
 
-  /** Forgets the server, which nobody is going to end. */
+  /** Stops tracking the server, which will not be ended. */
   release(): void {
     this.#server.off('connection', this.#addSocket);
     this.#server.off('session', this.#addSession);
   }
 
   /**
-   * From now on each answer to a new request carries `Connection: close`, and each connection of HTTP/2 that is used
-   * learns that it should begin no more requests. Nothing is refused.
+   * Adds `Connection: close` to the response of each new request, and sends GOAWAY on HTTP/2 connections that are used.
+   * No request is refused.
    */
   announce(): void {
-    // In front of all listeners, since they may answer immediately. An event without a listener stays without: node
-    // answers `checkContinue` itself as long as nobody listens to it.
+    // Before all other listeners, which may respond immediately. Events without a listener get none: node handles
+    // `checkContinue` itself only while it has no listener.
     for (const event of REQUEST_EVENTS) {
       if (this.#server.listenerCount(event) > 0) this.#server.prependListener(event, lastOfConnection);
     }
-    for (const session of this.#sessions) tellToLeave(session);
-    // A new client first sends what it has come with.
+    for (const session of this.#sessions) sendGoaway(session);
+    // A new client may first send the request that it connected for.
     this.#server.on('session', (session: Http2Session) => {
       session.once('stream', () => {
-        tellToLeave(session);
+        sendGoaway(session);
       });
     });
   }
 
-  /** Resolves when the server has closed. What is still open after `graceMs` is cut off. */
+  /** Resolves when the server has closed. Connections still open after `graceMs` are destroyed. */
   async close(graceMs: number): Promise<void> {
-    // A connection that was busy when the server closed is kept when it falls idle, and would hold up the end.
+    // A connection that was busy when the server closed stays open when it becomes idle, and would delay the end.
     const sweep = setInterval(() => {
       this.#server.closeIdleConnections?.();
     }, SWEEP_MS);
@@ -66,7 +66,7 @@ export class EndingServer {
       for (const socket of this.#sockets) socket.destroy();
     }, graceMs);
     await new Promise<void>((resolve) => {
-      // An error says that it was closed before.
+      // An error means that it was already closed.
       this.#server.close(() => {
         resolve();
       });
@@ -91,6 +91,6 @@ function lastOfConnection({ httpVersionMajor }: IncomingMessage, res: ServerResp
   if (httpVersionMajor === 1) res.shouldKeepAlive = false;
 }
 
-function tellToLeave(session: Http2Session): void {
+function sendGoaway(session: Http2Session): void {
   if (!session.destroyed && !session.closed) session.goaway(NO_ERROR, ANY_STREAM);
 }

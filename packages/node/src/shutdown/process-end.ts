@@ -8,7 +8,7 @@ import {
 } from '@webhook-backpressure/core';
 import type { EndingServer } from './ending-server.ts';
 
-/** What one call of `closeOnSignals` has asked for. */
+/** The arguments of one call of `closeOnSignals`. */
 export interface Closing {
   readonly sources: readonly Closable[];
   readonly servers: readonly EndingServer[];
@@ -18,27 +18,24 @@ export interface Closing {
   readonly onClosed: ((report: CloseReport, source: Closable) => unknown) | undefined;
 }
 
-/** Long enough for a probe every second or two to fail twice. */
+/** A probe that runs every two seconds fails at least twice. */
 const PROBED_DRAIN_MS = 5000;
-/** For refusals on their way, and for requests that were skipped and came late. */
+/** For refusals that are still being sent, and late requests that the middleware skips. */
 const LEAST_GRACE_MS = 2000;
-/** The number of the process that a container starts with. */
+/** The PID of the process that starts a container. */
 const FIRST_PROCESS = 1;
 
-/**
- * The end of this process, which all calls of `closeOnSignals` share: the process ends once, after everything that
- * any of them was given has closed.
- */
+/** The end of this process, shared by all calls of `closeOnSignals`: it ends once, when all sources have closed. */
 class ProcessEnd {
   readonly #calls = new Set<Closing>();
   readonly #closing: Promise<void>[] = [];
   #signals: ReadonlySet<NodeJS.Signals> = new Set();
   #phase: 'running' | 'draining' | 'closing' = 'running';
 
-  /** Returns what takes the call back, as long as no signal has come. */
+  /** Returns a function that undoes the call, until a signal arrives. */
   add(call: Closing): () => void {
     this.#calls.add(call);
-    // A start that was still going on when the signal came.
+    // Called by a startup that was still in progress when the signal arrived.
     if (this.#phase === 'closing') this.#closing.push(closeSources(call));
     this.#listen();
     return () => {
@@ -48,10 +45,10 @@ class ProcessEnd {
     };
   }
 
-  /** Listens to the signals that any call has named, and to no others. */
+  /** Listens to the signals that any call names, and to no others. */
   #listen(): void {
-    // While it ends, the system ends it at a second signal, also when its event loop is blocked; but not the first
-    // process.
+    // Without a listener the system ends the process at a second signal, even if its event loop is blocked. PID 1 needs
+    // the listener, because the system ignores unhandled signals to it.
     const isNeeded = this.#phase === 'running' || process.pid === FIRST_PROCESS;
     const named = new Set(isNeeded ? [...this.#calls].flatMap(({ signals }) => signals) : []);
     for (const signal of this.#signals) if (!named.has(signal)) process.off(signal, this.#onSignal);
@@ -74,17 +71,17 @@ class ProcessEnd {
     this.#phase = 'closing';
     const closesAtMs = performance.now();
     for (const call of this.#calls) this.#closing.push(closeSources(call));
-    // One that a call adds meanwhile is waited for too.
+    // Includes sources added by calls in the meantime.
     for (const closing of this.#closing) await closing;
     const calls = [...this.#calls];
     const endsAtMs = closesAtMs + Math.max(...calls.map(({ timeoutMs }) => timeoutMs));
     const graceMs = Math.max(LEAST_GRACE_MS, endsAtMs - performance.now());
-    // Not before: another call's deliveries may come through the same server.
+    // Not earlier: deliveries of another call may use the same server.
     await Promise.all(calls.flatMap(({ servers }) => servers).map((server) => server.close(graceMs)));
     endBy(signal);
   }
 
-  /** Not ready, and still accepting, until load balancers have noticed. */
+  /** Fails readiness probes and still accepts deliveries, until load balancers have noticed. */
   async #drain(): Promise<void> {
     const calls = [...this.#calls];
     const delayMs = Math.max(...calls.map(drainDelayOf));
@@ -101,24 +98,24 @@ function drainDelayOf({ drainDelayMs, sources }: Closing): number {
   return drainDelayMs ?? (sources.some(isProbed) ? PROBED_DRAIN_MS : 0);
 }
 
-/** Never rejects: what fails must keep neither the others nor the servers from closing. */
+/** Never rejects: one failure must not keep the other sources and the servers from closing. */
 async function closeSources({ sources, timeoutMs, onClosed }: Closing): Promise<void> {
   const close = async (source: Closable): Promise<void> => {
     const report = await source.close({ timeoutMs });
-    tell(onClosed, report, source);
+    callOnClosed(onClosed, report, source);
   };
   await Promise.all(
     sources.map((source) =>
       close(source).catch((error: unknown) => {
-        warn('WBP_CLOSE_FAILED', 'close failed', error);
+        warn('WBP_CLOSE_FAILED', 'close() failed', error);
       }),
     ),
   );
 }
 
-function tell(onClosed: Closing['onClosed'], report: CloseReport, source: Closable): void {
+function callOnClosed(onClosed: Closing['onClosed'], report: CloseReport, source: Closable): void {
   const failed = (error: unknown): void => {
-    warn('WBP_ON_CLOSED_FAILED', 'onClosed failed', error);
+    warn('WBP_ON_CLOSED_FAILED', 'onClosed() failed', error);
   };
   try {
     const result = onClosed?.(report, source);
@@ -133,8 +130,8 @@ function warn(code: string, what: string, error: unknown): void {
 }
 
 /**
- * The system drops a signal for the first process of a container unless that handles it, and another listener would
- * take the signal for a second one, and keep the process alive.
+ * Ends the process with the signal, or with the equivalent exit code: the system ignores unhandled signals to PID 1, and
+ * another listener would handle the signal again and keep the process alive.
  */
 function endBy(signal: NodeJS.Signals): void {
   if (process.pid === FIRST_PROCESS || process.listenerCount(signal) > 0) {

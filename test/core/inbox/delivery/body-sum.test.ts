@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 
 const sum = (rawBody: Uint8Array): number => bodySum({ rawBody });
 
-it('is the same for the same bytes, wherever they lie in memory', () => {
+it('is equal for equal bytes at any position in memory', () => {
   const memory = new Uint8Array(64).map((_, at) => (at * 37) % 251);
   for (let length = 0; length < 20; length += 1) {
     const expected = sum(memory.slice(3, 3 + length));
@@ -15,7 +15,7 @@ it('is the same for the same bytes, wherever they lie in memory', () => {
   }
 });
 
-it('differs for bodies that differ in one bit, in their length, or in the order of their words', () => {
+it('differs for bodies that differ in one bit, their length, or the order of their words', () => {
   const body = new Uint8Array(300).map((_, at) => at % 7);
   const others = Array.from({ length: 2400 }, (_, bit) => {
     const other = body.slice();
@@ -37,7 +37,7 @@ it('differs for bodies that differ in one bit, in their length, or in the order 
   expect(new Set(all.map(sum)).size).toBe(all.length);
 });
 
-it('looks at the length, the beginning and the end of a large body', () => {
+it('covers the length, the beginning and the end of a large body', () => {
   const large = new Uint8Array(1 << 20).map((_, at) => at % 251);
   const changed = (at: number): Uint8Array => large.slice().fill(255, at, at + 1);
   const all = [large, changed(0), changed(16_383), changed((1 << 20) - 16_384), changed((1 << 20) - 1)];
@@ -45,13 +45,13 @@ it('looks at the length, the beginning and the end of a large body', () => {
   expect(sum(changed(1 << 19))).toBe(sum(large));
 });
 
-it('is that of the fingerprint where the body is sealed', () => {
+it('is that of the fingerprint for an encrypted body', () => {
   const fingerprint = new Uint8Array([1, 2, 3]);
   const sealed = (first: number): Uint8Array => new Uint8Array([first, 9, 9]);
   expect(bodySum({ rawBody: sealed(1), fingerprint })).toBe(bodySum({ rawBody: sealed(2), fingerprint }));
 });
 
-it('compares only bodies that were hidden by the same key', () => {
+it('differs only for bodies that were encrypted with the same key', () => {
   const rawBody = new Uint8Array([1]);
   const sums = [undefined, 'k-1', 'k-2'].map((sealedBy) =>
     bodySum({ rawBody, sealedBy, fingerprint: sealedBy === undefined ? undefined : new Uint8Array([2]) }),

@@ -1,13 +1,23 @@
 import { memoryStore, type InboxAnswer } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import { InboxBench, turns } from '../inbox-bench.ts';
-import { START } from '../store/cases/store-words.ts';
+import { START } from '../store/cases/store-fixtures.ts';
 
 describe('an inbox', () => {
-  it('acknowledges with 202 and the id, and hands the delivery to a handler', async () => {
+  it.each([
+    ['200 to an unknown sender', {}, 200],
+    ['202 to a sender that accepts any 2xx', { 'x-github-event': 'push' }, 202],
+    ['the only success status of its sender', { 'x-only': '1' }, 204],
+  ])('acknowledges with %s', async (_, headers, status) => {
+    const source = { source: 'https://example.org', verifiedAt: '2026-11-22' };
+    const senders = [{ name: 'only', match: { header: 'x-only' }, success: 204, ...source }];
+    expect((await new InboxBench({ senders }).deliver('a', '{}', headers)).status).toBe(status);
+  });
+
+  it('acknowledges with 200 and the id, and passes the delivery to a handler', async () => {
     const bench = new InboxBench();
     const answer = await bench.deliver('a', '{"n":1}', { 'x-one': '1' });
-    expect(answer.status).toBe(202);
+    expect(answer.status).toBe(200);
     expect(JSON.parse(answer.body)).toEqual({ id: 'a', status: 'accepted' });
     const { delivery, attempt } = bench.last;
     expect(attempt).toBe(1);
@@ -21,7 +31,7 @@ describe('an inbox', () => {
     expect([delivery.text(), delivery.json()]).toEqual(['{"n":1}', { n: 1 }]);
   });
 
-  it('acknowledges only when the store has committed', async () => {
+  it('acknowledges only after the store has committed', async () => {
     const store = memoryStore();
     let commit: () => void = () => undefined;
     const put = store.put.bind(store);
@@ -41,21 +51,21 @@ describe('an inbox', () => {
     expect(answer).toBeUndefined();
     commit();
     await turns();
-    expect(answer?.status).toBe(202);
+    expect(answer?.status).toBe(200);
   });
 
-  it('says duplicate, and runs nothing again, while the id is known', async () => {
+  it('answers duplicate, and starts no handler, while the id is known', async () => {
     const bench = new InboxBench();
     await bench.deliver('a');
     expect(JSON.parse((await bench.deliver('a')).body)).toEqual({ id: 'a', status: 'duplicate' });
     await bench.last.finish();
     const late = await bench.deliver('a');
-    expect([late.status, JSON.parse(late.body)]).toEqual([202, { id: 'a', status: 'duplicate' }]);
+    expect([late.status, JSON.parse(late.body)]).toEqual([200, { id: 'a', status: 'duplicate' }]);
     expect(bench.calls).toHaveLength(1);
     expect(bench.inbox.snapshot().totals).toMatchObject({ stored: 1, duplicate: 2, completed: 1 });
   });
 
-  it('makes an id up where there is none, and then takes nothing for a duplicate', async () => {
+  it('generates an id for a delivery without one, and detects no duplicates then', async () => {
     const bench = new InboxBench();
     const ids = [await bench.deliver(undefined), await bench.deliver('')].map(
       ({ body }) => (JSON.parse(body) as { id: string }).id,
@@ -65,7 +75,7 @@ describe('an inbox', () => {
     expect(bench.inbox.snapshot().totals.stored).toBe(2);
   });
 
-  it('takes the id from where the option says, else from the header', async () => {
+  it('takes the id from the option, else from the header', async () => {
     const bench = new InboxBench({ id: ({ json }) => (json() as { id?: string }).id });
     const idOf = async (header: string, body: string): Promise<unknown> =>
       (JSON.parse((await bench.deliver(header, body)).body) as { id: string }).id;
@@ -74,7 +84,7 @@ describe('an inbox', () => {
     expect(await idOf('header', '{"id":""}')).toBe('header');
   });
 
-  it('hashes a long id whole, so that two that begin alike stay two', async () => {
+  it('hashes a long id, so that ids with the same beginning stay different', async () => {
     const bench = new InboxBench();
     const long = 'x'.repeat(300);
     for (const id of [`${long}1`, `${long}2`])
@@ -84,7 +94,7 @@ describe('an inbox', () => {
     expect(first?.delivery.id).toMatch(/^sha256:[0-9a-f]{64}$/);
   });
 
-  it('answers a sender in the way that it wants', async () => {
+  it('answers with the success code of the sender profile', async () => {
     const bench = new InboxBench();
     const zoom = await bench.deliver(undefined, '{}', { 'x-zm-signature': 'v0=1' });
     expect(zoom).toEqual({ status: 200, headers: {}, body: '' });
@@ -96,7 +106,7 @@ describe('an inbox', () => {
     expect(bench.last.delivery).toMatchObject({ sender: 'github', key: 'github' });
   });
 
-  it('takes the key from where the option says, else from the sender', async () => {
+  it('takes the key from the option, else from the sender', async () => {
     const bench = new InboxBench({ keyGenerator: ({ headers }) => headers['x-tenant'] });
     await bench.deliver('a', '{}', { 'x-tenant': 't1' });
     expect(bench.last.delivery.key).toBe('t1');
@@ -105,7 +115,7 @@ describe('an inbox', () => {
     expect(bench.inbox.snapshot().keys).toBe(2);
   });
 
-  it('passes on what an option throws, and stores nothing', async () => {
+  it('rejects with what an option throws, and stores nothing', async () => {
     const bench = new InboxBench({
       id: () => {
         throw new TypeError('no id here');
@@ -115,7 +125,7 @@ describe('an inbox', () => {
     expect(bench.inbox.snapshot().depth).toBe(0);
   });
 
-  it.each(['id', 'keyGenerator'] as const)('does not take anything but a string from %s', async (option) => {
+  it.each(['id', 'keyGenerator'] as const)('accepts only a string from %s', async (option) => {
     let told: unknown = Promise.resolve('a');
     const bench = new InboxBench({ [option]: () => told as string });
     for (told of [Promise.resolve('a'), { id: 1 }, 17]) {

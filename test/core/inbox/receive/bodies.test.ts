@@ -2,10 +2,10 @@ import { BackpressureError, memoryStore, type BodySink, type InboxAnswer } from 
 import { describe, expect, it } from 'vitest';
 import { InboxBench, turns } from '../inbox-bench.ts';
 
-describe('a body', () => {
-  it('larger than the limit gets 413, and is not read when its length says so', async () => {
+describe('the receiver of a body', () => {
+  it('answers 413 above the limit, and does not read a body whose Content-Length exceeds it', async () => {
     const bench = new InboxBench({ maxBodyBytes: 10 });
-    expect((await bench.deliver('a', '1234567890')).status).toBe(202);
+    expect((await bench.deliver('a', '1234567890')).status).toBe(200);
     const answer = await bench.deliver('b', '12345678901');
     expect([answer.status, JSON.parse(answer.body)]).toEqual([413, expect.objectContaining({ status: 413 })]);
     const read = (): Promise<'whole'> => Promise.reject(new Error('it was read'));
@@ -14,7 +14,7 @@ describe('a body', () => {
     expect(bench.inbox.snapshot().totals.tooLarge).toBe(2);
   });
 
-  it('that somebody else has read is an error that says what to do', async () => {
+  it('rejects with advice when the body was consumed before', async () => {
     const bench = new InboxBench();
     const receiving = bench.inbox.receive({
       headers: {},
@@ -27,13 +27,13 @@ describe('a body', () => {
     expect((error as BackpressureError).message).toContain('Do this.');
   });
 
-  it('whose sender goes away is not answered', async () => {
+  it('does not answer a sender that has disconnected', async () => {
     const bench = new InboxBench();
     const read = (): Promise<'gone'> => Promise.resolve('gone');
     expect(await bench.inbox.receive({ headers: {}, hint: '', read })).toBeNull();
   });
 
-  it('that does not end is refused before its sender gives up', async () => {
+  it('refuses a body that does not end before the sender times out', async () => {
     const bench = new InboxBench();
     const never = new Promise<'whole'>(() => undefined);
     const slack = bench.inbox.receive({
@@ -54,7 +54,7 @@ describe('a body', () => {
 
 const MEBIBYTE = 1024 * 1024;
 
-/** A sender that sends what the test tells it to. */
+/** A sender that the test controls. */
 class SlowSender {
   readonly answered: Promise<InboxAnswer | null>;
   answer: InboxAnswer | null | undefined;
@@ -76,7 +76,7 @@ class SlowSender {
     });
   }
 
-  /** Whether more is wanted. */
+  /** Whether the receiver wants more. */
   send(bytes: number): boolean {
     const isWanted = this.#body?.add(new Uint8Array(bytes)) === true;
     if (!isWanted) this.#finish();
@@ -89,7 +89,7 @@ class SlowSender {
   }
 }
 
-/** Senders that hold all the memory there is, and go on slowly. */
+/** Slow senders whose bodies use the whole budget. */
 function slowSenders(bench: InboxBench, count = 64): SlowSender[] {
   const senders = Array.from({ length: count }, () => new SlowSender(bench));
   const all = 64 * MEBIBYTE;
@@ -103,53 +103,53 @@ async function deliverQuickly(bench: InboxBench, bytes: number): Promise<number 
   return (await sender.end())?.status;
 }
 
-describe('bodies together', () => {
-  it('take no more memory than there is for them', async () => {
+describe('the body budget', () => {
+  it('bounds the memory of all bodies', async () => {
     const bench = new InboxBench({ maxBodyBytes: 40 * MEBIBYTE });
     const first = new SlowSender(bench);
     first.send(40 * MEBIBYTE);
     const refused = new SlowSender(bench);
     expect(refused.send(40 * MEBIBYTE)).toBe(false);
     expect(JSON.parse((await refused.end())?.body ?? '')).toMatchObject({ status: 503, reason: 'pressure' });
-    expect((await first.end())?.status).toBe(202);
-    expect(await deliverQuickly(bench, 40 * MEBIBYTE)).toBe(202);
+    expect((await first.end())?.status).toBe(200);
+    expect(await deliverQuickly(bench, 40 * MEBIBYTE)).toBe(200);
   });
 
-  it('keep none out because others are slow: the one that began first is cut off', async () => {
+  it('cuts the oldest slow body off for a new one', async () => {
     const bench = new InboxBench();
     const slow = slowSenders(bench);
     await bench.advance(250);
-    expect(await deliverQuickly(bench, MEBIBYTE)).toBe(202);
+    expect(await deliverQuickly(bench, MEBIBYTE)).toBe(200);
     expect(JSON.parse(slow[0]?.answer?.body ?? '')).toMatchObject({ status: 503, reason: 'pressure' });
     expect(slow[0]?.send(1)).toBe(false);
     expect(slow.filter(({ answer }) => answer !== undefined)).toHaveLength(1);
-    // What was cut off is told once, and its memory is there for one more, and no further.
+    // The sender that was cut off is answered once, and its memory suffices for exactly one more body.
     expect(bench.inbox.snapshot().totals.refused.pressure).toBe(1);
-    expect(await deliverQuickly(bench, 1000)).toBe(202);
+    expect(await deliverQuickly(bench, 1000)).toBe(200);
     expect(bench.inbox.snapshot().totals.refused.pressure).toBe(1);
-    // Those that are left may still end well.
-    expect((await slow[1]?.end())?.status).toBe(202);
+    // The remaining bodies can still complete.
+    expect((await slow[1]?.end())?.status).toBe(200);
   });
 
-  it('cut the slow ones off in turn, however little each of them has sent', async () => {
+  it('cuts slow bodies off in turn, however small they are', async () => {
     const bench = new InboxBench();
     const slow = slowSenders(bench, 640);
     await bench.advance(250);
-    for (let round = 0; round < 20; round += 1) expect(await deliverQuickly(bench, MEBIBYTE)).toBe(202);
+    for (let round = 0; round < 20; round += 1) expect(await deliverQuickly(bench, MEBIBYTE)).toBe(200);
     const cut = slow.map(({ answer }) => answer !== undefined);
     expect(cut.lastIndexOf(true)).toBe(cut.indexOf(false) - 1);
     expect(cut.filter(Boolean)).toHaveLength(10);
   });
 
-  it('refuse the newcomer among those that are quick, so that the others get through', async () => {
+  it('refuses a new body when all others are recent, so that those complete', async () => {
     const bench = new InboxBench();
     const quick = slowSenders(bench);
     await bench.advance(249);
     expect(await deliverQuickly(bench, MEBIBYTE)).toBe(503);
-    for (const sender of quick) expect((await sender.end())?.status).toBe(202);
+    for (const sender of quick) expect((await sender.end())?.status).toBe(200);
   });
 
-  it('refuse the slow one itself when it is the one that wants more', async () => {
+  it('refuses the slow body itself when it needs more memory', async () => {
     const bench = new InboxBench();
     const [slow, next] = slowSenders(bench, 128);
     await bench.advance(5000);
@@ -159,7 +159,7 @@ describe('bodies together', () => {
     expect(next?.send(10_000)).toBe(true);
   });
 
-  it('do not cut off what is whole and being verified', async () => {
+  it('does not cut off a complete body that is being verified', async () => {
     let verified: (verdict: true) => void = () => undefined;
     const verdict = new Promise<true>((resolve) => {
       verified = resolve;
@@ -170,10 +170,10 @@ describe('bodies together', () => {
     await bench.advance(1000);
     expect(await deliverQuickly(bench, MEBIBYTE)).toBe(503);
     verified(true);
-    for (const answer of await Promise.all(whole)) expect(answer?.status).toBe(202);
+    for (const answer of await Promise.all(whole)) expect(answer?.status).toBe(200);
   });
 
-  it('count what keeping many small chunks takes', () => {
+  it('counts the overhead of small chunks', () => {
     const bench = new InboxBench();
     const senders = Array.from({ length: 4 }, () => new SlowSender(bench));
     let chunks = 0;
@@ -182,7 +182,7 @@ describe('bodies together', () => {
     expect(chunks).toBeGreaterThan(200_000);
   });
 
-  it('count while a store that hangs is to keep them, also when their senders have been answered', async () => {
+  it('counts bodies until a hanging store returns, even after their senders were answered', async () => {
     const store = memoryStore();
     let fail: (error: Error) => void = () => undefined;
     store.put = () =>
@@ -200,10 +200,10 @@ describe('bodies together', () => {
     fail(new Error('no answer'));
     await turns();
     await bench.advance(10_000);
-    expect(await deliverQuickly(bench, MEBIBYTE)).toBe(202);
+    expect(await deliverQuickly(bench, MEBIBYTE)).toBe(200);
   });
 
-  it('are not verified when they end after their time', async () => {
+  it('does not verify a body that completes after its deadline', async () => {
     let isAsked = false;
     const bench = new InboxBench({
       verify: () => {
@@ -220,20 +220,20 @@ describe('bodies together', () => {
   });
 });
 
-describe('the text of a body', () => {
+describe('text() and json()', () => {
   const BODY = '\uFEFF{"name":"Ä"}';
 
-  it('is what was signed, with a byte order mark, which JSON does without', async () => {
+  it('keep a byte order mark in the text, and ignore it in JSON', async () => {
     const bench = new InboxBench({
       verify: ({ text, rawBody }) => Buffer.from(text()).equals(rawBody) && text() === BODY,
       id: ({ json }) => (json() as { name: string }).name,
     });
-    expect((await bench.deliver(undefined, BODY)).status).toBe(202);
+    expect((await bench.deliver(undefined, BODY)).status).toBe(200);
     const { delivery } = bench.last;
     expect([delivery.id, delivery.text(), delivery.json()]).toEqual(['Ä', BODY, { name: 'Ä' }]);
   });
 
-  it('is no JSON with two of them', async () => {
+  it('reject JSON with two byte order marks', async () => {
     const bench = new InboxBench();
     await bench.deliver('a', `\uFEFF${BODY}`);
     expect(() => bench.last.delivery.json()).toThrow(SyntaxError);

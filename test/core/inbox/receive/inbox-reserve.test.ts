@@ -13,7 +13,7 @@ const HIGH = 80;
 const RESERVE = 20;
 const HALF = 10;
 
-/** Two senders that never try again. */
+/** Two senders that never retry. */
 const senders = ['one', 'two'].map((name): SenderProfile => {
   return {
     name,
@@ -24,12 +24,14 @@ const senders = ['one', 'two'].map((name): SenderProfile => {
   };
 });
 
-/** How many of these are let in; they arrive together. */
+const isAcknowledged = (answer: InboxAnswer | null): boolean => answer !== null && answer.status < 300;
+
+/** How many of these are acknowledged when they arrive together. */
 async function flood(bench: InboxBench, count: number, headers: Record<string, string>): Promise<number> {
   const sending = Array.from({ length: count }, () => bench.send(undefined, '{}', headers));
   const answers = await Promise.all(sending);
   await turns();
-  return answers.filter((answer) => answer?.status === 202).length;
+  return answers.filter(isAcknowledged).length;
 }
 
 async function finish(bench: InboxBench, count: number): Promise<void> {
@@ -47,11 +49,11 @@ async function shedding(options: Partial<InboxOptions> = {}, by = {}): Promise<I
 }
 
 describe('the reserve of an inbox', () => {
-  it('is all for one sender while nobody else asks', async () => {
+  it('is available to one sender alone while no other asks', async () => {
     expect(await flood(await shedding(), 50, ONE)).toBe(RESERVE);
   });
 
-  it('leaves half to a sender that asks as well', async () => {
+  it('keeps half for a second sender that asks', async () => {
     const bench = await shedding();
     expect(await flood(bench, 1, TWO)).toBe(1);
     expect(await flood(bench, 50, ONE)).toBe(HALF);
@@ -59,7 +61,7 @@ describe('the reserve of an inbox', () => {
     expect(bench.inbox.snapshot()).toMatchObject({ depth: CAPACITY, totals: { refused: { full: 81 } } });
   });
 
-  it('is all for one sender again when the other has not asked for a minute', async () => {
+  it('is available to one sender again when the other has not asked for a minute', async () => {
     const bench = await shedding();
     await flood(bench, 1, TWO);
     await bench.advance(60_000);
@@ -68,30 +70,30 @@ describe('the reserve of an inbox', () => {
     expect(await flood(bench, 50, ONE)).toBe(RESERVE - HALF - 1);
   });
 
-  it('hears of nobody whom verify does not know', async () => {
+  it('ignores deliveries that are not verified', async () => {
     const bench = await shedding({ verify: ({ headers }) => headers['x-two'] !== 'forged' });
     expect(await flood(bench, 1, { 'x-two': 'forged' })).toBe(0);
     expect(await flood(bench, 50, ONE)).toBe(RESERVE);
   });
 
-  it('has a half for keys that hold little, whatever is held by those that are entitled', async () => {
+  it('keeps a half for keys with few deliveries, however much entitled deliveries use', async () => {
     const bench = await shedding({ keyGenerator: ({ headers }) => headers['x-key'] });
     expect(await flood(bench, 15, ONE)).toBe(15);
     expect(await flood(bench, 1, { 'x-key': 'small' })).toBe(1);
   });
 
-  it('gives places back as the deliveries of their key leave, the last ones last', async () => {
+  it('is released as the deliveries of a key finish, the last ones last', async () => {
     const bench = await shedding({}, ONE);
     await flood(bench, 1, TWO);
     expect(await flood(bench, 50, ONE)).toBe(HALF);
     expect(await flood(bench, 50, TWO)).toBe(HALF - 1);
-    // Of both keys; those that the first one had below the mark held no place of the reserve.
+    // Of both keys; the first key's deliveries below the mark did not use the reserve.
     await finish(bench, 3);
     expect(await flood(bench, 50, ONE)).toBe(0);
     expect(await flood(bench, 50, TWO)).toBe(1);
   });
 
-  it('is empty when the gate has opened', async () => {
+  it('is unused when the gate has opened', async () => {
     const bench = await shedding({}, ONE);
     await flood(bench, 1, TWO);
     expect(await flood(bench, 50, ONE)).toBe(HALF);
@@ -102,7 +104,7 @@ describe('the reserve of an inbox', () => {
     expect(await flood(bench, 50, ONE)).toBe(HALF);
   });
 
-  it('keeps no place for what could not be stored', async () => {
+  it('is released when a delivery could not be stored', async () => {
     const store = memoryStore();
     const put = store.put.bind(store);
     const bench = await shedding({ store }, ONE);
@@ -116,7 +118,7 @@ describe('the reserve of an inbox', () => {
     expect(await flood(bench, 50, ONE)).toBe(HALF);
   });
 
-  it('is shared by bytes as well', async () => {
+  it('is shared by bytes too', async () => {
     const bench = new InboxBench({ maxBytes: 100_000, concurrency: 1, senders });
     const deliver = (headers: Record<string, string>): Promise<InboxAnswer> =>
       bench.deliver(undefined, 'x'.repeat(600), headers);
@@ -124,7 +126,7 @@ describe('the reserve of an inbox', () => {
       let bytes = 0;
       for (let at = 0; at < 200; at += 1) {
         const before = bench.inbox.snapshot().bytes;
-        if ((await deliver(headers)).status === 202) bytes += bench.inbox.snapshot().bytes - before;
+        if (isAcknowledged(await deliver(headers))) bytes += bench.inbox.snapshot().bytes - before;
       }
       return bytes;
     };
@@ -136,7 +138,7 @@ describe('the reserve of an inbox', () => {
     expect(await many(TWO)).toBeGreaterThan(6000);
   });
 
-  it('goes up to its half to keys that hold little, by bytes as well', async () => {
+  it('is available up to its half to keys with few bytes too', async () => {
     const bench = new InboxBench({
       maxBytes: 100_000,
       concurrency: 1,
@@ -144,9 +146,9 @@ describe('the reserve of an inbox', () => {
     });
     const deliver = (key: string): Promise<InboxAnswer> =>
       bench.deliver(undefined, 'x'.repeat(600), { 'x-key': key });
-    while ((await deliver('noisy')).status === 202);
+    while (isAcknowledged(await deliver('noisy')));
     let small = 0;
-    for (let at = 0; at < 40; at += 1) if ((await deliver(`quiet ${String(at)}`)).status === 202) small += 1;
+    for (let at = 0; at < 40; at += 1) if (isAcknowledged(await deliver(`quiet ${String(at)}`))) small += 1;
     expect(small).toBeGreaterThan(5);
     expect(bench.inbox.snapshot().bytes).toBeGreaterThan(85_000);
     expect(bench.inbox.snapshot().bytes).toBeLessThan(92_000);

@@ -8,7 +8,7 @@ function reasonOf({ body }: InboxAnswer): string {
 
 async function fill(bench: InboxBench, count: number): Promise<void> {
   for (let at = 0; at < count; at += 1) {
-    expect((await bench.deliver(`fill ${String(at)}`)).status).toBe(202);
+    expect((await bench.deliver(`fill ${String(at)}`)).status).toBe(200);
   }
 }
 
@@ -18,8 +18,8 @@ async function finish(bench: InboxBench, count: number): Promise<void> {
 
 const GITHUB = { 'x-github-event': 'push' };
 
-describe('the marks', () => {
-  it('shed from the high one until the low one, by count', async () => {
+describe('the water marks', () => {
+  it('shed from the high mark down to the low mark, by deliveries', async () => {
     const bench = new InboxBench({ capacity: 10, concurrency: 1 });
     await fill(bench, 8);
     const refused = await bench.deliver('more');
@@ -31,23 +31,23 @@ describe('the marks', () => {
     await finish(bench, 2);
     expect(reasonOf(await bench.deliver('more'))).toBe('shedding');
     await finish(bench, 1);
-    expect((await bench.deliver('more')).status).toBe(202);
+    expect((await bench.deliver('more')).status).toBe(200);
     expect(bench.told('shedding', 'accepting')).toEqual(['shedding', 'accepting']);
     expect(bench.inbox.snapshot()).toMatchObject({ capacity: 10, highWater: 8, lowWater: 5, depth: 6 });
   });
 
-  it('shed by bytes as well', async () => {
+  it('shed by bytes too', async () => {
     const bench = new InboxBench({ maxBytes: 10_000, concurrency: 1 });
     const body = 'x'.repeat(4000);
-    expect((await bench.deliver('a', body)).status).toBe(202);
-    expect((await bench.deliver('b', body)).status).toBe(202);
+    expect((await bench.deliver('a', body)).status).toBe(200);
+    expect((await bench.deliver('b', body)).status).toBe(200);
     expect(reasonOf(await bench.deliver('c', 'small'))).toBe('shedding');
     await bench.last.finish();
     expect(bench.inbox.snapshot().bytes).toBeLessThan(5000);
-    expect((await bench.deliver('c', 'small')).status).toBe(202);
+    expect((await bench.deliver('c', 'small')).status).toBe(200);
   });
 
-  it('leave the reserve to a sender that never tries again, up to the capacity', async () => {
+  it('reserve the room up to the capacity for senders that never retry', async () => {
     const bench = new InboxBench({ capacity: 10, concurrency: 1 });
     await fill(bench, 8);
     for (const id of ['g1', 'g2']) expect((await bench.deliver(id, '{}', GITHUB)).status).toBe(202);
@@ -55,7 +55,7 @@ describe('the marks', () => {
     expect(bench.inbox.snapshot().totals).toMatchObject({ lossRisk: 1, refused: { full: 1 } });
   });
 
-  it('leave half of the reserve to a key that has no part in the burst', async () => {
+  it('reserve half of it for a key that has no part in the burst', async () => {
     const bench = new InboxBench({
       capacity: 100,
       concurrency: 1,
@@ -64,20 +64,20 @@ describe('the marks', () => {
     for (let at = 0; at < 80; at += 1) await bench.deliver(String(at), '{}', { 'x-key': 'noisy' });
     expect((await bench.deliver('n', '{}', { 'x-key': 'noisy' })).status).toBe(429);
     for (let at = 0; at < 10; at += 1) {
-      expect((await bench.deliver(String(at), '{}', { 'x-key': `quiet ${String(at)}` })).status).toBe(202);
+      expect((await bench.deliver(String(at), '{}', { 'x-key': `quiet ${String(at)}` })).status).toBe(200);
     }
     expect((await bench.deliver('q', '{}', { 'x-key': 'late' })).status).toBe(503);
   });
 
-  it('count what is on its way into the store', async () => {
+  it('count deliveries that are being stored', async () => {
     const store = memoryStore();
     const bench = new InboxBench({ store, capacity: 10, concurrency: 1 });
     const answers = await Promise.all(Array.from({ length: 50 }, (_, at) => bench.send(String(at))));
-    expect(answers.filter((answer) => answer?.status === 202)).toHaveLength(8);
+    expect(answers.filter((answer) => answer?.status === 200)).toHaveLength(8);
     expect(bench.inbox.snapshot().totals.refused.shedding).toBe(42);
   });
 
-  it('follow the drain rate where a longest wait is given', async () => {
+  it('follow the drain rate when maxWaitMs is set', async () => {
     const bench = new InboxBench({ capacity: 1000, concurrency: 1, maxWaitMs: 10_000 });
     expect(bench.inbox.snapshot().effectiveCapacity).toBe(1000);
     await bench.deliver('a');
@@ -87,7 +87,7 @@ describe('the marks', () => {
     expect(bench.inbox.snapshot().effectiveCapacity).toBeLessThanOrEqual(12);
   });
 
-  it('only report in a dry run', async () => {
+  it('only report refusals in a dry run', async () => {
     const bench = new InboxBench({ capacity: 10, concurrency: 1, dryRun: true });
     await fill(bench, 10);
     expect(bench.inbox.snapshot().totals.refused.shedding).toBeGreaterThan(0);
@@ -97,7 +97,7 @@ describe('the marks', () => {
 });
 
 describe('Retry-After', () => {
-  it('comes from the depth and from how fast deliveries leave', async () => {
+  it('is calculated from the depth and the drain rate', async () => {
     const bench = new InboxBench({ capacity: 100, concurrency: 1, random: () => 0 });
     await fill(bench, 60);
     for (let at = 0; at < 20; at += 1) {
@@ -107,12 +107,12 @@ describe('Retry-After', () => {
     for (let at = 0; at < 40; at += 1) await bench.deliver(`late ${String(at)}`);
     const refused = await bench.deliver('more');
     expect(reasonOf(refused)).toBe('shedding');
-    // 80 deliveries at one a second, by a rate that is measured.
+    // 80 deliveries at a measured rate of one per second.
     expect(Number(refused.headers['Retry-After'])).toBeGreaterThan(75);
     expect(Number(refused.headers['Retry-After'])).toBeLessThan(85);
   });
 
-  it('gives each its own second, and keeps the promise', async () => {
+  it('staggers retries, and admits a retry at its second', async () => {
     const bench = new InboxBench({
       capacity: 20,
       concurrency: 1,
@@ -129,16 +129,16 @@ describe('Retry-After', () => {
     for (const id of ['x', 'y', 'z']) told.push(Number((await bench.deliver(id)).headers['Retry-After']));
     expect(new Set(told).size).toBe(3);
     expect(bench.inbox.snapshot().booked).toBe(3);
-    // Told again, it is told the same.
+    // A second request gets the same second.
     expect(Number((await bench.deliver('y')).headers['Retry-After'])).toBe(told[1]);
     await bench.advance((told[0] ?? 0) * 1000);
     expect(reasonOf(await bench.deliver('stranger'))).toBe('shedding');
-    expect((await bench.deliver('x')).status).toBe(202);
+    expect((await bench.deliver('x')).status).toBe(200);
   });
 });
 
-describe('break glass', () => {
-  it('refuses the keys that are switched off, before their body is read', async () => {
+describe('shed and pressure', () => {
+  it('refuse the keys that are shed, before their body is read', async () => {
     const bench = new InboxBench({ shed: { github: true } });
     const read = (): Promise<'whole'> => Promise.reject(new Error('it was read'));
     const answer = await bench.inbox.receive({ headers: GITHUB, hint: '', read });
@@ -147,7 +147,7 @@ describe('break glass', () => {
     expect((await bench.deliver('g', '{}', GITHUB)).status).toBe(202);
   });
 
-  it('refuses under pressure, but for those that cannot come back', async () => {
+  it('refuse under pressure, except senders that never retry', async () => {
     const bench = new InboxBench({ pressure: () => true });
     expect(reasonOf(await bench.deliver('a'))).toBe('pressure');
     expect((await bench.deliver('g', '{}', GITHUB)).status).toBe(202);
@@ -155,11 +155,11 @@ describe('break glass', () => {
 });
 
 describe("overflow: 'dead-letter'", () => {
-  it('keeps on the shelf what comes above the high-water mark, and acknowledges it', async () => {
+  it('acknowledges deliveries above the high-water mark and stores them as dead letters', async () => {
     const bench = new InboxBench({ capacity: 10, concurrency: 1, overflow: 'dead-letter' });
     await fill(bench, 8);
     const kept = await bench.deliver('kept', '{"kept":1}');
-    expect([kept.status, JSON.parse(kept.body)]).toEqual([202, { id: 'kept', status: 'accepted' }]);
+    expect([kept.status, JSON.parse(kept.body)]).toEqual([200, { id: 'kept', status: 'accepted' }]);
     expect(bench.inbox.snapshot()).toMatchObject({ depth: 8, totals: { stored: 8, overflow: 1 } });
     expect(await bench.inbox.deadLetters.get('kept')).toMatchObject({
       reason: 'overflow',
@@ -169,7 +169,7 @@ describe("overflow: 'dead-letter'", () => {
     expect(JSON.parse((await bench.deliver('kept')).body)).toMatchObject({ status: 'duplicate' });
   });
 
-  it('refuses when the shelf is full too', async () => {
+  it('refuses deliveries when the dead-letter queue is full too', async () => {
     const bench = new InboxBench({ capacity: 4, maxShelved: 4, concurrency: 1, overflow: 'dead-letter' });
     await fill(bench, 8);
     expect(reasonOf(await bench.deliver('more'))).toBe('full');

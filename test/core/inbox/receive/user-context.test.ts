@@ -16,11 +16,11 @@ describe('the option context', () => {
     [{ a: [1, true, null, { b: '' }], c: undefined }, { a: [1, true, null, { b: '' }] }],
     [Object.assign(Object.create(null) as object, { a: 1 }), { a: 1 }],
     ['x'.repeat(16_382), 'x'.repeat(16_382)],
-  ])('gives the JSON that it returns: %s', async (given, expected) => {
+  ])('sets the JSON that it returns: %s', async (given, expected) => {
     expect(await deliver(() => given)).toEqual(expected);
   });
 
-  it('gives a copy that nobody can change', async () => {
+  it('sets a frozen copy', async () => {
     const given = { tenant: { name: 'a' } };
     const bench = new InboxBench({
       context: () => given,
@@ -53,14 +53,14 @@ describe('the option context', () => {
       'at most 16384 characters of JSON, but returned 16395',
     ],
     ['bytes', () => new Uint8Array(3), 'the value is an instance of Uint8Array'],
-  ])('is refused where it returns %s', async (_, context, says) => {
+  ])('rejects when it returns %s', async (_, context, says) => {
     const failed = deliver(context);
     await expect(failed).rejects.toMatchObject({ code: 'ERR_WBP_CONTEXT' });
     await expect(failed).rejects.toThrow(says);
     await expect(failed).rejects.not.toThrow('geheim');
   });
 
-  it('passes on what it throws', async () => {
+  it('rejects with what it throws', async () => {
     const error = new Error('no tenant');
     const throws = (): never => {
       throw error;
@@ -68,7 +68,7 @@ describe('the option context', () => {
     await expect(deliver(throws)).rejects.toBe(error);
   });
 
-  it('is a function', () => {
+  it('must be a function', () => {
     expect(() => new InboxBench({ context: 'tenant' as never })).toThrow('ERR_WBP_CALLBACK');
   });
 });

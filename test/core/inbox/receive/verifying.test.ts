@@ -37,7 +37,7 @@ describe('verify', () => {
     ]),
   ];
 
-  it.each(no)('refuses with 401 when it %s, and nothing is stored', async (_, verify) => {
+  it.each(no)('answers 401 and stores nothing when it %s', async (_, verify) => {
     const store = memoryStore();
     let puts = 0;
     const put = store.put.bind(store);
@@ -66,12 +66,12 @@ describe('verify', () => {
     { success: 'yes' },
     Object.create(null) as object,
     new Response(),
-  ])('lets in where it says %s', async (said) => {
-    expect((await new InboxBench({ verify: () => said }).deliver('a')).status).toBe(202);
-    expect((await new InboxBench({ verify: () => Promise.resolve(said) }).deliver('a')).status).toBe(202);
+  ])('accepts a delivery when it returns %s', async (said) => {
+    expect((await new InboxBench({ verify: () => said }).deliver('a')).status).toBe(200);
+    expect((await new InboxBench({ verify: () => Promise.resolve(said) }).deliver('a')).status).toBe(200);
   });
 
-  it('sees the raw bytes and the headers, and lets in whatever it does not object to', async () => {
+  it('gets the raw bytes and the headers, and accepts the delivery by returning true', async () => {
     const seen: unknown[] = [];
     const bench = new InboxBench({
       verify: ({ rawBody, headers, text }) => {
@@ -79,7 +79,7 @@ describe('verify', () => {
         return true;
       },
     });
-    expect((await bench.deliver('a', 'é')).status).toBe(202);
+    expect((await bench.deliver('a', 'é')).status).toBe(200);
     expect(seen).toEqual([[0xc3, 0xa9], 'a', 'é']);
   });
 
@@ -94,16 +94,16 @@ describe('verify', () => {
   });
 });
 
-describe('a verify that is declared to throw', () => {
+describe('throwing(verify)', () => {
   const forged = new Error('forged');
 
   it.each([undefined, null, 0, '', [], { success: false }, true])(
-    'lets in where it returns %s',
+    'accepts a delivery when verify returns %s',
     async (said) => {
-      expect((await new InboxBench({ verify: throwing(() => said) }).deliver('a')).status).toBe(202);
+      expect((await new InboxBench({ verify: throwing(() => said) }).deliver('a')).status).toBe(200);
       expect(
         (await new InboxBench({ verify: throwing(() => Promise.resolve(said)) }).deliver('a')).status,
-      ).toBe(202);
+      ).toBe(200);
     },
   );
 
@@ -115,26 +115,26 @@ describe('a verify that is declared to throw', () => {
       },
     ],
     ['rejects', () => Promise.reject(forged)],
-    // Declared by mistake: it does not throw, and must not let everybody in.
+    // Wrapped by mistake: this verifier does not throw, and must not accept every delivery.
     ['returns false', () => false],
     ['resolves with false', () => Promise.resolve(false)],
-  ])('refuses with 401 when it %s', async (_, verify) => {
+  ])('answers 401 when verify %s', async (_, verify) => {
     expect((await new InboxBench({ verify: throwing(verify) }).deliver('a')).status).toBe(401);
   });
 
-  it('passes on that it cannot tell', async () => {
+  it('answers 503 when verify cannot decide', async () => {
     const verify = throwing(() => Promise.reject(Object.assign(new Error('no keys'), { status: 503 })));
     expect((await new InboxBench({ verify }).deliver('a')).status).toBe(503);
   });
 
-  it('is a function', () => {
+  it('rejects anything but a function', () => {
     expect(() => throwing(undefined as never)).toThrow(
       /^The argument of throwing\(\) must be a function.*ERR_WBP_VERIFY/,
     );
   });
 });
 
-describe('a verify that cannot tell', () => {
+describe('a verify that cannot decide', () => {
   const unavailable = Object.assign(new Error('no keys'), { status: 503 });
 
   it.each([
@@ -145,28 +145,31 @@ describe('a verify that cannot tell', () => {
       },
     ],
     ['rejects', () => Promise.reject(unavailable)],
-  ])('and %s an error with the status 503: the sender is to try again', async (_, verify) => {
-    const bench = new InboxBench({ verify });
-    const answer = await bench.deliver('a');
-    expect([answer.status, answer.headers['Retry-After']]).toEqual([503, '5']);
-    expect(JSON.parse(answer.body)).toMatchObject({ reason: 'pressure' });
-    expect(bench.events).toMatchObject([
-      { type: 'verify-failed', key: 'default', error: 'no keys' },
-      { type: 'refused', reason: 'pressure' },
-    ]);
-    expect(bench.inbox.snapshot().totals).toMatchObject({
-      stored: 0,
-      unverified: 0,
-      refused: { pressure: 1 },
-    });
-  });
+  ])(
+    'has the delivery refused with 503 and Retry-After when it %s an error with the status 503',
+    async (_, verify) => {
+      const bench = new InboxBench({ verify });
+      const answer = await bench.deliver('a');
+      expect([answer.status, answer.headers['Retry-After']]).toEqual([503, '5']);
+      expect(JSON.parse(answer.body)).toMatchObject({ reason: 'pressure' });
+      expect(bench.events).toMatchObject([
+        { type: 'verify-failed', key: 'default', error: 'no keys' },
+        { type: 'refused', reason: 'pressure' },
+      ]);
+      expect(bench.inbox.snapshot().totals).toMatchObject({
+        stored: 0,
+        unverified: 0,
+        refused: { pressure: 1 },
+      });
+    },
+  );
 
   it.each([
     Object.assign(new Error('gone'), { status: 410 }),
     Object.assign(new Error('as text'), { status: '503' }),
     Object.assign(new Error('elsewhere'), { code: 503 }),
     new Error('status: 503'),
-  ])('but does not say so is a no: %s', async (thrown) => {
+  ])('has the delivery answered with 401 without that status: %s', async (thrown) => {
     const bench = new InboxBench({ verify: () => Promise.reject(thrown) });
     expect((await bench.deliver('a')).status).toBe(401);
     expect(bench.told('unverified', 'verify-failed')).toEqual(['unverified']);
@@ -183,7 +186,7 @@ describe('a verify that takes too long', () => {
   }
 
   it.each([true, false])(
-    'is answered for, and what it says in the end, %s, does not count',
+    'has the delivery refused in time, and its late result, %s, ignored',
     async (verdict) => {
       const { bench, ends } = hanging();
       const receiving = bench.send('a');
@@ -199,7 +202,7 @@ describe('a verify that takes too long', () => {
     },
   );
 
-  it('keeps no memory from others', async () => {
+  it('frees the memory of the bodies', async () => {
     const { bench, ends } = hanging();
     const mebibyte = 'x'.repeat(1024 * 1024);
     for (let round = 0; round < 3; round += 1) {
@@ -211,7 +214,7 @@ describe('a verify that takes too long', () => {
     }
   });
 
-  it('keeps no place from other handshakes', async () => {
+  it('frees the slots of handshakes', async () => {
     let verdict: unknown = true;
     const bench = new InboxBench({ capacity: 10, concurrency: 1, verify: () => verdict });
     for (let at = 0; at < 8; at += 1) await bench.deliver(String(at));

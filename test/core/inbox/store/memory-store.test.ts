@@ -1,23 +1,23 @@
 import { memoryStore } from '@webhook-backpressure/core';
 import { expect, it } from 'vitest';
-import { MemoryBank } from '../../../../packages/core/src/inbox/store/memory/memory-bank.ts';
+import { MemoryState } from '../../../../packages/core/src/inbox/store/memory/memory-state.ts';
 import { MemoryStore } from '../../../../packages/core/src/inbox/store/memory/memory-store.ts';
 import { InboxBench } from '../inbox-bench.ts';
 import { storeSuite } from './store-suite.ts';
-import { claim, delivery, opened, put } from './cases/store-words.ts';
+import { claim, delivery, opened, put } from './cases/store-fixtures.ts';
 
 storeSuite('memoryStore', () => {
-  const bank = new MemoryBank();
-  return { store: () => new MemoryStore(bank), dispose: () => undefined };
+  const state = new MemoryState();
+  return { store: () => new MemoryStore(state), dispose: () => undefined };
 });
 
-it('keeps the deliveries of one memoryStore from another', async () => {
+it('separates the deliveries of two memory stores', async () => {
   const bed = { store: memoryStore, dispose: () => undefined };
   await put(await opened(bed), [delivery('a')]);
   expect(await claim(await opened(bed), 1)).toEqual([]);
 });
 
-it('shows everybody bytes of their own', async () => {
+it('returns a copy of the bytes to each caller', async () => {
   const bench = new InboxBench({ retry: { attempts: 2, firstDelayMs: 0 } });
   await bench.deliver('a', 'as it came');
   const seen: string[] = [];
@@ -39,7 +39,7 @@ it('shows everybody bytes of their own', async () => {
   expect(new Set(seen)).toEqual(new Set(['as it came']));
 });
 
-it('shows headers that nobody can change', async () => {
+it('returns frozen headers', async () => {
   const bench = new InboxBench();
   await bench.deliver('a', '{}', { 'x-one': '1' });
   expect(() => {

@@ -4,16 +4,16 @@ import { claims } from './cases/claims.ts';
 import { contents } from './cases/contents.ts';
 import { model } from './cases/model.ts';
 import { order } from './cases/order.ts';
-import { passing } from './cases/passing.ts';
+import { passing } from './cases/pauses.ts';
 import { puts } from './cases/puts.ts';
 import { retention } from './cases/retention.ts';
 import { settlements } from './cases/settlements.ts';
-import { shelf } from './cases/shelf.ts';
+import { shelf } from './cases/dead-letters.ts';
 
 /**
- * What every store does alike, whatever it keeps deliveries in. `makeBed` is called for each test.
+ * The behavior that every store must have. `makeBed` is called for each test.
  *
- * @param modelRuns - how often the store is compared with a model: seldom where it takes long to open.
+ * @param modelRuns - how many times the store is compared with a model: fewer for a store that opens slowly.
  */
 export function storeSuite(name: string, makeBed: () => StoreBed | Promise<StoreBed>, modelRuns = 100): void {
   describe(name, () => {

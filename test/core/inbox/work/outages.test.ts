@@ -1,9 +1,9 @@
 import { Unrecoverable } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import { stream } from '../../../simulation/src/random.ts';
-import { byHand } from '../by-hand.ts';
+import { plainQueue } from './plain-queue.ts';
 import { InboxBench, turns } from '../inbox-bench.ts';
-import { HOUR, MINUTE, run, type Plan, type Result } from './outage-run.ts';
+import { HOUR, MINUTE, run, type Plan, type Result } from './outage-simulation.ts';
 
 const PLAN: Plan = { stored: 1000, concurrency: 10, handlerMs: 100, outageMs: 10 * MINUTE };
 const RETRY = { attempts: 21, firstDelayMs: 5000, maxDelayMs: 43_200_000 };
@@ -25,7 +25,7 @@ function outagesOf({ events }: Result): (string | null)[] {
   return events.flatMap((event) => (event.type === 'outage' ? [event.key] : []));
 }
 
-describe('an outage of the downstream', () => {
+describe('an outage of everything', () => {
   const outages: readonly [string, Plan][] = [
     ['of 10 minutes', PLAN],
     ['of 10 minutes, 3 keys', { ...PLAN, keyOf: keys(3) }],
@@ -45,9 +45,9 @@ describe('an outage of the downstream', () => {
     async (_, plan) => {
       const result = await run(plan);
       expect(result).toMatchObject({ shelved: 0, completed: plan.stored });
-      // That of the first ones, by which it is noticed, counts.
+      // The first failures, by which the outage is detected, count.
       expect(result.mostAttempts).toBeLessThanOrEqual(2);
-      // One every 15 to 20 s for each key that is tried on its own account, and at the start what was in hand.
+      // One every 15 to 20 s for each key that is probed separately, and those in flight at the start.
       const probes =
         (plan.outageMs / 15_000) * (plan.keyOf?.(1) === 'key 1' && outagesOf(result)[0] !== null ? 3 : 1);
       expect(result.attemptsInOutage).toBeLessThan(probes + 60 + plan.concurrency);
@@ -57,7 +57,7 @@ describe('an outage of the downstream', () => {
     60_000,
   );
 
-  it('is over for 100,000 keys as soon as for one, and one attempt is made at a time', async () => {
+  it('ends for 100,000 keys as soon as for one, with one probe at a time', async () => {
     const plan = {
       ...PLAN,
       stored: 100_000,
@@ -75,7 +75,7 @@ describe('an outage of the downstream', () => {
     expect(result.peakPerSecond.slice(0, 4)).toEqual([1, 2, 4, 8]);
   }, 60_000);
 
-  it('is followed by more and more handlers, where all would begin at the same moment by hand', async () => {
+  it('is followed by a growing number of handlers, while a plain queue starts all at the same moment', async () => {
     const { begunPerSecond, peakPerSecond } = await run({
       ...PLAN,
       handlerMs: 10,
@@ -87,11 +87,11 @@ describe('an outage of the downstream', () => {
     expect(begunPerSecond[0]).toBeLessThan(100);
   }, 60_000);
 
-  it('costs less than by hand, in attempts and in time', async () => {
+  it('costs fewer attempts and less time than with a plain queue', async () => {
     const ours = await run({ ...PLAN, outageMs: 6 * HOUR, afterMs: 6 * HOUR });
     const [hand, before] = [
-      byHand({ ...PLAN, outageMs: 6 * HOUR }, RETRY),
-      byHand({ ...PLAN, outageMs: 6 * HOUR }, BEFORE),
+      plainQueue({ ...PLAN, outageMs: 6 * HOUR }, RETRY),
+      plainQueue({ ...PLAN, outageMs: 6 * HOUR }, BEFORE),
     ];
     expect(before.shelved).toBe(1000);
     expect(hand.shelved).toBe(0);
@@ -100,18 +100,18 @@ describe('an outage of the downstream', () => {
     expect(hand.clearAfterMs).toBeGreaterThan(3 * HOUR);
   }, 60_000);
 
-  it('is not seen where half of the attempts fail', async () => {
+  it('is not detected when half of the attempts fail', async () => {
     for (const keyOf of [keys(1), keys(50)]) {
       const chance = stream(7, 'flapping');
       const meet = (): 'throw' | 'work' => (chance() < 0.5 ? 'throw' : 'work');
       const result = await run({ ...PLAN, outageMs: 0, keyOf, meet });
       expect([outagesOf(result), result.shelved]).toEqual([[], 0]);
-      // 100 attempts per second, of which half succeed; then the retries come, as they are due.
+      // 100 attempts per second, of which half succeed; then the retries as they become due.
       expect(completedBy(result, 20_000)).toBeGreaterThan(750);
     }
   });
 
-  it('that comes and goes is noticed and left each time', async () => {
+  it('that recurs is detected each time, and ended each time', async () => {
     const meet: Plan['meet'] = (atMs) =>
       atMs % MINUTE < MINUTE / 2 && atMs < 10 * MINUTE ? 'throw' : 'work';
     const result = await run({ ...PLAN, stored: 10_000, keyOf: keys(50), meet });
@@ -120,7 +120,7 @@ describe('an outage of the downstream', () => {
     expect(outagesOf(result)).toHaveLength(10);
   });
 
-  it('that ends slowly is not made worse: few more than it can take run side by side', async () => {
+  it('that ends slowly is not prolonged: hardly more handlers run than the service can serve', async () => {
     const capacityAt = (atMs: number): number => (atMs - PLAN.outageMs) / 3000;
     let worst = 0;
     const meet: Plan['meet'] = (atMs, _, active) => {
@@ -132,7 +132,7 @@ describe('an outage of the downstream', () => {
     expect(result).toMatchObject({ shelved: 0, completed: 5000 });
     expect(result.mostAttempts).toBeLessThanOrEqual(6);
     expect(worst).toBeLessThanOrEqual(16);
-    // By hand all 50 would ask, all the time.
+    // With a plain queue all 50 workers would call it all the time.
     expect(Math.max(...result.peakPerSecond)).toBeLessThanOrEqual(16);
   });
 });
@@ -143,7 +143,7 @@ describe('a key whose handlers fail', () => {
     meet: (_, number) => (number % 10 === 0 ? what : 'work'),
   });
 
-  it('takes nothing from the others, and loses no attempts', async () => {
+  it('does not slow other keys down, and loses no attempts', async () => {
     const result = await run(ofOne('throw'));
     expect(outagesOf(result)).toEqual(['key 0']);
     expect(result.mostAttempts).toBe(1);
@@ -152,19 +152,19 @@ describe('a key whose handlers fail', () => {
     expect(result.snapshots[0]).toMatchObject({ depth: 200, failingKeys: 1, outageMs: null });
   });
 
-  it('keeps no more than a quarter of the workers once it is noticed that they hang', async () => {
+  it('uses at most a quarter of the workers once it is detected that its handlers hang', async () => {
     const result = await run(ofOne('hang'));
     expect(outagesOf(result)).toEqual(['key 0']);
     expect(completedBy(result, MINUTE)).toBeLessThan(100);
     expect(completedBy(result, MINUTE + 25_000)).toBe(1800);
   });
 
-  it('keeps no more than it may from the start, with maxConcurrencyPerKey', async () => {
+  it('uses no more workers than maxConcurrencyPerKey from the start', async () => {
     const result = await run({ ...ofOne('hang'), options: { maxConcurrencyPerKey: 2 } });
     expect(completedBy(result, 23_000)).toBe(1800);
   });
 
-  it('leaves one worker to the others three quarters of the time', async () => {
+  it('leaves a single worker to other keys three quarters of the time', async () => {
     const result = await run({
       ...ofOne('hang'),
       concurrency: 1,
@@ -179,7 +179,7 @@ describe('a key whose handlers fail', () => {
 });
 
 describe('a delivery that always fails', () => {
-  /** Poison, and a delivery now and then that is none. */
+  /** Deliveries that always fail, and now and then one that succeeds. */
   async function among(
     poison: number,
     of: number,
@@ -212,17 +212,17 @@ describe('a delivery that always fails', () => {
     ['thirty of one key', 30, 1],
     ['thirty of ten keys', 30, 10],
   ])(
-    'uses up its attempts and goes to the shelf, while others succeed: %s',
+    'becomes a dead letter after its attempts while others succeed: %s',
     async (_, poison, of) => {
       const { bench, slowestMs } = await among(poison, of, 10 * MINUTE);
       expect(bench.inbox.snapshot()).toMatchObject({ shelved: poison, depth: 0, totals: { dead: poison } });
-      // From ten on they look like an outage while nothing else comes, and the others wait for some of their probes.
+      // From ten on they look like an outage while no other delivery arrives, and others wait for some of their probes.
       expect(slowestMs).toBeLessThan(poison > 9 ? 15 * MINUTE : MINUTE);
     },
     60_000,
   );
 
-  it('goes to the shelf also where nothing ever succeeds, after 72 hours and its attempts', async () => {
+  it('becomes a dead letter after 72 hours and its attempts even when no attempt ever succeeds', async () => {
     const result = await run({ ...PLAN, stored: 30, outageMs: 0, afterMs: 200 * HOUR, meet: () => 'throw' });
     expect(result).toMatchObject({ shelved: 30, mostAttempts: 21 });
     const outages = result.events.flatMap((event) =>
@@ -235,7 +235,7 @@ describe('a delivery that always fails', () => {
   }, 60_000);
 });
 
-it('a key that fails and has nothing more is forgotten', async () => {
+it('forgets a failing key that has no deliveries any more', async () => {
   const bench = new InboxBench({
     keyGenerator: ({ text }) => text(),
     process: ({ key }) => {
@@ -251,8 +251,8 @@ it('a key that fails and has nothing more is forgotten', async () => {
   expect(bench.told('outage', 'restored')).toEqual(['outage', 'restored']);
 });
 
-describe('deliveries that can never succeed, in an outage', () => {
-  it('do not make the others wait when it is over', async () => {
+describe('deliveries that always fail, in an outage', () => {
+  it('do not delay the others after it', async () => {
     let isUp = false;
     const done: number[] = [];
     const bench = new InboxBench({

@@ -1,7 +1,7 @@
 import type { InboxOptions } from '@webhook-backpressure/core';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MemoryBank } from '../../../../packages/core/src/inbox/store/memory/memory-bank.ts';
+import { MemoryState } from '../../../../packages/core/src/inbox/store/memory/memory-state.ts';
 import { MemoryStore } from '../../../../packages/core/src/inbox/store/memory/memory-store.ts';
 import { Scratch } from '../../../sqlite/scratch.ts';
 import { InboxBench, turns } from '../inbox-bench.ts';
@@ -42,13 +42,13 @@ describe.each([
   [
     'in memory',
     () => {
-      const bank = new MemoryBank();
-      return () => new MemoryStore(bank);
+      const state = new MemoryState();
+      return () => new MemoryStore(state);
     },
   ],
   ['on a file', () => () => sqliteStore({ path: scratch.file() })],
 ])('a pause, %s', (_, share) => {
-  it('of everything begins nothing, acknowledges all, and lets handlers finish', async () => {
+  it('of everything starts no handler, acknowledges deliveries, and lets running handlers finish', async () => {
     const bench = open({ store: share()() });
     await send(bench, 'before', 'a');
     await bench.inbox.pause();
@@ -68,7 +68,7 @@ describe.each([
     ]);
   });
 
-  it('of a key leaves the others alone, also when the key is odd', async () => {
+  it('of a key does not affect other keys, even for an unusual key', async () => {
     const bench = open({ store: share()() });
     const odd = ['__proto__', '', 'a\u0000b', '"', '\ud800'];
     for (const key of odd) await bench.inbox.pause(key);
@@ -81,7 +81,7 @@ describe.each([
     expect(ids(bench).sort()).toEqual(['0', '1', '2', '3', '4', 'free']);
   });
 
-  it('survives restarts, and is told once', async () => {
+  it('survives restarts, and is reported once', async () => {
     const store = share();
     const first = open({ store: store() });
     await first.inbox.pause('a');
@@ -102,7 +102,7 @@ describe.each([
     expect(ids(second)).toEqual(['2', '1']);
   });
 
-  it('binds every process on the same store, and its end reaches them within seconds', async () => {
+  it('applies to every process on the store, and ends for all within seconds', async () => {
     const store = share();
     const [one, other] = [open({ store: store() }), open({ store: store() })];
     await one.inbox.pause('a');
@@ -117,7 +117,7 @@ describe.each([
     expect([...ids(one), ...ids(other)]).toEqual(['1']);
   });
 
-  it('keeps a retry that was due meanwhile', async () => {
+  it('keeps a retry that becomes due meanwhile', async () => {
     const bench = open({ store: share()(), retry: { firstDelayMs: 1000 } });
     await send(bench, '1', 'a');
     await bench.last.fail();
@@ -130,7 +130,7 @@ describe.each([
   });
 });
 
-it('gives back what waits for its start, and counts no attempt', async () => {
+it('gives waiting deliveries back without counting an attempt', async () => {
   const bench = open({ drainRate: 1 });
   for (const id of ['1', '2', '3']) await send(bench, id, 'a');
   await send(bench, '4', 'b');
@@ -144,7 +144,7 @@ it('gives back what waits for its start, and counts no attempt', async () => {
   expect(bench.calls.slice(2).map(({ attempt }) => attempt)).toEqual([1, 1]);
 });
 
-it('asks the store for nothing while everything is paused', async () => {
+it('makes no claims while everything is paused', async () => {
   const bench = open({});
   await bench.inbox.pause();
   for (let at = 0; at < 50; at += 1) await send(bench, String(at), 'a');
@@ -156,11 +156,11 @@ it('asks the store for nothing while everything is paused', async () => {
   };
   await bench.advance(0);
   for (let at = 0; at < 60; at += 1) await bench.advance(1000);
-  // The look of every five seconds.
+  // The calls of the maintenance every five seconds.
   expect(claims).toBeLessThan(15);
 });
 
-it.each([null, 17, {}])('refuses a key that is none: %j', async (key) => {
+it.each([null, 17, {}])('rejects an invalid key: %j', async (key) => {
   const bench = open({});
   const wrong = key as unknown as string;
   await expect(bench.inbox.pause(wrong)).rejects.toMatchObject({ code: 'ERR_WBP_PAUSE' });
@@ -168,7 +168,7 @@ it.each([null, 17, {}])('refuses a key that is none: %j', async (key) => {
   expect(bench.inbox.snapshot().isPaused).toBe(false);
 });
 
-it('takes a thousand keys and no more', async () => {
+it('accepts a thousand keys and no more', async () => {
   const bench = open({});
   for (let at = 0; at < 1000; at += 1) await bench.store.pause(String(at));
   await expect(bench.inbox.pause('one more')).rejects.toMatchObject({ code: 'ERR_WBP_PAUSE' });

@@ -78,7 +78,7 @@ async function longestAssigned(factor: number, fromS: number, toS: number): Prom
 }
 
 describe('a pace that changes', () => {
-  it('is measured anew', async () => {
+  it('is measured again', async () => {
     const [usual, slow] = [await longestAssigned(1, 0, 0), await longestAssigned(10, 65, 75)];
     // After a steady minute the pace is trusted, …
     expect(usual[80]).toBeGreaterThan(60);

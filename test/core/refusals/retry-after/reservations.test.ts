@@ -10,7 +10,7 @@ interface Kept {
   readonly dueMs: number;
 }
 
-/** Those that are still reserved. */
+/** The deliveries that still have a reservation. */
 function kept(reservations: Reservations, all: readonly Kept[]): Kept[] {
   return all.filter(({ key, id }) => reservations.find(key, id) !== undefined);
 }

@@ -3,35 +3,38 @@ const WORD_FACTORS = [0xcc9e_2d51, 0x1b87_3593] as const;
 const END_FACTORS = [0x85eb_ca6b, 0xc2b2_ae35] as const;
 const STEP = 0xe654_6b64;
 const BYTES_PER_WORD = 4;
-/** Of a large body, the beginning and the end: a batch may have 16 MiB, and everybody waits for it. */
+/** Of a large body only the beginning and the end: a batch may have 16 MiB, and summing it blocks the thread. */
 const EDGE_BYTES = 16_384;
 
-/** What a sum is made of: the bytes, or what somebody who has hidden them says of them. */
+/** The input of a sum: the body, or the fingerprint of an encrypted one. */
 export interface Summed {
+  /** The bytes of the body, encrypted if `sealedBy` is set. */
   readonly rawBody: Uint8Array;
+  /** A keyed hash of the plain body, if it is encrypted. */
   readonly fingerprint?: Uint8Array | undefined;
+  /** The id of the key that encrypts the body, or undefined. */
   readonly sealedBy?: string | undefined;
 }
 
-/** Above the 32 bits of the body: by which key it was hidden, in 16 bits; 0 where it was not. */
+/** Above the 32 bits of the body: 16 bits for the encryption key, 0 without one. */
 const ORIGIN = 2 ** 32;
 const ORIGINS = 0xffff;
 
 /**
- * 32 bits by which a store tells that a duplicate has another body: by its length and its bytes, above 32 KiB by the
- * first and the last 16 KiB. It protects nothing: of four billion pairs that differ, one is not noticed, and who wants
- * to can make such a pair.
+ * A 32-bit checksum that reveals a duplicate with another body, from its length and its bytes; above 32 KiB, from the
+ * first and the last 16 KiB. Not a security feature: one in four billion differing pairs collides, and collisions can
+ * be constructed.
  */
 export function bodySum({ rawBody, fingerprint, sealedBy }: Summed): number {
   const bytes = fingerprint ?? rawBody;
-  // A store says itself what it cannot keep.
+  // The store rejects a body that is no bytes, with a better error.
   if (!ArrayBuffer.isView(bytes)) return 0;
   return originOf(sealedBy) * ORIGIN + sumOf(bytes);
 }
 
 /**
- * Whether two sums are of two bodies. Sums of bodies that were hidden by different keys, or of which only one was, say
- * nothing: they are taken for the same.
+ * Whether two sums prove different bodies. Sums under different encryption keys cannot be compared; their bodies are
+ * assumed to be the same.
  */
 export function areOtherBodies(one: number, other: number): boolean {
   return Math.floor(one / ORIGIN) === Math.floor(other / ORIGIN) && one !== other;
@@ -50,7 +53,7 @@ function sumOf(bytes: Uint8Array): number {
   return murmur(bytes.subarray(-EDGE_BYTES), murmur(bytes.subarray(0, EDGE_BYTES), byteLength));
 }
 
-/** MurmurHash3, word by word. */
+/** MurmurHash3. */
 function murmur(bytes: Uint8Array, seed: number): number {
   const { byteLength } = bytes;
   const count = Math.floor(byteLength / BYTES_PER_WORD);

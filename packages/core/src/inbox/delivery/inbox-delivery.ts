@@ -1,4 +1,3 @@
-import type { ClaimedDelivery } from '../store/inbox-store.ts';
 import type { Json } from './json.ts';
 import { pathOf } from './request-facts.ts';
 import type { StoredDelivery } from './stored-delivery.ts';
@@ -8,56 +7,57 @@ declare const TextDecoder: new (
   options: { ignoreBOM: boolean },
 ) => { decode(bytes: Uint8Array): string };
 
-/** It keeps a byte order mark, whatever the name of the option says: a text without it has another signature. */
+/** `ignoreBOM: true` keeps a byte order mark, which the signature covers. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 const BYTE_ORDER_MARK = '\uFEFF';
 
-/** A delivery as it came, before anything is known about it. */
+/** A delivery as it arrived, before it is verified and has an id and a key. */
 export interface RawDelivery {
-  /** Of the request, in upper case, such as `POST`. Empty for a delivery that an older release stored. */
+  /** The request method in upper case, such as `POST`. Empty for a delivery that an older release stored. */
   readonly method: string;
   /**
-   * Path and query as the sender sent them, whatever the route was mounted under: what Twilio and HubSpot sign.
-   * Scheme and host are not in it, since only the client and proxies say what they are. Empty as `method` is.
+   * Path and query as sent, independent of where the route is mounted; Twilio and HubSpot sign them. Without scheme and
+   * host, which only the client and proxies state. Empty for a delivery that an older release stored.
    */
   readonly url: string;
   /** The part of `url` before the query. */
   readonly path: string;
-  /** What the route of the framework found in the path, decoded. Frozen. */
+  /** The route params of the framework, decoded. Frozen. */
   readonly params: Readonly<Record<string, string>>;
-  /** What the option `context` returned; null without it. */
+  /** The value that the option `context` returned; null without it. */
   readonly context: Json;
   /**
-   * Names in lower case; values of a header that came several times are joined by a comma. Frozen. What is stored has
-   * not those that the option `redact` names.
+   * Names in lower case; repeated headers are joined by a comma. Frozen. Stored deliveries lack the headers that the
+   * option `redact` names.
    */
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * The bytes that the sender signed. Until the delivery is stored everybody is shown the same ones: what is written
-   * into them is stored. Each attempt has its own.
+   * The bytes that the sender signed. Until the delivery is stored, all callbacks share them, and changes to them are
+   * stored. Each attempt gets its own copy.
    */
   readonly rawBody: Uint8Array;
-  /** The body as UTF-8, whole: a byte order mark stays, as the signature is over it too. */
+  /** The body as UTF-8. A byte order mark stays, because the signature covers it. */
   readonly text: () => string;
-  /** The body as JSON, with or without a byte order mark. Throws when it is none. */
+  /** The body parsed as JSON, with or without a byte order mark. Throws when it is not JSON. */
   readonly json: () => unknown;
 }
 
-/** A delivery in the hands of a handler. */
+/** A stored delivery, as `process` gets it. */
 export interface InboxDelivery extends RawDelivery {
-  /** The delivery id. It is the same at each attempt, and across restarts. */
+  /** The delivery id: the same at each attempt and after a restart. */
   readonly id: string;
-  /** The share of the inbox that it counts against. */
+  /** The key whose share of the inbox the delivery uses: the sender's name by default. */
   readonly key: string;
-  /** The sender, if it was recognised. */
+  /** The name of the sender; undefined for an unknown one. */
   readonly sender: string | undefined;
+  /** When its first request was received. */
   readonly receivedAt: Date;
 }
 
-/** What a delivery has, whether it is stored or not. */
+/** The fields that a delivery has before it is stored. */
 export type Contents = Pick<StoredDelivery, 'request' | 'context' | 'headers' | 'rawBody'>;
 
-/** The body is decoded when it is asked for: most handlers want one form of it. */
+/** Decodes the body on request: most handlers need one form of it. */
 export function rawDelivery({ request, context, headers, rawBody }: Contents): RawDelivery {
   const text = (): string => decoder.decode(rawBody);
   const json = (): unknown => {
@@ -71,7 +71,7 @@ export function rawDelivery({ request, context, headers, rawBody }: Contents): R
     path: pathOf(url),
     params: Object.freeze(params),
     context,
-    // A store in memory keeps these very headers for the next attempt.
+    // A memory store keeps the same object for the next attempt.
     headers: Object.freeze(headers),
     rawBody,
     text,
@@ -79,7 +79,7 @@ export function rawDelivery({ request, context, headers, rawBody }: Contents): R
   };
 }
 
-export function inboxDelivery(stored: Omit<ClaimedDelivery, 'attempt' | 'strandings'>): InboxDelivery {
+export function inboxDelivery(stored: StoredDelivery): InboxDelivery {
   const { id, key, sender, receivedAtMs } = stored;
   return { ...rawDelivery(stored), id, key, sender, receivedAt: new Date(receivedAtMs) };
 }

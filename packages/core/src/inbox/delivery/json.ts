@@ -1,21 +1,22 @@
-/** A value that JSON can write and read again without a loss. Fields that are `undefined` are left out. */
+/** A value that JSON represents without loss. Fields that are `undefined` are omitted. */
 export type Json =
   null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json | undefined };
 
-/** Deeper than that, a walk could end the stack. */
+/** Deeper recursion could overflow the stack. */
 const MAX_DEPTH = 64;
 
-/** Says what is no JSON, and where. */
-export class NoJson extends Error {}
+/** A value is not JSON; the message says where and why. */
+export class NotJsonError extends Error {}
 
 /**
- * A copy that nobody can change any more.
+ * A frozen copy.
  *
- * @throws NoJson for what JSON would drop, change or refuse: a function, a bigint, NaN, a Date or another class, a promise, a circle.
+ * @throws NotJsonError for a value that JSON drops, changes or refuses: a function, a bigint, NaN, a Date or another
+ * class, a promise, a circular reference.
  */
 export function frozenJson(value: unknown, at = '', depth = 0): Json {
   if (depth > MAX_DEPTH)
-    throw new NoJson(`${at} is nested more than ${String(MAX_DEPTH)} levels deep or circular`);
+    throw new NotJsonError(`${at} is nested more than ${String(MAX_DEPTH)} levels deep or circular`);
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -32,24 +33,24 @@ export function frozenJson(value: unknown, at = '', depth = 0): Json {
       }
       if (isPlain(value)) return frozenFields(value, at, depth);
   }
-  throw new NoJson(`${at === '' ? 'the value' : at} is ${kindOf(value)}`);
+  throw new NotJsonError(`${at === '' ? 'the value' : at} is ${kindOf(value)}`);
 }
 
 function frozenFields(value: object, at: string, depth: number): Json {
   const fields = Object.entries(value).flatMap(([name, field]: [string, unknown]): [string, Json][] =>
     field === undefined ? [] : [[name, frozenJson(field, `${at}.${name}`, depth + 1)]],
   );
-  // Defines fields, also one that is called `__proto__`.
+  // Safe for a field that is named `__proto__`.
   return Object.freeze(Object.fromEntries(fields));
 }
 
-/** Whether its prototype is that of object literals, of this realm or another one. */
+/** Whether the prototype is that of object literals, of this or another realm. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** What it is, never what is in it: it may be a secret. */
+/** Names the type and never the value, which may be a secret. */
 function kindOf(value: unknown): string {
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'object' || value === null) return `of type ${typeof value}`;

@@ -1,42 +1,41 @@
 import type { RequestHeaders } from '../../senders/sender-profile.ts';
 
-/** What an adapter shows of a request beside its headers and its body. */
+/** What an adapter passes of a request beside its headers and its body. */
 export interface RequestParts {
   /** Default `POST`. */
   readonly method?: string | undefined;
-  /** The target of the request as the sender sent it, whatever it was mounted under. Scheme and host are cut off. */
+  /** The request target as sent, independent of where the route is mounted. Scheme and host are removed. */
   readonly url?: string | undefined;
-  /** The route params of the framework. What is no string, nor a list of strings, is left out. */
+  /** The route params of the framework. Values other than strings and lists of strings are ignored. */
   readonly params?: Readonly<Record<string, string | readonly string[] | undefined>> | undefined;
 }
 
-/** What is known of a request beside its headers and its body. Stored with the delivery. */
+/** The facts of a request that are stored beside its headers and its body. */
 export interface RequestFacts {
   /** In upper case, such as `POST`. */
   readonly method: string;
   /** Path and query as the sender sent them, without scheme and host. */
   readonly url: string;
-  /** What the route of the framework found in the path. */
+  /** The route params of the framework. */
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** Of a delivery that no request brought, or that an older release stored. */
+/** For a delivery that is encrypted, or that an older release stored. */
 export const NO_REQUEST: RequestFacts = Object.freeze({ method: '', url: '', params: Object.freeze({}) });
 
-/** The facts of a request as its adapter shows it. */
 export function requestFacts({ method = 'POST', url = '', params }: RequestParts): RequestFacts {
   return { method: method.toUpperCase(), url: targetOf(url), params: paramsOf(params) };
 }
 
-/** Up to the query. */
+/** The part of a URL before the query. */
 export function pathOf(url: string): string {
   const end = url.indexOf('?');
   return end === -1 ? url : url.slice(0, end);
 }
 
 /**
- * A header that came several times is one list, as HTTP says. The pseudo headers of HTTP/2, such as `:path`, are no
- * headers: what they say is in the facts of the request.
+ * The headers as one string each: repeated headers are joined, as HTTP defines. The pseudo-headers of HTTP/2, such as
+ * `:path`, are omitted; the facts of the request hold their values.
  */
 export function headersOf(headers: RequestHeaders): Record<string, string> {
   const entries = Object.entries(headers).flatMap(([name, value]): [string, string][] => {
@@ -46,7 +45,7 @@ export function headersOf(headers: RequestHeaders): Record<string, string> {
   return Object.fromEntries(entries);
 }
 
-/** Web-standard requests, and requests to a proxy, name the scheme and the host, which no signature can rely on. */
+/** Web-standard requests, and requests to a proxy, contain the scheme and the host, which no signature can rely on. */
 function targetOf(url: string): string {
   const [origin] = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i.exec(url) ?? [];
   if (origin === undefined) return url;
@@ -55,8 +54,8 @@ function targetOf(url: string): string {
 }
 
 /**
- * Frameworks give strings, a list where one wildcard matched several segments, and `undefined` for what is optional and
- * was not there.
+ * Frameworks pass strings, a list where one wildcard matched several segments, and `undefined` for an absent optional
+ * param.
  */
 function paramsOf(params: RequestParts['params']): Readonly<Record<string, string>> {
   const entries = Object.entries(params ?? {}).flatMap(([name, value]): [string, string][] => {

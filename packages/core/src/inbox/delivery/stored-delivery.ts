@@ -1,30 +1,35 @@
 import type { Json } from './json.ts';
 import type { RequestFacts } from './request-facts.ts';
 
-/** A value now or later: a store in this thread answers immediately, others do not. */
+/** A value or a promise of it: a store in this thread returns immediately, others do not. */
 export type Awaitable<T> = T | Promise<T>;
 
-/** Which delivery: ids are unique within a key only. Both are any strings. */
+/** Identifies a delivery. Ids are unique within a key only. Both are arbitrary strings. */
 export interface DeliveryRef {
+  /** The key that the delivery counts against. */
   readonly key: string;
+  /** The delivery id, unique within its key. */
   readonly id: string;
 }
 
-/** A delivery as it is stored: what the sender sent, and when, by the wall clock. */
+/** A delivery as it is stored. */
 export interface StoredDelivery extends DeliveryRef {
   /**
-   * Whether the id was made up on arrival. Then it will never come again, and need not be remembered once the
-   * delivery is completed.
+   * Whether the id was generated on arrival. Then no other delivery has it, and it need not be remembered after
+   * completion.
    */
   readonly isIdGenerated: boolean;
+  /** The name of the identified sender, or undefined. */
   readonly sender: string | undefined;
+  /** The request line and parameters, as callbacks see them. */
   readonly request: RequestFacts;
-  /** What the option `context` returned; null without it. */
+  /** The value that the option `context` returned; null without it. */
   readonly context: Json;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The bytes of the body, encrypted if `sealedBy` is set. */
   readonly rawBody: Uint8Array;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970, by the wall clock. */
   readonly receivedAtMs: number;
   /**
    * The id of the key that it is encrypted with, or undefined when it is not encrypted. Then `rawBody` holds the
@@ -32,8 +37,8 @@ export interface StoredDelivery extends DeliveryRef {
    */
   readonly sealedBy: string | undefined;
   /**
-   * Tells one body from another, of a delivery that is encrypted: encrypted twice, the same body is different bytes. Of
-   * any other delivery it is undefined, and a store compares `rawBody`. A store need not give it back.
+   * Identifies the body of an encrypted delivery, whose bytes differ each time it is encrypted. Undefined for any other
+   * delivery, of which a store compares `rawBody`. A store need not return it.
    */
   readonly fingerprint: Uint8Array | undefined;
 }

@@ -1,34 +1,34 @@
-import type { BodySink } from '../inbox.ts';
+import type { BodySink } from './inbox-request.ts';
 
-/** What all bodies that are being received may take together: they are in memory until they are committed. */
+/** The memory of all bodies that are being received, which hold it until they are committed. */
 const BUDGET_BYTES = 64 * 1024 * 1024;
-/** A body that is not whole so long after its first byte makes way for others when the budget is used up. */
+/** When the budget is used up, a body that is still incomplete after this time may be cut off. */
 const QUICK_MS = 250;
-/** What keeping a chunk takes beside its bytes: in chunks of one byte a body takes hundreds of times its size. */
+/** Overhead of a chunk: in chunks of one byte a body takes hundreds of times its size. */
 const BYTES_PER_CHUNK = 256;
-/** A body of the largest size finds a place, alone at least, in chunks of a kibibyte and more. */
+/** With this factor the largest body fits the budget alone, if its chunks have 1 KiB or more. */
 const CHUNKED = 1 + BYTES_PER_CHUNK / 1024;
 
 /**
- * Bounds the bodies that are in memory at once. When the budget is used up, the body that began first and is still
- * not whole is cut off, if it had its time: whoever sends slowly cannot lock out the others. Among those that came
- * within that time the newcomer is refused, since otherwise each would be cut off by the next and none be whole.
+ * Bounds the memory of all bodies. When the budget is used up, the oldest incomplete body is cut off if it is older than
+ * 250 ms, so that slow senders cannot lock out others. If none is, the new body is refused: otherwise each body would
+ * be cut off by the next, and none would complete.
  */
 export class BodyBudget {
   readonly #maxBodyBytes: () => number;
   readonly #now: () => number;
   #used = 0;
-  /** The bodies that are not whole, in the order of their first bytes. */
+  /** The incomplete bodies, a linked list in the order of their first bytes. */
   #first: BodyCollector | null = null;
   #last: BodyCollector | null = null;
 
-  /** @param maxBodyBytes - of one: it must find a place, alone at least. */
+  /** @param maxBodyBytes - the largest body, which must fit at least alone. */
   constructor(maxBodyBytes: () => number, now: () => number) {
     this.#maxBodyBytes = maxBodyBytes;
     this.#now = now;
   }
 
-  /** Makes room for more bytes of a body. False when there is none. */
+  /** Reserves memory for more bytes of a body. Returns false when there is none. */
   take(body: BodyCollector, bytes: number): boolean {
     const nowMs = this.#now();
     const most = Math.max(BUDGET_BYTES, this.#maxBodyBytes() * CHUNKED);
@@ -43,8 +43,8 @@ export class BodyBudget {
     return true;
   }
 
-  /** The body is whole: it will not be cut off any more. */
-  leave(body: BodyCollector): void {
+  /** The body is complete: it is not cut off any more. */
+  complete(body: BodyCollector): void {
     if (body.older === null && this.#first !== body) return;
     if (body.older === null) this.#first = body.newer;
     else body.older.newer = body.newer;
@@ -53,8 +53,9 @@ export class BodyBudget {
     body.older = body.newer = null;
   }
 
-  give(body: BodyCollector): void {
-    this.leave(body);
+  /** Releases the memory of a body. */
+  release(body: BodyCollector): void {
+    this.complete(body);
     this.#used -= body.taken;
   }
 
@@ -67,13 +68,13 @@ export class BodyBudget {
   }
 }
 
-/** Collects the bytes of a body as they come, up to a limit. */
+/** Collects the bytes of a body as they arrive, up to a limit. */
 export class BodyCollector implements BodySink {
-  /** Of the budget. */
+  /** Memory that the budget has reserved for it. */
   taken = 0;
-  /** When its first bytes came. */
+  /** When its first bytes arrived. */
   beganMs = 0;
-  /** Its neighbours among those that are not whole. */
+  /** Its neighbors in the list of incomplete bodies. */
   older: BodyCollector | null = null;
   newer: BodyCollector | null = null;
   readonly #maxBytes: number;
@@ -84,25 +85,25 @@ export class BodyCollector implements BodySink {
   #isClosed = false;
   #trouble: 'too-large' | 'overloaded' | undefined;
 
-  /** @param onCutOff - called when it has to make way for others, and has been closed for that. */
+  /** @param onCutOff - called after the budget has cut this body off. */
   constructor(maxBytes: number, budget: BodyBudget, onCutOff: () => void) {
     this.#maxBytes = maxBytes;
     this.#budget = budget;
     this.#onCutOff = onCutOff;
   }
 
-  /** Why no more of it is wanted, if so. */
+  /** Why no more bytes are wanted, if so. */
   get trouble(): 'too-large' | 'overloaded' | undefined {
     return this.#trouble;
   }
 
-  /** Whether a body of this Content-Length is worth reading at all. */
+  /** Whether a body of this Content-Length is read at all. */
   expect(contentLength: string | undefined): boolean {
     if (Number(contentLength) > this.#maxBytes) this.#trouble = 'too-large';
     return this.#trouble === undefined;
   }
 
-  /** Takes the next bytes. False when no more is wanted: the reader stops. */
+  /** Adds the next bytes. Returns false when no more are wanted: the reader stops. */
   add(chunk: Uint8Array): boolean {
     if (this.#isClosed || this.#trouble !== undefined) return false;
     if (this.#size + chunk.byteLength > this.#maxBytes) this.#trouble = 'too-large';
@@ -113,9 +114,9 @@ export class BodyCollector implements BodySink {
     return true;
   }
 
-  /** All of it, in memory of its own: a chunk may be a small part of a large buffer. */
+  /** The whole body, copied: a chunk may be a small part of a large buffer. */
   bytes(): Uint8Array {
-    this.#budget.leave(this);
+    this.#budget.complete(this);
     const whole = new Uint8Array(this.#size);
     let at = 0;
     for (const chunk of this.#chunks.splice(0)) {
@@ -130,11 +131,11 @@ export class BodyCollector implements BodySink {
     this.#onCutOff();
   }
 
-  /** Gives the memory back, and takes no more. */
+  /** Releases the memory and accepts no more bytes. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#chunks.length = 0;
-    this.#budget.give(this);
+    this.#budget.release(this);
   }
 }

@@ -1,25 +1,25 @@
 import type { RawDelivery } from '../delivery/inbox-delivery.ts';
-import type { InboxAnswer } from '../inbox.ts';
+import type { InboxAnswer } from './inbox-answers.ts';
 
 type Fields = Record<string, unknown>;
 
-/** By the sender's name: the answer, or undefined for an ordinary delivery. */
+/** The answer by the sender's name, or undefined for an ordinary delivery. */
 const ANSWERS: Record<string, (body: Fields) => InboxAnswer | undefined> = {
-  // Source: docs.slack.dev, "url_verification": the challenge comes back as it is.
+  // Source: docs.slack.dev, "url_verification": the answer repeats the challenge.
   slack: ({ type, challenge }) =>
     type === 'url_verification' && typeof challenge === 'string' ? json({ challenge }) : undefined,
-  // Source: discord-api-docs, interactions: PING is type 1, and so is the answer.
+  // Source: discord-api-docs, interactions: PING is type 1, and so is its answer.
   discord: ({ type }) => (type === 1 ? json({ type: 1 }) : undefined),
-  // Source: discord-api-docs, webhook events: PING is type 0, and the answer has no body.
+  // Source: discord-api-docs, webhook events: PING is type 0, and its answer has no body.
   'discord-events': ({ type }) => (type === 0 ? { status: 204, headers: {}, body: '' } : undefined),
 };
 
-/** Small as a handshake is; a larger body is not looked at. */
+/** Handshakes are small; a larger body is not parsed. */
 const MAX_BYTES = 16 * 1024;
 
 /**
- * Answers what looks like a delivery and is a handshake: a challenge of Slack, a PING of Discord, a validation of Event
- * Grid. None of them must be stored, and all want an answer of their own.
+ * Answers a handshake that arrives like a delivery but must not be stored: a challenge of Slack, a PING of Discord, a
+ * validation of Event Grid.
  */
 export function answerHandshake(sender: string | undefined, delivery: RawDelivery): InboxAnswer | undefined {
   if (sender === undefined || delivery.rawBody.byteLength > MAX_BYTES) return undefined;

@@ -1,8 +1,20 @@
 import type { SenderProfile } from '../../senders/sender-profile.ts';
-import type { HandshakeReply } from '../settings/inbox-options.ts';
-import type { InboxAnswer } from '../inbox.ts';
+import type { HandshakeReply } from '../options/inbox-options.ts';
 
-/** Tells a sender that its delivery is stored: in its own way, or as JSON with 202. */
+/** The answer to a request. */
+export interface InboxAnswer {
+  /** The HTTP status of the response. */
+  readonly status: number;
+  /** The headers of the response. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body of the response. */
+  readonly body: string;
+}
+
+/**
+ * Acknowledges a stored delivery with the success status of its sender's profile, or with JSON: 202 for senders whose
+ * profile names none, since they take any 2xx, and 200 for unknown senders, since several take nothing else.
+ */
 export function acknowledged(
   profile: SenderProfile | undefined,
   id: string,
@@ -10,7 +22,7 @@ export function acknowledged(
 ): InboxAnswer {
   if (profile?.success !== undefined) return { status: profile.success, headers: {}, body: '' };
   const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
-  return { status: 202, headers, body: JSON.stringify({ id, status }) };
+  return { status: profile === undefined ? 200 : 202, headers, body: JSON.stringify({ id, status }) };
 }
 
 /** A problem document (RFC 9457). */
@@ -25,20 +37,20 @@ function problem(status: number, title: string, detail: string): InboxAnswer {
 export const UNVERIFIED: InboxAnswer = problem(401, 'Unauthorized', 'The delivery could not be verified.');
 
 const NOT_ALLOWED = problem(405, 'Method Not Allowed', 'Deliveries are sent by POST.');
-/** For what cannot be a delivery, where nobody else takes it. */
+/** For a request that cannot be a delivery, where no other handler accepts it. */
 export const METHOD_NOT_ALLOWED: InboxAnswer = {
   ...NOT_ALLOWED,
   headers: { ...NOT_ALLOWED.headers, Allow: 'POST' },
 };
 
 const TIMED_OUT = problem(408, 'Request Timeout', 'The body did not arrive in time.');
-/** For a body that its sender began and did not end. What still comes of it is not worth reading. */
+/** For a body that the sender did not finish in time. The rest of it is not read. */
 export const BODY_TIMED_OUT: InboxAnswer = {
   ...TIMED_OUT,
   headers: { ...TIMED_OUT.headers, Connection: 'close' },
 };
 
-/** Whether a request by this method can carry a delivery. */
+/** Whether a request with this method can carry a delivery. */
 export function isDelivery(method: string): boolean {
   return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
 }

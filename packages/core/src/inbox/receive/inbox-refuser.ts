@@ -4,23 +4,23 @@ import { RetryAfter, type Situation } from '../../refusals/retry-after.ts';
 import { holdsShare } from '../../queue/equal-share.ts';
 import { statusOf } from '../../refusals/status.ts';
 import { SwitchOffWatch } from '../../refusals/switch-off.ts';
-import type { InboxSettings } from '../settings/inbox-settings.ts';
-import type { InboxReport } from '../report/inbox-report.ts';
-import type { Level } from '../keeping/level.ts';
-import type { Pace } from '../keeping/pace.ts';
+import type { InboxSettings } from '../options/inbox-settings.ts';
+import type { InboxReport } from '../events/inbox-report.ts';
+import type { FillLevel } from '../capacity/fill-level.ts';
+import type { InboxDrainRate } from '../capacity/inbox-drain-rate.ts';
 
-/** Refuses as an intake does, by the level of the inbox and the pace of its workers. */
+/** Refuses as an intake does, by the fill level and the drain rate of the inbox. */
 export class InboxRefuser {
   readonly retryAfter: RetryAfter;
-  readonly #level: Level;
-  readonly #pace: Pace;
+  readonly #level: FillLevel;
+  readonly #inboxRate: InboxDrainRate;
   readonly #report: InboxReport;
   readonly #switchOff = new SwitchOffWatch();
 
-  constructor(random: () => number, level: Level, pace: Pace, report: InboxReport) {
+  constructor(random: () => number, level: FillLevel, inboxRate: InboxDrainRate, report: InboxReport) {
     this.retryAfter = new RetryAfter(random);
     this.#level = level;
-    this.#pace = pace;
+    this.#inboxRate = inboxRate;
     this.#report = report;
   }
 
@@ -35,7 +35,7 @@ export class InboxRefuser {
     const { statusCode, retryAfter } = settings.intake;
     const fixed = delivery.statusCode ?? statusCode;
     const status = fixed === 'auto' ? statusOf(reason, key, this.#isCause) : fixed;
-    // Its sender's patience does not count: whatever is let in is acknowledged at once.
+    // The sender's timeout does not matter: an accepted delivery is acknowledged immediately.
     const refused = { key, id: keptIdOf(delivery), maxWaitMs: undefined, habit: profile?.retryAfter };
     const seconds = this.retryAfter.seconds(reason, refused, this.#situation(nowMs), retryAfter);
     const refusal = createRefusal(reason, status, seconds, profile?.retryAfter);
@@ -48,13 +48,13 @@ export class InboxRefuser {
     return refusal;
   }
 
-  /** Notes how a sender was answered: too many failures, and it switches the endpoint off. */
+  /** Records how a sender was answered: after too many failures it disables the endpoint. */
   noteAnswer({ profile }: Delivery, isFailure: boolean, nowMs: number): void {
     if (profile === undefined || !this.#switchOff.note(profile, isFailure, nowMs)) return;
     this.#report.emit({ type: 'endangered', sender: profile.name });
   }
 
-  /** Lets bookings come due. */
+  /** Advances the bookings to now. */
   advance(nowMs: number): void {
     this.retryAfter.advance(this.#situation(nowMs));
   }
@@ -62,17 +62,17 @@ export class InboxRefuser {
   readonly #isCause = (key: string): boolean => holdsShare(key, this.#level);
 
   #situation(nowMs: number): Situation {
-    const drainRate = this.#pace.drainRate;
+    const drainRate = this.#inboxRate.perSecond;
     return {
       nowMs,
       depth: this.#level.depth,
       low: this.#level.target,
       drainRate,
       steadyRate: drainRate,
-      paceAgeS: this.#pace.measuredS,
+      paceAgeS: this.#inboxRate.measuredS,
       lateShare: 0,
-      isStalled: this.#pace.isStalled,
-      gapMs: this.#pace.gapMs(nowMs),
+      isStalled: this.#inboxRate.isStalled,
+      gapMs: this.#inboxRate.gapMs(nowMs),
       gapFactor: 1,
     };
   }

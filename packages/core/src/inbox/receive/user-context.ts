@@ -1,15 +1,15 @@
 import { BackpressureError, invalidResult } from '../../errors.ts';
 import { isThenable } from '../../checks.ts';
-import type { InboxOptions } from '../settings/inbox-options.ts';
-import { frozenJson, NoJson, type Json } from '../delivery/json.ts';
+import type { InboxOptions } from '../options/inbox-options.ts';
+import { frozenJson, NotJsonError, type Json } from '../delivery/json.ts';
 
-/** It is stored with every delivery, and counts against `maxBytes`. */
+/** The context is stored with every delivery and counts against `maxBytes`. */
 const MAX_CHARACTERS = 16 * 1024;
 
 /**
- * What the option `context` says of a request, or null.
+ * The value that the option `context` returns for a request, or null.
  *
- * @throws BackpressureError `ERR_WBP_CONTEXT` when that is no JSON, or too much.
+ * @throws BackpressureError `ERR_WBP_CONTEXT` when it is not JSON, or too long.
  */
 export function contextOf(options: Pick<InboxOptions<never>, 'context'>, source: unknown): Json {
   const given: unknown = options.context?.(source as never);
@@ -28,7 +28,7 @@ function checked(given: unknown): Json {
   try {
     return frozenJson(given);
   } catch (error) {
-    if (!(error instanceof NoJson)) throw error;
+    if (!(error instanceof NotJsonError)) throw error;
     throw new BackpressureError(
       'ERR_WBP_CONTEXT',
       `context() must return a JSON value, but ${error.message.replace(/^\./, '')}.`,

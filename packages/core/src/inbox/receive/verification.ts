@@ -1,47 +1,47 @@
 import { invalid, show } from '../../errors.ts';
 import type { RawDelivery } from '../delivery/inbox-delivery.ts';
-import type { InboxOptions } from '../settings/inbox-options.ts';
-import { messageOf } from '../keeping/store-health.ts';
-import type { Flaw } from '../report/unheard.ts';
+import type { InboxOptions } from '../options/inbox-options.ts';
+import { errorMessageOf } from '../events/error-message.ts';
+import type { SuspectedBug } from '../events/process-warnings.ts';
 
-/** Why a delivery is not let in. */
-export interface Doubt {
-  /** A `verify` that is broken must not look like a forger. */
+/** Why a delivery is not verified. */
+export interface VerificationFailure {
+  /** Reported, so that a bug in `verify` can be told from a forged request. */
   readonly error: string;
-  /** It could not be told whether the delivery is genuine: its sender is to try again. */
+  /** `verify` could not decide: the sender is to retry. */
   readonly isUndecided: boolean;
-  /** A mistake of this kind would refuse everybody. */
-  readonly flaw?: Flaw | undefined;
+  /** A probable bug, which would refuse every delivery. */
+  readonly bug?: SuspectedBug | undefined;
 }
 
-/** In which an object says whether a delivery is genuine, by the habit of libraries. */
+/** Fields in which the results of common libraries say whether a delivery is genuine. */
 const VERDICTS = ['valid', 'isValid', 'ok', 'success', 'verified', 'isVerified'] as const;
 
 const NOTHING =
-  'It returned nothing: a `return` is missing, or, where it throws for what is not genuine, say so by throwing(verify).';
+  'It returned nothing: a `return` is missing. If it throws for a forged delivery instead, use throwing(verify).';
 
-/** What `verify` has against a delivery, if anything. Whatever is no clear yes is a no. */
-export async function doubtOf(
+/** Why `verify` rejects a delivery; undefined only if its result clearly accepts. */
+export async function verificationFailureOf(
   verify: Exclude<InboxOptions['verify'], false>,
   delivery: RawDelivery,
-): Promise<Doubt | undefined> {
+): Promise<VerificationFailure | undefined> {
   try {
     const verdict = await verify(delivery);
     return objectionTo(verdict);
   } catch (error) {
     const isUndecided = isUnavailable(error);
-    const flaw = !isUndecided && isMistake(error) ? { thrown: error } : undefined;
-    return { error: messageOf(error), isUndecided, flaw };
+    const bug = !isUndecided && isBug(error) ? { thrown: error } : undefined;
+    return { error: errorMessageOf(error), isUndecided, bug };
   }
 }
 
 /**
- * Declares that a verifier throws, or rejects, for what is not genuine, so that whatever it returns is a yes: nothing, or
- * the parsed body, which may be `null` or say `{ "success": false }` of something else. Only `false` stays a no.
+ * Wraps a verifier that throws or rejects for a forged delivery. Any other result than `false` accepts the delivery:
+ * nothing, or a parsed body, which may be `null` or contain an unrelated `{ "success": false }`.
  *
  * @param verify - the verifier.
- * @returns the function for the option `verify`.
- * @throws BackpressureError `ERR_WBP_VERIFY` when it is no function.
+ * @returns a function for the option `verify`.
+ * @throws BackpressureError `ERR_WBP_VERIFY` when `verify` is not a function.
  *
  * @example
  * ```ts
@@ -57,11 +57,11 @@ export function throwing(
   return async (delivery) => (await verify(delivery)) !== false;
 }
 
-function objectionTo(verdict: unknown): Doubt | undefined {
-  const no = (error: string, advice?: string): Doubt => ({
+function objectionTo(verdict: unknown): VerificationFailure | undefined {
+  const no = (error: string, advice?: string): VerificationFailure => ({
     error,
     isUndecided: false,
-    flaw: advice === undefined ? undefined : { advice },
+    bug: advice === undefined ? undefined : { advice },
   });
   if (verdict === undefined) return no('verify returned undefined', NOTHING);
   if (!verdict) return no(`verify returned ${show(verdict)}`);
@@ -70,41 +70,44 @@ function objectionTo(verdict: unknown): Doubt | undefined {
     case 'symbol':
       return no(
         `verify returned a ${typeof verdict}`,
-        `It returned a ${typeof verdict}, and not what that says.`,
+        `It returned a ${typeof verdict} instead of a result.`,
       );
     case 'object':
       return verdict instanceof Error
         ? no(
-            `verify returned an error: ${messageOf(verdict)}`,
-            'It returned an error in place of throwing it.',
+            `verify returned an error: ${errorMessageOf(verdict)}`,
+            'It returned an error instead of throwing it.',
           )
-        : noOf(verdict, no);
+        : objectionToObject(verdict, no);
     default:
       return undefined;
   }
 }
 
-/** Of an object: an empty list of what matched, or a field that says no. */
-function noOf(verdict: object, no: (error: string) => Doubt): Doubt | undefined {
+/** Whether an object rejects: an empty list of matches, or a field that is falsy. */
+function objectionToObject(
+  verdict: object,
+  no: (error: string) => VerificationFailure,
+): VerificationFailure | undefined {
   if (Array.isArray(verdict))
     return verdict.length === 0 || !verdict.every(Boolean)
-      ? no('verify returned an array without a yes')
+      ? no('verify returned an array that is empty or has a falsy element')
       : undefined;
   if (verdict instanceof Boolean) return verdict.valueOf() ? undefined : no('verify returned false');
   if ('error' in verdict && Boolean(verdict.error)) return no('verify returned an object with an error');
   const name = VERDICTS.find((one) => one in verdict && !(verdict as Record<string, unknown>)[one]);
   if (name === undefined) return undefined;
   return no(
-    `verify returned an object whose field ${name} says no; if that is the parsed body, use throwing(verify)`,
+    `verify returned an object whose field ${name} is falsy; if that is the parsed body, use throwing(verify)`,
   );
 }
 
-/** By the convention of http-errors, Koa and Hono, which most clients of HTTP follow with what they were answered. */
+/** By the `status` of http-errors, Koa and Hono, which most HTTP clients set on their errors too. */
 function isUnavailable(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'status' in error && error.status === 503;
 }
 
-/** What code throws that is wrong. A verifier's own errors are others, and so is what a forged body makes JSON throw. */
-function isMistake(error: unknown): boolean {
+/** Errors that a bug throws. A verifier's own errors differ, and so does the SyntaxError of JSON for a forged body. */
+function isBug(error: unknown): boolean {
   return error instanceof TypeError || error instanceof ReferenceError;
 }

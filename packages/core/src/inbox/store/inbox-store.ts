@@ -1,46 +1,46 @@
 import type { StoreAdmin } from './store-admin.ts';
 import type { Awaitable, DeliveryRef, StoredDelivery } from '../delivery/stored-delivery.ts';
 
-/** A delivery to be stored. */
+/** A delivery to store. */
 export interface Put {
+  /** The delivery to store. */
   readonly delivery: StoredDelivery;
-  /** Straight onto the shelf, as `overflow`. */
+  /** Whether it goes straight to the dead-letter queue, as `overflow`. */
   readonly isOverflow: boolean;
   /**
-   * Whether the store may take the memory of the body for itself: nobody else looks at it any more. When the call
-   * fails, the same object can be put again. Default false: then the bytes stay as they are.
+   * Whether the store may take over the memory of the body because nothing else reads it any more. When the call fails,
+   * the same object can be put again. Default false: the bytes stay as they are.
    */
   readonly isBodyGiven?: boolean | undefined;
 }
 
 /**
- * - `stored`: committed; it may be acknowledged
- * - `duplicate`: the same key and id is unfinished, on the shelf, completed and remembered or kept, or stands earlier
- *   in the batch as `stored`; it may be acknowledged
- * - `conflict`: a duplicate whose body is another one, as far as {@link bodySum} tells; it may be acknowledged
+ * - `stored`: committed; the delivery may be acknowledged
+ * - `duplicate`: the same key and id is unfinished, a dead letter, completed and remembered or kept, or appears earlier
+ *   in the batch as `stored`; the delivery may be acknowledged
+ * - `conflict`: a duplicate with another body, as far as {@link bodySum} can distinguish them; it may be acknowledged
  * - `full`: not stored
  */
 export type PutResult = 'stored' | 'duplicate' | 'conflict' | 'full';
 
 /**
- * How much may be stored and unfinished, counted with the one that is put; and, counted apart, how much may be on the
- * shelf for an overflow to be put there. A settlement as `dead` finds a place there always: whether there is one has
- * been decided before.
+ * The limits that a put must not exceed, the new delivery included. The dead-letter limits apply to overflows only: a
+ * settlement as `dead` is always stored, because the caller has checked the room before.
  */
 export interface StoreLimits {
-  /** Deliveries. */
+  /** Unfinished deliveries. */
   readonly capacity: number;
-  /** Bytes, by {@link storedBytes}. */
+  /** Bytes of unfinished deliveries, by {@link storedBytes}. */
   readonly maxBytes: number;
-  /** Deliveries on the shelf. */
+  /** Dead letters. */
   readonly maxShelved: number;
-  /** Bytes on the shelf, by {@link storedBytes}. */
+  /** Bytes of dead letters, by {@link storedBytes}. */
   readonly maxShelvedBytes: number;
 }
 
 /**
- * Which claim: of one delivery, no two claims have the same owner and attempt, unless it was released, repeated or put
- * back in between.
+ * Identifies a claim. No two claims of one delivery have the same owner and attempt, unless the delivery was released,
+ * repeated or redriven in between.
  */
 export interface ClaimRef extends DeliveryRef {
   /** 1 for the first. */
@@ -49,9 +49,9 @@ export interface ClaimRef extends DeliveryRef {
 
 /** A delivery that was claimed. */
 export interface ClaimedDelivery extends StoredDelivery, ClaimRef {
-  /** Counted, and committed, when it is claimed: a handler that kills the process has used one. */
+  /** Counted, and committed, when it is claimed: a handler that kills the process has used an attempt. */
   readonly attempt: number;
-  /** How many of its earlier claims ended without a word: their owner died, or their lease ran out. */
+  /** How many earlier claims were never settled: their owner died, or their lease ran out. */
   readonly strandings: number;
 }
 
@@ -59,48 +59,54 @@ export interface ClaimedDelivery extends StoredDelivery, ClaimRef {
 export type Settlement = ClaimRef &
   (
     | {
-        /** Done: its id is remembered, unless it was generated. */
+        /** The id is remembered, unless it was generated. */
         readonly as: 'completed';
-        /** Whether the delivery itself is kept as well, to be looked at and replayed. */
+        /** Whether the delivery itself is kept as well, to be listed and replayed. */
         readonly keep: boolean;
       }
     | {
-        /** Not done: due again at `retryAtMs`. */
+        /** Due again at `retryAtMs`. */
         readonly as: 'failed';
         readonly retryAtMs: number;
         readonly error: string;
         /**
-         * Whether this attempt is to be made again under its number: it was the last one, and the shelf is full.
+         * Whether this attempt is repeated under the same number: it was the last one, and the dead-letter queue is full.
          * Default false.
          */
         readonly isRepeated?: boolean | undefined;
       }
-    | { /** Onto the shelf, with `attempt` as its attempts. */ readonly as: 'dead'; readonly error: string }
     | {
-        /** Given back, its attempt and its strandings as before the claim. */
+        /** Moved to the dead-letter queue, with `attempt` as its attempts. */
+        readonly as: 'dead';
+        readonly error: string;
+      }
+    | {
+        /** Given back. The attempt and the strandings are as before the claim. */
         readonly as: 'released';
-        /** When it is due again. Left out: immediately. */
+        /** When it is due again. Absent: immediately. */
         readonly retryAtMs?: number | undefined;
       }
   );
 
-/** What is stored. */
+/** What a store holds. */
 export interface StoreStats {
-  /** Unfinished: ready, waiting for a retry, or in flight. */
+  /** Unfinished deliveries: ready, waiting for a retry, or in flight. */
   readonly depth: number;
-  /** Of these, claimed by somebody. */
+  /** Unfinished deliveries that are claimed. */
   readonly inFlight: number;
-  /** Bytes of what is unfinished, by {@link storedBytes}. */
+  /** Bytes of unfinished deliveries, by {@link storedBytes}. */
   readonly bytes: number;
-  /** On the shelf. */
+  /** Dead letters. */
   readonly shelved: number;
+  /** The bytes of all dead letters. */
   readonly shelvedBytes: number;
   /** Completed ids that are remembered. */
   readonly remembered: number;
   /** Completed deliveries that are kept. */
   readonly kept: number;
+  /** The bytes of completed deliveries that are kept. */
   readonly keptBytes: number;
-  /** When the oldest unfinished one was received, in ms since 1970; undefined when there is none. */
+  /** When the oldest unfinished delivery was received, in ms since 1970; undefined when there is none. */
   readonly oldestReceivedAtMs: number | undefined;
   /** Whether everything is paused. */
   readonly isPaused: boolean;
@@ -108,79 +114,81 @@ export interface StoreStats {
   readonly pausedKeys: readonly string[];
 }
 
-/** How many are claimed, and which. */
+/** Restricts a claim. */
 export interface ClaimOptions {
-  /** How long the claims last when they are not renewed, in milliseconds. */
+  /** How long the claims last without a renewal, in milliseconds. */
   readonly leaseMs: number;
+  /** The current time, in milliseconds since 1970. */
   readonly nowMs: number;
-  /** So many of those with a stranding at the most; 0 for none. */
+  /** The most deliveries with a stranding; 0 for none. */
   readonly maxStranded: number;
-  /** Keys to pass over. A few thousand at the most. */
+  /** Keys to skip: a few thousand at most. */
   readonly except: ReadonlySet<string>;
 }
 
-/** What is found at the start. */
+/** What a store holds when it is opened. */
 export interface OpenedStore extends StoreStats {
-  /** The part of the depth that each key has. */
+  /** The depth of each key. */
   readonly depthByKey: ReadonlyMap<string, number>;
 }
 
 /**
- * Where the inbox keeps deliveries. Times are passed in, in milliseconds since 1970. Every call is one commit:
- * when it has returned, or its promise has resolved, what it did survives the death of the process (as far as the
- * store is durable at all); when it throws or rejects, nothing was done.
+ * Keeps the deliveries of an inbox. Times are passed in, in milliseconds since 1970. Every call is one commit: when it
+ * has returned, or its promise has resolved, its effect survives the death of the process (as far as the store is
+ * durable at all); when it throws or rejects, it has had no effect.
  *
- * What it throws may say whose fault that is. A `BackpressureError` of the code `ERR_WBP_STORE_VALUE`: something of one
- * delivery cannot be kept. Of any other code: the store itself does not work, and is left alone for a while. After
- * anything but the latter, a batch is put again in halves, so that what cannot be kept is refused alone.
+ * An error may say whose fault it is. A `BackpressureError` of the code `ERR_WBP_STORE_VALUE`: one delivery holds
+ * something that cannot be stored. Any other `BackpressureError`: the store itself does not work, and is not called for
+ * a while. Unless the store itself does not work, a failed batch is put again in halves, so that only the delivery that
+ * cannot be stored is refused.
  *
- * A claim belongs to an owner, the one that opened the store. Claims of an owner that has died are given to the next
- * one that asks, at once where the store can tell, and else when their lease has run out. A lease that has run out
- * ends nothing by itself: until somebody else has claimed the delivery, its owner may still renew and settle it.
+ * A claim belongs to an owner: the store object that was opened. Claims of an owner that has died go to the next owner
+ * that claims, immediately where the store can detect the death, else when their lease has run out. An expired lease
+ * alone ends nothing: until another owner has claimed the delivery, the first one may still renew and settle it.
  */
 export interface InboxStore extends StoreAdmin {
   /**
-   * Makes the store ready, migrates it, and takes back what dead owners have left. Called once, first. What has never
-   * been tried is due from then on, whatever the clock said when it was stored.
+   * Prepares the store, migrates it, and takes back the claims of dead owners. Called once, before any other call. A
+   * delivery that was never tried is due from then on, whatever the clock said when it was stored.
    *
-   * With `isOrdered` only the head of each key can be claimed: the delivery of the key that was stored first, until it is
-   * completed or on the shelf. Then the next one is the head, and is due immediately if it has never been tried. What is
-   * redriven stands in the order in which it was first stored, behind the head. The order is a property of what is stored,
-   * so it binds every owner from then on; an `open` with the other value converts what is there. Left out, it stays as it is,
-   * and what is new has no order.
+   * With `isOrdered` only the head of each key can be claimed: the delivery of the key that was stored first, until it
+   * is completed or a dead letter. Then the next one is the head, and is due immediately if it was never tried. A
+   * redriven delivery takes its place in the order of first storing, behind the head. The order is a property of the
+   * stored deliveries, so it binds every owner from then on; an `open` with the other value converts them. Absent: the
+   * order stays as it is, and a new store has none.
    */
   open(nowMs: number, options?: { readonly isOrdered: boolean }): Awaitable<OpenedStore>;
-  /** Stores a batch, all that is not `duplicate` or `full`, or, on an error, none. One result for each, in order. */
+  /** Stores every delivery of a batch that is not `duplicate` or `full`; on an error, none. One result for each, in order. */
   put(
     batch: readonly Put[],
     options: { readonly limits: StoreLimits; readonly nowMs: number },
   ): Awaitable<readonly PutResult[]>;
   /**
-   * Claims up to `count` that are due, or whose claim was stranded: the keys in turn, from one call to the next, and
-   * of a key the earliest due first, of those due at the same time the one put first. Nothing of keys in `except`, and
-   * nothing that is paused.
+   * Claims up to `count` deliveries that are due or whose claim was stranded. Keys take turns, across calls too. Within
+   * a key the earliest due comes first; of those due at the same time, the one stored first. Keys in `except` and
+   * paused keys are skipped.
    *
-   * Of those with a stranding, `maxStranded` at the most: whatever killed the process must not be run beside all others
-   * that were there. First those that were stranded once; when there are none, a single one of those that were stranded
-   * more often.
+   * At most `maxStranded` of them have a stranding, because a delivery that killed the process must not run beside all
+   * others that were in flight then. Deliveries stranded once come first; when there are none, a single one of those
+   * that were stranded more often.
    */
   claim(count: number, options: ClaimOptions): Awaitable<readonly ClaimedDelivery[]>;
-  /** Prolongs claims up to `nowMs + leaseMs`. Whether each is still held, in order. */
+  /** Extends claims to `nowMs + leaseMs`. Returns for each, in order, whether it is still held. */
   renew(
     claims: readonly ClaimRef[],
     options: { readonly leaseMs: number; readonly nowMs: number },
   ): Awaitable<readonly boolean[]>;
-  /** Ends claims, in one commit. Whether each was still held, in order; one that was not is left as it is. */
+  /** Ends claims, in one commit. Returns for each, in order, whether it was still held; one that was not stays as it is. */
   settle(settlements: readonly Settlement[], nowMs: number): Awaitable<readonly boolean[]>;
   /**
-   * When something can be claimed next, in ms since 1970: the earliest due time, or end of a lease that is not the
-   * own one's; in the past when something can be claimed now. Undefined when nothing waits. What is paused is passed over,
-   * and what is due of the keys in `except`; of what is not due yet, it may be passed over.
+   * When the next delivery can be claimed, in ms since 1970: the earliest due time, or the end of a lease of another
+   * owner; in the past when one can be claimed now; undefined when none waits. Skips paused deliveries, and due
+   * deliveries of keys in `except`; deliveries of those keys that are due later may be skipped too.
    */
   nextDueMs(except?: ReadonlySet<string>): Awaitable<number | undefined>;
   /**
-   * Makes due at `nowMs` what waits for a retry that is due after `afterMs`. No delay leads there, so the clock was ahead
-   * when it was set. At most `limit`. Returns how many. Cheap where there is none: it is asked every few seconds.
+   * Makes retries due at `nowMs` that are due after `afterMs`: no delay is that long, so the clock was ahead when they
+   * were scheduled. At most `limit`. Returns how many. Must be cheap when there are none: called every few seconds.
    */
   hasten(options: {
     readonly afterMs: number;
@@ -188,37 +196,18 @@ export interface InboxStore extends StoreAdmin {
     readonly limit: number;
   }): Awaitable<number>;
   /**
-   * Makes every owner pass over what is stored of this key, or with null over everything, until it is resumed, also after
-   * the next `open`. What is claimed stays claimed. A key, and everything, are paused independently of each other.
+   * Makes every owner skip the deliveries of this key, or with null all deliveries, until they are resumed, also after
+   * the next `open`. Existing claims stay. A key and everything are paused independently.
    *
    * @returns whether it was not paused before.
    */
   pause(key: string | null): Awaitable<boolean>;
-  /** Ends a pause. Whether there was one. */
+  /** Ends a pause. Returns whether there was one. */
   resume(key: string | null): Awaitable<boolean>;
-  /** The part of the depth that each key has. It may take its time: it is asked when somebody else has used the store. */
+  /** The depth of each key. May be slow: called only after another process has used the store. */
   depthByKey(): Awaitable<ReadonlyMap<string, number>>;
-  /** Cheap, whatever is stored: it is asked every few seconds. */
+  /** Must be cheap, however much is stored: called every few seconds. */
   stats(): Awaitable<StoreStats>;
-  /** Releases the own claims, and lets go of every resource. Nothing is called after it. */
+  /** Releases this owner's claims and every resource. The last call. */
   close(nowMs: number): Awaitable<void>;
-}
-
-/** What the names and values of headers take beside their characters, and a delivery beside all of them. */
-const BYTES_PER_HEADER = 8;
-const BYTES_PER_DELIVERY = 256;
-
-/**
- * What a delivery counts against a limit in bytes: its body, its strings, its context, and something for what keeps it;
- * of an encrypted one, what is stored of it.
- */
-export function storedBytes({ key, id, request, context, headers, rawBody }: StoredDelivery): number {
-  let bytes = BYTES_PER_DELIVERY + rawBody.byteLength + key.length + id.length;
-  bytes += request.method.length + request.url.length;
-  if (context !== null) bytes += JSON.stringify(context).length;
-  for (const fields of [headers, request.params]) {
-    for (const [name, value] of Object.entries(fields))
-      bytes += BYTES_PER_HEADER + name.length + value.length;
-  }
-  return bytes;
 }

@@ -1,114 +1,123 @@
 import type { Awaitable, DeliveryRef, StoredDelivery } from '../delivery/stored-delivery.ts';
 
-/** Narrows what is asked for to one key; to any when it is left out. */
+/** Restricts a call to one key. Absent: any key. */
 export interface ShelfScope {
+  /** Only deliveries of this key. Undefined: all keys. */
   readonly key?: string | undefined;
 }
 
-/** Where a delivery stands that will not be tried again by itself. */
+/** A dead letter. */
 export interface ShelvedDelivery extends StoredDelivery {
+  /** How many attempts were made. */
   readonly attempts: number;
-  /** `dead`: its attempts are used up. `overflow`: it came while the inbox was above the high-water mark. */
+  /** `dead`: its last attempt failed. `overflow`: it arrived while the inbox was above the high-water mark. */
   readonly reason: 'dead' | 'overflow';
-  /** What the last attempt failed with; empty for an overflow. */
+  /** The error of the last attempt; empty for an overflow. */
   readonly error: string;
+  /** When it was moved to the dead-letter queue, in milliseconds since 1970. */
   readonly shelvedAtMs: number;
 }
 
-/** The same without its body: bodies may be large, and lists long. */
+/** Replaces the body in a list: bodies may be large, and lists long. */
 export interface WithoutBody {
+  /** The length of the body, in bytes. */
   readonly bodyBytes: number;
 }
 
-/** A delivery on the shelf, without its body. */
+/** A dead letter without its body. */
 export interface ListedDelivery extends Omit<ShelvedDelivery, 'rawBody'>, WithoutBody {}
 
 /**
  * - `ready`: due
- * - `delayed`: due at a later time, after an attempt that failed
+ * - `delayed`: due later, after a failed attempt
  * - `active`: claimed
  */
 export type PendingState = 'ready' | 'delayed' | 'active';
 
-/** A delivery that is stored and unfinished. */
+/** An unfinished delivery. */
 export interface StoredPending extends StoredDelivery {
+  /** Whether it is ready to start, delayed until a retry, or being handled. */
   readonly state: PendingState;
-  /** Attempts that were begun. */
+  /** Attempts that were started. */
   readonly attempts: number;
-  /** Since when it has been due, or when it will be. */
+  /** When it became or becomes due. */
   readonly dueMs: number;
 }
 
-/** The same without its body. */
+/** An unfinished delivery without its body. */
 export interface ListedPending extends Omit<StoredPending, 'rawBody'>, WithoutBody {}
 
-/** A delivery that was completed and is kept. */
+/** A completed delivery that is kept. */
 export interface StoredCompleted extends StoredDelivery {
-  /** Attempts that it took. */
+  /** Attempts until it was completed. */
   readonly attempts: number;
+  /** When its handler completed, in milliseconds since 1970. */
   readonly completedAtMs: number;
 }
 
-/** The same without its body. */
+/** A completed delivery without its body. */
 export interface ListedCompleted extends Omit<StoredCompleted, 'rawBody'>, WithoutBody {}
 
-/** A delivery that has changed its place, or has gone. */
+/** A delivery that was redriven, replayed or removed. */
 export interface MovedDelivery extends DeliveryRef {
   /** By `storedBytes`. */
   readonly bytes: number;
 }
 
-/** A part of a list. */
+/** A page of a list. */
 export interface StoredPage<T> {
+  /** The deliveries of this page. */
   readonly deliveries: readonly T[];
-  /** What to give as `after` for the next part; undefined when there is none. */
+  /** The `after` of the next page; undefined on the last one. */
   readonly next: number | undefined;
 }
 
-/** Which part of a list. */
+/** Which page of a list. */
 export interface PageQuery extends ShelfScope {
-  /** What the part before had as `next`; 0 at the start. */
+  /** The `next` of the page before; 0 for the first page. */
   readonly after: number;
   /** At least 1. */
   readonly limit: number;
 }
 
-/** What there is, at one moment. */
+/** A count at one moment. */
 export interface Counted {
+  /** The number of deliveries. */
   readonly count: number;
-  /** The place of the last one in the order of the list. What comes later has a later place, or at worst the same. */
+  /** The position of the last counted one in the order of the list. Later ones have a later position, or at worst the same. */
   readonly upTo: number;
 }
 
-/** How many deliveries one call moves or removes: both bounds hold, but for the first one, which may be of any size. */
+/** How many deliveries one call moves or removes. Both bounds apply, except that the first one may be of any size. */
 export interface Portion {
+  /** The most deliveries of this call. */
   readonly limit: number;
-  /** By `storedBytes`, of all together. */
+  /** Their sum by `storedBytes`. */
   readonly maxBytes: number;
 }
 
-/** What operators and upkeep ask of a store, beside the work itself. All calls keep to what `InboxStore` says of calls. */
+/** The calls of a store for operators and maintenance. The rules of `InboxStore` apply to them too. */
 export interface StoreAdmin {
-  /** The shelf, the oldest first; of those shelved at the same time in any order, but always the same. */
+  /** Dead letters, the oldest first; those added at the same time in any stable order. */
   listShelved(
     options: ShelfScope & { readonly limit: number; readonly offset: number },
   ): Awaitable<readonly ListedDelivery[]>;
-  /** The delivery of this id that was shelved first. */
+  /** The dead letter of this id; of several keys, the oldest. */
   getShelved(id: string, scope: ShelfScope): Awaitable<ShelvedDelivery | undefined>;
-  /** How many of this id, or with null of any, are on the shelf. */
+  /** How many dead letters have this id, or with null any id. */
   countShelved(id: string | null, scope: ShelfScope): Awaitable<Counted>;
   /**
-   * Puts deliveries of this id, or with null of any, back from the shelf, the oldest first, due immediately, with no
-   * attempts and strandings behind them, and without asking for a place. What is stored of a delivery is not written
-   * anew, however large it is. With `upTo` only those up to that place. Returns which.
+   * Puts dead letters of this id, or with null of any id, back among the unfinished deliveries, the oldest first: due
+   * immediately, with 0 attempts and strandings, whatever the limits are. The stored body is not written again,
+   * however large it is. With `upTo` only those up to that position. Returns which.
    */
   redrive(
     id: string | null,
     options: ShelfScope & Portion & { readonly nowMs: number; readonly upTo?: number | undefined },
   ): Awaitable<readonly MovedDelivery[]>;
   /**
-   * Throws deliveries of this id, or with null of any, off the shelf, the oldest first, and forgets their ids; with
-   * `beforeMs` only those that were shelved before, with `upTo` only those up to that place. Returns which.
+   * Deletes dead letters of this id, or with null of any id, the oldest first, and forgets their ids; with `beforeMs`
+   * only those added before, with `upTo` only those up to that position. Returns which.
    */
   purge(
     id: string | null,
@@ -116,44 +125,44 @@ export interface StoreAdmin {
       Portion & { readonly beforeMs?: number | undefined; readonly upTo?: number | undefined },
   ): Awaitable<readonly MovedDelivery[]>;
   /**
-   * Up to how many deliveries and bytes may be unfinished when somebody puts deliveries back who has no inbox, such as
-   * a tool: the low-water mark. Called when it has changed.
+   * Stores the low-water mark in deliveries and bytes: a program that redrives without an inbox, such as a command-line
+   * tool, stops there. Called when it has changed.
    */
   noteRoom(room: { readonly depth: number; readonly bytes: number }): Awaitable<void>;
 
   /**
-   * Of what is stored and unfinished, what was put first comes first. A call looks at a bounded number of deliveries,
-   * so that it may give fewer than `limit`, or none, although there are more.
+   * Unfinished deliveries in the order of storing. A call reads a bounded number of deliveries, so it may return fewer
+   * than `limit`, or none, although there are more.
    */
   listPending(
     options: PageQuery & { readonly state?: PendingState | undefined; readonly nowMs: number },
   ): Awaitable<StoredPage<ListedPending>>;
+  /** Returns one delivery that is stored and unfinished, or undefined. */
   getPending(ref: DeliveryRef, nowMs: number): Awaitable<StoredPending | undefined>;
 
-  /** Of what is completed and kept, what was completed first comes first. A call is bounded as that of `listPending`. */
+  /** Kept deliveries in the order of completion. Bounded as `listPending` is. */
   listCompleted(options: PageQuery): Awaitable<StoredPage<ListedCompleted>>;
-  /** The kept delivery of this id that was completed last. */
+  /** The kept delivery of this id; of several keys, the one completed last. */
   getCompleted(id: string, scope: ShelfScope): Awaitable<StoredCompleted | undefined>;
-  /** How many of this id, or with null of any, are kept. */
+  /** How many kept deliveries have this id, or with null any id. */
   countCompleted(id: string | null, scope: ShelfScope): Awaitable<Counted>;
-  /** Puts completed deliveries back as `redrive` does those of the shelf, what was completed first in front. */
+  /** Puts kept deliveries back as `redrive` does dead letters, in the order of completion. */
   replay(
     id: string | null,
     options: ShelfScope & Portion & { readonly nowMs: number; readonly upTo?: number | undefined },
   ): Awaitable<readonly MovedDelivery[]>;
   /**
-   * Lets go of deliveries that were kept: those completed before `beforeMs`, and beyond that the first ones until
-   * `keepBytes` are left. Their ids stay remembered. Returns which.
+   * Deletes kept deliveries that were completed before `beforeMs`, then the oldest until `keepBytes` are left. Their
+   * ids stay remembered. Returns which.
    */
   dropCompleted(
     options: Portion & { readonly beforeMs: number; readonly keepBytes: number },
   ): Awaitable<readonly MovedDelivery[]>;
 
   /**
-   * Forgets ids that were completed before `beforeMs`, and beyond that the ones completed first until `keep` are left.
-   * Never an id that is to be remembered; but a store may forget in groups, and then some stay for longer: up to an
-   * eighth of the time from `beforeMs` to `nowMs`, up to an eighth of `keep`, and for what is completed from one call
-   * to the next. At most `limit`. Returns how many.
+   * Forgets ids that were completed before `beforeMs`, then the oldest until `keep` are left. An id is never forgotten
+   * earlier than that. A store may forget in groups and so keep some longer: by an eighth of the time from `beforeMs` to
+   * `nowMs`, an eighth of `keep`, and the ids completed between two calls. At most `limit`. Returns how many.
    */
   forget(options: {
     readonly beforeMs: number;
@@ -162,8 +171,8 @@ export interface StoreAdmin {
     readonly nowMs: number;
   }): Awaitable<number>;
   /**
-   * Forgets that an id was completed, and lets go of the delivery where it was kept, so that the id is accepted again.
-   * False where it is not known as completed.
+   * Forgets a completed id and deletes its kept delivery, so that the id is accepted again. Returns false when the id is
+   * not known as completed.
    */
   forgetId(ref: DeliveryRef): Awaitable<boolean>;
 }

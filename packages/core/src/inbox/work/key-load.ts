@@ -1,4 +1,4 @@
-/** How many deliveries of each key are in hand in this process. Keys that have none are not kept. */
+/** How many deliveries of each key this process has claimed. Keys without any use no memory. */
 export class KeyLoad {
   readonly #counts = new Map<string, number>();
 

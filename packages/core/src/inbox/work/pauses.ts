@@ -1,21 +1,20 @@
 import { BackpressureError, invalid } from '../../errors.ts';
-import type { InboxReport } from '../report/inbox-report.ts';
+import type { InboxReport } from '../events/inbox-report.ts';
 import type { InboxStore } from '../store/inbox-store.ts';
 
-/** So many keys can be paused: each claim has to pass over them. */
+/** The most paused keys, because each claim has to skip them. */
 const MAX_KEYS = 1000;
 
-/** What the pauses work with. */
 export interface PauseParts {
   readonly store: InboxStore;
   readonly report: InboxReport;
-  /** This key, or with null everything, is paused from now on. */
+  /** Called when this key, or with null everything, is paused. */
   readonly paused: (key: string | null) => void;
-  /** Something else may be claimed than before. Resolves when the snapshot shows it. */
+  /** Called after a change. Resolves when the snapshot shows it. */
   readonly changed: () => Promise<void>;
 }
 
-/** Pausing and resuming as its user sees it. The store is where it is kept, for every process that uses it. */
+/** Implements `pause` and `resume`. The store keeps the pauses, for every process that uses it. */
 export class Pauses {
   readonly #parts: PauseParts;
 
@@ -50,7 +49,7 @@ export class Pauses {
   }
 }
 
-/** Where the key is not understood, or is not known, nothing is done: left out, it means everything. */
+/** Rejects an invalid or undefined key, because an absent one means everything. */
 function checkedKey(given: readonly [key?: string]): string | null {
   if (given.length === 0) return null;
   const [key] = given;

@@ -1,10 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import type { BedOf } from '../../store-bed.ts';
-import { claim, claimOne, delivery, ends, idsOf, LEASE, opened, put, settle, START } from './store-words.ts';
+import {
+  claim,
+  claimOne,
+  delivery,
+  ends,
+  idsOf,
+  LEASE,
+  opened,
+  put,
+  settle,
+  START,
+} from './store-fixtures.ts';
 
 export function claims(bed: BedOf): void {
   describe('claim', () => {
-    it('gives each delivery once, in the order of the puts', async () => {
+    it('returns each delivery once, in the order of storing', async () => {
       const store = await opened(bed());
       await put(store, [delivery('c'), delivery('a')]);
       await put(store, [delivery('b')]);
@@ -13,14 +24,14 @@ export function claims(bed: BedOf): void {
       expect(await claim(store, 2)).toEqual([]);
     });
 
-    it('gives none when none is asked for', async () => {
+    it('returns nothing for a count of 0', async () => {
       const store = await opened(bed());
       await put(store, [delivery('a')]);
       expect(await claim(store, 0)).toEqual([]);
       expect(idsOf(await claim(store, 1))).toEqual(['a']);
     });
 
-    it('takes the keys in turn within a call, so that a long line keeps nobody waiting', async () => {
+    it('takes the keys in turn within a call, so that a long queue of one key does not delay others', async () => {
       const store = await opened(bed());
       await put(
         store,
@@ -31,7 +42,7 @@ export function claims(bed: BedOf): void {
       expect(idsOf(await claim(store, 2))).toEqual(['n1', 'n2']);
     });
 
-    it('goes on with the turn from call to call', async () => {
+    it('continues the rotation of keys from call to call', async () => {
       const store = await opened(bed());
       const keys = ['a', 'b', 'c'];
       await put(
@@ -47,7 +58,7 @@ export function claims(bed: BedOf): void {
       expect(turns).toEqual(['abc', 'abc', 'abc']);
     });
 
-    it('does not give a retry before it is due, and then gives the earliest due first', async () => {
+    it('does not return a retry before it is due, and returns the earliest due first', async () => {
       const store = await opened(bed());
       await put(store, [delivery('a'), delivery('b')]);
       const [a, b] = await claim(store, 2);
@@ -61,19 +72,19 @@ export function claims(bed: BedOf): void {
       ]);
     });
 
-    it('says when the next one is due', async () => {
+    it('nextDueMs returns when the next delivery is due', async () => {
       const store = await opened(bed());
       expect(await store.nextDueMs()).toBeUndefined();
       await put(store, [delivery('a')]);
       expect(await store.nextDueMs()).toBeLessThanOrEqual(START);
       const a = await claimOne(store);
-      // Its own lease is no news to it.
+      // The owner's own lease does not count.
       expect(await store.nextDueMs()).toBeUndefined();
       await settle(store, ends.failed(a, START + 5000));
       expect(await store.nextDueMs()).toBe(START + 5000);
     });
 
-    it('makes what waits for a retry due when it is told that no delay is so long', async () => {
+    it('hasten makes retries due that are scheduled too far ahead', async () => {
       const store = await opened(bed());
       const day = 86_400_000;
       await put(store, [delivery('a'), delivery('b'), delivery('c'), delivery('held')]);
@@ -88,7 +99,7 @@ export function claims(bed: BedOf): void {
       expect(await store.nextDueMs()).toBe(START + day);
     });
 
-    it('makes what has never been tried due at the next start, when the clock has gone back', async () => {
+    it('open makes untried deliveries due when the clock has gone back', async () => {
       const store = await opened(bed());
       await put(store, [delivery('a')]);
       await store.close(START);
@@ -99,7 +110,7 @@ export function claims(bed: BedOf): void {
   });
 
   describe('a claim', () => {
-    it('keeps others away while its lease runs, also when it is renewed', async () => {
+    it('excludes other owners during its lease, renewals included', async () => {
       const [store, other] = [await opened(bed()), await opened(bed())];
       await put(store, [delivery('a')]);
       const a = await claimOne(store);
@@ -109,7 +120,7 @@ export function claims(bed: BedOf): void {
       expect(await other.nextDueMs()).toBe(START + 2 * LEASE - 1);
     });
 
-    it('is taken over when its lease has run out, with its attempt used and the stranding counted', async () => {
+    it('is taken over after its lease, with its attempt used and the stranding counted', async () => {
       const [store, other] = [await opened(bed()), await opened(bed())];
       await put(store, [delivery('a')]);
       const a = await claimOne(store);
@@ -123,7 +134,7 @@ export function claims(bed: BedOf): void {
       expect(await settle(other, ends.completed(taken as NonNullable<typeof taken>), nowMs)).toBe(true);
     });
 
-    it('may be renewed and ended after its lease, as long as nobody else has it', async () => {
+    it('may be renewed and settled after its lease until another owner has claimed the delivery', async () => {
       const store = await opened(bed());
       await put(store, [delivery('a')]);
       const a = await claimOne(store);
@@ -147,7 +158,7 @@ export function claims(bed: BedOf): void {
       ]);
     });
 
-    it('is given one at a time, or not at all, once it has been stranded', async () => {
+    it('is returned alone, or not at all, once it was stranded', async () => {
       const [store, other] = [await opened(bed()), await opened(bed())];
       await put(store, [delivery('a'), delivery('b'), delivery('c')]);
       await claim(store, 3);
@@ -156,11 +167,11 @@ export function claims(bed: BedOf): void {
       expect(idsOf(await claim(other, 9, { nowMs, maxStranded: 0 }))).toEqual(['d']);
       const claimed = await claim(other, 9, { nowMs });
       expect(claimed.map(({ strandings }) => strandings)).toEqual([1]);
-      // It is asked for the next one when it is over; the store does not look whether it is.
+      // The caller waits until it is over; the store does not check that.
       expect(await claim(other, 9, { nowMs })).toHaveLength(1);
     });
 
-    it('is given back when its owner closes, due at once and with nothing used', async () => {
+    it('is released when its owner closes, due immediately and without using an attempt', async () => {
       const [store, other] = [await opened(bed()), await opened(bed())];
       await put(store, [delivery('a'), delivery('b')]);
       const [a] = await claim(store, 2);

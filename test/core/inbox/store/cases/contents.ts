@@ -13,9 +13,9 @@ import {
   settle,
   START,
   storedBytes,
-} from './store-words.ts';
+} from './store-fixtures.ts';
 
-/** All parts of a list, which may be as small as a store likes. */
+/** All pages of a list, which may be as small as the store likes. */
 async function all<T>(ask: (after: number) => Promise<StoredPage<T>>): Promise<T[]> {
   const found: T[] = [];
   for (let next: number | undefined = 0; next !== undefined;) {
@@ -34,8 +34,8 @@ async function keep(store: InboxStore, id: string, nowMs: number, key = 'shop'):
 const namesOf = (ones: readonly DeliveryRef[]): string[] => ones.map(({ key, id }) => `${key}/${id}`);
 
 export function contents(bed: BedOf): void {
-  describe('what is pending', () => {
-    it('is listed in the order of the puts, with its state, and without bodies', async () => {
+  describe('pending deliveries', () => {
+    it('are listed in the order of storing, with their state, without bodies', async () => {
       const store = await opened(bed());
       await put(store, [delivery('active'), delivery('delayed'), delivery('due')]);
       const [, delayed, due] = await claim(store, 3);
@@ -65,7 +65,7 @@ export function contents(bed: BedOf): void {
       expect(idsOf(await list(START, { limit: 1 }))).toEqual(['active', 'delayed', 'due', 'ready']);
     });
 
-    it('is shown with its body, and nothing else is', async () => {
+    it('are returned with their body, and other deliveries are not', async () => {
       const store = await opened(bed());
       await put(store, [delivery('a')]);
       await put(store, [delivery('shelved')], { isOverflow: true });
@@ -80,8 +80,8 @@ export function contents(bed: BedOf): void {
     });
   });
 
-  describe('what is completed and kept', () => {
-    it('is listed in the order of completion, counted, and found', async () => {
+  describe('kept deliveries', () => {
+    it('are listed in the order of completion, counted, and found', async () => {
       const store = await opened(bed());
       for (const [at, [key, id]] of [
         ['x', 'b'],
@@ -119,7 +119,7 @@ export function contents(bed: BedOf): void {
       });
     });
 
-    it('is replayed with all attempts before it, once', async () => {
+    it('are replayed once, with all attempts available', async () => {
       const store = await opened(bed());
       for (const [at, id] of ['b', 'all', 'a'].entries()) await keep(store, id, START + at);
       const replay = async (id: string | null, limit = 9): Promise<string[]> =>
@@ -142,7 +142,7 @@ export function contents(bed: BedOf): void {
       expect(await put(store, [delivery('a')])).toEqual(['duplicate']);
     });
 
-    it('is let go of by time and by bytes, and stays remembered', async () => {
+    it('are deleted by age and by bytes, and stay remembered', async () => {
       const store = await opened(bed());
       for (const at of [1, 2, 3, 4]) await keep(store, String(at), START + at);
       const bytes = storedBytes(delivery('1'));
@@ -162,7 +162,7 @@ export function contents(bed: BedOf): void {
       ).toEqual(new Set(['duplicate']));
     });
 
-    it('is still a duplicate when its id is forgotten first, and not when both are', async () => {
+    it('are duplicates until both the id and the delivery are forgotten', async () => {
       const store = await opened(bed());
       await keep(store, 'a', START);
       const nowMs = START + 9;
@@ -173,7 +173,7 @@ export function contents(bed: BedOf): void {
       expect(await put(store, [delivery('a')])).toEqual(['stored']);
     });
 
-    it('is kept also under an id that was made up', async () => {
+    it('are kept under a generated id too', async () => {
       const store = await opened(bed());
       await put(store, [delivery('made-up', { isIdGenerated: true })]);
       await settle(store, ends.kept(await claimOne(store)));

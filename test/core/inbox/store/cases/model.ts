@@ -3,9 +3,9 @@ import type { ClaimedDelivery, DeliveryRef, InboxStore, Settlement } from '@webh
 import { expect, it } from 'vitest';
 import type { StoreBed } from '../../store-bed.ts';
 import { NaiveStore } from './naive-store.ts';
-import { ANY, delivery, ends, LEASE, ROOMY, START } from './store-words.ts';
+import { ANY, delivery, ends, LEASE, ROOMY, START } from './store-fixtures.ts';
 
-/** One step of a run, in numbers that mean what is there by then. */
+/** One step of a run. Its numbers select from the current contents. */
 interface Step {
   readonly what:
     | 'put'
@@ -72,7 +72,7 @@ function namesOf(ones: readonly DeliveryRef[]): string[] {
   return ones.map(({ key, id }) => `${key}/${id}`).sort();
 }
 
-/** The same steps on two owners of a store and on the model: every answer is the same. */
+/** Runs the same steps on two owners of a store and on the model, whose results must be equal. */
 async function run(stores: readonly InboxStore[], list: readonly Step[], isOrdered: boolean): Promise<void> {
   const naive = new NaiveStore(isOrdered);
   const claimed: ClaimedDelivery[] = [];
@@ -93,7 +93,7 @@ async function run(stores: readonly InboxStore[], list: readonly Step[], isOrder
       case 'claim': {
         const options = { leaseMs: LEASE, nowMs, maxStranded: number % 3, except: exceptOf(number) };
         const got = await store.claim(number % 4, options);
-        // The turn of the keys is the store's own business: the model says what may be claimed, and how many.
+        // The rotation of keys is up to the store: the model checks which deliveries may be claimed, and how many.
         naive.claim(owner, number % 4, options, got);
         claimed.push(...got);
         break;
@@ -172,10 +172,10 @@ async function run(stores: readonly InboxStore[], list: readonly Step[], isOrder
   }
 }
 
-/** Any sequence of calls, by two owners, against a model that is too simple to be wrong. */
+/** Compares any sequence of calls by two owners with a model that is too simple to be wrong. */
 export function model(makeBed: () => StoreBed | Promise<StoreBed>, numRuns: number): void {
   it.each([false, true])(
-    'does what a naive model does, with an order: %s',
+    'behaves as a naive model, ordered: %s',
     async (isOrdered) => {
       await fc.assert(
         fc.asyncProperty(steps, async (list) => {

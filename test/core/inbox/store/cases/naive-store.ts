@@ -16,25 +16,25 @@ interface Row {
   state: 'waiting' | 'claimed' | 'shelved' | 'completed';
   isKept: boolean;
   isRemembered: boolean;
-  /** Whether its last attempt has failed. */
+  /** Whether its last attempt failed. */
   isRetry: boolean;
   attempts: number;
   strandings: number;
-  /** Of what waits: when it is due. Of what is completed or shelved: since when. */
+  /** When a waiting delivery is due, or since when it is completed or a dead letter. */
   atMs: number;
-  /** Of what is completed or shelved: in which order. */
+  /** The order of completed deliveries and of dead letters. */
   endOrder: number;
   owner: number;
   leaseEndsMs: number;
 }
 
-/** One list, and every question answered by looking at all of it. */
+/** One list, which every call reads completely. */
 export class NaiveStore {
   #rows: Row[] = [];
   #puts = 0;
   #isPaused = false;
   readonly #pausedKeys = new Set<string>();
-  /** With an order: the one of each key that may be claimed, or is. */
+  /** When ordered: the head of each key, which may be claimed or is. */
   readonly #heads = new Map<string, Row>();
   readonly #isOrdered: boolean;
   #ends = 0;
@@ -60,7 +60,7 @@ export class NaiveStore {
     });
   }
 
-  /** Checks what a store has let an owner claim, and claims the same. */
+  /** Checks the deliveries that an owner of a store has claimed, and claims the same. */
   claim(owner: number, count: number, options: ClaimOptions, got: readonly ClaimedDelivery[]): void {
     const { leaseMs, nowMs, maxStranded, except } = options;
     if (this.#isPaused) {
@@ -148,7 +148,7 @@ export class NaiveStore {
     return namesOf(dropped);
   }
 
-  /** Checks that a store has forgotten none but the oldest, and none too early; which it keeps for longer is up to it. */
+  /** Checks that a store has forgotten only the oldest, and none too early. It may keep some longer. */
   forget(beforeMs: number, count: number): void {
     const forgotten = this.#ended((row) => row.isRemembered).slice(0, count);
     expect(forgotten.length).toBe(count);
@@ -218,7 +218,7 @@ export class NaiveStore {
     return wasPaused;
   }
 
-  /** Checks what a store says, which need not know the exact time of what is due already, nor leave out what waits of a pause. */
+  /** Checks `nextDueMs` of a store, which need not be exact for due deliveries, nor skip waiting ones of a paused key. */
   checkDue(owner: number, except: ReadonlySet<string>, nowMs: number, said: number | undefined): void {
     if (this.#isPaused) {
       expect(said).toBeUndefined();
@@ -252,7 +252,7 @@ export class NaiveStore {
     this.#line(row);
   }
 
-  /** The first one of its key is its head. */
+  /** Makes the first delivery of each key its head. */
   #line(row: Row): void {
     if (row.state === 'waiting' && !this.#heads.has(row.key)) this.#heads.set(row.key, row);
   }
@@ -276,12 +276,12 @@ export class NaiveStore {
     return this.#rows.find((row) => row.key === key && row.id === id);
   }
 
-  /** In the order in which they were shelved or completed. */
+  /** In the order of completion, or of moving to the dead-letter queue. */
   #ended(isMeant: (row: Row) => boolean): Row[] {
     return this.#rows.filter(isMeant).sort((a, b) => a.atMs - b.atMs || a.endOrder - b.endOrder);
   }
 
-  /** What nothing knows any more is gone. */
+  /** Removes deliveries that are neither remembered nor kept. */
   #sweep(): void {
     this.#remove((row) => row.state === 'completed' && !row.isKept && !row.isRemembered);
   }

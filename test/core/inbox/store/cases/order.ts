@@ -1,7 +1,18 @@
 import type { InboxStore } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import type { BedOf } from '../../store-bed.ts';
-import { claim, claimOne, delivery, ends, idsOf, LEASE, opened, put, settle, START } from './store-words.ts';
+import {
+  claim,
+  claimOne,
+  delivery,
+  ends,
+  idsOf,
+  LEASE,
+  opened,
+  put,
+  settle,
+  START,
+} from './store-fixtures.ts';
 
 async function putIds(store: InboxStore, key: string, ...ids: readonly string[]): Promise<void> {
   await put(
@@ -11,10 +22,10 @@ async function putIds(store: InboxStore, key: string, ...ids: readonly string[])
 }
 
 export function order(bed: BedOf): void {
-  describe('with an order', () => {
+  describe('an ordered store', () => {
     const ordered = (nowMs: number = START): Promise<InboxStore> => opened(bed(), nowMs, true);
 
-    it('only the head of each key can be claimed, by whomever', async () => {
+    it('lets any owner claim only the head of each key', async () => {
       const [store, other] = [await ordered(), await ordered()];
       await putIds(store, 'x', 'x1', 'x2', 'x3');
       await putIds(other, 'y', 'y1', 'y2');
@@ -33,7 +44,7 @@ export function order(bed: BedOf): void {
       );
     });
 
-    it('a head that fails, is given back or is stranded stays the head', async () => {
+    it('keeps a head that fails, is released or is stranded', async () => {
       const [store, other] = [await ordered(), await ordered()];
       await putIds(store, 'x', 'x1', 'x2');
       await settle(store, ends.failed(await claimOne(store), START + 100));
@@ -50,7 +61,7 @@ export function order(bed: BedOf): void {
       expect(idsOf(await claim(store, 9, { nowMs: late }))).toEqual(['x2']);
     });
 
-    it('what comes back from the shelf stands where it stood, behind the head', async () => {
+    it('puts a redriven delivery at its old position, behind the head', async () => {
       const store = await ordered();
       await putIds(store, 'x', 'x1', 'x2', 'x3', 'x4');
       await settle(store, ends.dead(await claimOne(store)));
@@ -70,7 +81,7 @@ export function order(bed: BedOf): void {
       expect(rest).toEqual(['x1', 'x2', 'x4']);
     });
 
-    it('what comes back to a key that has nothing is its head', async () => {
+    it('makes a redriven delivery the head of an empty key', async () => {
       const store = await ordered();
       await putIds(store, 'x', 'x1');
       await settle(store, ends.dead(await claimOne(store)));
@@ -79,7 +90,7 @@ export function order(bed: BedOf): void {
       expect(idsOf(await claim(store, 9))).toEqual(['x1']);
     });
 
-    it('an overflow has no place in it, and a clock that has gone back holds nobody up', async () => {
+    it('excludes overflows, and is not blocked by a clock that has gone back', async () => {
       const store = await ordered();
       await put(store, [delivery('over', { key: 'x' })], { isOverflow: true });
       await putIds(store, 'x', 'x1', 'x2');
@@ -91,7 +102,7 @@ export function order(bed: BedOf): void {
       expect([head.id, (await claimOne(next, hourAgo)).id]).toEqual(['x1', 'x2']);
     });
 
-    it('an owner that closes gives its heads back as heads', async () => {
+    it('keeps the heads of an owner that closes', async () => {
       const [store, other] = [await ordered(), await ordered()];
       await putIds(store, 'x', 'x1', 'x2');
       await claimOne(store);
@@ -101,7 +112,7 @@ export function order(bed: BedOf): void {
   });
 
   describe('a change of the order', () => {
-    it('puts what is stored in line, the ones that wait for a retry too', async () => {
+    it('orders stored deliveries, including those that wait for a retry', async () => {
       const store = await opened(bed());
       await putIds(store, 'x', 'x1', 'x2', 'x3');
       await putIds(store, 'y', 'y1');
@@ -117,7 +128,7 @@ export function order(bed: BedOf): void {
       expect(await next.stats()).toMatchObject({ depth: 3, inFlight: 2 });
     });
 
-    it('lets all of a key be claimed when it ends, but for what waits for a retry', async () => {
+    it('makes all deliveries of a key claimable when it ends, except waiting retries', async () => {
       const store = await opened(bed(), START, true);
       await putIds(store, 'x', 'x1', 'x2', 'x3');
       await settle(store, ends.failed(await claimOne(store), START + 1000));
@@ -128,7 +139,7 @@ export function order(bed: BedOf): void {
       expect(idsOf(await claim(next, 9, { nowMs: START + 1000 })).sort()).toEqual(['x1', 'x4']);
     });
 
-    it('is made by nobody who does not ask for it', async () => {
+    it('is made only by an owner that requests it', async () => {
       const store = await opened(bed(), START, true);
       await putIds(store, 'x', 'x1', 'x2');
       await opened(bed());

@@ -14,9 +14,9 @@ import {
   settle,
   START,
   storedBytes,
-} from './store-words.ts';
+} from './store-fixtures.ts';
 
-/** Strings that are special somewhere: to objects, to SQL, to terminals, to encoders. */
+/** Strings with a special meaning in objects, SQL, terminals or encoders. */
 const ODD = [
   '',
   ' ',
@@ -35,7 +35,7 @@ const ODD = [
   'e\u0301',
   '\u00e9',
   'x'.repeat(256),
-  // Halves of pairs, which UTF-8 does not know, and what encoders make of them.
+  // Lone surrogates, which UTF-8 cannot encode, and their replacements.
   '\ud801',
   '\ud800\ud800',
   '\udc00\ud800',
@@ -46,7 +46,7 @@ const ODD = [
 
 export function puts(bed: BedOf): void {
   describe('put', () => {
-    it('stores a delivery as it came', async () => {
+    it('stores a delivery unchanged', async () => {
       const store = await opened(bed());
       const rawBody = Uint8Array.from({ length: 256 }, (_, byte) => byte);
       const one = delivery('a', {
@@ -59,7 +59,7 @@ export function puts(bed: BedOf): void {
       });
       expect(await put(store, [one])).toEqual(['stored']);
       const claimed = await claimOne(store);
-      // A store may give back a Buffer, which is one kind of Uint8Array.
+      // A store may return a Buffer, which is a Uint8Array.
       expect({ ...claimed, rawBody: Uint8Array.from(claimed.rawBody) }).toEqual({
         ...one,
         attempt: 1,
@@ -67,7 +67,7 @@ export function puts(bed: BedOf): void {
       });
     });
 
-    it('stores one that is encrypted, and says by which key', async () => {
+    it('stores an encrypted delivery with the id of its key', async () => {
       const store = await opened(bed());
       const nothing = { request: { method: '', url: '', params: {} }, context: null, headers: {} };
       const one = delivery('a', { ...nothing, sealedBy: 'key-1', fingerprint: Uint8Array.of(1, 2) });
@@ -84,7 +84,7 @@ export function puts(bed: BedOf): void {
       expect(Uint8Array.from(claimed.rawBody)).toEqual(one.rawBody);
     });
 
-    it('keeps an empty body, one of a mebibyte, and a header of any name', async () => {
+    it('keeps an empty body, one of 1 MiB, and a header of any name', async () => {
       const store = await opened(bed());
       const large = new Uint8Array(1 << 20).map((_, at) => at % 251);
       const headers = Object.fromEntries([['__proto__', 'x']]);
@@ -98,7 +98,7 @@ export function puts(bed: BedOf): void {
       expect(Object.entries(full?.headers ?? {})).toEqual([['__proto__', 'x']]);
     });
 
-    it('says duplicate for an id that is unfinished, in the same batch or an earlier one', async () => {
+    it('returns duplicate for an unfinished id of the same batch or an earlier one', async () => {
       const store = await opened(bed());
       expect(await put(store, [delivery('a'), delivery('b'), delivery('a')])).toEqual([
         'stored',
@@ -109,7 +109,7 @@ export function puts(bed: BedOf): void {
       expect((await store.stats()).depth).toBe(3);
     });
 
-    it('says duplicate while it is claimed, while it waits for a retry, when it is dead, and when it is completed', async () => {
+    it('returns duplicate for a delivery that is claimed, waits for a retry, is dead or completed', async () => {
       const store = await opened(bed());
       await put(store, [delivery('a')]);
       const first = await claimOne(store);
@@ -123,7 +123,7 @@ export function puts(bed: BedOf): void {
       expect(await put(store, [delivery('b')])).toEqual(['duplicate']);
     });
 
-    it('says conflict for a duplicate with another body, wherever the first one is', async () => {
+    it('returns conflict for a duplicate with another body in any state of the first one', async () => {
       const store = await opened(bed());
       const body = (text: string): { rawBody: Uint8Array } => ({ rawBody: new TextEncoder().encode(text) });
       const both = async (id: string): Promise<readonly unknown[]> =>
@@ -158,7 +158,7 @@ export function puts(bed: BedOf): void {
       ]);
     });
 
-    it('keeps ids apart by their key', async () => {
+    it('distinguishes equal ids of different keys', async () => {
       const store = await opened(bed());
       const both = [delivery('a', { key: 'x' }), delivery('a', { key: 'y' })];
       expect(await put(store, both)).toEqual(['stored', 'stored']);
@@ -168,7 +168,7 @@ export function puts(bed: BedOf): void {
       ]);
     });
 
-    it('takes any strings for keys and ids, and tells all of them apart', async () => {
+    it('accepts any strings as keys and ids, and distinguishes all of them', async () => {
       const store = await opened(bed());
       const all = ODD.flatMap((key) => ODD.map((id) => delivery(id, { key })));
       expect(new Set(await put(store, all))).toEqual(new Set(['stored']));
@@ -183,7 +183,7 @@ export function puts(bed: BedOf): void {
       expect((await store.stats()).remembered).toBe(all.length);
     });
 
-    it('says full at the capacity, and has place again when one is finished', async () => {
+    it('returns full at the capacity, and stores again when one is finished', async () => {
       const store = await opened(bed());
       const limits = { ...ROOMY, capacity: 2 };
       expect(await put(store, [delivery('a'), delivery('b'), delivery('c')], { limits })).toEqual([
@@ -191,13 +191,13 @@ export function puts(bed: BedOf): void {
         'stored',
         'full',
       ]);
-      // What is known already is never full.
+      // A known id is never full.
       expect(await put(store, [delivery('a')], { limits })).toEqual(['duplicate']);
       await settle(store, ends.completed(await claimOne(store)));
       expect(await put(store, [delivery('c'), delivery('d')], { limits })).toEqual(['stored', 'full']);
     });
 
-    it('says full beyond the bytes, to the byte, and lets a smaller one in', async () => {
+    it('returns full above maxBytes, to the byte, and stores a smaller one', async () => {
       const store = await opened(bed());
       const [a, b] = [delivery('a'), delivery('b')];
       const maxBytes = storedBytes(a) + storedBytes(b);
@@ -213,7 +213,7 @@ export function puts(bed: BedOf): void {
       expect(other).toEqual(['full']);
     });
 
-    it('counts what is unfinished, and not what is done', async () => {
+    it('counts unfinished deliveries only', async () => {
       const store = await opened(bed());
       await put(store, [
         delivery('a', { receivedAtMs: START - 50 }),
@@ -249,7 +249,7 @@ export function puts(bed: BedOf): void {
       });
     });
 
-    it('tells who opens it what is there, by key', async () => {
+    it('returns the depth of each key when it is opened', async () => {
       const store = await opened(bed());
       await put(store, [
         delivery('a', { key: 'x' }),
@@ -267,7 +267,7 @@ export function puts(bed: BedOf): void {
       expect(new Map(await store.depthByKey())).toEqual(found.depthByKey);
     });
 
-    it('puts nothing for an empty batch', async () => {
+    it('stores nothing for an empty batch', async () => {
       const store = await opened(bed());
       expect(await put(store, [])).toEqual([]);
       expect(idsOf(await claim(store, 5))).toEqual([]);

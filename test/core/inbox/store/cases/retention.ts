@@ -1,7 +1,7 @@
 import type { InboxStore } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import type { BedOf } from '../../store-bed.ts';
-import { claimOne, delivery, ends, opened, put, settle, START } from './store-words.ts';
+import { claimOne, delivery, ends, opened, put, settle, START } from './store-fixtures.ts';
 
 const ALL = Number.MAX_SAFE_INTEGER;
 
@@ -17,9 +17,9 @@ async function completeAt(
 
 export function retention(bed: BedOf): void {
   describe('forget', () => {
-    it('forgets what was completed before, and no later', async () => {
+    it('forgets ids completed before the time, and no others', async () => {
       const store = await opened(bed());
-      // It is called again and again while an inbox runs, so that a store can close a group.
+      // A running inbox calls it repeatedly, so that a store can close a group.
       for (const at of [1, 2, 3]) {
         await completeAt(store, String(at), START + at);
         expect(await store.forget({ beforeMs: START, keep: ALL, limit: 100, nowMs: START + 1 + at })).toBe(0);
@@ -32,7 +32,7 @@ export function retention(bed: BedOf): void {
       ]);
     });
 
-    it('keeps no more than it is told, the latest', async () => {
+    it('keeps no more than `keep`, the latest', async () => {
       const store = await opened(bed());
       let forgotten = 0;
       for (const at of [1, 2, 3]) {
@@ -44,7 +44,7 @@ export function retention(bed: BedOf): void {
       expect(await put(store, [delivery('2'), delivery('3')])).toEqual(['stored', 'duplicate']);
     });
 
-    it('does no more than it is told at a time', async () => {
+    it('forgets no more than `limit` per call', async () => {
       const store = await opened(bed());
       for (const at of [1, 2, 3]) await completeAt(store, String(at), START + at);
       const forget = (): unknown =>
@@ -52,7 +52,7 @@ export function retention(bed: BedOf): void {
       expect([await forget(), await forget(), await forget()]).toEqual([2, 1, 0]);
     });
 
-    it('never forgets too early, and at the latest an eighth too late', async () => {
+    it('never forgets too early, and at most an eighth too late', async () => {
       const store = await opened(bed());
       const retention = 8000;
       const keep = 40;
@@ -61,7 +61,7 @@ export function retention(bed: BedOf): void {
         const nowMs = START + at * 250;
         await completeAt(store, String(at), nowMs);
         completedAtMs.set(String(at), nowMs);
-        // Twice a second of a retention of eight seconds, and then by the number.
+        // By age, with two ids a second and a retention of eight seconds; then by number.
         const beforeMs = at < 200 ? nowMs - retention : 0;
         await store.forget({ beforeMs, keep: at < 200 ? ALL : keep, limit: 100, nowMs });
         const { remembered } = await store.stats();
@@ -74,7 +74,7 @@ export function retention(bed: BedOf): void {
       expect(new Set(await put(store, last))).toEqual(new Set(['duplicate']));
     });
 
-    it('leaves what is unfinished and what is on the shelf', async () => {
+    it('keeps the ids of unfinished deliveries and dead letters', async () => {
       const store = await opened(bed());
       await put(store, [delivery('shelved')], { isOverflow: true });
       await put(store, [delivery('waiting')]);
@@ -85,7 +85,7 @@ export function retention(bed: BedOf): void {
       ]);
     });
 
-    it('forgets one id, as often as it is told', async () => {
+    it('forgets a single id', async () => {
       const store = await opened(bed());
       for (const id of ['a', 'b']) await completeAt(store, id, START);
       expect(await store.forgetId({ key: 'shop', id: 'a' })).toBe(true);
@@ -93,13 +93,13 @@ export function retention(bed: BedOf): void {
       expect(await store.forgetId({ key: 'other', id: 'b' })).toBe(false);
       expect(await store.stats()).toMatchObject({ remembered: 1 });
       expect(await put(store, [delivery('a'), delivery('b')])).toEqual(['stored', 'duplicate']);
-      // What is unfinished or on the shelf is not known as completed, and must not be lost.
+      // Unfinished deliveries and dead letters are not completed, and must not be lost.
       await put(store, [delivery('shelved')], { isOverflow: true });
       for (const id of ['a', 'shelved']) expect(await store.forgetId({ key: 'shop', id })).toBe(false);
       expect(await store.stats()).toMatchObject({ depth: 1, shelved: 1 });
     });
 
-    it('has nothing to forget of an id that was made up here', async () => {
+    it('does not remember a generated id', async () => {
       const store = await opened(bed());
       await completeAt(store, 'made-up', START, true);
       expect((await store.stats()).remembered).toBe(0);

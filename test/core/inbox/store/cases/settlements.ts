@@ -1,7 +1,7 @@
 import type { ClaimedDelivery, Settlement } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import type { BedOf } from '../../store-bed.ts';
-import { claim, claimOne, delivery, ends, idsOf, opened, put, settle, START } from './store-words.ts';
+import { claim, claimOne, delivery, ends, idsOf, opened, put, settle, START } from './store-fixtures.ts';
 
 const LATER = START + 1000;
 const ways: readonly [string, (claimed: ClaimedDelivery) => Settlement][] = [
@@ -23,7 +23,7 @@ export function settlements(bed: BedOf): void {
       expect(await store.stats()).toEqual(stats);
     });
 
-    it.each(ways)('says no for what was never claimed: %s', async (_, end) => {
+    it.each(ways)('returns false for an unclaimed delivery: %s', async (_, end) => {
       const store = await opened(bed());
       await put(store, [delivery('a')]);
       const unclaimed = { ...delivery('a'), attempt: 1, strandings: 0 };
@@ -33,7 +33,7 @@ export function settlements(bed: BedOf): void {
       expect(idsOf(await claim(store, 1))).toEqual(['a']);
     });
 
-    it('ends a batch in one go, each in its own way, and says which were held', async () => {
+    it('ends a batch of different settlements, and returns which were held', async () => {
       const store = await opened(bed());
       await put(
         store,
@@ -62,7 +62,7 @@ export function settlements(bed: BedOf): void {
       expect(idsOf(await claim(store, 9)).sort()).toEqual(['d', 'e']);
     });
 
-    it('completed: takes it away, for good', async () => {
+    it('removes a completed delivery', async () => {
       const store = await opened(bed());
       await put(store, [delivery('a')]);
       await settle(store, ends.completed(await claimOne(store)));
@@ -70,14 +70,14 @@ export function settlements(bed: BedOf): void {
       expect(await store.nextDueMs()).toBeUndefined();
     });
 
-    it('released: does not count the attempt', async () => {
+    it('does not count a released attempt', async () => {
       const store = await opened(bed());
       await put(store, [delivery('a')]);
       await settle(store, ends.released(await claimOne(store)));
       expect(await claimOne(store)).toMatchObject({ id: 'a', attempt: 1, strandings: 0 });
     });
 
-    it('failed and repeated: makes the same attempt again, later', async () => {
+    it('repeats an attempt under its number when it failed with isRepeated', async () => {
       const store = await opened(bed());
       await put(store, [delivery('a')]);
       await settle(store, ends.failed(await claimOne(store), START));
@@ -87,7 +87,7 @@ export function settlements(bed: BedOf): void {
       expect(await claimOne(store, LATER)).toMatchObject({ id: 'a', attempt: 2, strandings: 0 });
     });
 
-    it('failed: counts attempt after attempt', async () => {
+    it('counts failed attempts', async () => {
       const store = await opened(bed());
       await put(store, [delivery('a')]);
       for (let attempt = 1; attempt <= 5; attempt += 1) {

@@ -1,6 +1,6 @@
-import type { MemoryBank } from './memory-bank.ts';
-import { completedOf, type Done } from './memory-done.ts';
-import type { Entry } from './memory-entry.ts';
+import type { MemoryState } from './memory-state.ts';
+import { completedOf, type CompletedEntry } from './memory-completed.ts';
+import type { PendingEntry } from './memory-pending.ts';
 import type {
   Counted,
   ListedCompleted,
@@ -19,12 +19,12 @@ import type {
 } from '../store-admin.ts';
 import type { Awaitable, DeliveryRef, StoredDelivery } from '../../delivery/stored-delivery.ts';
 
-/** What operators and upkeep ask of a memory store. */
+/** The operator and maintenance calls of a memory store. */
 export class MemoryAdmin implements StoreAdmin {
-  protected readonly bank: MemoryBank;
+  protected readonly memory: MemoryState;
 
-  constructor(bank: MemoryBank) {
-    this.bank = bank;
+  constructor(memory: MemoryState) {
+    this.memory = memory;
   }
 
   listShelved({
@@ -32,23 +32,23 @@ export class MemoryAdmin implements StoreAdmin {
     limit,
     offset,
   }: ShelfScope & { readonly limit: number; readonly offset: number }): Awaitable<readonly ListedDelivery[]> {
-    return this.bank.shelf.list(key, limit, offset);
+    return this.memory.deadLetters.list(key, limit, offset);
   }
 
   getShelved(id: string, { key }: ShelfScope): Awaitable<ShelvedDelivery | undefined> {
-    return this.bank.shelf.get(id, key);
+    return this.memory.deadLetters.get(id, key);
   }
 
   countShelved(id: string | null, { key }: ShelfScope): Awaitable<Counted> {
-    return this.bank.shelf.count({ id, key });
+    return this.memory.deadLetters.count({ id, key });
   }
 
   redrive(
     id: string | null,
     { key, nowMs, upTo, ...portion }: Parameters<StoreAdmin['redrive']>[1],
   ): Awaitable<readonly MovedDelivery[]> {
-    return this.bank.shelf.take({ id, key }, portion, { upTo }).map(({ delivery, bytes, order }) => {
-      this.bank.add(delivery, { bytes, order, nowMs });
+    return this.memory.deadLetters.take({ id, key }, portion, { upTo }).map(({ delivery, bytes, order }) => {
+      this.memory.add(delivery, { bytes, order, nowMs });
       return moved(delivery, bytes);
     });
   }
@@ -57,50 +57,54 @@ export class MemoryAdmin implements StoreAdmin {
     id: string | null,
     { key, beforeMs, upTo, ...portion }: Parameters<StoreAdmin['purge']>[1],
   ): Awaitable<readonly MovedDelivery[]> {
-    return this.bank.shelf.take({ id, key }, portion, { beforeMs, upTo }).map(({ delivery, bytes }) => {
-      this.bank.forget(delivery);
-      return moved(delivery, bytes);
-    });
+    return this.memory.deadLetters
+      .take({ id, key }, portion, { beforeMs, upTo })
+      .map(({ delivery, bytes }) => {
+        this.memory.forget(delivery);
+        return moved(delivery, bytes);
+      });
   }
 
   noteRoom(): Awaitable<void> {
-    // Nobody else can put anything back here.
+    // No other process can redrive into this memory.
   }
 
   listPending(
     query: PageQuery & { readonly state?: PendingState | undefined; readonly nowMs: number },
   ): Awaitable<StoredPage<ListedPending>> {
     const { key, state, nowMs } = query;
-    const found = [...this.bank.unfinished].filter(
+    const found = [...this.memory.unfinished].filter(
       (entry) =>
         entry.order > query.after &&
         (key === undefined || entry.delivery.key === key) &&
         (state === undefined || stateOf(entry, nowMs) === state),
     );
-    // In order already, but for what was put back.
+    // Already in order, except for redriven deliveries.
     found.sort((a, b) => a.order - b.order);
     return page(found, query, (entry) => listed(pendingOf(entry, nowMs)));
   }
 
   getPending(ref: DeliveryRef, nowMs: number): Awaitable<StoredPending | undefined> {
-    const entry = this.bank.unfinishedOf(ref);
+    const entry = this.memory.unfinishedOf(ref);
     if (entry === undefined) return undefined;
     const found = pendingOf(entry, nowMs);
     return { ...found, rawBody: new Uint8Array(found.rawBody) };
   }
 
   listCompleted(query: PageQuery): Awaitable<StoredPage<ListedCompleted>> {
-    const found = [...this.bank.done.keptOf(null, query.key)].filter(({ order }) => order > query.after);
+    const found = [...this.memory.completed.keptOf(null, query.key)].filter(
+      ({ order }) => order > query.after,
+    );
     return page(found, query, (done) => listed(completedOf(done) as StoredCompleted));
   }
 
   getCompleted(id: string, { key }: ShelfScope): Awaitable<StoredCompleted | undefined> {
-    const last = [...this.bank.done.keptOf(id, key)].at(-1);
+    const last = [...this.memory.completed.keptOf(id, key)].at(-1);
     return last === undefined ? undefined : completedOf(last);
   }
 
   countCompleted(id: string | null, { key }: ShelfScope): Awaitable<Counted> {
-    const found = [...this.bank.done.keptOf(id, key)];
+    const found = [...this.memory.completed.keptOf(id, key)];
     return { count: found.length, upTo: found.at(-1)?.order ?? 0 };
   }
 
@@ -108,16 +112,16 @@ export class MemoryAdmin implements StoreAdmin {
     id: string | null,
     { key, nowMs, limit, maxBytes, upTo = Infinity }: Parameters<StoreAdmin['replay']>[1],
   ): Awaitable<readonly MovedDelivery[]> {
-    const chosen: { readonly done: Done; readonly delivery: StoredDelivery }[] = [];
+    const chosen: { readonly done: CompletedEntry; readonly delivery: StoredDelivery }[] = [];
     let bytes = 0;
-    for (const done of this.bank.done.keptOf(id, key)) {
+    for (const done of this.memory.completed.keptOf(id, key)) {
       bytes += done.bytes;
       if (done.order > upTo || chosen.length >= limit || (bytes > maxBytes && chosen.length > 0)) break;
       if (done.delivery !== undefined) chosen.push({ done, delivery: done.delivery });
     }
     return chosen.map(({ done, delivery }) => {
-      this.bank.done.remove(done);
-      this.bank.add(delivery, { bytes: done.bytes, order: done.putOrder, nowMs });
+      this.memory.completed.remove(done);
+      this.memory.add(delivery, { bytes: done.bytes, order: done.putOrder, nowMs });
       return moved(delivery, done.bytes);
     });
   }
@@ -125,7 +129,7 @@ export class MemoryAdmin implements StoreAdmin {
   dropCompleted(
     options: Portion & { readonly beforeMs: number; readonly keepBytes: number },
   ): Awaitable<readonly MovedDelivery[]> {
-    return this.#let(this.bank.done.drop(options)).map(({ ref, bytes }) => moved(ref, bytes));
+    return this.#forgetIds(this.memory.completed.drop(options)).map(({ ref, bytes }) => moved(ref, bytes));
   }
 
   forget(options: {
@@ -133,20 +137,20 @@ export class MemoryAdmin implements StoreAdmin {
     readonly keep: number;
     readonly limit: number;
   }): Awaitable<number> {
-    return this.#let(this.bank.done.forget(options)).length;
+    return this.#forgetIds(this.memory.completed.forget(options)).length;
   }
 
   forgetId(ref: DeliveryRef): Awaitable<boolean> {
-    const known = this.bank.known(ref);
+    const known = this.memory.known(ref);
     if (known === undefined || !('ref' in known)) return false;
-    this.bank.done.remove(known);
-    this.bank.forget(ref);
+    this.memory.completed.remove(known);
+    this.memory.forget(ref);
     return true;
   }
 
-  /** What nothing knows any more may come again. */
-  #let(gone: readonly Done[]): readonly Done[] {
-    for (const done of gone) if (!this.bank.done.has(done)) this.bank.forget(done.ref);
+  /** An id that is neither remembered nor kept is accepted again. */
+  #forgetIds(gone: readonly CompletedEntry[]): readonly CompletedEntry[] {
+    for (const done of gone) if (!this.memory.completed.has(done)) this.memory.forget(done.ref);
     return gone;
   }
 }
@@ -163,12 +167,12 @@ function page<T extends { readonly order: number }, R>(
   };
 }
 
-function stateOf({ owner, dueMs, isRetry }: Entry, nowMs: number): PendingState {
+function stateOf({ owner, dueMs, isRetry }: PendingEntry, nowMs: number): PendingState {
   if (owner !== null) return 'active';
   return isRetry && dueMs > nowMs ? 'delayed' : 'ready';
 }
 
-function pendingOf(entry: Entry, nowMs: number): StoredPending {
+function pendingOf(entry: PendingEntry, nowMs: number): StoredPending {
   const { delivery, attempts, dueMs } = entry;
   return { ...delivery, state: stateOf(entry, nowMs), attempts, dueMs };
 }

@@ -11,34 +11,34 @@ import type {
   StoreStats,
 } from '../inbox-store.ts';
 import { MemoryAdmin } from './memory-admin.ts';
-import { MemoryBank } from './memory-bank.ts';
+import { MemoryState } from './memory-state.ts';
 import type { Awaitable } from '../../delivery/stored-delivery.ts';
 
 /**
- * Keeps deliveries in the memory of the process, and loses them with it. For tests, and for inboxes whose deliveries
- * may be lost: a sender that has got its 202 will not send again.
+ * Keeps deliveries in memory and loses them when the process ends. For tests, and for inboxes whose deliveries may be
+ * lost: a sender that was answered with 202 does not send the delivery again.
  */
 export function memoryStore(): InboxStore {
-  return new MemoryStore(new MemoryBank());
+  return new MemoryStore(new MemoryState());
 }
 
 const NO_KEYS: ReadonlySet<string> = new Set();
 
-/** One owner of what is in a bank. */
+/** One owner of the deliveries in a shared state. */
 export class MemoryStore extends MemoryAdmin implements InboxStore {
   open(nowMs: number, options?: { readonly isOrdered: boolean }): Awaitable<OpenedStore> {
-    return { ...this.bank.open(nowMs, options?.isOrdered), depthByKey: this.bank.depthByKey() };
+    return { ...this.memory.open(nowMs, options?.isOrdered), depthByKey: this.memory.depthByKey() };
   }
 
   put(
     batch: readonly Put[],
     { limits, nowMs }: { readonly limits: StoreLimits; readonly nowMs: number },
   ): Awaitable<readonly PutResult[]> {
-    return batch.map((one) => this.bank.put(one, limits, nowMs));
+    return batch.map((one) => this.memory.put(one, limits, nowMs));
   }
 
   claim(count: number, options: ClaimOptions): Awaitable<readonly ClaimedDelivery[]> {
-    return this.bank.claim(count, this, options);
+    return this.memory.claim(count, this, options);
   }
 
   renew(
@@ -46,30 +46,30 @@ export class MemoryStore extends MemoryAdmin implements InboxStore {
     { leaseMs, nowMs }: { readonly leaseMs: number; readonly nowMs: number },
   ): Awaitable<readonly boolean[]> {
     return claims.map((claim) => {
-      const entry = this.bank.claimed(claim, this);
-      if (entry !== undefined) this.bank.renew(entry, nowMs + leaseMs);
+      const entry = this.memory.claimed(claim, this);
+      if (entry !== undefined) this.memory.renew(entry, nowMs + leaseMs);
       return entry !== undefined;
     });
   }
 
   settle(settlements: readonly Settlement[], nowMs: number): Awaitable<readonly boolean[]> {
     return settlements.map((settlement) => {
-      const entry = this.bank.claimed(settlement, this);
-      if (entry !== undefined) this.bank.settle(entry, settlement, nowMs);
+      const entry = this.memory.claimed(settlement, this);
+      if (entry !== undefined) this.memory.settle(entry, settlement, nowMs);
       return entry !== undefined;
     });
   }
 
   nextDueMs(except: ReadonlySet<string> = NO_KEYS): Awaitable<number | undefined> {
-    return this.bank.nextDueMs(this, except);
+    return this.memory.nextDueMs(this, except);
   }
 
   pause(key: string | null): Awaitable<boolean> {
-    return this.bank.pause(key);
+    return this.memory.pause(key);
   }
 
   resume(key: string | null): Awaitable<boolean> {
-    return this.bank.resume(key);
+    return this.memory.resume(key);
   }
 
   hasten(options: {
@@ -77,18 +77,18 @@ export class MemoryStore extends MemoryAdmin implements InboxStore {
     readonly nowMs: number;
     readonly limit: number;
   }): Awaitable<number> {
-    return this.bank.hasten(options);
+    return this.memory.hasten(options);
   }
 
   depthByKey(): Awaitable<ReadonlyMap<string, number>> {
-    return this.bank.depthByKey();
+    return this.memory.depthByKey();
   }
 
   stats(): Awaitable<StoreStats> {
-    return this.bank.stats();
+    return this.memory.stats();
   }
 
   close(nowMs: number): Awaitable<void> {
-    this.bank.releaseAll(this, nowMs);
+    this.memory.releaseAll(this, nowMs);
   }
 }

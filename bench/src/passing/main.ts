@@ -1,0 +1,3 @@
+import { writePassing } from './report.ts';
+
+await writePassing();

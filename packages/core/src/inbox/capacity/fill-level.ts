@@ -1,0 +1,244 @@
+import { effectiveCapacity } from '../../queue/gate.ts';
+import type { InboxSettings } from '../options/inbox-settings.ts';
+import type { StoreStats } from '../store/inbox-store.ts';
+import { KeyUsage, Gauge } from './gauge.ts';
+
+/** A delivery, as the fill level counts it. */
+interface Sized {
+  readonly key: string;
+  readonly bytes: number;
+}
+
+/** The most deliveries in transit to or from the store: a smaller difference proves nothing. */
+const IN_TRANSIT = 512;
+
+/** What one key uses. */
+class KeyShare {
+  readonly count: KeyUsage = new KeyUsage();
+  readonly bytes: KeyUsage = new KeyUsage();
+}
+
+/** A delivery that is being stored. */
+export interface IncomingAmount extends Sized {
+  readonly share: KeyShare;
+  /** Whether it uses the reserve, by either measure. */
+  readonly isReserved: { readonly count: boolean; readonly bytes: boolean };
+}
+
+/**
+ * How full the inbox is, and whether it sheds: by deliveries or by bytes, each with two marks and a reserve. Deliveries
+ * that are being stored count too, so that concurrent arrivals do not all use the same free place.
+ */
+export class FillLevel {
+  readonly #byKey = new Map<string, KeyShare>();
+  readonly #counts: Gauge = this.#measureOf('count');
+  readonly #sizes: Gauge = this.#measureOf('bytes');
+
+  get depth(): number {
+    return this.#counts.stored;
+  }
+
+  get bytes(): number {
+    return this.#sizes.stored;
+  }
+
+  get shedding(): boolean {
+    return this.#counts.gate.shedding || this.#sizes.gate.shedding;
+  }
+
+  get highWater(): number {
+    return this.#counts.gate.high;
+  }
+
+  get lowWater(): number {
+    return this.#counts.gate.low;
+  }
+
+  get effectiveCapacity(): number {
+    return this.#counts.gate.effectiveCapacity;
+  }
+
+  /** The depth at which shedding ends, by the mark that is further away. */
+  get target(): number {
+    const { low } = this.#sizes.gate;
+    if (this.bytes <= low || this.bytes === 0) return this.lowWater;
+    return Math.min(this.lowWater, Math.floor((this.depth * low) / this.bytes));
+  }
+
+  /** Where shedding ends. */
+  get lowWaterMarks(): { readonly depth: number; readonly bytes: number } {
+    return { depth: this.lowWater, bytes: this.#sizes.gate.low };
+  }
+
+  /** How much may be redriven. Below 1 in either measure: nothing at present. */
+  room(mark: 'low' | 'high'): { readonly count: number; readonly bytes: number } {
+    return { count: this.#counts.room(mark), bytes: this.#sizes.room(mark) };
+  }
+
+  /** Used by {@link holdsShare}. */
+  get size(): number {
+    return this.depth;
+  }
+
+  get keys(): number {
+    return this.#byKey.size;
+  }
+
+  /** Used by {@link holdsShare}. Includes deliveries that are being stored. */
+  lineOf(key: string): { readonly size: number } | undefined {
+    return this.#byKey.get(key)?.count;
+  }
+
+  fill(stats: Pick<StoreStats, 'depth' | 'bytes'>, depthByKey: ReadonlyMap<string, number>): void {
+    this.correct(stats);
+    this.correctKeys(depthByKey);
+  }
+
+  /**
+   * Adopts the store's counts, which other processes may change. Returns whether they prove that another process uses the
+   * store; then the counts of the keys are out of date.
+   *
+   * @param isExact - nothing is in transit to or from the store.
+   */
+  correct({ depth, bytes }: Pick<StoreStats, 'depth' | 'bytes'>, isExact = true): boolean {
+    const isShared = Math.abs(depth - this.depth) > (isExact ? 0 : IN_TRANSIT);
+    this.#counts.stored = depth;
+    this.#sizes.stored = bytes;
+    if (depth === 0) this.correctKeys(new Map());
+    return isShared;
+  }
+
+  /** Adopts the store's counts of the keys, which lack deliveries in transit. */
+  correctKeys(depthByKey: ReadonlyMap<string, number>): void {
+    for (const [key, share] of this.#byKey) if (!depthByKey.has(key)) this.#forget(key, share);
+    for (const [key, depth] of depthByKey) {
+      const { count, bytes } = this.#shareOf(key);
+      if (count.size === depth) continue;
+      // A store counts a key's deliveries in an index, but would have to read every row to sum up their bytes. The average
+      // size is precise enough for a share of the reserve, the only use of this number.
+      const share = this.depth === 0 ? 0 : depth / this.depth;
+      this.#counts.leave(count, count.size - depth);
+      this.#sizes.leave(bytes, bytes.size - Math.round(share * this.bytes));
+    }
+  }
+
+  /** Recalculates the marks. */
+  resize({ intake, longestWaitMs, maxBytes }: InboxSettings, drainRate: number | null): void {
+    const { capacity, highWaterMark, lowWaterMark } = intake;
+    this.#counts.gate.resize(
+      effectiveCapacity(capacity, longestWaitMs, drainRate),
+      highWaterMark,
+      lowWaterMark,
+    );
+    this.#sizes.gate.resize(maxBytes, highWaterMark, lowWaterMark);
+  }
+
+  /** Opens or closes the gates. Returns whether shedding began or ended. */
+  judge(): boolean {
+    const before = this.shedding;
+    if (this.#counts.judge()) for (const { count } of this.#byKey.values()) this.#counts.empty(count);
+    if (this.#sizes.judge()) for (const { bytes } of this.#byKey.values()) this.#sizes.empty(bytes);
+    return this.shedding !== before;
+  }
+
+  /**
+   * Why a delivery that is not verified yet would be refused, if so. Does not count it.
+   *
+   * @param key - undefined while unknown: its key may use so little that the reserve is open to it.
+   */
+  shortage(key: string | undefined, isEntitled: boolean): 'full' | 'shedding' | undefined {
+    if (this.#isFull) return 'full';
+    if (key === undefined) return undefined;
+    const isOpen = this.#counts.isOpenTo(key, isEntitled) && this.#sizes.isOpenTo(key, isEntitled);
+    return isOpen ? undefined : 'shedding';
+  }
+
+  /**
+   * Why a verified delivery is refused, if so.
+   *
+   * @param isEntitled - whether the delivery itself may use the reserve, whatever its key uses.
+   */
+  ask(key: string, isEntitled: boolean, nowMs: number): 'full' | 'shedding' | undefined {
+    const byCount = this.#counts.ask(key, isEntitled, nowMs);
+    const bySize = this.#sizes.ask(key, isEntitled, nowMs);
+    if (this.#isFull || byCount === 'full' || bySize === 'full') return 'full';
+    return byCount === 'shedding' || bySize === 'shedding' ? 'shedding' : undefined;
+  }
+
+  /** A delivery is being stored. */
+  begin({ key, bytes }: Sized, isEntitled: boolean): IncomingAmount {
+    const share = this.#shareOf(key);
+    const isReserved = {
+      count: this.#counts.begin(share.count, 1, isEntitled),
+      bytes: this.#sizes.begin(share.bytes, bytes, isEntitled),
+    };
+    return { key, bytes, share, isReserved };
+  }
+
+  /** A delivery has been stored, or could not be. */
+  end({ key, bytes, share, isReserved }: IncomingAmount, isStored: boolean): void {
+    this.#counts.incoming -= 1;
+    this.#sizes.incoming -= bytes;
+    if (!isStored) {
+      this.#counts.undo(share.count, 1, isReserved.count);
+      this.#sizes.undo(share.bytes, bytes, isReserved.bytes);
+      if (this.#byKey.get(key) === share && share.count.size === 0) this.#forget(key, share);
+      return;
+    }
+    this.#counts.stored += 1;
+    this.#sizes.stored += bytes;
+    // The key was forgotten if the store was empty meanwhile.
+    if (this.#byKey.get(key) !== share) this.#enlarge(this.#shareOf(key), bytes);
+  }
+
+  add({ key, bytes }: Sized): void {
+    this.#counts.stored += 1;
+    this.#sizes.stored += bytes;
+    this.#enlarge(this.#shareOf(key), bytes);
+  }
+
+  /** A delivery is finished. */
+  remove({ key, bytes }: Sized): void {
+    this.#counts.stored = Math.max(0, this.depth - 1);
+    this.#sizes.stored = Math.max(0, this.bytes - bytes);
+    const share = this.#byKey.get(key);
+    if (share === undefined) return;
+    this.#counts.leave(share.count, 1);
+    this.#sizes.leave(share.bytes, bytes);
+    if (share.count.size === 0) this.#forget(key, share);
+  }
+
+  get #isFull(): boolean {
+    return this.#counts.isFull || this.#sizes.isFull;
+  }
+
+  #measureOf(measure: keyof KeyShare): Gauge {
+    const byKey = this.#byKey;
+    return new Gauge({
+      get size() {
+        return byKey.size;
+      },
+      of: (key) => byKey.get(key)?.[measure],
+    });
+  }
+
+  #enlarge(share: KeyShare, bytes: number): void {
+    share.count.size += 1;
+    share.bytes.size += bytes;
+  }
+
+  #shareOf(key: string): KeyShare {
+    let share = this.#byKey.get(key);
+    if (share === undefined) {
+      share = new KeyShare();
+      this.#byKey.set(key, share);
+    }
+    return share;
+  }
+
+  #forget(key: string, { count, bytes }: KeyShare): void {
+    this.#counts.leave(count, Infinity);
+    this.#sizes.leave(bytes, Infinity);
+    this.#byKey.delete(key);
+  }
+}

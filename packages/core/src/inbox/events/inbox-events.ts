@@ -1,0 +1,124 @@
+import type { RefusalReason } from '../../delivery/refusal.ts';
+
+/** An event of an inbox: a plain object. `at`: milliseconds on the clock of the inbox. */
+export type InboxEvent = { readonly at: number } & (
+  | { readonly type: 'shedding' | 'accepting'; readonly depth: number; readonly bytes: number }
+  /** All workers are busy, and no attempt has ended for long; and the end of that. */
+  | { readonly type: 'stalled' | 'recovered' }
+  /**
+   * A delivery was committed and acknowledged. `overflow`: as a dead letter. `duplicate`: the id was known already.
+   * `conflict`: the same with another body, which is not stored.
+   */
+  | {
+      readonly type: 'stored' | 'overflow' | 'duplicate' | 'conflict';
+      readonly key: string;
+      readonly id: string;
+    }
+  /** A delivery was refused; in a dry run, would have been refused and was accepted. */
+  | {
+      readonly type: 'refused';
+      readonly reason: RefusalReason;
+      readonly status: 429 | 503;
+      readonly retryAfterSeconds: number;
+      readonly key: string;
+      /** Whether the sender never retries. */
+      readonly lossRisk: boolean;
+    }
+  /** A delivery was answered with 401. `error`: what `verify` threw or returned, perhaps because of a bug in it. */
+  | { readonly type: 'unverified'; readonly key: string; readonly error: string }
+  /** `verify` could not decide: it threw an error with `status: 503`. The refusal follows. */
+  | { readonly type: 'verify-failed'; readonly key: string; readonly error: string }
+  /** A delivery was answered with 413. */
+  | { readonly type: 'too-large'; readonly key: string }
+  /** An attempt was started. `waitedMs`: since the delivery was received, by the wall clock. */
+  | {
+      readonly type: 'started';
+      readonly key: string;
+      readonly id: string;
+      readonly attempt: number;
+      readonly waitedMs: number;
+    }
+  | {
+      readonly type: 'completed';
+      readonly key: string;
+      readonly id: string;
+      readonly attempt: number;
+      readonly tookMs: number;
+    }
+  /**
+   * An attempt failed, and a retry is scheduled. `isCounted`: whether it used one of the delivery's attempts; in an
+   * outage it did not.
+   */
+  | {
+      readonly type: 'failed';
+      readonly key: string;
+      readonly id: string;
+      readonly attempt: number;
+      readonly error: string;
+      readonly retryInMs: number;
+      readonly isCounted: boolean;
+    }
+  /** The last attempt failed: the delivery is in the dead-letter queue. */
+  | {
+      readonly type: 'dead';
+      readonly key: string;
+      readonly id: string;
+      readonly attempt: number;
+      readonly error: string;
+    }
+  /** The last attempt failed while the dead-letter queue was full: the delivery stays, and the attempt is repeated. */
+  | {
+      readonly type: 'shelf-full';
+      readonly key: string;
+      readonly id: string;
+      readonly attempt: number;
+      readonly error: string;
+      readonly retryInMs: number;
+    }
+  /** A dead letter was deleted because it was older than `maxShelvedAgeMs`. */
+  | { readonly type: 'discarded'; readonly key: string; readonly id: string }
+  /** A handler took longer than `maxHandlingMs`. Its signal is aborted, and the attempt failed. */
+  | { readonly type: 'overdue'; readonly key: string; readonly id: string; readonly attempt: number }
+  /** Another process took over the claim while the handler ran: the delivery may be processed twice. */
+  | { readonly type: 'lost'; readonly key: string; readonly id: string; readonly attempt: number }
+  /** A claim was given back before its start: the inbox closed or was paused, or an outage began. */
+  | { readonly type: 'released'; readonly key: string; readonly id: string; readonly attempt: number }
+  /** Progress of a redrive or replay: after each batch, and when there is no room for more at present. */
+  | {
+      readonly type: 'redriving';
+      readonly redriven: number;
+      readonly remaining: number;
+      readonly isWaiting: boolean;
+    }
+  /** `redriven`: dead letters or kept deliveries were put back. `purged`: dead letters were deleted. */
+  | { readonly type: 'redriven' | 'purged'; readonly count: number }
+  /**
+   * Handlers fail one after another, for this key, or with null for many keys. A single attempt is made now and then, and
+   * none counts; `error` is that of the last one. Reported again with `isCounting` after 72 hours: from then on attempts
+   * count.
+   */
+  | {
+      readonly type: 'outage';
+      readonly key: string | null;
+      readonly error: string;
+      readonly isCounting: boolean;
+    }
+  /**
+   * The end of an outage: an attempt succeeded, and the number of concurrent attempts grows step by step. Or no delivery
+   * of the key has been due for ten minutes.
+   */
+  | { readonly type: 'restored'; readonly key: string | null }
+  /** No attempt of this key, or with null of any key, is started any more; and the end of that. */
+  | { readonly type: 'paused' | 'resumed'; readonly key: string | null }
+  /** A call of the store failed. Until it works again, deliveries are refused, and workers wait. */
+  | { readonly type: 'store-failed'; readonly call: string; readonly error: string }
+  | { readonly type: 'store-recovered' }
+  /** The sender is close to disabling the endpoint because of failed deliveries. Reported once. */
+  | { readonly type: 'endangered'; readonly sender: string }
+  /** `options`: the names of the changed options. */
+  | { readonly type: 'updated'; readonly options: readonly string[] }
+  | { readonly type: 'closed'; readonly completed: number; readonly remaining: number }
+);
+
+/** Receives the events of an inbox. What it throws or rejects with is ignored, because it must not harm a delivery. */
+export type InboxListener = (event: InboxEvent) => unknown;

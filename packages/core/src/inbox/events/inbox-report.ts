@@ -1,0 +1,82 @@
+import { Listeners, type EventBody } from '../../delivery/events.ts';
+import type { InboxEvent } from './inbox-events.ts';
+import type { InboxTotals } from './inbox-totals.ts';
+import { ProcessWarnings, classAndPlaceOf, type SuspectedBug } from './process-warnings.ts';
+
+/** The totals, writable. */
+type Running<T> = { -readonly [K in keyof T]: T[K] extends number ? number : Running<T[K]> };
+
+/** Counts what happens, and reports it to the listeners. */
+export class InboxReport {
+  readonly listeners: Listeners<InboxEvent> = new Listeners<InboxEvent>();
+  readonly totals: Running<InboxTotals> = {
+    stored: 0,
+    duplicate: 0,
+    conflict: 0,
+    overflow: 0,
+    refused: { shedding: 0, full: 0, wait: 0, displaced: 0, pressure: 0, shed: 0, closing: 0 },
+    lossRisk: 0,
+    unverified: 0,
+    tooLarge: 0,
+    started: 0,
+    completed: 0,
+    failed: 0,
+    overdue: 0,
+    dead: 0,
+    shelfFull: 0,
+    discarded: 0,
+    lost: 0,
+    outages: 0,
+    storeFailures: 0,
+  };
+  readonly #now: () => number;
+  readonly #warnings: ProcessWarnings;
+
+  constructor(now: () => number) {
+    this.#now = now;
+    this.#warnings = new ProcessWarnings(() => this.listeners.any);
+  }
+
+  emit(event: EventBody<InboxEvent>): void {
+    if (this.listeners.any) this.listeners.emit(this.#now(), event);
+    else this.#warn(event);
+  }
+
+  /** Warns that `process` threw or rejected. */
+  processFailed(error: unknown): void {
+    this.#warnings.warn(
+      'WBP_PROCESS_FAILED',
+      () => `An attempt to process a delivery failed with ${classAndPlaceOf(error)}.`,
+    );
+  }
+
+  /** Warns that `verify` rejected a delivery, probably because of a bug in it. */
+  verifyBroken(bug: SuspectedBug): void {
+    const why = 'advice' in bug ? bug.advice : `It threw ${classAndPlaceOf(bug.thrown)}.`;
+    this.#warnings.warn(
+      'WBP_VERIFY_BROKEN',
+      () => `A delivery was refused with 401, perhaps because of a bug in verify. ${why}`,
+    );
+  }
+
+  #warn(event: EventBody<InboxEvent>): void {
+    if (event.type === 'dead') {
+      this.#warnings.warn(
+        'WBP_DELIVERY_DEAD',
+        () => 'The last attempt of a delivery failed. It is in the dead-letter queue now.',
+      );
+    } else if (event.type === 'store-failed') {
+      // Only the code: the message of another store may quote a delivery.
+      const [code] = /ERR_WBP_[A-Z_]+/.exec(event.error) ?? [];
+      this.#warnings.warn(
+        'WBP_STORE_FAILED',
+        () => `The call ${event.call}() of the store failed${code === undefined ? '' : ` with ${code}`}.`,
+      );
+    }
+  }
+
+  /** A copy of the totals. */
+  read(): InboxTotals {
+    return { ...this.totals, refused: { ...this.totals.refused } };
+  }
+}

@@ -1,0 +1,80 @@
+/** The stable codes of the process warnings of an inbox. */
+export type InboxWarningCode =
+  'WBP_VERIFY_BROKEN' | 'WBP_PROCESS_FAILED' | 'WBP_DELIVERY_DEAD' | 'WBP_STORE_FAILED';
+
+/** A probable bug in `verify`: what it threw, or advice about what it returned. */
+export type SuspectedBug = { readonly thrown: unknown } | { readonly advice: string };
+
+/** Shows a warning to the operator of the process. */
+export type ShowWarning = (code: InboxWarningCode, message: string) => void;
+
+interface Runtime {
+  readonly process?: { emitWarning?: (message: string, options: { type: string; code: string }) => void };
+  readonly console?: { warn?: (message: string) => void };
+}
+
+/** Emits a process warning on Node, Bun and Deno; elsewhere writes to the console. */
+const showInRuntime: ShowWarning = (code, message) => {
+  const { process, console } = globalThis as Runtime;
+  if (typeof process?.emitWarning === 'function') {
+    process.emitWarning(message, { type: 'WebhookBackpressureWarning', code });
+  } else {
+    console?.warn?.(`${code}: ${message}`);
+  }
+};
+
+/**
+ * Warns once of each kind of failure while the inbox has no listener, because such a failure would go unnoticed until
+ * senders complain. The message of an error may hold a secret or what a sender sent, so a warning shows its class and
+ * its place in the code instead.
+ */
+export class ProcessWarnings {
+  readonly #hasListeners: () => boolean;
+  readonly #show: ShowWarning;
+  readonly #given = new Set<InboxWarningCode>();
+
+  constructor(hasListeners: () => boolean, show: ShowWarning = showInRuntime) {
+    this.#hasListeners = hasListeners;
+    this.#show = show;
+  }
+
+  warn(code: InboxWarningCode, sentence: () => string): void {
+    if (this.#given.has(code) || this.#hasListeners()) return;
+    this.#given.add(code);
+    try {
+      this.#show(code, `${sentence()} This is reported once; inbox.subscribe() reports every failure.`);
+    } catch {
+      // A warning must not harm a delivery.
+    }
+  }
+}
+
+const WORD = /^[\w.]{1,64}$/;
+const MAX_PLACE = 200;
+
+/** Describes an error by its class, its code and where it was thrown. Never throws. */
+export function classAndPlaceOf(error: unknown): string {
+  try {
+    if (!(error instanceof Error)) return `a value of the type ${typeof error}`;
+    const { name, code, stack } = error as { name?: unknown; code?: unknown; stack?: unknown };
+    const what = isWord(name) ? name : 'an error';
+    const how = isWord(code) ? ` (${code})` : '';
+    // The message comes first, and its lines may look like a stack frame.
+    const places = typeof stack === 'string' ? stack.slice(messageEnd(stack, error)) : '';
+    const [place] = /^\s+at .+$/m.exec(places) ?? [];
+    return `${what}${how}${place === undefined ? '' : ` ${place.trim().slice(0, MAX_PLACE)}`}`;
+  } catch {
+    return 'an error';
+  }
+}
+
+function messageEnd(stack: string, { message }: { message: unknown }): number {
+  if (typeof message !== 'string') return stack.length;
+  const at = stack.indexOf(message);
+  // If the message was changed later, the stack holds the old one, whose end is unknown.
+  return at === -1 ? stack.length : at + message.length;
+}
+
+function isWord(value: unknown): value is string {
+  return typeof value === 'string' && WORD.test(value);
+}

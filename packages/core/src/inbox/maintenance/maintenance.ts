@@ -1,0 +1,125 @@
+import type { Scheduler, Task } from '../time/scheduler.ts';
+import type { Retention } from './retention.ts';
+import type { InboxStore, StoreStats } from '../store/inbox-store.ts';
+import { LONGEST_RETRY_AFTER_MS } from '../work/retry-errors.ts';
+import type { StoreHealth } from '../store-calls/store-health.ts';
+
+const INTERVAL_MS = 5000;
+/** In a busy inbox every sixth count is adopted although deliveries in transit make it slightly wrong. */
+const MAX_INEXACT = 6;
+/** The most retries that one call hastens, so that it does not block deliveries. */
+const HASTEN_LIMIT = 1000;
+/** The share of time that maintenance may take while there is more to do. */
+const BUSY_SHARE = 0.1;
+/** Counting the keys may be slow, so it is rare and takes a small share of the time. */
+const COUNT_INTERVAL_MS = 30_000;
+const COUNT_SHARE = 1 / 500;
+
+export interface MaintenanceParts {
+  readonly store: InboxStore;
+  readonly health: StoreHealth;
+  readonly scheduler: Scheduler;
+  readonly now: () => number;
+  readonly wallMs: () => number;
+  readonly retention: Retention;
+  /** The low-water mark, which limits a redrive by a program without an inbox. */
+  readonly lowWater: () => { readonly depth: number; readonly bytes: number };
+  readonly maxRetryDelayMs: () => number;
+  /** Whether nothing is in transit to or from the store, so that its counts are exact. */
+  readonly isQuiet: () => boolean;
+  /**
+   * Called with the store's counts. With `adopt` the level adopts them; returns whether that proves that another process
+   * uses the store.
+   */
+  readonly learn: (stats: StoreStats, adopt: boolean, isExact: boolean) => boolean;
+  readonly learnKeys: (depthByKey: ReadonlyMap<string, number>) => void;
+  /**
+   * Called when deliveries may have become due, and after a failed call: maintenance pauses while the store fails, so the
+   * claimer has to find out when it works again.
+   */
+  readonly wake: () => void;
+}
+
+/**
+ * Runs at the start and then every few seconds: compares the level with the store, deletes what is too old or too much,
+ * and makes retries due that a wrong clock has scheduled too far ahead.
+ */
+export class Maintenance {
+  readonly #parts: MaintenanceParts;
+  readonly #task: Task;
+  #running: Promise<void> | undefined;
+  #hasEnded = false;
+  #inexact = 0;
+  #areKeysInDoubt = false;
+  #countAfterMs = 0;
+  #notedRoom: { readonly depth: number; readonly bytes: number } | undefined;
+
+  constructor(parts: MaintenanceParts) {
+    this.#parts = parts;
+    this.#task = parts.scheduler.task(() => void this.run());
+  }
+
+  begin(): void {
+    this.#task.set(this.#parts.now());
+  }
+
+  /** Stops. Resolves when the current call of the store has ended. */
+  async end(): Promise<void> {
+    this.#hasEnded = true;
+    this.#task.clear();
+    await this.#running;
+  }
+
+  async run(): Promise<void> {
+    if (this.#hasEnded) return;
+    // Also while a run is in progress, which may take longer than the interval.
+    this.#task.set(this.#parts.now() + INTERVAL_MS);
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+    });
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { store, health, now, wallMs, retention, maxRetryDelayMs, isQuiet, learn, wake } = this.#parts;
+    if (!health.isWell) return;
+    try {
+      const startedMs = now();
+      const wasQuiet = isQuiet();
+      const stats = await store.stats();
+      const isExact = wasQuiet && isQuiet();
+      this.#inexact = isExact ? 0 : this.#inexact + 1;
+      const adopt = isExact || this.#inexact % MAX_INEXACT === 0;
+      if (learn(stats, adopt, isExact)) this.#areKeysInDoubt = true;
+      if (adopt && this.#areKeysInDoubt && now() >= this.#countAfterMs) await this.#countKeys();
+      const nowMs = wallMs();
+      // A `RetryAfter` may be longer than the delays of `retry`.
+      const longestMs = Math.max(maxRetryDelayMs(), LONGEST_RETRY_AFTER_MS);
+      const hastened = await store.hasten({ afterMs: nowMs + longestMs, nowMs, limit: HASTEN_LIMIT });
+      await this.#noteRoom();
+      const isMore = await retention.run(stats);
+      if (isMore || hastened === HASTEN_LIMIT)
+        this.#task.set(now() + Math.max(1, (now() - startedMs) / BUSY_SHARE));
+    } catch (error) {
+      health.failed('stats', error);
+    }
+    wake();
+  }
+
+  async #noteRoom(): Promise<void> {
+    const { store, lowWater } = this.#parts;
+    const { depth, bytes } = lowWater();
+    if (depth === this.#notedRoom?.depth && bytes === this.#notedRoom.bytes) return;
+    await store.noteRoom({ depth, bytes });
+    this.#notedRoom = { depth, bytes };
+  }
+
+  async #countKeys(): Promise<void> {
+    const { store, now, isQuiet, learnKeys } = this.#parts;
+    const [wasQuiet, startedMs] = [isQuiet(), now()];
+    learnKeys(await store.depthByKey());
+    // In-flight writes skew the count; then the keys are counted again later.
+    this.#areKeysInDoubt = !(wasQuiet && isQuiet());
+    this.#countAfterMs = now() + Math.max(COUNT_INTERVAL_MS, (now() - startedMs) / COUNT_SHARE);
+  }
+}

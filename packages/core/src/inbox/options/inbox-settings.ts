@@ -1,0 +1,218 @@
+import { checkInteger, checkNumber, checkOneOf, DAY_MS, isRecord } from '../../checks.ts';
+import { invalid } from '../../errors.ts';
+import { checkNames, checkObject } from '../../option-names.ts';
+import {
+  resolveOptions,
+  updateSettings,
+  type Fixtures,
+  type IntakeOptions,
+  type Settings,
+} from '../../intake/options.ts';
+import { encryptSettings } from '../encryption/encrypt-options.ts';
+import type { InboxOptions, InboxTunable, RetryOptions } from './inbox-options.ts';
+import type { InboxStore } from '../store/inbox-store.ts';
+import { redaction, type Redacts } from './redaction.ts';
+import { Encryption } from '../encryption/encryption.ts';
+
+/** The tunable options, complete and checked. */
+export interface InboxSettings {
+  /** The options shared with an intake. `longestWaitMs` replaces its `maxWaitMs`. */
+  readonly intake: Settings;
+  /** Infinity without `maxWaitMs`. */
+  readonly longestWaitMs: number;
+  readonly overflow: 'refuse' | 'dead-letter';
+  readonly retry: { readonly attempts: number; readonly firstDelayMs: number; readonly maxDelayMs: number };
+  readonly maxBodyBytes: number;
+  readonly maxBytes: number;
+  readonly retentionMs: number;
+  readonly maxRemembered: number;
+  readonly maxShelved: number;
+  readonly maxShelvedBytes: number;
+  readonly maxShelvedAgeMs: number | undefined;
+  readonly keepCompletedMs: number;
+  readonly maxKeptBytes: number;
+}
+
+/** The options that are fixed at construction. */
+export interface InboxFixtures extends Omit<Fixtures, 'dryRun'> {
+  readonly dryRun: boolean;
+  readonly wallClock: () => number;
+  readonly isOrdered: boolean;
+  readonly redacts: Redacts;
+  readonly encryption: Encryption;
+}
+
+const YEAR_MS = 31_536_000_000;
+const WEEK_MS = 604_800_000;
+const DEFAULT_CAPACITY = 100_000;
+const DEFAULTS: Omit<InboxSettings, 'intake' | 'longestWaitMs'> = {
+  overflow: 'refuse',
+  // 5 s, 10 s, 20 s and so on up to 12 h: about 71 h, at least 47 h, so that attempts outlast a weekend.
+  retry: { attempts: 21, firstDelayMs: 5000, maxDelayMs: 43_200_000 },
+  maxBodyBytes: 1024 * 1024,
+  maxBytes: 1024 * 1024 * 1024,
+  retentionMs: 604_800_000,
+  maxRemembered: 1_000_000,
+  maxShelved: 100_000,
+  maxShelvedBytes: 1024 * 1024 * 1024,
+  maxShelvedAgeMs: undefined,
+  keepCompletedMs: 0,
+  maxKeptBytes: 1024 * 1024 * 1024,
+};
+const RETRY = Object.keys(DEFAULTS.retry);
+const OWN_TUNABLE = Object.keys(DEFAULTS);
+const OWN = [
+  ...OWN_TUNABLE,
+  ...[
+    'store',
+    'process',
+    'verify',
+    'context',
+    'id',
+    'keyGenerator',
+    'handshake',
+    'onDead',
+    'senders',
+    'wallClock',
+    'ordered',
+    'redact',
+    'encrypt',
+  ],
+];
+const CALLBACKS = ['context', 'id', 'keyGenerator', 'handshake', 'onDead'] as const;
+const STORE_CALLS: readonly (keyof InboxStore)[] = [
+  'open',
+  'put',
+  'claim',
+  'renew',
+  'settle',
+  'nextDueMs',
+  'listShelved',
+  'getShelved',
+  'countShelved',
+  'redrive',
+  'purge',
+  'noteRoom',
+  'listPending',
+  'getPending',
+  'listCompleted',
+  'getCompleted',
+  'countCompleted',
+  'replay',
+  'dropCompleted',
+  'forget',
+  'forgetId',
+  'hasten',
+  'pause',
+  'resume',
+  'depthByKey',
+  'stats',
+  'close',
+];
+
+/**
+ * Separates the inbox's own options from the intake's, and checks all of them.
+ *
+ * @throws BackpressureError with the code of the first option that is wrong.
+ */
+export function resolveInboxOptions(options: InboxOptions<never>): {
+  settings: InboxSettings;
+  fixtures: InboxFixtures;
+} {
+  checkObject(options, 'options');
+  const { store, process, verify, wallClock = Date.now, ordered: isOrdered = false } = options;
+  const others = without(options, OWN);
+  checkStore(store);
+  if (typeof (process as unknown) !== 'function')
+    throw invalid('ERR_WBP_PROCESS', 'process', 'a function', process);
+  if (verify !== false && typeof (verify as unknown) !== 'function') {
+    throw invalid('ERR_WBP_VERIFY', 'verify', 'a function, or false to accept unverified deliveries', verify);
+  }
+  for (const name of CALLBACKS) {
+    const callback: unknown = options[name];
+    if (callback !== undefined && typeof callback !== 'function') {
+      throw invalid('ERR_WBP_CALLBACK', name, 'a function', callback);
+    }
+  }
+  if (typeof wallClock !== 'function') throw invalid('ERR_WBP_CLOCK', 'wallClock', 'a function', wallClock);
+  if (typeof isOrdered !== 'boolean') throw invalid('ERR_WBP_ORDERED', 'ordered', 'a boolean', isOrdered);
+  const { capacity = DEFAULT_CAPACITY, maxWaitMs } = options;
+  const { dryRun, isPressed, clock, random, ...intake } = resolveOptions({ ...others, capacity }, OWN);
+  const settings = settle({ ...DEFAULTS, intake, longestWaitMs: maxWaitMs ?? Infinity }, options);
+  const redacts = redaction(options.redact);
+  const encryption = new Encryption(encryptSettings(options.encrypt));
+  const given = { dryRun, isPressed, clock, random, wallClock };
+  return { settings, fixtures: { ...given, isOrdered, redacts, encryption } };
+}
+
+/**
+ * The settings after an update.
+ *
+ * @throws BackpressureError with the code of the first option that is wrong.
+ */
+export function updateInboxSettings(current: InboxSettings, changes: InboxTunable): InboxSettings {
+  checkObject(changes, 'update()');
+  const intake = updateSettings(current.intake, without(changes, OWN_TUNABLE), OWN_TUNABLE);
+  const longestWaitMs = changes.maxWaitMs ?? current.longestWaitMs;
+  return settle({ ...current, intake, longestWaitMs }, changes);
+}
+
+/** Only `undefined` means absent: `null` is reported as an error. */
+function or<T>(given: T | undefined, base: T): T {
+  return given === undefined ? base : given;
+}
+
+function settle(base: InboxSettings, given: InboxTunable): InboxSettings {
+  const settings: InboxSettings = {
+    ...base,
+    overflow: or(given.overflow, base.overflow),
+    retry: retrySettings(base.retry, given.retry),
+    maxBodyBytes: or(given.maxBodyBytes, base.maxBodyBytes),
+    maxBytes: or(given.maxBytes, base.maxBytes),
+    retentionMs: or(given.retentionMs, base.retentionMs),
+    maxRemembered: or(given.maxRemembered, base.maxRemembered),
+    maxShelved: or(given.maxShelved, base.maxShelved),
+    maxShelvedBytes: or(given.maxShelvedBytes, base.maxShelvedBytes),
+    maxShelvedAgeMs: or(given.maxShelvedAgeMs, base.maxShelvedAgeMs),
+    keepCompletedMs: or(given.keepCompletedMs, base.keepCompletedMs),
+    maxKeptBytes: or(given.maxKeptBytes, base.maxKeptBytes),
+  };
+  checkOneOf('ERR_WBP_OVERFLOW', 'overflow', settings.overflow, ['refuse', 'dead-letter']);
+  const { attempts, firstDelayMs, maxDelayMs } = settings.retry;
+  checkInteger('ERR_WBP_RETRY', 'retry.attempts', attempts, 1);
+  checkNumber('ERR_WBP_RETRY', 'retry.firstDelayMs', firstDelayMs, 0, DAY_MS, 'milliseconds');
+  checkNumber('ERR_WBP_RETRY', 'retry.maxDelayMs', maxDelayMs, firstDelayMs, WEEK_MS, 'milliseconds');
+  checkInteger('ERR_WBP_MAX_BODY', 'maxBodyBytes', settings.maxBodyBytes, 1);
+  checkInteger('ERR_WBP_MAX_BYTES', 'maxBytes', settings.maxBytes, 1);
+  checkNumber('ERR_WBP_RETENTION', 'retentionMs', settings.retentionMs, 0, YEAR_MS, 'milliseconds');
+  checkInteger('ERR_WBP_RETENTION', 'maxRemembered', settings.maxRemembered, 1);
+  checkInteger('ERR_WBP_MAX_SHELVED', 'maxShelved', settings.maxShelved, 1);
+  checkInteger('ERR_WBP_MAX_SHELVED', 'maxShelvedBytes', settings.maxShelvedBytes, 1);
+  const { maxShelvedAgeMs, keepCompletedMs } = settings;
+  if (maxShelvedAgeMs !== undefined)
+    checkNumber('ERR_WBP_MAX_SHELVED', 'maxShelvedAgeMs', maxShelvedAgeMs, 1, YEAR_MS, 'milliseconds');
+  checkNumber('ERR_WBP_KEEP_COMPLETED', 'keepCompletedMs', keepCompletedMs, 0, YEAR_MS, 'milliseconds');
+  checkInteger('ERR_WBP_KEEP_COMPLETED', 'maxKeptBytes', settings.maxKeptBytes, 1);
+  return settings;
+}
+
+function retrySettings(
+  base: InboxSettings['retry'],
+  given: RetryOptions | undefined,
+): InboxSettings['retry'] {
+  if (given === undefined) return base;
+  checkNames(given, 'retry', RETRY, 'ERR_WBP_RETRY');
+  const { attempts = base.attempts, firstDelayMs = base.firstDelayMs, maxDelayMs = base.maxDelayMs } = given;
+  return { attempts, firstDelayMs, maxDelayMs };
+}
+
+/** The options except those of these names. */
+function without(options: InboxTunable, names: readonly string[]): IntakeOptions {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => !names.includes(name)));
+}
+
+function checkStore(store: unknown): void {
+  const isStore = isRecord(store) && STORE_CALLS.every((call) => typeof store[call] === 'function');
+  if (!isStore)
+    throw invalid('ERR_WBP_STORE', 'store', 'a store, such as memoryStore() or sqliteStore({ path })', store);
+}

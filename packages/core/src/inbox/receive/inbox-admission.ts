@@ -1,0 +1,79 @@
+import type { Delivery } from '../../delivery/delivery.ts';
+import type { Refusal, RefusalReason } from '../../delivery/refusal.ts';
+import type { FillLevel } from '../capacity/fill-level.ts';
+import type { InboxOptions } from '../options/inbox-options.ts';
+import type { InboxFixtures, InboxSettings } from '../options/inbox-settings.ts';
+import type { InboxRefuser } from './inbox-refuser.ts';
+
+export interface InboxAdmissionParts {
+  readonly level: FillLevel;
+  readonly refuser: InboxRefuser;
+  readonly options: Pick<InboxOptions<never>, 'keyGenerator'>;
+  readonly fixtures: InboxFixtures;
+  readonly settings: () => InboxSettings;
+  readonly now: () => number;
+  /** Recalculates the marks, and whether the inbox sheds. */
+  readonly judge: () => void;
+  readonly isOpen: () => boolean;
+  /** Whether the store is open and works. */
+  readonly isReady: () => boolean;
+}
+
+/** Decides whether a delivery may be stored. */
+export class InboxAdmission {
+  readonly #parts: InboxAdmissionParts;
+
+  constructor(parts: InboxAdmissionParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * The refusal of a delivery, or undefined when it is admitted. In a dry run refusals are only reported.
+   *
+   * @param isVerified - whether the delivery is verified, so that its key may count as asking for the reserve.
+   */
+  refusalOf(delivery: Delivery, key: string, isVerified: boolean): Refusal | undefined {
+    const reason = this.#objection(delivery, key, isVerified);
+    if (reason === undefined) return undefined;
+    const refusal = this.refuse(reason, delivery, key);
+    const { fixtures, isOpen, isReady } = this.#parts;
+    return fixtures.dryRun && isOpen() && isReady() ? undefined : refusal;
+  }
+
+  refuse(reason: RefusalReason, delivery: Delivery, key: string): Refusal {
+    const { refuser, now, settings } = this.#parts;
+    return refuser.refuse(reason, delivery, key, now(), settings());
+  }
+
+  /** Whether a verified delivery goes to the dead-letter queue because there is no room for it. */
+  isOverflow(delivery: Delivery, key: string): boolean {
+    return (
+      this.#parts.settings().overflow === 'dead-letter' && this.#shortage(delivery, key, true) !== undefined
+    );
+  }
+
+  /** Whether the delivery may use the reserve: its sender never retries, or it has a reservation that is due. */
+  isEntitled(delivery: Delivery, key: string): boolean {
+    if (delivery.priority === 'critical' || delivery.retries === false) return true;
+    const { refuser, now } = this.#parts;
+    return refuser.retryAfter.reservationOf(key, delivery)?.isDue(now()) === true;
+  }
+
+  #objection(delivery: Delivery, key: string, isVerified: boolean): RefusalReason | undefined {
+    const { settings, isOpen, isReady, fixtures } = this.#parts;
+    if (!isOpen()) return 'closing';
+    if (!isReady()) return 'pressure';
+    if (settings().intake.shed.has(key)) return 'shed';
+    if (!this.isEntitled(delivery, key) && fixtures.isPressed()) return 'pressure';
+    return settings().overflow === 'dead-letter' ? undefined : this.#shortage(delivery, key, isVerified);
+  }
+
+  #shortage(delivery: Delivery, key: string, isVerified: boolean): 'full' | 'shedding' | undefined {
+    const { level, judge, refuser, now, options } = this.#parts;
+    judge();
+    if (level.shedding) refuser.retryAfter.shed(now());
+    const isEntitled = this.isEntitled(delivery, key);
+    if (isVerified) return level.ask(key, isEntitled, now());
+    return level.shortage(options.keyGenerator === undefined ? key : undefined, isEntitled);
+  }
+}

@@ -1,0 +1,59 @@
+import type { InboxStore, OpenedStore } from '../store/inbox-store.ts';
+import type { StoreHealth } from './store-health.ts';
+
+export interface StoreOpeningParts {
+  readonly store: InboxStore;
+  readonly health: StoreHealth;
+  readonly wallMs: () => number;
+  readonly isOrdered: boolean;
+  /** Whether to go on trying. */
+  readonly isWanted: () => boolean;
+  /** Called when the store is open. */
+  readonly opened: (found: OpenedStore) => void;
+}
+
+/** Opens the store of an inbox, again and again until it succeeds. */
+export class StoreOpening {
+  readonly #parts: StoreOpeningParts;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(parts: StoreOpeningParts) {
+    this.#parts = parts;
+  }
+
+  /** Throws what `open` throws synchronously. After a rejection it is called again. */
+  begin(): void {
+    const { opened } = this.#parts;
+    const found = this.#open();
+    if (found instanceof Promise) this.#running = this.#openLater(found);
+    else opened(found);
+  }
+
+  /** Resolves when no call is in progress. */
+  ended(): Promise<void> {
+    return this.#running;
+  }
+
+  async #openLater(first: Promise<OpenedStore>): Promise<void> {
+    const { health, isWanted, opened } = this.#parts;
+    for (let opening = first; isWanted(); opening = this.#again()) {
+      try {
+        opened(await opening);
+        health.worked();
+        return;
+      } catch (error) {
+        health.failed('open', error);
+        await health.rest();
+      }
+    }
+  }
+
+  async #again(): Promise<OpenedStore> {
+    return await this.#open();
+  }
+
+  #open(): ReturnType<InboxStore['open']> {
+    const { store, wallMs, isOrdered } = this.#parts;
+    return store.open(wallMs(), { isOrdered });
+  }
+}

@@ -1,0 +1,50 @@
+/** With fewer attempts, an innocent delivery cannot afford the attempt that a second stranding costs. */
+const LEAST_ATTEMPTS = 3;
+
+/**
+ * Limits how many deliveries that were in flight when a process died run concurrently, because one of them may have killed
+ * it. First one runs; after each group that the process survives, the next group is twice as large. If the process dies
+ * again, only that group is suspect, and a store returns deliveries stranded more than once one at a time.
+ */
+export class CrashSuspects {
+  #size = 1;
+  #running = 0;
+  /** The size of the current group, including ended ones. */
+  #count = 0;
+  /** Whether more may join the group: none has ended, and the last claim returned all that were asked for. */
+  #isFilling = false;
+  #isClean = true;
+
+  /** How many may be claimed now. */
+  room(attempts: number): number {
+    const size = attempts < LEAST_ATTEMPTS ? 1 : this.#size;
+    if (this.#running === 0) return size;
+    return this.#isFilling ? Math.max(0, size - this.#count) : 0;
+  }
+
+  /** A claim for up to `room` suspects returned `count`, which have begun. */
+  claimed(room: number, count: number): void {
+    if (count >= room) return;
+    this.#isFilling = false;
+    if (this.#running === 0) this.#size = 1;
+  }
+
+  began(): void {
+    if (this.#running === 0) {
+      this.#count = 0;
+      this.#isFilling = true;
+      this.#isClean = true;
+    }
+    this.#running += 1;
+    this.#count += 1;
+  }
+
+  /** @param isClean - the attempt was made, and the process survived. */
+  ended(isClean: boolean): void {
+    this.#running -= 1;
+    this.#isFilling = false;
+    if (!isClean) this.#isClean = false;
+    if (this.#running > 0) return;
+    this.#size = this.#isClean && this.#count >= this.#size ? 2 * this.#size : 1;
+  }
+}

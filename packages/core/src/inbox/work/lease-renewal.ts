@@ -1,0 +1,56 @@
+import type { Scheduler, Task } from '../time/scheduler.ts';
+import { LEASE_MS } from './claimer.ts';
+import type { InboxStore } from '../store/inbox-store.ts';
+import type { HandlerRun } from './handler-run.ts';
+import type { StoreHealth } from '../store-calls/store-health.ts';
+
+const RENEW_MS = LEASE_MS / 3;
+
+export interface LeaseRenewalParts {
+  readonly store: InboxStore;
+  readonly health: StoreHealth;
+  readonly scheduler: Scheduler;
+  readonly now: () => number;
+  readonly wallMs: () => number;
+  readonly runs: ReadonlySet<HandlerRun>;
+  /** Called when another process has taken over a claim. */
+  readonly lost: (run: HandlerRun) => void;
+}
+
+/** Renews the leases of claimed deliveries, so that no other process takes them over. */
+export class LeaseRenewal {
+  readonly #parts: LeaseRenewalParts;
+  readonly #task: Task;
+
+  constructor(parts: LeaseRenewalParts) {
+    this.#parts = parts;
+    this.#task = parts.scheduler.task(() => void this.#renew());
+  }
+
+  begin(): void {
+    this.#task.set(this.#parts.now() + RENEW_MS);
+  }
+
+  end(): void {
+    this.#task.clear();
+  }
+
+  async #renew(): Promise<void> {
+    const { store, health, now, wallMs, runs, lost } = this.#parts;
+    this.#task.set(now() + RENEW_MS);
+    const held = [...runs].filter(({ state }) => state !== 'over');
+    try {
+      const results = await store.renew(
+        held.map(({ ref }) => ref),
+        { leaseMs: LEASE_MS, nowMs: wallMs() },
+      );
+      for (const [at, run] of held.entries()) {
+        // A run that is settling may have been settled meanwhile, and its claim ended by that.
+        if (results[at] === true || run.state === 'settling' || run.state === 'over') continue;
+        lost(run);
+      }
+    } catch (error) {
+      health.failed('renew', error);
+    }
+  }
+}

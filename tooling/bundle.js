@@ -1,0 +1,172 @@
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { rolldown } from 'rolldown';
+import { rollup } from 'rollup';
+import { dts } from 'rollup-plugin-dts';
+import { entriesOf, root } from './packages.js';
+
+/**
+ * What runs in a process or a thread of its own and is never imported: an ES module without declarations.
+ *
+ * @type {Record<string, Entries>}
+ */
+const PROGRAMS = { sqlite: { cli: 'src/cli.ts', thread: 'src/thread/thread.ts' } };
+
+/** Packages whose entries share state, so that each module must be in one file only. */
+const SHARES_STATE = new Set(['node']);
+
+/**
+ * Pages that the package contains, since its errors lead to them.
+ *
+ * @type {Record<string, string[]>}
+ */
+const PAGES = { core: ['docs/errors.md'] };
+
+const PAGES_ADDRESS = 'https://github.com/webhook-backpressure/webhook-backpressure/blob/main/';
+
+/** ES modules that CommonJS modules contain, since Jest cannot `require` them. */
+const INSIDE_COMMONJS = ['p-limit', 'yocto-queue'];
+
+/** @typedef {Record<string, string>} Entries names of files in `dist`, and the paths of what is bundled in them */
+/** @typedef {(file: string, text: string) => void} Write */
+
+/** @param {import('./packages.js').Package} published */
+export async function bundlePackage(published) {
+  const { folder, path } = published;
+  const dist = join(path, 'dist');
+  mkdirSync(dist, { recursive: true });
+  /** @type {Set<string>} */
+  const written = new Set();
+  /** @type {Write} */
+  const write = (file, text) => {
+    written.add(file);
+    writeFileSync(join(dist, file), text);
+  };
+
+  const names = entriesOf(published).map(({ name }) => name);
+  const entries = Object.fromEntries(names.map((name) => [name, join(path, 'src', `${name}.ts`)]));
+  for (const group of SHARES_STATE.has(folder) ? [entries] : eachAlone(entries)) {
+    await bundle(group, dist, 'es', write);
+    await bundle(group, dist, 'cjs', write);
+  }
+  for (const [name, source] of Object.entries(PROGRAMS[folder] ?? {})) {
+    await bundle({ [name]: join(path, source) }, dist, 'es', write);
+  }
+  const declarations = new Map(entriesOf(published).map(({ name, types }) => [types, name]));
+  for (const declaration of declarations.keys()) await bundleTypes(declaration, declarations, write);
+
+  for (const page of PAGES[folder] ?? []) {
+    mkdirSync(dirname(join(dist, page)), { recursive: true });
+    write(page, withAbsoluteLinks(readFileSync(join(root, page), 'utf8'), dirname(page)));
+  }
+
+  const kept = new Set([...written].map((file) => file.split('/')[0]));
+  for (const file of readdirSync(dist)) {
+    if (!kept.has(file)) rmSync(join(dist, file), { recursive: true });
+  }
+}
+
+/**
+ * @param {Entries} entries
+ * @returns {Entries[]}
+ */
+function eachAlone(entries) {
+  return Object.entries(entries).map(([name, path]) => ({ [name]: path }));
+}
+
+/** @param {string} id */
+function isExternal(id) {
+  return !/^[./]/.test(id);
+}
+
+/**
+ * @param {Entries} entries
+ * @param {string} dist where they will be, which the source maps depend on
+ * @param {'es' | 'cjs'} format
+ * @param {Write} write
+ */
+async function bundle(entries, dist, format, write) {
+  const build = await rolldown({
+    input: entries,
+    platform: 'node',
+    external: (id) => isExternal(id) && !(format === 'cjs' && INSIDE_COMMONJS.includes(id)),
+    // Of two entries that share modules, the one imported by the other exports them, instead of a third file.
+    preserveEntrySignatures: 'allow-extension',
+    onLog(level, { message }) {
+      if (level === 'warn') throw new Error(message);
+    },
+  });
+  const { output } = await build.generate({
+    dir: dist,
+    format,
+    exports: 'named',
+    entryFileNames: `[name].${format === 'es' ? 'js' : 'cjs'}`,
+    sourcemap: true,
+    // The package contains its sources.
+    sourcemapExcludeSources: true,
+    comments: { legal: true, annotation: true, jsdoc: false },
+    banner: licences,
+  });
+  await build.close();
+  for (const file of output) {
+    if (file.type === 'chunk' && !file.isEntry) {
+      throw new Error(
+        `${Object.keys(entries).join(' and ')} share ${file.fileName}: let one import the other.`,
+      );
+    }
+    write(file.fileName, file.type === 'chunk' ? file.code : String(file.source));
+  }
+}
+
+/**
+ * The MIT licence asks for its text in every copy.
+ *
+ * @param {import('rolldown').RenderedChunk} chunk
+ */
+function licences({ moduleIds }) {
+  return INSIDE_COMMONJS.filter((name) => moduleIds.some((id) => id.includes(`/node_modules/${name}/`)))
+    .map((name) => `/*! ${name}\n\n${readFileSync(join(root, 'node_modules', name, 'license'), 'utf8')}*/\n`)
+    .join('');
+}
+
+/**
+ * @param {string} declaration of an entry
+ * @param {ReadonlyMap<string, string>} declarations of all entries of the package, with their names
+ * @param {Write} write
+ */
+async function bundleTypes(declaration, declarations, write) {
+  const build = await rollup({
+    input: declaration,
+    external: isExternal,
+    plugins: [
+      {
+        name: 'other-entries',
+        resolveId(id, importer) {
+          if (importer === undefined) return null;
+          const path = resolve(dirname(importer), id.replace(/\.[jt]s$/, '.d.ts'));
+          const name = path === declaration ? undefined : declarations.get(path);
+          return name === undefined ? null : { id: `./${name}.js`, external: true };
+        },
+      },
+      dts(),
+    ],
+  });
+  const {
+    output: [{ code }],
+  } = await build.generate({ format: 'es' });
+  await build.close();
+  const name = declarations.get(declaration) ?? '';
+  write(`${name}.d.ts`, code);
+  write(`${name}.d.cts`, code.replaceAll(/(from '\.\/[\w-]+)\.js'/g, "$1.cjs'"));
+}
+
+/**
+ * @param {string} markdown
+ * @param {string} folder of the page in the repository
+ */
+function withAbsoluteLinks(markdown, folder) {
+  return markdown.replaceAll(
+    /\]\((?!https:|#)([^)]+)\)/g,
+    (_, link) => `](${new URL(String(link), `${PAGES_ADDRESS}${folder}/`).href})`,
+  );
+}
