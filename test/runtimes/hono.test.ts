@@ -126,17 +126,16 @@ describe.each(runtimes)('Hono on $name', (runtime) => {
     await until(({ active, depth }) => active + depth === 0);
   });
 
-  it('releases the permit when a sender disconnects while its delivery is handled', async () => {
+  it('holds the permit until the handler has ended when its sender disconnects', async () => {
     const { post, get, until } = using('handled-gone');
     const held = post('/hold');
     await until(({ active }) => active === 1);
     held.vanish();
-    if (seesDepartures) {
-      const { totals } = await until(({ active }) => active === 0);
-      expect(totals).toMatchObject({ completed: 0, failed: 1 });
-    }
+    // Each of these requests gives the runtime time to notice it.
+    for (let request = 0; request < 10; request += 1) expect((await until(() => true)).active).toBe(1);
     await get('/release');
-    await until(({ active, depth }) => active + depth === 0);
+    const { totals } = await until(({ active, depth }) => active + depth === 0);
+    if (seesDepartures) expect(totals).toMatchObject({ completed: 0, failed: 1 });
   });
 
   it.each([
