@@ -193,7 +193,8 @@ function split<R, A extends readonly unknown[]>(
     typeof (intake as unknown) !== 'object' ||
     typeof (intake as Partial<Intake> | null)?.admit !== 'function'
   ) {
-    throw invalid('ERR_WBP_INTAKE', 'intake', 'an intake made by createIntake()', intake);
+    const rule = 'an intake made by createIntake(), or the .intake of a middleware';
+    throw invalid('ERR_WBP_INTAKE', 'intake', rule, intake);
   }
   const [beside] = Object.keys(defined(rest));
   if (beside !== undefined) {
