@@ -77,7 +77,7 @@ describe('Hono on Workers', () => {
         });
       });
     const begun = nextEvent('started');
-    expect((await app.fetch(request, ...(rest as [object, never]))).status).toBe(202);
+    expect((await app.fetch(request, ...(rest as [object, never]))).status).toBe(200);
     await begun;
     vi.advanceTimersByTime(5000);
     expect(await isSettled(stays[0])).toBe(false);

@@ -17,8 +17,8 @@ import {
   settle,
   START,
 } from '../core/inbox/store/cases/store-fixtures.ts';
-import { isMountable } from './mounts.ts';
 import { anotherProgram, BrokenFiles, damage, execute, makeInbox, toFirstVersion } from './broken-files.ts';
+import { isMountable } from './mounts.ts';
 import { causeOf, integrityOf, RESULT, thrownBy } from './results.ts';
 import { Scratch } from './scratch.ts';
 

@@ -1,7 +1,7 @@
 import { execFile, type ExecFileException } from 'node:child_process';
 import { join } from 'node:path';
-import { openDatabase } from '../../packages/sqlite/src/drivers/choose.ts';
 import { runTool } from '../../packages/sqlite/src/cli/tool.ts';
+import { openDatabase } from '../../packages/sqlite/src/drivers/choose.ts';
 import { root } from '../../tooling/packages.js';
 
 const TOOL = join(root, 'packages/sqlite/dist/cli.js');

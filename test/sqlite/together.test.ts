@@ -1,8 +1,8 @@
 import { BackpressureError, type PutResult } from '@webhook-backpressure/core';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { Connection } from '../../packages/sqlite/src/connection/connection.ts';
-import { fileStore, type FileStore } from '../../packages/sqlite/src/store/file-store.ts';
 import { settle } from '../../packages/sqlite/src/options.ts';
+import { fileStore, type FileStore } from '../../packages/sqlite/src/store/file-store.ts';
 import { delivery, LEASE, ROOMY, START } from '../core/inbox/store/cases/store-fixtures.ts';
 import { anotherProgram } from './broken-files.ts';
 import { Scratch } from './scratch.ts';

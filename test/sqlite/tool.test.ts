@@ -107,13 +107,13 @@ describe('show', () => {
 });
 
 describe('redrive and purge', () => {
-  it('move one dead letter', async () => {
+  it('move and delete one dead letter', async () => {
     expect(await json('redrive', 'first', file)).toEqual({ redriven: 1 });
     expect((await tool('purge', 'evil\u001b[2J', file)).out).toBe('1 delivery deleted.\n');
     expect(await json('status', file)).toMatchObject({ depth: 2, shelved: 0 });
   });
 
-  it('move all dead letters', async () => {
+  it('move and delete all dead letters', async () => {
     expect((await tool('redrive', 'all', file)).out).toBe('2 deliveries put back into the queue.\n');
     expect(await json('redrive', 'all', file)).toEqual({ redriven: 0 });
     expect(await json('purge', 'all', file)).toEqual({ purged: 0 });

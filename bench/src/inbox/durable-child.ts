@@ -25,7 +25,7 @@ function ours(path: string): Taker {
           return Promise.resolve('whole');
         },
       });
-      if (taken?.status !== 202) throw new Error(`It was answered with ${JSON.stringify(taken)}.`);
+      if (taken?.status !== 200) throw new Error(`It was answered with ${JSON.stringify(taken)}.`);
     },
     close: () => inbox.close({ timeoutMs: 0 }),
   };

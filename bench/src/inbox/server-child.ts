@@ -29,7 +29,7 @@ function theirs(queue: DurableQueue): Receiver {
     const store = async (): Promise<void> => {
       const body = Buffer.concat(chunks).toString();
       await queue.store({ id: String(req.headers[ID_HEADER]), headers: req.headers, body });
-      res.writeHead(202, { 'Content-Type': 'application/json' }).end('{"status":"accepted"}');
+      res.writeHead(200, { 'Content-Type': 'application/json' }).end('{"status":"accepted"}');
     };
     req.on('data', (chunk: Buffer) => chunks.push(chunk));
     req.on('end', () => {

@@ -42,7 +42,7 @@ answer(async ({ port, perSecond, seconds, whileDraining }: Arrivals): Promise<An
     });
     await body.dump();
     latencies.push(performance.now() - sentMs);
-    if (statusCode !== 202) other += 1;
+    if (statusCode !== 200) other += 1;
   };
   const isDrained = async (): Promise<boolean> => {
     const { body } = await pool.request({ path: '/depth', method: 'GET' });

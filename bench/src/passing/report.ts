@@ -1,14 +1,21 @@
+import { textOption } from '../command-line.ts';
 import { describeMachine } from '../machine.ts';
 import { textOfBench, write, writeBetween } from '../write.ts';
 import { measurePassing, versionOf } from './measure.ts';
 import { passings, type Passing } from './plan.ts';
 
-/** Measures what passing costs, and puts it into the report and the results beside what is there. */
+/**
+ * Measures what passing costs and puts it into the report and the results, beside what is there. With `--only` it
+ * measures what begins so, and keeps the other figures.
+ */
 export async function writePassing(): Promise<void> {
-  const rows = passings.map((one) => ({ ...one, figure: measurePassing(one) }));
-  const others = Object.entries(JSON.parse(textOfBench('results.json')) as Record<string, object>).filter(
-    ([name]) => !name.startsWith('passing/'),
-  );
+  const before = JSON.parse(textOfBench('results.json')) as Record<string, object>;
+  const only = textOption('only') ?? '';
+  const rows = passings.map((one) => {
+    const figure = one.name.startsWith(only) ? measurePassing(one) : (before[one.name] as Passing);
+    return { ...one, figure };
+  });
+  const others = Object.entries(before).filter(([name]) => !name.startsWith('passing/'));
   const figures = rows.map(({ name, figure }): [string, Passing] => [name, figure]);
   await write('results.json', JSON.stringify(Object.fromEntries([...others, ...figures])));
 

@@ -1,6 +1,6 @@
 import type { InboxStore } from '@webhook-backpressure/core';
-import { fileStore } from './store/file-store.ts';
 import { settle, type SqliteStoreOptions } from './options.ts';
+import { fileStore } from './store/file-store.ts';
 import { isThreadAvailable } from './thread/is-thread-available.ts';
 import { ThreadedStore } from './thread/threaded-store.ts';
 

@@ -1,8 +1,8 @@
 import { statSync, type Stats } from 'node:fs';
 import { BackpressureError, thrownText } from '@webhook-backpressure/core';
 import type { Connection } from '../connection/connection.ts';
-import { changeInboxFile, readInboxFile } from '../store/inbox-file.ts';
 import { settle, type Settings } from '../options.ts';
+import { changeInboxFile, readInboxFile } from '../store/inbox-file.ts';
 import type { Answer } from './answer.ts';
 import { forget, pause, purge, redrive, replay, resume, type Progress } from './commands.ts';
 import { completed, dead, pending, status } from './listing.ts';

@@ -2,9 +2,9 @@ import { existsSync, realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { openDatabase } from '../drivers/choose.ts';
 import type { DriverDatabase, DriverStatement, Value } from '../drivers/driver.ts';
-import { explain, isDamage, isDiskError, isLocked, lockedByReader } from './sqlite-errors.ts';
 import { LockWait } from './lock-wait.ts';
 import { makePrivate } from './private-file.ts';
+import { explain, isDamage, isDiskError, isLocked, lockedByReader } from './sqlite-errors.ts';
 
 export type { Value } from '../drivers/driver.ts';
 
@@ -38,7 +38,7 @@ export interface Statement {
   run(values: readonly Value[]): number;
 }
 
-/** The result of one of several calls, or what it threw. */
+/** The result of one of several calls, or its error. */
 export type Outcome<T> = { readonly result: T } | { readonly error: unknown };
 
 export function outcomeOf<T>(call: () => T): Outcome<T> {

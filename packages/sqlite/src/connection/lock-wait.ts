@@ -20,7 +20,7 @@ const MOST_POLL_MS = 2;
 const YIELD_POLLS = 2;
 /** Others use the file if they have committed within this time. */
 const SHARED_MS = 1000;
-/** What a shorter commit leaves of the measured commit time. */
+/** The measured commit time falls by this factor when a commit is shorter. */
 const DECAY = 0.95;
 
 /** Blocks this thread without using the processor. */

@@ -1,5 +1,5 @@
-import { closeSync, linkSync, openSync, rmSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
+import { closeSync, linkSync, openSync, rmSync } from 'node:fs';
 
 /** Only its owner may read and write the file, which contains headers and bodies of customers. */
 const PRIVATE = 0o600;

@@ -48,7 +48,7 @@ function resultCode(error: unknown): number | undefined {
   return code === undefined ? undefined : Number(code) & PRIMARY;
 }
 
-/** What libsql, and then node:sqlite, say of a value that cannot be bound to a parameter. */
+/** Messages of libsql and of node:sqlite for a value that cannot be bound to a parameter. */
 const UNBINDABLE =
   /can only bind|Loss of precision|cannot be bound to SQLite parameter|too large to bind|Unknown named parameter/;
 

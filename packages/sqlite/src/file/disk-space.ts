@@ -17,7 +17,7 @@ const BYTES_PER_DELIVERY = 2048;
 /** The length of an error in the dead-letter queue when space is scarce. */
 const SCARCE_CHARACTERS = 100;
 const LEAST_FILE_BYTES = 65_536;
-/** What storing a delivery writes in addition to its body: index pages. */
+/** Index pages written for each stored delivery. */
 const BYTES_PER_PUT = 32_768;
 /** While space is plentiful, it is not checked each time. Other programs may use the disk as well. */
 const CHECK_EVERY_MS = 1000;

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { openDatabase } from '../drivers/choose.ts';
-import { explain, isLocked } from '../connection/sqlite-errors.ts';
 import { makePrivate } from '../connection/private-file.ts';
+import { explain, isLocked } from '../connection/sqlite-errors.ts';
+import { openDatabase } from '../drivers/choose.ts';
 
 /**
  * Each owner, an open store, holds a lock on its own file. The system releases the lock when the process dies, however

@@ -19,9 +19,9 @@ import {
   scopedQueries,
   type ScopedQueries,
 } from '../tables/scoped-queries.ts';
-import type { CompletedIds } from './completed-ids.ts';
 import { decodeText, encodeText } from '../tables/text.ts';
 import type { Changes, Totals } from '../tables/totals.ts';
+import type { CompletedIds } from './completed-ids.ts';
 
 type KeptRow = readonly [
   at: number,

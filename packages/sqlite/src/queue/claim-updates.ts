@@ -2,9 +2,9 @@ import type { ClaimRef, Settlement } from '@webhook-backpressure/core';
 import type { Connection, Statement } from '../connection/connection.ts';
 import { avoidingDamage, type Access } from '../connection/damage.ts';
 import type { DiskSpace } from '../file/disk-space.ts';
+import type { CompletedId, CompletedIds } from '../finished/completed-ids.ts';
 import type { CompletedDeliveries } from '../finished/completed.ts';
 import { Order } from '../tables/order.ts';
-import type { CompletedId, CompletedIds } from '../finished/completed-ids.ts';
 import { encodeText } from '../tables/text.ts';
 import type { Changes, Totals } from '../tables/totals.ts';
 

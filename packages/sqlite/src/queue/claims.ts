@@ -1,12 +1,12 @@
 import type { ClaimedDelivery, ClaimOptions } from '@webhook-backpressure/core';
 import type { Connection, Statement } from '../connection/connection.ts';
-import { CONTENTS, deliveryOf, isIntact, type ContentsRow } from '../tables/contents.ts';
 import { isDamage } from '../connection/sqlite-errors.ts';
+import { CONTENTS, deliveryOf, isIntact, type ContentsRow } from '../tables/contents.ts';
 import { Order } from '../tables/order.ts';
-import type { Owners } from './owners.ts';
 import { Pauses, type Paused } from '../tables/pauses.ts';
 import { encodeText } from '../tables/text.ts';
 import type { Changes, Totals } from '../tables/totals.ts';
+import type { Owners } from './owners.ts';
 import { UnreadableRows } from './unreadable.ts';
 
 /** How often dead owners are looked for while more deliveries are due than are claimed. Otherwise every claim does so. */

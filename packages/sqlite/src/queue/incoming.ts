@@ -7,13 +7,13 @@ import {
   type StoreLimits,
 } from '@webhook-backpressure/core';
 import type { Connection, Statement } from '../connection/connection.ts';
-import { encodeFacts } from '../tables/contents.ts';
 import type { DiskSpace } from '../file/disk-space.ts';
+import type { FileIdentity } from '../file/file-identity.ts';
+import { encodeFacts } from '../tables/contents.ts';
 import { idHash } from '../tables/id-hash.ts';
 import { Order } from '../tables/order.ts';
 import { encodeText } from '../tables/text.ts';
 import type { Changes, Totals } from '../tables/totals.ts';
-import type { FileIdentity } from '../file/file-identity.ts';
 
 /** Stores new deliveries, a batch in one commit, since waiting for the disk costs more than everything else. */
 export class Incoming {

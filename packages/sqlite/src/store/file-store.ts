@@ -1,9 +1,9 @@
 import { BackpressureError, type InboxStore, type OpenedStore } from '@webhook-backpressure/core';
 import { outcomeOf, type Outcome } from '../connection/connection.ts';
-import { openInboxFile, retryWhileLocked } from './inbox-file.ts';
-import { OpenFile } from './open-file.ts';
 import type { Settings } from '../options.ts';
 import type { Predecessor } from '../queue/claim-takeover.ts';
+import { openInboxFile, retryWhileLocked } from './inbox-file.ts';
+import { OpenFile } from './open-file.ts';
 
 type OpenOptions = Parameters<InboxStore['open']>[1];
 

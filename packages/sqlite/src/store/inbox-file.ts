@@ -1,10 +1,10 @@
 import { Connection } from '../connection/connection.ts';
-import { isLocked } from '../connection/sqlite-errors.ts';
-import type { Settings } from '../options.ts';
-import { isAlive, ownersWithLock } from '../file/owner-lock.ts';
 import { sleep } from '../connection/lock-wait.ts';
-import { checkFile, checkNewest, migrate } from '../tables/schema.ts';
+import { isLocked } from '../connection/sqlite-errors.ts';
+import { isAlive, ownersWithLock } from '../file/owner-lock.ts';
 import { makeShrinkable } from '../file/vacuum.ts';
+import type { Settings } from '../options.ts';
+import { checkFile, checkNewest, migrate } from '../tables/schema.ts';
 
 /** Opens the file of an inbox, and creates or migrates it if needed. Does not change the file of another program. */
 export function openInboxFile({ path, busyTimeoutMs, maxFileBytes }: Settings): Connection {
@@ -59,7 +59,7 @@ export function retryWhileLocked<T>({ busyTimeoutMs }: Settings, open: () => T):
 
 /**
  * Whether a store of another process has the file open. If none has, SQLite has read the -wal file of earlier processes
- * from memory of the system, and it may not be on the disk. So the first of several processes that start restores it.
+ * from the page cache, and it may not be on the disk. So the first of several processes that start restores it.
  */
 function isInUse({ location }: Connection): boolean {
   try {

@@ -1,22 +1,22 @@
 import type { DeliveryRef, OpenedStore, StoreStats } from '@webhook-backpressure/core';
-import { Incoming } from '../queue/incoming.ts';
-import { Claims } from '../queue/claims.ts';
 import type { Connection, Outcome } from '../connection/connection.ts';
 import { DiskSpace } from '../file/disk-space.ts';
-import { removeLock, type OwnerLock } from '../file/owner-lock.ts';
-import type { Settings } from '../options.ts';
-import { Order } from '../tables/order.ts';
-import { Owners } from '../queue/owners.ts';
-import { CompletedDeliveries } from '../finished/completed.ts';
-import { Pauses } from '../tables/pauses.ts';
-import { Pending } from '../queue/pending.ts';
-import { CompletedIds } from '../finished/completed-ids.ts';
-import { ClaimUpdates } from '../queue/claim-updates.ts';
-import { DeadLetters } from '../finished/dead-letters.ts';
-import { ClaimTakeover, type Predecessor } from '../queue/claim-takeover.ts';
-import { Totals } from '../tables/totals.ts';
-import { Vacuum } from '../file/vacuum.ts';
 import { FileIdentity } from '../file/file-identity.ts';
+import { removeLock, type OwnerLock } from '../file/owner-lock.ts';
+import { Vacuum } from '../file/vacuum.ts';
+import { CompletedIds } from '../finished/completed-ids.ts';
+import { CompletedDeliveries } from '../finished/completed.ts';
+import { DeadLetters } from '../finished/dead-letters.ts';
+import type { Settings } from '../options.ts';
+import { ClaimTakeover, type Predecessor } from '../queue/claim-takeover.ts';
+import { ClaimUpdates } from '../queue/claim-updates.ts';
+import { Claims } from '../queue/claims.ts';
+import { Incoming } from '../queue/incoming.ts';
+import { Owners } from '../queue/owners.ts';
+import { Pending } from '../queue/pending.ts';
+import { Order } from '../tables/order.ts';
+import { Pauses } from '../tables/pauses.ts';
+import { Totals } from '../tables/totals.ts';
 
 /** How a file is opened. */
 export interface Entry {

@@ -2,8 +2,8 @@ import { receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_
 import type { InboxStore, OpenedStore, Put } from '@webhook-backpressure/core';
 import type { Outcome } from '../connection/connection.ts';
 import { useDriver } from '../drivers/choose.ts';
-import { fileStore } from '../store/file-store.ts';
 import type { Predecessor } from '../queue/claim-takeover.ts';
+import { fileStore } from '../store/file-store.ts';
 import { sendable, sendableResult } from './bodies.ts';
 import { packError, type Entered, type Reply, type Request, type ThreadData } from './protocol.ts';
 

@@ -10,13 +10,13 @@ import type {
   StoreStats,
 } from '@webhook-backpressure/core';
 import type { DriverName } from '../drivers/choose.ts';
-import { alreadyOpen, notOpen } from '../store/file-store.ts';
 import type { Settings } from '../options.ts';
+import { alreadyOpen, notOpen } from '../store/file-store.ts';
 import { HeldClaims } from './held-claims.ts';
-import { TransferredBodies } from './transferred-bodies.ts';
+import type { Call, Entered } from './protocol.ts';
 import { StoreThread, type Outcome } from './store-thread.ts';
 import { ThreadedAdmin } from './threaded-admin.ts';
-import type { Call, Entered } from './protocol.ts';
+import { TransferredBodies } from './transferred-bodies.ts';
 
 /**
  * The first `open` blocks the event loop for at most this long, so that a wrong path or a foreign file throws when the
