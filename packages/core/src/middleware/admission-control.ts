@@ -63,7 +63,7 @@ export interface RequestReader<R> {
   warn: Warn;
 }
 
-/** What all middleware share: which requests are deliveries, and whether the intake admits them. */
+/** What all middlewares share: which requests are deliveries, and whether the intake admits them. */
 export interface AdmissionControl<R> {
   /** The intake that admits or refuses: the option, or the one created from the options. */
   readonly intake: Intake;
