@@ -39,7 +39,7 @@ describe.each(runtimes)('Hono on $name', (runtime) => {
     };
   }
 
-  it('starts a delivery at once and tells its handler about it', async () => {
+  it('starts a delivery immediately and passes its info to the handler', async () => {
     const { post, until } = using('info');
     const { status, body } = await post('/info', { 'x-shop': 'shop-1' }).reply;
     expect(status).toBe(200);
@@ -48,7 +48,7 @@ describe.each(runtimes)('Hono on $name', (runtime) => {
     expect(totals).toMatchObject({ admitted: 1, completed: 1 });
   });
 
-  it('makes one wait, refuses the next, and serves what waits', async () => {
+  it('queues one delivery, refuses the next, and serves the queued one', async () => {
     const { post, get, until } = using('refusal');
     const first = post('/hold');
     await until(({ active }) => active === 1);
@@ -73,7 +73,7 @@ describe.each(runtimes)('Hono on $name', (runtime) => {
     expect(totals).toMatchObject({ admitted: 2, completed: 2 });
   });
 
-  it('refuses what has waited too long', async () => {
+  it('refuses a delivery that was queued for too long', async () => {
     const { post, get, until } = using('impatient');
     const first = post('/hold');
     await until(({ active }) => active === 1);
@@ -96,7 +96,7 @@ describe.each(runtimes)('Hono on $name', (runtime) => {
     expect(totals).toMatchObject({ completed: 1, failed: 0 });
   });
 
-  it('keeps nothing of a sender that leaves while its answer is streamed', async () => {
+  it('releases the permit when a sender disconnects during a streamed response', async () => {
     const { post, get, until } = using('stream-gone');
     const streamed = post('/stream');
     await streamed.head;
@@ -109,7 +109,7 @@ describe.each(runtimes)('Hono on $name', (runtime) => {
     await until(({ active }) => active === 0);
   });
 
-  it('keeps nothing of a sender that leaves while its delivery waits', async () => {
+  it('withdraws a queued delivery when its sender disconnects', async () => {
     const { post, get, until } = using('gone');
     const first = post('/hold');
     await until(({ active }) => active === 1);
@@ -126,17 +126,16 @@ describe.each(runtimes)('Hono on $name', (runtime) => {
     await until(({ active, depth }) => active + depth === 0);
   });
 
-  it('keeps nothing of a sender that leaves while its delivery is handled', async () => {
+  it('holds the permit until the handler has ended when its sender disconnects', async () => {
     const { post, get, until } = using('handled-gone');
     const held = post('/hold');
     await until(({ active }) => active === 1);
     held.vanish();
-    if (seesDepartures) {
-      const { totals } = await until(({ active }) => active === 0);
-      expect(totals).toMatchObject({ completed: 0, failed: 1 });
-    }
+    // Each of these requests gives the runtime time to notice it.
+    for (let request = 0; request < 10; request += 1) expect((await until(() => true)).active).toBe(1);
     await get('/release');
-    await until(({ active, depth }) => active + depth === 0);
+    const { totals } = await until(({ active, depth }) => active + depth === 0);
+    if (seesDepartures) expect(totals).toMatchObject({ completed: 0, failed: 1 });
   });
 
   it.each([
@@ -149,7 +148,7 @@ describe.each(runtimes)('Hono on $name', (runtime) => {
     expect(totals).toMatchObject({ completed: 0, failed: 1 });
   });
 
-  it('adds the rate-limit headers when they are wanted', async () => {
+  it('adds the rate-limit headers when they are enabled', async () => {
     const { post } = using('headers');
     expect((await post('/echo').reply).headers).toMatchObject({ 'ratelimit-policy': '"queue";q=1' });
   });

@@ -49,7 +49,7 @@ describe.each(servers)('webhookInbox by $name', ({ framework, runtime }) => {
     };
   }
 
-  it('acknowledges a delivery, tries it until it succeeds, and knows it again', async () => {
+  it('acknowledges a delivery, retries it until it succeeds, and recognizes a duplicate', async () => {
     const { post, until } = using('acknowledges');
     const { status, headers, body } = await post('{"n":1}', { 'webhook-id': 'a' });
     expect([status, headers['content-type'], body]).toEqual([
@@ -62,21 +62,21 @@ describe.each(servers)('webhookInbox by $name', ({ framework, runtime }) => {
     expect((await post('{"n":1}', { 'webhook-id': 'a' })).body).toBe('{"id":"a","status":"duplicate"}');
   });
 
-  it('makes ids up, and hashes long ones', async () => {
+  it('generates missing ids, and hashes long ones', async () => {
     const { post } = using('ids');
     expect((await post('{}')).body).toMatch(/^\{"id":"[0-9a-f-]{36}","status":"accepted"\}$/);
     expect((await post('{}', { 'webhook-id': 'x'.repeat(300) })).body).toMatch(/"id":"sha256:[0-9a-f]{64}"/);
   });
 
-  it('works off many that arrive together', async () => {
+  it('processes many that arrive concurrently', async () => {
     const { post, until } = using('many');
     const answers = await Promise.all(Array.from({ length: 50 }, (_, at) => post(`{"n":${String(at)}}`)));
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
     const { totals } = await until(({ totals: { completed } }) => completed === 50);
-    expect(totals).toMatchObject({ stored: 50, started: 100, failed: 50, dead: 0 });
+    expect(totals).toMatchObject({ stored: 50, started: 55, failed: 5, dead: 0 });
   });
 
-  it('answers what is not let in', async () => {
+  it('refuses unverified and oversized deliveries', async () => {
     const { post, until } = using('refuses');
     expect((await post('{}', { 'x-signature': 'wrong' })).status).toBe(401);
     const unknown = await post('{}', { 'x-signature': 'unknown' });

@@ -61,13 +61,15 @@ async function readBegin(reader: ReadableStreamDefaultReader<Uint8Array>): Promi
     chunks.push(chunk);
     return chunk;
   };
-  const read = [reader.read().then(note), reader.read().then(note)];
+  // One after the other: on workerd a stream can have only one pending read.
+  const first = reader.read().then(note);
+  const read = [first, first.then((chunk) => (chunk.done ? chunk : reader.read().then(note)))];
   // The later reader handles the rejection.
   for (const chunk of read) chunk.catch(() => undefined);
   for (let turn = 0; turn < MICROTASKS; turn += 1) {
-    const [first, second] = chunks;
-    if (first?.done === true) return { isWhole: true, bytes: null };
-    if (second?.done === true) return { isWhole: true, bytes: first?.value as Uint8Array<ArrayBuffer> };
+    const [begin, end] = chunks;
+    if (begin?.done === true) return { isWhole: true, bytes: null };
+    if (end?.done === true) return { isWhole: true, bytes: begin?.value as Uint8Array<ArrayBuffer> };
     await Promise.resolve();
   }
   return { isWhole: false, read };
