@@ -163,7 +163,6 @@ export class IntakeModel {
     if (canStartNow && !isPaced) return ['admitted'];
     const turnMs = drainRate === null ? 0 : 1000 / drainRate;
     const held = this.waiting.sizeOf(key);
-    const isTooLong = turnMs > maxWaitMs;
     // The model does not know how long the handlers of a key take.
     const isBound = this.options.maxConcurrencyPerKey !== undefined;
     const isBusy = isBound && (maxWaitMs < Infinity || held >= free);
@@ -171,7 +170,7 @@ export class IntakeModel {
     // After a clock has gone back, timers are late, as after a standstill: a delivery may have waited already.
     const isLate = this.#setBackMs > 0 && drainRate !== null;
     const ifLong = mayBeTooLong || isLate ? (['admitted', 'wait'] as const) : (['admitted'] as const);
-    const otherwise = isTooLong ? (['wait'] as const) : ifLong;
+    const otherwise = turnMs > maxWaitMs ? (['wait'] as const) : ifLong;
     const isClosed = this.#isShedding ? depth > lowWater : depth >= highWater;
     if (!isClosed || this.options.overflow === 'drop-oldest')
       return canStartNow ? ['admitted', ...otherwise] : [...otherwise];
