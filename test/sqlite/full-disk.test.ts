@@ -1,6 +1,5 @@
 import { statSync } from 'node:fs';
 import type { ClaimedDelivery } from '@webhook-backpressure/core';
-import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   claimOne,
@@ -11,6 +10,7 @@ import {
   settle,
   START,
 } from '../core/inbox/store/cases/store-fixtures.ts';
+import { anotherProgram } from './broken-files.ts';
 import { isMountable, mount } from './mounts.ts';
 import { integrityOf, thrownBy } from './results.ts';
 import { Scratch } from './scratch.ts';
@@ -78,7 +78,7 @@ describe('a read that does not end', () => {
     });
     const store = await opened(scratch.bed({ busyTimeoutMs: 0, maxWalBytes: 16 * 1024 * KIB }));
     await put(store, [delivery('first')]);
-    const reader = new Database(scratch.file());
+    const reader = anotherProgram(scratch.file());
     reader.exec('BEGIN; SELECT * FROM contents');
     let stored = 0;
     const rawBody = new Uint8Array(1000 * KIB);

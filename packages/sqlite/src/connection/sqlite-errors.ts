@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { BackpressureError, type BackpressureErrorCode } from '@webhook-backpressure/core';
 
@@ -100,6 +100,8 @@ function whyNotOpened(path: string): string {
   const directory = dirname(path);
   if (isMissing(directory)) return `The directory ${directory} does not exist.`;
   if (isDirectory(path)) return `${path} is a directory, not a file.`;
+  if (isReadOnly(directory) || isReadOnly(path))
+    return `${path} cannot be opened: it or its directory is read-only.`;
   return `${path} cannot be opened: check that this user may read and write it and its directory.`;
 }
 
@@ -109,6 +111,16 @@ function isMissing(path: string): boolean {
     return false;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ENOENT';
+  }
+}
+
+/** Also true for a file of another user. */
+function isReadOnly(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return false;
+  } catch (error) {
+    return ['EROFS', 'EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '');
   }
 }
 
