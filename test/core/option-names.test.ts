@@ -110,4 +110,10 @@ describe('options that are none', () => {
       expect(message).toContain(hint);
     },
   );
+
+  it.each(makers)('an intake instead of the option `intake`: %s', (_name, make) => {
+    expect(messageOf(() => make(createIntake() as never))).toMatch(
+      /^options must be an object of options, but was an intake\. Pass it as the option `intake`: /,
+    );
+  });
 });
