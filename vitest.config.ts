@@ -17,10 +17,5 @@ export default defineConfig({
     // Simulations of minutes take seconds, and several times as many on a machine that does something else as well.
     testTimeout: 30_000,
     reporters: ['default', './tooling/verdict-reporter.ts'],
-    coverage: {
-      provider: 'v8',
-      include: ['packages/*/src/**/*.ts'],
-      reporter: ['text', 'html'],
-    },
   },
 });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packAll, testedVersion } from './packed.ts';
 import { besideSqlite, compile, createProject, install, report, REPORT } from './project.ts';
 import { run } from './run.ts';
-import { installTools } from './tools.ts';
+import { tools } from './tools.ts';
 
 /** Programs of `consumer/` that bundlers and Jest run: they do not start the thread of the SQLite store. */
 const BUNDLED = ['node', 'express', 'koa', 'hono'];
@@ -116,7 +116,7 @@ describe.each(modes)('TypeScript in mode $mode, "type": "$type"', ({ mode, type,
 
   if (mode === 'node10') {
     it('runs in Jest 29', async () => {
-      const { jest } = await installTools();
+      const { jest } = tools;
       await writeFile(join(project, name, 'programs.test.js'), JEST_TEST);
       const args = [jest, '--rootDir', '.', '--config', '{}', '--forceExit'];
       await run(process.execPath, args, join(project, name));

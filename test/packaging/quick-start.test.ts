@@ -7,7 +7,7 @@ import { afterAll, expect, it } from 'vitest';
 import { root } from '../../tooling/packages.js';
 import { packAll, testedVersion } from './packed.ts';
 import { run } from './run.ts';
-import { installTools } from './tools.ts';
+import { tools } from './tools.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'webhook-backpressure-quick-start-'));
 const packages = await packAll(folder);
@@ -16,7 +16,7 @@ afterAll(() => rm(folder, { recursive: true }));
 
 // pnpm links only what package.json names, so that a quick start that imports another of our packages fails.
 it('runs the quick start of the README where pnpm has installed only the adapter', async () => {
-  const { pnpm } = await installTools();
+  const { pnpm } = tools;
   const project = join(folder, 'project');
   const tarballs = Object.fromEntries(packages.map(({ name, tarball }) => [name, `file:${tarball}`]));
   const adapter = '@webhook-backpressure/express';

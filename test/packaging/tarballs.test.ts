@@ -6,6 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { root } from '../../tooling/packages.js';
 import { packAll } from './packed.ts';
 import { run } from './run.ts';
+import { tools } from './tools.ts';
 
 const REPOSITORY = 'https://github.com/webhook-backpressure/webhook-backpressure';
 
@@ -17,10 +18,6 @@ const BESIDE_ENTRIES: Readonly<Record<string, readonly string[]>> = {
 
 const folder = await mkdtemp(join(tmpdir(), 'webhook-backpressure-tarballs-'));
 const packages = await packAll(folder);
-
-function tool(name: string): string {
-  return join(root, 'node_modules/.bin', name);
-}
 
 afterAll(() => rm(folder, { recursive: true }));
 
@@ -71,11 +68,11 @@ describe.each(packages)('the tarball of $name', ({ folder: from, files, entries,
   );
 
   it('passes publint', async () => {
-    await run(tool('publint'), ['run', '--strict', tarball], root);
+    await run(process.execPath, [tools.publint, 'run', '--strict', tarball], root);
   });
 
   it('has types that resolve as its code does', async () => {
-    await run(tool('attw'), ['--no-definitely-typed', '--format', 'ascii', tarball], root);
+    await run(process.execPath, [tools.attw, '--no-definitely-typed', '--format', 'ascii', tarball], root);
   });
 });
 

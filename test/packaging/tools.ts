@@ -1,29 +1,31 @@
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from './run.ts';
 
 const TOOLS = join(import.meta.dirname, 'tools');
+const LOCK = readFileSync(join(TOOLS, 'package-lock.json'));
+const VERSION = createHash('sha256').update(LOCK).digest('hex').slice(0, 16);
+/** Outside the checkout, and kept for the next run. */
+const FOLDER = join(tmpdir(), `webhook-backpressure-packaging-tools-${VERSION}`);
+const MODULES = join(FOLDER, 'node_modules');
 
-/**
- * Installs Jest and pnpm, once for each version of their lockfile: only consumers use them, so that `npm ci` does not
- * install them.
- *
- * @returns the paths of their programs
- */
-export async function installTools(): Promise<{ readonly jest: string; readonly pnpm: string }> {
-  const lock = await readFile(join(TOOLS, 'package-lock.json'));
-  const hash = createHash('sha256').update(lock).digest('hex').slice(0, 16);
-  const folder = join(tmpdir(), `webhook-backpressure-consumer-tools-${hash}`);
-  const installed = join(folder, 'installed');
-  if (!existsSync(installed)) {
-    await mkdir(folder, { recursive: true });
-    for (const file of ['package.json', 'package-lock.json']) await cp(join(TOOLS, file), join(folder, file));
-    await run('npm', ['ci', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund'], folder);
-    await writeFile(installed, '');
-  }
-  const modules = join(folder, 'node_modules');
-  return { jest: join(modules, 'jest/bin/jest.js'), pnpm: join(modules, 'pnpm/bin/pnpm.cjs') };
+/** The programs that only these checks use. They have their own lockfile, so that `npm ci` does not install them. */
+export const tools = {
+  attw: join(MODULES, '@arethetypeswrong/cli/dist/index.js'),
+  jest: join(MODULES, 'jest/bin/jest.js'),
+  pnpm: join(MODULES, 'pnpm/bin/pnpm.cjs'),
+  publint: join(MODULES, 'publint/src/cli.js'),
+} as const;
+
+/** Installs the tools before the test files start, which run in parallel. */
+export async function setup(): Promise<void> {
+  const installed = join(FOLDER, 'installed');
+  if (existsSync(installed)) return;
+  await mkdir(FOLDER, { recursive: true });
+  for (const file of ['package.json', 'package-lock.json']) await cp(join(TOOLS, file), join(FOLDER, file));
+  await run('npm', ['ci', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund'], FOLDER);
+  await writeFile(installed, '');
 }

@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 // Apart from the other tests: these pack and install, which takes long, and need a build.
 export default defineConfig({
   test: {
+    globalSetup: ['test/packaging/tools.ts'],
     include: ['test/packaging/**/*.test.ts'],
     testTimeout: 120_000,
     hookTimeout: 300_000,

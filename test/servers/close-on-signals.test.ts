@@ -124,6 +124,8 @@ describe('closeOnSignals', () => {
       'server must be an HTTP server, such as app.listen() returns, or an array of them, but was {}.',
     ],
     [{ server: null }, 'but was null'],
+    // An Express app is a function with 50 methods.
+    [{ server: Object.assign(() => undefined, { listen: () => undefined }) }, 'but was a function.'],
     [{ server: [createServer(), undefined] }, 'but was undefined'],
     [{ onClosed: 5 }, 'onClosed must be a function, but was 5.'],
     [{ timeout: 20_000 }, 'Unknown option "timeout". Did you mean "timeoutMs"?'],

@@ -50,7 +50,7 @@ export function checkObject(
   if (!isRequest) return;
   throw new BackpressureError(
     code,
-    `${of} must be an object, but was a request. Call the function where you mount it: ` +
+    `${of} must be an object, but was a request. Mount what the function returns, as in ` +
       "app.use('/webhooks', webhookBackpressure()).",
   );
 }

@@ -26,10 +26,10 @@ declare module 'koa' {
 export type WebhookBackpressureOptions = MiddlewareOptions<Context, [ctx: Context, next: Next]>;
 
 /**
- * Lets at most `concurrency` deliveries run at once, keeps a bounded number waiting, and refuses the rest with
- * Retry-After. Mount it before any body parser: what waits or is refused has its body unread.
+ * Handles at most `concurrency` deliveries concurrently, queues a limited number of others, and refuses the rest with
+ * `Retry-After`. Mount it before any body parser, so that queued and refused deliveries have unread bodies.
  *
- * @throws BackpressureError with the code of the first option that is wrong.
+ * @throws BackpressureError with the code of the first invalid option.
  *
  * @example
  * ```ts

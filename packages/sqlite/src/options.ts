@@ -67,11 +67,11 @@ export function settle(options: unknown): Settings {
     keyof SqliteStoreOptions,
     unknown
   >;
-  if (typeof path !== 'string' || path === '' || path.includes('\0') || NOT_A_FILE.test(path))
-    throw new BackpressureError(
-      'ERR_WBP_SQLITE_PATH',
-      `path must be a file path, but was ${typeof path === 'string' ? JSON.stringify(path) : `of type ${typeof path}`}.`,
-    );
+  if (typeof path !== 'string' || path === '' || path.includes('\0') || NOT_A_FILE.test(path)) {
+    const type = path === undefined ? 'undefined' : `of type ${typeof path}`;
+    const given = typeof path === 'string' ? JSON.stringify(path) : type;
+    throw new BackpressureError('ERR_WBP_SQLITE_PATH', `path must be a file path, but was ${given}.`);
+  }
   if (thread !== undefined && typeof thread !== 'boolean')
     throw new BackpressureError(
       'ERR_WBP_SQLITE_THREAD',

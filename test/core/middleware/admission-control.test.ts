@@ -157,6 +157,12 @@ describe('the options of admission control', () => {
     ],
     ['an intake that is none', { intake: {} }, 'ERR_WBP_INTAKE', 'intake'],
     ['an intake that is null', { intake: null }, 'ERR_WBP_INTAKE', 'intake'],
+    [
+      'a middleware as intake',
+      { intake: () => undefined },
+      'ERR_WBP_INTAKE',
+      'or the .intake of a middleware',
+    ],
     ['a skip that is no function', { skip: true }, 'ERR_WBP_CALLBACK', 'skip'],
     ['a keyGenerator that is a string', { keyGenerator: 'ip' }, 'ERR_WBP_CALLBACK', 'keyGenerator'],
     ['a delivery that is an object', { delivery: {} }, 'ERR_WBP_CALLBACK', 'delivery'],

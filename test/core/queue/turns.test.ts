@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FairQueue } from '../../../packages/core/src/queue/fair-queue.ts';
 import type { Payer, Queued } from '../../../packages/core/src/queue/line.ts';
-import { DEAREST, Turns, type Turning } from '../../../packages/core/src/queue/turns.ts';
+import { MAX_TURN_COST, Turns, type Turning } from '../../../packages/core/src/queue/turns.ts';
 
 interface Item extends Queued<Item> {
   readonly key: string;
@@ -49,8 +49,8 @@ describe('turns that cost differently', () => {
   });
 
   it('come for every key, however much they cost', () => {
-    const costs = { cheap: 1 / DEAREST, dear: DEAREST };
-    const taken = turnsOf(costs, 3 * DEAREST * DEAREST);
+    const costs = { cheap: 1 / MAX_TURN_COST, dear: MAX_TURN_COST };
+    const taken = turnsOf(costs, 3 * MAX_TURN_COST * MAX_TURN_COST);
     expect(taken['dear']).toBeGreaterThanOrEqual(3);
   });
 

@@ -89,6 +89,7 @@ export function createRefusal(
   };
 }
 
-/** The reason of a withdrawn delivery. One whose sender has disconnected gets no answer, and books no retry. */
+/** The reason of a withdrawn delivery whose sender is still connected. */
 export const REASON_OF = { expired: 'wait', displaced: 'displaced', closing: 'closing' } as const;
-export const TO_NOBODY: Refusal = Object.freeze(createRefusal('wait', 503, 1));
+/** The refusal of a delivery whose sender has disconnected. It is never sent, and books no retry. */
+export const UNSENT_REFUSAL: Refusal = Object.freeze(createRefusal('wait', 503, 1));

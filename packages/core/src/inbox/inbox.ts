@@ -48,7 +48,7 @@ export interface InboxSnapshot {
   readonly keys: number;
   /** The duration of the outage of all keys in milliseconds; null while there is none. */
   readonly outageMs: number | null;
-  /** Keys that are in an outage of their own. */
+  /** Keys that have their own outage. */
   readonly failingKeys: number;
   /** Whether everything is paused, as of the last few seconds. */
   readonly isPaused: boolean;
@@ -64,7 +64,7 @@ export interface InboxCloseReport {
   readonly completed: number;
   /** Always 0: stored deliveries wait for the next start. */
   readonly refused: 0;
-  /** Handlers that were still running at the timeout; their deliveries were given back. */
+  /** Handlers that were still running at the timeout; their deliveries were released. */
   readonly remaining: number;
 }
 
@@ -81,7 +81,7 @@ export interface Inbox {
   /**
    * Changes options of the running inbox: all that are given, or on an error none.
    *
-   * @throws BackpressureError with the code of the first option that is wrong.
+   * @throws BackpressureError with the code of the first invalid option.
    */
   update(options: InboxTunable): void;
   /**
@@ -108,7 +108,7 @@ export interface Inbox {
   subscribe(listener: InboxListener): () => void;
   /**
    * Shuts down: refuses new deliveries, claims no more, and lets handlers finish until the timeout; then aborts their
-   * signals and gives their deliveries back. Stored deliveries wait for the next start. A second call returns the same
+   * signals and releases their deliveries. Stored deliveries wait for the next start. A second call returns the same
    * report.
    *
    * @param options - `timeoutMs`: from 0 to 86,400,000, default 10,000.

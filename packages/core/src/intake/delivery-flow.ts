@@ -8,7 +8,7 @@ import { Handshakes } from '../queue/handshakes.ts';
 import { Ledger } from '../delivery/ledger.ts';
 import { Listeners, type Outcome, type WithdrawalCause } from '../delivery/events.ts';
 import type { Fixtures, Settings } from './options.ts';
-import { REASON_OF, TO_NOBODY, type Refusal, type RefusalReason } from '../delivery/refusal.ts';
+import { REASON_OF, UNSENT_REFUSAL, type Refusal, type RefusalReason } from '../delivery/refusal.ts';
 import { Refuser } from '../refusals/refuser.ts';
 import { Reserve } from '../queue/reserve.ts';
 import { RetryAfter } from '../refusals/retry-after.ts';
@@ -233,7 +233,7 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
       return this.refuser.answer(REASON_OF[cause], admitted.delivery, admitted.key, now, this.settings);
     }
     this.waitLimit.gone(admitted, now);
-    return TO_NOBODY;
+    return UNSENT_REFUSAL;
   }
 
   /** Withdraws all queued deliveries. Returns how many were refused by that: in a dry run none. */

@@ -63,7 +63,7 @@ export interface RequestReader<R> {
   warn: Warn;
 }
 
-/** What all middleware share: which requests are deliveries, and whether the intake admits them. */
+/** What all middlewares share: which requests are deliveries, and whether the intake admits them. */
 export interface AdmissionControl<R> {
   /** The intake that admits or refuses: the option, or the one created from the options. */
   readonly intake: Intake;
@@ -193,7 +193,8 @@ function split<R, A extends readonly unknown[]>(
     typeof (intake as unknown) !== 'object' ||
     typeof (intake as Partial<Intake> | null)?.admit !== 'function'
   ) {
-    throw invalid('ERR_WBP_INTAKE', 'intake', 'an intake made by createIntake()', intake);
+    const rule = 'an intake made by createIntake(), or the .intake of a middleware';
+    throw invalid('ERR_WBP_INTAKE', 'intake', rule, intake);
   }
   const [beside] = Object.keys(defined(rest));
   if (beside !== undefined) {

@@ -16,7 +16,7 @@ const WORDS = SLOTS / WORD_BITS;
 const SPAN = (SLOTS - 2) / SLOTS_PER_TURN;
 
 /** The most expensive turn costs this many times the usual one, and the cheapest one this fraction of it. */
-export const DEAREST = 255;
+export const MAX_TURN_COST = 255;
 
 /**
  * Whose turn is next, where turns cost differently: fair queueing by virtual time (Goyal, Vin and Cheng, "Start-time

@@ -1,5 +1,5 @@
 import type { Payer } from '../queue/line.ts';
-import { DEAREST } from '../queue/turns.ts';
+import { MAX_TURN_COST } from '../queue/turns.ts';
 
 /** The mean of a key is that of about this many of its last deliveries. What a turn really took is charged afterwards. */
 const KEY_MEMORY = 16;
@@ -256,7 +256,7 @@ export class WorkerTime {
 
 /** A handling time as a multiple of the mean of all, bounded so that no key starves or takes all turns. */
 function costOf(tookMs: number, { ms }: Mean): number {
-  return ms > 0 ? Math.min(DEAREST, Math.max(1 / DEAREST, tookMs / ms)) : 1;
+  return ms > 0 ? Math.min(MAX_TURN_COST, Math.max(1 / MAX_TURN_COST, tookMs / ms)) : 1;
 }
 
 function alike(ratio: number): number {

@@ -36,7 +36,7 @@ const originalUrlOf: Read<{ originalUrl?: unknown }, 'originalUrl'> = reading(
   (req) => req.originalUrl,
 );
 
-/** What `url` was before a router cut a prefix off it, as Express and its like keep it; undefined where nobody did. */
+/** What `url` was before a router cut a prefix off it, as Express and its like keep it; undefined if none did. */
 export function originalUrl(request: IncomingMessage): string | undefined {
   const original = originalUrlOf(request as { originalUrl?: unknown });
   return typeof original === 'string' ? original : undefined;

@@ -117,16 +117,16 @@ export class RequestAdmission<R> {
     this.#checksLeft = 0;
     this.#control.warnOnce(
       'WBP_BODY_READ',
-      'A body parser has read the body before the delivery reached its intake. Waiting deliveries hold their bodies in ' +
-        'memory then, and refused ones have been parsed for nothing. Mount the middleware before the parser.',
+      'A body parser ran before the middleware, so queued deliveries hold their bodies in memory, and refused ones were ' +
+        'parsed for nothing. Mount the middleware before the parser.',
     );
   }
 
   #warnOfNesting(): void {
     this.#control.warnOnce(
       'WBP_NESTED',
-      'A delivery that holds a worker of one intake waits for a worker of another one, and nobody can use the first ' +
-        'meanwhile. Give both places the same intake, by the option `intake`.',
+      'A delivery that occupies a worker of one intake waits for a worker of another, and the first worker is blocked ' +
+        'meanwhile. Pass the same intake to both middlewares, with the option `intake`.',
     );
   }
 }

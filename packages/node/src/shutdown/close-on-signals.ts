@@ -110,6 +110,10 @@ function isSignal(value: unknown): boolean {
 }
 
 function wrong(option: string, rule: string, given: unknown): BackpressureError {
-  const shown = inspect(given, { depth: 0, breakLength: Infinity, maxStringLength: 80, maxArrayLength: 3 });
+  // `inspect` would print all methods of an Express app, passed instead of what its listen() returns.
+  const shown =
+    typeof given === 'function'
+      ? 'a function'
+      : inspect(given, { depth: 0, breakLength: Infinity, maxStringLength: 80, maxArrayLength: 3 });
   return new BackpressureError('ERR_WBP_CLOSE', `${option} must be ${rule}, but was ${shown}.`);
 }

@@ -16,7 +16,7 @@ interface Connections {
   closeAllConnections?(): void;
 }
 
-/** Ends a server in two steps: its clients are told to reconnect elsewhere, then it closes. */
+/** Ends a server in two steps: it makes its clients reconnect elsewhere, then it closes. */
 export class EndingServer {
   readonly #server: Server & Connections;
   /** The sessions of an HTTP/2 server, which keeps no list. */

@@ -6,7 +6,7 @@ import type { SuspectedBug } from '../events/process-warnings.ts';
 
 /** Why a delivery is not verified. */
 export interface VerificationFailure {
-  /** Reported, so that a bug in `verify` can be told from a forged request. */
+  /** Reported, so that a bug in `verify` can be distinguished from a forged request. */
   readonly error: string;
   /** `verify` could not decide: the sender is to retry. */
   readonly isUndecided: boolean;
