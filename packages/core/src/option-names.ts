@@ -38,10 +38,10 @@ export function checkObject(
     throw invalid(code, of.endsWith('()') ? `The argument of ${of}` : of, 'an object', options);
   }
   // It has no enumerable unknown name, and would create a second intake with default options.
-  if ('admit' in options && 'snapshot' in options) {
+  if (of === 'options' && 'admit' in options && 'snapshot' in options) {
     throw new BackpressureError(
       code,
-      `${of} must be an object of options, but was an intake. Pass it as the option \`intake\`: ` +
+      'options must be an object of options, but was an intake. Pass it as the option `intake`: ' +
         'webhookBackpressure({ intake }).',
     );
   }
