@@ -96,7 +96,7 @@ describe('options that are none', () => {
   it.each(makers)(
     'the request of a framework, when the function was mounted uncalled: %s',
     async (_name, make) => {
-      const hint = 'Call the function where you mount it';
+      const hint = 'Mount what the function returns';
       const node = Object.create({ headers: {}, method: 'POST' }) as never;
       expect(messageOf(() => make(node))).toContain(hint);
       expect(messageOf(() => make({ req: {}, res: {} } as never))).toContain(hint);
@@ -110,4 +110,10 @@ describe('options that are none', () => {
       expect(message).toContain(hint);
     },
   );
+
+  it.each(makers)('an intake instead of the option `intake`: %s', (_name, make) => {
+    expect(messageOf(() => make(createIntake() as never))).toMatch(
+      /^options must be an object of options, but was an intake\. Pass it as the option `intake`: /,
+    );
+  });
 });

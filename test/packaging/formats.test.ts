@@ -46,6 +46,8 @@ exports.core = require('@webhook-backpressure/core');
 exports.express = require('@webhook-backpressure/express');
 `,
   'one-state.js': `
+import { once } from 'node:events';
+import framework from 'express';
 import * as core from '@webhook-backpressure/core';
 import * as express from '@webhook-backpressure/express';
 import required from './required.cjs';
@@ -63,7 +65,25 @@ function isRegistered(express, { createIntake, isProbed }) {
   express.readiness(intake);
   return isProbed(intake);
 }
+// A request that both have seen takes one permit: a second one would wait for the first.
+async function passesOnce(first, second) {
+  const app = framework();
+  const guard = first.webhookBackpressure({ concurrency: 1, maxWaitMs: 100 });
+  app.use(guard, second.webhookBackpressure({ intake: guard.intake }), (_req, res) => res.end());
+  const server = app.listen(0);
+  await once(server, 'listening');
+  const { status } = await fetch('http://localhost:' + server.address().port, { method: 'POST' });
+  server.close();
+  return status === 200;
+}
+function drains({ beginDraining }, { createIntake, createReadiness }) {
+  const intake = createIntake();
+  beginDraining(intake);
+  return createReadiness(intake).status() === 'draining';
+}
 console.log(JSON.stringify({
+  requests: [await passesOnce(required.express, express), await passesOnce(express, required.express)],
+  draining: [drains(required.core, core), drains(core, required.core)],
   errors: [isKnown(required.express, core), isKnown(express, required.core)],
   registries: [isRegistered(required.express, core), isRegistered(express, required.core)],
 }));
@@ -122,14 +142,21 @@ describe('TypeScript in mode bundler', () => {
 });
 
 describe('an app that imports a package and requires it', () => {
-  const shared = { errors: [true, true], registries: [true, true] };
+  const both = [true, true];
+  const shared = { requests: both, draining: both, errors: both, registries: both };
 
   beforeAll(async () => {
     for (const [file, text] of Object.entries(ONE_STATE)) await writeFile(join(project, file), text);
   });
 
-  it('shares the error class and the registries', async () => {
+  it('shares errors, requests and registries', async () => {
     expect(JSON.parse(await run(process.execPath, ['one-state.js'], project))).toEqual(shared);
+  });
+
+  // As Node 22.0 to 22.11: the package is loaded twice.
+  it('shares them where Node cannot require ES modules', async () => {
+    const args = ['--no-experimental-require-module', 'one-state.js'];
+    expect(JSON.parse(await run(process.execPath, args, project))).toEqual(shared);
   });
 
   it('shares them in a bundle', async () => {

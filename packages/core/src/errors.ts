@@ -1,14 +1,18 @@
 /** Undefined where modules are not files, and in CommonJS made by some bundlers. */
 const moduleUrl = (import.meta as { readonly url?: string }).url ?? '';
+const docsParent = docsParentOf(moduleUrl);
 
 /**
- * The folder that holds docs/errors.md: the repository, or `dist` of the installed package. The default is where npm
- * installs it, for code that a bundler has moved.
+ * The folder that holds docs/errors.md: `dist` of the installed package, or the repository. Any other module is code that
+ * a bundler has moved, also into a folder `packages/core/dist` of the user: it gets the place where npm installs the page.
  */
-const [docsParent = 'node_modules/@webhook-backpressure/core/dist/'] =
-  /^file:.*\/(?=packages\/core\/(?:src|dist)\/)|^file:.*\/@webhook-backpressure\/core\/dist\//.exec(
-    moduleUrl,
-  ) ?? [];
+export function docsParentOf(url: string): string {
+  const [parent = 'node_modules/@webhook-backpressure/core/dist/'] =
+    /^file:.*\/@webhook-backpressure\/core\/dist\/|^file:.*\/(?=packages\/core\/src\/errors\.ts$)/.exec(
+      url,
+    ) ?? [];
+  return parent;
+}
 
 /** The stable codes of {@link BackpressureError}, each a heading of docs/errors.md. A code never changes its meaning. */
 export type BackpressureErrorCode =
@@ -78,11 +82,21 @@ export type BackpressureErrorCode =
   | 'ERR_WBP_SQLITE_REPLACED'
   | 'ERR_WBP_SQLITE_WRITE';
 
+const NAME = 'BackpressureError';
+
 /**
  * The error that this library throws when it is used incorrectly or its store fails. The message names the option, the
  * rule and the value given, and ends with `code` and `help`.
  */
 export class BackpressureError extends Error {
+  /**
+   * Whether it is an error of this package, also of another copy: up to Node 22.11, `import` and `require` load one each.
+   */
+  static override [Symbol.hasInstance](value: unknown): value is BackpressureError {
+    if (this !== BackpressureError) return Function.prototype[Symbol.hasInstance].call(this, value);
+    return value instanceof Error && value.name === NAME && 'code' in value && 'help' in value;
+  }
+
   /** The stable code, to compare with instead of the message. */
   readonly code: BackpressureErrorCode;
   /** The address of the page that explains the code, in the installed core package: a `file:` URL with an anchor. */
@@ -96,7 +110,7 @@ export class BackpressureError extends Error {
   constructor(code: BackpressureErrorCode, sentence: string, options?: { cause?: unknown }) {
     const help = `${docsParent}docs/errors.md#${code.toLowerCase()}`;
     super(`${sentence} (${code}, see ${help})`, options);
-    this.name = 'BackpressureError';
+    this.name = NAME;
     this.code = code;
     this.help = help;
   }

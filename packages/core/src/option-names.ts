@@ -28,7 +28,7 @@ export function checkNames(
   }
 }
 
-/** @throws BackpressureError `code` when the value is not an object, or is a framework's request. */
+/** @throws BackpressureError `code` when the value is not an object, or is an intake or a framework's request. */
 export function checkObject(
   options: unknown,
   of: string,
@@ -36,6 +36,14 @@ export function checkObject(
 ): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw invalid(code, of.endsWith('()') ? `The argument of ${of}` : of, 'an object', options);
+  }
+  // It has no enumerable unknown name, and would create a second intake with default options.
+  if (of === 'options' && 'admit' in options && 'snapshot' in options) {
+    throw new BackpressureError(
+      code,
+      'options must be an object of options, but was an intake. Pass it as the option `intake`: ' +
+        'webhookBackpressure({ intake }).',
+    );
   }
   // A framework passes a request when `webhookBackpressure` itself was mounted instead of its result.
   const isRequest = ('headers' in options && 'method' in options) || ('req' in options && 'res' in options);

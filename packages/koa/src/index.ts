@@ -13,6 +13,7 @@ import {
   type Verdict,
 } from '@webhook-backpressure/node';
 import type { Context, Middleware, Next } from 'koa';
+import { promised } from './promised.ts';
 
 declare module 'koa' {
   interface DefaultState {
@@ -55,7 +56,8 @@ export function webhookBackpressure(
       const end = (): void => {
         verdict.endHandler();
       };
-      const handled = next() as Promise<unknown>;
+      // Other composers than Koa's have a `next` that throws or returns no promise.
+      const handled = promised(next);
       handled.then(end, end);
       return handled;
     }
@@ -72,11 +74,12 @@ export function webhookBackpressure(
   const settleLater = async (verdict: Promise<Verdict>, ctx: Context, next: Next): Promise<unknown> =>
     settle(await verdict, ctx, next);
 
-  const middleware: Middleware = (ctx, next): unknown => {
-    // What an earlier middleware has answered cannot be refused any more.
-    const skips = ctx.res.writableEnded || control.skips(ctx);
-    return typeof skips === 'boolean' ? admitUnless(skips, ctx, next) : admitLater(skips, ctx, next);
-  };
+  const middleware: Middleware = (ctx, next) =>
+    promised(() => {
+      // What an earlier middleware has answered cannot be refused any more.
+      const skips = ctx.res.writableEnded || control.skips(ctx);
+      return typeof skips === 'boolean' ? admitUnless(skips, ctx, next) : admitLater(skips, ctx, next);
+    });
   const admitUnless = (skips: boolean, ctx: Context, next: Next): unknown => {
     if (skips) return next();
     const verdict = admission.admit(ctx, ctx.req, ctx.res);

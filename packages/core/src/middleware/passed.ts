@@ -1,3 +1,4 @@
+import { shared } from '../base/shared.ts';
 import type { Intake } from '../intake/intake.ts';
 
 /** Holds the intakes that a request has been through. Every copy of this package uses the same symbol. */
@@ -20,7 +21,7 @@ const { process } = globalThis as { process?: { versions?: { node?: string } } }
  */
 const isPropertyCheap = Number.parseInt(process?.versions?.node ?? '24') >= 24;
 
-const sets = new WeakMap<Intake, WeakSet<object>>();
+const sets = shared('passed-sets', () => new WeakMap<Intake, WeakSet<object>>());
 
 export function passedThrough(intake: Intake): Passed {
   if (isPropertyCheap) return marked(intake);

@@ -1,3 +1,4 @@
+import { shared } from '../base/shared.ts';
 import { BackpressureError, show } from '../errors.ts';
 import type { BackpressureErrorCode } from '../errors.ts';
 import type { CloseReport } from '../intake/intake.ts';
@@ -38,8 +39,8 @@ export interface Readiness {
 }
 
 /** Sources that a readiness probe reports, and sources that are draining. */
-const probed = new WeakSet<Closable>();
-const draining = new WeakSet<Closable>();
+const probed = shared('probed', () => new WeakSet<Closable>());
+const draining = shared('draining', () => new WeakSet<Closable>());
 
 const HEADERS: ReadinessAnswer['headers'] = Object.freeze({
   'Content-Type': 'application/json; charset=utf-8',

@@ -92,7 +92,11 @@ class ProcessEnd {
   }
 }
 
-export const processEnd: ProcessEnd = new ProcessEnd();
+/** A process that imports and requires this package may load it twice, and still ends once. */
+const PROCESS_END = Symbol.for('webhook-backpressure.process-end');
+const shared = globalThis as Record<symbol, ProcessEnd | undefined>;
+
+export const processEnd: ProcessEnd = (shared[PROCESS_END] ??= new ProcessEnd());
 
 function drainDelayOf({ drainDelayMs, sources }: Closing): number {
   return drainDelayMs ?? (sources.some(isProbed) ? PROBED_DRAIN_MS : 0);
