@@ -52,7 +52,7 @@ export function lineChart(
   axes: { x: string; y: string; isLogX?: boolean },
 ): string {
   const height = 380;
-  const [left, right, top, bottom] = [60, WIDTH - 190, HEAD + 10, height - 50];
+  const [left, right, top, bottom] = [60, WIDTH - 215, HEAD + 10, height - 50];
   const forward = axes.isLogX === true ? Math.log10 : (value: number): number => value;
   const xs = lines.flatMap(({ points }) => points.map(([x]) => x));
   const [leastX, mostX] = [forward(Math.min(...xs)), forward(Math.max(...xs))];

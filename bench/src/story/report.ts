@@ -3,16 +3,24 @@ import { machineLines, type Machine } from '../machine.ts';
 import * as setup from './setup.ts';
 import type { Row } from './verdict.ts';
 
+const IGNORED = 'webhook-backpressure-ignored';
+/** The axis of seconds is divided into so many parts. */
+const TICKS = 4;
+
 /** What `results.json` holds. */
 export interface Story {
   readonly machine: Machine;
   readonly rows: readonly Row[];
 }
 
+/** One line for each receiver, up to the last confirmed delivery. Senders that ignore `Retry-After` look the same. */
 export function goodputChart({ rows }: Story): string {
-  const lines = rows.map(({ name, perSecond }) => ({
+  const receivers = rows.filter(({ name }) => name !== IGNORED);
+  const lastS = Math.max(...receivers.map(({ perSecond }) => perSecond.findLastIndex((count) => count > 0)));
+  const endS = Math.ceil((lastS + 1) / TICKS) * TICKS;
+  const lines = receivers.map(({ name, perSecond }) => ({
     label: name,
-    points: perSecond.map((count, second) => [second, count] as const),
+    points: perSecond.slice(0, endS + 1).map((count, second) => [second, count] as const),
     isOurs: name === 'webhook-backpressure',
   }));
   return lineChart('Deliveries confirmed to their sender, per second', lines, {
@@ -24,7 +32,7 @@ export function goodputChart({ rows }: Story): string {
 /** The part of the README between the markers. */
 export function readmeSection(story: Story): string {
   const { rows, machine } = story;
-  const ignored = rows.some(({ name }) => name === 'webhook-backpressure-ignored')
+  const ignored = rows.some(({ name }) => name === IGNORED)
     ? ' In the last row, senders ignore `Retry-After` and follow their own backoff.'
     : '';
   return [
