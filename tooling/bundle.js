@@ -6,7 +6,7 @@ import { dts } from 'rollup-plugin-dts';
 import { entriesOf, root } from './packages.js';
 
 /**
- * What runs in a process or a thread of its own and is never imported: an ES module without declarations.
+ * Programs that run in their own process or thread and are never imported: ES modules without declarations.
  *
  * @type {Record<string, Entries>}
  */

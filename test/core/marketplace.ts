@@ -72,7 +72,7 @@ export class Marketplace {
 
   of(name: string): Account {
     const account = this.#accounts.get(name);
-    if (account === undefined) throw new Error(`nobody is called ${name}`);
+    if (account === undefined) throw new Error(`there is no account named ${name}`);
     return account;
   }
 

@@ -2,7 +2,7 @@ import { Webhook } from 'standardwebhooks';
 import { expect, it } from 'vitest';
 import { bulkImport } from '../../demo/src/payloads.ts';
 
-it('imports the same events every time, each with an id of its own', () => {
+it('imports the same events every time, each with its own id', () => {
   const events = bulkImport(2800);
   expect(bulkImport(2800)).toEqual(events);
   expect(new Set(events.map(({ id }) => id)).size).toBe(2800);

@@ -1,4 +1,4 @@
-// A receiver that any runtime can serve. Each name in `x-app` has an intake of its own, so that tests do not meet.
+// A receiver that any runtime can serve. Each name in `x-app` has its own intake, so that tests do not interfere.
 import { memoryStore } from '@webhook-backpressure/core';
 import { webhookBackpressure, webhookInbox } from '@webhook-backpressure/hono';
 import { Hono } from 'hono';

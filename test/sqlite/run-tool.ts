@@ -5,7 +5,7 @@ import { openDatabase } from '../../packages/sqlite/src/drivers/choose.ts';
 import { root } from '../../tooling/packages.js';
 
 const TOOL = join(root, 'packages/sqlite/dist/cli.js');
-const NOBODY = 65_534;
+const OTHER_USER = 65_534;
 
 export interface Ended {
   readonly code: number;
@@ -35,7 +35,7 @@ export async function toolWithoutRoot(...args: readonly string[]): Promise<Ended
   const isRoot = process.getuid?.() === 0;
   // Loads SQLite from the clone while that is still possible.
   openDatabase(':memory:', 0).close();
-  if (isRoot) process.seteuid?.(NOBODY);
+  if (isRoot) process.seteuid?.(OTHER_USER);
   try {
     const code = await runTool(args, output);
     return { code, ...written };

@@ -27,7 +27,7 @@ export function keepAliveOnWorkers(c: Context): KeepAlive | undefined {
   return {
     end,
     async wait(turn) {
-      // Without a timer of its own, a request that awaits another request counts as hung and is canceled.
+      // A request that only awaits another request, without its own timer, counts as hung and is canceled.
       const pulse = setInterval(() => undefined, PULSE_MS);
       const result = await turn;
       clearInterval(pulse);

@@ -125,7 +125,7 @@ export function permits(start: Start, driver: Driver): void {
       const { receiver, call, outflow } = await streaming();
       call.vanish();
       await receiver.whenClosed(0);
-      outflow.write('to nobody');
+      outflow.write('unread');
       outflow.end();
       await expectEnds(receiver, { failed: 1 });
       const next = await receiver.sendToHandle();

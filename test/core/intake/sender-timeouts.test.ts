@@ -84,7 +84,7 @@ describe('the predicted wait', () => {
     clock.advance(1000);
     const [busy] = occupy(intake, 'busy');
     for (const key of ['a', 'b', 'c', 'd', 'e']) letIn(intake.admit({ key }));
-    // Two of its own before it, and five other keys: three turns of six keys are 18, but only seven are queued.
+    // Two deliveries of its key come first, and there are five other keys: three turns of six keys are 18, but only seven are queued.
     for (let i = 0; i < 2; i += 1) letIn(intake.admit({ key: 'slack' }));
     expect(intake.admit({ key: 'slack', maxWaitMs: 810 }).admitted).toBe(true);
     expect(turnedAway(intake.admit({ key: 'slack', maxWaitMs: 810 })).reason).toBe('wait');

@@ -28,7 +28,7 @@ describe('skip', () => {
     expect(control().skips({ method })).toBe(skipped);
   });
 
-  it('of the user decides alone, at once or later', async () => {
+  it('of the user decides alone, sync or async', async () => {
     expect(control({ skip: ({ method }) => method === 'POST' }).skips(POST)).toBe(true);
     expect(control({ skip: () => false }).skips({ method: 'GET' })).toBe(false);
     expect(await control({ skip: () => Promise.resolve(true) }).skips(POST)).toBe(true);
@@ -70,7 +70,7 @@ describe('what admission control reads from a request', () => {
   });
 
   it.each(['keyGenerator', 'delivery'])(
-    'cannot be a promise of %s, whose rejection harms nobody',
+    'cannot be a promise of %s, whose rejection is handled',
     async (name) => {
       const unhandled = vi.fn();
       process.on('unhandledRejection', unhandled);

@@ -83,7 +83,7 @@ describe('a thousand concurrent deliveries, of which seventy can start in time,'
     expect(bench.intake.snapshot().totals.withdrawn.expired).toBe(toldMs.length);
   });
 
-  it('are told to retry within the horizon of a rate measured for seconds, and at different times', async () => {
+  it('get a Retry-After within the horizon of a rate measured for seconds, at different times', async () => {
     const { toldS } = await burst(1000, (i) => ({ id: String(i) }), { retryAfter: { strategy: 'booked' } });
     expect(Math.max(...toldS)).toBeLessThanOrEqual(60);
     expect(new Set(toldS).size).toBeGreaterThan(5);

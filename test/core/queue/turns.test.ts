@@ -82,7 +82,7 @@ describe('turns that cost differently', () => {
 
   it('are not given to a parked line until it is unparked', () => {
     const b: Payer = { cost: 1, paidTo: 0, line: null };
-    const nobody: Payer = { cost: 1, paidTo: 0, line: null };
+    const absent: Payer = { cost: 1, paidTo: 0, line: null };
     const queue = new FairQueue<Item>((key) => (key === 'b' ? b : undefined));
     queue.push(item('a'));
     queue.push(item('b'), true);
@@ -93,7 +93,7 @@ describe('turns that cost differently', () => {
     queue.unpark(b);
     expect(queue.shift(b)?.key).toBe('b');
     queue.park(b);
-    queue.park(nobody);
+    queue.park(absent);
     expect(queue.peek()).toBeNull();
     queue.remove(queue.oldest as Item);
     expect([queue.size, queue.keys]).toEqual([0, 0]);

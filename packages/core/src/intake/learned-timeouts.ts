@@ -8,7 +8,7 @@ const LEAST_MS = 2500;
 const APART_MS = 20;
 /** Senders have one timeout: ages that deviate by more than this part of their mean have another cause. */
 const SPREAD = 0.1;
-/** What was learned is used for this long after the last disconnect. Then it is learned again, at the cost of a few. */
+/** A learned timeout applies for this long after the last disconnect. Then it is learned again from a few deliveries. */
 const GOOD_FOR_MS = 60_000;
 /** How many keys are remembered. Of more, those whose last disconnect is the oldest are forgotten. */
 const KEYS = 1000;
@@ -32,7 +32,7 @@ interface Habit {
  * start just before their senders disconnect, and each is handled and answered a moment too late. At 30 a second for
  * workers that handle 25, with a timeout of 5 s, a third of the work is lost.
  *
- * A sender that keeps disconnecting on purpose, in a queue that is long enough, can shorten the wait of its own key, and
+ * A sender that keeps disconnecting on purpose, in a queue that is long enough, can shorten the wait of its key, and
  * so that of all unknown senders if it is one of them, but to no less than 1.25 s.
  */
 export class LearnedTimeouts {

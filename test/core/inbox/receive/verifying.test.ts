@@ -90,7 +90,7 @@ describe('verify', () => {
         return true;
       },
     });
-    expect((await bench.deliver('a', '{}', { 'x-user': 'nobody' })).status).toBe(401);
+    expect((await bench.deliver('a', '{}', { 'x-user': 'unknown' })).status).toBe(401);
   });
 });
 

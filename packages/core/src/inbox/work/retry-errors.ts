@@ -64,7 +64,7 @@ export function retryInstructionOf(error: unknown): RetryInstruction {
       }
     }
   } catch {
-    // Treated as any other error.
+    // A getter of the thrown value threw, so the value names no retry: the ordinary delay applies.
   }
   return { isUnrecoverable: false, delayMs: undefined };
 }
