@@ -1,6 +1,6 @@
-import type { Admission, Delivery } from '@webhook-backpressure/core';
+import type { Admission, Delivery, Permit } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
-import { createBench, letIn, occupy } from '../harness.ts';
+import { createBench, letIn, occupy, reactions } from '../harness.ts';
 import { answer, CAPACITY, flood, HALF, HIGH, leave, shedding } from '../shedding.ts';
 
 describe('the places of the reserve', () => {
@@ -65,6 +65,37 @@ describe('the places of the reserve', () => {
       expect(small).toHaveLength(HALF);
       for (const one of small) one.leave();
     }
+  });
+
+  it('are returned when their deliveries start', async () => {
+    const options = { capacity: CAPACITY, concurrency: 1, maxWaitMs: 60_000, maxHandlingMs: 86_400_000 };
+    const { intake, clock } = createBench(options);
+    const started: Permit[] = occupy(intake, 'burst');
+    const isAdmitted = (delivery: Delivery): boolean => {
+      const result = intake.admit(delivery);
+      if (!result.admitted) return false;
+      void Promise.resolve(result.permit).then((permit) => permit.admitted && started.push(permit));
+      return true;
+    };
+    const smallKeys = (round: number): number =>
+      Array.from({ length: 40 }, (_, i) => isAdmitted({ key: `small ${String(round)} ${String(i)}` })).filter(
+        Boolean,
+      ).length;
+    const fillTo = (depth: number, delivery: Delivery): void => {
+      while (intake.snapshot().depth < depth) expect(isAdmitted(delivery)).toBe(true);
+    };
+    const vip: Delivery = { key: 'vip', priority: 'critical' };
+    fillTo(HIGH, { key: 'burst' });
+    fillTo(HIGH + HALF, vip);
+    expect(smallKeys(1)).toBe(HALF);
+    while (intake.snapshot().keys > 2) {
+      clock.advance(100);
+      started.shift()?.release();
+      await reactions();
+    }
+    expect(intake.snapshot().state).toBe('shedding');
+    fillTo(HIGH + HALF, vip);
+    expect(smallKeys(2)).toBe(HALF);
   });
 
   it('are shared among keys that hold some now, not among keys that did before', () => {
