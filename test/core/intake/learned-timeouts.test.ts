@@ -1,4 +1,4 @@
-import type { Delivery, IntakeOptions, Permit, Refusal } from '@webhook-backpressure/core';
+import type { Admission, Delivery, IntakeOptions, Permit, Refusal } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import { LearnedTimeouts } from '../../../packages/core/src/intake/learned-timeouts.ts';
 import { createBench, exponential, letIn, seeded, startedLater, startedNow } from '../harness.ts';
@@ -117,6 +117,30 @@ describe('disconnects that are unrelated to the queue', () => {
     clock.advance(3100);
     before.release();
     expect((await startedLater(patient)).waitedMs).toBe(3100);
+  });
+});
+
+describe('deliveries whose senders stay connected for longer', () => {
+  it('end the learned timeout', async () => {
+    const { clock, intake } = createBench({ concurrency: 1, maxWaitMs: 30_000, maxHandlingMs: 86_400_000 });
+    const behindAnother = (forMs: number, act: (admission: Admission) => void): Admission => {
+      const before = startedNow(intake.admit({ key: 'b' }));
+      const admission = letIn(intake.admit({ key: 'a' }));
+      clock.advance(forMs);
+      act(admission);
+      before.release();
+      return admission;
+    };
+    const stay = (): undefined => undefined;
+    for (let i = 0; i < 8; i += 1)
+      behindAnother(3000, (admission) => {
+        admission.leave();
+      });
+    expect(await behindAnother(3100, stay).permit).toMatchObject({ admitted: false, reason: 'wait' });
+    const handled = startedNow(intake.admit({ key: 'a' }));
+    clock.advance(4000);
+    handled.release();
+    expect((await startedLater(behindAnother(3100, stay))).waitedMs).toBe(3100);
   });
 });
 
