@@ -57,6 +57,21 @@ describe('a dry run', () => {
     expectBalance(intake.snapshot());
   });
 
+  it('returns the reserve places of deliveries that end while they would be queued', () => {
+    const { intake } = createBench({ dryRun: true, concurrency: 1, capacity: 100 });
+    for (let i = 0; i <= 80; i += 1) startedNow(intake.admit({ key: 'burst' }));
+    for (let i = 0; i < 10; i += 1) startedNow(intake.admit({ key: 'vip', priority: 'critical' }));
+    const refusedAfter = (round: number): number => {
+      const permits = Array.from({ length: 40 }, (_, i) =>
+        startedNow(intake.admit({ key: `small ${String(round)} ${String(i)}` })),
+      );
+      const { full, shedding } = intake.snapshot().totals.refused;
+      for (const permit of permits) permit.release();
+      return full + shedding;
+    };
+    expect([refusedAfter(1), refusedAfter(2)]).toEqual([30, 60]);
+  });
+
   it('measures the drain rate by the true handling times', () => {
     const { intake, clock } = createBench({ dryRun: true, concurrency: 2, capacity: 1000 });
     // All are handled concurrently for 200 ms each; two workers handle ten per second.
