@@ -8,7 +8,8 @@ import type { CloseReport, Intake } from './intake.ts';
 import type { Listener } from '../delivery/events.ts';
 import { updateSettings, type Fixtures, type Settings, type Tunable } from './options.ts';
 import type { Refusal, RefusalReason } from '../delivery/refusal.ts';
-import type { IntakeSnapshot, IntakeState } from '../delivery/snapshot.ts';
+import type { IntakeGlance, IntakeSnapshot, IntakeState } from '../delivery/snapshot.ts';
+import { UNMONITORED } from '../alarms/monitor.ts';
 import type { Warn } from '../delivery/warnings.ts';
 
 /**
@@ -21,10 +22,14 @@ export class BoundedIntake implements Intake {
   readonly #isPressed: () => boolean;
   readonly #flow: DeliveryFlow;
 
-  constructor(options: Settings & Fixtures, warn?: Warn) {
+  readonly #isMonitored: boolean;
+
+  /** @param isMonitored - whether windows are measured and alarms judged when someone looks. */
+  constructor(options: Settings & Fixtures, warn?: Warn, isMonitored = true) {
     this.#settings = options;
     this.#isPressed = options.isPressed;
     this.dryRun = options.dryRun;
+    this.#isMonitored = isMonitored;
     this.#flow = new DeliveryFlow(options, warn);
   }
 
@@ -80,7 +85,14 @@ export class BoundedIntake implements Intake {
   }
 
   snapshot(): IntakeSnapshot {
-    const { dispatcher, marks, refuser, retryAfter, ledger, now: clock } = this.#flow;
+    const now = this.#flow.now();
+    const { windows, alarms } = this.#isMonitored ? this.#flow.look(now).read(now) : UNMONITORED;
+    return { ...this.glance(), totals: this.#flow.ledger.read(), windows, alarms };
+  }
+
+  /** See {@link glanceAt}. */
+  glance(): IntakeGlance {
+    const { dispatcher, marks, refuser, retryAfter, now: clock } = this.#flow;
     const now = clock();
     marks.measure(now);
     refuser.advance(now);
@@ -98,7 +110,6 @@ export class BoundedIntake implements Intake {
       oldestWaitMs: queue.oldest === null ? 0 : now - queue.oldest.admittedAtMs,
       booked: retryAfter.booked,
       keys: queue.keys,
-      totals: ledger.read(),
     };
   }
 
@@ -114,7 +125,10 @@ export class BoundedIntake implements Intake {
 
   subscribe(listener: Listener): () => void {
     if (typeof listener !== 'function') throw invalid('ERR_WBP_LISTENER', 'listener', 'a function', listener);
-    return this.#flow.listeners.add(listener);
+    const unsubscribe = this.#flow.listeners.add(listener);
+    const now = this.#flow.now();
+    if (this.#isMonitored) this.#flow.look(now).judge(now);
+    return unsubscribe;
   }
 
   close(options: { timeoutMs?: number | undefined } = {}): Promise<CloseReport> {
