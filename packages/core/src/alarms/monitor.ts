@@ -25,7 +25,7 @@ export interface Monitored {
  * Measures the windows of an intake or inbox, and judges its alarms: at each reading and, while there are listeners, at
  * the end of each slice. Never while a delivery is being decided: a listener may admit or withdraw others.
  *
- * The timer runs until the end of a slice in which a delivery was refused or lost, and while an alarm is raised that time
+ * The timer runs until the end of a slice in which a delivery was refused or failed, and while an alarm is raised that time
  * can end. It ends by itself, and keeps no process alive.
  */
 export class Monitor {
@@ -73,6 +73,8 @@ export class Monitor {
     nowMs: number,
   ): void {
     this.#meter.ended(key, sender, isSuccess, tookMs, nowMs);
+    // To a sender that counts failures, it is the same as a refusal.
+    if (!isSuccess) this.#wake(nowMs);
   }
 
   /** Deliveries left the queue otherwise. */

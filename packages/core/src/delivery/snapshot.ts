@@ -1,5 +1,6 @@
 import type { ActiveAlarm } from '../alarms/alarm.ts';
 import type { Windows } from '../windows/windows.ts';
+import type { CurrentOptions } from './current-options.ts';
 import type { Totals } from './ledger.ts';
 
 /**
@@ -11,7 +12,10 @@ import type { Totals } from './ledger.ts';
 export type IntakeState = 'accepting' | 'shedding' | 'stalled' | 'closing' | 'closed';
 
 /** The parts of a snapshot that cost little to read. */
-export type IntakeGlance = Omit<IntakeSnapshot, 'totals' | 'windows' | 'alarms'>;
+export type IntakeGlance = Omit<
+  IntakeSnapshot,
+  'bookedAhead' | 'endangered' | 'options' | 'totals' | 'windows' | 'alarms'
+>;
 
 /** The intake at one moment, as a copy that does not change. */
 export interface IntakeSnapshot {
@@ -37,8 +41,17 @@ export interface IntakeSnapshot {
   readonly oldestWaitMs: number;
   /** Refused deliveries with a booked time to retry that has not come yet. */
   readonly booked: number;
+  /**
+   * The booked retries that are due in each 10 s of the next 15 minutes: 90 numbers, the nearest first. The first one
+   * counts those of the current second too. Bookings beyond 15 minutes are only in `booked`.
+   */
+  readonly bookedAhead: readonly number[];
   /** Keys that have queued deliveries. */
   readonly keys: number;
+  /** Names of the senders that are close to disabling the endpoint because of failures, in the order of the warnings. */
+  readonly endangered: readonly string[];
+  /** The tunable options in force, as plain JSON data. */
+  readonly options: CurrentOptions;
   /** Counts since the intake was created. */
   readonly totals: Totals;
   /** The figures of the last one and five minutes, for all deliveries and for the busiest keys and senders. */

@@ -3,9 +3,12 @@ import { AdmittedDelivery } from '../workers/admitted-delivery.ts';
 import { checkDelivery, keyOf, NOTHING_KNOWN, type Delivery } from '../delivery/delivery.ts';
 import { DeliveryFlow } from './delivery-flow.ts';
 import { displacedBy } from '../queue/displacement.ts';
+import type { CurrentOptions } from '../delivery/current-options.ts';
 import { invalid } from '../errors.ts';
+import { checkNames } from '../option-names.ts';
 import type { CloseReport, Intake } from './intake.ts';
-import type { Listener } from '../delivery/events.ts';
+import type { Listener, SubscribeOptions } from '../delivery/events.ts';
+import { currentOptions } from './current-options.ts';
 import { updateSettings, type Fixtures, type Settings, type Tunable } from './options.ts';
 import type { Refusal, RefusalReason } from '../delivery/refusal.ts';
 import type { IntakeGlance, IntakeSnapshot, IntakeState } from '../delivery/snapshot.ts';
@@ -19,14 +22,15 @@ import type { Warn } from '../delivery/warnings.ts';
 export class BoundedIntake implements Intake {
   readonly dryRun: boolean;
   #settings: Settings;
+  #options: CurrentOptions;
   readonly #isPressed: () => boolean;
   readonly #flow: DeliveryFlow;
-
   readonly #isMonitored: boolean;
 
   /** @param isMonitored - whether windows are measured and alarms judged when someone looks. */
   constructor(options: Settings & Fixtures, warn?: Warn, isMonitored = true) {
     this.#settings = options;
+    this.#options = currentOptions(options);
     this.#isPressed = options.isPressed;
     this.dryRun = options.dryRun;
     this.#isMonitored = isMonitored;
@@ -87,7 +91,16 @@ export class BoundedIntake implements Intake {
   snapshot(): IntakeSnapshot {
     const now = this.#flow.now();
     const { windows, alarms } = this.#isMonitored ? this.#flow.look(now).read(now) : UNMONITORED;
-    return { ...this.glance(), totals: this.#flow.ledger.read(), windows, alarms };
+    const { refuser, retryAfter, ledger } = this.#flow;
+    return {
+      ...this.glance(),
+      bookedAhead: retryAfter.bookedAhead,
+      endangered: refuser.endangered(now),
+      options: this.#options,
+      totals: ledger.read(retryAfter.promises),
+      windows,
+      alarms,
+    };
   }
 
   /** See {@link glanceAt}. */
@@ -115,6 +128,7 @@ export class BoundedIntake implements Intake {
 
   update(changes: Tunable): void {
     this.#settings = updateSettings(this.#settings, changes);
+    this.#options = currentOptions(this.#settings);
     const { listeners, now: clock } = this.#flow;
     const now = clock();
     this.#flow.retune(this.#settings, now);
@@ -123,9 +137,13 @@ export class BoundedIntake implements Intake {
     listeners.emit(now, { type: 'updated', options });
   }
 
-  subscribe(listener: Listener): () => void {
+  subscribe(listener: Listener, options: SubscribeOptions = {}): () => void {
     if (typeof listener !== 'function') throw invalid('ERR_WBP_LISTENER', 'listener', 'a function', listener);
-    const unsubscribe = this.#flow.listeners.add(listener);
+    checkNames(options, 'subscribe()', ['inRequestContext'], 'ERR_WBP_LISTENER');
+    const { inRequestContext = false } = options;
+    if (typeof inRequestContext !== 'boolean')
+      throw invalid('ERR_WBP_LISTENER', 'inRequestContext', 'a boolean', inRequestContext);
+    const unsubscribe = this.#flow.listeners.add(listener, !inRequestContext);
     const now = this.#flow.now();
     if (this.#isMonitored) this.#flow.look(now).judge(now);
     return unsubscribe;

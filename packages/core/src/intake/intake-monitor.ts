@@ -12,7 +12,7 @@ export interface IntakeMonitorParts {
   readonly listeners: Listeners;
   readonly settings: () => Settings;
   /** How many senders are close to disabling the endpoint. */
-  readonly endangered: () => number;
+  readonly endangered: (nowMs: number) => number;
 }
 
 /** Measures the windows of an intake, and judges its alarms. */
@@ -28,7 +28,7 @@ export function intakeMonitor(parts: IntakeMonitorParts, nowMs: number): Monitor
       read: (at) => ({
         depth: queue.size,
         stalledMs: drain.isStalled(at) ? drain.gapMs(at) : 0,
-        endangered: endangered(),
+        endangered: endangered(at),
         ...{ oldestAgeMs: 0, storeFailingMs: 0 },
       }),
       emit: (at, event) => {
