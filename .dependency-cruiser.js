@@ -30,6 +30,8 @@ export const order = {
         '.',
         'base',
         'time',
+        'windows',
+        'alarms',
         'senders',
         'senders/profiles',
         'delivery',
