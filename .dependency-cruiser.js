@@ -14,6 +14,7 @@ const mayImport = {
   koa: { packages: ['core', 'node'], types: ['koa'], node: 'types' },
   hono: { packages: ['core', 'node'], npm: ['hono'], node: 'types' },
   sqlite: { packages: ['core'], npm: ['libsql'], node: 'values' },
+  dashboard: { packages: ['core'], node: 'types' },
 };
 
 /**
@@ -47,6 +48,10 @@ export const order = {
   sqlite: {
     entries: ['index', 'sqlite-store', 'cli'],
     rooms: ['.', 'drivers', 'connection', 'file', 'tables', 'finished', 'queue', 'store', 'thread', 'cli'],
+  },
+  dashboard: {
+    entries: ['index'],
+    rooms: ['page', 'options', 'state', 'answers', 'events', 'levers', 'requests', 'node', '.'],
   },
 };
 
