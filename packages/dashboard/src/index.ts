@@ -1,3 +1,5 @@
+export { dashboard, type Dashboard } from './dashboard.ts';
+export type { DashboardOptions } from './options/dashboard-options.ts';
 export type {
   Change,
   History,

@@ -14,6 +14,8 @@ export interface PageState {
   readonly intakes: Readonly<Record<string, IntakeView>>;
   /** The inboxes, by the name that `dashboard` got. */
   readonly inboxes: Readonly<Record<string, InboxView>>;
+  /** The last 100 changes, the oldest first. Only `GET state` has them. */
+  readonly changes?: readonly Change[];
 }
 
 /** An intake on the page. */
@@ -60,7 +62,7 @@ export interface History {
   readonly series: Readonly<Record<string, readonly (number | string | null)[]>>;
 }
 
-/** The event `change` of `GET events`: what somebody changed. */
+/** The event `change` of `GET events`: options that were changed, or what was done with dead letters. */
 export interface Change {
   /** When, in milliseconds since 1970. */
   readonly at: number;
