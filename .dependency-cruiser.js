@@ -51,7 +51,7 @@ export const order = {
   },
   dashboard: {
     entries: ['index'],
-    rooms: ['page', 'options', 'state', 'answers', 'events', 'levers', 'requests', 'node', '.'],
+    rooms: ['page', 'state', 'options', 'answers', 'events', 'levers', 'requests', 'node', '.'],
   },
 };
 
