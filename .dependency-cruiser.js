@@ -15,6 +15,7 @@ const mayImport = {
   hono: { packages: ['core', 'node'], npm: ['hono'], node: 'types' },
   sqlite: { packages: ['core'], npm: ['libsql'], node: 'values' },
   prometheus: { packages: ['core'], npm: ['prom-client'] },
+  dashboard: { packages: ['core'], node: 'types' },
 };
 
 /**
@@ -50,6 +51,10 @@ export const order = {
   sqlite: {
     entries: ['index', 'sqlite-store', 'cli'],
     rooms: ['.', 'drivers', 'connection', 'file', 'tables', 'finished', 'queue', 'store', 'thread', 'cli'],
+  },
+  dashboard: {
+    entries: ['index'],
+    rooms: ['page', 'state', 'options', 'answers', 'events', 'levers', 'requests', 'node', '.'],
   },
 };
 
