@@ -14,6 +14,8 @@ const mayImport = {
   koa: { packages: ['core', 'node'], types: ['koa'], node: 'types' },
   hono: { packages: ['core', 'node'], npm: ['hono'], node: 'types' },
   sqlite: { packages: ['core'], npm: ['libsql'], node: 'values' },
+  prometheus: { packages: ['core'], npm: ['prom-client'] },
+  dashboard: { packages: ['core'], node: 'types' },
 };
 
 /**
@@ -30,6 +32,8 @@ export const order = {
         '.',
         'base',
         'time',
+        'windows',
+        'alarms',
         'senders',
         'senders/profiles',
         'delivery',
@@ -40,13 +44,17 @@ export const order = {
       ],
       ...['intake', 'middleware', 'inbox/delivery', 'inbox/store', 'inbox/store/memory', 'inbox/events'],
       ...['inbox/encryption', 'inbox/options', 'inbox/time', 'inbox/store-calls', 'inbox/capacity'],
-      ...['inbox/receive', 'inbox/work', 'inbox/admin', 'inbox/maintenance', 'inbox', 'verifiers'],
+      ...['inbox/receive', 'inbox/work', 'inbox/admin', 'inbox/maintenance', 'inbox', 'metrics', 'verifiers'],
     ],
   },
   node: { entries: ['index'], rooms: ['request', 'pressure', 'shutdown', '.'] },
   sqlite: {
     entries: ['index', 'sqlite-store', 'cli'],
     rooms: ['.', 'drivers', 'connection', 'file', 'tables', 'finished', 'queue', 'store', 'thread', 'cli'],
+  },
+  dashboard: {
+    entries: ['index'],
+    rooms: ['page', 'state', 'options', 'answers', 'events', 'levers', 'requests', 'node', '.'],
   },
 };
 

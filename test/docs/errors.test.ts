@@ -7,6 +7,7 @@ import {
   createInbox,
   createIntake,
   memoryStore,
+  readMetrics,
   RetryAfter,
   sizeQueue,
   throwing,
@@ -15,9 +16,12 @@ import {
   type InboxRequest,
 } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
+import { dashboard, type DashboardOptions } from '@webhook-backpressure/dashboard';
 import { webhookBackpressure } from '@webhook-backpressure/express';
 import { closeOnSignals, processPressure, readiness } from '@webhook-backpressure/node';
+import { collect } from '@webhook-backpressure/prometheus';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
+import { Registry } from 'prom-client';
 import { choose } from '../../packages/sqlite/src/drivers/choose.ts';
 import { MemoryState } from '../../packages/core/src/inbox/store/memory/memory-state.ts';
 import { MemoryStore } from '../../packages/core/src/inbox/store/memory/memory-store.ts';
@@ -85,6 +89,11 @@ function work(): void {
   // The reader's own code.
 }
 
+/** Closed again, so that it does not read its sources until the test ends. */
+function createDashboard(given: DashboardOptions): void {
+  dashboard(given).close();
+}
+
 /** The value that a line throws or rejects with, or null. */
 async function thrownBy(line: string): Promise<unknown> {
   const names = {
@@ -112,10 +121,15 @@ async function thrownBy(line: string): Promise<unknown> {
     storeOfADeletedFile,
     onNode20WithoutLibsql,
     storeWhoseThreadDies,
+    readMetrics,
+    collect,
+    Registry,
+    register: new Registry(),
     delivery: delivery('evt_1'),
     limits: { limits: ROOMY, nowMs: START },
     inbox: createInbox({ store: memoryStore(), process: work, verify: false }),
     work,
+    dashboard: createDashboard,
   };
   const run = compileFunction(`return ${line}`, Object.keys(names)) as (...values: unknown[]) => unknown;
   try {

@@ -1,3 +1,5 @@
+import type { AlarmSettings } from '../alarms/alarm-options.ts';
+
 /**
  * The tunable options of an intake that are in force, complete and as plain JSON data, as the live page and a log need
  * them. `null` means none.
@@ -32,4 +34,6 @@ export interface CurrentOptions {
   };
   /** The keys that are switched off. */
   readonly shed: readonly string[];
+  /** `false` for none. */
+  readonly alarms: AlarmSettings | false;
 }
