@@ -31,6 +31,8 @@ export const order = {
         '.',
         'base',
         'time',
+        'windows',
+        'alarms',
         'senders',
         'senders/profiles',
         'delivery',

@@ -29,6 +29,7 @@ export type BackpressureErrorCode =
   | 'ERR_WBP_STATUS_CODE'
   | 'ERR_WBP_RETRY_AFTER'
   | 'ERR_WBP_SHED'
+  | 'ERR_WBP_ALARMS'
   | 'ERR_WBP_DRY_RUN'
   | 'ERR_WBP_PRESSURE'
   | 'ERR_WBP_CLOCK'

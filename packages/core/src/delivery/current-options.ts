@@ -1,3 +1,5 @@
+import type { AlarmSettings } from '../alarms/alarm-options.ts';
+
 /**
  * The tunable options of an intake that are in force, complete and as plain JSON data. Units and effects are those of the
  * options of the same names. `null` means none.
@@ -21,4 +23,6 @@ export interface CurrentOptions {
   };
   /** The keys that are switched off. */
   readonly shed: readonly string[];
+  /** `false` for none. */
+  readonly alarms: AlarmSettings | false;
 }
