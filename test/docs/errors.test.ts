@@ -6,6 +6,7 @@ import {
   cloudEventsHandshake,
   createInbox,
   createIntake,
+  logEvents,
   memoryStore,
   RetryAfter,
   sizeQueue,
@@ -90,6 +91,7 @@ async function thrownBy(line: string): Promise<unknown> {
   const names = {
     createIntake,
     sizeQueue,
+    logEvents,
     cloudEventsHandshake,
     manualClock,
     webhookBackpressure,
@@ -99,6 +101,7 @@ async function thrownBy(line: string): Promise<unknown> {
     files,
     processPressure,
     intake: createIntake(),
+    backpressure: webhookBackpressure(),
     createInbox,
     memoryStore,
     RetryAfter,

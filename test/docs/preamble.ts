@@ -15,6 +15,7 @@ declare global {
   const verifiers: typeof core.verifiers;
   const throwing: typeof core.throwing;
   const sizeQueue: typeof core.sizeQueue;
+  const logEvents: typeof core.logEvents;
   const cloudEventsHandshake: typeof core.cloudEventsHandshake;
   const manualClock: typeof testing.manualClock;
   const webhookBackpressure: typeof adapter.webhookBackpressure;
