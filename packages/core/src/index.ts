@@ -4,10 +4,18 @@ export type { Clock } from './time/clock.ts';
 export { createIntake } from './intake/create-intake.ts';
 export type { Delivery } from './delivery/delivery.ts';
 export { BackpressureError, thrownText, type BackpressureErrorCode } from './errors.ts';
-export type { IntakeEvent, Listener, Outcome, WarningCode, WithdrawalCause } from './delivery/events.ts';
+export type {
+  EventSubject,
+  IntakeEvent,
+  Listener,
+  Outcome,
+  SubscribeOptions,
+  WarningCode,
+  WithdrawalCause,
+} from './delivery/events.ts';
 export type { CloseReport, Intake } from './intake/intake.ts';
 export { checkNames } from './option-names.ts';
-export type { Totals } from './delivery/ledger.ts';
+export type { PromiseCounts, RefusalCounts, Totals } from './delivery/ledger.ts';
 export type { IntakeOptions, Tunable } from './intake/options.ts';
 export type { Admission, Permit } from './delivery/admission.ts';
 export type { Refusal, RefusalReason } from './delivery/refusal.ts';
@@ -23,6 +31,7 @@ export {
 } from './middleware/readiness.ts';
 export { sizeQueue } from './queue/size-queue.ts';
 export { TimeLimit } from './time/time-limit.ts';
+export type { CurrentOptions } from './delivery/current-options.ts';
 export type { IntakeSnapshot, IntakeState } from './delivery/snapshot.ts';
 export { boundToThisContext } from './base/async-context.ts';
 export { Handling, type BackpressureInfo } from './middleware/handling.ts';
@@ -94,7 +103,7 @@ export type { HubSpotVerifierOptions, TwilioVerifierOptions, UrlOptions } from '
 export type { Verifier } from './verifiers/verifier.ts';
 export type { Signal } from './base/abort.ts';
 export type { InboxDelivery, RawDelivery } from './inbox/delivery/inbox-delivery.ts';
-export type { InboxEvent, InboxListener } from './inbox/events/inbox-events.ts';
+export type { EventAttempt, InboxEvent, InboxListener } from './inbox/events/inbox-events.ts';
 export { RetryAfter, Unrecoverable } from './inbox/work/retry-errors.ts';
 export type {
   HandshakeReply,
@@ -103,6 +112,7 @@ export type {
   ProcessContext,
   RetryOptions,
 } from './inbox/options/inbox-options.ts';
+export type { CurrentInboxOptions } from './inbox/options/current-inbox-options.ts';
 export type { Inbox, InboxCloseReport, InboxSnapshot } from './inbox/inbox.ts';
 export type { InboxAnswer } from './inbox/receive/inbox-answers.ts';
 export type { BodyEnd, BodySink, InboxRequest } from './inbox/receive/inbox-request.ts';

@@ -11,6 +11,15 @@ export type WarningCode =
 /** How the handling of a delivery ended. */
 export type Outcome = 'success' | 'failure';
 
+/** The delivery that an event is about. */
+export interface EventSubject {
+  readonly key: string;
+  /** The name of the recognized sender; undefined if its sender was not recognized. */
+  readonly sender: string | undefined;
+  /** The number of its admission, from 1: the same in all events of a delivery, and different for each delivery of an intake. */
+  readonly sequence: number;
+}
+
 /** What an intake reports. `at` is the time of the intake's clock, in milliseconds. Each listener gets its own object. */
 export type IntakeEvent = { readonly at: number } & (
   | { readonly type: 'shedding' | 'accepting'; readonly depth: number }
@@ -24,20 +33,26 @@ export type IntakeEvent = { readonly at: number } & (
       readonly status: 429 | 503;
       readonly retryAfterSeconds: number;
       readonly key: string;
+      /** The name of the recognized sender; undefined if its sender was not recognized. */
+      readonly sender: string | undefined;
       /** Its sender never retries. */
       readonly lossRisk: boolean;
     }
-  | { readonly type: 'started'; readonly key: string; readonly waitedMs: number }
-  | { readonly type: 'completed'; readonly key: string; readonly tookMs: number; readonly outcome: Outcome }
+  /**
+   * An admitted delivery has to wait. Reported during `admit`, and before its `started` or `withdrawn`. In a dry run: it
+   * would have to wait, and is being handled.
+   */
+  | (EventSubject & { readonly type: 'queued' })
+  | (EventSubject & { readonly type: 'started'; readonly waitedMs: number })
+  | (EventSubject & { readonly type: 'completed'; readonly tookMs: number; readonly outcome: Outcome })
   /** After admission, before the start. In a dry run: it would have been withdrawn, and is being handled. */
-  | {
+  | (EventSubject & {
       readonly type: 'withdrawn';
-      readonly key: string;
       readonly cause: WithdrawalCause;
       readonly waitedMs: number;
-    }
+    })
   /** A permit was held for longer than `maxHandlingMs` and was revoked. */
-  | { readonly type: 'overdue'; readonly key: string; readonly heldMs: number }
+  | (EventSubject & { readonly type: 'overdue'; readonly heldMs: number })
   /** The sender has seen many of the failures after which it disables an endpoint. Reported once. */
   | { readonly type: 'endangered'; readonly sender: string }
   /** A likely misconfiguration. Each is reported once. */
@@ -54,9 +69,20 @@ export type IntakeEvent = { readonly at: number } & (
 
 /**
  * Receives the events of an intake. Its errors and rejections are ignored, so that they harm no delivery. It runs in the
- * async context of `subscribe`: `AsyncLocalStorage` has no store of the request that caused the event.
+ * async context of `subscribe`, unless {@link SubscribeOptions} say otherwise: `AsyncLocalStorage` has no store of the
+ * request that caused the event.
  */
 export type Listener = (event: IntakeEvent) => unknown;
+
+/** How a listener is called. */
+export interface SubscribeOptions {
+  /**
+   * Whether the listener runs in the async context that caused the event, for tracing. For `queued`, `refused` and
+   * `started` without a wait that is the request itself; for `started` after a wait it is the request whose end freed
+   * the worker, or none if a timer started the delivery. Default false.
+   */
+  inRequestContext?: boolean | undefined;
+}
 
 /** An event without its time, which is added when it is emitted. */
 export type EventBody<E = IntakeEvent> = E extends { at: number } ? Omit<E, 'at'> : never;
@@ -70,8 +96,9 @@ export class Listeners<E extends { readonly at: number } = IntakeEvent> {
     return this.#listeners.size > 0;
   }
 
-  add(listener: (event: E) => unknown): () => void {
-    const entry = { call: boundToThisContext(listener) };
+  /** @param isBound - whether the listener runs in the async context of this call, and not in that of each event. */
+  add(listener: (event: E) => unknown, isBound = true): () => void {
+    const entry = { call: isBound ? boundToThisContext(listener) : listener };
     this.#listeners.add(entry);
     return () => {
       this.#listeners.delete(entry);

@@ -1,3 +1,4 @@
+import type { CurrentOptions } from './current-options.ts';
 import type { Totals } from './ledger.ts';
 
 /**
@@ -32,8 +33,17 @@ export interface IntakeSnapshot {
   readonly oldestWaitMs: number;
   /** Refused deliveries with a booked time to retry that has not come yet. */
   readonly booked: number;
+  /**
+   * The booked retries that are due in each 10 s of the next 15 minutes: 90 numbers, the nearest first. The first one
+   * counts those of the current second too. Bookings beyond 15 minutes are only in `booked`.
+   */
+  readonly bookedAhead: readonly number[];
   /** Keys that have queued deliveries. */
   readonly keys: number;
+  /** Names of the senders that are close to disabling the endpoint because of failures, in the order of the warnings. */
+  readonly endangered: readonly string[];
+  /** The tunable options in force, as plain JSON data. */
+  readonly options: CurrentOptions;
   /** Counts since the intake was created. */
   readonly totals: Totals;
 }

@@ -17,6 +17,7 @@ import { shutDown } from './inbox-shutdown.ts';
 import type { Inbox, InboxCloseReport, InboxSnapshot } from './inbox.ts';
 import { Maintenance } from './maintenance/maintenance.ts';
 import { Retention } from './maintenance/retention.ts';
+import { currentInboxOptions, type CurrentInboxOptions } from './options/current-inbox-options.ts';
 import type { InboxOptions, InboxTunable } from './options/inbox-options.ts';
 import {
   resolveInboxOptions,
@@ -63,6 +64,8 @@ export class DurableInbox implements Inbox {
   readonly #finished: FinishedUsage;
   readonly #redriving: Redriving;
   readonly #shutDown: (timeoutMs: number) => Promise<InboxCloseReport>;
+  readonly #isStoreFailing: () => boolean;
+  #options: CurrentInboxOptions;
   #stats: StoreStats | undefined;
   #closed: Promise<InboxCloseReport> | undefined;
 
@@ -70,6 +73,7 @@ export class DurableInbox implements Inbox {
     const { settings, fixtures } = resolveInboxOptions(options);
     const { store } = options;
     this.#settings = settings;
+    this.#options = currentInboxOptions(settings);
     const now = (this.#now = monotonic(fixtures.clock));
     const wall = (this.#wall = new WallTime(fixtures.wallClock, now));
     const wallMs = (): number => wall.trustedMs();
@@ -98,6 +102,7 @@ export class DurableInbox implements Inbox {
     };
     // Two healths: when claims fail and puts succeed, or the reverse, neither must report that the store works.
     const receivingHealth = new StoreHealth(scheduler, report, MAX_RECEIVING_DELAY_MS);
+    this.#isStoreFailing = () => !health.isWell || !receivingHealth.isWell;
     this.#receiver = new InboxReceiver({
       ...{ ...common, options, refuser, health: receivingHealth },
       receivedAtMs: () => wall.rawMs(),
@@ -151,7 +156,9 @@ export class DurableInbox implements Inbox {
 
   snapshot(): InboxSnapshot {
     this.#resizeLevel();
-    this.#refuser.advance(this.#now());
+    const now = this.#now();
+    const { retryAfter } = this.#refuser;
+    this.#refuser.advance(now);
     const { depth, bytes, keys, effectiveCapacity, highWater, lowWater } = this.#level;
     const { failingSinceMs, failingKeys } = this.#workers.outages;
     const { shelved, kept } = this.#finished;
@@ -173,19 +180,24 @@ export class DurableInbox implements Inbox {
       concurrency: this.#intake.snapshot().concurrency,
       drainRate: this.#inboxRate.perSecond,
       oldestAgeMs: oldest === undefined ? 0 : Math.max(0, this.#wall.rawMs() - oldest),
-      booked: this.#refuser.retryAfter.booked,
+      booked: retryAfter.booked,
+      bookedAhead: retryAfter.bookedAhead,
       keys,
-      outageMs: failingSinceMs === undefined ? null : this.#now() - failingSinceMs,
+      outageMs: failingSinceMs === undefined ? null : now - failingSinceMs,
       failingKeys,
       isPaused: this.#stats?.isPaused ?? false,
       pausedKeys: this.#stats?.pausedKeys ?? [],
-      totals: this.#report.read(),
+      isStoreFailing: this.#isStoreFailing(),
+      endangered: this.#refuser.endangered(now),
+      options: this.#options,
+      totals: this.#report.read(retryAfter.promises),
     };
   }
 
   update(changes: InboxTunable): void {
     const before = this.#settings;
     this.#settings = updateInboxSettings(before, changes);
+    this.#options = currentInboxOptions(this.#settings);
     const { concurrency, drainRate } = changes;
     this.#intake.update({ concurrency, drainRate, maxHandlingMs: backstop(this.#settings) });
     this.#judge();

@@ -4,6 +4,7 @@ import type { DeadLetters } from './admin/dead-letters.ts';
 import type { Pending } from './admin/pending.ts';
 import type { InboxListener } from './events/inbox-events.ts';
 import type { InboxTotals } from './events/inbox-totals.ts';
+import type { CurrentInboxOptions } from './options/current-inbox-options.ts';
 import type { InboxTunable } from './options/inbox-options.ts';
 import type { InboxAnswer } from './receive/inbox-answers.ts';
 import type { InboxRequest } from './receive/inbox-request.ts';
@@ -44,6 +45,8 @@ export interface InboxSnapshot {
   readonly oldestAgeMs: number;
   /** Refused deliveries whose Retry-After has not passed yet. */
   readonly booked: number;
+  /** See {@link IntakeSnapshot.bookedAhead}. */
+  readonly bookedAhead: readonly number[];
   /** Keys with unfinished deliveries. */
   readonly keys: number;
   /** The duration of the outage of all keys in milliseconds; null while there is none. */
@@ -54,6 +57,12 @@ export interface InboxSnapshot {
   readonly isPaused: boolean;
   /** Keys that are paused, as of the last few seconds. */
   readonly pausedKeys: readonly string[];
+  /** Whether calls of the store failed, and none has worked since. The inbox calls it less often until one works. */
+  readonly isStoreFailing: boolean;
+  /** Names of the senders that are close to disabling the endpoint because of failures, in the order of the warnings. */
+  readonly endangered: readonly string[];
+  /** The tunable options in force, as plain JSON data. */
+  readonly options: CurrentInboxOptions;
   /** Counts since the inbox was created. */
   readonly totals: InboxTotals;
 }

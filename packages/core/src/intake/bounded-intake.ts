@@ -3,9 +3,12 @@ import { AdmittedDelivery } from '../workers/admitted-delivery.ts';
 import { checkDelivery, keyOf, NOTHING_KNOWN, type Delivery } from '../delivery/delivery.ts';
 import { DeliveryFlow } from './delivery-flow.ts';
 import { displacedBy } from '../queue/displacement.ts';
+import type { CurrentOptions } from '../delivery/current-options.ts';
 import { invalid } from '../errors.ts';
+import { checkNames } from '../option-names.ts';
 import type { CloseReport, Intake } from './intake.ts';
-import type { Listener } from '../delivery/events.ts';
+import type { Listener, SubscribeOptions } from '../delivery/events.ts';
+import { currentOptions } from './current-options.ts';
 import { updateSettings, type Fixtures, type Settings, type Tunable } from './options.ts';
 import type { Refusal, RefusalReason } from '../delivery/refusal.ts';
 import type { IntakeSnapshot, IntakeState } from '../delivery/snapshot.ts';
@@ -18,11 +21,13 @@ import type { Warn } from '../delivery/warnings.ts';
 export class BoundedIntake implements Intake {
   readonly dryRun: boolean;
   #settings: Settings;
+  #options: CurrentOptions;
   readonly #isPressed: () => boolean;
   readonly #flow: DeliveryFlow;
 
   constructor(options: Settings & Fixtures, warn?: Warn) {
     this.#settings = options;
+    this.#options = currentOptions(options);
     this.#isPressed = options.isPressed;
     this.dryRun = options.dryRun;
     this.#flow = new DeliveryFlow(options, warn);
@@ -97,13 +102,17 @@ export class BoundedIntake implements Intake {
       drainRate: dispatcher.drain.rate(now),
       oldestWaitMs: queue.oldest === null ? 0 : now - queue.oldest.admittedAtMs,
       booked: retryAfter.booked,
+      bookedAhead: retryAfter.bookedAhead,
       keys: queue.keys,
-      totals: ledger.read(),
+      endangered: refuser.endangered(now),
+      options: this.#options,
+      totals: ledger.read(retryAfter.promises),
     };
   }
 
   update(changes: Tunable): void {
     this.#settings = updateSettings(this.#settings, changes);
+    this.#options = currentOptions(this.#settings);
     const { listeners, now: clock } = this.#flow;
     const now = clock();
     this.#flow.retune(this.#settings, now);
@@ -112,9 +121,13 @@ export class BoundedIntake implements Intake {
     listeners.emit(now, { type: 'updated', options });
   }
 
-  subscribe(listener: Listener): () => void {
+  subscribe(listener: Listener, options: SubscribeOptions = {}): () => void {
     if (typeof listener !== 'function') throw invalid('ERR_WBP_LISTENER', 'listener', 'a function', listener);
-    return this.#flow.listeners.add(listener);
+    checkNames(options, 'subscribe()', ['inRequestContext'], 'ERR_WBP_LISTENER');
+    const { inRequestContext = false } = options;
+    if (typeof inRequestContext !== 'boolean')
+      throw invalid('ERR_WBP_LISTENER', 'inRequestContext', 'a boolean', inRequestContext);
+    return this.#flow.listeners.add(listener, !inRequestContext);
   }
 
   close(options: { timeoutMs?: number | undefined } = {}): Promise<CloseReport> {

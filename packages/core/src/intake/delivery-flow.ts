@@ -6,7 +6,7 @@ import type { Delivery } from '../delivery/delivery.ts';
 import { Dispatcher, type TimerEvents } from '../workers/dispatcher.ts';
 import { Handshakes } from '../queue/handshakes.ts';
 import { Ledger } from '../delivery/ledger.ts';
-import { Listeners, type Outcome, type WithdrawalCause } from '../delivery/events.ts';
+import { Listeners, type EventSubject, type Outcome, type WithdrawalCause } from '../delivery/events.ts';
 import type { Fixtures, Settings } from './options.ts';
 import { REASON_OF, UNSENT_REFUSAL, type Refusal, type RefusalReason } from '../delivery/refusal.ts';
 import { Refuser } from '../refusals/refuser.ts';
@@ -22,7 +22,7 @@ import { WaterMarks } from './water-marks.ts';
  * where the delivery is and when the next one may start; here is what follows: what is counted, reported and learned.
  */
 export class DeliveryFlow implements DeliveryOwner, TimerEvents {
-  readonly ledger: Ledger = new Ledger();
+  readonly ledger: Ledger;
   readonly listeners: Listeners = new Listeners();
   readonly handshakes: Handshakes = new Handshakes();
   readonly now: () => number;
@@ -39,7 +39,8 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
   #isStalled = false;
 
   constructor(options: Settings & Fixtures, warn: Warn | undefined) {
-    const { ledger, listeners } = this;
+    const { listeners } = this;
+    const ledger = (this.ledger = new Ledger(options.dryRun));
     this.settings = options;
     this.#isDryRun = options.dryRun;
     this.now = monotonic(options.clock);
@@ -69,7 +70,7 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
 
   /** Starts a delivery that no other waits before. */
   start(delivery: Delivery, key: string, now: number): AdmittedDelivery {
-    this.retryAfter.redeem(key, delivery);
+    this.retryAfter.redeem(key, delivery, now);
     const admitted = this.#admit(delivery, key, now, 0);
     this.dispatcher.startNow(admitted, now);
     this.#started(admitted, now);
@@ -78,11 +79,13 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
 
   /** Queues a delivery. `isEntitled`: it may use the reserve. */
   enqueue(delivery: Delivery, key: string, isEntitled: boolean, now: number): AdmittedDelivery {
-    this.retryAfter.redeem(key, delivery);
+    this.retryAfter.redeem(key, delivery, now);
     const leftMs = this.waitLimit.leftMs(delivery, key, this.settings.maxWaitMs, now);
     const admitted = this.#admit(delivery, key, now, leftMs);
     this.dispatcher.enqueue(admitted, now);
     if (this.marks.gate.shedding) this.reserve.take(admitted, isEntitled);
+    // Before a worker can become free for it.
+    if (this.listeners.any) this.listeners.emit(now, { type: 'queued', ...subjectOf(admitted) });
     this.#fill(now);
     this.marks.judge(now);
     return admitted;
@@ -112,12 +115,12 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
       ledger.withdrawn[cause] += 1;
       admitted.settle(refusal);
     }
-    const { key, delivery } = admitted;
     if (listeners.any) {
-      listeners.emit(now, { type: 'withdrawn', key, cause, waitedMs: now - admitted.admittedAtMs });
+      const waitedMs = now - admitted.admittedAtMs;
+      listeners.emit(now, { type: 'withdrawn', ...subjectOf(admitted), cause, waitedMs });
     }
     // Its listeners may do anything, so it comes last. A sender that disconnected counts it as a failure too.
-    this.refuser.noteAnswer(delivery, true, now);
+    this.refuser.noteAnswer(admitted.delivery, true, now);
     // A newer delivery takes the place of a displaced one, and nothing is to be decided between the two.
     if (cause !== 'displaced') this.#relieve(now);
   }
@@ -163,7 +166,7 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
 
   #admit(delivery: Delivery, key: string, now: number, maxWaitMs: number): AdmittedDelivery {
     this.ledger.admitted += 1;
-    return new AdmittedDelivery(this, delivery, key, now, maxWaitMs);
+    return new AdmittedDelivery(this, delivery, key, this.ledger.admitted, now, maxWaitMs);
   }
 
   /** Starts queued deliveries, as far as workers are free and the pace allows. */
@@ -186,14 +189,14 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
     const { listeners } = this;
     this.ledger.started += 1;
     if (listeners.any) {
-      listeners.emit(now, { type: 'started', key: admitted.key, waitedMs: admitted.waitedMs });
+      listeners.emit(now, { type: 'started', ...subjectOf(admitted), waitedMs: admitted.waitedMs });
     }
   }
 
   /** Ends the handling of a delivery: it is released, or overdue. */
   #end(admitted: AdmittedDelivery, outcome: Outcome, now: number, isOverdue: boolean): void {
     const { ledger, listeners } = this;
-    const { key, state } = admitted;
+    const { state } = admitted;
     const isQueued = state === 'waiting';
     const tookMs = now - (isQueued ? admitted.admittedAtMs : admitted.startedAtMs);
     if (isQueued) {
@@ -204,8 +207,9 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
     this.dispatcher.end(admitted, outcome, now, !isOverdue && !admitted.isInterrupted);
     ledger[outcome === 'success' ? 'completed' : 'failed'] += 1;
     if (listeners.any) {
-      if (isOverdue) listeners.emit(now, { type: 'overdue', key, heldMs: tookMs });
-      listeners.emit(now, { type: 'completed', key, tookMs, outcome });
+      const subject = subjectOf(admitted);
+      if (isOverdue) listeners.emit(now, { type: 'overdue', ...subject, heldMs: tookMs });
+      listeners.emit(now, { type: 'completed', ...subject, tookMs, outcome });
     }
     if (this.#isStalled && state === 'active') {
       this.#isStalled = false;
@@ -245,4 +249,8 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
     for (let next = queue.oldest; next !== null; next = queue.oldest) this.withdraw(next, 'closing', now);
     return withdrawn.closing - before;
   }
+}
+
+function subjectOf({ key, sequence, delivery }: AdmittedDelivery): EventSubject {
+  return { key, sender: delivery.profile?.name, sequence };
 }

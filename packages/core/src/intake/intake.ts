@@ -1,5 +1,5 @@
 import type { Delivery } from '../delivery/delivery.ts';
-import type { Listener } from '../delivery/events.ts';
+import type { Listener, SubscribeOptions } from '../delivery/events.ts';
 import type { Tunable } from './options.ts';
 import type { Admission } from '../delivery/admission.ts';
 import type { Refusal } from '../delivery/refusal.ts';
@@ -31,8 +31,12 @@ export interface Intake {
    * @throws BackpressureError with the code of the first invalid option.
    */
   update(options: Tunable): void;
-  /** Calls the listener synchronously at each event, in order. Returns a function that ends the subscription. */
-  subscribe(listener: Listener): () => void;
+  /**
+   * Calls the listener synchronously at each event, in order. Returns a function that ends the subscription.
+   *
+   * @throws BackpressureError `ERR_WBP_LISTENER` if the listener is not a function, or `inRequestContext` not a boolean.
+   */
+  subscribe(listener: Listener, options?: SubscribeOptions): () => void;
   /**
    * Shuts down: new deliveries are refused, the queue is drained until the timeout, then queued deliveries that are left
    * are refused. A second call returns the same report.

@@ -5,6 +5,12 @@ const MAX_ACCOUNTS = 1000;
 /** The maximum number of keys remembered in the line. */
 const MAX_REMEMBERED = 1000;
 
+/** The schedule is shown in steps of this many seconds … */
+const STEP_S = 10;
+/** … for this many steps: 15 minutes, the default of the longest Retry-After. */
+const STEPS = 90;
+const NONE_AHEAD: readonly number[] = Object.freeze(new Array<number>(STEPS).fill(0));
+
 /** The bookings of a key that has booked more than once. */
 interface Account extends Heaped {
   readonly key: string;
@@ -66,6 +72,24 @@ export class Bookings {
       this.#accounts.delete(first.key);
     }
     return due;
+  }
+
+  /** The number of bookings in each 10 s of the next 15 minutes; the first counts the current second too. */
+  ahead(): readonly number[] {
+    if (this.#total === 0) return NONE_AHEAD;
+    const counts = NONE_AHEAD.slice();
+    const first = Math.floor(this.#nowMs / 1000);
+    const note = (second: number, count: number): void => {
+      const step = Math.max(0, Math.ceil((second - first) / STEP_S) - 1);
+      if (step < STEPS) counts[step] = (counts[step] ?? 0) + count;
+    };
+    if (this.#perSecond.size <= STEPS * STEP_S) {
+      for (const [second, count] of this.#perSecond) note(second, count);
+    } else {
+      for (let ahead = 0; ahead <= STEPS * STEP_S; ahead += 1)
+        note(first + ahead, this.#perSecond.get(first + ahead) ?? 0);
+    }
+    return counts;
   }
 
   /** Whether the key was refused recently. */

@@ -41,13 +41,15 @@ export class Refuser {
     now: number,
     settings: RefusalSettings,
   ): Refusal {
-    const { ledger, listeners } = this.#parts;
+    const { ledger, listeners, retryAfter } = this.#parts;
+    retryAfter.miss(key, delivery, now);
     const refusal = this.answer(reason, delivery, key, now, settings);
-    ledger.refused[reason] += 1;
+    const { status, retryAfterSeconds } = refusal;
+    ledger.refusedByStatus[status][reason] += 1;
     if (listeners.any) {
-      const { status, retryAfterSeconds } = refusal;
       const lossRisk = delivery.retries === false;
-      listeners.emit(now, { type: 'refused', reason, status, retryAfterSeconds, key, lossRisk });
+      const sender = delivery.profile?.name;
+      listeners.emit(now, { type: 'refused', reason, status, retryAfterSeconds, key, sender, lossRisk });
     }
     this.noteAnswer(delivery, true, now);
     return refusal;
@@ -87,6 +89,11 @@ export class Refuser {
   noteAnswer({ profile }: Delivery, isFailure: boolean, now: number): void {
     if (profile === undefined || !this.#switchOff.note(profile, isFailure, now)) return;
     this.#parts.listeners.emit(now, { type: 'endangered', sender: profile.name });
+  }
+
+  /** See {@link IntakeSnapshot.endangered}. */
+  endangered(now: number): readonly string[] {
+    return this.#switchOff.endangered(now);
   }
 
   /** Advances the bookings to `now`. */

@@ -15,6 +15,8 @@ export class Reservation implements Queued<Reservation> {
   readonly id: string;
   readonly key: string;
   readonly dueMs: number;
+  /** Whether its retry has been counted as kept or missed. */
+  isCounted = false;
   line: Line<Reservation> | null = null;
   ahead: Reservation | null = null;
   behind: Reservation | null = null;

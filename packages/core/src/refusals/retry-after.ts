@@ -86,6 +86,8 @@ export class RetryAfter {
   readonly #returning = new ReturningShare();
   readonly #bookings = new Bookings();
   readonly #reservations = new Reservations();
+  /** See {@link PromiseCounts}. */
+  readonly promises: { kept: number; missed: number } = { kept: 0, missed: 0 };
   /** The time per retry that the schedule was last scaled to. */
   #bookedSpacingMs = 0;
 
@@ -96,6 +98,11 @@ export class RetryAfter {
   /** The number of bookings that are not due yet. */
   get booked(): number {
     return Math.ceil(this.#bookings.total);
+  }
+
+  /** See {@link IntakeSnapshot.bookedAhead}. Advance it before. */
+  get bookedAhead(): readonly number[] {
+    return this.#bookings.ahead();
   }
 
   /** Notes that a delivery has arrived. */
@@ -118,8 +125,17 @@ export class RetryAfter {
   }
 
   /** Drops the reservation of an admitted delivery: a reservation is used once. */
-  redeem(key: string, delivery: { readonly id?: string | undefined }): void {
-    this.#reservations.forget(this.reservationOf(key, delivery));
+  redeem(key: string, delivery: { readonly id?: string | undefined }, nowMs: number): void {
+    const reservation = this.reservationOf(key, delivery);
+    if (reservation === undefined) return;
+    this.#count('kept', reservation, nowMs);
+    this.#reservations.forget(reservation);
+  }
+
+  /** Notes that a delivery is refused, perhaps although it arrived in its booked time. Called before it is booked again. */
+  miss(key: string, delivery: { readonly id?: string | undefined }, nowMs: number): void {
+    const reservation = this.reservationOf(key, delivery);
+    if (reservation !== undefined) this.#count('missed', reservation, nowMs);
   }
 
   /** Advances the bookings to `nowMs`. Called before they are read, and from time to time. */
@@ -153,6 +169,12 @@ export class RetryAfter {
     if (situation.isStalled) return this.#stalled(situation, settings.maxSeconds);
     if (drainRate === null) return this.#unknown();
     return Math.ceil((depth / drainRate) * (1 + DEPTH_JITTER * this.#random()));
+  }
+
+  #count(outcome: 'kept' | 'missed', reservation: Reservation, nowMs: number): void {
+    if (reservation.isCounted || !reservation.isDue(nowMs)) return;
+    reservation.isCounted = true;
+    this.promises[outcome] += 1;
   }
 
   #book(refused: Refused, situation: Situation, settings: RetryAfterSettings): number {

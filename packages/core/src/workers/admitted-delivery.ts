@@ -37,6 +37,8 @@ export class AdmittedDelivery
 {
   readonly admitted = true;
   readonly key: string;
+  /** The number of its admission, from 1. */
+  readonly sequence: number;
   readonly admittedAtMs: number;
   /** The longest it may be queued. 0 for one that starts immediately. */
   readonly maxWaitMs: number;
@@ -75,12 +77,14 @@ export class AdmittedDelivery
     owner: DeliveryOwner,
     delivery: Delivery,
     key: string,
+    sequence: number,
     admittedAtMs: number,
     maxWaitMs: number,
   ) {
     this.#owner = owner;
     this.delivery = delivery;
     this.key = key;
+    this.sequence = sequence;
     this.admittedAtMs = admittedAtMs;
     this.maxWaitMs = maxWaitMs;
   }

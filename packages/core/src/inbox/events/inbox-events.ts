@@ -1,5 +1,15 @@
 import type { RefusalReason } from '../../delivery/refusal.ts';
 
+/** The attempt that an event is about. */
+export interface EventAttempt {
+  readonly key: string;
+  /** The name of the recognized sender; undefined if its sender was not recognized. */
+  readonly sender: string | undefined;
+  readonly id: string;
+  /** 1 for the first attempt. */
+  readonly attempt: number;
+}
+
 /** An event of an inbox: a plain object. `at`: milliseconds on the clock of the inbox. */
 export type InboxEvent = { readonly at: number } & (
   | { readonly type: 'shedding' | 'accepting'; readonly depth: number; readonly bytes: number }
@@ -12,8 +22,14 @@ export type InboxEvent = { readonly at: number } & (
   | {
       readonly type: 'stored' | 'overflow' | 'duplicate' | 'conflict';
       readonly key: string;
+      readonly sender: string | undefined;
       readonly id: string;
     }
+  /**
+   * The store has committed deliveries that arrived together. `deliveries`: how many, including duplicates and those that
+   * did not fit. `tookMs`: the time that the commit took. Reported before the events of these deliveries.
+   */
+  | { readonly type: 'committed'; readonly deliveries: number; readonly tookMs: number }
   /** A delivery was refused; in a dry run, would have been refused and was accepted. */
   | {
       readonly type: 'refused';
@@ -21,6 +37,7 @@ export type InboxEvent = { readonly at: number } & (
       readonly status: 429 | 503;
       readonly retryAfterSeconds: number;
       readonly key: string;
+      readonly sender: string | undefined;
       /** Whether the sender never retries. */
       readonly lossRisk: boolean;
     }
@@ -31,58 +48,46 @@ export type InboxEvent = { readonly at: number } & (
   /** A delivery was answered with 413. */
   | { readonly type: 'too-large'; readonly key: string }
   /** An attempt was started. `waitedMs`: since the delivery was received, by the wall clock. */
-  | {
+  | (EventAttempt & {
       readonly type: 'started';
-      readonly key: string;
-      readonly id: string;
-      readonly attempt: number;
       readonly waitedMs: number;
-    }
-  | {
+    })
+  | (EventAttempt & {
       readonly type: 'completed';
-      readonly key: string;
-      readonly id: string;
-      readonly attempt: number;
       readonly tookMs: number;
-    }
+    })
   /**
    * An attempt failed, and a retry is scheduled. `isCounted`: whether it used one of the delivery's attempts; in an
-   * outage it did not.
+   * outage it did not. `tookMs`: how long the handler ran; 0 if it was not called.
    */
-  | {
+  | (EventAttempt & {
       readonly type: 'failed';
-      readonly key: string;
-      readonly id: string;
-      readonly attempt: number;
+      readonly tookMs: number;
       readonly error: string;
       readonly retryInMs: number;
       readonly isCounted: boolean;
-    }
+    })
   /** The last attempt failed: the delivery is in the dead-letter queue. */
-  | {
+  | (EventAttempt & {
       readonly type: 'dead';
-      readonly key: string;
-      readonly id: string;
-      readonly attempt: number;
+      readonly tookMs: number;
       readonly error: string;
-    }
+    })
   /** The last attempt failed while the dead-letter queue was full: the delivery stays, and the attempt is repeated. */
-  | {
+  | (EventAttempt & {
       readonly type: 'shelf-full';
-      readonly key: string;
-      readonly id: string;
-      readonly attempt: number;
+      readonly tookMs: number;
       readonly error: string;
       readonly retryInMs: number;
-    }
+    })
   /** A dead letter was deleted because it was older than `maxShelvedAgeMs`. */
   | { readonly type: 'discarded'; readonly key: string; readonly id: string }
   /** A handler took longer than `maxHandlingMs`. Its signal is aborted, and the attempt failed. */
-  | { readonly type: 'overdue'; readonly key: string; readonly id: string; readonly attempt: number }
+  | (EventAttempt & { readonly type: 'overdue' })
   /** Another process took over the claim while the handler ran: the delivery may be processed twice. */
-  | { readonly type: 'lost'; readonly key: string; readonly id: string; readonly attempt: number }
+  | (EventAttempt & { readonly type: 'lost' })
   /** A claim was given back before its start: the inbox closed or was paused, or an outage began. */
-  | { readonly type: 'released'; readonly key: string; readonly id: string; readonly attempt: number }
+  | (EventAttempt & { readonly type: 'released' })
   /** Progress of a redrive or replay: after each batch, and when there is no room for more at present. */
   | {
       readonly type: 'redriving';

@@ -1,4 +1,5 @@
 import { Listeners, type EventBody } from '../../delivery/events.ts';
+import { addUp, noRefusals, type PromiseCounts } from '../../delivery/ledger.ts';
 import type { InboxEvent } from './inbox-events.ts';
 import type { InboxTotals } from './inbox-totals.ts';
 import { ProcessWarnings, classAndPlaceOf, type SuspectedBug } from './process-warnings.ts';
@@ -9,12 +10,13 @@ type Running<T> = { -readonly [K in keyof T]: T[K] extends number ? number : Run
 /** Counts what happens, and reports it to the listeners. */
 export class InboxReport {
   readonly listeners: Listeners<InboxEvent> = new Listeners<InboxEvent>();
-  readonly totals: Running<InboxTotals> = {
+  readonly totals: Running<Omit<InboxTotals, 'refused' | 'promises'>> = {
+    arrivals: 0,
     stored: 0,
     duplicate: 0,
     conflict: 0,
     overflow: 0,
-    refused: { shedding: 0, full: 0, wait: 0, displaced: 0, pressure: 0, shed: 0, closing: 0 },
+    refusedByStatus: { 429: noRefusals(), 503: noRefusals() },
     lossRisk: 0,
     unverified: 0,
     tooLarge: 0,
@@ -76,7 +78,13 @@ export class InboxReport {
   }
 
   /** A copy of the totals. */
-  read(): InboxTotals {
-    return { ...this.totals, refused: { ...this.totals.refused } };
+  read(promises: PromiseCounts): InboxTotals {
+    const { 429: tooMany, 503: unavailable } = this.totals.refusedByStatus;
+    return {
+      ...this.totals,
+      refused: addUp(tooMany, unavailable),
+      refusedByStatus: { 429: { ...tooMany }, 503: { ...unavailable } },
+      promises: { ...promises },
+    };
   }
 }

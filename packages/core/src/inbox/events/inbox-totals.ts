@@ -1,7 +1,9 @@
-import type { RefusalReason } from '../../delivery/refusal.ts';
+import type { PromiseCounts, RefusalCounts } from '../../delivery/ledger.ts';
 
 /** Counts since the inbox was created. */
 export interface InboxTotals {
+  /** Requests received, whatever their answer was or will be. */
+  readonly arrivals: number;
   /** Deliveries stored and acknowledged. */
   readonly stored: number;
   /** Deliveries answered as duplicates. */
@@ -11,7 +13,14 @@ export interface InboxTotals {
   /** Stored as a dead letter because of `overflow: 'dead-letter'`. */
   readonly overflow: number;
   /** In a dry run these were accepted nevertheless. */
-  readonly refused: Readonly<Record<RefusalReason, number>>;
+  readonly refused: RefusalCounts;
+  /** The same, by status and reason. */
+  readonly refusedByStatus: Readonly<Record<429 | 503, RefusalCounts>>;
+  /**
+   * Retries of refused deliveries that arrived in their booked time, each counted at its first arrival: `kept` if it was
+   * acknowledged, `missed` if it was refused again. Only deliveries with an id are recognized as retries.
+   */
+  readonly promises: PromiseCounts;
   /** Refused although the sender never retries. */
   readonly lossRisk: number;
   /** Requests refused with 401. */

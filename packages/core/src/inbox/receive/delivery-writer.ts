@@ -48,17 +48,23 @@ export class DeliveryWriter {
   readonly #isBodyShared: boolean;
 
   constructor(parts: DeliveryWriterParts) {
-    const { options, store, settings, wallMs } = parts;
+    const { options, store, settings, wallMs, now, report } = parts;
     this.#parts = parts;
     const { verify, handshake, id, keyGenerator } = options;
     this.#isBodyShared = [verify === false ? undefined : verify, handshake, id, keyGenerator].some(
       (callback) => callback !== undefined,
     );
-    this.#puts = new GroupCommit((batch) => {
-      const { intake, maxBytes, maxShelved, maxShelvedBytes } = settings();
-      const limits = { capacity: intake.capacity, maxBytes, maxShelved, maxShelvedBytes };
-      return store.put(batch, { limits, nowMs: wallMs() });
-    });
+    this.#puts = new GroupCommit(
+      (batch) => {
+        const { intake, maxBytes, maxShelved, maxShelvedBytes } = settings();
+        const limits = { capacity: intake.capacity, maxBytes, maxShelved, maxShelvedBytes };
+        return store.put(batch, { limits, nowMs: wallMs() });
+      },
+      (deliveries, beganMs) => {
+        if (report.listeners.any) report.emit({ type: 'committed', deliveries, tookMs: now() - beganMs });
+      },
+      now,
+    );
   }
 
   get isBusy(): boolean {
@@ -138,8 +144,8 @@ export class DeliveryWriter {
     const { report, refuser, now, stored } = this.#parts;
     const type = result === 'stored' && isOverflow ? 'overflow' : result;
     report.totals[type] += 1;
-    report.emit({ type, key, id });
-    refuser.retryAfter.redeem(key, delivery);
+    report.emit({ type, key, sender: delivery.profile?.name, id });
+    refuser.retryAfter.redeem(key, delivery, now());
     refuser.noteAnswer(delivery, false, now());
     if (type === 'stored') stored();
     return acknowledged(delivery.profile, id, result === 'stored' ? 'accepted' : 'duplicate');

@@ -47,6 +47,7 @@ export class InboxReceiver {
   receive(request: InboxRequest): Promise<InboxAnswer | null> {
     const { now, settings } = this.#parts;
     const nowMs = now();
+    this.#parts.report.totals.arrivals += 1;
     const delivery = this.#recognize(request.headers);
     const isHandshake = delivery.handshake === true && this.#handshakes.tryBegin(nowMs);
     if (isHandshake) delivery.priority = 'critical';

@@ -32,6 +32,7 @@ export class InboxRefuser {
     settings: InboxSettings,
   ): Refusal {
     const { profile } = delivery;
+    this.retryAfter.miss(key, delivery, nowMs);
     const { statusCode, retryAfter } = settings.intake;
     const fixed = delivery.statusCode ?? statusCode;
     const status = fixed === 'auto' ? statusOf(reason, key, this.#isCause) : fixed;
@@ -40,10 +41,12 @@ export class InboxRefuser {
     const seconds = this.retryAfter.seconds(reason, refused, this.#situation(nowMs), retryAfter);
     const refusal = createRefusal(reason, status, seconds, profile?.retryAfter);
     const lossRisk = delivery.retries === false;
-    this.#report.totals.refused[reason] += 1;
-    if (lossRisk) this.#report.totals.lossRisk += 1;
+    const { totals } = this.#report;
+    totals.refusedByStatus[status][reason] += 1;
+    if (lossRisk) totals.lossRisk += 1;
     const { retryAfterSeconds } = refusal;
-    this.#report.emit({ type: 'refused', reason, status, retryAfterSeconds, key, lossRisk });
+    const sender = profile?.name;
+    this.#report.emit({ type: 'refused', reason, status, retryAfterSeconds, key, sender, lossRisk });
     this.noteAnswer(delivery, true, nowMs);
     return refusal;
   }
@@ -52,6 +55,11 @@ export class InboxRefuser {
   noteAnswer({ profile }: Delivery, isFailure: boolean, nowMs: number): void {
     if (profile === undefined || !this.#switchOff.note(profile, isFailure, nowMs)) return;
     this.#report.emit({ type: 'endangered', sender: profile.name });
+  }
+
+  /** See {@link InboxSnapshot.endangered}. */
+  endangered(nowMs: number): readonly string[] {
+    return this.#switchOff.endangered(nowMs);
   }
 
   /** Advances the bookings to now. */

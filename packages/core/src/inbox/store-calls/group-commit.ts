@@ -21,12 +21,23 @@ interface Waiting<T, R> {
  */
 export class GroupCommit<T, R> {
   readonly #commit: (batch: readonly T[]) => Awaitable<readonly R[]>;
+  readonly #committed: (items: number, beganMs: number) => void;
+  readonly #now: () => number;
   #waiting: Waiting<T, R>[] = [];
   #running: Promise<void> | undefined;
 
-  /** @param commit - stores a whole batch, or nothing when it throws or rejects; one result for each, in order. */
-  constructor(commit: (batch: readonly T[]) => Awaitable<readonly R[]>) {
+  /**
+   * @param commit - stores a whole batch, or nothing when it throws or rejects; one result for each, in order.
+   * @param committed - called after each commit with the number of its items and the time of its begin.
+   */
+  constructor(
+    commit: (batch: readonly T[]) => Awaitable<readonly R[]>,
+    committed: (items: number, beganMs: number) => void = () => undefined,
+    now: () => number = () => 0,
+  ) {
     this.#commit = commit;
+    this.#committed = committed;
+    this.#now = now;
   }
 
   /** Resolves when the item is committed; rejects when its commit failed. */
@@ -84,9 +95,11 @@ export class GroupCommit<T, R> {
   }
 
   async #commitPart(part: readonly Waiting<T, R>[]): Promise<void> {
+    const beganMs = this.#now();
     const results = await this.#commit(part.map(({ item }) => item));
     if (results.length !== part.length)
       throw new Error('The store must return one result for each delivery of a batch.');
+    this.#committed(part.length, beganMs);
     for (const [at, { resolve }] of part.entries()) resolve(results[at] as R);
   }
 

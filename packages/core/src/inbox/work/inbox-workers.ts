@@ -192,7 +192,7 @@ export class InboxWorkers implements ClaimingWorkers {
       return;
     }
     const { report, now, settings, process, fixtures } = this.#parts;
-    const { key, id, attempt, receivedAtMs } = run.claimed;
+    const { key, sender, id, attempt, receivedAtMs } = run.claimed;
     run.permit = permit;
     run.state = 'running';
     run.startedAtMs = now();
@@ -201,6 +201,7 @@ export class InboxWorkers implements ClaimingWorkers {
     report.emit({
       type: 'started',
       key,
+      sender,
       id,
       attempt,
       waitedMs: Math.max(0, fixtures.wallClock() - receivedAtMs),
@@ -253,10 +254,10 @@ export class InboxWorkers implements ClaimingWorkers {
   readonly #expire = (run: HandlerRun): void => {
     if (run.state !== 'running') return;
     const { report, settings } = this.#parts;
-    const { key, id, attempt } = run.claimed;
+    const { key, sender, id, attempt } = run.claimed;
     const why = `The handler took longer than ${String(settings().intake.maxHandlingMs)} ms.`;
     report.totals.overdue += 1;
-    report.emit({ type: 'overdue', key, id, attempt });
+    report.emit({ type: 'overdue', key, sender, id, attempt });
     const failing = this.#settler.fail(run, why, { isOverdue: true });
     run.abort(why);
     void failing;

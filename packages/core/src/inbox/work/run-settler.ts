@@ -77,7 +77,7 @@ export class RunSettler {
 
   async complete(run: HandlerRun): Promise<void> {
     const { report, level, finished, inboxRate, now, outages, ended, relieved } = this.#parts;
-    const { key, id, attempt } = run.claimed;
+    const { key, sender, id, attempt } = run.claimed;
     const tookMs = now() - run.startedAtMs;
     run.isMade = true;
     outages.succeeded(run.ref);
@@ -86,7 +86,7 @@ export class RunSettler {
     inboxRate.note(true, now());
     level.remove({ key, bytes: run.bytes });
     report.totals.completed += 1;
-    report.emit({ type: 'completed', key, id, attempt, tookMs });
+    report.emit({ type: 'completed', key, sender, id, attempt, tookMs });
     ended(run, 'success');
     relieved();
   }
@@ -94,30 +94,32 @@ export class RunSettler {
   /** Ends a run whose handler has thrown. */
   async fail(run: HandlerRun, thrown: unknown, what: FailureFacts = {}): Promise<void> {
     const error = errorMessageOf(thrown);
+    // Without a call of the handler, no time was taken.
+    const tookMs = what.isOfDelivery === true ? 0 : this.#parts.now() - run.startedAtMs;
     run.isMade = true;
-    await this.#fail(run, error, this.#judge(run, thrown, what));
+    await this.#fail(run, error, tookMs, this.#judge(run, thrown, what));
   }
 
   /** Ends a run that has no attempt left, without calling the handler. */
   async failLast(run: HandlerRun, error: string): Promise<void> {
     run.isMade = true;
-    await this.#fail(run, error, this.#last(run));
+    await this.#fail(run, error, 0, this.#last(run));
   }
 
   async giveBack(run: HandlerRun): Promise<void> {
     const { report, ended } = this.#parts;
-    const { key, id, attempt } = run.claimed;
+    const { key, sender, id, attempt } = run.claimed;
     if (!(await this.#settle(run, { ...run.ref, as: 'released' }))) return;
-    report.emit({ type: 'released', key, id, attempt });
+    report.emit({ type: 'released', key, sender, id, attempt });
     ended(run, 'failure');
   }
 
   /** Ends a run whose delivery another process has taken over. */
   lose(run: HandlerRun): void {
     const { report, ended } = this.#parts;
-    const { key, id, attempt } = run.claimed;
+    const { key, sender, id, attempt } = run.claimed;
     report.totals.lost += 1;
-    report.emit({ type: 'lost', key, id, attempt });
+    report.emit({ type: 'lost', key, sender, id, attempt });
     ended(run, 'failure');
   }
 
@@ -159,9 +161,10 @@ export class RunSettler {
     return { as: 'failed', retryInMs, retryAtMs: wallMs() + retryInMs, isRepeated: true };
   }
 
-  async #fail(run: HandlerRun, error: string, failure: Failure): Promise<void> {
+  async #fail(run: HandlerRun, error: string, tookMs: number, failure: Failure): Promise<void> {
     const { report, level, inboxRate, now, onDead, encryption, ended, relieved } = this.#parts;
-    const { key, id, attempt } = run.claimed;
+    const { key, sender, id, attempt } = run.claimed;
+    const attempted = { key, sender, id, attempt, tookMs };
     const isDead = failure.as === 'dead';
     if (!(await this.#settle(run, settlementOf(run, error, failure)))) return;
     inboxRate.note(isDead, now());
@@ -169,15 +172,15 @@ export class RunSettler {
     if (failure.as === 'dead') {
       level.remove({ key, bytes: run.bytes });
       report.totals.dead += 1;
-      report.emit({ type: 'dead', key, id, attempt, error });
+      report.emit({ type: 'dead', ...attempted, error });
       callOnDead(onDead, run.claimed, error, encryption);
     } else {
       const { retryInMs, as, isRepeated } = failure;
       if (isRepeated) {
         report.totals.shelfFull += 1;
-        report.emit({ type: 'shelf-full', key, id, attempt, error, retryInMs });
+        report.emit({ type: 'shelf-full', ...attempted, error, retryInMs });
       } else {
-        report.emit({ type: 'failed', key, id, attempt, error, retryInMs, isCounted: as === 'failed' });
+        report.emit({ type: 'failed', ...attempted, error, retryInMs, isCounted: as === 'failed' });
       }
     }
     ended(run, 'failure');
