@@ -13,6 +13,7 @@ const mayImport = {
   express: { packages: ['core', 'node'], types: ['express', 'express-serve-static-core'], node: 'types' },
   koa: { packages: ['core', 'node'], types: ['koa'], node: 'types' },
   hono: { packages: ['core', 'node'], npm: ['hono'], node: 'types' },
+  otel: { packages: ['core'], npm: ['@opentelemetry/api'] },
   sqlite: { packages: ['core'], npm: ['libsql'], node: 'values' },
   prometheus: { packages: ['core'], npm: ['prom-client'] },
 };

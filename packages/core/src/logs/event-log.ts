@@ -72,7 +72,7 @@ export class EventLog {
       sum = new EventSum(SUMS[type]);
       this.#sums.set(type, sum);
     }
-    sum.add(event);
+    sum.add(event as Readonly<Record<string, unknown>>);
     this.#await(this.#now());
   }
 
