@@ -1,5 +1,6 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { compileFunction } from 'node:vm';
+import { metrics, trace } from '@opentelemetry/api';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   BackpressureError,
@@ -19,6 +20,7 @@ import {
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { webhookBackpressure } from '@webhook-backpressure/express';
 import { closeOnSignals, processPressure, readiness } from '@webhook-backpressure/node';
+import { instrument } from '@webhook-backpressure/otel';
 import { collect } from '@webhook-backpressure/prometheus';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { Registry } from 'prom-client';
@@ -120,6 +122,9 @@ async function thrownBy(line: string): Promise<unknown> {
     storeWhoseThreadDies,
     readMetrics,
     collect,
+    instrument,
+    metrics,
+    trace,
     Registry,
     register: new Registry(),
     delivery: delivery('evt_1'),

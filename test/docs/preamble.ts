@@ -5,6 +5,8 @@ import type * as core from '@webhook-backpressure/core';
 import type * as testing from '@webhook-backpressure/core/testing';
 import type * as adapter from '@webhook-backpressure/express';
 import type * as node from '@webhook-backpressure/node';
+import type * as otelApi from '@opentelemetry/api';
+import type * as otel from '@webhook-backpressure/otel';
 import type * as prometheus from '@webhook-backpressure/prometheus';
 import type * as sqlite from '@webhook-backpressure/sqlite';
 import type * as promClient from 'prom-client';
@@ -19,6 +21,9 @@ declare global {
   const sizeQueue: typeof core.sizeQueue;
   const logEvents: typeof core.logEvents;
   const readMetrics: typeof core.readMetrics;
+  const instrument: typeof otel.instrument;
+  const metrics: typeof otelApi.metrics;
+  const trace: typeof otelApi.trace;
   const collect: typeof prometheus.collect;
   const Registry: typeof promClient.Registry;
   const register: promClient.Registry;
