@@ -16,6 +16,7 @@ const mayImport = {
   otel: { packages: ['core'], npm: ['@opentelemetry/api'] },
   sqlite: { packages: ['core'], npm: ['libsql'], node: 'values' },
   prometheus: { packages: ['core'], npm: ['prom-client'] },
+  dashboard: { packages: ['core'], node: 'types' },
 };
 
 /**
@@ -32,6 +33,8 @@ export const order = {
         '.',
         'base',
         'time',
+        'windows',
+        'alarms',
         'senders',
         'senders/profiles',
         'delivery',
@@ -50,6 +53,10 @@ export const order = {
   sqlite: {
     entries: ['index', 'sqlite-store', 'cli'],
     rooms: ['.', 'drivers', 'connection', 'file', 'tables', 'finished', 'queue', 'store', 'thread', 'cli'],
+  },
+  dashboard: {
+    entries: ['index'],
+    rooms: ['page', 'state', 'options', 'answers', 'events', 'levers', 'requests', 'node', '.'],
   },
 };
 

@@ -18,6 +18,7 @@ import {
   type InboxRequest,
 } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
+import { dashboard, type DashboardOptions } from '@webhook-backpressure/dashboard';
 import { webhookBackpressure } from '@webhook-backpressure/express';
 import { closeOnSignals, processPressure, readiness } from '@webhook-backpressure/node';
 import { instrument } from '@webhook-backpressure/otel';
@@ -91,6 +92,11 @@ function work(): void {
   // The reader's own code.
 }
 
+/** Closed again, so that it does not read its sources until the test ends. */
+function createDashboard(given: DashboardOptions): void {
+  dashboard(given).close();
+}
+
 /** The value that a line throws or rejects with, or null. */
 async function thrownBy(line: string): Promise<unknown> {
   const names = {
@@ -131,6 +137,7 @@ async function thrownBy(line: string): Promise<unknown> {
     limits: { limits: ROOMY, nowMs: START },
     inbox: createInbox({ store: memoryStore(), process: work, verify: false }),
     work,
+    dashboard: createDashboard,
   };
   const run = compileFunction(`return ${line}`, Object.keys(names)) as (...values: unknown[]) => unknown;
   try {

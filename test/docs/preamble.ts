@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Express, RequestHandler } from 'express';
 import type * as core from '@webhook-backpressure/core';
 import type * as testing from '@webhook-backpressure/core/testing';
+import type * as page from '@webhook-backpressure/dashboard';
 import type * as adapter from '@webhook-backpressure/express';
 import type * as node from '@webhook-backpressure/node';
 import type * as otelApi from '@opentelemetry/api';
@@ -35,6 +36,7 @@ declare global {
   const readiness: typeof node.readiness;
   const sqliteStore: typeof sqlite.sqliteStore;
   const processPressure: typeof node.processPressure;
+  const dashboard: typeof page.dashboard;
 
   const intake: core.Intake;
   const inbox: core.Inbox;

@@ -29,6 +29,7 @@ export type BackpressureErrorCode =
   | 'ERR_WBP_STATUS_CODE'
   | 'ERR_WBP_RETRY_AFTER'
   | 'ERR_WBP_SHED'
+  | 'ERR_WBP_ALARMS'
   | 'ERR_WBP_DRY_RUN'
   | 'ERR_WBP_PRESSURE'
   | 'ERR_WBP_CLOCK'
@@ -86,7 +87,10 @@ export type BackpressureErrorCode =
   | 'ERR_WBP_SQLITE_DAMAGED'
   | 'ERR_WBP_SQLITE_LOCKED'
   | 'ERR_WBP_SQLITE_REPLACED'
-  | 'ERR_WBP_SQLITE_WRITE';
+  | 'ERR_WBP_SQLITE_WRITE'
+  | 'ERR_WBP_DASHBOARD_AUTHORIZE'
+  | 'ERR_WBP_DASHBOARD_SOURCES'
+  | 'ERR_WBP_DASHBOARD_ALLOW_UPDATE';
 
 const NAME = 'BackpressureError';
 

@@ -1,6 +1,9 @@
 export type { ConcurrencyRange } from './limits/limit-range.ts';
 export type { RateRange } from './limits/adaptive-rate.ts';
-export type { Clock } from './time/clock.ts';
+export type { AlarmOptions, InboxAlarmOptions } from './alarms/alarm-options.ts';
+export type { ActiveAlarm, AlarmCode, AlarmEvent } from './alarms/alarm.ts';
+export type { NamedFigures, Percentiles, Window, WindowFigures, Windows } from './windows/windows.ts';
+export { systemClock, type Clock } from './time/clock.ts';
 export { createIntake } from './intake/create-intake.ts';
 export type { Delivery } from './delivery/delivery.ts';
 export { BackpressureError, thrownText, type BackpressureErrorCode } from './errors.ts';

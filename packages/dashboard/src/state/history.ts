@@ -1,0 +1,35 @@
+import type { Columns } from './history-columns.ts';
+import { STATES } from './history-columns.ts';
+import type { History } from './page-state.ts';
+import { Ring } from './ring.ts';
+
+/** 15 minutes, one sample a second. */
+export const SAMPLES = 900;
+
+/** The last samples of a source: typed columns, so that they take a fixed amount of memory. */
+export class HistoryKeeper<S, R> {
+  readonly #columns: Columns<S, R>;
+  readonly #at = new Ring(SAMPLES);
+  readonly #rings: readonly (readonly [name: string, ring: Ring])[];
+
+  constructor(columns: Columns<S, R>) {
+    this.#columns = columns;
+    this.#rings = Object.keys(columns).map((name) => [name, new Ring(SAMPLES)]);
+  }
+
+  add(at: number, snapshot: S, rates: R): void {
+    this.#at.add(at);
+    for (const [name, ring] of this.#rings) {
+      const read = this.#columns[name] as Columns<S, R>[string];
+      ring.add(read(snapshot, rates));
+    }
+  }
+
+  read(): History {
+    const series: [string, (number | string | null)[]][] = this.#rings.map(([name, ring]) => {
+      const values = ring.read();
+      return [name, name === 'state' ? values.map((place) => STATES[place ?? -1] ?? null) : values];
+    });
+    return { at: this.#at.read() as number[], series: Object.fromEntries(series) };
+  }
+}
