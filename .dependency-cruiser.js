@@ -13,8 +13,10 @@ const mayImport = {
   express: { packages: ['core', 'node'], types: ['express', 'express-serve-static-core'], node: 'types' },
   koa: { packages: ['core', 'node'], types: ['koa'], node: 'types' },
   hono: { packages: ['core', 'node'], npm: ['hono'], node: 'types' },
+  otel: { packages: ['core'], npm: ['@opentelemetry/api'] },
   sqlite: { packages: ['core'], npm: ['libsql'], node: 'values' },
   prometheus: { packages: ['core'], npm: ['prom-client'] },
+  dashboard: { packages: ['core'], node: 'types' },
 };
 
 /**
@@ -44,12 +46,17 @@ export const order = {
       ...['intake', 'middleware', 'inbox/delivery', 'inbox/store', 'inbox/store/memory', 'inbox/events'],
       ...['inbox/encryption', 'inbox/options', 'inbox/time', 'inbox/store-calls', 'inbox/capacity'],
       ...['inbox/receive', 'inbox/work', 'inbox/admin', 'inbox/maintenance', 'inbox', 'metrics', 'verifiers'],
+      ...['logs'],
     ],
   },
   node: { entries: ['index'], rooms: ['request', 'pressure', 'shutdown', '.'] },
   sqlite: {
     entries: ['index', 'sqlite-store', 'cli'],
     rooms: ['.', 'drivers', 'connection', 'file', 'tables', 'finished', 'queue', 'store', 'thread', 'cli'],
+  },
+  dashboard: {
+    entries: ['index'],
+    rooms: ['page', 'state', 'options', 'answers', 'events', 'levers', 'requests', 'node', '.'],
   },
 };
 

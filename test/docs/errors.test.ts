@@ -1,11 +1,13 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { compileFunction } from 'node:vm';
+import { metrics, trace } from '@opentelemetry/api';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   BackpressureError,
   cloudEventsHandshake,
   createInbox,
   createIntake,
+  logEvents,
   memoryStore,
   readMetrics,
   RetryAfter,
@@ -16,8 +18,10 @@ import {
   type InboxRequest,
 } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
+import { dashboard, type DashboardOptions } from '@webhook-backpressure/dashboard';
 import { webhookBackpressure } from '@webhook-backpressure/express';
 import { closeOnSignals, processPressure, readiness } from '@webhook-backpressure/node';
+import { instrument } from '@webhook-backpressure/otel';
 import { collect } from '@webhook-backpressure/prometheus';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { Registry } from 'prom-client';
@@ -88,11 +92,17 @@ function work(): void {
   // The reader's own code.
 }
 
+/** Closed again, so that it does not read its sources until the test ends. */
+function createDashboard(given: DashboardOptions): void {
+  dashboard(given).close();
+}
+
 /** The value that a line throws or rejects with, or null. */
 async function thrownBy(line: string): Promise<unknown> {
   const names = {
     createIntake,
     sizeQueue,
+    logEvents,
     cloudEventsHandshake,
     manualClock,
     webhookBackpressure,
@@ -102,6 +112,7 @@ async function thrownBy(line: string): Promise<unknown> {
     files,
     processPressure,
     intake: createIntake(),
+    backpressure: webhookBackpressure(),
     createInbox,
     memoryStore,
     RetryAfter,
@@ -117,12 +128,16 @@ async function thrownBy(line: string): Promise<unknown> {
     storeWhoseThreadDies,
     readMetrics,
     collect,
+    instrument,
+    metrics,
+    trace,
     Registry,
     register: new Registry(),
     delivery: delivery('evt_1'),
     limits: { limits: ROOMY, nowMs: START },
     inbox: createInbox({ store: memoryStore(), process: work, verify: false }),
     work,
+    dashboard: createDashboard,
   };
   const run = compileFunction(`return ${line}`, Object.keys(names)) as (...values: unknown[]) => unknown;
   try {

@@ -3,8 +3,11 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Express, RequestHandler } from 'express';
 import type * as core from '@webhook-backpressure/core';
 import type * as testing from '@webhook-backpressure/core/testing';
+import type * as page from '@webhook-backpressure/dashboard';
 import type * as adapter from '@webhook-backpressure/express';
 import type * as node from '@webhook-backpressure/node';
+import type * as otelApi from '@opentelemetry/api';
+import type * as otel from '@webhook-backpressure/otel';
 import type * as prometheus from '@webhook-backpressure/prometheus';
 import type * as sqlite from '@webhook-backpressure/sqlite';
 import type * as promClient from 'prom-client';
@@ -17,7 +20,11 @@ declare global {
   const verifiers: typeof core.verifiers;
   const throwing: typeof core.throwing;
   const sizeQueue: typeof core.sizeQueue;
+  const logEvents: typeof core.logEvents;
   const readMetrics: typeof core.readMetrics;
+  const instrument: typeof otel.instrument;
+  const metrics: typeof otelApi.metrics;
+  const trace: typeof otelApi.trace;
   const collect: typeof prometheus.collect;
   const Registry: typeof promClient.Registry;
   const register: promClient.Registry;
@@ -29,6 +36,7 @@ declare global {
   const readiness: typeof node.readiness;
   const sqliteStore: typeof sqlite.sqliteStore;
   const processPressure: typeof node.processPressure;
+  const dashboard: typeof page.dashboard;
 
   const intake: core.Intake;
   const inbox: core.Inbox;

@@ -39,6 +39,8 @@ export type BackpressureErrorCode =
   | 'ERR_WBP_CLOSE'
   | 'ERR_WBP_READINESS'
   | 'ERR_WBP_LISTENER'
+  | 'ERR_WBP_LOG_EVENTS'
+  | 'ERR_WBP_OTEL'
   | 'ERR_WBP_INTAKE'
   | 'ERR_WBP_CALLBACK'
   | 'ERR_WBP_HEADERS'
@@ -85,7 +87,10 @@ export type BackpressureErrorCode =
   | 'ERR_WBP_SQLITE_DAMAGED'
   | 'ERR_WBP_SQLITE_LOCKED'
   | 'ERR_WBP_SQLITE_REPLACED'
-  | 'ERR_WBP_SQLITE_WRITE';
+  | 'ERR_WBP_SQLITE_WRITE'
+  | 'ERR_WBP_DASHBOARD_AUTHORIZE'
+  | 'ERR_WBP_DASHBOARD_SOURCES'
+  | 'ERR_WBP_DASHBOARD_ALLOW_UPDATE';
 
 const NAME = 'BackpressureError';
 

@@ -3,7 +3,7 @@ export type { RateRange } from './limits/adaptive-rate.ts';
 export type { AlarmOptions, InboxAlarmOptions } from './alarms/alarm-options.ts';
 export type { ActiveAlarm, AlarmCode, AlarmEvent } from './alarms/alarm.ts';
 export type { NamedFigures, Percentiles, Window, WindowFigures, Windows } from './windows/windows.ts';
-export type { Clock } from './time/clock.ts';
+export { systemClock, type Clock } from './time/clock.ts';
 export { createIntake } from './intake/create-intake.ts';
 export type { Delivery } from './delivery/delivery.ts';
 export { BackpressureError, thrownText, type BackpressureErrorCode } from './errors.ts';
@@ -135,3 +135,6 @@ export { readMetrics, type MetricsOptions, type MetricsReader } from './metrics/
 export type { DeadLetter, DeadLetters, ListedDeadLetter } from './inbox/admin/dead-letters.ts';
 export type { Listed, Page } from './inbox/admin/listing.ts';
 export type { ListedPendingDelivery, Pending, PendingDelivery } from './inbox/admin/pending.ts';
+export type { EventLogger, LogEventsOptions, LogFields, LogLevel } from './logs/event-logger.ts';
+export type { EventSource } from './logs/event-source.ts';
+export { logEvents } from './logs/log-events.ts';

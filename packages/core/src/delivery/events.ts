@@ -14,6 +14,7 @@ export type Outcome = 'success' | 'failure';
 
 /** The delivery that an event is about. */
 export interface EventSubject {
+  /** The key that the delivery counts against. */
   readonly key: string;
   /** The name of the recognized sender; undefined if its sender was not recognized. */
   readonly sender: string | undefined;

@@ -1,0 +1,55 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { OpenPages } from './events/open-pages.ts';
+import { handleNode } from './node/node-handler.ts';
+import { settle, type DashboardOptions } from './options/dashboard-options.ts';
+import { errorReports } from './options/error-reports.ts';
+import { Handler } from './requests/handler.ts';
+import { incomingOf } from './requests/web-request.ts';
+import { Watch } from './state/watch.ts';
+
+/** The live page. Its functions can be passed on alone. */
+export interface Dashboard {
+  /** Answers a web-standard request: for Hono, Bun and Deno. Never rejects. */
+  readonly fetch: (request: Request) => Promise<Response>;
+  /** Answers a request of node:http: for Express, Koa and bare servers. Never throws. */
+  readonly node: (req: IncomingMessage, res: ServerResponse) => void;
+  /**
+   * Ends the page: stops reading its intakes and inboxes, closes open pages, and answers further requests with 503.
+   * Closes no intake and no inbox.
+   */
+  readonly close: () => void;
+}
+
+/**
+ * Creates the live page of intakes and inboxes. From now on it reads them once a second and keeps the last 15 minutes,
+ * so that a page shows them when it is opened. Up to 200 pages can be open.
+ *
+ * @throws BackpressureError with the code of the first invalid option: `ERR_WBP_DASHBOARD_AUTHORIZE` without `authorize`.
+ */
+export function dashboard(options: DashboardOptions): Dashboard {
+  const settings = settle(options);
+  const onError = errorReports(settings.onError);
+  const wallMs = (): number => Date.now();
+  const pages: OpenPages = new OpenPages(() => watch.last);
+  const watch = new Watch({
+    ...{ ...settings, wallMs, onError },
+    onSample: () => {
+      pages.sampled();
+    },
+    onChange: (change) => {
+      pages.send('change', change);
+    },
+  });
+  const handler = new Handler({ settings, watch, pages, wallMs, onError });
+  return {
+    fetch: (request) => handler.handle(incomingOf(request)),
+    node: (req, res) => {
+      void handleNode(handler, req, res, onError);
+    },
+    close: () => {
+      watch.stop();
+      pages.closeAll();
+      handler.close();
+    },
+  };
+}

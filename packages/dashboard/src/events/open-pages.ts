@@ -1,0 +1,86 @@
+import { OpenPage } from './open-page.ts';
+
+/** How many pages may be open at a time. */
+export const MOST_PAGES = 200;
+/** How many seconds pass before the authorization of an open page is checked again. */
+const RECHECK_SECONDS = 60;
+
+const encoder = new TextEncoder();
+
+/** After a lost connection the browser connects again after 2 s. */
+const RETRY = encoder.encode('retry: 2000\n\n');
+
+/** A message of server-sent events. */
+function message(event: string, data: unknown): Uint8Array {
+  return encoder.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+}
+
+interface Checked {
+  readonly isAllowed: () => Promise<boolean>;
+  seconds: number;
+}
+
+/** All open pages. Each message is serialized once, and only if a page is open. */
+export class OpenPages {
+  readonly #state: () => unknown;
+  readonly #pages = new Map<OpenPage, Checked>();
+  #stateMessage: Uint8Array | undefined;
+
+  /** @param state - reads the last sample. */
+  constructor(state: () => unknown) {
+    this.#state = state;
+  }
+
+  get isFull(): boolean {
+    return this.#pages.size >= MOST_PAGES;
+  }
+
+  get size(): number {
+    return this.#pages.size;
+  }
+
+  /**
+   * Opens a page, which gets the last state immediately.
+   *
+   * @param isAllowed - checks once a minute whether the page may stay open.
+   */
+  open(isAllowed: () => Promise<boolean>): OpenPage {
+    const page = new OpenPage(() => this.#pages.delete(page));
+    this.#pages.set(page, { isAllowed, seconds: 0 });
+    page.send(RETRY);
+    page.send(this.#currentMessage());
+    return page;
+  }
+
+  /** Sends a new sample to all pages. Called once a second. */
+  sampled(): void {
+    this.#stateMessage = undefined;
+    if (this.#pages.size === 0) return;
+    this.#sendToAll(this.#currentMessage());
+    for (const [page, checked] of this.#pages) {
+      checked.seconds += 1;
+      if (checked.seconds < RECHECK_SECONDS) continue;
+      checked.seconds = 0;
+      void checked.isAllowed().then((isAllowed) => {
+        if (!isAllowed) page.close();
+      });
+    }
+  }
+
+  send(event: string, data: unknown): void {
+    if (this.#pages.size > 0) this.#sendToAll(message(event, data));
+  }
+
+  closeAll(): void {
+    for (const page of [...this.#pages.keys()]) page.close();
+  }
+
+  #currentMessage(): Uint8Array {
+    this.#stateMessage ??= message('state', this.#state());
+    return this.#stateMessage;
+  }
+
+  #sendToAll(bytes: Uint8Array): void {
+    for (const page of [...this.#pages.keys()]) page.send(bytes);
+  }
+}

@@ -1,0 +1,29 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { problem } from '../answers/answers.ts';
+import type { Handler } from '../requests/handler.ts';
+import { incomingFrom } from './node-request.ts';
+import { send } from './node-response.ts';
+
+/** Answers a request of node:http. Never rejects. */
+export async function handleNode(
+  handler: Handler,
+  req: IncomingMessage,
+  res: ServerResponse,
+  onError: (error: unknown) => void,
+): Promise<void> {
+  const gone = new AbortController();
+  res.once('close', () => {
+    gone.abort();
+  });
+  try {
+    const incoming = incomingFrom(req, gone.signal);
+    const answer =
+      incoming === undefined
+        ? problem('BAD_REQUEST', 'The request is not valid.')
+        : await handler.handle(incoming);
+    await send(answer, res, req.method !== 'HEAD');
+  } catch (error) {
+    onError(error);
+    res.destroy();
+  }
+}

@@ -1,0 +1,32 @@
+import { problem } from '../answers/answers.ts';
+
+/** The header that a request of the page has. Another origin may send it only after a preflight, which is not answered. */
+export const PAGE_HEADER = 'x-webhook-backpressure';
+
+/** The answer for a request to change something that may come from another origin; undefined for one of the page. */
+export function refuseOtherOrigins({ headers, url }: Request): Response | undefined {
+  if (headers.get(PAGE_HEADER) !== '1') {
+    return problem('OTHER_ORIGIN', `The request needs the header ${PAGE_HEADER}: 1.`);
+  }
+  const site = headers.get('sec-fetch-site');
+  const isOwn = site === null ? isOwnOrigin(headers, url) : site === 'same-origin';
+  return isOwn ? undefined : problem('OTHER_ORIGIN', 'The request comes from another origin.');
+}
+
+/** Browsers leave out `Sec-Fetch-Site` without TLS, and other clients leave out both headers. */
+function isOwnOrigin(headers: Headers, url: string): boolean {
+  const origin = headers.get('origin');
+  if (origin === null) return true;
+  if (!URL.canParse(origin)) return false;
+  const { protocol, host } = new URL(origin);
+  // A proxy may replace Host. A page elsewhere cannot set X-Forwarded-Host without a preflight.
+  const own = [headers.get('host') ?? new URL(url).host, headers.get('x-forwarded-host')];
+  return host !== '' && own.some((given) => given !== null && hostOf(given, protocol) === host);
+}
+
+/** A host as an origin has it: in lower case, and without the default port of the protocol. */
+function hostOf(given: string, protocol: string): string {
+  const [first = ''] = given.split(',');
+  const address = `${protocol}//${first.trim()}`;
+  return URL.canParse(address) ? new URL(address).host : '';
+}

@@ -1,0 +1,58 @@
+import type {
+  InboxSnapshot,
+  IntakeSnapshot,
+  IntakeState,
+  WindowFigures,
+  Windows,
+} from '@webhook-backpressure/core';
+import type { InboxRates, IntakeRates } from './page-state.ts';
+
+/** How the columns of a history are read: each by its name. */
+export type Columns<S, R> = Readonly<Record<string, (snapshot: S, rates: R) => number | null>>;
+
+/** The states, as a history keeps them: by their place in this list. */
+export const STATES: readonly IntakeState[] = ['accepting', 'shedding', 'stalled', 'closing', 'closed'];
+
+type Shared = IntakeSnapshot | InboxSnapshot;
+
+const SHARED: Columns<Shared, { arrivals: number; completed: number; refused: number }> = {
+  state: ({ state }) => STATES.indexOf(state),
+  depth: ({ depth }) => depth,
+  highWater: ({ highWater }) => highWater,
+  lowWater: ({ lowWater }) => lowWater,
+  effectiveCapacity: ({ effectiveCapacity }) => effectiveCapacity,
+  active: ({ active }) => active,
+  arrivals: (_, { arrivals }) => arrivals,
+  completed: (_, { completed }) => completed,
+  refused: (_, { refused }) => refused,
+  drainRate: ({ drainRate }) => drainRate,
+  waitP50: (snapshot) => lastMinute(snapshot).waitMs.p50,
+  waitP99: (snapshot) => lastMinute(snapshot).waitMs.p99,
+  handlingP50: (snapshot) => lastMinute(snapshot).handlingMs.p50,
+  handlingP99: (snapshot) => lastMinute(snapshot).handlingMs.p99,
+  retryAfterP50: (snapshot) => lastMinute(snapshot).retryAfterSeconds.p50,
+  retryAfterP99: (snapshot) => lastMinute(snapshot).retryAfterSeconds.p99,
+  booked: ({ booked }) => booked,
+};
+
+/** The columns of an intake. */
+export const INTAKE_COLUMNS: Columns<IntakeSnapshot, IntakeRates> = {
+  ...SHARED,
+  started: (_, { started }) => started,
+};
+
+/** The columns of an inbox. */
+export const INBOX_COLUMNS: Columns<InboxSnapshot, InboxRates> = {
+  ...SHARED,
+  stored: (_, { stored }) => stored,
+  bytes: ({ bytes }) => bytes,
+  oldestAgeMs: ({ oldestAgeMs }) => oldestAgeMs,
+  shelved: ({ shelved }) => shelved,
+};
+
+const UNKNOWN = { p50: null, p99: null };
+const UNKNOWN_FIGURES = { waitMs: UNKNOWN, handlingMs: UNKNOWN, retryAfterSeconds: UNKNOWN };
+
+function lastMinute(snapshot: Shared): Pick<WindowFigures, 'waitMs' | 'handlingMs' | 'retryAfterSeconds'> {
+  return (snapshot as { windows?: Windows }).windows?.oneMinute.all ?? UNKNOWN_FIGURES;
+}

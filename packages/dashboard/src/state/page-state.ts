@@ -1,0 +1,79 @@
+import type { InboxSnapshot, IntakeSnapshot } from '@webhook-backpressure/core';
+
+/** What `GET state` answers, and, without `history`, each event `state` of `GET events`. JSON data. */
+export interface PageState {
+  /** The version of this format. */
+  readonly version: 1;
+  /** When this dashboard was created, in milliseconds since 1970. Another value than before: the process restarted. */
+  readonly startedAt: number;
+  /** When this state was read, in milliseconds since 1970. */
+  readonly at: number;
+  /** Whether options can be changed, and dead letters redriven and purged. */
+  readonly allowUpdate: boolean;
+  /** The intakes, by the name that `dashboard` got. */
+  readonly intakes: Readonly<Record<string, IntakeView>>;
+  /** The inboxes, by the name that `dashboard` got. */
+  readonly inboxes: Readonly<Record<string, InboxView>>;
+  /** The last 100 changes, the oldest first. Only `GET state` has them. */
+  readonly changes?: readonly Change[];
+}
+
+/** An intake on the page. */
+export interface IntakeView {
+  /** Its state and totals. */
+  readonly snapshot: IntakeSnapshot;
+  /** Deliveries per second, in the last second. */
+  readonly rates: IntakeRates;
+  /** Its last 15 minutes. */
+  readonly history?: History;
+}
+
+/** An inbox on the page. */
+export interface InboxView {
+  /** Its state and totals. */
+  readonly snapshot: InboxSnapshot;
+  /** Deliveries per second, in the last second. */
+  readonly rates: InboxRates;
+  /** Its last 15 minutes. */
+  readonly history?: History;
+}
+
+/** What an intake did in the last second, in deliveries per second. */
+export interface IntakeRates {
+  readonly arrivals: number;
+  readonly started: number;
+  readonly completed: number;
+  readonly refused: number;
+}
+
+/** What an inbox did in the last second, in deliveries per second. */
+export interface InboxRates {
+  readonly arrivals: number;
+  readonly stored: number;
+  readonly completed: number;
+  readonly refused: number;
+}
+
+/** The last 15 minutes as columns of equal length: one value for each second, the oldest first. */
+export interface History {
+  /** When each value was read, in milliseconds since 1970. */
+  readonly at: readonly number[];
+  /** The columns by name. A value that was unknown is null. */
+  readonly series: Readonly<Record<string, readonly (number | string | null)[]>>;
+}
+
+/** The event `change` of `GET events`: options that were changed, or what was done with dead letters. */
+export interface Change {
+  /** When, in milliseconds since 1970. */
+  readonly at: number;
+  /** What was changed. */
+  readonly kind: 'intake' | 'inbox';
+  /** The name of the intake or inbox. */
+  readonly name: string;
+  /** The options that were changed, with their new values. */
+  readonly options?: Readonly<Record<string, unknown>>;
+  /** What was done with dead letters. */
+  readonly action?: 'redrive' | 'purge';
+  /** How many dead letters were redriven or purged. */
+  readonly count?: number;
+}

@@ -1,0 +1,128 @@
+import type { Clock, Inbox, InboxSnapshot, Intake, IntakeSnapshot } from '@webhook-backpressure/core';
+import { ChangeLog } from './change-log.ts';
+import { EverySecond } from './every-second.ts';
+import { INBOX_COLUMNS, INTAKE_COLUMNS } from './history-columns.ts';
+import type { Change, InboxRates, IntakeRates, PageState } from './page-state.ts';
+import { inboxCounts, intakeCounts } from './rates.ts';
+import { WatchedSource, type View } from './watched-source.ts';
+
+/** What is watched, and with which time. */
+export interface WatchParts {
+  readonly intakes: ReadonlyMap<string, Intake>;
+  readonly inboxes: ReadonlyMap<string, Inbox>;
+  readonly allowUpdate: boolean;
+  readonly clock: Clock;
+  readonly wallMs: () => number;
+  /** Called after each sample. */
+  readonly onSample: () => void;
+  readonly onChange: (change: Change) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Reads all sources once a second, from its construction until it is stopped. */
+export class Watch {
+  readonly #parts: WatchParts;
+  readonly #startedAt: number;
+  readonly #intakes: ReadonlyMap<string, WatchedSource<IntakeSnapshot, IntakeRates>>;
+  readonly #inboxes: ReadonlyMap<string, WatchedSource<InboxSnapshot, InboxRates>>;
+  readonly #changes = new ChangeLog();
+  readonly #timer: EverySecond;
+  #sampledMs: number;
+  #sampledAt: number;
+
+  constructor(parts: WatchParts) {
+    this.#parts = parts;
+    this.#startedAt = this.#sampledAt = parts.wallMs();
+    this.#intakes = mapped(parts.intakes, (intake) => {
+      const snapshot = (): IntakeSnapshot => intake.snapshot();
+      return new WatchedSource({ snapshot, counts: intakeCounts, columns: INTAKE_COLUMNS });
+    });
+    this.#inboxes = mapped(parts.inboxes, (inbox) => {
+      const snapshot = (): InboxSnapshot => inbox.snapshot();
+      return new WatchedSource({ snapshot, counts: inboxCounts, columns: INBOX_COLUMNS });
+    });
+    this.#sampledMs = parts.clock.now();
+    this.#timer = new EverySecond(parts.clock, () => {
+      this.#sample();
+    });
+  }
+
+  stop(): void {
+    this.#timer.stop();
+  }
+
+  /** The last sample, as the event `state` has it. */
+  get last(): PageState {
+    return this.#state(this.#sampledAt, ({ last }) => last);
+  }
+
+  /** The state at this moment, with the last 15 minutes. */
+  get now(): PageState {
+    return { ...this.#state(this.#parts.wallMs(), ({ now }) => now), changes: this.#changes.read() };
+  }
+
+  /**
+   * Notes that options were changed through the page.
+   *
+   * @returns all options in force, and the change; undefined when nothing differs.
+   */
+  optionsChanged(kind: Change['kind'], name: string): { options: object; change: Change | undefined } {
+    const source = (kind === 'intake' ? this.#intakes : this.#inboxes).get(name);
+    const { options = {}, changed } = source?.readOptions() ?? {};
+    if (changed === undefined) return { options, change: undefined };
+    const change: Change = { at: this.#parts.wallMs(), kind, name, options: changed };
+    this.note(change);
+    return { options, change };
+  }
+
+  note(change: Change): void {
+    this.#changes.add(change);
+    this.#parts.onChange(change);
+  }
+
+  #sample(): void {
+    const { clock, wallMs, onSample, onError } = this.#parts;
+    const nowMs = clock.now();
+    const elapsedMs = nowMs - this.#sampledMs;
+    this.#sampledMs = nowMs;
+    this.#sampledAt = wallMs();
+    for (const [kind, sources] of [['intake', this.#intakes] as const, ['inbox', this.#inboxes] as const]) {
+      for (const [name, source] of sources) {
+        try {
+          source.sample(this.#sampledAt, elapsedMs);
+          // Changes that the program makes itself are shown as well.
+          const options = source.takeChange();
+          if (options !== undefined) this.note({ at: this.#sampledAt, kind, name, options });
+        } catch (error) {
+          onError(error);
+        }
+      }
+    }
+    onSample();
+  }
+
+  #state(at: number, view: <S, R>(source: WatchedLike<S, R>) => View<S, R>): PageState {
+    return {
+      version: 1,
+      startedAt: this.#startedAt,
+      at,
+      allowUpdate: this.#parts.allowUpdate,
+      intakes: record(this.#intakes, view),
+      inboxes: record(this.#inboxes, view),
+    };
+  }
+}
+
+interface WatchedLike<S, R> {
+  readonly last: View<S, R>;
+  readonly now: View<S, R>;
+}
+
+function mapped<A, B>(map: ReadonlyMap<string, A>, action: (value: A) => B): ReadonlyMap<string, B> {
+  return new Map([...map].map(([name, value]) => [name, action(value)]));
+}
+
+/** `fromEntries` keeps names such as `__proto__` as data. */
+function record<A, B>(map: ReadonlyMap<string, A>, action: (value: A) => B): Readonly<Record<string, B>> {
+  return Object.fromEntries(mapped(map, action));
+}
