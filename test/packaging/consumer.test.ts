@@ -42,6 +42,8 @@ const projects: Project[] = [
   { uses: 'koa', beside: { koa: testedVersion('koa2'), '@types/koa': '^2.13.0' } },
   { uses: 'hono', beside: { hono: testedVersion('hono') } },
   { uses: 'hono', beside: { hono: testedVersion('hono40') } },
+  { uses: 'prometheus', with: 'node', beside: { 'prom-client': testedVersion('prom-client') } },
+  { uses: 'prometheus', with: 'node', beside: { 'prom-client': testedVersion('prom-client150') } },
 ];
 
 const folder = await mkdtemp(join(tmpdir(), 'webhook-backpressure-consumer-'));

@@ -1,0 +1,165 @@
+import uPlot from 'uplot';
+import { clockMinute, count, plural } from '../data/format.ts';
+import { h, newId, setAttribute, setText } from '../parts/dom.ts';
+import { Table } from '../parts/table.ts';
+import { colorOf } from './colors.ts';
+import { DELIVERIES } from './units.ts';
+
+const HEIGHT = 172;
+const SLOT_SECONDS = 10;
+const FONT = '11px system-ui, sans-serif';
+
+/** The calendar of booked retries: bars for each 10 s of the next 15 minutes, and what can be drained in each. */
+export class BookingChart {
+  readonly element: HTMLElement;
+  readonly #plotBox = h('div', { class: 'plot', role: 'img' });
+  readonly #summary = h('p', { class: 'note' });
+  readonly #resize: ResizeObserver;
+  readonly #details: HTMLDetailsElement;
+  readonly #table: Table<readonly [from: number, count: number]>;
+  #plot: uPlot | undefined;
+  #data: uPlot.AlignedData = [[], [], []];
+
+  constructor(span: 8) {
+    const id = newId();
+    this.#table = new Table(
+      'Booked retries per minute',
+      [{ label: 'From' }, { label: 'Retries', class: 'number' }],
+      (cells, [from, retries]) => {
+        setText(cells[0] as Element, clockMinute(from));
+        setText(cells[1] as Element, count(retries));
+      },
+    );
+    this.#details = h(
+      'details',
+      {},
+      h('summary', {}, 'Values per minute'),
+      h(
+        'div',
+        { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': 'Booked retries, values' },
+        this.#table.element,
+      ),
+    );
+    this.#details.addEventListener('toggle', () => {
+      this.#showTable();
+    });
+    this.element = h(
+      'section',
+      { class: `card chart span-${String(span)}`, 'aria-labelledby': id },
+      h('header', { class: 'card-head' }, h('h2', { id }, 'Retries booked ahead')),
+      h(
+        'ul',
+        { class: 'legend' },
+        h('li', {}, h('i', { class: 'swatch violet area' }), 'Booked per 10 s'),
+        h('li', {}, h('i', { class: 'swatch grey dashed' }), 'Drained in 10 s'),
+      ),
+      this.#summary,
+      this.#plotBox,
+      this.#details,
+    );
+    this.#resize = new ResizeObserver(() => {
+      this.#draw();
+    });
+    this.#resize.observe(this.#plotBox);
+  }
+
+  update(at: number, ahead: readonly number[], drainRate: number | null): void {
+    const limit = drainRate === null ? null : drainRate * SLOT_SECONDS;
+    // A bar is drawn around its middle.
+    const times = ahead.map((_, slot) => at / 1000 + (slot + 0.5) * SLOT_SECONDS);
+    this.#data = [times, [...ahead], ahead.map(() => limit)];
+    const text = summaryOf(at, ahead);
+    setText(this.#summary, text);
+    setAttribute(this.#plotBox, 'aria-label', `Retries booked for the next 15 minutes. ${text}`);
+    this.#showTable();
+    this.#draw();
+  }
+
+  recolor(): void {
+    this.#plot?.destroy();
+    this.#plot = undefined;
+    this.#draw();
+  }
+
+  close(): void {
+    this.#resize.disconnect();
+    this.#plot?.destroy();
+  }
+
+  #showTable(): void {
+    if (!this.#details.open) return;
+    const [times, ahead] = this.#data;
+    const minutes: [number, number][] = [];
+    for (const [slot, time] of times.entries()) {
+      const booked = ahead?.[slot] ?? 0;
+      const minute = minutes[Math.floor(slot / 6)];
+      if (minute === undefined) minutes.push([(time - SLOT_SECONDS / 2) * 1000, booked]);
+      else minute[1] += booked;
+    }
+    this.#table.show(minutes);
+  }
+
+  #draw(): void {
+    const width = this.#plotBox.clientWidth;
+    if (width === 0 || document.hidden || this.#data[0].length === 0) return;
+    if (this.#plot === undefined) {
+      this.#plot = new uPlot(plotOptions(width), this.#data, this.#plotBox);
+    } else {
+      if (this.#plot.width !== width) this.#plot.setSize({ width, height: HEIGHT });
+      this.#plot.setData(this.#data);
+    }
+  }
+}
+
+function summaryOf(at: number, ahead: readonly number[]): string {
+  const sum = ahead.reduce((total, value) => total + value, 0);
+  if (sum === 0) return 'No retry is booked.';
+  const most = Math.max(...ahead);
+  const busiest = at + ahead.indexOf(most) * SLOT_SECONDS * 1000;
+  const last = ahead.findLastIndex((value) => value > 0);
+  const until = clockMinute(at + (last + 1) * SLOT_SECONDS * 1000);
+  return `${plural(sum, 'retry', 'retries')} until ${until}, at most ${count(most)} in 10 s (${clockMinute(busiest)}).`;
+}
+
+function plotOptions(width: number): uPlot.Options {
+  const stroke = colorOf('muted');
+  return {
+    width,
+    height: HEIGHT,
+    padding: [8, 4, 0, 0],
+    legend: { show: false },
+    cursor: { show: false },
+    scales: {
+      x: {
+        time: true,
+        range: (_, from, to): [number, number] => [from - SLOT_SECONDS / 2, to + SLOT_SECONDS / 2],
+      },
+      y: {
+        range: (_, __, most): [number, number] => [0, Math.max((Number.isFinite(most) ? most : 0) * 1.08, 1)],
+      },
+    },
+    axes: [
+      {
+        ...{ stroke, font: FONT, grid: { show: false }, ticks: { show: false }, size: 22, gap: 4, space: 64 },
+        incrs: [60, 120, 180, 300],
+        values: (_, ticks): string[] => ticks.map((tick) => clockMinute(tick * 1000)),
+      },
+      {
+        ...{ stroke, font: FONT, grid: { stroke: colorOf('grid'), width: 1 }, ticks: { show: false } },
+        ...{ gap: 6, size: 44, space: 28, incrs: DELIVERIES.steps },
+        values: (_, ticks): string[] => ticks.map(DELIVERIES.axis),
+      },
+    ],
+    series: [
+      {},
+      {
+        stroke: colorOf('violet'),
+        fill: `${colorOf('violet')}99`,
+        width: 0,
+        paths: (uPlot.paths.bars as uPlot.Series.BarsPathBuilderFactory)({ size: [0.8, 24] }),
+        points: { show: false },
+      },
+      { stroke: colorOf('grey'), width: 1.25, dash: [5, 4], points: { show: false } },
+    ],
+  };
+}

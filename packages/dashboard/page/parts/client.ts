@@ -1,0 +1,105 @@
+import type { DeadLetterPage, Options, PageState, Problem, Source, WholeDeadLetter } from '../data/wire.ts';
+
+export interface Settled {
+  readonly count: number;
+  readonly isComplete: boolean;
+}
+
+/** A request that the server answered with an error, or that did not reach it (`status` 0). */
+export class RequestError extends Error {
+  readonly problem: Problem;
+
+  constructor(problem: Problem) {
+    super(problem.message);
+    this.problem = problem;
+  }
+}
+
+const FALLBACK: Readonly<Record<number, string>> = {
+  0: 'The server did not answer.',
+  401: 'You are not authorized. Sign in again, then reload the page.',
+  403: 'The server does not allow this.',
+};
+
+/** The requests of the page, all below its own folder. */
+export class Client {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** The address of the event stream. */
+  get events(): string {
+    return `${this.#folder}events`;
+  }
+
+  state(): Promise<PageState> {
+    return this.#get('state', {}) as Promise<PageState>;
+  }
+
+  deadLetters(inbox: string, cursor?: string): Promise<DeadLetterPage> {
+    const query = cursor === undefined ? { inbox } : { inbox, cursor };
+    return this.#get('dead', query) as Promise<DeadLetterPage>;
+  }
+
+  deadLetter(inbox: string, key: string, id: string): Promise<WholeDeadLetter> {
+    return this.#get('dead/item', { inbox, key, id }) as Promise<WholeDeadLetter>;
+  }
+
+  async update({ kind, name }: Pick<Source, 'kind' | 'name'>, options: Options): Promise<void> {
+    await this.#post('update', { [kind]: name, options });
+  }
+
+  /** Redrives or purges one dead letter, or all. `isComplete`: false while the inbox has no room for the others. */
+  async settle(
+    action: 'redrive' | 'purge',
+    inbox: string,
+    one?: { readonly key: string; readonly id: string },
+  ): Promise<Settled> {
+    return (await this.#post(action, one === undefined ? { inbox } : { inbox, ...one })) as Settled;
+  }
+
+  #get(path: string, query: Readonly<Record<string, string>>): Promise<unknown> {
+    const search = new URLSearchParams(query).toString();
+    return ask(`${this.#folder}${path}${search === '' ? '' : `?${search}`}`, {});
+  }
+
+  #post(path: string, body: object): Promise<unknown> {
+    return ask(`${this.#folder}${path}`, {
+      method: 'POST',
+      // The second header makes a browser ask first when another site sends this.
+      headers: { 'content-type': 'application/json', 'x-webhook-backpressure': '1' },
+      body: JSON.stringify(body),
+    });
+  }
+}
+
+async function ask(address: string, init: RequestInit): Promise<unknown> {
+  let response: Response;
+  try {
+    response = await fetch(address, { ...init, cache: 'no-store', credentials: 'same-origin' });
+  } catch {
+    throw new RequestError(problemOf(0, {}));
+  }
+  let body: unknown;
+  try {
+    body = await response.json();
+  } catch {
+    body = undefined;
+  }
+  if (response.ok && body !== undefined) return body;
+  throw new RequestError(problemOf(response.status, body));
+}
+
+function problemOf(status: number, body: unknown): Problem {
+  const { code, message, help, option } = (body ?? {}) as Partial<Record<string, unknown>>;
+  const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+  return {
+    status,
+    code: text(code) ?? `HTTP ${String(status)}`,
+    message: text(message) ?? FALLBACK[status] ?? `The server answered ${String(status)}.`,
+    help: text(help),
+    option: text(option),
+  };
+}

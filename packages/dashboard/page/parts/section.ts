@@ -1,0 +1,32 @@
+import type { Series } from '../data/series.ts';
+import type { Change, Options, Source } from '../data/wire.ts';
+import type { Client } from './client.ts';
+
+/** A part of the page about one intake or inbox. */
+export interface Section {
+  readonly element: HTMLElement;
+  update(source: Source, series: Series): void;
+  close?(): void;
+}
+
+/** What sections share. */
+export interface Page {
+  readonly client: Client;
+  /** Whether levers are shown. */
+  readonly allowUpdate: boolean;
+  /** Says something to screen readers. */
+  announce(text: string): void;
+  /** Asks for a confirmation. */
+  confirm(question: Question): Promise<boolean>;
+  /** Changes options of the source on the page. Shows an error in a dialog. */
+  update(source: Source, options: Options): Promise<void>;
+  /** The changes since the page was opened, the newest first. */
+  readonly changes: readonly Change[];
+}
+
+export interface Question {
+  readonly title: string;
+  readonly text: string;
+  readonly action: string;
+  readonly isDangerous?: boolean;
+}

@@ -1,0 +1,152 @@
+import { bytes, count, moment, plural } from '../data/format.ts';
+import type { DeadLetter, Source } from '../data/wire.ts';
+import { addToHead, button, card, h, setCut, setText } from '../parts/dom.ts';
+import { problemOf, problemText } from '../parts/problem.ts';
+import type { Page, Section } from '../parts/section.ts';
+import { Table } from '../parts/table.ts';
+import { showDeadLetter } from './dead-letter-dialog.ts';
+
+/** While the number of dead letters changes, the list is loaded again no more often than this. */
+const RELOAD_MS = 3000;
+
+/** The dead-letter queue of an inbox: list, show, redrive, purge. */
+export function deadLetterSection(page: Page): Section {
+  let inbox = '';
+  let loadedFor = -1;
+  let loadedMs = -Infinity;
+  let isLoading = false;
+  let items: readonly DeadLetter[] = [];
+  let next: string | null = null;
+
+  const table = new Table<DeadLetter>(
+    'Dead letters',
+    [
+      { label: 'Since', class: 'wide' },
+      { label: 'Key', class: 'name' },
+      { label: 'Id', class: 'name' },
+      { label: 'Attempts', class: 'number wide' },
+      { label: 'Reason', class: 'reason' },
+      { label: 'Actions', class: 'lever' },
+    ],
+    fill,
+  );
+  const empty = h('p', { class: 'empty' });
+  const notice = h('p', { class: 'notice', role: 'status' });
+  const problem = h('p', { class: 'problem', role: 'alert' });
+  const more = button('Show more', () => load(true));
+  const all = (['redrive', 'purge'] as const).map((action) =>
+    button(
+      action === 'redrive' ? 'Redrive all' : 'Purge all',
+      () => settle(action),
+      action === 'purge' ? 'danger' : 'plain',
+    ),
+  );
+  const element = card('Dead letters', table.element, empty, notice, problem, more);
+  if (page.allowUpdate) addToHead(element, h('div', { class: 'actions' }, ...all));
+
+  function fill(cells: readonly HTMLTableCellElement[], item: DeadLetter, isNew: boolean): void {
+    const [since, key, id, attempts, reason, actions] = cells as HTMLTableCellElement[];
+    setText(since as Element, moment(item.deadAt));
+    setCut(key as HTMLElement, item.key);
+    setCut(id as HTMLElement, item.id);
+    setText(attempts as Element, count(item.attempts));
+    setCut(reason as HTMLElement, item.reason === 'overflow' ? 'The inbox was too full' : item.error);
+    if (!isNew) return;
+    const row = actions?.parentElement as HTMLTableRowElement;
+    const letter = (): DeadLetter => items[row.sectionRowIndex] as DeadLetter;
+    actions?.append(
+      h(
+        'div',
+        { class: 'actions' },
+        button('Show', () => show(letter()), 'small'),
+        ...(page.allowUpdate
+          ? [
+              button('Redrive', () => settle('redrive', letter()), 'small'),
+              button('Purge', () => settle('purge', letter()), 'small'),
+            ]
+          : []),
+      ),
+    );
+  }
+
+  async function load(isMore: boolean): Promise<void> {
+    if (isLoading) return;
+    isLoading = true;
+    loadedMs = performance.now();
+    try {
+      const answer = await page.client.deadLetters(inbox, isMore ? (next ?? undefined) : undefined);
+      items = isMore ? [...items, ...answer.items] : answer.items;
+      ({ next } = answer);
+      problem.replaceChildren();
+    } catch (error) {
+      problem.replaceChildren(...problemText(problemOf(error)));
+    } finally {
+      isLoading = false;
+    }
+    draw();
+  }
+
+  function draw(): void {
+    table.show(items);
+    table.element.hidden = items.length === 0;
+    empty.hidden = items.length > 0;
+    setText(empty, 'The dead-letter queue is empty.');
+    more.hidden = next === null;
+    for (const control of all) control.disabled = items.length === 0;
+  }
+
+  async function show(letter: DeadLetter): Promise<void> {
+    try {
+      showDeadLetter(await page.client.deadLetter(inbox, letter.key, letter.id));
+    } catch (error) {
+      problem.replaceChildren(...problemText(problemOf(error)));
+    }
+  }
+
+  async function settle(action: 'redrive' | 'purge', letter?: DeadLetter): Promise<void> {
+    const isPurge = action === 'purge';
+    const which = letter === undefined ? 'all dead letters' : `the dead letter ${letter.id} of ${letter.key}`;
+    // A single redrive can be repeated and loses nothing.
+    const isConfirmed =
+      (letter !== undefined && !isPurge) ||
+      (await page.confirm({
+        title: `${isPurge ? 'Purge' : 'Redrive'} ${letter === undefined ? 'all dead letters' : 'this dead letter'}?`,
+        text: isPurge
+          ? `This deletes ${which} for good and forgets the id, so that the sender may send it again.`
+          : `This puts ${which} back among the unfinished deliveries, with all attempts available again.`,
+        action: isPurge ? 'Purge' : 'Redrive',
+        isDangerous: isPurge,
+      }));
+    if (!isConfirmed) return;
+    try {
+      const one = letter === undefined ? undefined : { key: letter.key, id: letter.id };
+      const { count: settled, isComplete } = await page.client.settle(action, inbox, one);
+      const done = `${isPurge ? 'Purged' : 'Redrove'} ${plural(settled, 'dead letter', 'dead letters')}.`;
+      setText(
+        notice,
+        isComplete ? done : `${done} The inbox has no room for the others yet: redrive them later.`,
+      );
+      problem.replaceChildren();
+    } catch (error) {
+      problem.replaceChildren(...problemText(problemOf(error)));
+    }
+    await load(false);
+  }
+
+  draw();
+  return {
+    element,
+    update(source: Source): void {
+      if (source.kind !== 'inbox') return;
+      inbox = source.name;
+      const { shelved } = source.view.snapshot;
+      setText(element.querySelector('h2') as Element, `Dead letters (${count(shelved)})`);
+      element.title = bytes(source.view.snapshot.shelvedBytes);
+      // A list with several pages would jump back to the first.
+      const isStale = shelved !== loadedFor && items.length <= 100;
+      if (!isStale || performance.now() - loadedMs < RELOAD_MS || document.hidden) return;
+      loadedFor = shelved;
+      void load(false);
+    },
+  };
+}

@@ -1,0 +1,163 @@
+import { STATE_COLOR } from '../charts/colors.ts';
+import { StateBand } from '../charts/state-band.ts';
+import { bytes, count, duration, percent, plural, rate } from '../data/format.ts';
+import { snapshotOf, type Source } from '../data/wire.ts';
+import { h, setAttribute, setText } from '../parts/dom.ts';
+import type { Section } from '../parts/section.ts';
+
+const SENTENCES: Readonly<Record<string, string>> = {
+  accepting: 'New deliveries are admitted.',
+  shedding: 'New deliveries are refused until the queue is back at the low-water mark.',
+  stalled: 'All workers are busy, and none has completed a delivery for a while.',
+  closing: 'Shutting down: new deliveries are refused.',
+  closed: 'Shut down.',
+};
+
+interface Tile {
+  readonly label: string;
+  readonly value: string;
+  readonly note: string;
+  readonly look?: 'warn' | 'bad' | undefined;
+}
+
+/** The state as a word, the figures that matter most, and the state over time. */
+export function headlineSection(spanMs: () => number): Section {
+  const word = h('strong', { class: 'state-word' });
+  const sentence = h('span', { class: 'state-sentence' });
+  const state = h('div', { class: 'state' }, h('i', { class: 'state-dot' }), h('div', {}, word, sentence));
+  const list = h('dl', { class: 'tiles' });
+  const tiles: { term: HTMLElement; value: HTMLElement; note: HTMLElement; box: HTMLElement }[] = [];
+  const band = new StateBand();
+
+  const show = (shown: readonly Tile[]): void => {
+    for (const [index, { label, value, note, look }] of shown.entries()) {
+      let tile = tiles[index];
+      if (tile === undefined) {
+        tile = {
+          term: h('dt'),
+          value: h('dd', { class: 'tile-value' }),
+          note: h('dd', { class: 'note' }),
+          box: h('div'),
+        };
+        tile.box.append(tile.term, tile.value, tile.note);
+        tiles.push(tile);
+        list.append(tile.box);
+      }
+      setText(tile.term, label);
+      setText(tile.value, value);
+      setText(tile.note, note);
+      setAttribute(tile.box, 'class', `tile ${look ?? ''}`);
+    }
+  };
+
+  return {
+    element: h(
+      'section',
+      { class: 'card headline', 'aria-label': 'State' },
+      h('div', { class: 'headline-top' }, state, list),
+      band.element,
+    ),
+    update(source, series): void {
+      const snapshot = snapshotOf(source);
+      const paused = source.kind === 'inbox' && source.view.snapshot.isPaused;
+      setText(word, `${snapshot.state.slice(0, 1).toUpperCase()}${snapshot.state.slice(1)}`);
+      setText(
+        sentence,
+        paused ? 'Processing is paused. Deliveries are still stored.' : (SENTENCES[snapshot.state] ?? ''),
+      );
+      setAttribute(state, 'class', `state is-${STATE_COLOR[snapshot.state] ?? 'off'}`);
+      show(source.kind === 'intake' ? intakeTiles(source) : inboxTiles(source));
+      band.update(series, spanMs());
+    },
+  };
+}
+
+function shared(source: Source): { depth: Tile; workers: Tile; drain: Tile; refused: Tile; booked: Tile } {
+  const { depth, effectiveCapacity, active, concurrency, drainRate, booked, highWater, windows } =
+    snapshotOf(source);
+  const { arrivals, refused } = source.view.rates;
+  const five = windows?.fiveMinutes;
+  const isOver = drainRate !== null && arrivals > drainRate && depth > 0;
+  const ratio = five?.all.refusedRatio;
+  return {
+    depth: {
+      label: source.kind === 'intake' ? 'Queued' : 'Backlog',
+      value: count(depth),
+      note: `${percent(effectiveCapacity === 0 ? 0 : depth / effectiveCapacity)} of ${count(effectiveCapacity)}`,
+      look: depth >= highWater ? 'warn' : undefined,
+    },
+    workers: {
+      label: 'Workers busy',
+      value: `${count(active)} of ${count(concurrency)}`,
+      note: active >= concurrency ? 'all' : plural(concurrency - active, 'is free', 'are free'),
+    },
+    drain: {
+      label: 'Drain rate',
+      value: rate(drainRate),
+      note: `${rate(arrivals)} ${isOver ? 'arrive: too many' : 'arrive'}`,
+    },
+    refused: {
+      label: 'Refused now',
+      value: rate(refused),
+      note:
+        ratio === undefined
+          ? ''
+          : `${percent(ratio)} in ${five === undefined ? '' : duration(five.seconds * 1000)}`,
+      look: refused > 0 ? 'warn' : undefined,
+    },
+    booked: {
+      label: 'Retries booked',
+      value: count(booked),
+      note: 'still to come',
+    },
+  };
+}
+
+function intakeTiles(source: Extract<Source, { kind: 'intake' }>): Tile[] {
+  const { depth, workers, drain, refused, booked } = shared(source);
+  const { oldestWaitMs } = source.view.snapshot;
+  const wait = snapshotOf(source).windows?.oneMinute.all.waitMs;
+  const oldest = {
+    label: 'Oldest wait',
+    value: duration(oldestWaitMs),
+    note: wait === undefined ? '' : `p99 ${duration(wait.p99)} in 1 min`,
+  };
+  return [depth, workers, drain, oldest, refused, booked];
+}
+
+function inboxTiles(source: Extract<Source, { kind: 'inbox' }>): Tile[] {
+  const { depth, workers, drain, refused, booked } = shared(source);
+  const {
+    oldestAgeMs,
+    shelved,
+    bytes: stored,
+    maxBytes,
+    shelvedBytes,
+    outageMs,
+    failingKeys,
+  } = source.view.snapshot;
+  const attempts: Tile =
+    outageMs === null
+      ? {
+          label: 'Failing keys',
+          value: count(failingKeys),
+          note: '',
+          look: failingKeys > 0 ? 'warn' : undefined,
+        }
+      : { label: 'Outage', value: duration(outageMs), note: 'handlers fail', look: 'bad' };
+  return [
+    depth,
+    { label: 'Oldest', value: duration(oldestAgeMs), note: 'since received' },
+    workers,
+    drain,
+    refused,
+    { label: 'Stored', value: bytes(stored), note: `of ${bytes(maxBytes)}` },
+    {
+      label: 'Dead letters',
+      value: count(shelved),
+      note: bytes(shelvedBytes),
+      look: shelved > 0 ? 'warn' : undefined,
+    },
+    booked.value === '0' ? attempts : booked,
+  ];
+}
