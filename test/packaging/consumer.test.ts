@@ -19,6 +19,7 @@ interface Project {
 const projects: Project[] = [
   { uses: 'node', beside: {} },
   { uses: 'sqlite', with: 'node', beside: besideSqlite },
+  { uses: 'dashboard', with: 'node', beside: {} },
   {
     uses: 'otel',
     with: 'node',
