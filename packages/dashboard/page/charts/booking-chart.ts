@@ -126,7 +126,7 @@ function plotOptions(width: number): uPlot.Options {
   return {
     width,
     height: HEIGHT,
-    padding: [8, 4, 0, 0],
+    padding: [8, 16, 0, 0],
     legend: { show: false },
     cursor: { show: false },
     scales: {

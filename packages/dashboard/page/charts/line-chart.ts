@@ -173,7 +173,7 @@ export class LineChart {
     return {
       width,
       height: HEIGHT,
-      padding: [8, 4, 0, 0],
+      padding: [8, 6, 0, 0],
       legend: { show: false },
       cursor: {
         sync: { key: 'time' },

@@ -55,7 +55,7 @@ export function busiestSection(of: 'keys' | 'senders', page: Page): Section {
     const control = cell.firstElementChild as HTMLElement;
     control.dataset['key'] = key;
     control.dataset['off'] = String(isOff);
-    setText(control, isOff ? 'Admit again' : 'Refuse all');
+    setText(control, isOff ? 'Admit' : 'Refuse');
     control.title = isOff ? `Admit deliveries of ${key} again` : `Refuse all deliveries of ${key}`;
     cell.parentElement?.classList.toggle('is-off', isOff);
   }

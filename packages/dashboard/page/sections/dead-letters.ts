@@ -21,15 +21,16 @@ export function deadLetterSection(page: Page): Section {
   const table = new Table<DeadLetter>(
     'Dead letters',
     [
-      { label: 'Since', class: 'wide' },
+      { label: 'Since', class: 'since wide' },
       { label: 'Key', class: 'name' },
-      { label: 'Id', class: 'name' },
-      { label: 'Attempts', class: 'number wide' },
+      { label: 'Id', class: 'name wide' },
+      { label: 'Attempts', class: 'number attempts wide' },
       { label: 'Reason', class: 'reason' },
       { label: 'Actions', class: 'lever' },
     ],
     fill,
   );
+  table.element.classList.add('dead');
   const empty = h('p', { class: 'empty' });
   const notice = h('p', { class: 'notice', role: 'status' });
   const problem = h('p', { class: 'problem', role: 'alert' });

@@ -94,7 +94,8 @@ function shared(source: Source): { depth: Tile; workers: Tile; drain: Tile; refu
     drain: {
       label: 'Drain rate',
       value: rate(drainRate),
-      note: `${rate(arrivals)} ${isOver ? 'arrive: too many' : 'arrive'}`,
+      note: `${rate(arrivals)} arrive`,
+      look: isOver ? 'warn' : undefined,
     },
     refused: {
       label: 'Refused now',
