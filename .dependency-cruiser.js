@@ -14,6 +14,7 @@ const mayImport = {
   koa: { packages: ['core', 'node'], types: ['koa'], node: 'types' },
   hono: { packages: ['core', 'node'], npm: ['hono'], node: 'types' },
   sqlite: { packages: ['core'], npm: ['libsql'], node: 'values' },
+  prometheus: { packages: ['core'], npm: ['prom-client'] },
   dashboard: { packages: ['core'], node: 'types' },
 };
 
@@ -31,6 +32,8 @@ export const order = {
         '.',
         'base',
         'time',
+        'windows',
+        'alarms',
         'senders',
         'senders/profiles',
         'delivery',
@@ -41,7 +44,7 @@ export const order = {
       ],
       ...['intake', 'middleware', 'inbox/delivery', 'inbox/store', 'inbox/store/memory', 'inbox/events'],
       ...['inbox/encryption', 'inbox/options', 'inbox/time', 'inbox/store-calls', 'inbox/capacity'],
-      ...['inbox/receive', 'inbox/work', 'inbox/admin', 'inbox/maintenance', 'inbox', 'verifiers'],
+      ...['inbox/receive', 'inbox/work', 'inbox/admin', 'inbox/maintenance', 'inbox', 'metrics', 'verifiers'],
     ],
   },
   node: { entries: ['index'], rooms: ['request', 'pressure', 'shutdown', '.'] },
@@ -51,7 +54,7 @@ export const order = {
   },
   dashboard: {
     entries: ['index'],
-    rooms: ['page', 'options', 'state', 'answers', 'events', 'levers', 'requests', 'node', '.'],
+    rooms: ['page', 'state', 'options', 'answers', 'events', 'levers', 'requests', 'node', '.'],
   },
 };
 

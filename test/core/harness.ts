@@ -90,13 +90,23 @@ export function occupy(intake: Intake, key?: string): Permit[] {
 
 /** Whether the totals add up: the identity that holds at any moment. */
 export function balances({ active, depth, totals }: IntakeSnapshot): boolean {
-  const { admitted, completed, failed, started, overdue, withdrawn } = totals;
+  const { arrivals, admitted, completed, failed, started, overdue, refused, refusedByStatus, withdrawn } =
+    totals;
+  const refusals = sum(Object.values(refused));
+  const byStatus = sum(Object.values(refusedByStatus).flatMap((counts) => Object.values(counts)));
   const gone = withdrawn.abandoned + withdrawn.expired + withdrawn.displaced + withdrawn.closing;
   return (
+    // A dry run admits refused deliveries.
+    (arrivals === admitted + refusals || arrivals === admitted) &&
+    refusals === byStatus &&
     admitted === completed + failed + active + depth + gone &&
     started === completed + failed + active &&
     overdue <= failed
   );
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }
 
 export function expectBalance(snapshot: IntakeSnapshot): void {

@@ -1,4 +1,11 @@
-import { createInbox, createIntake, memoryStore, type Inbox, type Intake } from '@webhook-backpressure/core';
+import {
+  createInbox,
+  createIntake,
+  memoryStore,
+  Unrecoverable,
+  type Inbox,
+  type Intake,
+} from '@webhook-backpressure/core';
 import { manualClock, type ManualClock } from '@webhook-backpressure/core/testing';
 import {
   dashboard,
@@ -6,6 +13,17 @@ import {
   type DashboardOptions,
   type PageState,
 } from '@webhook-backpressure/dashboard';
+
+/** An inbox with other dead letters. */
+export function withDeadLetters(deadLetters: object): Inbox {
+  const inbox = createInbox({ store: memoryStore(), process: () => undefined, verify: false });
+  return {
+    snapshot: () => inbox.snapshot(),
+    receive: () => Promise.resolve(null),
+    update: () => undefined,
+    deadLetters,
+  } as unknown as Inbox;
+}
 
 /** A dashboard of an intake and an inbox, on a manual clock. */
 export interface Watched {
@@ -37,9 +55,8 @@ export async function inboxWithDead(...ids: readonly string[]): Promise<Inbox> {
   const inbox = createInbox({
     store: memoryStore(),
     verify: false,
-    retry: { attempts: 1 },
     process: () => {
-      throw new Error('<b>boom</b>');
+      throw new Unrecoverable('<b>boom</b>');
     },
   });
   const dead = new Promise<void>((resolve) => {

@@ -44,7 +44,7 @@ describe('update', () => {
     ['ERR_WBP_UNKNOWN_OPTION', { capcity: 5 }, 'capcity'],
     ['ERR_WBP_UNKNOWN_OPTION', { capacity: 5, capcity: 5 }, 'capcity'],
     ['ERR_WBP_NOT_TUNABLE', { dryRun: true, capacity: 5 }, 'dryRun'],
-    ['ERR_WBP_WATER_MARKS', { highWaterMark: 0.3, lowWaterMark: 0.4 }, 'highWaterMark'],
+    ['ERR_WBP_WATER_MARKS', { highWaterMark: 0.3, lowWaterMark: 0.4 }, 'lowWaterMark'],
     ['ERR_WBP_CAPACITY', { capacity: null }, 'capacity'],
     ['ERR_WBP_RETRY_AFTER', { retryAfter: { minSeconds: 0 }, capacity: 5 }, 'retryAfter'],
   ])('tells that %s of %j is about %s', async (code, options, option) => {
@@ -103,7 +103,7 @@ describe('update', () => {
       headers,
       body,
       duplex: 'half',
-    } as RequestInit);
+    });
     expect((await page.fetch(request)).status).toBe(413);
     expect(given).toBeLessThan(70_000);
   });

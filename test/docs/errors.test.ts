@@ -7,6 +7,7 @@ import {
   createInbox,
   createIntake,
   memoryStore,
+  readMetrics,
   RetryAfter,
   sizeQueue,
   throwing,
@@ -18,7 +19,9 @@ import { manualClock } from '@webhook-backpressure/core/testing';
 import { dashboard, type DashboardOptions } from '@webhook-backpressure/dashboard';
 import { webhookBackpressure } from '@webhook-backpressure/express';
 import { closeOnSignals, processPressure, readiness } from '@webhook-backpressure/node';
+import { collect } from '@webhook-backpressure/prometheus';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
+import { Registry } from 'prom-client';
 import { choose } from '../../packages/sqlite/src/drivers/choose.ts';
 import { MemoryState } from '../../packages/core/src/inbox/store/memory/memory-state.ts';
 import { MemoryStore } from '../../packages/core/src/inbox/store/memory/memory-store.ts';
@@ -118,6 +121,10 @@ async function thrownBy(line: string): Promise<unknown> {
     storeOfADeletedFile,
     onNode20WithoutLibsql,
     storeWhoseThreadDies,
+    readMetrics,
+    collect,
+    Registry,
+    register: new Registry(),
     delivery: delivery('evt_1'),
     limits: { limits: ROOMY, nowMs: START },
     inbox: createInbox({ store: memoryStore(), process: work, verify: false }),

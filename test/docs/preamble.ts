@@ -6,7 +6,9 @@ import type * as testing from '@webhook-backpressure/core/testing';
 import type * as page from '@webhook-backpressure/dashboard';
 import type * as adapter from '@webhook-backpressure/express';
 import type * as node from '@webhook-backpressure/node';
+import type * as prometheus from '@webhook-backpressure/prometheus';
 import type * as sqlite from '@webhook-backpressure/sqlite';
+import type * as promClient from 'prom-client';
 
 declare global {
   const createIntake: typeof core.createIntake;
@@ -16,6 +18,10 @@ declare global {
   const verifiers: typeof core.verifiers;
   const throwing: typeof core.throwing;
   const sizeQueue: typeof core.sizeQueue;
+  const readMetrics: typeof core.readMetrics;
+  const collect: typeof prometheus.collect;
+  const Registry: typeof promClient.Registry;
+  const register: promClient.Registry;
   const cloudEventsHandshake: typeof core.cloudEventsHandshake;
   const manualClock: typeof testing.manualClock;
   const webhookBackpressure: typeof adapter.webhookBackpressure;

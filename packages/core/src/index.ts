@@ -1,5 +1,8 @@
 export type { ConcurrencyRange } from './limits/limit-range.ts';
 export type { RateRange } from './limits/adaptive-rate.ts';
+export type { AlarmOptions, InboxAlarmOptions } from './alarms/alarm-options.ts';
+export type { ActiveAlarm, AlarmCode, AlarmEvent } from './alarms/alarm.ts';
+export type { NamedFigures, Percentiles, Window, WindowFigures, Windows } from './windows/windows.ts';
 export { systemClock, type Clock } from './time/clock.ts';
 export { createIntake } from './intake/create-intake.ts';
 export type { Delivery } from './delivery/delivery.ts';
@@ -124,6 +127,11 @@ export type {
   RedriveProgress,
 } from './inbox/admin/call-options.ts';
 export type { Completed, CompletedDelivery, ListedCompletedDelivery } from './inbox/admin/completed.ts';
+export { inboxMetrics } from './metrics/inbox-metrics.ts';
+export { intakeMetrics } from './metrics/intake-metrics.ts';
+export type { Attributes, HistogramSample, Metric, Sample, ValueSample } from './metrics/metric.ts';
+export type { RecordListener } from './metrics/metrics-reader.ts';
+export { readMetrics, type MetricsOptions, type MetricsReader } from './metrics/read-metrics.ts';
 export type { DeadLetter, DeadLetters, ListedDeadLetter } from './inbox/admin/dead-letters.ts';
 export type { Listed, Page } from './inbox/admin/listing.ts';
 export type { ListedPendingDelivery, Pending, PendingDelivery } from './inbox/admin/pending.ts';

@@ -3,7 +3,7 @@ import { createInbox, createIntake, memoryStore, type IntakeEvent } from '@webho
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { describe, expect, it } from 'vitest';
 import { holdTimer, systemClock } from '../../../packages/core/src/time/clock.ts';
-import { letIn, startedLater, startedNow } from '../harness.ts';
+import { letIn, startedLater, startedNow, turnedAway } from '../harness.ts';
 
 describe('a listener', () => {
   it('sees the async context of its subscription, not that of the request that caused the event', async () => {
@@ -26,12 +26,43 @@ describe('a listener', () => {
     clock.advance(5100);
     expect(seen).toEqual([
       ['started', 'subscriber'],
+      ['queued', 'subscriber'],
       ['completed', 'subscriber'],
       ['started', 'subscriber'],
       ['overdue', 'subscriber'],
       ['completed', 'subscriber'],
     ]);
     expect(new Set(orphan)).toEqual(new Set([undefined]));
+  });
+
+  it('can ask for the context that caused the event, which for a queued delivery is its request', async () => {
+    const context = new AsyncLocalStorage<string>();
+    const intake = createIntake({ concurrency: 1, capacity: 1 });
+    const seen: [IntakeEvent['type'], string | undefined][] = [];
+    context.run('subscriber', () => {
+      intake.subscribe((event) => seen.push([event.type, context.getStore()]), { inRequestContext: true });
+    });
+    const first = context.run('request 1', () => startedNow(intake.admit()));
+    const second = context.run('request 2', () => letIn(intake.admit()));
+    context.run('request 3', () => turnedAway(intake.admit()));
+    context.run('request 1', () => {
+      first.release();
+    });
+    await startedLater(second);
+    expect(seen.filter(([type]) => type !== 'shedding' && type !== 'accepting')).toEqual([
+      ['started', 'request 1'],
+      ['queued', 'request 2'],
+      ['refused', 'request 3'],
+      ['completed', 'request 1'],
+      ['started', 'request 1'],
+    ]);
+  });
+
+  it.each([[null], [{ inRequestContext: 'yes' }]])('is refused with the wrong options %j', (options) => {
+    const intake = createIntake();
+    expect(() => intake.subscribe(() => undefined, options as object)).toThrow(
+      expect.objectContaining({ code: 'ERR_WBP_LISTENER' }),
+    );
   });
 
   it('of an inbox does so too', async () => {

@@ -8,8 +8,8 @@ describe('a dry run', () => {
     const { intake, events } = createBench({ dryRun: true, concurrency: 1, capacity: 2 });
     const permits = Array.from({ length: 5 }, () => startedNow(intake.admit({ key: 'shop' })));
     expect(intake.snapshot()).toMatchObject({ depth: 2, active: 3, state: 'shedding' });
-    expect(intake.snapshot().totals).toMatchObject({ admitted: 5, refused: { full: 2 } });
-    expect(typesOf(events)).toEqual(['started', 'shedding', 'refused', 'refused']);
+    expect(intake.snapshot().totals).toMatchObject({ arrivals: 5, admitted: 5, refused: { full: 2 } });
+    expect(typesOf(events)).toEqual(['started', 'queued', 'queued', 'shedding', 'refused', 'refused']);
     for (const permit of permits) permit.release();
     expect(intake.snapshot()).toMatchObject({ depth: 0, active: 0, state: 'accepting' });
     expect(intake.snapshot().totals).toMatchObject({ admitted: 5, started: 5, completed: 5 });

@@ -13,6 +13,7 @@ import type {
 import { expect } from 'vitest';
 import { balances, createBench, reactions, type Bench } from '../harness.ts';
 import { activeOf, LATE_MS, must, TOLD, workersPerKey, type Ticket } from '../ticket.ts';
+import { EventOrder } from '../delivery/event-order.ts';
 import { TurnModel } from '../queue/turn-model.ts';
 
 /** Drives an intake and predicts what it has to do, from the contract and from the operations so far. */
@@ -28,7 +29,7 @@ export class IntakeModel {
   #closing: Promise<CloseReport> | undefined;
   #report: unknown;
   #seq = 0;
-  #started = 0;
+  readonly #order = new EventOrder();
   /** Reported events that have not been compared. */
   readonly #reported: IntakeEvent[] = [];
   /** Kept to be thrown later: errors of a listener are ignored. */
@@ -58,6 +59,7 @@ export class IntakeModel {
   async admit(delivery: Delivery): Promise<void> {
     const before = this.snapshot;
     const expected = this.#expect(delivery, before);
+    this.#order.arrivals += 1;
     const result = this.bench.intake.admit(delivery);
     await reactions();
     // A displaced delivery leaves before the new one joins; everything else happens later.
@@ -78,11 +80,11 @@ export class IntakeModel {
   async check(): Promise<void> {
     await reactions();
     this.#replay(() => true);
-    const { depth, active, keys, state, concurrency, totals } = this.snapshot;
+    const { depth, active, keys, state, concurrency } = this.snapshot;
     must(depth === this.waiting.size, 'depth', depth, this.waiting.size);
     must(active === this.active.length, 'active', active, this.active.length);
     must(keys === this.waiting.keys, 'keys', keys, this.waiting.keys);
-    must(totals.started === this.#started, 'started', totals.started, this.#started);
+    this.#order.check(this.snapshot);
     if (!balances(this.snapshot))
       throw new Error(`the totals do not add up: ${JSON.stringify(this.snapshot)}`);
     if (state === 'accepting' || state === 'shedding') {
@@ -260,6 +262,7 @@ export class IntakeModel {
 
   #hear(event: IntakeEvent): void {
     expect(event.at).toBeLessThanOrEqual(this.nowMs);
+    this.#order.hear(event);
     const { depth, highWater, lowWater } = this.snapshot;
     if (event.type === 'shedding' || event.type === 'accepting') {
       this.#isShedding = !this.#isShedding;
@@ -268,10 +271,7 @@ export class IntakeModel {
       if (this.#isShedding) expect(depth).toBeGreaterThanOrEqual(highWater);
       else expect(depth).toBeLessThanOrEqual(lowWater);
     }
-    if (event.type === 'started') {
-      this.#started += 1;
-      this.#startTimes.push(event.at);
-    }
+    if (event.type === 'started') this.#startTimes.push(event.at);
     if (event.type === 'started' || event.type === 'withdrawn' || event.type === 'overdue') {
       this.#reported.push(event);
     }

@@ -41,7 +41,9 @@ describe('a listener', () => {
     const heard: IntakeEvent[] = [];
     intake.subscribe((event) => heard.push(event));
     intake.admit({ key: 'shop' });
-    expect(heard).toEqual([{ type: 'started', key: 'shop', waitedMs: 0, at: 0 }]);
+    expect(heard).toEqual([
+      { type: 'started', key: 'shop', sender: undefined, sequence: 1, waitedMs: 0, at: 0 },
+    ]);
   });
 
   it('gets no more events when its subscription has ended, but its twin does', () => {
@@ -86,45 +88,51 @@ describe('a listener', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it.each<EventType>(['started', 'completed', 'refused', 'shedding', 'accepting', 'withdrawn', 'updated'])(
-    'that closes at %s leaves a closed and empty intake',
-    async (type) => {
-      const { intake, clock } = createBench({
-        concurrency: 1,
-        capacity: 3,
-        drainRate: 10,
-        overflow: type === 'withdrawn' ? 'drop-oldest' : 'refuse',
-      });
-      let closing: Promise<unknown> | undefined;
-      intake.subscribe((event) => {
-        if (event.type === type) closing ??= intake.close({ timeoutMs: 100 });
-      });
-      let permit: Permit | undefined;
-      const waiting: Admission[] = [];
-      for (let i = 0; i < 6; i += 1) {
-        const result = intake.admit({ key: String(i) });
-        if (!result.admitted) continue;
-        if (result.permit instanceof Promise) waiting.push(result);
-        else permit = result.permit;
+  it.each<EventType>([
+    'queued',
+    'started',
+    'completed',
+    'refused',
+    'shedding',
+    'accepting',
+    'withdrawn',
+    'updated',
+  ])('that closes at %s leaves a closed and empty intake', async (type) => {
+    const { intake, clock } = createBench({
+      concurrency: 1,
+      capacity: 3,
+      drainRate: 10,
+      overflow: type === 'withdrawn' ? 'drop-oldest' : 'refuse',
+    });
+    let closing: Promise<unknown> | undefined;
+    intake.subscribe((event) => {
+      if (event.type === type) closing ??= intake.close({ timeoutMs: 100 });
+    });
+    let permit: Permit | undefined;
+    const waiting: Admission[] = [];
+    for (let i = 0; i < 6; i += 1) {
+      const result = intake.admit({ key: String(i) });
+      if (!result.admitted) continue;
+      if (result.permit instanceof Promise) waiting.push(result);
+      else permit = result.permit;
+    }
+    intake.update({ maxWaitMs: 5000 });
+    permit?.release();
+    for (let i = 0; i < 6; i += 1) {
+      clock.advance(50);
+      await reactions();
+      for (const { permit: promise } of waiting) {
+        const settled = await Promise.race([promise, Promise.resolve(undefined)]);
+        if (settled?.admitted === true) settled.release();
       }
-      intake.update({ maxWaitMs: 5000 });
-      permit?.release();
-      for (let i = 0; i < 6; i += 1) {
-        clock.advance(50);
-        await reactions();
-        for (const { permit: promise } of waiting) {
-          const settled = await Promise.race([promise, Promise.resolve(undefined)]);
-          if (settled?.admitted === true) settled.release();
-        }
-      }
-      closing ??= Promise.reject(new Error(`${type} was never reported`));
-      await closing;
-      expect(intake.snapshot()).toMatchObject({ state: 'closed', depth: 0, active: 0 });
-      expectBalance(intake.snapshot());
-      expect(clock.pending).toBe(0);
-      for (const { permit: promise } of waiting) await promise;
-    },
-  );
+    }
+    closing ??= Promise.reject(new Error(`${type} was never reported`));
+    await closing;
+    expect(intake.snapshot()).toMatchObject({ state: 'closed', depth: 0, active: 0 });
+    expectBalance(intake.snapshot());
+    expect(clock.pending).toBe(0);
+    for (const { permit: promise } of waiting) await promise;
+  });
 
   it('that admits while the oldest is displaced cannot push the queue above its capacity', () => {
     const { intake } = createBench({ concurrency: 1, capacity: 5, overflow: 'drop-oldest' });
@@ -173,7 +181,7 @@ describe('a listener', () => {
       if (event.type === 'endangered') waiting.leave();
     });
     clock.advance(200);
-    expect(typesOf(events)).toEqual(['started', 'withdrawn', 'endangered']);
+    expect(typesOf(events)).toEqual(['started', 'queued', 'withdrawn', 'endangered']);
     expect(intake.snapshot().totals.withdrawn).toMatchObject({ expired: 1, abandoned: 0 });
     expectBalance(intake.snapshot());
   });

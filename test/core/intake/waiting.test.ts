@@ -12,12 +12,14 @@ import {
   typesOf,
 } from '../harness.ts';
 
+const shop = { key: 'shop', sender: undefined };
+
 describe('a delivery', () => {
   it('starts immediately, without a promise, if a worker is free and the queue is empty', () => {
     const { intake, events } = createBench({ concurrency: 2 });
     const permit = startedNow(intake.admit({ key: 'shop' }));
     expect(permit).toMatchObject({ admitted: true, waitedMs: 0 });
-    expect(events).toEqual([{ type: 'started', key: 'shop', waitedMs: 0, at: 0 }]);
+    expect(events).toEqual([{ type: 'started', ...shop, sequence: 1, waitedMs: 0, at: 0 }]);
     startedNow(intake.admit());
     expect(letIn(intake.admit()).permit).toBeInstanceOf(Promise);
   });
@@ -32,10 +34,12 @@ describe('a delivery', () => {
     expect(permit.waitedMs).toBe(250);
     clock.advance(40);
     permit.release('failure');
+    const other = { key: 'default', sender: undefined, sequence: 1 };
     expect(events.slice(1)).toEqual([
-      { type: 'completed', key: 'default', tookMs: 250, outcome: 'success', at: 250 },
-      { type: 'started', key: 'shop', waitedMs: 250, at: 250 },
-      { type: 'completed', key: 'shop', tookMs: 40, outcome: 'failure', at: 290 },
+      { type: 'queued', ...shop, sequence: 2, at: 0 },
+      { type: 'completed', ...other, tookMs: 250, outcome: 'success', at: 250 },
+      { type: 'started', ...shop, sequence: 2, waitedMs: 250, at: 250 },
+      { type: 'completed', ...shop, sequence: 2, tookMs: 40, outcome: 'failure', at: 290 },
     ]);
     expect(intake.snapshot().totals).toMatchObject({ admitted: 2, started: 2, completed: 1, failed: 1 });
   });
@@ -80,7 +84,8 @@ describe('a delivery', () => {
     waiting[0]?.leave();
     expect(intake.snapshot()).toMatchObject({ depth: 1, active: 1, totals: { withdrawn: { abandoned: 1 } } });
     expect(order).toEqual(['b false', 'a true']);
-    expect(typesOf(events)).toEqual(['started', 'withdrawn', 'completed', 'started']);
+    const queued = ['queued', 'queued', 'queued'];
+    expect(typesOf(events)).toEqual(['started', ...queued, 'withdrawn', 'completed', 'started']);
     expectBalance(intake.snapshot());
   });
 

@@ -6,7 +6,7 @@ import {
   type SenderProfile,
 } from '@webhook-backpressure/core';
 import { SwitchOffWatch } from '../../../packages/core/src/refusals/switch-off.ts';
-import { createBench, letIn, occupy, startedNow, turnedAway, type Bench } from '../harness.ts';
+import { createBench, letIn, occupy, seeded, startedNow, turnedAway, type Bench } from '../harness.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -100,6 +100,59 @@ describe('a share of failures in a window', () => {
   });
 });
 
+describe('the list of endangered senders', () => {
+  it('names a sender from the warning until a success ends its run of failures', () => {
+    const watch = new SwitchOffWatch();
+    for (let i = 0; i < 2; i += 1) watch.note(gitlab, true, 0);
+    expect(watch.endangered(0)).toEqual([]);
+    watch.note(gitlab, true, 0);
+    for (let i = 0; i < 6; i += 1) watch.note(shopify, true, 0);
+    expect(watch.endangered(0)).toEqual(['gitlab', 'shopify']);
+    // A run of failures does not end by itself.
+    expect(watch.endangered(50 * HOUR_MS)).toEqual(['gitlab', 'shopify']);
+    watch.note(gitlab, false, 50 * HOUR_MS);
+    expect(watch.endangered(50 * HOUR_MS)).toEqual(['shopify']);
+  });
+
+  it('names a sender until its failures are older than its window, and then warns again', () => {
+    const watch = new SwitchOffWatch();
+    for (let i = 0; i < 20; i += 1) watch.note(slack, true, 0);
+    expect(watch.endangered(0)).toEqual(['slack']);
+    expect(watch.endangered(0.9 * HOUR_MS)).toEqual(['slack']);
+    expect(watch.endangered(1.1 * HOUR_MS)).toEqual([]);
+    const warned = Array.from({ length: 20 }, () => watch.note(slack, true, 1.1 * HOUR_MS));
+    expect(warned.filter(Boolean)).toHaveLength(1);
+    expect(watch.endangered(1.1 * HOUR_MS)).toEqual(['slack']);
+  });
+
+  it('names a sender while its share of failures is above half of its limit', () => {
+    const watch = new SwitchOffWatch();
+    for (let i = 0; i < 100; i += 1) watch.note(slack, true, 0);
+    for (let i = 0; i < 99; i += 1) watch.note(slack, false, 0);
+    expect(watch.endangered(0)).toEqual(['slack']);
+    for (let i = 0; i < 20; i += 1) watch.note(slack, false, 0);
+    expect(watch.endangered(0)).toEqual([]);
+  });
+
+  it('does not depend on how often it is read', () => {
+    const random = seeded(7);
+    const [read, unread] = [new SwitchOffWatch(), new SwitchOffWatch()];
+    let nowMs = 0;
+    let warnings = 0;
+    for (let i = 0; i < 5000; i += 1) {
+      nowMs += random() * 120_000;
+      read.endangered(nowMs);
+      const profile = random() < 0.5 ? slack : shopify;
+      const isFailure = random() < 0.5 + 0.5 * Math.sin(nowMs / HOUR_MS);
+      const isWarned = read.note(profile, isFailure, nowMs);
+      expect(unread.note(profile, isFailure, nowMs)).toBe(isWarned);
+      if (isWarned) warnings += 1;
+    }
+    expect(warnings).toBeGreaterThan(10);
+    expect(read.endangered(nowMs)).toEqual(unread.endangered(nowMs));
+  });
+});
+
 describe('an intake', () => {
   function endangered({ events }: Bench): IntakeEvent[] {
     return events.filter(({ type }) => type === 'endangered');
@@ -117,10 +170,12 @@ describe('an intake', () => {
     expect(endangered(bench)).toEqual([]);
     clock.advance(1100);
     expect(endangered(bench)).toMatchObject([{ sender: 'shopify' }]);
+    expect(intake.snapshot().endangered).toEqual(['shopify']);
     turnedAway(intake.admit({ ...delivery, maxWaitMs: 0 }));
     busy?.release();
     startedNow(intake.admit(delivery)).release();
     expect(endangered(bench)).toHaveLength(1);
+    expect(intake.snapshot().endangered).toEqual([]);
   });
 
   it('reports possible losses in the event and in the totals', () => {

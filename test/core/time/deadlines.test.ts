@@ -228,7 +228,10 @@ describe('a permit', () => {
       depth: 0,
       totals: { overdue: 1, failed: 1, completed: 0 },
     });
-    expect(events).toContainEqual({ type: 'overdue', key: 'shop', heldMs: 2000, at: 2000 });
+    expect(events).toContainEqual({
+      ...{ type: 'overdue', key: 'shop', sender: undefined, sequence: 1 },
+      ...{ heldMs: 2000, at: 2000 },
+    });
     permit.release();
     permit.release('failure');
     expect(intake.snapshot()).toMatchObject({ active: 1, totals: { overdue: 1, failed: 1, completed: 0 } });

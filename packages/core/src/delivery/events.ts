@@ -1,4 +1,5 @@
 import { boundToThisContext } from '../base/async-context.ts';
+import type { AlarmEvent } from '../alarms/alarm.ts';
 import type { RefusalReason } from './refusal.ts';
 
 /** How a delivery that had been admitted left before it started. */
@@ -13,6 +14,7 @@ export type Outcome = 'success' | 'failure';
 
 /** The delivery that an event is about. */
 export interface EventSubject {
+  /** The key that the delivery counts against. */
   readonly key: string;
   /** The name of the recognized sender; undefined if its sender was not recognized. */
   readonly sender: string | undefined;
@@ -55,6 +57,8 @@ export type IntakeEvent = { readonly at: number } & (
   | (EventSubject & { readonly type: 'overdue'; readonly heldMs: number })
   /** The sender has seen many of the failures after which it disables an endpoint. Reported once. */
   | { readonly type: 'endangered'; readonly sender: string }
+  /** An alarm was raised, or has ended. `help` says what to do. */
+  | AlarmEvent
   /** A likely misconfiguration. Each is reported once. */
   | { readonly type: 'warning'; readonly code: WarningCode; readonly message: string }
   /** `options` names the options that were updated. */

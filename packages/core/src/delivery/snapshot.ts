@@ -1,3 +1,5 @@
+import type { ActiveAlarm } from '../alarms/alarm.ts';
+import type { Windows } from '../windows/windows.ts';
 import type { CurrentOptions } from './current-options.ts';
 import type { Totals } from './ledger.ts';
 
@@ -8,6 +10,12 @@ import type { Totals } from './ledger.ts';
  * - `closing`, `closed`: shutting down; a readiness probe should fail
  */
 export type IntakeState = 'accepting' | 'shedding' | 'stalled' | 'closing' | 'closed';
+
+/** The parts of a snapshot that cost little to read. */
+export type IntakeGlance = Omit<
+  IntakeSnapshot,
+  'bookedAhead' | 'endangered' | 'options' | 'totals' | 'windows' | 'alarms'
+>;
 
 /** The intake at one moment, as a copy that does not change. */
 export interface IntakeSnapshot {
@@ -46,4 +54,8 @@ export interface IntakeSnapshot {
   readonly options: CurrentOptions;
   /** Counts since the intake was created. */
   readonly totals: Totals;
+  /** The figures of the last one and five minutes, for all deliveries and for the busiest keys and senders. */
+  readonly windows: Windows;
+  /** The alarms that are raised now. */
+  readonly alarms: readonly ActiveAlarm[];
 }

@@ -11,7 +11,8 @@ import type { Listener, SubscribeOptions } from '../delivery/events.ts';
 import { currentOptions } from './current-options.ts';
 import { updateSettings, type Fixtures, type Settings, type Tunable } from './options.ts';
 import type { Refusal, RefusalReason } from '../delivery/refusal.ts';
-import type { IntakeSnapshot, IntakeState } from '../delivery/snapshot.ts';
+import type { IntakeGlance, IntakeSnapshot, IntakeState } from '../delivery/snapshot.ts';
+import { UNMONITORED } from '../alarms/monitor.ts';
 import type { Warn } from '../delivery/warnings.ts';
 
 /**
@@ -24,12 +25,15 @@ export class BoundedIntake implements Intake {
   #options: CurrentOptions;
   readonly #isPressed: () => boolean;
   readonly #flow: DeliveryFlow;
+  readonly #isMonitored: boolean;
 
-  constructor(options: Settings & Fixtures, warn?: Warn) {
+  /** @param isMonitored - whether windows are measured and alarms judged when someone looks. */
+  constructor(options: Settings & Fixtures, warn?: Warn, isMonitored = true) {
     this.#settings = options;
     this.#options = currentOptions(options);
     this.#isPressed = options.isPressed;
     this.dryRun = options.dryRun;
+    this.#isMonitored = isMonitored;
     this.#flow = new DeliveryFlow(options, warn);
   }
 
@@ -85,7 +89,23 @@ export class BoundedIntake implements Intake {
   }
 
   snapshot(): IntakeSnapshot {
-    const { dispatcher, marks, refuser, retryAfter, ledger, now: clock } = this.#flow;
+    const now = this.#flow.now();
+    const { windows, alarms } = this.#isMonitored ? this.#flow.look(now).read(now) : UNMONITORED;
+    const { refuser, retryAfter, ledger } = this.#flow;
+    return {
+      ...this.glance(),
+      bookedAhead: retryAfter.bookedAhead,
+      endangered: refuser.endangered(now),
+      options: this.#options,
+      totals: ledger.read(retryAfter.promises),
+      windows,
+      alarms,
+    };
+  }
+
+  /** See {@link glanceAt}. */
+  glance(): IntakeGlance {
+    const { dispatcher, marks, refuser, retryAfter, now: clock } = this.#flow;
     const now = clock();
     marks.measure(now);
     refuser.advance(now);
@@ -102,11 +122,7 @@ export class BoundedIntake implements Intake {
       drainRate: dispatcher.drain.rate(now),
       oldestWaitMs: queue.oldest === null ? 0 : now - queue.oldest.admittedAtMs,
       booked: retryAfter.booked,
-      bookedAhead: retryAfter.bookedAhead,
       keys: queue.keys,
-      endangered: refuser.endangered(now),
-      options: this.#options,
-      totals: ledger.read(retryAfter.promises),
     };
   }
 
@@ -127,7 +143,10 @@ export class BoundedIntake implements Intake {
     const { inRequestContext = false } = options;
     if (typeof inRequestContext !== 'boolean')
       throw invalid('ERR_WBP_LISTENER', 'inRequestContext', 'a boolean', inRequestContext);
-    return this.#flow.listeners.add(listener, !inRequestContext);
+    const unsubscribe = this.#flow.listeners.add(listener, !inRequestContext);
+    const now = this.#flow.now();
+    if (this.#isMonitored) this.#flow.look(now).judge(now);
+    return unsubscribe;
   }
 
   close(options: { timeoutMs?: number | undefined } = {}): Promise<CloseReport> {

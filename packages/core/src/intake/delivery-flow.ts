@@ -1,5 +1,6 @@
 import { timeoutError } from '../base/abort.ts';
-import { monotonic } from '../time/clock.ts';
+import type { Monitor } from '../alarms/monitor.ts';
+import { monotonic, type Clock } from '../time/clock.ts';
 import { AdmittedDelivery, type DeliveryOwner } from '../workers/admitted-delivery.ts';
 import type { Admission } from '../delivery/admission.ts';
 import type { Delivery } from '../delivery/delivery.ts';
@@ -7,6 +8,7 @@ import { Dispatcher, type TimerEvents } from '../workers/dispatcher.ts';
 import { Handshakes } from '../queue/handshakes.ts';
 import { Ledger } from '../delivery/ledger.ts';
 import { Listeners, type EventSubject, type Outcome, type WithdrawalCause } from '../delivery/events.ts';
+import { intakeMonitor } from './intake-monitor.ts';
 import type { Fixtures, Settings } from './options.ts';
 import { REASON_OF, UNSENT_REFUSAL, type Refusal, type RefusalReason } from '../delivery/refusal.ts';
 import { Refuser } from '../refusals/refuser.ts';
@@ -35,6 +37,9 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
   readonly refuser: Refuser;
   readonly shutdown: Shutdown;
   settings: Settings;
+  /** Null until someone looks: the figures of windows and the alarms cost something. */
+  monitor: Monitor | null = null;
+  readonly #clock: Clock;
   readonly #isDryRun: boolean;
   #isStalled = false;
 
@@ -43,6 +48,7 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
     const ledger = (this.ledger = new Ledger(options.dryRun));
     this.settings = options;
     this.#isDryRun = options.dryRun;
+    this.#clock = options.clock;
     this.now = monotonic(options.clock);
     this.warnings = new Warnings(listeners, warn);
     this.dispatcher = new Dispatcher(options, this.now, this);
@@ -56,6 +62,7 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
     });
     this.shutdown = new Shutdown({
       ...{ clock: options.clock, now: this.now, dispatcher: this.dispatcher, ledger, listeners },
+      begun: () => this.monitor?.end(this.now()),
       withdrawAll: () => this.#withdrawAll(),
     });
   }
@@ -66,6 +73,25 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
     this.dispatcher.retune(settings);
     this.#fill(now);
     this.marks.judge(now);
+    this.monitor?.judge(now);
+  }
+
+  /** Begins to measure the windows and to judge the alarms, unless that has begun. */
+  look(now: number): Monitor {
+    if (this.monitor !== null) return this.monitor;
+    const { dispatcher, listeners } = this;
+    const monitor = intakeMonitor(
+      {
+        ...{ clock: this.#clock, now: this.now, dispatcher, listeners },
+        settings: () => this.settings,
+        endangered: (at) => this.refuser.endangered(at).length,
+      },
+      now,
+    );
+    this.monitor = monitor;
+    if (this.shutdown.phase === 'open') monitor.judge(now);
+    else monitor.end(now);
+    return monitor;
   }
 
   /** Starts a delivery that no other waits before. */
@@ -94,6 +120,9 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
   /** Refuses a delivery. A dry run reports that, and handles the delivery. */
   refuse(reason: RefusalReason, delivery: Delivery, key: string, now: number): Admission | Refusal {
     const refusal = this.refuser.refuse(reason, delivery, key, now, this.settings);
+    if (!this.#isDryRun) this.#arrived(delivery, key, now);
+    this.monitor?.refused(key, delivery.profile?.name, refusal.retryAfterSeconds, now);
+    if (delivery.retries === false) this.monitor?.lost('lossRisk', now);
     if (!this.#isDryRun) return refusal;
     const admitted = this.#admit(delivery, key, now, 0);
     this.dispatcher.runOutside(admitted, now);
@@ -107,6 +136,7 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
     const refusal = this.#answerTo(admitted, cause, now);
     this.reserve.give(admitted);
     this.dispatcher.remove(admitted);
+    this.monitor?.left(this.dispatcher.queue.size, now);
     if (this.#isDryRun) {
       this.dispatcher.runOutside(admitted, now);
       ledger.started += 1;
@@ -159,14 +189,21 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
     this.dispatcher.findLate(now, (admitted) => {
       this.withdraw(admitted, 'expired', now);
     });
-    if (this.#isStalled || !drain.isStalled(now)) return;
-    this.#isStalled = true;
-    this.listeners.emit(now, { type: 'stalled', gapMs: drain.gapMs(now) });
+    if (!this.#isStalled && drain.isStalled(now)) {
+      this.#isStalled = true;
+      this.listeners.emit(now, { type: 'stalled', gapMs: drain.gapMs(now) });
+    }
+    this.monitor?.step(now);
   }
 
   #admit(delivery: Delivery, key: string, now: number, maxWaitMs: number): AdmittedDelivery {
     this.ledger.admitted += 1;
+    this.#arrived(delivery, key, now);
     return new AdmittedDelivery(this, delivery, key, this.ledger.admitted, now, maxWaitMs);
+  }
+
+  #arrived(delivery: Delivery, key: string, now: number): void {
+    this.monitor?.arrived(key, delivery.profile?.name, this.dispatcher.queue.size, now);
   }
 
   /** Starts queued deliveries, as far as workers are free and the pace allows. */
@@ -187,16 +224,18 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
 
   #started(admitted: AdmittedDelivery, now: number): void {
     const { listeners } = this;
+    const { key, delivery, waitedMs } = admitted;
     this.ledger.started += 1;
+    this.monitor?.started(key, delivery.profile?.name, waitedMs, this.dispatcher.queue.size, now);
     if (listeners.any) {
-      listeners.emit(now, { type: 'started', ...subjectOf(admitted), waitedMs: admitted.waitedMs });
+      listeners.emit(now, { type: 'started', ...subjectOf(admitted), waitedMs });
     }
   }
 
   /** Ends the handling of a delivery: it is released, or overdue. */
   #end(admitted: AdmittedDelivery, outcome: Outcome, now: number, isOverdue: boolean): void {
     const { ledger, listeners } = this;
-    const { state } = admitted;
+    const { key, delivery, state } = admitted;
     const isQueued = state === 'waiting';
     const tookMs = now - (isQueued ? admitted.admittedAtMs : admitted.startedAtMs);
     if (isQueued) {
@@ -206,6 +245,7 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
     // How long an interrupted handler would have taken is not known.
     this.dispatcher.end(admitted, outcome, now, !isOverdue && !admitted.isInterrupted);
     ledger[outcome === 'success' ? 'completed' : 'failed'] += 1;
+    this.monitor?.ended(key, delivery.profile?.name, outcome === 'success', tookMs, now);
     if (listeners.any) {
       const subject = subjectOf(admitted);
       if (isOverdue) listeners.emit(now, { type: 'overdue', ...subject, heldMs: tookMs });
@@ -218,7 +258,7 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
     }
     if (admitted.isHandshake) this.handshakes.end();
     if (outcome === 'success') this.waitLimit.stayed(admitted, now);
-    this.refuser.noteAnswer(admitted.delivery, outcome === 'failure', now);
+    this.refuser.noteAnswer(delivery, outcome === 'failure', now);
     this.#fill(now);
     this.#relieve(now);
   }
@@ -234,6 +274,7 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
     if (admitted.isHandshake) this.handshakes.end();
     admitted.isHandshake = false;
     if (cause !== 'abandoned') {
+      if (admitted.delivery.retries === false) this.monitor?.lost('lossRisk', now);
       return this.refuser.answer(REASON_OF[cause], admitted.delivery, admitted.key, now, this.settings);
     }
     this.waitLimit.gone(admitted, now);

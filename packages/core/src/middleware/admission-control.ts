@@ -1,3 +1,4 @@
+import { glanceAt } from '../base/glance.ts';
 import { BoundedIntake } from '../intake/bounded-intake.ts';
 import { checkNumber, DAY_MS, isThenable, requireSync } from '../checks.ts';
 import { describedDelivery, type Delivery } from '../delivery/delivery.ts';
@@ -170,7 +171,7 @@ export function createAdmissionControl<R, A extends readonly unknown[]>(
       return place.admitted ? new Handling(delivery, place, onFailedWork) : place;
     },
     fields: (refusal) =>
-      style === undefined ? undefined : rateLimitFields(intake.snapshot(), style, refusal),
+      style === undefined ? undefined : rateLimitFields(glanceAt(intake), style, refusal),
   };
 }
 

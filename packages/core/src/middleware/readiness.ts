@@ -1,3 +1,4 @@
+import { glanceAt } from '../base/glance.ts';
 import { shared } from '../base/shared.ts';
 import { BackpressureError, show } from '../errors.ts';
 import type { BackpressureErrorCode } from '../errors.ts';
@@ -128,7 +129,7 @@ function isClosable(value: unknown): value is Closable {
 }
 
 function statusOf(source: Closable): ReadinessStatus {
-  const { state } = source.snapshot();
+  const { state } = glanceAt(source);
   if (state === 'closing' || state === 'closed') return 'closing';
   return draining.has(source) ? 'draining' : 'ready';
 }

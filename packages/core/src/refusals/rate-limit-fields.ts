@@ -1,5 +1,5 @@
 import type { Refusal } from '../delivery/refusal.ts';
-import type { IntakeSnapshot } from '../delivery/snapshot.ts';
+import type { IntakeGlance } from '../delivery/snapshot.ts';
 
 /** Which rate-limit headers to send. */
 export interface FieldStyle {
@@ -15,7 +15,7 @@ export interface FieldStyle {
  * as most servers send it, so this function reads the wall clock.
  */
 export function rateLimitFields(
-  snapshot: IntakeSnapshot,
+  snapshot: IntakeGlance,
   style: FieldStyle,
   refusal: Refusal | undefined,
 ): Record<string, string> {

@@ -1,3 +1,4 @@
+import { glanceAt } from '../base/glance.ts';
 import { invalid } from '../errors.ts';
 import type { RequestHeaders } from './sender-profile.ts';
 
@@ -49,7 +50,7 @@ export function cloudEventsHandshake(
     headers: {
       Allow: 'POST',
       'WebHook-Allowed-Origin': allowedOrigins === '*' ? '*' : origin,
-      'WebHook-Allowed-Rate': allowedRate(intake.snapshot().drainRate),
+      'WebHook-Allowed-Rate': allowedRate(glanceAt(intake).drainRate),
     },
   };
 }

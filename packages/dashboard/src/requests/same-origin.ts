@@ -17,15 +17,16 @@ export function refuseOtherOrigins({ headers, url }: Request): Response | undefi
 function isOwnOrigin(headers: Headers, url: string): boolean {
   const origin = headers.get('origin');
   if (origin === null) return true;
+  if (!URL.canParse(origin)) return false;
+  const { protocol, host } = new URL(origin);
   // A proxy may replace Host. A page elsewhere cannot set X-Forwarded-Host without a preflight.
-  const hosts = [headers.get('host') ?? new URL(url).host, headers.get('x-forwarded-host')];
-  const host = URL.canParse(origin) ? new URL(origin).host : '';
-  return host !== '' && hosts.some((own) => own !== null && hostOf(own) === host);
+  const own = [headers.get('host') ?? new URL(url).host, headers.get('x-forwarded-host')];
+  return host !== '' && own.some((given) => given !== null && hostOf(given, protocol) === host);
 }
 
-/** A host without the default port, in lower case, as an origin has it. */
-function hostOf(given: string): string {
-  const first = (given.split(',')[0] ?? '').trim();
-  const address = `http://${first}`;
-  return URL.canParse(address) ? new URL(address).host : first;
+/** A host as an origin has it: in lower case, and without the default port of the protocol. */
+function hostOf(given: string, protocol: string): string {
+  const [first = ''] = given.split(',');
+  const address = `${protocol}//${first.trim()}`;
+  return URL.canParse(address) ? new URL(address).host : '';
 }

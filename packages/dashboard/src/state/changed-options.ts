@@ -2,8 +2,7 @@
 export type Options = Readonly<Record<string, unknown>>;
 
 /** The options that differ, with their new values; undefined when none does. An option that is gone is null. */
-export function changedOptions(before: Options | undefined, after: Options | undefined): Options | undefined {
-  if (before === undefined || after === undefined) return undefined;
+export function changedOptions(before: Options, after: Options): Options | undefined {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   const changed = [...names].filter((name) => !isSame(before[name], after[name]));
   if (changed.length === 0) return undefined;

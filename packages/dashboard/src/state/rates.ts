@@ -10,10 +10,8 @@ export function intakeCounts({ totals }: IntakeSnapshot): {
   completed: number;
   refused: number;
 } {
-  const refused = sum(totals.refused);
-  const { started, completed } = totals;
-  const { arrivals = totals.admitted + refused } = totals as { arrivals?: number };
-  return { arrivals, started, completed, refused };
+  const { arrivals, started, completed } = totals;
+  return { arrivals, started, completed, refused: sum(totals.refused) };
 }
 
 /** What an inbox has counted since it was created. */
@@ -23,14 +21,8 @@ export function inboxCounts({ totals }: InboxSnapshot): {
   completed: number;
   refused: number;
 } {
-  const refused = sum(totals.refused);
-  const { stored, duplicate, overflow, unverified, tooLarge, completed } = totals;
-  return {
-    arrivals: stored + duplicate + overflow + unverified + tooLarge + refused,
-    stored,
-    completed,
-    refused,
-  };
+  const { arrivals, stored, completed } = totals;
+  return { arrivals, stored, completed, refused: sum(totals.refused) };
 }
 
 /** The counts per second between two readings. */

@@ -19,13 +19,13 @@ export interface View<S, R> {
 }
 
 /** An intake or inbox of the page: its last second, and its last 15 minutes. */
-export class WatchedSource<S, R extends Counts<R>> {
+export class WatchedSource<S extends { readonly options: object }, R extends Counts<R>> {
   readonly #reading: Reading<S, R>;
   readonly #history: HistoryKeeper<S, R>;
   #snapshot: S;
   #counts: R;
   #rates: R;
-  #options: Options | undefined;
+  #options: Options;
 
   constructor(reading: Reading<S, R>) {
     this.#reading = reading;
@@ -33,7 +33,7 @@ export class WatchedSource<S, R extends Counts<R>> {
     this.#snapshot = reading.snapshot();
     this.#counts = reading.counts(this.#snapshot);
     this.#rates = ratesBetween(this.#counts, this.#counts, 0);
-    this.#options = optionsOf(this.#snapshot);
+    this.#options = this.#snapshot.options as Options;
   }
 
   /** Reads the source, as happens once a second. */
@@ -52,7 +52,7 @@ export class WatchedSource<S, R extends Counts<R>> {
    * @param snapshot - the last sample by default.
    */
   takeChange(snapshot: S = this.#snapshot): Options | undefined {
-    const options = optionsOf(snapshot);
+    const options = snapshot.options as Options;
     const changed = changedOptions(this.#options, options);
     this.#options = options;
     return changed;
@@ -61,7 +61,7 @@ export class WatchedSource<S, R extends Counts<R>> {
   /** Reads the options that are in force now, and which of them were changed since the last look. */
   readOptions(): { readonly options: Options; readonly changed: Options | undefined } {
     const snapshot = this.#reading.snapshot();
-    return { options: optionsOf(snapshot) ?? {}, changed: this.takeChange(snapshot) };
+    return { options: snapshot.options as Options, changed: this.takeChange(snapshot) };
   }
 
   /** The last sample. */
@@ -73,8 +73,4 @@ export class WatchedSource<S, R extends Counts<R>> {
   get now(): View<S, R> {
     return { snapshot: this.#reading.snapshot(), rates: this.#rates, history: this.#history.read() };
   }
-}
-
-function optionsOf(snapshot: unknown): Options | undefined {
-  return (snapshot as { options?: Options }).options;
 }

@@ -193,4 +193,33 @@ describe('the number of bookings ahead', () => {
       { seed: 3, numRuns: 200 },
     );
   });
+
+  it('counts the bookings of the next 15 minutes in steps of 10 s', () => {
+    const bookings = new Bookings();
+    const none = new Array<number>(90).fill(0);
+    expect(bookings.ahead()).toEqual(none);
+    for (const second of [0, 1, 10, 11, 20, 21, 900, 901, 5000])
+      bookings.add(`key ${String(second)}`, 0, SPACING_MS, second * 1000 + 999);
+    const counts = none.slice();
+    [counts[0], counts[1], counts[2], counts[89]] = [3, 2, 1, 1];
+    expect(bookings.ahead()).toEqual(counts);
+    bookings.advance(12_345, 1);
+    // Those of the seconds 20, 21, 900, 901 and 5000 are left.
+    [counts[0], counts[1], counts[2], counts[88], counts[89]] = [2, 0, 0, 2, 0];
+    expect(bookings.ahead()).toEqual(counts);
+    bookings.clear();
+    expect(bookings.ahead()).toEqual(none);
+  });
+
+  it('counts them in the same way with bookings in more seconds than it shows', () => {
+    const few = new Bookings();
+    const many = new Bookings();
+    for (let second = 0; second < 3000; second += 1) {
+      if (second <= 900) few.add('shop', 0, SPACING_MS, second * 1000);
+      many.add('shop', 0, SPACING_MS, second * 1000);
+    }
+    // The seconds up to 900 inclusive, of which the first step has one more.
+    expect(many.ahead()).toEqual([11, ...new Array<number>(89).fill(10)]);
+    expect(many.ahead()).toEqual(few.ahead());
+  });
 });

@@ -54,6 +54,7 @@ describe('a retry with a booked second', () => {
     expect(intake.admit({ id: 'b' }).admitted).toBe(false);
     expect(intake.admit({ id: 'a' }).admitted).toBe(isLetIn);
     expect(intake.snapshot().depth).toBe(HIGH + Number(isLetIn));
+    expect(intake.snapshot().totals.promises).toEqual({ kept: Number(isLetIn), missed: 0 });
   });
 
   it('is admitted once', () => {
@@ -63,6 +64,7 @@ describe('a retry with a booked second', () => {
     clock.jump(retryAfterSeconds * 1000);
     letIn(intake.admit({ id: 'a' }));
     for (let i = 0; i < 100; i += 1) expect(intake.admit({ id: 'a' }).admitted).toBe(false);
+    expect(intake.snapshot().totals.promises).toEqual({ kept: 1, missed: 0 });
   });
 
   it('has no reservation with another key, an id that is too long, or no id', () => {
@@ -83,6 +85,7 @@ describe('a retry with a booked second', () => {
     letIn(intake.admit({ id: 'a', priority: 'critical' })).leave();
     clock.jump(retryAfterSeconds * 1000);
     expect(intake.admit({ id: 'a' }).admitted).toBe(false);
+    expect(intake.snapshot().totals.promises).toEqual({ kept: 1, missed: 0 });
   });
 
   it('is refused beyond the reserve, and gets a new reservation', () => {
@@ -92,9 +95,23 @@ describe('a retry with a booked second', () => {
     clock.jump(assigned * 1000);
     const again = turnedAway(intake.admit({ id: 'a' }));
     expect(again.reason).toBe('full');
+    expect(intake.snapshot().totals.promises).toEqual({ kept: 0, missed: 1 });
     expect(again.retryAfterSeconds).toBeLessThanOrEqual(3);
     expect(turnedAway(intake.admit({ id: 'a' })).retryAfterSeconds).toBe(again.retryAfterSeconds);
   });
+
+  it.each(['closing', 'shed'] as const)(
+    'counts as missed once, however often it is refused: %s',
+    (reason) => {
+      const { intake, clock } = shedding();
+      const { retryAfterSeconds } = turnedAway(intake.admit({ id: 'a' }));
+      clock.jump(retryAfterSeconds * 1000);
+      if (reason === 'closing') void intake.close();
+      else intake.update({ shed: { default: true } });
+      for (let i = 0; i < 3; i += 1) expect(turnedAway(intake.admit({ id: 'a' })).reason).toBe(reason);
+      expect(intake.snapshot().totals.promises).toEqual({ kept: 0, missed: 1 });
+    },
+  );
 
   it('is assigned the same second again if it is too early, however often', () => {
     const { intake, clock } = shedding();

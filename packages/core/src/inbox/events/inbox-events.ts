@@ -2,9 +2,11 @@ import type { RefusalReason } from '../../delivery/refusal.ts';
 
 /** The attempt that an event is about. */
 export interface EventAttempt {
+  /** The key of the delivery. */
   readonly key: string;
   /** The name of the recognized sender; undefined if its sender was not recognized. */
   readonly sender: string | undefined;
+  /** The id of the delivery, given or generated. */
   readonly id: string;
   /** 1 for the first attempt. */
   readonly attempt: number;

@@ -1,0 +1,110 @@
+import { helpOf, type ActiveAlarm, type AlarmEvent, type AlarmReading } from './alarm.ts';
+import type { AlarmSettings, InboxAlarmSettings } from './alarm-options.ts';
+import { ALARM_RULES, type AlarmRule, type RuleReading } from './alarm-rules.ts';
+import { Growth } from './growth.ts';
+
+interface Raised {
+  readonly atMs: number;
+  value: number;
+  threshold: number;
+  message: string;
+  /** Since when the value has been low enough to clear the alarm. */
+  calmSinceMs: number | undefined;
+}
+
+/** Raises and clears the alarms. It changes nothing by itself: the caller says when to judge. */
+export class AlarmWatch {
+  readonly #raised = new Map<AlarmRule, Raised>();
+  #growth: Growth | undefined;
+  #growingMs: number | false = false;
+
+  /** Whether an alarm is raised that can end without an event. */
+  get isTimed(): boolean {
+    for (const { isTimed } of this.#raised.keys()) if (isTimed) return true;
+    return false;
+  }
+
+  noteDepth(depth: number, nowMs: number): void {
+    this.#growth?.note(depth, nowMs);
+  }
+
+  /** Judges all alarms. Returns what changed. `settings`: false ends all alarms. */
+  judge(reading: AlarmReading, settings: AlarmSettings | false, nowMs: number): readonly AlarmEvent[] {
+    const events: AlarmEvent[] = [];
+    const full = this.#withGrowth(reading, settings, nowMs);
+    for (const rule of ALARM_RULES) {
+      const change = this.#judgeRule(rule, full, settings, nowMs);
+      if (change !== undefined) events.push(change);
+    }
+    return events;
+  }
+
+  read(nowMs: number): ActiveAlarm[] {
+    return Array.from(this.#raised, ([{ code }, { atMs, value, threshold, message }]) => ({
+      code,
+      sinceMs: nowMs - atMs,
+      value,
+      threshold,
+      message,
+      help: helpOf(code),
+    }));
+  }
+
+  #withGrowth(reading: AlarmReading, settings: AlarmSettings | false, nowMs: number): RuleReading {
+    const growingMs = settings === false ? false : settings.growingMs;
+    if (growingMs !== this.#growingMs) {
+      this.#growingMs = growingMs;
+      this.#growth = growingMs === false ? undefined : new Growth(growingMs, reading.depth, nowMs);
+    }
+    const growth = this.#growth;
+    growth?.note(reading.depth, nowMs);
+    return { ...reading, grownMs: growth?.grownMs(nowMs) ?? 0, grownFrom: growth?.from ?? 0 };
+  }
+
+  #judgeRule(
+    rule: AlarmRule,
+    reading: RuleReading,
+    settings: AlarmSettings | false,
+    nowMs: number,
+  ): AlarmEvent | undefined {
+    const raised = this.#raised.get(rule);
+    const threshold = thresholdOf(rule, settings);
+    if (settings === false || threshold === false) {
+      if (raised === undefined) return undefined;
+      this.#raised.delete(rule);
+      return eventOf('alarm-cleared', rule, raised);
+    }
+    const value = rule.value(reading);
+    if (raised === undefined) {
+      const isOver = rule.isExceeded === true ? value > threshold : value >= threshold;
+      if (!isOver || rule.mayRaise?.(reading, settings) === false) return undefined;
+      const message = rule.message(value, reading);
+      const alarm: Raised = { atMs: nowMs, value, threshold, message, calmSinceMs: undefined };
+      this.#raised.set(rule, alarm);
+      return eventOf('alarm', rule, alarm);
+    }
+    Object.assign(raised, { value, threshold, message: rule.message(value, reading) });
+    if (value > rule.clearsAt(threshold)) {
+      raised.calmSinceMs = undefined;
+      return undefined;
+    }
+    raised.calmSinceMs ??= nowMs;
+    if (nowMs - raised.calmSinceMs < rule.calmMs) return undefined;
+    this.#raised.delete(rule);
+    return eventOf('alarm-cleared', rule, raised);
+  }
+}
+
+function thresholdOf({ option }: AlarmRule, settings: AlarmSettings | false): number | false {
+  if (settings === false) return false;
+  // An intake has no options for the alarms of an inbox.
+  return (settings as Partial<InboxAlarmSettings>)[option] ?? false;
+}
+
+function eventOf(
+  type: AlarmEvent['type'],
+  { code }: AlarmRule,
+  { value, threshold, message }: Raised,
+): AlarmEvent {
+  return { type, code, value, threshold, message, help: helpOf(code) };
+}

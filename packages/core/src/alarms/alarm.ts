@@ -1,0 +1,54 @@
+/** The stable codes of alarms, each a heading of docs/operations.md. The last three exist only for an inbox. */
+export type AlarmCode =
+  | 'WBP_ALARM_REFUSED'
+  | 'WBP_ALARM_GROWING'
+  | 'WBP_ALARM_STALLED'
+  | 'WBP_ALARM_LOSS_RISK'
+  | 'WBP_ALARM_ENDANGERED'
+  | 'WBP_ALARM_OLDEST_AGE'
+  | 'WBP_ALARM_DEAD_LETTERS'
+  | 'WBP_ALARM_STORE_FAILING';
+
+/** An alarm that is raised. */
+export interface ActiveAlarm {
+  /** The stable code. */
+  readonly code: AlarmCode;
+  /** How long the alarm has been raised, in milliseconds. */
+  readonly sinceMs: number;
+  /** What is measured now, in the unit of the threshold. */
+  readonly value: number;
+  /** The option it is compared with: a ratio, a count, or milliseconds. */
+  readonly threshold: number;
+  /** What is measured now, as a sentence. */
+  readonly message: string;
+  /** The address of the page that says what to do: a URL with an anchor. */
+  readonly help: string;
+}
+
+/** An alarm was raised, or has ended. */
+export interface AlarmEvent extends Omit<ActiveAlarm, 'sinceMs'> {
+  readonly type: 'alarm' | 'alarm-cleared';
+}
+
+/** What the alarms are judged by, at one moment. The counts are those of the last five minutes. */
+export interface AlarmReading {
+  readonly arrivals: number;
+  readonly refused: number;
+  readonly lossRisk: number;
+  readonly dead: number;
+  readonly depth: number;
+  /** Milliseconds without a completion while all workers are busy; 0 if they are not stalled. */
+  readonly stalledMs: number;
+  /** Senders close to disabling the endpoint. */
+  readonly endangered: number;
+  /** Of an inbox: the age of its oldest delivery. */
+  readonly oldestAgeMs: number;
+  /** Of an inbox: how long calls of its store have been failing; 0 if they work. */
+  readonly storeFailingMs: number;
+}
+
+const PAGE = 'https://github.com/webhook-backpressure/webhook-backpressure/blob/main/docs/operations.md';
+
+export function helpOf(code: AlarmCode): string {
+  return `${PAGE}#${code.toLowerCase()}`;
+}

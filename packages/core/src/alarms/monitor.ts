@@ -1,0 +1,154 @@
+import { Alarm as Timer } from '../time/alarm.ts';
+import type { Clock } from '../time/clock.ts';
+import type { Windows } from '../windows/windows.ts';
+import { WindowMeter } from '../windows/window-meter.ts';
+import type { ActiveAlarm, AlarmEvent, AlarmReading } from './alarm.ts';
+import type { AlarmSettings } from './alarm-options.ts';
+import { AlarmWatch } from './alarm-watch.ts';
+
+/** What the window meter counts. */
+type Metered = 'arrivals' | 'refused' | 'lossRisk' | 'dead';
+
+/** An intake or inbox, as its monitor sees it. */
+export interface Monitored {
+  readonly clock: Clock;
+  readonly now: () => number;
+  readonly listeners: { readonly any: boolean };
+  readonly settings: () => AlarmSettings | false;
+  /** Whether an alarm may become due without an event, a reading or a call of {@link Monitor.step}. */
+  readonly isWaiting: () => boolean;
+  readonly read: (nowMs: number) => Omit<AlarmReading, Metered>;
+  readonly emit: (nowMs: number, event: AlarmEvent) => void;
+}
+
+/**
+ * Measures the windows of an intake or inbox, and judges its alarms: at each reading and, while there are listeners, at
+ * the end of each slice. Never while a delivery is being decided: a listener may admit or withdraw others.
+ *
+ * The timer runs until the end of a slice in which a delivery was refused or failed, and while an alarm is raised that time
+ * can end. It ends by itself, and keeps no process alive.
+ */
+export class Monitor {
+  readonly #of: Monitored;
+  readonly #meter: WindowMeter;
+  readonly #watch = new AlarmWatch();
+  readonly #timer: Timer;
+  #isOn = true;
+  #hasEnded = false;
+
+  constructor(of: Monitored, nowMs: number) {
+    this.#of = of;
+    this.#meter = new WindowMeter(nowMs);
+    this.#timer = new Timer(of.clock, this.#tick);
+  }
+
+  /** A delivery arrived while `depth` deliveries were queued. */
+  arrived(key: string, sender: string | undefined, depth: number, nowMs: number): void {
+    this.#meter.arrived(key, sender, nowMs);
+    this.#watch.noteDepth(depth, nowMs);
+  }
+
+  /** A delivery was refused on arrival. */
+  refused(key: string, sender: string | undefined, retryAfterSeconds: number, nowMs: number): void {
+    this.#meter.refused(key, sender, retryAfterSeconds, nowMs);
+    this.#wake(nowMs);
+  }
+
+  /** A delivery started, after which `depth` deliveries are queued. */
+  started(key: string, sender: string | undefined, waitedMs: number, depth: number, nowMs: number): void {
+    this.#meter.started(key, sender, waitedMs, nowMs);
+    this.#watch.noteDepth(depth, nowMs);
+  }
+
+  /**
+   * The handling of a delivery ended.
+   *
+   * @param tookMs - undefined if the handler was not called.
+   */
+  ended(
+    key: string,
+    sender: string | undefined,
+    isSuccess: boolean,
+    tookMs: number | undefined,
+    nowMs: number,
+  ): void {
+    this.#meter.ended(key, sender, isSuccess, tookMs, nowMs);
+    // To a sender that counts failures, it is the same as a refusal.
+    if (!isSuccess) this.#wake(nowMs);
+  }
+
+  /** Deliveries left the queue otherwise. */
+  left(depth: number, nowMs: number): void {
+    this.#watch.noteDepth(depth, nowMs);
+  }
+
+  /** A delivery of a sender that never retries was refused, or a delivery became a dead letter. */
+  lost(what: 'lossRisk' | 'dead', nowMs: number): void {
+    this.#meter.lost(what, nowMs);
+    this.#wake(nowMs);
+  }
+
+  /** The windows and the raised alarms, which are judged first. */
+  read(nowMs: number): { windows: Windows; alarms: readonly ActiveAlarm[] } {
+    this.judge(nowMs);
+    return { windows: this.#meter.read(nowMs), alarms: this.#watch.read(nowMs) };
+  }
+
+  /** Judges the alarms, after a change of the options for example. */
+  judge(nowMs: number): void {
+    this.#meter.advance(nowMs);
+    this.#judge(nowMs);
+    if (this.#watch.isTimed || this.#of.isWaiting()) this.#wake(nowMs);
+  }
+
+  /** Judges the alarms if a slice has ended and there is a listener. For a caller with a timer that runs anyway. */
+  step(nowMs: number): void {
+    if (this.#meter.leftMs(nowMs) === 0 && this.#of.listeners.any && this.#isOn) this.judge(nowMs);
+  }
+
+  /** Ends all alarms and the timer. The windows are still measured. */
+  end(nowMs: number): void {
+    this.#hasEnded = true;
+    this.#judge(nowMs);
+  }
+
+  readonly #tick = (): void => {
+    this.judge(this.#of.now());
+  };
+
+  /** Makes sure that the alarms are judged at the end of the slice, if there is a listener. */
+  #wake(nowMs: number): void {
+    if (this.#of.listeners.any && this.#isOn) this.#timer.set(nowMs, this.#meter.leftMs(nowMs));
+  }
+
+  #judge(nowMs: number): void {
+    const { settings, read, emit } = this.#of;
+    const meter = this.#meter;
+    const reading = {
+      ...read(nowMs),
+      arrivals: meter.countOfAll('arrivals'),
+      refused: meter.countOfAll('refused'),
+      lossRisk: meter.countOfAll('lossRisk'),
+      dead: meter.countOfAll('dead'),
+    };
+    const current = this.#hasEnded ? false : settings();
+    this.#isOn = current !== false;
+    if (!this.#isOn) this.#timer.clear();
+    const events = this.#watch.judge(reading, current, nowMs);
+    for (const event of events) emit(nowMs, event);
+  }
+}
+
+const NO_FIGURES = {
+  ...{ arrivals: 0, refused: 0, refusedRatio: 0, completed: 0, failed: 0 },
+  waitMs: { p50: null, p99: null },
+  handlingMs: { p50: null, p99: null },
+  retryAfterSeconds: { p50: null, p99: null },
+};
+const NO_WINDOW = { seconds: 0, all: NO_FIGURES, keys: [], senders: [] };
+
+/** The reading of an intake that is not monitored. */
+export const UNMONITORED: { windows: Windows; alarms: readonly ActiveAlarm[] } = {
+  windows: { oneMinute: NO_WINDOW, fiveMinutes: NO_WINDOW },
+  alarms: [],
+};

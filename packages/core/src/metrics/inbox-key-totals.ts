@@ -1,0 +1,42 @@
+import { noRefusals } from '../delivery/ledger.ts';
+import type { InboxEvent } from '../inbox/events/inbox-events.ts';
+import type { ReadableInbox } from './inbox-metrics.ts';
+import type { CountsByKey, Writable } from './key-totals.ts';
+
+type KeyTotals = Writable<ReadableInbox['keyTotals']>;
+
+/** Counts the totals of an inbox for each key, from its events. */
+export class InboxCountsByKey implements CountsByKey<ReadableInbox> {
+  readonly events: ReadonlySet<InboxEvent['type']> = new Set([
+    ...(['stored', 'duplicate', 'refused', 'started', 'completed', 'failed', 'shelf-full', 'dead'] as const),
+  ]);
+
+  create(): KeyTotals {
+    return {
+      ...{ stored: 0, duplicate: 0, completed: 0, failed: 0, dead: 0 },
+      refusedByStatus: { 429: noRefusals(), 503: noRefusals() },
+    };
+  }
+
+  add(event: InboxEvent, totals: KeyTotals): void {
+    switch (event.type) {
+      case 'stored':
+      case 'duplicate':
+      case 'completed':
+        totals[event.type] += 1;
+        break;
+      case 'refused':
+        totals.refusedByStatus[event.status][event.reason] += 1;
+        break;
+      case 'dead':
+        totals.dead += 1;
+        totals.failed += 1;
+        break;
+      case 'failed':
+      case 'shelf-full':
+        totals.failed += 1;
+        break;
+      default:
+    }
+  }
+}

@@ -1,0 +1,151 @@
+import type { IntakeEvent } from '../delivery/events.ts';
+import type { Totals } from '../delivery/ledger.ts';
+import type { IntakeSnapshot } from '../delivery/snapshot.ts';
+import { DURATION_BUCKETS, RETRY_AFTER_BUCKETS } from './buckets.ts';
+import type { Metric } from './metric.ts';
+import { readingsByName, readingsOfRefusals, readingsOfState, RowMaker, type Row } from './rows.ts';
+import { STATES } from './states.ts';
+
+/** The totals of an intake that are also counted for each key. */
+export type IntakeKeyTotals = Pick<
+  Totals,
+  'arrivals' | 'admitted' | 'started' | 'completed' | 'failed' | 'overdue' | 'refusedByStatus' | 'withdrawn'
+>;
+
+/** What the metrics of an intake are read from. */
+export interface ReadableIntake {
+  readonly snapshot: IntakeSnapshot;
+  readonly keyTotals: IntakeKeyTotals;
+  readonly event: IntakeEvent;
+}
+
+const make = new RowMaker<ReadableIntake>('webhook.intake');
+const DELIVERIES = '{delivery}';
+
+export const intakeRows: readonly Row<ReadableIntake>[] = [
+  make.gauge('depth', DELIVERIES, 'Queued deliveries', (snapshot) => snapshot.depth, {
+    prometheusName: 'webhook_intake_queue_depth',
+  }),
+  make.gauge('active', DELIVERIES, 'Deliveries that are being handled', (snapshot) => snapshot.active),
+  make.gauge(
+    'concurrency',
+    DELIVERIES,
+    'How many deliveries may be handled concurrently: the option, or the learned value',
+    (snapshot) => snapshot.concurrency,
+  ),
+  make.gauge(
+    'capacity',
+    DELIVERIES,
+    'How many deliveries may be queued: the option',
+    (snapshot) => snapshot.capacity,
+  ),
+  make.gauge(
+    'effective_capacity',
+    DELIVERIES,
+    'The smaller of the capacity and longest wait × drain rate',
+    (snapshot) => snapshot.effectiveCapacity,
+  ),
+  make.gauge(
+    'high_water',
+    DELIVERIES,
+    'The depth at which shedding begins',
+    (snapshot) => snapshot.highWater,
+  ),
+  make.gauge('low_water', DELIVERIES, 'The depth at which shedding ends', (snapshot) => snapshot.lowWater),
+  make.gauge(
+    'state',
+    '{intake}',
+    '1 for the current state, and 0 for the others',
+    (snapshot) => readingsOfState(STATES, snapshot.state),
+    { attributes: ['state'] },
+  ),
+  make.gauge(
+    'drain_rate',
+    '{delivery}/s',
+    'Completions per second that the workers can sustain; no sample before the first completion',
+    (snapshot) => snapshot.drainRate,
+  ),
+  make.gauge(
+    'oldest_wait',
+    's',
+    'How long the oldest queued delivery has waited; 0 if the queue is empty',
+    (snapshot) => snapshot.oldestWaitMs / 1000,
+  ),
+  make.gauge(
+    'booked',
+    DELIVERIES,
+    'Refused deliveries with a booked time to retry that has not come yet',
+    (snapshot) => snapshot.booked,
+  ),
+  make.gauge(
+    'endangered',
+    '{sender}',
+    'Senders that are close to disabling the endpoint because of failures',
+    (snapshot) => snapshot.endangered.length,
+  ),
+  make.keyCounter('arrivals', 'Deliveries that arrived', (totals) => totals.arrivals),
+  make.keyCounter('admitted', 'Deliveries admitted, started or queued', (totals) => totals.admitted),
+  make.keyCounter('started', 'Deliveries started by a worker', (totals) => totals.started),
+  make.keyCounter('completed', 'Deliveries handled successfully', (totals) => totals.completed),
+  make.keyCounter('failed', 'Deliveries whose handling failed', (totals) => totals.failed),
+  make.keyCounter(
+    'overdue',
+    'Permits revoked after maxHandlingMs; also counted as failed',
+    (totals) => totals.overdue,
+  ),
+  make.keyCounter(
+    'refused',
+    'Deliveries refused on arrival, by reason and status',
+    (totals) => readingsOfRefusals(totals.refusedByStatus),
+    { prometheusName: 'webhook_intake_overflow_total', attributes: ['reason', 'status'] },
+  ),
+  make.keyCounter(
+    'withdrawn',
+    'Admitted deliveries that left the queue before their start, by cause',
+    (totals) => readingsByName('cause', totals.withdrawn),
+    { attributes: ['cause'] },
+  ),
+  make.counter(
+    'loss_risk',
+    DELIVERIES,
+    'Refused deliveries whose senders never retry',
+    (totals) => totals.lossRisk,
+  ),
+  make.counter(
+    'promises',
+    DELIVERIES,
+    'Retries that arrived in their booked time: kept if admitted, missed if refused again',
+    ({ promises: { kept, missed } }) => readingsByName('outcome', { kept, missed }),
+    { attributes: ['outcome'] },
+  ),
+  make.histogram(
+    'wait.duration',
+    's',
+    'How long deliveries waited before their start',
+    DURATION_BUCKETS,
+    true,
+    ['started'],
+    (event) => event.waitedMs / 1000,
+  ),
+  make.histogram(
+    'handling.duration',
+    's',
+    'How long the handling of deliveries took, successful or not',
+    DURATION_BUCKETS,
+    true,
+    ['completed'],
+    (event) => event.tookMs / 1000,
+  ),
+  make.histogram(
+    'retry_after',
+    's',
+    'The Retry-After of deliveries refused on arrival',
+    RETRY_AFTER_BUCKETS,
+    true,
+    ['refused'],
+    (event) => event.retryAfterSeconds,
+  ),
+];
+
+/** The metrics of an intake. Exporters are made from this table, so that all of them report the same. */
+export const intakeMetrics: readonly Metric[] = intakeRows;

@@ -1,0 +1,97 @@
+import { isRecord } from '../checks.ts';
+import { BackpressureError, invalid, show } from '../errors.ts';
+import type { Inbox } from '../inbox/inbox.ts';
+import type { Intake } from '../intake/intake.ts';
+import { checkNames } from '../option-names.ts';
+import { InboxCountsByKey } from './inbox-key-totals.ts';
+import { inboxRows } from './inbox-metrics.ts';
+import { IntakeCountsByKey } from './intake-key-totals.ts';
+import { intakeRows } from './intake-metrics.ts';
+import type { Attributes, Metric, Sample } from './metric.ts';
+import { SourceMetrics, type RecordListener } from './metrics-reader.ts';
+
+const MAX_KEYS = 1000;
+const MAX_NAME = 100;
+
+/** Options of {@link readMetrics}, and of the exporters that use it. */
+export interface MetricsOptions {
+  /**
+   * For how many combinations of key and sender to keep separate counters and histograms: the first ones that appear. All
+   * others count as the key `other`. An integer from 0 to 1,000; default 0, no keys and senders in the attributes.
+   */
+  keys?: number | undefined;
+  /**
+   * The attribute `name` of all samples, which tells several intakes or inboxes apart: 1 to 100 characters. Default none.
+   */
+  name?: string | undefined;
+}
+
+/** Reads the metrics of one intake or inbox. */
+export interface MetricsReader {
+  /** The table of metrics: `intakeMetrics` or `inboxMetrics`. */
+  readonly metrics: readonly Metric[];
+  /**
+   * The current samples of each metric, all from the same snapshot. A gauge whose value is not known has none. Also works
+   * after the source has closed; after `close` of the reader there are no metrics.
+   */
+  read(): ReadonlyMap<Metric, readonly Sample[]>;
+  /**
+   * Calls the listener with each value of a histogram when it occurs, in the unit of the metric. What it throws is ignored.
+   * Returns a function that ends the subscription.
+   */
+  onRecord(listener: RecordListener): () => void;
+  /** Ends the subscription to the source. */
+  close(): void;
+}
+
+/**
+ * Reads the metrics of an intake or inbox, for an exporter. Gauges and counters are read from a snapshot, so that they
+ * include what happened before. Histograms, and the counters of single keys, begin with this call.
+ *
+ * @param source - an intake or an inbox.
+ * @throws BackpressureError `ERR_WBP_METRICS_SOURCE` if the source is neither, `ERR_WBP_METRICS_KEYS`,
+ * `ERR_WBP_METRICS_NAME`, `ERR_WBP_OPTIONS` or `ERR_WBP_UNKNOWN_OPTION` for invalid options.
+ */
+export function readMetrics(source: Intake | Inbox, options: MetricsOptions = {}): MetricsReader {
+  const isOfIntake = isIntake(source);
+  if (!isOfIntake && !isInbox(source)) throw sourceError(source);
+  const settings = settingsOf(options);
+  return isOfIntake
+    ? new SourceMetrics(intakeRows, source, new IntakeCountsByKey(source), settings)
+    : new SourceMetrics(inboxRows, source, new InboxCountsByKey(), settings);
+}
+
+function settingsOf(options: MetricsOptions): { readonly keys: number; readonly base: Attributes } {
+  checkNames(options, 'options', ['keys', 'name']);
+  const { keys = 0, name } = options;
+  if (!Number.isSafeInteger(keys) || keys < 0 || keys > MAX_KEYS) {
+    throw invalid('ERR_WBP_METRICS_KEYS', 'keys', 'an integer from 0 to 1,000', keys);
+  }
+  if (name === undefined) return { keys, base: Object.freeze({}) };
+  if (typeof name !== 'string' || name === '' || name.length > MAX_NAME) {
+    throw invalid('ERR_WBP_METRICS_NAME', 'name', 'a string of 1 to 100 characters', name);
+  }
+  return { keys, base: Object.freeze({ name }) };
+}
+
+function isIntake(source: unknown): source is Intake {
+  return hasMethods(source, ['admit', 'snapshot', 'subscribe']);
+}
+
+function isInbox(source: unknown): source is Inbox {
+  return hasMethods(source, ['receive', 'snapshot', 'subscribe']);
+}
+
+function hasMethods(value: unknown, names: readonly string[]): boolean {
+  return isRecord(value) && names.every((name) => typeof value[name] === 'function');
+}
+
+function sourceError(given: unknown): BackpressureError {
+  const { intake, inbox } = (given ?? {}) as { intake?: unknown; inbox?: unknown };
+  const inside = isIntake(intake) ? '.intake' : isInbox(inbox) ? '.inbox' : undefined;
+  return new BackpressureError(
+    'ERR_WBP_METRICS_SOURCE',
+    `The source of metrics must be an intake or an inbox, but was ${show(given)}.` +
+      (inside === undefined ? '' : ` Pass its ${inside} instead.`),
+  );
+}

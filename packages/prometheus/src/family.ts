@@ -1,0 +1,76 @@
+import type { Aggregator } from 'prom-client';
+import type { Metric, Sample } from '@webhook-backpressure/core';
+
+/** A value as prom-client prints it. */
+interface Value {
+  readonly labels: Readonly<Record<string, string | number>>;
+  readonly value: number;
+  /** Instead of the name of the metric. */
+  readonly metricName?: string;
+}
+
+interface Values {
+  readonly name: string;
+  readonly help: string;
+  readonly type: Metric['kind'];
+  readonly aggregator: Aggregator;
+  readonly values: readonly Value[];
+}
+
+/** A metric in a register of prom-client that reads its values when it is asked for them. */
+export class Family {
+  /** Its name in the register. */
+  readonly id: string;
+  /** Its name in the output, which the register shortens for OpenMetrics. */
+  name: string;
+  readonly help: string;
+  readonly type: Metric['kind'];
+  readonly aggregator: Aggregator;
+  readonly #metric: Metric;
+  readonly #samples: () => readonly Sample[];
+
+  constructor(metric: Metric, samples: () => readonly Sample[]) {
+    this.id = this.name = metric.prometheusName;
+    this.help = `${metric.description}.`;
+    this.type = metric.kind;
+    this.aggregator = aggregatorOf(metric);
+    this.#metric = metric;
+    this.#samples = samples;
+  }
+
+  get(): Promise<Values> {
+    const { name, help, type, aggregator } = this;
+    const values = this.#samples().flatMap((sample) => this.#valuesOf(sample));
+    return Promise.resolve({ name, help, type, aggregator, values });
+  }
+
+  /** Does nothing: the values belong to the source. A register calls this for all its metrics. */
+  reset(): void {
+    return;
+  }
+
+  #valuesOf(sample: Sample): Value[] {
+    const { attributes: labels } = sample;
+    if ('value' in sample) return [{ labels, value: sample.value }];
+    const { buckets = [] } = this.#metric;
+    const bounds = [...buckets, '+Inf'];
+    let below = 0;
+    return [
+      ...sample.counts.map((count, at) => {
+        below += count;
+        return { metricName: `${this.id}_bucket`, labels: { ...labels, le: bounds[at] ?? '' }, value: below };
+      }),
+      { metricName: `${this.id}_sum`, labels, value: sample.sum },
+      { metricName: `${this.id}_count`, labels, value: sample.count },
+    ];
+  }
+}
+
+/** Gauges of an inbox that are about one process. Its others are about its store, which several processes can share. */
+const OF_PROCESS = new Set(['webhook.inbox.active', 'webhook.inbox.concurrency']);
+
+/** How prom-client adds up the values of the processes of a cluster. */
+function aggregatorOf({ name, kind }: Metric): Aggregator {
+  if (kind !== 'gauge' || OF_PROCESS.has(name)) return 'sum';
+  return name.startsWith('webhook.inbox.') || name === 'webhook.intake.oldest_wait' ? 'max' : 'sum';
+}

@@ -1,0 +1,1 @@
+export { collect, type CollectOptions } from './collect.ts';

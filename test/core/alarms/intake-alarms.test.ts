@@ -1,0 +1,276 @@
+import type { AlarmCode, IntakeEvent } from '@webhook-backpressure/core';
+import { describe, expect, it } from 'vitest';
+import { createBench, occupy, startedNow, type Bench } from '../harness.ts';
+
+type AlarmEvent = Extract<IntakeEvent, { type: 'alarm' | 'alarm-cleared' }>;
+
+function alarmsIn(events: readonly IntakeEvent[]): AlarmEvent[] {
+  return events.filter((event) => event.type === 'alarm' || event.type === 'alarm-cleared');
+}
+
+function changesIn(events: readonly IntakeEvent[]): string[] {
+  return alarmsIn(events).map(({ type, code }) => `${type} ${code}`);
+}
+
+function raisedIn({ intake }: Bench): AlarmCode[] {
+  return intake.snapshot().alarms.map(({ code }) => code);
+}
+
+/** Deliveries that are handled immediately, and deliveries that are refused. */
+function receive({ intake }: Bench, accepted: number, refused: number): void {
+  for (let count = 0; count < accepted; count += 1) startedNow(intake.admit()).release();
+  for (let count = 0; count < refused; count += 1) intake.admit({ key: 'off' });
+}
+
+const SHED_OFF = { shed: { off: true } };
+
+describe('the alarm of refused deliveries', () => {
+  it('is raised above 5 % of five minutes, and cleared below half of that', () => {
+    const bench = createBench(SHED_OFF);
+    receive(bench, 95, 5);
+    bench.clock.advance(5000);
+    expect(raisedIn(bench)).toEqual([]);
+    receive(bench, 0, 1);
+    bench.clock.advance(5000);
+    const [raised] = alarmsIn(bench.events);
+    expect(raised).toMatchObject({ type: 'alarm', code: 'WBP_ALARM_REFUSED', threshold: 0.05, at: 10_000 });
+    expect(raised?.value).toBeCloseTo(6 / 101);
+    expect(raised?.message).toBe('5.9 % of the 101 deliveries of the last five minutes were refused.');
+    expect(raised?.help).toMatch(/operations\.md#wbp_alarm_refused$/);
+    receive(bench, 100, 0);
+    bench.clock.advance(60_000);
+    expect(bench.intake.snapshot().alarms).toMatchObject([
+      { code: 'WBP_ALARM_REFUSED', value: 6 / 201, sinceMs: 60_000 },
+    ]);
+    receive(bench, 60, 0);
+    bench.clock.advance(5000);
+    expect(changesIn(bench.events)).toEqual(['alarm WBP_ALARM_REFUSED', 'alarm-cleared WBP_ALARM_REFUSED']);
+    expect(bench.intake.snapshot().alarms).toEqual([]);
+  });
+
+  it('is not raised by a few deliveries', () => {
+    const bench = createBench(SHED_OFF);
+    receive(bench, 9, 10);
+    bench.clock.advance(300_000);
+    expect(alarmsIn(bench.events)).toEqual([]);
+    receive(bench, 0, 20);
+    bench.clock.advance(5000);
+    expect(raisedIn(bench)).toEqual(['WBP_ALARM_REFUSED']);
+  });
+
+  it('is cleared when nothing has arrived for five minutes', () => {
+    const bench = createBench(SHED_OFF);
+    receive(bench, 0, 50);
+    bench.clock.advance(299_000);
+    expect(raisedIn(bench)).toEqual(['WBP_ALARM_REFUSED']);
+    bench.clock.advance(6000);
+    expect(changesIn(bench.events)).toEqual(['alarm WBP_ALARM_REFUSED', 'alarm-cleared WBP_ALARM_REFUSED']);
+  });
+});
+
+describe('the alarm of a growing queue', () => {
+  it('is raised after ten minutes of growth, and cleared when the queue drains', () => {
+    const bench = createBench({ concurrency: 1, maxWaitMs: 86_400_000, maxHandlingMs: 86_400_000 });
+    const permit = startedNow(bench.intake.admit());
+    for (let second = 0; second < 1000; second += 1) {
+      if (second % 2 === 0) bench.intake.admit();
+      bench.clock.advance(1000);
+    }
+    const growing = alarmsIn(bench.events).find(({ code }) => code === 'WBP_ALARM_GROWING');
+    expect(growing).toMatchObject({ type: 'alarm', threshold: 600_000 });
+    expect(growing?.at).toBeGreaterThanOrEqual(600_000);
+    expect(growing?.at).toBeLessThan(670_000);
+    expect(growing?.message).toMatch(/^The queue has grown for 1[01] min, from \d+ to \d+ deliveries\.$/);
+    void bench.intake.close({ timeoutMs: 0 });
+    permit.release();
+    expect(raisedIn(bench)).toEqual([]);
+  });
+
+  it('is not raised by bursts that drain', async () => {
+    const bench = createBench({ concurrency: 1, maxWaitMs: 60_000 });
+    for (let minute = 0; minute < 30; minute += 1) {
+      const admissions = Array.from({ length: 20 + minute * 5 }, () => bench.intake.admit());
+      for (const admission of admissions) {
+        if (!admission.admitted) throw new Error('refused');
+        const permit = await admission.permit;
+        bench.clock.advance(100);
+        if (permit.admitted) permit.release();
+      }
+      bench.clock.advance(60_000 - admissions.length * 100);
+    }
+    expect(changesIn(bench.events)).toEqual([]);
+  });
+});
+
+describe('the alarm of stalled workers', () => {
+  it('is raised while no delivery completes, and cleared 30 s after one has', () => {
+    const bench = createBench({ concurrency: 2, maxHandlingMs: 600_000 });
+    const permits = occupy(bench.intake);
+    bench.clock.advance(20_000);
+    expect(alarmsIn(bench.events)).toMatchObject([
+      { type: 'alarm', code: 'WBP_ALARM_STALLED', threshold: 10_000, at: 15_000 },
+    ]);
+    bench.clock.advance(100_000);
+    expect(bench.intake.snapshot().alarms).toMatchObject([{ value: 120_000, sinceMs: 105_000 }]);
+    for (const permit of permits) permit.release();
+    bench.clock.advance(29_000);
+    expect(raisedIn(bench)).toEqual(['WBP_ALARM_STALLED']);
+    bench.clock.advance(11_000);
+    expect(changesIn(bench.events)).toEqual(['alarm WBP_ALARM_STALLED', 'alarm-cleared WBP_ALARM_STALLED']);
+  });
+
+  it('stays raised when they stall again within 30 s', () => {
+    const bench = createBench({ concurrency: 1, maxHandlingMs: 600_000 });
+    let permit = startedNow(bench.intake.admit());
+    for (let stall = 0; stall < 5; stall += 1) {
+      bench.clock.advance(20_000);
+      // An interrupted handler does not teach that deliveries take this long.
+      expect(permit.signal.aborted).toBe(false);
+      permit.abort();
+      permit.release();
+      permit = startedNow(bench.intake.admit());
+    }
+    expect(changesIn(bench.events)).toEqual(['alarm WBP_ALARM_STALLED']);
+  });
+});
+
+describe('the alarm of deliveries that may be lost', () => {
+  it('is raised by one, refused on arrival or later, and cleared after five minutes', () => {
+    const bench = createBench({ ...SHED_OFF, concurrency: 1, maxWaitMs: 5000 });
+    bench.intake.admit({ key: 'off', retries: false });
+    bench.clock.advance(5000);
+    expect(alarmsIn(bench.events)).toMatchObject([
+      { type: 'alarm', code: 'WBP_ALARM_LOSS_RISK', value: 1, threshold: 1 },
+    ]);
+    bench.clock.advance(300_000);
+    expect(raisedIn(bench)).toEqual([]);
+    const permit = startedNow(bench.intake.admit());
+    bench.intake.admit({ retries: false });
+    bench.clock.advance(10_000);
+    expect(bench.intake.snapshot().totals.withdrawn.expired).toBe(1);
+    expect(raisedIn(bench)).toEqual(['WBP_ALARM_LOSS_RISK']);
+    permit.release();
+  });
+});
+
+describe('alarms', () => {
+  it('are judged by a snapshot even if no one subscribes', () => {
+    const { intake, clock } = createBench(SHED_OFF);
+    const quiet = createBench(SHED_OFF);
+    quiet.intake.snapshot();
+    receive(quiet, 0, 50);
+    expect(raisedIn(quiet)).toEqual(['WBP_ALARM_REFUSED']);
+    intake.snapshot();
+    expect(clock.pending).toBe(0);
+  });
+
+  it('end with the intake, and are never raised again', async () => {
+    const bench = createBench(SHED_OFF);
+    receive(bench, 0, 50);
+    bench.clock.advance(5000);
+    await bench.intake.close({ timeoutMs: 0 });
+    expect(bench.clock.pending).toBe(0);
+    expect(bench.events.slice(-2).map(({ type }) => type)).toEqual(['alarm-cleared', 'closed']);
+    receive(bench, 0, 50);
+    expect(bench.intake.snapshot().alarms).toEqual([]);
+    expect(bench.intake.snapshot().windows.fiveMinutes.all.refused).toBe(100);
+    bench.clock.advance(300_000);
+    expect(changesIn(bench.events)).toEqual(['alarm WBP_ALARM_REFUSED', 'alarm-cleared WBP_ALARM_REFUSED']);
+  });
+
+  it('set no timer after the last one has ended', () => {
+    const bench = createBench(SHED_OFF);
+    receive(bench, 100, 100);
+    while (bench.clock.advanceToNext());
+    expect(bench.clock.pending).toBe(0);
+    expect(bench.clock.now()).toBeLessThan(320_000);
+    expect(raisedIn(bench)).toEqual([]);
+  });
+
+  it('end when the option turns them off, and are judged again when it turns them on', () => {
+    const bench = createBench(SHED_OFF);
+    receive(bench, 0, 50);
+    bench.clock.advance(5000);
+    bench.intake.update({ alarms: { refusedRatio: false } });
+    expect(raisedIn(bench)).toEqual([]);
+    bench.intake.update({ alarms: { refusedRatio: 0.5 } });
+    expect(bench.intake.snapshot().alarms).toMatchObject([{ threshold: 0.5, value: 1 }]);
+    bench.intake.update({ alarms: false });
+    expect(bench.intake.snapshot().alarms).toEqual([]);
+    expect(bench.clock.pending).toBe(0);
+    bench.intake.update({ alarms: {} });
+    expect(raisedIn(bench)).toEqual(['WBP_ALARM_REFUSED']);
+    expect(bench.intake.snapshot().alarms).toMatchObject([{ threshold: 0.05 }]);
+  });
+
+  it('keep the thresholds that an update does not name', () => {
+    const bench = createBench({ ...SHED_OFF, alarms: { minArrivals: 100 } });
+    bench.intake.update({ alarms: { refusedRatio: 0.5 } });
+    receive(bench, 0, 99);
+    expect(raisedIn(bench)).toEqual([]);
+    receive(bench, 0, 1);
+    expect(bench.intake.snapshot().alarms).toMatchObject([{ threshold: 0.5 }]);
+  });
+
+  it('allow a listener to do anything', () => {
+    const { intake, clock, events } = createBench({ ...SHED_OFF, concurrency: 1 });
+    let calls = 0;
+    intake.subscribe(({ type }) => {
+      if (type !== 'alarm') return;
+      calls += 1;
+      intake.snapshot();
+      startedNow(intake.admit()).release();
+      void intake.close({ timeoutMs: 0 });
+    });
+    for (let count = 0; count < 50; count += 1) intake.admit({ key: 'off' });
+    clock.advance(5000);
+    expect(calls).toBe(1);
+    expect(changesIn(events)).toEqual(['alarm WBP_ALARM_REFUSED', 'alarm-cleared WBP_ALARM_REFUSED']);
+    expect(clock.pending).toBe(0);
+  });
+});
+
+describe('the windows of an intake', () => {
+  it('begin with the first snapshot', () => {
+    const { intake, clock } = createBench(SHED_OFF);
+    clock.advance(7000);
+    startedNow(intake.admit({ key: 'shop' })).release();
+    intake.admit({ key: 'off' });
+    const { oneMinute } = intake.snapshot().windows;
+    expect(oneMinute).toMatchObject({
+      seconds: 7,
+      all: { arrivals: 2, refused: 1, refusedRatio: 0.5, completed: 1, failed: 0 },
+      keys: [
+        { name: 'shop', arrivals: 1 },
+        { name: 'off', refused: 1 },
+      ],
+      senders: [],
+    });
+  });
+
+  it('have the waits, the handling times and the times to retry', async () => {
+    const { intake, clock } = createBench({ ...SHED_OFF, concurrency: 1 });
+    const first = startedNow(intake.admit());
+    const second = intake.admit();
+    clock.advance(1000);
+    first.release('failure');
+    const permit = second.admitted ? await second.permit : second;
+    clock.advance(50);
+    if (permit.admitted) permit.release();
+    intake.admit({ key: 'off' });
+    const { all } = intake.snapshot().windows.oneMinute;
+    expect(all).toMatchObject({ arrivals: 3, refused: 1, completed: 1, failed: 1 });
+    expect(all.waitMs.p50).toBe(0);
+    expect((all.waitMs.p99 ?? 0) / 1000).toBeCloseTo(1, 1);
+    expect((all.handlingMs.p50 ?? 0) / 50).toBeCloseTo(1, 1);
+    expect((all.handlingMs.p99 ?? 0) / 1000).toBeCloseTo(1, 1);
+    expect((all.retryAfterSeconds.p50 ?? 0) / 60).toBeCloseTo(1, 0);
+  });
+
+  it('count each delivery of a dry run once', () => {
+    const { intake } = createBench({ ...SHED_OFF, dryRun: true });
+    intake.admit({ key: 'off' });
+    intake.admit();
+    expect(intake.snapshot().windows.oneMinute.all).toMatchObject({ arrivals: 2, refused: 1 });
+  });
+});

@@ -1,0 +1,142 @@
+import fc from 'fast-check';
+import type { Percentiles, WindowFigures } from '@webhook-backpressure/core';
+import { describe, expect, it } from 'vitest';
+import { WindowMeter } from '../../../packages/core/src/windows/window-meter.ts';
+import { seeded } from '../harness.ts';
+import { figuresOf, type Logged } from './window-log.ts';
+
+const SLICE_MS = 5000;
+
+/** When the slices of a window that are not over yet have begun. */
+function beginOf(slices: number, nowMs: number): number {
+  return Math.floor(nowMs / SLICE_MS) * SLICE_MS - (slices - 1) * SLICE_MS;
+}
+
+function record(meter: WindowMeter, { at, key, what, value }: Logged): void {
+  if (what === 'arrival') meter.arrived(key, undefined, at);
+  else if (what === 'refusal') meter.refused(key, undefined, value, at);
+  else if (what === 'start') meter.started(key, undefined, value, at);
+  else meter.ended(key, undefined, what === 'success', value, at);
+}
+
+function expectClose(found: Percentiles, exact: Percentiles): void {
+  for (const name of ['p50', 'p99'] as const) {
+    const [one, other] = [found[name], exact[name]];
+    if (one === null || other === null) expect(one).toBe(other);
+    else if (other < 1) expect(one).toBe(0);
+    else expect(Math.abs(one - other) / other).toBeLessThan(0.06);
+  }
+}
+
+function expectFigures(found: WindowFigures, exact: WindowFigures): void {
+  const counts = ({ arrivals, refused, refusedRatio, completed, failed }: WindowFigures): object => ({
+    ...{ arrivals, refused, refusedRatio, completed, failed },
+  });
+  expect(counts(found)).toEqual(counts(exact));
+  expectClose(found.waitMs, exact.waitMs);
+  expectClose(found.handlingMs, exact.handlingMs);
+  expectClose(found.retryAfterSeconds, exact.retryAfterSeconds);
+}
+
+const step = fc.record({
+  passedMs: fc.oneof(
+    { weight: 20, arbitrary: fc.integer({ min: 0, max: 400 }) },
+    { weight: 3, arbitrary: fc.integer({ min: 0, max: 20_000 }) },
+    { weight: 1, arbitrary: fc.integer({ min: 0, max: 700_000 }) },
+    { weight: 1, arbitrary: fc.constantFrom(5000, 55_000, 60_000, 295_000, 300_000) },
+  ),
+  key: fc.constantFrom('a', 'b', 'c'),
+  what: fc.constantFrom('refusal', 'start', 'success', 'failure', 'arrival'),
+  value: fc.oneof(fc.constant(0), fc.double({ min: 0, max: 100_000, noNaN: true })),
+}) satisfies fc.Arbitrary<Omit<Logged, 'at'> & { passedMs: number }>;
+
+describe('the windows', () => {
+  it('have the counts and percentiles of the events in their slices', () => {
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 300 }), (steps) => {
+        const meter = new WindowMeter(0);
+        const log: Logged[] = [];
+        let at = 0;
+        for (const { passedMs, key, what, value } of steps) {
+          at += passedMs;
+          // A key has figures from its first arrival on.
+          const events: Logged[] = [
+            { at, key, what: 'arrival', value: 0 },
+            ...(what === 'arrival' ? [] : [{ at, key, what, value }]),
+          ];
+          for (const event of events) record(meter, event);
+          log.push(...events);
+        }
+        const windows = meter.read(at);
+        for (const [name, slices] of [
+          ['oneMinute', 12],
+          ['fiveMinutes', 60],
+        ] as const) {
+          const inside = log.filter((event) => event.at >= beginOf(slices, at));
+          expectFigures(windows[name].all, figuresOf(inside));
+          for (const figures of windows[name].keys) {
+            expectFigures(figures, figuresOf(inside.filter(({ key }) => key === figures.name)));
+          }
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('say how much of them has been measured', () => {
+    const meter = new WindowMeter(1000);
+    expect(meter.read(1000).oneMinute.seconds).toBe(0);
+    expect(meter.read(13_500).oneMinute.seconds).toBe(12.5);
+    const { oneMinute, fiveMinutes } = meter.read(1_000_999);
+    expect(oneMinute.seconds).toBeCloseTo(59.999, 3);
+    expect(fiveMinutes.seconds).toBeCloseTo(299.999, 3);
+  });
+
+  it('are empty when nothing has happened for longer than they last', () => {
+    const meter = new WindowMeter(0);
+    for (let at = 0; at < 60_000; at += 100) meter.arrived('a', 'github', at);
+    expect(meter.read(59_999).fiveMinutes.all.arrivals).toBe(600);
+    expect(meter.read(120_000).oneMinute.all.arrivals).toBe(0);
+    expect(meter.read(120_000).fiveMinutes.keys).toHaveLength(1);
+    const { fiveMinutes } = meter.read(86_400_000);
+    expect(fiveMinutes.all).toEqual(figuresOf([]));
+    expect([...fiveMinutes.keys, ...fiveMinutes.senders]).toEqual([]);
+  });
+
+  it('count a slice that is not over', () => {
+    const meter = new WindowMeter(0);
+    meter.arrived('a', undefined, 0);
+    expect(meter.read(0).oneMinute.all.arrivals).toBe(1);
+  });
+
+  it('list recognized senders apart from keys', () => {
+    const meter = new WindowMeter(0);
+    meter.arrived('tenant-1', 'stripe', 0);
+    meter.arrived('tenant-2', 'stripe', 0);
+    meter.arrived('tenant-2', undefined, 0);
+    meter.refused('tenant-2', 'stripe', 30, 0);
+    const { keys, senders } = meter.read(0).oneMinute;
+    expect(keys.map(({ name, arrivals }) => [name, arrivals])).toEqual([
+      ['tenant-2', 2],
+      ['tenant-1', 1],
+    ]);
+    expect(senders.map(({ name, arrivals, refused }) => [name, arrivals, refused])).toEqual([
+      ['stripe', 2, 1],
+    ]);
+  });
+
+  it('keep a bounded number of keys, however many there are', () => {
+    const meter = new WindowMeter(0);
+    const random = seeded(7);
+    let most = 0;
+    for (let arrival = 0; arrival < 1_000_000; arrival += 1) {
+      const isHeavy = random() < 0.05;
+      meter.arrived(isHeavy ? 'heavy' : `key-${String(arrival)}`, undefined, arrival);
+      most = Math.max(most, meter.size);
+    }
+    expect(most).toBeLessThanOrEqual(201);
+    const [first] = meter.read(999_999).fiveMinutes.keys;
+    expect(first?.name).toBe('heavy');
+    expect(first?.arrivals).toBeGreaterThan(14_000);
+  });
+});

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { HistoryKeeper, SAMPLES } from '../../packages/dashboard/src/state/history.ts';
+import { Ring } from '../../packages/dashboard/src/state/ring.ts';
+import { get, stateOf, watched } from './fixtures.ts';
+
+describe('GET state', () => {
+  it('has the state of this moment', async () => {
+    const { page, intake, inbox } = watched();
+    for (let count = 0; count < 20; count += 1) intake.admit({ key: 'a' });
+    const state = await stateOf(page);
+    expect(state).toMatchObject({ version: 1, allowUpdate: false });
+    expect(state.intakes['intake']?.snapshot).toEqual(JSON.parse(JSON.stringify(intake.snapshot())));
+    expect(state.inboxes['inbox']?.snapshot).toEqual(JSON.parse(JSON.stringify(inbox.snapshot())));
+  });
+
+  it('has the last 15 minutes, which begin when the dashboard is created', async () => {
+    const { page, intake, clock } = watched();
+    for (let second = 0; second < 100; second += 1) {
+      intake.admit();
+      clock.advance(1000);
+    }
+    const history = (await stateOf(page)).intakes['intake']?.history;
+    expect(history?.at).toHaveLength(100);
+    const { state, depth, arrivals, refused, drainRate } = history?.series ?? {};
+    expect(depth?.slice(0, 4)).toEqual([0, 1, 2, 3]);
+    expect(arrivals).toEqual(Array.from({ length: 100 }, () => 1));
+    expect(refused).toContain(1);
+    expect(drainRate?.[0]).toBe(null);
+    expect(state?.[0]).toBe('accepting');
+    expect(new Set(state)).toContain('shedding');
+  });
+
+  it('has as many values in each column', async () => {
+    const { page, clock } = watched();
+    for (let second = 0; second < 905; second += 1) clock.advance(1000);
+    const { intakes, inboxes } = await stateOf(page);
+    for (const view of [intakes['intake'], inboxes['inbox']]) {
+      const { at, series } = view?.history ?? { at: [], series: {} };
+      expect(at).toHaveLength(SAMPLES);
+      for (const [name, values] of Object.entries(series)) expect(values, name).toHaveLength(SAMPLES);
+    }
+    expect(Object.keys(inboxes['inbox']?.history?.series ?? {})).toEqual(
+      expect.arrayContaining(['bytes', 'oldestAgeMs', 'shelved', 'stored']),
+    );
+  });
+
+  it('shows keys and names as they are', async () => {
+    const { page, intake } = watched();
+    const key = '<script>alert(1)</script>';
+    intake.update({ shed: { [key]: true, ['🙈'.repeat(128)]: true } });
+    const answer = await page.fetch(get('state'));
+    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    const { options } = (await stateOf(page)).intakes['intake']?.snapshot ?? {};
+    expect(options?.shed).toEqual([key, '🙈'.repeat(128)]);
+  });
+
+  it('has a startedAt that tells a restart', async () => {
+    const before = watched();
+    const { startedAt } = await stateOf(before.page);
+    expect((await stateOf(before.page)).startedAt).toBe(startedAt);
+    expect(startedAt).toBeGreaterThan(Date.UTC(2020));
+  });
+
+  it('leaves out the seconds in which the event loop was blocked', async () => {
+    const { page, intake, clock } = watched();
+    clock.advance(1000);
+    clock.jump(10_000);
+    for (let count = 0; count < 20; count += 1) intake.admit();
+    clock.advance(0);
+    clock.advance(1000);
+    const history = (await stateOf(page)).intakes['intake']?.history;
+    expect(history?.series['arrivals']).toEqual([0, 2, 0]);
+  });
+
+  it('has the changes that were made before it was opened', async () => {
+    const { page, intake, clock } = watched();
+    for (let second = 1; second <= 120; second += 1) {
+      intake.update({ capacity: 10 + second });
+      clock.advance(1000);
+    }
+    const { changes } = await stateOf(page);
+    expect(changes).toHaveLength(100);
+    expect(changes?.at(-1)).toMatchObject({ kind: 'intake', name: 'intake', options: { capacity: 130 } });
+  });
+});
+
+describe('a ring', () => {
+  it('keeps its last values, the oldest first', () => {
+    const ring = new Ring(3);
+    expect(ring.read()).toEqual([]);
+    for (const value of [1, null, 3.14159, 4]) ring.add(value);
+    expect(ring.read()).toEqual([null, 3.142, 4]);
+  });
+});
+
+describe('a history', () => {
+  it('has null for a state that it does not know', () => {
+    const keeper = new HistoryKeeper<null, null>({ state: () => -1 });
+    keeper.add(1, null, null);
+    expect(keeper.read()).toEqual({ at: [1], series: { state: [null] } });
+  });
+});
