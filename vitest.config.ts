@@ -7,8 +7,9 @@ export default defineConfig({
     resolve: {
       // The first takes our packages from their sources, so that tests need no build. Never list `import` here:
       // Vitest hands the list on to Node, which then applies it to require() too, and a CommonJS framework gets
-      // the ES module build of what it depends on.
-      conditions: ['@webhook-backpressure/source', 'module', 'node', 'development|production'],
+      // the ES module build of what it depends on. Nor `module`: @opentelemetry/api has a build for bundlers there, which
+      // Node cannot load.
+      conditions: ['@webhook-backpressure/source', 'node', 'development|production'],
     },
   },
   test: {

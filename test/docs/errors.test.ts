@@ -1,11 +1,13 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { compileFunction } from 'node:vm';
+import { metrics, trace } from '@opentelemetry/api';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   BackpressureError,
   cloudEventsHandshake,
   createInbox,
   createIntake,
+  logEvents,
   memoryStore,
   readMetrics,
   RetryAfter,
@@ -19,6 +21,7 @@ import { manualClock } from '@webhook-backpressure/core/testing';
 import { dashboard, type DashboardOptions } from '@webhook-backpressure/dashboard';
 import { webhookBackpressure } from '@webhook-backpressure/express';
 import { closeOnSignals, processPressure, readiness } from '@webhook-backpressure/node';
+import { instrument } from '@webhook-backpressure/otel';
 import { collect } from '@webhook-backpressure/prometheus';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { Registry } from 'prom-client';
@@ -99,6 +102,7 @@ async function thrownBy(line: string): Promise<unknown> {
   const names = {
     createIntake,
     sizeQueue,
+    logEvents,
     cloudEventsHandshake,
     manualClock,
     webhookBackpressure,
@@ -108,6 +112,7 @@ async function thrownBy(line: string): Promise<unknown> {
     files,
     processPressure,
     intake: createIntake(),
+    backpressure: webhookBackpressure(),
     createInbox,
     memoryStore,
     RetryAfter,
@@ -123,6 +128,9 @@ async function thrownBy(line: string): Promise<unknown> {
     storeWhoseThreadDies,
     readMetrics,
     collect,
+    instrument,
+    metrics,
+    trace,
     Registry,
     register: new Registry(),
     delivery: delivery('evt_1'),

@@ -20,6 +20,20 @@ const projects: Project[] = [
   { uses: 'node', beside: {} },
   { uses: 'sqlite', with: 'node', beside: besideSqlite },
   {
+    uses: 'otel',
+    with: 'node',
+    beside: {
+      '@opentelemetry/api': testedVersion('@opentelemetry/api'),
+      '@opentelemetry/sdk-metrics': testedVersion('@opentelemetry/sdk-metrics'),
+    },
+  },
+  // The lowest version of the API, and the first SDK for it that takes readers as an option.
+  {
+    uses: 'otel',
+    with: 'node',
+    beside: { '@opentelemetry/api': '1.7.0', '@opentelemetry/sdk-metrics': '1.20.0' },
+  },
+  {
     uses: 'express',
     beside: { express: testedVersion('express'), '@types/express': testedVersion('@types/express') },
   },
@@ -28,6 +42,8 @@ const projects: Project[] = [
   { uses: 'koa', beside: { koa: testedVersion('koa2'), '@types/koa': '^2.13.0' } },
   { uses: 'hono', beside: { hono: testedVersion('hono') } },
   { uses: 'hono', beside: { hono: testedVersion('hono40') } },
+  { uses: 'prometheus', with: 'node', beside: { 'prom-client': testedVersion('prom-client') } },
+  { uses: 'prometheus', with: 'node', beside: { 'prom-client': testedVersion('prom-client150') } },
 ];
 
 const folder = await mkdtemp(join(tmpdir(), 'webhook-backpressure-consumer-'));

@@ -9,7 +9,7 @@ import { run } from './run.ts';
 import { tools } from './tools.ts';
 
 /** Programs of `consumer/` that bundlers and Jest run: they do not start the thread of the SQLite store. */
-const BUNDLED = ['node', 'express', 'koa', 'hono'];
+const BUNDLED = ['node', 'express', 'koa', 'hono', 'prometheus'];
 const PROGRAMS = [...BUNDLED, 'sqlite'];
 const EXTENSIONS = { es: 'mjs', cjs: 'cjs' } as const;
 
@@ -95,7 +95,10 @@ const packages = await packAll(folder);
 const project = join(folder, 'project');
 
 const frameworks = Object.fromEntries(
-  ['express', '@types/express', 'koa', '@types/koa', 'hono'].map((name) => [name, testedVersion(name)]),
+  ['express', '@types/express', 'koa', '@types/koa', 'hono', 'prom-client'].map((name) => [
+    name,
+    testedVersion(name),
+  ]),
 );
 
 beforeAll(async () => {

@@ -10,10 +10,11 @@ import { tools } from './tools.ts';
 
 const REPOSITORY = 'https://github.com/webhook-backpressure/webhook-backpressure';
 
-/** What is in `dist` beside the entries that users import. */
+/** What is in a package beside its sources and the entries that users import. */
 const BESIDE_ENTRIES: Readonly<Record<string, readonly string[]>> = {
   core: ['dist/docs/errors.md'],
   sqlite: ['dist/cli.js', 'dist/thread.js'],
+  prometheus: ['alerts.yaml', 'grafana-dashboard.json'],
 };
 
 const folder = await mkdtemp(join(tmpdir(), 'webhook-backpressure-tarballs-'));

@@ -39,6 +39,8 @@ export type BackpressureErrorCode =
   | 'ERR_WBP_CLOSE'
   | 'ERR_WBP_READINESS'
   | 'ERR_WBP_LISTENER'
+  | 'ERR_WBP_LOG_EVENTS'
+  | 'ERR_WBP_OTEL'
   | 'ERR_WBP_INTAKE'
   | 'ERR_WBP_CALLBACK'
   | 'ERR_WBP_HEADERS'

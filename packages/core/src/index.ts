@@ -135,3 +135,6 @@ export { readMetrics, type MetricsOptions, type MetricsReader } from './metrics/
 export type { DeadLetter, DeadLetters, ListedDeadLetter } from './inbox/admin/dead-letters.ts';
 export type { Listed, Page } from './inbox/admin/listing.ts';
 export type { ListedPendingDelivery, Pending, PendingDelivery } from './inbox/admin/pending.ts';
+export type { EventLogger, LogEventsOptions, LogFields, LogLevel } from './logs/event-logger.ts';
+export type { EventSource } from './logs/event-source.ts';
+export { logEvents } from './logs/log-events.ts';

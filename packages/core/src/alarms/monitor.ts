@@ -6,8 +6,8 @@ import type { ActiveAlarm, AlarmEvent, AlarmReading } from './alarm.ts';
 import type { AlarmSettings } from './alarm-options.ts';
 import { AlarmWatch } from './alarm-watch.ts';
 
-/** What the window meter counts. */
-type Metered = 'arrivals' | 'refused' | 'lossRisk' | 'dead';
+/** What the monitor reads elsewhere. */
+type Metered = 'arrivals' | 'refused' | 'lossRisk' | 'dead' | 'depth';
 
 /** An intake or inbox, as its monitor sees it. */
 export interface Monitored {
@@ -15,6 +15,8 @@ export interface Monitored {
   readonly now: () => number;
   readonly listeners: { readonly any: boolean };
   readonly settings: () => AlarmSettings | false;
+  /** How many deliveries are queued; in an inbox, stored and unfinished. */
+  readonly depth: () => number;
   /** Whether an alarm may become due without an event, a reading or a call of {@link Monitor.step}. */
   readonly isWaiting: () => boolean;
   readonly read: (nowMs: number) => Omit<AlarmReading, Metered>;
@@ -42,22 +44,22 @@ export class Monitor {
     this.#timer = new Timer(of.clock, this.#tick);
   }
 
-  /** A delivery arrived while `depth` deliveries were queued. */
-  arrived(key: string, sender: string | undefined, depth: number, nowMs: number): void {
+  /** A delivery arrived. */
+  arrived(key: string, sender: string | undefined, nowMs: number): void {
     this.#meter.arrived(key, sender, nowMs);
-    this.#watch.noteDepth(depth, nowMs);
+    this.moved(nowMs);
   }
 
   /** A delivery was refused on arrival. */
   refused(key: string, sender: string | undefined, retryAfterSeconds: number, nowMs: number): void {
     this.#meter.refused(key, sender, retryAfterSeconds, nowMs);
-    this.#wake(nowMs);
+    this.wake(nowMs);
   }
 
-  /** A delivery started, after which `depth` deliveries are queued. */
-  started(key: string, sender: string | undefined, waitedMs: number, depth: number, nowMs: number): void {
+  /** A delivery started, and is no longer counted in the depth. */
+  started(key: string, sender: string | undefined, waitedMs: number, nowMs: number): void {
     this.#meter.started(key, sender, waitedMs, nowMs);
-    this.#watch.noteDepth(depth, nowMs);
+    this.moved(nowMs);
   }
 
   /**
@@ -74,18 +76,19 @@ export class Monitor {
   ): void {
     this.#meter.ended(key, sender, isSuccess, tookMs, nowMs);
     // To a sender that counts failures, it is the same as a refusal.
-    if (!isSuccess) this.#wake(nowMs);
+    if (!isSuccess) this.wake(nowMs);
   }
 
-  /** Deliveries left the queue otherwise. */
-  left(depth: number, nowMs: number): void {
-    this.#watch.noteDepth(depth, nowMs);
+  /** The depth has changed otherwise. */
+  moved(nowMs: number): void {
+    this.#watch.noteDepth(this.#of.depth(), nowMs);
+    if (this.#of.isWaiting()) this.wake(nowMs);
   }
 
   /** A delivery of a sender that never retries was refused, or a delivery became a dead letter. */
   lost(what: 'lossRisk' | 'dead', nowMs: number): void {
     this.#meter.lost(what, nowMs);
-    this.#wake(nowMs);
+    this.wake(nowMs);
   }
 
   /** The windows and the raised alarms, which are judged first. */
@@ -98,12 +101,17 @@ export class Monitor {
   judge(nowMs: number): void {
     this.#meter.advance(nowMs);
     this.#judge(nowMs);
-    if (this.#watch.isTimed || this.#of.isWaiting()) this.#wake(nowMs);
+    if (this.#watch.isTimed || this.#of.isWaiting()) this.wake(nowMs);
   }
 
   /** Judges the alarms if a slice has ended and there is a listener. For a caller with a timer that runs anyway. */
   step(nowMs: number): void {
     if (this.#meter.leftMs(nowMs) === 0 && this.#of.listeners.any && this.#isOn) this.judge(nowMs);
+  }
+
+  /** Makes sure that the alarms are judged at the end of the slice, if there is a listener. */
+  wake(nowMs: number): void {
+    if (this.#of.listeners.any && this.#isOn) this.#timer.set(nowMs, this.#meter.leftMs(nowMs));
   }
 
   /** Ends all alarms and the timer. The windows are still measured. */
@@ -116,16 +124,12 @@ export class Monitor {
     this.judge(this.#of.now());
   };
 
-  /** Makes sure that the alarms are judged at the end of the slice, if there is a listener. */
-  #wake(nowMs: number): void {
-    if (this.#of.listeners.any && this.#isOn) this.#timer.set(nowMs, this.#meter.leftMs(nowMs));
-  }
-
   #judge(nowMs: number): void {
-    const { settings, read, emit } = this.#of;
+    const { settings, depth, read, emit } = this.#of;
     const meter = this.#meter;
     const reading = {
       ...read(nowMs),
+      depth: depth(),
       arrivals: meter.countOfAll('arrivals'),
       refused: meter.countOfAll('refused'),
       lossRisk: meter.countOfAll('lossRisk'),

@@ -1,4 +1,5 @@
 import type { ActiveAlarm } from '../alarms/alarm.ts';
+import type { GlanceField } from '../base/glance.ts';
 import type { Windows } from '../windows/windows.ts';
 import type { CurrentOptions } from './current-options.ts';
 import type { Totals } from './ledger.ts';
@@ -11,11 +12,8 @@ import type { Totals } from './ledger.ts';
  */
 export type IntakeState = 'accepting' | 'shedding' | 'stalled' | 'closing' | 'closed';
 
-/** The parts of a snapshot that cost little to read. */
-export type IntakeGlance = Omit<
-  IntakeSnapshot,
-  'bookedAhead' | 'endangered' | 'options' | 'totals' | 'windows' | 'alarms'
->;
+/** See {@link glanceAt}. */
+export type IntakeGlance = Pick<IntakeSnapshot, GlanceField>;
 
 /** The intake at one moment, as a copy that does not change. */
 export interface IntakeSnapshot {

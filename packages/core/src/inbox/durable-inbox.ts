@@ -1,6 +1,6 @@
 import { DAY_MS } from '../checks.ts';
 import { monotonic } from '../time/clock.ts';
-import { createIntake } from '../intake/create-intake.ts';
+import { glanceAt, type GlanceField } from '../base/glance.ts';
 import { invalid } from '../errors.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { IntakeState } from '../delivery/snapshot.ts';
@@ -13,18 +13,14 @@ import { FinishedUsage } from './capacity/finished-usage.ts';
 import { InboxDrainRate } from './capacity/inbox-drain-rate.ts';
 import type { InboxListener } from './events/inbox-events.ts';
 import { InboxReport } from './events/inbox-report.ts';
+import { InboxMonitoring } from './inbox-monitoring.ts';
 import { shutDown } from './inbox-shutdown.ts';
 import type { Inbox, InboxCloseReport, InboxSnapshot } from './inbox.ts';
 import { Maintenance } from './maintenance/maintenance.ts';
 import { Retention } from './maintenance/retention.ts';
 import { currentInboxOptions, type CurrentInboxOptions } from './options/current-inbox-options.ts';
 import type { InboxOptions, InboxTunable } from './options/inbox-options.ts';
-import {
-  resolveInboxOptions,
-  updateInboxSettings,
-  type InboxFixtures,
-  type InboxSettings,
-} from './options/inbox-settings.ts';
+import { resolveInboxOptions, updateInboxSettings, type InboxSettings } from './options/inbox-settings.ts';
 import type { InboxAnswer } from './receive/inbox-answers.ts';
 import { InboxReceiver } from './receive/inbox-receiver.ts';
 import { InboxRefuser } from './receive/inbox-refuser.ts';
@@ -35,11 +31,10 @@ import type { OpenedStore, StoreStats } from './store/inbox-store.ts';
 import { Scheduler } from './time/scheduler.ts';
 import { WallTime } from './time/wall-time.ts';
 import { InboxWorkers } from './work/inbox-workers.ts';
+import { backstop, createWorkerIntake } from './worker-intake.ts';
 import { Pauses } from './work/pauses.ts';
 
 const DEFAULT_TIMEOUT_MS = 10_000;
-/** The workers' intake revokes a permit this time after `maxHandlingMs`, in case a run has not ended itself. */
-const BACKSTOP_MS = 60_000;
 
 /** An inbox: a receiver that fills the store, workers that empty it, and the level between them. */
 export class DurableInbox implements Inbox {
@@ -65,6 +60,7 @@ export class DurableInbox implements Inbox {
   readonly #redriving: Redriving;
   readonly #shutDown: (timeoutMs: number) => Promise<InboxCloseReport>;
   readonly #isStoreFailing: () => boolean;
+  readonly #monitoring: InboxMonitoring;
   #options: CurrentInboxOptions;
   #stats: StoreStats | undefined;
   #closed: Promise<InboxCloseReport> | undefined;
@@ -77,7 +73,7 @@ export class DurableInbox implements Inbox {
     const now = (this.#now = monotonic(fixtures.clock));
     const wall = (this.#wall = new WallTime(fixtures.wallClock, now));
     const wallMs = (): number => wall.trustedMs();
-    const report = (this.#report = new InboxReport(now));
+    const report = (this.#report = new InboxReport(now, fixtures.dryRun));
     const scheduler = new Scheduler(fixtures.clock, now);
     const health = new StoreHealth(scheduler, report);
     this.#intake = createWorkerIntake(fixtures, settings);
@@ -103,6 +99,10 @@ export class DurableInbox implements Inbox {
     // Two healths: when claims fail and puts succeed, or the reverse, neither must report that the store works.
     const receivingHealth = new StoreHealth(scheduler, report, MAX_RECEIVING_DELAY_MS);
     this.#isStoreFailing = () => !health.isWell || !receivingHealth.isWell;
+    this.#monitoring = new InboxMonitoring({
+      ...{ ...common, clock: fixtures.clock, refuser, healths: [health, receivingHealth] },
+      oldestAgeMs: () => this.#oldestAgeMs,
+    });
     this.#receiver = new InboxReceiver({
       ...{ ...common, options, refuser, health: receivingHealth },
       receivedAtMs: () => wall.rawMs(),
@@ -155,14 +155,15 @@ export class DurableInbox implements Inbox {
   }
 
   snapshot(): InboxSnapshot {
-    this.#resizeLevel();
     const now = this.#now();
+    // First, since it may report an alarm, whose listeners may do anything.
+    const { windows, alarms } = this.#monitoring.look(now).read(now);
+    this.#resizeLevel();
     const { retryAfter } = this.#refuser;
     this.#refuser.advance(now);
     const { depth, bytes, keys, effectiveCapacity, highWater, lowWater } = this.#level;
     const { failingSinceMs, failingKeys } = this.#workers.outages;
     const { shelved, kept } = this.#finished;
-    const oldest = depth === 0 ? undefined : this.#stats?.oldestReceivedAtMs;
     return {
       state: this.#state(),
       depth,
@@ -177,9 +178,9 @@ export class DurableInbox implements Inbox {
       maxBytes: this.#settings.maxBytes,
       highWater,
       lowWater,
-      concurrency: this.#intake.snapshot().concurrency,
+      concurrency: glanceAt(this.#intake).concurrency,
       drainRate: this.#inboxRate.perSecond,
-      oldestAgeMs: oldest === undefined ? 0 : Math.max(0, this.#wall.rawMs() - oldest),
+      oldestAgeMs: this.#oldestAgeMs,
       booked: retryAfter.booked,
       bookedAhead: retryAfter.bookedAhead,
       keys,
@@ -191,7 +192,16 @@ export class DurableInbox implements Inbox {
       endangered: this.#refuser.endangered(now),
       options: this.#options,
       totals: this.#report.read(retryAfter.promises),
+      windows,
+      alarms,
     };
+  }
+
+  /** See {@link glanceAt}. */
+  glance(): Pick<InboxSnapshot, GlanceField> {
+    const { depth, highWater } = this.#level;
+    const { concurrency } = glanceAt(this.#intake);
+    return { state: this.#state(), depth, highWater, concurrency, drainRate: this.#inboxRate.perSecond };
   }
 
   update(changes: InboxTunable): void {
@@ -201,6 +211,7 @@ export class DurableInbox implements Inbox {
     const { concurrency, drainRate } = changes;
     this.#intake.update({ concurrency, drainRate, maxHandlingMs: backstop(this.#settings) });
     this.#judge();
+    this.#report.monitor?.judge(this.#now());
     this.#workers.claimer.wake();
     const options = Object.keys(changes).filter((name) => changes[name as keyof InboxTunable] !== undefined);
     this.#report.emit({ type: 'updated', options });
@@ -208,7 +219,10 @@ export class DurableInbox implements Inbox {
 
   subscribe(listener: InboxListener): () => void {
     if (typeof listener !== 'function') throw invalid('ERR_WBP_LISTENER', 'listener', 'a function', listener);
-    return this.#report.listeners.add(listener);
+    const unsubscribe = this.#report.listeners.add(listener);
+    const now = this.#now();
+    this.#monitoring.look(now).judge(now);
+    return unsubscribe;
   }
 
   close({
@@ -223,6 +237,7 @@ export class DurableInbox implements Inbox {
 
   async #close(timeoutMs: number): Promise<InboxCloseReport> {
     this.#phase = 'closing';
+    this.#monitoring.end(this.#now());
     const report = await this.#shutDown(timeoutMs);
     this.#phase = 'closed';
     const { completed, remaining } = report;
@@ -238,6 +253,7 @@ export class DurableInbox implements Inbox {
     this.#phase = 'open';
     this.#workers.isOpen = true;
     this.#judge();
+    this.#report.monitor?.judge(this.#now());
     this.#maintenance.begin();
     this.#workers.claimer.wake();
   };
@@ -249,6 +265,11 @@ export class DurableInbox implements Inbox {
     this.#judge();
     return isShared;
   };
+
+  get #oldestAgeMs(): number {
+    const oldest = this.#level.depth === 0 ? undefined : this.#stats?.oldestReceivedAtMs;
+    return oldest === undefined ? 0 : Math.max(0, this.#wall.rawMs() - oldest);
+  }
 
   #resizeLevel(): void {
     this.#level.resize(this.#settings, this.#inboxRate.perSecond);
@@ -266,19 +287,4 @@ export class DurableInbox implements Inbox {
     if (this.#inboxRate.isStalled) return 'stalled';
     return this.#level.shedding ? 'shedding' : 'accepting';
   }
-}
-
-/** The intake that runs the handlers of claimed deliveries. */
-function createWorkerIntake({ clock, random }: InboxFixtures, settings: InboxSettings): Intake {
-  const { concurrency, drainRate } = settings.intake;
-  return createIntake({
-    ...{ concurrency, drainRate, clock, random },
-    // Every claimed delivery must be admitted: a refused one would be given back and claimed again immediately.
-    capacity: Number.MAX_SAFE_INTEGER,
-    ...{ maxWaitMs: DAY_MS, highWaterMark: 1, maxHandlingMs: backstop(settings) },
-  });
-}
-
-function backstop({ intake }: InboxSettings): number {
-  return Math.min(DAY_MS, intake.maxHandlingMs + BACKSTOP_MS);
 }

@@ -2,6 +2,8 @@ import type { IntakeState } from '../delivery/snapshot.ts';
 import type { Completed } from './admin/completed.ts';
 import type { DeadLetters } from './admin/dead-letters.ts';
 import type { Pending } from './admin/pending.ts';
+import type { ActiveAlarm } from '../alarms/alarm.ts';
+import type { Windows } from '../windows/windows.ts';
 import type { InboxListener } from './events/inbox-events.ts';
 import type { InboxTotals } from './events/inbox-totals.ts';
 import type { CurrentInboxOptions } from './options/current-inbox-options.ts';
@@ -65,6 +67,10 @@ export interface InboxSnapshot {
   readonly options: CurrentInboxOptions;
   /** Counts since the inbox was created. */
   readonly totals: InboxTotals;
+  /** The figures of the last one and five minutes, for all deliveries and for the busiest keys and senders. */
+  readonly windows: Windows;
+  /** The alarms that are raised now. */
+  readonly alarms: readonly ActiveAlarm[];
 }
 
 /** The result of `close`. */

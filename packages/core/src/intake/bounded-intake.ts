@@ -89,12 +89,27 @@ export class BoundedIntake implements Intake {
   }
 
   snapshot(): IntakeSnapshot {
-    const now = this.#flow.now();
+    const { dispatcher, marks, refuser, retryAfter, ledger, now: clock } = this.#flow;
+    const now = clock();
+    // First, since it may report an alarm, whose listeners may do anything.
     const { windows, alarms } = this.#isMonitored ? this.#flow.look(now).read(now) : UNMONITORED;
-    const { refuser, retryAfter, ledger } = this.#flow;
+    const { state, depth, highWater, concurrency, drainRate } = this.glance();
+    refuser.advance(now);
+    const { queue, active } = dispatcher;
     return {
-      ...this.glance(),
+      state,
+      depth,
+      active,
+      capacity: this.#settings.capacity,
+      effectiveCapacity: marks.gate.effectiveCapacity,
+      highWater,
+      lowWater: marks.gate.low,
+      concurrency,
+      drainRate,
+      oldestWaitMs: queue.oldest === null ? 0 : now - queue.oldest.admittedAtMs,
+      booked: retryAfter.booked,
       bookedAhead: retryAfter.bookedAhead,
+      keys: queue.keys,
       endangered: refuser.endangered(now),
       options: this.#options,
       totals: ledger.read(retryAfter.promises),
@@ -105,25 +120,12 @@ export class BoundedIntake implements Intake {
 
   /** See {@link glanceAt}. */
   glance(): IntakeGlance {
-    const { dispatcher, marks, refuser, retryAfter, now: clock } = this.#flow;
+    const { dispatcher, marks, now: clock } = this.#flow;
     const now = clock();
     marks.measure(now);
-    refuser.advance(now);
-    const { queue, active, concurrency } = dispatcher;
-    return {
-      state: this.#state(now),
-      depth: queue.size,
-      active,
-      capacity: this.#settings.capacity,
-      effectiveCapacity: marks.gate.effectiveCapacity,
-      highWater: marks.gate.high,
-      lowWater: marks.gate.low,
-      concurrency,
-      drainRate: dispatcher.drain.rate(now),
-      oldestWaitMs: queue.oldest === null ? 0 : now - queue.oldest.admittedAtMs,
-      booked: retryAfter.booked,
-      keys: queue.keys,
-    };
+    const { queue, concurrency, drain } = dispatcher;
+    const state = this.#state(now);
+    return { state, depth: queue.size, highWater: marks.gate.high, concurrency, drainRate: drain.rate(now) };
   }
 
   update(changes: Tunable): void {

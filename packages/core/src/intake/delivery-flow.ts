@@ -136,7 +136,7 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
     const refusal = this.#answerTo(admitted, cause, now);
     this.reserve.give(admitted);
     this.dispatcher.remove(admitted);
-    this.monitor?.left(this.dispatcher.queue.size, now);
+    this.monitor?.moved(now);
     if (this.#isDryRun) {
       this.dispatcher.runOutside(admitted, now);
       ledger.started += 1;
@@ -203,7 +203,7 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
   }
 
   #arrived(delivery: Delivery, key: string, now: number): void {
-    this.monitor?.arrived(key, delivery.profile?.name, this.dispatcher.queue.size, now);
+    this.monitor?.arrived(key, delivery.profile?.name, now);
   }
 
   /** Starts queued deliveries, as far as workers are free and the pace allows. */
@@ -226,7 +226,7 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
     const { listeners } = this;
     const { key, delivery, waitedMs } = admitted;
     this.ledger.started += 1;
-    this.monitor?.started(key, delivery.profile?.name, waitedMs, this.dispatcher.queue.size, now);
+    this.monitor?.started(key, delivery.profile?.name, waitedMs, now);
     if (listeners.any) {
       listeners.emit(now, { type: 'started', ...subjectOf(admitted), waitedMs });
     }

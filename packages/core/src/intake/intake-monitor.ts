@@ -23,10 +23,10 @@ export function intakeMonitor(parts: IntakeMonitorParts, nowMs: number): Monitor
     {
       ...{ clock: parts.clock, now: parts.now, listeners },
       settings: () => settings().alarms,
+      depth: () => queue.size,
       // While deliveries are queued or handled, the timer of their deadlines calls `step`.
       isWaiting: () => false,
       read: (at) => ({
-        depth: queue.size,
         stalledMs: drain.isStalled(at) ? drain.gapMs(at) : 0,
         endangered: endangered(at),
         ...{ oldestAgeMs: 0, storeFailingMs: 0 },

@@ -8,6 +8,7 @@ import type { ConcurrencyRange } from '../limits/limit-range.ts';
 import type { RateRange } from '../limits/adaptive-rate.ts';
 import { checkInteger, checkNumber, checkOneOf, DAY_MS, isRecord, requireSync } from '../checks.ts';
 import { checkConcurrency, checkDrainRate, checkPerKey } from '../limits/limit-options.ts';
+import { checkClock } from '../time/check-clock.ts';
 import { systemClock, type Clock } from '../time/clock.ts';
 import { keyOf } from '../delivery/delivery.ts';
 import { BackpressureError, invalid, show } from '../errors.ts';
@@ -153,14 +154,7 @@ export function resolveOptions(options: IntakeOptions, beside: readonly string[]
   if (pressure !== undefined && typeof pressure !== 'function') {
     throw invalid('ERR_WBP_PRESSURE', 'pressure', 'a function', pressure);
   }
-  if (!isClock(clock)) {
-    throw invalid(
-      'ERR_WBP_CLOCK',
-      'clock',
-      'an object with the functions now, setTimeout and clearTimeout',
-      clock,
-    );
-  }
+  checkClock(clock);
   if (typeof random !== 'function') throw invalid('ERR_WBP_RANDOM', 'random', 'a function', random);
   return { ...settle(DEFAULTS, options), dryRun, isPressed: harmless(pressure), clock, random };
 }
@@ -284,9 +278,4 @@ function check(settings: Settings): void {
 
 function isFraction(value: unknown): boolean {
   return typeof value === 'number' && value > 0 && value <= 1;
-}
-
-function isClock(value: unknown): value is Clock {
-  if (!isRecord(value)) return false;
-  return ['now', 'setTimeout', 'clearTimeout'].every((name) => typeof value[name] === 'function');
 }

@@ -122,7 +122,6 @@ export class SourceMetrics<R extends Readable> {
     const samples: Sample[] = [];
     for (const { attributes, value: kept } of this.#kept.named) {
       for (const [at, reading] of readKey(kept.totals).entries()) {
-        if (reading.value === 0) continue;
         rest[at] = (rest[at] as number) - reading.value;
         samples.push(sampleOf(reading, attributes));
       }

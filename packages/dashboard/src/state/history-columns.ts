@@ -1,4 +1,10 @@
-import type { InboxSnapshot, IntakeSnapshot, IntakeState } from '@webhook-backpressure/core';
+import type {
+  InboxSnapshot,
+  IntakeSnapshot,
+  IntakeState,
+  WindowFigures,
+  Windows,
+} from '@webhook-backpressure/core';
 import type { InboxRates, IntakeRates } from './page-state.ts';
 
 /** How the columns of a history are read: each by its name. */
@@ -44,20 +50,9 @@ export const INBOX_COLUMNS: Columns<InboxSnapshot, InboxRates> = {
   shelved: ({ shelved }) => shelved,
 };
 
-interface Percentiles {
-  readonly p50: number | null;
-  readonly p99: number | null;
-}
-interface Figures {
-  readonly waitMs: Percentiles;
-  readonly handlingMs: Percentiles;
-  readonly retryAfterSeconds: Percentiles;
-}
+const UNKNOWN = { p50: null, p99: null };
+const UNKNOWN_FIGURES = { waitMs: UNKNOWN, handlingMs: UNKNOWN, retryAfterSeconds: UNKNOWN };
 
-const UNKNOWN: Percentiles = { p50: null, p99: null };
-const UNKNOWN_FIGURES: Figures = { waitMs: UNKNOWN, handlingMs: UNKNOWN, retryAfterSeconds: UNKNOWN };
-
-function lastMinute(snapshot: Shared): Figures {
-  const { windows } = snapshot as { windows?: { oneMinute: { all: Figures } } };
-  return windows?.oneMinute.all ?? UNKNOWN_FIGURES;
+function lastMinute(snapshot: Shared): Pick<WindowFigures, 'waitMs' | 'handlingMs' | 'retryAfterSeconds'> {
+  return (snapshot as { windows?: Windows }).windows?.oneMinute.all ?? UNKNOWN_FIGURES;
 }

@@ -18,11 +18,10 @@ export class HistoryKeeper<S, R> {
   }
 
   add(at: number, snapshot: S, rates: R): void {
+    // All are read before one is added, so that an error leaves the columns equally long.
+    const values = Object.values(this.#columns).map((read) => read(snapshot, rates));
     this.#at.add(at);
-    for (const [name, ring] of this.#rings) {
-      const read = this.#columns[name] as Columns<S, R>[string];
-      ring.add(read(snapshot, rates));
-    }
+    for (const [place, [, ring]] of this.#rings.entries()) ring.add(values[place] ?? null);
   }
 
   read(): History {

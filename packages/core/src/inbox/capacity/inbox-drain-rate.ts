@@ -1,3 +1,4 @@
+import { glanceAt } from '../../base/glance.ts';
 import type { Intake } from '../../intake/intake.ts';
 
 /** The share of finished attempts is averaged over about this many. */
@@ -20,12 +21,12 @@ export class InboxDrainRate {
 
   /** Null before the first attempt has ended. */
   get perSecond(): number | null {
-    const { drainRate } = this.#intake.snapshot();
+    const { drainRate } = glanceAt(this.#intake);
     return drainRate === null ? null : drainRate * Math.max(LEAST_SHARE, this.#finishedShare);
   }
 
   get isStalled(): boolean {
-    return this.#intake.snapshot().state === 'stalled';
+    return glanceAt(this.#intake).state === 'stalled';
   }
 
   /** The measured time in seconds. */

@@ -1,3 +1,4 @@
+import type { AlarmEvent } from '../../alarms/alarm.ts';
 import type { RefusalReason } from '../../delivery/refusal.ts';
 
 /** The attempt that an event is about. */
@@ -122,6 +123,8 @@ export type InboxEvent = { readonly at: number } & (
   | { readonly type: 'store-recovered' }
   /** The sender is close to disabling the endpoint because of failed deliveries. Reported once. */
   | { readonly type: 'endangered'; readonly sender: string }
+  /** An alarm was raised, or has ended. `help` says what to do. */
+  | AlarmEvent
   /** `options`: the names of the changed options. */
   | { readonly type: 'updated'; readonly options: readonly string[] }
   | { readonly type: 'closed'; readonly completed: number; readonly remaining: number }

@@ -1,6 +1,8 @@
+import type { Monitor } from '../../alarms/monitor.ts';
 import { Listeners, type EventBody } from '../../delivery/events.ts';
 import { addUp, noRefusals, type PromiseCounts } from '../../delivery/ledger.ts';
 import type { InboxEvent } from './inbox-events.ts';
+import { meterEvent } from './meter-event.ts';
 import type { InboxTotals } from './inbox-totals.ts';
 import { ProcessWarnings, classAndPlaceOf, type SuspectedBug } from './process-warnings.ts';
 
@@ -10,6 +12,8 @@ type Running<T> = { -readonly [K in keyof T]: T[K] extends number ? number : Run
 /** Counts what happens, and reports it to the listeners. */
 export class InboxReport {
   readonly listeners: Listeners<InboxEvent> = new Listeners<InboxEvent>();
+  /** Null until someone looks: the figures of windows and the alarms cost something. */
+  monitor: Monitor | null = null;
   readonly totals: Running<Omit<InboxTotals, 'refused' | 'promises'>> = {
     arrivals: 0,
     stored: 0,
@@ -32,14 +36,17 @@ export class InboxReport {
     storeFailures: 0,
   };
   readonly #now: () => number;
+  readonly #isDryRun: boolean;
   readonly #warnings: ProcessWarnings;
 
-  constructor(now: () => number) {
+  constructor(now: () => number, isDryRun = false) {
     this.#now = now;
+    this.#isDryRun = isDryRun;
     this.#warnings = new ProcessWarnings(() => this.listeners.any);
   }
 
   emit(event: EventBody<InboxEvent>): void {
+    if (this.monitor !== null) meterEvent(this.monitor, event, this.#isDryRun, this.#now());
     if (this.listeners.any) this.listeners.emit(this.#now(), event);
     else this.#warn(event);
   }

@@ -1,3 +1,4 @@
+import type { InboxAlarmSettings } from '../../alarms/alarm-options.ts';
 import type { CurrentOptions } from '../../delivery/current-options.ts';
 import { currentOptions } from '../../intake/current-options.ts';
 import type { InboxSettings } from './inbox-settings.ts';
@@ -30,16 +31,19 @@ export interface CurrentInboxOptions extends Omit<CurrentOptions, 'maxWaitMs' | 
   readonly keepCompletedMs: number;
   /** The most bytes of kept completed deliveries. */
   readonly maxKeptBytes: number;
+  /** `false` for none. */
+  readonly alarms: InboxAlarmSettings | false;
 }
 
 /** The settings as plain JSON data. It is frozen, so that every snapshot until the next update can share it. */
 export function currentInboxOptions(settings: InboxSettings): CurrentInboxOptions {
-  const { intake, longestWaitMs, retry, maxShelvedAgeMs, ...others } = settings;
+  const { intake, longestWaitMs, retry, maxShelvedAgeMs, alarms, ...others } = settings;
   return Object.freeze({
     ...currentOptions(intake),
     ...others,
     maxWaitMs: longestWaitMs === Infinity ? null : longestWaitMs,
     retry: Object.freeze({ ...retry }),
     maxShelvedAgeMs: maxShelvedAgeMs ?? null,
+    alarms: alarms === false ? false : Object.freeze({ ...alarms }),
   });
 }

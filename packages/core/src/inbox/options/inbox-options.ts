@@ -1,3 +1,4 @@
+import type { InboxAlarmOptions } from '../../alarms/alarm-options.ts';
 import type { IntakeOptions, Tunable } from '../../intake/options.ts';
 import type { SenderProfile } from '../../senders/sender-profile.ts';
 import type { Signal } from '../../base/abort.ts';
@@ -95,6 +96,8 @@ export interface InboxTunable extends Omit<Tunable, 'overflow'> {
   keepCompletedMs?: number | undefined;
   /** The most bytes of kept completed deliveries; beyond it the oldest are deleted. Integer ≥ 1, default 1 GiB. */
   maxKeptBytes?: number | undefined;
+  /** When alarms are raised; `false` for none. An update keeps fields that are absent. */
+  alarms?: false | InboxAlarmOptions | undefined;
 }
 
 /** The options of an inbox. `undefined` means absent. `R` is the request type of the framework. */

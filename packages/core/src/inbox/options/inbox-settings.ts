@@ -1,3 +1,4 @@
+import { alarmSettings, INBOX_ALARM_DEFAULTS, type InboxAlarmSettings } from '../../alarms/alarm-options.ts';
 import { checkInteger, checkNumber, checkOneOf, DAY_MS, isRecord } from '../../checks.ts';
 import { invalid } from '../../errors.ts';
 import { checkNames, checkObject } from '../../option-names.ts';
@@ -31,6 +32,7 @@ export interface InboxSettings {
   readonly maxShelvedAgeMs: number | undefined;
   readonly keepCompletedMs: number;
   readonly maxKeptBytes: number;
+  readonly alarms: InboxAlarmSettings | false;
 }
 
 /** The options that are fixed at construction. */
@@ -58,6 +60,7 @@ const DEFAULTS: Omit<InboxSettings, 'intake' | 'longestWaitMs'> = {
   maxShelvedAgeMs: undefined,
   keepCompletedMs: 0,
   maxKeptBytes: 1024 * 1024 * 1024,
+  alarms: INBOX_ALARM_DEFAULTS,
 };
 const RETRY = Object.keys(DEFAULTS.retry);
 const OWN_TUNABLE = Object.keys(DEFAULTS);
@@ -176,6 +179,7 @@ function settle(base: InboxSettings, given: InboxTunable): InboxSettings {
     maxShelvedAgeMs: or(given.maxShelvedAgeMs, base.maxShelvedAgeMs),
     keepCompletedMs: or(given.keepCompletedMs, base.keepCompletedMs),
     maxKeptBytes: or(given.maxKeptBytes, base.maxKeptBytes),
+    alarms: alarmSettings(INBOX_ALARM_DEFAULTS, base.alarms, given.alarms),
   };
   checkOneOf('ERR_WBP_OVERFLOW', 'overflow', settings.overflow, ['refuse', 'dead-letter']);
   const { attempts, firstDelayMs, maxDelayMs } = settings.retry;

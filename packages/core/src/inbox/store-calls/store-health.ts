@@ -44,6 +44,11 @@ export class StoreHealth {
     return this.#failingSinceMs !== undefined && this.#scheduler.nowMs - this.#failingSinceMs >= STUCK_MS;
   }
 
+  /** How long calls have been failing, in milliseconds; 0 if they work. */
+  get failingMs(): number {
+    return this.#failingSinceMs === undefined ? 0 : this.#scheduler.nowMs - this.#failingSinceMs;
+  }
+
   worked(): void {
     this.#failingSinceMs = undefined;
     if (this.#failures === 0) return;

@@ -1,3 +1,4 @@
+import { glanceAt } from '../../base/glance.ts';
 import { Deadlines } from '../../time/deadlines.ts';
 import type { Intake } from '../../intake/intake.ts';
 import { workersPerKey } from '../../limits/limits.ts';
@@ -84,7 +85,7 @@ export class InboxWorkers implements ClaimingWorkers {
   }
 
   limits(isIdle: boolean): ClaimLimits {
-    const workers = this.#parts.intake.snapshot().concurrency;
+    const workers = glanceAt(this.#parts.intake).concurrency;
     const allowance = this.outages.allow(this.runs.size, workers, isIdle);
     this.#allowance = allowance;
     const { settings } = this.#parts;

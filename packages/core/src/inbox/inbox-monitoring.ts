@@ -1,0 +1,69 @@
+import { Monitor } from '../alarms/monitor.ts';
+import type { Clock } from '../time/clock.ts';
+import type { InboxDrainRate } from './capacity/inbox-drain-rate.ts';
+import type { FillLevel } from './capacity/fill-level.ts';
+import type { InboxSettings } from './options/inbox-settings.ts';
+import type { InboxReport } from './events/inbox-report.ts';
+import type { InboxRefuser } from './receive/inbox-refuser.ts';
+import type { StoreHealth } from './store-calls/store-health.ts';
+
+/** The parts of an inbox that its monitor reads. */
+export interface InboxMonitorParts {
+  readonly clock: Clock;
+  readonly now: () => number;
+  readonly report: InboxReport;
+  readonly level: FillLevel;
+  readonly inboxRate: InboxDrainRate;
+  readonly refuser: InboxRefuser;
+  readonly healths: readonly StoreHealth[];
+  readonly settings: () => InboxSettings;
+  readonly oldestAgeMs: () => number;
+}
+
+/** Creates the monitor of an inbox when someone looks, and ends it. */
+export class InboxMonitoring {
+  readonly #parts: InboxMonitorParts;
+  #hasEnded = false;
+
+  constructor(parts: InboxMonitorParts) {
+    this.#parts = parts;
+  }
+
+  /** Begins to measure the windows and to judge the alarms, unless that has begun. */
+  look(nowMs: number): Monitor {
+    const { report } = this.#parts;
+    if (report.monitor !== null) return report.monitor;
+    const monitor = (report.monitor = createMonitor(this.#parts, nowMs));
+    if (this.#hasEnded) monitor.end(nowMs);
+    return monitor;
+  }
+
+  /** Ends all alarms permanently. */
+  end(nowMs: number): void {
+    this.#hasEnded = true;
+    this.#parts.report.monitor?.end(nowMs);
+  }
+}
+
+function createMonitor(parts: InboxMonitorParts, nowMs: number): Monitor {
+  const { clock, now, report, level, inboxRate, refuser, healths, settings, oldestAgeMs } = parts;
+  const failingMs = (): number => Math.max(...healths.map((health) => health.failingMs));
+  return new Monitor(
+    {
+      ...{ clock, now, listeners: report.listeners },
+      settings: () => settings().alarms,
+      depth: () => level.depth,
+      isWaiting: () => level.depth > 0 || failingMs() > 0,
+      read: (at) => ({
+        stalledMs: inboxRate.isStalled ? inboxRate.gapMs(at) : 0,
+        endangered: refuser.endangered(at).length,
+        oldestAgeMs: oldestAgeMs(),
+        storeFailingMs: failingMs(),
+      }),
+      emit: (at, event) => {
+        report.listeners.emit(at, event);
+      },
+    },
+    nowMs,
+  );
+}

@@ -1,0 +1,26 @@
+import { DAY_MS } from '../checks.ts';
+import { BoundedIntake } from '../intake/bounded-intake.ts';
+import type { Intake } from '../intake/intake.ts';
+import { resolveOptions } from '../intake/options.ts';
+import type { InboxFixtures, InboxSettings } from './options/inbox-settings.ts';
+
+/** The workers' intake revokes a permit this time after `maxHandlingMs`, in case a run has not ended itself. */
+const BACKSTOP_MS = 60_000;
+
+/** The intake that runs the handlers of claimed deliveries. */
+export function createWorkerIntake({ clock, random }: InboxFixtures, settings: InboxSettings): Intake {
+  const { concurrency, drainRate } = settings.intake;
+  const options = {
+    ...{ concurrency, drainRate, clock, random },
+    // Every claimed delivery must be admitted: a refused one would be given back and claimed again immediately.
+    capacity: Number.MAX_SAFE_INTEGER,
+    ...{ maxWaitMs: DAY_MS, highWaterMark: 1, maxHandlingMs: backstop(settings) },
+  };
+  // Its windows and alarms would be those of attempts. The inbox has its own.
+  return new BoundedIntake(resolveOptions(options), undefined, false);
+}
+
+/** After which time the intake revokes a permit. */
+export function backstop({ intake }: InboxSettings): number {
+  return Math.min(DAY_MS, intake.maxHandlingMs + BACKSTOP_MS);
+}

@@ -1,0 +1,142 @@
+import type { IntakeEvent } from '../delivery/events.ts';
+import type { InboxEvent } from '../inbox/events/inbox-events.ts';
+import type { LogLevel } from './event-logger.ts';
+import type { SourceKind } from './event-source.ts';
+
+export type LoggedEvent = IntakeEvent | InboxEvent;
+export type EventType = LoggedEvent['type'];
+type EventOf<T extends EventType, E = LoggedEvent> = E extends { type: infer U }
+  ? T extends U
+    ? E
+    : never
+  : never;
+type FieldOf<E> = E extends unknown ? Exclude<keyof E, 'type' | 'at'> : never;
+
+/** How an event becomes a line. */
+export interface Line<E> {
+  readonly level: LogLevel;
+  /** The fields of the event that the line has. Never an id, a body, or the message of an error: they may be private. */
+  readonly fields: readonly FieldOf<E>[];
+  /** It must not contain what a request has determined, such as a key: a console would show it as it is. */
+  message(event: E, kind: SourceKind): string;
+  /** What distinguishes events of this type whose lines must not replace each other. */
+  variant?(event: E): string;
+}
+
+/** The events that get their own lines. */
+export type LineType =
+  | 'shedding'
+  | 'accepting'
+  | 'stalled'
+  | 'recovered'
+  | 'overdue'
+  | 'endangered'
+  | 'warning'
+  | 'updated'
+  | 'closed'
+  | 'outage'
+  | 'restored'
+  | 'paused'
+  | 'resumed'
+  | 'redriven'
+  | 'purged'
+  | 'store-failed'
+  | 'store-recovered';
+
+const of = (key: string | null): string => (key === null ? 'all deliveries' : 'the deliveries of one key');
+
+export const LINES: { readonly [T in LineType]: Line<EventOf<T>> } = {
+  shedding: {
+    level: 'warn',
+    fields: ['depth', 'bytes'],
+    message: ({ depth }, kind) => `The ${kind} has begun to shed, at a depth of ${String(depth)}.`,
+  },
+  accepting: {
+    level: 'info',
+    fields: ['depth', 'bytes'],
+    message: ({ depth }, kind) => `The ${kind} accepts deliveries again, at a depth of ${String(depth)}.`,
+  },
+  stalled: {
+    level: 'error',
+    fields: ['gapMs'],
+    message: (_, kind) =>
+      `The ${kind} is stalled: all workers are busy, and none has completed a delivery for long.`,
+  },
+  recovered: {
+    level: 'info',
+    fields: [],
+    message: (_, kind) => `The ${kind} is no longer stalled.`,
+  },
+  overdue: {
+    level: 'warn',
+    fields: ['key', 'heldMs', 'attempt'],
+    message: () => 'A handler has exceeded maxHandlingMs.',
+  },
+  endangered: {
+    level: 'error',
+    fields: ['sender'],
+    message: () => 'A sender is close to disabling the endpoint because of failed deliveries.',
+    variant: ({ sender }) => sender,
+  },
+  warning: {
+    level: 'warn',
+    fields: ['code'],
+    message: ({ message }) => message,
+    variant: ({ code }) => code,
+  },
+  updated: {
+    level: 'info',
+    fields: ['options'],
+    message: ({ options }, kind) => `Options of the ${kind} were updated: ${options.join(', ')}.`,
+    variant: ({ options }) => options.join(),
+  },
+  closed: {
+    level: 'info',
+    fields: ['completed', 'refused', 'remaining'],
+    message: (_, kind) => `The ${kind} is closed.`,
+  },
+  outage: {
+    level: 'error',
+    fields: ['key', 'isCounting'],
+    message: ({ key }) => `Handlers fail one after another: an outage of ${of(key)}.`,
+  },
+  restored: {
+    level: 'info',
+    fields: ['key'],
+    message: ({ key }) => `The outage of ${of(key)} is over.`,
+  },
+  paused: {
+    level: 'info',
+    fields: ['key'],
+    message: ({ key }) => `Attempts are paused, for ${of(key)}.`,
+  },
+  resumed: {
+    level: 'info',
+    fields: ['key'],
+    message: ({ key }) => `Attempts are resumed, for ${of(key)}.`,
+  },
+  redriven: {
+    level: 'info',
+    fields: ['count'],
+    message: ({ count }) => `Finished deliveries were put back into the queue: ${String(count)}.`,
+  },
+  purged: {
+    level: 'info',
+    fields: ['count'],
+    message: ({ count }) => `Dead letters were deleted: ${String(count)}.`,
+  },
+  'store-failed': {
+    level: 'error',
+    fields: ['call'],
+    message: ({ call, error }) => {
+      const [code] = /ERR_WBP_[A-Z_]+/.exec(error) ?? [];
+      return `The call ${call}() of the store failed${code === undefined ? '' : ` with ${code}`}.`;
+    },
+    variant: ({ call }) => call,
+  },
+  'store-recovered': {
+    level: 'info',
+    fields: [],
+    message: () => 'The store works again.',
+  },
+};
