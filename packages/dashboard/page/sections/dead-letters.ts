@@ -42,7 +42,12 @@ export function deadLetterSection(page: Page): Section {
       action === 'purge' ? 'danger' : 'plain',
     ),
   );
-  const element = card('Dead letters', table.element, empty, notice, problem, more);
+  const box = h(
+    'div',
+    { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': 'Dead letters' },
+    table.element,
+  );
+  const element = card('Dead letters', box, empty, notice, problem, more);
   if (page.allowUpdate) addToHead(element, h('div', { class: 'actions' }, ...all));
 
   function fill(cells: readonly HTMLTableCellElement[], item: DeadLetter, isNew: boolean): void {
@@ -89,7 +94,7 @@ export function deadLetterSection(page: Page): Section {
 
   function draw(): void {
     table.show(items);
-    table.element.hidden = items.length === 0;
+    box.hidden = items.length === 0;
     empty.hidden = items.length > 0;
     setText(empty, 'The dead-letter queue is empty.');
     more.hidden = next === null;
