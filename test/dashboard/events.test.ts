@@ -114,16 +114,6 @@ describe('GET events', () => {
     expect(await reader.next()).toBeNull();
     expect(parts.clock.pending).toBe(pending - 1);
   });
-
-  it('ends when the signal of the request is aborted', async () => {
-    const { page } = watched();
-    const gone = new AbortController();
-    const answer = await page.fetch(new Request('http://ops.example/events', { signal: gone.signal }));
-    const reader = new EventReader(answer);
-    await reader.next();
-    gone.abort();
-    expect(await reader.next()).toBeNull();
-  });
 });
 
 describe('many pages', () => {
