@@ -19,6 +19,7 @@ interface Project {
 const projects: Project[] = [
   { uses: 'node', beside: {} },
   { uses: 'sqlite', with: 'node', beside: besideSqlite },
+  { uses: 'dashboard', with: 'node', beside: {} },
   {
     uses: 'otel',
     with: 'node',
@@ -31,7 +32,7 @@ const projects: Project[] = [
   {
     uses: 'otel',
     with: 'node',
-    beside: { '@opentelemetry/api': '1.7.0', '@opentelemetry/sdk-metrics': '1.20.0' },
+    beside: { '@opentelemetry/api': '1.7.0', '@opentelemetry/sdk-metrics': '1.21.0' },
   },
   {
     uses: 'express',

@@ -9,7 +9,7 @@ import { run } from './run.ts';
 import { tools } from './tools.ts';
 
 /** Programs of `consumer/` that bundlers and Jest run: they do not start the thread of the SQLite store. */
-const BUNDLED = ['node', 'express', 'koa', 'hono', 'prometheus'];
+const BUNDLED = ['node', 'express', 'koa', 'hono', 'prometheus', 'dashboard'];
 const PROGRAMS = [...BUNDLED, 'sqlite'];
 const EXTENSIONS = { es: 'mjs', cjs: 'cjs' } as const;
 

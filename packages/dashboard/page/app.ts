@@ -176,7 +176,7 @@ function sourcesOf({ intakes, inboxes }: PageState): readonly Source[] {
 
 /** The tab of the browser tells the state too. */
 function showTitle(sources: readonly Source[], shown: Source): void {
-  const alarms = sources.reduce((sum, source) => sum + (snapshotOf(source).alarms?.length ?? 0), 0);
+  const alarms = sources.reduce((sum, source) => sum + snapshotOf(source).alarms.length, 0);
   const { state } = shown.view.snapshot;
   const text = `${alarms > 0 ? `(${String(alarms)}) ` : ''}${state} · ${shown.name} · webhook-backpressure`;
   if (document.title !== text) document.title = text;

@@ -30,7 +30,7 @@ export class SourceView {
     const charts = chartSection(kind, spanMs);
     const keys = busiestSection('keys', page);
     const senders = busiestSection('senders', page);
-    const risk = riskSection();
+    const risk = riskSection(kind);
     const letters = kind === 'inbox' ? deadLetterSection(page) : undefined;
     const levers = page.allowUpdate ? leverSection(page, kind) : undefined;
     const whatIf = whatIfSection();

@@ -5,7 +5,7 @@ import { createBench, occupy, startedNow, type Bench } from '../harness.ts';
 type AlarmEvent = Extract<IntakeEvent, { type: 'alarm' | 'alarm-cleared' }>;
 
 function alarmsIn(events: readonly IntakeEvent[]): AlarmEvent[] {
-  return events.filter((event) => event.type === 'alarm' || event.type === 'alarm-cleared');
+  return events.filter((event): event is AlarmEvent => ['alarm', 'alarm-cleared'].includes(event.type));
 }
 
 function changesIn(events: readonly IntakeEvent[]): string[] {

@@ -5,6 +5,7 @@ import { byMinute, extentOf } from '../data/summary.ts';
 import { h, newId, setAttribute, setText } from '../parts/dom.ts';
 import { Table } from '../parts/table.ts';
 import { colorOf, type ColorName } from './colors.ts';
+import { timesOf } from './time-axis.ts';
 import type { Unit } from './units.ts';
 
 export interface Line {
@@ -173,7 +174,7 @@ export class LineChart {
     return {
       width,
       height: HEIGHT,
-      padding: [8, 4, 0, 0],
+      padding: [8, 6, 0, 0],
       legend: { show: false },
       cursor: {
         sync: { key: 'time' },
@@ -201,8 +202,8 @@ export class LineChart {
       axes: [
         {
           ...{ stroke, font: FONT, grid: { show: false }, ticks: { show: false } },
-          ...{ size: 22, gap: 4, space: 64 },
-          values: (_, ticks): string[] => timesOf(ticks),
+          ...{ size: 22, gap: 4, space: 76 },
+          values: timesOf,
         },
         {
           ...{ stroke, font: FONT, grid, ticks: { show: false }, gap: 6, space: 28 },
@@ -228,10 +229,4 @@ export class LineChart {
       ],
     };
   }
-}
-
-/** Minutes where all ticks are whole ones, else with seconds. */
-function timesOf(ticks: readonly number[]): string[] {
-  const isMinutes = ticks.every((tick) => tick % 60 === 0);
-  return ticks.map((tick) => (isMinutes ? clockMinute(tick * 1000) : clock(tick * 1000)));
 }

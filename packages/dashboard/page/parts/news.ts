@@ -10,7 +10,7 @@ export class News {
     const sentences: string[] = [];
     for (const source of sources) {
       const id = idOf(source);
-      const { state, alarms = [] } = snapshotOf(source);
+      const { state, alarms } = snapshotOf(source);
       const before = this.#states.get(id);
       if (before !== undefined && before !== state) sentences.push(`${source.name}: ${state}.`);
       this.#states.set(id, state);

@@ -1,5 +1,5 @@
 /** How many messages a page may be behind; then it is dropped. A state is sent each second. */
-export const MOST_BEHIND = 30;
+const MOST_BEHIND = 30;
 
 /** The stream of events to one page. */
 export class OpenPage {

@@ -1,7 +1,7 @@
 import { OpenPage } from './open-page.ts';
 
 /** How many pages may be open at a time. */
-export const MOST_PAGES = 200;
+const MOST_PAGES = 200;
 /** How many seconds pass before the authorization of an open page is checked again. */
 const RECHECK_SECONDS = 60;
 

@@ -2,7 +2,7 @@ import { problem } from '../answers/answers.ts';
 import type { Incoming } from './incoming.ts';
 
 /** The largest body of a request, in bytes. */
-export const MAX_BODY_BYTES = 65_536;
+const MAX_BODY_BYTES = 65_536;
 
 /** Reads the JSON object in the body of a request. Resolves to the answer instead when there is none. */
 export async function readJsonBody({

@@ -1,7 +1,7 @@
 import { problem } from '../answers/answers.ts';
 
 /** The header that a request of the page has. Another origin may send it only after a preflight, which is not answered. */
-export const PAGE_HEADER = 'x-webhook-backpressure';
+const PAGE_HEADER = 'x-webhook-backpressure';
 
 /** The answer for a request to change something that may come from another origin; undefined for one of the page. */
 export function refuseOtherOrigins({ headers, url }: Request): Response | undefined {

@@ -1,7 +1,7 @@
 import type { Clock } from '@webhook-backpressure/core';
 
 /** How far apart samples are, in milliseconds. */
-export const SECOND_MS = 1000;
+const SECOND_MS = 1000;
 
 interface DenoRuntime {
   readonly Deno?: { unrefTimer?: (id: number) => void };

@@ -40,17 +40,25 @@ export interface InboxView {
 
 /** What an intake did in the last second, in deliveries per second. */
 export interface IntakeRates {
+  /** Deliveries that arrived, refused ones included. */
   readonly arrivals: number;
+  /** Deliveries whose handling began. */
   readonly started: number;
+  /** Deliveries handled successfully. */
   readonly completed: number;
+  /** Deliveries refused with 429 or 503. */
   readonly refused: number;
 }
 
 /** What an inbox did in the last second, in deliveries per second. */
 export interface InboxRates {
+  /** Deliveries that arrived, refused ones included. */
   readonly arrivals: number;
+  /** Deliveries stored and acknowledged. */
   readonly stored: number;
+  /** Deliveries handled successfully. */
   readonly completed: number;
+  /** Deliveries refused with 429 or 503. */
   readonly refused: number;
 }
 
