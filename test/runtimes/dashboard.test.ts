@@ -15,7 +15,8 @@ describe.each(runtimes.filter(({ name }) => name !== 'workerd'))('the dashboard 
   afterAll(() => served.stop());
 
   async function ask(path: string, init: RequestInit = {}): Promise<Response> {
-    const headers = { 'x-app': 'dashboard', ...init.headers };
+    const headers = new Headers(init.headers);
+    headers.set('x-app', 'dashboard');
     return await fetch(`http://127.0.0.1:${String(served.port)}/dashboard${path}`, { ...init, headers });
   }
 
