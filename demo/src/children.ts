@@ -9,6 +9,8 @@ export interface Child<Orders, Reports> {
     body: Orders[Order],
     report: Report,
   ): Promise<Reports[Report]>;
+  /** Sends an order that asks for no report. */
+  tell<Order extends keyof Orders>(order: Order, body: Orders[Order]): void;
   on<Report extends keyof Reports>(report: Report, listener: (body: Reports[Report]) => void): void;
   /** Kills the child (SIGKILL), and waits until it has ended. */
   kill(): Promise<void>;
@@ -44,15 +46,19 @@ export function startChild<Orders, Reports>(file: string): Child<Orders, Reports
       if (report.type === type) listener(report.body as Reports[typeof type]);
     });
   };
+  const tell: Child<Orders, Reports>['tell'] = (order, body) => {
+    // A failure shows in `ended`.
+    child.send({ type: order, body }, () => undefined);
+  };
   return {
     ask(order, body, report) {
       return new Promise((resolve, reject) => {
         on(report, resolve);
         ended.catch(reject);
-        // Whether it arrives shows in what comes back: a child that has ended rejects `ended`.
-        child.send({ type: order, body }, () => undefined);
+        tell(order, body);
       });
     },
+    tell,
     on,
     async kill() {
       child.kill('SIGKILL');

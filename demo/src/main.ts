@@ -10,12 +10,14 @@ import { IMPORT, PATIENT_RUN_MS, POOL, RUN_LIMIT_MS, SENDER, WARM_UP } from './s
 import { fittingSize, IDEAL_WARM_UP_S, smallerSize } from './size.ts';
 import { table } from './table.ts';
 import { brokenPromises } from './verdict.ts';
+import { watch } from './watch.ts';
 
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 const interrupted = new AbortController();
 for (const [signal, exitCode] of Object.entries(SIGNALS)) {
-  process.once(signal, () => {
+  // npm passes on the signal that the terminal has sent to all: the second one must not end the demo early.
+  process.on(signal, () => {
     process.exitCode = exitCode;
     interrupted.abort(new Error(`Ended by ${signal}.`));
   });
@@ -25,8 +27,9 @@ for (const [signal, exitCode] of Object.entries(SIGNALS)) {
 process.stdout.on('error', () => process.exit(1));
 
 try {
-  const { deliveries, isSizeFixed, isInbox } = optionsFrom(process.argv.slice(2));
-  await (isInbox ? showInbox(deliveries) : showMiddleware(deliveries, isSizeFixed));
+  const { deliveries, isSizeFixed, isInbox, isWatch, port } = optionsFrom(process.argv.slice(2));
+  if (isWatch) await showPage(port);
+  else await (isInbox ? showInbox(deliveries) : showMiddleware(deliveries, isSizeFixed));
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode ??= 1;
@@ -98,6 +101,19 @@ async function showInbox(deliveries: number): Promise<void> {
   );
 }
 
+async function showPage(port: number): Promise<void> {
+  const onListening = (url: string): void => {
+    process.stdout.write(
+      `Live page of an Express app with the middleware and an inbox:\n\n  ${url}\n\n` +
+        `Its handlers take about 50 ms, ${String(POOL.max)} concurrently: 200 a second.\n` +
+        'A burst of 500 a second begins every minute, the first in 6 s. Ctrl-C ends it.\n',
+    );
+  };
+  await watch(port, onListening, interrupted.signal);
+  // A signal is the intended end.
+  process.exitCode = 0;
+}
+
 function conclude(broken: readonly string[], praise: string): void {
   for (const promise of broken) process.stderr.write(`${promise}\n`);
   if (broken.length > 0) process.exitCode = 1;
@@ -112,10 +128,15 @@ async function watched(
   const progress = createProgress(process.stdout, () => performance.now());
   const title = isGuarded ? 'with' : 'without';
   try {
-    const watch: Watcher = (receiver, sender) => {
-      progress.show(title, receiver, sender);
+    const watcher: Watcher = {
+      page(url) {
+        process.stdout.write(`Live page while this runs: ${url}\n`);
+      },
+      progress(receiver, sender) {
+        progress.show(title, receiver, sender);
+      },
     };
-    return await limited((signal) => run(isGuarded, sizeOf, watch, signal), limitMs);
+    return await limited((signal) => run(isGuarded, sizeOf, watcher, signal), limitMs);
   } finally {
     process.stdout.write('\n');
   }

@@ -98,6 +98,22 @@ export interface SenderTotals {
   seconds: number;
 }
 
+export interface WatchedReceiverOrders {
+  /** Port 0: any. Asks for `listening`. */
+  start: { port: number };
+}
+
+export interface WatchedReceiverReports {
+  listening: { port: number };
+  /** The server could not listen on the port. */
+  failed: { message: string };
+}
+
+export interface WaveOrders {
+  /** Send to this origin until the end. */
+  send: { origin: string };
+}
+
 /** Null when nothing was measured. */
 export interface Percentiles {
   p50: number | null;

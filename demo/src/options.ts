@@ -11,18 +11,41 @@ export interface DemoOptions {
   readonly isSizeFixed: boolean;
   /** Whether to show the inbox. */
   readonly isInbox: boolean;
+  /** Whether to run until it is interrupted, for the live page. */
+  readonly isWatch: boolean;
+  /** Where the live page listens with `--watch`. 0: the system chooses. */
+  readonly port: number;
 }
 
-/** `--deliveries`: an integer from 1 to 20,000. `--inbox`: acknowledge first, and be killed in the middle of it. */
+/**
+ * `--deliveries`: an integer from 1 to 20,000. `--inbox`: acknowledge first, and be killed in the middle of it.
+ * `--watch`: keep running, with waves of load, `--port`: with the live page at this port, from 0 to 65,535.
+ */
 export function optionsFrom(args: string[]): DemoOptions {
   const { values } = parseArgs({
     args,
-    options: { deliveries: { type: 'string' }, inbox: { type: 'boolean', default: false } },
+    options: {
+      deliveries: { type: 'string' },
+      inbox: { type: 'boolean', default: false },
+      watch: { type: 'boolean', default: false },
+      port: { type: 'string' },
+    },
   });
-  const deliveries = Number(values.deliveries ?? IMPORT.deliveries);
-  if (Number.isInteger(deliveries) && deliveries >= 1 && deliveries <= MOST)
-    return { deliveries, isSizeFixed: values.deliveries !== undefined, isInbox: values.inbox };
-  throw new Error(
-    `--deliveries must be an integer from 1 to ${String(MOST)}, but was ${values.deliveries ?? ''}.`,
-  );
+  const { deliveries, inbox, watch, port } = values;
+  if (watch && (inbox || deliveries !== undefined))
+    throw new Error('--watch cannot be combined with --inbox or --deliveries.');
+  if (!watch && port !== undefined) throw new Error('--port needs --watch.');
+  return {
+    deliveries: integer('--deliveries', deliveries ?? String(IMPORT.deliveries), 1, MOST),
+    isSizeFixed: deliveries !== undefined,
+    isInbox: inbox,
+    isWatch: watch,
+    port: integer('--port', port ?? '0', 0, 65_535),
+  };
+}
+
+function integer(name: string, given: string, from: number, to: number): number {
+  const value = Number(given);
+  if (given.trim() !== '' && Number.isInteger(value) && value >= from && value <= to) return value;
+  throw new Error(`${name} must be an integer from ${String(from)} to ${String(to)}, but was ${given}.`);
 }

@@ -8,7 +8,7 @@ export interface Outgoing {
   readonly body: string;
 }
 
-/** One attempt: signs it, sends it, and waits for the answer, for at most `timeoutMs`. */
+/** One attempt at an event: signs it, sends it, and waits for the answer, for at most `timeoutMs`. */
 export async function post(
   { id, body }: Outgoing,
   url: string,
@@ -23,6 +23,16 @@ export async function post(
     'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
     'webhook-signature': webhook.sign(id, now, body),
   };
+  return exchange(url, headers, body, timeoutMs);
+}
+
+/** One request: sends it and waits for the answer, for at most `timeoutMs`. */
+export async function exchange(
+  url: string,
+  headers: Record<string, string>,
+  body: string,
+  timeoutMs: number,
+): Promise<Attempt> {
   const startedAt = performance.now();
   const tookMs = (): number => performance.now() - startedAt;
   try {

@@ -1,10 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { dashboard } from '@webhook-backpressure/dashboard';
 import { webhookBackpressure } from '@webhook-backpressure/express';
 import { webhookApp } from './app.ts';
 import { openChannel } from './channel.ts';
 import type { Ledger } from './ledger.ts';
 import type { ReceiverOrders, ReceiverReports, ReceiverSample } from './messages.ts';
+import { isFromThisMachine, PAGE_PATH } from './page.ts';
 import { ConnectionPool } from './pool.ts';
 import { POOL } from './setup.ts';
 
@@ -17,6 +19,10 @@ channel.on('start', ({ guarded, secret }) => {
   const ledger: Ledger = { accepted: 0, failed: 0, stored: new Set() };
   const backpressure = guarded ? webhookBackpressure() : undefined;
   const app = webhookApp(secret, pool, ledger, backpressure);
+  if (backpressure !== undefined) {
+    const page = dashboard({ intakes: { webhooks: backpressure.intake }, authorize: isFromThisMachine });
+    app.use(PAGE_PATH, page.node);
+  }
 
   let deepest = 0;
   const server = createServer((req, res) => {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { abortOf } from './abort.ts';
 import { endChildren, startChild } from './children.ts';
 import { SENDER } from './setup.ts';
+import { PAGE_PATH } from './page.ts';
 import type {
   ReceiverOrders,
   ReceiverReports,
@@ -22,8 +23,13 @@ export interface RunResult {
   readonly rssAtStart: number;
 }
 
-/** Gets the progress of a run several times a second. */
-export type Watcher = (receiver: ReceiverSample, sender: SenderSample) => void;
+/** Sees a run from outside. */
+export interface Watcher {
+  /** Gets the address of the live page, before the first delivery. */
+  page(url: string): void;
+  /** Gets the progress, several times a second. */
+  progress(receiver: ReceiverSample, sender: SenderSample): void;
+}
 
 /**
  * Sends one import to one receiver, each in its own process.
@@ -46,7 +52,9 @@ export async function run(
   try {
     const secret = `whsec_${randomBytes(24).toString('base64')}`;
     const { port } = await unlessFailed(receiver.ask('start', { guarded, secret }, 'listening'));
-    const target = { url: `http://127.0.0.1:${String(port)}/webhooks`, secret };
+    const origin = `http://127.0.0.1:${String(port)}`;
+    if (guarded) watch.page(`${origin}${PAGE_PATH}/`);
+    const target = { url: `${origin}/webhooks`, secret };
     const warmUp = await unlessFailed(sender.ask('warmUp', target, 'warm'));
     const deliveries = sizeOf(warmUp.seconds);
     const { rss: rssAtStart } = await unlessFailed(receiver.ask('count', {}, 'counting'));
@@ -56,13 +64,13 @@ export async function run(
       senderSample = sample;
     });
     receiver.on('sample', (sample) => {
-      watch(sample, senderSample);
+      watch.progress(sample, senderSample);
     });
     const senderTotals = await unlessFailed(
       sender.ask('import', { ...target, deliveries, backoffMs: SENDER.backoffMs }, 'done'),
     );
     const receiverTotals = await unlessFailed(receiver.ask('finish', {}, 'finished'));
-    watch(receiverTotals.sample, senderTotals);
+    watch.progress(receiverTotals.sample, senderTotals);
     return { guarded, sender: senderTotals, receiver: receiverTotals, rssAtStart };
   } finally {
     await endChildren();

@@ -1,9 +1,11 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import type { PageState } from '@webhook-backpressure/dashboard';
 import { afterEach, beforeAll, expect, it } from 'vitest';
 import { run } from '../packaging/run.ts';
 
@@ -34,6 +36,7 @@ it('delivers a small import with and without the middleware, and reports it in 8
   const [output, errors] = await Promise.all([text(started.stdout), text(started.stderr)]);
   expect(errors).toBe('');
   expect(await closed).toEqual([0, null]);
+  expect(output).toMatch(/^Live page while this runs: http:\/\/127\.0\.0\.1:\d+\/backpressure\/$/m);
   expect(output).toMatch(/^with +0 s {2}queued \d+ {2}delivered \d+ /m);
   expect(output).toMatch(/^lost .* 0 +0$/m);
   expect(output).toMatch(/^errors .* 0 +0$/m);
@@ -67,6 +70,48 @@ it('ends its children when it is interrupted', async () => {
   started.kill('SIGINT');
   started.stderr.resume();
   expect(await closed).toEqual([130, null]);
+}, 60_000);
+
+it('serves the live page with --watch, sends load, and ends cleanly when it is interrupted', async () => {
+  const started = start('--watch');
+  const errors = text(started.stderr);
+  const closed = once(started, 'close');
+  const url = await new Promise<string>((resolve) => {
+    createInterface({ input: started.stdout }).on('line', (line) => {
+      if (line.trim().startsWith('http://127.0.0.1:')) resolve(line.trim());
+    });
+  });
+  const page = await fetch(url);
+  expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+  const completed = async (): Promise<number[]> => {
+    const state = (await (await fetch(new URL('state', url))).json()) as PageState;
+    const sources = [...Object.values(state.intakes), ...Object.values(state.inboxes)];
+    return sources.map(({ snapshot }) => snapshot.totals.completed);
+  };
+  await expect
+    .poll(async () => Math.min(...(await completed())), { timeout: 30_000, interval: 200 })
+    .toBeGreaterThan(0);
+  expect(await completed()).toHaveLength(2);
+
+  // A terminal sends the signal to npm and to the demo, and npm passes it on.
+  started.kill('SIGINT');
+  started.kill('SIGINT');
+  expect(await closed).toEqual([0, null]);
+  expect(await errors).toBe('');
+}, 60_000);
+
+it('says so if the port of --watch is in use', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const started = start('--watch', '--port', String(port));
+  const closed = once(started, 'close');
+  started.stdout.resume();
+  expect(await text(started.stderr)).toContain(
+    `EADDRINUSE: address already in use 127.0.0.1:${String(port)}`,
+  );
+  expect(await closed).toEqual([1, null]);
+  server.close();
 }, 60_000);
 
 it('rejects an invalid --deliveries', async () => {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { builtInSenders, type SenderProfile } from '@webhook-backpressure/core';
@@ -73,6 +73,15 @@ describe('the README', () => {
     expect(choice('honors')).toContain('Svix, Hookdeck, Standard Webhooks, Amazon EventBridge');
     for (const name of ['svix', 'hookdeck', 'standard-webhooks', 'aws-eventbridge']) {
       expect(profileOf(name).retryAfter).toEqual(expect.objectContaining({ unit: 's' }));
+    }
+  });
+
+  it('shows the live page near its beginning, light and dark, in pictures of at most 200 kB', () => {
+    const beginning = readme.source.slice(0, 1500);
+    for (const scheme of ['light', 'dark']) {
+      const path = `docs/images/dashboard-${scheme}.png`;
+      expect(beginning).toContain(`="${path}"`);
+      expect(statSync(join(root, path)).size).toBeLessThan(200_000);
     }
   });
 });

@@ -7,7 +7,8 @@ import {
   type MetricData,
 } from '@opentelemetry/sdk-metrics';
 
-class ManualReader extends MetricReader {
+/** A reader that collects when it is asked. */
+export class ManualReader extends MetricReader {
   protected override onForceFlush(): Promise<void> {
     return Promise.resolve();
   }

@@ -32,7 +32,7 @@ const projects: Project[] = [
   {
     uses: 'otel',
     with: 'node',
-    beside: { '@opentelemetry/api': '1.7.0', '@opentelemetry/sdk-metrics': '1.20.0' },
+    beside: { '@opentelemetry/api': '1.7.0', '@opentelemetry/sdk-metrics': '1.21.0' },
   },
   {
     uses: 'express',

@@ -10,7 +10,7 @@ import { problemOf, problemText } from './parts/problem.ts';
 import type { Page, Question } from './parts/section.ts';
 import { Header } from './parts/header.ts';
 import { showIcon } from './parts/icon.ts';
-import { News } from './parts/news.ts';
+import { News } from './data/news.ts';
 import { SourceView } from './source-view.ts';
 
 const MOST_CHANGES = 200;
@@ -176,7 +176,7 @@ function sourcesOf({ intakes, inboxes }: PageState): readonly Source[] {
 
 /** The tab of the browser tells the state too. */
 function showTitle(sources: readonly Source[], shown: Source): void {
-  const alarms = sources.reduce((sum, source) => sum + (snapshotOf(source).alarms?.length ?? 0), 0);
+  const alarms = sources.reduce((sum, source) => sum + snapshotOf(source).alarms.length, 0);
   const { state } = shown.view.snapshot;
   const text = `${alarms > 0 ? `(${String(alarms)}) ` : ''}${state} · ${shown.name} · webhook-backpressure`;
   if (document.title !== text) document.title = text;

@@ -12,12 +12,13 @@ export class Failures {
     try {
       return action();
     } catch (error) {
-      this.#report(what, error);
+      this.report(what, error);
       return undefined;
     }
   }
 
-  #report(what: string, error: unknown): void {
+  /** Reports what something threw, for callers on the path of each delivery, which pass no function to `run`. */
+  report(what: string, error: unknown): void {
     if (this.#reported.has(what)) return;
     this.#reported.add(what);
     try {

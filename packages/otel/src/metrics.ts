@@ -38,9 +38,11 @@ export function exportMetrics(reader: MetricsReader, meter: Meter, failures: Fai
     meter.addBatchObservableCallback(observe, observables);
   });
   const stop = reader.onRecord((metric, value, attributes) => {
-    failures.run('record', () => {
+    try {
       histograms.get(metric)?.record(value, attributes);
-    });
+    } catch (error) {
+      failures.report('record', error);
+    }
   });
   return () => {
     stop();

@@ -51,28 +51,22 @@ export function traceWaits(
     if (isRefused) span.setStatus({ code: SpanStatusCode.ERROR, message: `refused: ${outcome}` });
     span.end();
   };
+  const listen = (event: IntakeEvent): void => {
+    if (event.type === 'queued') start(event);
+    else if (event.type === 'started') end(event.sequence, 'started', false);
+    // The sender of an abandoned delivery has gone, and gets no answer.
+    else if (event.type === 'withdrawn') end(event.sequence, event.cause, event.cause !== 'abandoned');
+  };
 
-  // Only in the context of the request does the event know the span of the request.
   const unsubscribe = intake.subscribe(
     (event) => {
-      switch (event.type) {
-        case 'queued':
-          failures.run('startSpan', () => {
-            start(event);
-          });
-          break;
-        case 'started':
-          failures.run('ending a span', () => {
-            end(event.sequence, 'started', false);
-          });
-          break;
-        case 'withdrawn':
-          failures.run('ending a span', () => {
-            // The sender of an abandoned delivery has gone, and gets no answer.
-            end(event.sequence, event.cause, event.cause !== 'abandoned');
-          });
+      try {
+        listen(event);
+      } catch (error) {
+        failures.report('a tracer or span', error);
       }
     },
+    // Only in the context of the request is its span the active one.
     { inRequestContext: true },
   );
   return () => {

@@ -9,7 +9,7 @@ type SamplesByName = ReadonlyMap<string, readonly Sample[]>;
 const FAMILIES = Symbol.for('@webhook-backpressure/prometheus.families');
 
 /** The metrics of all intakes, or of all inboxes, in one register. */
-export class Families {
+class Families {
   readonly #register: Register;
   readonly #families: readonly Family[];
   readonly #readers = new Map<string | undefined, MetricsReader>();

@@ -15,6 +15,7 @@ const DEFAULTS = {
   statusCode: 'auto',
   retryAfter: { strategy: 'booked', minSeconds: 1, maxSeconds: 900 },
   shed: [],
+  alarms: expect.objectContaining({ refusedRatio: 0.05 }) as unknown,
 };
 
 const CHANGES: Tunable = {

@@ -114,6 +114,16 @@ describe('the list of endangered senders', () => {
     expect(watch.endangered(50 * HOUR_MS)).toEqual(['shopify']);
   });
 
+  it('does not name a sender again before it is warned of again', () => {
+    const watch = new SwitchOffWatch();
+    for (let i = 0; i < 6; i += 1) watch.note(shopify, true, 0);
+    watch.note(shopify, false, 0);
+    for (let i = 0; i < 5; i += 1) watch.note(shopify, true, 0);
+    expect(watch.endangered(0)).toEqual([]);
+    watch.note(shopify, true, 0);
+    expect(watch.endangered(0)).toEqual(['shopify']);
+  });
+
   it('names a sender until its failures are older than its window, and then warns again', () => {
     const watch = new SwitchOffWatch();
     for (let i = 0; i < 20; i += 1) watch.note(slack, true, 0);

@@ -1,4 +1,5 @@
 import { boundToThisContext } from '../base/async-context.ts';
+import { shared } from '../base/shared.ts';
 import type { AlarmEvent } from '../alarms/alarm.ts';
 import type { RefusalReason } from './refusal.ts';
 
@@ -91,21 +92,37 @@ export interface SubscribeOptions {
 /** An event without its time, which is added when it is emitted. */
 export type EventBody<E = IntakeEvent> = E extends { at: number } ? Omit<E, 'at'> : never;
 
+const meters = shared('meters', () => new WeakSet<object>());
+
+/** Marks a listener that only measures. It shows nothing to the operator, who still needs process warnings. */
+export function measuring<L extends object>(listener: L): L {
+  meters.add(listener);
+  return listener;
+}
+
 /** Passes events to the listeners, none of which can harm another or the intake. */
 export class Listeners<E extends { readonly at: number } = IntakeEvent> {
   readonly #listeners = new Set<{ call: (event: E) => unknown }>();
+  #reporting = 0;
 
   /** Whether there are listeners. Without any, events are not created. */
   get any(): boolean {
     return this.#listeners.size > 0;
   }
 
+  /** Whether there are listeners other than those that only measure. */
+  get anyReporting(): boolean {
+    return this.#reporting > 0;
+  }
+
   /** @param isBound - whether the listener runs in the async context of this call, and not in that of each event. */
   add(listener: (event: E) => unknown, isBound = true): () => void {
     const entry = { call: isBound ? boundToThisContext(listener) : listener };
+    const weight = meters.has(listener) ? 0 : 1;
     this.#listeners.add(entry);
+    this.#reporting += weight;
     return () => {
-      this.#listeners.delete(entry);
+      if (this.#listeners.delete(entry)) this.#reporting -= weight;
     };
   }
 

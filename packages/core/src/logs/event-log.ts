@@ -3,7 +3,7 @@ import { Alarm } from '../time/alarm.ts';
 import { monotonic } from '../time/clock.ts';
 import type { EventLogger, LogFields, LogLevel, LogSettings } from './event-logger.ts';
 import type { SourceKind } from './event-source.ts';
-import { EventSum } from './event-sum.ts';
+import { EventSum, shownError } from './event-sum.ts';
 import { shownKey } from './key-counts.ts';
 import { LINES, type Line, type LineType, type LoggedEvent } from './lines.ts';
 import { SUMS, type SummedType } from './sums.ts';
@@ -57,7 +57,7 @@ export class EventLog {
     const now = this.#now();
     const seconds = Math.round((now - this.#sinceMs) / 100) / 10;
     for (const [type, sum] of this.#sums) {
-      const fields = { event: type, seconds, ...sum.fields(this.#settings.keys) };
+      const fields = { event: type, seconds, ...sum.fields(this.#settings) };
       this.#write(SUMS[type].level, fields, sum.message(seconds, this.#isDryRun));
     }
     this.#sums.clear();
@@ -99,6 +99,8 @@ export class EventLog {
     const fields: [string, unknown][] = line.fields
       .filter((name) => values[name] !== undefined)
       .map((name) => [name, name === 'key' ? keyOf(values[name]) : values[name]]);
+    const { error } = values;
+    if (this.#settings.hasErrors && typeof error === 'string') fields.push(['error', shownError(error)]);
     const again = repeated > 1 ? { repeated } : {};
     const all: LogFields = { event: event.type, ...Object.fromEntries(fields), ...again };
     this.#write(line.level, all, line.message(event, this.#kind));

@@ -30,6 +30,11 @@ export interface LogEventsOptions {
   messageFirst?: boolean | undefined;
   /** How many keys each sum names, an integer from 0 to 100; the others are added up. Default: 5. */
   keys?: number | undefined;
+  /**
+   * Whether lines contain the messages of errors: of a sum the first three different ones, in their first 300 characters.
+   * They may contain secrets and data of senders. Default: false.
+   */
+  errors?: boolean | undefined;
   /** The clock of the sums. Default: that of the runtime, with a timer that does not keep the process alive. */
   clock?: Clock | undefined;
 }
@@ -39,6 +44,7 @@ export interface LogSettings {
   readonly name: string | undefined;
   readonly isMessageFirst: boolean;
   readonly keys: number;
+  readonly hasErrors: boolean;
   readonly clock: Clock;
 }
 
@@ -55,18 +61,19 @@ export function checkLogger(logger: unknown): void {
 
 /** @throws BackpressureError with the code of the first invalid option. */
 export function resolveLogOptions(options: LogEventsOptions, logger: EventLogger): LogSettings {
-  checkNames(options, 'options', ['name', 'messageFirst', 'keys', 'clock']);
+  checkNames(options, 'options', ['name', 'messageFirst', 'keys', 'errors', 'clock']);
   const { console } = globalThis as { readonly console?: unknown };
-  const { name, messageFirst = logger === console, keys = 5, clock = systemClock } = options;
+  const { name, messageFirst = logger === console, keys = 5, errors = false, clock = systemClock } = options;
   if (name !== undefined && (typeof (name as unknown) !== 'string' || name === '')) {
     throw invalid('ERR_WBP_LOG_EVENTS', 'name', 'a string of at least one character', name);
   }
-  if (typeof (messageFirst as unknown) !== 'boolean') {
-    throw invalid('ERR_WBP_LOG_EVENTS', 'messageFirst', 'a boolean', messageFirst);
+  for (const [option, value] of Object.entries({ messageFirst, errors })) {
+    if (typeof (value as unknown) !== 'boolean')
+      throw invalid('ERR_WBP_LOG_EVENTS', option, 'a boolean', value);
   }
   if (!Number.isInteger(keys) || keys < 0 || keys > MOST_KEYS) {
     throw invalid('ERR_WBP_LOG_EVENTS', 'keys', `an integer from 0 to ${String(MOST_KEYS)}`, keys);
   }
   checkClock(clock);
-  return { name, isMessageFirst: messageFirst, keys, clock };
+  return { name, isMessageFirst: messageFirst, keys, hasErrors: errors, clock };
 }

@@ -1,5 +1,14 @@
+import type { LogSettings } from './event-logger.ts';
 import { KeyCounts } from './key-counts.ts';
 import type { SumRule } from './sums.ts';
+
+const MOST_ERRORS = 3;
+const MOST_CHARACTERS = 300;
+
+/** The message of an error as lines show it. */
+export function shownError(message: string): string {
+  return message.length <= MOST_CHARACTERS ? message : `${message.slice(0, MOST_CHARACTERS)}…`;
+}
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -7,6 +16,7 @@ type Values = Readonly<Record<string, unknown>>;
 export class EventSum {
   readonly #rule: SumRule;
   readonly #keys = new KeyCounts();
+  readonly #errors = new Set<string>();
   readonly #counted: readonly (readonly [field: string, counts: Map<string, number>])[];
   #count = 0;
   #lossRisk = 0;
@@ -27,16 +37,18 @@ export class EventSum {
     if (largest !== undefined) this.#largest = Math.max(this.#largest, Number(event[largest[0]]));
     if (event['lossRisk'] === true) this.#lossRisk += 1;
     this.#keys.add(String(event['key']));
+    const { error } = event;
+    if (typeof error === 'string' && this.#errors.size < MOST_ERRORS) this.#errors.add(shownError(error));
   }
 
-  /** @param keys - how many keys are named. */
-  fields(keys: number): Values {
+  fields({ keys, hasErrors }: Pick<LogSettings, 'keys' | 'hasErrors'>): Values {
     const [, name = ''] = this.#rule.largest ?? [];
     return {
       count: this.#count,
       ...Object.fromEntries(this.#counted.map(([field, counts]) => [field, Object.fromEntries(counts)])),
       ...(name === '' ? {} : { [name]: Math.round(this.#largest) }),
       ...(this.#lossRisk === 0 ? {} : { lossRisk: this.#lossRisk }),
+      ...(hasErrors && this.#errors.size > 0 ? { errors: [...this.#errors] } : {}),
       ...(keys === 0 ? {} : this.#keys.top(keys)),
     };
   }

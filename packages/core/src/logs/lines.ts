@@ -15,7 +15,7 @@ type FieldOf<E> = E extends unknown ? Exclude<keyof E, 'type' | 'at'> : never;
 /** How an event becomes a line. */
 export interface Line<E> {
   readonly level: LogLevel;
-  /** The fields of the event that the line has. Never an id, a body, or the message of an error: they may be private. */
+  /** The fields of the event that the line has. Never an id, a body, or the message of an error, which may be private. */
   readonly fields: readonly FieldOf<E>[];
   /** It must not contain what a request has determined, such as a key: a console would show it as it is. */
   message(event: E, kind: SourceKind): string;
@@ -30,6 +30,8 @@ export type LineType =
   | 'stalled'
   | 'recovered'
   | 'overdue'
+  | 'alarm'
+  | 'alarm-cleared'
   | 'endangered'
   | 'warning'
   | 'updated'
@@ -71,6 +73,18 @@ export const LINES: { readonly [T in LineType]: Line<EventOf<T>> } = {
     level: 'warn',
     fields: ['key', 'heldMs', 'attempt'],
     message: () => 'A handler has exceeded maxHandlingMs.',
+  },
+  alarm: {
+    level: 'error',
+    fields: ['code', 'value', 'threshold', 'help'],
+    message: ({ message }) => message,
+    variant: ({ code }) => code,
+  },
+  'alarm-cleared': {
+    level: 'info',
+    fields: ['code', 'value', 'threshold'],
+    message: ({ message }) => `An alarm has ended. ${message}`,
+    variant: ({ code }) => code,
   },
   endangered: {
     level: 'error',

@@ -27,6 +27,7 @@ export interface Metric {
 
 /** The value of a gauge or a counter. */
 export interface ValueSample {
+  /** What tells this sample apart from others of the metric. */
   readonly attributes: Attributes;
   /** In the unit of the metric. */
   readonly value: number;
@@ -34,6 +35,7 @@ export interface ValueSample {
 
 /** The values of a histogram. */
 export interface HistogramSample {
+  /** What tells this sample apart from others of the metric. */
   readonly attributes: Attributes;
   /** How many values are in each bucket, not cumulative. The last number counts those above all bounds. */
   readonly counts: readonly number[];

@@ -1,3 +1,4 @@
+import { measuring } from '../delivery/events.ts';
 import { Distribution } from './distribution.ts';
 import type { CountsByKey } from './key-totals.ts';
 import type { Attributes, Metric, Sample } from './metric.ts';
@@ -50,7 +51,7 @@ export class SourceMetrics<R extends Readable> {
       if (row.kind !== 'histogram') continue;
       for (const type of row.on) this.#histograms.set(type, [...(this.#histograms.get(type) ?? []), row]);
     }
-    this.#unsubscribe = source.subscribe(this.#listen);
+    this.#unsubscribe = source.subscribe(measuring(this.#listen));
   }
 
   read(): ReadonlyMap<Metric, readonly Sample[]> {

@@ -1,9 +1,9 @@
 import type { Attributes } from './metric.ts';
 
 /** The value of `key` and `sender` for all that have no place of their own. */
-export const OTHER = 'other';
+const OTHER = 'other';
 /** The value of `sender` for deliveries whose sender was not recognized. */
-export const UNKNOWN_SENDER = 'unknown';
+const UNKNOWN_SENDER = 'unknown';
 
 /** What is kept for one combination of key and sender. */
 export interface Named<T> {

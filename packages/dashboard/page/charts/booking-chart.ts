@@ -3,6 +3,7 @@ import { clockMinute, count, plural } from '../data/format.ts';
 import { h, newId, setAttribute, setText } from '../parts/dom.ts';
 import { Table } from '../parts/table.ts';
 import { colorOf } from './colors.ts';
+import { timesOf } from './time-axis.ts';
 import { DELIVERIES } from './units.ts';
 
 const HEIGHT = 172;
@@ -126,7 +127,7 @@ function plotOptions(width: number): uPlot.Options {
   return {
     width,
     height: HEIGHT,
-    padding: [8, 4, 0, 0],
+    padding: [8, 6, 0, 0],
     legend: { show: false },
     cursor: { show: false },
     scales: {
@@ -142,7 +143,7 @@ function plotOptions(width: number): uPlot.Options {
       {
         ...{ stroke, font: FONT, grid: { show: false }, ticks: { show: false }, size: 22, gap: 4, space: 64 },
         incrs: [60, 120, 180, 300],
-        values: (_, ticks): string[] => ticks.map((tick) => clockMinute(tick * 1000)),
+        values: timesOf,
       },
       {
         ...{ stroke, font: FONT, grid: { stroke: colorOf('grid'), width: 1 }, ticks: { show: false } },

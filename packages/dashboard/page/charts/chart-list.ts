@@ -1,5 +1,5 @@
 import type { ChartOptions, Line } from './line-chart.ts';
-import { BYTES, DELIVERIES, MILLISECONDS, PER_SECOND, SECONDS_UNIT } from './units.ts';
+import { BYTES, DELIVERIES, MILLISECONDS, PERCENTILES, PER_SECOND, SECONDS_UNIT } from './units.ts';
 
 const MARKS: readonly Line[] = [
   { column: 'effectiveCapacity', label: 'Effective capacity', color: 'grey', look: 'thin' },
@@ -19,7 +19,7 @@ const DRAIN: ChartOptions = {
 
 const HANDLING: ChartOptions = {
   title: 'Handling time',
-  unit: MILLISECONDS,
+  unit: PERCENTILES,
   span: 4,
   lines: [
     { column: 'handlingP50', label: 'p50', color: 'blue', look: 'area' },
@@ -58,7 +58,7 @@ export const INTAKE_CHARTS: readonly ChartOptions[] = [
   DRAIN,
   {
     title: 'Wait in the queue',
-    unit: MILLISECONDS,
+    unit: PERCENTILES,
     span: 4,
     lines: [
       { column: 'waitP50', label: 'p50', color: 'blue', look: 'area' },
@@ -90,7 +90,7 @@ export const INBOX_CHARTS: readonly ChartOptions[] = [
   DRAIN,
   {
     title: 'Wait before an attempt',
-    unit: MILLISECONDS,
+    unit: PERCENTILES,
     span: 4,
     lines: [
       { column: 'waitP50', label: 'p50', color: 'blue', look: 'area' },

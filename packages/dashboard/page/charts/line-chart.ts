@@ -5,6 +5,7 @@ import { byMinute, extentOf } from '../data/summary.ts';
 import { h, newId, setAttribute, setText } from '../parts/dom.ts';
 import { Table } from '../parts/table.ts';
 import { colorOf, type ColorName } from './colors.ts';
+import { timesOf } from './time-axis.ts';
 import type { Unit } from './units.ts';
 
 export interface Line {
@@ -129,7 +130,10 @@ export class LineChart {
       setText(element, this.#options.unit.text((index === null ? column.at(-1) : column[index]) ?? null));
     }
     const at = index === null ? undefined : this.#data[0][index];
-    setText(this.#time, at === undefined ? '' : clock(at * 1000));
+    const isEmpty = this.#options.lines.every((_, line) =>
+      this.#column(line).every((value) => value === null),
+    );
+    setText(this.#time, isEmpty ? 'no values yet' : at === undefined ? '' : clock(at * 1000));
   }
 
   #showTable(): void {
@@ -169,11 +173,10 @@ export class LineChart {
     const { unit, lines } = this.#options;
     const stroke = colorOf('muted');
     const grid = { stroke: colorOf('grid'), width: 1 };
-    const whole = unit.steps[0] === 1 ? 1 : 0.1;
     return {
       width,
       height: HEIGHT,
-      padding: [8, 4, 0, 0],
+      padding: [8, 6, 0, 0],
       legend: { show: false },
       cursor: {
         sync: { key: 'time' },
@@ -194,15 +197,15 @@ export class LineChart {
         y: {
           range: (_, __, most): [number, number] => [
             0,
-            Math.max((Number.isFinite(most) ? most : 0) * 1.08, whole),
+            Math.max((Number.isFinite(most) ? most : 0) * 1.08, 1),
           ],
         },
       },
       axes: [
         {
           ...{ stroke, font: FONT, grid: { show: false }, ticks: { show: false } },
-          ...{ size: 22, gap: 4, space: 64 },
-          values: (_, ticks): string[] => timesOf(ticks),
+          ...{ size: 22, gap: 4, space: 76 },
+          values: timesOf,
         },
         {
           ...{ stroke, font: FONT, grid, ticks: { show: false }, gap: 6, space: 28 },
@@ -228,10 +231,4 @@ export class LineChart {
       ],
     };
   }
-}
-
-/** Minutes where all ticks are whole ones, else with seconds. */
-function timesOf(ticks: readonly number[]): string[] {
-  const isMinutes = ticks.every((tick) => tick % 60 === 0);
-  return ticks.map((tick) => (isMinutes ? clockMinute(tick * 1000) : clock(tick * 1000)));
 }

@@ -37,7 +37,9 @@ export class StateBand {
     const at = series.at.slice(from);
     const spans = spansOf(at, series.words('state', from));
     const end = series.lastAt ?? 0;
-    const begin = end - spanMs;
+    // As in the charts, the time before the first sample takes no room.
+    const begin = Math.min(at[0] ?? end, end - 1000);
+    const lengthMs = end - begin;
     setText(this.#from, clockMinute(begin));
     setText(this.#to, 'now');
     const parts = timeByState(spans).map(({ state, ms, times }) =>
@@ -63,8 +65,8 @@ export class StateBand {
     context.fillStyle = colorOf('grid');
     context.fillRect(0, HEIGHT - 1, width, 1);
     for (const { state, from: start, to } of spans) {
-      const x = ((start - begin) / spanMs) * width;
-      const length = ((to - start) / spanMs) * width;
+      const x = ((start - begin) / lengthMs) * width;
+      const length = ((to - start) / lengthMs) * width;
       const height = HEIGHT * (SHARE[state] ?? 1);
       context.fillStyle = colorOf(STATE_COLOR[state] ?? 'off');
       // A second of 15 minutes is less than a pixel on a phone.

@@ -1,4 +1,4 @@
-import { bytes, count, duration, rate, seconds } from '../data/format.ts';
+import { bytes, count, duration, percentile, rate, seconds } from '../data/format.ts';
 
 /** How the values of a chart are written, and the steps of its axis. */
 export interface Unit {
@@ -27,6 +27,8 @@ export const MILLISECONDS: Unit = {
   axis: (value) => (value === 0 ? '0' : duration(value)),
   steps: [...decimal(1).filter((step) => step < 1000), ...SECONDS.map((step) => step * 1000)],
 };
+
+export const PERCENTILES: Unit = { ...MILLISECONDS, text: percentile };
 
 export const SECONDS_UNIT: Unit = {
   text: seconds,

@@ -4,16 +4,16 @@ import { snapshotOf, type Sample, type Source } from './wire.ts';
 export function sampleOf(source: Source): Sample {
   const snapshot = snapshotOf(source);
   const { state, depth, highWater, lowWater, effectiveCapacity, active, drainRate, booked } = snapshot;
-  const all = snapshot.windows?.oneMinute.all;
+  const { waitMs, handlingMs, retryAfterSeconds } = snapshot.windows.oneMinute.all;
   return {
     ...{ state, depth, highWater, lowWater, effectiveCapacity, active, drainRate, booked },
     ...(source.kind === 'intake' ? source.view.rates : inboxSample(source.view)),
-    waitP50: all?.waitMs.p50 ?? null,
-    waitP99: all?.waitMs.p99 ?? null,
-    handlingP50: all?.handlingMs.p50 ?? null,
-    handlingP99: all?.handlingMs.p99 ?? null,
-    retryAfterP50: all?.retryAfterSeconds.p50 ?? null,
-    retryAfterP99: all?.retryAfterSeconds.p99 ?? null,
+    waitP50: waitMs.p50,
+    waitP99: waitMs.p99,
+    handlingP50: handlingMs.p50,
+    handlingP99: handlingMs.p99,
+    retryAfterP50: retryAfterSeconds.p50,
+    retryAfterP99: retryAfterSeconds.p99,
   };
 }
 

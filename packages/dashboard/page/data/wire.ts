@@ -11,49 +11,7 @@ export type Source =
 /** The options in force, as JSON. */
 export type Options = Readonly<Record<string, unknown>>;
 
-export interface Percentiles {
-  readonly p50: number | null;
-  readonly p99: number | null;
-}
-
-export interface Figures {
-  readonly arrivals: number;
-  readonly refused: number;
-  readonly refusedRatio: number;
-  readonly completed: number;
-  readonly failed: number;
-  readonly waitMs: Percentiles;
-  readonly handlingMs: Percentiles;
-  readonly retryAfterSeconds: Percentiles;
-}
-
-export interface NamedFigures extends Figures {
-  readonly name: string;
-}
-
-export interface Window {
-  readonly seconds: number;
-  readonly all: Figures;
-  readonly keys: readonly NamedFigures[];
-  readonly senders: readonly NamedFigures[];
-}
-
-export interface Alarm {
-  readonly code: string;
-  readonly sinceMs: number;
-  readonly value: number;
-  readonly threshold: number;
-  readonly message: string;
-  readonly help: string;
-}
-
-/** Fields that both kinds of snapshot have, and some that a snapshot of an older core package lacks. */
-interface Measured {
-  readonly windows?: { readonly oneMinute: Window; readonly fiveMinutes: Window };
-  readonly alarms?: readonly Alarm[];
-}
-
-export type Snapshot = (IntakeSnapshot | InboxSnapshot) & Measured;
+export type Snapshot = IntakeSnapshot | InboxSnapshot;
 
 /** A dead letter in the list. Times are in milliseconds since 1970. */
 export interface DeadLetter {

@@ -82,7 +82,7 @@ export class Header {
     for (const source of sources) {
       const id = idOf(source);
       const tab = this.#shown.get(id) ?? this.#add(id, source);
-      const { state, alarms = [] } = snapshotOf(source);
+      const { state, alarms } = snapshotOf(source);
       const isChosen = source === chosen;
       setAttribute(tab.dot, 'class', `dot is-${STATE_COLOR[state] ?? 'off'}`);
       setText(tab.state, `, ${state}`);

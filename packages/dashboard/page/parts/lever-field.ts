@@ -11,9 +11,15 @@ export interface LeverField {
 }
 
 /** A field of text, although most options are numbers: the library itself then says what is wrong with another value. */
-export function leverField(label: string, unit: string, onEdit: () => void): LeverField {
+export function leverField(label: string, unit: string, onEdit: () => void, placeholder = ''): LeverField {
   const id = newId();
-  const input = h('input', { id, inputmode: 'decimal', autocomplete: 'off', spellcheck: 'false' });
+  const input = h('input', {
+    id,
+    inputmode: 'decimal',
+    autocomplete: 'off',
+    spellcheck: 'false',
+    placeholder,
+  });
   const hint = h('span', { class: 'hint', id: `${id}h` });
   const problem = h('p', { class: 'problem', id: `${id}p`, role: 'alert' });
   input.setAttribute('aria-describedby', `${id}h ${id}p`);

@@ -1,22 +1,12 @@
 import { duration } from '../data/format.ts';
 import { helpAddress } from '../data/address.ts';
-import { snapshotOf, type Alarm, type Source } from '../data/wire.ts';
+import type { ActiveAlarm, AlarmCode } from '@webhook-backpressure/core';
+import { titleOf } from '../data/alarm-titles.ts';
+import { snapshotOf } from '../data/wire.ts';
 import { h, link, setText } from '../parts/dom.ts';
 import type { Section } from '../parts/section.ts';
 
-/** Names of alarms for people. */
-const TITLES: Readonly<Record<string, string>> = {
-  WBP_ALARM_REFUSED: 'Many refusals',
-  WBP_ALARM_GROWING: 'The queue keeps growing',
-  WBP_ALARM_STALLED: 'Stalled',
-  WBP_ALARM_LOSS_RISK: 'Deliveries may be lost',
-  WBP_ALARM_ENDANGERED: 'An endpoint may be disabled',
-  WBP_ALARM_OLDEST_AGE: 'The oldest delivery is late',
-  WBP_ALARM_DEAD_LETTERS: 'More dead letters',
-  WBP_ALARM_STORE_FAILING: 'The store fails',
-};
-
-const SEVERE = new Set([
+const SEVERE: ReadonlySet<AlarmCode> = new Set<AlarmCode>([
   'WBP_ALARM_STALLED',
   'WBP_ALARM_LOSS_RISK',
   'WBP_ALARM_ENDANGERED',
@@ -30,7 +20,7 @@ export function alarmSection(): Section {
   return {
     element: list,
     update(source): void {
-      const alarms = alarmsOf(source);
+      const { alarms } = snapshotOf(source);
       list.hidden = alarms.length === 0;
       for (const [code, { item }] of shown) {
         if (alarms.some((alarm) => alarm.code === code)) continue;
@@ -51,15 +41,7 @@ export function alarmSection(): Section {
   };
 }
 
-function alarmsOf(source: Source): readonly Alarm[] {
-  return snapshotOf(source).alarms ?? [];
-}
-
-export function titleOf(code: string): string {
-  return TITLES[code] ?? code;
-}
-
-function build({ code, help }: Alarm): { item: HTMLElement; message: HTMLElement; since: HTMLElement } {
+function build({ code, help }: ActiveAlarm): { item: HTMLElement; message: HTMLElement; since: HTMLElement } {
   const message = h('span');
   const since = h('span', { class: 'note' });
   const item = h(

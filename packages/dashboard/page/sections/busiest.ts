@@ -1,6 +1,7 @@
-import { count, duration, percent } from '../data/format.ts';
+import { count, percent, percentile } from '../data/format.ts';
 import { shedKeys, shedWith } from '../data/lever-values.ts';
-import { optionsOf, snapshotOf, type NamedFigures, type Source } from '../data/wire.ts';
+import type { NamedFigures } from '@webhook-backpressure/core';
+import { optionsOf, snapshotOf, type Source } from '../data/wire.ts';
 import { addToHead, button, card, h, setCut, setText } from '../parts/dom.ts';
 import type { Page, Section } from '../parts/section.ts';
 import { segmented } from '../parts/segmented.ts';
@@ -32,8 +33,8 @@ export function busiestSection(of: 'keys' | 'senders', page: Page): Section {
       setCut(name as HTMLElement, figures.name);
       setText(arrivals as Element, count(figures.arrivals));
       fillRefused(refused as HTMLElement, figures, isNew);
-      setText(wait as Element, duration(figures.waitMs.p99));
-      setText(handling as Element, duration(figures.handlingMs.p99));
+      setText(wait as Element, percentile(figures.waitMs.p99));
+      setText(handling as Element, percentile(figures.handlingMs.p99));
       if (lever !== undefined) fillLever(lever, figures.name, isNew);
     },
   );
@@ -55,7 +56,7 @@ export function busiestSection(of: 'keys' | 'senders', page: Page): Section {
     const control = cell.firstElementChild as HTMLElement;
     control.dataset['key'] = key;
     control.dataset['off'] = String(isOff);
-    setText(control, isOff ? 'Admit again' : 'Refuse all');
+    setText(control, isOff ? 'Admit' : 'Refuse');
     control.title = isOff ? `Admit deliveries of ${key} again` : `Refuse all deliveries of ${key}`;
     cell.parentElement?.classList.toggle('is-off', isOff);
   }
@@ -94,7 +95,7 @@ export function busiestSection(of: 'keys' | 'senders', page: Page): Section {
 
   function show(source: Source): void {
     latest = source;
-    const items = snapshotOf(source).windows?.[length][of] ?? [];
+    const items = snapshotOf(source).windows[length][of];
     table.show(items);
     table.element.hidden = items.length === 0;
     empty.hidden = items.length > 0;

@@ -21,15 +21,16 @@ export function deadLetterSection(page: Page): Section {
   const table = new Table<DeadLetter>(
     'Dead letters',
     [
-      { label: 'Since', class: 'wide' },
+      { label: 'Since', class: 'since wide' },
       { label: 'Key', class: 'name' },
-      { label: 'Id', class: 'name' },
-      { label: 'Attempts', class: 'number wide' },
+      { label: 'Id', class: 'name wide' },
+      { label: 'Attempts', class: 'number attempts wide' },
       { label: 'Reason', class: 'reason' },
       { label: 'Actions', class: 'lever' },
     ],
     fill,
   );
+  table.element.classList.add('dead');
   const empty = h('p', { class: 'empty' });
   const notice = h('p', { class: 'notice', role: 'status' });
   const problem = h('p', { class: 'problem', role: 'alert' });
@@ -41,7 +42,12 @@ export function deadLetterSection(page: Page): Section {
       action === 'purge' ? 'danger' : 'plain',
     ),
   );
-  const element = card('Dead letters', table.element, empty, notice, problem, more);
+  const box = h(
+    'div',
+    { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': 'Dead letters' },
+    table.element,
+  );
+  const element = card('Dead letters', box, empty, notice, problem, more);
   if (page.allowUpdate) addToHead(element, h('div', { class: 'actions' }, ...all));
 
   function fill(cells: readonly HTMLTableCellElement[], item: DeadLetter, isNew: boolean): void {
@@ -88,7 +94,7 @@ export function deadLetterSection(page: Page): Section {
 
   function draw(): void {
     table.show(items);
-    table.element.hidden = items.length === 0;
+    box.hidden = items.length === 0;
     empty.hidden = items.length > 0;
     setText(empty, 'The dead-letter queue is empty.');
     more.hidden = next === null;

@@ -1,6 +1,6 @@
 import { STATE_COLOR } from '../charts/colors.ts';
 import { StateBand } from '../charts/state-band.ts';
-import { bytes, count, duration, percent, plural, rate } from '../data/format.ts';
+import { bytes, count, duration, percent, percentile, plural, rate } from '../data/format.ts';
 import { snapshotOf, type Source } from '../data/wire.ts';
 import { h, setAttribute, setText } from '../parts/dom.ts';
 import type { Section } from '../parts/section.ts';
@@ -76,9 +76,8 @@ function shared(source: Source): { depth: Tile; workers: Tile; drain: Tile; refu
   const { depth, effectiveCapacity, active, concurrency, drainRate, booked, highWater, windows } =
     snapshotOf(source);
   const { arrivals, refused } = source.view.rates;
-  const five = windows?.fiveMinutes;
+  const { all, seconds } = windows.fiveMinutes;
   const isOver = drainRate !== null && arrivals > drainRate && depth > 0;
-  const ratio = five?.all.refusedRatio;
   return {
     depth: {
       label: source.kind === 'intake' ? 'Queued' : 'Backlog',
@@ -94,15 +93,13 @@ function shared(source: Source): { depth: Tile; workers: Tile; drain: Tile; refu
     drain: {
       label: 'Drain rate',
       value: rate(drainRate),
-      note: `${rate(arrivals)} ${isOver ? 'arrive: too many' : 'arrive'}`,
+      note: `${rate(arrivals)} arrive`,
+      look: isOver ? 'warn' : undefined,
     },
     refused: {
       label: 'Refused now',
       value: rate(refused),
-      note:
-        ratio === undefined
-          ? ''
-          : `${percent(ratio)} in ${five === undefined ? '' : duration(five.seconds * 1000)}`,
+      note: `${percent(all.refusedRatio)} in ${duration(seconds * 1000)}`,
       look: refused > 0 ? 'warn' : undefined,
     },
     booked: {
@@ -116,11 +113,11 @@ function shared(source: Source): { depth: Tile; workers: Tile; drain: Tile; refu
 function intakeTiles(source: Extract<Source, { kind: 'intake' }>): Tile[] {
   const { depth, workers, drain, refused, booked } = shared(source);
   const { oldestWaitMs } = source.view.snapshot;
-  const wait = snapshotOf(source).windows?.oneMinute.all.waitMs;
+  const { waitMs } = source.view.snapshot.windows.oneMinute.all;
   const oldest = {
     label: 'Oldest wait',
     value: duration(oldestWaitMs),
-    note: wait === undefined ? '' : `p99 ${duration(wait.p99)} in 1 min`,
+    note: `p99 ${percentile(waitMs.p99)} in 1 min`,
   };
   return [depth, workers, drain, oldest, refused, booked];
 }

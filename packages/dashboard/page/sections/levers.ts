@@ -23,6 +23,9 @@ const PARTS: Readonly<Record<string, readonly [label: string, unit: string]>> = 
   targetP99Ms: ['Target p99', 'ms'],
 };
 
+/** Options that may be absent. */
+const UNLIMITED = new Set(['drainRate', 'maxWaitMs']);
+
 /** The options that can be changed while the process runs. */
 export function leverSection(page: Page, kind: Source['kind']): Section {
   let source: Source | undefined;
@@ -33,7 +36,7 @@ export function leverSection(page: Page, kind: Source['kind']): Section {
   const general = h('p', { class: 'problem', role: 'alert' });
 
   const add = (name: string, label: string, unit: string): HTMLElement => {
-    const field = leverField(label, unit, onEdit);
+    const field = leverField(label, unit, onEdit, UNLIMITED.has(name) ? 'no limit' : '');
     fields.set(name, field);
     return field.element;
   };

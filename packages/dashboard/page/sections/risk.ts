@@ -10,8 +10,10 @@ interface Counted {
   readonly refusedByStatus?: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly promises?: { readonly kept: number; readonly missed: number };
   readonly withdrawn?: Readonly<Record<string, number>>;
-  readonly admitted?: number;
-  readonly stored?: number;
+  readonly failed: number;
+  readonly overdue: number;
+  readonly duplicate?: number;
+  readonly unverified?: number;
 }
 
 interface Reason {
@@ -21,13 +23,29 @@ interface Reason {
   readonly all: number;
 }
 
+/** Facts that only one kind of source has, or that mean something else there. */
+const OTHERS: Readonly<
+  Record<Source['kind'], readonly (readonly [label: string, read: (totals: Counted) => string])[]>
+> = {
+  intake: [
+    ['Left the queue before their start', withdrawnText],
+    ['Failed', ({ failed }) => count(failed)],
+    ['Handled for too long', ({ overdue }) => count(overdue)],
+  ],
+  inbox: [
+    ['Failed attempts', ({ failed }) => count(failed)],
+    ['Duplicates', ({ duplicate }) => count(duplicate)],
+    ['Not verified', ({ unverified }) => count(unverified)],
+  ],
+};
+
 /** Loss risk, endangered senders, promises, and refusals by reason: counts since the start. */
-export function riskSection(): Section {
+export function riskSection(kind: Source['kind']): Section {
   const loss = row('Refused although the sender never retries');
   const endangered = row('Senders close to disabling the endpoint');
   const names = h('ul', { class: 'chips' });
   const promises = row('Booked retries that were admitted on time');
-  const withdrawn = row('Left the queue before their start');
+  const others = OTHERS[kind].map(([label, read]) => ({ ...row(label), read }));
   const table = new Table<Reason>(
     'Refusals by reason',
     [
@@ -49,7 +67,14 @@ export function riskSection(): Section {
   return {
     element: card(
       'Losses and refusals since the start',
-      h('dl', { class: 'facts' }, ...loss.nodes, ...endangered.nodes, ...promises.nodes, ...withdrawn.nodes),
+      h(
+        'dl',
+        { class: 'facts' },
+        ...loss.nodes,
+        ...endangered.nodes,
+        ...promises.nodes,
+        ...others.flatMap(({ nodes }) => nodes),
+      ),
       names,
       table.element,
       none,
@@ -63,7 +88,7 @@ export function riskSection(): Section {
       endangered.value.classList.toggle('is-bad', senders.length > 0);
       showNames(names, senders);
       showPromises(promises.value, totals.promises);
-      setText(withdrawn.value, withdrawnText(source, totals));
+      for (const { value, read } of others) setText(value, read(totals));
       const reasons = reasonsOf(totals);
       table.show(reasons);
       table.element.hidden = reasons.length === 0;
@@ -103,8 +128,7 @@ function showPromises(element: HTMLElement, promises: Counted['promises']): void
   );
 }
 
-function withdrawnText(source: Source, { withdrawn }: Counted): string {
-  if (source.kind === 'inbox' || withdrawn === undefined) return 'none: stored deliveries stay';
+function withdrawnText({ withdrawn = {} }: Counted): string {
   const parts = Object.entries(withdrawn).filter(([, number]) => number > 0);
   return parts.length === 0 ? '0' : parts.map(([cause, number]) => `${count(number)} ${cause}`).join(', ');
 }

@@ -1,6 +1,7 @@
 import {
   createInbox,
   memoryStore,
+  readMetrics,
   type Inbox,
   type InboxOptions,
   type RawDelivery,
@@ -106,6 +107,20 @@ describe('an inbox without listeners', () => {
 
   it.each(kinds)('does not warn while it has a listener: %s', async (_, _code, options) => {
     const inbox = silent(options);
+    inbox.subscribe(() => undefined);
+    await deliver(inbox);
+    expect(warned).toEqual([]);
+  });
+
+  it.each(kinds)('warns while only metrics are read: %s', async (_, code, options) => {
+    const inbox = silent(options);
+    const reader = readMetrics(inbox);
+    await deliver(inbox);
+    expect(warned.map(([, given]) => given)).toContain(code);
+    inbox.subscribe(() => undefined)();
+    reader.close();
+    reader.close();
+    warned.length = 0;
     inbox.subscribe(() => undefined);
     await deliver(inbox);
     expect(warned).toEqual([]);

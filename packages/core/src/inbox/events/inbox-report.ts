@@ -42,13 +42,13 @@ export class InboxReport {
   constructor(now: () => number, isDryRun = false) {
     this.#now = now;
     this.#isDryRun = isDryRun;
-    this.#warnings = new ProcessWarnings(() => this.listeners.any);
+    this.#warnings = new ProcessWarnings(() => this.listeners.anyReporting);
   }
 
   emit(event: EventBody<InboxEvent>): void {
     if (this.monitor !== null) meterEvent(this.monitor, event, this.#isDryRun, this.#now());
     if (this.listeners.any) this.listeners.emit(this.#now(), event);
-    else this.#warn(event);
+    if (!this.listeners.anyReporting) this.#warn(event);
   }
 
   /** Warns that `process` threw or rejected. */

@@ -1,5 +1,5 @@
-import { titleOf } from '../sections/alarms.ts';
-import { idOf, snapshotOf, type Source } from '../data/wire.ts';
+import { titleOf } from './alarm-titles.ts';
+import { idOf, snapshotOf, type Source } from './wire.ts';
 
 /** Finds what screen readers should hear: changed states, and raised alarms. */
 export class News {
@@ -10,7 +10,7 @@ export class News {
     const sentences: string[] = [];
     for (const source of sources) {
       const id = idOf(source);
-      const { state, alarms = [] } = snapshotOf(source);
+      const { state, alarms } = snapshotOf(source);
       const before = this.#states.get(id);
       if (before !== undefined && before !== state) sentences.push(`${source.name}: ${state}.`);
       this.#states.set(id, state);

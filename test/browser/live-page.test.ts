@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import { sendBurst } from './burst.ts';
+import { inBrowser, PATIENCE } from './in-browser.ts';
+
+const HOSTILE = '<script>document.title = "taken over"</script>';
+const EMOJI = '🪝'.repeat(128);
+const LIMIT_MS = 120_000;
+
+const at = inBrowser();
+
+it(
+  'shows a burst: the curves move, and the state turns to shedding and back',
+  async () => {
+    const { live, receiver } = at;
+    await expect.poll(() => live.state.textContent(), PATIENCE).toBe('Accepting');
+    await expect.poll(() => live.values('Queue depth'), PATIENCE).toContain('0');
+    const calm = [await live.pixels('Queue depth'), await live.pixels('Deliveries per second')];
+
+    const answered = sendBurst(receiver, '/webhooks', Array<string>(60).fill('shop'));
+    await expect.poll(() => live.state.textContent(), PATIENCE).toBe('Shedding');
+    const { depth } = receiver.intake.snapshot();
+    await expect.poll(() => live.values('Queue depth'), PATIENCE).toContain(String(depth));
+    await expect.poll(() => live.pixels('Queue depth'), PATIENCE).not.toBe(calm[0]);
+    await expect.poll(() => live.pixels('Deliveries per second'), PATIENCE).not.toBe(calm[1]);
+
+    receiver.gate.open();
+    const refused = (await answered).filter((status) => status !== 204);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused.every((status) => status === 429 || status === 503)).toBe(true);
+    await expect.poll(() => live.state.textContent(), PATIENCE).toBe('Accepting');
+    await expect.poll(async () => (await live.values('Queue depth'))[0], PATIENCE).toBe('0');
+    const summary = await live.part('Queue depth').getByRole('img').getAttribute('aria-label');
+    expect(summary).toContain(`Queued: now 0, lowest 0, highest ${String(depth)}`);
+  },
+  LIMIT_MS,
+);
+
+it(
+  'shows keys as text, also hostile and long ones',
+  async () => {
+    const { live, receiver } = at;
+    receiver.gate.open();
+    await sendBurst(receiver, '/webhooks', [HOSTILE, EMOJI, 'shop']);
+    const keys = live.part('Busiest keys').locator('tbody tr');
+    await expect.poll(() => keys.count(), PATIENCE).toBe(3);
+    const names = await keys.locator('.name').allTextContents();
+    expect(names.sort()).toEqual([HOSTILE, 'shop', EMOJI].sort());
+    expect(await live.page.title()).not.toContain('taken over');
+    expect(await live.page.evaluate('document.documentElement.scrollWidth')).toBe(1440);
+  },
+  LIMIT_MS,
+);
+
+describe('the levers', () => {
+  it(
+    'change the intake, and list the change',
+    async () => {
+      const { live, receiver } = at;
+      await live.levers
+        .getByRole('group', { name: 'Concurrency' })
+        .getByLabel(/^Workers/)
+        .fill('7');
+      await live.levers.getByRole('button', { name: 'Apply' }).click();
+      await expect.poll(() => receiver.intake.snapshot().concurrency, PATIENCE).toBe(7);
+      await expect.poll(() => live.part('Changes').textContent(), PATIENCE).toContain('concurrency → 7');
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'show the error of the library at the field',
+    async () => {
+      const { live, receiver } = at;
+      at.expectErrors(/status of 400 .*\/update\)$/);
+      const label = /^Capacity/;
+      const field = live.levers.getByLabel(label);
+      await field.fill('0');
+      await live.levers.getByRole('button', { name: 'Apply' }).click();
+      const problem = live.levers
+        .locator('.field')
+        .filter({ has: live.page.getByLabel(label) })
+        .getByRole('alert');
+      await expect.poll(() => problem.textContent(), PATIENCE).toContain('capacity must be');
+      const link = problem.getByRole('link', { name: 'ERR_WBP_CAPACITY' });
+      expect(await link.getAttribute('href')).toContain('errors.md#err_wbp_capacity');
+      expect(await field.getAttribute('aria-invalid')).toBe('true');
+      expect(receiver.intake.snapshot().capacity).toBe(50);
+    },
+    LIMIT_MS,
+  );
+});
+
+it(
+  'shows a dead letter with its reason, and redrives it',
+  async () => {
+    const { live, receiver } = at;
+    await sendBurst(receiver, '/inbox', [HOSTILE]);
+    await live.choose('orders');
+    const letters = live.part(/^Dead letters \(/);
+    await expect.poll(() => letters.locator('tbody tr').count(), PATIENCE).toBe(1);
+    expect(await letters.locator('tbody .name').first().textContent()).toBe(HOSTILE);
+    expect(await letters.locator('tbody .reason').textContent()).toContain('The order does not exist.');
+    await letters.getByRole('button', { name: 'Show', exact: true }).click();
+    const dialog = live.page.getByRole('dialog', { name: 'Dead letter' });
+    expect(await dialog.locator('pre').textContent()).toBe('{"order":1}');
+    await live.page.keyboard.press('Escape');
+
+    receiver.isInboxBroken = false;
+    await letters.getByRole('button', { name: 'Redrive', exact: true }).click();
+    await expect.poll(() => receiver.inbox.snapshot().totals.completed, PATIENCE).toBe(1);
+    await expect.poll(() => letters.textContent(), PATIENCE).toContain('The dead-letter queue is empty.');
+  },
+  LIMIT_MS,
+);
+
+it(
+  'says so when the connection is lost, and recovers after a restart of the process',
+  async () => {
+    const { live } = at;
+    at.expectErrors(/net::ERR_/);
+    await at.restart(() => live.connection.getByText('Connection lost, retrying').waitFor());
+    await live.page.getByText('The process restarted at').waitFor();
+    await live.connection.getByText('Live', { exact: true }).waitFor();
+    at.receiver.gate.open();
+    await sendBurst(at.receiver, '/webhooks', ['after-the-restart']);
+    await live.part('Busiest keys').getByText('after-the-restart').waitFor();
+  },
+  LIMIT_MS,
+);
