@@ -1,6 +1,4 @@
-import { createServer, request, type IncomingMessage, type Server } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
-import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
 import { serve } from '@hono/node-server';
 import express from 'express';
 import express4 from 'express4';
@@ -9,26 +7,12 @@ import { mount as honoMount } from 'hono/mount';
 import { Hono as Hono40 } from 'hono40';
 import Koa from 'koa';
 import Koa2 from 'koa2';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Dashboard } from '@webhook-backpressure/dashboard';
 import { EventReader, get, inboxWithDead, watched } from './fixtures.ts';
+import { listening } from './listening.ts';
 
 const MOUNT = '/ops/backpressure';
-const servers: Server[] = [];
-
-afterEach(() => {
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections();
-    server.close();
-  }
-});
-
-async function listening(server: Server): Promise<string> {
-  servers.push(server);
-  if (!server.listening) await once(server.listen(0, '127.0.0.1'), 'listening');
-  return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
-}
-
 function koaServer(app: Koa, { node }: Dashboard): Server {
   app.use((ctx, next) => {
     if (!ctx.path.startsWith(MOUNT)) return next();
@@ -205,80 +189,3 @@ describe.each(Object.entries(FRAMEWORKS))('on %s', (name, mount) => {
     if (!name.includes('mount')) expect(seen).toEqual([`${MOUNT}/state`, `${MOUNT}/state`]);
   });
 });
-
-describe('on node:http', () => {
-  it('answers HTTP/1.0, and events until the connection closes', async () => {
-    const parts = watched();
-    const base = new URL(await listening(createServer(parts.page.node)));
-    const socket = connect(Number(base.port), base.hostname);
-    socket.write('GET /events HTTP/1.0\r\n\r\n');
-    let text = '';
-    socket.on('data', (chunk) => (text += chunk.toString()));
-    while (!text.includes('event: state')) await once(socket, 'data');
-    expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
-    expect(text).not.toMatch(/transfer-encoding/i);
-    parts.page.close();
-    await once(socket, 'end');
-  });
-
-  it.each(['TRACE', 'PROPFIND'])('refuses %s', async (method) => {
-    const base = new URL(await listening(createServer(watched().page.node)));
-    const [answer] = (await once(request({ ...where(base), method, path: '/state' }).end(), 'response')) as [
-      IncomingMessage,
-    ];
-    expect([400, 405]).toContain(answer.statusCode);
-    answer.resume();
-  });
-
-  it.each([
-    ['/../../etc/passwd', 404],
-    ['/%2e%2e/%2e%2e/etc/passwd', 404],
-    ['//evil.example/state', 200],
-    ['http://evil.example/state?x=1', 200],
-  ])('answers GET %s with %d', async (path, status) => {
-    const base = new URL(await listening(createServer(watched().page.node)));
-    const [answer] = (await once(request({ ...where(base), path }).end(), 'response')) as [IncomingMessage];
-    expect(answer.statusCode).toBe(status);
-    answer.resume();
-  });
-
-  it('leaves alone a response that was answered before', async () => {
-    const { page, errors } = watched();
-    const base = await listening(
-      createServer((req, res) => {
-        res.end('mine');
-        page.node(req, res);
-      }),
-    );
-    expect(await (await fetch(`${base}/state`)).text()).toBe('mine');
-    expect(errors).toEqual([]);
-  });
-
-  it('drops a page that reads too slowly', async () => {
-    const { page, clock, intake } = watched();
-    // Larger states fill the buffers of the connection sooner.
-    intake.update({
-      shed: Object.fromEntries(
-        Array.from({ length: 5000 }, (_, place) => [`key ${String(place)}`.repeat(8), true]),
-      ),
-    });
-    const base = new URL(await listening(createServer(page.node)));
-    const [answer] = (await once(request({ ...where(base), path: '/events' }).end(), 'response')) as [
-      IncomingMessage,
-    ];
-    // It is never read.
-    const failed = new Promise<Error>((resolve) => answer.once('error', resolve));
-    answer.socket.pause();
-    for (let second = 0; second < 200; second += 1) {
-      clock.advance(1000);
-      await new Promise(setImmediate);
-    }
-    answer.socket.resume();
-    answer.resume();
-    expect(await failed).toMatchObject({ message: 'aborted' });
-  });
-});
-
-function where({ hostname, port }: URL): { hostname: string; port: string } {
-  return { hostname, port };
-}

@@ -14,10 +14,15 @@ describe.each(runtimes.filter(({ name }) => name !== 'workerd'))('the dashboard 
 
   afterAll(() => served.stop());
 
-  async function ask(path: string, init: RequestInit = {}): Promise<Response> {
-    const headers = new Headers(init.headers);
-    headers.set('x-app', 'dashboard');
-    return await fetch(`http://127.0.0.1:${String(served.port)}/dashboard${path}`, { ...init, headers });
+  async function ask(path: string, body?: string): Promise<Response> {
+    const headers = {
+      'x-app': 'dashboard',
+      'content-type': 'application/json',
+      'x-webhook-backpressure': '1',
+    };
+    const method = body === undefined ? 'GET' : 'POST';
+    const address = `http://127.0.0.1:${String(served.port)}/dashboard${path}`;
+    return await fetch(address, { method, headers, body: body ?? null });
   }
 
   it('serves the page and the state', async () => {
@@ -33,9 +38,8 @@ describe.each(runtimes.filter(({ name }) => name !== 'workerd'))('the dashboard 
     const first = (await reader.next())?.data as PageState;
     const second = (await reader.next())?.data as PageState;
     expect(second.at).toBeGreaterThan(first.at);
-    const headers = { 'content-type': 'application/json', 'x-webhook-backpressure': '1' };
     const body = JSON.stringify({ intake: 'intake', options: { capacity: 5 } });
-    expect((await ask('/update', { method: 'POST', headers, body })).status).toBe(200);
+    expect((await ask('/update', body)).status).toBe(200);
     let event = await reader.next();
     while (event?.event === 'state') event = await reader.next();
     expect(event).toMatchObject({ event: 'change', data: { options: { capacity: 5 } } });
@@ -57,8 +61,7 @@ describe.each(runtimes.filter(({ name }) => name !== 'workerd'))('the dashboard 
   });
 
   it('refuses bodies above 64 KiB', async () => {
-    const headers = { 'content-type': 'application/json', 'x-webhook-backpressure': '1' };
-    const answer = await ask('/update', { method: 'POST', headers, body: ' '.repeat(65_537) });
+    const answer = await ask('/update', ' '.repeat(65_537));
     expect(answer.status).toBe(413);
   });
 });

@@ -15,15 +15,22 @@ function message(event: string, data: unknown): Uint8Array {
   return encoder.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
 }
 
-interface Checked {
+/** What decides whether a page stays open. */
+export interface Conditions {
+  /** Whether its server still takes connections. Checked each second. */
+  readonly isServing: () => boolean;
+  /** Whether it is still authorized. Checked each minute. */
   readonly isAllowed: () => Promise<boolean>;
-  seconds: number;
+}
+
+interface Watched extends Conditions {
+  secondsAllowed: number;
 }
 
 /** All open pages. Each message is serialized once, and only if a page is open. */
 export class OpenPages {
   readonly #state: () => unknown;
-  readonly #pages = new Map<OpenPage, Checked>();
+  readonly #pages = new Map<OpenPage, Watched>();
   #stateMessage: Uint8Array | undefined;
 
   /** @param state - reads the last sample. */
@@ -39,14 +46,10 @@ export class OpenPages {
     return this.#pages.size;
   }
 
-  /**
-   * Opens a page, which gets the last state immediately.
-   *
-   * @param isAllowed - checks once a minute whether the page may stay open.
-   */
-  open(isAllowed: () => Promise<boolean>): OpenPage {
+  /** Opens a page, which gets the last state immediately. */
+  open(conditions: Conditions): OpenPage {
     const page = new OpenPage(() => this.#pages.delete(page));
-    this.#pages.set(page, { isAllowed, seconds: 0 });
+    this.#pages.set(page, { ...conditions, secondsAllowed: 0 });
     page.send(RETRY);
     page.send(this.#currentMessage());
     return page;
@@ -57,14 +60,7 @@ export class OpenPages {
     this.#stateMessage = undefined;
     if (this.#pages.size === 0) return;
     this.#sendToAll(this.#currentMessage());
-    for (const [page, checked] of this.#pages) {
-      checked.seconds += 1;
-      if (checked.seconds < RECHECK_SECONDS) continue;
-      checked.seconds = 0;
-      void checked.isAllowed().then((isAllowed) => {
-        if (!isAllowed) page.close();
-      });
-    }
+    for (const [page, conditions] of this.#pages) this.#check(page, conditions);
   }
 
   send(event: string, data: unknown): void {
@@ -73,6 +69,19 @@ export class OpenPages {
 
   closeAll(): void {
     for (const page of [...this.#pages.keys()]) page.close();
+  }
+
+  #check(page: OpenPage, conditions: Watched): void {
+    if (!conditions.isServing()) {
+      page.close();
+      return;
+    }
+    conditions.secondsAllowed += 1;
+    if (conditions.secondsAllowed < RECHECK_SECONDS) return;
+    conditions.secondsAllowed = 0;
+    void conditions.isAllowed().then((isAllowed) => {
+      if (!isAllowed) page.close();
+    });
   }
 
   #currentMessage(): Uint8Array {

@@ -27,6 +27,7 @@ export function incomingFrom(req: IncomingMessage, signal: AbortSignal): Incomin
       request,
       path: pathOf(url),
       isBelowMount: typeof baseUrl === 'string' && baseUrl !== '',
+      isServing: () => serverOf(req)?.listening !== false,
       readBody: (maxBytes) => bodyOf(req, maxBytes),
     };
   } catch {
@@ -40,6 +41,10 @@ function addressOf(req: IncomingMessage, url: string): string {
   const origin = `${isSecure ? 'https' : 'http'}://${host ?? (authority as string | undefined) ?? 'localhost'}`;
   const path = url.startsWith('/') ? url : pathAndQueryOf(url);
   return URL.canParse(origin) ? `${new URL(origin).origin}${path}` : `http://localhost${path}`;
+}
+
+function serverOf({ socket }: IncomingMessage): { readonly listening?: boolean } | undefined {
+  return (socket as { server?: { listening?: boolean } } | undefined)?.server;
 }
 
 function pathAndQueryOf(url: string): string {

@@ -71,7 +71,7 @@ export class Handler {
       case 'state':
         return json(watch.now);
       case 'events':
-        return this.#events(request);
+        return this.#events(incoming);
       case 'dead':
         return await listDeadLetters(query(), settings);
       case 'dead/item':
@@ -81,13 +81,14 @@ export class Handler {
     }
   }
 
-  #events(request: Request): Response {
+  #events({ request, isServing }: Incoming): Response {
     const { pages } = this.#parts;
     if (request.method === 'HEAD') return eventStream(null);
     if (pages.isFull) {
       return problem('TOO_MANY_PAGES', 'Too many pages are open.', { 'Retry-After': '10' });
     }
-    const page = pages.open(async () => (await this.#authorization.refuse(request)) === undefined);
+    const isAllowed = async (): Promise<boolean> => (await this.#authorization.refuse(request)) === undefined;
+    const page = pages.open({ isServing, isAllowed });
     return eventStream(page.body);
   }
 

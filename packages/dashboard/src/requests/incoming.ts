@@ -6,6 +6,8 @@ export interface Incoming {
   readonly path: string;
   /** Whether the framework has removed the path of the mount from `path`. Not every framework says so. */
   readonly isBelowMount: boolean;
+  /** Whether the server still takes connections. One that closes waits until all open pages have gone. */
+  readonly isServing: () => boolean;
   /**
    * Reads the body as text.
    *

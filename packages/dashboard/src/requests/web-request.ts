@@ -6,6 +6,8 @@ export function incomingOf(request: Request): Incoming {
     request,
     path: new URL(request.url).pathname,
     isBelowMount: false,
+    // Only node:http tells.
+    isServing: () => true,
     readBody: (maxBytes) => textOf(request, maxBytes),
   };
 }

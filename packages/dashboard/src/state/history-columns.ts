@@ -1,10 +1,4 @@
-import type {
-  InboxSnapshot,
-  IntakeSnapshot,
-  IntakeState,
-  WindowFigures,
-  Windows,
-} from '@webhook-backpressure/core';
+import type { InboxSnapshot, IntakeSnapshot, IntakeState, WindowFigures } from '@webhook-backpressure/core';
 import type { InboxRates, IntakeRates } from './page-state.ts';
 
 /** How the columns of a history are read: each by its name. */
@@ -50,9 +44,6 @@ export const INBOX_COLUMNS: Columns<InboxSnapshot, InboxRates> = {
   shelved: ({ shelved }) => shelved,
 };
 
-const UNKNOWN = { p50: null, p99: null };
-const UNKNOWN_FIGURES = { waitMs: UNKNOWN, handlingMs: UNKNOWN, retryAfterSeconds: UNKNOWN };
-
-function lastMinute(snapshot: Shared): Pick<WindowFigures, 'waitMs' | 'handlingMs' | 'retryAfterSeconds'> {
-  return (snapshot as { windows?: Windows }).windows?.oneMinute.all ?? UNKNOWN_FIGURES;
+function lastMinute({ windows }: Shared): WindowFigures {
+  return windows.oneMinute.all;
 }

@@ -1,0 +1,122 @@
+import { once } from 'node:events';
+import { createServer, request, type IncomingMessage, type Server } from 'node:http';
+import {
+  connect as connectHttp2,
+  createServer as createHttp2Server,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+} from 'node:http2';
+import { connect } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { EventReader, watched } from './fixtures.ts';
+import { listening } from './listening.ts';
+
+type OnHttp2Request = (request: Http2ServerRequest, response: Http2ServerResponse) => void;
+
+describe('on node:http', () => {
+  it('answers HTTP/1.0, and events until the connection closes', async () => {
+    const parts = watched();
+    const base = new URL(await listening(createServer(parts.page.node)));
+    const socket = connect(Number(base.port), base.hostname);
+    socket.write('GET /events HTTP/1.0\r\n\r\n');
+    let text = '';
+    socket.on('data', (chunk) => (text += chunk.toString()));
+    while (!text.includes('event: state')) await once(socket, 'data');
+    expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(text).not.toMatch(/transfer-encoding/i);
+    parts.page.close();
+    await once(socket, 'end');
+  });
+
+  it.each(['TRACE', 'PROPFIND'])('refuses %s', async (method) => {
+    const base = new URL(await listening(createServer(watched().page.node)));
+    const [answer] = (await once(request({ ...where(base), method, path: '/state' }).end(), 'response')) as [
+      IncomingMessage,
+    ];
+    expect([400, 405]).toContain(answer.statusCode);
+    answer.resume();
+  });
+
+  it.each([
+    ['/../../etc/passwd', 404],
+    ['/%2e%2e/%2e%2e/etc/passwd', 404],
+    ['//evil.example/state', 200],
+    ['http://evil.example/state?x=1', 200],
+  ])('answers GET %s with %d', async (path, status) => {
+    const base = new URL(await listening(createServer(watched().page.node)));
+    const [answer] = (await once(request({ ...where(base), path }).end(), 'response')) as [IncomingMessage];
+    expect(answer.statusCode).toBe(status);
+    answer.resume();
+  });
+
+  it('lets a server close that has open pages', async () => {
+    const { page, clock } = watched();
+    const server = createServer(page.node);
+    const reader = new EventReader(await fetch(`${await listening(server)}/ops/events`));
+    await reader.next();
+    const closed = once(server, 'close');
+    server.close();
+    clock.advance(1000);
+    expect(await reader.next()).toMatchObject({ event: 'state' });
+    expect(await reader.next()).toBeNull();
+    server.closeIdleConnections();
+    await closed;
+  });
+
+  it('answers HTTP/2', async () => {
+    const { page, clock } = watched();
+    // Its requests and responses have the same methods.
+    const server = createHttp2Server(page.node as unknown as OnHttp2Request);
+    const session = connectHttp2(await listening(server as unknown as Server));
+    const stream = session.request({ ':path': '/ops/events', 'x-user': 'ops' });
+    const [headers] = (await once(stream, 'response')) as [Record<string, unknown>];
+    expect(headers[':status']).toBe(200);
+    let text = '';
+    stream.setEncoding('utf8').on('data', (part: string) => (text += part));
+    while (!text.includes('event: state')) await once(stream, 'data');
+    clock.advance(1000);
+    page.close();
+    await once(stream, 'end');
+    session.close();
+  });
+
+  it('leaves alone a response that was answered before', async () => {
+    const { page, errors } = watched();
+    const base = await listening(
+      createServer((req, res) => {
+        res.end('mine');
+        page.node(req, res);
+      }),
+    );
+    expect(await (await fetch(`${base}/state`)).text()).toBe('mine');
+    expect(errors).toEqual([]);
+  });
+
+  it('drops a page that reads too slowly', async () => {
+    const { page, clock, intake } = watched();
+    // Larger states fill the buffers of the connection sooner.
+    intake.update({
+      shed: Object.fromEntries(
+        Array.from({ length: 5000 }, (_, place) => [`key ${String(place)}`.repeat(8), true]),
+      ),
+    });
+    const base = new URL(await listening(createServer(page.node)));
+    const [answer] = (await once(request({ ...where(base), path: '/events' }).end(), 'response')) as [
+      IncomingMessage,
+    ];
+    // It is never read.
+    const failed = new Promise<Error>((resolve) => answer.once('error', resolve));
+    answer.socket.pause();
+    for (let second = 0; second < 200; second += 1) {
+      clock.advance(1000);
+      await new Promise(setImmediate);
+    }
+    answer.socket.resume();
+    answer.resume();
+    expect(await failed).toMatchObject({ message: 'aborted' });
+  });
+});
+
+function where({ hostname, port }: URL): { hostname: string; port: string } {
+  return { hostname, port };
+}
