@@ -1,8 +1,11 @@
 import type ts from 'typescript';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createIntake } from '@webhook-backpressure/core';
+import { createInbox, createIntake, memoryStore } from '@webhook-backpressure/core';
+import { INBOX_ALARM_DEFAULTS } from '../../packages/core/src/alarms/alarm-options.ts';
+import { ALARM_RULES } from '../../packages/core/src/alarms/alarm-rules.ts';
+import { helpOf } from '../../packages/core/src/alarms/alarm.ts';
 import { resolvePressureOptions } from '../../packages/node/src/pressure/pressure-options.ts';
-import { codeIn, page, rowsOf, sectionOf } from './pages.ts';
+import { anchorsOf, codeIn, isHeading, page, rowsOf, sectionOf } from './pages.ts';
 import { coreFile, literalsOf, programOf, typeIn } from './typescript.ts';
 
 const operations = page('docs/operations.md');
@@ -10,7 +13,12 @@ const snapshot = createIntake().snapshot();
 let program: ts.Program;
 
 beforeAll(() => {
-  program = programOf([coreFile('delivery/events.ts'), coreFile('delivery/snapshot.ts')]);
+  program = programOf([
+    coreFile('delivery/events.ts'),
+    coreFile('delivery/snapshot.ts'),
+    coreFile('alarms/alarm.ts'),
+    coreFile('windows/windows.ts'),
+  ]);
 }, 120_000);
 
 /** The names in the first column of a table, and the cells of its row. */
@@ -36,6 +44,58 @@ describe('docs/operations.md', () => {
     expect(codeIn(totals.get('withdrawn')?.['Counts'])).toEqual(
       expect.arrayContaining(Object.keys(snapshot.totals.withdrawn)),
     );
+  });
+
+  it('has a heading for each alarm, with what to do, where the alarm links to', () => {
+    const codes = literalsOf(typeIn(program, coreFile('alarms/alarm.ts'), 'AlarmCode'));
+    expect(codes).toHaveLength(8);
+    const alarms = sectionOf(operations, 'Alarms').filter(isHeading);
+    expect(alarms.map(({ text }) => text).filter((text) => text.startsWith('WBP_'))).toEqual(
+      ALARM_RULES.map(({ code }) => code),
+    );
+    expect(ALARM_RULES.map(({ code }) => code).sort()).toEqual(codes.sort());
+    for (const { code } of ALARM_RULES) {
+      expect(anchorsOf(operations)).toContain(new URL(helpOf(code)).hash.slice(1));
+      expect(new URL(helpOf(code)).pathname).toMatch(/\/docs\/operations\.md$/);
+      const whatToDo = sectionOf(operations, code).filter(({ type }) => type === 'list');
+      expect(whatToDo, code).toHaveLength(1);
+    }
+  });
+
+  it('says the default of every threshold of an alarm, and which alarm it raises', () => {
+    const options = table('Alarms', 'Option');
+    expect([...options].map(([name, row]) => [name, row['Default']])).toEqual(
+      Object.entries(INBOX_ALARM_DEFAULTS).map(([name, value]) => [name, `\`${String(value)}\``]),
+    );
+    for (const { code, option } of ALARM_RULES) {
+      expect(codeIn(options.get(option)?.['Raises']), option).toContain(code);
+    }
+  });
+
+  it.each(
+    [...table('Alarms', 'Option')].flatMap(([name, row]) => {
+      const [, from = '', to = ''] = /([\d,]+) to ([\d,]+)/.exec(row['Unit, range'] ?? '') ?? [];
+      return from === '' ? [] : [{ name, from: numberIn(from), to: numberIn(to) }];
+    }),
+  )('gives the range that is accepted for $name: $from to $to', ({ name, from, to }) => {
+    const create = (value: number) => () =>
+      createInbox({ store: memoryStore(), process: () => 0, verify: false, alarms: { [name]: value } });
+    expect(create(from)).not.toThrow();
+    expect(create(to)).not.toThrow();
+    expect(create(from - 0.5)).toThrow();
+    expect(create(to + 1)).toThrow();
+  });
+
+  it('explains every figure of a window', () => {
+    const checker = program.getTypeChecker();
+    const figures = typeIn(program, coreFile('windows/windows.ts'), 'WindowFigures')
+      .getProperties()
+      .map((figure) => {
+        const isPercentiles = checker.getTypeOfSymbol(figure).getProperty('p50') !== undefined;
+        return isPercentiles ? `${figure.name}.p50` : figure.name;
+      });
+    const said = [...table('Windows', 'Figure').keys()].filter((name) => name !== '.p99');
+    expect(said.sort()).toEqual(figures.sort());
   });
 
   it('says the default of every option of processPressure', () => {
@@ -65,3 +125,7 @@ describe('docs/operations.md', () => {
     expect(listed.sort()).toEqual(events.sort());
   });
 });
+
+function numberIn(text: string): number {
+  return Number(text.replaceAll(',', ''));
+}

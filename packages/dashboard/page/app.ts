@@ -10,7 +10,7 @@ import { problemOf, problemText } from './parts/problem.ts';
 import type { Page, Question } from './parts/section.ts';
 import { Header } from './parts/header.ts';
 import { showIcon } from './parts/icon.ts';
-import { News } from './parts/news.ts';
+import { News } from './data/news.ts';
 import { SourceView } from './source-view.ts';
 
 const MOST_CHANGES = 200;

@@ -1,11 +1,9 @@
-import type { AlarmCode, IntakeEvent } from '@webhook-backpressure/core';
+import type { AlarmCode, AlarmEvent, IntakeEvent } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import { createBench, occupy, startedNow, type Bench } from '../harness.ts';
 
-type AlarmEvent = Extract<IntakeEvent, { type: 'alarm' | 'alarm-cleared' }>;
-
-function alarmsIn(events: readonly IntakeEvent[]): AlarmEvent[] {
-  return events.filter((event): event is AlarmEvent => ['alarm', 'alarm-cleared'].includes(event.type));
+function alarmsIn(events: readonly IntakeEvent[]): (AlarmEvent & { readonly at: number })[] {
+  return events.flatMap((event) => (event.type === 'alarm' || event.type === 'alarm-cleared' ? [event] : []));
 }
 
 function changesIn(events: readonly IntakeEvent[]): string[] {

@@ -44,6 +44,20 @@ describe('the metrics of an inbox', () => {
     expect(valuesOf(reader, 'webhook.inbox.state')).toMatchObject({ [`{"state":"${gauges.state}"}`]: 1 });
   });
 
+  it('say which alarms are raised', async () => {
+    const bench = new InboxBench({ retry: { attempts: 1 } });
+    const reader = readMetrics(bench.inbox);
+    const raised = (): string[] =>
+      Object.entries(valuesOf(reader, 'webhook.inbox.alarm')).flatMap(([code, value]) =>
+        value === 1 ? code : [],
+      );
+    expect(raised()).toEqual([]);
+    await bench.deliver('evt_1');
+    await bench.last.fail();
+    expect(raised()).toEqual(['{"code":"WBP_ALARM_DEAD_LETTERS"}']);
+    expect(Object.keys(valuesOf(reader, 'webhook.inbox.alarm'))).toHaveLength(8);
+  });
+
   it('all have a sample from the start, except the unknown drain rate', () => {
     const reader = readMetrics(new InboxBench().inbox);
     const without = [...reader.read()].filter(([, samples]) => samples.length === 0);

@@ -1,0 +1,76 @@
+import { createInbox, createIntake, memoryStore, type BackpressureError } from '@webhook-backpressure/core';
+import { describe, expect, it } from 'vitest';
+
+const INBOX = { store: memoryStore(), process: () => undefined, verify: false } as const;
+
+function errorOf(action: () => unknown): BackpressureError {
+  try {
+    action();
+  } catch (error) {
+    return error as BackpressureError;
+  }
+  throw new Error('It threw nothing.');
+}
+
+const WRONG: readonly [given: unknown, shown: string][] = [
+  [true, 'true'],
+  [null, 'null'],
+  ['off', 'the string "off"'],
+  [[], 'an array of length 0'],
+  [{ refusedRatio: 0 }, 'alarms.refusedRatio'],
+  [{ refusedRatio: 1 }, 'alarms.refusedRatio'],
+  [{ refusedRatio: Number.NaN }, 'NaN'],
+  [{ refusedRatio: '0.1' }, 'the string "0.1"'],
+  [{ refusedRatio: null }, 'null'],
+  [{ minArrivals: 0 }, 'alarms.minArrivals'],
+  [{ minArrivals: false }, 'alarms.minArrivals'],
+  [{ growingMs: 59_999 }, 'alarms.growingMs'],
+  [{ growingMs: true }, 'true'],
+  [{ stalledMs: 0 }, 'alarms.stalledMs'],
+  [{ lossRisk: 0.5 }, 'alarms.lossRisk'],
+  [{ endangered: Infinity }, 'Infinity'],
+];
+
+describe('the option alarms', () => {
+  it.each(WRONG)('rejects %j', (given, shown) => {
+    const options = { alarms: given } as object;
+    const running = createIntake();
+    const actions = [
+      () => createIntake(options),
+      () => createInbox({ ...INBOX, ...options }),
+      () => {
+        running.update(options);
+      },
+    ];
+    for (const action of actions) {
+      const { code, message } = errorOf(action);
+      expect(code).toBe('ERR_WBP_ALARMS');
+      expect(message).toContain(shown);
+    }
+    expect(running.snapshot().options.alarms).toEqual(createIntake().snapshot().options.alarms);
+  });
+
+  it('rejects an unknown threshold with the most similar name', () => {
+    const { code, message } = errorOf(() => createIntake({ alarms: { refuseRatio: 0.1 } as object }));
+    expect(code).toBe('ERR_WBP_UNKNOWN_OPTION');
+    expect(message).toContain('Did you mean "refusedRatio"?');
+  });
+
+  it('has thresholds of an inbox that an intake does not have', () => {
+    for (const name of ['oldestAgeMs', 'deadLetters', 'storeFailingMs']) {
+      expect(errorOf(() => createIntake({ alarms: { [name]: 1 } })).code).toBe('ERR_WBP_UNKNOWN_OPTION');
+      expect(() => createInbox({ ...INBOX, alarms: { [name]: 1 } })).not.toThrow();
+    }
+  });
+
+  it('takes false for one threshold and for all, and undefined for no change', () => {
+    const intake = createIntake({ alarms: { stalledMs: false, lossRisk: undefined } });
+    expect(intake.snapshot().options.alarms).toMatchObject({ stalledMs: false, lossRisk: 1 });
+    intake.update({ alarms: undefined });
+    expect(intake.snapshot().options.alarms).toMatchObject({ stalledMs: false });
+    intake.update({ alarms: false });
+    expect(intake.snapshot().options.alarms).toBe(false);
+    intake.update({ alarms: { refusedRatio: 0.2 } });
+    expect(intake.snapshot().options.alarms).toMatchObject({ refusedRatio: 0.2, stalledMs: 10_000 });
+  });
+});
