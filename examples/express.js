@@ -1,8 +1,11 @@
 // @ts-check
+import { dashboard } from '@webhook-backpressure/dashboard';
 import { closeOnSignals, webhookBackpressure } from '@webhook-backpressure/express';
+import { collect } from '@webhook-backpressure/prometheus';
 import express from 'express';
+import { register } from 'prom-client';
 
-const { PORT = '3000' } = process.env;
+const { PORT = '3000', PAGE_PASSWORD } = process.env;
 const app = express();
 const backpressure = webhookBackpressure();
 app.use('/webhooks', backpressure);
@@ -14,8 +17,30 @@ app.post('/webhooks', express.raw({ type: () => true }), (req, res) => {
   res.sendStatus(204);
 });
 
+// Metrics for Prometheus.
+collect(backpressure.intake);
+app.get('/metrics', async (_req, res) => {
+  res.type(register.contentType).send(await register.metrics());
+});
+
+// The live page needs a secret: set PAGE_PASSWORD.
+if (PAGE_PASSWORD !== undefined) {
+  const page = dashboard({ intakes: { webhooks: backpressure.intake }, authorize, allowUpdate: true });
+  app.use('/backpressure', page.node);
+}
+
 const server = app.listen(Number(PORT), () => {
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
   console.log(`http://localhost:${String(port)}/webhooks`);
 });
 closeOnSignals(backpressure.intake, { server });
+
+/**
+ * Who may use the live page: a browser asks for the name `operator` and the password.
+ *
+ * @param {Request} request
+ */
+function authorize({ headers }) {
+  if (headers.get('authorization') === `Basic ${btoa(`operator:${PAGE_PASSWORD ?? ''}`)}`) return true;
+  return new Response('Unauthorized', { status: 401, headers: { 'WWW-Authenticate': 'Basic' } });
+}

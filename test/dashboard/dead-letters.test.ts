@@ -122,21 +122,20 @@ describe('redrive and purge', () => {
   });
 
   it('stop a redrive of all after 20 s, when the inbox has no room', async () => {
-    const { page, clock } = watched({
-      allowUpdate: true,
-      inboxes: {
-        inbox: withDeadLetters({
-          redrive: (_id: string, { signal }: { signal: AbortSignal }) =>
-            new Promise<number>((resolve) => {
-              signal.addEventListener('abort', () => {
-                resolve(3);
-              });
-            }),
+    let begun = (): void => undefined;
+    const hasBegun = new Promise<void>((resolve) => (begun = resolve));
+    const inbox = withDeadLetters({
+      redrive: (_id: string, { signal }: { signal: AbortSignal }) =>
+        new Promise<number>((resolve) => {
+          begun();
+          signal.addEventListener('abort', () => {
+            resolve(3);
+          });
         }),
-      },
     });
+    const { page, clock } = watched({ allowUpdate: true, inboxes: { inbox } });
     const answer = page.fetch(post('redrive', { inbox: 'inbox' }));
-    while (clock.pending < 2) await new Promise(setImmediate);
+    await hasBegun;
     clock.advance(20_000);
     expect(await (await answer).json()).toEqual({ count: 3, isComplete: false });
   });

@@ -37,7 +37,7 @@ export interface Watched {
 export function watched(options: Partial<DashboardOptions> = {}): Watched {
   const clock = manualClock();
   const intake = createIntake({ clock, capacity: 10, concurrency: 1 });
-  const inbox = createInbox({ store: memoryStore(), process: () => undefined, verify: false });
+  const inbox = createInbox({ store: memoryStore(), process: () => undefined, verify: false, clock });
   const errors: unknown[] = [];
   const page = dashboard({
     intakes: { intake },

@@ -77,6 +77,46 @@ describe.each(examples.filter((name) => name !== 'inbox.js'))('%s', (example) =>
   }, 30_000);
 });
 
+describe.each(examples)('%s', (example) => {
+  it('exports metrics, serves the live page to the operator only, and ends while the page is open', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'example-'));
+    const { process: started, lines } = start(example, {
+      DATABASE: join(folder, 'webhooks.db'),
+      PAGE_PASSWORD: 'secret',
+    });
+    const [url] = (await once(lines, 'line')) as [string];
+    const handled = once(lines, 'line');
+    await fetch(url, { method: 'POST', body: '{}' });
+    await handled;
+    const metrics = await fetch(new URL('/metrics', url));
+    expect(metrics.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    expect(await metrics.text()).toMatch(/^webhook_(intake|inbox)_queue_depth \d+$/m);
+
+    const page = new URL('/backpressure', url);
+    const stranger = await fetch(page);
+    expect([stranger.status, stranger.headers.get('www-authenticate')]).toEqual([401, 'Basic']);
+    const headers = { authorization: `Basic ${btoa('operator:secret')}` };
+    const operator = await fetch(page, { headers });
+    expect(operator.status).toBe(200);
+    expect(await operator.text()).toContain('<title>webhook-backpressure</title>');
+    const events = await fetch(`${page.href}/events`, { headers });
+    expect(events.headers.get('content-type')).toContain('text/event-stream');
+
+    const ended = once(started, 'exit');
+    started.kill('SIGTERM');
+    expect(await ended).toEqual([null, 'SIGTERM']);
+    await events.body?.cancel().catch(() => undefined);
+    rmSync(folder, { recursive: true });
+  }, 30_000);
+
+  it('has no live page without a password', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'example-'));
+    const { lines } = start(example, { DATABASE: join(folder, 'webhooks.db') });
+    const [url] = (await once(lines, 'line')) as [string];
+    expect((await fetch(new URL('/backpressure', url))).status).toBe(404);
+  }, 30_000);
+});
+
 describe.each(quickStarts)('the first program in %s', (path) => {
   it('processes a delivery when it is pasted and run, and ends on SIGTERM', async () => {
     const port = await freePort();

@@ -148,6 +148,9 @@ describe('webhook.wait', () => {
       expect(open).toBe(bench.intake.snapshot().depth);
     }
     expect(open).toBeGreaterThan(0);
+    // Ends those that are open, and no other a second time.
+    bench.stop();
+    expect(open).toBe(0);
   });
 
   it.each(['startSpan', 'isRecording', 'setAttribute', 'end'])(

@@ -1,5 +1,6 @@
 // A receiver that any runtime can serve. Each name in `x-app` has its own intake, so that tests do not interfere.
 import { memoryStore } from '@webhook-backpressure/core';
+import { dashboard } from '@webhook-backpressure/dashboard';
 import { webhookBackpressure, webhookInbox } from '@webhook-backpressure/hono';
 import { Hono } from 'hono';
 
@@ -55,6 +56,12 @@ function create(name) {
     standardHeaders: name === 'headers' ? 'draft-8' : false,
     maxWaitMs: name === 'impatient' ? 200 : 60_000,
     keyGenerator: (c) => c.req.header('x-shop') ?? 'default',
+  });
+  /** @type {import('@webhook-backpressure/dashboard').Dashboard | undefined} */
+  let page;
+  app.all('/dashboard/*', (c) => {
+    page ??= dashboard({ intakes: { intake: backpressure.intake }, authorize: false, allowUpdate: true });
+    return page.fetch(c.req.raw);
   });
   app.use(backpressure);
   app.onError((error, c) => c.text(error.message, 500));

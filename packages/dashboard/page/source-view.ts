@@ -46,15 +46,20 @@ export class SourceView {
       h('div', { class: 'bar-row' }, this.#timeChoice()),
       charts.element,
       letters?.element ?? null,
-      h('div', { class: 'pair' }, keys.element, h('div', { class: 'stack' }, senders.element, risk.element)),
-      levers === undefined
-        ? h('div', { class: 'pair' }, whatIf.element, changes.element)
-        : h(
-            'div',
-            { class: 'pair' },
-            levers.element,
-            h('div', { class: 'stack' }, whatIf.element, changes.element),
-          ),
+      // Two columns of different lengths leave no holes. On a phone they follow each other.
+      h(
+        'div',
+        { class: 'pair' },
+        h('div', { class: 'stack' }, keys.element, levers?.element ?? whatIf.element),
+        h(
+          'div',
+          { class: 'stack' },
+          senders.element,
+          risk.element,
+          levers === undefined ? null : whatIf.element,
+          changes.element,
+        ),
+      ),
     );
   }
 

@@ -36,6 +36,10 @@ export function dashboard(options: DashboardOptions): Dashboard {
     onSample: () => {
       pages.sampled();
     },
+    // An open stream would keep a server that shuts down waiting until its timeout.
+    onClosed: () => {
+      pages.closeAll();
+    },
     onChange: (change) => {
       pages.send('change', change);
     },

@@ -44,6 +44,20 @@ describe('the metrics of an inbox', () => {
     expect(valuesOf(reader, 'webhook.inbox.state')).toMatchObject({ [`{"state":"${gauges.state}"}`]: 1 });
   });
 
+  it('say which alarms are raised', async () => {
+    const bench = new InboxBench({ retry: { attempts: 1 } });
+    const reader = readMetrics(bench.inbox);
+    const raised = (): string[] =>
+      Object.entries(valuesOf(reader, 'webhook.inbox.alarm')).flatMap(([code, value]) =>
+        value === 1 ? code : [],
+      );
+    expect(raised()).toEqual([]);
+    await bench.deliver('evt_1');
+    await bench.last.fail();
+    expect(raised()).toEqual(['{"code":"WBP_ALARM_DEAD_LETTERS"}']);
+    expect(Object.keys(valuesOf(reader, 'webhook.inbox.alarm'))).toHaveLength(8);
+  });
+
   it('all have a sample from the start, except the unknown drain rate', () => {
     const reader = readMetrics(new InboxBench().inbox);
     const without = [...reader.read()].filter(([, samples]) => samples.length === 0);
@@ -71,6 +85,22 @@ describe('the metrics of an inbox', () => {
     expect(histogramsOf(reader, 'webhook.inbox.wait.duration').map(({ count }) => count)).toEqual([3, 0]);
     const [handled] = histogramsOf(reader, 'webhook.inbox.handling.duration');
     expect(handled).toMatchObject({ attributes: { key: 'default', sender: 'unknown' }, count: 4 });
+  });
+
+  it('of a key count its last attempt as failed too', async () => {
+    const bench = new InboxBench({ retry: { attempts: 2, firstDelayMs: 1000 } });
+    const reader = readMetrics(bench.inbox, { keys: 1 });
+    await bench.deliver('evt_1');
+    await bench.last.fail();
+    await bench.advance(10_000);
+    await bench.last.fail();
+    const ofTheKey = (value: number) => ({
+      '{"key":"default","sender":"unknown"}': value,
+      '{"key":"other","sender":"other"}': 0,
+    });
+    expect(valuesOf(reader, 'webhook.inbox.failed_attempts')).toEqual(ofTheKey(2));
+    expect(valuesOf(reader, 'webhook.inbox.dead')).toEqual(ofTheKey(1));
+    expect(valuesOf(reader, 'webhook.inbox.stored')).toEqual(ofTheKey(1));
   });
 
   it('of each key add up to the totals', async () => {

@@ -67,6 +67,23 @@ describe('the metrics of an intake', () => {
     second?.release();
   });
 
+  it('say which alarms are raised', () => {
+    const { intake } = createBench({ concurrency: 1, capacity: 1 });
+    const reader = readMetrics(intake);
+    expect(valuesOf(reader, 'webhook.intake.alarm')).toEqual({
+      '{"code":"WBP_ALARM_REFUSED"}': 0,
+      '{"code":"WBP_ALARM_GROWING"}': 0,
+      '{"code":"WBP_ALARM_STALLED"}': 0,
+      '{"code":"WBP_ALARM_LOSS_RISK"}': 0,
+      '{"code":"WBP_ALARM_ENDANGERED"}': 0,
+    });
+    for (let at = 0; at < 30; at += 1) intake.admit();
+    expect(valuesOf(reader, 'webhook.intake.alarm')).toMatchObject({
+      '{"code":"WBP_ALARM_REFUSED"}': 1,
+      '{"code":"WBP_ALARM_STALLED"}': 0,
+    });
+  });
+
   it('all have a sample from the start, except the unknown drain rate', () => {
     const reader = readMetrics(createBench().intake);
     const without = [...reader.read()].filter(([, samples]) => samples.length === 0);

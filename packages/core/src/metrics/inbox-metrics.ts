@@ -1,6 +1,7 @@
 import type { InboxEvent } from '../inbox/events/inbox-events.ts';
 import type { InboxTotals } from '../inbox/events/inbox-totals.ts';
 import type { InboxSnapshot } from '../inbox/inbox.ts';
+import { INBOX_ALARMS, readingsOfAlarms } from './alarm-readings.ts';
 import { BATCH_BUCKETS, DURATION_BUCKETS, RETRY_AFTER_BUCKETS } from './buckets.ts';
 import type { Metric } from './metric.ts';
 import { readingsByName, readingsOfRefusals, readingsOfState, RowMaker, type Row } from './rows.ts';
@@ -94,6 +95,13 @@ export const inboxRows: readonly Row<ReadableInbox>[] = [
     '{sender}',
     'Senders that are close to disabling the endpoint because of failures',
     (snapshot) => snapshot.endangered.length,
+  ),
+  make.gauge(
+    'alarm',
+    '{alarm}',
+    '1 for a raised alarm, and 0 for the others',
+    (snapshot) => readingsOfAlarms(INBOX_ALARMS, snapshot.alarms),
+    { attributes: ['code'] },
   ),
   make.gauge(
     'dead_letter.depth',

@@ -1,6 +1,7 @@
 import type { IntakeEvent } from '../delivery/events.ts';
 import type { Totals } from '../delivery/ledger.ts';
 import type { IntakeSnapshot } from '../delivery/snapshot.ts';
+import { INTAKE_ALARMS, readingsOfAlarms } from './alarm-readings.ts';
 import { DURATION_BUCKETS, RETRY_AFTER_BUCKETS } from './buckets.ts';
 import type { Metric } from './metric.ts';
 import { readingsByName, readingsOfRefusals, readingsOfState, RowMaker, type Row } from './rows.ts';
@@ -82,6 +83,13 @@ export const intakeRows: readonly Row<ReadableIntake>[] = [
     '{sender}',
     'Senders that are close to disabling the endpoint because of failures',
     (snapshot) => snapshot.endangered.length,
+  ),
+  make.gauge(
+    'alarm',
+    '{alarm}',
+    '1 for a raised alarm, and 0 for the others',
+    (snapshot) => readingsOfAlarms(INTAKE_ALARMS, snapshot.alarms),
+    { attributes: ['code'] },
   ),
   make.keyCounter('arrivals', 'Deliveries that arrived', (totals) => totals.arrivals),
   make.keyCounter('admitted', 'Deliveries admitted, started or queued', (totals) => totals.admitted),

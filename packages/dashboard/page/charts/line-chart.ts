@@ -130,7 +130,10 @@ export class LineChart {
       setText(element, this.#options.unit.text((index === null ? column.at(-1) : column[index]) ?? null));
     }
     const at = index === null ? undefined : this.#data[0][index];
-    setText(this.#time, at === undefined ? '' : clock(at * 1000));
+    const isEmpty = this.#options.lines.every((_, line) =>
+      this.#column(line).every((value) => value === null),
+    );
+    setText(this.#time, isEmpty ? 'no values yet' : at === undefined ? '' : clock(at * 1000));
   }
 
   #showTable(): void {
@@ -170,7 +173,6 @@ export class LineChart {
     const { unit, lines } = this.#options;
     const stroke = colorOf('muted');
     const grid = { stroke: colorOf('grid'), width: 1 };
-    const whole = unit.steps[0] === 1 ? 1 : 0.1;
     return {
       width,
       height: HEIGHT,
@@ -195,7 +197,7 @@ export class LineChart {
         y: {
           range: (_, __, most): [number, number] => [
             0,
-            Math.max((Number.isFinite(most) ? most : 0) * 1.08, whole),
+            Math.max((Number.isFinite(most) ? most : 0) * 1.08, 1),
           ],
         },
       },

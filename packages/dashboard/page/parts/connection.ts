@@ -26,6 +26,7 @@ export class Connection {
   #startedAt = 0;
   #lastAt = 0;
   #heardMs = 0;
+  #isLoading = false;
   #delayMs = FIRST_DELAY_MS;
   #retry: ReturnType<typeof setTimeout> | undefined;
 
@@ -53,6 +54,9 @@ export class Connection {
   }
 
   async #load(): Promise<void> {
+    // The states that arrive meanwhile have the same gap.
+    if (this.#isLoading) return;
+    this.#isLoading = true;
     try {
       const state = await this.#client.state();
       this.#take(state, true);
@@ -62,6 +66,8 @@ export class Connection {
     } catch (error) {
       const status = error instanceof RequestError ? error.problem.status : 0;
       this.#lose(status === 401 || status === 403 ? 'unauthorized' : 'lost');
+    } finally {
+      this.#isLoading = false;
     }
   }
 

@@ -1,21 +1,10 @@
 import { duration } from '../data/format.ts';
 import { helpAddress } from '../data/address.ts';
 import type { ActiveAlarm, AlarmCode } from '@webhook-backpressure/core';
+import { titleOf } from '../data/alarm-titles.ts';
 import { snapshotOf } from '../data/wire.ts';
 import { h, link, setText } from '../parts/dom.ts';
 import type { Section } from '../parts/section.ts';
-
-/** Names of alarms for people. */
-const TITLES: Readonly<Record<AlarmCode, string>> = {
-  WBP_ALARM_REFUSED: 'Many refusals',
-  WBP_ALARM_GROWING: 'The queue keeps growing',
-  WBP_ALARM_STALLED: 'Stalled',
-  WBP_ALARM_LOSS_RISK: 'Deliveries may be lost',
-  WBP_ALARM_ENDANGERED: 'An endpoint may be disabled',
-  WBP_ALARM_OLDEST_AGE: 'The oldest delivery is late',
-  WBP_ALARM_DEAD_LETTERS: 'More dead letters',
-  WBP_ALARM_STORE_FAILING: 'The store fails',
-};
 
 const SEVERE: ReadonlySet<AlarmCode> = new Set<AlarmCode>([
   'WBP_ALARM_STALLED',
@@ -50,10 +39,6 @@ export function alarmSection(): Section {
       }
     },
   };
-}
-
-export function titleOf(code: AlarmCode): string {
-  return TITLES[code];
 }
 
 function build({ code, help }: ActiveAlarm): { item: HTMLElement; message: HTMLElement; since: HTMLElement } {

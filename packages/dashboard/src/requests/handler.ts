@@ -88,13 +88,6 @@ export class Handler {
       return problem('TOO_MANY_PAGES', 'Too many pages are open.', { 'Retry-After': '10' });
     }
     const page = pages.open(async () => (await this.#authorization.refuse(request)) === undefined);
-    // Some runtimes lack the signal.
-    const signal = request.signal as AbortSignal | undefined;
-    const close = (): void => {
-      page.close();
-    };
-    if (signal?.aborted === true) close();
-    signal?.addEventListener('abort', close);
     return eventStream(page.body);
   }
 

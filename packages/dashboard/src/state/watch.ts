@@ -15,6 +15,8 @@ export interface WatchParts {
   readonly wallMs: () => number;
   /** Called after each sample. */
   readonly onSample: () => void;
+  /** Called once, after the sample in which all sources are closed. */
+  readonly onClosed: () => void;
   readonly onChange: (change: Change) => void;
   readonly onError: (error: unknown) => void;
 }
@@ -29,6 +31,7 @@ export class Watch {
   readonly #timer: EverySecond;
   #sampledMs: number;
   #sampledAt: number;
+  #isClosed = false;
 
   constructor(parts: WatchParts) {
     this.#parts = parts;
@@ -81,7 +84,7 @@ export class Watch {
   }
 
   #sample(): void {
-    const { clock, wallMs, onSample, onError } = this.#parts;
+    const { clock, wallMs, onSample, onClosed, onError } = this.#parts;
     const nowMs = clock.now();
     const elapsedMs = nowMs - this.#sampledMs;
     this.#sampledMs = nowMs;
@@ -99,6 +102,10 @@ export class Watch {
       }
     }
     onSample();
+    const sources = [...this.#intakes.values(), ...this.#inboxes.values()];
+    if (this.#isClosed || sources.length === 0 || sources.some(({ isClosed }) => !isClosed)) return;
+    this.#isClosed = true;
+    onClosed();
   }
 
   #state(at: number, view: <S, R>(source: WatchedLike<S, R>) => View<S, R>): PageState {

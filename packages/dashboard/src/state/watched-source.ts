@@ -19,7 +19,10 @@ export interface View<S, R> {
 }
 
 /** An intake or inbox of the page: its last second, and its last 15 minutes. */
-export class WatchedSource<S extends { readonly options: object }, R extends Counts<R>> {
+export class WatchedSource<
+  S extends { readonly options: object; readonly state: string },
+  R extends Counts<R>,
+> {
   readonly #reading: Reading<S, R>;
   readonly #history: HistoryKeeper<S, R>;
   #snapshot: S;
@@ -62,6 +65,11 @@ export class WatchedSource<S extends { readonly options: object }, R extends Cou
   readOptions(): { readonly options: Options; readonly changed: Options | undefined } {
     const snapshot = this.#reading.snapshot();
     return { options: snapshot.options as Options, changed: this.takeChange(snapshot) };
+  }
+
+  /** Whether it was closed at the last sample. */
+  get isClosed(): boolean {
+    return this.#snapshot.state === 'closed';
   }
 
   /** The last sample. */

@@ -1,5 +1,5 @@
-import { titleOf } from '../sections/alarms.ts';
-import { idOf, snapshotOf, type Source } from '../data/wire.ts';
+import { titleOf } from './alarm-titles.ts';
+import { idOf, snapshotOf, type Source } from './wire.ts';
 
 /** Finds what screen readers should hear: changed states, and raised alarms. */
 export class News {

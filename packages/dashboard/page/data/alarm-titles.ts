@@ -1,0 +1,17 @@
+import type { AlarmCode } from '@webhook-backpressure/core';
+
+/** Names of alarms for people. */
+const TITLES: Readonly<Record<AlarmCode, string>> = {
+  WBP_ALARM_REFUSED: 'Many refusals',
+  WBP_ALARM_GROWING: 'The queue keeps growing',
+  WBP_ALARM_STALLED: 'Stalled',
+  WBP_ALARM_LOSS_RISK: 'Deliveries may be lost',
+  WBP_ALARM_ENDANGERED: 'An endpoint may be disabled',
+  WBP_ALARM_OLDEST_AGE: 'The oldest delivery is late',
+  WBP_ALARM_DEAD_LETTERS: 'More dead letters',
+  WBP_ALARM_STORE_FAILING: 'The store fails',
+};
+
+export function titleOf(code: AlarmCode): string {
+  return TITLES[code];
+}
