@@ -123,6 +123,26 @@ describe('GET events', () => {
     parts.clock.advance(1000);
     expect(await reader.next()).toMatchObject({ data: { intakes: { intake: { rates: { arrivals: 1 } } } } });
     expect(parts.errors).toEqual([new Error('It broke.')]);
+    // As of its last sample.
+    const answer = await parts.page.fetch(get('state'));
+    expect(await answer.json()).toMatchObject({ intakes: { broken: { snapshot: { depth: 0 } } } });
+  });
+
+  it('goes on when a source has a value that JSON has not', async () => {
+    const intake = createIntake();
+    let isOdd = false;
+    const odd = Object.assign(Object.create(intake) as Intake, {
+      snapshot: () => (isOdd ? { ...intake.snapshot(), depth: 1n } : intake.snapshot()),
+    });
+    const parts = watched({ intakes: { odd } });
+    const reader = await opened(parts);
+    await reader.next();
+    isOdd = true;
+    parts.clock.advance(1000);
+    isOdd = false;
+    parts.clock.advance(1000);
+    expect(await reader.next()).toMatchObject({ event: 'state' });
+    expect(parts.errors).toContainEqual(new TypeError('Do not know how to serialize a BigInt'));
   });
 
   it('ends when the dashboard is closed, which then reads nothing more', async () => {

@@ -19,12 +19,13 @@ function message(event: string, data: unknown): Uint8Array {
 export interface Conditions {
   /** Whether its server still takes connections. Checked each second. */
   readonly isServing: () => boolean;
-  /** Whether it is still authorized. Checked each minute. */
+  /** Whether it is still authorized. Checked each minute. Never rejects. */
   readonly isAllowed: () => Promise<boolean>;
 }
 
 interface Watched extends Conditions {
   secondsAllowed: number;
+  isBeingChecked: boolean;
 }
 
 /** All open pages. Each message is serialized once, and only if a page is open. */
@@ -49,7 +50,7 @@ export class OpenPages {
   /** Opens a page, which gets the last state immediately. */
   open(conditions: Conditions): OpenPage {
     const page = new OpenPage(() => this.#pages.delete(page));
-    this.#pages.set(page, { ...conditions, secondsAllowed: 0 });
+    this.#pages.set(page, { ...conditions, secondsAllowed: 0, isBeingChecked: false });
     page.send(RETRY);
     page.send(this.#currentMessage());
     return page;
@@ -79,7 +80,14 @@ export class OpenPages {
     conditions.secondsAllowed += 1;
     if (conditions.secondsAllowed < RECHECK_SECONDS) return;
     conditions.secondsAllowed = 0;
+    // A check that has not answered for a minute must not keep the page open.
+    if (conditions.isBeingChecked) {
+      page.close();
+      return;
+    }
+    conditions.isBeingChecked = true;
     void conditions.isAllowed().then((isAllowed) => {
+      conditions.isBeingChecked = false;
       if (!isAllowed) page.close();
     });
   }
