@@ -33,6 +33,11 @@ describe('GET events', () => {
     expect(headers.get('cache-control')).toBe('no-store, no-transform');
   });
 
+  it('is the last answer of its connection, which would keep a server that closes waiting', async () => {
+    const { headers } = await watched().page.fetch(get('events'));
+    expect(headers.get('connection')).toBe('close');
+  });
+
   it('reports a change that a page made to all pages', async () => {
     const parts = watched({ allowUpdate: true });
     const readers = [await opened(parts), await opened(parts)];
@@ -143,6 +148,16 @@ describe('GET events', () => {
     parts.clock.advance(1000);
     expect(await reader.next()).toMatchObject({ event: 'state' });
     expect(parts.errors).toContainEqual(new TypeError('Do not know how to serialize a BigInt'));
+  });
+
+  it('drops a page that does not read, when it does not end within a second', async () => {
+    const parts = watched();
+    const reader = await opened(parts);
+    await reader.next();
+    await Promise.all([parts.intake.close(), parts.inbox.close()]);
+    parts.clock.advance(1000);
+    parts.clock.advance(1000);
+    await expect(reader.next()).rejects.toThrow('The page reads too slowly.');
   });
 
   it('ends when the dashboard is closed, which then reads nothing more', async () => {

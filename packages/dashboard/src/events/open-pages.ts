@@ -32,6 +32,8 @@ interface Watched extends Conditions {
 export class OpenPages {
   readonly #state: () => unknown;
   readonly #pages = new Map<OpenPage, Watched>();
+  /** Pages that were closed, and may not have read everything yet. */
+  readonly #leaving = new Set<OpenPage>();
   #stateMessage: Uint8Array | undefined;
 
   /** @param state - reads the last sample. */
@@ -59,6 +61,7 @@ export class OpenPages {
   /** Sends a new sample to all pages. Called once a second. */
   sampled(): void {
     this.#stateMessage = undefined;
+    this.#dropLeaving();
     if (this.#pages.size === 0) return;
     this.#sendToAll(this.#currentMessage());
     for (const [page, conditions] of this.#pages) this.#check(page, conditions);
@@ -69,12 +72,29 @@ export class OpenPages {
   }
 
   closeAll(): void {
-    for (const page of [...this.#pages.keys()]) page.close();
+    for (const page of [...this.#pages.keys()]) this.#close(page);
+  }
+
+  /** Closes all pages when no more samples follow. */
+  end(): void {
+    this.closeAll();
+    this.#dropLeaving();
+  }
+
+  /** A page that does not read would keep a server that closes waiting, so it has until the next sample. */
+  #close(page: OpenPage): void {
+    page.close();
+    this.#leaving.add(page);
+  }
+
+  #dropLeaving(): void {
+    for (const page of this.#leaving) page.drop();
+    this.#leaving.clear();
   }
 
   #check(page: OpenPage, conditions: Watched): void {
     if (!conditions.isServing()) {
-      page.close();
+      this.#close(page);
       return;
     }
     conditions.secondsAllowed += 1;
@@ -82,13 +102,13 @@ export class OpenPages {
     conditions.secondsAllowed = 0;
     // A check that has not answered for a minute must not keep the page open.
     if (conditions.isBeingChecked) {
-      page.close();
+      this.#close(page);
       return;
     }
     conditions.isBeingChecked = true;
     void conditions.isAllowed().then((isAllowed) => {
       conditions.isBeingChecked = false;
-      if (!isAllowed) page.close();
+      if (!isAllowed) this.#close(page);
     });
   }
 
