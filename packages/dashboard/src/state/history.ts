@@ -20,8 +20,8 @@ export class HistoryKeeper<S, R> {
   add(at: number, snapshot: S, rates: R): void {
     // All are read before one is added, so that an error leaves the columns equally long.
     const values = Object.values(this.#columns).map((read) => read(snapshot, rates));
-    // The clock of the machine may be set back. Charts need rising times.
-    while ((this.#at.last ?? -Infinity) >= at) {
+    // The clock of the machine may be set back. Charts need times that do not fall.
+    while ((this.#at.last ?? -Infinity) > at) {
       this.#at.removeLast();
       for (const [, ring] of this.#rings) ring.removeLast();
     }
