@@ -148,6 +148,10 @@ it(
     at.expectErrors(/net::ERR_/);
     await at.restart(() => live.connection.getByText('Connection lost, retrying').waitFor());
     await live.page.getByText('The process restarted at').waitFor();
+    // It covers nothing at the top, and the page still scrolls below the bar.
+    expect(await live.page.evaluate("getComputedStyle(document.querySelector('main')).position")).toBe(
+      'static',
+    );
     await live.connection.getByText('Live', { exact: true }).waitFor();
     at.receiver.gate.open();
     await sendBurst(at.receiver, '/webhooks', ['after-the-restart']);
