@@ -3,7 +3,14 @@ import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
 export default defineConfig(
-  globalIgnores(['**/dist/', '**/coverage/', 'packages/*/types/', 'packages/dashboard/src/page/document.ts', 'docs/api/', 'temp/']),
+  globalIgnores([
+    '**/dist/',
+    '**/coverage/',
+    'packages/*/types/',
+    'packages/dashboard/src/page/document.ts',
+    'docs/api/',
+    'temp/',
+  ]),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,

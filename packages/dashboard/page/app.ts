@@ -1,4 +1,5 @@
 import { idOf, snapshotOf, type Change, type Options, type PageState, type Source } from './data/wire.ts';
+import { chosenId } from './data/address.ts';
 import { sampleOf } from './data/sample.ts';
 import { Series } from './data/series.ts';
 import { clock } from './data/format.ts';
@@ -29,7 +30,7 @@ export class App implements Page {
   #sources: readonly Source[] = [];
   #startedAt: number | undefined;
   #view: SourceView | undefined;
-  #chosen = decodeURIComponent(location.hash.slice(1));
+  #chosen = chosenId(location.hash);
 
   constructor(client: Client, onRetry: () => void) {
     this.client = client;

@@ -35,6 +35,11 @@ describe('a depth', () => {
     expect(isGrowing((second) => ((second % 90) * second) / 10, 120)).toBe(false);
   });
 
+  it('that was 0 meanwhile has grown only since then', () => {
+    const grown = minutesOf((second) => (second < 60 ? 50 : second < 61 ? 0 : 51 + second / 10), 14);
+    expect(grown.findIndex((grownMs) => grownMs > 0)).toBe(10);
+  });
+
   it('that falls after one burst is not', () => {
     expect(isGrowing((second) => Math.max(0, 1000 - second / 2), 60)).toBe(false);
   });

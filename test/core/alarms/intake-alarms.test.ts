@@ -1,4 +1,4 @@
-import type { AlarmCode, AlarmEvent, IntakeEvent } from '@webhook-backpressure/core';
+import type { AlarmCode, AlarmEvent, IntakeEvent, SenderProfile } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import { createBench, occupy, startedNow, type Bench } from '../harness.ts';
 
@@ -148,6 +148,25 @@ describe('the alarm of deliveries that may be lost', () => {
     expect(bench.intake.snapshot().totals.withdrawn.expired).toBe(1);
     expect(raisedIn(bench)).toEqual(['WBP_ALARM_LOSS_RISK']);
     permit.release();
+  });
+});
+
+describe('the alarm of an endangered sender', () => {
+  it('is raised although nothing is handled any more, and cleared by better answers', () => {
+    const bench = createBench();
+    const match = { header: 'x-shop' };
+    const facts = { source: 'https://shop.example', verifiedAt: '2026-01-01' };
+    const profile: SenderProfile = { name: 'shop', match, switchOff: { inARow: 8 }, ...facts };
+    for (let count = 0; count < 6; count += 1) startedNow(bench.intake.admit({ profile })).release('failure');
+    bench.clock.advance(5000);
+    expect(alarmsIn(bench.events)).toMatchObject([
+      { code: 'WBP_ALARM_ENDANGERED', value: 1, message: '1 sender is close to disabling the endpoint.' },
+    ]);
+    bench.clock.advance(3_600_000);
+    expect(bench.clock.pending).toBe(0);
+    expect(raisedIn(bench)).toEqual(['WBP_ALARM_ENDANGERED']);
+    startedNow(bench.intake.admit({ profile })).release();
+    expect(raisedIn(bench)).toEqual([]);
   });
 });
 

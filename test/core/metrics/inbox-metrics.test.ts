@@ -87,6 +87,22 @@ describe('the metrics of an inbox', () => {
     expect(handled).toMatchObject({ attributes: { key: 'default', sender: 'unknown' }, count: 4 });
   });
 
+  it('of a key count its last attempt as failed too', async () => {
+    const bench = new InboxBench({ retry: { attempts: 2, firstDelayMs: 1000 } });
+    const reader = readMetrics(bench.inbox, { keys: 1 });
+    await bench.deliver('evt_1');
+    await bench.last.fail();
+    await bench.advance(10_000);
+    await bench.last.fail();
+    const ofTheKey = (value: number) => ({
+      '{"key":"default","sender":"unknown"}': value,
+      '{"key":"other","sender":"other"}': 0,
+    });
+    expect(valuesOf(reader, 'webhook.inbox.failed_attempts')).toEqual(ofTheKey(2));
+    expect(valuesOf(reader, 'webhook.inbox.dead')).toEqual(ofTheKey(1));
+    expect(valuesOf(reader, 'webhook.inbox.stored')).toEqual(ofTheKey(1));
+  });
+
   it('of each key add up to the totals', async () => {
     const bench = new InboxBench({
       ...{ concurrency: 2, capacity: 8, retry: { attempts: 2, firstDelayMs: 1000 } },

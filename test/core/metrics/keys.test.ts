@@ -82,6 +82,22 @@ describe('the metrics of each key', () => {
     });
   });
 
+  it('count a delivery that was queued before as other, and its start under its key', () => {
+    const { intake } = createBench({ concurrency: 1 });
+    const [permit] = occupy(intake, 'a');
+    letIn(intake.admit({ key: 'a' }));
+    const reader = readMetrics(intake, { keys: 2 });
+    permit?.release();
+    expect(valuesOf(reader, 'webhook.intake.admitted')).toEqual({
+      '{"key":"a","sender":"unknown"}': 0,
+      '{"key":"other","sender":"other"}': 2,
+    });
+    expect(valuesOf(reader, 'webhook.intake.started')).toEqual({
+      '{"key":"a","sender":"unknown"}': 1,
+      '{"key":"other","sender":"other"}': 1,
+    });
+  });
+
   it('count a queued delivery as admitted once', () => {
     const { intake } = createBench({ concurrency: 1 });
     const reader = readMetrics(intake, { keys: 2 });

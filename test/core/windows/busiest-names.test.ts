@@ -72,6 +72,20 @@ describe('the busiest names', () => {
     expect(busiest.find('n17')).toBeUndefined();
   });
 
+  it('keep the figures of a name of the last epoch when it loses its counter', () => {
+    const busiest = new BusiestNames();
+    for (let arrival = 0; arrival < 1000; arrival += 1) busiest.arrived('before').count(COUNTS.arrivals);
+    busiest.endEpoch();
+    busiest.arrived('before').count(COUNTS.arrivals);
+    for (let arrival = 0; arrival < 1000; arrival += 1)
+      busiest.arrived(`n${String(arrival)}`).count(COUNTS.arrivals);
+    expect(busiest.read('fiveMinutes')[0]).toMatchObject({ name: 'before', arrivals: 1001 });
+    expect(busiest.size).toBe(101);
+    busiest.endEpoch();
+    expect(busiest.find('before')).toBeUndefined();
+    expect(busiest.size).toBe(100);
+  });
+
   it('are the twenty with the most arrivals, the most first', () => {
     const busiest = new BusiestNames();
     for (let rank = 0; rank < 50; rank += 1) {

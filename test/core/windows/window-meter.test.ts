@@ -83,6 +83,15 @@ describe('the windows', () => {
     );
   });
 
+  it('tell the slowest hundredth from the slowest twentieth', () => {
+    const meter = new WindowMeter(0);
+    for (let count = 0; count < 1000; count += 1) meter.started('a', undefined, count < 985 ? 10 : 1000, 0);
+    const { p50, p99 } = meter.read(0).oneMinute.all.waitMs;
+    expect([(p50 ?? 0) / 10, (p99 ?? 0) / 1000].map(Math.round)).toEqual([1, 1]);
+    for (let count = 0; count < 1000; count += 1) meter.started('a', undefined, 10, 0);
+    expect(Math.round((meter.read(0).oneMinute.all.waitMs.p99 ?? 0) / 10)).toBe(1);
+  });
+
   it('say how much of them has been measured', () => {
     const meter = new WindowMeter(1000);
     expect(meter.read(1000).oneMinute.seconds).toBe(0);

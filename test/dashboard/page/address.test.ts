@@ -1,6 +1,11 @@
 import { createIntake } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
-import { folderOf, helpAddress, withoutHelp } from '../../../packages/dashboard/page/data/address.ts';
+import {
+  chosenId,
+  folderOf,
+  helpAddress,
+  withoutHelp,
+} from '../../../packages/dashboard/page/data/address.ts';
 
 describe('addresses', () => {
   it('are below the page, with and without a slash at its end', () => {
@@ -10,6 +15,10 @@ describe('addresses', () => {
       '/backpressure/',
       '/a/b/',
     ]);
+  });
+
+  it('name a source, or none when they were cut off', () => {
+    expect(['', '#intake%2Fa%20b', '#%', '#intake/%E0%A4'].map(chosenId)).toEqual(['', 'intake/a b', '', '']);
   });
 
   it('of help lead to the web, never to a file or a script', () => {

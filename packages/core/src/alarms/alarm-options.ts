@@ -33,12 +33,12 @@ export interface InboxAlarmOptions extends AlarmOptions {
   storeFailingMs?: number | false | undefined;
 }
 
-type Complete<O> = { readonly [K in keyof Required<O>]: Exclude<O[K], undefined> };
-
 /** The options of an intake's alarms, complete and valid. */
-export type AlarmSettings = Complete<AlarmOptions>;
+export type AlarmSettings = { readonly [K in keyof AlarmOptions]-?: Exclude<AlarmOptions[K], undefined> };
 /** The options of an inbox's alarms, complete and valid. */
-export type InboxAlarmSettings = Complete<InboxAlarmOptions>;
+export type InboxAlarmSettings = {
+  readonly [K in keyof InboxAlarmOptions]-?: Exclude<InboxAlarmOptions[K], undefined>;
+};
 
 export const ALARM_DEFAULTS: AlarmSettings = {
   refusedRatio: 0.05,

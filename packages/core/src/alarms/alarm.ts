@@ -27,6 +27,7 @@ export interface ActiveAlarm {
 
 /** An alarm was raised, or has ended. */
 export interface AlarmEvent extends Omit<ActiveAlarm, 'sinceMs'> {
+  /** Whether the alarm was raised or has ended. */
   readonly type: 'alarm' | 'alarm-cleared';
 }
 

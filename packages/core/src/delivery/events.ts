@@ -127,10 +127,15 @@ export class Listeners<E extends { readonly at: number } = IntakeEvent> {
   }
 
   emit(at: number, body: EventBody<E>): void {
+    // Assigned, because Node.js 20 takes 1 µs for a copy with one more property.
+    const event = body as unknown as { at: number } & E;
+    event.at = at;
+    let left = this.#listeners.size;
     for (const { call } of this.#listeners) {
+      left -= 1;
       try {
         // Each gets its own object: a listener that writes to it must not mislead the next.
-        const result = call({ ...body, at } as unknown as E);
+        const result = call(left === 0 ? event : { ...event });
         if (result instanceof Promise) result.catch(ignore);
       } catch {
         // An error of a listener must not harm the delivery.

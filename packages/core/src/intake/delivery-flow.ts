@@ -136,7 +136,6 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
     const refusal = this.#answerTo(admitted, cause, now);
     this.reserve.give(admitted);
     this.dispatcher.remove(admitted);
-    this.monitor?.moved(now);
     if (this.#isDryRun) {
       this.dispatcher.runOutside(admitted, now);
       ledger.started += 1;

@@ -1,6 +1,6 @@
 import type { Attributes } from './metric.ts';
 
-/** The value of `key` and `sender` for all that have no place of their own. */
+/** The value of `key` and `sender` for combinations above the limit. */
 const OTHER = 'other';
 /** The value of `sender` for deliveries whose sender was not recognized. */
 const UNKNOWN_SENDER = 'unknown';

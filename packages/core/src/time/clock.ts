@@ -24,7 +24,7 @@ export interface Clock {
 const setOutside = boundToThisContext((set: () => unknown) => set());
 
 /**
- * The runtime's monotonic clock. Its timers do not keep a Node process alive unless {@link holdTimer} is called.
+ * The runtime's monotonic clock. Its timers do not keep a Node process alive, unless `ref` is called on their handles.
  */
 export const systemClock: Clock = {
   now: () => performance.now(),

@@ -3,6 +3,15 @@ export function folderOf(pathname: string): string {
   return pathname.endsWith('/') ? pathname : `${pathname}/`;
 }
 
+/** The source that the address names after `#`; an address that was cut off names none. */
+export function chosenId(hash: string): string {
+  try {
+    return decodeURIComponent(hash.slice(1));
+  } catch {
+    return '';
+  }
+}
+
 const DOCS = 'https://github.com/webhook-backpressure/webhook-backpressure/blob/main/docs/';
 
 /**
