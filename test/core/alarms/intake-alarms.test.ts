@@ -1,4 +1,11 @@
-import type { AlarmCode, AlarmEvent, IntakeEvent, SenderProfile } from '@webhook-backpressure/core';
+import {
+  createIntake,
+  type AlarmCode,
+  type AlarmEvent,
+  type IntakeEvent,
+  type SenderProfile,
+} from '@webhook-backpressure/core';
+import { manualClock } from '@webhook-backpressure/core/testing';
 import { describe, expect, it } from 'vitest';
 import { createBench, occupy, startedNow, type Bench } from '../harness.ts';
 
@@ -82,6 +89,19 @@ describe('the alarm of a growing queue', () => {
     void bench.intake.close({ timeoutMs: 0 });
     permit.release();
     expect(raisedIn(bench)).toEqual([]);
+  });
+
+  it('is raised although arrivals end the slices, and not the timer', () => {
+    // The timer fires at multiples of 50 ms, and the slices end 7 ms after such a time.
+    const clock = manualClock(7);
+    const intake = createIntake({ clock, concurrency: 1, maxWaitMs: 86_400_000, maxHandlingMs: 86_400_000 });
+    const events: IntakeEvent[] = [];
+    intake.subscribe((event) => events.push(event));
+    for (let second = 0; second < 700; second += 1) {
+      intake.admit();
+      clock.advance(1000);
+    }
+    expect(changesIn(events)).toContain('alarm WBP_ALARM_GROWING');
   });
 
   it('is not raised by bursts that drain', async () => {
