@@ -147,8 +147,9 @@ export class Monitor {
     const current = this.#hasEnded ? false : settings();
     this.#isOn = current !== false;
     if (!this.#isOn) this.#timer.clear();
-    const events = this.#watch.judge(reading, current, nowMs);
-    for (const event of events) emit(nowMs, event);
+    this.#watch.judge(reading, current, nowMs, (event) => {
+      emit(nowMs, event);
+    });
   }
 }
 
