@@ -73,7 +73,31 @@ describe('on node:http', () => {
     clock.advance(1000);
     expect(await reader.next()).toMatchObject({ event: 'state' });
     expect(await reader.next()).toBeNull();
-    server.closeIdleConnections();
+    await closed;
+  });
+
+  it('ends the connections of a page after a state, so that it cannot use them while the server closes', async () => {
+    const { page, clock } = watched();
+    const server = createServer(page.node);
+    const base = new URL(await listening(server));
+    const socket = connect(Number(base.port), base.hostname);
+    const ended = once(socket, 'end');
+    socket.resume().write('GET /ops/state HTTP/1.1\r\nHost: ops.example\r\n\r\n');
+    await ended;
+
+    const open = connect(Number(base.port), base.hostname);
+    open.write('GET /ops/ HTTP/1.1\r\nHost: ops.example\r\n');
+    await once(server, 'connection');
+    const reader = new EventReader(await fetch(`${base.href}ops/events`));
+    await reader.next();
+    server.close();
+    const closed = once(server, 'close');
+    // A request that the closing server still gets.
+    let text = '';
+    open.on('data', (part) => (text += String(part))).write('\r\n');
+    await once(open, 'end');
+    expect(text).toMatch(/^Connection: close\r$/im);
+    clock.advance(1000);
     await closed;
   });
 
