@@ -36,6 +36,8 @@ export class Monitor {
   readonly #watch = new AlarmWatch();
   readonly #timer: Timer;
   #isOn = true;
+  /** The slice in which the alarms were judged last. */
+  #judgedSlice = 0;
   #hasEnded = false;
 
   constructor(of: Monitored, nowMs: number) {
@@ -104,9 +106,15 @@ export class Monitor {
     if (this.#watch.isTimed || this.#of.isWaiting()) this.wake(nowMs);
   }
 
-  /** Judges the alarms if a slice has ended and there is a listener. For a caller with a timer that runs anyway. */
+  /**
+   * Judges the alarms if a slice has ended since the last time, and there is a listener. For a caller with a timer that
+   * runs anyway.
+   */
   step(nowMs: number): void {
-    if (this.#meter.leftMs(nowMs) === 0 && this.#of.listeners.any && this.#isOn) this.judge(nowMs);
+    if (!this.#of.listeners.any || !this.#isOn) return;
+    // Under load it is an arrival that ends most slices, and not the timer.
+    this.#meter.advance(nowMs);
+    if (this.#meter.slice !== this.#judgedSlice) this.judge(nowMs);
   }
 
   /** Makes sure that the alarms are judged at the end of the slice, if there is a listener. */
@@ -127,6 +135,7 @@ export class Monitor {
   #judge(nowMs: number): void {
     const { settings, depth, read, emit } = this.#of;
     const meter = this.#meter;
+    this.#judgedSlice = meter.slice;
     const reading = {
       ...read(nowMs),
       depth: depth(),
@@ -138,8 +147,9 @@ export class Monitor {
     const current = this.#hasEnded ? false : settings();
     this.#isOn = current !== false;
     if (!this.#isOn) this.#timer.clear();
-    const events = this.#watch.judge(reading, current, nowMs);
-    for (const event of events) emit(nowMs, event);
+    this.#watch.judge(reading, current, nowMs, (event) => {
+      emit(nowMs, event);
+    });
   }
 }
 

@@ -79,7 +79,7 @@ export const inboxRows: readonly Row<ReadableInbox>[] = [
   make.gauge(
     'store.resting',
     '{inbox}',
-    '1 while deliveries are refused because calls of the store fail, otherwise 0',
+    '1 after a call of the store has failed, until one works; otherwise 0',
     (snapshot) => (snapshot.isStoreFailing ? 1 : 0),
   ),
   make.counter(

@@ -60,7 +60,6 @@ export class Connection {
     try {
       const state = await this.#client.state();
       this.#take(state, true);
-      this.#delayMs = FIRST_DELAY_MS;
       if (this.#stream === undefined) this.#follow();
       else this.#setStatus('live');
     } catch (error) {
@@ -81,6 +80,8 @@ export class Connection {
     });
     stream.addEventListener('state', ({ data }) => {
       this.#heardMs = performance.now();
+      // Not earlier: loading may work while the stream is refused, because too many pages are open.
+      this.#delayMs = FIRST_DELAY_MS;
       const state = JSON.parse(data as string) as PageState;
       const isContinued = state.startedAt === this.#startedAt && state.at - this.#lastAt < GAP_MS;
       if (isContinued) this.#take(state, false);

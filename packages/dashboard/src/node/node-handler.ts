@@ -21,7 +21,9 @@ export async function handleNode(
       incoming === undefined
         ? problem('BAD_REQUEST', 'The request is not valid.')
         : await handler.handle(incoming);
-    await send(answer, res, req.method !== 'HEAD');
+    // A server that closes waits until its connections end.
+    const isLast = incoming?.isServing() === false;
+    await send(answer, res, { hasBody: req.method !== 'HEAD', isLast });
   } catch (error) {
     onError(error);
     res.destroy();

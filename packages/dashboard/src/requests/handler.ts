@@ -1,4 +1,5 @@
 import { html, json, problem } from '../answers/answers.ts';
+import { LAST_OF_CONNECTION } from '../answers/security-headers.ts';
 import { eventStream } from '../events/event-stream.ts';
 import type { OpenPages } from '../events/open-pages.ts';
 import { listDeadLetters, showDeadLetter } from '../levers/dead-letters.ts';
@@ -69,7 +70,7 @@ export class Handler {
       case 'page':
         return html();
       case 'state':
-        return json(watch.now);
+        return json(watch.now, 200, LAST_OF_CONNECTION);
       case 'events':
         return this.#events(incoming);
       case 'dead':
