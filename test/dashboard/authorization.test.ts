@@ -18,7 +18,7 @@ describe.each(
     expect(await answer.json()).toEqual({ code: 'UNAUTHORIZED', message: 'Unauthorized.' });
   });
 
-  it('gets the own answer of the user', async () => {
+  it('gets the response that authorize returns', async () => {
     const authorize = (): Response => Response.redirect('https://login.example/', 303);
     const { page } = watched({ authorize, allowUpdate: true });
     const answer = await page.fetch(request.clone());
@@ -122,7 +122,7 @@ describe('an open page', () => {
   });
 });
 
-it('sends the own answer of the user again and again', async () => {
+it('sends the response that authorize returns again and again', async () => {
   const refusal = new Response('Sign in.', { status: 401 });
   const { page, errors } = watched({ authorize: () => refusal });
   for (let count = 0; count < 3; count += 1) {
