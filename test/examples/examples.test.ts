@@ -109,12 +109,16 @@ describe.each(examples)('%s', (example) => {
     rmSync(folder, { recursive: true });
   }, 30_000);
 
-  it.each([{}, { PAGE_PASSWORD: '' }])('has no live page without a password: %j', async (variables) => {
-    const folder = mkdtempSync(join(tmpdir(), 'example-'));
-    const { lines } = start(example, { DATABASE: join(folder, 'webhooks.db'), ...variables });
-    const [url] = (await once(lines, 'line')) as [string];
-    expect((await fetch(new URL('/backpressure', url))).status).toBe(404);
-  }, 30_000);
+  it.each([{}, { PAGE_PASSWORD: '' }])(
+    'has no live page without a password: %j',
+    async (variables) => {
+      const folder = mkdtempSync(join(tmpdir(), 'example-'));
+      const { lines } = start(example, { DATABASE: join(folder, 'webhooks.db'), ...variables });
+      const [url] = (await once(lines, 'line')) as [string];
+      expect((await fetch(new URL('/backpressure', url))).status).toBe(404);
+    },
+    30_000,
+  );
 });
 
 describe.each(quickStarts)('the first program in %s', (path) => {
