@@ -7,7 +7,7 @@ import {
 } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { describe, expect, it } from 'vitest';
-import { createBench, occupy, startedNow, type Bench } from '../harness.ts';
+import { createBench, occupy, seeded, startedNow, type Bench } from '../harness.ts';
 
 function alarmsIn(events: readonly IntakeEvent[]): (AlarmEvent & { readonly at: number })[] {
   return events.flatMap((event) => (event.type === 'alarm' || event.type === 'alarm-cleared' ? [event] : []));
@@ -222,6 +222,26 @@ describe('alarms', () => {
     expect(bench.clock.pending).toBe(0);
     expect(bench.clock.now()).toBeLessThan(320_000);
     expect(raisedIn(bench)).toEqual([]);
+  });
+
+  it('set a timer for a later time, however short the rest of the slice is', () => {
+    for (let seed = 1; seed <= 50; seed += 1) {
+      const random = seeded(seed);
+      const clock = manualClock(random() * Math.PI);
+      const intake = createIntake({ clock, ...SHED_OFF });
+      let alarms = 0;
+      intake.subscribe(({ type }) => {
+        if (type === 'alarm') alarms += 1;
+      });
+      for (let count = 0; count < 60; count += 1) {
+        intake.admit({ key: 'off' });
+        clock.advance(random() * 100 * Math.PI);
+      }
+      let timers = 0;
+      while (timers < 200 && clock.advanceToNext()) timers += 1;
+      expect(alarms).toBe(1);
+      expect(timers).toBeLessThan(150);
+    }
   });
 
   it('end when the option turns them off, and are judged again when it turns them on', () => {

@@ -6,6 +6,9 @@ import type { ActiveAlarm, AlarmEvent, AlarmReading } from './alarm.ts';
 import type { AlarmSettings } from './alarm-options.ts';
 import { AlarmWatch } from './alarm-watch.ts';
 
+/** The timer waits at least this long. */
+const LEAST_MS = 1;
+
 /** What the monitor reads elsewhere. */
 type Metered = 'arrivals' | 'refused' | 'lossRisk' | 'dead' | 'depth';
 
@@ -119,7 +122,9 @@ export class Monitor {
 
   /** Makes sure that the alarms are judged at the end of the slice, if there is a listener. */
   wake(nowMs: number): void {
-    if (this.#of.listeners.any && this.#isOn) this.#timer.set(nowMs, this.#meter.leftMs(nowMs));
+    if (!this.#of.listeners.any || !this.#isOn) return;
+    // A rest of 1e-12 ms is lost when it is added to the time: the timer would be due again at the same time, forever.
+    this.#timer.set(nowMs, Math.max(LEAST_MS, this.#meter.leftMs(nowMs)));
   }
 
   /** Ends all alarms and the timer. The windows are still measured. */
