@@ -63,6 +63,34 @@ describe('the levers', () => {
       await live.levers.getByRole('button', { name: 'Apply' }).click();
       await expect.poll(() => receiver.intake.snapshot().concurrency, POLL).toBe(7);
       await expect.poll(() => live.part('Changes').textContent(), POLL).toContain('concurrency → 7');
+      await expect.poll(() => live.levers.textContent(), POLL).toContain('Applied: concurrency.');
+      expect(await live.levers.textContent()).not.toContain('Not applied yet');
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'keep what is typed in other fields, and say that a limit cannot be removed',
+    async () => {
+      const { live, receiver } = at;
+      const capacity = live.levers.getByLabel(/^Capacity/);
+      const wait = live.levers.getByLabel(/^Longest wait/);
+      const apply = live.levers.getByRole('button', { name: 'Apply' });
+      await capacity.fill('60');
+      await live.page.getByLabel('Refuse all deliveries of a key').fill('noisy');
+      await live.page.getByRole('button', { name: 'Refuse', exact: true }).click();
+      await live.page.getByRole('button', { name: 'Admit noisy again' }).waitFor();
+      expect(receiver.intake.snapshot().options.shed).toEqual(['noisy']);
+      expect(await capacity.inputValue()).toBe('60');
+      expect(await live.levers.textContent()).toContain('Not applied yet: capacity');
+
+      await wait.fill('');
+      await apply.click();
+      await live.levers.getByText('A limit cannot be removed while the process runs.').waitFor();
+      await wait.fill('5000');
+      await apply.click();
+      await live.levers.getByText('Applied: capacity, maxWaitMs.').waitFor();
+      expect(receiver.intake.snapshot().options).toMatchObject({ capacity: 60, maxWaitMs: 5000 });
     },
     LIMIT_MS,
   );

@@ -37,6 +37,17 @@ describe('on node:http', () => {
     answer.resume();
   });
 
+  it('does not name the library to a stranger whose request is not valid', async () => {
+    const base = new URL(await listening(createServer(watched({ authorize: () => false }).page.node)));
+    const [answer] = (await once(
+      request({ ...where(base), method: 'TRACE', path: '/state' }).end(),
+      'response',
+    )) as [IncomingMessage];
+    let text = '';
+    for await (const part of answer.setEncoding('utf8')) text += String(part);
+    expect(JSON.parse(text)).toEqual({ code: 'BAD_REQUEST', message: 'The request is not valid.' });
+  });
+
   it.each([
     ['/../../etc/passwd', 404],
     ['/%2e%2e/%2e%2e/etc/passwd', 404],
@@ -127,6 +138,25 @@ describe('on node:http', () => {
       }),
     );
     expect(await (await fetch(`${base}/state`)).text()).toBe('mine');
+    expect(errors).toEqual([]);
+  });
+
+  it('takes a client that hangs up while it sends a body for no failure', async () => {
+    const { page, errors } = watched({ allowUpdate: true });
+    const server = createServer(page.node);
+    const base = new URL(await listening(server));
+    const socket = connect(Number(base.port), base.hostname);
+    const asked = once(server, 'request') as Promise<[IncomingMessage]>;
+    socket.write(
+      'POST /ops/update HTTP/1.1\r\nHost: ops.example\r\nContent-Type: application/json\r\n' +
+        'X-Webhook-Backpressure: 1\r\nContent-Length: 100\r\n\r\n{',
+    );
+    const [req] = await asked;
+    // Its error comes before.
+    const closed = new Promise((resolve) => req.once('close', resolve));
+    socket.destroy();
+    await closed;
+    await new Promise(setImmediate);
     expect(errors).toEqual([]);
   });
 

@@ -12,7 +12,7 @@ import { Authorization } from './authorization.ts';
 import type { Incoming } from './incoming.ts';
 import { readJsonBody } from './json-body.ts';
 import { METHOD_OF, routeOf, type Route } from './route.ts';
-import { refuseOtherOrigins } from './same-origin.ts';
+import { refuseOtherOrigins, refuseOtherSenders } from './same-origin.ts';
 
 export interface HandlerParts {
   readonly settings: Settings;
@@ -65,6 +65,8 @@ export class Handler {
     }
     if (this.#isClosed) return problem('CLOSED', 'The dashboard is closed.');
     const { watch, settings } = this.#parts;
+    const refusal = route === 'page' ? undefined : refuseOtherOrigins(request);
+    if (refusal !== undefined) return refusal;
     const query = (): URLSearchParams => new URL(request.url).searchParams;
     switch (route) {
       case 'page':
@@ -98,7 +100,7 @@ export class Handler {
     if (!settings.allowUpdate) {
       return problem('READ_ONLY', 'Changes need the option allowUpdate: true of the dashboard.');
     }
-    const refusal = refuseOtherOrigins(incoming.request);
+    const refusal = refuseOtherSenders(incoming.request);
     if (refusal !== undefined) return refusal;
     const body = await readJsonBody(incoming);
     if (body instanceof Response) return body;
