@@ -54,7 +54,7 @@ describe('GET state', () => {
     expect(options?.shed).toEqual([key, '🙈'.repeat(128)]);
   });
 
-  it('has a startedAt that tells a restart', async () => {
+  it('has a startedAt that reveals a restart', async () => {
     const before = watched();
     const { startedAt } = await stateOf(before.page);
     expect((await stateOf(before.page)).startedAt).toBe(startedAt);

@@ -67,7 +67,7 @@ describe('update', () => {
     ['ERR_WBP_WATER_MARKS', { highWaterMark: 0.3, lowWaterMark: 0.4 }, 'lowWaterMark'],
     ['ERR_WBP_CAPACITY', { capacity: null }, 'capacity'],
     ['ERR_WBP_RETRY_AFTER', { retryAfter: { minSeconds: 0 }, capacity: 5 }, 'retryAfter'],
-  ])('tells that %s of %j is about %s', async (code, options, option) => {
+  ])('says that %s of %j is about %s', async (code, options, option) => {
     const { page, intake } = watched({ allowUpdate: true });
     const answer = await page.fetch(post('update', { intake: 'intake', options }));
     expect(answer.status).toBe(400);

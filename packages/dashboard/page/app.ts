@@ -191,7 +191,7 @@ function sourcesOf({ intakes, inboxes }: PageState): readonly Source[] {
   ];
 }
 
-/** The tab of the browser tells the state too. */
+/** The tab of the browser shows the state too. */
 function showTitle(sources: readonly Source[], shown: Source): void {
   const alarms = sources.reduce((sum, source) => sum + snapshotOf(source).alarms.length, 0);
   const { state } = shown.view.snapshot;

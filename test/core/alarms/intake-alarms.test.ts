@@ -1,6 +1,13 @@
-import type { AlarmCode, AlarmEvent, IntakeEvent, SenderProfile } from '@webhook-backpressure/core';
+import {
+  createIntake,
+  type AlarmCode,
+  type AlarmEvent,
+  type IntakeEvent,
+  type SenderProfile,
+} from '@webhook-backpressure/core';
+import { manualClock } from '@webhook-backpressure/core/testing';
 import { describe, expect, it } from 'vitest';
-import { createBench, occupy, startedNow, type Bench } from '../harness.ts';
+import { createBench, occupy, seeded, startedNow, type Bench } from '../harness.ts';
 
 function alarmsIn(events: readonly IntakeEvent[]): (AlarmEvent & { readonly at: number })[] {
   return events.flatMap((event) => (event.type === 'alarm' || event.type === 'alarm-cleared' ? [event] : []));
@@ -82,6 +89,19 @@ describe('the alarm of a growing queue', () => {
     void bench.intake.close({ timeoutMs: 0 });
     permit.release();
     expect(raisedIn(bench)).toEqual([]);
+  });
+
+  it('is raised although arrivals end the slices, and not the timer', () => {
+    // The timer fires at multiples of 50 ms, and the slices end 7 ms after such a time.
+    const clock = manualClock(7);
+    const intake = createIntake({ clock, concurrency: 1, maxWaitMs: 86_400_000, maxHandlingMs: 86_400_000 });
+    const events: IntakeEvent[] = [];
+    intake.subscribe((event) => events.push(event));
+    for (let second = 0; second < 700; second += 1) {
+      intake.admit();
+      clock.advance(1000);
+    }
+    expect(changesIn(events)).toContain('alarm WBP_ALARM_GROWING');
   });
 
   it('is not raised by bursts that drain', async () => {
@@ -188,6 +208,9 @@ describe('alarms', () => {
     await bench.intake.close({ timeoutMs: 0 });
     expect(bench.clock.pending).toBe(0);
     expect(bench.events.slice(-2).map(({ type }) => type)).toEqual(['alarm-cleared', 'closed']);
+    expect(bench.events.at(-2)).toMatchObject({
+      message: 'This alarm was turned off, or its intake or inbox was closed.',
+    });
     receive(bench, 0, 50);
     expect(bench.intake.snapshot().alarms).toEqual([]);
     expect(bench.intake.snapshot().windows.fiveMinutes.all.refused).toBe(100);
@@ -202,6 +225,26 @@ describe('alarms', () => {
     expect(bench.clock.pending).toBe(0);
     expect(bench.clock.now()).toBeLessThan(320_000);
     expect(raisedIn(bench)).toEqual([]);
+  });
+
+  it('set a timer for a later time, however short the rest of the slice is', () => {
+    for (let seed = 1; seed <= 50; seed += 1) {
+      const random = seeded(seed);
+      const clock = manualClock(random() * Math.PI);
+      const intake = createIntake({ clock, ...SHED_OFF });
+      let alarms = 0;
+      intake.subscribe(({ type }) => {
+        if (type === 'alarm') alarms += 1;
+      });
+      for (let count = 0; count < 60; count += 1) {
+        intake.admit({ key: 'off' });
+        clock.advance(random() * 100 * Math.PI);
+      }
+      let timers = 0;
+      while (timers < 200 && clock.advanceToNext()) timers += 1;
+      expect(alarms).toBe(1);
+      expect(timers).toBeLessThan(150);
+    }
   });
 
   it('end when the option turns them off, and are judged again when it turns them on', () => {
@@ -244,50 +287,5 @@ describe('alarms', () => {
     expect(calls).toBe(1);
     expect(changesIn(events)).toEqual(['alarm WBP_ALARM_REFUSED', 'alarm-cleared WBP_ALARM_REFUSED']);
     expect(clock.pending).toBe(0);
-  });
-});
-
-describe('the windows of an intake', () => {
-  it('begin with the first snapshot', () => {
-    const { intake, clock } = createBench(SHED_OFF);
-    clock.advance(7000);
-    startedNow(intake.admit({ key: 'shop' })).release();
-    intake.admit({ key: 'off' });
-    const { oneMinute } = intake.snapshot().windows;
-    expect(oneMinute).toMatchObject({
-      seconds: 7,
-      all: { arrivals: 2, refused: 1, refusedRatio: 0.5, completed: 1, failed: 0 },
-      keys: [
-        { name: 'shop', arrivals: 1 },
-        { name: 'off', refused: 1 },
-      ],
-      senders: [],
-    });
-  });
-
-  it('have the waits, the handling times and the times to retry', async () => {
-    const { intake, clock } = createBench({ ...SHED_OFF, concurrency: 1 });
-    const first = startedNow(intake.admit());
-    const second = intake.admit();
-    clock.advance(1000);
-    first.release('failure');
-    const permit = second.admitted ? await second.permit : second;
-    clock.advance(50);
-    if (permit.admitted) permit.release();
-    intake.admit({ key: 'off' });
-    const { all } = intake.snapshot().windows.oneMinute;
-    expect(all).toMatchObject({ arrivals: 3, refused: 1, completed: 1, failed: 1 });
-    expect(all.waitMs.p50).toBe(0);
-    expect((all.waitMs.p99 ?? 0) / 1000).toBeCloseTo(1, 1);
-    expect((all.handlingMs.p50 ?? 0) / 50).toBeCloseTo(1, 1);
-    expect((all.handlingMs.p99 ?? 0) / 1000).toBeCloseTo(1, 1);
-    expect((all.retryAfterSeconds.p50 ?? 0) / 60).toBeCloseTo(1, 0);
-  });
-
-  it('count each delivery of a dry run once', () => {
-    const { intake } = createBench({ ...SHED_OFF, dryRun: true });
-    intake.admit({ key: 'off' });
-    intake.admit();
-    expect(intake.snapshot().windows.oneMinute.all).toMatchObject({ arrivals: 2, refused: 1 });
   });
 });

@@ -95,6 +95,21 @@ describe('the alarms of an inbox', () => {
     ]);
   });
 
+  it('do not report a store of which one call failed, and was not called again', async () => {
+    const store = memoryStore();
+    const put = store.put.bind(store);
+    const bench = new InboxBench({ store });
+    await pass(bench, 5000);
+    store.put = () => {
+      throw new Error('locked');
+    };
+    expect(await bench.deliver('evt_1')).toMatchObject({ status: 503 });
+    store.put = put;
+    await pass(bench, 60_000);
+    expect(raisedIn(bench)).toEqual([]);
+    expect(changesIn(bench.events)).toEqual([]);
+  });
+
   it('report a backlog that grows for ten minutes', async () => {
     const bench = new InboxBench({ concurrency: 1, alarms: { stalledMs: false, oldestAgeMs: false } });
     for (let step = 0; step < 150; step += 1) {

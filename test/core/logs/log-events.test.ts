@@ -76,6 +76,29 @@ describe('logEvents', () => {
     ]);
   });
 
+  it.each([
+    ['shedding', 'accepting'],
+    ['stalled', 'recovered'],
+    ['alarm', 'alarm-cleared'],
+    ['outage', 'restored'],
+    ['paused', 'resumed'],
+    ['store-failed', 'store-recovered'],
+  ] as const)('logs the end of %s after a line about it that was held', (begin, end) => {
+    const { lines, clock, report } = loggedSource('inbox');
+    const facts = { depth: 1, bytes: 1, gapMs: 1, code: 'A', message: '', key: 'a', call: 'put', error: '' };
+    for (const [type, ms] of [
+      [begin, 100],
+      [end, 800],
+      // Less than a second after its first line, so it is held. The next one is not.
+      [begin, 300],
+      [end, 1000],
+    ] as const) {
+      report({ type, ...facts });
+      clock.advance(ms);
+    }
+    expect(lines.map(({ fields }) => fields.event)).toEqual([begin, end, begin, end]);
+  });
+
   it('keeps lines about different senders, codes and options apart', () => {
     const { lines, report } = loggedSource('intake');
     report({ type: 'endangered', sender: 'stripe' });
@@ -227,7 +250,7 @@ describe('logEvents', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('the disk is full'))],
-  ])('harms neither deliveries nor its other lines when the logger %s', async (_, fail) => {
+  ])('affects neither deliveries nor its other lines when the logger %s', async (_, fail) => {
     const rejections: unknown[] = [];
     const note = (error: unknown) => rejections.push(error);
     process.on('unhandledRejection', note);

@@ -12,9 +12,13 @@ interface Raised {
   calmSinceMs: number | undefined;
 }
 
+const UNWATCHED = 'This alarm was turned off, or its intake or inbox was closed.';
+
 /** Raises and clears the alarms. It changes nothing by itself: the caller says when to judge. */
 export class AlarmWatch {
   readonly #raised = new Map<AlarmRule, Raised>();
+  /** The number of the latest judgement. */
+  #judgement = 0;
   #growth: Growth | undefined;
   #growingMs: number | false = false;
 
@@ -28,15 +32,21 @@ export class AlarmWatch {
     this.#growth?.note(depth, nowMs);
   }
 
-  /** Judges all alarms. Returns what changed. `settings`: false ends all alarms. */
-  judge(reading: AlarmReading, settings: AlarmSettings | false, nowMs: number): readonly AlarmEvent[] {
-    const events: AlarmEvent[] = [];
+  /** Judges all alarms, and reports what changes. `settings`: false ends all alarms. */
+  judge(
+    reading: AlarmReading,
+    settings: AlarmSettings | false,
+    nowMs: number,
+    changed: (event: AlarmEvent) => void,
+  ): void {
+    const judgement = (this.#judgement += 1);
     const full = this.#withGrowth(reading, settings, nowMs);
     for (const rule of ALARM_RULES) {
       const change = this.#judgeRule(rule, full, settings, nowMs);
-      if (change !== undefined) events.push(change);
+      if (change !== undefined) changed(change);
+      // A listener may have changed the settings or closed the source. Then all have been judged by newer facts.
+      if (this.#judgement !== judgement) return;
     }
-    return events;
   }
 
   read(nowMs: number): ActiveAlarm[] {
@@ -72,7 +82,8 @@ export class AlarmWatch {
     if (settings === false || threshold === false) {
       if (raised === undefined) return undefined;
       this.#raised.delete(rule);
-      return eventOf('alarm-cleared', rule, raised);
+      // The last message would say that the condition lasts.
+      return eventOf('alarm-cleared', rule, { ...raised, message: UNWATCHED });
     }
     const value = rule.value(reading);
     if (raised === undefined) {

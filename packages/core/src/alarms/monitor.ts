@@ -6,6 +6,9 @@ import type { ActiveAlarm, AlarmEvent, AlarmReading } from './alarm.ts';
 import type { AlarmSettings } from './alarm-options.ts';
 import { AlarmWatch } from './alarm-watch.ts';
 
+/** The timer waits at least this long. */
+const LEAST_MS = 1;
+
 /** What the monitor reads elsewhere. */
 type Metered = 'arrivals' | 'refused' | 'lossRisk' | 'dead' | 'depth';
 
@@ -36,6 +39,8 @@ export class Monitor {
   readonly #watch = new AlarmWatch();
   readonly #timer: Timer;
   #isOn = true;
+  /** The slice in which the alarms were judged last. */
+  #judgedSlice = 0;
   #hasEnded = false;
 
   constructor(of: Monitored, nowMs: number) {
@@ -104,14 +109,22 @@ export class Monitor {
     if (this.#watch.isTimed || this.#of.isWaiting()) this.wake(nowMs);
   }
 
-  /** Judges the alarms if a slice has ended and there is a listener. For a caller with a timer that runs anyway. */
+  /**
+   * Judges the alarms if a slice has ended since the last time, and there is a listener. For a caller with a timer that
+   * runs anyway.
+   */
   step(nowMs: number): void {
-    if (this.#meter.leftMs(nowMs) === 0 && this.#of.listeners.any && this.#isOn) this.judge(nowMs);
+    if (!this.#of.listeners.any || !this.#isOn) return;
+    // Under load it is an arrival that ends most slices, and not the timer.
+    this.#meter.advance(nowMs);
+    if (this.#meter.slice !== this.#judgedSlice) this.judge(nowMs);
   }
 
   /** Makes sure that the alarms are judged at the end of the slice, if there is a listener. */
   wake(nowMs: number): void {
-    if (this.#of.listeners.any && this.#isOn) this.#timer.set(nowMs, this.#meter.leftMs(nowMs));
+    if (!this.#of.listeners.any || !this.#isOn) return;
+    // A rest of 1e-12 ms is lost when it is added to the time: the timer would be due again at the same time, forever.
+    this.#timer.set(nowMs, Math.max(LEAST_MS, this.#meter.leftMs(nowMs)));
   }
 
   /** Ends all alarms and the timer. The windows are still measured. */
@@ -127,6 +140,7 @@ export class Monitor {
   #judge(nowMs: number): void {
     const { settings, depth, read, emit } = this.#of;
     const meter = this.#meter;
+    this.#judgedSlice = meter.slice;
     const reading = {
       ...read(nowMs),
       depth: depth(),
@@ -138,8 +152,9 @@ export class Monitor {
     const current = this.#hasEnded ? false : settings();
     this.#isOn = current !== false;
     if (!this.#isOn) this.#timer.clear();
-    const events = this.#watch.judge(reading, current, nowMs);
-    for (const event of events) emit(nowMs, event);
+    this.#watch.judge(reading, current, nowMs, (event) => {
+      emit(nowMs, event);
+    });
   }
 }
 

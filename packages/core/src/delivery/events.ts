@@ -75,7 +75,8 @@ export type IntakeEvent = { readonly at: number } & (
 /**
  * Receives the events of an intake. Its errors and rejections are ignored, so that they harm no delivery. It runs in the
  * async context of `subscribe`, unless {@link SubscribeOptions} say otherwise: `AsyncLocalStorage` has no store of the
- * request that caused the event.
+ * request that caused the event. An event that a listener causes is delivered when all listeners have received the current
+ * one, so that each receives all events in the order in which they happened.
  */
 export type Listener = (event: IntakeEvent) => unknown;
 
@@ -100,9 +101,22 @@ export function measuring<L extends object>(listener: L): L {
   return listener;
 }
 
-/** Passes events to the listeners, none of which can harm another or the intake. */
+/** An event that was caused by a listener, and waits until all listeners have received the current one. */
+interface Waiting<E> {
+  readonly event: E;
+  readonly generation: number;
+  readonly deliver: (event: E) => void;
+}
+
+/** A listener that causes an event at each event would otherwise never return. With this limit, its stack overflows. */
+const MOST_GENERATIONS = 1000;
+
+/** Passes events to the listeners, none of which can harm another or the intake. Each receives them in their order. */
 export class Listeners<E extends { readonly at: number } = IntakeEvent> {
   readonly #listeners = new Set<{ call: (event: E) => unknown }>();
+  readonly #waiting: Waiting<E>[] = [];
+  /** While an event is delivered: 1, or one more than that of the event at which a listener caused it. Otherwise 0. */
+  #generation = 0;
   #reporting = 0;
 
   /** Whether there are listeners. Without any, events are not created. */
@@ -130,6 +144,36 @@ export class Listeners<E extends { readonly at: number } = IntakeEvent> {
     // Assigned, because Node.js 20 takes 1 µs for a copy with one more property.
     const event = body as unknown as { at: number } & E;
     event.at = at;
+    const generation = this.#generation;
+    if (generation >= MOST_GENERATIONS) {
+      this.#deliver(event);
+    } else if (generation > 0) {
+      // Later, but in the async context that caused it.
+      const deliver = boundToThisContext((waiting: E) => {
+        this.#deliver(waiting);
+      });
+      this.#waiting.push({ event, generation: generation + 1, deliver });
+    } else {
+      this.#deliverAll(event);
+    }
+  }
+
+  #deliverAll(event: E): void {
+    const waiting = this.#waiting;
+    this.#generation = 1;
+    try {
+      this.#deliver(event);
+      for (const next of waiting) {
+        this.#generation = next.generation;
+        next.deliver(next.event);
+      }
+    } finally {
+      this.#generation = 0;
+      if (waiting.length > 0) waiting.length = 0;
+    }
+  }
+
+  #deliver(event: E): void {
     let left = this.#listeners.size;
     for (const { call } of this.#listeners) {
       left -= 1;

@@ -53,7 +53,7 @@ function createMonitor(parts: InboxMonitorParts, nowMs: number): Monitor {
       ...{ clock, now, listeners: report.listeners },
       settings: () => settings().alarms,
       depth: () => level.depth,
-      isWaiting: () => level.depth > 0 || failingMs() > 0,
+      isWaiting: () => level.depth > 0,
       read: (at) => ({
         stalledMs: inboxRate.isStalled ? inboxRate.gapMs(at) : 0,
         endangered: refuser.endangered(at).length,

@@ -5,7 +5,7 @@ import type { EventLogger, LogFields, LogLevel, LogSettings } from './event-logg
 import type { SourceKind } from './event-source.ts';
 import { EventSum, shownError } from './event-sum.ts';
 import { shownKey } from './key-counts.ts';
-import { LINES, type Line, type LineType, type LoggedEvent } from './lines.ts';
+import { LINES, subjectOf, type Line, type LineType, type LoggedEvent } from './lines.ts';
 import { SUMS, type SummedType } from './sums.ts';
 
 /** How often sums are logged, and how often a line of the same kind at most. */
@@ -81,17 +81,26 @@ export class EventLog {
     if (type === 'closed') this.flush();
     const now = this.#now();
     const kind = `${type} ${lineOf(type).variant?.(event) ?? ''}`;
-    const held = this.#held.get(kind);
-    if (held === undefined && now - (this.#loggedAtMs.get(kind) ?? -Infinity) >= PERIOD_MS) {
+    const isRecent = now - (this.#loggedAtMs.get(kind) ?? -Infinity) < PERIOD_MS;
+    if (!isRecent && !this.#holdsLineAbout(subjectOf(type))) {
       this.#log(kind, event, now, 0);
       return;
     }
+    const held = this.#held.get(kind);
     this.#held.delete(kind);
     this.#held.set(kind, { event, repeated: (held?.repeated ?? 0) + 1 });
     this.#await(now);
   }
 
-  /** @param repeated - how many events of this kind the line speaks for, if it was held. */
+  /** Whether an earlier line about the same has not been logged yet. */
+  #holdsLineAbout(subject: LineType): boolean {
+    for (const { event } of this.#held.values()) {
+      if (subjectOf(event.type as LineType) === subject) return true;
+    }
+    return false;
+  }
+
+  /** @param repeated - how many events of this kind the line represents, if it was held. */
   #log(kind: string, event: LoggedEvent, now: number, repeated: number): void {
     this.#loggedAtMs.set(kind, now);
     const line = lineOf(event.type as LineType);

@@ -45,6 +45,21 @@ export type LineType =
   | 'store-failed'
   | 'store-recovered';
 
+/** The events that end what another has begun. */
+const ENDS: Readonly<Partial<Record<LineType, LineType>>> = {
+  accepting: 'shedding',
+  recovered: 'stalled',
+  'alarm-cleared': 'alarm',
+  restored: 'outage',
+  resumed: 'paused',
+  'store-recovered': 'store-failed',
+};
+
+/** What an event is about. The last line about something must tell how it is now. */
+export function subjectOf(type: LineType): LineType {
+  return ENDS[type] ?? type;
+}
+
 const of = (key: string | null): string => (key === null ? 'all deliveries' : 'the deliveries of one key');
 
 export const LINES: { readonly [T in LineType]: Line<EventOf<T>> } = {

@@ -22,6 +22,11 @@ export class WindowMeter {
     return this.#keys.size + this.#senders.size;
   }
 
+  /** The number of the current slice. Call {@link advance} first. */
+  get slice(): number {
+    return this.#slice;
+  }
+
   /** Milliseconds until the current slice ends. */
   leftMs(nowMs: number): number {
     return Math.max(0, this.#sliceMs + SLICE_MS - nowMs);

@@ -13,8 +13,8 @@ export interface Window {
   /** All deliveries. */
   readonly all: WindowFigures;
   /**
-   * The 20 keys with the most arrivals, in that order. A key with more than 1 % of the arrivals of the last ten minutes is
-   * never missed for a smaller one, and its counts lack at most that many deliveries. They include no other key's.
+   * The 20 keys with the most counted arrivals, in that order. A key with more than 1 % of the arrivals of the last ten
+   * minutes is always counted, and its counts lack at most that many deliveries. They include no other key's.
    */
   readonly keys: readonly NamedFigures[];
   /** The 20 recognized senders with the most arrivals, with the same accuracy. */
@@ -44,7 +44,7 @@ export interface WindowFigures {
 }
 
 /**
- * Percentiles by the nearest rank, from a histogram: accurate to 6 %. 0 stands for values below 1, and values above 24 h
+ * Percentiles by the nearest rank, from a histogram: accurate to 6 %. 0 means a value below 1, and values above 24 h
  * count as 24 h. Null without values.
  */
 export interface Percentiles {

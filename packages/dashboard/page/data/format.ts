@@ -64,7 +64,7 @@ function two(value: number, big: number, bigUnit: string, small: number, smallUn
   return rest === 0 ? first : `${first} ${String(rest)} ${smallUnit}`;
 }
 
-/** Milliseconds from a histogram, in which 0 stands for values below 1. */
+/** Milliseconds from a histogram, in which 0 means a value below 1. */
 export function percentile(value: Value): string {
   return value === 0 ? '<1 ms' : duration(value);
 }

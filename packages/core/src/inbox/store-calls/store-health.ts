@@ -21,6 +21,8 @@ export class StoreHealth {
   readonly #maxDelayMs: number;
   #failures = 0;
   #failingSinceMs: number | undefined;
+  /** The last failure since then. */
+  #failedMs = 0;
   #pause: Promise<void> | undefined;
   #resume: (() => void) | undefined;
 
@@ -44,9 +46,12 @@ export class StoreHealth {
     return this.#failingSinceMs !== undefined && this.#scheduler.nowMs - this.#failingSinceMs >= STUCK_MS;
   }
 
-  /** How long calls have been failing, in milliseconds; 0 if they work. */
+  /**
+   * How long calls have been failing, in milliseconds, from the first failure to the last; 0 if they work. A store of which
+   * one call has failed, and that was not called since, may work again.
+   */
   get failingMs(): number {
-    return this.#failingSinceMs === undefined ? 0 : this.#scheduler.nowMs - this.#failingSinceMs;
+    return this.#failingSinceMs === undefined ? 0 : this.#failedMs - this.#failingSinceMs;
   }
 
   worked(): void {
@@ -62,7 +67,8 @@ export class StoreHealth {
     this.#report.emit({ type: 'store-failed', call, error: errorMessageOf(error) });
     // A delivery that cannot be stored is no fault of the store. After any other failure the call is repeated later.
     if (call === 'put' && storeFaultOf(error) === 'value') return;
-    this.#failingSinceMs ??= this.#scheduler.nowMs;
+    this.#failedMs = this.#scheduler.nowMs;
+    this.#failingSinceMs ??= this.#failedMs;
     // Calls that fail during a pause belong to the failure that began it.
     this.#pause ??= this.#wait();
   }

@@ -9,7 +9,7 @@ const preflight = new Request('http://ops.example/update', { method: 'OPTIONS' }
 describe.each(
   [...REQUESTS, preflight].map((request) => [`${request.method} ${request.url}`, request] as const),
 )('%s', (_, request) => {
-  it('is 401 for a stranger, and says nothing more', async () => {
+  it('is 401 for an unauthorized client, and says nothing more', async () => {
     const { page } = watched({ authorize: () => false, allowUpdate: true });
     const answer = await page.fetch(request.clone());
     expect(answer.status).toBe(401);
@@ -18,7 +18,7 @@ describe.each(
     expect(await answer.json()).toEqual({ code: 'UNAUTHORIZED', message: 'Unauthorized.' });
   });
 
-  it('gets the own answer of the user', async () => {
+  it('gets the response that authorize returns', async () => {
     const authorize = (): Response => Response.redirect('https://login.example/', 303);
     const { page } = watched({ authorize, allowUpdate: true });
     const answer = await page.fetch(request.clone());
@@ -40,7 +40,7 @@ describe.each(
 });
 
 describe('authorize', () => {
-  it.each([undefined, null, 1, 'yes', {}, []])('admits nobody by returning %j', async (result) => {
+  it.each([undefined, null, 1, 'yes', {}, []])('admits no client by returning %j', async (result) => {
     const { page } = watched({ authorize: () => result as boolean });
     expect((await page.fetch(get('state'))).status).toBe(401);
   });
@@ -122,7 +122,7 @@ describe('an open page', () => {
   });
 });
 
-it('sends the own answer of the user again and again', async () => {
+it('sends the response that authorize returns again and again', async () => {
   const refusal = new Response('Sign in.', { status: 401 });
   const { page, errors } = watched({ authorize: () => refusal });
   for (let count = 0; count < 3; count += 1) {
