@@ -33,6 +33,16 @@ describe('Series', () => {
     expect(series.numbers('depth')).toEqual([1]);
   });
 
+  it('has no values while the computer slept, so that no line crosses that time', () => {
+    const series = new Series();
+    series.replace({ at: [1000, 2000, 60_000, 63_000, 90_000], series: { depth: [1, 2, 3, 4, 5] } });
+    expect(series.at).toEqual([1000, 2000, 2001, 60_000, 63_000, 63_001, 90_000]);
+    expect(series.numbers('depth')).toEqual([1, 2, null, 3, 4, null, 5]);
+    series.append(99_000, { depth: 6 });
+    expect(series.at.slice(-3)).toEqual([90_000, 90_001, 99_000]);
+    expect(series.numbers('depth').slice(-3)).toEqual([5, null, 6]);
+  });
+
   it('holds at most 900 samples', () => {
     const series = new Series();
     for (let second = 1; second <= MOST_SAMPLES + 10; second++)

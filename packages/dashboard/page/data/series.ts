@@ -3,6 +3,9 @@ import type { History, Sample } from './wire.ts';
 /** Fifteen minutes at one sample per second. */
 export const MOST_SAMPLES = 900;
 
+/** Samples further apart than this have a gap between them, in which the computer slept: a line would invent values. */
+const LONGEST_LINE_MS = 5000;
+
 type Column = (number | string | null)[];
 
 /** The last 15 minutes of a source, as columns of equal length. */
@@ -29,20 +32,31 @@ export class Series {
       while (column.length < this.#at.length) column.push(null);
       this.#columns.set(name, column);
     }
+    // From the end, so that the places of the gaps before stay.
+    for (let index = this.#at.length - 1; index > 0; index--) {
+      if ((this.#at[index] ?? 0) - (this.#at[index - 1] ?? 0) > LONGEST_LINE_MS) this.#addGap(index);
+    }
   }
 
   /** Adds a sample and drops those beyond {@link MOST_SAMPLES}. One that is not newer than the last is ignored. */
   append(at: number, sample: Sample): void {
     const { lastAt } = this;
     if (lastAt !== undefined && at <= lastAt) return;
+    if (lastAt !== undefined && at - lastAt > LONGEST_LINE_MS) this.#addGap(this.#at.length);
     const length = this.#at.push(at);
     for (const name of Object.keys(sample)) {
       if (!this.#columns.has(name)) this.#columns.set(name, Array<null>(length - 1).fill(null));
     }
     for (const [name, column] of this.#columns) column.push(sample[name] ?? null);
-    if (length <= MOST_SAMPLES) return;
-    this.#at.shift();
-    for (const column of this.#columns.values()) column.shift();
+    const over = Math.max(0, length - MOST_SAMPLES);
+    this.#at.splice(0, over);
+    for (const column of this.#columns.values()) column.splice(0, over);
+  }
+
+  /** Adds a sample of unknown values before an index. */
+  #addGap(index: number): void {
+    this.#at.splice(index, 0, (this.#at[index - 1] ?? 0) + 1);
+    for (const column of this.#columns.values()) column.splice(index, 0, null);
   }
 
   /** The index of the first sample within this many milliseconds before the last. */
