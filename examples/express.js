@@ -5,7 +5,7 @@ import { collect } from '@webhook-backpressure/prometheus';
 import express from 'express';
 import { register } from 'prom-client';
 
-const { PORT = '3000', PAGE_PASSWORD } = process.env;
+const { PORT = '3000', PAGE_PASSWORD = '' } = process.env;
 const app = express();
 const backpressure = webhookBackpressure();
 app.use('/webhooks', backpressure);
@@ -24,7 +24,7 @@ app.get('/metrics', async (_req, res) => {
 });
 
 // The live page needs a secret: set PAGE_PASSWORD.
-if (PAGE_PASSWORD !== undefined) {
+if (PAGE_PASSWORD !== '') {
   const page = dashboard({ intakes: { webhooks: backpressure.intake }, authorize, allowUpdate: true });
   app.use('/backpressure', page.node);
 }
@@ -41,6 +41,6 @@ closeOnSignals(backpressure.intake, { server });
  * @param {Request} request
  */
 function authorize({ headers }) {
-  if (headers.get('authorization') === `Basic ${btoa(`operator:${PAGE_PASSWORD ?? ''}`)}`) return true;
+  if (headers.get('authorization') === `Basic ${btoa(`operator:${PAGE_PASSWORD}`)}`) return true;
   return new Response('Unauthorized', { status: 401, headers: { 'WWW-Authenticate': 'Basic' } });
 }

@@ -7,7 +7,7 @@ import { collect } from '@webhook-backpressure/prometheus';
 import { Hono } from 'hono';
 import { register } from 'prom-client';
 
-const { PORT = '3000', PAGE_PASSWORD } = process.env;
+const { PORT = '3000', PAGE_PASSWORD = '' } = process.env;
 const app = new Hono();
 const backpressure = webhookBackpressure();
 app.use('/webhooks', backpressure);
@@ -26,7 +26,7 @@ app.get('/metrics', async (c) =>
 );
 
 // The live page needs a secret: set PAGE_PASSWORD.
-if (PAGE_PASSWORD !== undefined) {
+if (PAGE_PASSWORD !== '') {
   const page = dashboard({ intakes: { webhooks: backpressure.intake }, authorize, allowUpdate: true });
   app.all('/backpressure/*', (c) => page.fetch(c.req.raw));
 }
@@ -43,6 +43,6 @@ closeOnSignals(backpressure.intake, { server });
  * @param {Request} request
  */
 function authorize({ headers }) {
-  if (headers.get('authorization') === `Basic ${btoa(`operator:${PAGE_PASSWORD ?? ''}`)}`) return true;
+  if (headers.get('authorization') === `Basic ${btoa(`operator:${PAGE_PASSWORD}`)}`) return true;
   return new Response('Unauthorized', { status: 401, headers: { 'WWW-Authenticate': 'Basic' } });
 }

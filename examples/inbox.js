@@ -6,7 +6,7 @@ import { sqliteStore } from '@webhook-backpressure/sqlite';
 import express from 'express';
 import { register } from 'prom-client';
 
-const { PORT = '3000', DATABASE = './webhooks.db', WEBHOOK_SECRET, PAGE_PASSWORD } = process.env;
+const { PORT = '3000', DATABASE = './webhooks.db', WEBHOOK_SECRET, PAGE_PASSWORD = '' } = process.env;
 const app = express();
 const webhooks = webhookInbox({
   store: sqliteStore({ path: DATABASE }),
@@ -26,7 +26,7 @@ app.get('/metrics', async (_req, res) => {
 });
 
 // The live page needs a secret: set PAGE_PASSWORD.
-if (PAGE_PASSWORD !== undefined) {
+if (PAGE_PASSWORD !== '') {
   const page = dashboard({ inboxes: { webhooks: webhooks.inbox }, authorize, allowUpdate: true });
   app.use('/backpressure', page.node);
 }
@@ -43,6 +43,6 @@ closeOnSignals(webhooks.inbox, { server });
  * @param {Request} request
  */
 function authorize({ headers }) {
-  if (headers.get('authorization') === `Basic ${btoa(`operator:${PAGE_PASSWORD ?? ''}`)}`) return true;
+  if (headers.get('authorization') === `Basic ${btoa(`operator:${PAGE_PASSWORD}`)}`) return true;
   return new Response('Unauthorized', { status: 401, headers: { 'WWW-Authenticate': 'Basic' } });
 }

@@ -6,7 +6,7 @@ import { collect } from '@webhook-backpressure/prometheus';
 import Koa from 'koa';
 import { register } from 'prom-client';
 
-const { PORT = '3000', PAGE_PASSWORD } = process.env;
+const { PORT = '3000', PAGE_PASSWORD = '' } = process.env;
 const app = new Koa();
 const backpressure = webhookBackpressure();
 // Without a router. With one: router.post('/webhooks', backpressure, …).
@@ -18,7 +18,7 @@ app.use(async (ctx, next) => {
 // Metrics for Prometheus, and the live page. The page needs a secret: set PAGE_PASSWORD.
 collect(backpressure.intake);
 const page =
-  PAGE_PASSWORD === undefined
+  PAGE_PASSWORD === ''
     ? undefined
     : dashboard({ intakes: { webhooks: backpressure.intake }, authorize, allowUpdate: true });
 app.use(async (ctx, next) => {
@@ -54,6 +54,6 @@ closeOnSignals(backpressure.intake, { server });
  * @param {Request} request
  */
 function authorize({ headers }) {
-  if (headers.get('authorization') === `Basic ${btoa(`operator:${PAGE_PASSWORD ?? ''}`)}`) return true;
+  if (headers.get('authorization') === `Basic ${btoa(`operator:${PAGE_PASSWORD}`)}`) return true;
   return new Response('Unauthorized', { status: 401, headers: { 'WWW-Authenticate': 'Basic' } });
 }

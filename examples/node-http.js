@@ -6,7 +6,7 @@ import { closeOnSignals, withBackpressure } from '@webhook-backpressure/node';
 import { collect } from '@webhook-backpressure/prometheus';
 import { register } from 'prom-client';
 
-const { PORT = '3000', PAGE_PASSWORD } = process.env;
+const { PORT = '3000', PAGE_PASSWORD = '' } = process.env;
 const listener = withBackpressure(async (req, res) => {
   if (req.method === 'GET' && req.url === '/metrics') {
     res.setHeader('Content-Type', register.contentType);
@@ -26,7 +26,7 @@ const listener = withBackpressure(async (req, res) => {
 // Metrics for Prometheus, and the live page. The page needs a secret: set PAGE_PASSWORD.
 collect(listener.intake);
 const page =
-  PAGE_PASSWORD === undefined
+  PAGE_PASSWORD === ''
     ? undefined
     : dashboard({ intakes: { webhooks: listener.intake }, authorize, allowUpdate: true });
 
@@ -48,6 +48,6 @@ closeOnSignals(listener.intake, { server });
  * @param {Request} request
  */
 function authorize({ headers }) {
-  if (headers.get('authorization') === `Basic ${btoa(`operator:${PAGE_PASSWORD ?? ''}`)}`) return true;
+  if (headers.get('authorization') === `Basic ${btoa(`operator:${PAGE_PASSWORD}`)}`) return true;
   return new Response('Unauthorized', { status: 401, headers: { 'WWW-Authenticate': 'Basic' } });
 }

@@ -13,7 +13,7 @@ const SOURCE = join(root, 'packages/dashboard/page');
 const OUTPUT = join(root, 'packages/dashboard/src/page/document.ts');
 const UPLOT = join(dirname(createRequire(join(SOURCE, 'main.ts')).resolve('uplot')), '..');
 
-/** The page is loaded over the network of whoever has an incident. */
+/** The page may be loaded over a slow network, during an incident. */
 const MOST_GZIPPED_BYTES = 60_000;
 
 const style = styleOf(`${read(UPLOT, 'dist/uPlot.min.css')}\n${read(SOURCE, 'page.css')}`);

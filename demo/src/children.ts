@@ -10,7 +10,7 @@ export interface Child<Orders, Reports> {
     report: Report,
   ): Promise<Reports[Report]>;
   /** Sends an order that asks for no report. */
-  tell<Order extends keyof Orders>(order: Order, body: Orders[Order]): void;
+  send<Order extends keyof Orders>(order: Order, body: Orders[Order]): void;
   on<Report extends keyof Reports>(report: Report, listener: (body: Reports[Report]) => void): void;
   /** Kills the child (SIGKILL), and waits until it has ended. */
   kill(): Promise<void>;
@@ -46,7 +46,7 @@ export function startChild<Orders, Reports>(file: string): Child<Orders, Reports
       if (report.type === type) listener(report.body as Reports[typeof type]);
     });
   };
-  const tell: Child<Orders, Reports>['tell'] = (order, body) => {
+  const send: Child<Orders, Reports>['send'] = (order, body) => {
     // A failure shows in `ended`.
     child.send({ type: order, body }, () => undefined);
   };
@@ -55,10 +55,10 @@ export function startChild<Orders, Reports>(file: string): Child<Orders, Reports
       return new Promise((resolve, reject) => {
         on(report, resolve);
         ended.catch(reject);
-        tell(order, body);
+        send(order, body);
       });
     },
-    tell,
+    send,
     on,
     async kill() {
       child.kill('SIGKILL');

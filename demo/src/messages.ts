@@ -1,4 +1,4 @@
-/** What the processes of the demo tell each other. */
+/** What the processes of the demo send each other. */
 
 export interface ReceiverOrders {
   start: { guarded: boolean; secret: string };

@@ -26,7 +26,7 @@ export async function watch(
     const origin = `http://127.0.0.1:${String(listening.port)}`;
     onListening(`${origin}/`);
     const sender = startChild<WaveOrders, object>('wave-sender.js');
-    sender.tell('send', { origin });
+    sender.send('send', { origin });
     await Promise.race([receiver.ended, sender.ended, aborted]);
   } catch (error) {
     if (!signal.aborted) throw error;

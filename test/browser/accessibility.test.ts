@@ -1,7 +1,7 @@
 import axe, { type AxeResults } from 'axe-core';
 import { describe, expect, it } from 'vitest';
 import { sendBurst } from './burst.ts';
-import { inBrowser, PATIENCE } from './in-browser.ts';
+import { inBrowser, POLL } from './in-browser.ts';
 
 const LIMIT_MS = 120_000;
 const VIEWS = [
@@ -50,7 +50,7 @@ describe('the live page on a screen and on a phone, light and dark', () => {
       const { live, receiver } = at;
       const tenants = Array.from({ length: 70 }, (_, index) => `shop-${String(index % 5)}`);
       const answered = sendBurst(receiver, '/webhooks', tenants);
-      await expect.poll(() => live.state.textContent(), PATIENCE).toBe('Shedding');
+      await expect.poll(() => live.state.textContent(), POLL).toBe('Shedding');
       await check();
       receiver.gate.open();
       await answered;
@@ -66,7 +66,7 @@ describe('the live page on a screen and on a phone, light and dark', () => {
       at.expectErrors(/status of 400 .*\/update\)$/);
       await live.choose('orders');
       const letters = live.part(/^Dead letters \(/);
-      await expect.poll(() => letters.locator('tbody tr').count(), PATIENCE).toBe(2);
+      await expect.poll(() => letters.locator('tbody tr').count(), POLL).toBe(2);
       await live.levers.getByLabel(/^Capacity/).fill('0');
       await live.levers.getByRole('button', { name: 'Apply' }).click();
       await live.levers.getByRole('link', { name: 'ERR_WBP_CAPACITY' }).waitFor();

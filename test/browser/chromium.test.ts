@@ -28,7 +28,7 @@ function machine(rest: Partial<Machine> & { CHROMIUM?: string } = {}): Machine {
     variables: { PATH: folder, ...(CHROMIUM === undefined ? {} : { CHROMIUM }) },
     isRoot: true,
     isDebian: true,
-    tell: () => undefined,
+    say: () => undefined,
     ...others,
   };
 }

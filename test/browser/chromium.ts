@@ -23,8 +23,8 @@ export interface Machine {
   /** `CHROMIUM` is the path of a program, or `none`; `PATH` is searched. */
   readonly variables: Readonly<Record<string, string | undefined>>;
   readonly isRoot: boolean;
-  /** Tells the user what takes so long. */
-  readonly tell: (line: string) => void;
+  /** Says to the user what takes so long. */
+  readonly say: (line: string) => void;
   /** Only Debian has a package: Ubuntu's of the same name installs a snap, which doesn't run in containers. */
   readonly isDebian: boolean;
 }
@@ -39,7 +39,7 @@ export function thisMachine(): Machine {
     variables: process.env,
     isRoot: process.getuid?.() === 0,
     isDebian: isDebian(),
-    tell: (line) => process.stderr.write(`\n${line}\n`),
+    say: (line) => process.stderr.write(`\n${line}\n`),
   };
 }
 
@@ -63,7 +63,7 @@ export async function findChromium(machine: Machine): Promise<Chromium> {
   if (!isRoot)
     return { missing: `no Chromium was found, and only root can install Debian's package; ${advice}` };
   try {
-    machine.tell(
+    machine.say(
       'The browser tests need Chromium. Installing the Debian package chromium takes some minutes.',
     );
     await installPackage(variables);

@@ -5,7 +5,7 @@ import { openBrowser, OPEN_BROWSER_LIMIT_MS, type Opened } from './open-browser.
 import { Receiver } from './receiver.ts';
 
 /** For a machine that runs other tests as well. The page itself changes within a second. */
-export const PATIENCE = { timeout: 30_000, interval: 100 };
+export const POLL = { timeout: 30_000, interval: 100 };
 
 /** What a test in the browser works with. */
 export interface InBrowser {
@@ -43,7 +43,7 @@ export function inBrowser(): InBrowser {
     receiver = new Receiver();
     await receiver.listen();
     live = await LivePage.open(opened.browser, receiver);
-  }, PATIENCE.timeout);
+  }, POLL.timeout);
 
   afterEach(async () => {
     if (live === undefined || receiver === undefined) return;
@@ -55,7 +55,7 @@ export function inBrowser(): InBrowser {
     // The icon is in a data: URL, whose origin is null.
     origins.delete('null');
     expect([...origins]).toEqual([receiver.origin]);
-  }, PATIENCE.timeout);
+  }, POLL.timeout);
 
   const is = <T>(value: T | undefined): T => {
     if (value === undefined) throw new Error('Nothing is open outside of a test.');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sendBurst } from './burst.ts';
-import { inBrowser, PATIENCE } from './in-browser.ts';
+import { inBrowser, POLL } from './in-browser.ts';
 
 const HOSTILE = '<script>document.title = "taken over"</script>';
 const EMOJI = '🪝'.repeat(128);
@@ -12,23 +12,23 @@ it(
   'shows a burst: the curves move, and the state turns to shedding and back',
   async () => {
     const { live, receiver } = at;
-    await expect.poll(() => live.state.textContent(), PATIENCE).toBe('Accepting');
-    await expect.poll(() => live.values('Queue depth'), PATIENCE).toContain('0');
+    await expect.poll(() => live.state.textContent(), POLL).toBe('Accepting');
+    await expect.poll(() => live.values('Queue depth'), POLL).toContain('0');
     const calm = [await live.pixels('Queue depth'), await live.pixels('Deliveries per second')];
 
     const answered = sendBurst(receiver, '/webhooks', Array<string>(60).fill('shop'));
-    await expect.poll(() => live.state.textContent(), PATIENCE).toBe('Shedding');
+    await expect.poll(() => live.state.textContent(), POLL).toBe('Shedding');
     const { depth } = receiver.intake.snapshot();
-    await expect.poll(() => live.values('Queue depth'), PATIENCE).toContain(String(depth));
-    await expect.poll(() => live.pixels('Queue depth'), PATIENCE).not.toBe(calm[0]);
-    await expect.poll(() => live.pixels('Deliveries per second'), PATIENCE).not.toBe(calm[1]);
+    await expect.poll(() => live.values('Queue depth'), POLL).toContain(String(depth));
+    await expect.poll(() => live.pixels('Queue depth'), POLL).not.toBe(calm[0]);
+    await expect.poll(() => live.pixels('Deliveries per second'), POLL).not.toBe(calm[1]);
 
     receiver.gate.open();
     const refused = (await answered).filter((status) => status !== 204);
     expect(refused.length).toBeGreaterThan(0);
     expect(refused.every((status) => status === 429 || status === 503)).toBe(true);
-    await expect.poll(() => live.state.textContent(), PATIENCE).toBe('Accepting');
-    await expect.poll(async () => (await live.values('Queue depth'))[0], PATIENCE).toBe('0');
+    await expect.poll(() => live.state.textContent(), POLL).toBe('Accepting');
+    await expect.poll(async () => (await live.values('Queue depth'))[0], POLL).toBe('0');
     const summary = await live.part('Queue depth').getByRole('img').getAttribute('aria-label');
     expect(summary).toContain(`Queued: now 0, lowest 0, highest ${String(depth)}`);
   },
@@ -42,7 +42,7 @@ it(
     receiver.gate.open();
     await sendBurst(receiver, '/webhooks', [HOSTILE, EMOJI, 'shop']);
     const keys = live.part('Busiest keys').locator('tbody tr');
-    await expect.poll(() => keys.count(), PATIENCE).toBe(3);
+    await expect.poll(() => keys.count(), POLL).toBe(3);
     const names = await keys.locator('.name').allTextContents();
     expect(names.sort()).toEqual([HOSTILE, 'shop', EMOJI].sort());
     expect(await live.page.title()).not.toContain('taken over');
@@ -61,8 +61,36 @@ describe('the levers', () => {
         .getByLabel(/^Workers/)
         .fill('7');
       await live.levers.getByRole('button', { name: 'Apply' }).click();
-      await expect.poll(() => receiver.intake.snapshot().concurrency, PATIENCE).toBe(7);
-      await expect.poll(() => live.part('Changes').textContent(), PATIENCE).toContain('concurrency → 7');
+      await expect.poll(() => receiver.intake.snapshot().concurrency, POLL).toBe(7);
+      await expect.poll(() => live.part('Changes').textContent(), POLL).toContain('concurrency → 7');
+      await expect.poll(() => live.levers.textContent(), POLL).toContain('Applied: concurrency.');
+      expect(await live.levers.textContent()).not.toContain('Not applied yet');
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'keep what is typed in other fields, and say that a limit cannot be removed',
+    async () => {
+      const { live, receiver } = at;
+      const capacity = live.levers.getByLabel(/^Capacity/);
+      const wait = live.levers.getByLabel(/^Longest wait/);
+      const apply = live.levers.getByRole('button', { name: 'Apply' });
+      await capacity.fill('60');
+      await live.page.getByLabel('Refuse all deliveries of a key').fill('noisy');
+      await live.page.getByRole('button', { name: 'Refuse', exact: true }).click();
+      await live.page.getByRole('button', { name: 'Admit noisy again' }).waitFor();
+      expect(receiver.intake.snapshot().options.shed).toEqual(['noisy']);
+      expect(await capacity.inputValue()).toBe('60');
+      expect(await live.levers.textContent()).toContain('Not applied yet: capacity');
+
+      await wait.fill('');
+      await apply.click();
+      await live.levers.getByText('A limit cannot be removed while the process runs.').waitFor();
+      await wait.fill('5000');
+      await apply.click();
+      await live.levers.getByText('Applied: capacity, maxWaitMs.').waitFor();
+      expect(receiver.intake.snapshot().options).toMatchObject({ capacity: 60, maxWaitMs: 5000 });
     },
     LIMIT_MS,
   );
@@ -80,7 +108,7 @@ describe('the levers', () => {
         .locator('.field')
         .filter({ has: live.page.getByLabel(label) })
         .getByRole('alert');
-      await expect.poll(() => problem.textContent(), PATIENCE).toContain('capacity must be');
+      await expect.poll(() => problem.textContent(), POLL).toContain('capacity must be');
       const link = problem.getByRole('link', { name: 'ERR_WBP_CAPACITY' });
       expect(await link.getAttribute('href')).toContain('errors.md#err_wbp_capacity');
       expect(await field.getAttribute('aria-invalid')).toBe('true');
@@ -97,7 +125,7 @@ it(
     await sendBurst(receiver, '/inbox', [HOSTILE]);
     await live.choose('orders');
     const letters = live.part(/^Dead letters \(/);
-    await expect.poll(() => letters.locator('tbody tr').count(), PATIENCE).toBe(1);
+    await expect.poll(() => letters.locator('tbody tr').count(), POLL).toBe(1);
     expect(await letters.locator('tbody .name').first().textContent()).toBe(HOSTILE);
     expect(await letters.locator('tbody .reason').textContent()).toContain('The order does not exist.');
     await letters.getByRole('button', { name: 'Show', exact: true }).click();
@@ -107,8 +135,8 @@ it(
 
     receiver.isInboxBroken = false;
     await letters.getByRole('button', { name: 'Redrive', exact: true }).click();
-    await expect.poll(() => receiver.inbox.snapshot().totals.completed, PATIENCE).toBe(1);
-    await expect.poll(() => letters.textContent(), PATIENCE).toContain('The dead-letter queue is empty.');
+    await expect.poll(() => receiver.inbox.snapshot().totals.completed, POLL).toBe(1);
+    await expect.poll(() => letters.textContent(), POLL).toContain('The dead-letter queue is empty.');
   },
   LIMIT_MS,
 );

@@ -179,6 +179,8 @@ export class Receiver {
     const { admitted, completed, failed, withdrawn } = this.snapshot.totals;
     const left = Object.values(withdrawn).reduce((sum, count) => sum + count, 0);
     expect(admitted).toBe(completed + failed + left);
+    // A raised alarm keeps its timer until it is cleared, or the intake closes.
+    await this.intake.close();
     // The timer of the deadlines ends at its next tick when there are none.
     this.clock.advance(1000);
     expect(this.clock.pending).toBe(0);

@@ -1,7 +1,7 @@
 import type { Inbox } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import type { Dashboard } from '@webhook-backpressure/dashboard';
-import { get, inboxWithDead, post, problemOf, watched, withDeadLetters } from './fixtures.ts';
+import { get, inboxThatFails, inboxWithDead, post, problemOf, watched, withDeadLetters } from './fixtures.ts';
 
 interface Item {
   readonly key: string;
@@ -75,6 +75,15 @@ describe('GET dead/item', () => {
       body: '<script>alert(1)</script>',
       ...{ bodyBytes: 25, isCut: false },
     });
+  });
+
+  it('shows the contents of an inbox that encrypts', async () => {
+    const encrypt = { keys: { first: new Uint8Array(32) }, current: 'first' };
+    const page = pageOf(await inboxThatFails(['a'], { encrypt }));
+    const { items } = await list(page);
+    expect(items).toEqual([expect.objectContaining({ id: 'a', isEncrypted: true })]);
+    const answer = await page.fetch(get('dead/item?inbox=inbox&id=a'));
+    expect(await answer.json()).toMatchObject({ body: '<script>alert(1)</script>' });
   });
 
   it('cuts a body after 64 KiB, and shows bytes that are no text', async () => {

@@ -33,6 +33,11 @@ describe('GET events', () => {
     expect(headers.get('cache-control')).toBe('no-store, no-transform');
   });
 
+  it('is the last answer of its connection, which would keep a server that closes waiting', async () => {
+    const { headers } = await watched().page.fetch(get('events'));
+    expect(headers.get('connection')).toBe('close');
+  });
+
   it('reports a change that a page made to all pages', async () => {
     const parts = watched({ allowUpdate: true });
     const readers = [await opened(parts), await opened(parts)];
@@ -123,6 +128,36 @@ describe('GET events', () => {
     parts.clock.advance(1000);
     expect(await reader.next()).toMatchObject({ data: { intakes: { intake: { rates: { arrivals: 1 } } } } });
     expect(parts.errors).toEqual([new Error('It broke.')]);
+    // As of its last sample.
+    const answer = await parts.page.fetch(get('state'));
+    expect(await answer.json()).toMatchObject({ intakes: { broken: { snapshot: { depth: 0 } } } });
+  });
+
+  it('goes on when a source has a value that JSON has not', async () => {
+    const intake = createIntake();
+    let isOdd = false;
+    const odd = Object.assign(Object.create(intake) as Intake, {
+      snapshot: () => (isOdd ? { ...intake.snapshot(), depth: 1n } : intake.snapshot()),
+    });
+    const parts = watched({ intakes: { odd } });
+    const reader = await opened(parts);
+    await reader.next();
+    isOdd = true;
+    parts.clock.advance(1000);
+    isOdd = false;
+    parts.clock.advance(1000);
+    expect(await reader.next()).toMatchObject({ event: 'state' });
+    expect(parts.errors).toContainEqual(new TypeError('Do not know how to serialize a BigInt'));
+  });
+
+  it('drops a page that does not read, when it does not end within a second', async () => {
+    const parts = watched();
+    const reader = await opened(parts);
+    await reader.next();
+    await Promise.all([parts.intake.close(), parts.inbox.close()]);
+    parts.clock.advance(1000);
+    parts.clock.advance(1000);
+    await expect(reader.next()).rejects.toThrow('The page reads too slowly.');
   });
 
   it('ends when the dashboard is closed, which then reads nothing more', async () => {

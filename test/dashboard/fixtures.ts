@@ -4,6 +4,7 @@ import {
   memoryStore,
   Unrecoverable,
   type Inbox,
+  type InboxOptions,
   type Intake,
 } from '@webhook-backpressure/core';
 import { manualClock, type ManualClock } from '@webhook-backpressure/core/testing';
@@ -51,8 +52,14 @@ export function watched(options: Partial<DashboardOptions> = {}): Watched {
 }
 
 /** An inbox whose deliveries of the given ids are dead letters. */
-export async function inboxWithDead(...ids: readonly string[]): Promise<Inbox> {
+export function inboxWithDead(...ids: readonly string[]): Promise<Inbox> {
+  return inboxThatFails(ids, {});
+}
+
+/** The same, with other options of the inbox. */
+export async function inboxThatFails(ids: readonly string[], options: Partial<InboxOptions>): Promise<Inbox> {
   const inbox = createInbox({
+    ...options,
     store: memoryStore(),
     verify: false,
     process: () => {

@@ -54,7 +54,7 @@ describe('GET state', () => {
     expect(options?.shed).toEqual([key, '🙈'.repeat(128)]);
   });
 
-  it('has a startedAt that tells a restart', async () => {
+  it('has a startedAt that reveals a restart', async () => {
     const before = watched();
     const { startedAt } = await stateOf(before.page);
     expect((await stateOf(before.page)).startedAt).toBe(startedAt);
@@ -90,6 +90,12 @@ describe('a ring', () => {
     expect(ring.read()).toEqual([]);
     for (const value of [1, null, 3.14159, 4]) ring.add(value);
     expect(ring.read()).toEqual([null, 3.142, 4]);
+    ring.removeLast();
+    expect(ring.last).toBe(3.14159);
+    ring.add(5);
+    expect(ring.read()).toEqual([null, 3.142, 5]);
+    for (let count = 0; count < 4; count += 1) ring.removeLast();
+    expect(ring.last).toBeUndefined();
   });
 });
 
@@ -98,5 +104,21 @@ describe('a history', () => {
     const keeper = new HistoryKeeper<null, null>({ state: () => -1 });
     keeper.add(1, null, null);
     expect(keeper.read()).toEqual({ at: [1], series: { state: [null] } });
+  });
+
+  it('has no falling times when the clock of the machine is set back', () => {
+    const keeper = new HistoryKeeper<number, null>({ depth: (depth) => depth });
+    for (const [at, depth] of [
+      [1000, 1],
+      [2000, 2],
+      [3000, 3],
+      [1999, 4],
+      [3000, 5],
+    ] as const) {
+      keeper.add(at, depth, null);
+    }
+    expect(keeper.read()).toEqual({ at: [1000, 1999, 3000], series: { depth: [1, 4, 5] } });
+    keeper.add(500, 6, null);
+    expect(keeper.read()).toEqual({ at: [500], series: { depth: [6] } });
   });
 });

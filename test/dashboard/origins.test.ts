@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { post, problemOf, watched } from './fixtures.ts';
+import { get, post, problemOf, watched } from './fixtures.ts';
 
 const UPDATE = { intake: 'intake', options: { capacity: 5 } };
 
@@ -46,4 +46,29 @@ describe('a change', () => {
       expect(await statusWith({ 'content-type': type })).toBe(415);
     },
   );
+});
+
+describe.each(['state', 'events', 'dead?inbox=inbox', 'dead/item?inbox=inbox&id=a'])('GET %s', (path) => {
+  it.each<Record<string, string>>([
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+  ])('is refused from elsewhere, because middleware may let others read it: %j', async (headers) => {
+    const answer = await watched().page.fetch(get(path, headers));
+    expect(answer.status).toBe(403);
+    expect((await problemOf(answer)).code).toBe('OTHER_ORIGIN');
+  });
+
+  it.each<Record<string, string>>([{}, { 'sec-fetch-site': 'same-origin' }, { 'sec-fetch-site': 'none' }])(
+    'is answered to the page and to an operator: %j',
+    async (headers) => {
+      expect((await watched().page.fetch(get(path, headers))).status).not.toBe(403);
+    },
+  );
+});
+
+it('shows the page to an operator who follows a link', async () => {
+  const answer = await watched().page.fetch(get('', { 'sec-fetch-site': 'cross-site' }));
+  expect(answer.status).toBe(200);
 });

@@ -164,7 +164,7 @@ describe.each(Object.entries(FRAMEWORKS))('on %s', (name, mount) => {
     expect(await purged.json()).toEqual({ count: 1, isComplete: true });
   });
 
-  it('refuses strangers, with the own answer of the user', async () => {
+  it('refuses an unauthorized client with the answer that authorize returns', async () => {
     const headers = [
       ['WWW-Authenticate', 'Basic realm="ops"'],
       ['Set-Cookie', 'a=1'],

@@ -19,6 +19,26 @@ describe('update', () => {
     expect(intake.admit({ key: 'noisy' })).toMatchObject({ reason: 'shed' });
   });
 
+  it('switches keys off and on again, and leaves those that another operator has switched', async () => {
+    const { page, intake } = watched({ allowUpdate: true });
+    const shed = async (keys: string): Promise<void> => {
+      const body = `{"intake":"intake","options":{"shed":${keys}}}`;
+      expect((await page.fetch(post('update', body))).status).toBe(200);
+    };
+    await shed('{"acme":true}');
+    await shed('{"__proto__":true}');
+    expect(intake.snapshot().options.shed).toEqual(['acme', '__proto__']);
+    await shed('{"acme":false}');
+    expect(intake.snapshot().options.shed).toEqual(['__proto__']);
+  });
+
+  it.each([null, true, 'acme', ['acme'], { acme: 1 }])('leaves shed: %j to the library', async (shed) => {
+    const { page } = watched({ allowUpdate: true });
+    const answer = await page.fetch(post('update', { intake: 'intake', options: { shed } }));
+    expect(answer.status).toBe(400);
+    expect(await problemOf(answer)).toMatchObject({ code: 'ERR_WBP_SHED', option: 'shed' });
+  });
+
   it('changes the options of an inbox', async () => {
     const { page, inbox } = watched({ allowUpdate: true });
     const answer = await page.fetch(post('update', { inbox: 'inbox', options: { capacity: 7 } }));
@@ -47,7 +67,7 @@ describe('update', () => {
     ['ERR_WBP_WATER_MARKS', { highWaterMark: 0.3, lowWaterMark: 0.4 }, 'lowWaterMark'],
     ['ERR_WBP_CAPACITY', { capacity: null }, 'capacity'],
     ['ERR_WBP_RETRY_AFTER', { retryAfter: { minSeconds: 0 }, capacity: 5 }, 'retryAfter'],
-  ])('tells that %s of %j is about %s', async (code, options, option) => {
+  ])('says that %s of %j is about %s', async (code, options, option) => {
     const { page, intake } = watched({ allowUpdate: true });
     const answer = await page.fetch(post('update', { intake: 'intake', options }));
     expect(answer.status).toBe(400);

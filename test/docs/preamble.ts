@@ -57,6 +57,7 @@ declare global {
   // The reader's own code.
   const handleDelivery: RequestHandler;
   function work(input: unknown): Promise<{ ok: boolean }>;
+  function authorize(request: Request): boolean;
   function verify(rawBody: unknown, headers: unknown): void;
   function answer(status: number, headers: Record<string, string>, body: string): void;
   type Listener = (req: IncomingMessage, res: ServerResponse) => void;

@@ -93,8 +93,8 @@ describe.each(examples)('%s', (example) => {
     expect(await metrics.text()).toMatch(/^webhook_(intake|inbox)_queue_depth \d+$/m);
 
     const page = new URL('/backpressure', url);
-    const stranger = await fetch(page);
-    expect([stranger.status, stranger.headers.get('www-authenticate')]).toEqual([401, 'Basic']);
+    const unauthorized = await fetch(page);
+    expect([unauthorized.status, unauthorized.headers.get('www-authenticate')]).toEqual([401, 'Basic']);
     const headers = { authorization: `Basic ${btoa('operator:secret')}` };
     const operator = await fetch(page, { headers });
     expect(operator.status).toBe(200);
@@ -109,12 +109,16 @@ describe.each(examples)('%s', (example) => {
     rmSync(folder, { recursive: true });
   }, 30_000);
 
-  it('has no live page without a password', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'example-'));
-    const { lines } = start(example, { DATABASE: join(folder, 'webhooks.db') });
-    const [url] = (await once(lines, 'line')) as [string];
-    expect((await fetch(new URL('/backpressure', url))).status).toBe(404);
-  }, 30_000);
+  it.each([{}, { PAGE_PASSWORD: '' }])(
+    'has no live page without a password: %j',
+    async (variables) => {
+      const folder = mkdtempSync(join(tmpdir(), 'example-'));
+      const { lines } = start(example, { DATABASE: join(folder, 'webhooks.db'), ...variables });
+      const [url] = (await once(lines, 'line')) as [string];
+      expect((await fetch(new URL('/backpressure', url))).status).toBe(404);
+    },
+    30_000,
+  );
 });
 
 describe.each(quickStarts)('the first program in %s', (path) => {

@@ -124,35 +124,38 @@ describe('instrument', () => {
     'addBatchObservableCallback',
     'removeBatchObservableCallback',
     'record',
-  ])('harms neither deliveries nor another exporter when %s throws, and reports it once', async (method) => {
-    const report = vi.fn();
-    const silent = { error: report, warn: vi.fn(), info: vi.fn(), debug: vi.fn(), verbose: vi.fn() };
-    diag.setLogger(silent, DiagLogLevel.ERROR);
-    const bench = createBench();
-    const [broken, sound] = [recordMetrics(), recordMetrics()];
-    const meter = new Proxy(broken.meter, {
-      get: (target, name: keyof Meter) => {
-        const fail = (): never => {
-          throw new Error('the exporter is broken');
-        };
-        if (name === method) return fail;
-        if (method === 'record' && name === 'createHistogram') return () => ({ record: fail });
-        return target[name].bind(target);
-      },
-    });
-    const stop = instrument(bench.intake, { meter });
-    instrument(bench.intake, { meter: sound.meter });
-    load(bench);
-    const { totals } = bench.intake.snapshot();
-    expectBalance(bench.intake.snapshot());
-    const collected = await sound.collect();
-    const completed = samplesOf(collected.get('webhook.intake.completed'));
-    expect(completed).toEqual([{ attributes: {}, value: totals.completed }]);
-    expect(stop).not.toThrow();
-    const reports = report.mock.calls.map(([message]: unknown[]) => message);
-    expect(reports.length).toBeGreaterThan(0);
-    expect(new Set(reports).size).toBe(reports.length);
-  });
+  ])(
+    'affects neither deliveries nor another exporter when %s throws, and reports it once',
+    async (method) => {
+      const report = vi.fn();
+      const silent = { error: report, warn: vi.fn(), info: vi.fn(), debug: vi.fn(), verbose: vi.fn() };
+      diag.setLogger(silent, DiagLogLevel.ERROR);
+      const bench = createBench();
+      const [broken, sound] = [recordMetrics(), recordMetrics()];
+      const meter = new Proxy(broken.meter, {
+        get: (target, name: keyof Meter) => {
+          const fail = (): never => {
+            throw new Error('the exporter is broken');
+          };
+          if (name === method) return fail;
+          if (method === 'record' && name === 'createHistogram') return () => ({ record: fail });
+          return target[name].bind(target);
+        },
+      });
+      const stop = instrument(bench.intake, { meter });
+      instrument(bench.intake, { meter: sound.meter });
+      load(bench);
+      const { totals } = bench.intake.snapshot();
+      expectBalance(bench.intake.snapshot());
+      const collected = await sound.collect();
+      const completed = samplesOf(collected.get('webhook.intake.completed'));
+      expect(completed).toEqual([{ attributes: {}, value: totals.completed }]);
+      expect(stop).not.toThrow();
+      const reports = report.mock.calls.map(([message]: unknown[]) => message);
+      expect(reports.length).toBeGreaterThan(0);
+      expect(new Set(reports).size).toBe(reports.length);
+    },
+  );
 
   it.each<[string, object, string]>([
     ['a meter that is none', { meter: {} }, 'ERR_WBP_OTEL'],

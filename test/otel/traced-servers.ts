@@ -58,7 +58,7 @@ export const frameworks: Readonly<Record<string, Framework>> = {
   },
 };
 
-/** Handles each request under a span of its own, named by its id, as the instrumentation of node:http does. */
+/** Handles each request under its own span, named by its id, as the instrumentation of node:http does. */
 export function traced(tracer: Tracer, listener: RequestListener): ReturnType<typeof createServer> {
   return createServer((req: IncomingMessage, res: ServerResponse & { req: IncomingMessage }) => {
     const { end } = underSpan(tracer, `request ${idOf(req)}`, () => {

@@ -154,7 +154,7 @@ describe('webhook.wait', () => {
   });
 
   it.each(['startSpan', 'isRecording', 'setAttribute', 'end'])(
-    'harms no delivery when %s throws',
+    'affects no delivery when %s throws',
     async (method) => {
       const broken = new Proxy(trace.wrapSpanContext({ traceId: '', spanId: '', traceFlags: 0 }), {
         get: (span, name) => {

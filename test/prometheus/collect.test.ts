@@ -84,7 +84,7 @@ describe.each([
     }
   });
 
-  it('tells several sources of one register apart by their names', async () => {
+  it('distinguishes several sources of one register by their names', async () => {
     const register = new Registry();
     const [orders, refunds] = [createBench(), createBench()];
     collect(orders.intake, { register, name: 'orders' });

@@ -1,6 +1,11 @@
 export type { ConcurrencyRange } from './limits/limit-range.ts';
 export type { RateRange } from './limits/adaptive-rate.ts';
-export type { AlarmOptions, AlarmSettings, InboxAlarmOptions, InboxAlarmSettings } from './alarms/alarm-options.ts';
+export type {
+  AlarmOptions,
+  AlarmSettings,
+  InboxAlarmOptions,
+  InboxAlarmSettings,
+} from './alarms/alarm-options.ts';
 export type { ActiveAlarm, AlarmCode, AlarmEvent } from './alarms/alarm.ts';
 export type { NamedFigures, Percentiles, Window, WindowFigures, Windows } from './windows/windows.ts';
 export { systemClock, type Clock } from './time/clock.ts';

@@ -1,4 +1,12 @@
-import { idOf, snapshotOf, type Change, type Options, type PageState, type Source } from './data/wire.ts';
+import {
+  idOf,
+  snapshotOf,
+  withOptions,
+  type Change,
+  type Options,
+  type PageState,
+  type Source,
+} from './data/wire.ts';
 import { chosenId } from './data/address.ts';
 import { sampleOf } from './data/sample.ts';
 import { Series } from './data/series.ts';
@@ -76,6 +84,14 @@ export class App implements Page {
   noteChange(change: Change): void {
     this.changes.unshift(change);
     this.changes.length = Math.min(this.changes.length, MOST_CHANGES);
+    if (change.options === undefined) this.#draw();
+    else this.showOptions(change, change.options);
+  }
+
+  showOptions(of: Pick<Source, 'kind' | 'name'>, options: Options): void {
+    this.#sources = this.#sources.map((source) => {
+      return idOf(source) === idOf(of) ? withOptions(source, options) : source;
+    });
     this.#draw();
   }
 
@@ -97,7 +113,7 @@ export class App implements Page {
 
   async update(source: Source, options: Options): Promise<void> {
     try {
-      await this.client.update(source, options);
+      this.showOptions(source, await this.client.update(source, options));
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
       const close = button('Close', () => {
@@ -175,7 +191,7 @@ function sourcesOf({ intakes, inboxes }: PageState): readonly Source[] {
   ];
 }
 
-/** The tab of the browser tells the state too. */
+/** The tab of the browser shows the state too. */
 function showTitle(sources: readonly Source[], shown: Source): void {
   const alarms = sources.reduce((sum, source) => sum + snapshotOf(source).alarms.length, 0);
   const { state } = shown.view.snapshot;

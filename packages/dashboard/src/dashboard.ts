@@ -52,7 +52,7 @@ export function dashboard(options: DashboardOptions): Dashboard {
     },
     close: () => {
       watch.stop();
-      pages.closeAll();
+      pages.end();
       handler.close();
     },
   };

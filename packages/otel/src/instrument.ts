@@ -23,7 +23,7 @@ export interface InstrumentOptions {
    */
   keys?: number | undefined;
   /**
-   * The attribute `name` of all metrics and `webhook.intake.name` of spans, which tells several intakes or inboxes apart:
+   * The attribute `name` of all metrics and `webhook.intake.name` of spans, which distinguishes several intakes or inboxes:
    * 1 to 100 characters. Default none.
    */
   name?: string | undefined;
@@ -35,7 +35,7 @@ const SCOPE = '@webhook-backpressure/otel';
  * Exports the metrics of an intake or inbox by OpenTelemetry. For an intake it also makes a span `webhook.wait` of the
  * time that a delivery is queued. Call it once for each intake and inbox, after the SDK has been started.
  *
- * A meter or tracer that throws harms no delivery; the first failure is passed to OpenTelemetry's `diag`.
+ * A meter or tracer that throws affects no delivery; the first failure is passed to OpenTelemetry's `diag`.
  *
  * @param source - an intake, such as the `.intake` of a middleware, or an inbox.
  * @returns a function that removes the metrics and ends the spans.

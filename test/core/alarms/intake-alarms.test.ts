@@ -208,6 +208,9 @@ describe('alarms', () => {
     await bench.intake.close({ timeoutMs: 0 });
     expect(bench.clock.pending).toBe(0);
     expect(bench.events.slice(-2).map(({ type }) => type)).toEqual(['alarm-cleared', 'closed']);
+    expect(bench.events.at(-2)).toMatchObject({
+      message: 'This alarm was turned off, or its intake or inbox was closed.',
+    });
     receive(bench, 0, 50);
     expect(bench.intake.snapshot().alarms).toEqual([]);
     expect(bench.intake.snapshot().windows.fiveMinutes.all.refused).toBe(100);

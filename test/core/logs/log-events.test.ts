@@ -250,7 +250,7 @@ describe('logEvents', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('the disk is full'))],
-  ])('harms neither deliveries nor its other lines when the logger %s', async (_, fail) => {
+  ])('affects neither deliveries nor its other lines when the logger %s', async (_, fail) => {
     const rejections: unknown[] = [];
     const note = (error: unknown) => rejections.push(error);
     process.on('unhandledRejection', note);

@@ -131,8 +131,8 @@ describe('the metrics of an intake', () => {
     const [handled] = histogramsOf(reader, 'webhook.intake.handling.duration');
     expect(handled?.counts.at(-2)).toBe(1);
     expect(handled?.count).toBe(2);
-    const [told] = histogramsOf(reader, 'webhook.intake.retry_after');
-    expect(told?.sum).toBe(refusal.admitted ? 0 : refusal.retryAfterSeconds);
+    const [retryAfter] = histogramsOf(reader, 'webhook.intake.retry_after');
+    expect(retryAfter?.sum).toBe(refusal.admitted ? 0 : refusal.retryAfterSeconds);
   });
 
   it('count values above all buckets in the last one', () => {

@@ -52,7 +52,7 @@ describe('the metrics of each key', () => {
     });
   });
 
-  it('tell the senders of one key apart, each in its own place', () => {
+  it('distinguish the senders of one key, each in its own place', () => {
     const { intake } = createBench();
     const reader = readMetrics(intake, { keys: 2 });
     for (const sender of ['github', 'stripe', 'svix']) {

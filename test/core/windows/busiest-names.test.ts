@@ -40,7 +40,7 @@ const runs: fc.Arbitrary<Run> = fc.record({
 });
 
 describe('the busiest names', () => {
-  it('miss no name with more than 1 % of the arrivals of two windows, and lack at most that many of its own', () => {
+  it('miss no name with more than 1 % of the arrivals of two windows, and lack at most that many', () => {
     fc.assert(
       fc.property(runs, (run) => {
         const meter = new WindowMeter(0);

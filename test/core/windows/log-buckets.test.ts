@@ -5,7 +5,7 @@ import { BUCKETS, bucketOf, middleOf } from '../../../packages/core/src/windows/
 const DAY_MS = 86_400_000;
 
 describe('the buckets of a histogram', () => {
-  it('stand for every value from 1 ms to 24 h with an error of at most 6 %', () => {
+  it('represent every value from 1 ms to 24 h with an error of at most 6 %', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: Math.log(DAY_MS), noNaN: true }), (exponent) => {
         const value = Math.exp(exponent);

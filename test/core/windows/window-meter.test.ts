@@ -83,7 +83,7 @@ describe('the windows', () => {
     );
   });
 
-  it('tell the slowest hundredth from the slowest twentieth', () => {
+  it('distinguish the slowest hundredth from the slowest twentieth', () => {
     const meter = new WindowMeter(0);
     for (let count = 0; count < 1000; count += 1) meter.started('a', undefined, count < 985 ? 10 : 1000, 0);
     const { p50, p99 } = meter.read(0).oneMinute.all.waitMs;

@@ -1,12 +1,6 @@
 import { BackpressureError, createIntake } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
-import {
-  changesOf,
-  draftOf,
-  fieldOf,
-  shedKeys,
-  shedWith,
-} from '../../../packages/dashboard/page/data/lever-values.ts';
+import { changesOf, draftOf, fieldOf, shedKeys } from '../../../packages/dashboard/page/data/lever-values.ts';
 import type { Options } from '../../../packages/dashboard/page/data/wire.ts';
 
 /** The options in force, as they reach the page. */
@@ -82,13 +76,9 @@ describe('levers', () => {
     expect(fieldOf('HTTP 403', undefined)).toBeUndefined();
   });
 
-  it('switch off keys of any name, and admit them again', () => {
-    const intake = createIntake({ shed: { acme: true } });
-    const off = shedWith(shedKeys(inForce({ shed: { acme: true } })), '__proto__', true);
-    intake.update(JSON.parse(JSON.stringify({ shed: off })) as object);
+  it('find the keys that are switched off, whatever their names', () => {
+    const intake = createIntake({ shed: { acme: true, ['__proto__']: true } });
     const current = JSON.parse(JSON.stringify(intake.snapshot().options)) as Options;
     expect(shedKeys(current)).toEqual(['acme', '__proto__']);
-    intake.update({ shed: shedWith(shedKeys(current), 'acme', false) });
-    expect(intake.snapshot().options.shed).toEqual(['__proto__']);
   });
 });

@@ -20,7 +20,7 @@ function source(change: Partial<typeof snapshot>): Source {
 }
 
 describe('News', () => {
-  it('tells changed states and raised alarms once, and nothing of the first state', () => {
+  it('announces changed states and raised alarms once, and nothing of the first state', () => {
     const news = new News();
     expect(news.of([source({ alarms: [alarm] })])).toEqual([]);
     expect(news.of([source({ state: 'shedding', alarms: [] })])).toEqual(['orders: shedding.']);

@@ -12,6 +12,8 @@ interface Raised {
   calmSinceMs: number | undefined;
 }
 
+const UNWATCHED = 'This alarm was turned off, or its intake or inbox was closed.';
+
 /** Raises and clears the alarms. It changes nothing by itself: the caller says when to judge. */
 export class AlarmWatch {
   readonly #raised = new Map<AlarmRule, Raised>();
@@ -80,7 +82,8 @@ export class AlarmWatch {
     if (settings === false || threshold === false) {
       if (raised === undefined) return undefined;
       this.#raised.delete(rule);
-      return eventOf('alarm-cleared', rule, raised);
+      // The last message would say that the condition lasts.
+      return eventOf('alarm-cleared', rule, { ...raised, message: UNWATCHED });
     }
     const value = rule.value(reading);
     if (raised === undefined) {

@@ -19,7 +19,7 @@ export interface ActiveAlarm {
   readonly value: number;
   /** The option it is compared with: a ratio, a count, or milliseconds. */
   readonly threshold: number;
-  /** What is measured now, as a sentence. */
+  /** What is measured now, as a sentence; at the end of an alarm that was turned off, that it was. */
   readonly message: string;
   /** The address of the page that says what to do: a URL with an anchor. */
   readonly help: string;

@@ -100,7 +100,7 @@ export class EventLog {
     return false;
   }
 
-  /** @param repeated - how many events of this kind the line speaks for, if it was held. */
+  /** @param repeated - how many events of this kind the line represents, if it was held. */
   #log(kind: string, event: LoggedEvent, now: number, repeated: number): void {
     this.#loggedAtMs.set(kind, now);
     const line = lineOf(event.type as LineType);

@@ -21,7 +21,7 @@ export interface EventLogger {
 
 /** The options of `logEvents`. */
 export interface LogEventsOptions {
-  /** Tells several intakes or inboxes apart: the field `intake` or `inbox` of each line. Default: no such field. */
+  /** Distinguishes several intakes or inboxes: the field `intake` or `inbox` of each line. Default: no such field. */
   name?: string | undefined;
   /**
    * The order of the arguments: the message and then the fields, as `console` and winston take them, or the fields and

@@ -7,7 +7,7 @@ import { kindOf, type EventSource } from './event-source.ts';
  * deliveries and failed attempts as a sum, at most once a second. Lines contain no ids, no headers, no bodies and no
  * messages of errors, only the first keys by count.
  *
- * A logger that throws or rejects harms no delivery.
+ * A logger that throws or rejects affects no delivery.
  *
  * @param source - an intake, or an inbox.
  * @param logger - called with the fields and a message, as pino is; the global `console` with the message first.

@@ -1,11 +1,11 @@
 import type { InboxEvent } from '../inbox/events/inbox-events.ts';
 import type { InboxTotals } from '../inbox/events/inbox-totals.ts';
 import type { InboxSnapshot } from '../inbox/inbox.ts';
-import { INBOX_ALARMS, readingsOfAlarms } from './alarm-readings.ts';
+import { INBOX_ALARMS } from './alarm-readings.ts';
 import { BATCH_BUCKETS, DURATION_BUCKETS, RETRY_AFTER_BUCKETS } from './buckets.ts';
+import { countersOfRefusals, gaugesOfLoad } from './common-rows.ts';
 import type { Metric } from './metric.ts';
-import { readingsByName, readingsOfRefusals, readingsOfState, RowMaker, type Row } from './rows.ts';
-import { STATES } from './states.ts';
+import { readingsOfRefusals, RowMaker, type Row } from './rows.ts';
 
 /** The totals of an inbox that are also counted for each key. */
 export type InboxKeyTotals = Pick<
@@ -58,50 +58,16 @@ export const inboxRows: readonly Row<ReadableInbox>[] = [
     'How many bytes may be stored and unfinished: the option maxBytes',
     (snapshot) => snapshot.maxBytes,
   ),
-  make.gauge(
-    'high_water',
-    DELIVERIES,
-    'The depth at which shedding begins',
-    (snapshot) => snapshot.highWater,
-  ),
-  make.gauge('low_water', DELIVERIES, 'The depth at which shedding ends', (snapshot) => snapshot.lowWater),
-  make.gauge(
-    'state',
+  ...gaugesOfLoad(
+    make,
     '{inbox}',
-    '1 for the current state, and 0 for the others',
-    (snapshot) => readingsOfState(STATES, snapshot.state),
-    { attributes: ['state'] },
-  ),
-  make.gauge(
-    'drain_rate',
-    '{delivery}/s',
-    'Deliveries per second that the workers can complete; no sample before the first completion',
-    (snapshot) => snapshot.drainRate,
-  ),
-  make.gauge(
-    'oldest_age',
-    's',
-    'The age of the oldest unfinished delivery, as of the last few seconds; 0 for none',
-    (snapshot) => snapshot.oldestAgeMs / 1000,
-  ),
-  make.gauge(
-    'booked',
-    DELIVERIES,
-    'Refused deliveries with a booked time to retry that has not come yet',
-    (snapshot) => snapshot.booked,
-  ),
-  make.gauge(
-    'endangered',
-    '{sender}',
-    'Senders that are close to disabling the endpoint because of failures',
-    (snapshot) => snapshot.endangered.length,
-  ),
-  make.gauge(
-    'alarm',
-    '{alarm}',
-    '1 for a raised alarm, and 0 for the others',
-    (snapshot) => readingsOfAlarms(INBOX_ALARMS, snapshot.alarms),
-    { attributes: ['code'] },
+    make.gauge(
+      'oldest_age',
+      's',
+      'The age of the oldest unfinished delivery, as of the last few seconds; 0 for none',
+      (snapshot) => snapshot.oldestAgeMs / 1000,
+    ),
+    INBOX_ALARMS,
   ),
   make.gauge(
     'dead_letter.depth',
@@ -143,19 +109,7 @@ export const inboxRows: readonly Row<ReadableInbox>[] = [
     "Deliveries stored as dead letters because of overflow: 'dead-letter'",
     (totals) => totals.overflow,
   ),
-  make.counter(
-    'loss_risk',
-    DELIVERIES,
-    'Refused deliveries whose senders never retry',
-    (totals) => totals.lossRisk,
-  ),
-  make.counter(
-    'promises',
-    DELIVERIES,
-    'Retries that arrived in their booked time: kept if acknowledged, missed if refused again',
-    ({ promises: { kept, missed } }) => readingsByName('outcome', { kept, missed }),
-    { attributes: ['outcome'] },
-  ),
+  ...countersOfRefusals(make, 'acknowledged'),
   make.counter('unverified', DELIVERIES, 'Requests refused with 401', (totals) => totals.unverified),
   make.counter('too_large', DELIVERIES, 'Requests refused with 413', (totals) => totals.tooLarge),
   make.counter('started', '{attempt}', 'Attempts that were started', (totals) => totals.started),

@@ -1,11 +1,11 @@
 import type { IntakeEvent } from '../delivery/events.ts';
 import type { Totals } from '../delivery/ledger.ts';
 import type { IntakeSnapshot } from '../delivery/snapshot.ts';
-import { INTAKE_ALARMS, readingsOfAlarms } from './alarm-readings.ts';
+import { INTAKE_ALARMS } from './alarm-readings.ts';
 import { DURATION_BUCKETS, RETRY_AFTER_BUCKETS } from './buckets.ts';
+import { countersOfRefusals, gaugesOfLoad } from './common-rows.ts';
 import type { Metric } from './metric.ts';
-import { readingsByName, readingsOfRefusals, readingsOfState, RowMaker, type Row } from './rows.ts';
-import { STATES } from './states.ts';
+import { readingsByName, readingsOfRefusals, RowMaker, type Row } from './rows.ts';
 
 /** The totals of an intake that are also counted for each key. */
 export type IntakeKeyTotals = Pick<
@@ -46,50 +46,16 @@ export const intakeRows: readonly Row<ReadableIntake>[] = [
     'The smaller of the capacity and longest wait × drain rate',
     (snapshot) => snapshot.effectiveCapacity,
   ),
-  make.gauge(
-    'high_water',
-    DELIVERIES,
-    'The depth at which shedding begins',
-    (snapshot) => snapshot.highWater,
-  ),
-  make.gauge('low_water', DELIVERIES, 'The depth at which shedding ends', (snapshot) => snapshot.lowWater),
-  make.gauge(
-    'state',
+  ...gaugesOfLoad(
+    make,
     '{intake}',
-    '1 for the current state, and 0 for the others',
-    (snapshot) => readingsOfState(STATES, snapshot.state),
-    { attributes: ['state'] },
-  ),
-  make.gauge(
-    'drain_rate',
-    '{delivery}/s',
-    'Completions per second that the workers can sustain; no sample before the first completion',
-    (snapshot) => snapshot.drainRate,
-  ),
-  make.gauge(
-    'oldest_wait',
-    's',
-    'How long the oldest queued delivery has waited; 0 if the queue is empty',
-    (snapshot) => snapshot.oldestWaitMs / 1000,
-  ),
-  make.gauge(
-    'booked',
-    DELIVERIES,
-    'Refused deliveries with a booked time to retry that has not come yet',
-    (snapshot) => snapshot.booked,
-  ),
-  make.gauge(
-    'endangered',
-    '{sender}',
-    'Senders that are close to disabling the endpoint because of failures',
-    (snapshot) => snapshot.endangered.length,
-  ),
-  make.gauge(
-    'alarm',
-    '{alarm}',
-    '1 for a raised alarm, and 0 for the others',
-    (snapshot) => readingsOfAlarms(INTAKE_ALARMS, snapshot.alarms),
-    { attributes: ['code'] },
+    make.gauge(
+      'oldest_wait',
+      's',
+      'How long the oldest queued delivery has waited; 0 if the queue is empty',
+      (snapshot) => snapshot.oldestWaitMs / 1000,
+    ),
+    INTAKE_ALARMS,
   ),
   make.keyCounter('arrivals', 'Deliveries that arrived', (totals) => totals.arrivals),
   make.keyCounter('admitted', 'Deliveries admitted, started or queued', (totals) => totals.admitted),
@@ -113,19 +79,7 @@ export const intakeRows: readonly Row<ReadableIntake>[] = [
     (totals) => readingsByName('cause', totals.withdrawn),
     { attributes: ['cause'] },
   ),
-  make.counter(
-    'loss_risk',
-    DELIVERIES,
-    'Refused deliveries whose senders never retry',
-    (totals) => totals.lossRisk,
-  ),
-  make.counter(
-    'promises',
-    DELIVERIES,
-    'Retries that arrived in their booked time: kept if admitted, missed if refused again',
-    ({ promises: { kept, missed } }) => readingsByName('outcome', { kept, missed }),
-    { attributes: ['outcome'] },
-  ),
+  ...countersOfRefusals(make, 'admitted'),
   make.histogram(
     'wait.duration',
     's',

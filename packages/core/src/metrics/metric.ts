@@ -17,7 +17,7 @@ export interface Metric {
   readonly unit: string;
   /** One sentence without its full stop. */
   readonly description: string;
-  /** The names of the attributes that tell its samples apart. Beside them every sample can carry `name`. */
+  /** The names of the attributes that distinguish its samples. Beside them every sample can carry `name`. */
   readonly attributes: readonly string[];
   /** Whether its samples also carry `key` and `sender` when the reader was created with `keys` above 0. */
   readonly isByKey: boolean;
@@ -27,7 +27,7 @@ export interface Metric {
 
 /** The value of a gauge or a counter. */
 export interface ValueSample {
-  /** What tells this sample apart from others of the metric. */
+  /** What distinguishes this sample from others of the metric. */
   readonly attributes: Attributes;
   /** In the unit of the metric. */
   readonly value: number;
@@ -35,7 +35,7 @@ export interface ValueSample {
 
 /** The values of a histogram. */
 export interface HistogramSample {
-  /** What tells this sample apart from others of the metric. */
+  /** What distinguishes this sample from others of the metric. */
   readonly attributes: Attributes;
   /** How many values are in each bucket, not cumulative. The last number counts those above all bounds. */
   readonly counts: readonly number[];

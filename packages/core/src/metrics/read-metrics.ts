@@ -21,7 +21,7 @@ export interface MetricsOptions {
    */
   keys?: number | undefined;
   /**
-   * The attribute `name` of all samples, which tells several intakes or inboxes apart: 1 to 100 characters. Default none.
+   * The attribute `name` of all samples, which distinguishes several intakes or inboxes: 1 to 100 characters. Default none.
    */
   name?: string | undefined;
 }

@@ -11,7 +11,7 @@ export function bucketOf(value: number): number {
   return Math.min(BUCKETS - 1, 1 + Math.floor(Math.log2(value) * PER_DOUBLING));
 }
 
-/** The value that stands for those of a bucket: its geometric middle, or 0 for values below 1. */
+/** The value that represents those of a bucket: its geometric middle, or 0 for values below 1. */
 export function middleOf(bucket: number): number {
   return MIDDLES[bucket] as number;
 }

@@ -44,7 +44,7 @@ export interface WindowFigures {
 }
 
 /**
- * Percentiles by the nearest rank, from a histogram: accurate to 6 %. 0 stands for values below 1, and values above 24 h
+ * Percentiles by the nearest rank, from a histogram: accurate to 6 %. 0 means a value below 1, and values above 24 h
  * count as 24 h. Null without values.
  */
 export interface Percentiles {

@@ -1,24 +1,20 @@
 import uPlot from 'uplot';
 import { clockMinute, count, plural } from '../data/format.ts';
-import { h, newId, setAttribute, setText } from '../parts/dom.ts';
+import { h, newId, setText } from '../parts/dom.ts';
 import { Table } from '../parts/table.ts';
 import { colorOf } from './colors.ts';
-import { timesOf } from './time-axis.ts';
+import { detailsOf, Plot, type PlotOptions } from './plot.ts';
 import { DELIVERIES } from './units.ts';
 
-const HEIGHT = 172;
 const SLOT_SECONDS = 10;
-const FONT = '11px system-ui, sans-serif';
 
 /** The calendar of booked retries: bars for each 10 s of the next 15 minutes, and what can be drained in each. */
 export class BookingChart {
   readonly element: HTMLElement;
-  readonly #plotBox = h('div', { class: 'plot', role: 'img' });
+  readonly #plot = new Plot(plotOptions);
   readonly #summary = h('p', { class: 'note' });
-  readonly #resize: ResizeObserver;
   readonly #details: HTMLDetailsElement;
   readonly #table: Table<readonly [from: number, count: number]>;
-  #plot: uPlot | undefined;
   #data: uPlot.AlignedData = [[], [], []];
 
   constructor(span: 8) {
@@ -31,17 +27,7 @@ export class BookingChart {
         setText(cells[1] as Element, count(retries));
       },
     );
-    this.#details = h(
-      'details',
-      {},
-      h('summary', {}, 'Values per minute'),
-      h(
-        'div',
-        { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': 'Booked retries, values' },
-        this.#table.element,
-      ),
-    );
-    this.#details.addEventListener('toggle', () => {
+    this.#details = detailsOf('Booked retries', this.#table.element, () => {
       this.#showTable();
     });
     this.element = h(
@@ -55,13 +41,9 @@ export class BookingChart {
         h('li', {}, h('i', { class: 'swatch grey dashed' }), 'Drained in 10 s'),
       ),
       this.#summary,
-      this.#plotBox,
+      this.#plot.element,
       this.#details,
     );
-    this.#resize = new ResizeObserver(() => {
-      this.#draw();
-    });
-    this.#resize.observe(this.#plotBox);
   }
 
   update(at: number, ahead: readonly number[], drainRate: number | null): void {
@@ -71,20 +53,16 @@ export class BookingChart {
     this.#data = [times, [...ahead], ahead.map(() => limit)];
     const text = summaryOf(at, ahead);
     setText(this.#summary, text);
-    setAttribute(this.#plotBox, 'aria-label', `Retries booked for the next 15 minutes. ${text}`);
+    this.#plot.show(this.#data, `Retries booked for the next 15 minutes. ${text}`);
     this.#showTable();
-    this.#draw();
   }
 
   recolor(): void {
-    this.#plot?.destroy();
-    this.#plot = undefined;
-    this.#draw();
+    this.#plot.recolor();
   }
 
   close(): void {
-    this.#resize.disconnect();
-    this.#plot?.destroy();
+    this.#plot.close();
   }
 
   #showTable(): void {
@@ -99,17 +77,6 @@ export class BookingChart {
     }
     this.#table.show(minutes);
   }
-
-  #draw(): void {
-    const width = this.#plotBox.clientWidth;
-    if (width === 0 || document.hidden || this.#data[0].length === 0) return;
-    if (this.#plot === undefined) {
-      this.#plot = new uPlot(plotOptions(width), this.#data, this.#plotBox);
-    } else {
-      if (this.#plot.width !== width) this.#plot.setSize({ width, height: HEIGHT });
-      this.#plot.setData(this.#data);
-    }
-  }
 }
 
 function summaryOf(at: number, ahead: readonly number[]): string {
@@ -122,32 +89,16 @@ function summaryOf(at: number, ahead: readonly number[]): string {
   return `${plural(sum, 'retry', 'retries')} until ${until}, at most ${count(most)} in 10 s (${clockMinute(busiest)}).`;
 }
 
-function plotOptions(width: number): uPlot.Options {
-  const stroke = colorOf('muted');
+function plotOptions(): PlotOptions {
   return {
-    width,
-    height: HEIGHT,
-    padding: [8, 6, 0, 0],
-    legend: { show: false },
     cursor: { show: false },
     scales: {
-      x: {
-        time: true,
-        range: (_, from, to): [number, number] => [from - SLOT_SECONDS / 2, to + SLOT_SECONDS / 2],
-      },
-      y: {
-        range: (_, __, most): [number, number] => [0, Math.max((Number.isFinite(most) ? most : 0) * 1.08, 1)],
-      },
+      x: { range: (_, from, to): [number, number] => [from - SLOT_SECONDS / 2, to + SLOT_SECONDS / 2] },
     },
     axes: [
+      { space: 64, incrs: [60, 120, 180, 300] },
       {
-        ...{ stroke, font: FONT, grid: { show: false }, ticks: { show: false }, size: 22, gap: 4, space: 64 },
-        incrs: [60, 120, 180, 300],
-        values: timesOf,
-      },
-      {
-        ...{ stroke, font: FONT, grid: { stroke: colorOf('grid'), width: 1 }, ticks: { show: false } },
-        ...{ gap: 6, size: 44, space: 28, incrs: DELIVERIES.steps },
+        ...{ size: 44, incrs: DELIVERIES.steps },
         values: (_, ticks): string[] => ticks.map(DELIVERIES.axis),
       },
     ],

@@ -7,6 +7,36 @@ const MARKS: readonly Line[] = [
   { column: 'lowWater', label: 'Low-water mark', color: 'teal', look: 'dashed' },
 ];
 
+function depthChart(title: string, label: string): ChartOptions {
+  const depth: Line = { column: 'depth', label, color: 'blue', look: 'area' };
+  return { title, unit: DELIVERIES, span: 6, lines: [depth, ...MARKS] };
+}
+
+/** @param middle - what is between the arrivals and their completion. */
+function ratesChart(middle: Pick<Line, 'column' | 'label'>): ChartOptions {
+  return {
+    title: 'Deliveries per second',
+    unit: PER_SECOND,
+    span: 6,
+    lines: [
+      { column: 'arrivals', label: 'Arrivals', color: 'blue' },
+      { ...middle, color: 'violet', look: 'dashed' },
+      { column: 'completed', label: 'Completed', color: 'teal' },
+      { column: 'refused', label: 'Refused', color: 'red' },
+    ],
+  };
+}
+
+function percentilesChart(title: string, columns: string, unit = PERCENTILES): ChartOptions {
+  return {
+    ...{ title, unit, span: 4 },
+    lines: [
+      { column: `${columns}P50`, label: 'p50', color: 'blue', look: 'area' },
+      { column: `${columns}P99`, label: 'p99', color: 'violet' },
+    ],
+  };
+}
+
 const DRAIN: ChartOptions = {
   title: 'Drain rate and arrivals',
   unit: PER_SECOND,
@@ -17,86 +47,23 @@ const DRAIN: ChartOptions = {
   ],
 };
 
-const HANDLING: ChartOptions = {
-  title: 'Handling time',
-  unit: PERCENTILES,
-  span: 4,
-  lines: [
-    { column: 'handlingP50', label: 'p50', color: 'blue', look: 'area' },
-    { column: 'handlingP99', label: 'p99', color: 'violet' },
-  ],
-};
-
-const RETRY_AFTER: ChartOptions = {
-  title: 'Retry-After sent',
-  unit: SECONDS_UNIT,
-  span: 4,
-  lines: [
-    { column: 'retryAfterP50', label: 'p50', color: 'blue', look: 'area' },
-    { column: 'retryAfterP99', label: 'p99', color: 'violet' },
-  ],
-};
+const HANDLING = percentilesChart('Handling time', 'handling');
+const RETRY_AFTER = percentilesChart('Retry-After sent', 'retryAfter', SECONDS_UNIT);
 
 export const INTAKE_CHARTS: readonly ChartOptions[] = [
-  {
-    title: 'Queue depth',
-    unit: DELIVERIES,
-    span: 6,
-    lines: [{ column: 'depth', label: 'Queued', color: 'blue', look: 'area' }, ...MARKS],
-  },
-  {
-    title: 'Deliveries per second',
-    unit: PER_SECOND,
-    span: 6,
-    lines: [
-      { column: 'arrivals', label: 'Arrivals', color: 'blue' },
-      { column: 'started', label: 'Started', color: 'violet', look: 'dashed' },
-      { column: 'completed', label: 'Completed', color: 'teal' },
-      { column: 'refused', label: 'Refused', color: 'red' },
-    ],
-  },
+  depthChart('Queue depth', 'Queued'),
+  ratesChart({ column: 'started', label: 'Started' }),
   DRAIN,
-  {
-    title: 'Wait in the queue',
-    unit: PERCENTILES,
-    span: 4,
-    lines: [
-      { column: 'waitP50', label: 'p50', color: 'blue', look: 'area' },
-      { column: 'waitP99', label: 'p99', color: 'violet' },
-    ],
-  },
+  percentilesChart('Wait in the queue', 'wait'),
   HANDLING,
   RETRY_AFTER,
 ];
 
 export const INBOX_CHARTS: readonly ChartOptions[] = [
-  {
-    title: 'Backlog',
-    unit: DELIVERIES,
-    span: 6,
-    lines: [{ column: 'depth', label: 'Unfinished', color: 'blue', look: 'area' }, ...MARKS],
-  },
-  {
-    title: 'Deliveries per second',
-    unit: PER_SECOND,
-    span: 6,
-    lines: [
-      { column: 'arrivals', label: 'Arrivals', color: 'blue' },
-      { column: 'stored', label: 'Stored', color: 'violet', look: 'dashed' },
-      { column: 'completed', label: 'Completed', color: 'teal' },
-      { column: 'refused', label: 'Refused', color: 'red' },
-    ],
-  },
+  depthChart('Backlog', 'Unfinished'),
+  ratesChart({ column: 'stored', label: 'Stored' }),
   DRAIN,
-  {
-    title: 'Wait before an attempt',
-    unit: PERCENTILES,
-    span: 4,
-    lines: [
-      { column: 'waitP50', label: 'p50', color: 'blue', look: 'area' },
-      { column: 'waitP99', label: 'p99', color: 'violet' },
-    ],
-  },
+  percentilesChart('Wait before an attempt', 'wait'),
   HANDLING,
   {
     title: 'Age of the oldest delivery',

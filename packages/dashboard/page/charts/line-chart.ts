@@ -1,11 +1,11 @@
-import uPlot from 'uplot';
+import type uPlot from 'uplot';
 import { clock, clockMinute } from '../data/format.ts';
 import type { Series } from '../data/series.ts';
 import { byMinute, extentOf } from '../data/summary.ts';
-import { h, newId, setAttribute, setText } from '../parts/dom.ts';
+import { h, newId, setText } from '../parts/dom.ts';
 import { Table } from '../parts/table.ts';
 import { colorOf, type ColorName } from './colors.ts';
-import { timesOf } from './time-axis.ts';
+import { detailsOf, Plot, type PlotOptions } from './plot.ts';
 import type { Unit } from './units.ts';
 
 export interface Line {
@@ -24,20 +24,15 @@ export interface ChartOptions {
   readonly span: 4 | 6 | 8;
 }
 
-const HEIGHT = 172;
-const FONT = '11px system-ui, sans-serif';
-
 /** Lines over time: a canvas, its values as text above it, and a table of them below. */
 export class LineChart {
   readonly element: HTMLElement;
   readonly #options: ChartOptions;
-  readonly #plotBox = h('div', { class: 'plot', role: 'img' });
+  readonly #plot = new Plot(() => this.#plotOptions());
   readonly #values: readonly HTMLElement[];
   readonly #time = h('span', { class: 'note' });
   readonly #details: HTMLDetailsElement;
   readonly #table: Table<ReturnType<typeof byMinute>[number]>;
-  readonly #resize: ResizeObserver;
-  #plot: uPlot | undefined;
   #data: uPlot.AlignedData = [[]];
   #cursor: number | null = null;
 
@@ -63,17 +58,7 @@ export class LineChart {
         }
       },
     );
-    this.#details = h(
-      'details',
-      {},
-      h('summary', {}, 'Values per minute'),
-      h(
-        'div',
-        { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': `${title}, values` },
-        this.#table.element,
-      ),
-    );
-    this.#details.addEventListener('toggle', () => {
+    this.#details = detailsOf(title, this.#table.element, () => {
       this.#showTable();
     });
     this.element = h(
@@ -81,13 +66,9 @@ export class LineChart {
       { class: `card chart span-${String(span)}`, 'aria-labelledby': id },
       h('header', { class: 'card-head' }, h('h2', { id }, title), this.#time),
       legend,
-      this.#plotBox,
+      this.#plot.element,
       this.#details,
     );
-    this.#resize = new ResizeObserver(() => {
-      this.#draw();
-    });
-    this.#resize.observe(this.#plotBox);
   }
 
   update(series: Series, spanMs: number): void {
@@ -97,20 +78,16 @@ export class LineChart {
     this.#data = [at, ...columns];
     this.#showValues();
     this.#showTable();
-    setAttribute(this.#plotBox, 'aria-label', this.#summary(spanMs));
-    this.#draw();
+    this.#plot.show(this.#data, this.#summary(spanMs));
   }
 
   /** Draws again with other colors. */
   recolor(): void {
-    this.#plot?.destroy();
-    this.#plot = undefined;
-    this.#draw();
+    this.#plot.recolor();
   }
 
   close(): void {
-    this.#resize.disconnect();
-    this.#plot?.destroy();
+    this.#plot.close();
   }
 
   #column(index: number): readonly (number | null)[] {
@@ -157,27 +134,9 @@ export class LineChart {
     return `${title}, last ${String(spanMs / 60_000)} min. ${parts.join('. ')}.`;
   }
 
-  #draw(): void {
-    const width = this.#plotBox.clientWidth;
-    // Nobody sees it; it is drawn when the tab is shown again.
-    if (width === 0 || document.hidden) return;
-    if (this.#plot === undefined) {
-      this.#plot = new uPlot(this.#plotOptions(width), this.#data, this.#plotBox);
-    } else {
-      if (this.#plot.width !== width) this.#plot.setSize({ width, height: HEIGHT });
-      this.#plot.setData(this.#data);
-    }
-  }
-
-  #plotOptions(width: number): uPlot.Options {
+  #plotOptions(): PlotOptions {
     const { unit, lines } = this.#options;
-    const stroke = colorOf('muted');
-    const grid = { stroke: colorOf('grid'), width: 1 };
     return {
-      width,
-      height: HEIGHT,
-      padding: [8, 6, 0, 0],
-      legend: { show: false },
       cursor: {
         sync: { key: 'time' },
         y: false,
@@ -192,23 +151,9 @@ export class LineChart {
           },
         ],
       },
-      scales: {
-        x: { time: true },
-        y: {
-          range: (_, __, most): [number, number] => [
-            0,
-            Math.max((Number.isFinite(most) ? most : 0) * 1.08, 1),
-          ],
-        },
-      },
       axes: [
+        { space: 76 },
         {
-          ...{ stroke, font: FONT, grid: { show: false }, ticks: { show: false } },
-          ...{ size: 22, gap: 4, space: 76 },
-          values: timesOf,
-        },
-        {
-          ...{ stroke, font: FONT, grid, ticks: { show: false }, gap: 6, space: 28 },
           incrs: unit.steps,
           size: (_, texts): number =>
             14 + 6.3 * Math.max(2, ...((texts as string[] | null) ?? []).map(({ length }) => length)),

@@ -6,7 +6,7 @@ import { colorOf, STATE_COLOR } from './colors.ts';
 
 const HEIGHT = 26;
 
-/** The share of the band's height that a state takes: it can be told without the color. */
+/** The share of the band's height that a state takes: it can be recognized without the color. */
 const SHARE: Readonly<Record<string, number>> = {
   accepting: 0.4,
   shedding: 0.75,

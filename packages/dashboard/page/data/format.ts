@@ -6,6 +6,7 @@ type Value = number | null | undefined;
 
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const one = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
+const typed = new Intl.NumberFormat('en', { maximumFractionDigits: 20 });
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 
 function isUnknown(value: Value): value is null | undefined {
@@ -16,6 +17,11 @@ function isUnknown(value: Value): value is null | undefined {
 export function count(value: Value): string {
   if (isUnknown(value)) return UNKNOWN;
   return Math.abs(value) >= 100_000 ? compact.format(value) : whole.format(value);
+}
+
+/** A number as it was typed, since a result is calculated from it: 0.5, 26.9, 1,234.5. */
+export function exact(value: number): string {
+  return typed.format(value);
 }
 
 /** Per second: 0.4/s, 41/s. */
@@ -58,7 +64,7 @@ function two(value: number, big: number, bigUnit: string, small: number, smallUn
   return rest === 0 ? first : `${first} ${String(rest)} ${smallUnit}`;
 }
 
-/** Milliseconds from a histogram, in which 0 stands for values below 1. */
+/** Milliseconds from a histogram, in which 0 means a value below 1. */
 export function percentile(value: Value): string {
   return value === 0 ? '<1 ms' : duration(value);
 }

@@ -90,14 +90,6 @@ export function fieldOf(code: string, option: string | undefined): string | unde
   return FIELD_OF_CODE[code] ?? named;
 }
 
-/** The `shed` option with one key more or less. */
-export function shedWith(shed: readonly string[], key: string, isShed: boolean): Record<string, boolean> {
-  const keys = new Set(shed);
-  if (isShed) keys.add(key);
-  else keys.delete(key);
-  return Object.fromEntries([...keys].map((name) => [name, true]));
-}
-
 /** The keys that are switched off: the server sends a list, an update takes an object. */
 export function shedKeys(options: Options): readonly string[] {
   const { shed } = options;

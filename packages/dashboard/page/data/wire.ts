@@ -67,3 +67,11 @@ export function optionsOf(source: Source): Options {
 export function idOf({ kind, name }: Pick<Change, 'kind' | 'name'>): string {
   return `${kind}/${name}`;
 }
+
+/** The source with other options in force. One of null is gone. */
+export function withOptions(source: Source, options: Options): Source {
+  const { view } = source;
+  const { snapshot } = view;
+  const inForce = { ...snapshot.options, ...options };
+  return { ...source, view: { ...view, snapshot: { ...snapshot, options: inForce } } } as Source;
+}

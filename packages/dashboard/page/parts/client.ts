@@ -21,6 +21,11 @@ const FALLBACK: Readonly<Record<number, string>> = {
   403: 'The server does not allow this.',
 };
 
+/** A computer that wakes up has requests that are never answered, and the browser would wait for them for minutes. */
+const LONGEST_GET_MS = 15_000;
+/** A redrive may take 20 s. */
+const LONGEST_POST_MS = 60_000;
+
 /** The requests of the page, all below its own folder. */
 export class Client {
   readonly #folder: string;
@@ -47,8 +52,9 @@ export class Client {
     return this.#get('dead/item', { inbox, key, id }) as Promise<WholeDeadLetter>;
   }
 
-  async update({ kind, name }: Pick<Source, 'kind' | 'name'>, options: Options): Promise<void> {
-    await this.#post('update', { [kind]: name, options });
+  /** Changes options. Resolves to all options in force. */
+  async update({ kind, name }: Pick<Source, 'kind' | 'name'>, options: Options): Promise<Options> {
+    return ((await this.#post('update', { [kind]: name, options })) as { options: Options }).options;
   }
 
   /** Redrives or purges one dead letter, or all. `isComplete`: false while the inbox has no room for the others. */
@@ -62,7 +68,9 @@ export class Client {
 
   #get(path: string, query: Readonly<Record<string, string>>): Promise<unknown> {
     const search = new URLSearchParams(query).toString();
-    return ask(`${this.#folder}${path}${search === '' ? '' : `?${search}`}`, {});
+    return ask(`${this.#folder}${path}${search === '' ? '' : `?${search}`}`, {
+      signal: AbortSignal.timeout(LONGEST_GET_MS),
+    });
   }
 
   #post(path: string, body: object): Promise<unknown> {
@@ -71,6 +79,7 @@ export class Client {
       // The second header makes a browser ask first when another site sends this.
       headers: { 'content-type': 'application/json', 'x-webhook-backpressure': '1' },
       body: JSON.stringify(body),
+      signal: AbortSignal.timeout(LONGEST_POST_MS),
     });
   }
 }
@@ -86,6 +95,7 @@ async function ask(address: string, init: RequestInit): Promise<unknown> {
   try {
     body = await response.json();
   } catch {
+    // The connection may also have been lost in the middle.
     body = undefined;
   }
   if (response.ok && body !== undefined) return body;

@@ -12,7 +12,10 @@ export interface ConnectionEvents {
 
 /** The server sends a state each second. Without one for this long, the connection is lost though it looks open. */
 const SILENCE_MS = 6000;
-/** A larger step between two states means that some were missed: the history is loaded again. */
+/**
+ * A larger step between two states means that some were missed, or that the clock of the server was set: the history is
+ * loaded again.
+ */
 const GAP_MS = 3500;
 const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 10_000;
@@ -60,7 +63,6 @@ export class Connection {
     try {
       const state = await this.#client.state();
       this.#take(state, true);
-      this.#delayMs = FIRST_DELAY_MS;
       if (this.#stream === undefined) this.#follow();
       else this.#setStatus('live');
     } catch (error) {
@@ -81,8 +83,10 @@ export class Connection {
     });
     stream.addEventListener('state', ({ data }) => {
       this.#heardMs = performance.now();
+      // Not earlier: loading may work while the stream is refused, because too many pages are open.
+      this.#delayMs = FIRST_DELAY_MS;
       const state = JSON.parse(data as string) as PageState;
-      const isContinued = state.startedAt === this.#startedAt && state.at - this.#lastAt < GAP_MS;
+      const isContinued = state.startedAt === this.#startedAt && Math.abs(state.at - this.#lastAt) < GAP_MS;
       if (isContinued) this.#take(state, false);
       else void this.#load();
     });

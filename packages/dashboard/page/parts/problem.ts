@@ -9,7 +9,7 @@ export function problemText(problem: Problem): Node[] {
   const text = `${withoutHelp(message)} `;
   return [
     document.createTextNode(text),
-    code.startsWith('ERR_') ? link(helpAddress(help, code), code) : h('span', {}, code),
+    code.startsWith('ERR_') || help !== undefined ? link(helpAddress(help, code), code) : h('span', {}, code),
   ];
 }
 

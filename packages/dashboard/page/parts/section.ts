@@ -20,6 +20,8 @@ export interface Page {
   confirm(question: Question): Promise<boolean>;
   /** Changes options of the source on the page. Shows an error in a dialog. */
   update(source: Source, options: Options): Promise<void>;
+  /** Shows options that are in force, before the next state has them. */
+  showOptions(source: Pick<Source, 'kind' | 'name'>, options: Options): void;
   /** The changes since the page was opened, the newest first. */
   readonly changes: readonly Change[];
 }

@@ -1,5 +1,5 @@
 import { count, percent, percentile } from '../data/format.ts';
-import { shedKeys, shedWith } from '../data/lever-values.ts';
+import { shedKeys } from '../data/lever-values.ts';
 import type { NamedFigures } from '@webhook-backpressure/core';
 import { optionsOf, snapshotOf, type Source } from '../data/wire.ts';
 import { addToHead, button, card, h, setCut, setText } from '../parts/dom.ts';
@@ -73,7 +73,7 @@ export function busiestSection(of: 'keys' | 'senders', page: Page): Section {
         isDangerous: true,
       }));
     if (!isConfirmed) return;
-    await page.update(source, { shed: shedWith(shedKeys(optionsOf(source)), key, toOff) });
+    await page.update(source, { shed: { [key]: toOff } });
   }
 
   const element = card(title, table.element, empty);

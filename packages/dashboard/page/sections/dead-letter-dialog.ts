@@ -38,5 +38,7 @@ export function showDeadLetter(letter: WholeDeadLetter): void {
     ],
     [close],
   );
-  close.focus();
+  // A long error would be scrolled to its end.
+  close.focus({ preventScroll: true });
+  dialog.scrollTop = 0;
 }

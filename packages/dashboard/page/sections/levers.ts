@@ -1,13 +1,4 @@
-import {
-  changesOf,
-  draftOf,
-  fieldOf,
-  modeOf,
-  RANGED,
-  shedKeys,
-  shedWith,
-  type Draft,
-} from '../data/lever-values.ts';
+import { changesOf, draftOf, fieldOf, modeOf, RANGED, shedKeys, type Draft } from '../data/lever-values.ts';
 import { optionsOf, type Options, type Source } from '../data/wire.ts';
 import { button, card, h, setText } from '../parts/dom.ts';
 import { leverField, modeField, type LeverField } from '../parts/lever-field.ts';
@@ -23,8 +14,11 @@ const PARTS: Readonly<Record<string, readonly [label: string, unit: string]>> = 
   targetP99Ms: ['Target p99', 'ms'],
 };
 
-/** Options that may be absent. */
-const UNLIMITED = new Set(['drainRate', 'maxWaitMs']);
+/** Options that may be absent, with their largest values. */
+const UNLIMITED: ReadonlyMap<string, string> = new Map([
+  ['drainRate', '1000000'],
+  ['maxWaitMs', '86400000'],
+]);
 
 /** The options that can be changed while the process runs. */
 export function leverSection(page: Page, kind: Source['kind']): Section {
@@ -85,15 +79,36 @@ export function leverSection(page: Page, kind: Source['kind']): Section {
   const shed = chipList(
     'Keys whose deliveries are all refused',
     'Refuse all deliveries of a key',
-    (key, isAdded) => change({ shed: shedWith(shedKeys(inForce), key, isAdded) }),
+    (key, isAdded) => change({ shed: { [key]: isAdded } }),
   );
 
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     const changes = changesOf(inForce, draft());
+    clearProblems();
+    setText(notice, '');
+    if (refuseEmptied()) return;
     if (Object.keys(changes).length === 0) setText(notice, 'Nothing is edited.');
     else void change(changes);
   });
+
+  /** An update can replace a value, but not remove it. */
+  function refuseEmptied(): boolean {
+    const before = draftOf(inForce);
+    let isAny = false;
+    for (const [path, field] of fields) {
+      const isEmptied = field.isEdited && field.input.value.trim() === '' && before[path] !== '';
+      if (!isEmptied || field.element.hidden) continue;
+      isAny = true;
+      const largest = UNLIMITED.get(path);
+      const hint =
+        largest === undefined
+          ? 'Fill in a value.'
+          : `A limit cannot be removed while the process runs. The largest is ${largest}.`;
+      field.showProblem([document.createTextNode(hint)]);
+    }
+    return isAny;
+  }
 
   async function change(changes: Options): Promise<void> {
     if (source === undefined) return;
@@ -101,8 +116,10 @@ export function leverSection(page: Page, kind: Source['kind']): Section {
     setText(notice, '');
     apply.disabled = true;
     try {
-      await page.client.update(source, changes);
-      for (const field of fields.values()) field.isEdited = false;
+      const options = await page.client.update(source, changes);
+      for (const [path, field] of fields) if (isIn(changes, path)) field.isEdited = false;
+      for (const [name, select] of modes) if (isIn(changes, name)) delete select.dataset['edited'];
+      page.showOptions(source, options);
       setText(notice, `Applied: ${Object.keys(changes).join(', ')}.`);
     } catch (error) {
       const problem = problemOf(error);
@@ -111,7 +128,6 @@ export function leverSection(page: Page, kind: Source['kind']): Section {
       else showProblem(name, problemText(problem));
     } finally {
       apply.disabled = false;
-      onEdit();
     }
   }
 
@@ -160,6 +176,10 @@ export function leverSection(page: Page, kind: Source['kind']): Section {
 
   function onEdit(): void {
     showModes();
+    showPending();
+  }
+
+  function showPending(): void {
     const names = Object.keys(changesOf(inForce, draft()));
     setText(pending, names.length === 0 ? '' : `Not applied yet: ${names.join(', ')}`);
   }
@@ -174,7 +194,13 @@ export function leverSection(page: Page, kind: Source['kind']): Section {
       apply.disabled = isClosed;
       inForce = options;
       fill(draftOf(options), false);
+      showPending();
       shed.show(shedKeys(options));
     },
   };
+}
+
+/** Whether a field belongs to one of the options. */
+function isIn(changes: Options, path: string): boolean {
+  return Object.hasOwn(changes, path.split('.')[0] ?? '');
 }

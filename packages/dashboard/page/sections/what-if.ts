@@ -1,4 +1,4 @@
-import { bytes, count, duration, rate } from '../data/format.ts';
+import { bytes, count, duration, exact, rate } from '../data/format.ts';
 import { sizing } from '../data/sizing.ts';
 import { optionsOf, snapshotOf } from '../data/wire.ts';
 import { card, h, newId, setText } from '../parts/dom.ts';
@@ -34,7 +34,7 @@ export function whatIfSection(): Section {
     const { capacity, memoryBytes, fullAfterSeconds, refused, drainedAfterSeconds } = result;
     setText(
       formula,
-      `capacity = ${count(wait.value())} s × ${rate(drain.value())} = ${count(capacity)} (${bytes(memoryBytes)})`,
+      `capacity = ${exact(wait.value())} s × ${exact(drain.value())}/s = ${count(capacity)} (${bytes(memoryBytes)})`,
     );
     const drained = duration(drainedAfterSeconds * 1000);
     if (fullAfterSeconds === null) {

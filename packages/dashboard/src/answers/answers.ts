@@ -47,7 +47,7 @@ export function problem(
   message: string,
   extra: Readonly<Record<string, string>> = {},
 ): Response {
-  // A stranger gets no address that names this library.
+  // An unauthorized client gets no address that names this library.
   const help = code === 'UNAUTHORIZED' ? {} : { help: HELP };
   return json({ code, message, ...help }, STATUS[code], extra);
 }

@@ -22,3 +22,9 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cache-Control': 'no-store',
 };
+
+/**
+ * What the answers have that a page asks for again when its connection is lost. On a connection that stays open, it would
+ * do so again and again, and keep a server that closes from ending.
+ */
+export const LAST_OF_CONNECTION: Readonly<Record<string, string>> = { Connection: 'close' };

@@ -32,8 +32,7 @@ export class OpenPage {
       this.#controller.enqueue(message);
       return;
     }
-    this.#end();
-    this.#controller.error(new Error('The page reads too slowly.'));
+    this.drop();
   }
 
   /** Ends the stream after the messages that were sent. */
@@ -41,6 +40,12 @@ export class OpenPage {
     if (this.#isOver) return;
     this.#end();
     this.#controller.close();
+  }
+
+  /** Ends the stream even if messages that were sent have not been read. */
+  drop(): void {
+    this.#end();
+    this.#controller.error(new Error('The page reads too slowly.'));
   }
 
   #end(): void {

@@ -19,18 +19,21 @@ function message(event: string, data: unknown): Uint8Array {
 export interface Conditions {
   /** Whether its server still takes connections. Checked each second. */
   readonly isServing: () => boolean;
-  /** Whether it is still authorized. Checked each minute. */
+  /** Whether it is still authorized. Checked each minute. Never rejects. */
   readonly isAllowed: () => Promise<boolean>;
 }
 
 interface Watched extends Conditions {
   secondsAllowed: number;
+  isBeingChecked: boolean;
 }
 
 /** All open pages. Each message is serialized once, and only if a page is open. */
 export class OpenPages {
   readonly #state: () => unknown;
   readonly #pages = new Map<OpenPage, Watched>();
+  /** Pages that were closed, and may not have read everything yet. */
+  readonly #leaving = new Set<OpenPage>();
   #stateMessage: Uint8Array | undefined;
 
   /** @param state - reads the last sample. */
@@ -49,7 +52,7 @@ export class OpenPages {
   /** Opens a page, which gets the last state immediately. */
   open(conditions: Conditions): OpenPage {
     const page = new OpenPage(() => this.#pages.delete(page));
-    this.#pages.set(page, { ...conditions, secondsAllowed: 0 });
+    this.#pages.set(page, { ...conditions, secondsAllowed: 0, isBeingChecked: false });
     page.send(RETRY);
     page.send(this.#currentMessage());
     return page;
@@ -58,6 +61,7 @@ export class OpenPages {
   /** Sends a new sample to all pages. Called once a second. */
   sampled(): void {
     this.#stateMessage = undefined;
+    this.#dropLeaving();
     if (this.#pages.size === 0) return;
     this.#sendToAll(this.#currentMessage());
     for (const [page, conditions] of this.#pages) this.#check(page, conditions);
@@ -68,19 +72,43 @@ export class OpenPages {
   }
 
   closeAll(): void {
-    for (const page of [...this.#pages.keys()]) page.close();
+    for (const page of [...this.#pages.keys()]) this.#close(page);
+  }
+
+  /** Closes all pages when no more samples follow. */
+  end(): void {
+    this.closeAll();
+    this.#dropLeaving();
+  }
+
+  /** A page that does not read would keep a server that closes waiting, so it has until the next sample. */
+  #close(page: OpenPage): void {
+    page.close();
+    this.#leaving.add(page);
+  }
+
+  #dropLeaving(): void {
+    for (const page of this.#leaving) page.drop();
+    this.#leaving.clear();
   }
 
   #check(page: OpenPage, conditions: Watched): void {
     if (!conditions.isServing()) {
-      page.close();
+      this.#close(page);
       return;
     }
     conditions.secondsAllowed += 1;
     if (conditions.secondsAllowed < RECHECK_SECONDS) return;
     conditions.secondsAllowed = 0;
+    // A check that has not answered for a minute must not keep the page open.
+    if (conditions.isBeingChecked) {
+      this.#close(page);
+      return;
+    }
+    conditions.isBeingChecked = true;
     void conditions.isAllowed().then((isAllowed) => {
-      if (!isAllowed) page.close();
+      conditions.isBeingChecked = false;
+      if (!isAllowed) this.#close(page);
     });
   }
 

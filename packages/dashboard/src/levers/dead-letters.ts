@@ -17,7 +17,7 @@ export async function listDeadLetters(query: URLSearchParams, { inboxes }: Sourc
   const offset = Number(query.get('cursor') ?? 0);
   if (!Number.isSafeInteger(offset) || offset < 0) return problem('BAD_REQUEST', 'cursor is not valid.');
   return await asking(async () => {
-    // One more tells whether there is a next page.
+    // One more shows whether there is a next page.
     const found = await inbox.deadLetters.list({ limit: PER_PAGE + 1, offset });
     const items = found.slice(0, PER_PAGE).map(listed);
     return json({ items, next: found.length > PER_PAGE ? String(offset + PER_PAGE) : null });

@@ -9,7 +9,7 @@ const TAIL = / \(ERR_WBP_\w+, see [^)]*\)$/;
 /**
  * The answer for an error of the library: its code, its sentence, and the address of its heading.
  *
- * @param options - the names of the options that were given, to tell which one the error is about.
+ * @param options - the names of the options that were given, to find which one the error is about.
  */
 export function libraryError(
   error: BackpressureError,

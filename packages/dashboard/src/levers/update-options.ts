@@ -5,7 +5,10 @@ import type { Watch } from '../state/watch.ts';
 import { libraryError } from './library-error.ts';
 import type { Source, Sources } from './sources.ts';
 
-/** Changes options of an intake or inbox: all, or on an error none. */
+/**
+ * Changes options of an intake or inbox: all, or on an error none. `shed` changes the keys that it names and leaves the
+ * others, so that two operators do not undo what the other one did.
+ */
 export function updateOptions(
   body: Readonly<Record<string, unknown>>,
   sources: Sources,
@@ -19,13 +22,21 @@ export function updateOptions(
     return { answer: problem('BAD_REQUEST', 'options must be an object.') };
   }
   try {
-    source.update(options);
+    source.update(withOtherKeys(options, source));
   } catch (error) {
     if (!(error instanceof BackpressureError)) throw error;
     return { answer: libraryError(error, 400, Object.keys(options)) };
   }
   const { options: inForce, change } = watch.optionsChanged(kind, name);
   return { answer: json({ options: inForce }), change };
+}
+
+function withOtherKeys(options: object, source: Source): object {
+  const { shed } = options as { readonly shed?: unknown };
+  // The library says what is wrong with another value.
+  if (typeof shed !== 'object' || shed === null || Array.isArray(shed)) return options;
+  const inForce = source.snapshot().options.shed.map((key) => [key, true] as const);
+  return { ...options, shed: Object.fromEntries([...inForce, ...Object.entries(shed)]) };
 }
 
 interface Target {

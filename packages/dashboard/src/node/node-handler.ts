@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { problem } from '../answers/answers.ts';
+import { json } from '../answers/answers.ts';
 import type { Handler } from '../requests/handler.ts';
 import { incomingFrom } from './node-request.ts';
 import { send } from './node-response.ts';
@@ -19,9 +19,12 @@ export async function handleNode(
     const incoming = incomingFrom(req, gone.signal);
     const answer =
       incoming === undefined
-        ? problem('BAD_REQUEST', 'The request is not valid.')
+        ? // Not authorized yet, so like a stranger it gets no address that names this library.
+          json({ code: 'BAD_REQUEST', message: 'The request is not valid.' }, 400)
         : await handler.handle(incoming);
-    await send(answer, res, req.method !== 'HEAD');
+    // A server that closes waits until its connections end.
+    const isLast = incoming?.isServing() === false;
+    await send(answer, res, { hasBody: req.method !== 'HEAD', isLast });
   } catch (error) {
     onError(error);
     res.destroy();

@@ -1,18 +1,28 @@
 import type { ServerResponse } from 'node:http';
 
+interface Sending {
+  readonly hasBody: boolean;
+  /** Whether the connection ends after it. */
+  readonly isLast: boolean;
+}
+
 /** Sends a response with node:http. Resolves when all of it is written, or its connection has closed. */
-export async function send(answer: Response, res: ServerResponse, hasBody: boolean): Promise<void> {
+export async function send(answer: Response, res: ServerResponse, how: Sending): Promise<void> {
   if (res.headersSent || res.destroyed) {
     await answer.body?.cancel();
     return;
   }
   res.statusCode = answer.status;
+  // Whose streams share one connection.
+  const isHttp2 = res.req.httpVersionMajor > 1;
   for (const [name, value] of answer.headers) {
-    if (name !== 'set-cookie') res.setHeader(name, value);
+    if (name === 'set-cookie' || (name === 'connection' && isHttp2)) continue;
+    res.setHeader(name, value);
   }
   const cookies = answer.headers.getSetCookie();
   if (cookies.length > 0) res.setHeader('Set-Cookie', cookies);
-  if (answer.body === null || !hasBody) {
+  if (how.isLast && !isHttp2) res.setHeader('Connection', 'close');
+  if (answer.body === null || !how.hasBody) {
     await answer.body?.cancel();
     res.end();
     return;

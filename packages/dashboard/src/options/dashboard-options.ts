@@ -151,5 +151,5 @@ function kindOf(value: unknown): string {
 }
 
 function ignore(): void {
-  // Nobody asked for it.
+  // There is no callback.
 }

@@ -11,26 +11,29 @@ export class Authorization {
     this.#onError = onError;
   }
 
-  /** The answer for a request that may not use the page; undefined for one that may. */
+  /** The answer for a request that may not use the page; undefined for one that may. Never rejects. */
   async refuse(request: Request): Promise<Response | undefined> {
     if (this.#authorize === undefined) return undefined;
-    let result: unknown;
     try {
-      result = await this.#authorize(request);
+      const result: unknown = await this.#authorize(request);
+      if (result === true) return undefined;
+      return result instanceof Response ? uncached(result) : problem('UNAUTHORIZED', 'Unauthorized.');
     } catch (error) {
       this.#onError(error);
       return problem('FAILED', 'The request could not be authorized.');
     }
-    if (result === true) return undefined;
-    return result instanceof Response ? uncached(result) : problem('UNAUTHORIZED', 'Unauthorized.');
   }
 }
 
-/** The user's own answer, which must not be cached for somebody who is authorized later. */
+/**
+ * The user's own answer, which must not be cached for somebody who is authorized later. It is copied, since `authorize`
+ * may return the same object for each request, and a body can be sent only once.
+ */
 function uncached(given: Response): Response {
-  if (given.headers.has('cache-control')) return given;
+  const copy = given.clone();
+  if (copy.headers.has('cache-control')) return copy;
   // The headers of a redirect cannot be changed.
-  const answer = new Response(given.body, given);
+  const answer = new Response(copy.body, copy);
   answer.headers.set('Cache-Control', 'no-store');
   return answer;
 }

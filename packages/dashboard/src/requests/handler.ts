@@ -1,4 +1,5 @@
 import { html, json, problem } from '../answers/answers.ts';
+import { LAST_OF_CONNECTION } from '../answers/security-headers.ts';
 import { eventStream } from '../events/event-stream.ts';
 import type { OpenPages } from '../events/open-pages.ts';
 import { listDeadLetters, showDeadLetter } from '../levers/dead-letters.ts';
@@ -11,7 +12,7 @@ import { Authorization } from './authorization.ts';
 import type { Incoming } from './incoming.ts';
 import { readJsonBody } from './json-body.ts';
 import { METHOD_OF, routeOf, type Route } from './route.ts';
-import { refuseOtherOrigins } from './same-origin.ts';
+import { refuseOtherOrigins, refuseOtherSenders } from './same-origin.ts';
 
 export interface HandlerParts {
   readonly settings: Settings;
@@ -64,12 +65,14 @@ export class Handler {
     }
     if (this.#isClosed) return problem('CLOSED', 'The dashboard is closed.');
     const { watch, settings } = this.#parts;
+    const refusal = route === 'page' ? undefined : refuseOtherOrigins(request);
+    if (refusal !== undefined) return refusal;
     const query = (): URLSearchParams => new URL(request.url).searchParams;
     switch (route) {
       case 'page':
         return html();
       case 'state':
-        return json(watch.now);
+        return json(watch.now, 200, LAST_OF_CONNECTION);
       case 'events':
         return this.#events(incoming);
       case 'dead':
@@ -97,7 +100,7 @@ export class Handler {
     if (!settings.allowUpdate) {
       return problem('READ_ONLY', 'Changes need the option allowUpdate: true of the dashboard.');
     }
-    const refusal = refuseOtherOrigins(incoming.request);
+    const refusal = refuseOtherSenders(incoming.request);
     if (refusal !== undefined) return refusal;
     const body = await readJsonBody(incoming);
     if (body instanceof Response) return body;

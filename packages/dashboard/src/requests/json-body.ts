@@ -13,7 +13,13 @@ export async function readJsonBody({
   if (type.trim().toLowerCase() !== 'application/json') {
     return problem('NOT_JSON', 'The content type must be application/json.');
   }
-  const text = await readBody(MAX_BODY_BYTES);
+  let text: string | null;
+  try {
+    text = await readBody(MAX_BODY_BYTES);
+  } catch {
+    // Its client has gone, which is no failure of the page.
+    return problem('BAD_REQUEST', 'The body could not be read.');
+  }
   if (text === null) {
     return problem('TOO_LARGE', `The body has more than ${String(MAX_BODY_BYTES)} bytes.`);
   }

@@ -6,7 +6,7 @@ export function incomingOf(request: Request): Incoming {
     request,
     path: new URL(request.url).pathname,
     isBelowMount: false,
-    // Only node:http tells.
+    // Only node:http knows.
     isServing: () => true,
     readBody: (maxBytes) => textOf(request, maxBytes),
   };

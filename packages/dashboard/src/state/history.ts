@@ -20,6 +20,11 @@ export class HistoryKeeper<S, R> {
   add(at: number, snapshot: S, rates: R): void {
     // All are read before one is added, so that an error leaves the columns equally long.
     const values = Object.values(this.#columns).map((read) => read(snapshot, rates));
+    // The clock of the machine may be set back. Charts need times that do not fall.
+    while ((this.#at.last ?? -Infinity) > at) {
+      this.#at.removeLast();
+      for (const [, ring] of this.#rings) ring.removeLast();
+    }
     this.#at.add(at);
     for (const [place, [, ring]] of this.#rings.entries()) ring.add(values[place] ?? null);
   }

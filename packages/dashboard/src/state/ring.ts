@@ -15,6 +15,19 @@ export class Ring {
     this.#count = Math.min(this.#count + 1, this.#values.length);
   }
 
+  /** The newest value; undefined when there is none. */
+  get last(): number | undefined {
+    if (this.#count === 0) return undefined;
+    return this.#values[(this.#next + this.#values.length - 1) % this.#values.length];
+  }
+
+  /** Forgets the newest value. */
+  removeLast(): void {
+    if (this.#count === 0) return;
+    this.#next = (this.#next + this.#values.length - 1) % this.#values.length;
+    this.#count -= 1;
+  }
+
   /** The values, the oldest first. */
   read(): (number | null)[] {
     const values: (number | null)[] = [];

@@ -101,7 +101,12 @@ export class Watch {
         }
       }
     }
-    onSample();
+    try {
+      onSample();
+    } catch (error) {
+      // A source of the user's own may have values that JSON has not. The timer must not end the process.
+      onError(error);
+    }
     const sources = [...this.#intakes.values(), ...this.#inboxes.values()];
     if (this.#isClosed || sources.length === 0 || sources.some(({ isClosed }) => !isClosed)) return;
     this.#isClosed = true;

@@ -77,8 +77,17 @@ export class WatchedSource<
     return { snapshot: this.#snapshot, rates: this.#rates };
   }
 
-  /** The source at this moment, and its history. */
+  /** The source at this moment, and its history. One that cannot be read is shown as of its last sample. */
   get now(): View<S, R> {
-    return { snapshot: this.#reading.snapshot(), rates: this.#rates, history: this.#history.read() };
+    return { snapshot: this.#readNow(), rates: this.#rates, history: this.#history.read() };
+  }
+
+  #readNow(): S {
+    try {
+      return this.#reading.snapshot();
+    } catch {
+      // Reported once a second by `sample`. The other sources must be shown nevertheless.
+      return this.#snapshot;
+    }
   }
 }

@@ -15,7 +15,7 @@ const ROUTES = [
 
 const at = inBrowser();
 
-it('refuses a stranger every route, the event stream included, and shows nothing of the receiver', async () => {
+it('refuses an unauthorized client on every route, the event stream included, and shows nothing of the receiver', async () => {
   // Without the cookie of an operator.
   const context = await at.browser.newContext();
   const page = await context.newPage();

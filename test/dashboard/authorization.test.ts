@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { EventReader, get, post, problemOf, watched } from './fixtures.ts';
+import { EventReader, get, post, problemOf, watched, type Watched } from './fixtures.ts';
 
 const GETS = ['', 'state', 'events', 'dead?inbox=inbox', 'dead/item?inbox=inbox&id=a', 'nothing.here'];
 const POSTS = ['update', 'redrive', 'purge', 'state'];
@@ -9,7 +9,7 @@ const preflight = new Request('http://ops.example/update', { method: 'OPTIONS' }
 describe.each(
   [...REQUESTS, preflight].map((request) => [`${request.method} ${request.url}`, request] as const),
 )('%s', (_, request) => {
-  it('is 401 for a stranger, and says nothing more', async () => {
+  it('is 401 for an unauthorized client, and says nothing more', async () => {
     const { page } = watched({ authorize: () => false, allowUpdate: true });
     const answer = await page.fetch(request.clone());
     expect(answer.status).toBe(401);
@@ -18,7 +18,7 @@ describe.each(
     expect(await answer.json()).toEqual({ code: 'UNAUTHORIZED', message: 'Unauthorized.' });
   });
 
-  it('gets the own answer of the user', async () => {
+  it('gets the response that authorize returns', async () => {
     const authorize = (): Response => Response.redirect('https://login.example/', 303);
     const { page } = watched({ authorize, allowUpdate: true });
     const answer = await page.fetch(request.clone());
@@ -40,7 +40,7 @@ describe.each(
 });
 
 describe('authorize', () => {
-  it.each([undefined, null, 1, 'yes', {}, []])('admits nobody by returning %j', async (result) => {
+  it.each([undefined, null, 1, 'yes', {}, []])('admits no client by returning %j', async (result) => {
     const { page } = watched({ authorize: () => result as boolean });
     expect((await page.fetch(get('state'))).status).toBe(401);
   });
@@ -84,6 +84,52 @@ describe('authorize', () => {
     expect(await reader.next()).toBeNull();
     expect(authorize).toHaveBeenCalledTimes(3);
   });
+});
+
+/** Lets a minute pass, with a page that reads on. */
+async function aMinute({ clock }: Watched, reader: EventReader): Promise<void> {
+  for (let second = 0; second < 60; second += 1) {
+    expect(await reader.next()).not.toBeNull();
+    clock.advance(1000);
+  }
+}
+
+describe('an open page', () => {
+  it.each([
+    ['whose body was sent before', new Response('Sign in.', { status: 401 })],
+    ['that cannot be sent', Response.error()],
+  ])('is closed when authorize returns an answer %s', async (_, refusal) => {
+    let isAllowed = true;
+    const parts = watched({ authorize: () => isAllowed || refusal });
+    const reader = new EventReader(await parts.page.fetch(get('events')));
+    isAllowed = false;
+    await (await parts.page.fetch(get('state'))).text();
+    await aMinute(parts, reader);
+    expect(await reader.next()).not.toBeNull();
+    expect(await reader.next()).toBeNull();
+  });
+
+  it('is closed when authorize does not answer for a minute', async () => {
+    let isHanging = false;
+    const authorize = (): true | Promise<true> => (isHanging ? new Promise<true>(() => undefined) : true);
+    const parts = watched({ authorize });
+    const reader = new EventReader(await parts.page.fetch(get('events')));
+    isHanging = true;
+    await aMinute(parts, reader);
+    await aMinute(parts, reader);
+    expect(await reader.next()).not.toBeNull();
+    expect(await reader.next()).toBeNull();
+  });
+});
+
+it('sends the response that authorize returns again and again', async () => {
+  const refusal = new Response('Sign in.', { status: 401 });
+  const { page, errors } = watched({ authorize: () => refusal });
+  for (let count = 0; count < 3; count += 1) {
+    const answer = await page.fetch(get('state'));
+    expect([answer.status, await answer.text()]).toEqual([401, 'Sign in.']);
+  }
+  expect(errors).toEqual([]);
 });
 
 describe('a dashboard without allowUpdate', () => {
