@@ -111,7 +111,7 @@ describe.each([
   });
 
   it('is in the text that OpenMetrics asks for', async () => {
-    const register = new Registry<latest.OpenMetricsContentType>();
+    const register = new Registry<latest.OpenMetricsContentType | latest.PrometheusContentType>();
     register.setContentType(latest.openMetricsContentType);
     const { intake } = createBench();
     const end = collect(intake, { register, keys: 2 });
@@ -121,6 +121,8 @@ describe.each([
     expect(text).toContain('webhook_intake_started_total{key="a",sender="unknown"} 1\n');
     expect(text).not.toContain('_total_total');
     expect(await register.metrics()).toBe(text);
+    register.setContentType(latest.prometheusContentType);
+    expect(await register.metrics()).toContain('# TYPE webhook_intake_started_total counter\n');
     end();
     expect(register.getMetricsAsArray()).toEqual([]);
   });

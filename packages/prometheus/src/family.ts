@@ -40,6 +40,8 @@ export class Family {
 
   get(): Promise<Values> {
     const { name, help, type, aggregator } = this;
+    // The register does not undo it, and the next scrape may ask for the format of Prometheus.
+    this.name = this.id;
     const values = this.#samples().flatMap((sample) => this.#valuesOf(sample));
     return Promise.resolve({ name, help, type, aggregator, values });
   }

@@ -35,6 +35,22 @@ describe('events that a listener causes', () => {
     ]);
   });
 
+  it('are the first that a listener gets that is added meanwhile', () => {
+    const { intake } = createBench();
+    const heard: IntakeEvent[] = [];
+    let added = 0;
+    const listener = (event: IntakeEvent): void => {
+      heard.push(event);
+      if (added < 5) intake.subscribe(listener);
+      added += 1;
+    };
+    intake.subscribe(listener);
+    intake.update({ capacity: 5 });
+    expect(heard).toHaveLength(1);
+    intake.update({ capacity: 6 });
+    expect(heard).toHaveLength(3);
+  });
+
   it('end when a listener causes one at each event, and harm no later event', () => {
     const { intake } = createBench({ shed: { off: true }, alarms: false });
     const unsubscribe = intake.subscribe(() => {

@@ -176,6 +176,8 @@ export class Listeners<E extends { readonly at: number } = IntakeEvent> {
   #deliver(event: E): void {
     let left = this.#listeners.size;
     for (const { call } of this.#listeners) {
+      // A listener that was added meanwhile gets the next event. Otherwise one that adds another each time never returns.
+      if (left === 0) return;
       left -= 1;
       try {
         // Each gets its own object: a listener that writes to it must not mislead the next.

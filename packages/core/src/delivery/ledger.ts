@@ -54,10 +54,9 @@ export class Ledger {
   failed = 0;
   overdue = 0;
   lossRisk = 0;
-  readonly refusedByStatus: Readonly<Record<429 | 503, Writable<RefusalCounts>>> = {
-    429: noRefusals(),
-    503: noRefusals(),
-  };
+  /** Refused with 429, and with 503. Not by status in one object: one with the keys 429 and 503 is slow to read. */
+  readonly refused429: Writable<RefusalCounts> = noRefusals();
+  readonly refused503: Writable<RefusalCounts> = noRefusals();
   readonly withdrawn = { abandoned: 0, expired: 0, displaced: 0, closing: 0 };
   readonly #isDryRun: boolean;
 
@@ -67,7 +66,7 @@ export class Ledger {
 
   /** A copy that does not change. */
   read(promises: PromiseCounts): Totals {
-    const { 429: tooMany, 503: unavailable } = this.refusedByStatus;
+    const { refused429: tooMany, refused503: unavailable } = this;
     const refused = addUp(tooMany, unavailable);
     return {
       arrivals: this.#isDryRun ? this.admitted : this.admitted + sumOf(refused),

@@ -45,7 +45,7 @@ export class Refuser {
     retryAfter.miss(key, delivery, now);
     const refusal = this.answer(reason, delivery, key, now, settings);
     const { status, retryAfterSeconds } = refusal;
-    ledger.refusedByStatus[status][reason] += 1;
+    (status === 429 ? ledger.refused429 : ledger.refused503)[reason] += 1;
     if (listeners.any) {
       const lossRisk = delivery.retries === false;
       const sender = delivery.profile?.name;
