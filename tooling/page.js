@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { transform } from 'lightningcss';
+import { bundle } from 'lightningcss';
 import { rolldown } from 'rolldown';
 import { root } from './packages.js';
 
@@ -16,7 +16,7 @@ const UPLOT = join(dirname(createRequire(join(SOURCE, 'main.ts')).resolve('uplot
 /** The page may be loaded over a slow network, during an incident. */
 const MOST_GZIPPED_BYTES = 60_000;
 
-const style = styleOf(`${read(UPLOT, 'dist/uPlot.min.css')}\n${read(SOURCE, 'page.css')}`);
+const style = styleOf(join(UPLOT, 'dist/uPlot.min.css')) + styleOf(join(SOURCE, 'page.css'));
 const script = await scriptOf(join(SOURCE, 'main.ts'));
 // The replacement is a function, because a string could hold patterns such as `$&`.
 const document = read(SOURCE, 'page.html')
@@ -48,9 +48,9 @@ function read(folder, file) {
   return readFileSync(join(folder, file), 'utf8');
 }
 
-/** @param {string} css */
-function styleOf(css) {
-  const { code: minified } = transform({ filename: 'page.css', code: Buffer.from(css), minify: true });
+/** @param {string} filename */
+function styleOf(filename) {
+  const { code: minified } = bundle({ filename, minify: true });
   return checked(minified.toString(), 'style');
 }
 
