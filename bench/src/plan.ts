@@ -107,6 +107,14 @@ export const httpComparisons: readonly Comparison[] = [
   pass('koa', ['empty middleware', 'p-limit', 'koa-ratelimit'], 0.93),
   pass('hono', ['empty middleware', 'p-limit', 'hono-rate-limiter'], 0.93),
   pass('node', ['p-limit']),
+  {
+    name: 'express/observed',
+    ours: { group: 'express/observed', side: 'ours' },
+    base: { group: 'express/observed', side: 'without' },
+    baseIs: 'the middleware without metrics and page',
+    peers: [],
+    target: 0.97,
+  },
   refuse('express', 0.95),
   refuse('koa'),
   refuse('hono'),
@@ -186,6 +194,13 @@ export const memoryMeasures: readonly MemoryMeasure[] = [
     measure: 'keys',
     limit: 5 * MIB,
     what: 'growth of the heap after 1,000,000 keys',
+    peers: [],
+  },
+  {
+    name: 'memory/observed-keys',
+    measure: 'observed keys',
+    limit: 5 * MIB,
+    what: 'growth of the heap after 1,000,000 keys, with metrics by key and an open page',
     peers: [],
   },
   {

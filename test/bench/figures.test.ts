@@ -22,12 +22,12 @@ function marked(text: string, name: string): string | undefined {
 
 const NAMES = [
   ...['core/admit-release', 'core/refuse', 'core/admit-release@depth=1e6', 'core/admit-release@keys=1e5'],
-  ...['express/pass', 'koa/pass', 'hono/pass', 'node/pass'],
+  ...['express/pass', 'koa/pass', 'hono/pass', 'node/pass', 'express/observed'],
   ...['express/refuse', 'koa/refuse', 'hono/refuse', 'front/refuse'],
   ...['inbox/durable', 'inbox/http', 'inbox/draining'],
   ...['inbox/connections', 'inbox/connections@fsync=10', 'inbox/connections@fsync=50'],
   ...['inbox/blocked@body=256KiB', 'inbox/blocked@fsync=300'],
-  ...['memory/refusals', 'memory/keys', 'memory/waiting', 'memory/stored'],
+  ...['memory/refusals', 'memory/keys', 'memory/observed-keys', 'memory/waiting', 'memory/stored'],
 ];
 const UNITS: Readonly<Record<string, string>> = {
   'inbox/draining': 'ms',

@@ -6,6 +6,7 @@ import { rateLimit } from 'express-rate-limit';
 import overloadProtection from 'overload-protection';
 import pLimit from 'p-limit';
 import { AMPLE, AMPLE_INTAKE } from './ample.ts';
+import { observe } from './observed.ts';
 import { AMPLE_RATE, keepFull, MINUTE_MS, PROBLEM, REFUSING } from './servers.ts';
 
 const handle: RequestHandler = (_req, res) => {
@@ -47,6 +48,15 @@ export const pass = {
       overloadProtection('express', { production: true, clientRetrySecs: 1, maxEventLoopDelay: MINUTE_MS }),
       handle,
     ),
+};
+
+export const observed = {
+  without: (): RequestListener => pass.ours(),
+  ours: (): RequestListener => {
+    const middleware = webhookBackpressure(AMPLE_INTAKE);
+    void observe(middleware.intake);
+    return app(middleware, handle);
+  },
 };
 
 export const refuse = {

@@ -7,6 +7,7 @@ import type { Variant } from './servers.ts';
 /** A server loads its own framework only: the others would take half of the time of a quick look. */
 const variants: Record<string, () => Promise<Record<string, Variant>>> = {
   'express/pass': async () => (await import('./express.ts')).pass,
+  'express/observed': async () => (await import('./express.ts')).observed,
   'express/refuse': async () => (await import('./express.ts')).refuse,
   'koa/pass': async () => (await import('./koa.ts')).pass,
   'koa/refuse': async () => (await import('./koa.ts')).refuse,

@@ -1,5 +1,8 @@
-import { createIntake, type Admission } from '@webhook-backpressure/core';
+import { createIntake, type Admission, type Intake } from '@webhook-backpressure/core';
+import { dashboard } from '@webhook-backpressure/dashboard';
+import { collect } from '@webhook-backpressure/prometheus';
 import pLimit from 'p-limit';
+import { Registry } from 'prom-client';
 import { keyAt } from '../core/runs.ts';
 import { Saturated } from '../core/saturated.ts';
 import { heap } from '../heap.ts';
@@ -26,10 +29,22 @@ async function afterRefusals(count: number): Promise<number> {
   return growth;
 }
 
-/** How much it grows by keys that never come again: half of them are admitted, half are refused. */
-async function afterKeys(count: number): Promise<number> {
+/** What shows an intake: windows with its busiest keys, metrics by key, and a page. */
+function observe(intake: Intake): void {
+  collect(intake, { register: new Registry(), keys: 50 });
+  void dashboard({ intakes: { intake }, authorize: false }).fetch(new Request('http://localhost/events'));
+  intake.snapshot();
+}
+
+/**
+ * How much it grows by keys that never come again: half of them are admitted, half are refused.
+ *
+ * @param isObserved - whether metrics and windows are measured; they are there before the count begins.
+ */
+async function afterKeys(count: number, isObserved = false): Promise<number> {
   const idle = createIntake();
   const saturated = new Saturated();
+  if (isObserved) for (const intake of [idle, saturated.intake]) observe(intake);
   await saturated.complete();
   const before = heap();
   for (let i = 0; i < count; i += 2) {
@@ -81,6 +96,7 @@ function perTask(): number {
 const measures = new Map<string, () => number | Promise<number>>([
   ['refusals', () => afterRefusals(5_000_000)],
   ['keys', () => afterKeys(1_000_000)],
+  ['observed keys', () => afterKeys(1_000_000, true)],
   ['waiting', perWaiting],
   ['waiting:p-limit', perTask],
 ]);
