@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { answer } from '../pinned.ts';
 import type { Acknowledged } from './load-child.ts';
-import { BODY, headersOf, idAt } from './sample.ts';
+import { BODY, headersOf, idAt, isAcknowledged } from './sample.ts';
 
 const SENDERS = 64;
 /** How often the probe requests the receiver's health. */
@@ -31,8 +31,8 @@ answer(async ({ port, seconds, bodyBytes }: Question): Promise<Met> => {
   const send = async (): Promise<void> => {
     while (performance.now() < end) {
       const status = await ask(port, requestOf('POST', '/webhooks', headersOf(idAt((sent += 1))), body));
-      if (performance.now() > end) inFlight += status === 200 ? 1 : 0;
-      else if (status === 200) accepted += 1;
+      if (performance.now() > end) inFlight += isAcknowledged(status) ? 1 : 0;
+      else if (isAcknowledged(status)) accepted += 1;
       else other += 1;
     }
   };

@@ -2,7 +2,7 @@ import { createInbox } from '@webhook-backpressure/core';
 import { answer } from '../pinned.ts';
 import { ampleInbox } from './ample.ts';
 import { countStored, queues } from './queues.ts';
-import { BODY, headersOf, idAt } from './sample.ts';
+import { BODY, headersOf, idAt, isAcknowledged } from './sample.ts';
 
 const SENDERS = 64;
 
@@ -25,7 +25,7 @@ function ours(path: string): Taker {
           return Promise.resolve('whole');
         },
       });
-      if (taken?.status !== 200) throw new Error(`It was answered with ${JSON.stringify(taken)}.`);
+      if (!isAcknowledged(taken?.status)) throw new Error(`It was answered with ${JSON.stringify(taken)}.`);
     },
     close: () => inbox.close({ timeoutMs: 0 }),
   };

@@ -30,3 +30,8 @@ export function headersOf(id: string): Record<string, string> {
 export function idAt(index: number): string {
   return `b54557e4-bdd9-4b37-8a5f-${index.toString(16).padStart(12, '0')}`;
 }
+
+/** Whether a receiver has acknowledged a delivery: ours with 202, since it knows the sender, the others with 200. */
+export function isAcknowledged(status: number | undefined): boolean {
+  return status === 200 || status === 202;
+}

@@ -1,7 +1,7 @@
 import { Pool } from 'undici';
 import { answer } from '../pinned.ts';
 import { percentile } from '../statistics.ts';
-import { BODY, headersOf, idAt } from './sample.ts';
+import { BODY, headersOf, idAt, isAcknowledged } from './sample.ts';
 
 /** New deliveries, evenly, and until when. */
 export interface Arrivals {
@@ -42,7 +42,7 @@ answer(async ({ port, perSecond, seconds, whileDraining }: Arrivals): Promise<An
     });
     await body.dump();
     latencies.push(performance.now() - sentMs);
-    if (statusCode !== 200) other += 1;
+    if (!isAcknowledged(statusCode)) other += 1;
   };
   const isDrained = async (): Promise<boolean> => {
     const { body } = await pool.request({ path: '/depth', method: 'GET' });

@@ -3,7 +3,7 @@ import { createInbox } from '@webhook-backpressure/core';
 import { answer } from '../pinned.ts';
 import { ampleInbox } from './ample.ts';
 import { fill } from './backlog.ts';
-import { BODY, headersOf } from './sample.ts';
+import { BODY, headersOf, isAcknowledged } from './sample.ts';
 
 /** So many arrive, and so many are processed, so that everything has been used and as many are stored as before. */
 const PASSING = 5000;
@@ -51,7 +51,7 @@ async function residentBytes(path: string): Promise<number> {
           return Promise.resolve('whole');
         },
       });
-      if (taken?.status !== 200) throw new Error(`It was answered with ${JSON.stringify(taken)}.`);
+      if (!isAcknowledged(taken?.status)) throw new Error(`It was answered with ${JSON.stringify(taken)}.`);
     }
   };
   await Promise.all(Array.from({ length: SENDERS }, send));
