@@ -3,6 +3,7 @@ import { describeMachine } from './machine.ts';
 import { measureInbox } from './inbox/measure.ts';
 import { describeEngine } from './inbox/queues.ts';
 import { describeFileSystem } from './inbox/scratch.ts';
+import { passings } from './passing/plan.ts';
 import { writePassing } from './passing/report.ts';
 import {
   coreComparisons,
@@ -11,10 +12,10 @@ import {
   memoryMeasures,
   quickInboxComparisons,
 } from './plan.ts';
-import { charts, report, table } from './report.ts';
+import { charts, partialReport, report, table } from './report.ts';
 import { figuresOf, judge, measureMemory, type Result } from './results.ts';
 import { measureCore, measureHttp, type Effort } from './rounds.ts';
-import { write, writeBetween } from './write.ts';
+import { textOfBench, write, writeBetween } from './write.ts';
 
 const FULL: Effort = { rounds: 5, coreSeconds: 1, httpSeconds: 0.8, warmUpSeconds: 4, inboxSeconds: 0.8 };
 /** Ours and base only, no peers and no memory: enough to see that nothing has gone wrong by half. */
@@ -28,9 +29,10 @@ const QUICK: Effort = {
 
 const isQuick = hasFlag('quick');
 const effort = isQuick ? QUICK : FULL;
-/** Only what begins with this, to look at one thing; nothing is written then. */
-const only = textOption('only');
-const isChosen = ({ name }: { name: string }): boolean => only === undefined || name.startsWith(only);
+/** Only what begins with one of these, to look at one thing; without `--write` nothing is written then. */
+const only = textOption('only')?.split(',');
+const isChosen = ({ name }: { name: string }): boolean =>
+  only === undefined || only.some((prefix) => name.startsWith(prefix));
 
 const machine = describeMachine();
 const results: Result[] = [];
@@ -59,6 +61,14 @@ if (!isQuick && only === undefined) {
   );
   for (const [file, chart] of charts(results)) await write(`charts/${file}`, chart);
   await writePassing();
+}
+if (!isQuick && only !== undefined && hasFlag('write')) {
+  const before = JSON.parse(textOfBench('results.json')) as Record<string, object>;
+  const all: Record<string, object> = { ...before, ...figuresOf(results) };
+  const names = [...coreComparisons, ...httpComparisons, ...inboxComparisons, ...memoryMeasures, ...passings];
+  const inOrder = names.flatMap(({ name }) => (name in all ? [[name, all[name]]] : []));
+  await write('results.json', JSON.stringify(Object.fromEntries(inOrder)));
+  await writeBetween('report.md', 'alone', partialReport(results, machine));
 }
 process.stdout.write(
   hasFlag('json') ? `${JSON.stringify(figuresOf(results), null, 2)}\n` : `${table(results)}\n`,

@@ -103,18 +103,39 @@ export function charts(results: readonly Result[]): Map<string, string> {
   return drawn;
 }
 
+/** The results as the lines of a table. */
+function markdownTable(results: readonly Result[]): string[] {
+  return [
+    '| | ours | base | ours ÷ base | rounds | target |',
+    '| --- | ---: | ---: | ---: | --- | --- |',
+    ...results.flatMap((result) => [
+      `| **${result.name}** | ${count(result.ours, result.unit)} | ${count(result.base, result.unit)} | **${result.ratio.toFixed(3)}** | ${result.min.toFixed(3)} to ${result.max.toFixed(3)} | ${result.target === '' ? '' : `${result.target}: ${result.isMet ? 'met' : '**missed**'}`} |`,
+      ...result.peers.map(
+        ({ name, value, ratio, min, max }) =>
+          `| ${name} | ${count(value, result.unit)} | | ${ratio.toFixed(3)} | ${min.toFixed(3)} to ${max.toFixed(3)} | |`,
+      ),
+    ]),
+  ];
+}
+
+/** The part of the report about results that were measured alone, after the last full run. */
+export function partialReport(results: readonly Result[], machine: Machine): string {
+  return [
+    '',
+    '## Measured after that, alone',
+    '',
+    ...machineLines(machine),
+    '',
+    ...markdownTable(results),
+    '',
+  ].join('\n');
+}
+
 /** The report, in Markdown. */
 export function report(
   results: readonly Result[],
   { machine, rounds, storage }: { machine: Machine; rounds: number; storage: string },
 ): string {
-  const rows = results.flatMap((result) => [
-    `| **${result.name}** | ${count(result.ours, result.unit)} | ${count(result.base, result.unit)} | **${result.ratio.toFixed(3)}** | ${result.min.toFixed(3)} to ${result.max.toFixed(3)} | ${result.target === '' ? '' : `${result.target}: ${result.isMet ? 'met' : '**missed**'}`} |`,
-    ...result.peers.map(
-      ({ name, value, ratio, min, max }) =>
-        `| ${name} | ${count(value, result.unit)} | | ${ratio.toFixed(3)} | ${min.toFixed(3)} to ${max.toFixed(3)} | |`,
-    ),
-  ]);
   return [
     '# Benchmarks',
     '',
@@ -124,12 +145,12 @@ export function report(
     `- The median of ${String(rounds)} rounds, interleaved. Rates are per second of processor time, those of \`inbox/\` per second; times are in ms, memory is in bytes.`,
     `- The inbox, its base and its peers: ${storage}. All with WAL; synchronous=FULL, so that an acknowledgement survives a power failure, but for plainjob and liteque as they come, which set NORMAL.`,
     '',
-    '| | ours | base | ours ÷ base | rounds | target |',
-    '| --- | ---: | ---: | ---: | --- | --- |',
-    ...rows,
+    ...markdownTable(results),
     '',
     ...[...charts(results).keys()].flatMap((file) => [`![${file.replace('.svg', '')}](charts/${file})`, '']),
     '## What passing costs',
+    '',
+    '<!-- alone:begin --><!-- alone:end -->',
     '',
     '<!-- passing:begin --><!-- passing:end -->',
     '',

@@ -95,7 +95,11 @@ export type EventBody<E = IntakeEvent> = E extends { at: number } ? Omit<E, 'at'
 
 const meters = shared('meters', () => new WeakSet<object>());
 
-/** Marks a listener that only measures. It shows nothing to the operator, who still needs process warnings. */
+/**
+ * Marks a listener that only measures. It shows nothing to the operator, who still needs process warnings. It gets the event
+ * itself, before other listeners and in the async context that caused it: a copy and a change of the context would take
+ * most of its time.
+ */
 export function measuring<L extends object>(listener: L): L {
   meters.add(listener);
   return listener;
@@ -113,30 +117,34 @@ const MOST_GENERATIONS = 1000;
 
 /** Passes events to the listeners, none of which can harm another or the intake. Each receives them in their order. */
 export class Listeners<E extends { readonly at: number } = IntakeEvent> {
+  readonly #meters = new Set<(event: E) => unknown>();
   readonly #listeners = new Set<{ call: (event: E) => unknown }>();
   readonly #waiting: Waiting<E>[] = [];
   /** While an event is delivered: 1, or one more than that of the event at which a listener caused it. Otherwise 0. */
   #generation = 0;
-  #reporting = 0;
 
   /** Whether there are listeners. Without any, events are not created. */
   get any(): boolean {
-    return this.#listeners.size > 0;
+    return this.#listeners.size > 0 || this.#meters.size > 0;
   }
 
   /** Whether there are listeners other than those that only measure. */
   get anyReporting(): boolean {
-    return this.#reporting > 0;
+    return this.#listeners.size > 0;
   }
 
   /** @param isBound - whether the listener runs in the async context of this call, and not in that of each event. */
   add(listener: (event: E) => unknown, isBound = true): () => void {
+    if (meters.has(listener)) {
+      this.#meters.add(listener);
+      return () => {
+        this.#meters.delete(listener);
+      };
+    }
     const entry = { call: isBound ? boundToThisContext(listener) : listener };
-    const weight = meters.has(listener) ? 0 : 1;
     this.#listeners.add(entry);
-    this.#reporting += weight;
     return () => {
-      if (this.#listeners.delete(entry)) this.#reporting -= weight;
+      this.#listeners.delete(entry);
     };
   }
 
@@ -174,6 +182,13 @@ export class Listeners<E extends { readonly at: number } = IntakeEvent> {
   }
 
   #deliver(event: E): void {
+    for (const measure of this.#meters) {
+      try {
+        measure(event);
+      } catch {
+        // As below.
+      }
+    }
     let left = this.#listeners.size;
     for (const { call } of this.#listeners) {
       // A listener that was added meanwhile gets the next event. Otherwise one that adds another each time never returns.
