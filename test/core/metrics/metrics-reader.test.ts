@@ -44,6 +44,21 @@ describe('readMetrics', () => {
     expect(valuesOf(reader, 'webhook.intake.completed')).toEqual({ '{}': 1 });
   });
 
+  it('is not affected by another listener that writes to its events', () => {
+    const { intake, clock } = createBench();
+    intake.subscribe((event) => Object.assign(event, { key: 'written', tookMs: 1e6, waitedMs: 1e6 }));
+    const reader = readMetrics(intake, { keys: 1 });
+    const records: unknown[] = [];
+    reader.onRecord((_, value, { key }) => records.push([key, value]));
+    const permit = startedNow(intake.admit({ key: 'a' }));
+    clock.advance(250);
+    permit.release();
+    expect(records).toEqual([
+      ['a', 0],
+      ['a', 0.25],
+    ]);
+  });
+
   it('reads nothing after its close, and listens no longer', () => {
     const { intake } = createBench();
     const reader = readMetrics(intake);
