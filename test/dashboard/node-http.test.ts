@@ -37,7 +37,7 @@ describe('on node:http', () => {
     answer.resume();
   });
 
-  it('does not name the library to a stranger whose request is not valid', async () => {
+  it('does not name the library in the answer to an invalid request', async () => {
     const base = new URL(await listening(createServer(watched({ authorize: () => false }).page.node)));
     const [answer] = (await once(
       request({ ...where(base), method: 'TRACE', path: '/state' }).end(),

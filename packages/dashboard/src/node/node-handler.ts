@@ -19,7 +19,7 @@ export async function handleNode(
     const incoming = incomingFrom(req, gone.signal);
     const answer =
       incoming === undefined
-        ? // Not authorized yet, so like a stranger it gets no address that names this library.
+        ? // Not authorized yet, so the answer has no address that names this library.
           json({ code: 'BAD_REQUEST', message: 'The request is not valid.' }, 400)
         : await handler.handle(incoming);
     // A server that closes waits until its connections end.

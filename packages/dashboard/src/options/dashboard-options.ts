@@ -19,7 +19,7 @@ export interface DashboardOptions {
    * admits it. A `Response` is sent instead, such as a redirect to a login or a 401 with `WWW-Authenticate`; any other
    * value is answered with 401, an error with 500. The body of the request must not be read.
    *
-   * `false` instead of a function: everybody who can reach the page may use it, because a middleware in front of it or
+   * `false` instead of a function: anyone who can reach the page may use it, because a middleware in front of it or
    * the network decides.
    */
   authorize: ((request: Request) => boolean | Response | Promise<boolean | Response>) | false;
@@ -69,7 +69,7 @@ export function settle(options: unknown): Settings {
   if (typeof authorize !== 'function' && (authorize as unknown) !== false) {
     throw new BackpressureError(
       'ERR_WBP_DASHBOARD_AUTHORIZE',
-      `authorize must be a function, or false if everybody who can reach the page may use it, but was ${kindOf(authorize)}.`,
+      `authorize must be a function, or false if anyone who can reach the page may use it, but was ${kindOf(authorize)}.`,
     );
   }
   if (typeof allowUpdate !== 'boolean') {
