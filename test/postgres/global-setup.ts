@@ -15,11 +15,14 @@ declare module 'vitest' {
 export type Found =
   { readonly connectionString: string } | { readonly connectionString?: never; readonly problem: string };
 
-/** Starts one PostgreSQL for all tests of a run that need it, and none for a run without such tests. */
+/**
+ * Starts one PostgreSQL for all tests of a run that need it, and none for a run without such tests. With the variable
+ * `TEST_POSTGRES=15`, that of Debian.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   let starting: Promise<TestServer> | undefined;
   const broker = createServer((_, response) => {
-    starting ??= startServer();
+    starting ??= startServer(process.env['TEST_POSTGRES'] === '15' ? 15 : undefined);
     starting.then(
       ({ connectionString }) => response.end(JSON.stringify({ connectionString } satisfies Found)),
       (error: unknown) => response.end(JSON.stringify({ problem: String(error) } satisfies Found)),
