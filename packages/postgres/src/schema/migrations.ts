@@ -17,7 +17,7 @@ const FIRST: readonly Part[] = [
  * Step n migrates version n to version n + 1. A published step never changes. It only adds, so that receivers of the
  * release before work on while it runs and afterwards.
  */
-export const MIGRATIONS: readonly Part[] = [(s) => FIRST.map((part) => part(s)).join('')];
+const MIGRATIONS: readonly Part[] = [(s) => FIRST.map((part) => part(s)).join('')];
 
 /** The newest version. */
 export const VERSION: number = MIGRATIONS.length;

@@ -1,7 +1,7 @@
 import { BackpressureError } from '@webhook-backpressure/core';
 
 /** The SQLSTATE of an error of the server, or undefined for any other error. */
-export function stateOf(error: unknown): string | undefined {
+function stateOf(error: unknown): string | undefined {
   const { code } = error as { code?: unknown };
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
