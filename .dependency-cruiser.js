@@ -15,6 +15,7 @@ const mayImport = {
   hono: { packages: ['core', 'node'], npm: ['hono'], node: 'types' },
   otel: { packages: ['core'], npm: ['@opentelemetry/api'] },
   sqlite: { packages: ['core'], npm: ['libsql'], node: 'values' },
+  postgres: { packages: ['core'], npm: ['pg'], node: 'values' },
   prometheus: { packages: ['core'], npm: ['prom-client'] },
   dashboard: { packages: ['core'], node: 'types' },
 };
@@ -53,6 +54,10 @@ export const order = {
   sqlite: {
     entries: ['index', 'sqlite-store', 'cli'],
     rooms: ['.', 'drivers', 'connection', 'file', 'tables', 'finished', 'queue', 'store', 'thread', 'cli'],
+  },
+  postgres: {
+    entries: ['index', 'postgres-store', 'cli'],
+    rooms: ['.', 'server', 'schema', 'records', 'finished', 'queue', 'store'],
   },
   dashboard: {
     entries: ['index'],

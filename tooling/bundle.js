@@ -10,7 +10,10 @@ import { entriesOf, root } from './packages.js';
  *
  * @type {Record<string, Entries>}
  */
-const PROGRAMS = { sqlite: { cli: 'src/cli.ts', thread: 'src/thread/thread.ts' } };
+const PROGRAMS = {
+  sqlite: { cli: 'src/cli.ts', thread: 'src/thread/thread.ts' },
+  postgres: { cli: 'src/cli.ts' },
+};
 
 /** Packages whose entries share state, so that each module must be in one file only. */
 const SHARES_STATE = new Set(['node']);

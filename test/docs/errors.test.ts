@@ -23,6 +23,7 @@ import { webhookBackpressure } from '@webhook-backpressure/express';
 import { closeOnSignals, processPressure, readiness } from '@webhook-backpressure/node';
 import { instrument } from '@webhook-backpressure/otel';
 import { collect } from '@webhook-backpressure/prometheus';
+import { postgresSchema, postgresStore } from '@webhook-backpressure/postgres';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { Registry } from 'prom-client';
 import { choose } from '../../packages/sqlite/src/drivers/choose.ts';
@@ -31,6 +32,7 @@ import { MemoryStore } from '../../packages/core/src/inbox/store/memory/memory-s
 import { settle } from '../../packages/sqlite/src/options.ts';
 import { StoreThread } from '../../packages/sqlite/src/thread/store-thread.ts';
 import { delivery, ROOMY, START } from '../core/inbox/store/cases/store-fixtures.ts';
+import { databases } from '../postgres/broken-databases.ts';
 import { BrokenFiles } from '../sqlite/broken-files.ts';
 import { anchorsOf, isHeading, page, sectionOf, tokensOf } from './pages.ts';
 import { coreFile, literalsOf, programOf, typeIn } from './typescript.ts';
@@ -109,6 +111,9 @@ async function thrownBy(line: string): Promise<unknown> {
     closeOnSignals,
     readiness,
     sqliteStore,
+    postgresStore,
+    postgresSchema,
+    databases,
     files,
     processPressure,
     intake: createIntake(),

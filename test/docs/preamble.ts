@@ -9,6 +9,7 @@ import type * as node from '@webhook-backpressure/node';
 import type * as otelApi from '@opentelemetry/api';
 import type * as otel from '@webhook-backpressure/otel';
 import type * as prometheus from '@webhook-backpressure/prometheus';
+import type * as postgres from '@webhook-backpressure/postgres';
 import type * as sqlite from '@webhook-backpressure/sqlite';
 import type * as promClient from 'prom-client';
 
@@ -35,6 +36,8 @@ declare global {
   const closeOnSignals: typeof node.closeOnSignals;
   const readiness: typeof node.readiness;
   const sqliteStore: typeof sqlite.sqliteStore;
+  const postgresStore: typeof postgres.postgresStore;
+  const postgresSchema: typeof postgres.postgresSchema;
   const processPressure: typeof node.processPressure;
   const dashboard: typeof page.dashboard;
 
@@ -53,6 +56,11 @@ declare global {
   const server: Server;
 
   const files: Record<'ofAnotherProgram' | 'ofANewerRelease' | 'damaged' | 'locked' | 'missing', string>;
+
+  const databases: Record<
+    'withoutRights' | 'ofAnotherProgram' | 'ofANewerRelease' | 'unreachable',
+    core.InboxStore
+  >;
 
   // The reader's own code.
   const handleDelivery: RequestHandler;

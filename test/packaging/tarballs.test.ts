@@ -14,6 +14,7 @@ const REPOSITORY = 'https://github.com/webhook-backpressure/webhook-backpressure
 const BESIDE_ENTRIES: Readonly<Record<string, readonly string[]>> = {
   core: ['dist/docs/errors.md'],
   sqlite: ['dist/cli.js', 'dist/thread.js'],
+  postgres: ['dist/cli.js'],
   prometheus: ['alerts.yaml', 'grafana-dashboard.json'],
 };
 

@@ -1,0 +1,3 @@
+export type { PostgresClient, PostgresConnection, PostgresPool, PostgresStoreOptions } from './options.ts';
+export { postgresStore } from './postgres-store.ts';
+export { postgresSchema } from './schema/print.ts';

@@ -1,0 +1,112 @@
+import type { ClaimedDelivery, ClaimOptions, ClaimRef, Settlement } from '@webhook-backpressure/core';
+import { deliveryOf, type ContentsRow } from '../records/contents.ts';
+import { idHash } from '../records/id-hash.ts';
+import { encodeText } from '../records/text.ts';
+import type { Presence } from '../server/presence.ts';
+import type { Server } from '../server/server.ts';
+
+interface ClaimedRow extends ContentsRow {
+  readonly attempt: number;
+  readonly strandings: number;
+  readonly is_turn: boolean;
+}
+
+interface Held {
+  readonly held: readonly boolean[];
+}
+
+/** Claims due deliveries from the keys in turn, renews claims, and settles them. */
+export class Claims {
+  readonly #server: Server;
+  readonly #owner: number;
+  readonly #presence: Presence;
+  /** The key claimed last, as stored. */
+  #lastKey: string | null = null;
+
+  constructor(server: Server, owner: number, presence: Presence) {
+    this.#server = server;
+    this.#owner = owner;
+    this.#presence = presence;
+  }
+
+  async claim(count: number, options: ClaimOptions): Promise<readonly ClaimedDelivery[]> {
+    const { leaseMs, nowMs, maxStranded, except } = options;
+    const { skew } = this.#server;
+    const dead = await this.#presence.dead();
+    const rows = await this.#server.rows<ClaimedRow>('claim_v1', [
+      this.#owner,
+      count,
+      leaseMs,
+      skew.toServer(nowMs),
+      maxStranded,
+      [...except].map(encodeText),
+      this.#lastKey,
+      dead,
+    ]);
+    const turn = rows.findLast(({ is_turn: isTurn }) => isTurn);
+    if (turn !== undefined) this.#lastKey = turn.key;
+    return rows.map((row) => ({ ...deliveryOf(row), attempt: row.attempt, strandings: row.strandings }));
+  }
+
+  async nextDueMs(except: ReadonlySet<string> = new Set()): Promise<number | undefined> {
+    const { next_due_v1: due } = await this.#server.call<{ next_due_v1: number | null }>('next_due_v1', [
+      this.#owner,
+      [...except].map(encodeText),
+    ]);
+    if (due === null) return undefined;
+    return due === -Infinity ? 0 : this.#server.skew.fromServer(due);
+  }
+
+  async renew(
+    claims: readonly ClaimRef[],
+    { leaseMs, nowMs }: { readonly leaseMs: number; readonly nowMs: number },
+  ): Promise<readonly boolean[]> {
+    if (claims.length === 0) return [];
+    const { held } = await this.#server.call<Held>('renew_v1', [
+      this.#owner,
+      this.#server.skew.toServer(nowMs) + leaseMs,
+      claims.map(idHash),
+      claims.map(({ attempt }) => attempt),
+    ]);
+    return held;
+  }
+
+  async settle(settlements: readonly Settlement[], nowMs: number): Promise<readonly boolean[]> {
+    if (settlements.length === 0) return [];
+    const { skew } = this.#server;
+    const { held } = await this.#server.call<Held>('settle_v1', [
+      this.#owner,
+      skew.toServer(nowMs),
+      settlements.map(idHash),
+      settlements.map(({ attempt }) => attempt),
+      settlements.map(({ as }) => as),
+      settlements.map((one) =>
+        'retryAtMs' in one && one.retryAtMs !== undefined ? skew.toServer(one.retryAtMs) : null,
+      ),
+      settlements.map((one) => ('error' in one ? encodeText(one.error) : '')),
+      settlements.map((one) =>
+        one.as === 'completed' ? one.keep : one.as === 'failed' && one.isRepeated === true,
+      ),
+    ]);
+    return held;
+  }
+
+  async hasten({
+    afterMs,
+    nowMs,
+    limit,
+  }: {
+    afterMs: number;
+    nowMs: number;
+    limit: number;
+  }): Promise<number> {
+    const { schema, skew } = this.#server;
+    const rows = await this.#server.query(
+      `UPDATE ${schema}.queue SET due_ms = $1 WHERE seq IN (
+        SELECT seq FROM ${schema}.queue WHERE state = 1 AND due_ms > $2 LIMIT $3 FOR UPDATE SKIP LOCKED
+      ) RETURNING 1`,
+      [skew.toServer(nowMs), skew.toServer(afterMs), limit],
+    );
+    return rows.length;
+  }
+}

@@ -1,0 +1,60 @@
+import { BackpressureError } from '@webhook-backpressure/core';
+import type { Server } from '../server/server.ts';
+import { migrationSql, VERSION } from './migrations.ts';
+
+type Run = <R>(text: string, values?: readonly unknown[]) => Promise<readonly R[]>;
+
+const APPLICATION = 'webhook-backpressure inbox';
+
+/** Creates or migrates the schema, once, whatever number of receivers starts at the same time. */
+export async function migrate(server: Server): Promise<void> {
+  const { schema } = server;
+  await server.withClient(async (run) => {
+    // Needs no right to create anything when the schema is up to date.
+    if ((await versionOf(run, schema)) >= VERSION) return;
+    await run('BEGIN');
+    try {
+      await run("SELECT pg_advisory_xact_lock(hashtext('webhook-backpressure migration:' || $1))", [schema]);
+      const version = await versionOf(run, schema);
+      if (version < VERSION) await run(migrationSql(schema, version));
+      await run('COMMIT');
+    } catch (error) {
+      // The connection may have failed, which is why there is nothing more to report.
+      await run('ROLLBACK').catch(() => undefined);
+      throw error;
+    }
+  });
+}
+
+/** @returns 0 if the schema is missing or empty. */
+async function versionOf(run: Run, schema: string): Promise<number> {
+  const [found] = await run<{ has_meta: boolean; tables: number }>(
+    `SELECT to_regclass($1 || '.meta') IS NOT NULL AS has_meta,
+      (SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1)::integer AS tables`,
+    [schema],
+  );
+  if (found?.tables === 0) return 0;
+  const [meta] = found?.has_meta === true ? await readMeta(run, schema) : [];
+  if (meta?.application !== APPLICATION || meta.version === null)
+    throw new BackpressureError(
+      'ERR_WBP_POSTGRES_FOREIGN',
+      `The schema ${schema} has tables of another application. Use a separate schema.`,
+    );
+  if (meta.version > VERSION)
+    throw new BackpressureError(
+      'ERR_WBP_POSTGRES_VERSION',
+      `The schema ${schema} has version ${String(meta.version)}, but this release only knows versions up to ${String(VERSION)}.`,
+    );
+  return meta.version;
+}
+
+/** By a document, since a table of another application may have other columns. */
+async function readMeta(
+  run: Run,
+  schema: string,
+): Promise<readonly { readonly application: string | null; readonly version: number | null }[]> {
+  return await run(
+    `SELECT row->>'application' AS application, (row->'version')::text::integer AS version
+    FROM (SELECT to_jsonb(m) AS row FROM ${schema}.meta m LIMIT 1) AS meta`,
+  );
+}

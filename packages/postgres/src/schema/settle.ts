@@ -1,0 +1,126 @@
+import { plpgsql } from './function.ts';
+
+/** Ends claims that are still held. The rows are locked in the order of storing, before heads and slots. */
+export const settle = (s: string): string =>
+  plpgsql(
+    `${s}.settle_v1`,
+    `p_owner bigint, p_now_ms double precision, p_hashes uuid[], p_attempts integer[], p_kinds text[],
+  p_retry_ms double precision[], p_errors text[], p_flags boolean[], OUT held boolean[]`,
+    {
+      declare: `
+  ats bigint[];
+  seqs bigint[];
+  ordered boolean;
+  finished record;
+  now_shelved record;
+  now_kept record;
+  n_remembered bigint;`,
+      body: `
+  LOCK TABLE ${s}.queue IN ROW EXCLUSIVE MODE;
+  SELECT is_ordered INTO ordered FROM ${s}.meta;
+  PERFORM 1 FROM ${s}.queue WHERE seq IN (SELECT i.seq FROM ${s}.ids i WHERE i.hash = ANY (p_hashes))
+  ORDER BY seq FOR UPDATE;
+  SELECT coalesce(array_agg(h.at ORDER BY h.at), '{}'), coalesce(array_agg(h.seq ORDER BY h.at), '{}')
+  INTO ats, seqs FROM (
+    SELECT DISTINCT ON (q.seq) q.seq, p.at
+    FROM unnest(p_hashes, p_attempts) WITH ORDINALITY AS p(hash, attempt, at)
+    JOIN ${s}.ids i ON i.hash = p.hash JOIN ${s}.queue q ON q.seq = i.seq
+    WHERE q.state = 2 AND q.owner = p_owner AND q.attempts = p.attempt
+    ORDER BY q.seq, p.at
+  ) h;
+  held := ARRAY(SELECT at = ANY (ats) FROM generate_series(1, cardinality(p_hashes)) at ORDER BY at);
+  IF cardinality(ats) = 0 THEN RETURN; END IF;
+
+  UPDATE ${s}.queue q SET state = 1, due_ms = p_retry_ms[h.at], owner = NULL, lease_ms = NULL,
+    attempts = attempts - CASE WHEN p_flags[h.at] THEN 1 ELSE 0 END
+  FROM unnest(ats, seqs) AS h(at, seq) WHERE q.seq = h.seq AND p_kinds[h.at] = 'failed';
+  UPDATE ${s}.queue q SET owner = NULL, lease_ms = NULL, attempts = attempts - 1,
+    state = CASE WHEN p_retry_ms[h.at] IS NOT NULL THEN 1 WHEN strandings > 0 THEN 3 ELSE 0 END,
+    due_ms = coalesce(p_retry_ms[h.at], least(due_ms, p_now_ms))
+  FROM unnest(ats, seqs) AS h(at, seq) WHERE q.seq = h.seq AND p_kinds[h.at] = 'released';
+
+  WITH added AS (
+    INSERT INTO ${s}.dead_letters (seq, key, id, reason, error, attempts, bytes, shelved_ms)
+    SELECT c.seq, c.key, c.id, 'dead', p_errors[h.at], p_attempts[h.at], c.bytes, p_now_ms
+    FROM unnest(ats, seqs) AS h(at, seq) JOIN ${s}.contents c ON c.seq = h.seq WHERE p_kinds[h.at] = 'dead'
+    RETURNING bytes
+  ) SELECT count(*) AS count, coalesce(sum(bytes), 0) AS bytes INTO now_shelved FROM added;
+  WITH added AS (
+    INSERT INTO ${s}.kept (seq, key, id, attempts, bytes, completed_ms)
+    SELECT c.seq, c.key, c.id, p_attempts[h.at], c.bytes, p_now_ms
+    FROM unnest(ats, seqs) AS h(at, seq) JOIN ${s}.contents c ON c.seq = h.seq
+    WHERE p_kinds[h.at] = 'completed' AND p_flags[h.at] ORDER BY h.at
+    RETURNING bytes
+  ) SELECT count(*) AS count, coalesce(sum(bytes), 0) AS bytes INTO now_kept FROM added;
+  WITH known AS (
+    UPDATE ${s}.ids i SET completed_ms = p_now_ms
+    FROM unnest(ats, seqs) AS h(at, seq)
+    WHERE i.hash = p_hashes[h.at] AND p_kinds[h.at] = 'completed' AND NOT i.is_generated
+    RETURNING 1
+  ) SELECT count(*) INTO n_remembered FROM known;
+  DELETE FROM ${s}.ids i USING unnest(ats, seqs) AS h(at, seq)
+  WHERE i.hash = p_hashes[h.at] AND p_kinds[h.at] = 'completed' AND i.is_generated AND NOT p_flags[h.at];
+  DELETE FROM ${s}.contents c USING unnest(ats, seqs) AS h(at, seq)
+  WHERE c.seq = h.seq AND p_kinds[h.at] = 'completed' AND NOT p_flags[h.at];
+  WITH gone AS (
+    DELETE FROM ${s}.queue q USING unnest(ats, seqs) AS h(at, seq)
+    WHERE q.seq = h.seq AND p_kinds[h.at] IN ('completed', 'dead') RETURNING q.seq, q.key, q.bytes
+  ) SELECT count(*) AS count, coalesce(sum(bytes), 0) AS bytes, array_agg(seq) AS seqs, array_agg(key) AS keys
+  INTO finished FROM gone;
+  IF ordered THEN
+    PERFORM ${s}.end_heads_v1(finished.keys, finished.seqs, p_now_ms);
+  END IF;
+  IF finished.count > 0 THEN
+    PERFORM ${s}.add_totals_v1(-finished.count, -finished.bytes::bigint, now_shelved.count, now_shelved.bytes::bigint,
+      n_remembered, now_kept.count, now_kept.bytes::bigint);
+  END IF;`,
+    },
+  );
+
+/** Makes the next delivery of each key its head, where the head has ended. Call it with the queue's lock. */
+export const endHeads = (s: string): string =>
+  plpgsql(`${s}.end_heads_v1`, 'p_keys text[], p_seqs bigint[], p_now_ms double precision', {
+    returns: 'void',
+    declare: `
+  ended_key text;
+  next_seq bigint;`,
+    body: `
+  FOR ended_key IN
+    SELECT p.key FROM unnest(p_keys, p_seqs) AS p(key, seq) ORDER BY p.key
+  LOOP
+    -- Waits for a put behind it, so that the next statement sees what that put has stored.
+    DELETE FROM ${s}.heads WHERE key = ended_key AND seq = ANY (p_seqs);
+    CONTINUE WHEN NOT FOUND;
+    SELECT seq INTO next_seq FROM ${s}.queue WHERE state = 4 AND key = ended_key ORDER BY seq LIMIT 1;
+    CONTINUE WHEN NOT FOUND;
+    INSERT INTO ${s}.heads (key, seq) VALUES (ended_key, next_seq);
+    UPDATE ${s}.queue SET
+      state = CASE WHEN attempts > 0 AND due_ms > p_now_ms THEN 1 WHEN strandings > 0 THEN 3 ELSE 0 END,
+      due_ms = CASE WHEN attempts = 0 THEN least(due_ms, p_now_ms) ELSE due_ms END
+    WHERE seq = next_seq;
+  END LOOP;`,
+  });
+
+/** Extends claims that are still held. */
+export const renew = (s: string): string =>
+  plpgsql(
+    `${s}.renew_v1`,
+    'p_owner bigint, p_lease_ms double precision, p_hashes uuid[], p_attempts integer[], OUT held boolean[]',
+    {
+      declare: 'seqs bigint[];',
+      body: `
+  PERFORM set_config('synchronous_commit', 'off', true);
+  PERFORM 1 FROM ${s}.queue WHERE seq IN (SELECT i.seq FROM ${s}.ids i WHERE i.hash = ANY (p_hashes))
+  ORDER BY seq FOR UPDATE;
+  WITH renewed AS (
+    UPDATE ${s}.queue q SET lease_ms = p_lease_ms
+    FROM unnest(p_hashes, p_attempts) AS p(hash, attempt) JOIN ${s}.ids i ON i.hash = p.hash
+    WHERE q.seq = i.seq AND q.state = 2 AND q.owner = p_owner AND q.attempts = p.attempt
+    RETURNING q.seq
+  ) SELECT coalesce(array_agg(seq), '{}') INTO seqs FROM renewed;
+  held := ARRAY(
+    SELECT coalesce(i.seq = ANY (seqs) AND q.attempts = p.attempt, false)
+    FROM unnest(p_hashes, p_attempts) WITH ORDINALITY AS p(hash, attempt, at)
+    LEFT JOIN ${s}.ids i ON i.hash = p.hash LEFT JOIN ${s}.queue q ON q.seq = i.seq ORDER BY p.at);`,
+    },
+  );

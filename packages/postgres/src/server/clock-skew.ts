@@ -1,0 +1,39 @@
+/** A smaller difference is not corrected: the clocks of servers differ by less when they are kept, and a reply takes time. */
+const LEAST_MS = 1000;
+
+/**
+ * How far the server's clock is ahead of this machine's. Times are stored by the server's clock, so that machines with
+ * different clocks agree on when a delivery is due and a lease ends.
+ */
+export class ClockSkew {
+  #aheadMs = 0;
+  readonly #now: () => number;
+
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+  }
+
+  /** This machine's time, for `note`. */
+  now(): number {
+    return this.#now();
+  }
+
+  /** Learns from a reply with the server's time. */
+  note(serverMs: number, sentAtMs: number): void {
+    const repliedAtMs = this.#now();
+    const uncertainMs = (repliedAtMs - sentAtMs) / 2;
+    // The clock has been set meanwhile, or the reply says too little.
+    if (uncertainMs < 0 || uncertainMs > LEAST_MS / 2) return;
+    const aheadMs = serverMs - (sentAtMs + repliedAtMs) / 2;
+    if (Math.abs(aheadMs - this.#aheadMs) > LEAST_MS + uncertainMs) this.#aheadMs = Math.round(aheadMs);
+    else if (Math.abs(aheadMs) < LEAST_MS / 2) this.#aheadMs = 0;
+  }
+
+  toServer(ms: number): number {
+    return ms + this.#aheadMs;
+  }
+
+  fromServer(ms: number): number {
+    return ms - this.#aheadMs;
+  }
+}

@@ -1,0 +1,46 @@
+import { BackpressureError } from '@webhook-backpressure/core';
+
+/** The SQLSTATE of an error of the server, or undefined for any other error. */
+function stateOf(error: unknown): string | undefined {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+}
+
+/** Whether the same call may succeed: transactions have waited for each other, and this one was ended. */
+export function isRetryable(error: unknown): boolean {
+  return ['40001', '40P01'].includes(stateOf(error) ?? '');
+}
+
+/** Whether the connection works after the error: the server has answered, and does not end the session. */
+export function isUsableAfter(error: unknown): boolean {
+  const state = stateOf(error);
+  return state !== undefined && !state.startsWith('57P') && !state.startsWith('08');
+}
+
+/** The errors of a value: of its class, or that it makes the row of an index too large. */
+const VALUE = /^(22|23)|^54000$/;
+/** A table or function does not exist, or the right to use it is missing. */
+const SETUP = /^(42501|42P01|42883|3F000)$/;
+
+/** An error with a code for any that the server, the driver or the network has reported. */
+export function coded(error: unknown, schema: string): BackpressureError {
+  if (error instanceof BackpressureError) return error;
+  const { message } = error as Partial<Error>;
+  const reason = message ?? String(error);
+  const state = stateOf(error) ?? '';
+  if (VALUE.test(state))
+    return new BackpressureError('ERR_WBP_STORE_VALUE', `PostgreSQL cannot store a value: ${reason}.`, {
+      cause: error,
+    });
+  if (SETUP.test(state))
+    return new BackpressureError(
+      'ERR_WBP_POSTGRES_SETUP',
+      `The schema ${schema} cannot be used or created: ${reason}.`,
+      { cause: error },
+    );
+  return new BackpressureError(
+    'ERR_WBP_POSTGRES_UNAVAILABLE',
+    `PostgreSQL did not run a statement on the schema ${schema}: ${reason}.`,
+    { cause: error },
+  );
+}

@@ -1,0 +1,85 @@
+import type { PostgresClient } from '../options.ts';
+import type { Server } from './server.ts';
+
+/** How often dead owners are looked for. */
+const LOOK_MS = 1000;
+/** How long the lock of an owner must be missing: after a restart of the server, owners need time to lock again. */
+const MISSING_MS = 3000;
+const UNTIL_SETTLED_S = 10;
+
+/** The first number of the advisory locks of a schema. */
+const LOCK = "hashtext('webhook-backpressure:' || $1)";
+
+/** Locks the number of this owner in a session of the server, so that others see when its process has died. */
+export class Presence {
+  readonly #server: Server;
+  readonly #owner: number;
+  readonly #missingSince = new Map<string, number>();
+  #client: PostgresClient | undefined;
+  #lookedAt = -Infinity;
+  #isClosed = false;
+
+  constructor(server: Server, owner: number) {
+    this.#server = server;
+    this.#owner = owner;
+  }
+
+  /** Locks the number of this owner, unless it is locked. */
+  async announce(): Promise<void> {
+    if (this.#server.isPooled || this.#client !== undefined || this.#isClosed) return;
+    const client = await this.#server.connect();
+    const lost = (): void => {
+      if (this.#client !== client) return;
+      this.#client = undefined;
+      client.release(true);
+    };
+    client.on('error', lost);
+    this.#client = client;
+    try {
+      const values = [this.#server.schema, this.#owner];
+      await client.query({ text: `SELECT pg_advisory_lock(${LOCK}, $2)`, values, query_timeout: 5000 });
+    } catch (error) {
+      lost();
+      throw error;
+    }
+  }
+
+  /** Owners that hold claims and have died. Looks at most once a second. */
+  async dead(): Promise<readonly string[]> {
+    const now = performance.now();
+    if (this.#server.isPooled || now - this.#lookedAt < LOOK_MS) return [];
+    this.#lookedAt = now;
+    await this.announce();
+    const { schema, skew } = this.#server;
+    const sentAtMs = skew.now();
+    // Owners without a session have negative numbers.
+    const [found] = await this.#server.query<{ missing: string[]; server_ms: number }>(
+      `SELECT ARRAY(
+        SELECT DISTINCT q.owner FROM ${schema}.queue q WHERE q.state = 2 AND q.owner > 0
+          AND pg_postmaster_start_time() < clock_timestamp() - interval '${String(UNTIL_SETTLED_S)} s'
+          AND NOT EXISTS (SELECT FROM pg_locks l WHERE l.locktype = 'advisory' AND l.objsubid = 2
+            AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+            AND l.classid::bigint = ${LOCK}::bigint & 4294967295 AND l.objid::bigint = q.owner)
+      )::text[] AS missing, (extract(epoch FROM clock_timestamp()) * 1000)::double precision AS server_ms`,
+      [schema],
+    );
+    if (found === undefined) return [];
+    skew.note(found.server_ms, sentAtMs);
+    const missing = new Set(found.missing.filter((owner) => owner !== String(this.#owner)));
+    for (const owner of this.#missingSince.keys()) {
+      if (!missing.has(owner)) this.#missingSince.delete(owner);
+    }
+    for (const owner of missing) {
+      if (!this.#missingSince.has(owner)) this.#missingSince.set(owner, now);
+    }
+    return [...missing].filter((owner) => now - (this.#missingSince.get(owner) ?? now) >= MISSING_MS);
+  }
+
+  /** Ends the session, and its lock with it. */
+  leave(): void {
+    this.#isClosed = true;
+    const client = this.#client;
+    this.#client = undefined;
+    client?.release(true);
+  }
+}

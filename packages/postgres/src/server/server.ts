@@ -1,0 +1,105 @@
+import type { PostgresClient, PostgresPool, Settings } from '../options.ts';
+import { ClockSkew } from './clock-skew.ts';
+import { coded, isRetryable, isUsableAfter } from './errors.ts';
+
+const CONNECTIONS = 4;
+/** How long a statement may take. A sender waits for 5 to 30 s. */
+const QUERY_TIMEOUT_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 5_000;
+const MAX_TRIES = 5;
+
+interface OwnPool extends PostgresPool {
+  end(): Promise<void>;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+}
+
+/** The database of a store. */
+export class Server {
+  readonly schema: string;
+  /** Whether a session of the server cannot be relied on. */
+  readonly isPooled: boolean;
+  readonly skew: ClockSkew = new ClockSkew();
+  readonly #settings: Settings;
+  #pool: PostgresPool | undefined;
+  #own: OwnPool | undefined;
+
+  constructor(settings: Settings) {
+    this.#settings = settings;
+    this.schema = settings.schema;
+    this.isPooled = settings.isPooled;
+  }
+
+  /** Runs one statement in a transaction, again when transactions have waited for each other. */
+  async query<R>(text: string, values: readonly unknown[] = []): Promise<readonly R[]> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.withClient((run) => run<R>(text, values));
+      } catch (error) {
+        if (tries === MAX_TRIES || !isRetryable((error as Error).cause)) throw error;
+      }
+    }
+  }
+
+  /** The result of the function `name` of the schema, which has one row. */
+  async call<R>(name: string, values: readonly unknown[]): Promise<R> {
+    const [row] = await this.rows<R>(name, values);
+    return row as R;
+  }
+
+  /** The rows that the function `name` of the schema returns. */
+  async rows<R>(name: string, values: readonly unknown[]): Promise<readonly R[]> {
+    const parameters = values.map((_, at) => `$${String(at + 1)}`).join(', ');
+    return await this.query<R>(`SELECT * FROM ${this.schema}.${name}(${parameters})`, values);
+  }
+
+  /** Runs statements on one connection. */
+  async withClient<T>(
+    work: (run: <R>(text: string, values?: readonly unknown[]) => Promise<readonly R[]>) => Promise<T>,
+  ): Promise<T> {
+    let client: PostgresClient | undefined;
+    let isBroken = false;
+    try {
+      client = await this.connect();
+      const { query } = { query: client.query.bind(client) };
+      return await work(async <R>(text: string, values: readonly unknown[] = []) => {
+        const { rows } = await query({ text, values: [...values], query_timeout: QUERY_TIMEOUT_MS });
+        return rows as R[];
+      });
+    } catch (error) {
+      isBroken = !isUsableAfter(error);
+      throw coded(error, this.schema);
+    } finally {
+      client?.release(isBroken);
+    }
+  }
+
+  async connect(): Promise<PostgresClient> {
+    this.#pool ??= this.#settings.connection.pool ?? (await this.#createPool());
+    return await this.#pool.connect();
+  }
+
+  async end(): Promise<void> {
+    const own = this.#own;
+    this.#own = undefined;
+    this.#pool = undefined;
+    await own?.end();
+  }
+
+  async #createPool(): Promise<PostgresPool> {
+    const { connectionString } = this.#settings.connection;
+    // Only for stores that need it: a pool may come from another copy of the package.
+    const { default: pg } = await import('pg');
+    const pool: OwnPool = new pg.Pool({
+      connectionString,
+      max: CONNECTIONS,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      keepAlive: true,
+      // PgBouncer refuses connections with settings that it does not know.
+      ...(this.isPooled ? {} : { statement_timeout: QUERY_TIMEOUT_MS }),
+    });
+    // The next statement takes another connection.
+    pool.on('error', () => undefined);
+    this.#own = pool;
+    return pool;
+  }
+}

@@ -1,0 +1,69 @@
+import type { OpenedStore } from '@webhook-backpressure/core';
+import { Completed } from '../finished/completed.ts';
+import { DeadLetters } from '../finished/dead-letters.ts';
+import { Claims } from '../queue/claims.ts';
+import { Incoming } from '../queue/incoming.ts';
+import { Levels } from '../queue/levels.ts';
+import { Pauses } from '../queue/pauses.ts';
+import { Pending } from '../queue/pending.ts';
+import { migrate } from '../schema/migrate.ts';
+import { Presence } from '../server/presence.ts';
+import type { Server } from '../server/server.ts';
+
+/** A store that is open: one owner of claims. */
+export class OpenStore {
+  readonly incoming: Incoming;
+  readonly claims: Claims;
+  readonly pending: Pending;
+  readonly pauses: Pauses;
+  readonly levels: Levels;
+  readonly deadLetters: DeadLetters;
+  readonly completed: Completed;
+  readonly #server: Server;
+  readonly #owner: number;
+  readonly #presence: Presence;
+
+  private constructor(server: Server, owner: number, presence: Presence) {
+    this.#server = server;
+    this.#owner = owner;
+    this.#presence = presence;
+    this.incoming = new Incoming(server);
+    this.claims = new Claims(server, owner, presence);
+    this.pending = new Pending(server);
+    this.pauses = new Pauses(server);
+    this.levels = new Levels(server);
+    this.deadLetters = new DeadLetters(server);
+    this.completed = new Completed(server);
+  }
+
+  static async open(server: Server, nowMs: number, isOrdered: boolean | undefined): Promise<OpenStore> {
+    await migrate(server);
+    const { schema, skew } = server;
+    const sentAtMs = skew.now();
+    const [row] = await server.query<{ owner: number; server_ms: number }>(
+      `SELECT nextval('${schema}.owner_seq')::double precision AS owner,
+        (extract(epoch FROM clock_timestamp()) * 1000)::double precision AS server_ms`,
+    );
+    const { owner, server_ms: serverMs } = row as { owner: number; server_ms: number };
+    skew.note(serverMs, sentAtMs);
+    // A negative number says that no lock shows whether the owner lives.
+    const self = server.isPooled ? -owner : owner;
+    const presence = new Presence(server, self);
+    await presence.announce();
+    if (isOrdered !== undefined) await server.rows('set_order_v1', [isOrdered, skew.toServer(nowMs)]);
+    return new OpenStore(server, self, presence);
+  }
+
+  async found(): Promise<OpenedStore> {
+    return { ...(await this.levels.stats()), depthByKey: await this.levels.depthByKey() };
+  }
+
+  async close(nowMs: number): Promise<void> {
+    try {
+      await this.#server.rows('leave_v1', [this.#owner, this.#server.skew.toServer(nowMs)]);
+    } finally {
+      this.#presence.leave();
+      await this.#server.end();
+    }
+  }
+}

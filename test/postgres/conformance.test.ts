@@ -1,0 +1,11 @@
+import { describe } from 'vitest';
+import { storeSuite } from '../core/inbox/store/store-suite.ts';
+import { isSkipped, PostgresBed } from './bed.ts';
+
+/** Fewer runs, since each creates a schema. */
+const MODEL_RUNS = 30;
+
+describe.skipIf(isSkipped)('postgresStore', () => {
+  storeSuite('on a real server', () => new PostgresBed(), MODEL_RUNS);
+  storeSuite('behind a pool of connections', () => new PostgresBed({ pooled: true }), MODEL_RUNS);
+});

@@ -1,0 +1,177 @@
+import pg from 'pg';
+import type { InboxStore, StoredDelivery } from '@webhook-backpressure/core';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  claim,
+  claimOne,
+  delivery,
+  ends,
+  LEASE,
+  opened,
+  put,
+  ROOMY,
+  settle,
+  START,
+} from '../core/inbox/store/cases/store-fixtures.ts';
+import { idHash } from '../../packages/postgres/src/records/id-hash.ts';
+import { isSkipped, PostgresBed } from './bed.ts';
+import { blocked, HeldCommits, uncommitted } from './held-commits.ts';
+
+const ROUNDS = 20;
+
+describe.skipIf(isSkipped)('postgresStore on many machines', () => {
+  let bed: PostgresBed;
+  const clients: pg.Client[] = [];
+
+  beforeEach(() => {
+    bed = new PostgresBed();
+  });
+  afterEach(async () => {
+    await Promise.all(clients.splice(0).map((client) => client.end()));
+    await bed.dispose();
+  });
+
+  /** Another program that uses the database. */
+  async function stranger(): Promise<pg.Client> {
+    const client = new pg.Client({ connectionString: bed.connectionString });
+    clients.push(client);
+    await client.connect();
+    return client;
+  }
+
+  it('stores no delivery again while another owner completes it', async () => {
+    const [store, other] = [await opened(bed), await opened(bed)];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const one = delivery(String(round));
+      await put(store, [one]);
+      const claimed = await claimOne(store);
+      const [isHeld, again, twice] = await Promise.all([
+        settle(store, ends.completed(claimed)),
+        put(other, [one]),
+        put(other, [one]),
+      ]);
+      expect([isHeld, again, twice]).toEqual([true, ['duplicate'], ['duplicate']]);
+    }
+    expect(await store.stats()).toMatchObject({ depth: 0, remembered: ROUNDS });
+  });
+
+  it('stores batches that share ids in opposite order without a deadlock', async () => {
+    const stores = [new HeldCommits(bed), new HeldCommits(bed)] as const;
+    for (const { store } of stores) await store.open(START);
+    const batch = ['1', '2', '3']
+      .map((id) => ({ one: delivery(id), hash: idHash({ key: 'shop', id }) }))
+      .sort((a, b) => (a.hash < b.hash ? -1 : 1));
+    const deliveries = batch.map(({ one }) => one);
+    // Another transaction holds the middle one until both batches wait.
+    const client = await stranger();
+    await client.query('BEGIN');
+    const insert = `INSERT INTO ${bed.schema}.ids (hash, seq, is_generated) VALUES ($1, 0, false)`;
+    await client.query(insert, [batch[1]?.hash]);
+    const first = put(stores[0].store, deliveries);
+    await blocked(bed, 1, [first]);
+    const second = put(stores[1].store, [...deliveries].reverse());
+    await blocked(bed, 2, [first, second]);
+    await client.query('ROLLBACK');
+    const results = (await Promise.all([first, second])).flat();
+    expect([...results].sort()).toEqual([
+      ...Array<string>(3).fill('duplicate'),
+      ...Array<string>(3).fill('stored'),
+    ]);
+    // A deadlock would have been ended by PostgreSQL, and the put repeated.
+    expect(stores.map(({ puts }) => puts)).toEqual([1, 1]);
+    for (const { store } of stores) await store.close(START);
+  });
+
+  it('keeps the bound exactly near the capacity, although another put is being committed', async () => {
+    const [held, other] = [new HeldCommits(bed), await opened(bed)];
+    await held.store.open(START);
+    const limits = { ...ROOMY, capacity: 8 };
+    const five = (name: string): StoredDelivery[] => [1, 2, 3, 4, 5].map((at) => delivery(name + String(at)));
+    held.hold();
+    const first = put(held.store, five('a'), { limits });
+    await uncommitted(bed);
+    const second = put(other, five('b'), { limits });
+    await blocked(bed, 1, [second]);
+    held.commit();
+    const results = (await Promise.all([first, second])).flat();
+    expect(results.filter((result) => result === 'stored')).toHaveLength(8);
+    expect((await other.stats()).depth).toBe(8);
+    await held.store.close(START);
+  });
+
+  it('does not wait for the commit of another put', async () => {
+    const store = await opened(bed);
+    const client = await stranger();
+    await client.query('BEGIN');
+    // A put that is being committed holds its slot.
+    await client.query(`SELECT ${bed.schema}.add_totals_v1(1, 1, 0, 0, 0, 0, 0)`);
+    const limits = { ...ROOMY, capacity: 100_000, maxBytes: 2 ** 40 };
+    expect(await put(store, [delivery('a')], { limits })).toEqual(['stored']);
+    await client.query('ROLLBACK');
+    expect((await store.stats()).depth).toBe(1);
+  });
+
+  it('gives each delivery to one of the owners that claim at the same time', async () => {
+    const stores = [await opened(bed), await opened(bed), await opened(bed)];
+    const ids = Array.from({ length: 60 }, (_, at) => String(at));
+    await put(
+      stores[0] as InboxStore,
+      ids.map((id, at) => delivery(id, { key: String(at % 5) })),
+    );
+    const claimed = (await Promise.all(stores.map((store) => claim(store, 20)))).flat();
+    expect(claimed.map(({ id }) => id).sort()).toEqual([...ids].sort());
+  });
+
+  it('claims past a delivery that another transaction has locked', async () => {
+    const store = await opened(bed);
+    await put(store, [delivery('a'), delivery('b')]);
+    const client = await stranger();
+    await client.query('BEGIN');
+    await client.query(`SELECT FROM ${bed.schema}.queue ORDER BY seq LIMIT 1 FOR UPDATE`);
+    expect((await claim(store, 2)).map(({ id }) => id)).toEqual(['b']);
+    await client.query('ROLLBACK');
+    expect((await claim(store, 2)).map(({ id }) => id)).toEqual(['a']);
+  });
+
+  it('makes a delivery the head that is being committed while the head ends', async () => {
+    const [held, other] = [new HeldCommits(bed), await opened(bed, START, true)];
+    await held.store.open(START);
+    await put(other, [delivery('0')]);
+    const head = await claimOne(other);
+    held.hold();
+    const behind = put(held.store, [delivery('1')]);
+    await uncommitted(bed);
+    const ending = settle(other, ends.completed(head));
+    await blocked(bed, 1, [ending]);
+    held.commit();
+    expect(await Promise.all([behind, ending])).toEqual([['stored'], true]);
+    expect((await claimOne(other)).id).toBe('1');
+    await held.store.close(START);
+  });
+
+  it('locks the number of its owner in a session, unless it is pooled', async () => {
+    const locks = async (): Promise<string | undefined> => {
+      const { rows } = await bed.pool.query<{ count: string }>(
+        `SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted
+          AND classid::bigint = hashtext('webhook-backpressure:' || $1)::bigint & 4294967295`,
+        [bed.schema],
+      );
+      return rows[0]?.count;
+    };
+    const store = await opened(bed);
+    expect(await locks()).toBe('1');
+    await store.close(START);
+    const pooled = new PostgresBed({ pooled: true });
+    await opened(pooled);
+    expect(await locks()).toBe('0');
+    await pooled.dispose();
+  });
+
+  it('keeps the claims of an owner whose lock is missing until they have expired or it is known dead', async () => {
+    const [store, other] = [await opened(bed), await opened(bed)];
+    await put(store, [delivery('a')]);
+    await claimOne(store);
+    expect(await claim(other, 1, { nowMs: START + LEASE - 1 })).toEqual([]);
+    expect(await claim(other, 1, { nowMs: START + LEASE })).toHaveLength(1);
+  });
+});
