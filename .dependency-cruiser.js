@@ -16,6 +16,8 @@ const mayImport = {
   otel: { packages: ['core'], npm: ['@opentelemetry/api'] },
   sqlite: { packages: ['core'], npm: ['libsql'], node: 'values' },
   postgres: { packages: ['core'], npm: ['pg'], node: 'values' },
+  redis: { packages: ['core'], node: 'values' },
+  bullmq: { packages: ['core'], npm: ['bullmq'], node: 'values' },
   prometheus: { packages: ['core'], npm: ['prom-client'] },
   dashboard: { packages: ['core'], node: 'types' },
 };
