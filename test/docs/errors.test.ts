@@ -7,6 +7,7 @@ import {
   cloudEventsHandshake,
   createInbox,
   createIntake,
+  createWorker,
   logEvents,
   memoryStore,
   readMetrics,
@@ -103,6 +104,7 @@ function createDashboard(given: DashboardOptions): void {
 async function thrownBy(line: string): Promise<unknown> {
   const names = {
     createIntake,
+    createWorker,
     sizeQueue,
     logEvents,
     cloudEventsHandshake,

@@ -16,6 +16,7 @@ import type * as promClient from 'prom-client';
 declare global {
   const createIntake: typeof core.createIntake;
   const createInbox: typeof core.createInbox;
+  const createWorker: typeof core.createWorker;
   const memoryStore: typeof core.memoryStore;
   const RetryAfter: typeof core.RetryAfter;
   const verifiers: typeof core.verifiers;

@@ -55,6 +55,7 @@ export type BackpressureErrorCode =
   | 'ERR_WBP_STORE'
   | 'ERR_WBP_STORE_VALUE'
   | 'ERR_WBP_PROCESS'
+  | 'ERR_WBP_ROLE'
   | 'ERR_WBP_VERIFY'
   | 'ERR_WBP_VERIFIER'
   | 'ERR_WBP_SECRET'

@@ -71,12 +71,18 @@ export type {
   ClaimRef,
   InboxStore,
   OpenedStore,
-  Put,
-  PutResult,
   Settlement,
-  StoreLimits,
   StoreStats,
 } from './inbox/store/inbox-store.ts';
+export type {
+  OpenedReceivingStore,
+  Put,
+  PutResult,
+  ReceiverBeat,
+  ReceivingStats,
+  ReceivingStore,
+  StoreLimits,
+} from './inbox/store/receiving-store.ts';
 export { areOtherBodies, bodySum, type Summed } from './inbox/delivery/body-sum.ts';
 export { PartSize } from './inbox/store-calls/part-size.ts';
 export type {
@@ -98,7 +104,7 @@ export type {
 } from './inbox/store/store-admin.ts';
 export { memoryStore } from './inbox/store/memory/memory-store.ts';
 export { BODY_TIMED_OUT, isDelivery, METHOD_NOT_ALLOWED } from './inbox/receive/inbox-answers.ts';
-export { createInbox } from './inbox/create-inbox.ts';
+export { createInbox, createWorker } from './inbox/create-inbox.ts';
 export type { EncryptOptions } from './inbox/encryption/encrypt-options.ts';
 export type { Json } from './inbox/delivery/json.ts';
 export type { RequestFacts, RequestParts } from './inbox/delivery/request-facts.ts';
@@ -120,6 +126,13 @@ export type {
   ProcessContext,
   RetryOptions,
 } from './inbox/options/inbox-options.ts';
+export type {
+  ReceiverOptions,
+  ReceivingOption,
+  WorkerOptions,
+  WorkingOption,
+} from './inbox/options/role-options.ts';
+export type { InboxRole } from './inbox/options/roles.ts';
 export type { CurrentInboxOptions } from './inbox/options/current-inbox-options.ts';
 export type { Inbox, InboxCloseReport, InboxSnapshot } from './inbox/inbox.ts';
 export type { InboxAnswer } from './inbox/receive/inbox-answers.ts';
