@@ -32,6 +32,9 @@ export function asInboxStore(store: ReceivingStore): InboxStore {
   ) as unknown as InboxStore;
   return {
     ...refused,
+    watch: (listener) => {
+      store.watch?.(listener);
+    },
     open: async (nowMs): Promise<OpenedStore> => {
       const { depthByKey = new Map<string, number>(), ...stats } = await store.open(nowMs);
       return { ...fullStats(stats), depthByKey };

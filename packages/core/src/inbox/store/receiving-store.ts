@@ -1,3 +1,4 @@
+import type { StoreEvent } from './store-event.ts';
 import type { Awaitable, StoredDelivery } from '../delivery/stored-delivery.ts';
 
 /** A delivery to store. */
@@ -93,6 +94,11 @@ export interface ReceiverBeat {
  * cannot be stored is refused.
  */
 export interface ReceivingStore {
+  /**
+   * Sets the listener of the store's events. Called once, before `open`. The store calls the listener from then on until
+   * `close`. Absent: the store has no events; workers find deliveries of other processes within seconds.
+   */
+  watch?(listener: (event: StoreEvent) => void): void;
   /** Prepares the store. Called once, before any other call; again after a rejection. */
   open(nowMs: number): Awaitable<OpenedReceivingStore>;
   /** Stores every delivery of a batch that is not `duplicate` or `full`; on an error, none. One result for each, in order. */
