@@ -83,6 +83,7 @@ export type {
 } from './inbox/store/inbox-store.ts';
 export { areOtherBodies, bodySum, type Summed } from './inbox/delivery/body-sum.ts';
 export { PartSize } from './inbox/store-calls/part-size.ts';
+export type { StoreEvent } from './inbox/store/store-event.ts';
 export type {
   ListedCompleted,
   ListedDelivery,

@@ -2,10 +2,11 @@ import { thrownText } from '../errors.ts';
 import type { FleetSnapshot, FleetState } from '../delivery/fleet-snapshot.ts';
 import type { FleetHandle, FleetMembership } from '../intake/fleet-handle.ts';
 import type { Tunable } from '../intake/options.ts';
+import type { RefusalExchange, RefusalNews } from '../refusals/fleet-exchange.ts';
 import { Beats } from './beats.ts';
 import { SmoothedDemand } from './demand.ts';
 import type { FleetSettings } from './fleet-options.ts';
-import { textOf } from './member-state.ts';
+import { jsonOf, textOf } from './member-state.ts';
 import { OwnLimits, type Grant } from './own-limits.ts';
 import { MEMBER_MS, type FleetBeat, type FleetView } from './registry.ts';
 import { Roster } from './roster.ts';
@@ -35,6 +36,7 @@ export class Member implements FleetMembership {
   #sampledAtMs = -Infinity;
   /** What the last beat has reported. */
   #reported: { readonly share: number; readonly demand: number };
+  #refusals: RefusalExchange | undefined;
   #lastError = '';
   #hasAnswered = false;
   #applied = '';
@@ -65,7 +67,7 @@ export class Member implements FleetMembership {
   }
 
   begin(): void {
-    this.#intake.join(this);
+    this.#refusals = this.#intake.join(this);
     this.#apply();
     this.#tick();
   }
@@ -100,14 +102,14 @@ export class Member implements FleetMembership {
 
   /** Runs about twice a second. */
   readonly #tick = (): void => {
-    if (this.#isLeft) return;
+    if (this.#hasLeft()) return;
     const { clock } = this.#intake;
     clock.clearTimeout(this.#timer);
     const now = this.#intake.now();
     if (now - this.#sampledAtMs >= SAMPLE_MS) this.#sample(now);
     if (now - this.#answeredAtMs >= MEMBER_MS) this.#miss(now);
     this.#beats.send(now);
-    if (this.#isLeft) return;
+    if (this.#hasLeft()) return;
     const lossMs = this.#answeredAtMs + MEMBER_MS;
     const next = Math.min(
       ...[this.#sampledAtMs + SAMPLE_MS, this.#beats.dueMs, lossMs > now ? lossMs : Infinity],
@@ -117,7 +119,7 @@ export class Member implements FleetMembership {
   };
 
   /** It may leave at any event that it reports. */
-  get #isLeft(): boolean {
+  #hasLeft(): boolean {
     return this.#state === 'left';
   }
 
@@ -141,8 +143,11 @@ export class Member implements FleetMembership {
     if (this.#state === 'joined') this.#share.aim(this.#view.target(demand));
     const { held: share, claim } = this.#share;
     this.#reported = { share, demand };
-    const state = textOf({ concurrency, drainRate, demand, share, claim, hasLeft, refusals: null });
-    return { resource, member: this.#id, number, state, news: '', seen: this.#roster.seen };
+    const now = this.#intake.now();
+    const refusals = this.#refusals?.state(now);
+    const state = textOf({ concurrency, drainRate, demand, share, claim, hasLeft, refusals });
+    const news = newsOf(this.#refusals?.news(now));
+    return { resource, member: this.#id, number, state, news, seen: this.#roster.seen };
   }
 
   #answered(found: FleetView, sentAtMs: number): void {
@@ -152,8 +157,11 @@ export class Member implements FleetMembership {
     const lostMs = now - this.#answeredAtMs;
     const old = this.#view;
     if (before === 'lost') this.#roster.expect(old.others, (member) => old.equal(member), now);
-    this.#roster.learn(found, this.#id, now);
+    const news = this.#roster.learn(found, this.#id, now);
     this.#view = new View(this.#id, this.#settings, this.#roster.at(now));
+    this.#refusals?.delivered();
+    const others = this.#view.others.map(({ state }) => state.refusals);
+    this.#refusals?.learn({ others, news: news.map((one) => jsonOf(one.news)) }, now);
     this.#answeredAtMs = sentAtMs;
     this.#hasAnswered = true;
     this.#state = 'joined';
@@ -221,11 +229,19 @@ export class Member implements FleetMembership {
     const { clock, isOpen } = this.#intake;
     clock.clearTimeout(this.#timer);
     this.#state = 'left';
-    this.#intake.join(null);
+    this.#intake.part();
+    this.#refusals?.leave();
     // An intake that is closing keeps its limits until the end.
     if (isOpen) this.#intake.limit(this.#own.restored(this.#grant()));
     await this.#beats.end(LEAVE_LIMIT_MS);
   }
+}
+
+/** Empty if there is nothing to tell. */
+function newsOf(news: RefusalNews | undefined): string {
+  if (news === undefined) return '';
+  const { arrived, due, booked, added, redeemed } = news;
+  return arrived + due + booked.length + added.length + redeemed.length === 0 ? '' : JSON.stringify(news);
 }
 
 const ID_LENGTH = 16;

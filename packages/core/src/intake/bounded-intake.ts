@@ -168,7 +168,7 @@ export class BoundedIntake implements Intake {
   /** See {@link fleetHandleOf}. */
   fleetHandle(): FleetHandle {
     const { clock, random } = this.#fixtures;
-    const { dispatcher, listeners, shutdown, warnings, now } = this.#flow;
+    const { dispatcher, listeners, refuser, shutdown, warnings, now } = this.#flow;
     const settings = (): Settings => this.#settings;
     const membership = (): FleetMembership | null => this.#membership;
     return {
@@ -188,6 +188,10 @@ export class BoundedIntake implements Intake {
       },
       join: (member) => {
         this.#membership = member;
+        return refuser.join();
+      },
+      part: () => {
+        this.#membership = null;
       },
       limit: (limits) => {
         this.#retune(updateSettings(this.#settings, limits));

@@ -1,6 +1,7 @@
 import type { EventBody } from '../delivery/events.ts';
 import type { FleetSnapshot } from '../delivery/fleet-snapshot.ts';
 import type { Warnings } from '../delivery/warnings.ts';
+import type { RefusalExchange } from '../refusals/fleet-exchange.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Intake } from './intake.ts';
 import type { Settings, Tunable } from './options.ts';
@@ -21,7 +22,10 @@ export interface FleetHandle {
   readonly warnings: Warnings;
   /** The membership of the intake, or null. */
   readonly member: FleetMembership | null;
-  join(member: FleetMembership | null): void;
+  /** Begins the exchange of bookings and promises with other members. */
+  join(member: FleetMembership): RefusalExchange;
+  /** Ends the membership. */
+  part(): void;
   /** Changes limits, without asking the member and without an event. */
   limit(limits: Tunable): void;
   report(event: EventBody): void;
