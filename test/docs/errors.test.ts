@@ -8,17 +8,19 @@ import {
   createInbox,
   createIntake,
   createWorker,
+  joinFleet,
   logEvents,
   memoryStore,
   readMetrics,
   RetryAfter,
   sizeQueue,
+  systemClock,
   throwing,
   verifiers,
   type Inbox,
   type InboxRequest,
 } from '@webhook-backpressure/core';
-import { manualClock } from '@webhook-backpressure/core/testing';
+import { manualClock, memoryRegistry } from '@webhook-backpressure/core/testing';
 import { dashboard, type DashboardOptions } from '@webhook-backpressure/dashboard';
 import { webhookBackpressure } from '@webhook-backpressure/express';
 import { closeOnSignals, processPressure, readiness } from '@webhook-backpressure/node';
@@ -105,6 +107,8 @@ async function thrownBy(line: string): Promise<unknown> {
   const names = {
     createIntake,
     createWorker,
+    joinFleet,
+    registry: memoryRegistry(systemClock),
     sizeQueue,
     logEvents,
     cloudEventsHandshake,

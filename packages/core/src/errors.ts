@@ -42,6 +42,7 @@ export type BackpressureErrorCode =
   | 'ERR_WBP_LOG_EVENTS'
   | 'ERR_WBP_OTEL'
   | 'ERR_WBP_INTAKE'
+  | 'ERR_WBP_FLEET'
   | 'ERR_WBP_CALLBACK'
   | 'ERR_WBP_HEADERS'
   | 'ERR_WBP_BODY_TIMEOUT'

@@ -40,6 +40,10 @@ export {
 export { sizeQueue } from './queue/size-queue.ts';
 export { TimeLimit } from './time/time-limit.ts';
 export type { CurrentOptions } from './delivery/current-options.ts';
+export type { FleetMemberSnapshot, FleetSnapshot, FleetState } from './delivery/fleet-snapshot.ts';
+export type { FleetOptions } from './fleet/fleet-options.ts';
+export { joinFleet, type Fleet } from './fleet/join-fleet.ts';
+export type { FleetBeat, FleetMember, FleetNews, FleetRegistry, FleetView } from './fleet/registry.ts';
 export type { IntakeSnapshot, IntakeState } from './delivery/snapshot.ts';
 export { boundToThisContext } from './base/async-context.ts';
 export { Handling, type BackpressureInfo } from './middleware/handling.ts';
