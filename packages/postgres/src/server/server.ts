@@ -75,8 +75,8 @@ export class Server {
       isBroken ||= !isUsableAfter(error);
       throw coded(error, this.schema);
     } finally {
+      // The pool has its own listener from then on.
       client?.release(isBroken);
-      // Now the pool listens.
       client?.off('error', failed);
     }
   }
