@@ -78,7 +78,6 @@ export type {
   StoreStats,
 } from './inbox/store/inbox-store.ts';
 export { areOtherBodies, bodySum, type Summed } from './inbox/delivery/body-sum.ts';
-export { PartSize } from './inbox/store-calls/part-size.ts';
 export type {
   ListedCompleted,
   ListedDelivery,
