@@ -78,6 +78,7 @@ export type {
   StoreStats,
 } from './inbox/store/inbox-store.ts';
 export { areOtherBodies, bodySum, type Summed } from './inbox/delivery/body-sum.ts';
+export type { StoreEvent } from './inbox/store/store-event.ts';
 export type {
   ListedCompleted,
   ListedDelivery,

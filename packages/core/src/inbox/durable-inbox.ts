@@ -147,6 +147,10 @@ export class DurableInbox implements Inbox {
     };
     this.#shutDown = (timeoutMs) => shutDown(parts, timeoutMs);
     this.#resizeLevel();
+    store.watch?.((event) => {
+      if (event.type === 'due') wake();
+      else report.emit({ ...event, type: 'store-warning' });
+    });
     opening.begin();
   }
 

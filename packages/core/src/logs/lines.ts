@@ -43,7 +43,8 @@ export type LineType =
   | 'redriven'
   | 'purged'
   | 'store-failed'
-  | 'store-recovered';
+  | 'store-recovered'
+  | 'store-warning';
 
 /** The events that end what another has begun. */
 const ENDS: Readonly<Partial<Record<LineType, LineType>>> = {
@@ -167,5 +168,11 @@ export const LINES: { readonly [T in LineType]: Line<EventOf<T>> } = {
     level: 'info',
     fields: [],
     message: () => 'The store works again.',
+  },
+  'store-warning': {
+    level: 'warn',
+    fields: ['code'],
+    message: ({ message }) => message,
+    variant: ({ code }) => code,
   },
 };

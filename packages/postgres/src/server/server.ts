@@ -8,6 +8,9 @@ const QUERY_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 const MAX_TRIES = 5;
 
+/** Without a listener, a connection that fails during a statement would end the process. The statement fails too. */
+const ignore = (): void => undefined;
+
 interface OwnPool extends PostgresPool {
   end(): Promise<void>;
   on(event: 'error', listener: (error: Error) => void): unknown;
@@ -60,6 +63,7 @@ export class Server {
     let isBroken = false;
     try {
       client = await this.connect();
+      client.on('error', ignore);
       const { query } = { query: client.query.bind(client) };
       return await work(async <R>(text: string, values: readonly unknown[] = []) => {
         const { rows } = await query({ text, values: [...values], query_timeout: QUERY_TIMEOUT_MS });
@@ -69,7 +73,9 @@ export class Server {
       isBroken = !isUsableAfter(error);
       throw coded(error, this.schema);
     } finally {
+      // The pool has its own listener from then on.
       client?.release(isBroken);
+      client?.off('error', ignore);
     }
   }
 
@@ -98,7 +104,7 @@ export class Server {
       ...(this.isPooled ? {} : { statement_timeout: QUERY_TIMEOUT_MS }),
     });
     // The next statement takes another connection.
-    pool.on('error', () => undefined);
+    pool.on('error', ignore);
     this.#own = pool;
     return pool;
   }

@@ -1,4 +1,5 @@
 import type { StoreAdmin } from './store-admin.ts';
+import type { StoreEvent } from './store-event.ts';
 import type { Awaitable, DeliveryRef, StoredDelivery } from '../delivery/stored-delivery.ts';
 
 /** A delivery to store. */
@@ -147,6 +148,11 @@ export interface OpenedStore extends StoreStats {
  * alone ends nothing: until another owner has claimed the delivery, the first one may still renew and settle it.
  */
 export interface InboxStore extends StoreAdmin {
+  /**
+   * Sets the listener of the store's events. Called once, before `open`. The store calls the listener from then on until
+   * `close`. Absent: the store has no events; workers find deliveries of other processes within seconds.
+   */
+  watch?(listener: (event: StoreEvent) => void): void;
   /**
    * Prepares the store, migrates it, and takes back the claims of dead owners. Called once, before any other call. A
    * delivery that was never tried is due from then on, whatever the clock said when it was stored.
