@@ -4,11 +4,22 @@ import { idHash } from '../records/id-hash.ts';
 import { encodeText } from '../records/text.ts';
 import type { Presence } from '../server/presence.ts';
 import type { Server } from '../server/server.ts';
+import { ScanPlan } from './scan-plan.ts';
 
 interface ClaimedRow extends ContentsRow {
   readonly attempt: number;
   readonly strandings: number;
   readonly is_turn: boolean;
+  readonly due_ms: number;
+  readonly seq: number;
+  readonly visited: number;
+}
+
+/** The last row of a claim. */
+interface EndRow {
+  readonly key: null;
+  readonly seq: number;
+  readonly visited: number;
 }
 
 interface Held {
@@ -20,6 +31,7 @@ export class Claims {
   readonly #server: Server;
   readonly #owner: number;
   readonly #presence: Presence;
+  readonly #plan: ScanPlan = new ScanPlan();
   /** The key claimed last, as stored. */
   #lastKey: string | null = null;
 
@@ -33,7 +45,11 @@ export class Claims {
     const { leaseMs, nowMs, maxStranded, except } = options;
     const { skew } = this.#server;
     const dead = await this.#presence.dead();
-    const rows = await this.#server.rows<ClaimedRow>('claim_v1', [
+    const isAnySkipped = except.size > 0;
+    const scan = this.#plan.next(nowMs, isAnySkipped);
+    const floors = [...scan.floors].sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+    const startedMs = performance.now();
+    const answer = await this.#server.rows<ClaimedRow | EndRow>('claim_v1', [
       this.#owner,
       count,
       leaseMs,
@@ -42,13 +58,31 @@ export class Claims {
       [...except].map(encodeText),
       this.#lastKey,
       dead,
+      scan.isFull,
+      scan.after,
+      floors.map(([key]) => key),
+      floors.map(([, { dueMs }]) => dueMs),
+      floors.map(([, { seq }]) => seq),
     ]);
-    const turn = rows.findLast(({ is_turn: isTurn }) => isTurn);
-    if (turn !== undefined) this.#lastKey = turn.key;
+    const endedMs = performance.now();
+    const rows = answer.filter((row): row is ClaimedRow => row.key !== null);
+    const turns = rows.filter(({ is_turn: isTurn }) => isTurn);
+    this.#lastKey = turns.at(-1)?.key ?? this.#lastKey;
+    // Absent while everything is paused.
+    const end = answer.find((row): row is EndRow => row.key === null);
+    if (end !== undefined)
+      this.#plan.note({
+        ...{ scan, nowMs, startedMs, endedMs, hasSkipped: isAnySkipped },
+        isShort: rows.length < count,
+        turns: turns.map(({ key, due_ms: dueMs, seq, visited }) => ({ key, dueMs, seq, visited })),
+        visited: end.visited,
+        lastSeq: end.seq,
+      });
     return rows.map((row) => ({ ...deliveryOf(row), attempt: row.attempt, strandings: row.strandings }));
   }
 
   async nextDueMs(except: ReadonlySet<string> = new Set()): Promise<number | undefined> {
+    if (this.#plan.fullAgainMs !== undefined) return this.#plan.fullAgainMs;
     const { next_due_v1: due } = await this.#server.call<{ next_due_v1: number | null }>('next_due_v1', [
       this.#owner,
       [...except].map(encodeText),
