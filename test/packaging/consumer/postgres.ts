@@ -15,7 +15,6 @@ export async function main(): Promise<unknown> {
   const schema = `consumer_${String(process.pid)}`;
   const pool = new pg.Pool({ connectionString });
   const store: InboxStore = postgresStore({ pool }, { schema });
-  const isText: Exactly<ReturnType<typeof postgresSchema>, string> = true;
   try {
     await pool.query(`BEGIN; ${postgresSchema(schema)} COMMIT`);
     const webhooks = webhookInbox({ ...shopInbox(), store });
@@ -44,7 +43,7 @@ export async function main(): Promise<unknown> {
       depth: number;
     };
     return {
-      middleware: { key: 'shop-1', typed: isText && remembered === 1, depth: status.depth },
+      middleware: { key: 'shop-1', typed: remembered === 1, depth: status.depth },
       inbox: { ...delivered, typed: isInbox },
     };
   } finally {
