@@ -48,6 +48,10 @@ describe.skipIf(typeof begun === 'string')(title, () => {
     rmSync(folder, { recursive: true });
   });
 
+  it('ends no process but those that are killed', () => {
+    expect(outcome.fallen).toBe(0);
+  });
+
   it('processes every delivery that was acknowledged', () => {
     const { sender, handled } = outcome;
     expect(sender.acknowledged.size).toBeGreaterThan(kills);

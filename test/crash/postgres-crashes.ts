@@ -24,6 +24,8 @@ export interface FleetOutcome {
   readonly handled: Handled;
   readonly explained: Explained;
   readonly stored: StoredOnServer;
+  /** Processes that ended without a kill. */
+  readonly fallen: number;
 }
 
 export const SETTINGS: ReceiverSettings = { concurrency: 10, attempts: 100, maxHandlingMs: 60_000 };
@@ -31,7 +33,8 @@ export const RECEIVERS = 3;
 export const WORKERS = 3;
 
 const CONNECTIONS = 12;
-const MOST_HANDLING_MS = 8;
+/** So that several handlers of each process run when it is killed. */
+const MOST_HANDLING_MS = 200;
 /** A process is killed after at most this many acknowledgements, or this many milliseconds without so many. */
 const MOST_ACKNOWLEDGED = 250;
 const MOST_QUIET_MS = 2000;
@@ -54,6 +57,7 @@ export class FleetCrashes {
   readonly #causes: Cause[] = [];
   readonly #places: Place[] = [];
   #lives = 0;
+  #fallen = 0;
   #next = 0;
   #isSending = true;
 
@@ -93,6 +97,7 @@ export class FleetCrashes {
         handled,
         explained: explain(handled.repeats, this.#causes),
         stored: await audit.read(),
+        fallen: this.#fallen,
       };
     } finally {
       this.#isSending = false;
@@ -117,7 +122,11 @@ export class FleetCrashes {
     const { server, log } = this.#plan;
     this.#lives += 1;
     const store = { connectionString: proxy.via(server.connectionString) };
-    return new Receiver({ store, log, life: this.#lives, ...SETTINGS });
+    const process = new Receiver({ store, log, life: this.#lives, ...SETTINGS });
+    void process.died.then(() => {
+      if (!process.isKilled) this.#fallen += 1;
+    });
+    return process;
   }
 
   async #ready(place: Place): Promise<void> {

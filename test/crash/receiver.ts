@@ -23,6 +23,7 @@ export interface LifeSettings extends ReceiverSettings {
 export class Receiver {
   readonly life: number;
   readonly died: Promise<unknown>;
+  isKilled = false;
   readonly #process: ChildProcess;
   #port = 0;
 
@@ -59,6 +60,7 @@ export class Receiver {
   }
 
   async kill(): Promise<void> {
+    this.isKilled = true;
     this.#process.kill('SIGKILL');
     await this.died;
   }

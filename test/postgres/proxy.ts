@@ -2,7 +2,12 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
 /** What is done with the next statement that contains a text. */
-type Cut = { readonly when: 'before-arrival' | 'before-answer'; readonly text: string; done(): void };
+interface Cut {
+  readonly when: 'before-arrival' | 'before-answer';
+  readonly text: string;
+  readonly answer: string;
+  done(): void;
+}
 
 /** The network between a store and its server: it can stop, and break connections at a chosen moment. */
 export class Proxy {
@@ -66,10 +71,12 @@ export class Proxy {
   /**
    * Breaks the connection of the next statement that contains a text: before it arrives at the server, or after the
    * server has committed it and before its answer arrives.
+   *
+   * @param answer - only if the answer contains this.
    */
-  cut(when: Cut['when'], text: string): Promise<void> {
+  cut(when: Cut['when'], text: string, answer = ''): Promise<void> {
     return new Promise((resolve) => {
-      this.#cut = { when, text, done: resolve };
+      this.#cut = { when, text, answer, done: resolve };
     });
   }
 
@@ -94,19 +101,22 @@ export class Proxy {
     near.on('data', (sent: Buffer) => {
       const cut = this.#cut;
       if (cut !== undefined && sent.includes(cut.text)) {
-        this.#cut = undefined;
         if (cut.when === 'before-arrival') {
+          this.#cut = undefined;
           sever(cut);
           return;
         }
         answering = cut;
-      }
+      } else answering = undefined;
       far.write(sent);
     });
     far.on('data', (answer: Buffer) => {
-      if (answering === undefined) near.write(answer);
-      // The server answers after the commit.
-      else if (isEndOfAnswer(answer)) sever(answering);
+      if (answering === undefined || !answer.includes(answering.answer)) near.write(answer);
+      else if (this.#cut === answering) {
+        // The server answers after the commit.
+        this.#cut = undefined;
+        sever(answering);
+      }
     });
     for (const [one, other] of [
       [near, far],
@@ -123,9 +133,4 @@ export class Proxy {
       if (this.#isStopped) one.pause();
     }
   }
-}
-
-/** Whether it ends with ReadyForQuery: the type Z, a length of 5, and the state of the transaction. */
-function isEndOfAnswer(answer: Buffer): boolean {
-  return answer.length >= 6 && answer[answer.length - 6] === 0x5a && answer[answer.length - 2] === 5;
 }

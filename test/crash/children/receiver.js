@@ -14,8 +14,10 @@ import express from 'express';
 
 const [given] = process.argv.slice(2);
 if (given === undefined) throw new Error('the settings are missing');
+/** @type {unknown} */
+const settings = JSON.parse(given);
 const { store, log, life, concurrency, attempts, maxHandlingMs } =
-  /** @type {import('../receiver.ts').LifeSettings} */ (JSON.parse(given));
+  /** @type {import('../receiver.ts').LifeSettings} */ (settings);
 
 // A line is one append, so the lines of two processes never mix. Written data belongs to the kernel and survives SIGKILL
 // without fsync; only a crash of the machine would lose it.
