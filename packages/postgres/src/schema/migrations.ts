@@ -1,5 +1,6 @@
 import { claim, nextDue } from './claim.ts';
 import { dropKept, forget, forgetId, purge, redrive, replay } from './finished.ts';
+import { fleetBeat, fleetTables } from './fleet.ts';
 import { leave, setOrder } from './owners.ts';
 import { put } from './put.ts';
 import { endHeads, renew, settle } from './settle.ts';
@@ -11,6 +12,7 @@ type Part = (schema: string) => string;
 const FIRST: readonly Part[] = [
   ...[tables, addTotals, endHeads, put, claim, nextDue, settle, renew],
   ...[redrive, purge, replay, dropKept, forget, forgetId, setOrder, leave],
+  ...[fleetTables, fleetBeat],
 ];
 
 /**
