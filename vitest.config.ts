@@ -14,7 +14,7 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['test/postgres/global-setup.ts'],
+    globalSetup: ['test/postgres/global-setup.ts', 'test/redis/global-setup.ts'],
     exclude: [...configDefaults.exclude, 'test/packaging/**', 'test/runtimes/**'],
     // Simulations of minutes take seconds, and several times as many on a machine that does something else as well.
     testTimeout: 30_000,

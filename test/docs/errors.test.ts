@@ -7,17 +7,20 @@ import {
   cloudEventsHandshake,
   createInbox,
   createIntake,
+  createWorker,
+  joinFleet,
   logEvents,
   memoryStore,
   readMetrics,
   RetryAfter,
   sizeQueue,
+  systemClock,
   throwing,
   verifiers,
   type Inbox,
   type InboxRequest,
 } from '@webhook-backpressure/core';
-import { manualClock } from '@webhook-backpressure/core/testing';
+import { manualClock, memoryRegistry } from '@webhook-backpressure/core/testing';
 import { dashboard, type DashboardOptions } from '@webhook-backpressure/dashboard';
 import { webhookBackpressure } from '@webhook-backpressure/express';
 import { closeOnSignals, processPressure, readiness } from '@webhook-backpressure/node';
@@ -103,6 +106,9 @@ function createDashboard(given: DashboardOptions): void {
 async function thrownBy(line: string): Promise<unknown> {
   const names = {
     createIntake,
+    createWorker,
+    joinFleet,
+    registry: memoryRegistry(systemClock),
     sizeQueue,
     logEvents,
     cloudEventsHandshake,

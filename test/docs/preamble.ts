@@ -16,6 +16,8 @@ import type * as promClient from 'prom-client';
 declare global {
   const createIntake: typeof core.createIntake;
   const createInbox: typeof core.createInbox;
+  const createWorker: typeof core.createWorker;
+  const joinFleet: typeof core.joinFleet;
   const memoryStore: typeof core.memoryStore;
   const RetryAfter: typeof core.RetryAfter;
   const verifiers: typeof core.verifiers;
@@ -44,6 +46,7 @@ declare global {
   const intake: core.Intake;
   const inbox: core.Inbox;
   const inboxWithoutItsKey: core.Inbox;
+  const registry: core.FleetRegistry;
   const request: core.InboxRequest;
   const key: Uint8Array;
   const options: core.InboxOptions;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';
-import { startServer, type TestServer } from './server.ts';
+import { startPostgres, type PostgresServer } from '../../demo/src/postgres-server.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -20,9 +20,13 @@ export type Found =
  * `TEST_POSTGRES=15`, that of Debian.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  let starting: Promise<TestServer> | undefined;
+  let starting: Promise<PostgresServer> | undefined;
   const broker = createServer((_, response) => {
-    starting ??= startServer(process.env['TEST_POSTGRES'] === '15' ? 15 : undefined);
+    starting ??= startPostgres({
+      release: process.env['TEST_POSTGRES'] === '15' ? 15 : undefined,
+      // Survives a kill of a process, and no test of a run cuts the power.
+      isDurable: false,
+    });
     starting.then(
       ({ connectionString }) => response.end(JSON.stringify({ connectionString } satisfies Found)),
       (error: unknown) => response.end(JSON.stringify({ problem: String(error) } satisfies Found)),

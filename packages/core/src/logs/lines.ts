@@ -35,6 +35,9 @@ export type LineType =
   | 'endangered'
   | 'warning'
   | 'updated'
+  | 'fleet-joined'
+  | 'fleet-lost'
+  | 'fleet-restored'
   | 'closed'
   | 'outage'
   | 'restored'
@@ -43,13 +46,15 @@ export type LineType =
   | 'redriven'
   | 'purged'
   | 'store-failed'
-  | 'store-recovered';
+  | 'store-recovered'
+  | 'store-warning';
 
 /** The events that end what another has begun. */
 const ENDS: Readonly<Partial<Record<LineType, LineType>>> = {
   accepting: 'shedding',
   recovered: 'stalled',
   'alarm-cleared': 'alarm',
+  'fleet-restored': 'fleet-lost',
   restored: 'outage',
   resumed: 'paused',
   'store-recovered': 'store-failed',
@@ -61,6 +66,8 @@ export function subjectOf(type: LineType): LineType {
 }
 
 const of = (key: string | null): string => (key === null ? 'all deliveries' : 'the deliveries of one key');
+
+const count = (members: number): string => (members === 1 ? '1 member' : `${String(members)} members`);
 
 export const LINES: { readonly [T in LineType]: Line<EventOf<T>> } = {
   shedding: {
@@ -119,6 +126,22 @@ export const LINES: { readonly [T in LineType]: Line<EventOf<T>> } = {
     message: ({ options }, kind) => `Options of the ${kind} were updated: ${options.join(', ')}.`,
     variant: ({ options }) => options.join(),
   },
+  'fleet-joined': {
+    level: 'info',
+    fields: ['resource', 'members'],
+    message: ({ members }) => `The intake has joined its fleet, which has ${count(members)}.`,
+  },
+  'fleet-lost': {
+    level: 'error',
+    fields: ['resource', 'share'],
+    message: ({ share }) =>
+      `The registry of the fleet has not answered for 10 s. This member continues with a share of ${String(share)}.`,
+  },
+  'fleet-restored': {
+    level: 'info',
+    fields: ['resource', 'members', 'lostMs'],
+    message: ({ members }) => `The registry of the fleet answers again. The fleet has ${count(members)}.`,
+  },
   closed: {
     level: 'info',
     fields: ['completed', 'refused', 'remaining'],
@@ -167,5 +190,11 @@ export const LINES: { readonly [T in LineType]: Line<EventOf<T>> } = {
     level: 'info',
     fields: [],
     message: () => 'The store works again.',
+  },
+  'store-warning': {
+    level: 'warn',
+    fields: ['code'],
+    message: ({ message }) => message,
+    variant: ({ code }) => code,
   },
 };

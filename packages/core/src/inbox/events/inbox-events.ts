@@ -121,6 +121,8 @@ export type InboxEvent = { readonly at: number } & (
   /** A call of the store failed. Until it works again, deliveries are refused, and workers wait. */
   | { readonly type: 'store-failed'; readonly call: string; readonly error: string }
   | { readonly type: 'store-recovered' }
+  /** The store works, but something needs an operator. `message` says what. */
+  | { readonly type: 'store-warning'; readonly code: string; readonly message: string }
   /** The sender is close to disabling the endpoint because of failed deliveries. Reported once. */
   | { readonly type: 'endangered'; readonly sender: string }
   /** An alarm was raised, or has ended. `help` says what to do. */

@@ -81,6 +81,8 @@ export class InboxReport {
         'WBP_STORE_FAILED',
         () => `The call ${event.call}() of the store failed${code === undefined ? '' : ` with ${code}`}.`,
       );
+    } else if (event.type === 'store-warning') {
+      this.#warnings.warn(event.code, () => event.message);
     }
   }
 

@@ -5,8 +5,8 @@ export type InboxWarningCode =
 /** A probable bug in `verify`: what it threw, or advice about what it returned. */
 export type SuspectedBug = { readonly thrown: unknown } | { readonly advice: string };
 
-/** Shows a warning to the operator of the process. */
-export type ShowWarning = (code: InboxWarningCode, message: string) => void;
+/** Shows a warning to the operator of the process. The code is an {@link InboxWarningCode}, or one of the store. */
+export type ShowWarning = (code: string, message: string) => void;
 
 interface Runtime {
   readonly process?: { emitWarning?: (message: string, options: { type: string; code: string }) => void };
@@ -31,14 +31,14 @@ const showInRuntime: ShowWarning = (code, message) => {
 export class ProcessWarnings {
   readonly #hasListeners: () => boolean;
   readonly #show: ShowWarning;
-  readonly #given = new Set<InboxWarningCode>();
+  readonly #given = new Set<string>();
 
   constructor(hasListeners: () => boolean, show: ShowWarning = showInRuntime) {
     this.#hasListeners = hasListeners;
     this.#show = show;
   }
 
-  warn(code: InboxWarningCode, sentence: () => string): void {
+  warn(code: string, sentence: () => string): void {
     if (this.#given.has(code) || this.#hasListeners()) return;
     this.#given.add(code);
     try {
