@@ -2,8 +2,11 @@ import type { ClaimedDelivery, ClaimOptions, ClaimRef, Settlement } from '@webho
 import { deliveryOf, type ContentsRow } from '../records/contents.ts';
 import { idHash } from '../records/id-hash.ts';
 import { encodeText } from '../records/text.ts';
+import { isOutcomeUnknown } from '../server/errors.ts';
 import type { Presence } from '../server/presence.ts';
 import type { Server } from '../server/server.ts';
+import { StrayClaims } from './stray-claims.ts';
+import { UnknownSettlements } from './unknown-settlements.ts';
 
 interface ClaimedRow extends ContentsRow {
   readonly attempt: number;
@@ -20,6 +23,8 @@ export class Claims {
   readonly #server: Server;
   readonly #owner: number;
   readonly #presence: Presence;
+  readonly #strays: StrayClaims;
+  readonly #unknown: UnknownSettlements;
   /** The key claimed last, as stored. */
   #lastKey: string | null = null;
 
@@ -27,25 +32,40 @@ export class Claims {
     this.#server = server;
     this.#owner = owner;
     this.#presence = presence;
+    this.#strays = new StrayClaims(server, owner);
+    this.#unknown = new UnknownSettlements(server);
   }
 
   async claim(count: number, options: ClaimOptions): Promise<readonly ClaimedDelivery[]> {
     const { leaseMs, nowMs, maxStranded, except } = options;
     const { skew } = this.#server;
     const dead = await this.#presence.dead();
-    const rows = await this.#server.rows<ClaimedRow>('claim_v1', [
-      this.#owner,
-      count,
-      leaseMs,
-      skew.toServer(nowMs),
-      maxStranded,
-      [...except].map(encodeText),
-      this.#lastKey,
-      dead,
-    ]);
+    await this.#strays.giveBack(nowMs);
+    let rows: readonly ClaimedRow[];
+    try {
+      rows = await this.#server.rows<ClaimedRow>('claim_v1', [
+        this.#owner,
+        count,
+        leaseMs,
+        skew.toServer(nowMs),
+        maxStranded,
+        [...except].map(encodeText),
+        this.#lastKey,
+        dead,
+      ]);
+    } catch (error) {
+      if (isOutcomeUnknown(error)) this.#strays.lost(leaseMs);
+      throw error;
+    }
     const turn = rows.findLast(({ is_turn: isTurn }) => isTurn);
     if (turn !== undefined) this.#lastKey = turn.key;
-    return rows.map((row) => ({ ...deliveryOf(row), attempt: row.attempt, strandings: row.strandings }));
+    const claimed = rows.map((row) => ({
+      ...deliveryOf(row),
+      attempt: row.attempt,
+      strandings: row.strandings,
+    }));
+    this.#strays.claimed(claimed);
+    return claimed;
   }
 
   async nextDueMs(except: ReadonlySet<string> = new Set()): Promise<number | undefined> {
@@ -68,11 +88,23 @@ export class Claims {
       claims.map(idHash),
       claims.map(({ attempt }) => attempt),
     ]);
+    this.#forget(claims, held, false);
     return held;
   }
 
   async settle(settlements: readonly Settlement[], nowMs: number): Promise<readonly boolean[]> {
     if (settlements.length === 0) return [];
+    try {
+      const held = await this.#settle(settlements, nowMs);
+      this.#forget(settlements, held, true);
+      return await this.#unknown.resolve(settlements, held);
+    } catch (error) {
+      if (isOutcomeUnknown(error)) this.#unknown.lost(settlements);
+      throw error;
+    }
+  }
+
+  async #settle(settlements: readonly Settlement[], nowMs: number): Promise<readonly boolean[]> {
     const { skew } = this.#server;
     const { held } = await this.#server.call<Held>('settle_v1', [
       this.#owner,
@@ -89,6 +121,13 @@ export class Claims {
       ),
     ]);
     return held;
+  }
+
+  /** Ended claims are not held any more. */
+  #forget(claims: readonly ClaimRef[], held: readonly boolean[], isEnd: boolean): void {
+    for (const [at, one] of claims.entries()) {
+      if (isEnd || held[at] !== true) this.#strays.ended(one);
+    }
   }
 
   async hasten({
