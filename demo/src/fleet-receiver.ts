@@ -4,19 +4,16 @@ import { webhookInbox } from '@webhook-backpressure/express';
 import { postgresStore } from '@webhook-backpressure/postgres';
 import express from 'express';
 import { openChannel } from './channel.ts';
-import { fleetHandler } from './fleet-handler.ts';
 import type { FleetMemberOrders, FleetMemberReports } from './messages.ts';
-import { FLEET, POOL } from './setup.ts';
+import { FLEET } from './setup.ts';
 
 const channel = openChannel<FleetMemberOrders, FleetMemberReports>();
 
-channel.on('start', ({ connectionString, secret, port, ledgerPath }) => {
+channel.on('start', ({ connectionString, secret, port }) => {
   const webhooks = webhookInbox({
     store: postgresStore({ connectionString }),
     verify: verifiers.standardWebhooks({ secret }),
     capacity: FLEET.capacity,
-    concurrency: POOL.max,
-    process: fleetHandler(ledgerPath),
   });
   // The database is stopped on purpose. Without a listener, that would be a warning of the process.
   webhooks.inbox.subscribe(() => undefined);

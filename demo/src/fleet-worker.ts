@@ -1,4 +1,4 @@
-import { createInbox } from '@webhook-backpressure/core';
+import { createWorker } from '@webhook-backpressure/core';
 import { postgresStore } from '@webhook-backpressure/postgres';
 import { openChannel } from './channel.ts';
 import { fleetHandler } from './fleet-handler.ts';
@@ -8,9 +8,8 @@ import { FLEET, POOL } from './setup.ts';
 const channel = openChannel<FleetMemberOrders, FleetMemberReports>();
 
 channel.on('start', ({ connectionString, ledgerPath }) => {
-  const worker = createInbox({
+  const worker = createWorker({
     store: postgresStore({ connectionString }),
-    verify: false,
     capacity: FLEET.capacity,
     concurrency: POOL.max,
     process: fleetHandler(ledgerPath),
