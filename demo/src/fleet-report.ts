@@ -73,8 +73,8 @@ export function fleetTable({
 
 /** Why a delivery can be handled twice. */
 export const whyTwice: string =
-  'A delivery is handled again if its worker or the database stops after the handler\n' +
-  'and before its result is stored. Handlers recognize it by its id.';
+  'A delivery is handled again if its worker or the database stops after the\n' +
+  'handler and before its result is stored. Handlers recognize it by its id.';
 
 /** The most repeats that the deaths explain: each worker of a process that stopped, or of all when the database did. */
 export const MOST_REPEATS: number = (2 + FLEET.workers) * POOL.max;

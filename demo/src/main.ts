@@ -116,7 +116,7 @@ async function showInbox(deliveries: number): Promise<void> {
 async function showFleet(deliveries: number, isSizeFixed: boolean): Promise<void> {
   process.stdout.write(
     `A bulk import sends ${count(deliveries)} signed webhooks, ${count(IMPORT.perSecond)} a second, to ` +
-      `${String(FLEET.receivers)} receivers in turn.\n` +
+      `${String(FLEET.receivers)} receivers.\n` +
       `They share an inbox of ${count(FLEET.capacity)} with ${String(FLEET.workers)} workers, on one PostgreSQL. ` +
       `Each worker\nhandles ${String(POOL.max)} deliveries concurrently, about 50 ms each. ` +
       `The sender honors\nRetry-After. A receiver, a worker and the database are killed and restarted.\n\n`,
