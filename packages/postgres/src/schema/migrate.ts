@@ -35,7 +35,7 @@ async function versionOf(run: Run, schema: string): Promise<number> {
   );
   if (found?.tables === 0) return 0;
   const [meta] = found?.has_meta === true ? await readMeta(run, schema) : [];
-  if (meta?.application !== APPLICATION || meta.version === null)
+  if (meta?.application !== APPLICATION || typeof meta.version !== 'number')
     throw new BackpressureError(
       'ERR_WBP_POSTGRES_FOREIGN',
       `The schema ${schema} has tables of another application. Use a separate schema.`,
@@ -52,9 +52,9 @@ async function versionOf(run: Run, schema: string): Promise<number> {
 async function readMeta(
   run: Run,
   schema: string,
-): Promise<readonly { readonly application: string | null; readonly version: number | null }[]> {
+): Promise<readonly { readonly application: unknown; readonly version: unknown }[]> {
   return await run(
-    `SELECT row->>'application' AS application, (row->'version')::text::integer AS version
+    `SELECT row->'application' AS application, row->'version' AS version
     FROM (SELECT to_jsonb(m) AS row FROM ${schema}.meta m LIMIT 1) AS meta`,
   );
 }
