@@ -26,6 +26,22 @@ export async function migrate(server: Server): Promise<void> {
   });
 }
 
+/** @throws unless the schema has the newest version. Changes nothing: receivers of another release may be using it. */
+export async function checkNewest(server: Server): Promise<void> {
+  const { schema } = server;
+  const version = await server.withClient((run) => versionOf(run, schema));
+  if (version === 0)
+    throw new BackpressureError(
+      'ERR_WBP_POSTGRES_FOREIGN',
+      `The schema ${schema} has no tables of an inbox.`,
+    );
+  if (version < VERSION)
+    throw new BackpressureError(
+      'ERR_WBP_POSTGRES_VERSION',
+      `The schema ${schema} has version ${String(version)}. Start a receiver of this release on it, which migrates it, or use the tool of the release that it belongs to.`,
+    );
+}
+
 /** @returns 0 if the schema is missing or empty. */
 async function versionOf(run: Run, schema: string): Promise<number> {
   const [found] = await run<{ has_meta: boolean; tables: number }>(

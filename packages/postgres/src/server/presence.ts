@@ -10,8 +10,8 @@ const UNTIL_SETTLED_S = 10;
 const RETRY_MS = 500;
 const LOCK_TIMEOUT_MS = 5000;
 
-/** The first number of the advisory locks of a schema. */
-const LOCK = "hashtext('webhook-backpressure:' || $1)";
+/** The first number of the advisory locks of the schema `$1`. The second one is that of the owner. */
+export const LOCK = "hashtext('webhook-backpressure:' || $1)";
 
 /** Locks the number of this owner in a session of the server, so that others see when its process has died. */
 export class Presence {
