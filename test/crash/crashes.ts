@@ -1,7 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
-import { readFile, readLog, type Handled, type Stored } from './audit.ts';
+import { chanceOf } from './chance.ts';
+import { readLog, type Handled } from './handler-log.ts';
 import { Receiver, type ReceiverSettings } from './receiver.ts';
 import { Sender } from './sender.ts';
+import { readFile, type StoredInFile } from './sqlite-audit.ts';
 
 export interface Plan {
   readonly file: string;
@@ -13,7 +15,7 @@ export interface Plan {
 export interface Outcome {
   readonly sender: Sender;
   readonly handled: Handled;
-  readonly stored: Stored;
+  readonly stored: StoredInFile;
 }
 
 export const SETTINGS: ReceiverSettings = { concurrency: 10, attempts: 20, maxHandlingMs: 60_000 };
@@ -42,7 +44,7 @@ export async function crash({ file, log, kills, seed }: Plan): Promise<Outcome> 
   };
 
   for (let killed = 0; killed < kills; killed += 1) {
-    const receiver = new Receiver(file, log, SETTINGS);
+    const receiver = new Receiver({ store: { path: file }, log, life: killed, ...SETTINGS });
     // Sometimes during the start itself.
     if (chance() < 0.1) await setTimeout(chance() * 200);
     else if (await receiver.start()) {
@@ -62,22 +64,11 @@ export async function crash({ file, log, kills, seed }: Plan): Promise<Outcome> 
     await receiver.kill();
   }
 
-  const last = new Receiver(file, log, SETTINGS);
+  const last = new Receiver({ store: { path: file }, log, life: kills, ...SETTINGS });
   await last.start();
   for (const [id, tookMs] of unanswered) await sender.send(last.port, id, { tookMs });
   if (!(await last.drain())) throw new Error('The last life ended by itself.');
   await last.kill();
   sender.hangUp();
   return { sender, handled: readLog(log), stored: readFile(file) };
-}
-
-/** Mulberry32: the same moments for the same seed, as far as the machine allows. */
-function chanceOf(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

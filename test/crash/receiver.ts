@@ -9,18 +9,29 @@ export interface ReceiverSettings {
   readonly maxHandlingMs: number;
 }
 
+/** What a process gets. */
+export interface LifeSettings extends ReceiverSettings {
+  /** A file of SQLite, or a server of PostgreSQL. */
+  readonly store: { readonly path: string } | { readonly connectionString: string };
+  /** The file to which handlers append. */
+  readonly log: string;
+  /** A number that no other process of the test has. */
+  readonly life: number;
+}
+
 /** One life of the receiver process. */
 export class Receiver {
+  readonly life: number;
   readonly died: Promise<unknown>;
+  isKilled = false;
   readonly #process: ChildProcess;
   #port = 0;
 
-  constructor(file: string, log: string, settings: ReceiverSettings) {
-    this.#process = fork(
-      join(import.meta.dirname, 'children/receiver.js'),
-      [file, log, JSON.stringify(settings)],
-      { execArgv: [] },
-    );
+  constructor(settings: LifeSettings) {
+    this.life = settings.life;
+    this.#process = fork(join(import.meta.dirname, 'children/receiver.js'), [JSON.stringify(settings)], {
+      execArgv: [],
+    });
     this.died = once(this.#process, 'exit');
   }
 
@@ -49,6 +60,7 @@ export class Receiver {
   }
 
   async kill(): Promise<void> {
+    this.isKilled = true;
     this.#process.kill('SIGKILL');
     await this.died;
   }

@@ -7,17 +7,21 @@ import {
   cloudEventsHandshake,
   createInbox,
   createIntake,
+  createWorker,
+  joinFleet,
   logEvents,
   memoryStore,
   readMetrics,
   RetryAfter,
   sizeQueue,
+  systemClock,
   throwing,
   verifiers,
   type Inbox,
   type InboxRequest,
 } from '@webhook-backpressure/core';
-import { manualClock } from '@webhook-backpressure/core/testing';
+import { manualClock, memoryRegistry } from '@webhook-backpressure/core/testing';
+import { bullmqDoor, deliveryOf } from '@webhook-backpressure/bullmq';
 import { dashboard, type DashboardOptions } from '@webhook-backpressure/dashboard';
 import { webhookBackpressure } from '@webhook-backpressure/express';
 import { closeOnSignals, processPressure, readiness } from '@webhook-backpressure/node';
@@ -31,6 +35,7 @@ import { MemoryState } from '../../packages/core/src/inbox/store/memory/memory-s
 import { MemoryStore } from '../../packages/core/src/inbox/store/memory/memory-store.ts';
 import { settle } from '../../packages/sqlite/src/options.ts';
 import { StoreThread } from '../../packages/sqlite/src/thread/store-thread.ts';
+import { queues } from '../bullmq/fake-queues.ts';
 import { delivery, ROOMY, START } from '../core/inbox/store/cases/store-fixtures.ts';
 import { databases } from '../postgres/broken-databases.ts';
 import { BrokenFiles } from '../sqlite/broken-files.ts';
@@ -103,6 +108,9 @@ function createDashboard(given: DashboardOptions): void {
 async function thrownBy(line: string): Promise<unknown> {
   const names = {
     createIntake,
+    createWorker,
+    joinFleet,
+    registry: memoryRegistry(systemClock),
     sizeQueue,
     logEvents,
     cloudEventsHandshake,
@@ -114,6 +122,9 @@ async function thrownBy(line: string): Promise<unknown> {
     postgresStore,
     postgresSchema,
     databases,
+    bullmqDoor,
+    deliveryOf,
+    queues,
     files,
     processPressure,
     intake: createIntake(),

@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Express, RequestHandler } from 'express';
 import type * as core from '@webhook-backpressure/core';
 import type * as testing from '@webhook-backpressure/core/testing';
+import type * as bullmq from '@webhook-backpressure/bullmq';
 import type * as page from '@webhook-backpressure/dashboard';
 import type * as adapter from '@webhook-backpressure/express';
 import type * as node from '@webhook-backpressure/node';
@@ -16,6 +17,8 @@ import type * as promClient from 'prom-client';
 declare global {
   const createIntake: typeof core.createIntake;
   const createInbox: typeof core.createInbox;
+  const createWorker: typeof core.createWorker;
+  const joinFleet: typeof core.joinFleet;
   const memoryStore: typeof core.memoryStore;
   const RetryAfter: typeof core.RetryAfter;
   const verifiers: typeof core.verifiers;
@@ -38,12 +41,15 @@ declare global {
   const sqliteStore: typeof sqlite.sqliteStore;
   const postgresStore: typeof postgres.postgresStore;
   const postgresSchema: typeof postgres.postgresSchema;
+  const bullmqDoor: typeof bullmq.bullmqDoor;
+  const deliveryOf: typeof bullmq.deliveryOf;
   const processPressure: typeof node.processPressure;
   const dashboard: typeof page.dashboard;
 
   const intake: core.Intake;
   const inbox: core.Inbox;
   const inboxWithoutItsKey: core.Inbox;
+  const registry: core.FleetRegistry;
   const request: core.InboxRequest;
   const key: Uint8Array;
   const options: core.InboxOptions;
@@ -61,6 +67,8 @@ declare global {
     'withoutRights' | 'ofAnotherProgram' | 'ofANewerRelease' | 'unreachable',
     core.InboxStore
   >;
+
+  const queues: Record<'working' | 'disconnected' | 'onPostgres', bullmq.BullmqQueue>;
 
   // The reader's own code.
   const handleDelivery: RequestHandler;

@@ -40,6 +40,10 @@ export {
 export { sizeQueue } from './queue/size-queue.ts';
 export { TimeLimit } from './time/time-limit.ts';
 export type { CurrentOptions } from './delivery/current-options.ts';
+export type { FleetMemberSnapshot, FleetSnapshot, FleetState } from './delivery/fleet-snapshot.ts';
+export type { FleetOptions } from './fleet/fleet-options.ts';
+export { joinFleet, type Fleet } from './fleet/join-fleet.ts';
+export type { FleetBeat, FleetMember, FleetNews, FleetRegistry, FleetView } from './fleet/registry.ts';
 export type { IntakeSnapshot, IntakeState } from './delivery/snapshot.ts';
 export { boundToThisContext } from './base/async-context.ts';
 export { Handling, type BackpressureInfo } from './middleware/handling.ts';
@@ -71,14 +75,19 @@ export type {
   ClaimRef,
   InboxStore,
   OpenedStore,
-  Put,
-  PutResult,
   Settlement,
-  StoreLimits,
   StoreStats,
 } from './inbox/store/inbox-store.ts';
+export type {
+  OpenedReceivingStore,
+  Put,
+  PutResult,
+  ReceiverBeat,
+  ReceivingStats,
+  ReceivingStore,
+  StoreLimits,
+} from './inbox/store/receiving-store.ts';
 export { areOtherBodies, bodySum, type Summed } from './inbox/delivery/body-sum.ts';
-export { PartSize } from './inbox/store-calls/part-size.ts';
 export type { StoreEvent } from './inbox/store/store-event.ts';
 export type {
   ListedCompleted,
@@ -99,7 +108,7 @@ export type {
 } from './inbox/store/store-admin.ts';
 export { memoryStore } from './inbox/store/memory/memory-store.ts';
 export { BODY_TIMED_OUT, isDelivery, METHOD_NOT_ALLOWED } from './inbox/receive/inbox-answers.ts';
-export { createInbox } from './inbox/create-inbox.ts';
+export { createInbox, createWorker } from './inbox/create-inbox.ts';
 export type { EncryptOptions } from './inbox/encryption/encrypt-options.ts';
 export type { Json } from './inbox/delivery/json.ts';
 export type { RequestFacts, RequestParts } from './inbox/delivery/request-facts.ts';
@@ -111,7 +120,7 @@ export type { Secret, SecretOption } from './verifiers/secrets.ts';
 export type { HubSpotVerifierOptions, TwilioVerifierOptions, UrlOptions } from './verifiers/url-verifiers.ts';
 export type { Verifier } from './verifiers/verifier.ts';
 export type { Signal } from './base/abort.ts';
-export type { InboxDelivery, RawDelivery } from './inbox/delivery/inbox-delivery.ts';
+export { inboxDelivery, type InboxDelivery, type RawDelivery } from './inbox/delivery/inbox-delivery.ts';
 export type { EventAttempt, InboxEvent, InboxListener } from './inbox/events/inbox-events.ts';
 export { RetryAfter, Unrecoverable } from './inbox/work/retry-errors.ts';
 export type {
@@ -121,6 +130,13 @@ export type {
   ProcessContext,
   RetryOptions,
 } from './inbox/options/inbox-options.ts';
+export type {
+  ReceiverOptions,
+  ReceivingOption,
+  WorkerOptions,
+  WorkingOption,
+} from './inbox/options/role-options.ts';
+export type { InboxRole } from './inbox/options/roles.ts';
 export type { CurrentInboxOptions } from './inbox/options/current-inbox-options.ts';
 export type { Inbox, InboxCloseReport, InboxSnapshot } from './inbox/inbox.ts';
 export type { InboxAnswer } from './inbox/receive/inbox-answers.ts';

@@ -1,4 +1,10 @@
-import { createInbox, isDelivery, type Inbox, type InboxOptions } from '@webhook-backpressure/core';
+import {
+  createInbox,
+  isDelivery,
+  type Inbox,
+  type InboxOptions,
+  type ReceiverOptions,
+} from '@webhook-backpressure/core';
 import { inboxRequest, writeRefusal } from '@webhook-backpressure/node';
 import type { Request, RequestHandler } from 'express';
 
@@ -17,7 +23,9 @@ const HINT =
  * app.post('/webhooks', webhooks)
  * ```
  */
-export function webhookInbox(options: InboxOptions<Request>): RequestHandler & { inbox: Inbox } {
+export function webhookInbox(
+  options: InboxOptions<Request> | ReceiverOptions<Request>,
+): RequestHandler & { inbox: Inbox } {
   const inbox = createInbox(options);
   const middleware: RequestHandler = (req, res, next) => {
     if (!isDelivery(req.method)) {

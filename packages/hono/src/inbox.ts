@@ -5,6 +5,7 @@ import {
   type BodySink,
   type Inbox,
   type InboxOptions,
+  type ReceiverOptions,
 } from '@webhook-backpressure/core';
 import { originalUrl } from '@webhook-backpressure/node/request';
 import type { Context, MiddlewareHandler } from 'hono';
@@ -25,7 +26,9 @@ const HINT = 'Do not read the body in an earlier middleware.';
  * app.post('/webhooks', webhooks)
  * ```
  */
-export function webhookInbox(options: InboxOptions<Context>): MiddlewareHandler & { inbox: Inbox } {
+export function webhookInbox(
+  options: InboxOptions<Context> | ReceiverOptions<Context>,
+): MiddlewareHandler & { inbox: Inbox } {
   const inbox = createInbox(options);
   const middleware: MiddlewareHandler = async (c, next) => {
     if (!isDelivery(c.req.method)) {

@@ -3,6 +3,7 @@ import {
   isDelivery,
   type Inbox,
   type InboxOptions,
+  type ReceiverOptions,
   type InboxRequest,
 } from '@webhook-backpressure/core';
 import { inboxRequest, writeRefusal } from '@webhook-backpressure/node';
@@ -22,7 +23,9 @@ const HINT = 'Mount the inbox before the body parser, or exclude its path from t
  * router.post('/webhooks', webhooks)
  * ```
  */
-export function webhookInbox(options: InboxOptions<Context>): Middleware & { inbox: Inbox } {
+export function webhookInbox(
+  options: InboxOptions<Context> | ReceiverOptions<Context>,
+): Middleware & { inbox: Inbox } {
   const inbox = createInbox(options);
   const middleware: Middleware = async (ctx, next): Promise<unknown> => {
     if (!isDelivery(ctx.method)) return next() as Promise<unknown>;

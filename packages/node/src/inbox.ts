@@ -7,6 +7,7 @@ import {
   type BodySink,
   type Inbox,
   type InboxOptions,
+  type ReceiverOptions,
   type InboxRequest,
 } from '@webhook-backpressure/core';
 import { originalUrl } from './request/read-property.ts';
@@ -30,7 +31,7 @@ const HINT = 'Do not read the request before the inbox.';
  * ```
  */
 export function webhookInbox(
-  options: InboxOptions<IncomingMessage>,
+  options: InboxOptions<IncomingMessage> | ReceiverOptions<IncomingMessage>,
 ): ((req: IncomingMessage, res: ServerResponse) => void) & { inbox: Inbox } {
   const inbox = createInbox(options);
   const listener = answeringFailures(async (_self, req, res) => {

@@ -1,7 +1,8 @@
-// The receiver that the tests kill: Express, an inbox on SQLite, and a handler that logs each step before taking it.
+// The process that the tests kill: Express, an inbox, and a handler that logs each step before taking it.
 import { openSync, writeSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { webhookInbox } from '@webhook-backpressure/express';
+import { postgresStore } from '@webhook-backpressure/postgres';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import express from 'express';
 
@@ -11,33 +12,35 @@ import express from 'express';
  * @typedef {{ tookMs?: number, does?: 'hang' | 'kill' }} Wish
  */
 
-const [file, log, settings] = process.argv.slice(2);
-if (file === undefined || log === undefined || settings === undefined)
-  throw new Error('arguments are missing');
+const [given] = process.argv.slice(2);
+if (given === undefined) throw new Error('the settings are missing');
 /** @type {unknown} */
-const given = JSON.parse(settings);
-const options = /** @type {{ concurrency: number, attempts: number, maxHandlingMs: number }} */ (given);
+const settings = JSON.parse(given);
+const { store, log, life, concurrency, attempts, maxHandlingMs } =
+  /** @type {import('../receiver.ts').LifeSettings} */ (settings);
 
 // A line is one append, so the lines of two processes never mix. Written data belongs to the kernel and survives SIGKILL
 // without fsync; only a crash of the machine would lose it.
 const lines = openSync(log, 'a');
-/** @param {readonly unknown[]} fields */
-const note = (...fields) => writeSync(lines, `${JSON.stringify(fields)}\n`);
-note('life');
+/**
+ * @param {'start' | 'end'} what
+ * @param {string} id
+ */
+const note = (what, id) => writeSync(lines, `${JSON.stringify([what, life, Date.now(), id])}\n`);
 
 const webhooks = webhookInbox({
-  store: sqliteStore({ path: file }),
+  store: 'path' in store ? sqliteStore(store) : postgresStore(store),
   verify: false,
-  concurrency: options.concurrency,
-  maxHandlingMs: options.maxHandlingMs,
-  retry: { attempts: options.attempts, firstDelayMs: 1, maxDelayMs: 50 },
-  process: async (delivery, { attempt }) => {
-    note('start', delivery.id, attempt);
+  concurrency,
+  maxHandlingMs,
+  retry: { attempts, firstDelayMs: 1, maxDelayMs: 50 },
+  process: async (delivery) => {
+    note('start', delivery.id);
     const { tookMs = 0, does } = /** @type {Wish} */ (delivery.json());
     if (does === 'kill') process.kill(process.pid, 'SIGKILL');
     if (does !== undefined) await new Promise(() => undefined);
     await setTimeout(tookMs);
-    note('end', delivery.id, attempt);
+    note('end', delivery.id);
   },
 });
 

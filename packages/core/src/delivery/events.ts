@@ -8,7 +8,8 @@ export type WithdrawalCause = 'abandoned' | 'expired' | 'displaced' | 'closing';
 
 /** The stable codes of warnings about likely misconfigurations. */
 export type WarningCode =
-  'WBP_KEY' | 'WBP_LOW_WATER' | 'WBP_NEVER_RETRIES' | 'WBP_BODY_READ' | 'WBP_NESTED' | 'WBP_WORK_FAILED';
+  | ('WBP_KEY' | 'WBP_LOW_WATER' | 'WBP_NEVER_RETRIES' | 'WBP_BODY_READ' | 'WBP_NESTED' | 'WBP_WORK_FAILED')
+  | ('WBP_FLEET_LIMITS' | 'WBP_FLEET_SIZE');
 
 /** How the handling of a delivery ended. */
 export type Outcome = 'success' | 'failure';
@@ -62,6 +63,23 @@ export type IntakeEvent = { readonly at: number } & (
   | AlarmEvent
   /** A likely misconfiguration. Each is reported once. */
   | { readonly type: 'warning'; readonly code: WarningCode; readonly message: string }
+  /** The intake sees the other members of its fleet for the first time. `members` counts this one too. */
+  | { readonly type: 'fleet-joined'; readonly resource: string; readonly members: number }
+  /** The registry of the fleet has not answered for 10 s. `share`: deliveries that are handled concurrently now. */
+  | {
+      readonly type: 'fleet-lost';
+      readonly resource: string;
+      readonly share: number;
+      /** The last error. It may contain the address of a server. */
+      readonly error: string;
+    }
+  /** The registry of the fleet answers again, after `lostMs`. */
+  | {
+      readonly type: 'fleet-restored';
+      readonly resource: string;
+      readonly members: number;
+      readonly lostMs: number;
+    }
   /** `options` names the options that were updated. */
   | { readonly type: 'updated'; readonly options: readonly string[] }
   | {

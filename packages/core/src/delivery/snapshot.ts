@@ -2,6 +2,7 @@ import type { ActiveAlarm } from '../alarms/alarm.ts';
 import type { GlanceField } from '../base/glance.ts';
 import type { Windows } from '../windows/windows.ts';
 import type { CurrentOptions } from './current-options.ts';
+import type { FleetSnapshot } from './fleet-snapshot.ts';
 import type { Totals } from './ledger.ts';
 
 /**
@@ -50,6 +51,8 @@ export interface IntakeSnapshot {
   readonly endangered: readonly string[];
   /** The tunable options in force, as plain JSON data. */
   readonly options: CurrentOptions;
+  /** The fleet that the intake has joined; null without one. */
+  readonly fleet: FleetSnapshot | null;
   /** Counts since the intake was created. */
   readonly totals: Totals;
   /** The figures of the last one and five minutes, for all deliveries and for the busiest keys and senders. */

@@ -38,6 +38,28 @@ export class Warnings {
     );
   }
 
+  /** Members of a fleet have different limits. */
+  ofFleetLimits(resource: string, now: number): void {
+    this.#give(
+      'WBP_FLEET_LIMITS',
+      now,
+      () =>
+        `Members of the fleet ${JSON.stringify(resource)} have different values of concurrency or drainRate. ` +
+        'The smallest applies to all. Expected during a deployment that changes them.',
+    );
+  }
+
+  /** A fleet has more members than deliveries that it may handle concurrently. */
+  ofFleetSize(resource: string, members: number, concurrency: number, now: number): void {
+    this.#give(
+      'WBP_FLEET_SIZE',
+      now,
+      () =>
+        `The fleet ${JSON.stringify(resource)} has ${String(members)} members and a concurrency of ` +
+        `${String(concurrency)}. Each handles one delivery, which is more together. Use fewer members.`,
+    );
+  }
+
   #give(code: WarningCode, now: number, sentence: () => string): void {
     if (this.#given.has(code)) return;
     this.#given.add(code);

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../checks.ts';
 import { monotonic } from '../time/clock.ts';
 import { glanceAt, type GlanceField } from '../base/glance.ts';
-import { invalid } from '../errors.ts';
+import { BackpressureError, invalid } from '../errors.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { IntakeState } from '../delivery/snapshot.ts';
 import { completed, type Completed } from './admin/completed.ts';
@@ -14,19 +14,27 @@ import { InboxDrainRate } from './capacity/inbox-drain-rate.ts';
 import type { InboxListener } from './events/inbox-events.ts';
 import { InboxReport } from './events/inbox-report.ts';
 import { InboxMonitoring } from './inbox-monitoring.ts';
+import { inboxSnapshot, type SnapshotParts } from './inbox-snapshot.ts';
 import { shutDown } from './inbox-shutdown.ts';
 import type { Inbox, InboxCloseReport, InboxSnapshot } from './inbox.ts';
 import { Maintenance } from './maintenance/maintenance.ts';
 import { Retention } from './maintenance/retention.ts';
 import { currentInboxOptions, type CurrentInboxOptions } from './options/current-inbox-options.ts';
-import type { InboxOptions, InboxTunable } from './options/inbox-options.ts';
-import { resolveInboxOptions, updateInboxSettings, type InboxSettings } from './options/inbox-settings.ts';
+import type { InboxTunable } from './options/inbox-options.ts';
+import {
+  resolveInboxOptions,
+  updateInboxSettings,
+  type AnyInboxOptions,
+  type InboxSettings,
+} from './options/inbox-settings.ts';
+import type { InboxRole } from './options/roles.ts';
 import type { InboxAnswer } from './receive/inbox-answers.ts';
-import { InboxReceiver } from './receive/inbox-receiver.ts';
+import { InboxReceiver, type ReceiverParts } from './receive/inbox-receiver.ts';
 import { InboxRefuser } from './receive/inbox-refuser.ts';
 import type { InboxRequest } from './receive/inbox-request.ts';
 import { MAX_RECEIVING_DELAY_MS, StoreHealth } from './store-calls/store-health.ts';
 import { StoreOpening } from './store-calls/store-opening.ts';
+import { asInboxStore } from './store/as-inbox-store.ts';
 import type { OpenedStore, StoreStats } from './store/inbox-store.ts';
 import { Scheduler } from './time/scheduler.ts';
 import { WallTime } from './time/wall-time.ts';
@@ -43,6 +51,7 @@ export class DurableInbox implements Inbox {
   readonly completed: Completed;
   readonly pause: Inbox['pause'] = (...key) => this.#pauses.pause(...key);
   readonly resume: Inbox['resume'] = (...key) => this.#pauses.resume(...key);
+  readonly #role: InboxRole;
   #settings: InboxSettings;
   #phase: 'opening' | 'open' | 'closing' | 'closed' = 'opening';
   readonly #now: () => number;
@@ -52,7 +61,8 @@ export class DurableInbox implements Inbox {
   readonly #intake: Intake;
   readonly #inboxRate: InboxDrainRate;
   readonly #refuser: InboxRefuser;
-  readonly #receiver: InboxReceiver;
+  /** Undefined for workers without a receiver. */
+  readonly #receiver: InboxReceiver | undefined;
   readonly #workers: InboxWorkers;
   readonly #maintenance: Maintenance;
   readonly #pauses: Pauses;
@@ -61,13 +71,15 @@ export class DurableInbox implements Inbox {
   readonly #shutDown: (timeoutMs: number) => Promise<InboxCloseReport>;
   readonly #isStoreFailing: () => boolean;
   readonly #monitoring: InboxMonitoring;
+  readonly #parts: SnapshotParts;
   #options: CurrentInboxOptions;
   #stats: StoreStats | undefined;
   #closed: Promise<InboxCloseReport> | undefined;
 
-  constructor(options: InboxOptions<never>) {
-    const { settings, fixtures } = resolveInboxOptions(options);
-    const { store } = options;
+  constructor(options: AnyInboxOptions, role: InboxRole) {
+    const { settings, fixtures } = resolveInboxOptions(options, role);
+    const store = asInboxStore(options.store);
+    this.#role = role;
     this.#settings = settings;
     this.#options = currentInboxOptions(settings);
     const now = (this.#now = monotonic(fixtures.clock));
@@ -90,9 +102,10 @@ export class DurableInbox implements Inbox {
       ...{ store, health, scheduler, report, fixtures, encryption, now, wallMs, intake, inboxRate, finished },
       ...{ level: this.#level, settings: current, judge: this.#judge },
     };
-    const { process, onDead } = options;
+    const { process = doNothing, onDead } = options;
     const workers = new InboxWorkers({ ...common, process, onDead, relieved: this.#judge });
     this.#workers = workers;
+    this.#parts = { ...common, role, refuser, workers };
     const wake = (): void => {
       workers.claimer.wake();
     };
@@ -103,20 +116,22 @@ export class DurableInbox implements Inbox {
       ...{ ...common, clock: fixtures.clock, refuser, healths: [health, receivingHealth] },
       oldestAgeMs: () => this.#oldestAgeMs,
     });
-    this.#receiver = new InboxReceiver({
-      ...{ ...common, options, refuser, health: receivingHealth },
+    const receiverParts: Omit<ReceiverParts, 'options'> = {
+      ...{ ...common, refuser, health: receivingHealth },
       receivedAtMs: () => wall.rawMs(),
       isOpen: () => this.#phase === 'open' || this.#phase === 'opening',
       // A delivery that can be stored but not processed stays with the sender, which may use another receiver or alert.
       isReady: () => this.#phase !== 'opening' && !receivingHealth.isResting && !health.isStuck,
       stored: wake,
-    });
+    };
+    this.#receiver =
+      options.verify === undefined ? undefined : new InboxReceiver({ ...receiverParts, options });
     this.#redriving = new Redriving({ ...common, restored: wake });
     const retention = new Retention({ ...common, agedMs: () => wall.agedMs() });
     this.#maintenance = new Maintenance({
       ...{ ...common, retention, learn: this.#learn },
       lowWater: () => this.#level.lowWaterMarks,
-      isQuiet: () => !workers.isStoring && !this.#receiver.isStoring && !this.#redriving.isBusy,
+      isQuiet: () => !workers.isStoring && this.#receiver?.isStoring !== true && !this.#redriving.isBusy,
       maxRetryDelayMs: () => this.#settings.retry.maxDelayMs,
       learnKeys: (depthByKey) => {
         this.#level.correctKeys(depthByKey);
@@ -155,6 +170,10 @@ export class DurableInbox implements Inbox {
   }
 
   receive(request: InboxRequest): Promise<InboxAnswer | null> {
+    if (this.#receiver === undefined) {
+      const sentence = 'This inbox has workers only. Receive deliveries with webhookInbox().';
+      return Promise.reject(new BackpressureError('ERR_WBP_ROLE', sentence));
+    }
     return this.#receiver.receive(request);
   }
 
@@ -163,54 +182,29 @@ export class DurableInbox implements Inbox {
     // First, since it may report an alarm, whose listeners may do anything.
     const { windows, alarms } = this.#monitoring.look(now).read(now);
     this.#resizeLevel();
-    const { retryAfter } = this.#refuser;
     this.#refuser.advance(now);
-    const { depth, bytes, keys, effectiveCapacity, highWater, lowWater } = this.#level;
-    const { failingSinceMs, failingKeys } = this.#workers.outages;
-    const { shelved, kept } = this.#finished;
-    return {
-      state: this.#state(),
-      depth,
-      active: this.#workers.active,
-      bytes,
-      shelved: shelved.count,
-      shelvedBytes: shelved.bytes,
-      kept: kept.count,
-      keptBytes: kept.bytes,
-      capacity: this.#settings.intake.capacity,
-      effectiveCapacity,
-      maxBytes: this.#settings.maxBytes,
-      highWater,
-      lowWater,
-      concurrency: glanceAt(this.#intake).concurrency,
-      drainRate: this.#inboxRate.perSecond,
-      oldestAgeMs: this.#oldestAgeMs,
-      booked: retryAfter.booked,
-      bookedAhead: retryAfter.bookedAhead,
-      keys,
-      outageMs: failingSinceMs === undefined ? null : now - failingSinceMs,
-      failingKeys,
-      isPaused: this.#stats?.isPaused ?? false,
-      pausedKeys: this.#stats?.pausedKeys ?? [],
-      isStoreFailing: this.#isStoreFailing(),
-      endangered: this.#refuser.endangered(now),
-      options: this.#options,
-      totals: this.#report.read(retryAfter.promises),
-      windows,
-      alarms,
-    };
+    return inboxSnapshot(this.#parts, {
+      ...{ now, windows, alarms, state: this.#state(), concurrency: this.#concurrency },
+      ...{ oldestAgeMs: this.#oldestAgeMs, isStoreFailing: this.#isStoreFailing(), stats: this.#stats },
+      ...{ settings: this.#settings, options: this.#options },
+    });
   }
 
   /** See {@link glanceAt}. */
   glance(): Pick<InboxSnapshot, GlanceField> {
     const { depth, highWater } = this.#level;
-    const { concurrency } = glanceAt(this.#intake);
-    return { state: this.#state(), depth, highWater, concurrency, drainRate: this.#inboxRate.perSecond };
+    return {
+      state: this.#state(),
+      depth,
+      highWater,
+      concurrency: this.#concurrency,
+      drainRate: this.#inboxRate.perSecond,
+    };
   }
 
   update(changes: InboxTunable): void {
     const before = this.#settings;
-    this.#settings = updateInboxSettings(before, changes);
+    this.#settings = updateInboxSettings(before, changes, this.#role);
     this.#options = currentInboxOptions(this.#settings);
     const { concurrency, drainRate } = changes;
     this.#intake.update({ concurrency, drainRate, maxHandlingMs: backstop(this.#settings) });
@@ -255,7 +249,8 @@ export class DurableInbox implements Inbox {
     this.#level.fill(opened, opened.depthByKey);
     if (this.#phase !== 'opening') return;
     this.#phase = 'open';
-    this.#workers.isOpen = true;
+    // Without workers nothing is claimed.
+    this.#workers.isOpen = this.#role !== 'receiver';
     this.#judge();
     this.#report.monitor?.judge(this.#now());
     this.#maintenance.begin();
@@ -275,6 +270,10 @@ export class DurableInbox implements Inbox {
     return oldest === undefined ? 0 : Math.max(0, this.#wall.rawMs() - oldest);
   }
 
+  get #concurrency(): number {
+    return this.#role === 'receiver' ? 0 : glanceAt(this.#intake).concurrency;
+  }
+
   #resizeLevel(): void {
     this.#level.resize(this.#settings, this.#inboxRate.perSecond);
   }
@@ -291,4 +290,9 @@ export class DurableInbox implements Inbox {
     if (this.#inboxRate.isStalled) return 'stalled';
     return this.#level.shedding ? 'shedding' : 'accepting';
   }
+}
+
+/** A receiver without workers claims nothing. */
+function doNothing(): void {
+  // Never called.
 }

@@ -20,7 +20,7 @@ export interface ShutdownParts {
   readonly scheduler: Scheduler;
   readonly report: InboxReport;
   readonly intake: Intake;
-  readonly receiver: InboxReceiver;
+  readonly receiver: InboxReceiver | undefined;
   readonly workers: InboxWorkers;
   readonly maintenance: Maintenance;
   readonly redriving: Redriving;
@@ -51,7 +51,7 @@ export async function shutDown(parts: ShutdownParts, timeoutMs: number): Promise
 async function release(parts: ShutdownParts): Promise<void> {
   const { store, health, opening, receiver, workers, maintenance, wallMs } = parts;
   await workers.abandon();
-  await Promise.all([opening.ended(), receiver.idle(), workers.claimer.idle(), maintenance.end()]);
+  await Promise.all([opening.ended(), receiver?.idle(), workers.claimer.idle(), maintenance.end()]);
   // A claim that was in progress has been given back to the store, which may take a moment.
   if (!health.isResting) await workers.idle();
   try {

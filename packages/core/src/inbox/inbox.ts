@@ -8,11 +8,14 @@ import type { InboxListener } from './events/inbox-events.ts';
 import type { InboxTotals } from './events/inbox-totals.ts';
 import type { CurrentInboxOptions } from './options/current-inbox-options.ts';
 import type { InboxTunable } from './options/inbox-options.ts';
+import type { InboxRole } from './options/roles.ts';
 import type { InboxAnswer } from './receive/inbox-answers.ts';
 import type { InboxRequest } from './receive/inbox-request.ts';
 
 /** The state of an inbox at one moment: a copy that does not change. */
 export interface InboxSnapshot {
+  /** `both`: it receives and handles deliveries. `receiver`: without workers. `worker`: of {@link createWorker}. */
+  readonly role: InboxRole;
   /** Whether the inbox is accepting, shedding, stalled, closing or closed. */
   readonly state: IntakeState;
   /** Unfinished deliveries. */

@@ -6,6 +6,7 @@ import { displacedBy } from '../queue/displacement.ts';
 import type { CurrentOptions } from '../delivery/current-options.ts';
 import { invalid } from '../errors.ts';
 import { checkNames } from '../option-names.ts';
+import type { FleetHandle, FleetMembership } from './fleet-handle.ts';
 import type { CloseReport, Intake } from './intake.ts';
 import type { Listener, SubscribeOptions } from '../delivery/events.ts';
 import { currentOptions } from './current-options.ts';
@@ -26,6 +27,8 @@ export class BoundedIntake implements Intake {
   readonly #isPressed: () => boolean;
   readonly #flow: DeliveryFlow;
   readonly #isMonitored: boolean;
+  readonly #fixtures: Fixtures;
+  #membership: FleetMembership | null = null;
 
   /** @param isMonitored - whether windows are measured and alarms judged when someone looks. */
   constructor(options: Settings & Fixtures, warn?: Warn, isMonitored = true) {
@@ -34,6 +37,7 @@ export class BoundedIntake implements Intake {
     this.#isPressed = options.isPressed;
     this.dryRun = options.dryRun;
     this.#isMonitored = isMonitored;
+    this.#fixtures = options;
     this.#flow = new DeliveryFlow(options, warn);
   }
 
@@ -112,6 +116,7 @@ export class BoundedIntake implements Intake {
       keys: queue.keys,
       endangered: refuser.endangered(now),
       options: this.#options,
+      fleet: this.#membership?.snapshot() ?? null,
       totals: ledger.read(retryAfter.promises),
       windows,
       alarms,
@@ -129,14 +134,13 @@ export class BoundedIntake implements Intake {
   }
 
   update(changes: Tunable): void {
-    this.#settings = updateSettings(this.#settings, changes);
-    this.#options = currentOptions(this.#settings);
-    const { listeners, now: clock } = this.#flow;
-    const now = clock();
-    this.#flow.retune(this.#settings, now);
+    const settings = updateSettings(this.#settings, changes);
+    const { listeners } = this.#flow;
+    if (this.#membership === null) this.#retune(settings);
+    else this.#retune(updateSettings(this.#settings, this.#membership.revise(changes)));
     if (!listeners.any) return;
     const options = Object.keys(changes).filter((name) => changes[name as keyof Tunable] !== undefined);
-    listeners.emit(now, { type: 'updated', options });
+    listeners.emit(this.#flow.now(), { type: 'updated', options });
   }
 
   subscribe(listener: Listener, options: SubscribeOptions = {}): () => void {
@@ -152,7 +156,56 @@ export class BoundedIntake implements Intake {
   }
 
   close(options: { timeoutMs?: number | undefined } = {}): Promise<CloseReport> {
-    return this.#flow.shutdown.begin(options);
+    const report = this.#flow.shutdown.begin(options);
+    const membership = this.#membership;
+    if (membership === null) return report;
+    return report.then(async (closed) => {
+      await membership.leave();
+      return closed;
+    });
+  }
+
+  /** See {@link fleetHandleOf}. */
+  fleetHandle(): FleetHandle {
+    const { clock, random } = this.#fixtures;
+    const { dispatcher, listeners, refuser, shutdown, warnings, now } = this.#flow;
+    const settings = (): Settings => this.#settings;
+    const membership = (): FleetMembership | null => this.#membership;
+    return {
+      ...{ clock, random, now, warnings },
+      get isOpen() {
+        return shutdown.phase === 'open';
+      },
+      get wanted() {
+        return dispatcher.wanted;
+      },
+      get limits() {
+        const { concurrency, drainRate } = settings();
+        return { concurrency, drainRate };
+      },
+      get member() {
+        return membership();
+      },
+      join: (member) => {
+        this.#membership = member;
+        return refuser.join();
+      },
+      part: () => {
+        this.#membership = null;
+      },
+      limit: (limits) => {
+        this.#retune(updateSettings(this.#settings, limits));
+      },
+      report: (event) => {
+        listeners.emit(now(), event);
+      },
+    };
+  }
+
+  #retune(settings: Settings): void {
+    this.#settings = settings;
+    this.#options = currentOptions(settings);
+    this.#flow.retune(settings, this.#flow.now());
   }
 
   /** Whether the delivery itself may use the reserve, whatever its key holds. */

@@ -13,7 +13,7 @@ import { systemClock, type Clock } from '../time/clock.ts';
 import { keyOf } from '../delivery/delivery.ts';
 import { BackpressureError, invalid, show } from '../errors.ts';
 import { checkNames, checkObject } from '../option-names.ts';
-import type { RetryAfterSettings } from '../refusals/retry-after.ts';
+import type { RetryAfterSettings } from '../refusals/situation.ts';
 
 /** The options that can be changed while the intake runs. */
 export interface Tunable {

@@ -35,6 +35,9 @@ export type LineType =
   | 'endangered'
   | 'warning'
   | 'updated'
+  | 'fleet-joined'
+  | 'fleet-lost'
+  | 'fleet-restored'
   | 'closed'
   | 'outage'
   | 'restored'
@@ -51,6 +54,7 @@ const ENDS: Readonly<Partial<Record<LineType, LineType>>> = {
   accepting: 'shedding',
   recovered: 'stalled',
   'alarm-cleared': 'alarm',
+  'fleet-restored': 'fleet-lost',
   restored: 'outage',
   resumed: 'paused',
   'store-recovered': 'store-failed',
@@ -62,6 +66,8 @@ export function subjectOf(type: LineType): LineType {
 }
 
 const of = (key: string | null): string => (key === null ? 'all deliveries' : 'the deliveries of one key');
+
+const count = (members: number): string => (members === 1 ? '1 member' : `${String(members)} members`);
 
 export const LINES: { readonly [T in LineType]: Line<EventOf<T>> } = {
   shedding: {
@@ -119,6 +125,22 @@ export const LINES: { readonly [T in LineType]: Line<EventOf<T>> } = {
     fields: ['options'],
     message: ({ options }, kind) => `Options of the ${kind} were updated: ${options.join(', ')}.`,
     variant: ({ options }) => options.join(),
+  },
+  'fleet-joined': {
+    level: 'info',
+    fields: ['resource', 'members'],
+    message: ({ members }) => `The intake has joined its fleet, which has ${count(members)}.`,
+  },
+  'fleet-lost': {
+    level: 'error',
+    fields: ['resource', 'share'],
+    message: ({ share }) =>
+      `The registry of the fleet has not answered for 10 s. This member continues with a share of ${String(share)}.`,
+  },
+  'fleet-restored': {
+    level: 'info',
+    fields: ['resource', 'members', 'lostMs'],
+    message: ({ members }) => `The registry of the fleet answers again. The fleet has ${count(members)}.`,
   },
   closed: {
     level: 'info',

@@ -136,6 +136,35 @@ export class Bookings {
   }
 
   /**
+   * Corrects the schedule of a key by bookings of other receivers, and by what is wrong with those of this one.
+   *
+   * @param ms - the time that they take at the rate of the fleet; negative if bookings have taken too much.
+   */
+  shift(key: string, ms: number): void {
+    const now = this.#nowMs + this.#pulledMs;
+    const account = this.#accounts.get(key) ?? (ms > 0 ? this.#openFor(key) : undefined);
+    if (account === undefined) {
+      this.#lineUntil = Math.max(
+        now,
+        Math.max(now, this.#lineUntil) + ms * (this.#accountsUntil > now ? 2 : 1),
+      );
+      return;
+    }
+    const at = Math.max(now, account.until);
+    const factor = this.#accounts.size * (this.#lineUntil > at ? 2 : 1);
+    account.until = Math.max(now, at + ms * factor);
+    this.#accountsUntil =
+      this.#accounts.size === 1 ? account.until : Math.max(this.#accountsUntil, account.until);
+    this.#heap.remove(account);
+    this.#heap.push(account);
+  }
+
+  /** How far ahead of now the bookings of keys without an account extend, in milliseconds. */
+  get lineAheadMs(): number {
+    return Math.max(0, this.#aheadMs(this.#lineUntil));
+  }
+
+  /**
    * Stretches or compresses the schedule after a lasting change of pace. Assigned seconds stay; new bookings follow
    * the new pace.
    */
@@ -168,6 +197,11 @@ export class Bookings {
   /** The end of a key's bookings in the line, if the key gets an account now; undefined for all other keys. */
   #untilInLine(key: string): number | undefined {
     return this.#accounts.size < MAX_ACCOUNTS ? this.#inLine.get(key) : undefined;
+  }
+
+  /** An account for bookings of other receivers; undefined for keys that have none and for an unknown key. */
+  #openFor(key: string): Account | undefined {
+    return key === '' || this.#accounts.size >= MAX_ACCOUNTS ? undefined : this.#open(key);
   }
 
   #open(key: string): Account {

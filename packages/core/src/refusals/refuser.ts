@@ -3,8 +3,10 @@ import type { Dispatcher } from '../workers/dispatcher.ts';
 import type { Listeners } from '../delivery/events.ts';
 import type { Gate } from '../queue/gate.ts';
 import type { Ledger } from '../delivery/ledger.ts';
+import type { RefusalExchange } from './fleet-exchange.ts';
 import { createRefusal, type Refusal, type RefusalReason } from '../delivery/refusal.ts';
-import type { RetryAfter, RetryAfterSettings, Situation } from './retry-after.ts';
+import type { RetryAfter } from './retry-after.ts';
+import type { RetryAfterSettings, Situation } from './situation.ts';
 import { statusOf } from './status.ts';
 import { SwitchOffWatch } from './switch-off.ts';
 
@@ -99,6 +101,11 @@ export class Refuser {
   /** Advances the bookings to `now`. */
   advance(now: number): void {
     this.#parts.retryAfter.advance(this.#situation(now));
+  }
+
+  /** Exchanges bookings and promises with other receivers from now on. */
+  join(): RefusalExchange {
+    return this.#parts.retryAfter.join((nowMs) => this.#situation(nowMs));
   }
 
   #situation(nowMs: number): Situation {

@@ -2,9 +2,13 @@ import { ReturningShare } from './returning-share.ts';
 import { Bookings } from './bookings.ts';
 import { DEFAULT_KEY } from '../delivery/delivery.ts';
 import { trustedHorizonS, overloadHorizonS, sharedHorizonS } from './booking-horizon.ts';
+import type { RefusalExchange } from './fleet-exchange.ts';
 import { Reservations, type Reservation } from './reservations.ts';
 import type { RefusalReason } from '../delivery/refusal.ts';
-import type { RetryAfterHabit } from '../senders/sender-profile.ts';
+import { boundsOf, untilOpen } from './retry-bounds.ts';
+import { SharedRefusals } from './shared-refusals.ts';
+import type { SharedPromise } from './shared-promises.ts';
+import type { Refused, RetryAfterSettings, Situation } from './situation.ts';
 
 /** `depth`: the maximum random stretch of a delay, so that retries with the same delay do not arrive together. */
 const DEPTH_JITTER = 0.2;
@@ -27,48 +31,6 @@ const NEW_PACE = 1.3;
 /** The retries of deliveries refused during a stall are spread over this many times its length so far. */
 const STALL_SPREAD = 1.5;
 
-/** The strategy of Retry-After and its bounds, in seconds. */
-export interface RetryAfterSettings {
-  readonly strategy: 'booked' | 'depth';
-  readonly minSeconds: number;
-  readonly maxSeconds: number;
-}
-
-/** The state of the intake at a refusal. */
-export interface Situation {
-  readonly nowMs: number;
-  readonly depth: number;
-  /** The low-water mark in deliveries: at this depth shedding ends. */
-  readonly low: number;
-  /** Per second; null while unknown. */
-  readonly drainRate: number | null;
-  /** The drain rate over a longer time, not capped during a stall. */
-  readonly steadyRate: number | null;
-  /** How long deliveries have been handled at that rate, in seconds. */
-  readonly paceAgeS: number;
-  /** The share of the last seconds in which the process was late, 0 to 1. */
-  readonly lateShare: number;
-  readonly isStalled: boolean;
-  /** Milliseconds without a completion although all workers are busy. */
-  readonly gapMs: number;
-  /** `gapMs` as a multiple of the longest usual gap; at least 1. */
-  readonly gapFactor: number;
-}
-
-/** The refused delivery. */
-export interface Refused {
-  readonly key: string;
-  readonly id: string | undefined;
-  readonly maxWaitMs: number | undefined;
-  /** Deliveries handled until its turn, including itself; undefined: the whole queue. */
-  readonly turns?: number | undefined;
-  /** The minimum time between two starts of its key, in milliseconds; 0 if the key may use all workers. */
-  readonly spacingMs?: number;
-  /** How long it would wait for its key's workers, in milliseconds; 0 if the key may use all workers. */
-  readonly ownWaitMs?: number;
-  readonly habit: RetryAfterHabit | 'ignored' | undefined;
-}
-
 /**
  * Computes Retry-After, in whole seconds and never the same for all senders.
  *
@@ -90,6 +52,8 @@ export class RetryAfter {
   readonly promises: { kept: number; missed: number } = { kept: 0, missed: 0 };
   /** The time per retry that the schedule was last scaled to. */
   #bookedSpacingMs = 0;
+  /** Null until this receiver joins others. */
+  #shared: SharedRefusals | null = null;
 
   constructor(random: () => number) {
     this.#random = random;
@@ -115,13 +79,31 @@ export class RetryAfter {
     this.#returning.shed(nowMs, this.#bookings.total > 0);
   }
 
+  /** Books behind the retries of other receivers from now on. */
+  join(look: (nowMs: number) => Situation): RefusalExchange {
+    this.#shared ??= new SharedRefusals({
+      ...{ bookings: this.#bookings, returning: this.#returning, look },
+      returnRate: (steadyRate) => this.#retryRate(steadyRate),
+      advance: (situation) => {
+        this.advance(situation);
+      },
+    });
+    return this.#shared;
+  }
+
   /** Drops the bookings after a stall: retries during the stall were refused again. */
   recover(): void {
     this.#bookings.clear();
   }
 
-  reservationOf(key: string, { id }: { readonly id?: string | undefined }): Reservation | undefined {
-    return id === undefined ? undefined : this.#reservations.find(key, id);
+  /** The reservation of a delivery here, or else the promise of another receiver of the fleet. */
+  reservationOf(
+    key: string,
+    { id }: { readonly id?: string | undefined },
+  ): Reservation | SharedPromise | undefined {
+    if (id === undefined) return undefined;
+    const own = this.#reservations.find(key, id);
+    return this.#shared === null ? own : this.#shared.promiseOf(key, id, own);
   }
 
   /** Drops the reservation of an admitted delivery: a reservation is used once. */
@@ -129,7 +111,8 @@ export class RetryAfter {
     const reservation = this.reservationOf(key, delivery);
     if (reservation === undefined) return;
     this.#count('kept', reservation, nowMs);
-    this.#reservations.forget(reservation);
+    this.#forget(key, delivery.id);
+    this.#shared?.redeemed(key, delivery.id);
   }
 
   /** Notes that a delivery is refused, perhaps although it arrived in its booked time. Called before it is booked again. */
@@ -171,7 +154,11 @@ export class RetryAfter {
     return Math.ceil((depth / drainRate) * (1 + DEPTH_JITTER * this.#random()));
   }
 
-  #count(outcome: 'kept' | 'missed', reservation: Reservation, nowMs: number): void {
+  #forget(key: string, id: string | undefined): void {
+    if (id !== undefined) this.#reservations.forget(this.#reservations.find(key, id));
+  }
+
+  #count(outcome: 'kept' | 'missed', reservation: Reservation | SharedPromise, nowMs: number): void {
     if (reservation.isCounted || !reservation.isDue(nowMs)) return;
     reservation.isCounted = true;
     this.promises[outcome] += 1;
@@ -193,7 +180,7 @@ export class RetryAfter {
 
     const untilOwnMs = (refused.ownWaitMs ?? 0) - (refused.maxWaitMs ?? 0);
     const untilOpenMs = Math.max(untilOwnMs, (untilOpen(refused, situation, steadyRate) / steadyRate) * 1000);
-    const spacingMs = this.#spacingMs(steadyRate);
+    const spacingMs = this.#spacingMs(steadyRate, nowMs);
     // Earlier times would all be raised to the same second, the minimum.
     const earliestMs = nowMs + Math.max(untilOpenMs, (minSeconds - 1) * 1000);
     const atMs = this.#bookings.next(key, earliestMs);
@@ -212,23 +199,26 @@ export class RetryAfter {
     const seconds = Math.floor(delay + jitter + this.#random());
     const assignedS = Math.min(maxSeconds, Math.max(minSeconds, seconds));
     if (habit === 'ignored') return assignedS;
-    this.#bookings.add(key, earliestMs, spacingMs, nowMs + assignedS * 1000, refused.spacingMs);
+    const assignedMs = nowMs + assignedS * 1000;
+    this.#bookings.add(key, earliestMs, spacingMs, assignedMs, refused.spacingMs);
     if (id !== undefined) {
-      this.#reservations.forget(reservation);
-      this.#reservations.add(key, id, nowMs + assignedS * 1000, nowMs);
+      this.#forget(key, id);
+      this.#reservations.add(key, id, assignedMs, nowMs);
     }
+    this.#shared?.booked(key, id, spacingMs, assignedMs);
     return assignedS;
   }
 
   /** The time per retry. Changes smaller than a new pace do not rescale the schedule, or bookings would collide. */
-  #spacingMs(steadyRate: number): number {
-    const spacingMs = 1000 / this.#retryRate(steadyRate);
+  #spacingMs(steadyRate: number, nowMs: number): number {
+    const shared = this.#shared;
+    const spacingMs = 1000 / (this.#retryRate(steadyRate) + (shared?.othersRate ?? 0));
     const change = spacingMs / this.#bookedSpacingMs;
     if (change > NEW_PACE || change < 1 / NEW_PACE) {
       if (this.#bookedSpacingMs > 0) this.#bookings.rescale(change);
       this.#bookedSpacingMs = spacingMs;
     }
-    return spacingMs;
+    return shared === null ? spacingMs : spacingMs / shared.share(nowMs);
   }
 
   #retryRate(drainRate: number): number {
@@ -259,26 +249,4 @@ export class RetryAfter {
   #spread(maxSeconds: number): number {
     return Math.ceil(maxSeconds * (0.5 + 0.5 * this.#random()));
   }
-}
-
-/**
- * How many deliveries must be handled before this one would be admitted: until the depth is at the low-water mark, and
- * until its turn would come within the time its sender waits.
- */
-function untilOpen({ maxWaitMs, turns }: Refused, { depth, low }: Situation, drainRate: number): number {
-  if (maxWaitMs === undefined) return Math.max(0, depth - low);
-  const inTime = Math.floor((maxWaitMs / 1000) * drainRate);
-  return Math.max(0, depth - low, Math.min(depth, (turns ?? depth + 1) - inTime));
-}
-
-function boundsOf(
-  { minSeconds, maxSeconds }: RetryAfterSettings,
-  habit: Refused['habit'],
-): { minSeconds: number; maxSeconds: number } {
-  if (habit === undefined || habit === 'ignored') return { minSeconds, maxSeconds };
-  const max = Math.max(1, Math.floor(Math.min(maxSeconds, habit.maxSeconds ?? maxSeconds)));
-  return {
-    minSeconds: Math.min(max, Math.ceil(Math.max(minSeconds, habit.minSeconds ?? 0))),
-    maxSeconds: max,
-  };
 }

@@ -31,6 +31,11 @@ export class ReturningShare {
   /** Arrivals and due bookings since the last comparison. */
   #arrived = 0;
   #newlyDue = 0;
+  /** Deliveries that have arrived here, and bookings that came due, in all. */
+  arrivedEver = 0;
+  dueEver = 0;
+  /** First attempts per second at the other receivers of a fleet. */
+  #othersFreshPerS = 0;
   #comparedMs = 0;
   // Retries and due bookings, with the same decay.
   #returned = 0;
@@ -41,6 +46,7 @@ export class ReturningShare {
     if (bin !== this.#bin) this.#turnTo(bin);
     this.#filling += 1;
     this.#arrived += 1;
+    this.arrivedEver += 1;
   }
 
   /**
@@ -68,13 +74,26 @@ export class ReturningShare {
     return Math.min(1, Math.max(LEAST_SHARE, 1 - (this.#freshPerS ?? 0) / drainRate));
   }
 
+  /** First attempts per second before the burst; 0 while unknown. */
+  get freshPerS(): number {
+    return this.#freshPerS ?? 0;
+  }
+
+  /** Notes what has arrived and come due at the other receivers of a fleet: a retry may reach any of them. */
+  noteOthers(arrived: number, due: number, freshPerS: number): void {
+    this.#arrived += arrived;
+    this.#newlyDue += due;
+    this.#othersFreshPerS = freshPerS;
+  }
+
   /** Notes how many bookings came due since the last call. */
   noteDue(nowMs: number, count: number): void {
     this.#newlyDue += count;
+    this.dueEver += count;
     if (count > 0) this.#dueMs = nowMs;
     const seconds = (nowMs - this.#comparedMs) / 1000;
     if (seconds < COMPARED_S) return;
-    const came = this.#arrived - (this.#freshPerS ?? 0) * seconds;
+    const came = this.#arrived - ((this.#freshPerS ?? 0) + this.#othersFreshPerS) * seconds;
     const kept = Math.exp(-seconds / RETURN_TAU_S);
     this.#due = this.#due * kept + this.#newlyDue;
     // Arrivals beyond the due bookings are not retries: otherwise a flood would hide missing retries for a minute.

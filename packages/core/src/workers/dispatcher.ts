@@ -91,6 +91,17 @@ export class Dispatcher {
     return this.#pool.size;
   }
 
+  /** How many deliveries could be handled concurrently now, if `concurrency` were larger. */
+  get wanted(): number {
+    const { queue, active } = this;
+    const { concurrency, mostConcurrency } = this.#limits;
+    const { maxConcurrencyPerKey: most = 0 } = this.#settings;
+    // A fraction grows with the concurrency.
+    const wanted = active + (most < 1 ? queue.size : Math.min(queue.size, queue.keys * most));
+    // A limit that was learned is what the downstream can bear, and grows by a quarter at most.
+    return concurrency < mostConcurrency ? Math.min(wanted, Math.ceil(1.25 * concurrency)) : wanted;
+  }
+
   /** Admitted deliveries that have not ended. */
   get held(): number {
     return this.queue.size + this.active;

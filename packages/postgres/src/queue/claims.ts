@@ -2,9 +2,12 @@ import type { ClaimedDelivery, ClaimOptions, ClaimRef, Settlement } from '@webho
 import { deliveryOf, type ContentsRow } from '../records/contents.ts';
 import { idHash } from '../records/id-hash.ts';
 import { encodeText } from '../records/text.ts';
+import { isOutcomeUnknown } from '../server/errors.ts';
 import type { Presence } from '../server/presence.ts';
 import type { Server } from '../server/server.ts';
-import { ScanPlan } from './scan-plan.ts';
+import { ScanPlan, type Scan } from './scan-plan.ts';
+import { StrayClaims } from './stray-claims.ts';
+import { UnknownSettlements } from './unknown-settlements.ts';
 
 interface ClaimedRow extends ContentsRow {
   readonly attempt: number;
@@ -31,6 +34,8 @@ export class Claims {
   readonly #server: Server;
   readonly #owner: number;
   readonly #presence: Presence;
+  readonly #strays: StrayClaims;
+  readonly #unknown: UnknownSettlements;
   readonly #plan: ScanPlan = new ScanPlan();
   /** The key claimed last, as stored. */
   #lastKey: string | null = null;
@@ -39,31 +44,18 @@ export class Claims {
     this.#server = server;
     this.#owner = owner;
     this.#presence = presence;
+    this.#strays = new StrayClaims(server, owner);
+    this.#unknown = new UnknownSettlements(server);
   }
 
   async claim(count: number, options: ClaimOptions): Promise<readonly ClaimedDelivery[]> {
-    const { leaseMs, nowMs, maxStranded, except } = options;
-    const { skew } = this.#server;
+    const { nowMs, except } = options;
     const dead = await this.#presence.dead();
-    const isAnySkipped = except.size > 0;
-    const scan = this.#plan.next(nowMs, isAnySkipped);
-    const floors = [...scan.floors].sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+    await this.#strays.giveBack(nowMs);
+    const hasSkipped = except.size > 0;
+    const scan = this.#plan.next(nowMs, hasSkipped);
     const startedMs = performance.now();
-    const answer = await this.#server.rows<ClaimedRow | EndRow>('claim_v1', [
-      this.#owner,
-      count,
-      leaseMs,
-      skew.toServer(nowMs),
-      maxStranded,
-      [...except].map(encodeText),
-      this.#lastKey,
-      dead,
-      scan.isFull,
-      scan.after,
-      floors.map(([key]) => key),
-      floors.map(([, { dueMs }]) => dueMs),
-      floors.map(([, { seq }]) => seq),
-    ]);
+    const answer = await this.#claim(count, options, dead, scan);
     const endedMs = performance.now();
     const rows = answer.filter((row): row is ClaimedRow => row.key !== null);
     const turns = rows.filter(({ is_turn: isTurn }) => isTurn);
@@ -72,13 +64,41 @@ export class Claims {
     const end = answer.find((row): row is EndRow => row.key === null);
     if (end !== undefined)
       this.#plan.note({
-        ...{ scan, nowMs, startedMs, endedMs, hasSkipped: isAnySkipped },
+        ...{ scan, nowMs, startedMs, endedMs, hasSkipped, visited: end.visited, lastSeq: end.seq },
         isShort: rows.length < count,
         turns: turns.map(({ key, due_ms: dueMs, seq, visited }) => ({ key, dueMs, seq, visited })),
-        visited: end.visited,
-        lastSeq: end.seq,
       });
-    return rows.map((row) => ({ ...deliveryOf(row), attempt: row.attempt, strandings: row.strandings }));
+    const claimed = rows.map((row) => ({
+      ...deliveryOf(row),
+      attempt: row.attempt,
+      strandings: row.strandings,
+    }));
+    this.#strays.claimed(claimed);
+    return claimed;
+  }
+
+  async #claim(
+    count: number,
+    { leaseMs, nowMs, maxStranded, except }: ClaimOptions,
+    dead: readonly string[],
+    { isFull, after, floors }: Scan,
+  ): Promise<readonly (ClaimedRow | EndRow)[]> {
+    const { skew } = this.#server;
+    // In the order of the index.
+    const sorted = [...floors].sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+    try {
+      return await this.#server.rows('claim_v1', [
+        ...[this.#owner, count, leaseMs, skew.toServer(nowMs), maxStranded],
+        [...except].map(encodeText),
+        ...[this.#lastKey, dead, isFull, after],
+        sorted.map(([key]) => key),
+        sorted.map(([, { dueMs }]) => dueMs),
+        sorted.map(([, { seq }]) => seq),
+      ]);
+    } catch (error) {
+      if (isOutcomeUnknown(error)) this.#strays.lost(leaseMs);
+      throw error;
+    }
   }
 
   async nextDueMs(except: ReadonlySet<string> = new Set()): Promise<number | undefined> {
@@ -102,11 +122,23 @@ export class Claims {
       claims.map(idHash),
       claims.map(({ attempt }) => attempt),
     ]);
+    this.#forget(claims, held, false);
     return held;
   }
 
   async settle(settlements: readonly Settlement[], nowMs: number): Promise<readonly boolean[]> {
     if (settlements.length === 0) return [];
+    try {
+      const held = await this.#settle(settlements, nowMs);
+      this.#forget(settlements, held, true);
+      return await this.#unknown.resolve(settlements, held);
+    } catch (error) {
+      if (isOutcomeUnknown(error)) this.#unknown.lost(settlements);
+      throw error;
+    }
+  }
+
+  async #settle(settlements: readonly Settlement[], nowMs: number): Promise<readonly boolean[]> {
     const { skew } = this.#server;
     const { held } = await this.#server.call<Held>('settle_v1', [
       this.#owner,
@@ -123,6 +155,13 @@ export class Claims {
       ),
     ]);
     return held;
+  }
+
+  /** Ended claims are not held any more. */
+  #forget(claims: readonly ClaimRef[], held: readonly boolean[], isEnd: boolean): void {
+    for (const [at, one] of claims.entries()) {
+      if (isEnd || held[at] !== true) this.#strays.ended(one);
+    }
   }
 
   async hasten({

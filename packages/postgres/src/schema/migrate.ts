@@ -1,6 +1,6 @@
 import { BackpressureError } from '@webhook-backpressure/core';
 import type { Server } from '../server/server.ts';
-import { MIGRATIONS, migrationSql, type Migration } from './migrations.ts';
+import { MIGRATIONS, migrationSql, VERSION, type Migration } from './migrations.ts';
 
 type Run = <R>(text: string, values?: readonly unknown[]) => Promise<readonly R[]>;
 
@@ -27,6 +27,22 @@ export async function migrate(server: Server, migrations: readonly Migration[] =
       throw error;
     }
   });
+}
+
+/** @throws unless the schema has the newest version. Changes nothing: receivers of another release may be using it. */
+export async function checkNewest(server: Server): Promise<void> {
+  const { schema } = server;
+  const version = await server.withClient((run) => versionOf(run, schema, MIGRATIONS));
+  if (version === 0)
+    throw new BackpressureError(
+      'ERR_WBP_POSTGRES_FOREIGN',
+      `The schema ${schema} has no tables of an inbox.`,
+    );
+  if (version < VERSION)
+    throw new BackpressureError(
+      'ERR_WBP_POSTGRES_VERSION',
+      `The schema ${schema} has version ${String(version)}. Start a receiver of this release on it, which migrates it, or use the tool of the release that it belongs to.`,
+    );
 }
 
 /** @returns 0 if the schema is missing or empty. */

@@ -11,10 +11,18 @@ export function isRetryable(error: unknown): boolean {
   return ['40001', '40P01'].includes(stateOf(error) ?? '');
 }
 
+/** The server was a primary, and the next connection may be to the new one. */
+const READ_ONLY = '25006';
+
+/** Whether a call that failed may have been committed: its answer is missing. */
+export function isOutcomeUnknown(error: unknown): boolean {
+  return error instanceof BackpressureError && !isUsableAfter(error.cause);
+}
+
 /** Whether the connection works after the error: the server has answered, and does not end the session. */
 export function isUsableAfter(error: unknown): boolean {
   const state = stateOf(error);
-  return state !== undefined && !state.startsWith('57P') && !state.startsWith('08');
+  return state !== undefined && !state.startsWith('57P') && !state.startsWith('08') && state !== READ_ONLY;
 }
 
 /** The errors of a value: of its class, or that it makes the row of an index too large. */

@@ -6,9 +6,11 @@ const LOOK_MS = 1000;
 /** How long the lock of an owner must be missing: after a restart of the server, owners need time to lock again. */
 const MISSING_MS = 3000;
 const UNTIL_SETTLED_S = 10;
+const RETRY_MS = 500;
+const LOCK_TIMEOUT_MS = 5000;
 
-/** The first number of the advisory locks of a schema. */
-const LOCK = "hashtext('webhook-backpressure:' || $1)";
+/** The first number of the advisory locks of the schema `$1`. The second one is that of the owner. */
+export const LOCK = "hashtext('webhook-backpressure:' || $1)";
 
 /** Locks the number of this owner in a session of the server, so that others see when its process has died. */
 export class Presence {
@@ -16,6 +18,8 @@ export class Presence {
   readonly #owner: number;
   readonly #missingSince = new Map<string, number>();
   #client: PostgresClient | undefined;
+  #locking: Promise<void> | undefined;
+  #retry: ReturnType<typeof setTimeout> | undefined;
   #lookedAt = -Infinity;
   #isClosed = false;
 
@@ -26,22 +30,52 @@ export class Presence {
 
   /** Locks the number of this owner, unless it is locked. */
   async announce(): Promise<void> {
-    if (this.#server.isPooled || this.#client !== undefined || this.#isClosed) return;
+    if (this.#server.isPooled) return;
+    this.#locking ??= this.#lock().finally(() => {
+      this.#locking = undefined;
+    });
+    await this.#locking;
+  }
+
+  async #lock(): Promise<void> {
+    if (this.#client !== undefined || this.#isClosed) return;
     const client = await this.#server.connect();
-    const lost = (): void => {
-      if (this.#client !== client) return;
-      this.#client = undefined;
-      client.release(true);
-    };
-    client.on('error', lost);
-    this.#client = client;
+    client.on('error', () => {
+      this.#lost(client);
+    });
     try {
       const values = [this.#server.schema, this.#owner];
-      await client.query({ text: `SELECT pg_advisory_lock(${LOCK}, $2)`, values, query_timeout: 5000 });
+      // Shared, since the server may not have missed the session of a connection that was cut.
+      await client.query({
+        text: `SELECT pg_advisory_lock_shared(${LOCK}, $2)`,
+        values,
+        query_timeout: LOCK_TIMEOUT_MS,
+      });
     } catch (error) {
-      lost();
+      client.release(true);
       throw error;
     }
+    this.#client = client;
+    // Meanwhile it may have left.
+    this.#releaseIfClosed();
+  }
+
+  /** Locks again immediately, since others take over the claims of an owner without a lock, however busy it is. */
+  #lost(client: PostgresClient): void {
+    if (this.#client !== client) return;
+    this.#client = undefined;
+    client.release(true);
+    this.#announceAgain();
+  }
+
+  #announceAgain(): void {
+    this.announce().catch(() => {
+      if (this.#isClosed) return;
+      this.#retry = setTimeout(() => {
+        this.#announceAgain();
+      }, RETRY_MS);
+      this.#retry.unref();
+    });
   }
 
   /** Owners that hold claims and have died. Looks at most once a second. */
@@ -57,7 +91,7 @@ export class Presence {
       `SELECT ARRAY(
         SELECT DISTINCT q.owner FROM ${schema}.queue q WHERE q.state = 2 AND q.owner > 0
           AND pg_postmaster_start_time() < clock_timestamp() - interval '${String(UNTIL_SETTLED_S)} s'
-          AND NOT EXISTS (SELECT FROM pg_locks l WHERE l.locktype = 'advisory' AND l.objsubid = 2
+          AND NOT EXISTS (SELECT FROM pg_locks l WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 2
             AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
             AND l.classid::bigint = ${LOCK}::bigint & 4294967295 AND l.objid::bigint = q.owner)
       )::text[] AS missing, (extract(epoch FROM clock_timestamp()) * 1000)::double precision AS server_ms`,
@@ -65,7 +99,9 @@ export class Presence {
     );
     if (found === undefined) return [];
     skew.note(found.server_ms, sentAtMs);
-    const missing = new Set(found.missing.filter((owner) => owner !== String(this.#owner)));
+    const missing = new Set(found.missing);
+    // The server has ended the session, and this end of the connection has not been told.
+    if (missing.delete(String(this.#owner)) && this.#client !== undefined) this.#lost(this.#client);
     for (const owner of this.#missingSince.keys()) {
       if (!missing.has(owner)) this.#missingSince.delete(owner);
     }
@@ -78,8 +114,14 @@ export class Presence {
   /** Ends the session, and its lock with it. */
   leave(): void {
     this.#isClosed = true;
+    clearTimeout(this.#retry);
+    this.#releaseIfClosed();
+  }
+
+  #releaseIfClosed(): void {
     const client = this.#client;
+    if (!this.#isClosed || client === undefined) return;
     this.#client = undefined;
-    client?.release(true);
+    client.release(true);
   }
 }

@@ -8,9 +8,6 @@ const QUERY_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 const MAX_TRIES = 5;
 
-/** Without a listener, a connection that fails during a statement would end the process. The statement fails too. */
-const ignore = (): void => undefined;
-
 interface OwnPool extends PostgresPool {
   end(): Promise<void>;
   on(event: 'error', listener: (error: Error) => void): unknown;
@@ -23,8 +20,9 @@ export class Server {
   readonly isPooled: boolean;
   readonly skew: ClockSkew = new ClockSkew();
   readonly #settings: Settings;
-  #pool: PostgresPool | undefined;
+  #pool: Promise<PostgresPool> | undefined;
   #own: OwnPool | undefined;
+  #isEnded = false;
 
   constructor(settings: Settings) {
     this.#settings = settings;
@@ -61,38 +59,61 @@ export class Server {
   ): Promise<T> {
     let client: PostgresClient | undefined;
     let isBroken = false;
+    // A pool listens to idle clients only, and an error without a listener would end the process.
+    const failed = (): void => {
+      isBroken = true;
+    };
     try {
       client = await this.connect();
-      client.on('error', ignore);
+      client.on('error', failed);
       const { query } = { query: client.query.bind(client) };
       return await work(async <R>(text: string, values: readonly unknown[] = []) => {
         const { rows } = await query({ text, values: [...values], query_timeout: QUERY_TIMEOUT_MS });
         return rows as R[];
       });
     } catch (error) {
-      isBroken = !isUsableAfter(error);
+      isBroken ||= !isUsableAfter(error);
       throw coded(error, this.schema);
     } finally {
       // The pool has its own listener from then on.
       client?.release(isBroken);
-      client?.off('error', ignore);
+      client?.off('error', failed);
     }
   }
 
+  /** Takes a client of the pool. Rejects when there is none in time: a pool may wait for ever. */
   async connect(): Promise<PostgresClient> {
-    this.#pool ??= this.#settings.connection.pool ?? (await this.#createPool());
-    return await this.#pool.connect();
+    if (this.#isEnded) throw new Error('The store is closed.');
+    this.#pool ??= this.#openPool();
+    const pool = await this.#pool;
+    const connecting = pool.connect();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        reject(new Error(`No connection within ${String(CONNECT_TIMEOUT_MS)} ms`));
+        connecting.then(
+          (client) => {
+            client.release();
+          },
+          () => undefined,
+        );
+      }, CONNECT_TIMEOUT_MS);
+    });
+    try {
+      return await Promise.race([connecting, late]);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   async end(): Promise<void> {
-    const own = this.#own;
-    this.#own = undefined;
-    this.#pool = undefined;
-    await own?.end();
+    this.#isEnded = true;
+    await this.#own?.end();
   }
 
-  async #createPool(): Promise<PostgresPool> {
-    const { connectionString } = this.#settings.connection;
+  async #openPool(): Promise<PostgresPool> {
+    const { connectionString, pool: given } = this.#settings.connection;
+    if (given !== undefined) return given;
     // Only for stores that need it: a pool may come from another copy of the package.
     const { default: pg } = await import('pg');
     const pool: OwnPool = new pg.Pool({
@@ -104,7 +125,7 @@ export class Server {
       ...(this.isPooled ? {} : { statement_timeout: QUERY_TIMEOUT_MS }),
     });
     // The next statement takes another connection.
-    pool.on('error', ignore);
+    pool.on('error', () => undefined);
     this.#own = pool;
     return pool;
   }

@@ -50,7 +50,13 @@ export class OpenStore {
     const self = server.isPooled ? -owner : owner;
     const presence = new Presence(server, self);
     await presence.announce();
-    if (isOrdered !== undefined) await server.rows('set_order_v1', [isOrdered, skew.toServer(nowMs)]);
+    try {
+      if (isOrdered !== undefined) await server.rows('set_order_v1', [isOrdered, skew.toServer(nowMs)]);
+    } catch (error) {
+      // A pool ends when it has all its connections back.
+      presence.leave();
+      throw error;
+    }
     return new OpenStore(server, self, presence);
   }
 

@@ -192,6 +192,7 @@ export class ClaimUpdates {
     }
     this.#dequeue.run([seq]);
     changes.depth -= 1;
+    changes.drained += 1;
     changes.bytes -= bytes;
     return true;
   }

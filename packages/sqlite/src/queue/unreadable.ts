@@ -106,6 +106,7 @@ export class UnreadableRows {
 
 function count(bytes: number, changes: Changes): void {
   changes.depth -= 1;
+  changes.drained += 1;
   changes.bytes -= bytes;
   changes.shelved += 1;
 }

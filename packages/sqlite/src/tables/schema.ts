@@ -152,6 +152,8 @@ const MIGRATIONS: readonly string[] = [
   ALTER TABLE totals ADD COLUMN room_depth INTEGER;
   ALTER TABLE totals ADD COLUMN room_bytes INTEGER;
   `,
+  // How many deliveries have left the queue, from which receivers without workers learn how fast the workers are.
+  'ALTER TABLE totals ADD COLUMN drained INTEGER NOT NULL DEFAULT 0',
 ];
 
 /** The application, the version and the number of tables of the file. */

@@ -12,6 +12,8 @@ export interface Changes {
   remembered: number;
   kept: number;
   keptBytes: number;
+  /** Deliveries that left the queue: completed, or dead letters. */
+  drained: number;
 }
 
 /** The low-water mark: up to here the command-line tool, which has no inbox, puts deliveries back into the queue. */
@@ -33,14 +35,14 @@ export class Totals {
   constructor(connection: Connection) {
     this.#connection = connection;
     this.#read = connection.prepare(
-      'SELECT depth, in_flight, bytes, shelved, shelved_bytes, remembered, kept, kept_bytes FROM totals',
+      'SELECT depth, in_flight, bytes, shelved, shelved_bytes, remembered, kept, kept_bytes, drained FROM totals',
     );
     this.#add = connection.prepare(
       // The size of a delivery whose row cannot be read is unknown, so an empty queue sets the bytes to 0.
       `UPDATE totals SET depth = depth + ?1, in_flight = in_flight + ?2,
         bytes = CASE WHEN depth + ?1 = 0 THEN 0 ELSE bytes + ?3 END,
         shelved = shelved + ?4, shelved_bytes = shelved_bytes + ?5, remembered = remembered + ?6,
-        kept = kept + ?7, kept_bytes = kept_bytes + ?8`,
+        kept = kept + ?7, kept_bytes = kept_bytes + ?8, drained = drained + ?9`,
     );
     this.#room = connection.prepare('SELECT room_depth, room_bytes FROM totals');
     this.#noteRoom = connection.prepare('UPDATE totals SET room_depth = ?, room_bytes = ?');
@@ -56,10 +58,9 @@ export class Totals {
   }
 
   read(): Changes {
-    const [depth, inFlight, bytes, shelved, shelvedBytes, remembered, kept, keptBytes] = this.#read.get(
-      [],
-    ) as [number, number, number, number, number, number, number, number];
-    return { depth, inFlight, bytes, shelved, shelvedBytes, remembered, kept, keptBytes };
+    const [depth, inFlight, bytes, shelved, shelvedBytes, remembered, kept, keptBytes, drained] =
+      this.#read.get([]) as [number, number, number, number, number, number, number, number, number];
+    return { depth, inFlight, bytes, shelved, shelvedBytes, remembered, kept, keptBytes, drained };
   }
 
   /** Undefined if no receiver of this release has used the file yet. */
@@ -99,11 +100,12 @@ export class Totals {
         remembered: 0,
         kept: 0,
         keptBytes: 0,
+        drained: 0,
       },
     };
     const result = work(changes);
-    const { depth, inFlight, bytes, shelved, shelvedBytes, remembered, kept, keptBytes } = changes;
-    const values = [depth, inFlight, bytes, shelved, shelvedBytes, remembered, kept, keptBytes];
+    const { depth, inFlight, bytes, shelved, shelvedBytes, remembered, kept, keptBytes, drained } = changes;
+    const values = [depth, inFlight, bytes, shelved, shelvedBytes, remembered, kept, keptBytes, drained];
     // A transaction without writes does not wait for the disk.
     if (values.some((value) => value !== 0)) this.#add.run(values);
     return result;

@@ -1,9 +1,9 @@
-import {
-  RetryAfter,
-  type Refused,
-  type RetryAfterSettings,
-  type Situation,
-} from '../../../../packages/core/src/refusals/retry-after.ts';
+import { RetryAfter } from '../../../../packages/core/src/refusals/retry-after.ts';
+import type {
+  Refused,
+  RetryAfterSettings,
+  Situation,
+} from '../../../../packages/core/src/refusals/situation.ts';
 import { seeded } from '../../harness.ts';
 
 export const SETTINGS: RetryAfterSettings = { strategy: 'booked', minSeconds: 1, maxSeconds: 900 };

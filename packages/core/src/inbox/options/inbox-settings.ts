@@ -1,5 +1,5 @@
 import { alarmSettings, INBOX_ALARM_DEFAULTS, type InboxAlarmSettings } from '../../alarms/alarm-options.ts';
-import { checkInteger, checkNumber, checkOneOf, DAY_MS, isRecord } from '../../checks.ts';
+import { checkInteger, checkNumber, checkOneOf, DAY_MS } from '../../checks.ts';
 import { invalid } from '../../errors.ts';
 import { checkNames, checkObject } from '../../option-names.ts';
 import {
@@ -11,8 +11,9 @@ import {
 } from '../../intake/options.ts';
 import { encryptSettings } from '../encryption/encrypt-options.ts';
 import type { InboxOptions, InboxTunable, RetryOptions } from './inbox-options.ts';
-import type { InboxStore } from '../store/inbox-store.ts';
 import { redaction, type Redacts } from './redaction.ts';
+import type { ReceiverOptions, WorkerOptions } from './role-options.ts';
+import { checkRole, checkStoreAndProcess, type InboxRole } from './roles.ts';
 import { Encryption } from '../encryption/encryption.ts';
 
 /** The tunable options, complete and checked. */
@@ -37,9 +38,11 @@ export interface InboxSettings {
 
 /** The options that are fixed at construction. */
 export interface InboxFixtures extends Omit<Fixtures, 'dryRun'> {
+  readonly role: InboxRole;
   readonly dryRun: boolean;
   readonly wallClock: () => number;
-  readonly isOrdered: boolean;
+  /** Undefined for a receiver without workers, which leaves the order as it is. */
+  readonly isOrdered: boolean | undefined;
   readonly redacts: Redacts;
   readonly encryption: Encryption;
 }
@@ -83,52 +86,27 @@ const OWN = [
   ],
 ];
 const CALLBACKS = ['context', 'id', 'keyGenerator', 'handshake', 'onDead'] as const;
-const STORE_CALLS: readonly (keyof InboxStore)[] = [
-  'open',
-  'put',
-  'claim',
-  'renew',
-  'settle',
-  'nextDueMs',
-  'listShelved',
-  'getShelved',
-  'countShelved',
-  'redrive',
-  'purge',
-  'noteRoom',
-  'listPending',
-  'getPending',
-  'listCompleted',
-  'getCompleted',
-  'countCompleted',
-  'replay',
-  'dropCompleted',
-  'forget',
-  'forgetId',
-  'hasten',
-  'pause',
-  'resume',
-  'depthByKey',
-  'stats',
-  'close',
-];
+/** The options of any role. */
+export type AnyInboxOptions = InboxOptions<never> | ReceiverOptions<never> | WorkerOptions;
 
 /**
  * Separates the inbox's own options from the intake's, and checks all of them.
  *
  * @throws BackpressureError with the code of the first option that is wrong.
  */
-export function resolveInboxOptions(options: InboxOptions<never>): {
+export function resolveInboxOptions(
+  options: AnyInboxOptions,
+  role: InboxRole = 'both',
+): {
   settings: InboxSettings;
   fixtures: InboxFixtures;
 } {
   checkObject(options, 'options');
   const { store, process, verify, wallClock = Date.now, ordered: isOrdered = false } = options;
   const others = without(options, OWN);
-  checkStore(store);
-  if (typeof (process as unknown) !== 'function')
-    throw invalid('ERR_WBP_PROCESS', 'process', 'a function', process);
-  if (verify !== false && typeof (verify as unknown) !== 'function') {
+  checkStoreAndProcess(store, process, role);
+  checkRole(options, role);
+  if (role !== 'worker' && verify !== false && typeof (verify as unknown) !== 'function') {
     throw invalid('ERR_WBP_VERIFY', 'verify', 'a function, or false to accept unverified deliveries', verify);
   }
   for (const name of CALLBACKS) {
@@ -145,7 +123,10 @@ export function resolveInboxOptions(options: InboxOptions<never>): {
   const redacts = redaction(options.redact);
   const encryption = new Encryption(encryptSettings(options.encrypt));
   const given = { dryRun, isPressed, clock, random, wallClock };
-  return { settings, fixtures: { ...given, isOrdered, redacts, encryption } };
+  return {
+    settings,
+    fixtures: { ...given, role, isOrdered: role === 'receiver' ? undefined : isOrdered, redacts, encryption },
+  };
 }
 
 /**
@@ -153,8 +134,13 @@ export function resolveInboxOptions(options: InboxOptions<never>): {
  *
  * @throws BackpressureError with the code of the first option that is wrong.
  */
-export function updateInboxSettings(current: InboxSettings, changes: InboxTunable): InboxSettings {
+export function updateInboxSettings(
+  current: InboxSettings,
+  changes: InboxTunable,
+  role: InboxRole,
+): InboxSettings {
   checkObject(changes, 'update()');
+  checkRole(changes, role);
   const intake = updateSettings(current.intake, without(changes, OWN_TUNABLE), OWN_TUNABLE);
   const longestWaitMs = changes.maxWaitMs ?? current.longestWaitMs;
   return settle({ ...current, intake, longestWaitMs }, changes);
@@ -211,12 +197,6 @@ function retrySettings(
 }
 
 /** The options except those of these names. */
-function without(options: InboxTunable, names: readonly string[]): IntakeOptions {
+function without(options: AnyInboxOptions | InboxTunable, names: readonly string[]): IntakeOptions {
   return Object.fromEntries(Object.entries(options).filter(([name]) => !names.includes(name)));
-}
-
-function checkStore(store: unknown): void {
-  const isStore = isRecord(store) && STORE_CALLS.every((call) => typeof store[call] === 'function');
-  if (!isStore)
-    throw invalid('ERR_WBP_STORE', 'store', 'a store, such as memoryStore() or sqliteStore({ path })', store);
 }

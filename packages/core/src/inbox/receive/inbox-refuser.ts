@@ -1,6 +1,7 @@
 import { keptIdOf, type Delivery } from '../../delivery/delivery.ts';
 import { createRefusal, type Refusal, type RefusalReason } from '../../delivery/refusal.ts';
-import { RetryAfter, type Situation } from '../../refusals/retry-after.ts';
+import { RetryAfter } from '../../refusals/retry-after.ts';
+import type { Situation } from '../../refusals/situation.ts';
 import { holdsShare } from '../../queue/equal-share.ts';
 import { statusOf } from '../../refusals/status.ts';
 import { SwitchOffWatch } from '../../refusals/switch-off.ts';

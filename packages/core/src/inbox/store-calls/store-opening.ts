@@ -5,7 +5,8 @@ export interface StoreOpeningParts {
   readonly store: InboxStore;
   readonly health: StoreHealth;
   readonly wallMs: () => number;
-  readonly isOrdered: boolean;
+  /** Undefined: the order of the store stays as it is. */
+  readonly isOrdered: boolean | undefined;
   /** Whether to go on trying. */
   readonly isWanted: () => boolean;
   /** Called when the store is open. */
@@ -54,6 +55,6 @@ export class StoreOpening {
 
   #open(): ReturnType<InboxStore['open']> {
     const { store, wallMs, isOrdered } = this.#parts;
-    return store.open(wallMs(), { isOrdered });
+    return isOrdered === undefined ? store.open(wallMs()) : store.open(wallMs(), { isOrdered });
   }
 }

@@ -1,43 +1,6 @@
 import type { StoreAdmin } from './store-admin.ts';
-import type { StoreEvent } from './store-event.ts';
+import type { ReceivingStats, ReceivingStore } from './receiving-store.ts';
 import type { Awaitable, DeliveryRef, StoredDelivery } from '../delivery/stored-delivery.ts';
-
-/** A delivery to store. */
-export interface Put {
-  /** The delivery to store. */
-  readonly delivery: StoredDelivery;
-  /** Whether it goes straight to the dead-letter queue, as `overflow`. */
-  readonly isOverflow: boolean;
-  /**
-   * Whether the store may take over the memory of the body because nothing else reads it any more. When the call fails,
-   * the same object can be put again. Default false: the bytes stay as they are.
-   */
-  readonly isBodyGiven?: boolean | undefined;
-}
-
-/**
- * - `stored`: committed; the delivery may be acknowledged
- * - `duplicate`: the same key and id is unfinished, a dead letter, completed and remembered or kept, or appears earlier
- *   in the batch as `stored`; the delivery may be acknowledged
- * - `conflict`: a duplicate with another body, as far as {@link bodySum} can distinguish them; it may be acknowledged
- * - `full`: not stored
- */
-export type PutResult = 'stored' | 'duplicate' | 'conflict' | 'full';
-
-/**
- * The limits that a put must not exceed, the new delivery included. The dead-letter limits apply to overflows only: a
- * settlement as `dead` is always stored, because the caller has checked the room before.
- */
-export interface StoreLimits {
-  /** Unfinished deliveries. */
-  readonly capacity: number;
-  /** Bytes of unfinished deliveries, by {@link storedBytes}. */
-  readonly maxBytes: number;
-  /** Dead letters. */
-  readonly maxShelved: number;
-  /** Bytes of dead letters, by {@link storedBytes}. */
-  readonly maxShelvedBytes: number;
-}
 
 /**
  * Identifies a claim. No two claims of one delivery have the same owner and attempt, unless the delivery was released,
@@ -90,13 +53,9 @@ export type Settlement = ClaimRef &
   );
 
 /** What a store holds. */
-export interface StoreStats {
-  /** Unfinished deliveries: ready, waiting for a retry, or in flight. */
-  readonly depth: number;
+export interface StoreStats extends ReceivingStats {
   /** Unfinished deliveries that are claimed. */
   readonly inFlight: number;
-  /** Bytes of unfinished deliveries, by {@link storedBytes}. */
-  readonly bytes: number;
   /** Dead letters. */
   readonly shelved: number;
   /** The bytes of all dead letters. */
@@ -134,25 +93,13 @@ export interface OpenedStore extends StoreStats {
 }
 
 /**
- * Keeps the deliveries of an inbox. Times are passed in, in milliseconds since 1970. Every call is one commit: when it
- * has returned, or its promise has resolved, its effect survives the death of the process (as far as the store is
- * durable at all); when it throws or rejects, it has had no effect.
- *
- * An error may say whose fault it is. A `BackpressureError` of the code `ERR_WBP_STORE_VALUE`: one delivery holds
- * something that cannot be stored. Any other `BackpressureError`: the store itself does not work, and is not called for
- * a while. Unless the store itself does not work, a failed batch is put again in halves, so that only the delivery that
- * cannot be stored is refused.
+ * Keeps the deliveries of an inbox. See {@link ReceivingStore} for commits and errors.
  *
  * A claim belongs to an owner: the store object that was opened. Claims of an owner that has died go to the next owner
  * that claims, immediately where the store can detect the death, else when their lease has run out. An expired lease
  * alone ends nothing: until another owner has claimed the delivery, the first one may still renew and settle it.
  */
-export interface InboxStore extends StoreAdmin {
-  /**
-   * Sets the listener of the store's events. Called once, before `open`. The store calls the listener from then on until
-   * `close`. Absent: the store has no events; workers find deliveries of other processes within seconds.
-   */
-  watch?(listener: (event: StoreEvent) => void): void;
+export interface InboxStore extends ReceivingStore, StoreAdmin {
   /**
    * Prepares the store, migrates it, and takes back the claims of dead owners. Called once, before any other call. A
    * delivery that was never tried is due from then on, whatever the clock said when it was stored.
@@ -164,11 +111,6 @@ export interface InboxStore extends StoreAdmin {
    * order stays as it is, and a new store has none.
    */
   open(nowMs: number, options?: { readonly isOrdered: boolean }): Awaitable<OpenedStore>;
-  /** Stores every delivery of a batch that is not `duplicate` or `full`; on an error, none. One result for each, in order. */
-  put(
-    batch: readonly Put[],
-    options: { readonly limits: StoreLimits; readonly nowMs: number },
-  ): Awaitable<readonly PutResult[]>;
   /**
    * Claims up to `count` deliveries that are due or whose claim was stranded. Keys take turns, across calls too. Within
    * a key the earliest due comes first; of those due at the same time, the one stored first. Keys in `except` and
@@ -212,7 +154,7 @@ export interface InboxStore extends StoreAdmin {
   resume(key: string | null): Awaitable<boolean>;
   /** The depth of each key. May be slow: called only after another process has used the store. */
   depthByKey(): Awaitable<ReadonlyMap<string, number>>;
-  /** Must be cheap, however much is stored: called every few seconds. */
+  /** Must be cheap, however much is stored: called every half second while several processes use the store. */
   stats(): Awaitable<StoreStats>;
   /** Releases this owner's claims and every resource. The last call. */
   close(nowMs: number): Awaitable<void>;

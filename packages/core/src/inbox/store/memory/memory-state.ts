@@ -2,16 +2,8 @@ import { MinHeap } from '../../../base/min-heap.ts';
 import { areOtherBodies, bodySum } from '../../delivery/body-sum.ts';
 import { storedBytes } from '../../delivery/stored-bytes.ts';
 import type { DeliveryRef, StoredDelivery } from '../../delivery/stored-delivery.ts';
-import type {
-  ClaimedDelivery,
-  ClaimOptions,
-  ClaimRef,
-  Put,
-  PutResult,
-  Settlement,
-  StoreLimits,
-  StoreStats,
-} from '../inbox-store.ts';
+import type { ClaimedDelivery, ClaimOptions, ClaimRef, Settlement, StoreStats } from '../inbox-store.ts';
+import type { Put, PutResult, StoreLimits } from '../receiving-store.ts';
 import { MemoryClaims } from './memory-claims.ts';
 import { MemoryCompleted, type CompletedEntry } from './memory-completed.ts';
 import { MemoryDeadLetters, type DeadLetterEntry } from './memory-dead-letters.ts';
@@ -34,6 +26,7 @@ export class MemoryState {
   readonly #depths = new Map<string, number>();
   #bytes = 0;
   #puts = 0;
+  #drained = 0;
 
   open(nowMs: number, isOrdered: boolean | undefined): StoreStats {
     const untried = [...this.unfinished].filter(({ attempts, owner }) => attempts === 0 && owner === null);
@@ -163,6 +156,7 @@ export class MemoryState {
       depth: this.unfinished.size,
       inFlight: this.#claims.count,
       bytes: this.#bytes,
+      drained: this.#drained,
       shelved: this.deadLetters.size,
       shelvedBytes: this.deadLetters.bytes,
       remembered: this.completed.remembered,
@@ -205,6 +199,7 @@ export class MemoryState {
   }
 
   #remove(entry: PendingEntry, nowMs: number): void {
+    this.#drained += 1;
     const { key } = entry;
     const depth = (this.#depths.get(key) ?? 0) - 1;
     if (depth > 0) this.#depths.set(key, depth);

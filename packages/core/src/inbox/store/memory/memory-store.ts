@@ -4,12 +4,10 @@ import type {
   ClaimRef,
   InboxStore,
   OpenedStore,
-  Put,
-  PutResult,
   Settlement,
-  StoreLimits,
   StoreStats,
 } from '../inbox-store.ts';
+import type { Put, PutResult, StoreLimits } from '../receiving-store.ts';
 import { MemoryAdmin } from './memory-admin.ts';
 import { MemoryState } from './memory-state.ts';
 import type { Awaitable } from '../../delivery/stored-delivery.ts';
@@ -19,13 +17,25 @@ import type { Awaitable } from '../../delivery/stored-delivery.ts';
  * lost: a sender that was answered with 202 does not send the delivery again.
  */
 export function memoryStore(): InboxStore {
-  return new MemoryStore(new MemoryState());
+  return new MemoryStore(new MemoryState(), true);
+}
+
+/** Whether no other inbox can use the deliveries of this store, so that it is useless without workers. */
+export function isUnshared(store: unknown): boolean {
+  return store instanceof MemoryStore && store.isUnshared;
 }
 
 const NO_KEYS: ReadonlySet<string> = new Set();
 
 /** One owner of the deliveries in a shared state. */
 export class MemoryStore extends MemoryAdmin implements InboxStore {
+  readonly isUnshared: boolean;
+
+  constructor(memory: MemoryState, isUnshared = false) {
+    super(memory);
+    this.isUnshared = isUnshared;
+  }
+
   open(nowMs: number, options?: { readonly isOrdered: boolean }): Awaitable<OpenedStore> {
     return { ...this.memory.open(nowMs, options?.isOrdered), depthByKey: this.memory.depthByKey() };
   }

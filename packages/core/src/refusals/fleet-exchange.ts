@@ -1,0 +1,78 @@
+import { isRecord } from '../checks.ts';
+
+/** What a member of a fleet lets the others know about its refusals, in its row of the registry. Plain JSON data. */
+export interface RefusalState {
+  /** Retries per second that it can handle; 0 while that is unknown. */
+  readonly returnRate: number;
+  /** First attempts per second before the burst; 0 while that is unknown. */
+  readonly freshRate: number;
+  /** How far ahead of now the bookings of keys without an account extend, in seconds. */
+  readonly aheadS: number;
+}
+
+/** What has happened at a member since its last beat. Plain JSON data, of at most about 30 KB. */
+export interface RefusalNews {
+  /** Deliveries that arrived, and bookings that came due. */
+  readonly arrived: number;
+  readonly due: number;
+  /** New bookings by key, the keys with most bookings first; under the empty key those of all further keys. */
+  readonly booked: readonly (readonly [key: string, count: number])[];
+  /** New promises: the hash of a key and a delivery id, then in how many seconds it is due, alternately. */
+  readonly added: readonly number[];
+  /** The hashes of promises that were used. */
+  readonly redeemed: readonly number[];
+}
+
+/** What a beat has brought. Data that is not as this release writes it is ignored. */
+export interface RefusalView {
+  /** The {@link RefusalState} of each other member. */
+  readonly others: readonly unknown[];
+  /** The {@link RefusalNews} of other members that have not been passed on before. */
+  readonly news: readonly unknown[];
+}
+
+/**
+ * The connection between the refusals of one receiver and its fleet. With it, each receiver books its retries behind
+ * those of all others, and knows their promises. All times are those of the intake's clock.
+ */
+export interface RefusalExchange {
+  /** For this member's row. */
+  state(nowMs: number): RefusalState;
+  /** All news since the last {@link delivered}, or since the beginning. */
+  news(nowMs: number): RefusalNews;
+  /** The news that were last read have reached the registry. */
+  delivered(): void;
+  /** A beat has succeeded. */
+  learn(view: RefusalView, nowMs: number): void;
+  /** The receiver has left the fleet, and books for its own rate again. Promises of other members stay valid. */
+  leave(): void;
+}
+
+/** Undefined for what is no state of any release. */
+export function refusalStateOf(data: unknown): RefusalState | undefined {
+  if (!isRecord(data)) return undefined;
+  const { returnRate, freshRate, aheadS } = data;
+  if (!isAmount(returnRate) || !isAmount(freshRate) || !isAmount(aheadS)) return undefined;
+  return { returnRate, freshRate, aheadS };
+}
+
+/** Undefined for what is no news of any release. */
+export function refusalNewsOf(data: unknown): RefusalNews | undefined {
+  if (!isRecord(data)) return undefined;
+  const { arrived, due, booked, added, redeemed } = data;
+  if (!isAmount(arrived) || !isAmount(due) || !Array.isArray(booked)) return undefined;
+  if (!isList(added) || !isList(redeemed) || !booked.every(isCountOfKey)) return undefined;
+  return { arrived, due, booked, added, redeemed };
+}
+
+function isAmount(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value < Infinity;
+}
+
+function isList(value: unknown): value is number[] {
+  return Array.isArray(value) && value.every((one) => Number.isSafeInteger(one));
+}
+
+function isCountOfKey(value: unknown): value is [string, number] {
+  return Array.isArray(value) && typeof value[0] === 'string' && isAmount(value[1]);
+}

@@ -1,0 +1,206 @@
+import type { Bookings } from './bookings.ts';
+import {
+  refusalNewsOf,
+  refusalStateOf,
+  type RefusalExchange,
+  type RefusalNews,
+  type RefusalState,
+  type RefusalView,
+} from './fleet-exchange.ts';
+import { FleetPace } from './fleet-pace.ts';
+import { promiseHash } from './promise-hash.ts';
+import type { Reservation } from './reservations.ts';
+import type { ReturningShare } from './returning-share.ts';
+import { SharedPromises, type SharedPromise } from './shared-promises.ts';
+import type { Situation } from './situation.ts';
+
+/** The maximum of promises, of used promises and of keys in the news of one beat. */
+const MAX_PROMISES = 1000;
+const MAX_USED = 1000;
+const MAX_KEYS = 32;
+/** The maximum of promises, and of keys, that wait for a beat. */
+const MAX_WAITING = 10_000;
+const MAX_WAITING_KEYS = 1000;
+
+/** The parts of the refusals of this receiver that its fleet reads and writes. */
+export interface SharedParts {
+  readonly bookings: Bookings;
+  readonly returning: ReturningShare;
+  readonly look: (nowMs: number) => Situation;
+  /** Retries per second that this receiver can handle. */
+  readonly returnRate: (steadyRate: number) => number;
+  readonly advance: (situation: Situation) => void;
+}
+
+/** See {@link RefusalExchange}. */
+export class SharedRefusals implements RefusalExchange {
+  readonly #parts: SharedParts;
+  readonly #pace = new FleetPace();
+  readonly #promises = new SharedPromises();
+  #arrivedBefore = 0;
+  #dueBefore = 0;
+  /** New bookings by key that the others do not know. */
+  readonly #booked = new Map<string, number>();
+  /** Promises that the others do not know: their hashes, and when they are due. */
+  readonly #added = new Map<number, number>();
+  readonly #used = new Set<number>();
+  /** What the last {@link news} contained: bookings and arrivals continue while they are on their way. */
+  #sent: { news: RefusalNews; booked: Map<string, number>; added: Map<number, number> } | undefined;
+  /** By key, the time that bookings since the last beat have taken in the schedule, and how many these are. */
+  readonly #taken = new Map<string, { ms: number; count: number }>();
+
+  constructor(parts: SharedParts) {
+    this.#parts = parts;
+  }
+
+  /** Retries per second that the other members can handle. */
+  get othersRate(): number {
+    return this.#pace.othersRate;
+  }
+
+  /** The part of the fleet's rate at which this receiver books now. */
+  share(nowMs: number): number {
+    return this.#pace.share(nowMs);
+  }
+
+  /** The promise of a delivery: here, at another receiver, or none. */
+  promiseOf(key: string, id: string, own: Reservation | undefined): Reservation | SharedPromise | undefined {
+    if (this.#promises.size === 0) return own;
+    const other = this.#promises.find(promiseHash(key, id));
+    if (other === undefined) return own;
+    return other.isUsed ? undefined : other;
+  }
+
+  /** Notes a booking, and its promise if the delivery has an id. */
+  booked(key: string, id: string | undefined, spacingMs: number, dueMs: number): void {
+    this.#pace.noteBooking();
+    const named = this.#booked.has(key) || this.#booked.size < MAX_WAITING_KEYS ? key : '';
+    this.#booked.set(named, (this.#booked.get(named) ?? 0) + 1);
+    const taken = this.#taken.get(named);
+    if (taken === undefined) this.#taken.set(named, { ms: spacingMs, count: 1 });
+    else {
+      taken.ms += spacingMs;
+      taken.count += 1;
+    }
+    if (id === undefined) return;
+    const hash = promiseHash(key, id);
+    this.#promises.forget(hash);
+    if (this.#added.size < MAX_WAITING) this.#added.set(hash, dueMs);
+  }
+
+  /** Notes that the promise of an admitted delivery was used. */
+  redeemed(key: string, id: string | undefined): void {
+    if (id === undefined) return;
+    const hash = promiseHash(key, id);
+    this.#promises.forget(hash);
+    // Otherwise the others do not know it.
+    if (this.#added.delete(hash) && this.#sent?.added.has(hash) !== true) return;
+    if (this.#used.size < MAX_WAITING) this.#used.add(hash);
+  }
+
+  state(nowMs: number): RefusalState {
+    const { bookings, returning, look, returnRate, advance } = this.#parts;
+    const situation = look(nowMs);
+    advance(situation);
+    const { steadyRate } = situation;
+    return {
+      returnRate: steadyRate === null ? 0 : returnRate(steadyRate),
+      freshRate: returning.freshPerS,
+      aheadS: bookings.lineAheadMs / 1000,
+    };
+  }
+
+  news(nowMs: number): RefusalNews {
+    const { returning } = this.#parts;
+    const keys = [...this.#booked].sort(([, a], [, b]) => b - a);
+    const booked = keys.slice(0, MAX_KEYS);
+    const rest = keys.slice(MAX_KEYS).reduce((sum, [, count]) => sum + count, 0);
+    if (rest > 0) booked.push(['', rest]);
+    const added = new Map([...this.#added].slice(0, MAX_PROMISES));
+    const news = {
+      arrived: returning.arrivedEver - this.#arrivedBefore,
+      due: returning.dueEver - this.#dueBefore,
+      booked,
+      added: [...added].flatMap(([hash, dueMs]) => [hash, Math.ceil((dueMs - nowMs) / 1000)]),
+      redeemed: [...this.#used].slice(0, MAX_USED),
+    };
+    this.#sent = { news, booked: new Map(keys), added };
+    return news;
+  }
+
+  delivered(): void {
+    const sent = this.#sent;
+    if (sent === undefined) return;
+    this.#sent = undefined;
+    this.#arrivedBefore += sent.news.arrived;
+    this.#dueBefore += sent.news.due;
+    for (const [key, count] of sent.booked) {
+      const left = (this.#booked.get(key) ?? 0) - count;
+      if (left > 0) this.#booked.set(key, left);
+      else this.#booked.delete(key);
+    }
+    for (const [hash, dueMs] of sent.added) if (this.#added.get(hash) === dueMs) this.#added.delete(hash);
+    for (const hash of sent.news.redeemed) this.#used.delete(hash);
+  }
+
+  learn(view: RefusalView, nowMs: number): void {
+    const others = known(view.others.map(refusalStateOf));
+    const news = known(view.news.map(refusalNewsOf));
+    const { returning, look, returnRate, advance } = this.#parts;
+    const situation = look(nowMs);
+    advance(situation);
+    const pace = this.#pace;
+    pace.members = 1 + view.others.length;
+    pace.othersRate = sum(others.map((one) => one.returnRate));
+    const freshRate = sum(others.map((one) => one.freshRate));
+    returning.noteOthers(sum(news.map((one) => one.arrived)), sum(news.map((one) => one.due)), freshRate);
+    const counts = countByKey(news);
+    pace.learn(sum([...counts.values()]), nowMs);
+    for (const { added, redeemed } of news) this.#learnPromises(added, redeemed, nowMs);
+    const { steadyRate } = situation;
+    const rate = pace.othersRate + (steadyRate === null ? 0 : returnRate(steadyRate));
+    if (rate > 0) this.#correct(counts, 1000 / rate);
+    this.#taken.clear();
+  }
+
+  leave(): void {
+    this.#pace.leave();
+    this.#taken.clear();
+  }
+
+  /** Each booking takes 1 ÷ the rate of the fleet in the schedule, whichever receiver it was made at. */
+  #correct(others: ReadonlyMap<string, number>, spacingMs: number): void {
+    const { bookings } = this.#parts;
+    for (const [key, { ms, count }] of this.#taken) {
+      bookings.shift(key, (count + (others.get(key) ?? 0)) * spacingMs - ms);
+    }
+    for (const [key, count] of others) {
+      if (!this.#taken.has(key)) bookings.shift(key, count * spacingMs);
+    }
+  }
+
+  #learnPromises(added: readonly number[], redeemed: readonly number[], nowMs: number): void {
+    for (let i = 0; i + 1 < added.length; i += 2) {
+      this.#promises.add(added[i] as number, nowMs + (added[i + 1] as number) * 1000, nowMs);
+    }
+    for (const hash of redeemed) this.#promises.use(hash, nowMs);
+  }
+}
+
+function countByKey(news: readonly RefusalNews[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { booked } of news) {
+    for (const [key, count] of booked) counts.set(key, (counts.get(key) ?? 0) + count);
+  }
+  return counts;
+}
+
+function known<T>(values: readonly (T | undefined)[]): T[] {
+  return values.filter((value) => value !== undefined);
+}
+
+function sum(values: readonly number[]): number {
+  let total = 0;
+  for (const value of values) total += value;
+  return total;
+}

@@ -1,0 +1,34 @@
+import Database from 'libsql';
+import { idHash } from '../../packages/sqlite/src/tables/id-hash.ts';
+
+/** The contents of a store, read without it. */
+export interface Stored {
+  /** Completed ids, in the form in which the store remembers them. */
+  readonly completed: readonly string[];
+  readonly shelved: readonly string[];
+  readonly unfinished: number;
+}
+
+export interface StoredInFile extends Stored {
+  readonly integrity: string;
+}
+
+/** The form in which the file remembers a completed id. All deliveries here have the same key. */
+export function rememberedAs(id: string): string {
+  return Buffer.from(idHash({ key: 'default', id })).toString('hex');
+}
+
+export function readFile(file: string): StoredInFile {
+  const database = new Database(file);
+  const ids = (sql: string): string[] => (database.prepare(sql).raw().all() as [string][]).map(([id]) => id);
+  try {
+    return {
+      completed: ids('SELECT lower(hex(hash)) FROM remembered'),
+      shelved: ids('SELECT id FROM shelf'),
+      unfinished: ids('SELECT seq FROM queue').length,
+      integrity: ids('PRAGMA integrity_check').join(),
+    };
+  } finally {
+    database.close();
+  }
+}
