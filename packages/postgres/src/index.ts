@@ -1,3 +1,9 @@
-export type { PostgresClient, PostgresConnection, PostgresPool, PostgresStoreOptions } from './options.ts';
+export type {
+  PostgresClient,
+  PostgresConnection,
+  PostgresNotification,
+  PostgresPool,
+  PostgresStoreOptions,
+} from './options.ts';
 export { postgresStore } from './postgres-store.ts';
 export { postgresSchema } from './schema/print.ts';

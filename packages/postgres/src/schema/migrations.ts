@@ -1,6 +1,6 @@
 import { claim, counts, nextDue } from './claim.ts';
 import { dropKept, forget, forgetId, purge, redrive, replay } from './finished.ts';
-import { leave, setOrder } from './owners.ts';
+import { exchange, leave, setOrder } from './owners.ts';
 import { put } from './put.ts';
 import { endHeads, renew, settle } from './settle.ts';
 import { tables } from './tables.ts';
@@ -24,7 +24,7 @@ const FIRST: readonly Migration[] = [
     settle,
     renew,
   ],
-  ...[redrive, purge, replay, dropKept, forget, forgetId, setOrder, leave],
+  ...[redrive, purge, replay, dropKept, forget, forgetId, setOrder, leave, exchange],
 ];
 
 /**

@@ -16,6 +16,7 @@ export const LOCK = "hashtext('webhook-backpressure:' || $1)";
 export class Presence {
   readonly #server: Server;
   readonly #owner: number;
+  readonly #begin: (client: PostgresClient) => Promise<void>;
   readonly #missingSince = new Map<string, number>();
   #client: PostgresClient | undefined;
   #locking: Promise<void> | undefined;
@@ -23,9 +24,11 @@ export class Presence {
   #lookedAt = -Infinity;
   #isClosed = false;
 
-  constructor(server: Server, owner: number) {
+  /** @param begin - called with each session. */
+  constructor(server: Server, owner: number, begin: (client: PostgresClient) => Promise<void>) {
     this.#server = server;
     this.#owner = owner;
+    this.#begin = begin;
   }
 
   /** Locks the number of this owner, unless it is locked. */
@@ -51,6 +54,7 @@ export class Presence {
         values,
         query_timeout: LOCK_TIMEOUT_MS,
       });
+      await this.#begin(client);
     } catch (error) {
       client.release(true);
       throw error;
