@@ -7,3 +7,4 @@ export type {
 } from './options.ts';
 export { postgresStore } from './postgres-store.ts';
 export { postgresSchema } from './schema/print.ts';
+export { postgresRegistry, type PostgresRegistryOptions } from './registry/postgres-registry.ts';
