@@ -21,12 +21,14 @@ import {
   type InboxRequest,
 } from '@webhook-backpressure/core';
 import { manualClock, memoryRegistry } from '@webhook-backpressure/core/testing';
+import { bullmqDoor, deliveryOf } from '@webhook-backpressure/bullmq';
 import { dashboard, type DashboardOptions } from '@webhook-backpressure/dashboard';
 import { webhookBackpressure } from '@webhook-backpressure/express';
 import { closeOnSignals, processPressure, readiness } from '@webhook-backpressure/node';
 import { instrument } from '@webhook-backpressure/otel';
 import { collect } from '@webhook-backpressure/prometheus';
 import { postgresSchema, postgresStore } from '@webhook-backpressure/postgres';
+import { redisRegistry } from '@webhook-backpressure/redis';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { Registry } from 'prom-client';
 import { choose } from '../../packages/sqlite/src/drivers/choose.ts';
@@ -34,6 +36,7 @@ import { MemoryState } from '../../packages/core/src/inbox/store/memory/memory-s
 import { MemoryStore } from '../../packages/core/src/inbox/store/memory/memory-store.ts';
 import { settle } from '../../packages/sqlite/src/options.ts';
 import { StoreThread } from '../../packages/sqlite/src/thread/store-thread.ts';
+import { queues } from '../bullmq/fake-queues.ts';
 import { delivery, ROOMY, START } from '../core/inbox/store/cases/store-fixtures.ts';
 import { databases } from '../postgres/broken-databases.ts';
 import { BrokenFiles } from '../sqlite/broken-files.ts';
@@ -109,6 +112,8 @@ async function thrownBy(line: string): Promise<unknown> {
     createWorker,
     joinFleet,
     registry: memoryRegistry(systemClock),
+    redisRegistry,
+    redisClient: { eval: () => Promise.resolve([]) },
     sizeQueue,
     logEvents,
     cloudEventsHandshake,
@@ -120,6 +125,9 @@ async function thrownBy(line: string): Promise<unknown> {
     postgresStore,
     postgresSchema,
     databases,
+    bullmqDoor,
+    deliveryOf,
+    queues,
     files,
     processPressure,
     intake: createIntake(),

@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Express, RequestHandler } from 'express';
 import type * as core from '@webhook-backpressure/core';
 import type * as testing from '@webhook-backpressure/core/testing';
+import type * as bullmq from '@webhook-backpressure/bullmq';
 import type * as page from '@webhook-backpressure/dashboard';
 import type * as adapter from '@webhook-backpressure/express';
 import type * as node from '@webhook-backpressure/node';
@@ -10,6 +11,7 @@ import type * as otelApi from '@opentelemetry/api';
 import type * as otel from '@webhook-backpressure/otel';
 import type * as prometheus from '@webhook-backpressure/prometheus';
 import type * as postgres from '@webhook-backpressure/postgres';
+import type * as redis from '@webhook-backpressure/redis';
 import type * as sqlite from '@webhook-backpressure/sqlite';
 import type * as promClient from 'prom-client';
 
@@ -40,6 +42,8 @@ declare global {
   const sqliteStore: typeof sqlite.sqliteStore;
   const postgresStore: typeof postgres.postgresStore;
   const postgresSchema: typeof postgres.postgresSchema;
+  const bullmqDoor: typeof bullmq.bullmqDoor;
+  const deliveryOf: typeof bullmq.deliveryOf;
   const processPressure: typeof node.processPressure;
   const dashboard: typeof page.dashboard;
 
@@ -47,6 +51,8 @@ declare global {
   const inbox: core.Inbox;
   const inboxWithoutItsKey: core.Inbox;
   const registry: core.FleetRegistry;
+  const redisRegistry: typeof redis.redisRegistry;
+  const redisClient: redis.RedisClient;
   const request: core.InboxRequest;
   const key: Uint8Array;
   const options: core.InboxOptions;
@@ -64,6 +70,8 @@ declare global {
     'withoutRights' | 'ofAnotherProgram' | 'ofANewerRelease' | 'unreachable',
     core.InboxStore
   >;
+
+  const queues: Record<'working' | 'disconnected' | 'onPostgres', bullmq.BullmqQueue>;
 
   // The reader's own code.
   const handleDelivery: RequestHandler;

@@ -1,1 +1,3 @@
-export {};
+export { bullmqDoor } from './bullmq-door.ts';
+export { deliveryOf, type WebhookJobData } from './job-data.ts';
+export type { BullmqDoorOptions, BullmqLimits, BullmqQueue } from './options.ts';

@@ -88,7 +88,6 @@ export type {
   StoreLimits,
 } from './inbox/store/receiving-store.ts';
 export { areOtherBodies, bodySum, type Summed } from './inbox/delivery/body-sum.ts';
-export { PartSize } from './inbox/store-calls/part-size.ts';
 export type { StoreEvent } from './inbox/store/store-event.ts';
 export type {
   ListedCompleted,
@@ -121,7 +120,7 @@ export type { Secret, SecretOption } from './verifiers/secrets.ts';
 export type { HubSpotVerifierOptions, TwilioVerifierOptions, UrlOptions } from './verifiers/url-verifiers.ts';
 export type { Verifier } from './verifiers/verifier.ts';
 export type { Signal } from './base/abort.ts';
-export type { InboxDelivery, RawDelivery } from './inbox/delivery/inbox-delivery.ts';
+export { inboxDelivery, type InboxDelivery, type RawDelivery } from './inbox/delivery/inbox-delivery.ts';
 export type { EventAttempt, InboxEvent, InboxListener } from './inbox/events/inbox-events.ts';
 export { RetryAfter, Unrecoverable } from './inbox/work/retry-errors.ts';
 export type {

@@ -79,6 +79,7 @@ export function rawDelivery({ request, context, headers, rawBody }: Contents): R
   };
 }
 
+/** A stored delivery as `process` gets it. Not for an encrypted one. */
 export function inboxDelivery(stored: StoredDelivery): InboxDelivery {
   const { id, key, sender, receivedAtMs } = stored;
   return { ...rawDelivery(stored), id, key, sender, receivedAt: new Date(receivedAtMs) };

@@ -1,0 +1,110 @@
+import { inspect } from 'node:util';
+import { BackpressureError, checkNames } from '@webhook-backpressure/core';
+
+/** The queue of BullMQ 5 or 6 that deliveries are added to: `Queue` of `bullmq` is one. It must be on Redis. */
+export interface BullmqQueue {
+  /** The name of the queue. */
+  readonly name: string;
+  /** Adds jobs in one round trip. */
+  addBulk(
+    jobs: { name: string; data: unknown; opts?: object }[],
+  ): Promise<readonly { readonly id?: string | undefined }[]>;
+  /** Counts the jobs of each state. */
+  getJobCounts(...states: string[]): Promise<Record<string, number>>;
+  /** The Redis key of a part of the queue. */
+  toKey(part: string): string;
+}
+
+/** Options of {@link bullmqDoor}. */
+export interface BullmqDoorOptions {
+  /** The name of the jobs. Default: `webhook`. */
+  jobName?: string | undefined;
+  /** When the queue is too full for another delivery, beside the capacity of the inbox. */
+  limits?: BullmqLimits | undefined;
+  /**
+   * How long the id of a delivery is remembered after it was stored, in milliseconds, whether its job still exists or not;
+   * from 1000 to 31,536,000,000 (one year). Redis keeps about 250 bytes of memory for each id. Default: 3 days.
+   */
+  retentionMs?: number | undefined;
+}
+
+/** Limits of the queue in Redis. */
+export interface BullmqLimits {
+  /**
+   * The most unfinished jobs in the queue, including those that other programs have added; an integer of at least 1. The
+   * smaller of this and the capacity of the inbox applies. Default: the capacity of the inbox.
+   */
+  capacity?: number | undefined;
+  /**
+   * The fraction of `maxmemory` above which deliveries are refused, more than 0 and at most 1. When Redis is full,
+   * workers cannot complete jobs any more, so some memory must be left to them. Without `maxmemory` it has no effect.
+   * Default: 0.9.
+   */
+  memory?: number | undefined;
+}
+
+/** Validated options. */
+export interface Settings {
+  readonly jobName: string;
+  readonly capacity: number;
+  readonly memory: number;
+  readonly retentionMs: number;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const LEAST_RETENTION_MS = 1000;
+const YEAR_MS = 365 * DAY_MS;
+const MAX_NAME = 256;
+
+export function settle(queue: BullmqQueue, options: BullmqDoorOptions): Settings {
+  checkQueue(queue);
+  checkNames(options, 'options', ['jobName', 'limits', 'retentionMs']);
+  const { jobName = 'webhook', limits = {}, retentionMs = 3 * DAY_MS } = options;
+  if (typeof jobName !== 'string' || jobName === '' || jobName.length > MAX_NAME)
+    throw new BackpressureError(
+      'ERR_WBP_BULLMQ_JOB_NAME',
+      `jobName must be a string of 1 to ${String(MAX_NAME)} characters, but was ${inspect(jobName)}.`,
+    );
+  if (!(Number.isSafeInteger(retentionMs) && retentionMs >= LEAST_RETENTION_MS && retentionMs <= YEAR_MS))
+    throw new BackpressureError(
+      'ERR_WBP_BULLMQ_RETENTION',
+      `retentionMs must be an integer from ${String(LEAST_RETENTION_MS)} to ${String(YEAR_MS)} (milliseconds), but was ${inspect(retentionMs)}.`,
+    );
+  return { jobName, retentionMs, ...settleLimits(limits) };
+}
+
+function settleLimits(limits: BullmqLimits): Pick<Settings, 'capacity' | 'memory'> {
+  checkNames(limits, 'limits', ['capacity', 'memory']);
+  const { capacity = Infinity, memory = 0.9 } = limits;
+  if (capacity !== Infinity && !(Number.isSafeInteger(capacity) && capacity >= 1))
+    throw new BackpressureError(
+      'ERR_WBP_BULLMQ_LIMITS',
+      `limits.capacity must be an integer of at least 1, but was ${inspect(capacity)}.`,
+    );
+  if (!(typeof memory === 'number' && memory > 0 && memory <= 1))
+    throw new BackpressureError(
+      'ERR_WBP_BULLMQ_LIMITS',
+      `limits.memory must be more than 0 and at most 1, but was ${inspect(memory)}.`,
+    );
+  return { capacity, memory };
+}
+
+function checkQueue(queue: unknown): void {
+  const given = queue as Partial<BullmqQueue> | null | undefined;
+  const isQueue = [given?.addBulk, given?.getJobCounts, given?.toKey].every(
+    (method) => typeof method === 'function',
+  );
+  if (isQueue && hasClient(given as object)) return;
+  throw new BackpressureError(
+    'ERR_WBP_BULLMQ_QUEUE',
+    isQueue
+      ? 'The queue must be on Redis. With PostgreSQL, use the store of @webhook-backpressure/postgres.'
+      : `The first argument must be a Queue of bullmq, but was ${inspect(queue, { depth: 0 })}.`,
+  );
+}
+
+function hasClient(queue: object): boolean {
+  return 'getBackend' in queue
+    ? 'client' in (queue as { getBackend(): object }).getBackend()
+    : 'client' in queue;
+}

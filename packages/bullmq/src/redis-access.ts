@@ -1,0 +1,111 @@
+import { BackpressureError, thrownText } from '@webhook-backpressure/core';
+import type { BullmqQueue } from './options.ts';
+
+/** The part of the queue's Redis client that is used: of ioredis in BullMQ 5, of any client in BullMQ 6. */
+export interface RedisClient {
+  readonly status: string;
+  readonly isCluster?: boolean;
+  info(): Promise<string>;
+  defineCommand(name: string, definition: { readonly numberOfKeys: number; readonly lua: string }): void;
+  /** Absent in BullMQ 5. */
+  runCommand?(name: string, args: readonly (string | number)[]): Promise<unknown>;
+}
+
+/**
+ * Calls the Redis of a queue. Every call ends within the deadline, whatever the queue's connection does with commands
+ * that it cannot send: by default it keeps them until it is connected again.
+ */
+export class RedisAccess {
+  readonly #queue: BullmqQueue;
+  readonly #deadlineMs: number;
+  #client: RedisClient | undefined;
+  /** The calls whose deadline has passed, and that may still have an effect. */
+  #overdue = 0;
+
+  constructor(queue: BullmqQueue, deadlineMs: number) {
+    this.#queue = queue;
+    this.#deadlineMs = deadlineMs;
+  }
+
+  /** Waits for the connection. */
+  async connect(): Promise<RedisClient> {
+    this.#client ??= await this.#inTime(clientOf(this.#queue), 'connect');
+    return this.#client;
+  }
+
+  /**
+   * Makes a call.
+   *
+   * @throws BackpressureError `ERR_WBP_BULLMQ_UNAVAILABLE` immediately if Redis is not connected, or an earlier call has
+   * not been answered in time and may still be: a further one would only use more memory. Else when the deadline passes.
+   */
+  async call<T>(name: string, make: (client: RedisClient) => Promise<T>): Promise<T> {
+    const client = await this.connect();
+    if (!isReady(client)) throw unavailable(`the connection is not ready (its status is ${client.status})`);
+    if (this.#overdue > 0) throw unavailable('it has not answered an earlier call yet');
+    return await this.#inTime(make(client), name);
+  }
+
+  /** What `INFO` returns; undefined if the user of the connection may not call it. */
+  async info(): Promise<string | undefined> {
+    return await this.call('INFO', (client) =>
+      client.info().catch((error: unknown) => {
+        if (/^(NOPERM|ERR unknown command)/.test((error as Error).message)) return undefined;
+        throw error;
+      }),
+    );
+  }
+
+  async #inTime<T>(call: Promise<T>, name: string): Promise<T> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let isOverdue = false;
+    const settled = (): void => {
+      clearTimeout(timer);
+      if (isOverdue) this.#overdue -= 1;
+    };
+    call.then(settled, settled);
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        isOverdue = true;
+        this.#overdue += 1;
+        reject(unavailable(`it has not answered ${name} within ${String(this.#deadlineMs)} ms`));
+      }, this.#deadlineMs);
+    });
+    try {
+      return await Promise.race([call, late]);
+    } catch (error) {
+      throw coded(error);
+    }
+  }
+}
+
+function clientOf(queue: BullmqQueue): Promise<RedisClient> {
+  const { getBackend } = queue as { getBackend?: () => object };
+  const owner = getBackend === undefined ? queue : getBackend.call(queue);
+  return (owner as { readonly client: Promise<RedisClient> }).client;
+}
+
+/** A cluster is ready in the state `connect`. */
+function isReady({ status, isCluster }: RedisClient): boolean {
+  return status === 'ready' || (status === 'connect' && isCluster === true);
+}
+
+/** An error with a code for any that BullMQ, the client or Redis has reported. */
+function coded(error: unknown): BackpressureError {
+  if (error instanceof BackpressureError) return error;
+  const reason = thrownText(error);
+  // BullMQ enforces its option sizeLimit before it sends anything.
+  return / exceeds the limit \d+ bytes$/.test(reason)
+    ? new BackpressureError('ERR_WBP_STORE_VALUE', `BullMQ cannot store a delivery: ${reason}.`, {
+        cause: error,
+      })
+    : unavailable(reason, error);
+}
+
+function unavailable(reason: string, cause?: unknown): BackpressureError {
+  return new BackpressureError(
+    'ERR_WBP_BULLMQ_UNAVAILABLE',
+    `BullMQ cannot use Redis: ${reason}.`,
+    cause === undefined ? undefined : { cause },
+  );
+}
