@@ -1,5 +1,6 @@
 import { claim, counts, nextDue } from './claim.ts';
 import { dropKept, forget, forgetId, purge, redrive, replay } from './finished.ts';
+import { fleetBeat, fleetTables } from './fleet.ts';
 import { leave, setOrder } from './owners.ts';
 import { put } from './put.ts';
 import { endHeads, renew, settle } from './settle.ts';
@@ -25,6 +26,7 @@ const FIRST: readonly Migration[] = [
     renew,
   ],
   ...[redrive, purge, replay, dropKept, forget, forgetId, setOrder, leave],
+  ...[fleetTables, fleetBeat],
 ];
 
 /**
