@@ -30,7 +30,7 @@ const mayImport = {
  */
 export const order = {
   core: {
-    entries: ['index', 'testing', 'verifiers'],
+    entries: ['index', 'testing', 'tool', 'verifiers'],
     rooms: [
       ...[
         '.',
@@ -57,7 +57,7 @@ export const order = {
       ],
       ...['inbox/encryption', 'inbox/options', 'inbox/time', 'inbox/store-calls', 'inbox/capacity'],
       ...['inbox/receive', 'inbox/work', 'inbox/admin', 'inbox/maintenance', 'inbox', 'metrics', 'verifiers'],
-      ...['logs'],
+      ...['logs', 'tool'],
     ],
   },
   node: { entries: ['index'], rooms: ['request', 'pressure', 'shutdown', '.'] },
@@ -67,7 +67,7 @@ export const order = {
   },
   postgres: {
     entries: ['index', 'postgres-store', 'cli'],
-    rooms: ['.', 'server', 'schema', 'records', 'finished', 'queue', 'store'],
+    rooms: ['.', 'server', 'schema', 'registry', 'records', 'finished', 'queue', 'store', 'cli'],
   },
   dashboard: {
     entries: ['index'],

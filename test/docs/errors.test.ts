@@ -20,14 +20,15 @@ import {
   type Inbox,
   type InboxRequest,
 } from '@webhook-backpressure/core';
-import { bullmqDoor, deliveryOf } from '@webhook-backpressure/bullmq';
 import { manualClock, memoryRegistry } from '@webhook-backpressure/core/testing';
+import { bullmqDoor, deliveryOf } from '@webhook-backpressure/bullmq';
 import { dashboard, type DashboardOptions } from '@webhook-backpressure/dashboard';
 import { webhookBackpressure } from '@webhook-backpressure/express';
 import { closeOnSignals, processPressure, readiness } from '@webhook-backpressure/node';
 import { instrument } from '@webhook-backpressure/otel';
 import { collect } from '@webhook-backpressure/prometheus';
 import { postgresSchema, postgresStore } from '@webhook-backpressure/postgres';
+import { redisRegistry } from '@webhook-backpressure/redis';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { Registry } from 'prom-client';
 import { choose } from '../../packages/sqlite/src/drivers/choose.ts';
@@ -111,6 +112,8 @@ async function thrownBy(line: string): Promise<unknown> {
     createWorker,
     joinFleet,
     registry: memoryRegistry(systemClock),
+    redisRegistry,
+    redisClient: { eval: () => Promise.resolve([]) },
     sizeQueue,
     logEvents,
     cloudEventsHandshake,

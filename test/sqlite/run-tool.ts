@@ -1,25 +1,18 @@
-import { execFile, type ExecFileException } from 'node:child_process';
 import { join } from 'node:path';
-import { runTool } from '../../packages/sqlite/src/cli/tool.ts';
+import { parseArgs } from 'node:util';
+import { runTool } from '@webhook-backpressure/core/tool';
+import { target } from '../../packages/sqlite/src/cli/target.ts';
 import { openDatabase } from '../../packages/sqlite/src/drivers/choose.ts';
 import { root } from '../../tooling/packages.js';
+import { runProgram } from '../core/tool/run-program.ts';
+import type { Ended } from '../core/tool/tool-bed.ts';
 
 const TOOL = join(root, 'packages/sqlite/dist/cli.js');
 const OTHER_USER = 65_534;
 
-export interface Ended {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
 /** Runs the tool as a user does. */
 export function tool(...args: readonly string[]): Promise<Ended> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [TOOL, ...args], (error: ExecFileException | null, out, err) => {
-      resolve({ code: error === null ? 0 : Number(error.code), out, err });
-    });
-  });
+  return runProgram(TOOL, args);
 }
 
 /**
@@ -37,7 +30,7 @@ export async function toolWithoutRoot(...args: readonly string[]): Promise<Ended
   openDatabase(':memory:', 0).close();
   if (isRoot) process.seteuid?.(OTHER_USER);
   try {
-    const code = await runTool(args, output);
+    const code = await runTool(args, target, parseArgs, output);
     return { code, ...written };
   } finally {
     if (isRoot) process.seteuid?.(0);

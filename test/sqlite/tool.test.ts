@@ -52,107 +52,6 @@ describe('status', () => {
   });
 });
 
-describe('dead', () => {
-  it('lists dead letters, oldest first, and escapes control characters', async () => {
-    const { code, out } = await tool('dead', file);
-    expect(code).toBe(0);
-    const [head, first, second] = out.split('\n');
-    expect(head).toMatch(/^ID +KEY +REASON +ATTEMPTS/);
-    expect(first).toMatch(/^first +shop +dead +1 .* it failed$/);
-    expect(second).toMatch(/^evil\\u001b\[2J +shop +overflow +0/);
-    expect(out).not.toContain('\u001b');
-  });
-
-  it('lists at most --limit lines, and counts the others', async () => {
-    const { out } = await tool('dead', file, '--limit', '1');
-    expect(out).toMatch(/and 1 more\n$/);
-    expect(await json('dead', file, '--limit', '1')).toMatchObject({
-      shelved: 2,
-      deliveries: [{ id: 'first', attempts: 1, error: 'it failed' }],
-    });
-  });
-});
-
-describe('show', () => {
-  it('prints a delivery with its headers and body', async () => {
-    const { out } = await tool('show', 'first', file);
-    expect(out).toContain('content-type: application/json');
-    expect(out).toMatch(/\{"id":"first"\}\n$/);
-    expect(await json('show', 'first', file)).toMatchObject({ body: '{"id":"first"}', encoding: 'utf8' });
-  });
-
-  it('prints the request, its params, the context and the encryption key', async () => {
-    const store = await opened(bed());
-    const request = { method: 'POST', url: '/hooks/a\u001b?x', params: { tenant: 'a' } };
-    const sealed = { request: { method: '', url: '', params: {} }, headers: {}, sealedBy: 'key-1' };
-    const more = [delivery('asked', { request, context: { n: 1 } }), delivery('sealed', sealed)];
-    await put(store, more, { isOverflow: true });
-    await store.close(START);
-    const { out } = await tool('show', 'asked', file);
-    expect(out).toMatch(/^request +POST \/hooks\/a\\u001b\?x$/m);
-    expect(out).toMatch(/^params +\{"tenant":"a"\}$/m);
-    expect(out).toMatch(/^context +\{"n":1\}$/m);
-    expect(await json('show', 'asked', file)).toMatchObject({
-      ...request,
-      context: { n: 1 },
-      encryptedBy: null,
-    });
-    expect((await tool('show', 'sealed', file)).out).toMatch(/^encrypted with +key-1$/m);
-    expect(await json('show', 'sealed', file)).toMatchObject({ encryptedBy: 'key-1' });
-  });
-
-  it('prints binary bodies in base64', async () => {
-    expect(await json('show', 'evil\u001b[2J', file)).toMatchObject({ body: '//4=', encoding: 'base64' });
-  });
-});
-
-describe('redrive and purge', () => {
-  it('move and delete one dead letter', async () => {
-    expect(await json('redrive', 'first', file)).toEqual({ redriven: 1 });
-    expect((await tool('purge', 'evil\u001b[2J', file)).out).toBe('1 delivery deleted.\n');
-    expect(await json('status', file)).toMatchObject({ depth: 2, shelved: 0 });
-  });
-
-  it('move and delete all dead letters', async () => {
-    expect((await tool('redrive', 'all', file)).out).toBe('2 deliveries put back into the queue.\n');
-    expect(await json('redrive', 'all', file)).toEqual({ redriven: 0 });
-    expect(await json('purge', 'all', file)).toEqual({ purged: 0 });
-    expect(await json('status', file)).toMatchObject({ depth: 3, shelved: 0 });
-  });
-
-  it('make a running receiver process the delivery', async () => {
-    const store = await opened(bed());
-    await claim(store, 1);
-    await tool('redrive', 'first', '--file', file);
-    const nowMs = Date.now() + 60_000;
-    expect((await claim(store, 9, { nowMs })).map(({ id, attempt }) => [id, attempt])).toEqual([
-      ['first', 1],
-    ]);
-    await store.close(nowMs);
-  });
-});
-
-describe('--key', () => {
-  it('limits a command to the deliveries of one key', async () => {
-    const store = await opened(bed());
-    await put(store, [delivery('first', { key: 'other' })], { isOverflow: true, nowMs: START + 9 });
-    await store.close(START);
-    expect(await json('dead', file, '--key', 'other')).toMatchObject({
-      shelved: 1,
-      deliveries: [{ id: 'first', key: 'other', bodyBytes: 14 }],
-    });
-    expect((await tool('dead', file, '--key', 'none')).out).toBe(
-      'There are no dead letters with the key "none".\n',
-    );
-    expect(await json('show', 'first', file, '--key', 'other')).toMatchObject({ reason: 'overflow' });
-    expect((await tool('show', 'first', file, '--key', 'none')).err).toBe(
-      'There is no delivery "first" with the key "none" in the file.\n',
-    );
-    expect(await json('purge', 'first', file, '--key', 'other')).toEqual({ purged: 1 });
-    expect(await json('redrive', 'all', file, '--key', 'shop')).toEqual({ redriven: 2 });
-  });
-});
-
 describe('a file that the tool must not change', () => {
   const commands = [['status'], ['show', 'a'], ['redrive', 'all']];
   let files: BrokenFiles;
@@ -223,12 +122,10 @@ describe('a file that cannot be opened', () => {
 
 describe('a wrong command line', () => {
   it.each([
-    [['stauts', 'x.db'], 'Unknown command "stauts". Try --help.\n'],
     [['status'], 'The file is missing. Try --help.\n'],
     [['show'], 'show needs the id of a delivery. Try --help.\n'],
-    [['status', 'a', '--key', 'k'], 'status does not take --key. Try --help.\n'],
     [['status', 'a', 'b'], 'Unexpected argument "b". Try --help.\n'],
-    [['dead', 'a', '--limit', '0'], '--limit must be an integer of at least 1, but was "0". Try --help.\n'],
+    [['status', '--file', 'a', 'b'], 'Unexpected argument "b". Try --help.\n'],
   ])('is answered with a sentence: %s', async (args, err) => {
     expect(await tool(...args)).toEqual({ code: 2, out: '', err });
   });
@@ -243,15 +140,7 @@ describe('a wrong command line', () => {
     expect(await tool('status', missing)).toMatchObject({ code: 1 });
   });
 
-  it('may name an unknown delivery or the file of another program', async () => {
-    for (const command of ['redrive', 'purge']) {
-      expect(await tool(command, 'waiting', file)).toEqual({
-        code: 1,
-        out: '',
-        err: 'There is no delivery "waiting" in the dead-letter queue.\n',
-      });
-    }
-    expect((await tool('show', 'unknown', file)).err).toBe('There is no delivery "unknown" in the file.\n');
+  it('may name the file of another program', async () => {
     const another = scratch.file('another.db');
     execute(another, 'CREATE TABLE users (name TEXT)');
     const { code, err } = await tool('status', another);

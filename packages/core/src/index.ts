@@ -88,7 +88,6 @@ export type {
   StoreLimits,
 } from './inbox/store/receiving-store.ts';
 export { areOtherBodies, bodySum, type Summed } from './inbox/delivery/body-sum.ts';
-export { PartSize } from './inbox/store-calls/part-size.ts';
 export type { StoreEvent } from './inbox/store/store-event.ts';
 export type {
   ListedCompleted,

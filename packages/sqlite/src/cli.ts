@@ -1,7 +1,9 @@
 #!/usr/bin/env node
-import { runTool } from './cli/tool.ts';
+import { parseArgs } from 'node:util';
+import { runTool } from '@webhook-backpressure/core/tool';
+import { target } from './cli/target.ts';
 
-process.exitCode = await runTool(process.argv.slice(2), {
+process.exitCode = await runTool(process.argv.slice(2), target, parseArgs, {
   out: (text) => process.stdout.write(`${text}\n`),
   err: (text) => process.stderr.write(`${text}\n`),
 });

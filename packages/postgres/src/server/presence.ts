@@ -1,4 +1,5 @@
 import type { PostgresClient } from '../options.ts';
+import { coded } from './errors.ts';
 import type { Server } from './server.ts';
 
 /** How often dead owners are looked for. */
@@ -9,8 +10,8 @@ const UNTIL_SETTLED_S = 10;
 const RETRY_MS = 500;
 const LOCK_TIMEOUT_MS = 5000;
 
-/** The first number of the advisory locks of a schema. */
-const LOCK = "hashtext('webhook-backpressure:' || $1)";
+/** The first number of the advisory locks of the schema `$1`. The second one is that of the owner. */
+export const LOCK = "hashtext('webhook-backpressure:' || $1)";
 
 /** Locks the number of this owner in a session of the server, so that others see when its process has died. */
 export class Presence {
@@ -39,21 +40,19 @@ export class Presence {
 
   async #lock(): Promise<void> {
     if (this.#client !== undefined || this.#isClosed) return;
-    const client = await this.#server.connect();
-    client.on('error', () => {
-      this.#lost(client);
-    });
+    const { schema } = this.#server;
+    let client: PostgresClient | undefined;
     try {
-      const values = [this.#server.schema, this.#owner];
-      // Shared, since the server may not have missed the session of a connection that was cut.
-      await client.query({
-        text: `SELECT pg_advisory_lock_shared(${LOCK}, $2)`,
-        values,
-        query_timeout: LOCK_TIMEOUT_MS,
+      const taken = (client = await this.#server.connect());
+      taken.on('error', () => {
+        this.#lost(taken);
       });
+      // Shared, since the server may not have missed the session of a connection that was cut.
+      const text = `SELECT pg_advisory_lock_shared(${LOCK}, $2)`;
+      await client.query({ text, values: [schema, this.#owner], query_timeout: LOCK_TIMEOUT_MS });
     } catch (error) {
-      client.release(true);
-      throw error;
+      client?.release(true);
+      throw coded(error, schema);
     }
     this.#client = client;
     // Meanwhile it may have left.

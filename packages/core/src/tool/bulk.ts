@@ -1,13 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { PartSize, type MovedDelivery, type Portion } from '@webhook-backpressure/core';
-import { isAlive } from '../file/owner-lock.ts';
-import type { Tables } from './tables.ts';
+import type { Awaitable } from '../inbox/delivery/stored-delivery.ts';
+import type { MovedDelivery, Portion } from '../inbox/store/store-admin.ts';
+import { PART_BYTES, PartSize } from '../inbox/store-calls/part-size.ts';
+import { holdTimer, systemClock } from '../time/clock.ts';
+import type { ToolStore } from './target.ts';
 
 /** The least time between two parts, for the receiver. */
 const PAUSE_MS = 5;
 const CHECK_AGAIN_MS = 500;
-/** Bounds the time of a part: to delete a body, SQLite reads and writes each of its pages. */
-const PART_BYTES = 8 * 1024 * 1024;
 const ANY = Number.MAX_SAFE_INTEGER;
 
 /** The result of a command that works in parts. */
@@ -20,10 +19,10 @@ export interface Moved {
 export interface Move {
   /** Counted at the start: later deliveries are not moved, or one that fails immediately would be moved again and again. */
   readonly total: number;
-  readonly move: (portion: Portion) => readonly MovedDelivery[];
+  readonly move: (portion: Portion) => Awaitable<readonly MovedDelivery[]>;
 }
 
-/** Deletes all deliveries, in parts between which the receiver can use the file. */
+/** Deletes all deliveries, in parts between which the receiver can use the store. */
 export async function removeAll({ total, move }: Move): Promise<Moved> {
   const size = new PartSize();
   let count = 0;
@@ -39,12 +38,12 @@ export async function removeAll({ total, move }: Move): Promise<Moved> {
 
 /**
  * Puts deliveries back into the queue, in parts, while the queue is below the low-water mark: above it, new deliveries
- * would be refused. At the mark it waits for room if a receiver has the file open.
+ * would be refused. At the mark it waits for room if a process has the store open.
  *
  * @param onWait - called when a wait begins.
  */
 export async function putBack(
-  tables: Tables,
+  store: ToolStore,
   { total, move }: Move,
   { waitsForRoom, onWait }: { readonly waitsForRoom: boolean; readonly onWait: (moved: Moved) => void },
 ): Promise<Moved> {
@@ -53,7 +52,7 @@ export async function putBack(
   let isWaiting = false;
   while (count < total) {
     // A single delivery is put back regardless of the mark.
-    const room = total === 1 ? { count: ANY, bytes: ANY } : roomIn(tables);
+    const room = total === 1 ? { count: ANY, bytes: ANY } : await roomIn(store);
     if (room.count >= 1 && room.bytes >= 1) {
       const limit = Math.min(size.count, total - count, room.count);
       const part = await movePart(size, () => move({ limit, maxBytes: room.bytes }));
@@ -62,7 +61,7 @@ export async function putBack(
       isWaiting = false;
       continue;
     }
-    if (!waitsForRoom || !hasReceiver(tables)) break;
+    if (!waitsForRoom || !(await isInUse(store))) break;
     if (!isWaiting) onWait({ count, left: total - count });
     isWaiting = true;
     await sleep(CHECK_AGAIN_MS);
@@ -71,25 +70,30 @@ export async function putBack(
 }
 
 /** Moves a part, and then pauses for as long as it took. */
-async function movePart(size: PartSize, move: () => readonly MovedDelivery[]): Promise<number> {
-  const startedMs = performance.now();
-  const { length } = move();
-  const tookMs = performance.now() - startedMs;
+async function movePart(size: PartSize, move: () => Awaitable<readonly MovedDelivery[]>): Promise<number> {
+  const startedMs = systemClock.now();
+  const { length } = await move();
+  const tookMs = systemClock.now() - startedMs;
   size.note(tookMs);
   await sleep(Math.max(PAUSE_MS, tookMs));
   return length;
 }
 
-function roomIn({ totals }: Tables): { readonly count: number; readonly bytes: number } {
-  const mark = totals.room();
-  const { depth, bytes } = totals.read();
+async function roomIn(store: ToolStore): Promise<{ readonly count: number; readonly bytes: number }> {
+  const mark = await store.room();
   if (mark === undefined) return { count: ANY, bytes: ANY };
+  const { depth, bytes } = await store.stats();
   // The mark may be 0. Then one delivery at a time is put back.
   const least = depth === 0 ? 1 : 0;
   return { count: Math.max(least, mark.depth - depth), bytes: Math.max(least, mark.bytes - bytes) };
 }
 
-function hasReceiver({ connection }: Tables): boolean {
-  const rows = connection.prepare('SELECT id FROM owners').all([]) as [number][];
-  return rows.some(([id]) => isAlive(connection.location, id));
+async function isInUse(store: ToolStore): Promise<boolean> {
+  return (await store.owners()).some(({ hasEnded }) => !hasEnded);
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    holdTimer(systemClock.setTimeout(resolve, ms));
+  });
 }

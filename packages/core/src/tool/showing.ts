@@ -1,8 +1,16 @@
-import type { Json, RequestFacts } from '@webhook-backpressure/core';
+import type { Json } from '../inbox/delivery/json.ts';
+import type { RequestFacts } from '../inbox/delivery/request-facts.ts';
 import { notFound, type Answer } from './answer.ts';
-import type { Tables } from './tables.ts';
+import type { Context } from './context.ts';
+import type { ToolStore } from './target.ts';
 import { printable, printableLines, quoted, table, time } from './text.ts';
 import type { Request } from './usage.ts';
+
+declare const TextDecoder: new (
+  label: string,
+  options: { readonly fatal: boolean; readonly ignoreBOM: boolean },
+) => { decode(bytes: Uint8Array): string };
+declare const btoa: (binary: string) => string;
 
 type Place = 'pending' | 'dead' | 'completed';
 
@@ -24,9 +32,9 @@ interface Found {
 }
 
 /** One delivery with its headers and body, in whichever state. */
-export function show(tables: Tables, { id, key }: Request): Answer {
-  const [found] = placesOf(tables, id ?? '', key);
-  if (found === undefined) return notFound(id ?? '', key, 'in the file');
+export async function show(store: ToolStore, { id, key }: Request, { noun }: Context): Promise<Answer> {
+  const [found] = await placesOf(store, id ?? '', key);
+  if (found === undefined) return notFound(id ?? '', key, `in ${noun}`);
   const { place, sender = null, headers, rawBody, receivedAtMs, facts, error } = found;
   const { request, context, sealedBy } = found;
   const { method, url, params } = request;
@@ -65,23 +73,20 @@ export function show(tables: Tables, { id, key }: Request): Answer {
 }
 
 /** The state of the deliveries with an id, under every key. */
-export function find(tables: Tables, { id, key }: Request): Answer {
+export async function find(store: ToolStore, { id, key }: Request, { noun }: Context): Promise<Answer> {
   const wanted = id ?? '';
-  const places: { readonly key: string; readonly place: Place | 'remembered' }[] = placesOf(
-    tables,
-    wanted,
-    key,
-  ).map((found) => ({
-    key: found.key,
-    place: found.place,
+  const found = await placesOf(store, wanted, key);
+  const places: { readonly key: string; readonly place: Place | 'remembered' }[] = found.map((one) => ({
+    key: one.key,
+    place: one.place,
   }));
   // Only a hash of key and id is remembered.
-  if (key !== undefined && places.length === 0 && tables.completedIds.has({ key, id: wanted })) {
+  if (key !== undefined && places.length === 0 && (await store.isRemembered({ key, id: wanted }))) {
     places.push({ key, place: 'remembered' });
   }
   if (places.length === 0) {
     const more = key === undefined ? ' To find an id that is only remembered, add --key.' : '';
-    return { problem: `The id ${quoted(wanted)} is not in the file.${more}` };
+    return { problem: `The id ${quoted(wanted)} is not in ${noun}.${more}` };
   }
   return {
     text: table(
@@ -92,30 +97,28 @@ export function find(tables: Tables, { id, key }: Request): Answer {
   };
 }
 
-function placesOf(tables: Tables, id: string, only: string | undefined): Found[] {
-  const keys = only === undefined ? tables.pending.keysOf(id) : [only];
-  return keys.flatMap((key) => {
-    const found = placeOf(tables, id, key);
-    return found === undefined ? [] : [found];
-  });
+async function placesOf(store: ToolStore, id: string, only: string | undefined): Promise<Found[]> {
+  const keys = only === undefined ? await store.keysOf(id) : [only];
+  const places: Found[] = [];
+  for (const key of keys) {
+    const found = await placeOf(store, id, key);
+    if (found !== undefined) places.push(found);
+  }
+  return places;
 }
 
-function placeOf(
-  { deadLetters, pending, completed: completedDeliveries }: Tables,
-  id: string,
-  key: string,
-): Found | undefined {
-  const dead = deadLetters.get(id, { key });
+async function placeOf(store: ToolStore, id: string, key: string): Promise<Found | undefined> {
+  const dead = await store.getShelved(id, { key });
   if (dead !== undefined) {
     const { reason, attempts, shelvedAtMs } = dead;
     return { ...dead, place: 'dead', facts: { shelvedAt: time(shelvedAtMs), reason, attempts } };
   }
-  const waiting = pending.get({ key, id }, Date.now());
+  const waiting = await store.getPending({ key, id }, Date.now());
   if (waiting !== undefined) {
     const { state, attempts, dueMs } = waiting;
     return { ...waiting, place: 'pending', facts: { state, attempts, dueAt: time(dueMs) } };
   }
-  const completed = completedDeliveries.get(id, { key });
+  const completed = await store.getCompleted(id, { key });
   if (completed === undefined) return undefined;
   const { attempts, completedAtMs } = completed;
   return { ...completed, place: 'completed', facts: { completedAt: time(completedAtMs), attempts } };
@@ -133,6 +136,7 @@ function bodyOf(rawBody: Uint8Array): { readonly body: string; readonly encoding
     const body = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(rawBody);
     return { body, encoding: 'utf8' };
   } catch {
-    return { body: Buffer.from(rawBody).toString('base64'), encoding: 'base64' };
+    const binary = Array.from(rawBody, (byte) => String.fromCharCode(byte)).join('');
+    return { body: btoa(binary), encoding: 'base64' };
   }
 }

@@ -1,55 +1,17 @@
-import type { ListedCompleted, ListedDelivery, ListedPending, StoredPage } from '@webhook-backpressure/core';
-import { isAlive } from '../file/owner-lock.ts';
+import type { Awaitable } from '../inbox/delivery/stored-delivery.ts';
+import type {
+  ListedCompleted,
+  ListedDelivery,
+  ListedPending,
+  StoredPage,
+} from '../inbox/store/store-admin.ts';
 import type { Answer } from './answer.ts';
-import type { Tables } from './tables.ts';
-import { age, bytes, printable, quoted, table, time } from './text.ts';
+import type { ToolStore } from './target.ts';
+import { printable, quoted, table, time } from './text.ts';
 import type { Request } from './usage.ts';
 
-type OwnerRow = readonly [id: number, pid: number, host: string, sinceMs: number];
-
-export function status({ connection, totals, pauses }: Tables): Answer {
-  const stats = totals.stats();
-  const { isPaused, pausedKeys } = pauses.stats();
-  const rows = connection.prepare('SELECT id, pid, host, since_ms FROM owners').all([]) as OwnerRow[];
-  const owners = rows.map(([id, pid, host, sinceMs]) => ({
-    pid,
-    host,
-    since: time(sinceMs),
-    isAlive: isAlive(connection.location, id),
-  }));
-  const { oldestReceivedAtMs: oldest, ...counts } = stats;
-  const { depth, inFlight, shelved, shelvedBytes, remembered, kept, keptBytes } = counts;
-  const lines: [string, string][] = [
-    ['unfinished', `${String(depth)} (${bytes(stats.bytes)})`],
-    ['in flight', String(inFlight)],
-    ['oldest', oldest === undefined ? '-' : `${age(Date.now() - oldest)} ago`],
-    ['dead letters', `${String(shelved)} (${bytes(shelvedBytes)})`],
-    ['completed', `${String(kept)} (${bytes(keptBytes)})`],
-    ['ids remembered', String(remembered)],
-    ['paused', isPaused ? 'everything' : pausedKeys.length === 0 ? '-' : `${String(pausedKeys.length)} keys`],
-    ...owners.map(({ pid, host, since, isAlive: lives }): [string, string] => [
-      'open since',
-      `${since} in process ${String(pid)} on ${host}${lives ? '' : ', which has ended'}`,
-    ]),
-  ];
-  const [head, ...rest] = [['file', printable(connection.path)], ...lines] as [
-    [string, string],
-    ...[string, string][],
-  ];
-  return {
-    text: table(head, rest),
-    data: {
-      file: connection.path,
-      ...counts,
-      ...{ isPaused, pausedKeys },
-      oldestReceivedAt: oldest === undefined ? null : time(oldest),
-      owners,
-    },
-  };
-}
-
-export function dead({ deadLetters }: Tables, { key: only, limit }: Request): Answer {
-  const listed = deadLetters.list({ key: only }, limit, 0);
+export async function dead(store: ToolStore, { key: only, limit }: Request): Promise<Answer> {
+  const listed = await store.listShelved({ key: only, limit, offset: 0 });
   const rows = listed.map(({ id, key, reason, attempts, shelvedAtMs, error }) => [
     printable(id),
     printable(key),
@@ -58,7 +20,7 @@ export function dead({ deadLetters }: Tables, { key: only, limit }: Request): An
     time(shelvedAtMs),
     printable(error.split('\n')[0] ?? ''),
   ]);
-  const { count: shelved } = deadLetters.count(null, { key: only });
+  const { count: shelved } = await store.countShelved(null, { key: only });
   const more = shelved - listed.length;
   const lines = [
     shelved === 0
@@ -73,9 +35,9 @@ export function dead({ deadLetters }: Tables, { key: only, limit }: Request): An
   return { text: lines.join('\n'), data: { shelved, deliveries: data } };
 }
 
-export function pending(tables: Tables, { key, state, limit, after }: Request): Answer {
+export async function pending(store: ToolStore, { key, state, limit, after }: Request): Promise<Answer> {
   const nowMs = Date.now();
-  const page = wholePage(limit, after, (part) => tables.pending.list({ ...part, key, state, nowMs }));
+  const page = await wholePage(limit, after, (part) => store.listPending({ ...part, key, state, nowMs }));
   const rows = page.deliveries.map((one) => [
     ...[printable(one.id), printable(one.key), one.state, String(one.attempts)],
     ...[time(one.dueMs), time(one.receivedAtMs)],
@@ -97,8 +59,8 @@ export function pending(tables: Tables, { key, state, limit, after }: Request): 
   };
 }
 
-export function completed(tables: Tables, { key, limit, after }: Request): Answer {
-  const page = wholePage(limit, after, (part) => tables.completed.list({ ...part, key }));
+export async function completed(store: ToolStore, { key, limit, after }: Request): Promise<Answer> {
+  const page = await wholePage(limit, after, (part) => store.listCompleted({ ...part, key }));
   const rows = page.deliveries.map((one) => [
     ...[printable(one.id), printable(one.key), String(one.attempts)],
     ...[time(one.completedAtMs), time(one.receivedAtMs)],
@@ -119,15 +81,15 @@ export function completed(tables: Tables, { key, limit, after }: Request): Answe
 }
 
 /** Reads as many pages as a list needs: each call scans a bounded number of deliveries. */
-function wholePage<T>(
+async function wholePage<T>(
   limit: number,
   from: number,
-  ask: (part: { readonly after: number; readonly limit: number }) => StoredPage<T>,
-): StoredPage<T> {
+  ask: (part: { readonly after: number; readonly limit: number }) => Awaitable<StoredPage<T>>,
+): Promise<StoredPage<T>> {
   const found: T[] = [];
   let next: number | undefined = from;
   while (next !== undefined && found.length < limit) {
-    const page: StoredPage<T> = ask({ after: next, limit: limit - found.length });
+    const page: StoredPage<T> = await ask({ after: next, limit: limit - found.length });
     found.push(...page.deliveries);
     ({ next } = page);
   }

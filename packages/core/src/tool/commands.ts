@@ -1,57 +1,54 @@
 import { notFound, type Answer } from './answer.ts';
 import { putBack, removeAll, type Moved } from './bulk.ts';
-import type { Tables } from './tables.ts';
+import type { Context } from './context.ts';
+import type { ToolStore } from './target.ts';
 import { deliveries, quoted } from './text.ts';
 import type { Request } from './usage.ts';
 
-/** Reports progress. */
-export type Progress = (text: string) => void;
-
-export async function redrive(tables: Tables, request: Request, report: Progress): Promise<Answer> {
+export async function redrive(store: ToolStore, request: Request, { report }: Context): Promise<Answer> {
   const { id, key, waitsForRoom } = request;
-  const { deadLetters } = tables;
   const nowMs = Date.now();
-  const { count: total, upTo } = deadLetters.count(id, { key });
+  const { count: total, upTo } = await store.countShelved(id, { key });
   if (id !== null && total === 0) return notFound(id, key, 'in the dead-letter queue');
   const moved = await putBack(
-    tables,
-    { total, move: (portion) => deadLetters.redrive(id, { key }, { ...portion, upTo }, nowMs) },
+    store,
+    { total, move: (portion) => store.redrive(id, { key, ...portion, upTo, nowMs }) },
     { waitsForRoom, onWait: waiting(report) },
   );
   return answerOf(moved, 'redriven', 'put back into the queue', 'left in the dead-letter queue');
 }
 
-export async function replay(tables: Tables, request: Request, report: Progress): Promise<Answer> {
+export async function replay(store: ToolStore, request: Request, { report }: Context): Promise<Answer> {
   const { id, key, waitsForRoom } = request;
-  const { completed } = tables;
   const nowMs = Date.now();
-  const { count: total, upTo } = completed.count(id, { key });
+  const { count: total, upTo } = await store.countCompleted(id, { key });
   if (id !== null && total === 0) return notFound(id, key, 'among the completed deliveries');
   const moved = await putBack(
-    tables,
-    { total, move: (portion) => completed.replay(id, { key }, { ...portion, upTo }, nowMs) },
+    store,
+    { total, move: (portion) => store.replay(id, { key, ...portion, upTo, nowMs }) },
     { waitsForRoom, onWait: waiting(report) },
   );
   return answerOf(moved, 'replayed', 'put back into the queue', 'left among the completed deliveries');
 }
 
-export async function purge({ deadLetters }: Tables, { id, key }: Request): Promise<Answer> {
-  const { count: total, upTo } = deadLetters.count(id, { key });
+export async function purge(store: ToolStore, { id, key }: Request): Promise<Answer> {
+  const { count: total, upTo } = await store.countShelved(id, { key });
   if (id !== null && total === 0) return notFound(id, key, 'in the dead-letter queue');
   const moved = await removeAll({
     total,
-    move: (portion) => deadLetters.purge(id, { key }, { ...portion, upTo }),
+    move: (portion) => store.purge(id, { key, ...portion, upTo }),
   });
   return { text: `${deliveries(moved.count)} deleted.`, data: { purged: moved.count } };
 }
 
-export function pause({ pauses }: Tables, { key }: Request): Answer {
-  const isNew = pauses.pause(key ?? null);
+export async function pause(store: ToolStore, { key }: Request): Promise<Answer> {
+  const isNew = await store.pause(key ?? null);
   return { text: `${isNew ? 'Paused' : 'Already paused'}: ${whatOf(key)}.`, data: { paused: key ?? true } };
 }
 
-export function resume({ pauses }: Tables, { key }: Request): Answer {
-  if (!pauses.resume(key ?? null)) return { problem: `Nothing to resume: ${whatOf(key)} is not paused.` };
+export async function resume(store: ToolStore, { key }: Request): Promise<Answer> {
+  if (!(await store.resume(key ?? null)))
+    return { problem: `Nothing to resume: ${whatOf(key)} is not paused.` };
   return { text: `Resumed: ${whatOf(key)}.`, data: { resumed: key ?? true } };
 }
 
@@ -59,12 +56,9 @@ function whatOf(key: string | undefined): string {
   return key === undefined ? 'the inbox' : `the key ${quoted(key)}`;
 }
 
-export function forget({ totals, completed, completedIds }: Tables, { id, key }: Request): Answer {
+export async function forget(store: ToolStore, { id, key }: Request): Promise<Answer> {
   const ref = { key: key ?? '', id: id ?? '' };
-  const isForgotten = totals.transaction((changes) => {
-    const wasKept = completed.remove(ref.key, ref.id, changes);
-    return completedIds.remove(ref, changes) || wasKept;
-  });
+  const isForgotten = await store.forgetId(ref);
   if (!isForgotten)
     return {
       problem: `No completed delivery with the id ${quoted(ref.id)} and the key ${quoted(ref.key)} is remembered.`,
@@ -72,7 +66,7 @@ export function forget({ totals, completed, completedIds }: Tables, { id, key }:
   return { text: 'Forgotten. A delivery with this id is accepted again.', data: { forgotten: true } };
 }
 
-function waiting(report: Progress): (moved: Moved) => void {
+function waiting(report: Context['report']): (moved: Moved) => void {
   return ({ count, left }) => {
     report(
       `${deliveries(count)} put back into the queue, ${String(left)} to go. Waiting until the queue has room for more.`,

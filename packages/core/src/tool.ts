@@ -1,0 +1,10 @@
+export { runTool, type ToolOutput } from './tool/run-tool.ts';
+export type { ToolArguments, ToolOptions, ToolParser } from './tool/tool-parser.ts';
+export type { ToolAccess, ToolCommand, ToolOwner, ToolStore, ToolTarget } from './tool/target.ts';
+export { UsageError } from './tool/usage-error.ts';
+export type { Json } from './inbox/delivery/json.ts';
+export type { RequestFacts } from './inbox/delivery/request-facts.ts';
+export type { Awaitable, DeliveryRef, StoredDelivery } from './inbox/delivery/stored-delivery.ts';
+export type { StoreStats } from './inbox/store/inbox-store.ts';
+export type * from './inbox/store/store-admin.ts';
+export { storedBytes } from './inbox/delivery/stored-bytes.ts';

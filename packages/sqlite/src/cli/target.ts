@@ -1,0 +1,42 @@
+import { statSync, type Stats } from 'node:fs';
+import { BackpressureError } from '@webhook-backpressure/core';
+import { UsageError, type ToolTarget } from '@webhook-backpressure/core/tool';
+import { settle } from '../options.ts';
+import { changeInboxFile, readInboxFile } from '../store/inbox-file.ts';
+import { toolStore } from './tool-store.ts';
+
+/** Longer than in a receiver: nothing else waits while the tool does. */
+const BUSY_TIMEOUT_MS = 10_000;
+
+/** The files that the tool works on. */
+export const target: ToolTarget = {
+  program: 'webhook-backpressure-sqlite',
+  noun: 'the file',
+  argument: 'FILE',
+  help: [['--file FILE', 'the file, instead of the last argument']],
+  options: ['file'],
+  open: (argument, { file }, access) => {
+    if (file !== undefined && argument !== undefined)
+      throw new UsageError(`Unexpected argument ${JSON.stringify(argument)}.`);
+    const given = file ?? argument ?? '';
+    if (given === '') throw new UsageError('The file is missing.');
+    const settings = settle({ path: given, busyTimeoutMs: BUSY_TIMEOUT_MS });
+    const found = statOf(settings.path);
+    if (found === undefined) throw new Error(`The file ${settings.path} does not exist.`);
+    if (!found.isFile()) throw new Error(`${settings.path} is not a file.`);
+    return toolStore(access === 'read' ? readInboxFile(settings) : changeInboxFile(settings));
+  },
+};
+
+function statOf(path: string): Stats | undefined {
+  try {
+    // Not with `throwIfNoEntry: false`: since Node 22 it hides ENOTDIR as well, where a file is in place of a directory.
+    return statSync(path);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    throw new BackpressureError('ERR_WBP_SQLITE_OPEN', `${path} cannot be opened: ${message}.`, {
+      cause: error,
+    });
+  }
+}
