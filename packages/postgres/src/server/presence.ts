@@ -1,4 +1,5 @@
 import type { PostgresClient } from '../options.ts';
+import { coded } from './errors.ts';
 import type { Server } from './server.ts';
 
 /** How often dead owners are looked for. */
@@ -39,21 +40,19 @@ export class Presence {
 
   async #lock(): Promise<void> {
     if (this.#client !== undefined || this.#isClosed) return;
-    const client = await this.#server.connect();
-    client.on('error', () => {
-      this.#lost(client);
-    });
+    const { schema } = this.#server;
+    let client: PostgresClient | undefined;
     try {
-      const values = [this.#server.schema, this.#owner];
-      // Shared, since the server may not have missed the session of a connection that was cut.
-      await client.query({
-        text: `SELECT pg_advisory_lock_shared(${LOCK}, $2)`,
-        values,
-        query_timeout: LOCK_TIMEOUT_MS,
+      const taken = (client = await this.#server.connect());
+      taken.on('error', () => {
+        this.#lost(taken);
       });
+      // Shared, since the server may not have missed the session of a connection that was cut.
+      const text = `SELECT pg_advisory_lock_shared(${LOCK}, $2)`;
+      await client.query({ text, values: [schema, this.#owner], query_timeout: LOCK_TIMEOUT_MS });
     } catch (error) {
-      client.release(true);
-      throw error;
+      client?.release(true);
+      throw coded(error, schema);
     }
     this.#client = client;
     // Meanwhile it may have left.
