@@ -67,7 +67,7 @@ export const order = {
   },
   postgres: {
     entries: ['index', 'postgres-store', 'cli'],
-    rooms: ['.', 'server', 'schema', 'records', 'finished', 'queue', 'store', 'cli'],
+    rooms: ['.', 'server', 'schema', 'registry', 'records', 'finished', 'queue', 'store', 'cli'],
   },
   dashboard: {
     entries: ['index'],

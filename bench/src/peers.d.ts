@@ -142,25 +142,14 @@ declare module 'drizzle-orm' {
   export const sql: { raw(text: string): Statement };
 }
 
-declare module 'pg' {
-  interface Client {
-    connect(): Promise<void>;
-    end(): Promise<void>;
-    query(text: string, values?: readonly unknown[]): Promise<unknown>;
-    release(): void;
-  }
-  interface Access {
-    host: string;
-    port: number;
-    user: string;
-    password: string;
-    database: string;
-  }
-  export class Pool {
-    constructor(access: Access);
-    readonly options: { readonly max: number };
+declare module 'pg-boss' {
+  export class PgBoss {
+    constructor(options: { connectionString: string; schema: string });
     on(event: 'error', listener: (error: Error) => void): this;
-    connect(): Promise<Client>;
+    start(): Promise<this>;
+    stop(options: { graceful: boolean }): Promise<void>;
+    createQueue(name: string): Promise<void>;
+    send(name: string, data: object): Promise<string | null>;
   }
 }
 

@@ -41,6 +41,11 @@ export class Pinned {
     });
   }
 
+  /** 0 if it could not be started. */
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
   async ask<T>(question: unknown): Promise<T> {
     const ended = new AbortController();
     const exit = once(this.#child, 'exit', { signal: ended.signal }).then(() => {

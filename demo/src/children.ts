@@ -11,6 +11,7 @@ export interface Child<Orders, Reports> {
   ): Promise<Reports[Report]>;
   /** Sends an order that asks for no report. */
   send<Order extends keyof Orders>(order: Order, body: Orders[Order]): void;
+  readonly pid: number;
   on<Report extends keyof Reports>(report: Report, listener: (body: Reports[Report]) => void): void;
   /** Kills the child (SIGKILL), and waits until it has ended. */
   kill(): Promise<void>;
@@ -59,6 +60,8 @@ export function startChild<Orders, Reports>(file: string): Child<Orders, Reports
       });
     },
     send,
+    // A process that could not be started has none, and `ended` says so.
+    pid: child.pid ?? 0,
     on,
     async kill() {
       child.kill('SIGKILL');

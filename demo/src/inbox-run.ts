@@ -101,7 +101,7 @@ export async function runInbox(
       acknowledged = sample.delivered;
     });
     let totals: SenderTotals | undefined;
-    const target = { url: `http://127.0.0.1:${String(port)}/webhooks`, secret };
+    const target = { urls: [`http://127.0.0.1:${String(port)}/webhooks`], secret };
     await Promise.race([sender.ask('warmUp', target, 'warm'), failed()]);
     const startedAt = performance.now();
     const order = { ...target, deliveries, backoffMs: INBOX_BACKOFF_MS };

@@ -1,12 +1,15 @@
 import { endChildren } from './children.ts';
+import { brokenFleetPromises, FleetProgress, fleetTable, whyTwice } from './fleet-report.ts';
+import { runFleet, type FleetWatcher } from './fleet-run.ts';
 import { count } from './format.ts';
 import { brokenInboxPromises, inboxProgress, inboxTable } from './inbox-report.ts';
 import { runInbox } from './inbox-run.ts';
 import { optionsFrom } from './options.ts';
+import { startPostgres } from './postgres-server.ts';
 import { createProgress } from './progress.ts';
 import { run, type RunResult, type Watcher } from './run.ts';
 import { RunTookTooLong } from './run-took-too-long.ts';
-import { IMPORT, PATIENT_RUN_MS, POOL, RUN_LIMIT_MS, SENDER, WARM_UP } from './setup.ts';
+import { FLEET, IMPORT, PATIENT_RUN_MS, POOL, RUN_LIMIT_MS, SENDER, WARM_UP } from './setup.ts';
 import { fittingSize, IDEAL_WARM_UP_S, smallerSize } from './size.ts';
 import { table } from './table.ts';
 import { brokenPromises } from './verdict.ts';
@@ -23,12 +26,18 @@ for (const [signal, exitCode] of Object.entries(SIGNALS)) {
   });
 }
 
+const OTHER_DEMOS = `Other demos:
+  npm run demo -- --inbox   an inbox whose process is killed twice
+  npm run demo -- --fleet   receivers and workers on one PostgreSQL, which is killed too
+  npm run demo -- --watch   the live page, under waves of load`;
+
 // A reader such as `head` may close the pipe early.
 process.stdout.on('error', () => process.exit(1));
 
 try {
-  const { deliveries, isSizeFixed, isInbox, isWatch, port } = optionsFrom(process.argv.slice(2));
+  const { deliveries, isSizeFixed, isInbox, isFleet, isWatch, port } = optionsFrom(process.argv.slice(2));
   if (isWatch) await showPage(port);
+  else if (isFleet) await showFleet(deliveries, isSizeFixed);
   else await (isInbox ? showInbox(deliveries) : showMiddleware(deliveries, isSizeFixed));
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
@@ -49,6 +58,7 @@ async function showMiddleware(deliveries: number, isSizeFixed: boolean): Promise
     brokenPromises(guarded).map((promise) => `With the middleware, ${promise}`),
     'With the middleware, no delivery was lost and the queue stayed within its bound.',
   );
+  process.stdout.write(`\n${OTHER_DEMOS}\n`);
 }
 
 type Both = readonly [without: RunResult, guarded: RunResult];
@@ -61,16 +71,7 @@ async function both(sizeOf: (warmUpS: number) => number, limitMs = RUN_LIMIT_MS)
 
 /** Takes as many deliveries as a busy machine can handle in half a minute, and says so. */
 async function fitting(wanted: number): Promise<Both> {
-  const sizeOf = (warmUpS: number): number => {
-    const size = fittingSize(wanted, warmUpS);
-    if (size < wanted) {
-      process.stdout.write(
-        `This machine is busy: ${count(WARM_UP.deliveries)} requests took ${warmUpS.toFixed(1)} s ` +
-          `instead of ${IDEAL_WARM_UP_S.toFixed(1)} s.\nThe import has ${count(size)} deliveries instead.\n\n`,
-      );
-    }
-    return size;
-  };
+  const sizeOf = (warmUpS: number): number => announced(wanted, fittingSize(wanted, warmUpS), warmUpS);
   try {
     return await both(sizeOf, PATIENT_RUN_MS);
   } catch (error) {
@@ -81,6 +82,17 @@ async function fitting(wanted: number): Promise<Both> {
     );
     return both(() => smaller);
   }
+}
+
+/** Says so if there will be fewer deliveries than wanted. */
+function announced(wanted: number, size: number, warmUpS: number): number {
+  if (size < wanted) {
+    process.stdout.write(
+      `This machine is busy: ${count(WARM_UP.deliveries)} requests took ${warmUpS.toFixed(1)} s ` +
+        `instead of ${IDEAL_WARM_UP_S.toFixed(1)} s.\nThe import has ${count(size)} deliveries instead.\n\n`,
+    );
+  }
+  return size;
 }
 
 async function showInbox(deliveries: number): Promise<void> {
@@ -99,6 +111,41 @@ async function showInbox(deliveries: number): Promise<void> {
     brokenInboxPromises(result).map((promise) => `With the inbox, ${promise}`),
     'Every acknowledged delivery was processed.',
   );
+}
+
+async function showFleet(deliveries: number, isSizeFixed: boolean): Promise<void> {
+  process.stdout.write(
+    `A bulk import sends ${count(deliveries)} signed webhooks, ${count(IMPORT.perSecond)} a second, to ` +
+      `${String(FLEET.receivers)} receivers.\n` +
+      `They share an inbox of ${count(FLEET.capacity)} with ${String(FLEET.workers)} workers, on one PostgreSQL. ` +
+      `Each worker\nhandles ${String(POOL.max)} deliveries concurrently, about 50 ms each. ` +
+      `The sender honors\nRetry-After. A receiver, a worker and the database are killed and restarted.\n\n`,
+  );
+  const server = await startPostgres().catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`This demo needs PostgreSQL, which cannot be started here.\n${reason}`);
+  });
+  try {
+    const progress = new FleetProgress(
+      (line) => process.stdout.write(`${line}\n`),
+      () => performance.now(),
+    );
+    const watcher: FleetWatcher = {
+      sizeOf: (warmUpS) =>
+        isSizeFixed ? deliveries : announced(deliveries, fittingSize(deliveries, warmUpS), warmUpS),
+      progress(moment) {
+        progress.moment(moment);
+      },
+      death(name, downMs) {
+        progress.death(name, downMs);
+      },
+    };
+    const result = await limited((signal) => runFleet(server, watcher, signal));
+    process.stdout.write(`\n${fleetTable(result)}\n\n${whyTwice}\n\n`);
+    conclude(brokenFleetPromises(result), 'No acknowledged delivery was lost.');
+  } finally {
+    await server.stop();
+  }
 }
 
 async function showPage(port: number): Promise<void> {

@@ -55,11 +55,39 @@ export interface InboxReceiverReports {
   looked: object;
 }
 
+export interface FleetMemberOrders {
+  /** Asks for `ready`. */
+  start: FleetMemberOptions;
+}
+
+/** How a receiver or a worker of the fleet starts. */
+export interface FleetMemberOptions {
+  /** Of the database that holds the inbox. */
+  connectionString: string;
+  /** Where handlers note each delivery. */
+  ledgerPath: string;
+  secret: string;
+  /** Where a receiver listens. */
+  port: number;
+}
+
+export interface FleetMemberReports {
+  /** It works, or listens. */
+  ready: object;
+}
+
+/** Where the sender sends. */
+export interface Target {
+  /** Attempts take them in turn, as a balancer does. */
+  urls: readonly string[];
+  secret: string;
+}
+
 export interface SenderOrders {
   /** Asks for `warm`. */
-  warmUp: { url: string; secret: string };
+  warmUp: Target;
   /** Asks for `done`. */
-  import: { url: string; secret: string; deliveries: number; backoffMs: readonly number[] };
+  import: Target & { deliveries: number; backoffMs: readonly number[] };
 }
 
 export interface SenderReports {

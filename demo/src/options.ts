@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { IMPORT } from './setup.ts';
+import { FLEET, IMPORT } from './setup.ts';
 
 const MOST = 20_000;
 
@@ -11,6 +11,8 @@ export interface DemoOptions {
   readonly isSizeFixed: boolean;
   /** Whether to show the inbox. */
   readonly isInbox: boolean;
+  /** Whether to show receivers and workers on one database. */
+  readonly isFleet: boolean;
   /** Whether to run until it is interrupted, for the live page. */
   readonly isWatch: boolean;
   /** Where the live page listens with `--watch`. 0: the system chooses. */
@@ -18,7 +20,8 @@ export interface DemoOptions {
 }
 
 /**
- * `--deliveries`: an integer from 1 to 20,000. `--inbox`: acknowledge first, and be killed in the middle of it.
+ * `--deliveries`: an integer from 1 to 20,000. `--inbox`: acknowledge first, and be killed in the middle of it. `--fleet`: the
+ * same with three receivers and three workers on one PostgreSQL, which is killed too.
  * `--watch`: keep running, with waves of load, `--port`: with the live page at this port, from 0 to 65,535.
  */
 export function optionsFrom(args: string[]): DemoOptions {
@@ -27,18 +30,26 @@ export function optionsFrom(args: string[]): DemoOptions {
     options: {
       deliveries: { type: 'string' },
       inbox: { type: 'boolean', default: false },
+      fleet: { type: 'boolean', default: false },
       watch: { type: 'boolean', default: false },
       port: { type: 'string' },
     },
   });
-  const { deliveries, inbox, watch, port } = values;
-  if (watch && (inbox || deliveries !== undefined))
-    throw new Error('--watch cannot be combined with --inbox or --deliveries.');
+  const { deliveries, inbox, fleet, watch, port } = values;
+  if (watch && (inbox || fleet || deliveries !== undefined))
+    throw new Error('--watch cannot be combined with --inbox, --fleet or --deliveries.');
+  if (inbox && fleet) throw new Error('--inbox cannot be combined with --fleet.');
   if (!watch && port !== undefined) throw new Error('--port needs --watch.');
   return {
-    deliveries: integer('--deliveries', deliveries ?? String(IMPORT.deliveries), 1, MOST),
+    deliveries: integer(
+      '--deliveries',
+      deliveries ?? String(fleet ? FLEET.deliveries : IMPORT.deliveries),
+      1,
+      MOST,
+    ),
     isSizeFixed: deliveries !== undefined,
     isInbox: inbox,
+    isFleet: fleet,
     isWatch: watch,
     port: integer('--port', port ?? '0', 0, 65_535),
   };

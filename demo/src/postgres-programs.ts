@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { chownSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename, dirname, join } from 'node:path';
+import { basename, delimiter, dirname, join } from 'node:path';
 
 /** The programs of one release of PostgreSQL, and how to run them. */
 export interface Programs {
@@ -36,7 +36,7 @@ export function fromNpm(folder: string): Programs {
   if (!isOutOfReach(programs)) return programs;
   // The home folder of root, for example.
   const copy = join(folder, 'copy');
-  cpSync(join(installed, 'native'), join(copy, 'native'), { recursive: true });
+  cpSync(join(installed, 'native'), join(copy, 'native'), { recursive: true, verbatimSymlinks: true });
   return programsIn(copy, folder);
 }
 
@@ -63,7 +63,12 @@ function programsIn(root: string, folder: string): Programs {
   return {
     initdb: join(bin, 'initdb'),
     postgres: join(bin, 'postgres'),
-    env: { ...process.env, LC_ALL: 'C', LD_LIBRARY_PATH: libraries },
+    env: {
+      ...process.env,
+      LC_ALL: 'C',
+      // A library that is found by a link does not find its neighbors.
+      LD_LIBRARY_PATH: [libraries, join(native, 'lib')].join(delimiter),
+    },
   };
 }
 

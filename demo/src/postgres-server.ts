@@ -1,22 +1,15 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from './free-port.ts';
 import { fromDebian, fromNpm, handOver, unprivileged, type Programs } from './postgres-programs.ts';
 
 const READY = 'database system is ready to accept connections';
 const MEMORY = '/dev/shm';
 /** Containers often have 64 MiB, which an empty server almost fills. */
 const LEAST_MEMORY_BYTES = 1 << 30;
-/**
- * Below the ports that systems assign to outgoing connections: such a connection may not take the port while the server
- * is stopped.
- */
-const PORTS = { from: 20_000, to: 32_000 };
-const PORT_ATTEMPTS = 50;
-
 /** A PostgreSQL with its data in a temporary folder. It ends with this process. */
 export interface PostgresServer {
   /** Its superuser is `test`, without a password. It listens on 127.0.0.1 only. */
@@ -150,20 +143,4 @@ async function ready(child: ChildProcess): Promise<void> {
       reject(new Error(log));
     });
   });
-}
-
-async function freePort(): Promise<number> {
-  for (let attempt = 1; ; attempt += 1) {
-    const port = PORTS.from + Math.floor(Math.random() * (PORTS.to - PORTS.from));
-    const probe = createServer();
-    try {
-      probe.listen(port, '127.0.0.1');
-      await once(probe, 'listening');
-      return port;
-    } catch (error) {
-      if (attempt === PORT_ATTEMPTS) throw error;
-    } finally {
-      probe.close();
-    }
-  }
 }

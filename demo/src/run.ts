@@ -54,7 +54,7 @@ export async function run(
     const { port } = await unlessFailed(receiver.ask('start', { guarded, secret }, 'listening'));
     const origin = `http://127.0.0.1:${String(port)}`;
     if (guarded) watch.page(`${origin}${PAGE_PATH}/`);
-    const target = { url: `${origin}/webhooks`, secret };
+    const target = { urls: [`${origin}/webhooks`], secret };
     const warmUp = await unlessFailed(sender.ask('warmUp', target, 'warm'));
     const deliveries = sizeOf(warmUp.seconds);
     const { rss: rssAtStart } = await unlessFailed(receiver.ask('count', {}, 'counting'));

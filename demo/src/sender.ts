@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { openChannel } from './channel.ts';
 import { deliver, isSuccess, type Attempt, type Habits } from './delivery.ts';
-import type { SenderOrders, SenderReports, SenderTotals } from './messages.ts';
+import type { SenderOrders, SenderReports, SenderTotals, Target } from './messages.ts';
 import { bulkImport } from './payloads.ts';
 import { percentiles } from './percentiles.ts';
 import { post } from './post.ts';
@@ -14,36 +14,43 @@ const TICK_MS = 10;
 
 const channel = openChannel<SenderOrders, SenderReports>();
 
-channel.on('warmUp', ({ url, secret }) => {
+channel.on('warmUp', (target) => {
   const startedAt = performance.now();
-  void warmUp(url, secret).then(() => {
+  void warmUp(target).then(() => {
     channel.send('warm', { seconds: (performance.now() - startedAt) / 1000 });
   });
 });
 
-channel.on('import', ({ url, secret, deliveries, backoffMs }) => {
-  void importAll(url, secret, deliveries, { ...SENDER, backoffMs }).then((totals) => {
+channel.on('import', ({ deliveries, backoffMs, ...target }) => {
+  void importAll(target, deliveries, { ...SENDER, backoffMs }).then((totals) => {
     channel.send('done', totals);
   });
 });
 
-async function warmUp(url: string, secret: string): Promise<void> {
+/** One of them after the other. */
+function inTurn(urls: readonly string[]): () => string {
+  let next = 0;
+  return () => urls[next++ % urls.length] as string;
+}
+
+async function warmUp({ urls, secret }: Target): Promise<void> {
   const webhook = new Webhook(secret);
+  const nextUrl = inTurn(urls);
   const events = bulkImport(WARM_UP.deliveries).values();
   const sendInTurn = async (): Promise<void> => {
     for (const { id, body } of events)
-      await post({ id: `${WARM_UP.prefix}${id}`, body }, url, webhook, SENDER.timeoutMs);
+      await post({ id: `${WARM_UP.prefix}${id}`, body }, nextUrl(), webhook, SENDER.timeoutMs);
   };
   await Promise.all(Array.from({ length: WARM_UP.atOnce }, sendInTurn));
 }
 
 async function importAll(
-  url: string,
-  secret: string,
+  { urls, secret }: Target,
   deliveries: number,
   habits: Habits,
 ): Promise<SenderTotals> {
   const webhook = new Webhook(secret);
+  const nextUrl = inTurn(urls);
   const events = bulkImport(deliveries);
   const answers: Record<string, number> = {};
   const answerMs: number[] = [];
@@ -59,7 +66,7 @@ async function importAll(
     const firstAt = performance.now();
     let own = 0;
     const send = async (): Promise<Attempt> => {
-      const attempt = await post(event, url, webhook, SENDER.timeoutMs);
+      const attempt = await post(event, nextUrl(), webhook, SENDER.timeoutMs);
       const { answer, tookMs, retryAfterMs = 0 } = attempt;
       own += 1;
       answers[answer] = (answers[answer] ?? 0) + 1;

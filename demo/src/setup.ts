@@ -32,6 +32,21 @@ export const SENDER = {
  */
 export const INBOX_BACKOFF_MS: readonly number[] = [500, 1000, 2000, 4000, 8000];
 
+/** Three receivers and three workers on one database, on one machine. */
+export const FLEET = {
+  receivers: 3,
+  workers: 3,
+  deliveries: 4000,
+  /** Of the inbox. Small, so that the burst exceeds it. */
+  capacity: 1000,
+  /** A process or the database is down for so long, and for the time that it takes to start. */
+  downMs: 1000,
+  /** Each death happens when such a part of the import has been acknowledged. */
+  deathsAt: { receiver: 0.15, worker: 0.3, database: 0.45 },
+  /** Most senders try for hours. */
+  backoffMs: [500, 1000, 2000, 4000, 4000, 4000, 4000, 4000, 4000],
+};
+
 export const POOL = {
   /** The default of node-postgres. */
   max: 10,

@@ -13,7 +13,7 @@ export const VERSIONS = [
 type Version = (typeof VERSIONS)[number];
 
 export const LIMITS: StoreLimits = {
-  capacity: 1000,
+  capacity: 100_000,
   maxBytes: 2 ** 30,
   maxShelved: 1000,
   maxShelvedBytes: 2 ** 30,

@@ -57,6 +57,20 @@ it('kills a receiver with an inbox twice, and loses no delivery', async () => {
   expect(widest(output)).toBeLessThanOrEqual(80);
 }, 60_000);
 
+it('kills a receiver, a worker and their database, and loses no delivery', async () => {
+  const started = start('--fleet', '--deliveries', '120');
+  const closed = once(started, 'close');
+  const [output, errors] = await Promise.all([text(started.stdout), text(started.stderr)]);
+  expect(errors).toBe('');
+  expect(await closed).toEqual([0, null]);
+  expect(output.match(/^killed .* (receiver 2|worker 2|the database)$/gm)).toHaveLength(3);
+  expect(output.match(/^back .* after [\d.]+ s$/gm)).toHaveLength(3);
+  expect(output).toMatch(/^acknowledged +120 of 120$/m);
+  expect(output).toMatch(/^completed +120$/m);
+  expect(output).toMatch(/^lost +0$/m);
+  expect(widest(output)).toBeLessThanOrEqual(80);
+}, 120_000);
+
 it('ends its children when it is interrupted', async () => {
   const started = start();
   await new Promise<void>((resolve) => {

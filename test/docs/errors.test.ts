@@ -28,6 +28,7 @@ import { closeOnSignals, processPressure, readiness } from '@webhook-backpressur
 import { instrument } from '@webhook-backpressure/otel';
 import { collect } from '@webhook-backpressure/prometheus';
 import { postgresSchema, postgresStore } from '@webhook-backpressure/postgres';
+import { redisRegistry } from '@webhook-backpressure/redis';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { Registry } from 'prom-client';
 import { choose } from '../../packages/sqlite/src/drivers/choose.ts';
@@ -111,6 +112,8 @@ async function thrownBy(line: string): Promise<unknown> {
     createWorker,
     joinFleet,
     registry: memoryRegistry(systemClock),
+    redisRegistry,
+    redisClient: { eval: () => Promise.resolve([]) },
     sizeQueue,
     logEvents,
     cloudEventsHandshake,

@@ -11,6 +11,7 @@ import type * as otelApi from '@opentelemetry/api';
 import type * as otel from '@webhook-backpressure/otel';
 import type * as prometheus from '@webhook-backpressure/prometheus';
 import type * as postgres from '@webhook-backpressure/postgres';
+import type * as redis from '@webhook-backpressure/redis';
 import type * as sqlite from '@webhook-backpressure/sqlite';
 import type * as promClient from 'prom-client';
 
@@ -50,6 +51,8 @@ declare global {
   const inbox: core.Inbox;
   const inboxWithoutItsKey: core.Inbox;
   const registry: core.FleetRegistry;
+  const redisRegistry: typeof redis.redisRegistry;
+  const redisClient: redis.RedisClient;
   const request: core.InboxRequest;
   const key: Uint8Array;
   const options: core.InboxOptions;

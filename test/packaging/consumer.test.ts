@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packAll, testedVersion, type Packed } from './packed.ts';
 import { besideSqlite, compile, createProject, install, report, REPORT } from './project.ts';
 import { run } from './run.ts';
+import { isPostgresSkipped } from './servers.ts';
 
 interface Project {
   /** The package it uses, and the program of `consumer/` that uses it. */
@@ -20,6 +21,16 @@ const projects: Project[] = [
   { uses: 'node', beside: {} },
   { uses: 'sqlite', with: 'node', beside: besideSqlite },
   { uses: 'dashboard', with: 'node', beside: {} },
+  ...(isPostgresSkipped
+    ? []
+    : [
+        {
+          uses: 'postgres',
+          with: 'node',
+          beside: { pg: testedVersion('pg'), '@types/pg': testedVersion('@types/pg') },
+        },
+        { uses: 'postgres', with: 'node', beside: { pg: '8.11.0', '@types/pg': '8.10.2' } },
+      ]),
   {
     uses: 'otel',
     with: 'node',

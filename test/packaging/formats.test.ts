@@ -6,11 +6,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packAll, testedVersion } from './packed.ts';
 import { besideSqlite, compile, createProject, install, report, REPORT } from './project.ts';
 import { run } from './run.ts';
+import { isPostgresSkipped } from './servers.ts';
 import { tools } from './tools.ts';
 
 /** Programs of `consumer/` that bundlers and Jest run: they do not start the thread of the SQLite store. */
 const BUNDLED = ['node', 'express', 'koa', 'hono', 'prometheus', 'dashboard'];
-const PROGRAMS = [...BUNDLED, 'sqlite'];
+const PROGRAMS = [...BUNDLED, 'sqlite', ...(isPostgresSkipped ? [] : ['postgres'])];
 const EXTENSIONS = { es: 'mjs', cjs: 'cjs' } as const;
 
 const modes = [
@@ -95,7 +96,7 @@ const packages = await packAll(folder);
 const project = join(folder, 'project');
 
 const frameworks = Object.fromEntries(
-  ['express', '@types/express', 'koa', '@types/koa', 'hono', 'prom-client'].map((name) => [
+  ['express', '@types/express', 'koa', '@types/koa', 'hono', 'prom-client', 'pg', '@types/pg'].map((name) => [
     name,
     testedVersion(name),
   ]),

@@ -43,7 +43,7 @@ describe.skipIf(isSkipped)('the schema', () => {
     await expect(opened(bed)).rejects.toMatchObject({ code: 'ERR_WBP_POSTGRES_FOREIGN' });
     await pool.query(`DROP SCHEMA ${schema} CASCADE`);
     await opened(bed);
-    await pool.query(`UPDATE ${schema}.meta SET version = 99`);
+    await pool.query(`UPDATE ${schema}.meta SET version = 99, min_version = 99`);
     await expect(opened(bed)).rejects.toMatchObject({ code: 'ERR_WBP_POSTGRES_VERSION' });
   });
 });

@@ -57,6 +57,15 @@ export class RedisServer {
     await ended;
   }
 
+  /** Stops its execution: connections stay open, and nothing is answered until `resume`. */
+  pause(): void {
+    this.#child?.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.#child?.kill('SIGCONT');
+  }
+
   /** Starts it again on the same port with the same files. Resolves when it accepts connections. */
   async restart(): Promise<void> {
     await this.kill();

@@ -76,7 +76,7 @@ describe('an invalid scenario', () => {
     [[], 'the scenario must be an object, but was [].'],
     [
       { ...sound, sead: 1 },
-      'sead is not a field of a scenario; known here: seed, intake, policy, service, process, arrivals, senders.',
+      'sead is not a field of a scenario; known here: seed, intake, policy, service, process, fleet, arrivals, senders.',
     ],
     [{ ...sound, seed: -1 }, 'seed must be an integer of at least 0, but was -1.'],
     [{ ...sound, seed: '1' }, 'seed must be an integer of at least 0, but was "1".'],
@@ -111,6 +111,38 @@ describe('an invalid scenario', () => {
       /^process\.freeze\[0\]\.toS must be a number of seconds after fromS \(2\), .* but was 1\.$/,
     ],
     [{ ...sound, process: { thaw: [] } }, /^process\.thaw is not a field of a scenario/],
+    [{ ...sound, fleet: {} }, 'fleet.receivers must be an integer from 1 to 64, but was absent.'],
+    [{ ...sound, fleet: { receivers: 65 } }, 'fleet.receivers must be an integer from 1 to 64, but was 65.'],
+    [
+      { ...sound, fleet: { receivers: 2, balancer: 'best' } },
+      'fleet.balancer must be one of "random", "round-robin", "least-connections", "hash", but was "best".',
+    ],
+    [
+      { ...sound, fleet: { receivers: 2, registry: 'yes' } },
+      'fleet.registry must be true or false, but was "yes".',
+    ],
+    [
+      { ...sound, fleet: { receivers: 2, registryAway: [{ fromS: 2, toS: 1 }] } },
+      /^fleet\.registryAway\[0\]\.toS must be a number of seconds after fromS \(2\), .* but was 1\.$/,
+    ],
+    [
+      { ...sound, fleet: { receivers: 2, changes: [{ atS: 1, what: 'sleep' }] } },
+      'fleet.changes[0].what must be one of "join", "die", but was "sleep".',
+    ],
+    [
+      { ...sound, fleet: { receivers: 1, changes: [{ atS: 1, what: 'die' }] } },
+      /^fleet\.changes must be changes that leave a living receiver, but was /,
+    ],
+    [{ ...sound, fleet: { receivers: 2 }, process: {} }, /^process must be absent beside fleet, /],
+    [{ ...sound, fleet: { receivers: 2 }, policy: 'queue' }, /^policy must be another one beside fleet, /],
+    [
+      { ...sound, fleet: { receivers: 2 }, senders: [{ ...sender, timeoutMs: 5 }] },
+      /^senders\[0\]\.timeoutMs must be 0 beside fleet, .* but was 5\.$/,
+    ],
+    [
+      { ...sound, fleet: { receivers: 2 }, intake: { concurrency: { initial: 1, min: 1, max: 5 } } },
+      /^intake\.concurrency must be a number beside fleet, but was /,
+    ],
     [{ ...sound, arrivals: [] }, 'arrivals must be an array of at least one entry, but was [].'],
     [{ ...sound, arrivals: {} }, 'arrivals must be an array of at least one entry, but was {}.'],
     [

@@ -1,6 +1,6 @@
+import type { ReceivingStore } from '@webhook-backpressure/core';
 import { BullmqStore } from './bullmq-store.ts';
 import { settle, type BullmqDoorOptions, type BullmqQueue } from './options.ts';
-import type { ReceivingStore } from './receiving-store.ts';
 
 /**
  * The store of a receiver that adds verified deliveries to your own queue of BullMQ, where your own workers process them.

@@ -5,6 +5,8 @@ import {
   storedBytes,
   type Put,
   type PutResult,
+  type ReceivingStats,
+  type ReceivingStore,
   type StoredDelivery,
   type StoreEvent,
   type StoreLimits,
@@ -14,7 +16,6 @@ import { deduplicationIdOf, newJobId, sumIn } from './job-ids.ts';
 import type { BullmqQueue, Settings } from './options.ts';
 import { QueueCounts, type Counts } from './queue-counts.ts';
 import { RedisAccess } from './redis-access.ts';
-import type { ReceivingStats, ReceivingStore } from './receiving-store.ts';
 import { serverInfoOf } from './server-info.ts';
 
 /** Senders wait for 5 to 30 s. */
@@ -98,7 +99,9 @@ export class BullmqStore implements ReceivingStore {
     const results = new Map(
       accepted.map((put, at): [Put, PutResult] => [put, this.#resultOf(put.delivery, stored[at]?.id)]),
     );
-    added.jobs -= accepted.filter((put) => results.get(put) !== 'stored').length;
+    const duplicates = accepted.filter((put) => results.get(put) !== 'stored').length;
+    added.jobs -= duplicates;
+    if (duplicates > 0) this.#counts.noteDuplicates(duplicates);
     return batch.map((put) => results.get(put) ?? 'full');
   }
 
@@ -146,7 +149,6 @@ export class BullmqStore implements ReceivingStore {
     if (jobId === this.#jobIds.get(delivery)) return 'stored';
     if (jobId === undefined || delivery.isIdGenerated)
       throw new Error(`BullMQ returned the job id ${String(jobId)} for a delivery that nothing repeats.`);
-    this.#counts.noteDuplicate();
     const sum = sumIn(jobId);
     return sum !== undefined && areOtherBodies(sum, bodySum(delivery)) ? 'conflict' : 'duplicate';
   }

@@ -46,22 +46,31 @@ export class QueueCounts {
     this.#redis = redis;
   }
 
-  /** BullMQ numbers every job that it is asked to add, also a duplicate that it does not store. */
-  noteDuplicate(): void {
-    this.#duplicates += 1;
+  /**
+   * Reports duplicates to the other receivers: BullMQ numbers every job that it is asked to add, also one that it does
+   * not store.
+   */
+  noteDuplicates(count: number): void {
+    this.#duplicates += count;
+    // A failure is reported by the next call that needs Redis.
+    this.#report().catch(() => undefined);
   }
 
   async read(): Promise<Counts> {
+    const [jobs, [known, added, oldest]] = await Promise.all([
+      this.#redis.call('getJobCounts', () => this.#queue.getJobCounts(...UNFINISHED)),
+      this.#report(),
+    ]);
+    const depth = Object.values(jobs).reduce((sum, count) => sum + count, 0);
+    this.#note(Number(added), Number(added) - Number(known) - depth);
+    return { depth, drained: this.#drained, oldestAddedAtMs: oldest === '' ? undefined : Number(oldest) };
+  }
+
+  async #report(): Promise<readonly string[]> {
     const duplicates = this.#duplicates;
     this.#duplicates = 0;
     try {
-      const [jobs, [known, added, oldest]] = await Promise.all([
-        this.#redis.call('getJobCounts', () => this.#queue.getJobCounts(...UNFINISHED)),
-        this.#redis.call('a script', (client) => this.#run(client, duplicates)),
-      ]);
-      const depth = Object.values(jobs).reduce((sum, count) => sum + count, 0);
-      this.#note(Number(added), Number(added) - Number(known) - depth);
-      return { depth, drained: this.#drained, oldestAddedAtMs: oldest === '' ? undefined : Number(oldest) };
+      return await this.#redis.call('a script', (client) => this.#run(client, duplicates));
     } catch (error) {
       this.#duplicates += duplicates;
       throw error;

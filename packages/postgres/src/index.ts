@@ -1,3 +1,4 @@
 export type { PostgresClient, PostgresConnection, PostgresPool, PostgresStoreOptions } from './options.ts';
 export { postgresStore } from './postgres-store.ts';
 export { postgresSchema } from './schema/print.ts';
+export { postgresRegistry, type PostgresRegistryOptions } from './registry/postgres-registry.ts';

@@ -1,3 +1,4 @@
+import type { FleetResults } from './fleet-watch.ts';
 import { Series } from './series.ts';
 
 /** The observations of a run; arrays with a fixed length have one entry per delivery. Times are ms of the run. */
@@ -11,6 +12,8 @@ export class Observations {
   lost = 0;
   gateToggles = 0;
   maxDepth = 0;
+  /** Of a run with several receivers. */
+  fleet: FleetResults | undefined;
   readonly series: Series = new Series();
   /** Each interval in which a worker was busy with one delivery, ordered by end. */
   readonly busyFromMs: number[] = [];

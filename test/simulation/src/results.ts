@@ -1,3 +1,4 @@
+import type { FleetResults } from './fleet-watch.ts';
 import type { Ideal } from './ideal.ts';
 import type { Observations } from './observations.ts';
 import type { Scenario } from './scenario.ts';
@@ -21,6 +22,8 @@ export interface Results {
   readonly delayS: { readonly p50: number | null; readonly p99: number | null; readonly max: number | null };
   readonly perKey: Readonly<Record<string, KeyResults>>;
   readonly jain: number;
+  /** Only for several receivers. */
+  readonly fleet?: FleetResults;
 }
 
 export interface KeyResults {
@@ -69,6 +72,7 @@ export function resultsOf(scenario: Scenario, traffic: Traffic, seen: Observatio
     },
     perKey: Object.fromEntries(perKey),
     jain: rounded(jain([...perKey.values()].filter(({ events }) => events > 0).map(servedShare))) ?? 1,
+    ...(seen.fleet === undefined ? {} : { fleet: seen.fleet }),
   };
 }
 

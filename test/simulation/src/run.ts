@@ -2,6 +2,7 @@ import type { Intake, Permit, Refusal } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { Alarm } from './alarm.ts';
 import { Downstream } from './downstream.ts';
+import { FleetRun } from './fleet-run.ts';
 import { intakeOf } from './intake.ts';
 import type { Observations } from './observations.ts';
 import { ProcessRun } from './process-run.ts';
@@ -24,7 +25,8 @@ export function run(
   maxAttempts: number,
   sampler?: Sampler,
 ): Promise<Observations> {
-  const { process = NO_COST, policy, senders } = scenario;
+  const { process = NO_COST, policy, senders, fleet } = scenario;
+  if (fleet !== undefined) return new FleetRun(scenario, fleet, traffic, maxAttempts).settle();
   // After a sender timeout the handler continues, and the next attempt may arrive meanwhile.
   const mayTimeOut = senders.some(({ timeoutMs }) => timeoutMs > 0);
   if (scenario.process !== undefined || policy.isQueue || mayTimeOut) {

@@ -16,6 +16,7 @@ import {
   type Fields,
   type Rule,
 } from './fields.ts';
+import type { Balancing } from './balancer.ts';
 import { parseHabit, type Habit } from './habits.ts';
 import { parsePolicy, type Policy } from './policy.ts';
 
@@ -27,6 +28,8 @@ export interface Scenario {
   readonly service: Service;
   /** Undefined: the process of the receiver takes no time. */
   readonly process: Process | undefined;
+  /** Undefined: one receiver. */
+  readonly fleet: Fleet | undefined;
   readonly arrivals: readonly Arrivals[];
   readonly senders: readonly Sender[];
 }
@@ -62,6 +65,19 @@ export interface Process {
   readonly handleMs: number;
   /** The process is frozen, including its timers; handling outside the process continues. */
   readonly freeze: readonly Interval[];
+}
+
+/** Several receivers behind a balancer. The concurrency and the drain rate of the intake are those of all together. */
+export interface Fleet {
+  /** The receivers at the beginning. */
+  readonly receivers: number;
+  readonly balancer: Balancing;
+  /** Whether they share the limits by a registry. Otherwise each has an equal share of them. */
+  readonly registry: boolean;
+  /** The registry does not answer. */
+  readonly registryAway: readonly Interval[];
+  /** A receiver joins, or the one that has lived longest dies. */
+  readonly changes: readonly { readonly atS: number; readonly what: 'join' | 'die' }[];
 }
 
 /** First attempts in [fromS, toS). */
@@ -102,6 +118,10 @@ const aServiceTime = aNumber(
 );
 const aCost = aNumber('a number of milliseconds from 0 to 1000', (ms) => ms >= 0 && ms <= 1000);
 const aFactor = aNumber('a number from 1 to 1000', (value) => value >= 1 && value <= 1000);
+const aFleetSize = aNumber(
+  'an integer from 1 to 64',
+  (value) => Number.isSafeInteger(value) && value >= 1 && value <= 64,
+);
 const aConcurrency = aNumber('a number of at least 1', (value) => value >= 1);
 
 /**
@@ -116,6 +136,7 @@ export function parseScenario(value: unknown): Scenario {
     policy: parsePolicy('policy', fields.get('policy', aString, 'intake')),
     service: fields.object('service', readService),
     process: fields.has('process') ? fields.object('process', readProcess) : undefined,
+    fleet: fields.has('fleet') ? fields.object('fleet', readFleet) : undefined,
     arrivals: fields.list('arrivals', 1, readArrivals),
     senders: fields.list('senders', 1, readSender),
   }));
@@ -123,6 +144,7 @@ export function parseScenario(value: unknown): Scenario {
     (sum, { fromS, toS, perSecond }) => sum + (toS - fromS) * perSecond,
     0,
   );
+  if (scenario.fleet !== undefined) checkFleet(scenario);
   if (deliveries > MAX_DELIVERIES) {
     throw mistake('arrivals', `at most ${String(MAX_DELIVERIES)} deliveries in all`, Math.round(deliveries));
   }
@@ -173,6 +195,39 @@ function readProcess(fields: Fields): Process {
     refuseMs: fields.get('refuseMs', aCost, 0),
     handleMs: fields.get('handleMs', aCost, 0),
     freeze: fields.list('freeze', 0, readInterval),
+  };
+}
+
+/** The run with several receivers has neither a process nor a plain queue, and its receivers share plain limits. */
+function checkFleet({ process, policy, senders, intake, fleet }: Scenario): void {
+  const because = 'because several receivers are simulated without it';
+  if (process !== undefined) throw new ScenarioError(`process must be absent beside fleet, ${because}.`);
+  if (policy.isQueue) throw mistake('policy', `another one beside fleet, ${because}`, policy.name);
+  for (const [index, { timeoutMs }] of senders.entries()) {
+    if (timeoutMs > 0)
+      throw mistake(`senders[${String(index)}].timeoutMs`, `0 beside fleet, ${because}`, timeoutMs);
+  }
+  for (const name of ['concurrency', 'drainRate'] as const) {
+    if (typeof intake[name] === 'object')
+      throw mistake(`intake.${name}`, 'a number beside fleet', intake[name]);
+  }
+  let living = fleet?.receivers ?? 0;
+  for (const { what } of (fleet?.changes ?? []).toSorted((a, b) => a.atS - b.atS)) {
+    living += what === 'join' ? 1 : -1;
+    if (living === 0) throw mistake('fleet.changes', 'changes that leave a living receiver', fleet?.changes);
+  }
+}
+
+function readFleet(fields: Fields): Fleet {
+  return {
+    receivers: fields.get('receivers', aFleetSize),
+    balancer: fields.get('balancer', oneOf('random', 'round-robin', 'least-connections', 'hash'), 'random'),
+    registry: fields.get('registry', aBoolean, true),
+    registryAway: fields.list('registryAway', 0, readInterval),
+    changes: fields.list('changes', 0, (entry) => ({
+      atS: entry.get('atS', aSecond),
+      what: entry.get('what', oneOf('join', 'die')),
+    })),
   };
 }
 

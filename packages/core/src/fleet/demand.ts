@@ -10,8 +10,8 @@ export class SmoothedDemand {
   #reported = 0;
 
   note(wanted: number, nowMs: number): void {
-    const fallen = this.#level * Math.exp((this.#atMs - nowMs) / FALL_MS);
-    this.#level = Math.max(wanted, fallen + (1 - Math.exp((this.#atMs - nowMs) / FALL_MS)) * wanted);
+    const kept = Math.exp((this.#atMs - nowMs) / FALL_MS);
+    this.#level = Math.max(wanted, kept * this.#level + (1 - kept) * wanted);
     this.#atMs = nowMs;
   }
 

@@ -125,7 +125,7 @@ export class Member implements FleetMembership {
 
   #sample(now: number): void {
     this.#sampledAtMs = now;
-    this.#demand.note(this.#intake.wanted, now);
+    this.#demand.note(Math.min(this.#intake.wanted, this.#view.concurrency), now);
     // Otherwise a burst waits for the next beat.
     if (this.#ownDemand() > Math.max(this.#reported.demand, this.#share.held)) this.#beats.hurry();
   }

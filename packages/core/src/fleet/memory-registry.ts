@@ -27,7 +27,8 @@ class MemoryRegistry implements FleetRegistry {
 
   beat({ resource, member, number, state, news, seen }: FleetBeat): FleetView {
     const now = this.#clock.now();
-    const isRecent = ({ atMs }: { readonly atMs: number }): boolean => now - atMs < MEMBER_MS;
+    // What is far ahead was written before the clock was set back.
+    const isRecent = ({ atMs }: { readonly atMs: number }): boolean => Math.abs(now - atMs) < MEMBER_MS;
     const rows = this.#rowsOf(resource);
     const own = rows.get(member);
     if (own === undefined || number > own.number) {
@@ -38,7 +39,11 @@ class MemoryRegistry implements FleetRegistry {
     for (const [id, row] of rows) if (!isRecent(row)) rows.delete(id);
     const others = [...rows].filter(([id]) => id !== member);
     return {
-      members: [...rows].map(([id, row]) => ({ member: id, ageMs: now - row.atMs, state: row.state })),
+      members: [...rows].map(([id, row]) => ({
+        member: id,
+        ageMs: Math.max(0, now - row.atMs),
+        state: row.state,
+      })),
       news: others.flatMap(([id, row]) =>
         row.news
           .filter((one) => isRecent(one) && one.number > (seen[id] ?? 0))

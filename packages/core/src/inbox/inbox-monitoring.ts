@@ -1,6 +1,6 @@
 import { Monitor } from '../alarms/monitor.ts';
 import type { Clock } from '../time/clock.ts';
-import type { InboxDrainRate } from './capacity/inbox-drain-rate.ts';
+import type { DrainReading } from './capacity/drain-reading.ts';
 import type { FillLevel } from './capacity/fill-level.ts';
 import type { InboxSettings } from './options/inbox-settings.ts';
 import type { InboxReport } from './events/inbox-report.ts';
@@ -13,7 +13,7 @@ export interface InboxMonitorParts {
   readonly now: () => number;
   readonly report: InboxReport;
   readonly level: FillLevel;
-  readonly inboxRate: InboxDrainRate;
+  readonly inboxRate: DrainReading;
   readonly refuser: InboxRefuser;
   readonly healths: readonly StoreHealth[];
   readonly settings: () => InboxSettings;

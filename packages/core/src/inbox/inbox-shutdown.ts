@@ -2,6 +2,7 @@ import type { Intake } from '../intake/intake.ts';
 import type { Redriving } from './admin/redriving.ts';
 import type { InboxReport } from './events/inbox-report.ts';
 import type { InboxCloseReport } from './inbox.ts';
+import type { LevelWatch } from './maintenance/level-watch.ts';
 import type { Maintenance } from './maintenance/maintenance.ts';
 import type { InboxReceiver } from './receive/inbox-receiver.ts';
 import type { StoreHealth } from './store-calls/store-health.ts';
@@ -23,6 +24,7 @@ export interface ShutdownParts {
   readonly receiver: InboxReceiver | undefined;
   readonly workers: InboxWorkers;
   readonly maintenance: Maintenance;
+  readonly watch: LevelWatch;
   readonly redriving: Redriving;
   readonly wallMs: () => number;
 }
@@ -49,9 +51,15 @@ export async function shutDown(parts: ShutdownParts, timeoutMs: number): Promise
 }
 
 async function release(parts: ShutdownParts): Promise<void> {
-  const { store, health, opening, receiver, workers, maintenance, wallMs } = parts;
+  const { store, health, opening, receiver, workers, maintenance, watch, wallMs } = parts;
   await workers.abandon();
-  await Promise.all([opening.ended(), receiver?.idle(), workers.claimer.idle(), maintenance.end()]);
+  await Promise.all([
+    opening.ended(),
+    receiver?.idle(),
+    workers.claimer.idle(),
+    maintenance.end(),
+    watch.end(),
+  ]);
   // A claim that was in progress has been given back to the store, which may take a moment.
   if (!health.isResting) await workers.idle();
   try {

@@ -3,7 +3,7 @@ import type { ActiveAlarm } from '../alarms/alarm.ts';
 import type { IntakeState } from '../delivery/snapshot.ts';
 import type { FillLevel } from './capacity/fill-level.ts';
 import type { FinishedUsage } from './capacity/finished-usage.ts';
-import type { InboxDrainRate } from './capacity/inbox-drain-rate.ts';
+import type { DrainReading } from './capacity/drain-reading.ts';
 import type { InboxReport } from './events/inbox-report.ts';
 import type { InboxSnapshot } from './inbox.ts';
 import type { CurrentInboxOptions } from './options/current-inbox-options.ts';
@@ -17,7 +17,7 @@ import type { InboxWorkers } from './work/inbox-workers.ts';
 export interface SnapshotParts {
   readonly role: InboxRole;
   readonly level: FillLevel;
-  readonly inboxRate: Pick<InboxDrainRate, 'perSecond'>;
+  readonly inboxRate: DrainReading;
   readonly refuser: InboxRefuser;
   readonly workers: InboxWorkers;
   readonly finished: FinishedUsage;

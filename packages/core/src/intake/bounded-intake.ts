@@ -188,7 +188,7 @@ export class BoundedIntake implements Intake {
       },
       join: (member) => {
         this.#membership = member;
-        return refuser.join();
+        return refuser.join(this.#flow.now());
       },
       part: () => {
         this.#membership = null;

@@ -8,10 +8,16 @@ export interface RefusalState {
   readonly freshRate: number;
   /** How far ahead of now the bookings of keys without an account extend, in seconds. */
   readonly aheadS: number;
+  /** The gap since its last completion as a multiple of the longest usual gap; at least 1. */
+  readonly gapFactor: number;
+  /** Whether it has refused deliveries in the last seconds because of its queue. */
+  readonly isShedding: boolean;
 }
 
 /** What has happened at a member since its last beat. Plain JSON data, of at most about 30 KB. */
 export interface RefusalNews {
+  /** Since when, in seconds. */
+  readonly spanS: number;
   /** Deliveries that arrived, and bookings that came due. */
   readonly arrived: number;
   readonly due: number;
@@ -51,18 +57,23 @@ export interface RefusalExchange {
 /** Undefined for what is no state of any release. */
 export function refusalStateOf(data: unknown): RefusalState | undefined {
   if (!isRecord(data)) return undefined;
-  const { returnRate, freshRate, aheadS } = data;
-  if (!isAmount(returnRate) || !isAmount(freshRate) || !isAmount(aheadS)) return undefined;
-  return { returnRate, freshRate, aheadS };
+  const { returnRate, freshRate, aheadS, gapFactor, isShedding } = data;
+  if (!isAmount(returnRate) || !isAmount(freshRate) || !isAmount(aheadS) || !isAmount(gapFactor)) {
+    return undefined;
+  }
+  return {
+    ...{ returnRate, freshRate, aheadS, gapFactor: Math.max(1, gapFactor) },
+    isShedding: isShedding === true,
+  };
 }
 
 /** Undefined for what is no news of any release. */
 export function refusalNewsOf(data: unknown): RefusalNews | undefined {
   if (!isRecord(data)) return undefined;
-  const { arrived, due, booked, added, redeemed } = data;
-  if (!isAmount(arrived) || !isAmount(due) || !Array.isArray(booked)) return undefined;
+  const { spanS, arrived, due, booked, added, redeemed } = data;
+  if (!isAmount(spanS) || !isAmount(arrived) || !isAmount(due) || !Array.isArray(booked)) return undefined;
   if (!isList(added) || !isList(redeemed) || !booked.every(isCountOfKey)) return undefined;
-  return { arrived, due, booked, added, redeemed };
+  return { spanS, arrived, due, booked, added, redeemed };
 }
 
 function isAmount(value: unknown): value is number {

@@ -80,14 +80,18 @@ export class RetryAfter {
   }
 
   /** Books behind the retries of other receivers from now on. */
-  join(look: (nowMs: number) => Situation): RefusalExchange {
-    this.#shared ??= new SharedRefusals({
+  join(look: (nowMs: number) => Situation, nowMs: number): RefusalExchange {
+    const parts = {
       ...{ bookings: this.#bookings, returning: this.#returning, look },
-      returnRate: (steadyRate) => this.#retryRate(steadyRate),
-      advance: (situation) => {
+      returnRate: (steadyRate: number) => this.#retryRate(steadyRate),
+      advance: (situation: Situation) => {
         this.advance(situation);
       },
-    });
+      shed: (atMs: number) => {
+        this.#returning.shedAnywhere(atMs, this.#bookings.total > 0);
+      },
+    };
+    this.#shared ??= new SharedRefusals(parts, nowMs);
     return this.#shared;
   }
 
@@ -166,7 +170,8 @@ export class RetryAfter {
 
   #book(refused: Refused, situation: Situation, settings: RetryAfterSettings): number {
     const { key, id, habit } = refused;
-    const { nowMs, steadyRate, gapFactor } = situation;
+    const { nowMs, steadyRate } = situation;
+    const gapFactor = this.#shared?.gapFactor(situation.gapFactor) ?? situation.gapFactor;
     this.advance(situation);
     const reservation = this.reservationOf(key, refused);
     if (reservation !== undefined && nowMs < reservation.dueMs)
@@ -187,7 +192,10 @@ export class RetryAfter {
     // A stall stretches the assigned delay, not the schedule: if it was only a pause of the process, a schedule
     // stretched by minutes would leave workers idle.
     const delay = ((atMs - nowMs) / 1000) * gapFactor;
-    const farthest = Math.min(maxSeconds, Math.max(minSeconds, this.#horizonS(key, situation, steadyRate)));
+    const farthest = Math.min(
+      maxSeconds,
+      Math.max(minSeconds, this.#horizonS(key, situation, gapFactor, steadyRate)),
+    );
     if (delay > farthest) {
       const assignedS = this.#spread(farthest);
       this.#bookings.noteKey(key, nowMs + assignedS * 1000);
@@ -226,7 +234,12 @@ export class RetryAfter {
   }
 
   /** How many seconds ahead a retry may be booked. */
-  #horizonS(key: string, { nowMs, paceAgeS, gapFactor, lateShare }: Situation, steadyRate: number): number {
+  #horizonS(
+    key: string,
+    { nowMs, paceAgeS, lateShare }: Situation,
+    gapFactor: number,
+    steadyRate: number,
+  ): number {
     const burstS = this.#returning.burstS(nowMs);
     const isShared = key === DEFAULT_KEY || !this.#bookings.knows(key);
     const trustedS = Math.min(trustedHorizonS(paceAgeS), isShared ? sharedHorizonS(burstS) : Infinity);

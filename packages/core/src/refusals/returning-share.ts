@@ -2,6 +2,8 @@ const BIN_MS = 10_000;
 const BINS = 6;
 /** If shedding begins again within this time, it is still the same burst. */
 const QUIET_MS = 60_000;
+/** Shedding this long ago is still reported to other receivers: a beat may be missed. */
+const RECENT_MS = 5000;
 /** The time constant of the comparison between retries and the bookings that came due … */
 const RETURN_TAU_S = 30;
 /** … and its step: within a single second, noise is as large as a low rate of retries. */
@@ -24,6 +26,7 @@ export class ReturningShare {
   #bin = -1;
   #freshPerS: number | null = null;
   #shedMs = -Infinity;
+  #ownShedMs = -Infinity;
   /** When the current burst began. */
   #burstMs = Infinity;
   /** When a booking last came due. */
@@ -56,12 +59,23 @@ export class ReturningShare {
    * last due booking, and arrivals may be retries.
    */
   shed(nowMs: number, isBooked: boolean): void {
+    this.#ownShedMs = nowMs;
+    this.shedAnywhere(nowMs, isBooked);
+  }
+
+  /** The same, when another receiver of the fleet sheds. */
+  shedAnywhere(nowMs: number, isBooked: boolean): void {
     if (!isBooked && nowMs - Math.max(this.#shedMs, this.#dueMs) >= QUIET_MS) {
       this.#turnTo(Math.floor(nowMs / BIN_MS));
       this.#freshPerS = freshRate(this.#filled);
       this.#burstMs = nowMs;
     }
     this.#shedMs = nowMs;
+  }
+
+  /** Whether deliveries were shed here in the last seconds. */
+  isShedding(nowMs: number): boolean {
+    return nowMs - this.#ownShedMs < RECENT_MS;
   }
 
   /** The age of the burst, in seconds. */

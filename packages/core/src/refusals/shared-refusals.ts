@@ -7,7 +7,7 @@ import {
   type RefusalState,
   type RefusalView,
 } from './fleet-exchange.ts';
-import { FleetPace } from './fleet-pace.ts';
+import { FleetPace, STALE_MS } from './fleet-pace.ts';
 import { promiseHash } from './promise-hash.ts';
 import type { Reservation } from './reservations.ts';
 import type { ReturningShare } from './returning-share.ts';
@@ -30,6 +30,8 @@ export interface SharedParts {
   /** Retries per second that this receiver can handle. */
   readonly returnRate: (steadyRate: number) => number;
   readonly advance: (situation: Situation) => void;
+  /** Another receiver sheds. */
+  readonly shed: (nowMs: number) => void;
 }
 
 /** See {@link RefusalExchange}. */
@@ -37,6 +39,8 @@ export class SharedRefusals implements RefusalExchange {
   readonly #parts: SharedParts;
   readonly #pace = new FleetPace();
   readonly #promises = new SharedPromises();
+  #othersGapFactor = Infinity;
+  #deliveredMs: number;
   #arrivedBefore = 0;
   #dueBefore = 0;
   /** New bookings by key that the others do not know. */
@@ -45,12 +49,14 @@ export class SharedRefusals implements RefusalExchange {
   readonly #added = new Map<number, number>();
   readonly #used = new Set<number>();
   /** What the last {@link news} contained: bookings and arrivals continue while they are on their way. */
-  #sent: { news: RefusalNews; booked: Map<string, number>; added: Map<number, number> } | undefined;
+  #sent:
+    { atMs: number; news: RefusalNews; booked: Map<string, number>; added: Map<number, number> } | undefined;
   /** By key, the time that bookings since the last beat have taken in the schedule, and how many these are. */
   readonly #taken = new Map<string, { ms: number; count: number }>();
 
-  constructor(parts: SharedParts) {
+  constructor(parts: SharedParts, nowMs: number) {
     this.#parts = parts;
+    this.#deliveredMs = nowMs;
   }
 
   /** Retries per second that the other members can handle. */
@@ -61,6 +67,14 @@ export class SharedRefusals implements RefusalExchange {
   /** The part of the fleet's rate at which this receiver books now. */
   share(nowMs: number): number {
     return this.#pace.share(nowMs);
+  }
+
+  /**
+   * The gap of the receiver that has completed a delivery most recently. A receiver with few workers often has a gap by
+   * chance, and a retry may go to any of them.
+   */
+  gapFactor(own: number): number {
+    return Math.min(own, this.#othersGapFactor);
   }
 
   /** The promise of a delivery: here, at another receiver, or none. */
@@ -107,6 +121,8 @@ export class SharedRefusals implements RefusalExchange {
       returnRate: steadyRate === null ? 0 : returnRate(steadyRate),
       freshRate: returning.freshPerS,
       aheadS: bookings.lineAheadMs / 1000,
+      gapFactor: situation.gapFactor,
+      isShedding: returning.isShedding(nowMs),
     };
   }
 
@@ -118,13 +134,14 @@ export class SharedRefusals implements RefusalExchange {
     if (rest > 0) booked.push(['', rest]);
     const added = new Map([...this.#added].slice(0, MAX_PROMISES));
     const news = {
+      spanS: (nowMs - this.#deliveredMs) / 1000,
       arrived: returning.arrivedEver - this.#arrivedBefore,
       due: returning.dueEver - this.#dueBefore,
       booked,
       added: [...added].flatMap(([hash, dueMs]) => [hash, Math.ceil((dueMs - nowMs) / 1000)]),
       redeemed: [...this.#used].slice(0, MAX_USED),
     };
-    this.#sent = { news, booked: new Map(keys), added };
+    this.#sent = { atMs: nowMs, news, booked: new Map(keys), added };
     return news;
   }
 
@@ -132,6 +149,7 @@ export class SharedRefusals implements RefusalExchange {
     const sent = this.#sent;
     if (sent === undefined) return;
     this.#sent = undefined;
+    this.#deliveredMs = sent.atMs;
     this.#arrivedBefore += sent.news.arrived;
     this.#dueBefore += sent.news.due;
     for (const [key, count] of sent.booked) {
@@ -152,9 +170,17 @@ export class SharedRefusals implements RefusalExchange {
     const pace = this.#pace;
     pace.members = 1 + view.others.length;
     pace.othersRate = sum(others.map((one) => one.returnRate));
+    this.#othersGapFactor = Math.min(Infinity, ...others.map((one) => one.gapFactor));
+    // The burst begins at all of them: otherwise one that begins to shed later takes it for first attempts of before.
+    if (others.some((one) => one.isShedding)) this.#parts.shed(nowMs);
     const freshRate = sum(others.map((one) => one.freshRate));
-    returning.noteOthers(sum(news.map((one) => one.arrived)), sum(news.map((one) => one.due)), freshRate);
-    const counts = countByKey(news);
+    // Without the registry each has booked an equal share, so there is nothing to correct.
+    const wasLost = pace.isStale(nowMs);
+    const recent = wasLost ? [] : news.filter(({ spanS }) => spanS * 1000 <= STALE_MS);
+    const arrived = sum(recent.map((one) => one.arrived));
+    returning.noteOthers(arrived, sum(recent.map((one) => one.due)), freshRate);
+    const counts = countByKey(recent);
+    if (wasLost) this.#taken.clear();
     pace.learn(sum([...counts.values()]), nowMs);
     for (const { added, redeemed } of news) this.#learnPromises(added, redeemed, nowMs);
     const { steadyRate } = situation;
@@ -165,6 +191,7 @@ export class SharedRefusals implements RefusalExchange {
 
   leave(): void {
     this.#pace.leave();
+    this.#othersGapFactor = Infinity;
     this.#taken.clear();
   }
 

@@ -5,6 +5,7 @@ import { encodeText } from '../records/text.ts';
 import { isOutcomeUnknown } from '../server/errors.ts';
 import type { Presence } from '../server/presence.ts';
 import type { Server } from '../server/server.ts';
+import { ScanPlan } from './scan-plan.ts';
 import { StrayClaims } from './stray-claims.ts';
 import { UnknownSettlements } from './unknown-settlements.ts';
 
@@ -12,6 +13,16 @@ interface ClaimedRow extends ContentsRow {
   readonly attempt: number;
   readonly strandings: number;
   readonly is_turn: boolean;
+  readonly due_ms: number;
+  readonly seq: number;
+  readonly visited: number;
+}
+
+/** The last row of a claim. */
+interface EndRow {
+  readonly key: null;
+  readonly seq: number;
+  readonly visited: number;
 }
 
 interface Held {
@@ -25,6 +36,7 @@ export class Claims {
   readonly #presence: Presence;
   readonly #strays: StrayClaims;
   readonly #unknown: UnknownSettlements;
+  readonly #plan: ScanPlan = new ScanPlan();
   /** The key claimed last, as stored. */
   #lastKey: string | null = null;
 
@@ -41,9 +53,13 @@ export class Claims {
     const { skew } = this.#server;
     const dead = await this.#presence.dead();
     await this.#strays.giveBack(nowMs);
-    let rows: readonly ClaimedRow[];
+    const isAnySkipped = except.size > 0;
+    const scan = this.#plan.next(nowMs, isAnySkipped);
+    const floors = [...scan.floors].sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+    const startedMs = performance.now();
+    let answer: readonly (ClaimedRow | EndRow)[];
     try {
-      rows = await this.#server.rows<ClaimedRow>('claim_v1', [
+      answer = await this.#server.rows<ClaimedRow | EndRow>('claim_v1', [
         this.#owner,
         count,
         leaseMs,
@@ -52,13 +68,30 @@ export class Claims {
         [...except].map(encodeText),
         this.#lastKey,
         dead,
+        scan.isFull,
+        scan.after,
+        floors.map(([key]) => key),
+        floors.map(([, { dueMs }]) => dueMs),
+        floors.map(([, { seq }]) => seq),
       ]);
     } catch (error) {
       if (isOutcomeUnknown(error)) this.#strays.lost(leaseMs);
       throw error;
     }
-    const turn = rows.findLast(({ is_turn: isTurn }) => isTurn);
-    if (turn !== undefined) this.#lastKey = turn.key;
+    const endedMs = performance.now();
+    const rows = answer.filter((row): row is ClaimedRow => row.key !== null);
+    const turns = rows.filter(({ is_turn: isTurn }) => isTurn);
+    this.#lastKey = turns.at(-1)?.key ?? this.#lastKey;
+    // Absent while everything is paused.
+    const end = answer.find((row): row is EndRow => row.key === null);
+    if (end !== undefined)
+      this.#plan.note({
+        ...{ scan, nowMs, startedMs, endedMs, hasSkipped: isAnySkipped },
+        isShort: rows.length < count,
+        turns: turns.map(({ key, due_ms: dueMs, seq, visited }) => ({ key, dueMs, seq, visited })),
+        visited: end.visited,
+        lastSeq: end.seq,
+      });
     const claimed = rows.map((row) => ({
       ...deliveryOf(row),
       attempt: row.attempt,
@@ -69,6 +102,7 @@ export class Claims {
   }
 
   async nextDueMs(except: ReadonlySet<string> = new Set()): Promise<number | undefined> {
+    if (this.#plan.fullAgainMs !== undefined) return this.#plan.fullAgainMs;
     const { next_due_v1: due } = await this.#server.call<{ next_due_v1: number | null }>('next_due_v1', [
       this.#owner,
       [...except].map(encodeText),

@@ -15,6 +15,9 @@ interface Answer {
   readonly results: readonly ('queued' | 'shelved' | 'full' | 'duplicate')[];
   readonly known_sums: readonly (number | null)[];
   readonly server_ms: number;
+  readonly first_slot: number;
+  /** A bigint, as `pg` returns it. */
+  readonly visited: string;
 }
 
 interface Entry extends Put {
@@ -23,9 +26,13 @@ interface Entry extends Put {
   readonly sum: number | null;
 }
 
+/** A put that visits more index entries of the totals passes thousands of their earlier versions. */
+const MANY = 150;
+
 /** Stores new deliveries, a batch in one round trip and one commit. */
 export class Incoming {
   readonly #server: Server;
+  #isReplacing = false;
 
   constructor(server: Server) {
     this.#server = server;
@@ -86,6 +93,15 @@ export class Incoming {
       ...[limits.capacity, limits.maxBytes, limits.maxShelved, limits.maxShelvedBytes],
     ]);
     skew.note(answer.server_ms, sentAtMs);
+    if (Number(answer.visited) > MANY) void this.#replaceTotals(answer.first_slot);
     return answer;
+  }
+
+  /** In the background: puts work without it. */
+  async #replaceTotals(first: number): Promise<void> {
+    if (this.#isReplacing) return;
+    this.#isReplacing = true;
+    await this.#server.rows('replace_totals_v1', [first]).catch(() => undefined);
+    this.#isReplacing = false;
   }
 }

@@ -2,19 +2,23 @@ import type { StoreStats } from '@webhook-backpressure/core';
 import { decodeText } from '../records/text.ts';
 import type { Server } from '../server/server.ts';
 
-/**
- * The oldest is searched among so many that were stored first. Deliveries are stored at most seconds after they were
- * received, so none of the others is older.
- */
-const OLDEST_AMONG = 1000;
+/** Visiting more index entries than this takes more than 2 ms: claimed deliveries cannot be removed from the indexes. */
+const MANY = 5000;
+/** How long counts are used that took long. */
+const RECOUNT_MS = 5000;
 
-interface Row extends Omit<StoreStats, 'oldestReceivedAtMs'> {
-  readonly oldestReceivedAtMs: number | null;
+type Totals = Omit<StoreStats, 'inFlight' | 'oldestReceivedAtMs'>;
+
+interface Counts {
+  readonly in_flight: number;
+  readonly oldest_ms: number | null;
+  readonly visited: number;
 }
 
 /** How much the store holds. */
 export class Levels {
   readonly #server: Server;
+  #counts: { readonly counts: Counts; readonly atMs: number } | undefined;
 
   constructor(server: Server) {
     this.#server = server;
@@ -23,24 +27,31 @@ export class Levels {
   async stats(): Promise<StoreStats> {
     const { schema } = this.#server;
     const sum = (column: string, name: string): string => `sum(${column})::double precision AS "${name}"`;
-    const [row] = await this.#server.query<Row>(
-      `SELECT ${sum('depth', 'depth')},
-        (SELECT count(*) FROM ${schema}.queue WHERE state = 2)::double precision AS "inFlight",
-        ${sum('bytes', 'bytes')}, ${sum('shelved', 'shelved')}, ${sum('shelved_bytes', 'shelvedBytes')},
+    const [row] = await this.#server.query<Totals>(
+      `SELECT ${sum('depth', 'depth')}, ${sum('bytes', 'bytes')},
+        ${sum('shelved', 'shelved')}, ${sum('shelved_bytes', 'shelvedBytes')},
         ${sum('remembered', 'remembered')}, ${sum('kept', 'kept')}, ${sum('kept_bytes', 'keptBytes')},
-        (SELECT min(received_ms) FROM (
-          SELECT received_ms FROM ${schema}.queue ORDER BY seq LIMIT ${String(OLDEST_AMONG)}
-        ) AS oldest) AS "oldestReceivedAtMs",
         EXISTS (SELECT FROM ${schema}.paused WHERE scope = 'all') AS "isPaused",
         ARRAY(SELECT key FROM ${schema}.paused WHERE scope = 'key') AS "pausedKeys"
-      FROM ${schema}.totals`,
+      FROM ${schema}.slots_v1()`,
     );
-    const { oldestReceivedAtMs, pausedKeys, ...rest } = row as Row;
+    const totals = row as Totals;
+    const counts = await this.#count();
     return {
-      ...rest,
-      oldestReceivedAtMs: oldestReceivedAtMs ?? undefined,
-      pausedKeys: pausedKeys.map(decodeText),
+      ...totals,
+      inFlight: counts.in_flight,
+      oldestReceivedAtMs: counts.oldest_ms ?? undefined,
+      pausedKeys: totals.pausedKeys.map(decodeText),
     };
+  }
+
+  async #count(): Promise<Counts> {
+    const known = this.#counts;
+    if (known !== undefined && known.counts.visited > MANY && performance.now() - known.atMs < RECOUNT_MS)
+      return known.counts;
+    const counts = await this.#server.call<Counts>('counts_v1', []);
+    this.#counts = { counts, atMs: performance.now() };
+    return counts;
   }
 
   async depthByKey(): Promise<ReadonlyMap<string, number>> {

@@ -2,39 +2,70 @@ import { plpgsql } from './function.ts';
 
 /** Bounds the time of a claim when very many retries are due, such as after a long outage. */
 const MAX_PROMOTED = 1000;
+/**
+ * The oldest is searched among so many that were stored first. Deliveries are stored at most seconds after they were
+ * received, so none of the others is older.
+ */
+const OLDEST_AMONG = 1000;
 
-/** Claims deliveries, a suspect first, then one of each key in turn, from the key after the cursor on. */
+/** How many entries of the queue's indexes this transaction has visited, also those of rows that no longer exist. */
+const visits = (s: string): string =>
+  ['ready', 'waiting', 'held']
+    .map((name) => `pg_stat_get_xact_tuples_returned('${s}.queue_${name}'::regclass)`)
+    .join(' + ');
+
+/**
+ * Claims deliveries, a suspect first, then one of each key in turn, from the key after the cursor on.
+ *
+ * A full claim considers every delivery. While a transaction is open, that takes ever longer: PostgreSQL keeps the index
+ * entries of claimed deliveries, and a scan has to pass all of them. So the caller may ask for less: only deliveries stored
+ * after `p_after`, or in a key only those behind its floor.
+ *
+ * The last row has no key. It counts the visited index entries, and has the number of the delivery stored last.
+ */
 export const claim = (s: string): string =>
   plpgsql(
     `${s}.claim_v1`,
     `p_owner bigint, p_count integer, p_lease_ms double precision, p_now_ms double precision,
-  p_max_stranded integer, p_except text[], p_cursor text, p_dead bigint[]`,
+  p_max_stranded integer, p_except text[], p_cursor text, p_dead bigint[],
+  p_is_full boolean, p_after bigint, p_floor_keys text[], p_floor_due double precision[], p_floor_seqs bigint[]`,
     {
       returns: `TABLE (
   key text, id text, is_generated boolean, sender text, facts text, received_ms double precision, body bytea,
-  attempt integer, strandings integer, is_turn boolean)`,
+  attempt integer, strandings integer, is_turn boolean, due_ms double precision, seq double precision,
+  visited double precision)`,
       declare: `
+  visited_before bigint := ${visits(s)};
+  visited_key bigint;
   skipped text[];
   taken bigint[] := '{}';
-  suspects integer := 0;
+  visits bigint[] := '{}';
+  first_turn integer;
   last_key text := p_cursor;
   next_key text;
   next_seq bigint;
+  floors integer := cardinality(p_floor_keys);
+  at_floor integer := 1;
+  floor_key text;
+  floor_due double precision;
+  floor_seq bigint;
   is_any_left boolean := true;`,
       body: `
   IF EXISTS (SELECT FROM ${s}.paused WHERE scope = 'all') THEN RETURN; END IF;
   -- A claim that a crash of the server loses is made again. It survives the death of this process.
   PERFORM set_config('synchronous_commit', 'off', true);
   skipped := p_except || ARRAY(SELECT key FROM ${s}.paused WHERE scope = 'key');
-  UPDATE ${s}.queue SET state = CASE WHEN strandings > 0 THEN 3 ELSE 0 END WHERE seq IN (
-    SELECT seq FROM ${s}.queue WHERE state = 1 AND due_ms <= p_now_ms
-    ORDER BY due_ms LIMIT greatest(p_count, ${String(MAX_PROMOTED)}) FOR UPDATE SKIP LOCKED);
-  UPDATE ${s}.queue SET state = 3, strandings = strandings + 1, due_ms = least(due_ms, p_now_ms),
-    owner = NULL, lease_ms = NULL
-  WHERE seq IN (
-    SELECT seq FROM ${s}.queue WHERE state = 2 AND owner <> p_owner
-      AND (lease_ms <= p_now_ms OR owner = ANY (p_dead))
-    FOR UPDATE SKIP LOCKED);
+  IF p_is_full THEN
+    UPDATE ${s}.queue SET state = CASE WHEN strandings > 0 THEN 3 ELSE 0 END WHERE seq IN (
+      SELECT seq FROM ${s}.queue WHERE state = 1 AND due_ms <= p_now_ms
+      ORDER BY due_ms LIMIT greatest(p_count, ${String(MAX_PROMOTED)}) FOR UPDATE SKIP LOCKED);
+    UPDATE ${s}.queue SET state = 3, strandings = strandings + 1, due_ms = least(due_ms, p_now_ms),
+      owner = NULL, lease_ms = NULL
+    WHERE seq IN (
+      SELECT seq FROM ${s}.queue WHERE state = 2 AND owner <> p_owner
+        AND (lease_ms <= p_now_ms OR owner = ANY (p_dead))
+      FOR UPDATE SKIP LOCKED);
+  END IF;
 
   IF least(p_count, p_max_stranded) > 0 THEN
     taken := ARRAY(SELECT seq FROM ${s}.queue
@@ -44,41 +75,67 @@ export const claim = (s: string): string =>
       taken := ARRAY(SELECT seq FROM ${s}.queue WHERE state = 3 AND key <> ALL (skipped)
         ORDER BY due_ms, seq LIMIT 1 FOR UPDATE SKIP LOCKED);
     END IF;
-    suspects := cardinality(taken);
-    UPDATE ${s}.queue SET state = 2, owner = p_owner, lease_ms = p_now_ms + p_lease_ms, attempts = attempts + 1
-    WHERE seq = ANY (taken);
   END IF;
+  first_turn := cardinality(taken) + 1;
+  IF p_after IS NOT NULL THEN
+    taken := taken || ARRAY(SELECT seq FROM ${s}.queue
+      WHERE seq > p_after AND state = 0 AND key <> ALL (skipped)
+      ORDER BY seq LIMIT p_count - cardinality(taken) FOR UPDATE SKIP LOCKED);
+  END IF;
+  UPDATE ${s}.queue SET state = 2, owner = p_owner, lease_ms = p_now_ms + p_lease_ms, attempts = attempts + 1
+  WHERE seq = ANY (taken);
 
-  WHILE cardinality(taken) < p_count LOOP
-    -- Skips from key to key in the index, however many deliveries a key has.
-    IF last_key IS NULL THEN
-      SELECT key INTO next_key FROM ${s}.queue WHERE state = 0 ORDER BY key, due_ms, seq LIMIT 1;
+  WHILE p_after IS NULL AND cardinality(taken) < p_count LOOP
+    -- Skips from key to key in the index, however many deliveries a key has. No key sorts between a key and the same with
+    -- the first character behind it.
+    WHILE at_floor <= floors AND p_floor_keys[at_floor] <= last_key COLLATE "C" LOOP at_floor := at_floor + 1; END LOOP;
+    floor_key := p_floor_keys[at_floor];
+    IF floor_key IS NULL THEN
+      SELECT key INTO next_key FROM ${s}.queue WHERE state = 0 AND key >= coalesce(last_key || chr(1), '')
+      ORDER BY key, due_ms, seq LIMIT 1;
     ELSE
-      SELECT key INTO next_key FROM ${s}.queue WHERE state = 0 AND key > last_key
+      SELECT key INTO next_key FROM ${s}.queue
+      WHERE state = 0 AND key >= coalesce(last_key || chr(1), '') AND key < floor_key
       ORDER BY key, due_ms, seq LIMIT 1;
     END IF;
-    IF NOT FOUND THEN
+    floor_due := '-Infinity';
+    floor_seq := 0;
+    IF next_key IS NULL AND floor_key IS NOT NULL THEN
+      next_key := floor_key;
+      floor_due := p_floor_due[at_floor];
+      floor_seq := p_floor_seqs[at_floor];
+    END IF;
+    IF next_key IS NULL THEN
       EXIT WHEN last_key IS NULL OR NOT is_any_left;
       last_key := NULL;
+      at_floor := 1;
       is_any_left := false;
       CONTINUE;
     END IF;
     last_key := next_key;
     CONTINUE WHEN next_key = ANY (skipped);
-    SELECT seq INTO next_seq FROM ${s}.queue WHERE state = 0 AND key = next_key
+    visited_key := pg_stat_get_xact_tuples_returned('${s}.queue_ready'::regclass);
+    SELECT seq INTO next_seq FROM ${s}.queue
+    WHERE state = 0 AND key = next_key AND (due_ms, seq) > (floor_due, floor_seq)
     ORDER BY due_ms, seq LIMIT 1 FOR UPDATE SKIP LOCKED;
     CONTINUE WHEN NOT FOUND;
     UPDATE ${s}.queue SET state = 2, owner = p_owner, lease_ms = p_now_ms + p_lease_ms, attempts = attempts + 1
     WHERE seq = next_seq;
     taken := taken || next_seq;
+    visits[cardinality(taken)] := pg_stat_get_xact_tuples_returned('${s}.queue_ready'::regclass) - visited_key;
     is_any_left := true;
   END LOOP;
 
   RETURN QUERY
   SELECT c.key, c.id, c.is_generated, c.sender, c.facts, c.received_ms, c.body, q.attempts, q.strandings,
-    t.at > suspects
+    t.at >= first_turn, q.due_ms, q.seq::double precision, coalesce(visits[t.at], 0)::double precision
   FROM unnest(taken) WITH ORDINALITY AS t(seq, at)
-  JOIN ${s}.contents c ON c.seq = t.seq JOIN ${s}.queue q ON q.seq = t.seq ORDER BY t.at;`,
+  JOIN ${s}.contents c ON c.seq = t.seq JOIN ${s}.queue q ON q.seq = t.seq ORDER BY t.at;
+  RETURN QUERY
+  SELECT NULL::text, NULL::text, NULL::boolean, NULL::text, NULL::text, NULL::double precision, NULL::bytea,
+    NULL::integer, NULL::integer, false, NULL::double precision, 
+    coalesce(pg_sequence_last_value('${s}.delivery_seq'::regclass), 0)::double precision,
+    (${visits(s)} - visited_before)::double precision;`,
     },
   );
 
@@ -103,3 +160,21 @@ export const nextDue = (s: string): string =>
     (SELECT min(due_ms) FROM ${s}.queue WHERE state = 3 AND key <> ALL (skipped)),
     (SELECT min(lease_ms) FROM ${s}.queue WHERE state = 2 AND owner <> p_owner));`,
   });
+
+/** What no total counts: claimed deliveries, and when the oldest was received. */
+export const counts = (s: string): string =>
+  plpgsql(
+    `${s}.counts_v1`,
+    'OUT in_flight double precision, OUT oldest_ms double precision, OUT visited double precision',
+    {
+      declare: `
+  before bigint := pg_stat_get_xact_tuples_returned('${s}.queue_held'::regclass)
+    + pg_stat_get_xact_tuples_returned('${s}.queue_pkey'::regclass);`,
+      body: `
+  SELECT count(*) INTO in_flight FROM ${s}.queue WHERE state = 2;
+  SELECT min(received_ms) INTO oldest_ms
+  FROM (SELECT received_ms FROM ${s}.queue ORDER BY seq LIMIT ${String(OLDEST_AMONG)}) AS oldest;
+  visited := pg_stat_get_xact_tuples_returned('${s}.queue_held'::regclass)
+    + pg_stat_get_xact_tuples_returned('${s}.queue_pkey'::regclass) - before;`,
+    },
+  );

@@ -1,22 +1,25 @@
 import { BackpressureError } from '@webhook-backpressure/core';
 import type { Server } from '../server/server.ts';
-import { migrationSql, VERSION } from './migrations.ts';
+import { MIGRATIONS, migrationSql, VERSION, type Migration } from './migrations.ts';
 
 type Run = <R>(text: string, values?: readonly unknown[]) => Promise<readonly R[]>;
 
 const APPLICATION = 'webhook-backpressure inbox';
 
-/** Creates or migrates the schema, once, whatever number of receivers starts at the same time. */
-export async function migrate(server: Server): Promise<void> {
+/**
+ * Creates or migrates the schema, once, whatever number of receivers starts at the same time. Receivers of other releases
+ * may run meanwhile.
+ */
+export async function migrate(server: Server, migrations: readonly Migration[] = MIGRATIONS): Promise<void> {
   const { schema } = server;
   await server.withClient(async (run) => {
     // Needs no right to create anything when the schema is up to date.
-    if ((await versionOf(run, schema)) >= VERSION) return;
+    if ((await versionOf(run, schema, migrations)) >= migrations.length) return;
     await run('BEGIN');
     try {
       await run("SELECT pg_advisory_xact_lock(hashtext('webhook-backpressure migration:' || $1))", [schema]);
-      const version = await versionOf(run, schema);
-      if (version < VERSION) await run(migrationSql(schema, version));
+      const version = await versionOf(run, schema, migrations);
+      if (version < migrations.length) await run(migrationSql(schema, version, migrations));
       await run('COMMIT');
     } catch (error) {
       // The connection may have failed, which is why there is nothing more to report.
@@ -29,7 +32,7 @@ export async function migrate(server: Server): Promise<void> {
 /** @throws unless the schema has the newest version. Changes nothing: receivers of another release may be using it. */
 export async function checkNewest(server: Server): Promise<void> {
   const { schema } = server;
-  const version = await server.withClient((run) => versionOf(run, schema));
+  const version = await server.withClient((run) => versionOf(run, schema, MIGRATIONS));
   if (version === 0)
     throw new BackpressureError(
       'ERR_WBP_POSTGRES_FOREIGN',
@@ -43,7 +46,7 @@ export async function checkNewest(server: Server): Promise<void> {
 }
 
 /** @returns 0 if the schema is missing or empty. */
-async function versionOf(run: Run, schema: string): Promise<number> {
+async function versionOf(run: Run, schema: string, migrations: readonly Migration[]): Promise<number> {
   const [found] = await run<{ has_meta: boolean; tables: number }>(
     `SELECT to_regclass($1 || '.meta') IS NOT NULL AS has_meta,
       (SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1)::integer AS tables`,
@@ -56,21 +59,27 @@ async function versionOf(run: Run, schema: string): Promise<number> {
       'ERR_WBP_POSTGRES_FOREIGN',
       `The schema ${schema} has tables of another application. Use a separate schema.`,
     );
-  if (meta.version > VERSION)
+  // A newer schema keeps what this release uses, or says that it does not.
+  const needed = typeof meta.min_version === 'number' ? meta.min_version : meta.version;
+  if (needed > migrations.length)
     throw new BackpressureError(
       'ERR_WBP_POSTGRES_VERSION',
-      `The schema ${schema} has version ${String(meta.version)}, but this release only knows versions up to ${String(VERSION)}.`,
+      `The schema ${schema} has version ${String(meta.version)}, and needs a release that knows version ${String(needed)}. This release knows ${String(migrations.length)}.`,
     );
   return meta.version;
 }
 
+/** A table of another application may hold anything. */
+interface Meta {
+  readonly application: unknown;
+  readonly version: unknown;
+  readonly min_version: unknown;
+}
+
 /** By a document, since a table of another application may have other columns. */
-async function readMeta(
-  run: Run,
-  schema: string,
-): Promise<readonly { readonly application: unknown; readonly version: unknown }[]> {
+async function readMeta(run: Run, schema: string): Promise<readonly Meta[]> {
   return await run(
-    `SELECT row->'application' AS application, row->'version' AS version
+    `SELECT row->'application' AS application, row->'version' AS version, row->'min_version' AS min_version
     FROM (SELECT to_jsonb(m) AS row FROM ${schema}.meta m LIMIT 1) AS meta`,
   );
 }

@@ -15,7 +15,8 @@ export const put = (s: string): string =>
   p_starts integer[], p_lengths integer[], p_bodies bytea, p_are_overflows boolean[], p_now_ms double precision,
   p_capacity double precision, p_max_bytes double precision,
   p_max_shelved double precision, p_max_shelved_bytes double precision,
-  OUT results text[], OUT known_sums double precision[], OUT server_ms double precision`,
+  OUT results text[], OUT known_sums double precision[], OUT server_ms double precision, OUT first_slot integer,
+  OUT visited bigint`,
     {
       declare: `
   n integer := cardinality(p_hashes);
@@ -32,7 +33,8 @@ export const put = (s: string): string =>
       body: `
   -- Waits for a change of the order to end, before the order is read.
   LOCK TABLE ${s}.queue IN ROW EXCLUSIVE MODE;
-  SELECT is_ordered INTO ordered FROM ${s}.meta;
+  SELECT m.is_ordered, m.first_slot INTO ordered, first_slot FROM ${s}.meta m;
+  visited := -pg_stat_get_xact_tuples_returned('${s}.totals_pkey'::regclass);
   seqs := ARRAY(SELECT nextval('${s}.delivery_seq') FROM generate_series(1, n));
   WITH added AS (
     INSERT INTO ${s}.ids AS i (hash, seq, sum, is_generated)
@@ -47,7 +49,7 @@ export const put = (s: string): string =>
     LEFT JOIN ${s}.ids i ON i.hash = p.hash ORDER BY p.at);
 
   SELECT sum(depth) AS depth, sum(bytes) AS bytes, sum(shelved) AS shelved, sum(shelved_bytes) AS shelved_bytes
-  INTO room FROM ${s}.totals;
+  INTO room FROM ${s}.totals t WHERE t.slot >= put_v1.first_slot;
   is_near := room.depth + n > p_capacity - greatest(1024, p_capacity / 16)
     OR room.bytes + batch_bytes > p_max_bytes * 15 / 16
     OR (true = ANY (p_are_overflows) AND (
@@ -56,9 +58,9 @@ export const put = (s: string): string =>
   IF is_near THEN
     -- Heads are locked before slots everywhere.
     IF ordered THEN PERFORM 1 FROM ${s}.heads WHERE key = ANY (p_keys) ORDER BY key FOR UPDATE; END IF;
-    PERFORM 1 FROM ${s}.totals ORDER BY slot FOR UPDATE;
+    PERFORM ${s}.lock_totals_v1();
     SELECT sum(depth) AS depth, sum(bytes) AS bytes, sum(shelved) AS shelved, sum(shelved_bytes) AS shelved_bytes
-    INTO room FROM ${s}.totals;
+    INTO room FROM ${s}.totals t WHERE t.slot >= put_v1.first_slot;
   END IF;
 
   FOR at IN 1..n LOOP
@@ -116,6 +118,7 @@ export const put = (s: string): string =>
   IF new_depth + new_shelved > 0 THEN
     PERFORM ${s}.add_totals_v1(new_depth, new_bytes, new_shelved, new_shelved_bytes, 0, 0, 0);
   END IF;
+  visited := visited + pg_stat_get_xact_tuples_returned('${s}.totals_pkey'::regclass);
   server_ms := extract(epoch FROM clock_timestamp()) * 1000;`,
     },
   );

@@ -72,7 +72,7 @@ export const settle = (s: string): string =>
   END IF;
   IF finished.count > 0 THEN
     PERFORM ${s}.add_totals_v1(-finished.count, -finished.bytes::bigint, now_shelved.count, now_shelved.bytes::bigint,
-      n_remembered, now_kept.count, now_kept.bytes::bigint);
+      n_remembered, now_kept.count, now_kept.bytes::bigint, finished.count);
   END IF;`,
     },
   );

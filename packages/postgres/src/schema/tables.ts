@@ -11,12 +11,14 @@ export const tables = (s: string): string => `
 CREATE SEQUENCE ${s}.delivery_seq;
 CREATE SEQUENCE ${s}.owner_seq;
 
--- One row.
+-- One row. min_version: releases that know at least this version can use the schema.
 CREATE TABLE ${s}.meta (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
   application text NOT NULL,
   version integer NOT NULL,
+  min_version integer NOT NULL DEFAULT 1,
   is_ordered boolean NOT NULL DEFAULT false,
+  first_slot integer NOT NULL DEFAULT 0,
   room_depth double precision,
   room_bytes double precision
 );
@@ -103,7 +105,8 @@ CREATE TABLE ${s}.paused (
   PRIMARY KEY (scope, key)
 );
 
--- Their sum counts. A single slot may be negative.
+-- Their sum counts. A single slot may be negative. Only slots from meta.first_slot on are used. drained: deliveries that
+-- were completed or became dead letters, ever.
 CREATE TABLE ${s}.totals (
   slot integer PRIMARY KEY,
   depth bigint NOT NULL DEFAULT 0,
@@ -112,7 +115,8 @@ CREATE TABLE ${s}.totals (
   shelved_bytes bigint NOT NULL DEFAULT 0,
   remembered bigint NOT NULL DEFAULT 0,
   kept bigint NOT NULL DEFAULT 0,
-  kept_bytes bigint NOT NULL DEFAULT 0
+  kept_bytes bigint NOT NULL DEFAULT 0,
+  drained bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500,
   autovacuum_vacuum_cost_delay = 0);
 INSERT INTO ${s}.totals (slot) SELECT generate_series(0, ${String(SLOTS - 1)});

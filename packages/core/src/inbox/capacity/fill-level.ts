@@ -9,8 +9,15 @@ interface Sized {
   readonly bytes: number;
 }
 
+/** What this process has added to the store and finished in it, since the inbox was created. */
+export interface OwnChanges {
+  readonly added: number;
+  readonly addedBytes: number;
+  readonly finished: number;
+}
+
 /** The most deliveries in transit to or from the store: a smaller difference proves nothing. */
-const IN_TRANSIT = 512;
+export const IN_TRANSIT = 512;
 
 /** What one key uses. */
 class KeyShare {
@@ -33,6 +40,10 @@ export class FillLevel {
   readonly #byKey = new Map<string, KeyShare>();
   readonly #counts: Gauge = this.#measureOf('count');
   readonly #sizes: Gauge = this.#measureOf('bytes');
+  /** What this process has added to the store, and finished in it. */
+  #added = 0;
+  #addedBytes = 0;
+  #finished = 0;
 
   get depth(): number {
     return this.#counts.stored;
@@ -106,6 +117,23 @@ export class FillLevel {
     this.#sizes.stored = bytes;
     if (depth === 0) this.correctKeys(new Map());
     return isShared;
+  }
+
+  /** Tells the changes of this process from those of others in the counts of the store. */
+  get ownChanges(): OwnChanges {
+    return { added: this.#added, addedBytes: this.#addedBytes, finished: this.#finished };
+  }
+
+  /**
+   * Adopts the counts of a store that other processes use too. What this process has stored since the call began counts on
+   * top, although the counts may contain it: the level may be too high until the next reading, but not too low.
+   *
+   * @param before - {@link ownChanges} when the call began.
+   */
+  adopt({ depth, bytes }: Pick<StoreStats, 'depth' | 'bytes'>, before: OwnChanges): void {
+    this.#counts.stored = depth + this.#added - before.added;
+    this.#sizes.stored = bytes + this.#addedBytes - before.addedBytes;
+    if (this.depth === 0) this.correctKeys(new Map());
   }
 
   /** Adopts the store's counts of the keys, which lack deliveries in transit. */
@@ -185,20 +213,19 @@ export class FillLevel {
       if (this.#byKey.get(key) === share && share.count.size === 0) this.#forget(key, share);
       return;
     }
-    this.#counts.stored += 1;
-    this.#sizes.stored += bytes;
+    this.#grow(bytes);
     // The key was forgotten if the store was empty meanwhile.
     if (this.#byKey.get(key) !== share) this.#enlarge(this.#shareOf(key), bytes);
   }
 
   add({ key, bytes }: Sized): void {
-    this.#counts.stored += 1;
-    this.#sizes.stored += bytes;
+    this.#grow(bytes);
     this.#enlarge(this.#shareOf(key), bytes);
   }
 
   /** A delivery is finished. */
   remove({ key, bytes }: Sized): void {
+    this.#finished += 1;
     this.#counts.stored = Math.max(0, this.depth - 1);
     this.#sizes.stored = Math.max(0, this.bytes - bytes);
     const share = this.#byKey.get(key);
@@ -220,6 +247,13 @@ export class FillLevel {
       },
       of: (key) => byKey.get(key)?.[measure],
     });
+  }
+
+  #grow(bytes: number): void {
+    this.#counts.stored += 1;
+    this.#sizes.stored += bytes;
+    this.#added += 1;
+    this.#addedBytes += bytes;
   }
 
   #enlarge(share: KeyShare, bytes: number): void {

@@ -21,12 +21,18 @@ export interface MaintenanceParts {
   readonly scheduler: Scheduler;
   readonly now: () => number;
   readonly wallMs: () => number;
-  readonly retention: Retention;
-  /** The low-water mark, which limits a redrive by a program without an inbox. */
-  readonly lowWater: () => { readonly depth: number; readonly bytes: number };
+  /** Undefined without workers: those delete what is old, and nothing gets old without them. */
+  readonly retention: Retention | undefined;
+  /**
+   * The low-water mark, which limits a redrive by a program without an inbox. Undefined: the store takes none, or those of
+   * the receivers apply.
+   */
+  readonly lowWater: (() => { readonly depth: number; readonly bytes: number }) | undefined;
   readonly maxRetryDelayMs: () => number;
   /** Whether nothing is in transit to or from the store, so that its counts are exact. */
   readonly isQuiet: () => boolean;
+  /** Whether other processes use the store. Then its counts are read more often, elsewhere. */
+  readonly isShared: () => boolean;
   /**
    * Called with the store's counts. With `adopt` the level adopts them; returns whether that proves that another process
    * uses the store.
@@ -81,7 +87,7 @@ export class Maintenance {
   }
 
   async #run(): Promise<void> {
-    const { store, health, now, wallMs, retention, maxRetryDelayMs, isQuiet, learn, wake } = this.#parts;
+    const { store, health, now, isQuiet, isShared, learn, wake } = this.#parts;
     if (!health.isWell) return;
     try {
       const startedMs = now();
@@ -89,25 +95,34 @@ export class Maintenance {
       const stats = await store.stats();
       const isExact = wasQuiet && isQuiet();
       this.#inexact = isExact ? 0 : this.#inexact + 1;
-      const adopt = isExact || this.#inexact % MAX_INEXACT === 0;
-      if (learn(stats, adopt, isExact)) this.#areKeysInDoubt = true;
-      if (adopt && this.#areKeysInDoubt && now() >= this.#countAfterMs) await this.#countKeys();
-      const nowMs = wallMs();
-      // A `RetryAfter` may be longer than the delays of `retry`.
-      const longestMs = Math.max(maxRetryDelayMs(), LONGEST_RETRY_AFTER_MS);
-      const hastened = await store.hasten({ afterMs: nowMs + longestMs, nowMs, limit: HASTEN_LIMIT });
+      const isWatched = isShared();
+      const adopt = !isWatched && (isExact || this.#inexact % MAX_INEXACT === 0);
+      if (learn(stats, adopt, isExact) || isWatched) this.#areKeysInDoubt = true;
+      if ((adopt || isWatched) && this.#areKeysInDoubt && now() >= this.#countAfterMs)
+        await this.#countKeys();
       await this.#noteRoom();
-      const isMore = await retention.run(stats);
-      if (isMore || hastened === HASTEN_LIMIT)
-        this.#task.set(now() + Math.max(1, (now() - startedMs) / BUSY_SHARE));
+      if (await this.#cleanUp(stats)) this.#task.set(now() + Math.max(1, (now() - startedMs) / BUSY_SHARE));
     } catch (error) {
       health.failed('stats', error);
     }
     wake();
   }
 
+  /** Hastens retries, and deletes what is old. Returns whether there is more to do. */
+  async #cleanUp(stats: StoreStats): Promise<boolean> {
+    const { store, wallMs, retention, maxRetryDelayMs } = this.#parts;
+    if (retention === undefined) return false;
+    const nowMs = wallMs();
+    // A `RetryAfter` may be longer than the delays of `retry`.
+    const longestMs = Math.max(maxRetryDelayMs(), LONGEST_RETRY_AFTER_MS);
+    const hastened = await store.hasten({ afterMs: nowMs + longestMs, nowMs, limit: HASTEN_LIMIT });
+    const isMore = await retention.run(stats);
+    return isMore || hastened === HASTEN_LIMIT;
+  }
+
   async #noteRoom(): Promise<void> {
     const { store, lowWater } = this.#parts;
+    if (lowWater === undefined) return;
     const { depth, bytes } = lowWater();
     if (depth === this.#notedRoom?.depth && bytes === this.#notedRoom.bytes) return;
     await store.noteRoom({ depth, bytes });

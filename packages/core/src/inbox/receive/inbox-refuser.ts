@@ -8,17 +8,17 @@ import { SwitchOffWatch } from '../../refusals/switch-off.ts';
 import type { InboxSettings } from '../options/inbox-settings.ts';
 import type { InboxReport } from '../events/inbox-report.ts';
 import type { FillLevel } from '../capacity/fill-level.ts';
-import type { InboxDrainRate } from '../capacity/inbox-drain-rate.ts';
+import type { DrainReading } from '../capacity/drain-reading.ts';
 
 /** Refuses as an intake does, by the fill level and the drain rate of the inbox. */
 export class InboxRefuser {
   readonly retryAfter: RetryAfter;
   readonly #level: FillLevel;
-  readonly #inboxRate: InboxDrainRate;
+  readonly #inboxRate: DrainReading;
   readonly #report: InboxReport;
   readonly #switchOff = new SwitchOffWatch();
 
-  constructor(random: () => number, level: FillLevel, inboxRate: InboxDrainRate, report: InboxReport) {
+  constructor(random: () => number, level: FillLevel, inboxRate: DrainReading, report: InboxReport) {
     this.retryAfter = new RetryAfter(random);
     this.#level = level;
     this.#inboxRate = inboxRate;

@@ -1,0 +1,134 @@
+import pg from 'pg';
+import type { InboxStore } from '@webhook-backpressure/core';
+import { postgresStore } from '@webhook-backpressure/postgres';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { claim, delivery, idsOf, opened, put, START } from '../core/inbox/store/cases/store-fixtures.ts';
+import { isSkipped, PostgresBed } from './bed.ts';
+import { watchedPool } from './watched-pool.ts';
+
+const FEW = 500;
+/** More than the number of index entries that a claim may visit before it looks at less. */
+const CLAIMED = 6000;
+/** The pauses between full claims are at most 5 s. */
+const LONG_MS = 6000;
+/** Numbers that were the last ones this long ago belong to puts that are committed. */
+const COMMITTED_MS = 300;
+
+describe.skipIf(isSkipped)('postgresStore while another program leaves a transaction open', () => {
+  let bed: PostgresBed;
+  let store: InboxStore;
+  let client: pg.Client;
+  /** The index entries that each claim has visited. */
+  const visits: number[] = [];
+  /** The same of each put, in the totals. */
+  const putVisits: number[] = [];
+
+  beforeEach(async () => {
+    bed = new PostgresBed();
+    visits.length = 0;
+    putVisits.length = 0;
+    const pool = watchedPool(bed, (text, rows) => {
+      if (text.includes('.claim_v1($1')) visits.push(Number(rows.at(-1)?.['visited']));
+      if (text.includes('.put_v1($1')) putVisits.push(Number(rows[0]?.['visited']));
+    });
+    store = postgresStore({ pool }, { schema: bed.schema });
+    await store.open(START);
+    client = new pg.Client({ connectionString: bed.connectionString });
+    await client.connect();
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+    await client.query('SELECT 1');
+  });
+  afterEach(async () => {
+    await client.end();
+    await store.close(START);
+    await bed.dispose();
+  });
+
+  /** Leaves index entries as claims do, of deliveries of one key that were stored first. */
+  async function leaveEntries(): Promise<void> {
+    const { schema, pool } = bed;
+    await pool.query(
+      `INSERT INTO ${schema}.queue (seq, key, state, due_ms, received_ms, bytes)
+      SELECT nextval('${schema}.delivery_seq'), 'shop', 0, ${String(START)}, ${String(START)}, 1
+      FROM generate_series(1, ${String(CLAIMED)})`,
+    );
+    await pool.query(`DELETE FROM ${schema}.queue`);
+  }
+
+  /** Lets real time pass, in which puts commit: a transaction of the server. */
+  async function committed(): Promise<void> {
+    await bed.pool.query('SELECT pg_sleep($1)', [COMMITTED_MS / 1000]);
+  }
+
+  it('claims new deliveries without passing the entries of those that were completed', async () => {
+    await leaveEntries();
+    expect(await claim(store, 1, { nowMs: START + LONG_MS })).toEqual([]);
+    expect(visits.at(-1)).toBeGreaterThanOrEqual(CLAIMED);
+    await committed();
+    await claim(store, 1, { nowMs: START + 2 * LONG_MS });
+    for (const id of ['b', 'c', 'd']) {
+      await put(store, [delivery(id, { key: id })]);
+      expect(idsOf(await claim(store, 2, { nowMs: START + 2 * LONG_MS }))).toEqual([id]);
+      expect(visits.at(-1)).toBeLessThan(FEW);
+    }
+  });
+
+  it('claims the backlog of a key behind those that it has claimed', async () => {
+    await leaveEntries();
+    await put(
+      store,
+      ['a', 'b', 'c', 'd', 'e', 'f'].map((id) => delivery(id)),
+    );
+    await put(store, [delivery('z', { key: 'zoo' })]);
+    const nowMs = START + LONG_MS;
+    expect(idsOf(await claim(store, 1, { nowMs }))).toEqual(['a']);
+    const rest = [await claim(store, 2, { nowMs }), await claim(store, 4, { nowMs })].flat();
+    expect(idsOf(rest)).toEqual(['z', 'b', 'c', 'd', 'e', 'f']);
+    expect(visits.slice(-3)[0]).toBeGreaterThanOrEqual(CLAIMED);
+    expect(Math.max(...visits.slice(-2))).toBeLessThan(FEW);
+  });
+
+  it('finds every delivery with the next full claim, at most 5 s later', async () => {
+    await leaveEntries();
+    const other = await opened(bed);
+    await put(other, [delivery('early')]);
+    const [held] = await claim(other, 1, { nowMs: START + LONG_MS });
+    expect(held?.id).toBe('early');
+    await claim(store, 1, { nowMs: START + LONG_MS });
+    await committed();
+    await claim(store, 1, { nowMs: START + 2 * LONG_MS });
+    await other.close(START);
+    const again = await claim(store, 1, { nowMs: START + 2 * LONG_MS });
+    const due = (await store.nextDueMs()) ?? Infinity;
+    expect(due).toBeLessThanOrEqual(START + 2 * LONG_MS + 5000);
+    expect(idsOf([...again, ...(await claim(store, 1, { nowMs: due }))])).toEqual(['early']);
+  });
+
+  it('claims all again when the transaction has ended', async () => {
+    await leaveEntries();
+    await client.query('ROLLBACK');
+    await bed.pool.query(`VACUUM ${bed.schema}.queue`);
+    await claim(store, 1, { nowMs: START + LONG_MS });
+    await claim(store, 1, { nowMs: START + LONG_MS });
+    expect(visits.at(-1)).toBeLessThan(FEW);
+    expect(await store.nextDueMs()).toBeUndefined();
+  });
+
+  it('replaces the totals before their earlier versions make puts slow, and counts on', async () => {
+    await bed.pool.query(
+      `DO $$ BEGIN
+        FOR at IN 1..16000 LOOP UPDATE ${bed.schema}.totals SET depth = depth WHERE slot = at % 16; END LOOP;
+      END $$`,
+    );
+    const other = await opened(bed);
+    await Promise.all(
+      Array.from({ length: 40 }, async (_, at) => {
+        await put(at % 2 === 0 ? store : other, [delivery(String(at))]);
+      }),
+    );
+    expect(Math.max(...putVisits)).toBeGreaterThan(150);
+    await put(store, [delivery('last')]);
+    expect(putVisits.at(-1)).toBeLessThan(150);
+    expect((await store.stats()).depth).toBe(41);
+  });
+});

@@ -1,0 +1,29 @@
+import type { PostgresClient, PostgresPool } from '@webhook-backpressure/postgres';
+import type { PostgresBed } from './bed.ts';
+
+/** A row of an answer. */
+export type Row = Readonly<Record<string, unknown>>;
+
+/** A pool that shows the test each answer of the server. */
+export function watchedPool(
+  { pool }: PostgresBed,
+  see: (text: string, rows: readonly Row[]) => void,
+): PostgresPool {
+  return {
+    connect: async (): Promise<PostgresClient> => {
+      const client = await pool.connect();
+      return {
+        query: async (asked) => {
+          const result = await client.query<Row>(asked);
+          see(asked.text, result.rows);
+          return result;
+        },
+        release: (isBroken) => {
+          client.release(isBroken);
+        },
+        on: (event, listener) => client.on(event, listener),
+        off: (event, listener) => client.off(event, listener),
+      };
+    },
+  };
+}
