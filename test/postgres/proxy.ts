@@ -57,10 +57,11 @@ export class Proxy {
     for (const pair of this.#pairs) for (const socket of pair) socket.resume();
   }
 
-  /** Stops the present connections for ever, without a sign of it to either end. New ones pass. */
-  strand(): void {
-    for (const pair of this.#pairs) for (const socket of pair) socket.pause();
+  /** Breaks all connections, and the server does not notice. */
+  breakUnnoticed(): void {
+    const pairs = this.#pairs;
     this.#pairs = new Set();
+    for (const [near] of pairs) near.resetAndDestroy();
   }
 
   /** Breaks all connections. */
@@ -127,8 +128,7 @@ export class Proxy {
       one.on('error', () => undefined);
       one.on('close', () => {
         this.#sockets.delete(one);
-        this.#pairs.delete(pair);
-        other.destroy();
+        if (this.#pairs.delete(pair)) other.destroy();
       });
       if (this.#isStopped) one.pause();
     }

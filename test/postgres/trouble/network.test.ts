@@ -22,6 +22,7 @@ describe.skipIf(isSkipped)('a receiver on PostgreSQL whose connection is cut', (
     await receiver.completed('first');
   });
   afterEach(async () => {
+    proxy.resume();
     await receiver.close();
     await pool.end();
     await proxy.close();
@@ -83,4 +84,103 @@ describe.skipIf(isSkipped)('a receiver on PostgreSQL whose connection is cut', (
       expect(receiver.handled).toEqual(['first', 'a-lost-claim']);
     },
   );
+
+  it('refuses deliveries while a statement waits for a lock, and stores their retries', async () => {
+    const { schema } = bed;
+    const hasty = new pg.Pool({ connectionString: bed.connectionString, max: 4, statement_timeout: 100 });
+    const other = new TroubledReceiver(postgresStore({ pool: hasty }, { schema }));
+    await other.deliver('a');
+    await other.completed('a');
+    const locker = await bed.pool.connect();
+    await locker.query(`BEGIN; LOCK TABLE ${schema}.ids IN ACCESS EXCLUSIVE MODE`);
+    expect(await other.send('b')).toBe(503);
+    expect(await other.failed('put')).toContain('statement timeout');
+    expect(new Set(other.codes)).toEqual(new Set(['ERR_WBP_POSTGRES_UNAVAILABLE']));
+    await locker.query('ROLLBACK');
+    locker.release();
+    await other.deliver('b');
+    await other.completed('b');
+    expect(other.of('duplicate')).toEqual([]);
+    await other.close();
+    await hasty.end();
+  });
+
+  it('refuses deliveries while others hold all connections of its pool', async () => {
+    const held = await Promise.all([1, 2, 3, 4, 5].map(() => pool.connect()));
+    expect(await receiver.send('a')).toBe(503);
+    expect(await receiver.failed('put')).toContain('No connection within 5000 ms');
+    for (const client of held) client.release();
+    await receiver.deliver('a');
+    await receiver.completed('a');
+  });
+
+  describe('while its handler runs', () => {
+    let busy: TroubledReceiver;
+    let neighbor: TroubledReceiver;
+    let finish: () => void = () => undefined;
+
+    beforeEach(async () => {
+      const { schema } = bed;
+      await receiver.close();
+      const running = new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+      // With its only worker busy, it claims nothing.
+      busy = new TroubledReceiver(postgresStore({ pool }, { schema }), {
+        concurrency: 1,
+        process: () => running,
+      });
+      await busy.deliver('a');
+      await busy.until(() => busy.of('started').length === 1);
+      neighbor = new TroubledReceiver(postgresStore({ pool: bed.pool }, { schema }));
+      await neighbor.deliver('b');
+      await neighbor.completed('b');
+    });
+    afterEach(async () => {
+      proxy.resume();
+      finish();
+      await Promise.all([busy.close(), neighbor.close()]);
+    });
+
+    it('shows again that it lives when its sessions have ended', async () => {
+      const before = await sessions();
+      expect(before).toHaveLength(2);
+      proxy.break();
+      for (let now = before; now.length < 2 || now.join() === before.join();) now = await sessions();
+      finish();
+      await busy.completed('a');
+      expect(neighbor.handled).toEqual(['b']);
+    });
+
+    it('keeps its delivery for the time of a partition, and refuses new ones', async () => {
+      proxy.stop();
+      expect(await busy.send('c')).toBe(503);
+      await neighbor.deliver('d');
+      await neighbor.completed('d');
+      proxy.resume();
+      finish();
+      await busy.completed('a');
+      await busy.deliver('c');
+      expect(neighbor.handled).not.toContain('a');
+    });
+  });
+
+  it('works again while the server still has its old sessions', async () => {
+    proxy.breakUnnoticed();
+    await receiver.deliver('a');
+    await receiver.completed('a');
+    expect(receiver.handled).toEqual(['first', 'a']);
+    // Its lock does not wait for the end of the old session.
+    while ((await sessions()).length < 2);
+  });
+
+  /** The sessions that show that an owner lives. */
+  async function sessions(): Promise<number[]> {
+    const { rows } = await bed.pool.query<{ pid: number }>(
+      `SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted
+        AND classid::bigint = hashtext('webhook-backpressure:' || $1)::bigint & 4294967295 ORDER BY pid`,
+      [bed.schema],
+    );
+    return rows.map(({ pid }) => pid);
+  }
 });

@@ -54,32 +54,32 @@ async function versionOf(run: Run, schema: string, migrations: readonly Migratio
   );
   if (found?.tables === 0) return 0;
   const [meta] = found?.has_meta === true ? await readMeta(run, schema) : [];
-  if (meta?.application !== APPLICATION || meta.version === null)
+  if (meta?.application !== APPLICATION || typeof meta.version !== 'number')
     throw new BackpressureError(
       'ERR_WBP_POSTGRES_FOREIGN',
       `The schema ${schema} has tables of another application. Use a separate schema.`,
     );
   // A newer schema keeps what this release uses, or says that it does not.
-  if ((meta.min_version ?? meta.version) > migrations.length)
+  const needed = typeof meta.min_version === 'number' ? meta.min_version : meta.version;
+  if (needed > migrations.length)
     throw new BackpressureError(
       'ERR_WBP_POSTGRES_VERSION',
-      `The schema ${schema} has version ${String(meta.version)}, and needs a release that knows version ${String(meta.min_version ?? meta.version)}. This release knows ${String(migrations.length)}.`,
+      `The schema ${schema} has version ${String(meta.version)}, and needs a release that knows version ${String(needed)}. This release knows ${String(migrations.length)}.`,
     );
   return meta.version;
 }
 
-/** Null for columns of another application. */
+/** A table of another application may hold anything. */
 interface Meta {
-  readonly application: string | null;
-  readonly version: number | null;
-  readonly min_version?: number | null;
+  readonly application: unknown;
+  readonly version: unknown;
+  readonly min_version: unknown;
 }
 
 /** By a document, since a table of another application may have other columns. */
 async function readMeta(run: Run, schema: string): Promise<readonly Meta[]> {
   return await run(
-    `SELECT row->>'application' AS application, (row->'version')::text::integer AS version,
-      (row->'min_version')::text::integer AS min_version
+    `SELECT row->'application' AS application, row->'version' AS version, row->'min_version' AS min_version
     FROM (SELECT to_jsonb(m) AS row FROM ${schema}.meta m LIMIT 1) AS meta`,
   );
 }

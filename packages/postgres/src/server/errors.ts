@@ -27,8 +27,8 @@ export function isUsableAfter(error: unknown): boolean {
 
 /** The errors of a value: of its class, or that it makes the row of an index too large. */
 const VALUE = /^(22|23)|^54000$/;
-/** A table or function does not exist, or the right to use it is missing. */
-const SETUP = /^(42501|42P01|42883|3F000)$/;
+/** A table, column or function does not exist or is another one, or the right to use it is missing. */
+const SETUP = /^(42|3F)/;
 
 /** An error with a code for any that the server, the driver or the network has reported. */
 export function coded(error: unknown, schema: string): BackpressureError {

@@ -1,4 +1,5 @@
 import type { PostgresClient } from '../options.ts';
+import { coded } from './errors.ts';
 import type { Server } from './server.ts';
 
 /** How often dead owners are looked for. */
@@ -16,6 +17,7 @@ export const LOCK = "hashtext('webhook-backpressure:' || $1)";
 export class Presence {
   readonly #server: Server;
   readonly #owner: number;
+  readonly #begin: (client: PostgresClient) => Promise<void>;
   readonly #missingSince = new Map<string, number>();
   #client: PostgresClient | undefined;
   #locking: Promise<void> | undefined;
@@ -23,9 +25,11 @@ export class Presence {
   #lookedAt = -Infinity;
   #isClosed = false;
 
-  constructor(server: Server, owner: number) {
+  /** @param begin - called with each session. */
+  constructor(server: Server, owner: number, begin: (client: PostgresClient) => Promise<void>) {
     this.#server = server;
     this.#owner = owner;
+    this.#begin = begin;
   }
 
   /** Locks the number of this owner, unless it is locked. */
@@ -39,21 +43,20 @@ export class Presence {
 
   async #lock(): Promise<void> {
     if (this.#client !== undefined || this.#isClosed) return;
-    const client = await this.#server.connect();
-    client.on('error', () => {
-      this.#lost(client);
-    });
+    const { schema } = this.#server;
+    let client: PostgresClient | undefined;
     try {
-      const values = [this.#server.schema, this.#owner];
-      // Shared, since the server may not have missed the session of a connection that was cut.
-      await client.query({
-        text: `SELECT pg_advisory_lock_shared(${LOCK}, $2)`,
-        values,
-        query_timeout: LOCK_TIMEOUT_MS,
+      const taken = (client = await this.#server.connect());
+      taken.on('error', () => {
+        this.#lost(taken);
       });
+      // Shared, since the server may not have missed the session of a connection that was cut.
+      const text = `SELECT pg_advisory_lock_shared(${LOCK}, $2)`;
+      await client.query({ text, values: [schema, this.#owner], query_timeout: LOCK_TIMEOUT_MS });
+      await this.#begin(taken);
     } catch (error) {
-      client.release(true);
-      throw error;
+      client?.release(true);
+      throw coded(error, schema);
     }
     this.#client = client;
     // Meanwhile it may have left.
