@@ -88,7 +88,7 @@ export class Member implements FleetMembership {
     const share = this.#share.held;
     const self = { member: this.#id, share, demand: this.#reported.demand, ageMs: 0 };
     const known = others.map(({ member, state, atMs }) => {
-      return { member, share: state.share, demand: state.demand, ageMs: now - atMs };
+      return { member, share: state.share, demand: state.demand, ageMs: Math.max(0, now - atMs) };
     });
     return {
       state: this.#state,
