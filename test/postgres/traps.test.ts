@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { InboxStore, StoredDelivery } from '@webhook-backpressure/core';
+import { postgresStore } from '@webhook-backpressure/postgres';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   claim,
@@ -147,6 +148,64 @@ describe.skipIf(isSkipped)('postgresStore on many machines', () => {
     expect(await Promise.all([behind, ending])).toEqual([['stored'], true]);
     expect((await claimOne(other)).id).toBe('1');
     await held.store.close(START);
+  });
+
+  it('never updates the row of a body, and finds ready deliveries by a partial index', async () => {
+    const store = await opened(bed);
+    await put(store, [delivery('a')]);
+    const place = `SELECT ctid::text, xmin::text FROM ${bed.schema}.contents`;
+    const { rows: before } = await bed.pool.query(place);
+    await settle(store, ends.failed(await claimOne(store), START));
+    await store.renew([await claimOne(store)], { leaseMs: LEASE, nowMs: START });
+    const { rows: after } = await bed.pool.query(place);
+    expect(after).toEqual(before);
+    const { rows: kinds } = await bed.pool.query(
+      `SELECT (SELECT indexdef LIKE '%WHERE (state = 0)' FROM pg_indexes
+        WHERE schemaname = $1 AND indexname = 'queue_ready') AS is_partial,
+        (SELECT reloptions::text FROM pg_class WHERE oid = ($1 || '.queue')::regclass) AS options`,
+      [bed.schema],
+    );
+    expect(kinds).toEqual([
+      {
+        is_partial: true,
+        options: expect.stringMatching(/fillfactor=70.*autovacuum_vacuum_threshold/) as unknown,
+      },
+    ]);
+  });
+
+  it('uses at most four connections of its own, and statements on them have a time limit', async () => {
+    const own = postgresStore(
+      { connectionString: `${bed.connectionString}?application_name=${bed.schema}` },
+      { schema: bed.schema },
+    );
+    await own.open(START);
+    await Promise.all(Array.from({ length: 30 }, (_, at) => put(own, [delivery(String(at))])));
+    const { rows } = await bed.pool.query<{ count: string }>(
+      'SELECT count(*) FROM pg_stat_activity WHERE application_name = $1',
+      [bed.schema],
+    );
+    expect(Number(rows[0]?.count)).toBeLessThanOrEqual(4);
+    const { rows: timeouts } = await bed.pool.query(
+      `SELECT bool_and(p.prosrc LIKE '%lock_timeout%') AS have_limit FROM pg_proc p
+      JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = $1`,
+      [bed.schema],
+    );
+    expect(timeouts).toEqual([{ have_limit: true }]);
+    await own.close(START);
+  });
+
+  it('tells the receivers of one schema how much the others refuse', async () => {
+    const [store, other] = [await opened(bed), await opened(bed)];
+    expect(await store.exchange?.({ receiver: 'a', refusals: 7 })).toEqual([]);
+    expect(await other.exchange?.({ receiver: 'b', refusals: 2 })).toEqual([{ receiver: 'a', refusals: 7 }]);
+    expect(await store.exchange?.({ receiver: 'a', refusals: 8 })).toEqual([{ receiver: 'b', refusals: 2 }]);
+    await bed.pool.query(
+      `UPDATE ${bed.schema}.receivers SET at = at - interval '11 s' WHERE receiver = 'a';
+      INSERT INTO ${bed.schema}.receivers VALUES ('c', 1, clock_timestamp() - interval '2 min')`,
+    );
+    expect(await other.exchange?.({ receiver: 'b', refusals: 2 })).toEqual([]);
+    const { rows } = await bed.pool.query(`SELECT receiver FROM ${bed.schema}.receivers ORDER BY receiver`);
+    expect(rows).toEqual([{ receiver: 'a' }, { receiver: 'b' }]);
   });
 
   it('locks the number of its owner in a session, unless it is pooled', async () => {

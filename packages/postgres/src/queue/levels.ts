@@ -1,5 +1,5 @@
-import type { StoreStats } from '@webhook-backpressure/core';
-import { decodeText } from '../records/text.ts';
+import type { ReceiverBeat, StoreStats } from '@webhook-backpressure/core';
+import { decodeText, encodeText } from '../records/text.ts';
 import type { Server } from '../server/server.ts';
 
 /** Visiting more index entries than this takes more than 2 ms: claimed deliveries cannot be removed from the indexes. */
@@ -28,7 +28,7 @@ export class Levels {
     const { schema } = this.#server;
     const sum = (column: string, name: string): string => `sum(${column})::double precision AS "${name}"`;
     const [row] = await this.#server.query<Totals>(
-      `SELECT ${sum('depth', 'depth')}, ${sum('bytes', 'bytes')},
+      `SELECT ${sum('depth', 'depth')}, ${sum('bytes', 'bytes')}, ${sum('drained', 'drained')},
         ${sum('shelved', 'shelved')}, ${sum('shelved_bytes', 'shelvedBytes')},
         ${sum('remembered', 'remembered')}, ${sum('kept', 'kept')}, ${sum('kept_bytes', 'keptBytes')},
         EXISTS (SELECT FROM ${schema}.paused WHERE scope = 'all') AS "isPaused",
@@ -67,5 +67,10 @@ export class Levels {
       WHERE room_depth IS DISTINCT FROM $1 OR room_bytes IS DISTINCT FROM $2`,
       [depth, bytes],
     );
+  }
+
+  async exchange({ receiver, refusals }: ReceiverBeat): Promise<readonly ReceiverBeat[]> {
+    const others = await this.#server.rows<ReceiverBeat>('exchange_v1', [encodeText(receiver), refusals]);
+    return others.map((other) => ({ receiver: decodeText(other.receiver), refusals: other.refusals }));
   }
 }

@@ -7,7 +7,9 @@ import { Levels } from '../queue/levels.ts';
 import { Pauses } from '../queue/pauses.ts';
 import { Pending } from '../queue/pending.ts';
 import { migrate } from '../schema/migrate.ts';
+import { Announcements } from '../server/announcements.ts';
 import { Presence } from '../server/presence.ts';
+import { Starvation } from '../server/starvation.ts';
 import type { Server } from '../server/server.ts';
 
 /** A store that is open: one owner of claims. */
@@ -21,12 +23,17 @@ export class OpenStore {
   readonly completed: Completed;
   readonly #server: Server;
   readonly #owner: number;
+  readonly announcements: Announcements;
   readonly #presence: Presence;
+  readonly #starvation: Starvation;
 
-  private constructor(server: Server, owner: number, presence: Presence) {
+  private constructor(server: Server, owner: number, announcements: Announcements, presence: Presence) {
     this.#server = server;
     this.#owner = owner;
+    this.announcements = announcements;
     this.#presence = presence;
+    this.#starvation = new Starvation(server);
+    this.#starvation.begin();
     this.incoming = new Incoming(server);
     this.claims = new Claims(server, owner, presence);
     this.pending = new Pending(server);
@@ -48,16 +55,18 @@ export class OpenStore {
     skew.note(serverMs, sentAtMs);
     // A negative number says that no lock shows whether the owner lives.
     const self = server.isPooled ? -owner : owner;
-    const presence = new Presence(server, self);
-    await presence.announce();
+    const announcements = new Announcements(server, self);
+    const presence = new Presence(server, self, (client) => announcements.listen(client));
     try {
+      await presence.announce();
       if (isOrdered !== undefined) await server.rows('set_order_v1', [isOrdered, skew.toServer(nowMs)]);
     } catch (error) {
       // A pool ends when it has all its connections back.
+      announcements.close();
       presence.leave();
       throw error;
     }
-    return new OpenStore(server, self, presence);
+    return new OpenStore(server, self, announcements, presence);
   }
 
   async found(): Promise<OpenedStore> {
@@ -65,8 +74,11 @@ export class OpenStore {
   }
 
   async close(nowMs: number): Promise<void> {
+    this.#starvation.end();
+    this.announcements.close();
     try {
       await this.#server.rows('leave_v1', [this.#owner, this.#server.skew.toServer(nowMs)]);
+      await this.announcements.send();
     } finally {
       this.#presence.leave();
       await this.#server.end();
