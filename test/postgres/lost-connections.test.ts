@@ -27,7 +27,13 @@ describe.skipIf(isSkipped)('postgresStore whose connections are lost', () => {
     bed.pool.on('acquire', (client) => used.push(client));
     const cut = put(store, [delivery('1')]);
     await blocked(bed, 1, [cut]);
-    lose(used[0] as pg.PoolClient);
+    const waiting = await bed.pool.query<{ pid: number }>(
+      `SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%${bed.schema}.put%'`,
+    );
+    const pid = waiting.rows[0]?.pid;
+    lose(
+      used.find((client) => (client as unknown as { processID: number }).processID === pid) as pg.PoolClient,
+    );
     await expect(cut).rejects.toMatchObject({ code: 'ERR_WBP_POSTGRES_UNAVAILABLE' });
     await other.query('ROLLBACK');
     other.release();
