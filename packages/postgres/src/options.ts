@@ -1,6 +1,14 @@
 import { inspect } from 'node:util';
 import { BackpressureError, checkNames } from '@webhook-backpressure/core';
 
+/** What another session has announced. */
+export interface PostgresNotification {
+  /** Where it was announced. */
+  readonly channel: string;
+  /** What was announced. */
+  readonly payload?: string | undefined;
+}
+
 /** A client of a {@link PostgresPool}: that of `pg` is one. */
 export interface PostgresClient {
   /** Runs a statement. */
@@ -13,6 +21,8 @@ export interface PostgresClient {
   release(isBroken?: boolean): void;
   /** Reports that the connection has failed. */
   on(event: 'error', listener: (error: Error) => void): unknown;
+  /** Passes on what other sessions announce. */
+  on(event: 'notification', listener: (message: PostgresNotification) => void): unknown;
   /** Removes a listener. */
   off(event: 'error', listener: (error: Error) => void): unknown;
 }

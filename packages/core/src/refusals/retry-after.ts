@@ -80,7 +80,7 @@ export class RetryAfter {
   }
 
   /** Books behind the retries of other receivers from now on. */
-  join(look: (nowMs: number) => Situation, nowMs: number): RefusalExchange {
+  join(look: (nowMs: number) => Situation): RefusalExchange {
     const parts = {
       ...{ bookings: this.#bookings, returning: this.#returning, look },
       returnRate: (steadyRate: number) => this.#retryRate(steadyRate),
@@ -91,7 +91,7 @@ export class RetryAfter {
         this.#returning.shedAnywhere(atMs, this.#bookings.total > 0);
       },
     };
-    this.#shared ??= new SharedRefusals(parts, nowMs);
+    this.#shared ??= new SharedRefusals(parts);
     return this.#shared;
   }
 

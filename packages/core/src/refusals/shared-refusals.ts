@@ -40,7 +40,8 @@ export class SharedRefusals implements RefusalExchange {
   readonly #pace = new FleetPace();
   readonly #promises = new SharedPromises();
   #othersGapFactor = Infinity;
-  #deliveredMs: number;
+  /** When the last news that were delivered were written, or the first ones that were not. */
+  #deliveredMs: number | undefined;
   #arrivedBefore = 0;
   #dueBefore = 0;
   /** New bookings by key that the others do not know. */
@@ -54,9 +55,8 @@ export class SharedRefusals implements RefusalExchange {
   /** By key, the time that bookings since the last beat have taken in the schedule, and how many these are. */
   readonly #taken = new Map<string, { ms: number; count: number }>();
 
-  constructor(parts: SharedParts, nowMs: number) {
+  constructor(parts: SharedParts) {
     this.#parts = parts;
-    this.#deliveredMs = nowMs;
   }
 
   /** Retries per second that the other members can handle. */
@@ -133,6 +133,7 @@ export class SharedRefusals implements RefusalExchange {
     const rest = keys.slice(MAX_KEYS).reduce((sum, [, count]) => sum + count, 0);
     if (rest > 0) booked.push(['', rest]);
     const added = new Map([...this.#added].slice(0, MAX_PROMISES));
+    this.#deliveredMs ??= nowMs;
     const news = {
       spanS: (nowMs - this.#deliveredMs) / 1000,
       arrived: returning.arrivedEver - this.#arrivedBefore,

@@ -1,3 +1,4 @@
+import type { StoreEvent } from '@webhook-backpressure/core';
 import type { PostgresClient, PostgresPool, Settings } from '../options.ts';
 import { ClockSkew } from './clock-skew.ts';
 import { coded, isRetryable, isUsableAfter } from './errors.ts';
@@ -21,14 +22,24 @@ export class Server {
   readonly schema: string;
   /** Whether a session of the server cannot be relied on. */
   readonly isPooled: boolean;
-  readonly skew: ClockSkew = new ClockSkew();
+  readonly skew: ClockSkew;
+  /** Reports an event of the store. */
+  readonly report: (event: StoreEvent) => void;
   readonly #settings: Settings;
   #pool: Promise<PostgresPool> | undefined;
   #own: OwnPool | undefined;
   #isEnded = false;
 
-  constructor(settings: Settings) {
+  constructor(settings: Settings, report: (event: StoreEvent) => void = () => undefined) {
     this.#settings = settings;
+    this.report = report;
+    this.skew = new ClockSkew((aheadMs) => {
+      const seconds = (Math.abs(aheadMs) / 1000).toFixed(1);
+      report({
+        ...{ type: 'warning', code: 'WBP_POSTGRES_CLOCK' },
+        message: `The clock of this machine is ${seconds} s ${aheadMs > 0 ? 'behind' : 'ahead of'} that of the PostgreSQL server. The store corrects its times. Synchronize the clocks.`,
+      });
+    });
     this.schema = settings.schema;
     this.isPooled = settings.isPooled;
   }
