@@ -63,7 +63,11 @@ const withRedis: readonly Project[] = [
     beside: { ioredis: testedVersion('ioredis'), redis: testedVersion('redis') },
   },
   { uses: 'redis', with: 'node', beside: { ioredis: '5.3.0', redis: '4.0.0' } },
-  { uses: 'bullmq', with: 'node', beside: { bullmq: testedVersion('bullmq') } },
+  {
+    uses: 'bullmq',
+    with: 'node',
+    beside: { bullmq: testedVersion('bullmq'), ioredis: testedVersion('ioredis') },
+  },
   { uses: 'bullmq', with: 'node', beside: { bullmq: testedVersion('bullmq5') } },
 ];
 const all = [...projects, ...(isPostgresSkipped ? [] : withPostgres), ...(isRedisSkipped ? [] : withRedis)];

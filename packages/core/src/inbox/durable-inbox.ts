@@ -2,6 +2,7 @@ import { DAY_MS } from '../checks.ts';
 import { glanceAt, type GlanceField } from '../base/glance.ts';
 import { BackpressureError, invalid } from '../errors.ts';
 import type { IntakeState } from '../delivery/snapshot.ts';
+import { markStarting } from '../middleware/readiness.ts';
 import { completed, type Completed } from './admin/completed.ts';
 import { deadLetters, type DeadLetters } from './admin/dead-letters.ts';
 import { pending, type Pending } from './admin/pending.ts';
@@ -85,6 +86,7 @@ export class DurableInbox implements Inbox {
     });
     this.#shutDown = (timeoutMs) => shutDown({ ...parts, opening }, timeoutMs);
     this.#resizeLevel();
+    markStarting(this, true);
     opening.begin();
   }
 
@@ -169,6 +171,7 @@ export class DurableInbox implements Inbox {
     this.#parts.level.fill(opened, opened.depthByKey);
     if (this.#phase !== 'opening') return;
     this.#phase = 'open';
+    markStarting(this, false);
     // Without workers nothing is claimed.
     this.#parts.workers.isOpen = this.#role !== 'receiver';
     this.#judge();

@@ -17,9 +17,11 @@ export interface Closable {
  * - `ready`: new deliveries are accepted. Also while shedding or stalled: other instances are as full, so routing to
  *   them does not help
  * - `draining`: new deliveries are still accepted, but the load balancer should stop sending them
+ * - `starting`: new deliveries are refused, because the store of an inbox is not open yet. No state of a source that has
+ *   been ready once
  * - `closing`: new deliveries are refused
  */
-export type ReadinessStatus = 'ready' | 'draining' | 'closing';
+export type ReadinessStatus = 'ready' | 'starting' | 'draining' | 'closing';
 
 /** The answer to a readiness probe. */
 export interface ReadinessAnswer {
@@ -39,9 +41,10 @@ export interface Readiness {
   answer(): ReadinessAnswer;
 }
 
-/** Sources that a readiness probe reports, and sources that are draining. */
+/** Sources that a readiness probe reports, sources that are draining, and inboxes whose store is not open yet. */
 const probed = shared('probed', () => new WeakSet<Closable>());
 const draining = shared('draining', () => new WeakSet<Closable>());
+const starting = shared('starting', () => new WeakSet<Closable>());
 
 const HEADERS: ReadinessAnswer['headers'] = Object.freeze({
   'Content-Type': 'application/json; charset=utf-8',
@@ -60,7 +63,8 @@ export function createReadiness(sources: Closable | readonly Closable[]): Readin
   const status = (): ReadinessStatus => {
     const each = all.map(statusOf);
     if (each.includes('closing')) return 'closing';
-    return each.includes('draining') ? 'draining' : 'ready';
+    if (each.includes('draining')) return 'draining';
+    return each.includes('starting') ? 'starting' : 'ready';
   };
   return {
     status,
@@ -83,6 +87,12 @@ export function createReadiness(sources: Closable | readonly Closable[]): Readin
  */
 export function beginDraining(source: Closable): void {
   draining.add(source);
+}
+
+/** Makes readiness probes report `starting` for an inbox, or no longer. */
+export function markStarting(source: Closable, isStarting: boolean): void {
+  if (isStarting) starting.add(source);
+  else starting.delete(source);
 }
 
 /**
@@ -131,5 +141,6 @@ function isClosable(value: unknown): value is Closable {
 function statusOf(source: Closable): ReadinessStatus {
   const { state } = glanceAt(source);
   if (state === 'closing' || state === 'closed') return 'closing';
-  return draining.has(source) ? 'draining' : 'ready';
+  if (draining.has(source)) return 'draining';
+  return starting.has(source) ? 'starting' : 'ready';
 }

@@ -1,0 +1,47 @@
+import { createInbox, createReadiness, createWorker, memoryStore } from '@webhook-backpressure/core';
+import type { InboxStore } from '@webhook-backpressure/core';
+import { afterEach, describe, expect, it } from 'vitest';
+
+/** A store in memory that opens when the test says so. */
+function slowStore(): { readonly store: InboxStore; readonly open: () => void } {
+  const store = memoryStore();
+  let open: () => void = () => undefined;
+  const opening = new Promise<void>((resolve) => (open = resolve));
+  const openNow = store.open.bind(store);
+  store.open = async (nowMs, options) => {
+    await opening;
+    return await openNow(nowMs, options);
+  };
+  return { store, open };
+}
+
+describe('a readiness probe', () => {
+  let close: () => Promise<unknown> = () => Promise.resolve();
+  afterEach(() => close());
+
+  it.each(['createInbox', 'createWorker'] as const)(
+    'reports that an inbox of %s is starting until its store is open, and never again',
+    async (create) => {
+      const { store, open } = slowStore();
+      const process = (): void => undefined;
+      const inbox =
+        create === 'createInbox'
+          ? createInbox({ store, process, verify: false })
+          : createWorker({ store, process });
+      const readiness = createReadiness(inbox);
+      close = () => inbox.close();
+      expect(readiness.answer()).toMatchObject({ status: 503, body: '{"status":"starting"}' });
+      open();
+      while (readiness.status() === 'starting') await Promise.resolve();
+      expect(readiness.status()).toBe('ready');
+      await inbox.close();
+      expect(readiness.status()).toBe('closing');
+    },
+  );
+
+  it('reports an inbox as ready immediately if its store opens without a wait', async () => {
+    const inbox = createInbox({ store: memoryStore(), process: () => undefined, verify: false });
+    expect(createReadiness(inbox).status()).toBe('ready');
+    await inbox.close();
+  });
+});
