@@ -53,26 +53,34 @@ class PostgresRegistry implements FleetRegistry {
     this.#server = server;
   }
 
-  async beat({ resource, member, number, state, news, seen }: FleetBeat): Promise<FleetView> {
+  async beat(beat: FleetBeat): Promise<FleetView> {
     try {
       this.#migrating ??= migrate(this.#server);
       await this.#migrating;
-      const rows = await this.#server.rows<Row>('fleet_beat_v1', [
-        ...[resource, member, number, state, news, JSON.stringify(seen)],
-      ]);
-      const isState = (row: Row): boolean => Number(row.number) === 0;
-      return {
-        members: rows
-          .filter(isState)
-          .map((row) => ({ member: row.member, ageMs: row.age_ms, state: row.content })),
-        news: rows
-          .filter((row) => !isState(row))
-          .map((row) => ({ member: row.member, number: Number(row.number), news: row.content })),
-      };
+      return await sendBeat(this.#server, beat);
     } catch (error) {
       // The tables may be created later, or may have been dropped.
       this.#migrating = undefined;
       throw error;
     }
   }
+}
+
+/** A beat on a server whose schema is migrated. */
+export async function sendBeat(
+  server: Server,
+  { resource, member, number, state, news, seen }: FleetBeat,
+): Promise<FleetView> {
+  const rows = await server.rows<Row>('fleet_beat_v1', [
+    ...[resource, member, number, state, news, JSON.stringify(seen)],
+  ]);
+  const isState = (row: Row): boolean => Number(row.number) === 0;
+  return {
+    members: rows
+      .filter(isState)
+      .map((row) => ({ member: row.member, ageMs: row.age_ms, state: row.content })),
+    news: rows
+      .filter((row) => !isState(row))
+      .map((row) => ({ member: row.member, number: Number(row.number), news: row.content })),
+  };
 }

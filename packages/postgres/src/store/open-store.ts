@@ -1,4 +1,4 @@
-import type { OpenedStore } from '@webhook-backpressure/core';
+import type { FleetBeat, FleetView, OpenedStore } from '@webhook-backpressure/core';
 import { Completed } from '../finished/completed.ts';
 import { DeadLetters } from '../finished/dead-letters.ts';
 import { Claims } from '../queue/claims.ts';
@@ -6,6 +6,7 @@ import { Incoming } from '../queue/incoming.ts';
 import { Levels } from '../queue/levels.ts';
 import { Pauses } from '../queue/pauses.ts';
 import { Pending } from '../queue/pending.ts';
+import { sendBeat } from '../registry/postgres-registry.ts';
 import { migrate } from '../schema/migrate.ts';
 import { Announcements } from '../server/announcements.ts';
 import { Presence } from '../server/presence.ts';
@@ -67,6 +68,11 @@ export class OpenStore {
       throw error;
     }
     return new OpenStore(server, self, announcements, presence);
+  }
+
+  /** The receivers on this schema see each other in its registry. */
+  beat(beat: FleetBeat): Promise<FleetView> {
+    return sendBeat(this.#server, beat);
   }
 
   async found(): Promise<OpenedStore> {
