@@ -15,7 +15,11 @@ const quickStarts = [
   'README.md',
   ...['express', 'koa', 'hono', 'node'].map((name) => `packages/${name}/README.md`),
 ];
-const examples = readdirSync(`${root}/examples`).filter((name) => name.endsWith('.js'));
+/** Tested in tiers.test.ts. */
+const tiers = ['bullmq.js', 'function-receiver.js', 'function-worker.js', 'receiver.js', 'worker.js'];
+const examples = readdirSync(`${root}/examples`)
+  .filter((name) => name.endsWith('.js'))
+  .filter((name) => !tiers.includes(name));
 
 let child: ChildProcess | undefined;
 

@@ -31,6 +31,7 @@ const DEFAULT_TIMEOUT_MS = 10_000;
 
 /** An inbox: a receiver that fills the store, workers that empty it, and the level between them. */
 export class DurableInbox implements Inbox {
+  readonly opened: Promise<void>;
   readonly pending: Pending;
   readonly deadLetters: DeadLetters;
   readonly completed: Completed;
@@ -45,12 +46,16 @@ export class DurableInbox implements Inbox {
   #phase: 'opening' | 'open' | 'closing' | 'closed' = 'opening';
   #stats: StoreStats | undefined;
   #closed: Promise<InboxCloseReport> | undefined;
+  #endOpening: () => void = () => undefined;
 
   constructor(options: AnyInboxOptions, role: InboxRole) {
     const { settings, fixtures } = resolveInboxOptions(options, role);
     this.#role = role;
     this.#settings = settings;
     this.#options = currentInboxOptions(settings);
+    this.opened = new Promise((resolve) => {
+      this.#endOpening = resolve;
+    });
     const hooks: InboxHooks = {
       settings: () => this.#settings,
       isOpen: () => this.#phase === 'open' || this.#phase === 'opening',
@@ -155,6 +160,7 @@ export class DurableInbox implements Inbox {
 
   async #close(timeoutMs: number): Promise<InboxCloseReport> {
     this.#phase = 'closing';
+    this.#endOpening();
     this.#monitoring.end(this.#parts.now());
     const report = await this.#shutDown(timeoutMs);
     this.#phase = 'closed';
@@ -169,6 +175,7 @@ export class DurableInbox implements Inbox {
     this.#parts.level.fill(opened, opened.depthByKey);
     if (this.#phase !== 'opening') return;
     this.#phase = 'open';
+    this.#endOpening();
     // Without workers nothing is claimed.
     this.#parts.workers.isOpen = this.#role !== 'receiver';
     this.#judge();
