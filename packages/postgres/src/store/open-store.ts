@@ -1,4 +1,4 @@
-import type { FleetBeat, FleetView, OpenedStore } from '@webhook-backpressure/core';
+import type { OpenedStore } from '@webhook-backpressure/core';
 import { Completed } from '../finished/completed.ts';
 import { DeadLetters } from '../finished/dead-letters.ts';
 import { Claims } from '../queue/claims.ts';
@@ -6,7 +6,7 @@ import { Incoming } from '../queue/incoming.ts';
 import { Levels } from '../queue/levels.ts';
 import { Pauses } from '../queue/pauses.ts';
 import { Pending } from '../queue/pending.ts';
-import { sendBeat } from '../registry/postgres-registry.ts';
+import { ServerRegistry } from '../registry/server-registry.ts';
 import { migrate } from '../schema/migrate.ts';
 import { Announcements } from '../server/announcements.ts';
 import { Presence } from '../server/presence.ts';
@@ -20,6 +20,7 @@ export class OpenStore {
   readonly pending: Pending;
   readonly pauses: Pauses;
   readonly levels: Levels;
+  readonly registry: ServerRegistry;
   readonly deadLetters: DeadLetters;
   readonly completed: Completed;
   readonly #server: Server;
@@ -40,6 +41,7 @@ export class OpenStore {
     this.pending = new Pending(server);
     this.pauses = new Pauses(server);
     this.levels = new Levels(server);
+    this.registry = new ServerRegistry(server);
     this.deadLetters = new DeadLetters(server);
     this.completed = new Completed(server);
   }
@@ -68,11 +70,6 @@ export class OpenStore {
       throw error;
     }
     return new OpenStore(server, self, announcements, presence);
-  }
-
-  /** The receivers on this schema see each other in its registry. */
-  beat(beat: FleetBeat): Promise<FleetView> {
-    return sendBeat(this.#server, beat);
   }
 
   async found(): Promise<OpenedStore> {
