@@ -32,6 +32,7 @@ const DEFAULT_TIMEOUT_MS = 10_000;
 
 /** An inbox: a receiver that fills the store, workers that empty it, and the level between them. */
 export class DurableInbox implements Inbox {
+  readonly opened: Promise<void>;
   readonly pending: Pending;
   readonly deadLetters: DeadLetters;
   readonly completed: Completed;
@@ -46,12 +47,16 @@ export class DurableInbox implements Inbox {
   #phase: 'opening' | 'open' | 'closing' | 'closed' = 'opening';
   #stats: StoreStats | undefined;
   #closed: Promise<InboxCloseReport> | undefined;
+  #endOpening: () => void = () => undefined;
 
   constructor(options: AnyInboxOptions, role: InboxRole) {
     const { settings, fixtures } = resolveInboxOptions(options, role);
     this.#role = role;
     this.#settings = settings;
     this.#options = currentInboxOptions(settings);
+    this.opened = new Promise((resolve) => {
+      this.#endOpening = resolve;
+    });
     const hooks: InboxHooks = {
       settings: () => this.#settings,
       isOpen: () => this.#phase === 'open' || this.#phase === 'opening',
@@ -157,6 +162,7 @@ export class DurableInbox implements Inbox {
 
   async #close(timeoutMs: number): Promise<InboxCloseReport> {
     this.#phase = 'closing';
+    this.#endOpening();
     this.#monitoring.end(this.#parts.now());
     const report = await this.#shutDown(timeoutMs);
     this.#phase = 'closed';
@@ -172,6 +178,7 @@ export class DurableInbox implements Inbox {
     if (this.#phase !== 'opening') return;
     this.#phase = 'open';
     markStarting(this, false);
+    this.#endOpening();
     // Without workers nothing is claimed.
     this.#parts.workers.isOpen = this.#role !== 'receiver';
     this.#judge();

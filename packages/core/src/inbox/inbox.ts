@@ -89,6 +89,11 @@ export interface InboxCloseReport {
 /** Stores and acknowledges deliveries, and processes them later. */
 export interface Inbox {
   /**
+   * Resolves when the store is open, or the inbox closes before. Never rejects: a store that cannot be opened is tried
+   * again. Until then deliveries are refused, so a function that is started for a delivery awaits it first.
+   */
+  readonly opened: Promise<void>;
+  /**
    * Receives a delivery. Resolves to the answer, or to null when the sender has disconnected. Rejects with what `context`,
    * `id`, `keyGenerator`, `redact` or `handshake` throws, and with `ERR_WBP_BODY_READ` when another middleware has read
    * the body before.

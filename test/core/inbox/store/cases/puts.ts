@@ -220,7 +220,8 @@ export function puts(bed: BedOf): void {
         delivery('b', { receivedAtMs: START - 10 }),
       ]);
       const a = await claimOne(store);
-      expect(await store.stats()).toMatchObject({
+      expect(await store.stats()).toEqual({
+        drained: 0,
         depth: 2,
         inFlight: 1,
         bytes: storedBytes(delivery('a')) + storedBytes(delivery('b')),
@@ -236,6 +237,7 @@ export function puts(bed: BedOf): void {
       await settle(store, ends.completed(a));
       expect(await store.stats()).toMatchObject({
         depth: 1,
+        drained: 1,
         inFlight: 0,
         remembered: 1,
         oldestReceivedAtMs: START - 10,
@@ -244,6 +246,7 @@ export function puts(bed: BedOf): void {
       expect(await store.stats()).toMatchObject({
         depth: 0,
         bytes: 0,
+        drained: 2,
         remembered: 2,
         oldestReceivedAtMs: undefined,
       });
