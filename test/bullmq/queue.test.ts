@@ -1,7 +1,6 @@
 import { bullmqDoor, deliveryOf } from '@webhook-backpressure/bullmq';
-import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isRedisSkipped, redisUrl } from '../redis/bed.ts';
+import { isRedisSkipped } from '../redis/bed.ts';
 import { BullmqBed, LIMITS, put, VERSIONS } from './bed.ts';
 
 const now = (): { limits: typeof LIMITS; nowMs: number } => ({ limits: LIMITS, nowMs: Date.now() });
@@ -57,31 +56,5 @@ describe.skipIf(isRedisSkipped).each(VERSIONS)('a receiver on a queue of BullMQ 
     expect(await door.put([put('1')], now())).toEqual(['duplicate']);
     expect(await door.stats()).toMatchObject({ depth: 0, drained: 1, oldestReceivedAtMs: undefined });
     expect(handled).toEqual(['1']);
-  });
-
-  it('exchanges the refusals of the receivers on one queue', async () => {
-    const doors = [bullmqDoor(bed.queue()), bullmqDoor(bed.queue())];
-    await Promise.all(doors.map(async (door) => door.open(Date.now())));
-    expect(await doors[0]?.exchange?.({ receiver: 'a', refusals: 7 })).toEqual([]);
-    expect(await doors[1]?.exchange?.({ receiver: 'b', refusals: 2 })).toEqual([
-      { receiver: 'a', refusals: 7 },
-    ]);
-    expect(await doors[0]?.exchange?.({ receiver: 'a', refusals: 0 })).toEqual([
-      { receiver: 'b', refusals: 2 },
-    ]);
-  });
-
-  it('forgets a receiver that has exchanged nothing for 10 s', async () => {
-    const queue = bed.queue();
-    const door = bullmqDoor(queue);
-    await door.open(Date.now());
-    await door.exchange?.({ receiver: 'a', refusals: 7 });
-    const redis = new Redis(redisUrl);
-    const key = queue.toKey('webhook-receivers');
-    expect(await redis.pttl(key)).toBeGreaterThan(0);
-    await redis.hset(key, 'a', `7:${String(Date.now() - 11_000)}`);
-    expect(await door.exchange?.({ receiver: 'b', refusals: 2 })).toEqual([]);
-    expect(await redis.hkeys(key)).toEqual(['b']);
-    redis.disconnect();
   });
 });

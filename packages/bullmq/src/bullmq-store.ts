@@ -5,7 +5,6 @@ import {
   storedBytes,
   type Put,
   type PutResult,
-  type ReceiverBeat,
   type ReceivingStats,
   type ReceivingStore,
   type StoredDelivery,
@@ -16,7 +15,6 @@ import { jobDataOf } from './job-data.ts';
 import { deduplicationIdOf, newJobId, sumIn } from './job-ids.ts';
 import type { BullmqQueue, Settings } from './options.ts';
 import { QueueCounts, type Counts } from './queue-counts.ts';
-import { exchangeBeats } from './receiver-beats.ts';
 import { RedisAccess } from './redis-access.ts';
 import { serverInfoOf } from './server-info.ts';
 
@@ -105,10 +103,6 @@ export class BullmqStore implements ReceivingStore {
     added.jobs -= duplicates;
     if (duplicates > 0) this.#counts.noteDuplicates(duplicates);
     return batch.map((put) => results.get(put) ?? 'full');
-  }
-
-  async exchange(own: ReceiverBeat): Promise<readonly ReceiverBeat[]> {
-    return await exchangeBeats(this.#redis, this.#queue.toKey('webhook-receivers'), own);
   }
 
   close(): void {
