@@ -8,6 +8,8 @@ import { isRedisSkipped } from '../redis/bed.ts';
 import { RedisServer } from '../redis/server.ts';
 import { BullmqBed } from './bed.ts';
 
+const POLL = { timeout: 20_000 };
+
 describe.skipIf(isRedisSkipped)('an inbox on a queue of BullMQ', () => {
   let server: RedisServer;
   let bed: BullmqBed;
@@ -34,19 +36,19 @@ describe.skipIf(isRedisSkipped)('an inbox on a queue of BullMQ', () => {
       const retryAfter = Number(response.headers.get('retry-after'));
       return { status: response.status, retryAfter, answer: await response.json() };
     };
-    await expect.poll(() => send('1')).toMatchObject({ status: 200, answer: { id: '1' } });
+    await expect.poll(() => send('1'), POLL).toMatchObject({ status: 200, answer: { id: '1' } });
 
     await server.kill();
-    await expect.poll(() => send('2')).toMatchObject({ status: 503, answer: { reason: 'pressure' } });
+    await expect.poll(() => send('2'), POLL).toMatchObject({ status: 503, answer: { reason: 'pressure' } });
     expect((await send('2')).retryAfter).toBeGreaterThanOrEqual(1);
     await server.restart();
-    await expect.poll(() => send('2'), { timeout: 20_000 }).toMatchObject({ status: 200 });
+    await expect.poll(() => send('2'), POLL).toMatchObject({ status: 200 });
     expect(await send('1')).toMatchObject({ status: 200, answer: { status: 'duplicate' } });
     expect(receiver.inbox.snapshot().depth).toBe(2);
 
     const handled: string[] = [];
     const worker = bed.worker((job) => Promise.resolve(handled.push(deliveryOf(job).id)));
-    await expect.poll(() => receiver.inbox.snapshot().depth, { timeout: 20_000 }).toBe(0);
+    await expect.poll(() => receiver.inbox.snapshot().depth, POLL).toBe(0);
     await worker.close();
     expect(handled.sort()).toEqual(['1', '2']);
     await receiver.inbox.close();

@@ -11,6 +11,7 @@ import { BullmqBed, LIMITS, put, VERSIONS } from './bed.ts';
 const SHORT_MS = 300;
 const LONG_MS = 10_000;
 const SENDERS = 20;
+const POLL = { timeout: 20_000, interval: 50 };
 /** The default of ioredis: commands wait until it is connected again. */
 const OFFLINE_QUEUE = { enableOfflineQueue: true, maxRetriesPerRequest: 20 };
 
@@ -55,7 +56,7 @@ describe.skipIf(isRedisSkipped).each(VERSIONS)('trouble of Redis below BullMQ $v
 
   /** Resolves when the connections of the bed work again. */
   async function untilStored(store: BullmqStore, id: string): Promise<void> {
-    await expect.poll(() => putAll(store, id), { timeout: 20_000, interval: 50 }).toEqual(['stored']);
+    await expect.poll(() => putAll(store, id), POLL).toEqual(['stored']);
   }
 
   it('loses no acknowledged delivery when Redis is killed during puts, and stores each once', async () => {
@@ -73,12 +74,12 @@ describe.skipIf(isRedisSkipped).each(VERSIONS)('trouble of Redis below BullMQ $v
       }
     });
     const count = (answer: string): number => [...answers.values()].filter((one) => one === answer).length;
-    await expect.poll(() => count('stored')).toBeGreaterThan(100);
+    await expect.poll(() => count('stored'), POLL).toBeGreaterThan(100);
     await server.kill();
-    await expect.poll(() => answers.size - count('stored')).toBeGreaterThan(SENDERS);
+    await expect.poll(() => answers.size - count('stored'), POLL).toBeGreaterThan(SENDERS);
     await server.restart();
     const before = count('stored');
-    await expect.poll(() => count('stored'), { timeout: 20_000 }).toBeGreaterThan(before);
+    await expect.poll(() => count('stored'), POLL).toBeGreaterThan(before);
     isOver = true;
     await Promise.all(senders);
     // Those of unknown outcome are retried by their senders.
@@ -124,7 +125,7 @@ describe.skipIf(isRedisSkipped).each(VERSIONS)('trouble of Redis below BullMQ $v
     const store = storeOn(bed.queue({}, OFFLINE_QUEUE), { deadlineMs: SHORT_MS });
     await expect(store.open()).rejects.toMatchObject({ code: 'ERR_WBP_BULLMQ_UNAVAILABLE' });
     await server.restart();
-    await expect.poll(() => store.open().catch(() => null), { timeout: 20_000 }).toMatchObject({ depth: 0 });
+    await expect.poll(() => store.open().catch(() => null), POLL).toMatchObject({ depth: 0 });
     expect(await putAll(store, '1')).toEqual(['stored']);
   });
 
@@ -137,6 +138,9 @@ describe.skipIf(isRedisSkipped).each(VERSIONS)('trouble of Redis below BullMQ $v
     await admin.flushall();
     expect(await putAll(store, '1')).toEqual(['stored']);
     expect(await store.stats()).toMatchObject({ depth: 1, drained: 2 });
+    expect(await putAll(store, '2', '3')).toEqual(['stored', 'stored']);
+    await admin.del((await admin.keys('*:wait')) as [string]);
+    expect(await store.stats()).toMatchObject({ depth: 0, drained: 5 });
   });
 
   it('refuses before the memory of Redis is full, and reports when it is', async () => {
@@ -162,7 +166,7 @@ describe.skipIf(isRedisSkipped).each(VERSIONS)('trouble of Redis below BullMQ $v
     const store = storeOn();
     await store.open();
     await admin.replicaof('127.0.0.1', '1');
-    await expect.poll(() => putAll(store, '1')).toBe('ERR_WBP_BULLMQ_UNAVAILABLE');
+    await expect.poll(() => putAll(store, '1'), POLL).toBe('ERR_WBP_BULLMQ_UNAVAILABLE');
     await admin.replicaof('NO', 'ONE');
     await untilStored(store, '1');
   });

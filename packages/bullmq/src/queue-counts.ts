@@ -1,5 +1,5 @@
 import type { BullmqQueue } from './options.ts';
-import type { RedisAccess, RedisClient } from './redis-access.ts';
+import type { RedisAccess, Script } from './redis-access.ts';
 
 /** The states of unfinished jobs. */
 const UNFINISHED = ['wait', 'paused', 'active', 'delayed', 'prioritized', 'waiting-children'];
@@ -8,7 +8,7 @@ const UNFINISHED = ['wait', 'paused', 'active', 'delayed', 'prioritized', 'waiti
  * Adds the duplicates of this process to those of all, and returns them, how many jobs the queue was ever asked to add,
  * and when the job was added that waits first. Writes rarely, and not if Redis is full, because the counts are needed then.
  */
-const READ = {
+const READ: Script = {
   name: 'webhookBackpressureRead',
   numberOfKeys: 3,
   lua: `
@@ -33,7 +33,6 @@ export interface Counts {
 export class QueueCounts {
   readonly #queue: BullmqQueue;
   readonly #redis: RedisAccess;
-  readonly #prepared = new WeakSet<RedisClient>();
   /** Duplicates of this process that Redis does not know about. */
   #duplicates = 0;
   #drained = 0;
@@ -70,7 +69,9 @@ export class QueueCounts {
     const duplicates = this.#duplicates;
     this.#duplicates = 0;
     try {
-      return await this.#redis.call('a script', (client) => this.#run(client, duplicates));
+      const toKey = (part: string): string => this.#queue.toKey(part);
+      const keys = [toKey('webhook-duplicates'), toKey('id'), toKey('wait')];
+      return (await this.#redis.run(READ, [...keys, duplicates, toKey('')])) as string[];
     } catch (error) {
       this.#duplicates += duplicates;
       throw error;
@@ -83,17 +84,5 @@ export class QueueCounts {
     if (added < this.#added) this.#offset = this.#drained - drained;
     this.#added = added;
     this.#drained = Math.max(this.#drained, drained + this.#offset);
-  }
-
-  async #run(client: RedisClient, duplicates: number): Promise<readonly string[]> {
-    if (!this.#prepared.has(client)) {
-      client.defineCommand(READ.name, READ);
-      this.#prepared.add(client);
-    }
-    const toKey = (part: string): string => this.#queue.toKey(part);
-    const args = [toKey('webhook-duplicates'), toKey('id'), toKey('wait'), duplicates, toKey('')];
-    const { [READ.name]: command } = client as unknown as Record<string, (args: unknown) => Promise<unknown>>;
-    const answer = client.runCommand?.(READ.name, args) ?? command?.call(client, args);
-    return (await answer) as string[];
   }
 }

@@ -2,13 +2,20 @@ import { BackpressureError, thrownText } from '@webhook-backpressure/core';
 import type { BullmqQueue } from './options.ts';
 
 /** The part of the queue's Redis client that is used: of ioredis in BullMQ 5, of any client in BullMQ 6. */
-export interface RedisClient {
+interface RedisClient {
   readonly status: string;
   readonly isCluster?: boolean;
   info(): Promise<string>;
   defineCommand(name: string, definition: { readonly numberOfKeys: number; readonly lua: string }): void;
   /** Absent in BullMQ 5. */
   runCommand?(name: string, args: readonly (string | number)[]): Promise<unknown>;
+}
+
+/** A script of Redis. */
+export interface Script {
+  readonly name: string;
+  readonly numberOfKeys: number;
+  readonly lua: string;
 }
 
 /**
@@ -18,6 +25,7 @@ export interface RedisClient {
 export class RedisAccess {
   readonly #queue: BullmqQueue;
   readonly #deadlineMs: number;
+  readonly #defined = new Set<Script>();
   #client: RedisClient | undefined;
   /** The calls whose deadline has passed, and that may still have an effect. */
   #overdue = 0;
@@ -54,6 +62,19 @@ export class RedisAccess {
         throw error;
       }),
     );
+  }
+
+  /** Runs a script. The keys come first in `args`. */
+  async run(script: Script, args: readonly (string | number)[]): Promise<unknown> {
+    return await this.call('a script', (client) => {
+      if (!this.#defined.has(script)) {
+        client.defineCommand(script.name, script);
+        this.#defined.add(script);
+      }
+      if (client.runCommand !== undefined) return client.runCommand(script.name, args);
+      const commands = client as unknown as Record<string, (args: readonly unknown[]) => Promise<unknown>>;
+      return commands[script.name]?.(args) ?? Promise.reject(new Error('The client defines no commands.'));
+    });
   }
 
   async #inTime<T>(call: Promise<T>, name: string): Promise<T> {
