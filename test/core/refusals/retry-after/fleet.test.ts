@@ -150,7 +150,8 @@ describe('the share of a receiver', () => {
 });
 
 describe('a receiver of a fleet', () => {
-  const idle = { returnRate: RATE, freshRate: 0, aheadS: 0, gapFactor: 1, isShedding: false };
+  const rates = { returnRate: RATE, freshRate: 0, drainRate: RATE, paceAgeS: 3600 };
+  const idle = { ...rates, ahead: [['', 0]], gapFactor: 1, isShedding: false };
 
   it('knows the first attempts of before the burst although another one sheds first', () => {
     const { retryAfter, exchange } = new Receiver(1);
@@ -164,6 +165,21 @@ describe('a receiver of a fleet', () => {
     expect(exchange.state(90_000).freshRate).toBeGreaterThan(9);
     expect(exchange.state(90_000).freshRate).toBeLessThan(12);
     expect(exchange.state(90_000).isShedding).toBe(true);
+  });
+
+  it('books like the others before it knows its own drain rate', () => {
+    const retryAfter = createRetryAfter(1);
+    const unknown = { ...at(100_000), drainRate: null, steadyRate: null, paceAgeS: 0 };
+    const exchange = retryAfter.join(() => unknown);
+    const ahead = [
+      ['shop', 200],
+      ['', 100],
+    ];
+    exchange.learn({ others: [{ ...idle, ahead }], news: [] }, 100_000);
+    const delay = (key: string): number => {
+      return retryAfter.seconds('shedding', refused({ key }), unknown, SETTINGS);
+    };
+    expect(Math.abs(delay('shop') - 201)).toBeLessThanOrEqual(2);
   });
 
   it('does not report the shedding of others as its own', () => {
