@@ -13,7 +13,7 @@ import { letIn, seeded } from '../harness.ts';
 const STEP_MS = 100;
 
 /** Members with clocks that differ, and a registry on a real server. Time passes only for the members. */
-export class RealFleet {
+class RealFleet {
   readonly #clocks: ManualClock[] = [];
   readonly #intakes: Intake[] = [];
   readonly #fleets: Fleet[] = [];
