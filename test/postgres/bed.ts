@@ -24,6 +24,8 @@ export class PostgresBed implements StoreBed {
   readonly #isPooled: boolean;
 
   constructor({ pooled = false }: { readonly pooled?: boolean } = {}) {
+    // As the documentation of `pool` says.
+    this.pool.on('error', () => undefined);
     schemas += 1;
     this.schema = `test_${String(process.pid)}_${String(schemas)}`;
     this.#isPooled = pooled;

@@ -37,7 +37,7 @@ export class HeldCommits {
               release: (isBroken) => {
                 client.release(isBroken);
               },
-              on: (event, listener) => client.on(event, listener),
+              on: client.on.bind(client),
               off: (event, listener) => client.off(event, listener),
             };
           },

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { InboxStore, StoredDelivery } from '@webhook-backpressure/core';
+import { postgresStore } from '@webhook-backpressure/postgres';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   claim,
@@ -147,6 +148,58 @@ describe.skipIf(isSkipped)('postgresStore on many machines', () => {
     expect(await Promise.all([behind, ending])).toEqual([['stored'], true]);
     expect((await claimOne(other)).id).toBe('1');
     await held.store.close(START);
+  });
+
+  it('never updates the row of a body, and finds ready deliveries by a partial index', async () => {
+    const store = await opened(bed);
+    await put(store, [delivery('a')]);
+    const place = `SELECT ctid::text, xmin::text FROM ${bed.schema}.contents`;
+    const { rows: before } = await bed.pool.query(place);
+    await settle(store, ends.failed(await claimOne(store), START));
+    await store.renew([await claimOne(store)], { leaseMs: LEASE, nowMs: START });
+    const { rows: after } = await bed.pool.query(place);
+    expect(after).toEqual(before);
+    const { rows: kinds } = await bed.pool.query(
+      `SELECT (SELECT indexdef LIKE '%WHERE (state = 0)' FROM pg_indexes
+        WHERE schemaname = $1 AND indexname = 'queue_ready') AS is_partial,
+        (SELECT reloptions::text FROM pg_class WHERE oid = ($1 || '.queue')::regclass) AS options`,
+      [bed.schema],
+    );
+    expect(kinds).toEqual([
+      {
+        is_partial: true,
+        options: expect.stringMatching(/fillfactor=70.*autovacuum_vacuum_threshold/) as unknown,
+      },
+    ]);
+  });
+
+  it('uses at most four connections of its own, and statements on them have a time limit', async () => {
+    const own = postgresStore(
+      { connectionString: `${bed.connectionString}?application_name=${bed.schema}` },
+      { schema: bed.schema },
+    );
+    await own.open(START);
+    await Promise.all(Array.from({ length: 30 }, (_, at) => put(own, [delivery(String(at))])));
+    const { rows } = await bed.pool.query<{ count: string }>(
+      'SELECT count(*) FROM pg_stat_activity WHERE application_name = $1',
+      [bed.schema],
+    );
+    expect(Number(rows[0]?.count)).toBeLessThanOrEqual(4);
+    const { rows: timeouts } = await bed.pool.query(
+      `SELECT bool_and(p.prosrc LIKE '%lock_timeout%') AS have_limit FROM pg_proc p
+      JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = $1`,
+      [bed.schema],
+    );
+    expect(timeouts).toEqual([{ have_limit: true }]);
+    await own.close(START);
+  });
+
+  it('shows the receivers of one schema to each other', async () => {
+    const [store, other] = [await opened(bed), await opened(bed)];
+    const beat = { resource: 'inbox', number: 1, news: '', seen: {} };
+    await store.registry?.beat({ ...beat, member: 'a', state: '{"refusals":7}' });
+    const view = await other.registry?.beat({ ...beat, member: 'b', state: '{}' });
+    expect(view?.members.map(({ member, state }) => [member, state])).toContainEqual(['a', '{"refusals":7}']);
   });
 
   it('locks the number of its owner in a session, unless it is pooled', async () => {

@@ -21,7 +21,7 @@ export function watchedPool(
         release: (isBroken) => {
           client.release(isBroken);
         },
-        on: (event, listener) => client.on(event, listener),
+        on: client.on.bind(client),
         off: (event, listener) => client.off(event, listener),
       };
     },

@@ -1,4 +1,10 @@
-export type { PostgresClient, PostgresConnection, PostgresPool, PostgresStoreOptions } from './options.ts';
+export type {
+  PostgresClient,
+  PostgresConnection,
+  PostgresNotification,
+  PostgresPool,
+  PostgresStoreOptions,
+} from './options.ts';
 export { postgresStore } from './postgres-store.ts';
 export { postgresSchema } from './schema/print.ts';
 export { postgresRegistry, type PostgresRegistryOptions } from './registry/postgres-registry.ts';

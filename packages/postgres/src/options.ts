@@ -1,6 +1,14 @@
 import { inspect } from 'node:util';
 import { BackpressureError, checkNames } from '@webhook-backpressure/core';
 
+/** What another session has announced. */
+export interface PostgresNotification {
+  /** Where it was announced. */
+  readonly channel: string;
+  /** What was announced. */
+  readonly payload?: string | undefined;
+}
+
 /** A client of a {@link PostgresPool}: that of `pg` is one. */
 export interface PostgresClient {
   /** Runs a statement. */
@@ -13,6 +21,8 @@ export interface PostgresClient {
   release(isBroken?: boolean): void;
   /** Reports that the connection has failed. */
   on(event: 'error', listener: (error: Error) => void): unknown;
+  /** Passes on what other sessions announce. */
+  on(event: 'notification', listener: (message: PostgresNotification) => void): unknown;
   /** Removes a listener. */
   off(event: 'error', listener: (error: Error) => void): unknown;
 }
@@ -21,14 +31,18 @@ export interface PostgresClient {
 export interface PostgresPool {
   /** Waits for a free connection. */
   connect(): Promise<PostgresClient>;
+  /** Reports that a connection has failed while it was idle. */
+  on?(event: 'error', listener: (error: Error) => void): unknown;
+  /** Removes a listener. */
+  off?(event: 'error', listener: (error: Error) => void): unknown;
 }
 
 /**
  * Where the database is: either a pool, or the address of a server.
  *
  * - `pool`: at least 3 connections for each store. Give the store a pool that your handlers do not use: handlers that
- *   hold all connections would stop it. The store does not end it. Add a listener of its `error` event, or a
- *   connection that fails while it is idle ends the process.
+ *   hold all connections would stop it. The store does not end it. Until `close` it listens to its `error` event, since
+ *   a connection that fails while it is idle would end the process.
  * - `connectionString`: the store makes a pool of 4 connections, and ends it with `close`. Requires the package `pg`.
  */
 export type PostgresConnection =

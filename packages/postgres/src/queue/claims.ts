@@ -5,7 +5,7 @@ import { encodeText } from '../records/text.ts';
 import { isOutcomeUnknown } from '../server/errors.ts';
 import type { Presence } from '../server/presence.ts';
 import type { Server } from '../server/server.ts';
-import { ScanPlan } from './scan-plan.ts';
+import { ScanPlan, type Scan } from './scan-plan.ts';
 import { StrayClaims } from './stray-claims.ts';
 import { UnknownSettlements } from './unknown-settlements.ts';
 
@@ -49,35 +49,13 @@ export class Claims {
   }
 
   async claim(count: number, options: ClaimOptions): Promise<readonly ClaimedDelivery[]> {
-    const { leaseMs, nowMs, maxStranded, except } = options;
-    const { skew } = this.#server;
+    const { nowMs, except } = options;
     const dead = await this.#presence.dead();
     await this.#strays.giveBack(nowMs);
-    const isAnySkipped = except.size > 0;
-    const scan = this.#plan.next(nowMs, isAnySkipped);
-    const floors = [...scan.floors].sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+    const hasSkipped = except.size > 0;
+    const scan = this.#plan.next(nowMs, hasSkipped);
     const startedMs = performance.now();
-    let answer: readonly (ClaimedRow | EndRow)[];
-    try {
-      answer = await this.#server.rows<ClaimedRow | EndRow>('claim_v1', [
-        this.#owner,
-        count,
-        leaseMs,
-        skew.toServer(nowMs),
-        maxStranded,
-        [...except].map(encodeText),
-        this.#lastKey,
-        dead,
-        scan.isFull,
-        scan.after,
-        floors.map(([key]) => key),
-        floors.map(([, { dueMs }]) => dueMs),
-        floors.map(([, { seq }]) => seq),
-      ]);
-    } catch (error) {
-      if (isOutcomeUnknown(error)) this.#strays.lost(leaseMs);
-      throw error;
-    }
+    const answer = await this.#claim(count, options, dead, scan);
     const endedMs = performance.now();
     const rows = answer.filter((row): row is ClaimedRow => row.key !== null);
     const turns = rows.filter(({ is_turn: isTurn }) => isTurn);
@@ -86,11 +64,9 @@ export class Claims {
     const end = answer.find((row): row is EndRow => row.key === null);
     if (end !== undefined)
       this.#plan.note({
-        ...{ scan, nowMs, startedMs, endedMs, hasSkipped: isAnySkipped },
+        ...{ scan, nowMs, startedMs, endedMs, hasSkipped, visited: end.visited, lastSeq: end.seq },
         isShort: rows.length < count,
         turns: turns.map(({ key, due_ms: dueMs, seq, visited }) => ({ key, dueMs, seq, visited })),
-        visited: end.visited,
-        lastSeq: end.seq,
       });
     const claimed = rows.map((row) => ({
       ...deliveryOf(row),
@@ -99,6 +75,30 @@ export class Claims {
     }));
     this.#strays.claimed(claimed);
     return claimed;
+  }
+
+  async #claim(
+    count: number,
+    { leaseMs, nowMs, maxStranded, except }: ClaimOptions,
+    dead: readonly string[],
+    { isFull, after, floors }: Scan,
+  ): Promise<readonly (ClaimedRow | EndRow)[]> {
+    const { skew } = this.#server;
+    // In the order of the index.
+    const sorted = [...floors].sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+    try {
+      return await this.#server.rows('claim_v1', [
+        ...[this.#owner, count, leaseMs, skew.toServer(nowMs), maxStranded],
+        [...except].map(encodeText),
+        ...[this.#lastKey, dead, isFull, after],
+        sorted.map(([key]) => key),
+        sorted.map(([, { dueMs }]) => dueMs),
+        sorted.map(([, { seq }]) => seq),
+      ]);
+    } catch (error) {
+      if (isOutcomeUnknown(error)) this.#strays.lost(leaseMs);
+      throw error;
+    }
   }
 
   async nextDueMs(except: ReadonlySet<string> = new Set()): Promise<number | undefined> {

@@ -28,7 +28,7 @@ export class Levels {
     const { schema } = this.#server;
     const sum = (column: string, name: string): string => `sum(${column})::double precision AS "${name}"`;
     const [row] = await this.#server.query<Totals>(
-      `SELECT ${sum('depth', 'depth')}, ${sum('bytes', 'bytes')},
+      `SELECT ${sum('depth', 'depth')}, ${sum('bytes', 'bytes')}, ${sum('drained', 'drained')},
         ${sum('shelved', 'shelved')}, ${sum('shelved_bytes', 'shelvedBytes')},
         ${sum('remembered', 'remembered')}, ${sum('kept', 'kept')}, ${sum('kept_bytes', 'keptBytes')},
         EXISTS (SELECT FROM ${schema}.paused WHERE scope = 'all') AS "isPaused",

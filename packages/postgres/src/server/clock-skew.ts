@@ -7,9 +7,12 @@ const LEAST_MS = 1000;
  */
 export class ClockSkew {
   #aheadMs = 0;
+  readonly #corrected: (aheadMs: number) => void;
   readonly #now: () => number;
 
-  constructor(now: () => number = Date.now) {
+  /** @param corrected - called when times begin to be corrected. */
+  constructor(corrected: (aheadMs: number) => void = () => undefined, now: () => number = Date.now) {
+    this.#corrected = corrected;
     this.#now = now;
   }
 
@@ -25,8 +28,11 @@ export class ClockSkew {
     // The clock has been set meanwhile, or the reply says too little.
     if (uncertainMs < 0 || uncertainMs > LEAST_MS / 2) return;
     const aheadMs = serverMs - (sentAtMs + repliedAtMs) / 2;
-    if (Math.abs(aheadMs - this.#aheadMs) > LEAST_MS + uncertainMs) this.#aheadMs = Math.round(aheadMs);
-    else if (Math.abs(aheadMs) < LEAST_MS / 2) this.#aheadMs = 0;
+    if (Math.abs(aheadMs - this.#aheadMs) > LEAST_MS + uncertainMs) {
+      const isFirst = this.#aheadMs === 0;
+      this.#aheadMs = Math.round(aheadMs);
+      if (isFirst) this.#corrected(this.#aheadMs);
+    } else if (Math.abs(aheadMs) < LEAST_MS / 2) this.#aheadMs = 0;
   }
 
   toServer(ms: number): number {

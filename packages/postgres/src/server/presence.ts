@@ -17,6 +17,7 @@ export const LOCK = "hashtext('webhook-backpressure:' || $1)";
 export class Presence {
   readonly #server: Server;
   readonly #owner: number;
+  readonly #begin: (client: PostgresClient) => Promise<void>;
   readonly #missingSince = new Map<string, number>();
   #client: PostgresClient | undefined;
   #locking: Promise<void> | undefined;
@@ -24,9 +25,11 @@ export class Presence {
   #lookedAt = -Infinity;
   #isClosed = false;
 
-  constructor(server: Server, owner: number) {
+  /** @param begin - called with each session. */
+  constructor(server: Server, owner: number, begin: (client: PostgresClient) => Promise<void>) {
     this.#server = server;
     this.#owner = owner;
+    this.#begin = begin;
   }
 
   /** Locks the number of this owner, unless it is locked. */
@@ -50,6 +53,7 @@ export class Presence {
       // Shared, since the server may not have missed the session of a connection that was cut.
       const text = `SELECT pg_advisory_lock_shared(${LOCK}, $2)`;
       await client.query({ text, values: [schema, this.#owner], query_timeout: LOCK_TIMEOUT_MS });
+      await this.#begin(taken);
     } catch (error) {
       client?.release(true);
       throw coded(error, schema);

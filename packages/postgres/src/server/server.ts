@@ -1,3 +1,4 @@
+import type { StoreEvent } from '@webhook-backpressure/core';
 import type { PostgresClient, PostgresPool, Settings } from '../options.ts';
 import { ClockSkew } from './clock-skew.ts';
 import { coded, isRetryable, isUsableAfter } from './errors.ts';
@@ -7,6 +8,9 @@ const CONNECTIONS = 4;
 const QUERY_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 const MAX_TRIES = 5;
+
+/** An idle connection that has failed: the next statement takes another one. */
+const ignore = (): void => undefined;
 
 interface OwnPool extends PostgresPool {
   end(): Promise<void>;
@@ -18,14 +22,24 @@ export class Server {
   readonly schema: string;
   /** Whether a session of the server cannot be relied on. */
   readonly isPooled: boolean;
-  readonly skew: ClockSkew = new ClockSkew();
+  readonly skew: ClockSkew;
+  /** Reports an event of the store. */
+  readonly report: (event: StoreEvent) => void;
   readonly #settings: Settings;
   #pool: Promise<PostgresPool> | undefined;
   #own: OwnPool | undefined;
   #isEnded = false;
 
-  constructor(settings: Settings) {
+  constructor(settings: Settings, report: (event: StoreEvent) => void = () => undefined) {
     this.#settings = settings;
+    this.report = report;
+    this.skew = new ClockSkew((aheadMs) => {
+      const seconds = (Math.abs(aheadMs) / 1000).toFixed(1);
+      report({
+        ...{ type: 'warning', code: 'WBP_POSTGRES_CLOCK' },
+        message: `The clock of this machine is ${seconds} s ${aheadMs > 0 ? 'behind' : 'ahead of'} that of the PostgreSQL server. The store corrects its times. Synchronize the clocks.`,
+      });
+    });
     this.schema = settings.schema;
     this.isPooled = settings.isPooled;
   }
@@ -108,12 +122,16 @@ export class Server {
 
   async end(): Promise<void> {
     this.#isEnded = true;
+    if (this.#pool !== undefined) this.#settings.connection.pool?.off?.('error', ignore);
     await this.#own?.end();
   }
 
   async #openPool(): Promise<PostgresPool> {
     const { connectionString, pool: given } = this.#settings.connection;
-    if (given !== undefined) return given;
+    if (given !== undefined) {
+      given.on?.('error', ignore);
+      return given;
+    }
     // Only for stores that need it: a pool may come from another copy of the package.
     const { default: pg } = await import('pg');
     const pool: OwnPool = new pg.Pool({
@@ -124,8 +142,7 @@ export class Server {
       // PgBouncer refuses connections with settings that it does not know.
       ...(this.isPooled ? {} : { statement_timeout: QUERY_TIMEOUT_MS }),
     });
-    // The next statement takes another connection.
-    pool.on('error', () => undefined);
+    pool.on('error', ignore);
     this.#own = pool;
     return pool;
   }

@@ -6,8 +6,11 @@ import { Incoming } from '../queue/incoming.ts';
 import { Levels } from '../queue/levels.ts';
 import { Pauses } from '../queue/pauses.ts';
 import { Pending } from '../queue/pending.ts';
+import { ServerRegistry } from '../registry/server-registry.ts';
 import { migrate } from '../schema/migrate.ts';
+import { Announcements } from '../server/announcements.ts';
 import { Presence } from '../server/presence.ts';
+import { Starvation } from '../server/starvation.ts';
 import type { Server } from '../server/server.ts';
 
 /** A store that is open: one owner of claims. */
@@ -17,21 +20,28 @@ export class OpenStore {
   readonly pending: Pending;
   readonly pauses: Pauses;
   readonly levels: Levels;
+  readonly registry: ServerRegistry;
   readonly deadLetters: DeadLetters;
   readonly completed: Completed;
   readonly #server: Server;
   readonly #owner: number;
+  readonly announcements: Announcements;
   readonly #presence: Presence;
+  readonly #starvation: Starvation;
 
-  private constructor(server: Server, owner: number, presence: Presence) {
+  private constructor(server: Server, owner: number, announcements: Announcements, presence: Presence) {
     this.#server = server;
     this.#owner = owner;
+    this.announcements = announcements;
     this.#presence = presence;
+    this.#starvation = new Starvation(server);
+    this.#starvation.begin();
     this.incoming = new Incoming(server);
     this.claims = new Claims(server, owner, presence);
     this.pending = new Pending(server);
     this.pauses = new Pauses(server);
     this.levels = new Levels(server);
+    this.registry = new ServerRegistry(server);
     this.deadLetters = new DeadLetters(server);
     this.completed = new Completed(server);
   }
@@ -48,16 +58,18 @@ export class OpenStore {
     skew.note(serverMs, sentAtMs);
     // A negative number says that no lock shows whether the owner lives.
     const self = server.isPooled ? -owner : owner;
-    const presence = new Presence(server, self);
-    await presence.announce();
+    const announcements = new Announcements(server, self);
+    const presence = new Presence(server, self, (client) => announcements.listen(client));
     try {
+      await presence.announce();
       if (isOrdered !== undefined) await server.rows('set_order_v1', [isOrdered, skew.toServer(nowMs)]);
     } catch (error) {
       // A pool ends when it has all its connections back.
+      announcements.close();
       presence.leave();
       throw error;
     }
-    return new OpenStore(server, self, presence);
+    return new OpenStore(server, self, announcements, presence);
   }
 
   async found(): Promise<OpenedStore> {
@@ -65,8 +77,11 @@ export class OpenStore {
   }
 
   async close(nowMs: number): Promise<void> {
+    this.#starvation.end();
+    this.announcements.close();
     try {
       await this.#server.rows('leave_v1', [this.#owner, this.#server.skew.toServer(nowMs)]);
+      await this.announcements.send();
     } finally {
       this.#presence.leave();
       await this.#server.end();

@@ -1,4 +1,9 @@
-import { BackpressureError, type InboxStore, type OpenedStore } from '@webhook-backpressure/core';
+import {
+  BackpressureError,
+  type InboxStore,
+  type OpenedStore,
+  type StoreEvent,
+} from '@webhook-backpressure/core';
 import type { Settings } from '../options.ts';
 import { Server } from '../server/server.ts';
 import { OpenStore } from './open-store.ts';
@@ -14,11 +19,28 @@ export function serverStore(settings: Settings): InboxStore {
     return await work(current);
   };
 
+  // Tells the workers of other processes.
+  const announcing = async <T>(
+    work: (store: OpenStore) => Promise<T>,
+    isAnyDue: (result: T) => boolean,
+  ): Promise<T> =>
+    await use(async (store) => {
+      const result = await work(store);
+      if (isAnyDue(result)) store.announcements.due();
+      return result;
+    });
+  let listener: (event: StoreEvent) => void = () => undefined;
+
   return {
+    watch: (given) => {
+      listener = given;
+    },
     open: async (nowMs, options): Promise<OpenedStore> => {
       if (opening !== undefined)
         throw notOpen(`The store of the schema ${schema} is already open. Create a store for each inbox.`);
-      const server = new Server(settings);
+      const server = new Server(settings, (event) => {
+        listener(event);
+      });
       opening = OpenStore.open(server, nowMs, options?.isOrdered);
       try {
         current = await opening;
@@ -31,22 +53,35 @@ export function serverStore(settings: Settings): InboxStore {
         throw error;
       }
     },
-    put: (batch, { limits, nowMs }) => use((store) => store.incoming.put(batch, limits, nowMs)),
+    put: (batch, { limits, nowMs }) =>
+      announcing(
+        (store) => store.incoming.put(batch, limits, nowMs),
+        (results) => results.includes('stored'),
+      ),
     claim: (count, options) => use((store) => store.claims.claim(count, options)),
     renew: (claims, lease) => use((store) => store.claims.renew(claims, lease)),
-    settle: (settlements, nowMs) => use((store) => store.claims.settle(settlements, nowMs)),
+    settle: (settlements, nowMs) =>
+      announcing(
+        (store) => store.claims.settle(settlements, nowMs),
+        () => settlements.some(({ as }) => as === 'released'),
+      ),
     nextDueMs: (except) => use((store) => store.claims.nextDueMs(except)),
     hasten: (which) => use((store) => store.claims.hasten(which)),
     pause: (key) => use((store) => store.pauses.pause(key)),
-    resume: (key) => use((store) => store.pauses.resume(key)),
+    resume: (key) => announcing((store) => store.pauses.resume(key), Boolean),
     depthByKey: () => use((store) => store.levels.depthByKey()),
     stats: () => use((store) => store.levels.stats()),
+    registry: { beat: (beat) => use((store) => store.registry.beat(beat)) },
     noteRoom: (room) => use((store) => store.levels.noteRoom(room)),
     listShelved: ({ limit, offset, ...scope }) =>
       use((store) => store.deadLetters.list(scope, limit, offset)),
     getShelved: (id, scope) => use((store) => store.deadLetters.get(id, scope)),
     countShelved: (id, scope) => use((store) => store.deadLetters.count(id, scope)),
-    redrive: (id, { nowMs, ...which }) => use((store) => store.deadLetters.redrive(id, which, which, nowMs)),
+    redrive: (id, { nowMs, ...which }) =>
+      announcing(
+        (store) => store.deadLetters.redrive(id, which, which, nowMs),
+        ({ length }) => length > 0,
+      ),
     purge: (id, { beforeMs, ...which }) =>
       use((store) => store.deadLetters.purge(id, which, which, beforeMs)),
     listPending: (query) => use((store) => store.pending.list(query)),
@@ -54,7 +89,11 @@ export function serverStore(settings: Settings): InboxStore {
     listCompleted: (query) => use((store) => store.completed.list(query)),
     getCompleted: (id, scope) => use((store) => store.completed.get(id, scope)),
     countCompleted: (id, scope) => use((store) => store.completed.count(id, scope)),
-    replay: (id, { nowMs, ...which }) => use((store) => store.completed.replay(id, which, which, nowMs)),
+    replay: (id, { nowMs, ...which }) =>
+      announcing(
+        (store) => store.completed.replay(id, which, which, nowMs),
+        ({ length }) => length > 0,
+      ),
     dropCompleted: (which) => use((store) => store.completed.drop(which)),
     forget: (which) => use((store) => store.completed.forget(which)),
     forgetId: (ref) => use((store) => store.completed.forgetId(ref)),

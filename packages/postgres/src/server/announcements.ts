@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import type { PostgresClient } from '../options.ts';
+import type { Server } from './server.ts';
+
+/** A commit with a NOTIFY waits for every other one of the database, so they are rare, and not in the put itself. */
+const INTERVAL_MS = 50;
+/** All workers hear it at the same moment. */
+const MAX_DELAY_MS = 20;
+/** Where no session can listen. */
+const POLL_MS = 1000;
+
+/** Tells the workers of other processes that deliveries are due. They find them without it, only later. */
+export class Announcements {
+  readonly #server: Server;
+  readonly #owner: number;
+  readonly #random: () => number;
+  readonly #channel: string;
+  #sentMs = -Infinity;
+  #sending: ReturnType<typeof setTimeout> | undefined;
+  #waking: ReturnType<typeof setTimeout> | undefined;
+  #polling: ReturnType<typeof setInterval> | undefined;
+  #isClosed = false;
+
+  constructor(server: Server, owner: number, random: () => number = Math.random) {
+    this.#server = server;
+    this.#owner = owner;
+    this.#random = random;
+    // A channel has a shorter name than a schema may have.
+    this.#channel = `wbp_${createHash('sha256').update(server.schema).digest('hex').slice(0, 32)}`;
+    if (!server.isPooled) return;
+    this.#polling = setInterval(
+      () => {
+        server.report({ type: 'due' });
+      },
+      POLL_MS * (0.8 + 0.4 * random()),
+    );
+    this.#polling.unref();
+  }
+
+  /** Call it after the commit that made deliveries due. */
+  due(): void {
+    if (this.#server.isPooled || this.#sending !== undefined || this.#isClosed) return;
+    const inMs = this.#sentMs + INTERVAL_MS - performance.now();
+    if (inMs <= 0) {
+      void this.send();
+      return;
+    }
+    this.#sending = setTimeout(() => {
+      this.#sending = undefined;
+      void this.send();
+    }, inMs);
+    this.#sending.unref();
+  }
+
+  async send(): Promise<void> {
+    if (this.#server.isPooled) return;
+    this.#sentMs = performance.now();
+    // Nothing to wait for on the disk.
+    const text = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)";
+    await this.#server.query(text, [this.#channel, String(this.#owner)]).catch(() => undefined);
+  }
+
+  /** Listens on a session. */
+  async listen(client: PostgresClient): Promise<void> {
+    client.on('notification', ({ channel, payload }) => {
+      if (channel === this.#channel && payload !== String(this.#owner)) this.#wake();
+    });
+    await client.query({ text: `LISTEN ${this.#channel}`, values: [], query_timeout: 5000 });
+    // Others may have announced something since the last session ended.
+    this.#wake();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#sending);
+    clearTimeout(this.#waking);
+    clearInterval(this.#polling);
+  }
+
+  #wake(): void {
+    if (this.#isClosed) return;
+    this.#waking ??= setTimeout(() => {
+      this.#waking = undefined;
+      this.#server.report({ type: 'due' });
+    }, this.#random() * MAX_DELAY_MS);
+    this.#waking.unref();
+  }
+}
