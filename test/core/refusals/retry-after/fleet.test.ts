@@ -245,6 +245,23 @@ describe('the news of a beat', () => {
     expect({ told, counted }).toEqual({ told: booked, counted: booked });
   });
 
+  it('fits into 64 KiB, and the state into 4 KiB, whatever is in keys and ids', () => {
+    const [first] = pair();
+    for (let i = 0; i < 100; i += 1) {
+      const key = `${'\u0001'.repeat(i % 2 === 0 ? 60 : 250)}${String(i)}`;
+      for (let j = 0; j < 30; j += 1) {
+        const id = `${'\u0001'.repeat(200)}${String(j)}`;
+        first.retryAfter.seconds('shedding', refused({ key, id }), at(0), SETTINGS);
+        if (j % 3 === 0) first.retryAfter.redeem(key, { id }, 0);
+      }
+    }
+    const news = first.exchange.news(1000);
+    expect(news.added.length).toBe(2000);
+    expect(news.booked.reduce((sum, [, count]) => sum + count, 0)).toBe(first.retryAfter.booked);
+    expect(JSON.stringify(news).length).toBeLessThan(64 * 1024);
+    expect(JSON.stringify(first.exchange.state(1000)).length).toBeLessThan(4000);
+  });
+
   it.each([
     [null],
     [{}],
