@@ -74,10 +74,7 @@ export const FLEET_ROWS: readonly FleetRow[] = [
 ];
 
 /** A burst of five times the drain rate of 100/s, for 40 s; 30/s before and after. */
-function fleetScenario(
-  { receivers, balancer, registry, trouble }: FleetRow,
-  seed: number,
-): ScenarioJson {
+function fleetScenario({ receivers, balancer, registry, trouble }: FleetRow, seed: number): ScenarioJson {
   const burst = { fromS: BURST_FROM_S, toS: BURST_TO_S, perSecond: 470, process: 'poisson' };
   return {
     seed,
