@@ -1,4 +1,5 @@
 import type { ManualClock } from '@webhook-backpressure/core/testing';
+import type { FleetResults } from './fleet-results.ts';
 import type { Observations } from './observations.ts';
 import { Receiver, type ReceiverLimits } from './receiver.ts';
 import type { Fleet, Scenario } from './scenario.ts';
@@ -6,21 +7,6 @@ import { Registry } from './registry.ts';
 import { startsPerSecondOf, workersOf } from './workers.ts';
 
 const SAMPLE_MS = 200;
-
-/** What was seen of the receivers of a fleet. */
-export interface FleetResults {
-  /** Of the retries that returned in their booked second, the part that was admitted; null without any. */
-  readonly promisesKept: number | null;
-  /** The highest sum of the receivers' concurrency ÷ the limit of the fleet. */
-  readonly peakShares: number;
-  /** The longest time for which that sum was above the limit, in seconds. */
-  readonly overS: number;
-  readonly perReceiver: readonly {
-    readonly attempts: number;
-    readonly refused: number;
-    readonly delivered: number;
-  }[];
-}
 
 /** Creates the receivers of a fleet, and watches them: the sum of their shares, and whether promises are kept. */
 export class FleetWatch {

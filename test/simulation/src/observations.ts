@@ -1,4 +1,4 @@
-import type { FleetResults } from './fleet-watch.ts';
+import type { FleetResults } from './fleet-results.ts';
 import { Series } from './series.ts';
 
 /** The observations of a run; arrays with a fixed length have one entry per delivery. Times are ms of the run. */

@@ -1,4 +1,4 @@
-import type { FleetResults } from './fleet-watch.ts';
+import type { FleetResults } from './fleet-results.ts';
 import type { Ideal } from './ideal.ts';
 import type { Observations } from './observations.ts';
 import type { Scenario } from './scenario.ts';

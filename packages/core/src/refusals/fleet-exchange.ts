@@ -18,7 +18,7 @@ export interface RefusalState {
   readonly isShedding: boolean;
 }
 
-/** What has happened at a member since its last beat. Plain JSON data, of at most about 30 KB. */
+/** What has happened at a member since its last beat. Plain JSON data, of at most 56 KB. */
 export interface RefusalNews {
   /** Since when, in seconds. */
   readonly spanS: number;

@@ -18,9 +18,10 @@ import type { Situation } from './situation.ts';
 const MAX_PROMISES = 1000;
 const MAX_USED = 1000;
 const MAX_KEYS = 32;
-/** The same of its state, which is to fit into 4 KiB, and the longest key in it. */
+/** The same of its state. */
 const MAX_AHEAD = 8;
-const LONGEST_AHEAD = 64;
+/** Longer keys are told together, so that the state fits into 4 KiB and the news into 64 KiB, whatever is in the keys. */
+const LONGEST_KEY = 64;
 /** How long a change of the number of members may change the rate of the fleet. */
 const SETTLING_MS = 20_000;
 /** The maximum of promises, and of keys, that wait for a beat. */
@@ -155,7 +156,7 @@ export class SharedRefusals implements RefusalExchange {
       freshRate: returning.freshPerS,
       ...{ drainRate: steadyRate ?? 0, paceAgeS: situation.paceAgeS },
       ahead: bookings.farthest(MAX_AHEAD).flatMap(([key, ms]) => {
-        return key.length > LONGEST_AHEAD ? [] : [[key, Math.round(ms / 100) / 10] as const];
+        return key.length > LONGEST_KEY ? [] : [[key, Math.round(ms / 100) / 10] as const];
       }),
       gapFactor: situation.gapFactor,
       isShedding: returning.isShedding(nowMs),
@@ -165,8 +166,8 @@ export class SharedRefusals implements RefusalExchange {
   news(nowMs: number): RefusalNews {
     const { returning } = this.#parts;
     const keys = [...this.#booked].sort(([, a], [, b]) => b - a);
-    const booked = keys.slice(0, MAX_KEYS);
-    const rest = keys.slice(MAX_KEYS).reduce((sum, [, count]) => sum + count, 0);
+    const booked = keys.filter(([key]) => key.length <= LONGEST_KEY).slice(0, MAX_KEYS);
+    const rest = sum([...this.#booked.values()]) - sum(booked.map(([, count]) => count));
     if (rest > 0) booked.push(['', rest]);
     const added = new Map([...this.#added].slice(0, MAX_PROMISES));
     this.#deliveredMs ??= nowMs;

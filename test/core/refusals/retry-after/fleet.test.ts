@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { RefusalExchange, RefusalNews } from '../../../../packages/core/src/refusals/fleet-exchange.ts';
-import { FleetPace } from '../../../../packages/core/src/refusals/fleet-pace.ts';
 import { promiseHash } from '../../../../packages/core/src/refusals/promise-hash.ts';
 import type { RetryAfter } from '../../../../packages/core/src/refusals/retry-after.ts';
 import { countPerSecond, createRetryAfter, refused, SETTINGS, situation } from './situation.ts';
@@ -115,37 +114,6 @@ describe('two receivers of a fleet', () => {
     for (const [index, seconds] of after.entries()) {
       expect(Math.abs(seconds - (before[index] ?? 0))).toBeLessThanOrEqual(3);
     }
-  });
-});
-
-describe('the share of a receiver', () => {
-  function paceOf(members: number): FleetPace {
-    const pace = new FleetPace();
-    pace.members = members;
-    pace.learn(0, 0);
-    pace.learn(0, 2000);
-    return pace;
-  }
-
-  it('stays equal at the beginning of a burst, of which each knows only its own bookings', () => {
-    const pace = paceOf(4);
-    for (let i = 0; i < 500; i += 1) pace.noteBooking();
-    expect(pace.share(3000)).toBeCloseTo(0.25, 1);
-  });
-
-  it('grows before the next beat if the bookings move to it', () => {
-    const pace = paceOf(4);
-    pace.learn(800, 4000);
-    expect(pace.share(4000)).toBe(0.125);
-    for (let i = 0; i < 400; i += 1) pace.noteBooking();
-    expect(pace.share(5000)).toBeGreaterThan(0.4);
-  });
-
-  it('is equal again 5 s after the last beat', () => {
-    const pace = paceOf(4);
-    pace.learn(800, 4000);
-    expect(pace.share(9000)).toBe(0.125);
-    expect(pace.share(9001)).toBe(0.25);
   });
 });
 
@@ -275,6 +243,23 @@ describe('the news of a beat', () => {
       for (const [, count] of news?.booked ?? []) counted += count;
     }
     expect({ told, counted }).toEqual({ told: booked, counted: booked });
+  });
+
+  it('fits into 64 KiB, and the state into 4 KiB, whatever is in keys and ids', () => {
+    const [first] = pair();
+    for (let i = 0; i < 100; i += 1) {
+      const key = `${'\u0001'.repeat(i % 2 === 0 ? 60 : 250)}${String(i)}`;
+      for (let j = 0; j < 30; j += 1) {
+        const id = `${'\u0001'.repeat(200)}${String(j)}`;
+        first.retryAfter.seconds('shedding', refused({ key, id }), at(0), SETTINGS);
+        if (j % 3 === 0) first.retryAfter.redeem(key, { id }, 0);
+      }
+    }
+    const news = first.exchange.news(1000);
+    expect(news.added.length).toBe(2000);
+    expect(news.booked.reduce((sum, [, count]) => sum + count, 0)).toBe(first.retryAfter.booked);
+    expect(JSON.stringify(news).length).toBeLessThan(64 * 1024);
+    expect(JSON.stringify(first.exchange.state(1000)).length).toBeLessThan(4000);
   });
 
   it.each([
