@@ -1,5 +1,5 @@
-import type { ReceiverBeat, StoreStats } from '@webhook-backpressure/core';
-import { decodeText, encodeText } from '../records/text.ts';
+import type { StoreStats } from '@webhook-backpressure/core';
+import { decodeText } from '../records/text.ts';
 import type { Server } from '../server/server.ts';
 import { OrderWatch } from './order-watch.ts';
 
@@ -75,10 +75,5 @@ export class Levels {
       WHERE room_depth IS DISTINCT FROM $1 OR room_bytes IS DISTINCT FROM $2`,
       [depth, bytes],
     );
-  }
-
-  async exchange({ receiver, refusals }: ReceiverBeat): Promise<readonly ReceiverBeat[]> {
-    const others = await this.#server.rows<ReceiverBeat>('exchange_v1', [encodeText(receiver), refusals]);
-    return others.map((other) => ({ receiver: decodeText(other.receiver), refusals: other.refusals }));
   }
 }
