@@ -13,11 +13,13 @@ export interface ReceiverSettings {
 export interface LifeSettings extends ReceiverSettings {
   readonly role: 'both' | 'receiver' | 'worker';
   /** A file of SQLite, or a server of PostgreSQL. */
-  readonly store: { readonly path: string } | { readonly connectionString: string };
+  readonly store: { readonly path: string } | { readonly connectionString: string; readonly schema?: string };
   /** The file to which handlers append. */
   readonly log: string;
   /** A number that no other process of the test has. */
   readonly life: number;
+  /** How far its clock is ahead. Default: 0. */
+  readonly aheadMs?: number;
 }
 
 /** One life of a process that receives, works or both. */

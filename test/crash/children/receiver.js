@@ -17,8 +17,19 @@ const [given] = process.argv.slice(2);
 if (given === undefined) throw new Error('the settings are missing');
 /** @type {unknown} */
 const settings = JSON.parse(given);
-const { role, store, log, life, concurrency, attempts, maxHandlingMs } =
-  /** @type {import('../receiver.ts').LifeSettings} */ (settings);
+const {
+  role,
+  store,
+  log,
+  life,
+  aheadMs = 0,
+  concurrency,
+  attempts,
+  maxHandlingMs,
+} = /** @type {import('../receiver.ts').LifeSettings} */ (settings);
+
+const trueNow = Date.now;
+Date.now = () => trueNow() + aheadMs;
 
 // A line is one append, so the lines of two processes never mix. Written data belongs to the kernel and survives SIGKILL
 // without fsync; only a crash of the machine would lose it.
@@ -27,9 +38,14 @@ const lines = openSync(log, 'a');
  * @param {'start' | 'end'} what
  * @param {string} id
  */
-const note = (what, id) => writeSync(lines, `${JSON.stringify([what, life, Date.now(), id])}\n`);
+const note = (what, id) => writeSync(lines, `${JSON.stringify([what, life, trueNow(), id])}\n`);
 
-const stored = { store: 'path' in store ? sqliteStore(store) : postgresStore(store) };
+const stored = {
+  store:
+    'path' in store
+      ? sqliteStore(store)
+      : postgresStore({ connectionString: store.connectionString }, { schema: store.schema }),
+};
 const worker = {
   concurrency,
   maxHandlingMs,

@@ -1,13 +1,16 @@
 import type { StoreStats } from '@webhook-backpressure/core';
 import { decodeText } from '../records/text.ts';
 import type { Server } from '../server/server.ts';
+import { OrderWatch } from './order-watch.ts';
 
 /** Visiting more index entries than this takes more than 2 ms: claimed deliveries cannot be removed from the indexes. */
 const MANY = 5000;
 /** How long counts are used that took long. */
 const RECOUNT_MS = 5000;
 
-type Totals = Omit<StoreStats, 'inFlight' | 'oldestReceivedAtMs'>;
+interface Totals extends Omit<StoreStats, 'inFlight' | 'oldestReceivedAtMs'> {
+  readonly isOrdered: boolean;
+}
 
 interface Counts {
   readonly in_flight: number;
@@ -18,10 +21,13 @@ interface Counts {
 /** How much the store holds. */
 export class Levels {
   readonly #server: Server;
+  readonly #order: OrderWatch;
   #counts: { readonly counts: Counts; readonly atMs: number } | undefined;
 
-  constructor(server: Server) {
+  /** @param isOrdered - the order that the process expects. */
+  constructor(server: Server, isOrdered?: boolean) {
     this.#server = server;
+    this.#order = new OrderWatch(server, isOrdered);
   }
 
   async stats(): Promise<StoreStats> {
@@ -31,11 +37,13 @@ export class Levels {
       `SELECT ${sum('depth', 'depth')}, ${sum('bytes', 'bytes')}, ${sum('drained', 'drained')},
         ${sum('shelved', 'shelved')}, ${sum('shelved_bytes', 'shelvedBytes')},
         ${sum('remembered', 'remembered')}, ${sum('kept', 'kept')}, ${sum('kept_bytes', 'keptBytes')},
+        (SELECT is_ordered FROM ${schema}.meta) AS "isOrdered",
         EXISTS (SELECT FROM ${schema}.paused WHERE scope = 'all') AS "isPaused",
         ARRAY(SELECT key FROM ${schema}.paused WHERE scope = 'key') AS "pausedKeys"
       FROM ${schema}.slots_v1()`,
     );
-    const totals = row as Totals;
+    const { isOrdered, ...totals } = row as Totals;
+    this.#order.look(isOrdered);
     const counts = await this.#count();
     return {
       ...totals,

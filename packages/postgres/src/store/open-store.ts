@@ -29,7 +29,13 @@ export class OpenStore {
   readonly #presence: Presence;
   readonly #starvation: Starvation;
 
-  private constructor(server: Server, owner: number, announcements: Announcements, presence: Presence) {
+  private constructor(
+    server: Server,
+    owner: number,
+    isOrdered: boolean | undefined,
+    announcements: Announcements,
+    presence: Presence,
+  ) {
     this.#server = server;
     this.#owner = owner;
     this.announcements = announcements;
@@ -40,7 +46,7 @@ export class OpenStore {
     this.claims = new Claims(server, owner, presence);
     this.pending = new Pending(server);
     this.pauses = new Pauses(server);
-    this.levels = new Levels(server);
+    this.levels = new Levels(server, isOrdered);
     this.registry = new ServerRegistry(server);
     this.deadLetters = new DeadLetters(server);
     this.completed = new Completed(server);
@@ -69,7 +75,7 @@ export class OpenStore {
       presence.leave();
       throw error;
     }
-    return new OpenStore(server, self, announcements, presence);
+    return new OpenStore(server, self, isOrdered, announcements, presence);
   }
 
   async found(): Promise<OpenedStore> {
