@@ -10,6 +10,8 @@ export const VERSIONS = [
   { version: 5, Queue: Queue5 as unknown as typeof Queue, Worker: Worker5 as unknown as typeof Worker },
 ] as const;
 
+const RECONNECT_MS = 20;
+
 type Version = (typeof VERSIONS)[number];
 
 export const LIMITS: StoreLimits = {
@@ -25,6 +27,7 @@ export class BullmqBed {
   readonly #version: Version;
   readonly #url: string;
   readonly #open: (Queue | Worker)[] = [];
+  #isOver = false;
 
   constructor(version: Version = VERSIONS[0], url: string = redisUrl) {
     this.#version = version;
@@ -57,12 +60,14 @@ export class BullmqBed {
   }
 
   async dispose(): Promise<void> {
+    this.#isOver = true;
     await Promise.allSettled(this.#open.map((one) => one.close()));
   }
 
-  get #address(): { host: string; port: number } {
+  get #address(): object {
     const { hostname, port } = new URL(this.#url);
-    return { host: hostname, port: Number(port) };
+    const retryStrategy = (): number | null => (this.#isOver ? null : RECONNECT_MS);
+    return { host: hostname, port: Number(port), retryStrategy };
   }
 }
 

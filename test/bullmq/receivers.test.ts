@@ -1,5 +1,5 @@
 import { bullmqDoor, deliveryOf } from '@webhook-backpressure/bullmq';
-import type { Put, StoreEvent } from '@webhook-backpressure/core';
+import type { StoreEvent } from '@webhook-backpressure/core';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BullmqStore } from '../../packages/bullmq/src/bullmq-store.ts';
@@ -8,7 +8,6 @@ import { isRedisSkipped, redisUrl } from '../redis/bed.ts';
 import { RedisServer } from '../redis/server.ts';
 import { BullmqBed, LIMITS, put, VERSIONS } from './bed.ts';
 
-const DELIVERIES = 10_000;
 const RECEIVERS = 3;
 const BATCH = 64;
 
@@ -21,7 +20,10 @@ describe.skipIf(isRedisSkipped).each(VERSIONS)('receivers on one queue of BullMQ
 
   afterEach(() => bed.dispose());
 
-  it('store each of 10,000 deliveries once, whoever receives its repetitions', async () => {
+  // The latest version gets more, because they take a while on a slow machine.
+  const deliveries = version.version === 6 ? 10_000 : 1000;
+
+  it(`store each of ${String(deliveries)} deliveries once, whoever receives its repetitions`, async () => {
     const worker = bed.worker((job) => Promise.resolve(handled.push(deliveryOf(job).id)), {
       concurrency: 50,
     });
@@ -30,39 +32,39 @@ describe.skipIf(isRedisSkipped).each(VERSIONS)('receivers on one queue of BullMQ
     const doors = Array.from({ length: RECEIVERS }, () => bullmqDoor(bed.queue(options)));
     await Promise.all(doors.map(async (door) => door.open(Date.now())));
     const totals = { stored: 0, duplicate: 0, conflict: 0, full: 0 };
-    // Every receiver gets every delivery, in another order.
+    // Each receiver gets half of the deliveries, so that half of them arrive twice.
+    const [each, apart] = [deliveries / 2, Math.floor(deliveries / RECEIVERS)];
     await Promise.all(
       doors.map(async (door, at) => {
-        for (let from = 0; from < DELIVERIES; from += BATCH) {
-          const batch = Array.from({ length: Math.min(BATCH, DELIVERIES - from) }, (_, of): Put => {
-            const number = (from + of + (at * DELIVERIES) / RECEIVERS) % DELIVERIES;
-            return put(`id:${String(Math.floor(number))}`);
-          });
+        for (let from = 0; from < each; from += BATCH) {
+          const batch = Array.from({ length: Math.min(BATCH, each - from) }, (_, of) =>
+            put(`id:${String((from + of + at * apart) % deliveries)}`),
+          );
           for (const result of await door.put(batch, { limits: LIMITS, nowMs: Date.now() }))
             totals[result] += 1;
         }
       }),
     );
     expect(totals).toEqual({
-      stored: DELIVERIES,
-      duplicate: (RECEIVERS - 1) * DELIVERIES,
+      stored: deliveries,
+      duplicate: RECEIVERS * each - deliveries,
       conflict: 0,
       full: 0,
     });
-    if (handled.length < DELIVERIES)
+    if (handled.length < deliveries)
       await new Promise<void>((resolve) =>
         worker.on('completed', () => {
-          if (handled.length === DELIVERIES) resolve();
+          if (handled.length === deliveries) resolve();
         }),
       );
     await worker.close();
-    expect(new Set(handled).size).toBe(DELIVERIES);
-    expect(handled.length).toBe(DELIVERIES);
+    expect(new Set(handled).size).toBe(deliveries);
+    expect(handled.length).toBe(deliveries);
     const { depth, drained = 0 } = (await doors[0]?.stats()) ?? {};
     expect(depth).toBe(0);
     // The duplicates of batches in flight look like completed jobs for a moment, and what was drained never falls.
-    expect(drained).toBeGreaterThanOrEqual(DELIVERIES);
-    expect(drained).toBeLessThanOrEqual(DELIVERIES + RECEIVERS * BATCH);
+    expect(drained).toBeGreaterThanOrEqual(deliveries);
+    expect(drained).toBeLessThanOrEqual(deliveries + RECEIVERS * BATCH);
   }, 60_000);
 
   it('exceed the capacity by at most what the others store within a second', async () => {
@@ -140,22 +142,24 @@ describe.skipIf(isRedisSkipped).each(VERSIONS)('receivers on one queue of BullMQ
     await server.stop();
   });
 
-  it('warn once when the server does not say whether it keeps data', async () => {
-    const admin = new Redis(redisUrl);
-    await admin.acl('SETUSER', bed.prefix, 'on', '>secret', '~*', '&*', '+@all', '-info');
-    const events: StoreEvent[] = [];
-    const door = bullmqDoor(
-      bed.queue(
-        { skipVersionCheck: true },
-        { username: bed.prefix, password: 'secret', enableReadyCheck: false },
-      ),
-    );
-    door.watch?.((event) => events.push(event));
-    await door.open(Date.now());
-    await door.stats();
-    expect(events).toMatchObject([{ message: expect.stringContaining('may not call INFO') as string }]);
-    expect(await door.put([put('1')], { limits: LIMITS, nowMs: Date.now() })).toEqual(['stored']);
-    await admin.acl('DELUSER', bed.prefix);
-    admin.disconnect();
-  });
+  // The lowest version needs INFO itself.
+  it.skipIf(version.version === 5)(
+    'warn once when the server does not say whether it keeps data',
+    async () => {
+      const admin = new Redis(redisUrl);
+      await admin.acl('SETUSER', bed.prefix, 'on', '>secret', '~*', '&*', '+@all', '-info');
+      const events: StoreEvent[] = [];
+      const user = { username: bed.prefix, password: 'secret', enableReadyCheck: false };
+      const queue = bed.queue({ skipVersionCheck: true }, user);
+      const door = bullmqDoor(queue);
+      door.watch?.((event) => events.push(event));
+      await door.open(Date.now());
+      await door.stats();
+      expect(events).toMatchObject([{ message: expect.stringContaining('may not call INFO') as string }]);
+      expect(await door.put([put('1')], { limits: LIMITS, nowMs: Date.now() })).toEqual(['stored']);
+      await queue.close();
+      await admin.acl('DELUSER', bed.prefix);
+      admin.disconnect();
+    },
+  );
 });

@@ -44,7 +44,7 @@ export async function crash({ file, log, kills, seed }: Plan): Promise<Outcome> 
   };
 
   for (let killed = 0; killed < kills; killed += 1) {
-    const receiver = new Receiver({ store: { path: file }, log, life: killed, ...SETTINGS });
+    const receiver = new Receiver({ role: 'both', store: { path: file }, log, life: killed, ...SETTINGS });
     // Sometimes during the start itself.
     if (chance() < 0.1) await setTimeout(chance() * 200);
     else if (await receiver.start()) {
@@ -64,7 +64,7 @@ export async function crash({ file, log, kills, seed }: Plan): Promise<Outcome> 
     await receiver.kill();
   }
 
-  const last = new Receiver({ store: { path: file }, log, life: kills, ...SETTINGS });
+  const last = new Receiver({ role: 'both', store: { path: file }, log, life: kills, ...SETTINGS });
   await last.start();
   for (const [id, tookMs] of unanswered) await sender.send(last.port, id, { tookMs });
   if (!(await last.drain())) throw new Error('The last life ended by itself.');

@@ -31,6 +31,7 @@ afterEach(async () => {
 
 async function start(settings: ReceiverSettings): Promise<Receiver> {
   living = new Receiver({
+    role: 'both',
     store: { path: file },
     log: join(folder, 'handled.log'),
     life: lives++,

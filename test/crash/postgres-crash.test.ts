@@ -74,7 +74,7 @@ describe.skipIf(typeof begun === 'string')(title, () => {
     const { perKill, perPartition, perStop, unexplained } = outcome.explained;
     const { concurrency } = SETTINGS;
     expect(Math.max(...perKill, ...perPartition)).toBeLessThanOrEqual(concurrency);
-    expect(Math.max(...perStop)).toBeLessThanOrEqual(concurrency * (RECEIVERS + WORKERS));
+    expect(Math.max(...perStop)).toBeLessThanOrEqual(concurrency * WORKERS);
     expect(unexplained).toEqual([]);
   });
 });

@@ -41,8 +41,11 @@ const MOST_QUIET_MS = 2000;
 const RETRY_MS = 10;
 const LOOK_MS = 50;
 
+type Role = 'receiver' | 'worker';
+
 /** A place for one process after the other, with a network of its own to the server. */
 interface Place {
+  readonly role: Role;
   readonly proxy: Proxy;
   process: Receiver;
   isReady: boolean;
@@ -70,7 +73,8 @@ export class FleetCrashes {
     const { server, log, kills, stops, partitionMs } = this.#plan;
     const audit = new PostgresAudit(server.connectionString);
     try {
-      for (let at = 0; at < RECEIVERS + WORKERS; at += 1) await this.#open();
+      for (let at = 0; at < RECEIVERS; at += 1) await this.#open('receiver');
+      for (let at = 0; at < WORKERS; at += 1) await this.#open('worker');
       // The first acknowledgement follows the creation of the tables.
       while (!(await this.#send('first', 0))) await setTimeout(RETRY_MS);
       while ((await audit.unfinished()) > 0) await setTimeout(LOOK_MS);
@@ -110,19 +114,19 @@ export class FleetCrashes {
     }
   }
 
-  async #open(): Promise<void> {
+  async #open(role: Role): Promise<void> {
     const { server } = this.#plan;
     const proxy = await Proxy.to(server.connectionString);
-    const place: Place = { proxy, process: this.#live(proxy), isReady: false };
+    const place: Place = { role, proxy, process: this.#live(role, proxy), isReady: false };
     this.#places.push(place);
     await this.#ready(place);
   }
 
-  #live(proxy: Proxy): Receiver {
+  #live(role: Role, proxy: Proxy): Receiver {
     const { server, log } = this.#plan;
     this.#lives += 1;
     const store = { connectionString: proxy.via(server.connectionString) };
-    const process = new Receiver({ store, log, life: this.#lives, ...SETTINGS });
+    const process = new Receiver({ role, store, log, life: this.#lives, ...SETTINGS });
     void process.died.then(() => {
       if (!process.isKilled) this.#fallen += 1;
     });
@@ -135,12 +139,12 @@ export class FleetCrashes {
   }
 
   async #kill(place: Place): Promise<void> {
-    const { process, proxy } = place;
+    const { role, process, proxy } = place;
     place.isReady = false;
     const nowMs = Date.now();
     this.#causes.push({ what: 'kill', life: process.life, fromMs: nowMs, toMs: nowMs });
     await process.kill();
-    place.process = this.#live(proxy);
+    place.process = this.#live(role, proxy);
     // Sometimes the next one is killed during its start.
     void this.#ready(place);
   }

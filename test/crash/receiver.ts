@@ -11,6 +11,7 @@ export interface ReceiverSettings {
 
 /** What a process gets. */
 export interface LifeSettings extends ReceiverSettings {
+  readonly role: 'both' | 'receiver' | 'worker';
   /** A file of SQLite, or a server of PostgreSQL. */
   readonly store: { readonly path: string } | { readonly connectionString: string };
   /** The file to which handlers append. */
@@ -19,7 +20,7 @@ export interface LifeSettings extends ReceiverSettings {
   readonly life: number;
 }
 
-/** One life of the receiver process. */
+/** One life of a process that receives, works or both. */
 export class Receiver {
   readonly life: number;
   readonly died: Promise<unknown>;
@@ -43,11 +44,11 @@ export class Receiver {
     return this.#port;
   }
 
-  /** Resolves to true when it accepts deliveries, to false when it died before. */
+  /** Resolves to true when it accepts deliveries, or is a worker; to false when it died before. */
   async start(): Promise<boolean> {
     const said = await this.#next();
     if (said === undefined) return false;
-    this.#port = (said as { address: AddressInfo }).address.port;
+    this.#port = (said as { address: AddressInfo | null }).address?.port ?? 0;
     return true;
   }
 

@@ -10,12 +10,16 @@ import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { root } from '../../tooling/packages.js';
 import { page, tokensOf } from '../docs/pages.ts';
 import { run } from '../packaging/run.ts';
+import { isRedisSkipped, redisUrl } from '../redis/bed.ts';
 
 const quickStarts = [
   'README.md',
   ...['express', 'koa', 'hono', 'node'].map((name) => `packages/${name}/README.md`),
 ];
 const examples = readdirSync(`${root}/examples`).filter((name) => name.endsWith('.js'));
+/** They need a server. */
+const withServer = ['bullmq.js'];
+const withoutServer = examples.filter((name) => !withServer.includes(name));
 
 let child: ChildProcess | undefined;
 
@@ -25,7 +29,10 @@ beforeAll(() => run('npm', ['run', '--silent', 'build'], root), 120_000);
 afterEach(() => child?.kill('SIGKILL'));
 
 it('has an example for each framework and for the inbox', () => {
-  expect(examples.sort()).toEqual(['express.js', 'hono.js', 'inbox.js', 'koa.js', 'node-http.js']);
+  expect(examples.sort()).toEqual([
+    ...withServer,
+    ...['express.js', 'hono.js', 'inbox.js', 'koa.js', 'node-http.js'],
+  ]);
 });
 
 describe('inbox.js', () => {
@@ -56,7 +63,31 @@ describe('inbox.js', () => {
   }, 30_000);
 });
 
-describe.each(examples.filter((name) => name !== 'inbox.js'))('%s', (example) => {
+describe.skipIf(isRedisSkipped)('bullmq.js', () => {
+  it('acknowledges a delivery once its job is stored, and a worker processes it once', async () => {
+    const { hostname, port } = new URL(redisUrl);
+    const { process: started, lines } = start('bullmq.js', { REDIS_HOST: hostname, REDIS_PORT: port });
+    const [url] = (await once(lines, 'line')) as [string];
+    const handled = once(lines, 'line');
+    const headers = { 'webhook-id': 'a' };
+    const send = async (): Promise<unknown[]> => {
+      const answer = await fetch(url, { method: 'POST', body: '{"type":"order.created"}', headers });
+      return [answer.status, await answer.json()];
+    };
+    // Until the queue is connected, it refuses.
+    await expect.poll(send, { timeout: 20_000 }).toEqual([200, { id: 'a', status: 'accepted' }]);
+    expect((await handled)[0]).toBe('attempt 1 at a: {"type":"order.created"}');
+    expect(await send()).toEqual([200, { id: 'a', status: 'duplicate' }]);
+    const metrics = await fetch(new URL('/metrics', url));
+    expect(await metrics.text()).toMatch(/^webhook_inbox_queue_depth \d+$/m);
+
+    const ended = once(started, 'exit');
+    started.kill('SIGTERM');
+    expect(await ended).toEqual([null, 'SIGTERM']);
+  }, 30_000);
+});
+
+describe.each(withoutServer.filter((name) => name !== 'inbox.js'))('%s', (example) => {
   it('processes a delivery on the given port, and ends on SIGTERM', async () => {
     const { process: started, lines } = start(example);
     const [url] = (await once(lines, 'line')) as [string];
@@ -77,7 +108,7 @@ describe.each(examples.filter((name) => name !== 'inbox.js'))('%s', (example) =>
   }, 30_000);
 });
 
-describe.each(examples)('%s', (example) => {
+describe.each(withoutServer)('%s', (example) => {
   it('exports metrics, serves the live page to the operator only, and ends while the page is open', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'example-'));
     const { process: started, lines } = start(example, {

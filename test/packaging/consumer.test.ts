@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packAll, testedVersion, type Packed } from './packed.ts';
 import { besideSqlite, compile, createProject, install, report, REPORT } from './project.ts';
 import { run } from './run.ts';
-import { isPostgresSkipped } from './servers.ts';
+import { isPostgresSkipped, isRedisSkipped } from './servers.ts';
 
 interface Project {
   /** The package it uses, and the program of `consumer/` that uses it. */
@@ -17,20 +17,10 @@ interface Project {
 }
 
 // A project for each framework, as users have: two frameworks in one would share, and break, each other's types.
-const projects: Project[] = [
+const projects: readonly Project[] = [
   { uses: 'node', beside: {} },
   { uses: 'sqlite', with: 'node', beside: besideSqlite },
   { uses: 'dashboard', with: 'node', beside: {} },
-  ...(isPostgresSkipped
-    ? []
-    : [
-        {
-          uses: 'postgres',
-          with: 'node',
-          beside: { pg: testedVersion('pg'), '@types/pg': testedVersion('@types/pg') },
-        },
-        { uses: 'postgres', with: 'node', beside: { pg: '8.11.0', '@types/pg': '8.10.2' } },
-      ]),
   {
     uses: 'otel',
     with: 'node',
@@ -58,12 +48,32 @@ const projects: Project[] = [
   { uses: 'prometheus', with: 'node', beside: { 'prom-client': testedVersion('prom-client150') } },
 ];
 
+const withPostgres: readonly Project[] = [
+  {
+    uses: 'postgres',
+    with: 'node',
+    beside: { pg: testedVersion('pg'), '@types/pg': testedVersion('@types/pg') },
+  },
+  { uses: 'postgres', with: 'node', beside: { pg: '8.11.0', '@types/pg': '8.10.2' } },
+];
+const withRedis: readonly Project[] = [
+  {
+    uses: 'redis',
+    with: 'node',
+    beside: { ioredis: testedVersion('ioredis'), redis: testedVersion('redis') },
+  },
+  { uses: 'redis', with: 'node', beside: { ioredis: '5.3.0', redis: '4.0.0' } },
+  { uses: 'bullmq', with: 'node', beside: { bullmq: testedVersion('bullmq') } },
+  { uses: 'bullmq', with: 'node', beside: { bullmq: testedVersion('bullmq5') } },
+];
+const all = [...projects, ...(isPostgresSkipped ? [] : withPostgres), ...(isRedisSkipped ? [] : withRedis)];
+
 const folder = await mkdtemp(join(tmpdir(), 'webhook-backpressure-consumer-'));
 const packages = await packAll(folder);
 
 afterAll(() => rm(folder, { recursive: true }));
 
-describe.each(projects)('a project that uses $uses beside $beside', ({ uses, with: other, beside }) => {
+describe.each(all)('a project that uses $uses beside $beside', ({ uses, with: other, beside }) => {
   const project = join(folder, [uses, ...Object.values(beside)].join('-').replaceAll('^', ''));
   const installed = withDependencies(uses, other);
 

@@ -118,6 +118,9 @@ describe('the dashboard', () => {
 
 const NOT_SHOWN = [
   'webhook.intake.capacity',
+  'webhook.intake.fleet.share',
+  'webhook.intake.fleet.members',
+  'webhook.intake.fleet.lost',
   'webhook.intake.admitted',
   'webhook.inbox.active',
   'webhook.inbox.concurrency',

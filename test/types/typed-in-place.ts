@@ -1,11 +1,14 @@
 // Compiled and never run: code that users write without a cast, and code that must not compile.
 import {
+  createWorker,
   memoryStore,
   type BackpressureInfo,
   type Inbox,
   type InboxDelivery,
+  type InboxStore,
   type Intake,
   type RawDelivery,
+  type ReceivingStore,
   type Refusal,
 } from '@webhook-backpressure/core';
 import {
@@ -155,4 +158,20 @@ export function inInboxes(): void {
     '/',
     inboxForHono({ ...options, context: (c) => c.req.param('id') ?? null }),
   );
+}
+
+export function inRoles(store: InboxStore, doorOnly: ReceivingStore): void {
+  is<Inbox>()(inboxForNode({ store, verify: false }).inbox);
+  is<Inbox>()(inboxForExpress({ store: doorOnly, verify: false, context: (req) => req.path }).inbox);
+  is<Inbox>()(createWorker({ store, process: (delivery) => delivery.id, onDead: (_, error) => error }));
+  // @ts-expect-error without workers nothing is handled
+  inboxForKoa({ store, verify: false, concurrency: 20 });
+  // @ts-expect-error nothing can be claimed from a store that only receives
+  inboxForHono({ store: doorOnly, verify: false, process: () => undefined });
+  // @ts-expect-error workers receive nothing that could be verified
+  createWorker({ store, process: () => undefined, verify: false });
+  // @ts-expect-error nothing can be claimed from a store that only receives
+  createWorker({ store: doorOnly, process: () => undefined });
+  // @ts-expect-error workers need a handler
+  createWorker({ store });
 }

@@ -82,7 +82,6 @@ export type {
   OpenedReceivingStore,
   Put,
   PutResult,
-  ReceiverBeat,
   ReceivingStats,
   ReceivingStore,
   StoreLimits,

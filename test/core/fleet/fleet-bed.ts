@@ -15,7 +15,7 @@ import { glanceAt } from '../../../packages/core/src/base/glance.ts';
 import { letIn, seeded } from '../harness.ts';
 
 /** What becomes of beats. */
-type Trouble = 'none' | 'fails' | 'hangs' | 'loses-replies';
+export type Trouble = 'none' | 'fails' | 'hangs' | 'loses-replies';
 
 /** A registry whose server can be away for all members, or for one. */
 export class TroubledRegistry implements FleetRegistry {

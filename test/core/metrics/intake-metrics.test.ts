@@ -1,5 +1,6 @@
-import { intakeMetrics, readMetrics } from '@webhook-backpressure/core';
+import { intakeMetrics, joinFleet, readMetrics } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
+import { memoryRegistry } from '@webhook-backpressure/core/testing';
 import { createBench, letIn, occupy, startedLater, startedNow } from '../harness.ts';
 import { histogramsOf, samplesOf, valuesOf } from './samples.ts';
 
@@ -84,8 +85,14 @@ describe('the metrics of an intake', () => {
     });
   });
 
-  it('all have a sample from the start, except the unknown drain rate', () => {
-    const reader = readMetrics(createBench().intake);
+  it('all have a sample from the start, except the unknown drain rate, in a fleet', () => {
+    const { intake, clock } = createBench();
+    const reader = readMetrics(intake);
+    joinFleet(intake, { registry: memoryRegistry(clock), resource: 'db', concurrency: 40 });
+    clock.advance(1000);
+    expect(valuesOf(reader, 'webhook.intake.fleet.share')).toEqual({ '{}': 40 });
+    expect(valuesOf(reader, 'webhook.intake.fleet.members')).toEqual({ '{}': 1 });
+    expect(valuesOf(reader, 'webhook.intake.fleet.lost')).toEqual({ '{}': 0 });
     const without = [...reader.read()].filter(([, samples]) => samples.length === 0);
     expect(without.map(([metric]) => metric.name)).toEqual(['webhook.intake.drain_rate']);
     expect([...reader.read().keys()]).toEqual(intakeMetrics);

@@ -1,6 +1,7 @@
-// The process that the tests kill: Express, an inbox, and a handler that logs each step before taking it.
+// The process that the tests kill: Express and an inbox, or workers. Its handler logs each step before taking it.
 import { openSync, writeSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
+import { createWorker } from '@webhook-backpressure/core';
 import { webhookInbox } from '@webhook-backpressure/express';
 import { postgresStore } from '@webhook-backpressure/postgres';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
@@ -16,7 +17,7 @@ const [given] = process.argv.slice(2);
 if (given === undefined) throw new Error('the settings are missing');
 /** @type {unknown} */
 const settings = JSON.parse(given);
-const { store, log, life, concurrency, attempts, maxHandlingMs } =
+const { role, store, log, life, concurrency, attempts, maxHandlingMs } =
   /** @type {import('../receiver.ts').LifeSettings} */ (settings);
 
 // A line is one append, so the lines of two processes never mix. Written data belongs to the kernel and survives SIGKILL
@@ -28,12 +29,12 @@ const lines = openSync(log, 'a');
  */
 const note = (what, id) => writeSync(lines, `${JSON.stringify([what, life, Date.now(), id])}\n`);
 
-const webhooks = webhookInbox({
-  store: 'path' in store ? sqliteStore(store) : postgresStore(store),
-  verify: false,
+const stored = { store: 'path' in store ? sqliteStore(store) : postgresStore(store) };
+const worker = {
   concurrency,
   maxHandlingMs,
   retry: { attempts, firstDelayMs: 1, maxDelayMs: 50 },
+  /** @param {import('@webhook-backpressure/core').InboxDelivery} delivery */
   process: async (delivery) => {
     note('start', delivery.id);
     const { tookMs = 0, does } = /** @type {Wish} */ (delivery.json());
@@ -42,16 +43,30 @@ const webhooks = webhookInbox({
     await setTimeout(tookMs);
     note('end', delivery.id);
   },
-});
+};
 
-const app = express();
-app.post('/webhooks', webhooks);
-const server = app.listen(0, '127.0.0.1', () => process.send?.({ address: server.address() }));
+/** @returns {import('@webhook-backpressure/core').Inbox} */
+function begin() {
+  if (role === 'worker') {
+    const workers = createWorker({ ...stored, ...worker });
+    process.send?.({ address: null });
+    return workers;
+  }
+  const webhooks =
+    role === 'receiver'
+      ? webhookInbox({ ...stored, verify: false })
+      : webhookInbox({ ...stored, ...worker, verify: false });
+  const app = express();
+  app.post('/webhooks', webhooks);
+  const server = app.listen(0, '127.0.0.1', () => process.send?.({ address: server.address() }));
+  return webhooks.inbox;
+}
 
+const inbox = begin();
 const LOOK_MS = 20;
 
 async function drained() {
-  while (webhooks.inbox.snapshot().depth > 0) await setTimeout(LOOK_MS);
+  while (inbox.snapshot().depth > 0) await setTimeout(LOOK_MS);
   process.send?.({ drained: true });
 }
 process.on('message', () => void drained());

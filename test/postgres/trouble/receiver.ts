@@ -39,7 +39,7 @@ export class TroubledReceiver {
   }
 
   /** Sends a delivery. Returns the status of the answer. */
-  async send(id: string): Promise<number> {
+  async send(id: string, body = '{}'): Promise<number> {
     if (!this.#server.listening) await once(this.#server, 'listening');
     const { port } = this.#server.address() as AddressInfo;
     return await new Promise((resolve, reject) => {
@@ -52,14 +52,14 @@ export class TroubledReceiver {
           });
         },
       );
-      sent.once('error', reject).end('{}');
+      sent.once('error', reject).end(body);
     });
   }
 
   /** Sends a delivery until it is acknowledged. Returns how often it was refused. */
-  async deliver(id: string): Promise<number> {
+  async deliver(id: string, body?: string): Promise<number> {
     for (let refused = 0; ; refused += 1) {
-      const status = await this.send(id);
+      const status = await this.send(id, body);
       if (status < 300) return refused;
       // The inbox calls the store again after a pause, and says so only by an acknowledgement.
       await new Promise((resolve) => setTimeout(resolve, 20));

@@ -9,8 +9,8 @@ const LIMIT_MS = 4000;
 /** A hurried beat comes after 100 to 300 ms. */
 const HURRY_MS = 200;
 const HURRY_JITTER = 0.5;
-/** With calls that hang, the interval doubles up to this: a client may queue them all. */
-const LONGEST_MS = 60_000;
+/** While calls hang, the interval doubles up to this: a client may queue them all. */
+const LONGEST_MS = 30_000;
 
 /** What a beat writes, and what follows from it. */
 export interface BeatParts {
@@ -34,9 +34,10 @@ export class Beats {
   #mayHurry = false;
   /** The call that is awaited. */
   #awaited: object | undefined;
-  /** Calls without an answer that are not awaited any more. */
+  /** Calls whose time was over, since any was answered or has failed. */
   #hanging = 0;
   #limit: unknown;
+  #isEnding = false;
 
   constructor(parts: BeatParts) {
     this.#parts = parts;
@@ -45,7 +46,7 @@ export class Beats {
 
   /** When the next beat is due. */
   get dueMs(): number {
-    return this.#awaited === undefined ? this.#dueMs : Infinity;
+    return this.#awaited === undefined && !this.#isEnding ? this.#dueMs : Infinity;
   }
 
   /** Makes the next beat come soon, once between two regular ones. */
@@ -69,7 +70,7 @@ export class Beats {
   /** Sends the last beat. Resolves when it has been answered, has failed, or its time is over. */
   async end(limitMs: number): Promise<void> {
     this.#forget();
-    this.#dueMs = Infinity;
+    this.#isEnding = true;
     const { registry, clock, compose } = this.#parts;
     this.#number += 1;
     let timer: unknown;
@@ -89,19 +90,20 @@ export class Beats {
   }
 
   #call(): void {
-    const { registry, clock, now, compose, answered, failed } = this.#parts;
+    const { registry, clock, now, random, compose, answered, failed } = this.#parts;
     this.#number += 1;
     const sentAtMs = now();
     const call = {};
     this.#awaited = call;
     /** Returns whether the call is awaited. */
     const settle = (): boolean => {
-      if (this.#awaited !== call) {
-        this.#hanging -= 1;
-        return false;
+      const isAwaited = this.#awaited === call;
+      if (isAwaited) this.#forget();
+      if (this.#hanging > 0) {
+        this.#hanging = 0;
+        this.#dueMs = Math.min(this.#dueMs, now() + BEAT_MS * jitter(JITTER, random()));
       }
-      this.#forget();
-      return true;
+      return isAwaited;
     };
     const fail = (error: unknown): void => {
       if (settle()) failed(error);

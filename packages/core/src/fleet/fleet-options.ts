@@ -33,7 +33,8 @@ export interface FleetSettings extends FleetOptions {
 }
 
 const NAMES = ['registry', 'resource', 'concurrency', 'drainRate', 'instances'];
-const LONGEST_RESOURCE = 200;
+/** Without control characters, which PostgreSQL may not store. */
+const RESOURCE = /^\P{Cc}{1,200}$/u;
 const DEFAULT_INSTANCES = 4;
 
 /** @throws BackpressureError with the code of the first invalid option. */
@@ -42,8 +43,8 @@ export function checkFleetOptions(options: FleetOptions): FleetSettings {
   const { registry, resource, concurrency, drainRate, instances = DEFAULT_INSTANCES } = options;
   if (typeof (registry as Partial<FleetRegistry> | undefined)?.beat !== 'function')
     throw invalid('ERR_WBP_FLEET', 'registry', 'a registry, such as postgresRegistry(pool)', registry);
-  if (typeof resource !== 'string' || resource === '' || resource.length > LONGEST_RESOURCE)
-    throw invalid('ERR_WBP_FLEET', 'resource', 'a string of 1 to 200 characters', resource);
+  if (typeof resource !== 'string' || !RESOURCE.test(resource))
+    throw invalid('ERR_WBP_FLEET', 'resource', 'a name of 1 to 200 characters', resource);
   checkInteger('ERR_WBP_CONCURRENCY', 'concurrency', concurrency, 1);
   if (typeof drainRate === 'object')
     throw invalid('ERR_WBP_DRAIN_RATE', 'drainRate of a fleet', 'a number of starts per second', drainRate);

@@ -6,6 +6,7 @@ import type { RefusalExchange, RefusalNews } from '../refusals/fleet-exchange.ts
 import { Beats } from './beats.ts';
 import { SmoothedDemand } from './demand.ts';
 import type { FleetSettings } from './fleet-options.ts';
+import { memberId } from './member-id.ts';
 import { jsonOf, textOf } from './member-state.ts';
 import { OwnLimits, type Grant } from './own-limits.ts';
 import { MEMBER_MS, type FleetBeat, type FleetView } from './registry.ts';
@@ -48,7 +49,7 @@ export class Member implements FleetMembership {
     const now = (): number => intake.now();
     this.#intake = intake;
     this.#settings = settings;
-    this.#id = idOf(random);
+    this.#id = memberId(random);
     this.#own = new OwnLimits(limits);
     this.#view = new View(this.#id, settings, []);
     this.#share = new Share(floorOf(settings.concurrency, settings.instances));
@@ -87,7 +88,7 @@ export class Member implements FleetMembership {
     const share = this.#share.held;
     const self = { member: this.#id, share, demand: this.#reported.demand, ageMs: 0 };
     const known = others.map(({ member, state, atMs }) => {
-      return { member, share: state.share, demand: state.demand, ageMs: now - atMs };
+      return { member, share: state.share, demand: state.demand, ageMs: Math.max(0, now - atMs) };
     });
     return {
       state: this.#state,
@@ -242,15 +243,4 @@ function newsOf(news: RefusalNews | undefined): string {
   if (news === undefined) return '';
   const { arrived, due, booked, added, redeemed } = news;
   return arrived + due + booked.length + added.length + redeemed.length === 0 ? '' : JSON.stringify(news);
-}
-
-const ID_LENGTH = 16;
-
-function idOf(random: () => number): string {
-  let id = '';
-  while (id.length < ID_LENGTH)
-    id += Math.floor(random() * 36 ** 4)
-      .toString(36)
-      .padStart(4, '0');
-  return id;
 }

@@ -1,6 +1,9 @@
 import { stateOf, type MemberState } from './member-state.ts';
 import { MEMBER_MS, type FleetNews, type FleetView } from './registry.ts';
 
+/** How long the members may take to find that the registry is back: see the longest interval of beats. */
+const RETURN_MS = 40_000;
+
 /** Another member, as it was last seen. */
 export interface KnownMember {
   readonly member: string;
@@ -46,13 +49,17 @@ export class Roster {
   }
 
   /**
-   * The registry answers again. Members that were known when it was lost may be about to come: each is taken to hold its
-   * equal share for 10 s more.
+   * The registry answers again. Members that were known when it was lost may find that later: each is taken to hold its
+   * equal share for 40 s more.
    */
   expect(members: readonly KnownMember[], shareOf: (member: string) => number, nowMs: number): void {
     for (const { member, state } of members) {
       const share = shareOf(member);
-      this.#known.set(member, { member, state: { ...state, share, claim: share }, atMs: nowMs });
+      this.#known.set(member, {
+        member,
+        state: { ...state, share, claim: share },
+        atMs: nowMs + RETURN_MS - MEMBER_MS,
+      });
     }
   }
 }

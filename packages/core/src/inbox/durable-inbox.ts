@@ -175,6 +175,7 @@ export class DurableInbox implements Inbox {
     this.#parts.report.monitor?.judge(this.#parts.now());
     this.#parts.maintenance.begin();
     this.#parts.watch.begin();
+    this.#parts.exchange?.begin();
     this.#parts.workers.claimer.wake();
   };
 

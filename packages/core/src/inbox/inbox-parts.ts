@@ -14,6 +14,7 @@ import type { AnyInboxOptions, InboxFixtures, InboxSettings } from './options/in
 import type { InboxRole } from './options/roles.ts';
 import { InboxReceiver, type ReceiverParts } from './receive/inbox-receiver.ts';
 import { InboxRefuser } from './receive/inbox-refuser.ts';
+import { ReceiverExchange } from './receive/receiver-exchange.ts';
 import { MAX_RECEIVING_DELAY_MS, StoreHealth } from './store-calls/store-health.ts';
 import { asInboxStore, isInboxStore } from './store/as-inbox-store.ts';
 import type { InboxStore, StoreStats } from './store/inbox-store.ts';
@@ -59,6 +60,8 @@ export interface InboxParts {
   readonly redriving: Redriving;
   readonly watch: LevelWatch;
   readonly maintenance: Maintenance;
+  /** Undefined where nothing is refused, or the store has no registry. */
+  readonly exchange: ReceiverExchange | undefined;
 }
 
 /** Creates the parts of an inbox. */
@@ -75,6 +78,7 @@ export function composeInbox(
   const wallMs = (): number => wall.trustedMs();
   const report = new InboxReport(now, fixtures.dryRun);
   const scheduler = new Scheduler(fixtures.clock, now);
+  if (role === 'worker') scheduler.keepAlive();
   // Without workers, the reading of the level has to find out quickly that the store works again.
   const health = new StoreHealth(scheduler, report, role === 'receiver' ? MAX_RECEIVING_DELAY_MS : undefined);
   // Two healths: when claims fail and puts succeed, or the reverse, neither must report that the store works.
@@ -87,7 +91,17 @@ export function composeInbox(
   const ownRate = new InboxDrainRate(intake);
   const storeRate = new StoreDrainRate();
   const inboxRate = new CurrentDrainRate(ownRate, storeRate, () => watch.isShared);
-  const refuser = new InboxRefuser(fixtures.random, level, inboxRate, report);
+  const members = (nowMs: number): number => exchange?.members(nowMs) ?? 1;
+  const refuser = new InboxRefuser(fixtures.random, level, inboxRate, report, members);
+  const { registry } = store;
+  const { clock, random } = fixtures;
+  const exchange: ReceiverExchange | undefined =
+    registry === undefined || role === 'worker'
+      ? undefined
+      : new ReceiverExchange({
+          ...{ registry, clock, scheduler, now, random, join: () => refuser.join(now()) },
+          isShared: () => watch.isShared,
+        });
   const finished = new FinishedUsage(settings);
   const common = {
     ...{ role, store, health, scheduler, report, fixtures, encryption, now, wallMs, intake, finished },
@@ -151,7 +165,7 @@ export function composeInbox(
       intake,
       finished,
     },
-    ...{ ownRate, inboxRate, refuser, receiver, workers, redriving, watch, maintenance },
+    ...{ ownRate, inboxRate, refuser, receiver, workers, redriving, watch, maintenance, exchange },
   };
 }
 

@@ -5,6 +5,7 @@ import type { InboxCloseReport } from './inbox.ts';
 import type { LevelWatch } from './maintenance/level-watch.ts';
 import type { Maintenance } from './maintenance/maintenance.ts';
 import type { InboxReceiver } from './receive/inbox-receiver.ts';
+import type { ReceiverExchange } from './receive/receiver-exchange.ts';
 import type { StoreHealth } from './store-calls/store-health.ts';
 import type { StoreOpening } from './store-calls/store-opening.ts';
 import type { InboxStore } from './store/inbox-store.ts';
@@ -25,6 +26,7 @@ export interface ShutdownParts {
   readonly workers: InboxWorkers;
   readonly maintenance: Maintenance;
   readonly watch: LevelWatch;
+  readonly exchange: ReceiverExchange | undefined;
   readonly redriving: Redriving;
   readonly wallMs: () => number;
 }
@@ -51,7 +53,7 @@ export async function shutDown(parts: ShutdownParts, timeoutMs: number): Promise
 }
 
 async function release(parts: ShutdownParts): Promise<void> {
-  const { store, health, opening, receiver, workers, maintenance, watch, wallMs } = parts;
+  const { store, health, opening, receiver, workers, maintenance, watch, exchange, wallMs } = parts;
   await workers.abandon();
   await Promise.all([
     opening.ended(),
@@ -59,6 +61,7 @@ async function release(parts: ShutdownParts): Promise<void> {
     workers.claimer.idle(),
     maintenance.end(),
     watch.end(),
+    exchange?.end(),
   ]);
   // A claim that was in progress has been given back to the store, which may take a moment.
   if (!health.isResting) await workers.idle();

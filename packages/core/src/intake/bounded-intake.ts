@@ -188,13 +188,16 @@ export class BoundedIntake implements Intake {
       },
       join: (member) => {
         this.#membership = member;
-        return refuser.join(this.#flow.now());
+        return refuser.join();
       },
       part: () => {
         this.#membership = null;
       },
       limit: (limits) => {
+        const before = dispatcher.concurrency;
         this.#retune(updateSettings(this.#settings, limits));
+        // Otherwise the rate would follow a change of the share only after half a minute.
+        dispatcher.drain.scale(dispatcher.concurrency / before);
       },
       report: (event) => {
         listeners.emit(now(), event);

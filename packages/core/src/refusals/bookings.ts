@@ -159,9 +159,23 @@ export class Bookings {
     this.#heap.push(account);
   }
 
-  /** How far ahead of now the bookings of keys without an account extend, in milliseconds. */
-  get lineAheadMs(): number {
-    return Math.max(0, this.#aheadMs(this.#lineUntil));
+  /** How far ahead of now the bookings extend: of so many accounts with most, and under the empty key of the line. */
+  farthest(accounts: number): (readonly [key: string, ms: number])[] {
+    const ahead = [...this.#accounts.values()].map(({ key, until }) => [key, this.#aheadMs(until)] as const);
+    const most = ahead.sort(([, a], [, b]) => b - a).slice(0, accounts);
+    return [...most, ['', Math.max(0, this.#aheadMs(this.#lineUntil))] as const];
+  }
+
+  /** Takes over how far ahead the bookings of a key extend at another receiver. */
+  takeOver(key: string, aheadMs: number): void {
+    const until = this.#nowMs + this.#pulledMs + aheadMs;
+    const account = this.#accounts.get(key) ?? this.#openFor(key);
+    if (account === undefined) this.#lineUntil = Math.max(this.#lineUntil, until);
+    else {
+      account.until = Math.max(account.until, until);
+      this.#accountsUntil = Math.max(this.#accountsUntil, account.until);
+      this.#heap.moveBack(account);
+    }
   }
 
   /**

@@ -6,8 +6,12 @@ export interface RefusalState {
   readonly returnRate: number;
   /** First attempts per second before the burst; 0 while that is unknown. */
   readonly freshRate: number;
-  /** How far ahead of now the bookings of keys without an account extend, in seconds. */
-  readonly aheadS: number;
+  /** Completions per second that its workers can sustain; 0 while that is unknown. */
+  readonly drainRate: number;
+  /** For how many seconds deliveries have been handled at that rate. */
+  readonly paceAgeS: number;
+  /** How far ahead of now its bookings extend, in seconds: of the keys with most, and under the empty key of all others. */
+  readonly ahead: readonly (readonly [key: string, seconds: number])[];
   /** The gap since its last completion as a multiple of the longest usual gap; at least 1. */
   readonly gapFactor: number;
   /** Whether it has refused deliveries in the last seconds because of its queue. */
@@ -57,12 +61,13 @@ export interface RefusalExchange {
 /** Undefined for what is no state of any release. */
 export function refusalStateOf(data: unknown): RefusalState | undefined {
   if (!isRecord(data)) return undefined;
-  const { returnRate, freshRate, aheadS, gapFactor, isShedding } = data;
-  if (!isAmount(returnRate) || !isAmount(freshRate) || !isAmount(aheadS) || !isAmount(gapFactor)) {
+  const { returnRate, freshRate, drainRate, paceAgeS, ahead, gapFactor, isShedding } = data;
+  if (!isAmount(returnRate) || !isAmount(freshRate) || !isAmount(drainRate) || !isAmount(paceAgeS)) {
     return undefined;
   }
+  if (!isAmount(gapFactor) || !Array.isArray(ahead) || !ahead.every(isAmountOfKey)) return undefined;
   return {
-    ...{ returnRate, freshRate, aheadS, gapFactor: Math.max(1, gapFactor) },
+    ...{ returnRate, freshRate, drainRate, paceAgeS, ahead, gapFactor: Math.max(1, gapFactor) },
     isShedding: isShedding === true,
   };
 }
@@ -72,7 +77,7 @@ export function refusalNewsOf(data: unknown): RefusalNews | undefined {
   if (!isRecord(data)) return undefined;
   const { spanS, arrived, due, booked, added, redeemed } = data;
   if (!isAmount(spanS) || !isAmount(arrived) || !isAmount(due) || !Array.isArray(booked)) return undefined;
-  if (!isList(added) || !isList(redeemed) || !booked.every(isCountOfKey)) return undefined;
+  if (!isList(added) || !isList(redeemed) || !booked.every(isAmountOfKey)) return undefined;
   return { spanS, arrived, due, booked, added, redeemed };
 }
 
@@ -84,6 +89,6 @@ function isList(value: unknown): value is number[] {
   return Array.isArray(value) && value.every((one) => Number.isSafeInteger(one));
 }
 
-function isCountOfKey(value: unknown): value is [string, number] {
+function isAmountOfKey(value: unknown): value is [string, number] {
   return Array.isArray(value) && typeof value[0] === 'string' && isAmount(value[1]);
 }

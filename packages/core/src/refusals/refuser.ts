@@ -104,8 +104,8 @@ export class Refuser {
   }
 
   /** Exchanges bookings and promises with other receivers from now on. */
-  join(nowMs: number): RefusalExchange {
-    return this.#parts.retryAfter.join((atMs) => this.#situation(atMs), nowMs);
+  join(): RefusalExchange {
+    return this.#parts.retryAfter.join((nowMs) => this.#situation(nowMs));
   }
 
   #situation(nowMs: number): Situation {

@@ -80,7 +80,7 @@ export class RetryAfter {
   }
 
   /** Books behind the retries of other receivers from now on. */
-  join(look: (nowMs: number) => Situation, nowMs: number): RefusalExchange {
+  join(look: (nowMs: number) => Situation): RefusalExchange {
     const parts = {
       ...{ bookings: this.#bookings, returning: this.#returning, look },
       returnRate: (steadyRate: number) => this.#retryRate(steadyRate),
@@ -91,7 +91,7 @@ export class RetryAfter {
         this.#returning.shedAnywhere(atMs, this.#bookings.total > 0);
       },
     };
-    this.#shared ??= new SharedRefusals(parts, nowMs);
+    this.#shared ??= new SharedRefusals(parts);
     return this.#shared;
   }
 
@@ -170,8 +170,10 @@ export class RetryAfter {
 
   #book(refused: Refused, situation: Situation, settings: RetryAfterSettings): number {
     const { key, id, habit } = refused;
-    const { nowMs, steadyRate } = situation;
-    const gapFactor = this.#shared?.gapFactor(situation.gapFactor) ?? situation.gapFactor;
+    const { nowMs } = situation;
+    const shared = this.#shared;
+    const steadyRate = shared === null ? situation.steadyRate : shared.drainRate(situation.steadyRate);
+    const gapFactor = shared === null ? situation.gapFactor : shared.gapFactor(situation.gapFactor);
     this.advance(situation);
     const reservation = this.reservationOf(key, refused);
     if (reservation !== undefined && nowMs < reservation.dueMs)
@@ -213,7 +215,7 @@ export class RetryAfter {
       this.#forget(key, id);
       this.#reservations.add(key, id, assignedMs, nowMs);
     }
-    this.#shared?.booked(key, id, spacingMs, assignedMs);
+    shared?.booked(key, id, spacingMs, assignedMs);
     return assignedS;
   }
 
@@ -223,7 +225,7 @@ export class RetryAfter {
     const spacingMs = 1000 / (this.#retryRate(steadyRate) + (shared?.othersRate ?? 0));
     const change = spacingMs / this.#bookedSpacingMs;
     if (change > NEW_PACE || change < 1 / NEW_PACE) {
-      if (this.#bookedSpacingMs > 0) this.#bookings.rescale(change);
+      if (this.#bookedSpacingMs > 0 && shared?.isSettled(nowMs) !== false) this.#bookings.rescale(change);
       this.#bookedSpacingMs = spacingMs;
     }
     return shared === null ? spacingMs : spacingMs / shared.share(nowMs);
@@ -242,7 +244,8 @@ export class RetryAfter {
   ): number {
     const burstS = this.#returning.burstS(nowMs);
     const isShared = key === DEFAULT_KEY || !this.#bookings.knows(key);
-    const trustedS = Math.min(trustedHorizonS(paceAgeS), isShared ? sharedHorizonS(burstS) : Infinity);
+    const ageS = this.#shared === null ? paceAgeS : this.#shared.paceAgeS(paceAgeS);
+    const trustedS = Math.min(trustedHorizonS(ageS), isShared ? sharedHorizonS(burstS) : Infinity);
     // However new the pace, no delivery can be admitted before the next completions.
     const horizonS = Math.max(trustedS, overloadHorizonS(burstS * lateShare), COMPLETIONS_AHEAD / steadyRate);
     return horizonS * Math.min(gapFactor, MOST_STRETCH);

@@ -18,6 +18,11 @@ import type { Situation } from './situation.ts';
 const MAX_PROMISES = 1000;
 const MAX_USED = 1000;
 const MAX_KEYS = 32;
+/** The same of its state, which is to fit into 4 KiB, and the longest key in it. */
+const MAX_AHEAD = 8;
+const LONGEST_AHEAD = 64;
+/** How long a change of the number of members may change the rate of the fleet. */
+const SETTLING_MS = 20_000;
 /** The maximum of promises, and of keys, that wait for a beat. */
 const MAX_WAITING = 10_000;
 const MAX_WAITING_KEYS = 1000;
@@ -40,7 +45,12 @@ export class SharedRefusals implements RefusalExchange {
   readonly #pace = new FleetPace();
   readonly #promises = new SharedPromises();
   #othersGapFactor = Infinity;
-  #deliveredMs: number;
+  #others: readonly RefusalState[] = [];
+  #isNew = true;
+  /** When the number of members last changed. */
+  #changedMs = -Infinity;
+  /** When the last news that were delivered were written, or the first ones that were not. */
+  #deliveredMs: number | undefined;
   #arrivedBefore = 0;
   #dueBefore = 0;
   /** New bookings by key that the others do not know. */
@@ -54,9 +64,8 @@ export class SharedRefusals implements RefusalExchange {
   /** By key, the time that bookings since the last beat have taken in the schedule, and how many these are. */
   readonly #taken = new Map<string, { ms: number; count: number }>();
 
-  constructor(parts: SharedParts, nowMs: number) {
+  constructor(parts: SharedParts) {
     this.#parts = parts;
-    this.#deliveredMs = nowMs;
   }
 
   /** Retries per second that the other members can handle. */
@@ -75,6 +84,29 @@ export class SharedRefusals implements RefusalExchange {
    */
   gapFactor(own: number): number {
     return Math.min(own, this.#othersGapFactor);
+  }
+
+  /**
+   * Whether the rate of the fleet says how fast the retries will be handled: not while the others take over the share of a
+   * receiver that has died, or give a new one its share.
+   */
+  isSettled(nowMs: number): boolean {
+    return nowMs - this.#changedMs > SETTLING_MS;
+  }
+
+  /** The drain rate of a receiver that does not know its own yet: that of an average one of the others. */
+  drainRate(own: number | null): number | null {
+    if (own !== null) return own;
+    const rates = this.#others.flatMap(({ drainRate }) => (drainRate > 0 ? [drainRate] : []));
+    return rates.length === 0 ? null : sum(rates) / rates.length;
+  }
+
+  /** For how long deliveries have been handled at that rate: by each of the others, if this receiver is new. */
+  paceAgeS(own: number): number {
+    return Math.max(
+      own,
+      this.#others.length === 0 ? 0 : Math.min(...this.#others.map((one) => one.paceAgeS)),
+    );
   }
 
   /** The promise of a delivery: here, at another receiver, or none. */
@@ -117,10 +149,14 @@ export class SharedRefusals implements RefusalExchange {
     const situation = look(nowMs);
     advance(situation);
     const { steadyRate } = situation;
+    const rate = this.drainRate(steadyRate);
     return {
-      returnRate: steadyRate === null ? 0 : returnRate(steadyRate),
+      returnRate: rate === null ? 0 : returnRate(rate),
       freshRate: returning.freshPerS,
-      aheadS: bookings.lineAheadMs / 1000,
+      ...{ drainRate: steadyRate ?? 0, paceAgeS: situation.paceAgeS },
+      ahead: bookings.farthest(MAX_AHEAD).flatMap(([key, ms]) => {
+        return key.length > LONGEST_AHEAD ? [] : [[key, Math.round(ms / 100) / 10] as const];
+      }),
       gapFactor: situation.gapFactor,
       isShedding: returning.isShedding(nowMs),
     };
@@ -133,6 +169,7 @@ export class SharedRefusals implements RefusalExchange {
     const rest = keys.slice(MAX_KEYS).reduce((sum, [, count]) => sum + count, 0);
     if (rest > 0) booked.push(['', rest]);
     const added = new Map([...this.#added].slice(0, MAX_PROMISES));
+    this.#deliveredMs ??= nowMs;
     const news = {
       spanS: (nowMs - this.#deliveredMs) / 1000,
       arrived: returning.arrivedEver - this.#arrivedBefore,
@@ -168,11 +205,14 @@ export class SharedRefusals implements RefusalExchange {
     const situation = look(nowMs);
     advance(situation);
     const pace = this.#pace;
+    if (pace.members !== 1 + view.others.length) this.#changedMs = nowMs;
     pace.members = 1 + view.others.length;
     pace.othersRate = sum(others.map((one) => one.returnRate));
     this.#othersGapFactor = Math.min(Infinity, ...others.map((one) => one.gapFactor));
     // The burst begins at all of them: otherwise one that begins to shed later takes it for first attempts of before.
     if (others.some((one) => one.isShedding)) this.#parts.shed(nowMs);
+    this.#others = others;
+    if (this.#isNew && others.length > 0) this.#begin(others);
     const freshRate = sum(others.map((one) => one.freshRate));
     // Without the registry each has booked an equal share, so there is nothing to correct.
     const wasLost = pace.isStale(nowMs);
@@ -183,7 +223,7 @@ export class SharedRefusals implements RefusalExchange {
     if (wasLost) this.#taken.clear();
     pace.learn(sum([...counts.values()]), nowMs);
     for (const { added, redeemed } of news) this.#learnPromises(added, redeemed, nowMs);
-    const { steadyRate } = situation;
+    const steadyRate = this.drainRate(situation.steadyRate);
     const rate = pace.othersRate + (steadyRate === null ? 0 : returnRate(steadyRate));
     if (rate > 0) this.#correct(counts, 1000 / rate);
     this.#taken.clear();
@@ -192,7 +232,17 @@ export class SharedRefusals implements RefusalExchange {
   leave(): void {
     this.#pace.leave();
     this.#othersGapFactor = Infinity;
+    this.#others = [];
+    this.#isNew = true;
     this.#taken.clear();
+  }
+
+  /** Retries are booked already, by the others. */
+  #begin(others: readonly RefusalState[]): void {
+    this.#isNew = false;
+    for (const { ahead } of others) {
+      for (const [key, seconds] of ahead) this.#parts.bookings.takeOver(key, seconds * 1000);
+    }
   }
 
   /** Each booking takes 1 ÷ the rate of the fleet in the schedule, whichever receiver it was made at. */

@@ -67,6 +67,11 @@ export class DrainMeter {
     return this.#parts.deadlines.lateShare;
   }
 
+  /** See {@link DrainRate.scale}. */
+  scale(factor: number): void {
+    this.#rate.scale(factor);
+  }
+
   /** The handling of a delivery begins. */
   begin(admitted: AdmittedDelivery, now: number): void {
     const lived = this.#lived(now);

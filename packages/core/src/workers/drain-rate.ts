@@ -108,6 +108,13 @@ export class DrainRate {
     return serviceMs;
   }
 
+  /** The workers were as fast as before, and there are `factor` times as many from now on. */
+  scale(factor: number): void {
+    this.#quick.scale(factor);
+    this.#middle.scale(factor);
+    this.#steady.scale(factor);
+  }
+
   /** Completions per second; null before the first completion. */
   rate(nowMs: number, concurrency: number): number | null {
     return this.#quick.isEmpty ? null : this.#capped(this.#quick.rate(concurrency), nowMs, concurrency);
@@ -226,6 +233,10 @@ class Average {
     this.#completions += share;
     if (this.#samples < this.#memory) this.#samples += 1;
     this.serviceS += (serviceS - this.serviceS) / this.#samples;
+  }
+
+  scale(factor: number): void {
+    this.#completions *= factor;
   }
 
   rate(concurrency: number): number {

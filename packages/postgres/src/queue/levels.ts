@@ -1,5 +1,5 @@
-import type { ReceiverBeat, StoreStats } from '@webhook-backpressure/core';
-import { decodeText, encodeText } from '../records/text.ts';
+import type { StoreStats } from '@webhook-backpressure/core';
+import { decodeText } from '../records/text.ts';
 import type { Server } from '../server/server.ts';
 
 /** Visiting more index entries than this takes more than 2 ms: claimed deliveries cannot be removed from the indexes. */
@@ -67,10 +67,5 @@ export class Levels {
       WHERE room_depth IS DISTINCT FROM $1 OR room_bytes IS DISTINCT FROM $2`,
       [depth, bytes],
     );
-  }
-
-  async exchange({ receiver, refusals }: ReceiverBeat): Promise<readonly ReceiverBeat[]> {
-    const others = await this.#server.rows<ReceiverBeat>('exchange_v1', [encodeText(receiver), refusals]);
-    return others.map((other) => ({ receiver: decodeText(other.receiver), refusals: other.refusals }));
   }
 }

@@ -1,27 +1,13 @@
 import { inspect } from 'node:util';
-import {
-  BackpressureError,
-  checkNames,
-  type FleetBeat,
-  type FleetRegistry,
-  type FleetView,
-} from '@webhook-backpressure/core';
+import { BackpressureError, checkNames, type FleetRegistry } from '@webhook-backpressure/core';
 import { checkSchema, type PostgresPool } from '../options.ts';
-import { migrate } from '../schema/migrate.ts';
 import { Server } from '../server/server.ts';
+import { ServerRegistry } from './server-registry.ts';
 
 /** Options of {@link postgresRegistry}. */
 export interface PostgresRegistryOptions {
   /** The schema of the tables, as for `postgresStore`: both can use the same one. Default: `webhook_inbox`. */
   schema?: string | undefined;
-}
-
-interface Row {
-  readonly member: string;
-  /** 0: the state of the member. */
-  readonly number: string | number;
-  readonly age_ms: number;
-  readonly content: string;
 }
 
 /**
@@ -42,37 +28,5 @@ export function postgresRegistry(pool: PostgresPool, options: PostgresRegistryOp
       `The first argument must be a Pool of pg, but was ${inspect(pool, { depth: 0 })}.`,
     );
   const schema = checkSchema(options.schema);
-  return new PostgresRegistry(new Server({ connection: { pool }, schema, isPooled: true }));
-}
-
-class PostgresRegistry implements FleetRegistry {
-  readonly #server: Server;
-  #migrating: Promise<void> | undefined;
-
-  constructor(server: Server) {
-    this.#server = server;
-  }
-
-  async beat({ resource, member, number, state, news, seen }: FleetBeat): Promise<FleetView> {
-    try {
-      this.#migrating ??= migrate(this.#server);
-      await this.#migrating;
-      const rows = await this.#server.rows<Row>('fleet_beat_v1', [
-        ...[resource, member, number, state, news, JSON.stringify(seen)],
-      ]);
-      const isState = (row: Row): boolean => Number(row.number) === 0;
-      return {
-        members: rows
-          .filter(isState)
-          .map((row) => ({ member: row.member, ageMs: row.age_ms, state: row.content })),
-        news: rows
-          .filter((row) => !isState(row))
-          .map((row) => ({ member: row.member, number: Number(row.number), news: row.content })),
-      };
-    } catch (error) {
-      // The tables may be created later, or may have been dropped.
-      this.#migrating = undefined;
-      throw error;
-    }
-  }
+  return new ServerRegistry(new Server({ connection: { pool }, schema, isPooled: true }));
 }

@@ -1,7 +1,7 @@
 import { claim, counts, nextDue } from './claim.ts';
 import { dropKept, forget, forgetId, purge, redrive, replay } from './finished.ts';
 import { fleetBeat, fleetTables } from './fleet.ts';
-import { exchange, leave, setOrder } from './owners.ts';
+import { leave, setOrder } from './owners.ts';
 import { put } from './put.ts';
 import { endHeads, renew, settle } from './settle.ts';
 import { tables } from './tables.ts';
@@ -25,7 +25,7 @@ const FIRST: readonly Migration[] = [
     settle,
     renew,
   ],
-  ...[redrive, purge, replay, dropKept, forget, forgetId, setOrder, leave, exchange],
+  ...[redrive, purge, replay, dropKept, forget, forgetId, setOrder, leave],
   ...[fleetTables, fleetBeat],
 ];
 

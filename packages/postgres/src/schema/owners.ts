@@ -33,19 +33,3 @@ export const leave = (s: string): string =>
     due_ms = least(due_ms, p_now_ms), owner = NULL, lease_ms = NULL
   WHERE state = 2 AND owner = p_owner;`,
   });
-
-/** What the other receivers have told within 10 s. */
-export const exchange = (s: string): string =>
-  plpgsql(`${s}.exchange_v1`, 'p_receiver text, p_refusals double precision', {
-    returns: 'TABLE (receiver text, refusals double precision)',
-    body: `
-  PERFORM set_config('synchronous_commit', 'off', true);
-  INSERT INTO ${s}.receivers (receiver, refusals, at) VALUES (p_receiver, p_refusals, clock_timestamp())
-  ON CONFLICT (receiver) DO UPDATE SET refusals = p_refusals, at = clock_timestamp();
-  DELETE FROM ${s}.receivers r USING (
-    SELECT o.receiver FROM ${s}.receivers o WHERE o.at < clock_timestamp() - interval '1 minute'
-    FOR UPDATE SKIP LOCKED
-  ) AS old WHERE r.receiver = old.receiver;
-  RETURN QUERY SELECT r.receiver, r.refusals FROM ${s}.receivers r
-  WHERE r.receiver <> p_receiver AND r.at > clock_timestamp() - interval '10 s';`,
-  });

@@ -99,13 +99,6 @@ CREATE INDEX kept_id ON ${s}.kept (id, at);
 -- The first delivery of each key, while the order is strict.
 CREATE TABLE ${s}.heads (key text COLLATE "C" PRIMARY KEY, seq bigint NOT NULL);
 
--- What receivers tell each other, for seconds.
-CREATE UNLOGGED TABLE ${s}.receivers (
-  receiver text COLLATE "C" PRIMARY KEY,
-  refusals double precision NOT NULL,
-  at timestamptz NOT NULL
-) WITH (fillfactor = 10);
-
 CREATE TABLE ${s}.paused (
   scope text NOT NULL CHECK (scope IN ('all', 'key')),
   key text COLLATE "C" NOT NULL,

@@ -9,6 +9,9 @@ const QUERY_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 const MAX_TRIES = 5;
 
+/** An idle connection that has failed: the next statement takes another one. */
+const ignore = (): void => undefined;
+
 interface OwnPool extends PostgresPool {
   end(): Promise<void>;
   on(event: 'error', listener: (error: Error) => void): unknown;
@@ -119,12 +122,16 @@ export class Server {
 
   async end(): Promise<void> {
     this.#isEnded = true;
+    if (this.#pool !== undefined) this.#settings.connection.pool?.off?.('error', ignore);
     await this.#own?.end();
   }
 
   async #openPool(): Promise<PostgresPool> {
     const { connectionString, pool: given } = this.#settings.connection;
-    if (given !== undefined) return given;
+    if (given !== undefined) {
+      given.on?.('error', ignore);
+      return given;
+    }
     // Only for stores that need it: a pool may come from another copy of the package.
     const { default: pg } = await import('pg');
     const pool: OwnPool = new pg.Pool({
@@ -135,8 +142,7 @@ export class Server {
       // PgBouncer refuses connections with settings that it does not know.
       ...(this.isPooled ? {} : { statement_timeout: QUERY_TIMEOUT_MS }),
     });
-    // The next statement takes another connection.
-    pool.on('error', () => undefined);
+    pool.on('error', ignore);
     this.#own = pool;
     return pool;
   }

@@ -6,6 +6,7 @@ import { Incoming } from '../queue/incoming.ts';
 import { Levels } from '../queue/levels.ts';
 import { Pauses } from '../queue/pauses.ts';
 import { Pending } from '../queue/pending.ts';
+import { ServerRegistry } from '../registry/server-registry.ts';
 import { migrate } from '../schema/migrate.ts';
 import { Announcements } from '../server/announcements.ts';
 import { Presence } from '../server/presence.ts';
@@ -19,6 +20,7 @@ export class OpenStore {
   readonly pending: Pending;
   readonly pauses: Pauses;
   readonly levels: Levels;
+  readonly registry: ServerRegistry;
   readonly deadLetters: DeadLetters;
   readonly completed: Completed;
   readonly #server: Server;
@@ -39,6 +41,7 @@ export class OpenStore {
     this.pending = new Pending(server);
     this.pauses = new Pauses(server);
     this.levels = new Levels(server);
+    this.registry = new ServerRegistry(server);
     this.deadLetters = new DeadLetters(server);
     this.completed = new Completed(server);
   }

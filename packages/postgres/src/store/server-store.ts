@@ -71,7 +71,7 @@ export function serverStore(settings: Settings): InboxStore {
     resume: (key) => announcing((store) => store.pauses.resume(key), Boolean),
     depthByKey: () => use((store) => store.levels.depthByKey()),
     stats: () => use((store) => store.levels.stats()),
-    exchange: (own) => use((store) => store.levels.exchange(own)),
+    registry: { beat: (beat) => use((store) => store.registry.beat(beat)) },
     noteRoom: (room) => use((store) => store.levels.noteRoom(room)),
     listShelved: ({ limit, offset, ...scope }) =>
       use((store) => store.deadLetters.list(scope, limit, offset)),

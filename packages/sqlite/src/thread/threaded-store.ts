@@ -25,7 +25,9 @@ import { TransferredBodies } from './transferred-bodies.ts';
 const OPEN_WAIT_MS = 5000;
 
 type OpenOptions = Parameters<InboxStore['open']>[1];
-type Options<Name extends keyof InboxStore, At extends 0 | 1> = Parameters<NonNullable<InboxStore[Name]>>[At];
+type Options<Name extends Exclude<keyof InboxStore, 'registry'>, At extends 0 | 1> = Parameters<
+  NonNullable<InboxStore[Name]>
+>[At];
 
 /** A store whose file is open in a thread: the event loop never waits for the disk. */
 export class ThreadedStore extends ThreadedAdmin implements InboxStore {

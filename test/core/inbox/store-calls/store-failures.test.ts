@@ -151,4 +151,17 @@ describe('a store that fails', () => {
     expect((await bench.deliver('a')).status).toBe(200);
     expect(bench.calls).toHaveLength(1);
   });
+
+  it('is not opened again after the inbox was closed', async () => {
+    const store = memoryStore();
+    const open = vi.fn(() => Promise.reject(new Error('no network')));
+    store.open = open;
+    const bench = new InboxBench({ store });
+    await turns();
+    const closing = bench.inbox.close({ timeoutMs: 0 });
+    await bench.advance(10_000);
+    await closing;
+    await turns();
+    expect(open).toHaveBeenCalledTimes(1);
+  });
 });

@@ -1,6 +1,6 @@
-/** The time constant of the quick average, in seconds: a change is learned within 5 s. */
-const QUICK_S = 2;
-/** The same of the steady one, which chance hardly moves. */
+/** The looks of the quick average: with two per second, a change is learned within 5 s. */
+const QUICK_LOOKS = 6;
+/** The time constant of the steady average, in seconds, which chance hardly moves. */
 const STEADY_S = 60;
 /** The two averages differ by more than chance beyond this factor, … */
 const CHANGE = 1.35;
@@ -27,8 +27,10 @@ export interface DrainSample {
  * throughout, except that a higher rate is believed at any time. Of a gap without a completion only the beginning counts.
  */
 export class StoreDrainRate {
-  readonly #quick = new DecayingRate(QUICK_S);
-  readonly #steady = new DecayingRate(STEADY_S);
+  readonly #quick = new LatestRate();
+  readonly #steady = new DecayingRate();
+  /** So many looks until the quick average contains none from before the last change. */
+  #settling = 0;
   #last: DrainSample | undefined;
   /** The last look at which something had completed, or nothing was due. */
   #progressMs = 0;
@@ -71,10 +73,14 @@ export class StoreDrainRate {
     if (seconds <= 0) return;
     const isSaturated = last.isBacklogged && sample.isBacklogged;
     if (!isSaturated && !this.#isFaster(count, seconds)) return;
+    // Without workers nothing completes, which says nothing about those that will start.
     if (count === 0 && this.gapMs(sample.nowMs) / 1000 > longGapS(this.#steady.perSecond)) return;
     this.#quick.add(count, seconds);
     this.#steady.add(count, seconds);
-    this.#steady.restartIfOff(this.#quick);
+    if (this.#steady.isOff(this.#quick)) this.#settling = QUICK_LOOKS;
+    if (this.#settling === 0) return;
+    this.#settling -= 1;
+    this.#steady.restart(this.#quick);
   }
 
   /** Whether so many completions prove a higher rate than the known one. */
@@ -86,21 +92,33 @@ export class StoreDrainRate {
   }
 }
 
-/** An unknown rate has gaps of any length. */
+/** Before the first completion every gap is long. */
 function longGapS(rate: number | null): number {
-  return rate === null || rate === 0 ? Infinity : Math.max(GAP_S, 3 / rate);
+  return rate === null || rate === 0 ? 0 : Math.max(GAP_S, 3 / rate);
+}
+
+/** Completions in the last few looks, and their time. */
+class LatestRate {
+  count = 0;
+  seconds = 0;
+  readonly #looks: { readonly count: number; readonly seconds: number }[] = [];
+
+  add(count: number, seconds: number): void {
+    this.#looks.push({ count, seconds });
+    this.count += count;
+    this.seconds += seconds;
+    if (this.#looks.length <= QUICK_LOOKS) return;
+    const oldest = this.#looks.shift();
+    this.count -= oldest?.count ?? 0;
+    this.seconds -= oldest?.seconds ?? 0;
+  }
 }
 
 /** Completions and the time that they took, both decaying. */
 class DecayingRate {
   ageS = 0;
-  readonly #tauS: number;
   #count = 0;
   #seconds = 0;
-
-  constructor(tauS: number) {
-    this.#tauS = tauS;
-  }
 
   /** Null before the first completion. */
   get perSecond(): number | null {
@@ -108,22 +126,24 @@ class DecayingRate {
   }
 
   add(count: number, seconds: number): void {
-    // The time before the first completion is the beginning, and says nothing about the rate.
-    if (this.#count === 0 && count === 0) return;
-    const kept = Math.exp(-seconds / this.#tauS);
+    const kept = Math.exp(-seconds / STEADY_S);
     this.#count = this.#count * kept + count;
     this.#seconds = this.#seconds * kept + seconds;
     this.ageS += seconds;
   }
 
-  /** Takes over the state of a quicker average, if the two differ by more than chance explains. */
-  restartIfOff(quicker: DecayingRate): void {
-    if (quicker.perSecond === null || this.perSecond === null) return;
-    const ratio = quicker.perSecond / this.perSecond;
-    const chance = Math.max(CHANGE, 1 + DEVIATIONS / Math.sqrt(quicker.#count));
-    if (ratio <= chance && ratio >= 1 / chance) return;
-    this.#count = quicker.#count;
-    this.#seconds = quicker.#seconds;
-    this.ageS = Math.min(quicker.ageS, quicker.#tauS);
+  /** Whether the two averages differ by more than chance explains. */
+  isOff({ count, seconds }: LatestRate): boolean {
+    if (this.perSecond === null || count === 0) return false;
+    const ratio = count / seconds / this.perSecond;
+    const chance = Math.max(CHANGE, 1 + DEVIATIONS / Math.sqrt(count));
+    return ratio > chance || ratio < 1 / chance;
+  }
+
+  restart({ count, seconds }: LatestRate): void {
+    if (count === 0) return;
+    this.#count = count;
+    this.#seconds = seconds;
+    this.ageS = Math.min(this.ageS, seconds);
   }
 }

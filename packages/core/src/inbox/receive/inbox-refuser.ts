@@ -3,6 +3,7 @@ import { createRefusal, type Refusal, type RefusalReason } from '../../delivery/
 import { RetryAfter } from '../../refusals/retry-after.ts';
 import type { Situation } from '../../refusals/situation.ts';
 import { holdsShare } from '../../queue/equal-share.ts';
+import type { RefusalExchange } from '../../refusals/fleet-exchange.ts';
 import { statusOf } from '../../refusals/status.ts';
 import { SwitchOffWatch } from '../../refusals/switch-off.ts';
 import type { InboxSettings } from '../options/inbox-settings.ts';
@@ -17,8 +18,17 @@ export class InboxRefuser {
   readonly #inboxRate: DrainReading;
   readonly #report: InboxReport;
   readonly #switchOff = new SwitchOffWatch();
+  /** How many receivers share the store, this one included. */
+  readonly #members: (nowMs: number) => number;
 
-  constructor(random: () => number, level: FillLevel, inboxRate: DrainReading, report: InboxReport) {
+  constructor(
+    random: () => number,
+    level: FillLevel,
+    inboxRate: DrainReading,
+    report: InboxReport,
+    members: (nowMs: number) => number = () => 1,
+  ) {
+    this.#members = members;
     this.retryAfter = new RetryAfter(random);
     this.#level = level;
     this.#inboxRate = inboxRate;
@@ -68,14 +78,23 @@ export class InboxRefuser {
     this.retryAfter.advance(this.#situation(nowMs));
   }
 
+  /** Connects the refusals with those of other receivers on the store. */
+  join(nowMs: number): RefusalExchange {
+    return this.retryAfter.join((atMs) => this.#situation(atMs), nowMs);
+  }
+
   readonly #isCause = (key: string): boolean => holdsShare(key, this.#level);
 
   #situation(nowMs: number): Situation {
-    const drainRate = this.#inboxRate.perSecond;
+    const { perSecond } = this.#inboxRate;
+    // Each of several receivers counts as one with its part of the backlog and of the workers: all of them together book
+    // at the rate of all workers, and each expects shedding to end when it does.
+    const members = this.#members(nowMs);
+    const drainRate = perSecond === null ? null : perSecond / members;
     return {
       nowMs,
-      depth: this.#level.depth,
-      low: this.#level.target,
+      depth: this.#level.depth / members,
+      low: this.#level.target / members,
       drainRate,
       steadyRate: drainRate,
       paceAgeS: this.#inboxRate.measuredS,

@@ -37,7 +37,7 @@ export class StoreOpening {
 
   async #openLater(first: Promise<OpenedStore>): Promise<void> {
     const { health, isWanted, opened } = this.#parts;
-    for (let opening = first; isWanted(); opening = this.#again()) {
+    for (let opening = first; ; opening = this.#again()) {
       try {
         opened(await opening);
         health.worked();
@@ -46,6 +46,8 @@ export class StoreOpening {
         health.failed('open', error);
         await health.rest();
       }
+      // A store that opens after the inbox has closed would stay open.
+      if (!isWanted()) return;
     }
   }
 

@@ -32,6 +32,7 @@ export function asInboxStore(store: ReceivingStore): InboxStore {
   ) as unknown as InboxStore;
   return {
     ...refused,
+    registry: store.registry,
     watch: (listener) => {
       store.watch?.(listener);
     },

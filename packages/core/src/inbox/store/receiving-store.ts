@@ -1,3 +1,4 @@
+import type { FleetRegistry } from '../../fleet/registry.ts';
 import type { StoreEvent } from './store-event.ts';
 import type { Awaitable, StoredDelivery } from '../delivery/stored-delivery.ts';
 
@@ -73,14 +74,6 @@ export interface OpenedReceivingStore extends ReceivingStats {
   readonly depthByKey?: ReadonlyMap<string, number> | undefined;
 }
 
-/** What the receivers on one store tell each other. */
-export interface ReceiverBeat {
-  /** Identifies the receiver: a random string of at most 64 characters. */
-  readonly receiver: string;
-  /** How many deliveries it has refused in the last minute. */
-  readonly refusals: number;
-}
-
 /**
  * What a receiver without workers calls: it stores deliveries that other processes handle. Times are passed in, in
  * milliseconds since 1970. Every call is one commit: when it has returned, or its promise has resolved, its effect
@@ -114,11 +107,10 @@ export interface ReceivingStore {
    */
   depthByKey?(): Awaitable<ReadonlyMap<string, number>>;
   /**
-   * Tells the other receivers on this store about this one, and returns what each of the others told within the last
-   * 10 s, by the time of the store. Called about every two seconds while any receiver refuses. Absent: each receiver books
-   * retries as if it was the only one.
+   * Where the receivers on this store see each other, so that each books retries at its share of the rate. Called about
+   * every two seconds between `open` and `close`. Absent: each receiver books retries as if it was the only one.
    */
-  exchange?(own: ReceiverBeat): Awaitable<readonly ReceiverBeat[]>;
+  readonly registry?: FleetRegistry | undefined;
   /** Releases every resource. The last call. */
   close(nowMs: number): Awaitable<void>;
 }

@@ -61,6 +61,11 @@ export class Scheduler {
     }
   }
 
+  /** Keeps the process alive until {@link stop}: a program of workers may have nothing else that does. */
+  keepAlive(): void {
+    this.#held += 1;
+  }
+
   /** Runs all remaining actions immediately and accepts no more, so that every pause resolves. */
   stop(): void {
     this.#isStopped = true;
