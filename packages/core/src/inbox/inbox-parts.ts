@@ -99,7 +99,7 @@ export function composeInbox(
     registry === undefined || role === 'worker'
       ? undefined
       : new ReceiverExchange({
-          ...{ registry, clock, scheduler, now, random, join: () => refuser.join(now()) },
+          ...{ registry, clock, scheduler, now, random, join: () => refuser.join() },
           isShared: () => watch.isShared,
         });
   const finished = new FinishedUsage(settings);

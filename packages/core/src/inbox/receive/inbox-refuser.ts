@@ -79,8 +79,8 @@ export class InboxRefuser {
   }
 
   /** Connects the refusals with those of other receivers on the store. */
-  join(nowMs: number): RefusalExchange {
-    return this.retryAfter.join((atMs) => this.#situation(atMs), nowMs);
+  join(): RefusalExchange {
+    return this.retryAfter.join((nowMs) => this.#situation(nowMs));
   }
 
   readonly #isCause = (key: string): boolean => holdsShare(key, this.#level);
