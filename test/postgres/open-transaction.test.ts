@@ -82,6 +82,8 @@ describe.skipIf(isSkipped)('postgresStore while another program leaves a transac
     await put(store, [delivery('z', { key: 'zoo' })]);
     const nowMs = START + LONG_MS;
     expect(idsOf(await claim(store, 1, { nowMs }))).toEqual(['a']);
+    // More are due.
+    expect(await store.nextDueMs()).toBe(0);
     const rest = [await claim(store, 2, { nowMs }), await claim(store, 4, { nowMs })].flat();
     expect(idsOf(rest)).toEqual(['z', 'b', 'c', 'd', 'e', 'f']);
     expect(visits.slice(-3)[0]).toBeGreaterThanOrEqual(CLAIMED);

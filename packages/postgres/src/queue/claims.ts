@@ -102,7 +102,8 @@ export class Claims {
   }
 
   async nextDueMs(except: ReadonlySet<string> = new Set()): Promise<number | undefined> {
-    if (this.#plan.fullAgainMs !== undefined) return this.#plan.fullAgainMs;
+    const plannedMs = this.#plan.nextDueMs;
+    if (plannedMs !== undefined) return plannedMs;
     const { next_due_v1: due } = await this.#server.call<{ next_due_v1: number | null }>('next_due_v1', [
       this.#owner,
       [...except].map(encodeText),

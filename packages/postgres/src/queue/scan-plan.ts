@@ -62,6 +62,7 @@ const FULL: Scan = { isFull: true, after: null, floors: NO_FLOORS };
 export class ScanPlan {
   #isSlow = false;
   #isDrained = false;
+  #wasShort = false;
   #fullMs = -Infinity;
   #fullAgainMs = -Infinity;
   #floors = new Map<string, Floor>();
@@ -69,9 +70,13 @@ export class ScanPlan {
   #sample: Sample | undefined;
   #committed: Sample | undefined;
 
-  /** When a delivery may be claimed that only a full claim finds; undefined while all claims are full. */
-  get fullAgainMs(): number | undefined {
-    return this.#isSlow ? this.#fullAgainMs : undefined;
+  /**
+   * When a delivery may be claimed, as far as the last claims tell: immediately if there were more than the last one asked
+   * for, else with the next full claim. Undefined while all claims are full.
+   */
+  get nextDueMs(): number | undefined {
+    if (!this.#isSlow) return undefined;
+    return this.#wasShort ? this.#fullAgainMs : 0;
   }
 
   /** @param nowMs - the time of the caller. It may jump. */
@@ -84,6 +89,7 @@ export class ScanPlan {
 
   note(found: Found): void {
     const { scan, isShort, hasSkipped, visited, lastSeq, nowMs, startedMs, endedMs } = found;
+    this.#wasShort = isShort;
     if (scan.isFull) {
       this.#isSlow = visited > MANY;
       this.#fullMs = nowMs;
