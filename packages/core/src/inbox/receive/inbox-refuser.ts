@@ -80,7 +80,7 @@ export class InboxRefuser {
 
   /** Connects the refusals with those of other receivers on the store. */
   join(): RefusalExchange {
-    return this.retryAfter.join((atMs) => this.#situation(atMs));
+    return this.retryAfter.join((nowMs) => this.#situation(nowMs));
   }
 
   readonly #isCause = (key: string): boolean => holdsShare(key, this.#level);
