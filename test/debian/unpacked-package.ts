@@ -19,7 +19,7 @@ export interface UnpackedPackage {
 }
 
 /** The folder of a package, which may be missing. `npm ci` deletes it, as all that is in node_modules. */
-export function folderOf(name: string): string {
+function folderOf(name: string): string {
   return fileURLToPath(new URL(`../../node_modules/.cache/${name}`, import.meta.url));
 }
 

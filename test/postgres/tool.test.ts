@@ -98,7 +98,7 @@ describe.skipIf(isSkipped)('on a server', () => {
     await opened(bed);
     await pool.query(`UPDATE ${schema}.meta SET version = 0`);
     await refuses('ERR_WBP_POSTGRES_FOREIGN');
-    await pool.query(`UPDATE ${schema}.meta SET version = 99`);
+    await pool.query(`UPDATE ${schema}.meta SET version = 99, min_version = 99`);
     await refuses('ERR_WBP_POSTGRES_VERSION');
     await pool.query(`UPDATE ${schema}.meta SET application = 'shop'`);
     await refuses('ERR_WBP_POSTGRES_FOREIGN');

@@ -2,6 +2,7 @@ import type { Clock } from './time/clock.ts';
 import { MinHeap, type Heaped } from './base/min-heap.ts';
 
 export type { Clock } from './time/clock.ts';
+export type { FleetBeat, FleetMember, FleetNews, FleetRegistry, FleetView } from './fleet/registry.ts';
 export { memoryRegistry } from './fleet/memory-registry.ts';
 
 /** A clock that moves only when its methods are called. */

@@ -6,5 +6,6 @@ export type { Json } from './inbox/delivery/json.ts';
 export type { RequestFacts } from './inbox/delivery/request-facts.ts';
 export type { Awaitable, DeliveryRef, StoredDelivery } from './inbox/delivery/stored-delivery.ts';
 export type { StoreStats } from './inbox/store/inbox-store.ts';
+export type { ReceivingStats } from './inbox/store/receiving-store.ts';
 export type * from './inbox/store/store-admin.ts';
 export { storedBytes } from './inbox/delivery/stored-bytes.ts';

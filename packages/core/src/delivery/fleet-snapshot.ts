@@ -20,6 +20,7 @@ export interface FleetMemberSnapshot {
 
 /** A member of a fleet at one moment, as a copy that does not change. */
 export interface FleetSnapshot {
+  /** Whether the registry answers. */
   readonly state: FleetState;
   /** The option. */
   readonly resource: string;

@@ -16,16 +16,21 @@ export interface FleetBeat {
 
 /** A member, as it was at its last beat. */
 export interface FleetMember {
+  /** Its id. */
   readonly member: string;
   /** How long ago that was, in milliseconds, by the clock of the server. */
   readonly ageMs: number;
+  /** The `state` of that beat. */
   readonly state: string;
 }
 
 /** The news of one beat of another member. */
 export interface FleetNews {
+  /** The id of the member. */
   readonly member: string;
+  /** The number of the beat. */
   readonly number: number;
+  /** The `news` of the beat. */
   readonly news: string;
 }
 

@@ -39,7 +39,7 @@ export interface StoreLimits {
   readonly maxShelvedBytes: number;
 }
 
-/** What a store holds, as far as a receiver needs it. An {@link InboxStore} returns every field. */
+/** What a store holds, as far as a receiver needs it. An `InboxStore` returns every field. */
 export interface ReceivingStats {
   /** Unfinished deliveries: ready, waiting for a retry, or in flight. */
   readonly depth: number;
