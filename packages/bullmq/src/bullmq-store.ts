@@ -3,6 +3,7 @@ import {
   BackpressureError,
   bodySum,
   storedBytes,
+  type FleetRegistry,
   type Put,
   type PutResult,
   type ReceivingStats,
@@ -39,6 +40,7 @@ interface Added {
 
 /** Adds deliveries to a queue of BullMQ. */
 export class BullmqStore implements ReceivingStore {
+  readonly registry: FleetRegistry | undefined;
   readonly #queue: BullmqQueue;
   readonly #settings: Settings;
   readonly #machine: Machine;
@@ -58,6 +60,7 @@ export class BullmqStore implements ReceivingStore {
   constructor(queue: BullmqQueue, settings: Settings, machine: Machine = thisMachine) {
     this.#queue = queue;
     this.#settings = settings;
+    this.registry = settings.registry;
     this.#machine = machine;
     this.#redis = new RedisAccess(queue, machine.deadlineMs);
     this.#counts = new QueueCounts(queue, this.#redis);
