@@ -85,6 +85,6 @@ describe.skipIf(typeof found === 'string')('behind PgBouncer', () => {
       message: expect.stringContaining('statement_timeout') as unknown,
     });
     await Promise.all(stores.splice(0).map((store) => store.close(START).catch(() => undefined)));
-    await Promise.all(pools.map((pool) => pool.end()));
+    for (const pool of pools) await pool.end();
   });
 });

@@ -61,7 +61,7 @@ export type InboxEvent = { readonly at: number } & (
     })
   /**
    * An attempt failed, and a retry is scheduled. `isCounted`: whether it used one of the delivery's attempts; in an
-   * outage it did not. `tookMs`: how long the handler ran; 0 if it was not called.
+   * outage and without the encryption key it did not. `tookMs`: how long the handler ran; 0 if it was not called.
    */
   | (EventAttempt & {
       readonly type: 'failed';

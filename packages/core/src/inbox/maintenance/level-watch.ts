@@ -39,6 +39,7 @@ export class LevelWatch {
   readonly #parts: LevelWatchParts;
   readonly #task: Task;
   #running: Promise<void> | undefined;
+  #hasBegun = false;
   #hasEnded = false;
   #sharedUntilMs = -Infinity;
   #wasStalled = false;
@@ -56,7 +57,9 @@ export class LevelWatch {
     return role !== 'both' || now() < this.#sharedUntilMs;
   }
 
+  /** Call it when the store is open. */
   begin(): void {
+    this.#hasBegun = true;
     if (this.isShared) void this.#look();
   }
 
@@ -76,7 +79,8 @@ export class LevelWatch {
   }
 
   async #look(): Promise<void> {
-    if (this.#hasEnded || !this.isShared) return;
+    // A store reports the deliveries of others while it is being opened.
+    if (!this.#hasBegun || this.#hasEnded || !this.isShared) return;
     const { role, now } = this.#parts;
     this.#task.set(now() + (role === 'worker' ? WORKER_INTERVAL_MS : INTERVAL_MS));
     this.#running ??= this.#read().finally(() => {
