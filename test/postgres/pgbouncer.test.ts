@@ -84,7 +84,7 @@ describe.skipIf(typeof found === 'string')('behind PgBouncer', () => {
       code: 'ERR_WBP_POSTGRES_UNAVAILABLE',
       message: expect.stringContaining('statement_timeout') as unknown,
     });
-    await Promise.all(stores.splice(0).map((store) => store.close(START).catch(() => undefined)));
+    await Promise.allSettled(stores.splice(0).map(async (store) => store.close(START)));
     for (const pool of pools) await pool.end();
   });
 });
