@@ -16,7 +16,10 @@ export interface EventAttempt {
 /** An event of an inbox: a plain object. `at`: milliseconds on the clock of the inbox. */
 export type InboxEvent = { readonly at: number } & (
   | { readonly type: 'shedding' | 'accepting'; readonly depth: number; readonly bytes: number }
-  /** All workers are busy, and no attempt has ended for long; and the end of that. */
+  /**
+   * All workers are busy, and no attempt has ended for long; and the end of that. Without workers: deliveries are due, and
+   * none has left the store for long.
+   */
   | { readonly type: 'stalled' | 'recovered' }
   /**
    * A delivery was committed and acknowledged. `overflow`: as a dead letter. `duplicate`: the id was known already.
