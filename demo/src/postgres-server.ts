@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { untilLogged } from './child-ready.ts';
 import { freePort } from './free-port.ts';
 import { fromDebian, fromNpm, handOver, unprivileged, type Programs } from './postgres-programs.ts';
 
@@ -89,7 +90,7 @@ async function start(
         cwd: folder,
         stdio: ['ignore', 'ignore', 'pipe'],
       });
-      await ready(running);
+      await untilLogged(running, READY);
     };
     const crash = async (): Promise<void> => {
       if (running?.exitCode !== null || running.signalCode !== null) return;
@@ -130,17 +131,4 @@ function initialize({ initdb, env }: Programs, folder: string, data: string): vo
     { ...unprivileged, env, cwd: folder, encoding: 'utf8' },
   );
   if (status !== 0) throw error ?? new Error(stderr.trim());
-}
-
-async function ready(child: ChildProcess): Promise<void> {
-  let log = '';
-  await new Promise<void>((resolve, reject) => {
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      log = (log + text).slice(-10_000);
-      if (log.includes(READY)) resolve();
-    });
-    child.once('error', reject).once('exit', () => {
-      reject(new Error(log));
-    });
-  });
 }

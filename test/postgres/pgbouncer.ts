@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { untilLogged } from '../../demo/src/child-ready.ts';
 import { freePort } from '../../demo/src/free-port.ts';
 import { handOver, unprivileged } from '../../demo/src/postgres-programs.ts';
 import { unpackedPackage } from '../debian/unpacked-package.ts';
@@ -86,7 +87,7 @@ default_pool_size = ${mode === 'transaction' ? '2' : '20'}
     url.port = port;
     const bouncer = new PgBouncer(url.href, folder, child);
     try {
-      await ready(child);
+      await untilLogged(child, READY);
     } catch (error) {
       await bouncer.stop();
       throw error;
@@ -102,17 +103,4 @@ default_pool_size = ${mode === 'transaction' ? '2' : '20'}
     }
     rmSync(this.#folder, { recursive: true, force: true });
   }
-}
-
-async function ready(child: ChildProcess): Promise<void> {
-  let log = '';
-  await new Promise<void>((resolve, reject) => {
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      log = (log + text).slice(-10_000);
-      if (log.includes(READY)) resolve();
-    });
-    child.once('error', reject).once('exit', () => {
-      reject(new Error(`PgBouncer did not start:\n${log}`));
-    });
-  });
 }

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { untilLogged } from '../../demo/src/child-ready.ts';
 import { findRedis, type RedisProgram } from './programs.ts';
 
 const READY = 'Ready to accept connections';
@@ -76,7 +77,7 @@ export class RedisServer {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child = child;
-    await ready(child);
+    await untilLogged(child, READY);
   }
 
   /** Ends it, and deletes its files. */
@@ -85,20 +86,6 @@ export class RedisServer {
     this.#remove();
     process.off('exit', this.#remove);
   }
-}
-
-async function ready(child: ChildProcess): Promise<void> {
-  let log = '';
-  await new Promise<void>((resolve, reject) => {
-    for (const stream of [child.stdout, child.stderr])
-      stream?.setEncoding('utf8').on('data', (text: string) => {
-        log = (log + text).slice(-10_000);
-        if (log.includes(READY)) resolve();
-      });
-    child.once('error', reject).once('exit', () => {
-      reject(new Error(log));
-    });
-  });
 }
 
 async function freePort(): Promise<number> {
