@@ -1,3 +1,11 @@
+/**
+ * A database or a role may be set to commit without waiting for the disk. What such a commit stores is lost when the
+ * server crashes a moment later, although it was acknowledged.
+ */
+export const WAIT_FOR_DISK = `IF current_setting('synchronous_commit') = 'off' THEN
+    PERFORM set_config('synchronous_commit', 'on', true);
+  END IF;`;
+
 /** How long a call waits for a lock. */
 const LOCK_TIMEOUT = '5s';
 

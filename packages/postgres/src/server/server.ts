@@ -2,6 +2,7 @@ import type { StoreEvent } from '@webhook-backpressure/core';
 import type { PostgresClient, PostgresPool, Settings } from '../options.ts';
 import { ClockSkew } from './clock-skew.ts';
 import { coded, isRetryable, isUsableAfter } from './errors.ts';
+import { loadPg } from './load-pg.ts';
 
 const CONNECTIONS = 4;
 /** How long a statement may take. A sender waits for 5 to 30 s. */
@@ -132,8 +133,7 @@ export class Server {
       given.on?.('error', ignore);
       return given;
     }
-    // Only for stores that need it: a pool may come from another copy of the package.
-    const { default: pg } = await import('pg');
+    const pg = await loadPg();
     const pool: OwnPool = new pg.Pool({
       connectionString,
       max: CONNECTIONS,
