@@ -11,6 +11,7 @@ import {
   START,
 } from '../core/inbox/store/cases/store-fixtures.ts';
 import { isSkipped, PostgresBed } from './bed.ts';
+import { tool } from './run-tool.ts';
 import { watchedPool } from './watched-pool.ts';
 
 /** A store, and what it reports. */
@@ -77,6 +78,18 @@ describe.skipIf(isSkipped)('postgresStore that announces deliveries', () => {
     await again;
   });
 
+  it.each<[string, (store: InboxStore) => Promise<unknown>, string[]]>([
+    ['redrives a delivery', (store) => bury(store, 'a'), ['redrive', 'a']],
+    ['resumes everything', (store) => store.pause(null), ['resume']],
+  ])('tells them when the tool %s', async (_, prepare, command) => {
+    const worker = await watched(bed.store());
+    await prepare(worker.store);
+    const due = worker.due();
+    const ended = await tool([...command, '--schema', bed.schema, bed.connectionString]);
+    expect(ended.code).toBe(0);
+    await due;
+  });
+
   it('tells them of claims that it gives back when it closes', async () => {
     const [one, other] = [await watched(bed.store()), await watched(bed.store())];
     await put(other.store, [delivery('a')]);
@@ -120,6 +133,16 @@ describe.skipIf(isSkipped)('postgresStore that announces deliveries', () => {
     await due;
   });
 
+  it('tells workers that listen of deliveries that were stored behind a pool of connections', async () => {
+    const worker = await watched(bed.store());
+    const receiver = postgresStore({ pool: bed.pool }, { schema: bed.schema, pooled: true });
+    await receiver.open(START);
+    const due = worker.due();
+    await put(receiver, [delivery('a')]);
+    await due;
+    await receiver.close(START);
+  });
+
   it('looks every second behind a pool of connections, without a session that listens', async () => {
     const texts: string[] = [];
     const pool = watchedPool(bed, (text) => texts.push(text));
@@ -127,6 +150,6 @@ describe.skipIf(isSkipped)('postgresStore that announces deliveries', () => {
     await put(store, [delivery('a')]);
     await due();
     await store.close(START);
-    expect(texts.filter((text) => /LISTEN|pg_notify|advisory_lock/.test(text))).toEqual([]);
+    expect(texts.filter((text) => /LISTEN|advisory_lock/.test(text))).toEqual([]);
   });
 });

@@ -150,10 +150,11 @@ export class BullmqStore implements ReceivingStore {
 
   #resultOf(delivery: StoredDelivery, jobId: string | undefined): PutResult {
     if (jobId === this.#jobIds.get(delivery)) return 'stored';
-    if (jobId === undefined || delivery.isIdGenerated)
-      throw new Error(`BullMQ returned the job id ${String(jobId)} for a delivery that nothing repeats.`);
-    const sum = sumIn(jobId);
-    return sum !== undefined && areOtherBodies(sum, bodySum(delivery)) ? 'conflict' : 'duplicate';
+    // BullMQ 5 returns some error codes of its scripts as the id of the job.
+    const sum = delivery.isIdGenerated ? undefined : sumIn(String(jobId));
+    if (sum === undefined)
+      throw new Error(`BullMQ has not stored a delivery, and returned the job id ${String(jobId)}.`);
+    return areOtherBodies(sum, bodySum(delivery)) ? 'conflict' : 'duplicate';
   }
 
   async #readServer(): Promise<void> {

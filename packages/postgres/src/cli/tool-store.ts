@@ -7,6 +7,7 @@ import { Pauses } from '../queue/pauses.ts';
 import { Pending } from '../queue/pending.ts';
 import { idHash } from '../records/id-hash.ts';
 import { decodeText, encodeText } from '../records/text.ts';
+import { announce } from '../server/announcements.ts';
 import { LOCK } from '../server/presence.ts';
 import type { Server } from '../server/server.ts';
 
@@ -21,23 +22,29 @@ export function toolStore(server: Server): ToolStore {
   const pauses = new Pauses(server);
   const completed = new Completed(server);
   const levels = new Levels(server);
+  const announcing = async <T>(work: Promise<T>, isAnyDue: (result: T) => boolean): Promise<T> => {
+    const result = await work;
+    if (isAnyDue(result)) await announce(server);
+    return result;
+  };
+  const isAny = ({ length }: readonly unknown[]): boolean => length > 0;
   return {
     place: { name: 'schema', value: schema },
     stats: () => levels.stats(),
     listShelved: ({ limit, offset, ...scope }) => deadLetters.list(scope, limit, offset),
     getShelved: (id, scope) => deadLetters.get(id, scope),
     countShelved: (id, scope) => deadLetters.count(id, scope),
-    redrive: (id, { nowMs, ...which }) => deadLetters.redrive(id, which, which, nowMs),
+    redrive: (id, { nowMs, ...which }) => announcing(deadLetters.redrive(id, which, which, nowMs), isAny),
     purge: (id, { beforeMs, ...which }) => deadLetters.purge(id, which, which, beforeMs),
     listPending: (query) => pending.list(query),
     getPending: (ref, nowMs) => pending.get(ref, nowMs),
     listCompleted: (query) => completed.list(query),
     getCompleted: (id, scope) => completed.get(id, scope),
     countCompleted: (id, scope) => completed.count(id, scope),
-    replay: (id, { nowMs, ...which }) => completed.replay(id, which, which, nowMs),
+    replay: (id, { nowMs, ...which }) => announcing(completed.replay(id, which, which, nowMs), isAny),
     forgetId: (ref) => completed.forgetId(ref),
     pause: (key) => pauses.pause(key),
-    resume: (key) => pauses.resume(key),
+    resume: (key) => announcing(pauses.resume(key), Boolean),
     keysOf: (id) => keysOf(server, id),
     isRemembered: (ref) => isRemembered(server, ref),
     room: async () => {

@@ -9,6 +9,21 @@ const MAX_DELAY_MS = 20;
 /** Where no session can listen. */
 const POLL_MS = 1000;
 
+/** A number that no owner has. */
+const NO_OWNER = 0;
+
+/** Tells all workers but the owner that deliveries are due. Never rejects. */
+export async function announce(server: Server, owner: number = NO_OWNER): Promise<void> {
+  // Nothing to wait for on the disk.
+  const text = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)";
+  await server.query(text, [channelOf(server), String(owner)]).catch(() => undefined);
+}
+
+/** A channel has a shorter name than a schema may have. */
+function channelOf({ schema }: Server): string {
+  return `wbp_${createHash('sha256').update(schema).digest('hex').slice(0, 32)}`;
+}
+
 /** Tells the workers of other processes that deliveries are due. They find them without it, only later. */
 export class Announcements {
   readonly #server: Server;
@@ -25,8 +40,7 @@ export class Announcements {
     this.#server = server;
     this.#owner = owner;
     this.#random = random;
-    // A channel has a shorter name than a schema may have.
-    this.#channel = `wbp_${createHash('sha256').update(server.schema).digest('hex').slice(0, 32)}`;
+    this.#channel = channelOf(server);
     if (!server.isPooled) return;
     this.#polling = setInterval(
       () => {
@@ -37,9 +51,12 @@ export class Announcements {
     this.#polling.unref();
   }
 
-  /** Call it after the commit that made deliveries due. */
+  /**
+   * Call it after the commit that made deliveries due. Also without a session of its own: workers with a direct connection
+   * listen.
+   */
   due(): void {
-    if (this.#server.isPooled || this.#sending !== undefined || this.#isClosed) return;
+    if (this.#sending !== undefined || this.#isClosed) return;
     const inMs = this.#sentMs + INTERVAL_MS - performance.now();
     if (inMs <= 0) {
       void this.send();
@@ -53,11 +70,8 @@ export class Announcements {
   }
 
   async send(): Promise<void> {
-    if (this.#server.isPooled) return;
     this.#sentMs = performance.now();
-    // Nothing to wait for on the disk.
-    const text = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)";
-    await this.#server.query(text, [this.#channel, String(this.#owner)]).catch(() => undefined);
+    await announce(this.#server, this.#owner);
   }
 
   /** Listens on a session. */

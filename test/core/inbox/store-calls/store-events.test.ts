@@ -48,6 +48,30 @@ describe('the events of a store', () => {
     expect(bench.calls.map(({ delivery: { id } }) => id)).toEqual(['a']);
   });
 
+  it('cause no call while the store opens', async () => {
+    const { store, calls, cause } = watchedStore();
+    const [opened, stats] = [store.open.bind(store), store.stats.bind(store)];
+    const bench = new InboxBench({
+      store: Object.assign(store, {
+        open: async (...options: Parameters<InboxStore['open']>) => {
+          await turns();
+          const found = await opened(...options);
+          calls.push('opened');
+          return found;
+        },
+        stats: async () => {
+          calls.push('stats');
+          return await stats();
+        },
+      }),
+    });
+    cause({ type: 'due' });
+    await turns();
+    await bench.inbox.opened;
+    await turns();
+    expect(calls.slice(0, 4)).toEqual(['watch', 'open', 'opened', 'stats']);
+  });
+
   it('start nothing after the inbox has closed', async () => {
     const { store, cause } = watchedStore();
     const bench = new InboxBench({ store });

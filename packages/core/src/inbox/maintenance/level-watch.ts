@@ -39,8 +39,7 @@ export class LevelWatch {
   readonly #parts: LevelWatchParts;
   readonly #task: Task;
   #running: Promise<void> | undefined;
-  #hasBegun = false;
-  #hasEnded = false;
+  #isOpen = false;
   #sharedUntilMs = -Infinity;
   #wasStalled = false;
   /** What others have stored and finished, at the last sign of them. */
@@ -59,28 +58,27 @@ export class LevelWatch {
 
   /** Call it when the store is open. */
   begin(): void {
-    this.#hasBegun = true;
+    this.#isOpen = true;
     if (this.isShared) void this.#look();
   }
 
-  /** There is a sign of another process: it has stored or finished deliveries. */
+  /** There is a sign of another process: it has stored or finished deliveries. A store may report it while it opens. */
   noteOthers(): void {
     const { role, now } = this.#parts;
     const wasShared = this.isShared;
     this.#sharedUntilMs = now() + SHARED_MS;
-    if (role === 'both' && !wasShared && !this.#hasEnded) void this.#look();
+    if (role === 'both' && !wasShared) void this.#look();
   }
 
   /** Stops. Resolves when the current call of the store has ended. */
   async end(): Promise<void> {
-    this.#hasEnded = true;
+    this.#isOpen = false;
     this.#task.clear();
     await this.#running;
   }
 
   async #look(): Promise<void> {
-    // A store reports the deliveries of others while it is being opened.
-    if (!this.#hasBegun || this.#hasEnded || !this.isShared) return;
+    if (!this.#isOpen || !this.isShared) return;
     const { role, now } = this.#parts;
     this.#task.set(now() + (role === 'worker' ? WORKER_INTERVAL_MS : INTERVAL_MS));
     this.#running ??= this.#read().finally(() => {
@@ -94,7 +92,7 @@ export class LevelWatch {
     // A receiver without workers has to find out itself when the store works again; else the claims do.
     if (role === 'receiver') await health.rest();
     else if (!health.isWell) return;
-    if (this.#hasEnded) return;
+    if (!this.#isOpen) return;
     try {
       const wasQuiet = isQuiet();
       const before = level.ownChanges;
