@@ -61,7 +61,7 @@ export interface RefusalExchange {
   leave(): void;
 }
 
-/** Undefined for what is no state of any release. */
+/** Undefined if the text is not the state of any release. */
 export function refusalStateOf(data: unknown): RefusalState | undefined {
   if (!isRecord(data)) return undefined;
   const { returnRate, freshRate, drainRate, paceAgeS, ahead, gapFactor, isShedding } = data;
@@ -75,7 +75,7 @@ export function refusalStateOf(data: unknown): RefusalState | undefined {
   };
 }
 
-/** Undefined for what is no news of any release. */
+/** Undefined if the text is not the news of any release. */
 export function refusalNewsOf(data: unknown): RefusalNews | undefined {
   if (!isRecord(data)) return undefined;
   const { spanS, arrived, due, booked, added, redeemed } = data;

@@ -11,7 +11,7 @@ const LOCK_TIMEOUT = '5s';
 
 /**
  * The text of a function in PL/pgSQL. Its name ends in its version: a migration adds functions and never changes one,
- * so that receivers of older releases work on.
+ * so that receivers of older releases continue to work.
  *
  * A plan that is made while a table is empty reads it completely, and is used until the next ANALYZE: the settings
  * choose an index from the start, and to look rows up one by one: a merge of a few rows with the whole queue passes the

@@ -123,7 +123,7 @@ export class Server {
     }
   }
 
-  /** Takes a client of the pool. Rejects when there is none in time: a pool may wait for ever. */
+  /** Takes a client of the pool. Rejects when there is none in time: a pool may wait without limit. */
   async connect(): Promise<PostgresClient> {
     if (this.#isEnded) throw new Error('The store is closed.');
     this.#pool ??= this.#openPool();
