@@ -13,6 +13,9 @@ const MAX_TRIES = 5;
 /** An idle connection that has failed: the next statement takes another one. */
 const ignore = (): void => undefined;
 
+/** Runs a statement. */
+export type Run = <R>(text: string, values?: readonly unknown[]) => Promise<readonly R[]>;
+
 interface OwnPool extends PostgresPool {
   end(): Promise<void>;
   on(event: 'error', listener: (error: Error) => void): unknown;
@@ -30,6 +33,8 @@ export class Server {
   #pool: Promise<PostgresPool> | undefined;
   #own: OwnPool | undefined;
   #isEnded = false;
+  /** Whether transactions are READ COMMITTED by default, as without a setting; undefined until one has asked. */
+  #isUsual: boolean | undefined;
 
   constructor(settings: Settings, report: (event: StoreEvent) => void = () => undefined) {
     this.#settings = settings;
@@ -49,10 +54,34 @@ export class Server {
   async query<R>(text: string, values: readonly unknown[] = []): Promise<readonly R[]> {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await this.withClient((run) => run<R>(text, values));
+        return await this.withClient((run) => this.#runAlone<R>(run, text, values));
       } catch (error) {
         if (tries === MAX_TRIES || !isRetryable((error as Error).cause)) throw error;
       }
+    }
+  }
+
+  /**
+   * The functions of the schema wait for locks, then see what others have committed meanwhile. With another default of the
+   * role or the database, members of a fleet would miss each other, and puts would fail.
+   */
+  async #runAlone<R>(run: Run, text: string, values: readonly unknown[]): Promise<readonly R[]> {
+    if (this.#isUsual === undefined) {
+      const [found] = await run<{ level: string }>(
+        "SELECT current_setting('transaction_isolation') AS level",
+      );
+      this.#isUsual = found?.level === 'read committed';
+    }
+    if (this.#isUsual) return await run<R>(text, values);
+    await run('BEGIN ISOLATION LEVEL READ COMMITTED');
+    try {
+      const rows = await run<R>(text, values);
+      await run('COMMIT');
+      return rows;
+    } catch (error) {
+      // The connection may have failed, which is why there is nothing more to report.
+      await run('ROLLBACK').catch(() => undefined);
+      throw error;
     }
   }
 
@@ -69,9 +98,7 @@ export class Server {
   }
 
   /** Runs statements on one connection. */
-  async withClient<T>(
-    work: (run: <R>(text: string, values?: readonly unknown[]) => Promise<readonly R[]>) => Promise<T>,
-  ): Promise<T> {
+  async withClient<T>(work: (run: Run) => Promise<T>): Promise<T> {
     let client: PostgresClient | undefined;
     let isBroken = false;
     // A pool listens to idle clients only, and an error without a listener would end the process.

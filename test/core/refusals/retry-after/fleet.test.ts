@@ -268,9 +268,12 @@ describe('the news of a beat', () => {
     [{ spanS: 1, arrived: 1, due: 0, booked: [['shop', -1]], added: [], redeemed: [] }],
     [{ spanS: 1, arrived: 1, due: 0, booked: [], added: ['x'], redeemed: [] }],
     [{ spanS: 1, arrived: 1, due: 0, booked: {}, added: [], redeemed: [] }],
+    [{ spanS: 1, arrived: 1e308, due: 1e308, booked: [['', 1e308]], added: [], redeemed: [] }],
   ])('is ignored if no release writes it: %j', (news) => {
-    const [first] = pair();
-    first.exchange.learn({ others: [{ returnRate: 'x' }], news: [news] }, 2000);
+    const [first, second] = pair();
+    const state = { ...second.exchange.state(2000), returnRate: 1e308, freshRate: 1e308, paceAgeS: 1e308 };
+    const others = [{ returnRate: 'x' }, state, state];
+    first.exchange.learn({ others, news: [news, news] }, 2000);
     expect(first.refuse(2000)).toBeLessThan(8);
   });
 });
