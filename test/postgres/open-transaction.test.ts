@@ -22,13 +22,17 @@ describe.skipIf(isSkipped)('postgresStore while another program leaves a transac
   const visits: number[] = [];
   /** The same of each put, in the totals. */
   const putVisits: number[] = [];
+  /** How often it was asked when a delivery is due. */
+  let looks = 0;
 
   beforeEach(async () => {
     bed = new PostgresBed();
     visits.length = 0;
     putVisits.length = 0;
+    looks = 0;
     const pool = watchedPool(bed, (text, rows) => {
       if (text.includes('.claim_v1($1')) visits.push(Number(rows.at(-1)?.['visited']));
+      if (text.includes('.next_due_v1($1')) looks += 1;
       if (text.includes('.put_v1($1')) putVisits.push(Number(rows[0]?.['visited']));
     });
     store = postgresStore({ pool }, { schema: bed.schema });
@@ -104,6 +108,54 @@ describe.skipIf(isSkipped)('postgresStore while another program leaves a transac
     const due = (await store.nextDueMs()) ?? Infinity;
     expect(due).toBeLessThanOrEqual(START + 2 * LONG_MS + 5000);
     expect(idsOf([...again, ...(await claim(store, 1, { nowMs: due }))])).toEqual(['early']);
+  });
+
+  it('looks for due deliveries at most every 5 s for a receiver, which has no claims to learn from', async () => {
+    await put(store, [delivery('a')]);
+    expect(await store.nextDueMs()).toBe(0);
+    await leaveEntries();
+    expect([await store.nextDueMs(), looks]).toEqual([undefined, 2]);
+    await put(store, [delivery('b')]);
+    expect([await store.nextDueMs(), looks]).toEqual([undefined, 2]);
+    // As a worker it looks again.
+    expect(idsOf(await claim(store, 1, { nowMs: START }))).toEqual(['b']);
+  });
+
+  it('settles and renews without passing the entries of ended claims', async () => {
+    const { schema, pool } = bed;
+    const ids = Array.from({ length: 16 }, (_, at) => String(at));
+    await put(
+      store,
+      ids.map((id) => delivery(id)),
+    );
+    await claim(store, ids.length, { nowMs: START });
+    await pool.query(
+      `INSERT INTO ${schema}.queue (seq, key, state, due_ms, received_ms, bytes, owner, lease_ms)
+      SELECT nextval('${schema}.delivery_seq'), 'shop', 2, 0, 0, 1, (SELECT max(owner) FROM ${schema}.queue), 0
+      FROM generate_series(1, ${String(CLAIMED)})`,
+    );
+    await pool.query(`DELETE FROM ${schema}.queue WHERE lease_ms = 0`);
+    // As after a few calls on one connection, on tables that were not analyzed yet.
+    const session = await pool.connect();
+    await session.query("SET plan_cache_mode = 'force_generic_plan'");
+    const { rows } = await session.query<{ held: boolean[]; visited: string }>(
+      `WITH own AS (
+          SELECT max(q.owner) AS owner, array_agg(i.hash) AS hashes, array_agg(1) AS ones, array_agg('completed'::text) AS kinds,
+            array_agg(NULL::text) AS nothing, array_agg(false) AS flags
+          FROM ${schema}.queue q JOIN ${schema}.ids i USING (seq)
+        ),
+        renewed AS MATERIALIZED (SELECT r.held FROM own, ${schema}.renew_v1(owner, 1, hashes, ones) r),
+        settled AS MATERIALIZED (
+          SELECT s.held FROM own, renewed,
+            ${schema}.settle_v1(owner, 1, hashes, ones, kinds, nothing::float[], nothing, flags) s
+        )
+      SELECT settled.held || renewed.held AS held,
+        pg_stat_get_xact_tuples_returned('${schema}.queue_held'::regclass) AS visited
+      FROM renewed, settled`,
+    );
+    session.release(true);
+    expect(rows[0]?.held).toEqual([...ids, ...ids].map(() => true));
+    expect(Number(rows[0]?.visited)).toBeLessThan(FEW);
   });
 
   it('claims all again when the transaction has ended', async () => {

@@ -6,6 +6,7 @@ import { isOutcomeUnknown } from '../server/errors.ts';
 import type { Presence } from '../server/presence.ts';
 import type { Server } from '../server/server.ts';
 import { ScanPlan, type Scan } from './scan-plan.ts';
+import { SlowLook } from './slow-look.ts';
 import { StrayClaims } from './stray-claims.ts';
 import { UnknownSettlements } from './unknown-settlements.ts';
 
@@ -37,6 +38,7 @@ export class Claims {
   readonly #strays: StrayClaims;
   readonly #unknown: UnknownSettlements;
   readonly #plan: ScanPlan = new ScanPlan();
+  readonly #slowLook: SlowLook = new SlowLook();
   /** The key claimed last, as stored. */
   #lastKey: string | null = null;
 
@@ -50,6 +52,7 @@ export class Claims {
 
   async claim(count: number, options: ClaimOptions): Promise<readonly ClaimedDelivery[]> {
     const { nowMs, except } = options;
+    this.#slowLook.end();
     const dead = await this.#presence.dead();
     await this.#strays.giveBack(nowMs);
     const hasSkipped = except.size > 0;
@@ -102,14 +105,19 @@ export class Claims {
   }
 
   async nextDueMs(except: ReadonlySet<string> = new Set()): Promise<number | undefined> {
-    const plannedMs = this.#plan.nextDueMs;
-    if (plannedMs !== undefined) return plannedMs;
-    const { next_due_v1: due } = await this.#server.call<{ next_due_v1: number | null }>('next_due_v1', [
-      this.#owner,
-      [...except].map(encodeText),
-    ]);
-    if (due === null) return undefined;
-    return due === -Infinity ? 0 : this.#server.skew.fromServer(due);
+    const dueMs = this.#plan.nextDueMs ?? this.#slowLook.dueMs ?? (await this.#look(except));
+    return dueMs === Infinity ? undefined : dueMs;
+  }
+
+  /** Infinity: never. */
+  async #look(except: ReadonlySet<string>): Promise<number> {
+    const { due_ms: due, visited } = await this.#server.call<{ due_ms: number | null; visited: number }>(
+      'next_due_v1',
+      [this.#owner, [...except].map(encodeText)],
+    );
+    const dueMs = due === null ? Infinity : due === -Infinity ? 0 : this.#server.skew.fromServer(due);
+    this.#slowLook.note(dueMs, visited);
+    return dueMs;
   }
 
   async renew(

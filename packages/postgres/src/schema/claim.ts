@@ -139,27 +139,36 @@ export const claim = (s: string): string =>
     },
   );
 
-/** When the next delivery can be claimed; -Infinity: now. */
+/** When the next delivery can be claimed; -Infinity: now. Counts the visited index entries. */
 export const nextDue = (s: string): string =>
-  plpgsql(`${s}.next_due_v1`, 'p_owner bigint, p_except text[]', {
-    returns: 'double precision',
-    declare: `
+  plpgsql(
+    `${s}.next_due_v1`,
+    'p_owner bigint, p_except text[], OUT due_ms double precision, OUT visited double precision',
+    {
+      declare: `
+  before bigint := ${visits(s)};
   skipped text[];
   next_key text;`,
-    body: `
-  IF EXISTS (SELECT FROM ${s}.paused WHERE scope = 'all') THEN RETURN NULL; END IF;
+      body: `
+  visited := 0;
+  IF EXISTS (SELECT FROM ${s}.paused WHERE scope = 'all') THEN RETURN; END IF;
   skipped := p_except || ARRAY(SELECT key FROM ${s}.paused WHERE scope = 'key');
-  SELECT key INTO next_key FROM ${s}.queue WHERE state = 0 ORDER BY key, due_ms, seq LIMIT 1;
+  SELECT key INTO next_key FROM ${s}.queue WHERE state = 0 ORDER BY key, queue.due_ms, seq LIMIT 1;
   WHILE FOUND AND next_key = ANY (skipped) LOOP
     SELECT key INTO next_key FROM ${s}.queue WHERE state = 0 AND key > next_key
-    ORDER BY key, due_ms, seq LIMIT 1;
+    ORDER BY key, queue.due_ms, seq LIMIT 1;
   END LOOP;
-  IF FOUND THEN RETURN '-Infinity'; END IF;
-  RETURN least(
-    (SELECT min(due_ms) FROM ${s}.queue WHERE state = 1),
-    (SELECT min(due_ms) FROM ${s}.queue WHERE state = 3 AND key <> ALL (skipped)),
-    (SELECT min(lease_ms) FROM ${s}.queue WHERE state = 2 AND owner <> p_owner));`,
-  });
+  IF FOUND THEN
+    due_ms := '-Infinity';
+  ELSE
+    due_ms := least(
+      (SELECT min(q.due_ms) FROM ${s}.queue q WHERE state = 1),
+      (SELECT min(q.due_ms) FROM ${s}.queue q WHERE state = 3 AND key <> ALL (skipped)),
+      (SELECT min(lease_ms) FROM ${s}.queue WHERE state = 2 AND owner <> p_owner));
+  END IF;
+  visited := ${visits(s)} - before;`,
+    },
+  );
 
 /** What no total counts: claimed deliveries, and when the oldest was received. */
 export const counts = (s: string): string =>

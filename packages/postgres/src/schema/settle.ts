@@ -1,6 +1,11 @@
-import { plpgsql } from './function.ts';
+import { plpgsql, WAIT_FOR_DISK } from './function.ts';
 
-/** Ends claims that are still held. The rows are locked in the order of storing, before heads and slots. */
+/**
+ * Ends claims that are still held. The rows are locked in the order of storing, before heads and slots.
+ *
+ * `state + 0` keeps the plan from the index of held claims: while a transaction is open, that has the entries of all claims
+ * that have ended.
+ */
 export const settle = (s: string): string =>
   plpgsql(
     `${s}.settle_v1`,
@@ -16,6 +21,7 @@ export const settle = (s: string): string =>
   now_kept record;
   n_remembered bigint;`,
       body: `
+  ${WAIT_FOR_DISK}
   LOCK TABLE ${s}.queue IN ROW EXCLUSIVE MODE;
   SELECT is_ordered INTO ordered FROM ${s}.meta;
   PERFORM 1 FROM ${s}.queue WHERE seq IN (SELECT i.seq FROM ${s}.ids i WHERE i.hash = ANY (p_hashes))
@@ -25,7 +31,7 @@ export const settle = (s: string): string =>
     SELECT DISTINCT ON (q.seq) q.seq, p.at
     FROM unnest(p_hashes, p_attempts) WITH ORDINALITY AS p(hash, attempt, at)
     JOIN ${s}.ids i ON i.hash = p.hash JOIN ${s}.queue q ON q.seq = i.seq
-    WHERE q.state = 2 AND q.owner = p_owner AND q.attempts = p.attempt
+    WHERE q.state + 0 = 2 AND q.owner = p_owner AND q.attempts = p.attempt
     ORDER BY q.seq, p.at
   ) h;
   held := ARRAY(SELECT at = ANY (ats) FROM generate_series(1, cardinality(p_hashes)) at ORDER BY at);
@@ -115,7 +121,7 @@ export const renew = (s: string): string =>
   WITH renewed AS (
     UPDATE ${s}.queue q SET lease_ms = p_lease_ms
     FROM unnest(p_hashes, p_attempts) AS p(hash, attempt) JOIN ${s}.ids i ON i.hash = p.hash
-    WHERE q.seq = i.seq AND q.state = 2 AND q.owner = p_owner AND q.attempts = p.attempt
+    WHERE q.seq = i.seq AND q.state + 0 = 2 AND q.owner = p_owner AND q.attempts = p.attempt
     RETURNING q.seq
   ) SELECT coalesce(array_agg(seq), '{}') INTO seqs FROM renewed;
   held := ARRAY(

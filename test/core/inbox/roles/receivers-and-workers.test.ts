@@ -54,8 +54,8 @@ describe('a receiver without workers', () => {
     tier.addWorker(() => 10);
     await tier.pass(1000);
     expect(receiver.snapshot().state).toBe('accepting');
-    const told = tier.events.map(({ type }) => type).filter((type) => /stall|recover/.test(type));
-    expect(told).toEqual(['stalled', 'recovered']);
+    const changes = tier.events.map(({ type }) => type).filter((type) => /stall|recover/.test(type));
+    expect(changes).toEqual(['stalled', 'recovered']);
   });
 
   it('does not stall while all deliveries wait for a retry', async () => {
@@ -141,7 +141,7 @@ describe('workers without a receiver', () => {
     expect(beat).not.toHaveBeenCalled();
   });
 
-  it('delete what is old, however many of them there are, and each dead letter once', async () => {
+  it('delete old data, however many workers there are, and each dead letter once', async () => {
     const receiver = tier.addReceiver();
     for (let at = 0; at < 3; at += 1) tier.addWorker(() => 0, { process: fail, maxShelvedAgeMs: 60_000 });
     for (let at = 0; at < 30; at += 1) await tier.send(receiver);

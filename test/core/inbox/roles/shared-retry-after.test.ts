@@ -71,7 +71,7 @@ describe('Retry-After of several receivers on one store', () => {
 
 const EVENTS = 6000;
 
-/** Sends a burst evenly to all receivers; refused deliveries return as told. The workers are idle before. */
+/** Sends a burst evenly to all receivers; refused deliveries are retried after Retry-After. The workers are idle before. */
 async function burst(receivers: readonly Inbox[]): Promise<{ attempts: number; clearS: number }> {
   let attempts = 0;
   const send = (id: string): void => {
