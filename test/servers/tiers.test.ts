@@ -22,7 +22,7 @@ class Tier {
   readonly exit: Promise<unknown[]>;
   readonly #process: ChildProcess;
 
-  constructor(role: 'receiver' | 'worker', path: string, tookMs = 0) {
+  constructor(role: 'receiver' | 'worker' | 'unopened', path: string, tookMs = 0) {
     const script = join(import.meta.dirname, 'children/tier.js');
     this.#process = fork(script, [role, path, String(tookMs)], { execArgv: [] });
     this.#process.on('message', (message: Message) => this.said.push(message));
@@ -105,6 +105,13 @@ describe('a process with workers alone', () => {
 });
 
 describe('a process that receives alone', () => {
+  it('closes before it ends, also if its store never opens and nothing else keeps it alive', async () => {
+    const receiver = new Tier('unopened', '-');
+    tiers.push(receiver);
+    expect(await receiver.heard('closed')).toMatchObject([{ remaining: 0 }]);
+    expect(await receiver.exit).toEqual([0, null]);
+  });
+
   it('loses nothing that it acknowledges while SIGTERM ends it, beside workers on the same file', async () => {
     const [worker, receiver] = [start('worker'), start('receiver')];
     const [address] = await receiver.heard('address');

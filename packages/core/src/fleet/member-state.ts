@@ -1,4 +1,5 @@
 import { isRecord } from '../checks.ts';
+import type { RefusalNews } from '../refusals/fleet-exchange.ts';
 
 /** What a member lets the others know. A release may add fields, and ignores those that it does not know. */
 export interface MemberState {
@@ -17,6 +18,13 @@ export interface MemberState {
 
 export function textOf(state: MemberState): string {
   return JSON.stringify({ v: 1, ...state });
+}
+
+/** Empty if there is nothing to tell. */
+export function newsTextOf(news: RefusalNews | undefined): string {
+  if (news === undefined) return '';
+  const { arrived, due, booked, added, redeemed } = news;
+  return arrived + due + booked.length + added.length + redeemed.length === 0 ? '' : JSON.stringify(news);
 }
 
 /** Undefined for text that no release of this package has written: other programs may write to the registry. */

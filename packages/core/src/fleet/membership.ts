@@ -2,12 +2,12 @@ import { thrownText } from '../errors.ts';
 import type { FleetSnapshot, FleetState } from '../delivery/fleet-snapshot.ts';
 import type { FleetHandle, FleetMembership } from '../intake/fleet-handle.ts';
 import type { Tunable } from '../intake/options.ts';
-import type { RefusalExchange, RefusalNews } from '../refusals/fleet-exchange.ts';
+import type { RefusalExchange } from '../refusals/fleet-exchange.ts';
 import { Beats } from './beats.ts';
 import { SmoothedDemand } from './demand.ts';
 import type { FleetSettings } from './fleet-options.ts';
 import { memberId } from './member-id.ts';
-import { jsonOf, textOf } from './member-state.ts';
+import { jsonOf, newsTextOf, textOf } from './member-state.ts';
 import { OwnLimits, type Grant } from './own-limits.ts';
 import { MEMBER_MS, type FleetBeat, type FleetView } from './registry.ts';
 import { Roster } from './roster.ts';
@@ -155,7 +155,7 @@ export class Member implements FleetMembership {
     const now = this.#intake.now();
     const refusals = this.#refusals?.state(now);
     const state = textOf({ concurrency, drainRate, demand, share, claim, hasLeft, refusals });
-    const news = newsOf(this.#refusals?.news(now));
+    const news = newsTextOf(this.#refusals?.news(now));
     return { resource, member: this.#id, number, state, news, seen: this.#roster.seen };
   }
 
@@ -244,11 +244,4 @@ export class Member implements FleetMembership {
     if (isOpen) this.#intake.limit(this.#own.restored(this.#grant()));
     await this.#beats.end(LEAVE_LIMIT_MS);
   }
-}
-
-/** Empty if there is nothing to tell. */
-function newsOf(news: RefusalNews | undefined): string {
-  if (news === undefined) return '';
-  const { arrived, due, booked, added, redeemed } = news;
-  return arrived + due + booked.length + added.length + redeemed.length === 0 ? '' : JSON.stringify(news);
 }

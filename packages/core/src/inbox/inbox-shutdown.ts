@@ -38,8 +38,9 @@ export async function shutDown(parts: ShutdownParts, timeoutMs: number): Promise
   const endedBefore = totals.completed + totals.failed;
   workers.stopStarting();
   const redriven = redriving.end();
+  // Otherwise a process with nothing else to do would end before claims are given back and the store is closed.
   const inTime = (work: Promise<unknown>, ms: number): Promise<unknown> =>
-    Promise.race([work, scheduler.pause(ms)]);
+    Promise.race([work, scheduler.hold(ms)]);
   await inTime(workers.idle(), timeoutMs);
   const remaining = workers.runs.size;
   await inTime(

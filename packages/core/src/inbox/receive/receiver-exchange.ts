@@ -1,9 +1,9 @@
 import { Beats } from '../../fleet/beats.ts';
 import { memberId } from '../../fleet/member-id.ts';
-import { jsonOf } from '../../fleet/member-state.ts';
+import { jsonOf, newsTextOf } from '../../fleet/member-state.ts';
 import { MEMBER_MS, type FleetBeat, type FleetRegistry, type FleetView } from '../../fleet/registry.ts';
 import { isRecord } from '../../checks.ts';
-import type { RefusalExchange, RefusalNews } from '../../refusals/fleet-exchange.ts';
+import type { RefusalExchange } from '../../refusals/fleet-exchange.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { Scheduler, Task } from '../time/scheduler.ts';
 
@@ -81,7 +81,7 @@ export class ReceiverExchange {
     const now = this.#parts.now();
     const refusals = this.#refusals;
     const state = JSON.stringify({ hasLeft: this.#hasEnded, refusals: refusals?.state(now) });
-    const news = newsOf(refusals?.news(now));
+    const news = newsTextOf(refusals?.news(now));
     return { resource: RESOURCE, member: this.#id, number, state, news, seen: this.#seen };
   };
 
@@ -105,11 +105,4 @@ export class ReceiverExchange {
     this.#answeredMs = sentAtMs;
     this.#refusals?.learn(view, this.#parts.now());
   };
-}
-
-/** Empty if there is nothing to tell. */
-function newsOf(news: RefusalNews | undefined): string {
-  if (news === undefined) return '';
-  const { arrived, due, booked, added, redeemed } = news;
-  return arrived + due + booked.length + added.length + redeemed.length === 0 ? '' : JSON.stringify(news);
 }
