@@ -79,6 +79,15 @@ describe('the shares of a fleet', () => {
     expect(bed.receivers.map(({ intake }) => intake.snapshot().active)).toEqual([20, 20]);
   });
 
+  it('grow although a member in a dry run has more active deliveries than its share', async () => {
+    const bed = new FleetBed();
+    const [dry, other] = [bed.join({}, { dryRun: true }), bed.join()];
+    await dry.hold(100);
+    await other.hold(100);
+    bed.pass(4 * SOON_MS);
+    expect(bed.shares).toEqual([20, 20]);
+  });
+
   it('pass to the others with their next beats when a member leaves', async () => {
     const bed = new FleetBed();
     const [first, second] = [bed.join(), bed.join()];

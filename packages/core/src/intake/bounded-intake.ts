@@ -171,6 +171,7 @@ export class BoundedIntake implements Intake {
     const { dispatcher, listeners, refuser, shutdown, warnings, now } = this.#flow;
     const settings = (): Settings => this.#settings;
     const membership = (): FleetMembership | null => this.#membership;
+    const isDryRun = this.dryRun;
     return {
       ...{ clock, random, now, warnings },
       get isOpen() {
@@ -180,7 +181,7 @@ export class BoundedIntake implements Intake {
         return dispatcher.wanted;
       },
       get active() {
-        return dispatcher.active;
+        return isDryRun ? 0 : dispatcher.active;
       },
       get limits() {
         const { concurrency, drainRate } = settings();

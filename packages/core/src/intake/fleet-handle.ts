@@ -18,7 +18,10 @@ export interface FleetHandle {
   readonly isOpen: boolean;
   /** How many deliveries it could handle concurrently now, if its share allowed it. */
   readonly wanted: number;
-  /** How many deliveries are active: more than its share while it shrinks. */
+  /**
+   * How many deliveries are active: more than its share while it shrinks. 0 in a dry run, whose limits hold nothing back:
+   * it must not keep the others from growing.
+   */
   readonly active: number;
   readonly limits: FleetLimits;
   readonly warnings: Warnings;
