@@ -28,7 +28,7 @@ for (const [signal, exitCode] of Object.entries(SIGNALS)) {
 
 const OTHER_DEMOS = `Other demos:
   npm run demo -- --inbox   an inbox whose process is killed twice
-  npm run demo -- --fleet   receivers and workers on one PostgreSQL, which is killed too
+  npm run demo -- --fleet   receivers, workers and their PostgreSQL, all killed
   npm run demo -- --watch   the live page, under waves of load`;
 
 // A reader such as `head` may close the pipe early.

@@ -38,8 +38,11 @@ async function warmUp({ urls, secret }: Target): Promise<void> {
   const nextUrl = inTurn(urls);
   const events = bulkImport(WARM_UP.deliveries).values();
   const sendInTurn = async (): Promise<void> => {
-    for (const { id, body } of events)
-      await post({ id: `${WARM_UP.prefix}${id}`, body }, nextUrl(), webhook, SENDER.timeoutMs);
+    for (const { id, body } of events) {
+      const event = { id: `${WARM_UP.prefix}${id}`, body };
+      // Until it is acknowledged, since reports subtract all of them from the completed deliveries.
+      while (!isSuccess(await post(event, nextUrl(), webhook, SENDER.timeoutMs))) await sleep(TICK_MS);
+    }
   };
   await Promise.all(Array.from({ length: WARM_UP.atOnce }, sendInTurn));
 }

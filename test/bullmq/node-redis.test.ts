@@ -9,7 +9,7 @@ describe.skipIf(isRedisSkipped)('a receiver on a queue of BullMQ 6 with a client
   it('stores, recognizes repetitions and counts', async () => {
     const client = createClient({ url: redisUrl });
     await client.connect();
-    const queue = new Queue('orders', { prefix: redisPrefix(), connection: client as never });
+    const queue = new Queue('orders', { prefix: redisPrefix(), connection: client });
     const door = bullmqDoor(queue);
     await door.open(Date.now());
     const results = await door.put([put('1'), put('1')], { limits: LIMITS, nowMs: Date.now() });

@@ -1,4 +1,5 @@
 import { bullmqDoor, deliveryOf } from '@webhook-backpressure/bullmq';
+import { manualClock, memoryRegistry } from '@webhook-backpressure/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isRedisSkipped } from '../redis/bed.ts';
 import { BullmqBed, LIMITS, put, VERSIONS } from './bed.ts';
@@ -56,5 +57,11 @@ describe.skipIf(isRedisSkipped).each(VERSIONS)('a receiver on a queue of BullMQ 
     expect(await door.put([put('1')], now())).toEqual(['duplicate']);
     expect(await door.stats()).toMatchObject({ depth: 0, drained: 1, oldestReceivedAtMs: undefined });
     expect(handled).toEqual(['1']);
+  });
+
+  it('passes the registry of its receivers on, and takes nothing else for one', () => {
+    const registry = memoryRegistry(manualClock());
+    expect(bullmqDoor(bed.queue(), { registry }).registry).toBe(registry);
+    expect(() => bullmqDoor(bed.queue(), { registry: {} as never })).toThrow('ERR_WBP_FLEET');
   });
 });

@@ -123,6 +123,29 @@ describe.skipIf(isRedisSkipped).each(VERSIONS)('receivers on one queue of BullMQ
     expect(await door.put(batch, { limits: LIMITS, nowMs: Date.now() })).toEqual(['stored', 'stored']);
   });
 
+  it('acknowledge nothing that BullMQ has not stored, such as jobs of a parent that does not exist', async () => {
+    const queue = bed.queue({ defaultJobOptions: { parent: { id: '1', queue: 'bull:nowhere' } } });
+    const door = bullmqDoor(queue);
+    await door.open(Date.now());
+    await expect(door.put([put('1')], { limits: LIMITS, nowMs: Date.now() })).rejects.toThrow();
+    expect(await queue.getJobCounts('wait')).toMatchObject({ wait: 0 });
+  });
+
+  it('count what was drained from zero after the queue was obliterated', async () => {
+    const queue = bed.queue();
+    const options = { limits: LIMITS, nowMs: Date.now() };
+    const before = bullmqDoor(queue);
+    await before.open(Date.now());
+    await before.put([put('1'), put('1'), put('1'), put('1')], options);
+    await queue.obliterate({ force: true });
+    const door = bullmqDoor(queue);
+    await door.open(Date.now());
+    expect(await door.put([put('2'), put('3')], options)).toEqual(['stored', 'stored']);
+    expect(await door.stats()).toMatchObject({ depth: 2, drained: 0 });
+    await queue.drain();
+    expect(await door.stats()).toMatchObject({ depth: 0, drained: 2 });
+  });
+
   it('warn once when Redis does not keep what it has acknowledged', async () => {
     const server = await RedisServer.start('--maxmemory-policy', 'allkeys-lru');
     const own = new BullmqBed(version, server.url);

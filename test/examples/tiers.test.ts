@@ -79,10 +79,10 @@ describe.skipIf(isSkipped)('receivers and workers on PostgreSQL', () => {
       '--eval',
       `const { handler } = await import('./function-worker.js'); console.log(JSON.stringify(await handler()));`,
     );
-    const told: string[] = [];
-    for await (const line of worker.lines) told.push(line);
-    expect(told.slice(0, -1).sort()).toEqual(['attempt 1 at b: {}', 'attempt 1 at c: {}']);
-    expect(JSON.parse(told.at(-1) ?? '')).toMatchObject({ remaining: 0 });
+    const printed: string[] = [];
+    for await (const line of worker.lines) printed.push(line);
+    expect(printed.slice(0, -1).sort()).toEqual(['attempt 1 at b: {}', 'attempt 1 at c: {}']);
+    expect(JSON.parse(printed.at(-1) ?? '')).toMatchObject({ remaining: 0 });
   }, 60_000);
 });
 

@@ -78,7 +78,7 @@ describe.skipIf(isSkipped)('postgresStore that announces deliveries', () => {
     await again;
   });
 
-  it.each<[string, (store: InboxStore) => Promise<unknown>, string[]]>([
+  it.each<[string, (store: InboxStore) => unknown, string[]]>([
     ['redrives a delivery', (store) => bury(store, 'a'), ['redrive', 'a']],
     ['resumes everything', (store) => store.pause(null), ['resume']],
   ])('tells them when the tool %s', async (_, prepare, command) => {

@@ -55,9 +55,10 @@ describe.skipIf(isSkipped)('postgresStore whose connections are lost', () => {
   });
 
   it('leaves the pool as it was', async () => {
+    const before = bed.pool.listenerCount('error');
     const store = await opened(bed);
-    expect(bed.pool.listenerCount('error')).toBe(1);
+    expect(bed.pool.listenerCount('error')).toBe(before + 1);
     await store.close(0);
-    expect(bed.pool.listenerCount('error')).toBe(0);
+    expect(bed.pool.listenerCount('error')).toBe(before);
   });
 });

@@ -4,14 +4,19 @@ import { describe } from 'vitest';
 import { describeRegistry } from '../core/fleet/registry-suite.ts';
 import { isSkipped, PostgresBed } from './bed.ts';
 
-describe.skipIf(isSkipped)('on PostgreSQL', () => {
+// By default, and as some applications set it for their database.
+const LEVELS = ['read committed', 'repeatable read', 'serializable'];
+
+describe.skipIf(isSkipped).each(LEVELS)('on PostgreSQL with %s transactions', (level) => {
+  const options = `-c default_transaction_isolation=${level.replace(' ', '\\ ')}`;
+
   describeRegistry('postgresRegistry', () => {
     const bed = new PostgresBed();
     const { schema } = bed;
     const pools: pg.Pool[] = [];
     return {
       registry: () => {
-        const pool = new pg.Pool({ connectionString: bed.connectionString, max: 1 });
+        const pool = new pg.Pool({ connectionString: bed.connectionString, options, max: 1 });
         pools.push(pool);
         return postgresRegistry(pool, { schema });
       },

@@ -33,7 +33,7 @@ describe.skipIf(isSkipped)('postgresStore on many machines', () => {
   });
 
   /** Another program that uses the database. */
-  async function stranger(): Promise<pg.Client> {
+  async function otherProgram(): Promise<pg.Client> {
     const client = new pg.Client({ connectionString: bed.connectionString });
     clients.push(client);
     await client.connect();
@@ -64,7 +64,7 @@ describe.skipIf(isSkipped)('postgresStore on many machines', () => {
       .sort((a, b) => (a.hash < b.hash ? -1 : 1));
     const deliveries = batch.map(({ one }) => one);
     // Another transaction holds the middle one until both batches wait.
-    const client = await stranger();
+    const client = await otherProgram();
     await client.query('BEGIN');
     const insert = `INSERT INTO ${bed.schema}.ids (hash, seq, is_generated) VALUES ($1, 0, false)`;
     await client.query(insert, [batch[1]?.hash]);
@@ -102,7 +102,7 @@ describe.skipIf(isSkipped)('postgresStore on many machines', () => {
 
   it('does not wait for the commit of another put', async () => {
     const store = await opened(bed);
-    const client = await stranger();
+    const client = await otherProgram();
     await client.query('BEGIN');
     // A put that is being committed holds its slot.
     await client.query(`SELECT ${bed.schema}.add_totals_v1(1, 1, 0, 0, 0, 0, 0)`);
@@ -126,7 +126,7 @@ describe.skipIf(isSkipped)('postgresStore on many machines', () => {
   it('claims past a delivery that another transaction has locked', async () => {
     const store = await opened(bed);
     await put(store, [delivery('a'), delivery('b')]);
-    const client = await stranger();
+    const client = await otherProgram();
     await client.query('BEGIN');
     await client.query(`SELECT FROM ${bed.schema}.queue ORDER BY seq LIMIT 1 FOR UPDATE`);
     expect((await claim(store, 2)).map(({ id }) => id)).toEqual(['b']);

@@ -106,6 +106,18 @@ describe.skipIf(isRedisSkipped)('redisRegistry', () => {
     expect(await membersOf(registry, 'a', 2)).toEqual(['a', 'b']);
   });
 
+  it('deletes what another program has written, and works with the rest', async () => {
+    const client = ioredis();
+    await client.connect();
+    const registry = redisRegistry(client, { prefix: 'shop' });
+    await registry.beat(beatOf('a'));
+    const fields = ['s x', 's y', 'n a', 'n a 1', 'n a b c', 's ', '', 'garbage', 'n x 1 99999999999999999'];
+    for (const field of fields) await client.hset('shop:db', field, 'garbage');
+    await client.hset('shop:db', 's z', '1 x {}');
+    expect(await membersOf(registry, 'b')).toEqual(['a', 'b']);
+    expect((await client.hkeys('shop:db')).sort()).toEqual(['', 'garbage', 's ', 's a', 's b']);
+  });
+
   it('rejects with the error of the server without the rights, on a replica, and on a full server', async () => {
     const admin = ioredis();
     await admin.connect();

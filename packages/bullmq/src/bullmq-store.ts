@@ -3,6 +3,7 @@ import {
   BackpressureError,
   bodySum,
   storedBytes,
+  type FleetRegistry,
   type Put,
   type PutResult,
   type ReceivingStats,
@@ -39,6 +40,7 @@ interface Added {
 
 /** Adds deliveries to a queue of BullMQ. */
 export class BullmqStore implements ReceivingStore {
+  readonly registry: FleetRegistry | undefined;
   readonly #queue: BullmqQueue;
   readonly #settings: Settings;
   readonly #machine: Machine;
@@ -58,6 +60,7 @@ export class BullmqStore implements ReceivingStore {
   constructor(queue: BullmqQueue, settings: Settings, machine: Machine = thisMachine) {
     this.#queue = queue;
     this.#settings = settings;
+    this.registry = settings.registry;
     this.#machine = machine;
     this.#redis = new RedisAccess(queue, machine.deadlineMs);
     this.#counts = new QueueCounts(queue, this.#redis);
@@ -147,10 +150,11 @@ export class BullmqStore implements ReceivingStore {
 
   #resultOf(delivery: StoredDelivery, jobId: string | undefined): PutResult {
     if (jobId === this.#jobIds.get(delivery)) return 'stored';
-    if (jobId === undefined || delivery.isIdGenerated)
-      throw new Error(`BullMQ returned the job id ${String(jobId)} for a delivery that nothing repeats.`);
-    const sum = sumIn(jobId);
-    return sum !== undefined && areOtherBodies(sum, bodySum(delivery)) ? 'conflict' : 'duplicate';
+    // BullMQ 5 returns some error codes of its scripts as the id of the job.
+    const sum = delivery.isIdGenerated ? undefined : sumIn(String(jobId));
+    if (sum === undefined)
+      throw new Error(`BullMQ has not stored a delivery, and returned the job id ${String(jobId)}.`);
+    return areOtherBodies(sum, bodySum(delivery)) ? 'conflict' : 'duplicate';
   }
 
   async #readServer(): Promise<void> {

@@ -23,7 +23,7 @@ export function newJobId(delivery: StoredDelivery): string {
   return `w${bodySum(delivery).toString(RADIX)}.${randomBytes(RANDOM_BYTES).toString('base64url')}`;
 }
 
-/** The sum of the body, or undefined for a job that another program has added. */
+/** The sum of the body; undefined if {@link newJobId} has not returned the id. */
 export function sumIn(jobId: string): number | undefined {
   const [, sum] = /^w([0-9a-z]+)\./.exec(jobId) ?? [];
   return sum === undefined ? undefined : Number.parseInt(sum, RADIX);

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { BackpressureError, checkNames } from '@webhook-backpressure/core';
+import { BackpressureError, checkNames, type FleetRegistry } from '@webhook-backpressure/core';
 
 /** The queue of BullMQ 5 or 6 that deliveries are added to: `Queue` of `bullmq` is one. It must be on Redis. */
 export interface BullmqQueue {
@@ -26,6 +26,11 @@ export interface BullmqDoorOptions {
    * from 1000 to 31,536,000,000 (one year). Redis keeps about 250 bytes of memory for each id. Default: 3 days.
    */
   retentionMs?: number | undefined;
+  /**
+   * Where the receivers on this queue see each other, so that each books retries at its share of the rate: for example
+   * `redisRegistry(client)` of `@webhook-backpressure/redis`. Default: each receiver books as if it was the only one.
+   */
+  registry?: FleetRegistry | undefined;
 }
 
 /** Limits of the queue in Redis. */
@@ -49,6 +54,7 @@ export interface Settings {
   readonly capacity: number;
   readonly memory: number;
   readonly retentionMs: number;
+  readonly registry: FleetRegistry | undefined;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -58,8 +64,8 @@ const MAX_NAME = 256;
 
 export function settle(queue: BullmqQueue, options: BullmqDoorOptions): Settings {
   checkQueue(queue);
-  checkNames(options, 'options', ['jobName', 'limits', 'retentionMs']);
-  const { jobName = 'webhook', limits = {}, retentionMs = 3 * DAY_MS } = options;
+  checkNames(options, 'options', ['jobName', 'limits', 'retentionMs', 'registry']);
+  const { jobName = 'webhook', limits = {}, retentionMs = 3 * DAY_MS, registry } = options;
   if (typeof jobName !== 'string' || jobName === '' || jobName.length > MAX_NAME)
     throw new BackpressureError(
       'ERR_WBP_BULLMQ_JOB_NAME',
@@ -70,7 +76,12 @@ export function settle(queue: BullmqQueue, options: BullmqDoorOptions): Settings
       'ERR_WBP_BULLMQ_RETENTION',
       `retentionMs must be an integer from ${String(LEAST_RETENTION_MS)} to ${String(YEAR_MS)} (milliseconds), but was ${inspect(retentionMs)}.`,
     );
-  return { jobName, retentionMs, ...settleLimits(limits) };
+  if (registry !== undefined && !isRegistry(registry))
+    throw new BackpressureError(
+      'ERR_WBP_FLEET',
+      `registry must be a registry, such as redisRegistry() returns, but was ${inspect(registry, { depth: 0 })}.`,
+    );
+  return { jobName, retentionMs, registry, ...settleLimits(limits) };
 }
 
 function settleLimits(limits: BullmqLimits): Pick<Settings, 'capacity' | 'memory'> {
@@ -107,4 +118,8 @@ function hasClient(queue: object): boolean {
   return 'getBackend' in queue
     ? 'client' in (queue as { getBackend(): object }).getBackend()
     : 'client' in queue;
+}
+
+function isRegistry(value: unknown): boolean {
+  return typeof (value as Partial<FleetRegistry> | null)?.beat === 'function';
 }

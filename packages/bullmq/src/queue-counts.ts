@@ -7,6 +7,7 @@ const UNFINISHED = ['wait', 'paused', 'active', 'delayed', 'prioritized', 'waiti
 /**
  * Adds the duplicates of this process to those of all, and returns them, how many jobs the queue was ever asked to add,
  * and when the job was added that waits first. Writes rarely, and not if Redis is full, because the counts are needed then.
+ * More duplicates than jobs: the queue was obliterated, which deletes only what BullMQ knows.
  */
 const READ: Script = {
   name: 'webhookBackpressureRead',
@@ -14,9 +15,14 @@ const READ: Script = {
   lua: `
 if ARGV[1] ~= '0' then redis.pcall('INCRBY', KEYS[1], ARGV[1]) end
 local duplicates = redis.call('GET', KEYS[1]) or '0'
+local added = redis.call('GET', KEYS[2]) or '0'
+if tonumber(duplicates) > tonumber(added) then
+  redis.pcall('DEL', KEYS[1])
+  duplicates = '0'
+end
 local first = redis.call('LINDEX', KEYS[3], -1)
 local timestamp = first and redis.call('HGET', ARGV[2] .. first, 'timestamp')
-return {duplicates, redis.call('GET', KEYS[2]) or '0', timestamp or ''}`,
+return {duplicates, added, timestamp or ''}`,
 };
 
 /** What the queue holds at one moment. */

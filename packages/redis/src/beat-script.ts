@@ -8,7 +8,8 @@ export const STATE = 's';
  *
  * All is in one hash, so that a cluster has it on one server. The names of its fields are `s member`, and
  * `n member number time`: the time says which news are old without reading them. A time that is far ahead was written
- * before the clock of the server was set back.
+ * before the clock of the server was set back. What another program has written instead is deleted, or every beat would
+ * fail because of it.
  */
 export const BEAT = `
 local key, member, number, state, news = KEYS[1], ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
@@ -33,7 +34,7 @@ for _, field in ipairs(redis.call('HKEYS', key)) do
   if kind == 's' then
     local at, text = string.match(redis.call('HGET', key, field), '^(%d+) %d+ (.*)$')
     at = tonumber(at)
-    if recent(at) then
+    if at and recent(at) then
       local age = string.format('%d', math.max(0, now - at))
       for _, value in ipairs({ kind, id, age, text }) do table.insert(reply, value) end
     else
@@ -41,9 +42,9 @@ for _, field in ipairs(redis.call('HKEYS', key)) do
     end
   elseif kind == 'n' then
     local of, at = string.match(rest, '^(%d+) (%d+)$')
-    if not recent(tonumber(at)) then
+    if not at or not recent(tonumber(at)) then
       redis.call('HDEL', key, field)
-    elseif id ~= member and tonumber(of) > (seen[id] or 0) then
+    elseif id ~= member and tonumber(of) > (tonumber(seen[id]) or 0) then
       for _, value in ipairs({ kind, id, of, redis.call('HGET', key, field) }) do table.insert(reply, value) end
     end
   end

@@ -21,7 +21,7 @@ const DEFAULT_PREFIX = 'webhook-fleet';
 const LONGEST_PREFIX = 200;
 
 /**
- * Where the members of a fleet see each other: a hash in Redis 5 or newer, or Valkey, for each resource. Alone, in a
+ * Where the members of a fleet see each other: a hash in Redis 6.2 or newer, or Valkey, for each resource. Alone, in a
  * cluster, or behind a sentinel.
  *
  * @param client - of `ioredis` (`Redis` or `Cluster`) or of `redis` (4 or newer; connect it first). The registry does

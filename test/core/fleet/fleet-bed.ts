@@ -127,6 +127,11 @@ export class FleetBed {
     return this.shares.reduce((sum, share) => sum + share, 0);
   }
 
+  /** How many deliveries are active at all receivers together. */
+  get active(): number {
+    return this.receivers.reduce((sum, { intake }) => sum + intake.snapshot().active, 0);
+  }
+
   /** Removes a receiver that has died or left: it handles nothing any more. */
   drop(receiver: Receiver): void {
     this.receivers.splice(this.receivers.indexOf(receiver), 1);

@@ -96,11 +96,15 @@ describe('a member', () => {
     bed.pass(SOON_MS);
     one.intake.update({ concurrency: 5 });
     expect(one.share).toBe(5);
+    await one.hold(5);
+    await one.hold(100);
     bed.pass(2 * SOON_MS);
     expect(bed.shares).toEqual([5, 35]);
     one.intake.update({ concurrency: 1000 });
     expect(one.share).toBe(5);
-    bed.pass(2 * SOON_MS);
+    bed.pass(SOON_MS);
+    await other.hold(20);
+    bed.pass(SOON_MS);
     expect(bed.shares).toEqual([20, 20]);
     expect(one.events.filter(({ type }) => type === 'updated')).toHaveLength(2);
   });

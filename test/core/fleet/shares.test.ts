@@ -50,7 +50,33 @@ describe('the shares of a fleet', () => {
     const { overMs, most } = bed.watch(SOON_MS, 40);
     expect(most).toBe(42);
     expect(overMs).toBeLessThanOrEqual(2400);
+    expect(first.share).toBe(20);
+    await first.hold(20);
+    bed.pass(SOON_MS);
     expect(bed.shares).toEqual([20, 20]);
+  });
+
+  it('grow only as far as active deliveries of the others have ended', async () => {
+    const bed = new FleetBed();
+    const [first, second] = [bed.join(), bed.join()];
+    await first.hold(100);
+    bed.pass(2 * SOON_MS);
+    expect(bed.shares).toEqual([35, 5]);
+    expect(first.intake.snapshot().active).toBe(35);
+    await second.hold(100);
+    bed.pass(4 * SOON_MS);
+    expect(first.share).toBe(20);
+    expect(bed.active).toBeLessThanOrEqual(40);
+    // Each delivery that ends at the first receiver makes room for one at the second.
+    await first.hold(30);
+    for (let left = 30; left >= 20; left -= 1) {
+      await first.hold(left);
+      bed.pass(500);
+      expect(bed.active).toBeLessThanOrEqual(40);
+    }
+    await first.hold(100);
+    bed.pass(SOON_MS);
+    expect(bed.receivers.map(({ intake }) => intake.snapshot().active)).toEqual([20, 20]);
   });
 
   it('pass to the others with their next beats when a member leaves', async () => {

@@ -38,7 +38,12 @@ function cases(seed: number): { limit: number; demands: Demand[] }[] {
 describe('split', () => {
   it.each([
     { what: 'gives one member the limit', limit: 40, demands: [0], to: [40] },
-    { what: 'divides equally what nobody needs', limit: 40, demands: [0, 0, 0, 0], to: [10, 10, 10, 10] },
+    {
+      what: 'divides the part that no member needs equally',
+      limit: 40,
+      demands: [0, 0, 0, 0],
+      to: [10, 10, 10, 10],
+    },
     {
       what: 'divides equally when all need more',
       limit: 40,

@@ -69,13 +69,13 @@ describe.skipIf(isSkipped)('a receiver on PostgreSQL whose schema cannot be used
     await works(one);
   });
 
-  it('refuses deliveries while the schema is of a newer release', async () => {
+  it('refuses deliveries while the schema needs a newer release', async () => {
     const { pool, schema } = bed;
     await pool.query(`BEGIN; ${postgresSchema(schema)} COMMIT`);
-    const { rows } = await pool.query<{ version: number }>(`SELECT version FROM ${schema}.meta`);
-    await pool.query(`UPDATE ${schema}.meta SET version = 99`);
+    const { rows } = await pool.query<{ least: number }>(`SELECT min_version AS least FROM ${schema}.meta`);
+    await pool.query(`UPDATE ${schema}.meta SET min_version = 99`);
     const one = await refusing('ERR_WBP_POSTGRES_VERSION');
-    await pool.query(`UPDATE ${schema}.meta SET version = $1`, [rows[0]?.version]);
+    await pool.query(`UPDATE ${schema}.meta SET min_version = $1`, [rows[0]?.least]);
     await works(one);
   });
 

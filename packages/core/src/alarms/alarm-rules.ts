@@ -68,7 +68,7 @@ export const ALARM_RULES: readonly AlarmRule[] = [
     message: (value) =>
       value === 0
         ? 'Deliveries complete again.'
-        : `All workers are busy, and no delivery has completed for ${duration(value)}.`,
+        : `Deliveries are unfinished, and none has completed for ${duration(value)}.`,
   },
   {
     code: 'WBP_ALARM_LOSS_RISK',

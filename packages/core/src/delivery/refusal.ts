@@ -7,7 +7,7 @@ import type { RetryAfterHabit } from '../senders/sender-profile.ts';
  * - `full`: the queue is at the effective capacity
  * - `wait`: it would be, or has been, queued for too long
  * - `displaced`: a newer delivery took its place, by `overflow: 'drop-oldest'`
- * - `pressure`: the process itself is overloaded
+ * - `pressure`: the process itself is overloaded, or the inbox cannot verify or store the delivery at present
  * - `shed`: its key is switched off by the option `shed`
  * - `closing`: the intake is shutting down
  */
@@ -34,7 +34,7 @@ const DETAILS: Record<RefusalReason, string> = {
   full: "The receiver's queue is full.",
   wait: 'The delivery would wait too long, or has waited too long.',
   displaced: 'A newer delivery has taken the place of this one.',
-  pressure: 'The receiver is overloaded.',
+  pressure: 'The receiver is overloaded, or cannot verify or store deliveries at present.',
   shed: 'Deliveries from this source are currently switched off.',
   closing: 'The receiver is shutting down.',
 };

@@ -2,6 +2,8 @@
 const FALL_MS = 8000;
 /** Smaller changes than this part of the limit are not reported: each moves the shares of all members. */
 const STEP = 1 / 32;
+/** Less than half a delivery is none. */
+const LEAST = 0.5;
 
 /** How many deliveries a member could handle concurrently: rises immediately and falls slowly. */
 export class SmoothedDemand {
@@ -18,7 +20,8 @@ export class SmoothedDemand {
   /** What the member reports: an integer from 0 to `most`. */
   report(most: number, limit: number): number {
     const step = Math.max(1, Math.round(limit * STEP));
-    const level = Math.min(this.#level, most);
+    // A level that falls to nothing never reaches it.
+    const level = this.#level < LEAST ? 0 : Math.min(this.#level, most);
     if (level > this.#reported || level <= this.#reported - step)
       this.#reported = Math.ceil(level / step) * step;
     this.#reported = Math.min(this.#reported, most);

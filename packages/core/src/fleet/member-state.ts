@@ -32,7 +32,7 @@ export function stateOf(text: unknown): MemberState | undefined {
   };
 }
 
-/** Undefined for what is no JSON. */
+/** Undefined if the text is not JSON. */
 export function jsonOf(text: unknown): unknown {
   if (typeof text !== 'string') return undefined;
   try {

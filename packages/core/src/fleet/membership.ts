@@ -36,7 +36,7 @@ export class Member implements FleetMembership {
   #answeredAtMs: number;
   #sampledAtMs = -Infinity;
   /** What the last beat has reported. */
-  #reported: { readonly share: number; readonly demand: number };
+  #reported: { readonly used: number; readonly demand: number };
   #refusals: RefusalExchange | undefined;
   #lastError = '';
   #hasAnswered = false;
@@ -53,7 +53,7 @@ export class Member implements FleetMembership {
     this.#own = new OwnLimits(limits);
     this.#view = new View(this.#id, settings, []);
     this.#share = new Share(floorOf(settings.concurrency, settings.instances));
-    this.#reported = { share: this.#share.held, demand: 0 };
+    this.#reported = { used: this.#share.held, demand: 0 };
     this.#answeredAtMs = now();
     this.#beats = new Beats({
       ...{ registry: settings.registry, clock, now, random },
@@ -127,8 +127,14 @@ export class Member implements FleetMembership {
   #sample(now: number): void {
     this.#sampledAtMs = now;
     this.#demand.note(Math.min(this.#intake.wanted, this.#view.concurrency), now);
-    // Otherwise a burst waits for the next beat.
-    if (this.#ownDemand() > Math.max(this.#reported.demand, this.#share.held)) this.#beats.hurry();
+    // Otherwise a burst, or what has become free for the others, waits for the next beat.
+    const isBurst = this.#ownDemand() > Math.max(this.#reported.demand, this.#share.held);
+    if (isBurst || this.#used < this.#reported.used) this.#beats.hurry();
+  }
+
+  /** A share that has become smaller than the number of active deliveries is not free before they end. */
+  get #used(): number {
+    return Math.max(this.#share.held, this.#intake.active);
   }
 
   #ownDemand(): number {
@@ -142,8 +148,10 @@ export class Member implements FleetMembership {
     const demand = hasLeft ? 0 : this.#ownDemand();
     // What it has lost, or not yet seen, says nothing about what there is to claim.
     if (this.#state === 'joined') this.#share.aim(this.#view.target(demand));
-    const { held: share, claim } = this.#share;
-    this.#reported = { share, demand };
+    const { held: share } = this.#share;
+    const used = this.#used;
+    const claim = Math.max(this.#share.claim, used);
+    this.#reported = { used, demand };
     const now = this.#intake.now();
     const refusals = this.#refusals?.state(now);
     const state = textOf({ concurrency, drainRate, demand, share, claim, hasLeft, refusals });
@@ -170,7 +178,7 @@ export class Member implements FleetMembership {
     this.#share.settle(target, this.#view.room);
     this.#apply();
     // The others need to know what has become free, or this member may claim more.
-    if (this.#share.held < this.#reported.share || target > this.#share.claim) this.#beats.hurry();
+    if (this.#used < this.#reported.used || target > this.#share.claim) this.#beats.hurry();
     const { resource } = this.#settings;
     const members = this.#view.size;
     if (isFirst) this.#intake.report({ type: 'fleet-joined', resource, members });

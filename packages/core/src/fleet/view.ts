@@ -50,7 +50,7 @@ export class View {
     return shares.get(member) ?? 1;
   }
 
-  /** What is a share of the drain rate, for a share of the concurrency. */
+  /** The part of the drain rate for a share of the concurrency. */
   rateOf(share: number): number | undefined {
     return this.drainRate === undefined
       ? undefined

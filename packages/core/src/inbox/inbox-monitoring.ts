@@ -13,6 +13,7 @@ export interface InboxMonitorParts {
   readonly now: () => number;
   readonly report: InboxReport;
   readonly level: FillLevel;
+  readonly ownRate: DrainReading;
   readonly inboxRate: DrainReading;
   readonly refuser: InboxRefuser;
   readonly healths: readonly StoreHealth[];
@@ -46,7 +47,7 @@ export class InboxMonitoring {
 }
 
 function createMonitor(parts: InboxMonitorParts, nowMs: number): Monitor {
-  const { clock, now, report, level, inboxRate, refuser, healths, settings, oldestAgeMs } = parts;
+  const { clock, now, report, level, ownRate, inboxRate, refuser, healths, settings, oldestAgeMs } = parts;
   const failingMs = (): number => Math.max(...healths.map((health) => health.failingMs));
   return new Monitor(
     {
@@ -55,7 +56,7 @@ function createMonitor(parts: InboxMonitorParts, nowMs: number): Monitor {
       depth: () => level.depth,
       isWaiting: () => level.depth > 0,
       read: (at) => ({
-        stalledMs: inboxRate.isStalled ? inboxRate.gapMs(at) : 0,
+        stalledMs: Math.max(...[ownRate, inboxRate].map((rate) => (rate.isStalled ? rate.gapMs(at) : 0))),
         endangered: refuser.endangered(at).length,
         oldestAgeMs: oldestAgeMs(),
         storeFailingMs: failingMs(),

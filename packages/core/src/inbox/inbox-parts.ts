@@ -132,7 +132,7 @@ export function composeInbox(
   const maintenance = new Maintenance({
     ...{ ...common, isQuiet, learn },
     retention: role === 'receiver' ? undefined : retention,
-    // The marks of a worker are those of nobody who receives.
+    // A worker receives nothing, so its marks do not apply to receivers.
     lowWater: role === 'worker' || !hasAllCalls ? undefined : () => level.lowWaterMarks,
     isShared: () => watch.isShared,
     maxRetryDelayMs: () => settings().retry.maxDelayMs,

@@ -179,6 +179,9 @@ export class BoundedIntake implements Intake {
       get wanted() {
         return dispatcher.wanted;
       },
+      get active() {
+        return dispatcher.active;
+      },
       get limits() {
         const { concurrency, drainRate } = settings();
         return { concurrency, drainRate };

@@ -18,6 +18,8 @@ export interface FleetHandle {
   readonly isOpen: boolean;
   /** How many deliveries it could handle concurrently now, if its share allowed it. */
   readonly wanted: number;
+  /** How many deliveries are active: more than its share while it shrinks. */
+  readonly active: number;
   readonly limits: FleetLimits;
   readonly warnings: Warnings;
   /** The membership of the intake, or null. */

@@ -84,7 +84,7 @@ export const LINES: { readonly [T in LineType]: Line<EventOf<T>> } = {
     level: 'error',
     fields: ['gapMs'],
     message: (_, kind) =>
-      `The ${kind} is stalled: all workers are busy, and none has completed a delivery for long.`,
+      `The ${kind} is stalled: deliveries are unfinished, and none has completed for long.`,
   },
   recovered: {
     level: 'info',

@@ -1,5 +1,8 @@
 import { isRecord } from '../checks.ts';
 
+/** More than any member reports. Sums of larger numbers could become infinite, and Retry-After no number. */
+const MOST = 1e9;
+
 /** What a member of a fleet lets the others know about its refusals, in its row of the registry. Plain JSON data. */
 export interface RefusalState {
   /** Retries per second that it can handle; 0 while that is unknown. */
@@ -58,7 +61,7 @@ export interface RefusalExchange {
   leave(): void;
 }
 
-/** Undefined for what is no state of any release. */
+/** Undefined if the text is not the state of any release. */
 export function refusalStateOf(data: unknown): RefusalState | undefined {
   if (!isRecord(data)) return undefined;
   const { returnRate, freshRate, drainRate, paceAgeS, ahead, gapFactor, isShedding } = data;
@@ -72,7 +75,7 @@ export function refusalStateOf(data: unknown): RefusalState | undefined {
   };
 }
 
-/** Undefined for what is no news of any release. */
+/** Undefined if the text is not the news of any release. */
 export function refusalNewsOf(data: unknown): RefusalNews | undefined {
   if (!isRecord(data)) return undefined;
   const { spanS, arrived, due, booked, added, redeemed } = data;
@@ -82,7 +85,7 @@ export function refusalNewsOf(data: unknown): RefusalNews | undefined {
 }
 
 function isAmount(value: unknown): value is number {
-  return typeof value === 'number' && value >= 0 && value < Infinity;
+  return typeof value === 'number' && value >= 0 && value <= MOST;
 }
 
 function isList(value: unknown): value is number[] {

@@ -20,7 +20,7 @@ const MAX_USED = 1000;
 const MAX_KEYS = 32;
 /** The same of its state. */
 const MAX_AHEAD = 8;
-/** Longer keys are told together, so that the state fits into 4 KiB and the news into 64 KiB, whatever is in the keys. */
+/** Longer keys are reported as one, so that the state fits into 4 KiB and the news into 64 KiB, whatever is in the keys. */
 const LONGEST_KEY = 64;
 /** How long a change of the number of members may change the rate of the fleet. */
 const SETTLING_MS = 20_000;

@@ -55,6 +55,16 @@ export type Sample = Readonly<Record<string, number | string | null>>;
 
 export type { InboxView, IntakeView };
 
+/** Whether other processes handle the deliveries. */
+export function isReceiverAlone(source: Source): boolean {
+  return source.kind === 'inbox' && source.view.snapshot.role === 'receiver';
+}
+
+/** Whether other processes receive the deliveries. */
+export function isWorkerAlone(source: Source): boolean {
+  return source.kind === 'inbox' && source.view.snapshot.role === 'worker';
+}
+
 export function snapshotOf(source: Source): Snapshot {
   return source.view.snapshot;
 }

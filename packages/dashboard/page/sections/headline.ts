@@ -1,14 +1,14 @@
 import { STATE_COLOR } from '../charts/colors.ts';
 import { StateBand } from '../charts/state-band.ts';
 import { bytes, count, duration, percent, percentile, plural, rate } from '../data/format.ts';
-import { snapshotOf, type Source } from '../data/wire.ts';
+import { isReceiverAlone, snapshotOf, type Source } from '../data/wire.ts';
 import { h, setAttribute, setText } from '../parts/dom.ts';
 import type { Section } from '../parts/section.ts';
 
 const SENTENCES: Readonly<Record<string, string>> = {
   accepting: 'New deliveries are admitted.',
   shedding: 'New deliveries are refused until the queue is back at the low-water mark.',
-  stalled: 'All workers are busy, and none has completed a delivery for a while.',
+  stalled: 'Deliveries are unfinished, and none has completed for a while.',
   closing: 'Shutting down: new deliveries are refused.',
   closed: 'Shut down.',
 };
@@ -85,11 +85,13 @@ function shared(source: Source): { depth: Tile; workers: Tile; drain: Tile; refu
       note: `${percent(effectiveCapacity === 0 ? 0 : depth / effectiveCapacity)} of ${count(effectiveCapacity)}`,
       look: depth >= highWater ? 'warn' : undefined,
     },
-    workers: {
-      label: 'Workers busy',
-      value: `${count(active)} of ${count(concurrency)}`,
-      note: active >= concurrency ? 'all' : plural(concurrency - active, 'is free', 'are free'),
-    },
+    workers: isReceiverAlone(source)
+      ? { label: 'Workers', value: '0', note: 'they run elsewhere' }
+      : {
+          label: 'Workers busy',
+          value: `${count(active)} of ${count(concurrency)}`,
+          note: active >= concurrency ? 'all' : plural(concurrency - active, 'is free', 'are free'),
+        },
     drain: {
       label: 'Drain rate',
       value: rate(drainRate),

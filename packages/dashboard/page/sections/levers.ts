@@ -1,5 +1,5 @@
 import { changesOf, draftOf, fieldOf, modeOf, RANGED, shedKeys, type Draft } from '../data/lever-values.ts';
-import { optionsOf, type Options, type Source } from '../data/wire.ts';
+import { isReceiverAlone, isWorkerAlone, optionsOf, type Options, type Source } from '../data/wire.ts';
 import { button, card, h, setText } from '../parts/dom.ts';
 import { leverField, modeField, type LeverField } from '../parts/lever-field.ts';
 import { problemOf, problemText } from '../parts/problem.ts';
@@ -52,6 +52,11 @@ export function leverSection(page: Page, kind: Source['kind']): Section {
     );
   };
 
+  const longestWait = add('maxWaitMs', 'Longest wait', 'ms');
+  const ofWorkers = [
+    addRanged('concurrency', 'Concurrency', 'Workers', ''),
+    addRanged('drainRate', 'Limit of starts', 'Starts', 'per s'),
+  ];
   const form = h(
     'form',
     { novalidate: true, 'aria-label': 'Levers' },
@@ -62,10 +67,9 @@ export function leverSection(page: Page, kind: Source['kind']): Section {
       kind === 'inbox' ? add('maxBytes', 'Largest size', 'bytes') : null,
       add('highWaterMark', 'High-water mark', 'fraction'),
       add('lowWaterMark', 'Low-water mark', 'fraction'),
-      add('maxWaitMs', 'Longest wait', 'ms'),
+      longestWait,
     ),
-    addRanged('concurrency', 'Concurrency', 'Workers', ''),
-    addRanged('drainRate', 'Limit of starts', 'Starts', 'per s'),
+    ...ofWorkers,
   );
   const apply = h('button', { type: 'submit', class: 'button primary' }, 'Apply');
   const reset = button('Reset', () => {
@@ -192,6 +196,9 @@ export function leverSection(page: Page, kind: Source['kind']): Section {
       const options = optionsOf(latest);
       const isClosed = latest.view.snapshot.state === 'closed';
       apply.disabled = isClosed;
+      // An update with an option of the other role is refused.
+      for (const element of ofWorkers) element.hidden = isReceiverAlone(latest);
+      longestWait.hidden = shed.element.hidden = isWorkerAlone(latest);
       inForce = options;
       fill(draftOf(options), false);
       showPending();

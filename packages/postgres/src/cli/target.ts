@@ -1,7 +1,7 @@
-import pg from 'pg';
 import { UsageError, type ToolTarget } from '@webhook-backpressure/core/tool';
 import { settle } from '../options.ts';
 import { checkNewest } from '../schema/migrate.ts';
+import { loadPg } from '../server/load-pg.ts';
 import { Server } from '../server/server.ts';
 import { printedSchema } from './print-schema.ts';
 import { toolStore } from './tool-store.ts';
@@ -32,8 +32,10 @@ export const target: ToolTarget = {
   },
   options: ['schema'],
   open: async (argument, { schema }) => {
+    const address = addressOf(argument);
+    const pg = await loadPg();
     const pool = new pg.Pool({
-      ...addressOf(argument),
+      ...address,
       max: CONNECTIONS,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       application_name: 'webhook-backpressure tool',

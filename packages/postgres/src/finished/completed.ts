@@ -11,8 +11,8 @@ import type {
 } from '@webhook-backpressure/core';
 import { deliveryOf, FACTS, factsOf, type ContentsRow, type FactsRow } from '../records/contents.ts';
 import { idHash } from '../records/id-hash.ts';
-import { MAX_SCANNED, pageOf, type PageRow, type PortionUpTo, type Scanned } from '../records/paging.ts';
-import { countRows, movedOf, scopeOf, scopeValues } from '../records/scope.ts';
+import { MAX_SCANNED, pageOf, type PageRow, type Scanned } from '../records/paging.ts';
+import { countRows, movedOf, moveRows, scopeOf, scopeValues, type PortionUpTo } from '../records/scope.ts';
 import type { Server } from '../server/server.ts';
 
 interface Completion {
@@ -68,12 +68,10 @@ export class Completed {
   async replay(
     id: string | null,
     scope: ShelfScope,
-    { limit, maxBytes, upTo = Infinity }: PortionUpTo,
+    portion: PortionUpTo,
     nowMs: number,
   ): Promise<readonly MovedDelivery[]> {
-    const [key, name] = scopeValues(id, scope);
-    const values = [name, key, limit, maxBytes, upTo, this.#server.skew.toServer(nowMs)];
-    return (await this.#server.rows<MovedDelivery>('replay_v1', values)).map(movedOf);
+    return await moveRows(this.#server, 'replay_v1', id, scope, portion, nowMs);
   }
 
   async drop({

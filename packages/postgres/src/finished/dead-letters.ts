@@ -6,8 +6,7 @@ import type {
   ShelvedDelivery,
 } from '@webhook-backpressure/core';
 import { deliveryOf, FACTS, factsOf, type ContentsRow, type FactsRow } from '../records/contents.ts';
-import type { PortionUpTo } from '../records/paging.ts';
-import { countRows, movedOf, scopeOf, scopeValues } from '../records/scope.ts';
+import { countRows, moveRows, scopeOf, scopeValues, type PortionUpTo } from '../records/scope.ts';
 import { decodeText } from '../records/text.ts';
 import type { Server } from '../server/server.ts';
 
@@ -56,23 +55,19 @@ export class DeadLetters {
   async redrive(
     id: string | null,
     scope: ShelfScope,
-    { limit, maxBytes, upTo = Infinity }: PortionUpTo,
+    portion: PortionUpTo,
     nowMs: number,
   ): Promise<readonly MovedDelivery[]> {
-    const [key, name] = scopeValues(id, scope);
-    const values = [name, key, limit, maxBytes, upTo, this.#server.skew.toServer(nowMs)];
-    return (await this.#server.rows<MovedDelivery>('redrive_v1', values)).map(movedOf);
+    return await moveRows(this.#server, 'redrive_v1', id, scope, portion, nowMs);
   }
 
   async purge(
     id: string | null,
     scope: ShelfScope,
-    { limit, maxBytes, upTo = Infinity }: PortionUpTo,
+    portion: PortionUpTo,
     beforeMs: number | undefined,
   ): Promise<readonly MovedDelivery[]> {
-    const [key, name] = scopeValues(id, scope);
-    const values = [name, key, limit, maxBytes, upTo, this.#server.skew.toServer(beforeMs ?? Infinity)];
-    return (await this.#server.rows<MovedDelivery>('purge_v1', values)).map(movedOf);
+    return await moveRows(this.#server, 'purge_v1', id, scope, portion, beforeMs ?? Infinity);
   }
 
   #shelving(row: Shelving): Pick<ShelvedDelivery, 'attempts' | 'reason' | 'error' | 'shelvedAtMs'> {

@@ -5,7 +5,7 @@ import type { Server } from '../server/server.ts';
 const SWEEP_MS = 10_000;
 
 /**
- * Claims that the server has committed, and whose answer was lost: this owner lives, so nobody would take them over. They
+ * Claims that the server has committed, and whose answer was lost: this owner lives, so no other takes them over. They
  * were never started, so that giving them back costs no attempt.
  */
 export class StrayClaims {

@@ -1,12 +1,7 @@
-import type { Portion, StoredPage } from '@webhook-backpressure/core';
+import type { StoredPage } from '@webhook-backpressure/core';
 
 /** A list call scans at most so many rows, so that listing a rare key does not delay other calls. */
 export const MAX_SCANNED = 2000;
-
-/** How many rows are moved, and up to which position: later rows were added after the command. */
-export interface PortionUpTo extends Portion {
-  readonly upTo?: number | undefined;
-}
 
 /** The position of a row in a list, and what was scanned for it. */
 export interface PageRow {

@@ -1,4 +1,4 @@
-import type { Counted, MovedDelivery, ShelfScope } from '@webhook-backpressure/core';
+import type { Counted, MovedDelivery, Portion, ShelfScope } from '@webhook-backpressure/core';
 import type { Server } from '../server/server.ts';
 import { decodeText, encodeText } from './text.ts';
 
@@ -32,6 +32,25 @@ export async function countRows(
     scopeValues(id, scope),
   );
   return { count: row?.count ?? 0, upTo: row?.last ?? 0 };
+}
+
+/** How many rows are moved, and up to which position: later rows were added after the command. */
+export interface PortionUpTo extends Portion {
+  readonly upTo?: number | undefined;
+}
+
+/** Moves or deletes the rows of a portion, by a function of the schema. `ms` is its time, by the clock of this machine. */
+export async function moveRows(
+  server: Server,
+  name: 'redrive_v1' | 'purge_v1' | 'replay_v1',
+  id: string | null,
+  scope: ShelfScope,
+  { limit, maxBytes, upTo = Infinity }: PortionUpTo,
+  ms: number,
+): Promise<readonly MovedDelivery[]> {
+  const [key, encoded] = scopeValues(id, scope);
+  const values = [encoded, key, limit, maxBytes, upTo, server.skew.toServer(ms)];
+  return (await server.rows<MovedDelivery>(name, values)).map(movedOf);
 }
 
 export function movedOf({ key, id, bytes }: MovedDelivery): MovedDelivery {

@@ -32,29 +32,37 @@ const scoped = (table: string, order: string, more: string): string =>
 
 const DEAD_ORDER = 'shelved_ms, seq';
 
+/** The variables of {@link take}. */
+const TAKEN = `
+  seqs bigint[];
+  keys text[];
+  ids text[];
+  sizes bigint[];`;
+
+/** Locks the rows of a portion, and ends the function if there are none. */
+const take = (rows: string, position: string): string => `
+  SELECT array_agg(d.seq ORDER BY d.nth), array_agg(d.key ORDER BY d.nth), array_agg(d.id ORDER BY d.nth),
+    array_agg(d.bytes ORDER BY d.nth)
+  INTO seqs, keys, ids, sizes
+  FROM (${portion(rows, position)}) AS d;
+  IF seqs IS NULL THEN RETURN; END IF;`;
+
+const RETURN_TAKEN = `
+  RETURN QUERY SELECT p.key, p.id, p.size::double precision FROM unnest(keys, ids, sizes) AS p(key, id, size);`;
+
 export const redrive = (s: string): string =>
   plpgsql(
     `${s}.redrive_v1`,
     `p_id text, p_key text, ${PORTION}, p_up_to double precision, p_now_ms double precision`,
     {
       returns: MOVED,
-      declare: `
-  seqs bigint[];
-  keys text[];
-  ids text[];
-  sizes bigint[];`,
+      declare: TAKEN,
       body: `
-  LOCK TABLE ${s}.queue IN ROW EXCLUSIVE MODE;
-  SELECT array_agg(d.seq ORDER BY d.nth), array_agg(d.key ORDER BY d.nth), array_agg(d.id ORDER BY d.nth),
-    array_agg(d.bytes ORDER BY d.nth)
-  INTO seqs, keys, ids, sizes
-  FROM (${portion(scoped(`${s}.dead_letters`, DEAD_ORDER, 'd.shelved_ms <= p_up_to'), DEAD_ORDER)}) AS d;
-  IF seqs IS NULL THEN RETURN; END IF;
+  LOCK TABLE ${s}.queue IN ROW EXCLUSIVE MODE;${take(scoped(`${s}.dead_letters`, DEAD_ORDER, 'd.shelved_ms <= p_up_to'), DEAD_ORDER)}
   DELETE FROM ${s}.dead_letters WHERE seq = ANY (seqs);
 ${queueAgain(s)}
   PERFORM ${s}.add_totals_v1(cardinality(seqs), (SELECT sum(size)::bigint FROM unnest(sizes) size),
-    -cardinality(seqs), (SELECT -sum(size)::bigint FROM unnest(sizes) size), 0, 0, 0);
-  RETURN QUERY SELECT p.key, p.id, p.size::double precision FROM unnest(keys, ids, sizes) AS p(key, id, size);`,
+    -cardinality(seqs), (SELECT -sum(size)::bigint FROM unnest(sizes) size), 0, 0, 0);${RETURN_TAKEN}`,
     },
   );
 
@@ -64,25 +72,15 @@ export const purge = (s: string): string =>
     `p_id text, p_key text, ${PORTION}, p_up_to double precision, p_before_ms double precision`,
     {
       returns: MOVED,
-      declare: `
-  seqs bigint[];
-  keys text[];
-  ids text[];
-  sizes bigint[];`,
-      body: `
-  SELECT array_agg(d.seq ORDER BY d.nth), array_agg(d.key ORDER BY d.nth), array_agg(d.id ORDER BY d.nth),
-    array_agg(d.bytes ORDER BY d.nth)
-  INTO seqs, keys, ids, sizes
-  FROM (${portion(
-    scoped(`${s}.dead_letters`, DEAD_ORDER, 'd.shelved_ms <= p_up_to AND d.shelved_ms < p_before_ms'),
-    DEAD_ORDER,
-  )}) AS d;
-  IF seqs IS NULL THEN RETURN; END IF;
+      declare: TAKEN,
+      body: `${take(
+        scoped(`${s}.dead_letters`, DEAD_ORDER, 'd.shelved_ms <= p_up_to AND d.shelved_ms < p_before_ms'),
+        DEAD_ORDER,
+      )}
   DELETE FROM ${s}.dead_letters WHERE seq = ANY (seqs);
   DELETE FROM ${s}.ids i USING ${s}.contents c WHERE c.seq = ANY (seqs) AND i.hash = c.hash;
   DELETE FROM ${s}.contents WHERE seq = ANY (seqs);
-  PERFORM ${s}.add_totals_v1(0, 0, -cardinality(seqs), (SELECT -sum(size)::bigint FROM unnest(sizes) size), 0, 0, 0);
-  RETURN QUERY SELECT p.key, p.id, p.size::double precision FROM unnest(keys, ids, sizes) AS p(key, id, size);`,
+  PERFORM ${s}.add_totals_v1(0, 0, -cardinality(seqs), (SELECT -sum(size)::bigint FROM unnest(sizes) size), 0, 0, 0);${RETURN_TAKEN}`,
     },
   );
 
@@ -92,19 +90,10 @@ export const replay = (s: string): string =>
     `p_id text, p_key text, ${PORTION}, p_up_to double precision, p_now_ms double precision`,
     {
       returns: MOVED,
-      declare: `
-  seqs bigint[];
-  keys text[];
-  ids text[];
-  sizes bigint[];
+      declare: `${TAKEN}
   n_forgotten bigint;`,
       body: `
-  LOCK TABLE ${s}.queue IN ROW EXCLUSIVE MODE;
-  SELECT array_agg(d.seq ORDER BY d.nth), array_agg(d.key ORDER BY d.nth), array_agg(d.id ORDER BY d.nth),
-    array_agg(d.bytes ORDER BY d.nth)
-  INTO seqs, keys, ids, sizes
-  FROM (${portion(scoped(`${s}.kept`, 'at', 'd.at <= p_up_to'), 'at')}) AS d;
-  IF seqs IS NULL THEN RETURN; END IF;
+  LOCK TABLE ${s}.queue IN ROW EXCLUSIVE MODE;${take(scoped(`${s}.kept`, 'at', 'd.at <= p_up_to'), 'at')}
   WITH forgotten AS (
     UPDATE ${s}.ids i SET completed_ms = NULL FROM ${s}.contents c
     WHERE c.seq = ANY (seqs) AND i.hash = c.hash AND i.completed_ms IS NOT NULL RETURNING 1
@@ -112,8 +101,7 @@ export const replay = (s: string): string =>
   DELETE FROM ${s}.kept WHERE seq = ANY (seqs);
 ${queueAgain(s)}
   PERFORM ${s}.add_totals_v1(cardinality(seqs), (SELECT sum(size)::bigint FROM unnest(sizes) size), 0, 0,
-    -n_forgotten, -cardinality(seqs), (SELECT -sum(size)::bigint FROM unnest(sizes) size));
-  RETURN QUERY SELECT p.key, p.id, p.size::double precision FROM unnest(keys, ids, sizes) AS p(key, id, size);`,
+    -n_forgotten, -cardinality(seqs), (SELECT -sum(size)::bigint FROM unnest(sizes) size));${RETURN_TAKEN}`,
     },
   );
 

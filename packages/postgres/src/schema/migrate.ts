@@ -1,8 +1,6 @@
 import { BackpressureError } from '@webhook-backpressure/core';
-import type { Server } from '../server/server.ts';
+import type { Run, Server } from '../server/server.ts';
 import { MIGRATIONS, migrationSql, VERSION, type Migration } from './migrations.ts';
-
-type Run = <R>(text: string, values?: readonly unknown[]) => Promise<readonly R[]>;
 
 /** SQL_ASCII keeps bytes as they are. */
 const ENCODINGS = ['UTF8', 'SQL_ASCII'];
@@ -18,7 +16,8 @@ export async function migrate(server: Server, migrations: readonly Migration[] =
   await server.withClient(async (run) => {
     // Needs no right to create anything when the schema is up to date.
     if ((await versionOf(run, schema, migrations)) >= migrations.length) return;
-    await run('BEGIN');
+    // A database may have another default, by which the second of two receivers would not see what the first has created.
+    await run('BEGIN ISOLATION LEVEL READ COMMITTED');
     try {
       await run("SELECT pg_advisory_xact_lock(hashtext('webhook-backpressure migration:' || $1))", [schema]);
       const version = await versionOf(run, schema, migrations);

@@ -31,7 +31,7 @@ const FIRST: readonly Migration[] = [
 
 /**
  * Step n migrates version n to version n + 1. A published step never changes. It only adds, so that receivers of the
- * release before work on while it runs and afterwards, also those that start then. A step that takes something away sets
+ * release before continue to work while it runs and afterwards, also those that start then. A step that takes something away sets
  * `meta.min_version`, at the earliest a release after the last one that used it.
  */
 export const MIGRATIONS: readonly Migration[] = [(s) => FIRST.map((part) => part(s)).join('')];

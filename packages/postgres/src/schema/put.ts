@@ -1,4 +1,4 @@
-import { plpgsql } from './function.ts';
+import { plpgsql, WAIT_FOR_DISK } from './function.ts';
 
 /**
  * Stores a batch. Rows of ids are locked in the order of their hashes, so that two batches that share ids never wait for
@@ -31,6 +31,7 @@ export const put = (s: string): string =>
   new_shelved bigint := 0;
   new_shelved_bytes bigint := 0;`,
       body: `
+  ${WAIT_FOR_DISK}
   -- Waits for a change of the order to end, before the order is read.
   LOCK TABLE ${s}.queue IN ROW EXCLUSIVE MODE;
   SELECT m.is_ordered, m.first_slot INTO ordered, first_slot FROM ${s}.meta m;

@@ -1,4 +1,4 @@
-import { plpgsql } from './function.ts';
+import { plpgsql, WAIT_FOR_DISK } from './function.ts';
 
 /**
  * Ends claims that are still held. The rows are locked in the order of storing, before heads and slots.
@@ -21,6 +21,7 @@ export const settle = (s: string): string =>
   now_kept record;
   n_remembered bigint;`,
       body: `
+  ${WAIT_FOR_DISK}
   LOCK TABLE ${s}.queue IN ROW EXCLUSIVE MODE;
   SELECT is_ordered INTO ordered FROM ${s}.meta;
   PERFORM 1 FROM ${s}.queue WHERE seq IN (SELECT i.seq FROM ${s}.ids i WHERE i.hash = ANY (p_hashes))

@@ -103,7 +103,7 @@ export class Presence {
     if (found === undefined) return [];
     skew.note(found.server_ms, sentAtMs);
     const missing = new Set(found.missing);
-    // The server has ended the session, and this end of the connection has not been told.
+    // The server has ended the session, and this end of the connection has not noticed.
     if (missing.delete(String(this.#owner)) && this.#client !== undefined) this.#lost(this.#client);
     for (const owner of this.#missingSince.keys()) {
       if (!missing.has(owner)) this.#missingSince.delete(owner);

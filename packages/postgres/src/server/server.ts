@@ -2,6 +2,7 @@ import type { StoreEvent } from '@webhook-backpressure/core';
 import type { PostgresClient, PostgresPool, Settings } from '../options.ts';
 import { ClockSkew } from './clock-skew.ts';
 import { coded, isRetryable, isUsableAfter } from './errors.ts';
+import { loadPg } from './load-pg.ts';
 
 const CONNECTIONS = 4;
 /** How long a statement may take. A sender waits for 5 to 30 s. */
@@ -11,6 +12,9 @@ const MAX_TRIES = 5;
 
 /** An idle connection that has failed: the next statement takes another one. */
 const ignore = (): void => undefined;
+
+/** Runs a statement. */
+export type Run = <R>(text: string, values?: readonly unknown[]) => Promise<readonly R[]>;
 
 interface OwnPool extends PostgresPool {
   end(): Promise<void>;
@@ -29,6 +33,8 @@ export class Server {
   #pool: Promise<PostgresPool> | undefined;
   #own: OwnPool | undefined;
   #isEnded = false;
+  /** Whether transactions are READ COMMITTED by default, as without a setting; undefined until one has asked. */
+  #isUsual: boolean | undefined;
 
   constructor(settings: Settings, report: (event: StoreEvent) => void = () => undefined) {
     this.#settings = settings;
@@ -48,10 +54,34 @@ export class Server {
   async query<R>(text: string, values: readonly unknown[] = []): Promise<readonly R[]> {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await this.withClient((run) => run<R>(text, values));
+        return await this.withClient((run) => this.#runAlone<R>(run, text, values));
       } catch (error) {
         if (tries === MAX_TRIES || !isRetryable((error as Error).cause)) throw error;
       }
+    }
+  }
+
+  /**
+   * The functions of the schema wait for locks, then see what others have committed meanwhile. With another default of the
+   * role or the database, members of a fleet would miss each other, and puts would fail.
+   */
+  async #runAlone<R>(run: Run, text: string, values: readonly unknown[]): Promise<readonly R[]> {
+    if (this.#isUsual === undefined) {
+      const [found] = await run<{ level: string }>(
+        "SELECT current_setting('transaction_isolation') AS level",
+      );
+      this.#isUsual = found?.level === 'read committed';
+    }
+    if (this.#isUsual) return await run<R>(text, values);
+    await run('BEGIN ISOLATION LEVEL READ COMMITTED');
+    try {
+      const rows = await run<R>(text, values);
+      await run('COMMIT');
+      return rows;
+    } catch (error) {
+      // The connection may have failed, which is why there is nothing more to report.
+      await run('ROLLBACK').catch(() => undefined);
+      throw error;
     }
   }
 
@@ -68,9 +98,7 @@ export class Server {
   }
 
   /** Runs statements on one connection. */
-  async withClient<T>(
-    work: (run: <R>(text: string, values?: readonly unknown[]) => Promise<readonly R[]>) => Promise<T>,
-  ): Promise<T> {
+  async withClient<T>(work: (run: Run) => Promise<T>): Promise<T> {
     let client: PostgresClient | undefined;
     let isBroken = false;
     // A pool listens to idle clients only, and an error without a listener would end the process.
@@ -95,7 +123,7 @@ export class Server {
     }
   }
 
-  /** Takes a client of the pool. Rejects when there is none in time: a pool may wait for ever. */
+  /** Takes a client of the pool. Rejects when there is none in time: a pool may wait without limit. */
   async connect(): Promise<PostgresClient> {
     if (this.#isEnded) throw new Error('The store is closed.');
     this.#pool ??= this.#openPool();
@@ -132,8 +160,7 @@ export class Server {
       given.on?.('error', ignore);
       return given;
     }
-    // Only for stores that need it: a pool may come from another copy of the package.
-    const { default: pg } = await import('pg');
+    const pg = await loadPg();
     const pool: OwnPool = new pg.Pool({
       connectionString,
       max: CONNECTIONS,

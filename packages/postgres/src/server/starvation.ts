@@ -1,7 +1,7 @@
 import type { Server } from './server.ts';
 
 const LOOK_MS = 30_000;
-/** A transaction is old when it has been open for so long. */
+/** A transaction is old when it has been open for this time. */
 const OLD_MS = 60_000;
 /** So many claimed deliveries that PostgreSQL could not remove slow claims down. */
 const MANY = 10_000;

@@ -54,6 +54,17 @@ describe('the fill level of an inbox', () => {
     expect([level.depth, level.bytes]).toEqual([0, 0]);
   });
 
+  it('counts what this process stores while the totals of a shared store are read', () => {
+    const level = levelOf({ capacity: 100 });
+    level.fill({ depth: 10, bytes: 10 * BYTES }, new Map([['a', 10]]));
+    const before = level.ownChanges;
+    fill(level, 'a', 2);
+    level.adopt({ depth: 10, bytes: 10 * BYTES }, before);
+    expect([level.depth, level.bytes]).toEqual([12, 12 * BYTES]);
+    level.adopt({ depth: 12, bytes: 12 * BYTES }, level.ownChanges);
+    expect([level.depth, level.bytes]).toEqual([12, 12 * BYTES]);
+  });
+
   it('counts deliveries that arrive while the store reports that it is empty', () => {
     const level = levelOf({ capacity: 100 });
     const coming = level.begin({ key: 'a', bytes: BYTES }, false);

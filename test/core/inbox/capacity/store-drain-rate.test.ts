@@ -39,6 +39,14 @@ describe('the drain rate of a store', () => {
     expect(store.rate.perSecond).toBeLessThan(after * 1.15);
   });
 
+  it('ignores a count that has fallen, as after a restore from a backup', () => {
+    const store = new Observed();
+    store.pass(30, 100);
+    store.drained -= 2000;
+    store.pass(1, 100);
+    expect(store.rate.perSecond).toBeCloseTo(100, 0);
+  });
+
   it('does not fall to the arrivals of a quiet time', () => {
     const store = new Observed();
     store.pass(30, 100);

@@ -6,9 +6,10 @@ import { MemoryState } from '../../../../packages/core/src/inbox/store/memory/me
 import { MemoryStore } from '../../../../packages/core/src/inbox/store/memory/memory-store.ts';
 import { Encryption } from '../../../../packages/core/src/inbox/encryption/encryption.ts';
 import { InboxBench, turns } from '../inbox-bench.ts';
-import { delivery, storedBytes } from '../store/cases/store-fixtures.ts';
+import { delivery, START, storedBytes } from '../store/cases/store-fixtures.ts';
 
 const [K1, K2] = [randomBytes(32), randomBytes(32)];
+const THREE_DAYS_MS = 259_200_000;
 const BODY = '{"card":"4242 4242"}';
 const HEADERS = { 'x-token': 'geheim', authorization: 'Bearer geheim' };
 const FIRST: EncryptOptions = { keys: { 'k-1': K1 } };
@@ -28,6 +29,7 @@ const told = (bench: InboxBench, type: string): Promise<void> =>
 function lifeOn(
   state: MemoryState,
   options: Partial<InboxOptions> = {},
+  wallOffsetMs: number = START,
 ): { bench: InboxBench; stored: StoredDelivery[] } {
   const store = new MemoryStore(state);
   const stored: StoredDelivery[] = [];
@@ -36,12 +38,10 @@ function lifeOn(
     stored.push(...batch.map((one) => one.delivery));
     return put(batch, limits);
   };
-  const bench = new InboxBench({
-    store,
-    context: () => ({ tenant: 'geheim' }),
-    retry: { attempts: 2 },
-    ...options,
-  });
+  const bench = new InboxBench(
+    { store, context: () => ({ tenant: 'geheim' }), retry: { attempts: 2 }, ...options },
+    wallOffsetMs,
+  );
   return { bench, stored };
 }
 
@@ -166,7 +166,9 @@ describe('a change of keys', () => {
     await close(before.bench);
 
     const dead: string[] = [];
-    const without = lifeOn(state, { onDead: ({ text }, error) => void dead.push(text(), error) });
+    const onDead: InboxOptions['onDead'] = ({ text }, error) => void dead.push(text(), error);
+    // Before, attempts without the key do not count.
+    const without = lifeOn(state, { onDead }, START + THREE_DAYS_MS);
     await told(without.bench, 'failed');
     expect(without.bench.events.filter(({ type }) => type === 'failed')).toMatchObject([
       {

@@ -1,27 +1,90 @@
 import { randomBytes } from 'node:crypto';
-import { expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { InboxOptions } from '@webhook-backpressure/core';
 import { MemoryState } from '../../../../packages/core/src/inbox/store/memory/memory-state.ts';
 import { MemoryStore } from '../../../../packages/core/src/inbox/store/memory/memory-store.ts';
 import { InboxBench, turns } from '../inbox-bench.ts';
+import { START } from '../store/cases/store-fixtures.ts';
 
-it('a missing key fails attempts and is no outage', async () => {
-  const state = new MemoryState();
+const DAY_MS = 86_400_000;
+const KEY = randomBytes(32);
+const encrypt = { keys: { new: KEY } };
+const retry = { attempts: 2, firstDelayMs: 1000, maxDelayMs: 1000 };
+
+let state: MemoryState;
+
+/** The process that encrypted the deliveries has ended. */
+beforeEach(async () => {
+  state = new MemoryState();
   const store = new MemoryStore(state);
-  const encrypt = { keys: { gone: randomBytes(32) } };
   const before = new InboxBench({ store, encrypt, process: () => new Promise(() => undefined) });
   for (let at = 0; at < 12; at += 1) await before.deliver(String(at));
   const closing = before.inbox.close({ timeoutMs: 0 });
   await turns();
   before.clock.advance(0);
   await closing;
+});
 
-  const retry = { attempts: 2, firstDelayMs: 1000, maxDelayMs: 1000 };
-  const bench = new InboxBench({ store: new MemoryStore(state), retry });
-  for (let at = 0; at < 200 && state.stats().shelved < 12; at += 1) {
-    await bench.advance(500);
-    await turns();
-  }
-  expect(state.stats()).toMatchObject({ shelved: 12, depth: 0 });
-  expect(bench.events.filter(({ type }) => type === 'outage')).toEqual([]);
-  expect(bench.clock.now()).toBeLessThan(60_000);
+function bench(options: Partial<InboxOptions> = {}, wallOffsetMs: number = START): InboxBench {
+  return new InboxBench({ store: new MemoryStore(state), retry, ...options }, wallOffsetMs);
+}
+
+async function closed({ inbox, clock }: InboxBench): Promise<void> {
+  const closing = inbox.close({ timeoutMs: 0 });
+  await turns();
+  clock.advance(0);
+  await closing;
+}
+
+describe('workers without the key of a delivery', () => {
+  it('use up none of its attempts, and report no outage', async () => {
+    const without = bench();
+    for (let at = 0; at < 60; at += 1) await without.advance(1000);
+    expect(state.stats()).toMatchObject({ shelved: 0, depth: 12 });
+    const failed = without.events.filter((event) => event.type === 'failed');
+    expect(failed.length).toBeGreaterThan(12 * 20);
+    expect(
+      new Set(failed.map(({ attempt, isCounted }) => `${String(attempt)} ${String(isCounted)}`)),
+    ).toEqual(new Set(['1 false']));
+    expect(without.told('outage', 'dead')).toEqual([]);
+    await closed(without);
+  });
+
+  it('leave it to workers that have the key', async () => {
+    const without = bench();
+    for (let at = 0; at < 10; at += 1) await without.advance(1000);
+    await closed(without);
+    const handled: number[] = [];
+    const withKey = bench({ encrypt, process: (_, { attempt }) => void handled.push(attempt) });
+    for (let at = 0; at < 12; at += 1) await withKey.advance(1000);
+    expect(handled).toEqual(Array.from({ length: 12 }, () => 1));
+    await closed(withKey);
+  });
+
+  it('look for it more rarely as it gets older, at most once in a minute', async () => {
+    const without = bench({ retry: { attempts: 2, firstDelayMs: 1000, maxDelayMs: DAY_MS } });
+    for (let at = 0; at < 600; at += 1) await without.advance(1000);
+    const delays = without.events.flatMap((event) =>
+      event.type === 'failed' && event.id === '0' ? [event.retryInMs] : [],
+    );
+    expect(Math.min(...delays)).toBeLessThan(1000);
+    expect(Math.max(...delays)).toBe(45_000);
+    expect(delays.length).toBeLessThan(25);
+    await closed(without);
+  });
+
+  it('use up its attempts after three days, since the key may be gone for ever', async () => {
+    const without = bench({}, START + 3 * DAY_MS);
+    for (let at = 0; at < 200 && state.stats().shelved < 12; at += 1) await without.advance(1000);
+    expect(state.stats()).toMatchObject({ shelved: 12, depth: 0 });
+    expect(without.told('outage')).toEqual([]);
+    await closed(without);
+  });
+
+  it('count an attempt whose stored data has changed', async () => {
+    const without = bench({ encrypt: { keys: { new: randomBytes(32) } } });
+    for (let at = 0; at < 60 && state.stats().shelved < 12; at += 1) await without.advance(1000);
+    expect(state.stats()).toMatchObject({ shelved: 12, depth: 0 });
+    await closed(without);
+  });
 });

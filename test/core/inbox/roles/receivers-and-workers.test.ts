@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Unrecoverable, type Inbox, type InboxAnswer } from '@webhook-backpressure/core';
+import { Unrecoverable, type Inbox, type InboxAnswer, type ReceivingStore } from '@webhook-backpressure/core';
 import { turns } from '../inbox-bench.ts';
 import { Tier } from './tier.ts';
 
@@ -54,8 +54,37 @@ describe('a receiver without workers', () => {
     tier.addWorker(() => 10);
     await tier.pass(1000);
     expect(receiver.snapshot().state).toBe('accepting');
-    const told = tier.events.map(({ type }) => type).filter((type) => /stall|recover/.test(type));
-    expect(told).toEqual(['stalled', 'recovered']);
+    const changes = tier.events.map(({ type }) => type).filter((type) => /stall|recover/.test(type));
+    expect(changes).toEqual(['stalled', 'recovered']);
+  });
+
+  it('does not stall while all deliveries wait for a retry', async () => {
+    const receiver = tier.addReceiver();
+    const retry = { firstDelayMs: 3_600_000, maxDelayMs: 3_600_000 };
+    tier.addWorker(() => 0, { retry, process: () => Promise.reject(new Error('not now')) });
+    await tier.send(receiver);
+    await tier.pass(60_000, 500);
+    expect(receiver.snapshot()).toMatchObject({ state: 'accepting', depth: 1 });
+  });
+
+  it('stalls on a store that cannot say when deliveries are due, unless as many are in flight', async () => {
+    const store = tier.store();
+    let inFlight = 0;
+    const receiving: ReceivingStore = {
+      open: (nowMs) => store.open(nowMs),
+      put: (...args) => store.put(...args),
+      stats: async () => ({ ...(await store.stats()), inFlight }),
+      close: (nowMs) => store.close(nowMs),
+    };
+    const receiver = tier.addReceiver({ store: receiving });
+    await tier.pass(500, 500);
+    for (let at = 0; at < 3; at += 1) await tier.send(receiver);
+    inFlight = 2;
+    await tier.pass(30_000, 500);
+    expect(receiver.snapshot()).toMatchObject({ state: 'accepting', isStoreFailing: false });
+    inFlight = 1;
+    await tier.pass(30_000, 500);
+    expect(receiver.snapshot()).toMatchObject({ state: 'stalled', isStoreFailing: false });
   });
 
   it('does not stall while everything is paused', async () => {
@@ -102,7 +131,17 @@ describe('workers without a receiver', () => {
     await expect(tier.send(worker)).rejects.toMatchObject({ code: 'ERR_WBP_ROLE' });
   });
 
-  it('delete what is old, however many of them there are, and each dead letter once', async () => {
+  it('leave the marks of the receivers alone, and do not appear among the receivers', async () => {
+    const store = tier.store();
+    const noteRoom = vi.spyOn(store, 'noteRoom');
+    const beat = vi.fn(() => ({ members: [], news: [] }));
+    tier.addWorker(() => 10, { store: Object.assign(store, { registry: { beat } }) });
+    await tier.pass(20_000, 500);
+    expect(noteRoom).not.toHaveBeenCalled();
+    expect(beat).not.toHaveBeenCalled();
+  });
+
+  it('delete old data, however many workers there are, and each dead letter once', async () => {
     const receiver = tier.addReceiver();
     for (let at = 0; at < 3; at += 1) tier.addWorker(() => 0, { process: fail, maxShelvedAgeMs: 60_000 });
     for (let at = 0; at < 30; at += 1) await tier.send(receiver);
@@ -112,6 +151,29 @@ describe('workers without a receiver', () => {
     expect(receiver.snapshot().shelved).toBe(0);
     const discarded = tier.events.flatMap((event) => (event.type === 'discarded' ? [event.id] : []));
     expect([discarded.length, new Set(discarded).size]).toEqual([30, 30]);
+  });
+});
+
+describe('two receivers with workers on one store', () => {
+  it('learn within half a second of an event of the store what the other has stored', async () => {
+    const [one, two] = [1, 2].map(() => tier.addBoth({ concurrency: 1, store: tier.storeWithEvents() }));
+    await tier.pass(1000, 100);
+    for (let at = 0; at < 5; at += 1) await tier.send(one as Inbox);
+    await tier.pass(500, 100);
+    expect(two?.snapshot().depth).toBe(5);
+  });
+
+  it('learn without events within 5 s, and then within half a second while the other goes on', async () => {
+    const [one, two] = [1, 2].map(() => tier.addBoth({ concurrency: 1 }));
+    await tier.pass(1000, 100);
+    await tier.send(one as Inbox);
+    await tier.pass(6000, 100);
+    expect(two?.snapshot().depth).toBe(1);
+    for (let sent = 1; sent < 180; sent += 1) {
+      await tier.send(one as Inbox);
+      await tier.pass(600, 100);
+      expect(two?.snapshot().depth).toBe(sent + 1);
+    }
   });
 });
 

@@ -56,7 +56,7 @@ describe('a receiver without workers', () => {
     await receiver.close();
   });
 
-  it('is refused on a store that nobody else can use', () => {
+  it('is refused on a store that no other process can use', () => {
     const options = { store: memoryStore(), verify: false } as const;
     expect(() => createInbox(options)).toThrow(expect.objectContaining({ code: 'ERR_WBP_PROCESS' }));
   });

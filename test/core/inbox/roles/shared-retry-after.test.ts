@@ -39,8 +39,11 @@ function tierOf(isInRegistry: boolean, options: Partial<ReceiverOptions> = {}, c
 }
 
 describe('Retry-After of several receivers on one store', () => {
-  it('counts the backlog of the store and the rate of all workers, whichever receiver refuses', async () => {
-    const receivers = tierOf(false, { retryAfter: { strategy: 'depth' } });
+  it.each([
+    ['see each other', true],
+    ['do not', false],
+  ])('counts the backlog of the store and the rate of all workers, if they %s', async (_, isInRegistry) => {
+    const receivers = tierOf(isInRegistry, { retryAfter: { strategy: 'depth' } });
     // Shedding begins at 800 deliveries, and ends at 500.
     const seconds = await overload(receivers, 8000, 6000);
     const { depth, drainRate } = receivers[0]?.snapshot() ?? { depth: 0, drainRate: 0 };
@@ -68,7 +71,7 @@ describe('Retry-After of several receivers on one store', () => {
 
 const EVENTS = 6000;
 
-/** Sends a burst evenly to all receivers; refused deliveries return as told. The workers are idle before. */
+/** Sends a burst evenly to all receivers; refused deliveries are retried after Retry-After. The workers are idle before. */
 async function burst(receivers: readonly Inbox[]): Promise<{ attempts: number; clearS: number }> {
   let attempts = 0;
   const send = (id: string): void => {

@@ -4,6 +4,7 @@ import {
   type Inbox,
   type InboxAnswer,
   type InboxEvent,
+  type InboxOptions,
   type InboxStore,
   type ReceiverOptions,
   type WorkerOptions,
@@ -59,6 +60,17 @@ export class Tier {
       store,
     });
     inbox.subscribe((event) => this.events.push(event));
+    this.receivers.push(inbox);
+    return inbox;
+  }
+
+  /** A receiver with workers, whose handlers never end. */
+  addBoth(options: Partial<InboxOptions> = {}): Inbox {
+    const inbox = createInbox({
+      ...{ ...this.#common, store: this.store(), verify: false, random: this.#random() },
+      process: () => new Promise(() => undefined),
+      ...options,
+    });
     this.receivers.push(inbox);
     return inbox;
   }

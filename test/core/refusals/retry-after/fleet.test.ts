@@ -186,7 +186,7 @@ describe('a promise', () => {
     expect(first.retryAfter.reservationOf(key, { id: 'a' })).toBeUndefined();
   });
 
-  it('is not told after it was used where it was given', () => {
+  it('is not reported after it was used at the receiver that gave it', () => {
     const [first, second] = pair();
     first.refuse(0, 'a');
     first.retryAfter.redeem(key, { id: 'a' }, 3000);
@@ -213,7 +213,7 @@ describe('a promise', () => {
     expect(first.retryAfter.reservationOf(key, { id: 'a' })?.isDue(againMs)).toBe(true);
   });
 
-  it('is told again if the beat did not reach the registry', () => {
+  it('is reported again if the beat did not reach the registry', () => {
     const [first, second] = pair();
     first.refuse(0, 'a');
     first.exchange.news(1000);
@@ -233,16 +233,16 @@ describe('the news of a beat', () => {
     for (let i = 0; i < 500; i += 1) refuse(`key ${String(i)}`, 'a');
     const { booked } = first.retryAfter;
     expect(booked).toBeGreaterThan(3100);
-    let told = 0;
+    let reported = 0;
     let counted = 0;
     for (let nowMs = 0; nowMs < 20_000; nowMs += BEAT_MS) {
       const [news] = beat([first, second], nowMs);
       expect(JSON.stringify(news).length).toBeLessThan(40_000);
       expect(news?.booked.length).toBeLessThanOrEqual(33);
-      told += (news?.added.length ?? 0) / 2;
+      reported += (news?.added.length ?? 0) / 2;
       for (const [, count] of news?.booked ?? []) counted += count;
     }
-    expect({ told, counted }).toEqual({ told: booked, counted: booked });
+    expect({ reported, counted }).toEqual({ reported: booked, counted: booked });
   });
 
   it('fits into 64 KiB, and the state into 4 KiB, whatever is in keys and ids', () => {
@@ -268,9 +268,12 @@ describe('the news of a beat', () => {
     [{ spanS: 1, arrived: 1, due: 0, booked: [['shop', -1]], added: [], redeemed: [] }],
     [{ spanS: 1, arrived: 1, due: 0, booked: [], added: ['x'], redeemed: [] }],
     [{ spanS: 1, arrived: 1, due: 0, booked: {}, added: [], redeemed: [] }],
+    [{ spanS: 1, arrived: 1e308, due: 1e308, booked: [['', 1e308]], added: [], redeemed: [] }],
   ])('is ignored if no release writes it: %j', (news) => {
-    const [first] = pair();
-    first.exchange.learn({ others: [{ returnRate: 'x' }], news: [news] }, 2000);
+    const [first, second] = pair();
+    const state = { ...second.exchange.state(2000), returnRate: 1e308, freshRate: 1e308, paceAgeS: 1e308 };
+    const others = [{ returnRate: 'x' }, state, state];
+    first.exchange.learn({ others, news: [news, news] }, 2000);
     expect(first.refuse(2000)).toBeLessThan(8);
   });
 });

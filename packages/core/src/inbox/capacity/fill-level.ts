@@ -119,7 +119,7 @@ export class FillLevel {
     return isShared;
   }
 
-  /** Tells the changes of this process from those of others in the counts of the store. */
+  /** Separates the changes of this process from those of others in the counts of the store. */
   get ownChanges(): OwnChanges {
     return { added: this.#added, addedBytes: this.#addedBytes, finished: this.#finished };
   }

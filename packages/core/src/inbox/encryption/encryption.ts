@@ -42,6 +42,11 @@ export class Encryption {
     return this.#settings === undefined ? delivery : this.#encrypt(delivery, this.#settings.current);
   }
 
+  /** Whether the delivery is not encrypted, or its key is known. */
+  hasKeyOf({ sealedBy }: StoredDelivery): boolean {
+    return sealedBy === undefined || this.#settings?.keys.has(sealedBy) === true;
+  }
+
   /**
    * The decrypted delivery; synchronous when it is not encrypted. Rejects with `ERR_WBP_DECRYPT` when its key is missing
    * or has changed, or when the stored data was modified.
@@ -81,7 +86,7 @@ export class Encryption {
 
   async #decrypt<T extends StoredDelivery>(delivery: T, sealedBy: string): Promise<T> {
     const { rawBody } = delivery;
-    if (this.#settings?.keys.has(sealedBy) !== true) {
+    if (!this.hasKeyOf(delivery)) {
       throw new BackpressureError(
         'ERR_WBP_DECRYPT',
         `The delivery is encrypted with the key ${JSON.stringify(sealedBy)}, which is not among encrypt.keys.`,

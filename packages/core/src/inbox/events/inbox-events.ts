@@ -16,7 +16,10 @@ export interface EventAttempt {
 /** An event of an inbox: a plain object. `at`: milliseconds on the clock of the inbox. */
 export type InboxEvent = { readonly at: number } & (
   | { readonly type: 'shedding' | 'accepting'; readonly depth: number; readonly bytes: number }
-  /** All workers are busy, and no attempt has ended for long; and the end of that. */
+  /**
+   * All workers are busy, and no attempt has ended for long; and the end of that. Without workers: deliveries are due, and
+   * none has left the store for long.
+   */
   | { readonly type: 'stalled' | 'recovered' }
   /**
    * A delivery was committed and acknowledged. `overflow`: as a dead letter. `duplicate`: the id was known already.
@@ -61,7 +64,7 @@ export type InboxEvent = { readonly at: number } & (
     })
   /**
    * An attempt failed, and a retry is scheduled. `isCounted`: whether it used one of the delivery's attempts; in an
-   * outage it did not. `tookMs`: how long the handler ran; 0 if it was not called.
+   * outage and without the encryption key it did not. `tookMs`: how long the handler ran; 0 if it was not called.
    */
   | (EventAttempt & {
       readonly type: 'failed';

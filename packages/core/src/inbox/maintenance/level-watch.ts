@@ -110,7 +110,7 @@ export class LevelWatch {
     }
   }
 
-  /** Looks for changes that this process has not made. Those of its own that are in transit look the same. */
+  /** Looks for changes that this process has not made. Its own changes in transit look the same. */
   #compare({ depth, drained }: StoreStats, own: OwnChanges, isExact: boolean): void {
     const added = depth + drained - own.added;
     const finished = drained - own.finished;
@@ -126,7 +126,7 @@ export class LevelWatch {
     const waiting = depth - inFlight;
     if (waiting <= 0) return false;
     const { store, hasDueTimes, wallMs } = this.#parts;
-    // Without due times, retries that are not due yet cannot be told from the backlog.
+    // Without due times, retries that are not due yet cannot be distinguished from the backlog.
     if (!hasDueTimes) return waiting >= inFlight;
     const dueMs = await store.nextDueMs();
     return dueMs !== undefined && dueMs <= wallMs();

@@ -21,7 +21,7 @@ export interface MaintenanceParts {
   readonly scheduler: Scheduler;
   readonly now: () => number;
   readonly wallMs: () => number;
-  /** Undefined without workers: those delete what is old, and nothing gets old without them. */
+  /** Undefined without workers: workers delete old data, and without them no data gets old. */
   readonly retention: Retention | undefined;
   /**
    * The low-water mark, which limits a redrive by a program without an inbox. Undefined: the store takes none, or those of

@@ -227,8 +227,11 @@ export class InboxWorkers implements ClaimingWorkers {
     // Meanwhile the run may have become overdue, or its claim may have been lost or given back.
     if (!this.#isRunning(run)) return;
     if (failure === undefined) await this.#settler.complete(run);
-    // A delivery that cannot be decrypted is no evidence of an outage.
-    else await this.#settler.fail(run, failure.error, { isOfDelivery: !isMade });
+    else {
+      const lacksKey = !fixtures.encryption.hasKeyOf(run.claimed);
+      // A delivery that cannot be decrypted is no evidence of an outage.
+      await this.#settler.fail(run, failure.error, { isOfDelivery: !isMade, lacksKey });
+    }
   }
 
   #isRunning({ state }: HandlerRun): boolean {

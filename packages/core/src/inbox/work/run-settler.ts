@@ -6,7 +6,7 @@ import type { InboxSettings } from '../options/inbox-settings.ts';
 import type { InboxStore, Settlement } from '../store/inbox-store.ts';
 import type { FillLevel } from '../capacity/fill-level.ts';
 import type { InboxDrainRate } from '../capacity/inbox-drain-rate.ts';
-import { retryDelayMs } from './retry-delay.ts';
+import { missingKeyDelayMs, retryDelayMs } from './retry-delay.ts';
 import { retryInstructionOf } from './retry-errors.ts';
 import type { HandlerRun } from './handler-run.ts';
 import type { Encryption } from '../encryption/encryption.ts';
@@ -48,6 +48,8 @@ interface FailureFacts {
   readonly isOverdue?: boolean;
   /** Whether the handler was not called, because the delivery could not be decrypted. */
   readonly isOfDelivery?: boolean;
+  /** Whether this process does not have its encryption key. Another one may, and this one after its next deployment. */
+  readonly lacksKey?: boolean;
 }
 
 /** The consequence of a failed attempt. */
@@ -126,7 +128,7 @@ export class RunSettler {
   #judge(
     run: HandlerRun,
     thrown: unknown,
-    { isOverdue = false, isOfDelivery = false }: FailureFacts,
+    { isOverdue = false, isOfDelivery = false, lacksKey = false }: FailureFacts,
   ): Failure {
     const { outages, settings, random, wallMs } = this.#parts;
     const { isUnrecoverable, delayMs } = retryInstructionOf(thrown);
@@ -143,11 +145,17 @@ export class RunSettler {
         error: errorMessageOf(thrown),
       });
     }
-    const isCounted = inOutageMs === undefined;
+    const uncountedMs = inOutageMs ?? (lacksKey ? this.#keyDelayMs(run) : undefined);
+    const isCounted = uncountedMs === undefined;
     if (isCounted && countedAttempts >= retry.attempts) return this.#last(run);
-    const retryInMs = delayMs ?? inOutageMs ?? retryDelayMs(countedAttempts, retry, random);
+    const retryInMs = delayMs ?? uncountedMs ?? retryDelayMs(countedAttempts, retry, random);
     const as = isCounted ? 'failed' : 'released';
     return { as, retryInMs, retryAtMs: wallMs() + retryInMs, isRepeated: false };
+  }
+
+  #keyDelayMs({ claimed }: HandlerRun): number | undefined {
+    const { settings, random, wallMs } = this.#parts;
+    return missingKeyDelayMs(wallMs() - claimed.receivedAtMs, settings().retry, random);
   }
 
   /**

@@ -1,0 +1,17 @@
+import { memoryRegistry, manualClock } from '@webhook-backpressure/core/testing';
+import { expect, it } from 'vitest';
+import type { MemberState } from '../../../packages/core/src/fleet/member-state.ts';
+import { View } from '../../../packages/core/src/fleet/view.ts';
+
+const STATE: MemberState = {
+  ...{ concurrency: 2, drainRate: 100, demand: 1, share: 1, claim: 1, hasLeft: false, refusals: null },
+};
+
+it('splits the drain rate among more members than the limit of concurrent deliveries', () => {
+  const registry = memoryRegistry(manualClock());
+  const own = { registry, resource: 'db', concurrency: 2, drainRate: 100, instances: 4 };
+  const others = ['b', 'c', 'd', 'e'].map((member) => ({ member, state: STATE, atMs: 0 }));
+  const view = new View('a', own, others);
+  expect(view.target(1)).toBe(1);
+  expect(view.rateOf(1)).toBe(20);
+});
