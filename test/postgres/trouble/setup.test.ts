@@ -42,6 +42,24 @@ describe.skipIf(isSkipped)('a receiver on PostgreSQL whose schema cannot be used
     await works(one);
   });
 
+  it('refuses deliveries for a database that cannot store all characters', async () => {
+    const { pool, schema, connectionString } = bed;
+    await pool.query(`CREATE DATABASE ${schema} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`);
+    const one = await refusing('ERR_WBP_POSTGRES_SETUP', connectionString.replace(/\/\w+$/, `/${schema}`));
+    expect(await one.failed('open')).toContain('LATIN1');
+    await one.close();
+    await pool.query(`DROP DATABASE ${schema} WITH (FORCE)`);
+  });
+
+  it('refuses a pool of a single connection, which would leave none for statements', async () => {
+    const single = new pg.Pool({ connectionString: bed.connectionString, max: 1 });
+    expect(() => postgresStore({ pool: single })).toThrow(/at most 1 connection/);
+    const store = postgresStore({ pool: single }, { schema: bed.schema, pooled: true });
+    await store.open(0);
+    await store.close(0);
+    await single.end();
+  });
+
   it('refuses deliveries while a single table has the name of one of the inbox', async () => {
     const { pool, schema } = bed;
     await pool.query(`CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.meta (version text, application text)`);

@@ -2,6 +2,9 @@ import { BackpressureError } from '@webhook-backpressure/core';
 import type { Run, Server } from '../server/server.ts';
 import { MIGRATIONS, migrationSql, VERSION, type Migration } from './migrations.ts';
 
+/** SQL_ASCII keeps bytes as they are. */
+const ENCODINGS = ['UTF8', 'SQL_ASCII'];
+
 const APPLICATION = 'webhook-backpressure inbox';
 
 /**
@@ -46,11 +49,17 @@ export async function checkNewest(server: Server): Promise<void> {
 
 /** @returns 0 if the schema is missing or empty. */
 async function versionOf(run: Run, schema: string, migrations: readonly Migration[]): Promise<number> {
-  const [found] = await run<{ has_meta: boolean; tables: number }>(
+  const [found] = await run<{ has_meta: boolean; tables: number; encoding: string }>(
     `SELECT to_regclass($1 || '.meta') IS NOT NULL AS has_meta,
-      (SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1)::integer AS tables`,
+      (SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1)::integer AS tables,
+      current_setting('server_encoding') AS encoding`,
     [schema],
   );
+  if (found !== undefined && !ENCODINGS.includes(found.encoding))
+    throw new BackpressureError(
+      'ERR_WBP_POSTGRES_SETUP',
+      `The schema ${schema} cannot be used: its database has the encoding ${found.encoding}, which lacks characters of deliveries. Use a database with the encoding UTF8.`,
+    );
   if (found?.tables === 0) return 0;
   const [meta] = found?.has_meta === true ? await readMeta(run, schema) : [];
   if (meta?.application !== APPLICATION || typeof meta.version !== 'number')
