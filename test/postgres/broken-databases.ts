@@ -19,7 +19,9 @@ function storeOf(answer: Answer): InboxStore {
 
 /** A schema whose first row of `meta` is this one. */
 function schemaWith(meta: { readonly application: string; readonly version: number }): InboxStore {
-  return storeOf((text) => (text.includes('to_jsonb') ? [meta] : [{ has_meta: true, tables: 1 }]));
+  return storeOf((text) =>
+    text.includes('to_jsonb') ? [meta] : [{ has_meta: true, tables: 1, encoding: 'UTF8' }],
+  );
 }
 
 function failing(code: string, message: string): InboxStore {
