@@ -173,9 +173,9 @@ describe.skipIf(isRedisSkipped).each(VERSIONS)('trouble of Redis below BullMQ $v
 
   it('reports a wrong password, and a queue that was closed', async () => {
     await admin.config('SET', 'requirepass', 'right');
-    await expect(
-      storeOn(bed.queue({}, { password: 'wrong' }), { deadlineMs: SHORT_MS }).open(),
-    ).rejects.toMatchObject({
+    // A connection that is closed during the handshake of its next attempt rejects a promise that ioredis does not handle.
+    const refused = bed.queue({}, { password: 'wrong', retryStrategy: () => null });
+    await expect(storeOn(refused, { deadlineMs: SHORT_MS }).open()).rejects.toMatchObject({
       code: 'ERR_WBP_BULLMQ_UNAVAILABLE',
     });
     const queue = bed.queue({}, { password: 'right' });
