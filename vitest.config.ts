@@ -16,6 +16,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/postgres/global-setup.ts', 'test/redis/global-setup.ts'],
     exclude: [...configDefaults.exclude, 'test/packaging/**', 'test/runtimes/**'],
+    // By default, one core of two would be idle. Many tests wait for servers and processes.
+    maxWorkers: '100%',
     // Simulations of minutes take seconds, and several times as many on a machine that does something else as well.
     testTimeout: 30_000,
     reporters: ['default', './tooling/verdict-reporter.ts'],

@@ -27,7 +27,7 @@ return {duplicates, added, timestamp or ''}`,
 
 /** What the queue holds at one moment. */
 export interface Counts {
-  /** Unfinished jobs, whoever has added them. */
+  /** Unfinished jobs of all programs. */
   readonly depth: number;
   /** Jobs that were completed, have failed or were removed since the queue exists. Never falls. */
   readonly drained: number;

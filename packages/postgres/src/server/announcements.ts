@@ -52,7 +52,7 @@ export class Announcements {
   }
 
   /**
-   * Call it after the commit that made deliveries due. Also without a session of its own: workers with a direct connection
+   * Call it after the commit that made deliveries due. Also on a store without a session: workers with a direct connection
    * listen.
    */
   due(): void {
