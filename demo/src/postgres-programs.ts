@@ -13,14 +13,15 @@ export interface Programs {
 /** Who runs PostgreSQL: it refuses to run as root. Empty: the user of this process. */
 export type User = { readonly uid: number; readonly gid: number } | Record<string, never>;
 
-const NOBODY = 65_534;
+const UNPRIVILEGED_ID = 65_534;
 const DEBIAN = '/usr/lib/postgresql/15/bin';
 
-export const unprivileged: User = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+export const unprivileged: User =
+  process.getuid?.() === 0 ? { uid: UNPRIVILEGED_ID, gid: UNPRIVILEGED_ID } : {};
 
 /** Gives a file or folder to the user who runs PostgreSQL. */
 export function handOver(path: string): void {
-  if ('uid' in unprivileged) chownSync(path, NOBODY, NOBODY);
+  if ('uid' in unprivileged) chownSync(path, UNPRIVILEGED_ID, UNPRIVILEGED_ID);
 }
 
 /**

@@ -43,7 +43,7 @@ const LOOK_MS = 50;
 
 type Role = 'receiver' | 'worker';
 
-/** A place for one process after the other, with a network of its own to the server. */
+/** A place for one process after the other, with a separate network to the server. */
 interface Place {
   readonly role: Role;
   readonly proxy: Proxy;

@@ -173,7 +173,7 @@ describe.skipIf(isSkipped)('postgresStore on many machines', () => {
     ]);
   });
 
-  it('uses at most four connections of its own, and statements on them have a time limit', async () => {
+  it('opens at most four connections, and statements on them have a time limit', async () => {
     const own = postgresStore(
       { connectionString: `${bed.connectionString}?application_name=${bed.schema}` },
       { schema: bed.schema },

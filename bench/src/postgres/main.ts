@@ -12,7 +12,7 @@ import type { OpenTransaction } from './open-transaction.ts';
 import { postgresReport, ratiosOf, type Figures } from './report.ts';
 import type { Order } from './store-child.ts';
 
-/** PostgreSQL refuses to run as root; this is `nobody`. */
+/** PostgreSQL refuses to run as root. This user has no rights. */
 const UNPRIVILEGED = 65_534;
 const uid = process.getuid?.() === 0 ? UNPRIVILEGED : undefined;
 

@@ -11,7 +11,7 @@ import { queuesReport, rowsOf, type Turn } from './report.ts';
 import type { Order, Written } from './writer-child.ts';
 import type { Servers } from './writers.ts';
 
-/** PostgreSQL refuses to run as root; this is `nobody`. */
+/** PostgreSQL refuses to run as root. This user has no rights. */
 const UNPRIVILEGED = 65_534;
 const uid = process.getuid?.() === 0 ? UNPRIVILEGED : undefined;
 

@@ -19,7 +19,7 @@ import {
 } from './setup.ts';
 import { verdict, type Row } from './verdict.ts';
 
-/** PostgreSQL refuses to run as root; this is `nobody`. */
+/** PostgreSQL refuses to run as root. This user has no rights. */
 const UNPRIVILEGED = 65_534;
 const uid = process.getuid?.() === 0 ? UNPRIVILEGED : undefined;
 

@@ -46,8 +46,7 @@ export async function main(): Promise<unknown> {
     };
   } finally {
     first.disconnect();
-    // Version 4 has no `destroy`.
-    // eslint-disable-next-line @typescript-eslint/no-deprecated
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- version 4 has no `destroy`
     await second.disconnect();
   }
 }

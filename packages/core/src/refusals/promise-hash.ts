@@ -2,7 +2,7 @@ const FNV_PRIME = 0x01000193;
 
 /**
  * A hash of a key and a delivery id that is the same at all receivers: 53 bits of two 32-bit FNV-1a hashes, so that it
- * is a safe integer in JSON. A sender that finds a collision uses the promise of another delivery instead of its own, and
+ * is a safe integer in JSON. A sender that finds a collision uses the promise of another delivery instead, and
  * gains nothing.
  */
 export function promiseHash(key: string, id: string): number {

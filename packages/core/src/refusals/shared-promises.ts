@@ -34,7 +34,7 @@ export class SharedPromise {
 
 /**
  * The promises of other receivers, by the hash of their key and delivery id. At most 50,000 are kept; the one that was
- * learned first is dropped first. No receiver gives more than 10,000 of its own, each key no more than its share.
+ * learned first is dropped first. No receiver gives more than 10,000 promises, each key no more than its share.
  */
 export class SharedPromises {
   readonly #byHash = new Map<number, SharedPromise>();
