@@ -18,6 +18,7 @@ const mayImport = {
   postgres: { packages: ['core'], npm: ['pg'], node: 'values' },
   redis: { packages: ['core'], node: 'values' },
   bullmq: { packages: ['core'], npm: ['bullmq'], node: 'values' },
+  sender: { packages: ['core'], npm: ['undici', 'standardwebhooks', 'ipaddr.js'], node: 'values' },
   prometheus: { packages: ['core'], npm: ['prom-client'] },
   dashboard: { packages: ['core'], node: 'types' },
 };
@@ -30,7 +31,7 @@ const mayImport = {
  */
 export const order = {
   core: {
-    entries: ['index', 'testing', 'tool', 'verifiers'],
+    entries: ['index', 'parts', 'testing', 'tool', 'verifiers'],
     rooms: [
       ...[
         '.',
@@ -56,8 +57,8 @@ export const order = {
         'inbox/events',
       ],
       ...['inbox/encryption', 'inbox/options', 'inbox/time', 'inbox/store-calls', 'inbox/capacity'],
-      ...['inbox/receive', 'inbox/work', 'inbox/admin', 'inbox/maintenance', 'inbox', 'metrics', 'verifiers'],
-      ...['logs', 'tool'],
+      ...['inbox/receive', 'inbox/work', 'inbox/admin', 'inbox/maintenance', 'inbox', 'outbox', 'metrics'],
+      ...['verifiers', 'logs', 'tool'],
     ],
   },
   node: { entries: ['index'], rooms: ['request', 'pressure', 'shutdown', '.'] },
@@ -68,6 +69,24 @@ export const order = {
   postgres: {
     entries: ['index', 'postgres-store', 'cli'],
     rooms: ['.', 'server', 'schema', 'registry', 'records', 'finished', 'queue', 'store', 'cli'],
+  },
+  sender: {
+    entries: ['index'],
+    rooms: [
+      ...[
+        'options',
+        'endpoints',
+        'buckets',
+        'answers',
+        'requests',
+        'pace',
+        'outbox',
+        'batches',
+        'dispatch',
+        'watch',
+        '.',
+      ],
+    ],
   },
   dashboard: {
     entries: ['index'],

@@ -73,7 +73,11 @@ export type {
   ClaimedDelivery,
   ClaimOptions,
   ClaimRef,
+  DueKey,
+  DueKeys,
   InboxStore,
+  KeyClaim,
+  KeyWant,
   OpenedStore,
   Settlement,
   StoreStats,
@@ -148,6 +152,22 @@ export type {
   RedriveProgress,
 } from './inbox/admin/call-options.ts';
 export type { Completed, CompletedDelivery, ListedCompletedDelivery } from './inbox/admin/completed.ts';
+export type {
+  DisableReason,
+  EndpointAttempt,
+  EndpointWait,
+  SenderEvent,
+  SenderListener,
+} from './outbox/sender-events.ts';
+export type { Endpoints, ObservableSender, Rate, SenderCloseReport } from './outbox/sender.ts';
+export type {
+  EndpointSnapshot,
+  EndpointState,
+  EndpointWindow,
+  RateAudit,
+  SenderSnapshot,
+} from './outbox/sender-snapshot.ts';
+export type { SenderTotals } from './outbox/sender-totals.ts';
 export { inboxMetrics } from './metrics/inbox-metrics.ts';
 export { intakeMetrics } from './metrics/intake-metrics.ts';
 export type { Attributes, HistogramSample, Metric, Sample, ValueSample } from './metrics/metric.ts';

@@ -58,6 +58,12 @@ export function serverStore(settings: Settings): InboxStore {
         (store) => store.incoming.put(batch, limits, nowMs),
         (results) => results.includes('stored'),
       ),
+    claimKeys: () => {
+      throw new Error('Not implemented yet.');
+    },
+    dueKeys: () => {
+      throw new Error('Not implemented yet.');
+    },
     claim: (count, options) => use((store) => store.claims.claim(count, options)),
     renew: (claims, lease) => use((store) => store.claims.renew(claims, lease)),
     settle: (settlements, nowMs) =>

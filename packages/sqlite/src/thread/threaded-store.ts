@@ -2,6 +2,8 @@ import type {
   Awaitable,
   ClaimedDelivery,
   ClaimRef,
+  DueKeys,
+  KeyClaim,
   InboxStore,
   OpenedStore,
   Put,
@@ -75,6 +77,14 @@ export class ThreadedStore extends ThreadedAdmin implements InboxStore {
     const outcome = await ended;
     if (outcome.error !== undefined) onFailed(outcome.bodies);
     return resultOf(outcome) as readonly PutResult[];
+  }
+
+  claimKeys(): Awaitable<readonly KeyClaim[]> {
+    throw new Error('Not implemented yet.');
+  }
+
+  dueKeys(): Awaitable<DueKeys> {
+    throw new Error('Not implemented yet.');
   }
 
   async claim(count: number, options: Options<'claim', 1>): Promise<readonly ClaimedDelivery[]> {

@@ -4,7 +4,8 @@ import type { ReceivingStats, ReceivingStore } from './receiving-store.ts';
 
 /** Calls of an {@link InboxStore} that a store for receivers alone may lack, because they belong to workers or operators. */
 const REFUSED = [
-  ...(['claim', 'renew', 'settle', 'nextDueMs', 'hasten', 'pause', 'resume'] as const),
+  ...(['claim', 'claimKeys', 'dueKeys', 'renew', 'settle', 'nextDueMs', 'hasten'] as const),
+  ...(['pause', 'resume'] as const),
   ...(['listShelved', 'getShelved', 'countShelved', 'redrive', 'purge', 'noteRoom'] as const),
   ...(['listPending', 'getPending', 'listCompleted', 'getCompleted', 'countCompleted'] as const),
   ...(['replay', 'dropCompleted', 'forget', 'forgetId'] as const),

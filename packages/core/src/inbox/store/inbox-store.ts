@@ -86,6 +86,48 @@ export interface ClaimOptions {
   readonly except: ReadonlySet<string>;
 }
 
+/** How much of one key to claim. */
+export interface KeyWant {
+  /** The key. */
+  readonly key: string;
+  /** At least 1. */
+  readonly count: number;
+  /**
+   * Whether only the head of the key can be claimed: the unfinished delivery that was stored first, and only while it has
+   * no claim. Then `count` is 1. A store that was opened with `isOrdered` claims heads only, whatever is asked.
+   */
+  readonly isHeadOnly: boolean;
+}
+
+/** What was claimed of one key. */
+export interface KeyClaim {
+  /** The key. */
+  readonly key: string;
+  /** Up to the wanted count, in order. */
+  readonly claimed: readonly ClaimedDelivery[];
+  /**
+   * When more of this key can be claimed, in ms since 1970: the earliest due time, of the head with `isHeadOnly`, or the end
+   * of a lease of another owner; in the past when some can be claimed now. Undefined when none waits, or the key is paused.
+   */
+  readonly nextDueMs: number | undefined;
+}
+
+/** A key with something to claim. */
+export interface DueKey {
+  /** The key. */
+  readonly key: string;
+  /** See {@link KeyClaim.nextDueMs}. */
+  readonly nextDueMs: number;
+}
+
+/** A page of keys. */
+export interface DueKeys {
+  /** In a stable order. */
+  readonly keys: readonly DueKey[];
+  /** The `after` of the next page; undefined on the last one. */
+  readonly next: string | undefined;
+}
+
 /** What a store holds when it is opened. */
 export interface OpenedStore extends StoreStats {
   /** The depth of each key. */
@@ -121,6 +163,30 @@ export interface InboxStore extends ReceivingStore, StoreAdmin {
    * that were stranded more often.
    */
   claim(count: number, options: ClaimOptions): Awaitable<readonly ClaimedDelivery[]>;
+  /**
+   * Claims deliveries of named keys that are due or whose claim was stranded, as `claim` does, whatever their number of
+   * strandings: stranded deliveries come first, then the earliest due; of those due at the same time, the one stored
+   * first. Paused keys are skipped. The cost depends on the number of wants and claims, not on what else is stored.
+   *
+   * @param wants - at most 1,000, each of another key.
+   * @returns one result for each want, in order.
+   */
+  claimKeys(
+    wants: readonly KeyWant[],
+    options: { readonly leaseMs: number; readonly nowMs: number },
+  ): Awaitable<readonly KeyClaim[]>;
+  /**
+   * Lists the keys that have something to claim, now or later, without paused ones. The cost depends on the number of such
+   * keys, not on how much each has.
+   *
+   * @param options - `after`: undefined for the first page. `limit`: at least 1. `dueByMs`: only keys of which something
+   * can be claimed by then.
+   */
+  dueKeys(options: {
+    readonly after: string | undefined;
+    readonly limit: number;
+    readonly dueByMs: number;
+  }): Awaitable<DueKeys>;
   /** Extends claims to `nowMs + leaseMs`. Returns for each, in order, whether it is still held. */
   renew(
     claims: readonly ClaimRef[],

@@ -2,6 +2,8 @@ import type {
   ClaimedDelivery,
   ClaimOptions,
   ClaimRef,
+  DueKeys,
+  KeyClaim,
   InboxStore,
   OpenedStore,
   Settlement,
@@ -49,6 +51,14 @@ export class MemoryStore extends MemoryAdmin implements InboxStore {
 
   claim(count: number, options: ClaimOptions): Awaitable<readonly ClaimedDelivery[]> {
     return this.memory.claim(count, this, options);
+  }
+
+  claimKeys(): Awaitable<readonly KeyClaim[]> {
+    throw new Error('Not implemented yet.');
+  }
+
+  dueKeys(): Awaitable<DueKeys> {
+    throw new Error('Not implemented yet.');
   }
 
   renew(

@@ -1,0 +1,49 @@
+import type { DeadLetters } from '../inbox/admin/dead-letters.ts';
+import type { EndpointSnapshot, SenderSnapshot } from './sender-snapshot.ts';
+import type { SenderListener } from './sender-events.ts';
+
+/** A rate: tokens per second or per minute, above 0 and at most 1,000,000 per second. */
+export type Rate = { readonly perSecond: number } | { readonly perMinute: number };
+
+/** The endpoints of a sender, and what an operator can do with them. */
+export interface Endpoints {
+  /**
+   * Endpoints with events or requests, the busiest first.
+   *
+   * @param options - `limit`: integer ≥ 1, default 100. `offset`: integer ≥ 0, default 0.
+   */
+  list(options?: { limit?: number | undefined; offset?: number | undefined }): readonly EndpointSnapshot[];
+  /** The endpoint of this id; undefined if it has neither events nor requests. */
+  get(id: string): EndpointSnapshot | undefined;
+  /** Stops attempts at an endpoint, in all processes and after restarts, until `resume`. Its events are still stored. */
+  pause(id: string): Promise<void>;
+  /** Ends a pause, or enables a disabled endpoint and puts its dead letters back. */
+  resume(id: string): Promise<void>;
+  /** Asks the function `endpoint` again before the next attempt. */
+  refresh(id: string): void;
+  /**
+   * Replaces the rate of an endpoint in this process until it is set again, with null by that of its settings; for an
+   * operator in a hurry. The lasting place is the function `endpoint`.
+   */
+  setRate(id: string, rate: Rate | null): void;
+}
+
+/** What {@link Sender.close} did. */
+export interface SenderCloseReport {
+  /** Requests that ended after the call of `close`. */
+  readonly completed: number;
+  /** Requests that were still in flight at the timeout; their events were released. */
+  readonly remaining: number;
+}
+
+/** A sender, as far as metrics, logs and the live page use it. */
+export interface ObservableSender {
+  /** The endpoints, and what an operator can do with them. */
+  readonly endpoints: Endpoints;
+  /** The dead-letter queue. Their `key` is the id of the endpoint. */
+  readonly deadLetters: DeadLetters;
+  /** The current state and totals. */
+  snapshot(): SenderSnapshot;
+  /** Calls the listener synchronously with each event, in order. Returns a function that ends the subscription. */
+  subscribe(listener: SenderListener): () => void;
+}

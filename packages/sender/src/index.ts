@@ -1,0 +1,25 @@
+export type {
+  DisableReason,
+  EndpointAttempt,
+  Endpoints,
+  EndpointSnapshot,
+  EndpointState,
+  EndpointWait,
+  EndpointWindow,
+  Rate,
+  RateAudit,
+  SenderCloseReport,
+  SenderEvent,
+  SenderListener,
+  SenderSnapshot,
+  SenderTotals,
+} from '@webhook-backpressure/core';
+export type {
+  BatchOptions,
+  Endpoint,
+  EndpointLimits,
+  SenderOptions,
+  SenderRetryOptions,
+} from './options/sender-options.ts';
+export type { Buckets, BucketLimit, BucketsEvent, TokenGrant } from './buckets/buckets.ts';
+export type { OutgoingEvent, Sender, SendResult } from './sender.ts';

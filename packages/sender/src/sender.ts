@@ -1,0 +1,46 @@
+import type { Json, ObservableSender, SenderCloseReport } from '@webhook-backpressure/core';
+
+/** An event to send. */
+export interface OutgoingEvent {
+  /** The id of the endpoint: any string of 1 to 256 characters. */
+  endpoint: string;
+  /** The type of the event, such as `order.updated`: 1 to 256 characters. */
+  type: string;
+  /** The payload: JSON data. */
+  data: Json;
+  /**
+   * Identifies the event: 1 to 256 printable ASCII characters without spaces and dots. The same id is stored once, as long as it
+   * is remembered. Default: a generated id.
+   */
+  id?: string | undefined;
+  /** More headers of the request. Names of Standard Webhooks and of HTTP itself are refused. */
+  headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** What `send` resolves to. */
+export interface SendResult {
+  /** The id of the event, given or generated: the `webhook-id` of its requests. */
+  readonly id: string;
+  /** `duplicate`: the id was known. */
+  readonly status: 'accepted' | 'duplicate';
+}
+
+/** Sends webhooks from a durable outbox. */
+export interface Sender extends ObservableSender {
+  /** Resolves when the store is open, or the sender closes before. Never rejects. */
+  readonly opened: Promise<void>;
+  /**
+   * Stores an event, and resolves when it is committed: it is delivered at least once from then on. While the outbox is full,
+   * the call waits for room, or rejects, by `whenFull`.
+   *
+   * @param options - `signal`: ends the wait for room.
+   */
+  send(event: OutgoingEvent, options?: { signal?: AbortSignal | undefined }): Promise<SendResult>;
+  /**
+   * Shuts down: accepts no more events, starts no more attempts, and lets requests end until the timeout; then aborts them
+   * and releases their events. Stored events wait for the next start. A second call returns the same report.
+   *
+   * @param options - `timeoutMs`: from 0 to 86,400,000, default 10,000.
+   */
+  close(options?: { timeoutMs?: number | undefined }): Promise<SenderCloseReport>;
+}
