@@ -4,6 +4,8 @@ export { Scheduler, type Task } from './inbox/time/scheduler.ts';
 export { WallTime } from './inbox/time/wall-time.ts';
 export { MinHeap, type Heaped } from './base/min-heap.ts';
 export { Deadlines, NO_DEADLINE, type Timed } from './time/deadlines.ts';
+export { LocalBuckets } from './buckets/local-buckets.ts';
+export { TokenLevel } from './buckets/token-level.ts';
 export { monotonic } from './time/clock.ts';
 export { checkInteger, checkNumber, checkOneOf, isRecord, DAY_MS } from './checks.ts';
 export { invalid, show } from './errors.ts';
