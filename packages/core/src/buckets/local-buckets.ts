@@ -16,12 +16,12 @@ interface Bucket extends Heaped {
 export class LocalBuckets implements Buckets {
   readonly processes = 1;
   #now: () => number = monotonic(systemClock);
-  readonly #buckets: Map<string, Bucket> = new Map();
+  readonly #buckets = new Map<string, Bucket>();
   /**
    * Endpoints without events whose bucket is not full or is paused. A dropped bucket would be full when the endpoint is
    * used next, so they stay until they are.
    */
-  readonly #forgotten: MinHeap<Bucket> = new MinHeap((a, b) => a.emptyAtMs < b.emptyAtMs);
+  readonly #forgotten = new MinHeap<Bucket>((a, b) => a.emptyAtMs < b.emptyAtMs);
 
   /** Buckets in memory. */
   get size(): number {
