@@ -22,4 +22,5 @@ export type {
   SenderRetryOptions,
 } from './options/sender-options.ts';
 export type { Buckets, BucketLimit, BucketsEvent, TokenGrant } from './buckets/buckets.ts';
-export type { OutgoingEvent, Sender, SendResult } from './sender.ts';
+export type { OutgoingEvent } from './outbox/outgoing-event.ts';
+export type { Sender, SendResult } from './sender.ts';
