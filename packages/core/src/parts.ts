@@ -18,7 +18,7 @@ export { MinHeap, type Heaped } from './base/min-heap.ts';
 export { Deadlines, NO_DEADLINE, type Timed } from './time/deadlines.ts';
 export { LocalBuckets } from './buckets/local-buckets.ts';
 export { TokenLevel } from './buckets/token-level.ts';
-export { monotonic } from './time/clock.ts';
+export { holdTimer, monotonic } from './time/clock.ts';
 export { checkInteger, checkNumber, checkOneOf, isRecord, DAY_MS } from './checks.ts';
 export { invalid, isThenable, show } from './errors.ts';
 export { checkNames } from './option-names.ts';

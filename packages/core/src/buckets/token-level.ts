@@ -69,10 +69,15 @@ export class TokenLevel {
     return Math.floor(this.#units / this.#token);
   }
 
-  /** Milliseconds until `count` tokens are there; 0 if they are. Not above the burst. */
+  /** Milliseconds until `count` tokens have arrived, also if the bucket cannot hold as many; 0 if they are there. */
   waitMs(count: number, nowMs: number): number {
     this.#refill(nowMs);
-    return this.#untilMs(Math.min(count * this.#token, this.#full));
+    return this.#untilMs(count * this.#token);
+  }
+
+  /** Tokens of a full bucket. */
+  get size(): number {
+    return this.#full / this.#token;
   }
 
   /** Milliseconds until the bucket is full. */
