@@ -74,11 +74,11 @@ export const order = {
     entries: ['index'],
     rooms: [
       ...[
-        'options',
-        'endpoints',
-        'buckets',
         'requests',
         'answers',
+        'buckets',
+        'options',
+        'endpoints',
         'pace',
         'outbox',
         'batches',

@@ -25,4 +25,3 @@ export { checkNames } from './option-names.ts';
 export { checkClock } from './time/check-clock.ts';
 export { isInboxStore } from './inbox/store/as-inbox-store.ts';
 export { frozenJson, NotJsonError } from './inbox/delivery/json.ts';
-export { errorMessageOf } from './inbox/events/error-message.ts';

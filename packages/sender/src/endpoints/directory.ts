@@ -56,7 +56,7 @@ export class EndpointDirectory {
   get(id: string): EndpointSettings | null | undefined {
     const nowMs = this.#parts.scheduler.nowMs;
     const entry = this.#entries.get(id) ?? this.#add(id);
-    const isOld = nowMs - entry.answeredAtMs >= this.#parts.ttlMs;
+    const isOld = entry.answeredAtMs === undefined || nowMs - entry.answeredAtMs >= this.#parts.ttlMs;
     // While it was idle, its secret may have changed: its old settings are used only if the function fails.
     if (!entry.isWanted && isOld && entry.askAtMs <= nowMs) entry.isBlocked = true;
     entry.isWanted = true;

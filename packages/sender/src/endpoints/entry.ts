@@ -6,8 +6,8 @@ export class Entry implements Heaped {
   readonly id: string;
   /** The last valid ones; null: there is no such endpoint; undefined: not known. */
   settings: EndpointSettings | null | undefined = undefined;
-  /** When the last valid ones arrived. */
-  answeredAtMs = Number.NEGATIVE_INFINITY;
+  /** When the last valid ones arrived; undefined: never. */
+  answeredAtMs: number | undefined = undefined;
   /** Whether it has events. */
   isWanted = false;
   /** Whether the settings must not be used before the function was asked. */

@@ -1,17 +1,16 @@
 import { BackpressureError } from '@webhook-backpressure/core';
 import { checkNames, invalid } from '@webhook-backpressure/core/parts';
+import { endpointUrl } from '../requests/addresses.ts';
+import { checkSecret } from '../requests/signature.ts';
 import { bucketLimitOf, checkInFlight, type LimitDefaults } from './limits.ts';
 import type { BatchOptions, Endpoint } from './sender-options.ts';
 import type { BatchSettings, EndpointSettings } from './settings.ts';
 
-/** The checks of what an endpoint is connected with: each throws, with a message without secrets. */
-export interface EndpointChecks {
+/** What the settings of an endpoint are checked with. */
+export interface EndpointRules {
   /** The limits of endpoints that have none. */
   readonly defaults: LimitDefaults;
-  /** Throws if no request may be sent there. */
-  readonly checkUrl: (url: URL) => void;
-  /** Throws if nothing can be signed with it. */
-  readonly checkSecret: (secret: string) => void;
+  readonly allowPrivateAddresses: boolean;
 }
 
 const NAMES = [
@@ -26,14 +25,14 @@ const MAX_SECRETS = 10;
  *
  * @throws BackpressureError with the code of the first setting that is wrong, or what a getter of it throws.
  */
-export function checkEndpoint(value: unknown, checks: EndpointChecks): EndpointSettings | null {
+export function checkEndpoint(value: unknown, rules: EndpointRules): EndpointSettings | null {
   if (value === null) return null;
   if (value === undefined)
     throw invalid('ERR_WBP_ENDPOINT', 'The result of endpoint()', 'an object or null', value);
   checkNames(value, 'the result of endpoint()', NAMES, 'ERR_WBP_ENDPOINT');
   // Read once: a getter might return something else the next time.
   const { url, secret, rate, burst, batch, ordered = false, documented = false, ...rest } = value as Endpoint;
-  const { maxInFlight = checks.defaults.maxInFlight } = rest;
+  const { maxInFlight = rules.defaults.maxInFlight } = rest;
   if (typeof (ordered as unknown) !== 'boolean')
     throw invalid('ERR_WBP_ORDERED', 'ordered', 'a boolean', ordered);
   if (typeof (documented as unknown) !== 'boolean')
@@ -46,9 +45,9 @@ export function checkEndpoint(value: unknown, checks: EndpointChecks): EndpointS
     );
   }
   return {
-    url: urlOf(url, checks),
-    secrets: secretsOf(secret, checks),
-    limit: bucketLimitOf({ rate, burst }, documented, checks.defaults),
+    url: urlOf(url, rules.allowPrivateAddresses),
+    secrets: secretsOf(secret),
+    limit: bucketLimitOf({ rate, burst }, documented, rules.defaults),
     maxInFlight,
     batch: batch === undefined ? undefined : batchOf(batch),
     isOrdered: ordered,
@@ -56,36 +55,24 @@ export function checkEndpoint(value: unknown, checks: EndpointChecks): EndpointS
 }
 
 /** The message does not contain the URL: its path or query may hold a token. */
-function urlOf(given: unknown, { checkUrl }: EndpointChecks): URL {
+function urlOf(given: unknown, allowPrivateAddresses: boolean): URL {
   const text = given instanceof URL ? given.href : given;
-  if (typeof text !== 'string' || text.length > MAX_URL || !URL.canParse(text)) {
-    throw new BackpressureError(
-      'ERR_WBP_ENDPOINT_URL',
-      `url must be an absolute URL of at most 4,096 characters, but was ${describe(text)}.`,
-    );
-  }
-  const url = new URL(text);
-  if (url.username !== '' || url.password !== '')
-    throw new BackpressureError('ERR_WBP_ENDPOINT_URL', 'url must not contain a user name or a password.');
-  url.hash = '';
-  checkUrl(url);
+  const isLong = typeof text === 'string' && text.length > MAX_URL;
+  const url = isLong ? 'have at most 4,096 characters' : endpointUrl(text, allowPrivateAddresses);
+  if (typeof url === 'string') throw new BackpressureError('ERR_WBP_ENDPOINT_URL', `url must ${url}.`);
   return url;
 }
 
-function secretsOf(given: unknown, { checkSecret }: EndpointChecks): readonly string[] {
+/** The message does not contain the secret. */
+function secretsOf(given: unknown): readonly string[] {
   if (given === null) return [];
-  const list: unknown = typeof given === 'string' ? [given] : given;
-  const isList = Array.isArray(list) && list.length >= 1 && list.length <= MAX_SECRETS;
-  if (!isList || !list.every((secret) => typeof secret === 'string')) {
-    throw new BackpressureError(
-      'ERR_WBP_ENDPOINT_SECRET',
-      'secret must be a string, a list of 1 to 10 strings, or null to send unsigned requests, ' +
-        `but was ${given === undefined ? 'undefined' : describe(given)}.`,
-    );
-  }
-  const secrets = [...list] as string[];
-  for (const secret of secrets) checkSecret(secret);
-  return secrets;
+  const secrets: unknown[] = Array.isArray(given) ? [...(given as unknown[])] : [given];
+  if (secrets.length >= 1 && secrets.length <= MAX_SECRETS && secrets.every(checkSecret)) return secrets;
+  throw new BackpressureError(
+    'ERR_WBP_ENDPOINT_SECRET',
+    'secret must be base64, with or without whsec_, or a list of 1 to 10 of those, or null to send unsigned requests, ' +
+      `but was ${kindOf(given)}.`,
+  );
 }
 
 function batchOf(given: BatchOptions): BatchSettings {
@@ -105,8 +92,7 @@ function batchOf(given: BatchOptions): BatchSettings {
 }
 
 /** The type of a value that may be a secret. */
-function describe(value: unknown): string {
-  if (typeof value === 'string') return value.length > MAX_URL ? 'longer' : 'another string';
+function kindOf(value: unknown): string {
   if (Array.isArray(value)) return `an array of length ${String(value.length)}`;
-  return value === null ? 'null' : `of type ${typeof value}`;
+  return typeof value === 'string' ? 'another string' : `of type ${typeof value}`;
 }
