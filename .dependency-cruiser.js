@@ -57,7 +57,7 @@ export const order = {
         'inbox/events',
       ],
       ...['inbox/encryption', 'inbox/options', 'inbox/time', 'inbox/store-calls', 'inbox/capacity'],
-      ...['inbox/receive', 'inbox/work', 'inbox/admin', 'inbox/maintenance', 'inbox', 'outbox', 'metrics'],
+      ...['inbox/receive', 'inbox/work', 'inbox/admin', 'inbox/maintenance', 'inbox', 'buckets', 'outbox', 'metrics'],
       ...['verifiers', 'logs', 'tool'],
     ],
   },
