@@ -4,17 +4,20 @@ import { plpgsql } from './function.ts';
 const MAX_PASSED = 1000;
 
 /**
- * Indexes by key. Claims of named keys pass no row of another key, and a process passes no claim that it holds itself.
+ * Indexes by key, so that claims of named keys pass no row of another key. Their expressions change no value. They leave
+ * PostgreSQL one index for each look, whatever its statistics say, and keep these indexes out of the plans of other functions:
+ * for a key that is seldom in the queue, a plan for the frequent one would read all other rows.
  */
 export const keyIndexes = (s: string): string => `
-CREATE INDEX queue_key ON ${s}.queue (key, seq);
-CREATE INDEX queue_retries ON ${s}.queue (key, state, due_ms, seq) WHERE state IN (1, 3);
-CREATE INDEX queue_claims ON ${s}.queue (key, owner, lease_ms) WHERE state = 2;
+CREATE INDEX queue_key ON ${s}.queue ((key || ''), (seq + 0));
+CREATE INDEX queue_key_waiting ON ${s}.queue (key, due_ms, seq) WHERE state - 0 = 1;
+CREATE INDEX queue_key_held ON ${s}.queue (key, owner, lease_ms) WHERE state - 0 = 2;
+CREATE INDEX queue_key_suspect ON ${s}.queue (key, due_ms, seq) WHERE state - 0 = 3;
 `;
 
-/** How many entries of the indexes by key this transaction has visited, also those of rows that no longer exist. */
+/** How many entries of the indexes this transaction has visited, also those of rows that no longer exist. */
 const visits = (s: string): string =>
-  ['ready', 'key', 'retries', 'claims']
+  ['ready', 'key', 'key_waiting', 'key_held', 'key_suspect']
     .map((name) => `pg_stat_get_xact_tuples_returned('${s}.queue_${name}'::regclass)`)
     .join(' + ');
 
@@ -23,11 +26,20 @@ const WANTS = `unnest(p_keys, p_counts, p_are_heads, p_are_full, p_floor_due, p_
       WITH ORDINALITY AS w(key, count, is_head, is_full, floor_due, floor_seq, at)`;
 const UNPAUSED = 'w.at <> ALL (paused_ats)';
 
-/** When a key has something to claim: its claims are those of others. */
+/** The first delivery of a key in one state. */
+const firstOf = (s: string, what: string, state: string, key: string): string =>
+  `(SELECT ${what} FROM ${s}.queue q WHERE ${state} AND q.key = ${key} ORDER BY q.due_ms, q.seq LIMIT 1)`;
+
+/** When a retry of a key is due, or a claim of another owner ends. */
 const nextOf = (s: string, key: string, owner: string): string => `least(
-      (SELECT q.due_ms FROM ${s}.queue q WHERE q.state = 1 AND q.key = ${key} ORDER BY q.due_ms, q.seq LIMIT 1),
-      (SELECT min(q.lease_ms) FROM ${s}.queue q WHERE q.state = 2 AND q.key = ${key} AND q.owner < ${owner}),
-      (SELECT min(q.lease_ms) FROM ${s}.queue q WHERE q.state = 2 AND q.key = ${key} AND q.owner > ${owner}))`;
+      ${firstOf(s, 'q.due_ms', 'q.state - 0 = 1', key)},
+      (SELECT min(q.lease_ms) FROM ${s}.queue q WHERE q.state - 0 = 2 AND q.key = ${key} AND q.owner < ${owner}),
+      (SELECT min(q.lease_ms) FROM ${s}.queue q WHERE q.state - 0 = 2 AND q.key = ${key} AND q.owner > ${owner}))`;
+
+/** The first delivery of a want's key, in the order of storing. */
+const headOf = (s: string, what: string): string => `
+        SELECT ${what} FROM ${s}.queue f
+        WHERE f.key || '' = w.key AND f.seq + 0 >= w.floor_seq ORDER BY f.key || '', f.seq + 0 LIMIT 1`;
 
 /**
  * Claims deliveries of named keys. A row with an id is a claim. Each want whose key is not paused also has a row without an
@@ -69,12 +81,12 @@ export const claimKeys = (s: string): string =>
   WHERE seq IN (
     SELECT h.seq FROM ${WANTS} CROSS JOIN LATERAL (
       SELECT q.seq FROM ${s}.queue q
-      WHERE q.state = 2 AND q.key = w.key AND q.owner < p_owner AND q.lease_ms <= p_now_ms FOR UPDATE SKIP LOCKED
+      WHERE q.state - 0 = 2 AND q.key = w.key AND q.owner < p_owner AND q.lease_ms <= p_now_ms FOR UPDATE SKIP LOCKED
     ) AS h WHERE w.is_full AND ${UNPAUSED}
     UNION ALL
     SELECT h.seq FROM ${WANTS} CROSS JOIN LATERAL (
       SELECT q.seq FROM ${s}.queue q
-      WHERE q.state = 2 AND q.key = w.key AND q.owner > p_owner AND q.lease_ms <= p_now_ms FOR UPDATE SKIP LOCKED
+      WHERE q.state - 0 = 2 AND q.key = w.key AND q.owner > p_owner AND q.lease_ms <= p_now_ms FOR UPDATE SKIP LOCKED
     ) AS h WHERE w.is_full AND ${UNPAUSED});
 
   -- In a strict order, each key has one delivery that is not behind another.
@@ -84,11 +96,11 @@ export const claimKeys = (s: string): string =>
     FROM ${WANTS} CROSS JOIN LATERAL (
       SELECT * FROM (
         SELECT 0 AS rank, q.due_ms, q.seq FROM ${s}.queue q
-        WHERE q.state = 3 AND q.key = w.key AND w.is_full
+        WHERE q.state - 0 = 3 AND q.key = w.key AND w.is_full
         ORDER BY q.due_ms, q.seq LIMIT w.count FOR UPDATE SKIP LOCKED) AS suspects
       UNION ALL SELECT * FROM (
         SELECT 1, q.due_ms, q.seq FROM ${s}.queue q
-        WHERE q.state = 1 AND q.key = w.key AND q.due_ms <= p_now_ms AND w.is_full
+        WHERE q.state - 0 = 1 AND q.key = w.key AND q.due_ms <= p_now_ms AND w.is_full
         ORDER BY q.due_ms, q.seq LIMIT w.count FOR UPDATE SKIP LOCKED) AS retries
       UNION ALL SELECT * FROM (
         SELECT 1, q.due_ms, q.seq FROM ${s}.queue q
@@ -99,8 +111,7 @@ export const claimKeys = (s: string): string =>
     SELECT w.at, 1, h.seq, 1
     FROM ${WANTS} CROSS JOIN LATERAL (
       SELECT q.seq FROM ${s}.queue q
-      WHERE q.seq = (
-          SELECT f.seq FROM ${s}.queue f WHERE f.key = w.key AND f.seq >= w.floor_seq ORDER BY f.key, f.seq LIMIT 1)
+      WHERE q.seq = (${headOf(s, 'f.seq')})
         AND (q.state + 0 IN (0, 3) OR q.state + 0 = 1 AND q.due_ms <= p_now_ms)
       FOR UPDATE SKIP LOCKED
     ) AS h WHERE w.is_head AND NOT ordered AND ${UNPAUSED}
@@ -116,14 +127,15 @@ export const claimKeys = (s: string): string =>
   RETURN QUERY
   SELECT w.at::integer, NULL::text, NULL::text, NULL::boolean, NULL::text, NULL::text, NULL::double precision,
     NULL::bytea, NULL::integer, NULL::integer, NULL::double precision, NULL::double precision,
-    CASE WHEN w.is_head AND NOT ordered THEN (
-        SELECT CASE f.state WHEN 1 THEN f.due_ms WHEN 2 THEN CASE WHEN f.owner <> p_owner THEN f.lease_ms END
-          ELSE '-Infinity' END
-        FROM ${s}.queue f WHERE f.key = w.key AND f.seq >= w.floor_seq ORDER BY f.key, f.seq LIMIT 1)
-      WHEN EXISTS (SELECT FROM ${s}.queue q
-          WHERE q.state = 0 AND q.key = w.key AND (q.due_ms, q.seq) > (w.floor_due, w.floor_seq)) THEN '-Infinity'
+    CASE WHEN w.is_head AND NOT ordered THEN (${headOf(
+      s,
+      `CASE f.state WHEN 1 THEN f.due_ms WHEN 2 THEN CASE WHEN f.owner <> p_owner THEN f.lease_ms END
+          ELSE '-Infinity' END`,
+    )})
+      WHEN ${firstOf(s, 'q.seq', 'q.state = 0 AND (q.due_ms, q.seq) > (w.floor_due, w.floor_seq)', 'w.key')}
+        IS NOT NULL THEN '-Infinity'
       WHEN NOT w.is_full THEN NULL
-      WHEN EXISTS (SELECT FROM ${s}.queue q WHERE q.state = 3 AND q.key = w.key) THEN '-Infinity'
+      WHEN ${firstOf(s, 'q.seq', 'q.state - 0 = 3', 'w.key')} IS NOT NULL THEN '-Infinity'
       ELSE ${nextOf(s, 'w.key', 'p_owner')} END,
     NULL::double precision
   FROM ${WANTS} WHERE ${UNPAUSED};
@@ -141,7 +153,8 @@ export const strandDead = (s: string): string =>
     body: `
   PERFORM set_config('synchronous_commit', 'off', true);
   UPDATE ${s}.queue SET state = 3, strandings = strandings + 1, owner = NULL, lease_ms = NULL
-  WHERE seq IN (SELECT seq FROM ${s}.queue WHERE state = 2 AND owner = ANY (p_dead) FOR UPDATE SKIP LOCKED);`,
+  WHERE seq IN (SELECT seq FROM ${s}.queue WHERE state = 2 AND owner = ANY (p_dead)
+    FOR UPDATE SKIP LOCKED);`,
   });
 
 /**
@@ -160,15 +173,16 @@ export const dueKeys = (s: string): string =>
   IF NOT EXISTS (SELECT FROM ${s}.paused WHERE scope = 'all') THEN
     FOR one IN
       WITH RECURSIVE keys AS (
-        (SELECT q.key FROM ${s}.queue q WHERE q.key >= coalesce(p_after || chr(1), '') ORDER BY q.key, q.seq LIMIT 1)
+        (SELECT q.key FROM ${s}.queue q WHERE q.key || '' >= coalesce(p_after || chr(1), '')
+          ORDER BY q.key || '', q.seq + 0 LIMIT 1)
         UNION ALL
         SELECT n.key FROM keys k CROSS JOIN LATERAL (
-          SELECT q.key FROM ${s}.queue q WHERE q.key > k.key ORDER BY q.key, q.seq LIMIT 1) AS n
+          SELECT q.key FROM ${s}.queue q WHERE q.key || '' > k.key ORDER BY q.key || '', q.seq + 0 LIMIT 1) AS n
       )
       SELECT k.key, CASE
         WHEN EXISTS (SELECT FROM ${s}.paused p WHERE p.scope = 'key' AND p.key = k.key) THEN NULL
-        WHEN EXISTS (SELECT FROM ${s}.queue q WHERE q.state = 0 AND q.key = k.key)
-          OR EXISTS (SELECT FROM ${s}.queue q WHERE q.state = 3 AND q.key = k.key) THEN '-Infinity'
+        WHEN ${firstOf(s, 'q.seq', 'q.state = 0', 'k.key')} IS NOT NULL THEN '-Infinity'
+        WHEN ${firstOf(s, 'q.seq', 'q.state - 0 = 3', 'k.key')} IS NOT NULL THEN '-Infinity'
         ELSE ${nextOf(s, 'k.key', 'p_owner')} END AS next_ms
       FROM keys k
     LOOP
