@@ -21,6 +21,11 @@ export class MinHeap<T extends Heaped> {
     return this.#items[0];
   }
 
+  /** All items: the first one at the front, the others in any order. */
+  get items(): readonly T[] {
+    return this.#items;
+  }
+
   push(item: T): void {
     this.#items.push(item);
     this.#rise(item, this.#items.length - 1);

@@ -93,8 +93,9 @@ export interface KeyWant {
   /** At least 1. */
   readonly count: number;
   /**
-   * Whether only the head of the key can be claimed: the unfinished delivery that was stored first, and only while it has
-   * no claim. Then `count` is 1. A store that was opened with `isOrdered` claims heads only, whatever is asked.
+   * Whether only the head of the key can be claimed: of its unfinished deliveries the one that was stored first, also
+   * after a redrive, and only while no delivery of the key is claimed, by any owner. Then at most one is claimed, whatever
+   * the count. A store that was opened with `isOrdered` claims heads only, with and without this.
    */
   readonly isHeadOnly: boolean;
 }
@@ -106,8 +107,10 @@ export interface KeyClaim {
   /** Up to the wanted count, in order. */
   readonly claimed: readonly ClaimedDelivery[];
   /**
-   * When more of this key can be claimed, in ms since 1970: the earliest due time, of the head with `isHeadOnly`, or the end
-   * of a lease of another owner; in the past when some can be claimed now. Undefined when none waits, or the key is paused.
+   * When more of this key can be claimed, in ms since 1970: the earliest due time, or the end of a lease of another owner.
+   * In the past when some can be claimed now. With heads only: while no delivery of the key is claimed, the due time of the
+   * head; else the end of a lease of another owner. Undefined when nothing waits, or it is paused; also when only this
+   * owner's own settlements can make some claimable.
    */
   readonly nextDueMs: number | undefined;
 }
@@ -116,15 +119,18 @@ export interface KeyClaim {
 export interface DueKey {
   /** The key. */
   readonly key: string;
-  /** See {@link KeyClaim.nextDueMs}. */
+  /** See {@link KeyClaim.nextDueMs}, for any delivery of the key: the head may be due later. */
   readonly nextDueMs: number;
 }
 
 /** A page of keys. */
 export interface DueKeys {
-  /** In a stable order. */
+  /** In any order, each key once. Fewer than the limit, or none, does not mean that it is the last page. */
   readonly keys: readonly DueKey[];
-  /** The `after` of the next page; undefined on the last one. */
+  /**
+   * The `after` of the next page, in a form that is the store's own; undefined on the last one. A key that has something
+   * to claim while all pages are read is on one of them.
+   */
   readonly next: string | undefined;
 }
 
@@ -164,9 +170,10 @@ export interface InboxStore extends ReceivingStore, StoreAdmin {
    */
   claim(count: number, options: ClaimOptions): Awaitable<readonly ClaimedDelivery[]>;
   /**
-   * Claims deliveries of named keys that are due or whose claim was stranded, as `claim` does, whatever their number of
-   * strandings: stranded deliveries come first, then the earliest due; of those due at the same time, the one stored
-   * first. Paused keys are skipped. The cost depends on the number of wants and claims, not on what else is stored.
+   * Claims deliveries of named keys that are due or whose claim was stranded, whatever their number of strandings. Within
+   * a key the earliest due comes first; of those due at the same time, the one stored first. The claims are the same as
+   * those of `claim`. Nothing is claimed of paused keys, of unknown keys, or while everything is paused. The cost depends
+   * on the number of wants and claims, not on what else is stored.
    *
    * @param wants - at most 1,000, each of another key.
    * @returns one result for each want, in order.
@@ -176,8 +183,11 @@ export interface InboxStore extends ReceivingStore, StoreAdmin {
     options: { readonly leaseMs: number; readonly nowMs: number },
   ): Awaitable<readonly KeyClaim[]>;
   /**
-   * Lists the keys that have something to claim, now or later, without paused ones. The cost depends on the number of such
-   * keys, not on how much each has.
+   * Lists the keys that have something to claim, now or later, without paused ones; none while everything is paused. Claims
+   * of this owner do not count. The cost of all pages depends on the number of keys, not on how much each has.
+   *
+   * Between processes that share a store this is how one finds out about the deliveries of others: `watch` reports them
+   * where the server announces them, and never for a file.
    *
    * @param options - `after`: undefined for the first page. `limit`: at least 1. `dueByMs`: only keys of which something
    * can be claimed by then.

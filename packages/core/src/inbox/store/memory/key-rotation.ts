@@ -1,48 +1,43 @@
-/** So many unused slots at the front are tolerated before the array is compacted. */
-const MAX_UNUSED = 1000;
+import type { KeyLine, QueuedEntry } from './key-line.ts';
 
-/** Keys in rotation: an array with a start index. A Map or Set is slow to iterate after many removals at its front. */
-export class KeyRotation {
-  #keys: string[] = [];
-  #first = 0;
+/** Keys that take turns: a linked list, because a key may leave from any position. */
+export class KeyRotation<T extends QueuedEntry> {
+  #first: KeyLine<T> | undefined;
+  #last: KeyLine<T> | undefined;
 
-  push(key: string): void {
-    this.#keys.push(key);
+  get first(): KeyLine<T> | undefined {
+    return this.#first;
   }
 
-  shift(): string | undefined {
-    const key = this.#keys[this.#first];
-    if (key === undefined) return undefined;
-    this.#first += 1;
-    if (this.#first > MAX_UNUSED && this.#first > this.#keys.length / 2) {
-      this.#keys = this.#keys.slice(this.#first);
-      this.#first = 0;
-    }
-    return key;
+  /** Adds a key at the end, unless it is in the rotation. */
+  add(line: KeyLine<T>): void {
+    if (line.isInRotation) return;
+    line.isInRotation = true;
+    line.previous = this.#last;
+    if (this.#last === undefined) this.#first = line;
+    else this.#last.next = line;
+    this.#last = line;
   }
 
-  /** Puts keys back at the front, in this order. */
-  unshift(keys: readonly string[]): void {
-    if (keys.length === 0) return;
-    if (keys.length > this.#first) {
-      this.#keys = [...keys, ...this.#keys.slice(this.#first)];
-      this.#first = 0;
-      return;
-    }
-    this.#first -= keys.length;
-    for (const [at, key] of keys.entries()) this.#keys[this.#first + at] = key;
+  delete(line: KeyLine<T>): void {
+    if (!line.isInRotation) return;
+    line.isInRotation = false;
+    const { previous, next } = line;
+    if (previous === undefined) this.#first = next;
+    else previous.next = next;
+    if (next === undefined) this.#last = previous;
+    else next.previous = previous;
+    line.previous = undefined;
+    line.next = undefined;
   }
 
-  find(matches: (key: string) => boolean): string | undefined {
-    for (let at = this.#first; at < this.#keys.length; at += 1) {
-      const key = this.#keys[at] as string;
-      if (matches(key)) return key;
-    }
+  find(matches: (line: KeyLine<T>) => boolean): KeyLine<T> | undefined {
+    for (let line = this.#first; line !== undefined; line = line.next) if (matches(line)) return line;
     return undefined;
   }
 
   clear(): void {
-    this.#keys = [];
-    this.#first = 0;
+    this.#first = undefined;
+    this.#last = undefined;
   }
 }

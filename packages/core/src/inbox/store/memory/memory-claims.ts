@@ -1,5 +1,6 @@
 import { MinHeap } from '../../../base/min-heap.ts';
-import type { HeapSlot, PendingEntry } from './memory-pending.ts';
+import type { HeapSlot } from './key-line.ts';
+import type { PendingEntry } from './memory-pending.ts';
 
 /** The claims of each owner of a memory store, the one whose lease ends first at the front. */
 export class MemoryClaims {
@@ -46,6 +47,12 @@ export class MemoryClaims {
       }
     }
     return ended;
+  }
+
+  /** Whether another owner has claimed something. */
+  hasOthers(owner: object): boolean {
+    for (const [other, claims] of this.#byOwner) if (other !== owner && claims.size > 0) return true;
+    return false;
   }
 
   /** When the next lease of another owner runs out; Infinity for never. */

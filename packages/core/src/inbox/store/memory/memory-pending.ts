@@ -1,20 +1,10 @@
-import type { Heaped } from '../../../base/min-heap.ts';
 import type { StoredDelivery } from '../../delivery/stored-delivery.ts';
-import type { QueuedEntry } from './memory-queue.ts';
-
-/** A position in a heap, for an item that is in several heaps. */
-export class HeapSlot<T> implements Heaped {
-  heapIndex = 0;
-  readonly of: T;
-
-  constructor(of: T) {
-    this.of = of;
-  }
-}
+import { HeapSlot, type Place, type QueuedEntry } from './key-line.ts';
 
 /** An unfinished delivery of a memory store. */
 export class PendingEntry implements QueuedEntry {
   heapIndex = 0;
+  place: Place = 'ready';
   readonly delivery: StoredDelivery;
   readonly bytes: number;
   readonly order: number;

@@ -1,128 +1,130 @@
-import { MinHeap, type Heaped } from '../../../base/min-heap.ts';
-import type { ClaimOptions } from '../inbox-store.ts';
+import { MinHeap } from '../../../base/min-heap.ts';
+import type { ClaimOptions, KeyWant } from '../inbox-store.ts';
+import { isDueBefore, KeyLine, type QueuedEntry } from './key-line.ts';
 import { KeyRotation } from './key-rotation.ts';
 
-/** An unfinished delivery, as the queue orders it. */
-export interface QueuedEntry extends Heaped {
-  readonly key: string;
-  /** Position in the order of storing. */
-  readonly order: number;
-  attempts: number;
-  strandings: number;
-  dueMs: number;
-}
-
-/** The unclaimed deliveries of a memory store, and which of them is claimed next. */
+/** The unfinished deliveries of a memory store, and which of them is claimed next. */
 export class MemoryQueue<T extends QueuedEntry> {
   isPaused = false;
   readonly pausedKeys: Set<string> = new Set<string>();
   isOrdered = false;
-  /** Due deliveries without strandings. Their keys take turns. */
-  readonly #ready = new Map<string, MinHeap<T>>();
-  readonly #rotation = new KeyRotation();
+  /** In the order of their numbers. */
+  readonly #lines = new Map<string, KeyLine<T>>();
+  #lastNumber = 0;
+  /** Keys that have a ready delivery. */
+  readonly #rotation = new KeyRotation<T>();
+  /** Keys that have a retry and are not paused, the one with the earliest at the front. */
+  readonly #retrying = new MinHeap<KeyLine<T>>((a, b) => a.retryMs < b.retryMs);
   readonly #stranded = new Set<T>();
-  /** Deliveries that wait for a retry, the earliest at the front. */
-  readonly #delayed = new MinHeap<T>(isDueBefore);
-  /** Upper bound of all due times. */
+  /** Upper bound of the due times of all retries. */
   #latestMs = -Infinity;
-  /** Retries of paused keys, kept apart so that they do not block those of other keys. */
-  readonly #pausedRetries = new Map<string, Set<T>>();
-  /** When ordered: the head of each key, which may be claimed or is, and the deliveries behind it. */
-  readonly #heads = new Map<string, T>();
-  readonly #behind = new Map<string, MinHeap<T>>();
 
   /** Adds a delivery that is new or was redriven. */
   add(entry: T): void {
     const { key } = entry;
-    if (this.isOrdered && this.#heads.has(key)) {
-      let line = this.#behind.get(key);
-      if (line === undefined) {
-        line = new MinHeap(isOlder);
-        this.#behind.set(key, line);
-      }
-      line.push(entry);
-      return;
-    }
-    if (this.isOrdered) this.#heads.set(key, entry);
-    this.addDue(entry);
-  }
-
-  /** Adds a delivery that is due. */
-  addDue(entry: T): void {
-    if (entry.strandings > 0) {
-      this.#stranded.add(entry);
-      return;
-    }
-    const { key } = entry;
-    let line = this.#ready.get(key);
+    let line = this.#lines.get(key);
     if (line === undefined) {
-      line = new MinHeap(isDueBefore);
-      this.#ready.set(key, line);
-      this.#rotation.push(key);
+      this.#lastNumber += 1;
+      line = new KeyLine(key, this.#lastNumber);
+      this.#lines.set(key, line);
     }
-    line.push(entry);
+    if (this.isOrdered && line.head !== undefined) {
+      line.enter(entry, 'behind');
+      return;
+    }
+    if (this.isOrdered) line.head = entry;
+    line.enter(entry, 'ready');
+    this.#rotation.add(line);
   }
 
-  /** Adds a delivery that waits for a retry. */
+  /** Makes a delivery due. */
+  makeDue(entry: T): void {
+    const line = this.#lineOf(entry);
+    this.#moveDue(line, entry);
+    this.#update(line);
+  }
+
+  /** Lets a delivery wait for a retry. */
   delay(entry: T): void {
-    const { key, dueMs } = entry;
-    this.#latestMs = Math.max(this.#latestMs, dueMs);
-    if (!this.pausedKeys.has(key)) {
-      this.#delayed.push(entry);
-      return;
-    }
-    const paused = this.#pausedRetries.get(key) ?? new Set<T>();
-    this.#pausedRetries.set(key, paused.add(entry));
+    const line = this.#lineOf(entry);
+    line.move(entry, 'delayed');
+    this.#latestMs = Math.max(this.#latestMs, entry.dueMs);
+    this.#update(line);
   }
 
-  /** A delivery is finished: when ordered, the next one of its key becomes the head. */
+  /** A claimed delivery is finished: when ordered, the next one of its key becomes the head. */
   finish(entry: T, nowMs: number): void {
-    const { key } = entry;
-    if (this.#heads.get(key) !== entry) return;
-    const line = this.#behind.get(key);
-    const next = line?.pop();
-    if (line?.size === 0) this.#behind.delete(key);
-    if (next === undefined) {
-      this.#heads.delete(key);
+    const line = this.#lineOf(entry);
+    line.leave(entry);
+    if (line.size === 0) {
+      this.#lines.delete(entry.key);
       return;
     }
-    this.#heads.set(key, next);
-    if (next.attempts === 0) next.dueMs = Math.min(next.dueMs, nowMs);
-    if (next.dueMs > nowMs) this.delay(next);
-    else this.addDue(next);
+    if (line.head !== entry) return;
+    line.head = line.firstBehind;
+    if (line.head !== undefined) this.#endWait(line.head, nowMs);
   }
 
   take(count: number, { nowMs, maxStranded, except }: ClaimOptions): T[] {
     if (count <= 0) return [];
-    for (let top = this.#delayed.top; top !== undefined && top.dueMs <= nowMs; top = this.#delayed.top) {
-      this.#delayed.pop();
-      this.addDue(top);
-    }
+    this.#endDelays(nowMs);
     const taken = this.#takeStranded(Math.min(count, maxStranded), except);
-    const skipped: string[] = [];
-    while (taken.length < count) {
-      const key = this.#rotation.shift();
-      if (key === undefined) break;
-      if (this.#isSkipped(key, except)) {
-        skipped.push(key);
+    let line = this.#rotation.first;
+    while (line !== undefined && taken.length < count) {
+      const { next, ready } = line;
+      const first = this.#isSkipped(line.key, except) ? undefined : ready.top;
+      if (first === undefined) {
+        line = next;
         continue;
       }
-      const line = this.#ready.get(key);
-      const first = line?.pop();
-      if (first !== undefined) taken.push(first);
-      if (line === undefined || line.size === 0) this.#ready.delete(key);
-      else this.#rotation.push(key);
+      line.move(first, 'claimed');
+      taken.push(first);
+      this.#rotation.delete(line);
+      if (ready.size > 0) this.#rotation.add(line);
+      // At the end of the rotation there is only this key left that is not skipped, if it has more.
+      line = next ?? (ready.size > 0 ? line : undefined);
     }
-    this.#rotation.unshift(skipped);
     return taken;
+  }
+
+  /** Takes deliveries of one key. */
+  takeOf({ key, count, isHeadOnly }: KeyWant, nowMs: number): T[] {
+    const line = this.#isStopped(key) ? undefined : this.#lines.get(key);
+    if (line === undefined) return [];
+    const taken: T[] = [];
+    while (taken.length < count) {
+      const next = this.#nextOf(line, isHeadOnly);
+      if (next === undefined || (next.place === 'delayed' && next.dueMs > nowMs)) break;
+      this.#stranded.delete(next);
+      line.move(next, 'claimed');
+      taken.push(next);
+    }
+    if (taken.length > 0) this.#update(line);
+    return taken;
+  }
+
+  /** When the next delivery of a key can be taken; Infinity for never. */
+  nextDueOf(key: string, isHeadOnly: boolean): number {
+    const line = this.#isStopped(key) ? undefined : this.#lines.get(key);
+    return (line && this.#nextOf(line, isHeadOnly)?.dueMs) ?? Infinity;
+  }
+
+  /** The claimed deliveries of a key that is not paused. */
+  claimedOf(key: string): Iterable<T> {
+    return (this.#isStopped(key) ? undefined : this.#lines.get(key))?.claimed ?? [];
+  }
+
+  /** The keys that entered the queue after the one with this number, each with its number. */
+  *keysAfter(number: number): Generator<readonly [key: string, number: number]> {
+    for (const line of this.#lines.values()) if (line.number > number) yield [line.key, line.number];
   }
 
   /** When the next delivery can be taken; Infinity for never. */
   nextDueMs(except: ReadonlySet<string>): number {
     if (this.isPaused) return Infinity;
-    const ready = this.#rotation.find((key) => !this.#isSkipped(key, except));
-    if (ready !== undefined) return this.#ready.get(ready)?.top?.dueMs ?? Infinity;
-    let next = this.#delayed.top?.dueMs ?? Infinity;
+    const ready = this.#rotation.find(({ key }) => !this.#isSkipped(key, except));
+    if (ready !== undefined) return ready.ready.top?.dueMs ?? Infinity;
+    let next = this.#retrying.top?.retryMs ?? Infinity;
     for (const { key, dueMs } of this.#stranded) {
       if (!this.#isSkipped(key, except)) next = Math.min(next, dueMs);
     }
@@ -132,65 +134,64 @@ export class MemoryQueue<T extends QueuedEntry> {
   /** @returns whether this changed anything. */
   pause(key: string | null): boolean {
     const wasPaused = key === null ? this.isPaused : this.pausedKeys.has(key);
-    if (wasPaused) return false;
-    if (key === null) {
-      this.isPaused = true;
-      return true;
-    }
-    this.pausedKeys.add(key);
-    for (const entry of this.#removeDelayed()) this.delay(entry);
-    return true;
+    if (key === null) this.isPaused = true;
+    else this.#updateAfter(key, () => this.pausedKeys.add(key));
+    return !wasPaused;
   }
 
   /** @returns whether this changed anything. */
   resume(key: string | null): boolean {
-    if (key === null) {
-      const wasPaused = this.isPaused;
-      this.isPaused = false;
-      return wasPaused;
-    }
-    if (!this.pausedKeys.delete(key)) return false;
-    const paused = this.#pausedRetries.get(key) ?? [];
-    this.#pausedRetries.delete(key);
-    for (const entry of paused) this.#delayed.push(entry);
-    return true;
+    const wasPaused = key === null ? this.isPaused : this.pausedKeys.has(key);
+    if (key === null) this.isPaused = false;
+    else this.#updateAfter(key, () => this.pausedKeys.delete(key));
+    return wasPaused;
   }
 
   /** Makes retries due at `nowMs` that are due after `afterMs`. */
   hasten({ afterMs, nowMs, limit }: { afterMs: number; nowMs: number; limit: number }): number {
     if (this.#latestMs <= afterMs) return 0;
-    const paused = [...this.#pausedRetries.values()].flatMap((entries) => [...entries]);
-    const waiting = this.#removeDelayed();
-    const late = [...waiting, ...paused].filter(({ dueMs }) => dueMs > afterMs).slice(0, limit);
-    for (const entry of late) entry.dueMs = nowMs;
-    for (const entry of waiting) this.#delayed.push(entry);
-    this.#latestMs = [...waiting, ...paused].reduce(
-      (latest, { dueMs }) => Math.max(latest, dueMs),
-      -Infinity,
-    );
-    return late.length;
+    let hastened = 0;
+    this.#latestMs = -Infinity;
+    for (const line of this.#lines.values()) {
+      for (const entry of [...line.delayed]) {
+        if (entry.dueMs > afterMs && hastened < limit) {
+          hastened += 1;
+          line.changeDue(entry, nowMs);
+        }
+        this.#latestMs = Math.max(this.#latestMs, entry.dueMs);
+      }
+      this.#update(line);
+    }
+    return hastened;
   }
 
-  /** Switches ordering within keys on or off. */
-  setOrdered(isOrdered: boolean, unclaimed: Iterable<T>, claimed: Iterable<T>, nowMs: number): void {
+  /** Makes unclaimed deliveries due that were never tried. */
+  makeUntriedDue(entries: Iterable<T>, nowMs: number): void {
+    for (const entry of entries) {
+      if (entry.attempts > 0 || entry.dueMs <= nowMs || entry.place === 'claimed') continue;
+      const line = this.#lineOf(entry);
+      line.changeDue(entry, nowMs);
+      this.#update(line);
+    }
+  }
+
+  /** Switches ordering within keys on or off. `entries`: all unfinished deliveries. */
+  setOrdered(isOrdered: boolean, entries: Iterable<T>, nowMs: number): void {
     if (isOrdered === this.isOrdered) return;
     this.isOrdered = isOrdered;
-    this.#ready.clear();
-    this.#rotation.clear();
-    this.#stranded.clear();
-    this.#removeDelayed();
-    this.#pausedRetries.clear();
-    this.#heads.clear();
-    this.#behind.clear();
-    if (isOrdered)
-      for (const entry of claimed) if (!this.#heads.has(entry.key)) this.#heads.set(entry.key, entry);
-    for (const entry of [...unclaimed].sort((a, b) => a.order - b.order)) {
-      if (isOrdered && this.#heads.has(entry.key)) this.add(entry);
-      else {
-        if (isOrdered) this.#heads.set(entry.key, entry);
-        if (entry.attempts > 0 && entry.dueMs > nowMs) this.delay(entry);
-        else this.addDue(entry);
-      }
+    for (const line of this.#lines.values()) line.head = undefined;
+    const all = [...entries].sort((a, b) => a.order - b.order);
+    const claimed = all.filter(({ place }) => place === 'claimed');
+    const unclaimed = all.filter(({ place }) => place !== 'claimed');
+    // A delivery that is being handled stays the head.
+    if (isOrdered) for (const entry of [...claimed, ...unclaimed]) this.#lineOf(entry).head ??= entry;
+    for (const entry of unclaimed) {
+      const line = this.#lineOf(entry);
+      if (!isOrdered && entry.place === 'behind') this.#endWait(entry, nowMs);
+      if (!isOrdered || line.head === entry) continue;
+      this.#stranded.delete(entry);
+      line.move(entry, 'behind');
+      this.#update(line);
     }
   }
 
@@ -200,7 +201,10 @@ export class MemoryQueue<T extends QueuedEntry> {
     candidates.sort((a, b) => (isDueBefore(a, b) ? -1 : 1));
     const once = candidates.filter(({ strandings }) => strandings === 1).slice(0, most);
     const taken = once.length > 0 ? once : candidates.slice(0, 1);
-    for (const entry of taken) this.#stranded.delete(entry);
+    for (const entry of taken) {
+      this.#stranded.delete(entry);
+      this.#lineOf(entry).move(entry, 'claimed');
+    }
     return taken;
   }
 
@@ -208,18 +212,68 @@ export class MemoryQueue<T extends QueuedEntry> {
     return except.has(key) || this.pausedKeys.has(key);
   }
 
-  /** Removes and returns all waiting retries. */
-  #removeDelayed(): T[] {
-    const waiting: T[] = [];
-    for (let top = this.#delayed.pop(); top !== undefined; top = this.#delayed.pop()) waiting.push(top);
-    return waiting;
+  #isStopped(key: string): boolean {
+    return this.isPaused || this.pausedKeys.has(key);
   }
-}
 
-function isDueBefore<T extends QueuedEntry>(a: T, b: T): boolean {
-  return a.dueMs < b.dueMs || (a.dueMs === b.dueMs && a.order < b.order);
-}
+  /** The delivery of a key to take next, if it is due. */
+  #nextOf(line: KeyLine<T>, isHeadOnly: boolean): T | undefined {
+    if (!isHeadOnly && !this.isOrdered) return line.earliest();
+    if (!line.isIdle) return undefined;
+    return this.isOrdered ? line.head : line.oldest();
+  }
 
-function isOlder<T extends QueuedEntry>(a: T, b: T): boolean {
-  return a.order < b.order;
+  /** Makes retries ready that are due. */
+  #endDelays(nowMs: number): void {
+    for (
+      let line = this.#retrying.top;
+      line !== undefined && line.retryMs <= nowMs;
+      line = this.#retrying.top
+    ) {
+      for (
+        let first = line.firstDelayed;
+        first !== undefined && first.dueMs <= nowMs;
+        first = line.firstDelayed
+      )
+        this.#moveDue(line, first);
+      this.#update(line);
+    }
+  }
+
+  /** A delivery is no longer behind. */
+  #endWait(entry: T, nowMs: number): void {
+    // One without attempts is due, even if the clock was ahead when it was stored.
+    if (entry.attempts === 0) entry.dueMs = Math.min(entry.dueMs, nowMs);
+    if (entry.dueMs > nowMs) this.delay(entry);
+    else this.makeDue(entry);
+  }
+
+  #moveDue(line: KeyLine<T>, entry: T): void {
+    if (entry.strandings > 0) this.#stranded.add(entry);
+    line.move(entry, entry.strandings > 0 ? 'stranded' : 'ready');
+  }
+
+  #lineOf({ key }: T): KeyLine<T> {
+    const line = this.#lines.get(key);
+    if (line === undefined) throw new Error(`The queue has no delivery of the key ${key}.`);
+    return line;
+  }
+
+  #updateAfter(key: string, change: () => void): void {
+    change();
+    const line = this.#lines.get(key);
+    if (line !== undefined) this.#update(line);
+  }
+
+  /** Restores the place of a key among the others. Call it for each change of the ready or delayed ones. */
+  #update(line: KeyLine<T>): void {
+    if (line.ready.size > 0) this.#rotation.add(line);
+    else this.#rotation.delete(line);
+    const first = line.firstDelayed;
+    const retryMs = first === undefined || this.pausedKeys.has(line.key) ? Infinity : first.dueMs;
+    if (retryMs === line.retryMs) return;
+    if (line.retryMs !== Infinity) this.#retrying.remove(line);
+    line.retryMs = retryMs;
+    if (retryMs !== Infinity) this.#retrying.push(line);
+  }
 }

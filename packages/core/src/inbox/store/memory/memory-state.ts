@@ -2,12 +2,23 @@ import { MinHeap } from '../../../base/min-heap.ts';
 import { areOtherBodies, bodySum } from '../../delivery/body-sum.ts';
 import { storedBytes } from '../../delivery/stored-bytes.ts';
 import type { DeliveryRef, StoredDelivery } from '../../delivery/stored-delivery.ts';
-import type { ClaimedDelivery, ClaimOptions, ClaimRef, Settlement, StoreStats } from '../inbox-store.ts';
+import type {
+  ClaimedDelivery,
+  ClaimOptions,
+  ClaimRef,
+  DueKey,
+  DueKeys,
+  KeyClaim,
+  KeyWant,
+  Settlement,
+  StoreStats,
+} from '../inbox-store.ts';
 import type { Put, PutResult, StoreLimits } from '../receiving-store.ts';
 import { MemoryClaims } from './memory-claims.ts';
 import { MemoryCompleted, type CompletedEntry } from './memory-completed.ts';
 import { MemoryDeadLetters, type DeadLetterEntry } from './memory-dead-letters.ts';
-import { PendingEntry, type HeapSlot } from './memory-pending.ts';
+import type { HeapSlot } from './key-line.ts';
+import { PendingEntry } from './memory-pending.ts';
 import { MemoryQueue } from './memory-queue.ts';
 
 /** The deliveries that one or more memory stores share. Only `open` visits all of them. */
@@ -29,13 +40,8 @@ export class MemoryState {
   #drained = 0;
 
   open(nowMs: number, isOrdered: boolean | undefined): StoreStats {
-    const untried = [...this.unfinished].filter(({ attempts, owner }) => attempts === 0 && owner === null);
-    for (const entry of untried) entry.dueMs = Math.min(entry.dueMs, nowMs);
-    if (isOrdered !== undefined) {
-      const claimed = [...this.unfinished].filter(({ owner }) => owner !== null);
-      const unclaimed = [...this.unfinished].filter(({ owner }) => owner === null);
-      this.#queue.setOrdered(isOrdered, unclaimed, claimed, nowMs);
-    }
+    this.#queue.makeUntriedDue(this.unfinished, nowMs);
+    if (isOrdered !== undefined) this.#queue.setOrdered(isOrdered, this.unfinished, nowMs);
     return this.stats();
   }
 
@@ -69,18 +75,40 @@ export class MemoryState {
   claim(count: number, owner: object, options: ClaimOptions): ClaimedDelivery[] {
     const { leaseMs, nowMs } = options;
     if (this.#queue.isPaused) return [];
-    for (const entry of this.#claims.endExpired(owner, nowMs)) {
-      entry.strandings += 1;
-      this.#queue.addDue(entry);
-    }
-    return this.#queue.take(count, options).map((entry) => {
-      entry.attempts += 1;
-      this.#claims.begin(entry, owner, nowMs + leaseMs);
-      const { delivery, attempts, strandings } = entry;
-      // A copy: bytes that a handler overwrites must not reach the next attempt.
-      const rawBody = new Uint8Array(delivery.rawBody);
-      return { ...delivery, rawBody, attempt: attempts, strandings };
+    this.#strandExpired(owner, nowMs);
+    return this.#queue.take(count, options).map((entry) => this.#begin(entry, owner, nowMs + leaseMs));
+  }
+
+  claimKeys(
+    wants: readonly KeyWant[],
+    owner: object,
+    { leaseMs, nowMs }: { readonly leaseMs: number; readonly nowMs: number },
+  ): KeyClaim[] {
+    if (!this.#queue.isPaused) this.#strandExpired(owner, nowMs);
+    return wants.map((want) => {
+      const taken = this.#queue.takeOf(want, nowMs);
+      const claimed = taken.map((entry) => this.#begin(entry, owner, nowMs + leaseMs));
+      return { key: want.key, claimed, nextDueMs: this.#nextDueOf(want.key, want.isHeadOnly, owner) };
     });
+  }
+
+  dueKeys(
+    owner: object,
+    {
+      after,
+      limit,
+      dueByMs,
+    }: { readonly after: string | undefined; readonly limit: number; readonly dueByMs: number },
+  ): DueKeys {
+    const keys: DueKey[] = [];
+    let last = Number(after ?? 0);
+    for (const [key, number] of this.#queue.keysAfter(last)) {
+      if (keys.length >= limit) return { keys, next: String(last) };
+      last = number;
+      const nextDueMs = this.#nextDueOf(key, false, owner);
+      if (nextDueMs !== undefined && nextDueMs <= dueByMs) keys.push({ key, nextDueMs });
+    }
+    return { keys, next: undefined };
   }
 
   /** The entry of a claim that this owner still holds. */
@@ -108,7 +136,7 @@ export class MemoryState {
         entry.dueMs = settlement.retryAtMs ?? Math.min(entry.dueMs, nowMs);
         entry.isRetry = settlement.retryAtMs !== undefined;
         if (entry.isRetry) this.#queue.delay(entry);
-        else this.#queue.addDue(entry);
+        else this.#queue.makeDue(entry);
         break;
       case 'dead': {
         this.#remove(entry, nowMs);
@@ -196,6 +224,31 @@ export class MemoryState {
     const byId = this.#known.get(key);
     byId?.delete(id);
     if (byId?.size === 0) this.#known.delete(key);
+  }
+
+  #strandExpired(owner: object, nowMs: number): void {
+    for (const entry of this.#claims.endExpired(owner, nowMs)) {
+      entry.strandings += 1;
+      this.#queue.makeDue(entry);
+    }
+  }
+
+  #begin(entry: PendingEntry, owner: object, leaseEndsMs: number): ClaimedDelivery {
+    entry.attempts += 1;
+    this.#claims.begin(entry, owner, leaseEndsMs);
+    const { delivery, attempts, strandings } = entry;
+    // A copy: bytes that a handler overwrites must not reach the next attempt.
+    const rawBody = new Uint8Array(delivery.rawBody);
+    return { ...delivery, rawBody, attempt: attempts, strandings };
+  }
+
+  #nextDueOf(key: string, isHeadOnly: boolean, owner: object): number | undefined {
+    let next = this.#queue.nextDueOf(key, isHeadOnly);
+    if (this.#claims.hasOthers(owner)) {
+      for (const entry of this.#queue.claimedOf(key))
+        if (entry.owner !== owner) next = Math.min(next, entry.leaseEndsMs);
+    }
+    return next === Infinity ? undefined : next;
   }
 
   #remove(entry: PendingEntry, nowMs: number): void {

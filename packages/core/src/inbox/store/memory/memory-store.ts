@@ -4,6 +4,7 @@ import type {
   ClaimRef,
   DueKeys,
   KeyClaim,
+  KeyWant,
   InboxStore,
   OpenedStore,
   Settlement,
@@ -53,12 +54,19 @@ export class MemoryStore extends MemoryAdmin implements InboxStore {
     return this.memory.claim(count, this, options);
   }
 
-  claimKeys(): Awaitable<readonly KeyClaim[]> {
-    throw new Error('Not implemented yet.');
+  claimKeys(
+    wants: readonly KeyWant[],
+    options: { readonly leaseMs: number; readonly nowMs: number },
+  ): Awaitable<readonly KeyClaim[]> {
+    return this.memory.claimKeys(wants, this, options);
   }
 
-  dueKeys(): Awaitable<DueKeys> {
-    throw new Error('Not implemented yet.');
+  dueKeys(options: {
+    readonly after: string | undefined;
+    readonly limit: number;
+    readonly dueByMs: number;
+  }): Awaitable<DueKeys> {
+    return this.memory.dueKeys(this, options);
   }
 
   renew(
