@@ -1,26 +1,44 @@
 import type { BucketLimit } from '../buckets/buckets.ts';
 import type { RateHints } from '../answers/outcome.ts';
 
-/** What the dispatcher asks about an endpoint, and reports to it. Times are on the monotonic clock. */
+/**
+ * What the dispatcher asks about an endpoint, and reports to it. Times are on the monotonic clock. `startedAtMs`: when the
+ * request was started; it tells a refusal under the present limits from one of a request that was in flight when they
+ * were lowered.
+ */
 export interface Pace {
-  /** The present limit: the set one, or a lower one after refusals. */
+  /** The present limit: the set one, or a lower one after refusals or a small announced remainder. */
   readonly limit: BucketLimit;
   /** The present limit of requests in flight. */
   readonly maxInFlight: number;
   /** No attempt before this time, because the endpoint asked for it; 0 for none. */
   readonly waitUntilMs: number;
   readonly waitsBecause: 'retry-after' | 'rate-limit' | undefined;
+  /** Whether the limits are lower than set because of refusals. */
+  readonly isSlowed: boolean;
+  /** The time goes on: drops what an endpoint announced for a time that is over. Called before the limits are read. */
+  pass(nowMs: number): void;
   /** The endpoint's settings have changed. */
   set(limit: BucketLimit, maxInFlight: number, nowMs: number): void;
-  /** @param inFlight - requests in flight when this one started, this one included. */
-  succeeded(tookMs: number, inFlight: number, hints: RateHints | undefined, nowMs: number): void;
+  /**
+   * @param tookMs - how long the request took, without standstills of this process: the difference of two readings of
+   * `Deadlines.livedMs`.
+   * @param inFlight - requests in flight when this one ended, this one included.
+   */
+  succeeded(
+    startedAtMs: number,
+    tookMs: number,
+    inFlight: number,
+    hints: RateHints | undefined,
+    nowMs: number,
+  ): void;
   /** @param waitMs - what the endpoint named; undefined if it named nothing. */
-  limited(waitMs: number | undefined, hints: RateHints | undefined, nowMs: number): void;
+  limited(startedAtMs: number, waitMs: number | undefined, hints: RateHints | undefined, nowMs: number): void;
   /** The attempt ended otherwise. */
-  failed(hints: RateHints | undefined, nowMs: number): void;
+  failed(startedAtMs: number, hints: RateHints | undefined, nowMs: number): void;
 }
 
-/** Whether an endpoint works. Times are on the monotonic clock. */
+/** Whether an endpoint works. Times are on the monotonic clock. `startedAtMs`: when the attempt started. */
 export interface EndpointHealth {
   /** Whether attempts fail one after another. */
   readonly isFailing: boolean;
@@ -33,7 +51,7 @@ export interface EndpointHealth {
   /** The endpoint answered, whatever it said, so it works. */
   answered(nowMs: number): void;
   /** @param ageMs - since the event was sent. */
-  failed(ageMs: number, nowMs: number): void;
+  failed(startedAtMs: number, ageMs: number, nowMs: number): void;
   /** The attempt was given up by this process: it says nothing about the endpoint. */
-  abandoned(nowMs: number): void;
+  abandoned(startedAtMs: number, nowMs: number): void;
 }

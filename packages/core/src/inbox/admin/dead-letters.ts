@@ -1,7 +1,6 @@
 import type { FinishedUsage } from '../capacity/finished-usage.ts';
 import { inboxDelivery, type InboxDelivery } from '../delivery/inbox-delivery.ts';
 import type { Encryption } from '../encryption/encryption.ts';
-import type { InboxReport } from '../events/inbox-report.ts';
 import { nextTurn } from '../store-calls/next-turn.ts';
 import { PART_BYTES, PartSize } from '../store-calls/part-size.ts';
 import type { InboxStore } from '../store/inbox-store.ts';
@@ -62,12 +61,12 @@ export interface DeadLetters {
 }
 
 export interface DeadLetterParts {
-  readonly store: InboxStore;
-  readonly report: InboxReport;
+  readonly store: Pick<InboxStore, 'listShelved' | 'getShelved' | 'countShelved' | 'redrive' | 'purge'>;
+  readonly report: { emit(event: { readonly type: 'purged'; readonly count: number }): void };
   readonly finished: FinishedUsage;
   readonly redriving: Redriving;
   readonly now: () => number;
-  readonly encryption: Encryption;
+  readonly encryption: Pick<Encryption, 'decrypt'>;
 }
 
 export function deadLetters(parts: DeadLetterParts): DeadLetters {

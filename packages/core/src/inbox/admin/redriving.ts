@@ -1,6 +1,5 @@
 import type { Scheduler } from '../time/scheduler.ts';
 import { checkedRedrive, idOrAll, type RedriveOptions } from './call-options.ts';
-import type { InboxReport } from '../events/inbox-report.ts';
 import type { InboxSettings } from '../options/inbox-settings.ts';
 import type { FillLevel } from '../capacity/fill-level.ts';
 import type { FinishedKind, FinishedUsage } from '../capacity/finished-usage.ts';
@@ -15,12 +14,26 @@ const HEADER_BYTES = 65_536;
 /** The delay until the next check while there is no room. */
 const RECHECK_MS = 250;
 
+/** What {@link Redriving} reports. */
+interface RedriveReport {
+  emit(
+    event:
+      | {
+          readonly type: 'redriving';
+          readonly redriven: number;
+          readonly remaining: number;
+          readonly isWaiting: boolean;
+        }
+      | { readonly type: 'redriven'; readonly count: number },
+  ): void;
+}
+
 export interface RedrivingParts {
   readonly scheduler: Scheduler;
-  readonly level: FillLevel;
-  readonly report: InboxReport;
+  readonly level: Pick<FillLevel, 'room' | 'depth' | 'bytes' | 'add'>;
+  readonly report: RedriveReport;
   readonly finished: FinishedUsage;
-  readonly settings: () => InboxSettings;
+  readonly settings: () => Pick<InboxSettings, 'maxBodyBytes' | 'maxBytes'>;
   readonly now: () => number;
   readonly wallMs: () => number;
   /** Recalculates the marks, and whether the inbox sheds. */

@@ -4,6 +4,11 @@ import type { Settlement, StoreStats } from '../store/inbox-store.ts';
 /** Where a finished delivery is stored: in the dead-letter queue, or kept after its completion. */
 export type FinishedKind = 'shelved' | 'kept';
 
+type FinishedLimits = Pick<
+  InboxSettings,
+  'maxShelved' | 'maxShelvedBytes' | 'keepCompletedMs' | 'maxKeptBytes'
+>;
+
 interface Usage {
   count: number;
   bytes: number;
@@ -21,9 +26,9 @@ export class FinishedUsage {
     shelved: { count: 0, bytes: 0 },
     kept: { count: 0, bytes: 0 },
   };
-  readonly #settings: () => InboxSettings;
+  readonly #settings: () => FinishedLimits;
 
-  constructor(settings: () => InboxSettings) {
+  constructor(settings: () => FinishedLimits) {
     this.#settings = settings;
   }
 

@@ -1,4 +1,3 @@
-import type { InboxReport } from '../events/inbox-report.ts';
 import type { InboxSettings } from '../options/inbox-settings.ts';
 import type { InboxStore, StoreStats } from '../store/inbox-store.ts';
 import { PART_BYTES, PartSize } from '../store-calls/part-size.ts';
@@ -8,11 +7,22 @@ import type { FinishedUsage } from '../capacity/finished-usage.ts';
 /** Kept deliveries are reduced to this share of their limit, so that the next completed ones have room. */
 const KEPT_SHARE = 7 / 8;
 
+type RetentionSettings = Pick<
+  InboxSettings,
+  'retentionMs' | 'maxRemembered' | 'keepCompletedMs' | 'maxKeptBytes' | 'maxShelvedAgeMs'
+>;
+
+/** What {@link Retention} counts and reports. */
+interface RetentionReport {
+  readonly totals: { discarded: number };
+  emit(event: { readonly type: 'discarded'; readonly key: string; readonly id: string }): void;
+}
+
 export interface RetentionParts {
-  readonly store: InboxStore;
-  readonly report: InboxReport;
+  readonly store: Pick<InboxStore, 'forget' | 'dropCompleted' | 'purge'>;
+  readonly report: RetentionReport;
   readonly finished: FinishedUsage;
-  readonly settings: () => InboxSettings;
+  readonly settings: () => RetentionSettings;
   readonly now: () => number;
   readonly wallMs: () => number;
   /** The time against which ages are measured; 0, so that nothing is old, while the clock is in doubt. */

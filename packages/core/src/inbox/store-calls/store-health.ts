@@ -1,6 +1,5 @@
 import type { Scheduler } from '../time/scheduler.ts';
 import { errorMessageOf } from '../events/error-message.ts';
-import type { InboxReport } from '../events/inbox-report.ts';
 import { storeFaultOf } from './store-errors.ts';
 
 const FIRST_DELAY_MS = 100;
@@ -14,10 +13,20 @@ export const MAX_RECEIVING_DELAY_MS = 1000;
 /** How long deliveries are accepted while none can be claimed or settled: a lock or a slow disk may take that long. */
 const STUCK_MS = 30_000;
 
+/** What {@link StoreHealth} counts and reports: of an inbox, or of a sender. */
+export interface StoreHealthReport {
+  readonly totals: { storeFailures: number };
+  emit(
+    event:
+      | { readonly type: 'store-failed'; readonly call: string; readonly error: string }
+      | { readonly type: 'store-recovered' },
+  ): void;
+}
+
 /** Tracks whether the store works. After a failure it is not called for a while, longer with each failure. */
 export class StoreHealth {
   readonly #scheduler: Scheduler;
-  readonly #report: InboxReport;
+  readonly #report: StoreHealthReport;
   readonly #maxDelayMs: number;
   #failures = 0;
   #failingSinceMs: number | undefined;
@@ -26,7 +35,7 @@ export class StoreHealth {
   #pause: Promise<void> | undefined;
   #resume: (() => void) | undefined;
 
-  constructor(scheduler: Scheduler, report: InboxReport, maxDelayMs: number = MAX_DELAY_MS) {
+  constructor(scheduler: Scheduler, report: StoreHealthReport, maxDelayMs: number = MAX_DELAY_MS) {
     this.#scheduler = scheduler;
     this.#report = report;
     this.#maxDelayMs = maxDelayMs;

@@ -44,7 +44,7 @@ export class InboxWorkers implements ClaimingWorkers {
   readonly #parts: InboxWorkerParts;
   readonly #deadlines: Deadlines<HandlerRun>;
   readonly #settler: RunSettler;
-  readonly #renewals: LeaseRenewal;
+  readonly #renewals: LeaseRenewal<HandlerRun>;
   readonly #load = new KeyLoad();
   readonly #suspects = new CrashSuspects();
   #allowance: Allowance | undefined;

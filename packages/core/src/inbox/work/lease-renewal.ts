@@ -1,28 +1,34 @@
 import type { Scheduler, Task } from '../time/scheduler.ts';
 import { LEASE_MS } from './claimer.ts';
-import type { InboxStore } from '../store/inbox-store.ts';
-import type { HandlerRun } from './handler-run.ts';
+import type { ClaimRef, InboxStore } from '../store/inbox-store.ts';
 import type { StoreHealth } from '../store-calls/store-health.ts';
 
 const RENEW_MS = LEASE_MS / 3;
 
-export interface LeaseRenewalParts {
-  readonly store: InboxStore;
+/** The holder of a claim: a run of a handler, or an attempt of a sender. */
+export interface Leased {
+  readonly ref: ClaimRef;
+  /** `settling`: its result is being stored. `over`: the claim has ended. */
+  readonly state: string;
+}
+
+export interface LeaseRenewalParts<T extends Leased> {
+  readonly store: Pick<InboxStore, 'renew'>;
   readonly health: StoreHealth;
   readonly scheduler: Scheduler;
   readonly now: () => number;
   readonly wallMs: () => number;
-  readonly runs: ReadonlySet<HandlerRun>;
+  readonly runs: ReadonlySet<T>;
   /** Called when another process has taken over a claim. */
-  readonly lost: (run: HandlerRun) => void;
+  readonly lost: (run: T) => void;
 }
 
 /** Renews the leases of claimed deliveries, so that no other process takes them over. */
-export class LeaseRenewal {
-  readonly #parts: LeaseRenewalParts;
+export class LeaseRenewal<T extends Leased> {
+  readonly #parts: LeaseRenewalParts<T>;
   readonly #task: Task;
 
-  constructor(parts: LeaseRenewalParts) {
+  constructor(parts: LeaseRenewalParts<T>) {
     this.#parts = parts;
     this.#task = parts.scheduler.task(() => void this.#renew());
   }

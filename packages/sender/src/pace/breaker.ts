@@ -1,0 +1,109 @@
+import type { EndpointHealth } from './pace.ts';
+
+/** Failures in a row after which an endpoint counts as down. */
+const FAILURES = 5;
+/** The longest delay before the first probe. It doubles with each probe that fails. */
+const FIRST_PROBE_MS = 5000;
+const LONGEST_PROBE_MS = 600_000;
+/** The shortest delay, as a share of the longest: endpoints that failed together are not probed together. */
+const LEAST_SHARE = 0.5;
+/** Above this, doubling would exceed the longest delay anyway. */
+const MOST_DOUBLINGS = 20;
+/** The age of events proves a long failure only after this process has seen the endpoint fail for so long. */
+const OWN_EVIDENCE_MS = 3_600_000;
+
+/** How a {@link Breaker} decides. */
+export interface BreakerOptions {
+  readonly disableAfterMs: number;
+  readonly random: () => number;
+}
+
+/**
+ * Stops attempts at an endpoint that does not work, apart from one probe at a time, so that its other events keep their
+ * attempts. Requests that were in flight when it opened neither lengthen the delay nor count as probes; a success of one
+ * of them closes it.
+ */
+export class Breaker implements EndpointHealth {
+  readonly #options: BreakerOptions;
+  #failures = 0;
+  #probeAtMs = 0;
+  #openedAtMs = 0;
+  #probes = 0;
+  /** Since when nothing but failures is known. */
+  #failingSinceMs = Infinity;
+  /** Since when this process has seen nothing but failures. */
+  #seenSinceMs = Infinity;
+  /** An endpoint that answered once in this process has not been failing for longer, however old its events are. */
+  #hasAnswered = false;
+  #isOver = false;
+
+  constructor(options: BreakerOptions) {
+    this.#options = options;
+  }
+
+  get isFailing(): boolean {
+    return this.#failures >= FAILURES;
+  }
+
+  get probeAtMs(): number {
+    return this.#probeAtMs;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  started(): void {
+    if (this.isFailing) this.#probeAtMs = Infinity;
+  }
+
+  answered(): void {
+    this.#hasAnswered = true;
+    this.#failures = 0;
+    this.#probes = 0;
+    this.#probeAtMs = 0;
+    this.#failingSinceMs = this.#seenSinceMs = Infinity;
+    this.#isOver = false;
+  }
+
+  failed(startedAtMs: number, ageMs: number, nowMs: number): void {
+    this.#noteFailure(ageMs, nowMs);
+    this.#failures += 1;
+    if (this.#failures === FAILURES) {
+      this.#openedAtMs = nowMs;
+      this.#delayProbe(nowMs);
+    } else if (this.isFailing && this.#isProbe(startedAtMs)) {
+      this.#probes += 1;
+      this.#delayProbe(nowMs);
+    }
+  }
+
+  abandoned(startedAtMs: number, nowMs: number): void {
+    if (this.isFailing && this.#isProbe(startedAtMs)) this.#probeAtMs = nowMs;
+  }
+
+  #isProbe(startedAtMs: number): boolean {
+    return this.#probeAtMs === Infinity && startedAtMs > this.#openedAtMs;
+  }
+
+  #delayProbe(nowMs: number): void {
+    const longestMs = Math.min(
+      LONGEST_PROBE_MS,
+      FIRST_PROBE_MS * 2 ** Math.min(this.#probes, MOST_DOUBLINGS),
+    );
+    this.#probeAtMs = nowMs + longestMs * (LEAST_SHARE + (1 - LEAST_SHARE) * this.#options.random());
+  }
+
+  /**
+   * After a restart, the oldest event that fails shows since when the endpoint may have been down. It does not prove it,
+   * because one event can fail where others do not. Such others would be answered within the hour.
+   */
+  #noteFailure(ageMs: number, nowMs: number): void {
+    const { disableAfterMs } = this.#options;
+    this.#seenSinceMs = Math.min(this.#seenSinceMs, nowMs);
+    const sinceMs = this.#hasAnswered ? nowMs : nowMs - ageMs;
+    this.#failingSinceMs = Math.min(this.#failingSinceMs, sinceMs);
+    const hasEvidence = nowMs - this.#seenSinceMs >= Math.min(disableAfterMs, OWN_EVIDENCE_MS);
+    if (hasEvidence && nowMs - this.#failingSinceMs >= disableAfterMs) this.#isOver = true;
+  }
+}

@@ -1,0 +1,173 @@
+import { AnswerTimes, medianOf } from './answer-times.ts';
+
+/** The first cap of an endpoint that is not known. */
+const FIRST_CAP = 8;
+/** Answers that take this many times the least show a queue: the cap does not grow … */
+const HOLD = 2;
+/** … and above this it shrinks. */
+const SHRINK = 4;
+/** One cut at the most halves the cap. */
+const DEEPEST_CUT = 0.5;
+/** A cut has helped if answers take this share of the time before. */
+const HELPED = 0.8;
+/** After so many cuts in a row that did not help, the latency has another reason than our requests. */
+const USELESS_CUTS = 2;
+/** The answers by which a cut is judged: more than for the usual median, because a wrong judgment lasts. */
+const JUDGED = 32;
+/** How many median times it takes until answers show a changed cap. */
+const SETTLING_ROUNDS = 2;
+/**
+ * The least time is checked by a trial when no reading has confirmed it for so long: at first soon, because the first
+ * readings have few answers.
+ */
+const FIRST_TRIAL_AFTER_MS = 2000;
+const TRIAL_AFTER_MS = 120_000;
+
+/** A lower cap whose answers are awaited. */
+interface Cut {
+  readonly fromCap: number;
+  readonly beforeMs: number;
+  readonly isTrial: boolean;
+  readonly answers: number[];
+}
+
+/**
+ * How many requests may be in flight at an endpoint: a slow start, as of TCP, that ends before the endpoint has to refuse.
+ * An endpoint that holds requests shows its queue as latency, so the cap grows by one for each success while the median
+ * stays below twice the least seen, and shrinks above four times.
+ *
+ * Latency has other reasons too: larger payloads, a slow database, the load of other senders. Shrinking does not help
+ * then. So a cut is an experiment: if two in a row change nothing, the cap is restored and the present latency becomes the
+ * least. For the same reason a least that no reading has confirmed for two minutes is checked, by a cap at which its own
+ * requests would not queue.
+ */
+export class InFlightCap {
+  /** An integer from 1 to `max`. */
+  value: number;
+  #max: number;
+  readonly #times: AnswerTimes = new AnswerTimes();
+  /** Answers before say nothing about the present cap. */
+  #settledAtMs = -Infinity;
+  #changedAtMs = -Infinity;
+  #roundMs = 0;
+  #cut: Cut | undefined;
+  #trialAfterMs = FIRST_TRIAL_AFTER_MS;
+  #uselessCuts = 0;
+  #restoreTo = 0;
+  #adoptedAtMs = -Infinity;
+
+  constructor(max: number) {
+    this.#max = max;
+    this.value = Math.min(max, FIRST_CAP);
+  }
+
+  /** Whether answers show no queue, as far as is known. */
+  get mayGrow(): boolean {
+    const { isKnown, factor } = this.#times;
+    return this.#cut === undefined && this.value < this.#max && isKnown && factor < HOLD;
+  }
+
+  setMax(max: number): void {
+    this.#max = max;
+    this.value = Math.min(max, this.value);
+  }
+
+  grow(): void {
+    this.value = Math.min(this.#max, this.value + 1);
+  }
+
+  /** After a refusal. */
+  halve(nowMs: number): void {
+    this.value = Math.max(1, this.value >> 1);
+    this.#restart(nowMs);
+  }
+
+  /** The endpoint was down: what is known of it may be wrong. */
+  startSlowly(nowMs: number): void {
+    this.value = Math.min(this.value, FIRST_CAP);
+    this.#trialAfterMs = FIRST_TRIAL_AFTER_MS;
+    this.#restart(nowMs);
+  }
+
+  /** Learns how long a request took. */
+  note(startedAtMs: number, tookMs: number, nowMs: number): void {
+    if (startedAtMs < this.#changedAtMs)
+      this.#settledAtMs = Math.max(this.#settledAtMs, nowMs + this.#roundMs);
+    if (nowMs < this.#settledAtMs) return;
+    const times = this.#times;
+    if (this.#cut !== undefined) {
+      this.#cut.answers.push(tookMs);
+      if (this.#cut.answers.length >= JUDGED) this.#judge(this.#cut, nowMs);
+      return;
+    }
+    times.note(tookMs, nowMs);
+    if (times.factor > SHRINK) this.#shrink(nowMs);
+    else if (times.factor >= HOLD && nowMs - times.confirmedAtMs >= this.#trialAfterMs) this.#try(nowMs);
+  }
+
+  #shrink(nowMs: number): void {
+    // Requests one at a time do not wait for each other, and cuts that do not help are not repeated.
+    if (this.value === 1 || this.#uselessCuts >= USELESS_CUTS) {
+      this.#adopt(this.#times.recentMs, nowMs);
+      return;
+    }
+    this.#begin(Math.max(DEEPEST_CUT, HOLD / this.#times.factor), false, nowMs);
+  }
+
+  #try(nowMs: number): void {
+    this.#trialAfterMs = Math.min(TRIAL_AFTER_MS, 2 * this.#trialAfterMs);
+    this.#begin(1 / this.#times.factor, true, nowMs);
+  }
+
+  #begin(share: number, isTrial: boolean, nowMs: number): void {
+    const fromCap = this.value;
+    this.#cut = { fromCap, beforeMs: this.#times.recentMs, isTrial, answers: [] };
+    if (this.#uselessCuts === 0) this.#restoreTo = fromCap;
+    this.value = Math.max(1, Math.min(fromCap - 1, Math.round(fromCap * share)));
+    this.#awaitNews(this.#times.recentMs, nowMs);
+  }
+
+  #judge({ fromCap, beforeMs, isTrial, answers }: Cut, nowMs: number): void {
+    this.#cut = undefined;
+    const ms = medianOf(answers);
+    const hasHelped = ms <= HELPED * beforeMs;
+    if (!hasHelped) this.#uselessCuts += 1;
+    else if (!isTrial) this.#uselessCuts = 0;
+    if (isTrial) {
+      // Answers that the trial made faster are the best that is known; others have another reason than our requests.
+      this.#times.replaceLeast(ms, nowMs);
+      this.value = Math.min(this.#max, fromCap);
+      this.#uselessCuts = 0;
+    } else if (this.#uselessCuts >= USELESS_CUTS) {
+      this.#adopt(ms, nowMs);
+    }
+    this.#awaitNews(ms, nowMs);
+  }
+
+  /** At most once in two minutes: if others fill the endpoint, each sender would otherwise raise its least again and again. */
+  #adopt(ms: number, nowMs: number): void {
+    if (nowMs - this.#adoptedAtMs < TRIAL_AFTER_MS) return;
+    this.#adoptedAtMs = nowMs;
+    this.#times.replaceLeast(ms, nowMs);
+    this.value = Math.max(this.value, Math.min(this.#max, this.#restoreTo));
+    this.#uselessCuts = 0;
+  }
+
+  #restart(nowMs: number): void {
+    this.#cut = undefined;
+    this.#uselessCuts = 0;
+    this.#awaitNews(this.#times.recentMs, nowMs);
+  }
+
+  /**
+   * Drops what is known of the recent answers. Of requests that are started from now on, the fastest end first, so the
+   * answers of the next round trips are not the usual ones. Nor are they while requests are in flight that were started
+   * before: the queue may be that of the cap before.
+   */
+  #awaitNews(medianMs: number, nowMs: number): void {
+    this.#changedAtMs = nowMs;
+    this.#roundMs = medianMs;
+    this.#settledAtMs = nowMs + SETTLING_ROUNDS * medianMs;
+    this.#times.clear();
+  }
+}
