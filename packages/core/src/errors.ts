@@ -102,6 +102,7 @@ export type BackpressureErrorCode =
   | 'ERR_WBP_ENDPOINT_URL'
   | 'ERR_WBP_ENDPOINT_SECRET'
   | 'ERR_WBP_RATE'
+  | 'ERR_WBP_TOKENS'
   | 'ERR_WBP_IN_FLIGHT'
   | 'ERR_WBP_BATCH'
   | 'ERR_WBP_BUCKETS'

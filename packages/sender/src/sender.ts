@@ -1,13 +1,5 @@
 import type { ObservableSender, SenderCloseReport } from '@webhook-backpressure/core';
-import type { OutgoingEvent } from './outbox/outgoing-event.ts';
-
-/** What `send` resolves to. */
-export interface SendResult {
-  /** The id of the event, given or generated: the `webhook-id` of its requests. */
-  readonly id: string;
-  /** `duplicate`: the id was known. */
-  readonly status: 'accepted' | 'duplicate';
-}
+import type { OutgoingEvent, SendResult } from './outbox/outgoing-event.ts';
 
 /** Sends webhooks from a durable outbox. */
 export interface Sender extends ObservableSender {

@@ -51,7 +51,7 @@ export function checkInFlight(maxInFlight: unknown, option = 'maxInFlight'): voi
   throw invalid('ERR_WBP_IN_FLIGHT', option, 'an integer from 1 to 10,000', maxInFlight);
 }
 
-function checkBurst(burst: unknown, option: string): void {
+export function checkBurst(burst: unknown, option: string): void {
   if (burst === undefined || isInteger(burst, MAX_BURST)) return;
   throw invalid('ERR_WBP_RATE', option, 'an integer from 1 to 1,000,000', burst);
 }

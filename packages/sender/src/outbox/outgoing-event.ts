@@ -23,6 +23,14 @@ export interface OutgoingEvent {
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
+/** What `send` resolves to. */
+export interface SendResult {
+  /** The id of the event, given or generated: the `webhook-id` of its requests. */
+  readonly id: string;
+  /** `duplicate`: the id was known. */
+  readonly status: 'accepted' | 'duplicate';
+}
+
 const NAMES = ['endpoint', 'type', 'data', 'id', 'headers'];
 const MAX_CHARACTERS = 256;
 /** Printable ASCII without spaces; dots separate the parts of what is signed. */
