@@ -89,14 +89,19 @@ describe.each(bothRequesters)('a request by %s', (_, make) => {
 
   it('fails by a timeout when only 1xx comes', async () => {
     const controller = new AbortController();
-    const server = await rawServer((socket) => {
+    const made = make();
+    const other = await rawServer((socket) => socket.write(OK));
+    const written = new EventEmitter();
+    const server = await rawServer((socket) =>
       socket.write('HTTP/1.1 102 Processing\r\n\r\n', () => {
-        setImmediate(() => {
-          controller.abort();
-        });
-      });
-    });
-    const sending = make().send(request(server.port, { signal: controller.signal }));
+        written.emit('early');
+      }),
+    );
+    const sending = made.send(request(server.port, { signal: controller.signal }));
+    await once(written, 'early');
+    // It takes longer than reading what is already written.
+    await made.send(request(other.port));
+    controller.abort();
     await expect(sending).rejects.toMatchObject({ kind: 'timeout' });
   });
 
