@@ -1,3 +1,16 @@
+export { alarmSettings, SENDER_ALARM_DEFAULTS } from './alarms/alarm-options.ts';
+export { AlarmWatch } from './alarms/alarm-watch.ts';
+export { helpOf } from './alarms/alarm.ts';
+export {
+  ENDPOINT_ALARM_RULES,
+  type EndpointAlarmRule,
+  type EndpointReading,
+} from './alarms/endpoint-alarm-rules.ts';
+export { Alarm } from './time/alarm.ts';
+export { BusiestNames } from './windows/busiest-names.ts';
+export { SliceClock } from './windows/slice-clock.ts';
+export { SlicedFigures } from './windows/sliced-figures.ts';
+export { COUNTS, HISTOGRAMS, type Count } from './windows/tally.ts';
 export { Listeners, type EventBody } from './delivery/events.ts';
 export { deadLetters } from './inbox/admin/dead-letters.ts';
 export { Redriving } from './inbox/admin/redriving.ts';

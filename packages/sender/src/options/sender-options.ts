@@ -1,4 +1,4 @@
-import type { Awaitable, Clock, InboxStore, Rate } from '@webhook-backpressure/core';
+import type { Awaitable, Clock, InboxStore, Rate, SenderAlarmOptions } from '@webhook-backpressure/core';
 import type { Buckets } from '../buckets/buckets.ts';
 
 /** When events of an endpoint are put into one request: whichever comes first. */
@@ -98,6 +98,8 @@ export interface SenderOptions {
   retentionMs?: number | undefined;
   /** How many dead letters are kept: an integer ≥ 1. Default 100,000. */
   maxShelved?: number | undefined;
+  /** When alarms are raised; `false` for none. */
+  alarms?: false | SenderAlarmOptions | undefined;
   /** Whether requests may go to private, loopback, link-local and metadata addresses, and use http. Default false. */
   allowPrivateAddresses?: boolean | undefined;
   /**
