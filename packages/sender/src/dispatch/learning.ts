@@ -40,7 +40,7 @@ export class Learning {
       const pace = newPace({ ...settings, limit });
       return (destination.learned = {
         ...{ pace, health: newHealth(), audit: new RateAuditor(limit, now()) },
-        ...{ settings, limit, lastError: undefined },
+        ...{ settings, limit, lastError: undefined, batching: undefined },
       });
     }
     if (learned.settings !== settings || learned.limit !== limit) {

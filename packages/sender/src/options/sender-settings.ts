@@ -1,4 +1,6 @@
 import {
+  alarmSettings,
+  SENDER_ALARM_DEFAULTS,
   invalid,
   isRecord,
   checkClock,
@@ -15,6 +17,7 @@ import {
   type BackpressureErrorCode,
   type Clock,
   type InboxStore,
+  type SenderAlarmSettings,
 } from '@webhook-backpressure/core';
 import type { Buckets } from '../buckets/buckets.ts';
 import { checkLimits, type LimitDefaults } from './limits.ts';
@@ -52,6 +55,7 @@ export interface SenderSettings {
   readonly clock: Clock;
   readonly random: () => number;
   readonly wallClock: () => number;
+  readonly alarms: SenderAlarmSettings | false;
 }
 
 const MINUTE_MS = 60_000;
@@ -78,7 +82,7 @@ const NUMBERS = {
 };
 const OTHERS = [
   ...['store', 'endpoint', 'defaults', 'buckets', 'retry', 'whenFull', 'allowPrivateAddresses', 'fetch'],
-  ...['clock', 'random', 'wallClock'],
+  ...['clock', 'random', 'wallClock', 'alarms'],
 ];
 const NAMES = [...Object.keys(NUMBERS), ...OTHERS];
 const STORE_CALLS = ['open', 'put', 'stats', 'close'];
@@ -107,6 +111,7 @@ export function settle(options: SenderOptions): SenderSettings {
   return {
     ...{ store, endpoint, buckets, whenFull, allowPrivateAddresses, fetch, clock, random, wallClock },
     ...numbersOf(options),
+    alarms: alarmSettings<SenderAlarmSettings>(SENDER_ALARM_DEFAULTS, SENDER_ALARM_DEFAULTS, options.alarms),
     retry: retryOf(options.retry),
     defaults: checkLimits(options.defaults),
   };
