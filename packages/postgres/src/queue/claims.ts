@@ -7,7 +7,7 @@ import type { Presence } from '../server/presence.ts';
 import type { Server } from '../server/server.ts';
 import { ScanPlan, type Scan } from './scan-plan.ts';
 import { SlowLook } from './slow-look.ts';
-import { StrayClaims } from './stray-claims.ts';
+import type { StrayClaims } from './stray-claims.ts';
 import { UnknownSettlements } from './unknown-settlements.ts';
 
 interface ClaimedRow extends ContentsRow {
@@ -42,11 +42,12 @@ export class Claims {
   /** The key claimed last, as stored. */
   #lastKey: string | null = null;
 
-  constructor(server: Server, owner: number, presence: Presence) {
+  /** @param strays - those of this owner, also of other ways to claim. */
+  constructor(server: Server, owner: number, presence: Presence, strays: StrayClaims) {
     this.#server = server;
     this.#owner = owner;
     this.#presence = presence;
-    this.#strays = new StrayClaims(server, owner);
+    this.#strays = strays;
     this.#unknown = new UnknownSettlements(server);
   }
 

@@ -1,6 +1,7 @@
 import { claim, counts, nextDue } from './claim.ts';
 import { dropKept, forget, forgetId, purge, redrive, replay } from './finished.ts';
 import { fleetBeat, fleetTables } from './fleet.ts';
+import { claimKeys, dueKeys, keyIndexes, strandDead } from './key-claims.ts';
 import { leave, setOrder } from './owners.ts';
 import { put } from './put.ts';
 import { endHeads, renew, settle } from './settle.ts';
@@ -29,12 +30,17 @@ const FIRST: readonly Migration[] = [
   ...[fleetTables, fleetBeat],
 ];
 
+/** For senders, which claim by key. */
+const SECOND: readonly Migration[] = [keyIndexes, claimKeys, strandDead, dueKeys];
+
 /**
  * Step n migrates version n to version n + 1. A published step never changes. It only adds, so that receivers of the
  * release before continue to work while it runs and afterwards, also those that start then. A step that takes something away sets
  * `meta.min_version`, at the earliest a release after the last one that used it.
  */
-export const MIGRATIONS: readonly Migration[] = [(s) => FIRST.map((part) => part(s)).join('')];
+export const MIGRATIONS: readonly Migration[] = [FIRST, SECOND].map(
+  (parts) => (s) => parts.map((part) => part(s)).join(''),
+);
 
 /** The newest version. */
 export const VERSION: number = MIGRATIONS.length;

@@ -58,13 +58,9 @@ export function serverStore(settings: Settings): InboxStore {
         (store) => store.incoming.put(batch, limits, nowMs),
         (results) => results.includes('stored'),
       ),
-    claimKeys: () => {
-      throw new Error('Not implemented yet.');
-    },
-    dueKeys: () => {
-      throw new Error('Not implemented yet.');
-    },
     claim: (count, options) => use((store) => store.claims.claim(count, options)),
+    claimKeys: (wants, lease) => use((store) => store.keyClaims.claim(wants, lease)),
+    dueKeys: (page) => use((store) => store.keyClaims.due(page)),
     renew: (claims, lease) => use((store) => store.claims.renew(claims, lease)),
     settle: (settlements, nowMs) =>
       announcing(

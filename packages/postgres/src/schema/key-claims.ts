@@ -1,0 +1,209 @@
+import { plpgsql } from './function.ts';
+
+/** A page of keys passes at most so many that are not due, or as many as it may list. */
+const MAX_PASSED = 1000;
+
+/**
+ * Indexes by key, so that claims of named keys pass no row of another key. Their expressions change no value. They leave
+ * PostgreSQL one index for each look, whatever its statistics say, and keep these indexes out of the plans of other functions:
+ * for a key that is seldom in the queue, a plan for the frequent one would read all other rows.
+ */
+export const keyIndexes = (s: string): string => `
+CREATE INDEX queue_key ON ${s}.queue ((key || ''), (seq + 0));
+CREATE INDEX queue_key_waiting ON ${s}.queue (key, due_ms, seq) WHERE state - 0 = 1;
+CREATE INDEX queue_key_held ON ${s}.queue (key, owner, lease_ms) WHERE state - 0 = 2;
+CREATE INDEX queue_key_suspect ON ${s}.queue (key, due_ms, seq) WHERE state - 0 = 3;
+`;
+
+/** How many entries of the indexes this transaction has visited, also those of rows that no longer exist. */
+const visits = (s: string): string =>
+  ['ready', 'key', 'key_waiting', 'key_held', 'key_suspect']
+    .map((name) => `pg_stat_get_xact_tuples_returned('${s}.queue_${name}'::regclass)`)
+    .join(' + ');
+
+/** The wants of a claim whose keys are not paused. */
+const WANTS = `unnest(p_keys, p_counts, p_are_heads, p_are_full, p_floor_due, p_floor_seqs)
+      WITH ORDINALITY AS w(key, count, is_head, is_full, floor_due, floor_seq, at)`;
+const UNPAUSED = 'w.at <> ALL (paused_ats)';
+
+/** The first delivery of a key in one state. */
+const firstOf = (s: string, what: string, state: string, key: string): string =>
+  `(SELECT ${what} FROM ${s}.queue q WHERE ${state} AND q.key = ${key} ORDER BY q.due_ms, q.seq LIMIT 1)`;
+
+/** When a retry of a key is due, or a claim of another owner ends. */
+const nextOf = (s: string, key: string, owner: string): string => `least(
+      ${firstOf(s, 'q.due_ms', 'q.state - 0 = 1', key)},
+      (SELECT min(q.lease_ms) FROM ${s}.queue q WHERE q.state - 0 = 2 AND q.key = ${key} AND q.owner < ${owner}),
+      (SELECT min(q.lease_ms) FROM ${s}.queue q WHERE q.state - 0 = 2 AND q.key = ${key} AND q.owner > ${owner}))`;
+
+/** The first delivery of a want's key, in the order of storing. */
+const headOf = (s: string, what: string): string => `
+        SELECT ${what} FROM ${s}.queue f
+        WHERE f.key || '' = w.key AND f.seq + 0 >= w.floor_seq ORDER BY f.key || '', f.seq + 0 LIMIT 1`;
+
+/**
+ * Claims deliveries of named keys. A row with an id is a claim. Each want whose key is not paused also has a row without an
+ * id, which says when there is more: -Infinity is now. The first of these counts the visited index entries.
+ *
+ * While a transaction is open, a look at a key passes the entries of all deliveries that were claimed since, see `claim`.
+ * So the caller may ask for less: `p_are_full` false looks only at deliveries that were never tried, behind the floor.
+ *
+ * The head of a key is found before it is locked. To skip the locked rows while searching would find the second delivery
+ * while another transaction claims the first.
+ */
+export const claimKeys = (s: string): string =>
+  plpgsql(
+    `${s}.claim_keys_v1`,
+    `p_owner bigint, p_lease_ms double precision, p_now_ms double precision, p_keys text[], p_counts integer[],
+  p_are_heads boolean[], p_are_full boolean[], p_floor_due double precision[], p_floor_seqs bigint[]`,
+    {
+      returns: `TABLE (
+  want integer, key text, id text, is_generated boolean, sender text, facts text, received_ms double precision,
+  body bytea, attempt integer, strandings integer, due_ms double precision, seq double precision,
+  next_ms double precision, visited double precision)`,
+      declare: `
+  visited_before bigint := ${visits(s)};
+  paused_ats bigint[] := '{}';
+  ordered boolean;
+  taken bigint[];
+  taken_for integer[];`,
+      body: `
+  IF EXISTS (SELECT FROM ${s}.paused WHERE scope = 'all') THEN RETURN; END IF;
+  -- A claim that a crash of the server loses is made again. It survives the death of this process.
+  PERFORM set_config('synchronous_commit', 'off', true);
+  IF EXISTS (SELECT FROM ${s}.paused) THEN
+    paused_ats := ARRAY(SELECT w.at FROM unnest(p_keys) WITH ORDINALITY AS w(key, at)
+      WHERE EXISTS (SELECT FROM ${s}.paused p WHERE p.scope = 'key' AND p.key = w.key));
+  END IF;
+  SELECT is_ordered INTO ordered FROM ${s}.meta;
+  UPDATE ${s}.queue SET state = 3, strandings = strandings + 1, due_ms = least(due_ms, p_now_ms),
+    owner = NULL, lease_ms = NULL
+  WHERE seq IN (
+    SELECT h.seq FROM ${WANTS} CROSS JOIN LATERAL (
+      SELECT q.seq FROM ${s}.queue q
+      WHERE q.state - 0 = 2 AND q.key = w.key AND q.owner < p_owner AND q.lease_ms <= p_now_ms FOR UPDATE SKIP LOCKED
+    ) AS h WHERE w.is_full AND ${UNPAUSED}
+    UNION ALL
+    SELECT h.seq FROM ${WANTS} CROSS JOIN LATERAL (
+      SELECT q.seq FROM ${s}.queue q
+      WHERE q.state - 0 = 2 AND q.key = w.key AND q.owner > p_owner AND q.lease_ms <= p_now_ms FOR UPDATE SKIP LOCKED
+    ) AS h WHERE w.is_full AND ${UNPAUSED});
+
+  -- In a strict order, each key has one delivery that is not behind another.
+  SELECT array_agg(c.seq ORDER BY c.at, c.nth), array_agg(c.at::integer ORDER BY c.at, c.nth) INTO taken, taken_for
+  FROM (
+    SELECT w.at, w.count, r.seq, row_number() OVER (PARTITION BY w.at ORDER BY r.rank, r.due_ms, r.seq) AS nth
+    FROM ${WANTS} CROSS JOIN LATERAL (
+      SELECT * FROM (
+        SELECT 0 AS rank, q.due_ms, q.seq FROM ${s}.queue q
+        WHERE q.state - 0 = 3 AND q.key = w.key AND w.is_full
+        ORDER BY q.due_ms, q.seq LIMIT w.count FOR UPDATE SKIP LOCKED) AS suspects
+      UNION ALL SELECT * FROM (
+        SELECT 1, q.due_ms, q.seq FROM ${s}.queue q
+        WHERE q.state - 0 = 1 AND q.key = w.key AND q.due_ms <= p_now_ms AND w.is_full
+        ORDER BY q.due_ms, q.seq LIMIT w.count FOR UPDATE SKIP LOCKED) AS retries
+      UNION ALL SELECT * FROM (
+        SELECT 1, q.due_ms, q.seq FROM ${s}.queue q
+        WHERE q.state = 0 AND q.key = w.key AND (q.due_ms, q.seq) > (w.floor_due, w.floor_seq)
+        ORDER BY q.due_ms, q.seq LIMIT w.count FOR UPDATE SKIP LOCKED) AS ready
+    ) AS r WHERE (ordered OR NOT w.is_head) AND ${UNPAUSED}
+    UNION ALL
+    SELECT w.at, 1, h.seq, 1
+    FROM ${WANTS} CROSS JOIN LATERAL (
+      SELECT q.seq FROM ${s}.queue q
+      WHERE q.seq = (${headOf(s, 'f.seq')})
+        AND (q.state + 0 IN (0, 3) OR q.state + 0 = 1 AND q.due_ms <= p_now_ms)
+      FOR UPDATE SKIP LOCKED
+    ) AS h WHERE w.is_head AND NOT ordered AND ${UNPAUSED}
+  ) AS c WHERE c.nth <= c.count;
+  UPDATE ${s}.queue SET state = 2, owner = p_owner, lease_ms = p_now_ms + p_lease_ms, attempts = attempts + 1
+  WHERE seq = ANY (taken);
+
+  RETURN QUERY
+  SELECT t.want, c.key, c.id, c.is_generated, c.sender, c.facts, c.received_ms, c.body, q.attempts, q.strandings,
+    q.due_ms, q.seq::double precision, NULL::double precision, NULL::double precision
+  FROM unnest(taken, taken_for) WITH ORDINALITY AS t(seq, want, at)
+  JOIN ${s}.contents c ON c.seq = t.seq JOIN ${s}.queue q ON q.seq = t.seq ORDER BY t.at;
+  RETURN QUERY
+  SELECT w.at::integer, NULL::text, NULL::text, NULL::boolean, NULL::text, NULL::text, NULL::double precision,
+    NULL::bytea, NULL::integer, NULL::integer, NULL::double precision, NULL::double precision,
+    CASE WHEN w.is_head AND NOT ordered THEN (${headOf(
+      s,
+      `CASE f.state WHEN 1 THEN f.due_ms WHEN 2 THEN CASE WHEN f.owner <> p_owner THEN f.lease_ms END
+          ELSE '-Infinity' END`,
+    )})
+      WHEN ${firstOf(s, 'q.seq', 'q.state = 0 AND (q.due_ms, q.seq) > (w.floor_due, w.floor_seq)', 'w.key')}
+        IS NOT NULL THEN '-Infinity'
+      WHEN NOT w.is_full THEN NULL
+      WHEN ${firstOf(s, 'q.seq', 'q.state - 0 = 3', 'w.key')} IS NOT NULL THEN '-Infinity'
+      ELSE ${nextOf(s, 'w.key', 'p_owner')} END,
+    NULL::double precision
+  FROM ${WANTS} WHERE ${UNPAUSED};
+  RETURN QUERY
+  SELECT 0, NULL::text, NULL::text, NULL::boolean, NULL::text, NULL::text, NULL::double precision,
+    NULL::bytea, NULL::integer, NULL::integer, NULL::double precision, NULL::double precision, NULL::double precision,
+    (${visits(s)} - visited_before)::double precision;`,
+    },
+  );
+
+/** Gives the claims of dead owners to the next one. */
+export const strandDead = (s: string): string =>
+  plpgsql(`${s}.strand_dead_v1`, 'p_dead bigint[]', {
+    returns: 'void',
+    body: `
+  PERFORM set_config('synchronous_commit', 'off', true);
+  UPDATE ${s}.queue SET state = 3, strandings = strandings + 1, owner = NULL, lease_ms = NULL
+  WHERE seq IN (SELECT seq FROM ${s}.queue WHERE state = 2 AND owner = ANY (p_dead)
+    FOR UPDATE SKIP LOCKED);`,
+  });
+
+/**
+ * Lists keys with something to claim, by skipping from key to key in an index. The last row has no time: its key is the last
+ * one that was looked at, or null if there are no more.
+ */
+export const dueKeys = (s: string): string =>
+  plpgsql(`${s}.due_keys_v1`, 'p_owner bigint, p_after text, p_limit integer, p_due_by_ms double precision', {
+    returns: 'TABLE (key text, next_ms double precision)',
+    declare: `
+  one record;
+  last_key text;
+  listed integer := 0;
+  passed integer := 0;`,
+    body: `
+  IF NOT EXISTS (SELECT FROM ${s}.paused WHERE scope = 'all') THEN
+    FOR one IN
+      WITH RECURSIVE keys AS (
+        (SELECT q.key FROM ${s}.queue q WHERE q.key || '' >= coalesce(p_after || chr(1), '')
+          ORDER BY q.key || '', q.seq + 0 LIMIT 1)
+        UNION ALL
+        SELECT n.key FROM keys k CROSS JOIN LATERAL (
+          SELECT q.key FROM ${s}.queue q WHERE q.key || '' > k.key ORDER BY q.key || '', q.seq + 0 LIMIT 1) AS n
+      )
+      SELECT k.key, CASE
+        WHEN EXISTS (SELECT FROM ${s}.paused p WHERE p.scope = 'key' AND p.key = k.key) THEN NULL
+        WHEN ${firstOf(s, 'q.seq', 'q.state = 0', 'k.key')} IS NOT NULL THEN '-Infinity'
+        WHEN ${firstOf(s, 'q.seq', 'q.state - 0 = 3', 'k.key')} IS NOT NULL THEN '-Infinity'
+        ELSE ${nextOf(s, 'k.key', 'p_owner')} END AS next_ms
+      FROM keys k
+    LOOP
+      IF listed >= p_limit OR passed >= greatest(p_limit, ${String(MAX_PASSED)}) THEN
+        key := last_key;
+        next_ms := NULL;
+        RETURN NEXT;
+        RETURN;
+      END IF;
+      last_key := one.key;
+      IF one.next_ms <= p_due_by_ms THEN
+        key := one.key;
+        next_ms := one.next_ms;
+        listed := listed + 1;
+        RETURN NEXT;
+      ELSE
+        passed := passed + 1;
+      END IF;
+    END LOOP;
+  END IF;
+  key := NULL;
+  next_ms := NULL;
+  RETURN NEXT;`,
+  });
