@@ -30,9 +30,9 @@ export class EventSum {
   add(event: Values): void {
     this.#count += 1;
     for (const [field, counts] of this.#counted) {
-      const given = event[field];
+      const given = String(event[field]);
       // An attempt without an answer has no status.
-      const value = given === undefined ? 'none' : String(given);
+      const value = given === 'undefined' ? 'none' : given;
       counts.set(value, (counts.get(value) ?? 0) + 1);
     }
     const { largest } = this.#rule;
