@@ -1,4 +1,4 @@
-import { inboxMetrics, intakeMetrics } from '@webhook-backpressure/core';
+import { inboxMetrics, intakeMetrics, senderMetrics } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import { codeIn, page, rowsOf, sectionOf } from './pages.ts';
 
@@ -8,6 +8,7 @@ describe('docs/metrics.md', () => {
   it.each([
     ['Metrics of an intake', intakeMetrics],
     ['Metrics of an inbox', inboxMetrics],
+    ['Metrics of a sender', senderMetrics],
   ])('lists what the table in core says: %s', (heading, table) => {
     const listed = rowsOf(sectionOf(metrics, heading), 'Prometheus').map((row) => ({
       prometheusName: codeIn(row['Prometheus']).join(),
@@ -15,7 +16,7 @@ describe('docs/metrics.md', () => {
       kind: row['Kind'],
       unit: codeIn(row['Unit']).join(),
       attributes: codeIn(row['Attributes']),
-      isByKey: row['By key'] === 'yes',
+      isByKey: (row['By key'] ?? row['By endpoint']) === 'yes',
       description: row['Meaning'],
     }));
     expect(listed).toEqual(

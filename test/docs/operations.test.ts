@@ -1,8 +1,13 @@
 import type ts from 'typescript';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createInbox, createIntake, memoryStore } from '@webhook-backpressure/core';
-import { INBOX_ALARM_DEFAULTS } from '../../packages/core/src/alarms/alarm-options.ts';
+import { createIntake } from '@webhook-backpressure/core';
+import {
+  alarmSettings,
+  INBOX_ALARM_DEFAULTS,
+  SENDER_ALARM_DEFAULTS,
+} from '../../packages/core/src/alarms/alarm-options.ts';
 import { ALARM_RULES } from '../../packages/core/src/alarms/alarm-rules.ts';
+import { ENDPOINT_ALARM_RULES } from '../../packages/core/src/alarms/endpoint-alarm-rules.ts';
 import { helpOf } from '../../packages/core/src/alarms/alarm.ts';
 import { resolvePressureOptions } from '../../packages/node/src/pressure/pressure-options.ts';
 import { anchorsOf, codeIn, isHeading, page, rowsOf, sectionOf } from './pages.ts';
@@ -10,6 +15,7 @@ import { coreFile, literalsOf, programOf, typeIn } from './typescript.ts';
 
 const operations = page('docs/operations.md');
 const snapshot = createIntake().snapshot();
+const alarmRules = [...ALARM_RULES, ...ENDPOINT_ALARM_RULES];
 let program: ts.Program;
 
 beforeAll(() => {
@@ -48,13 +54,13 @@ describe('docs/operations.md', () => {
 
   it('has a heading for each alarm, with what to do, where the alarm links to', () => {
     const codes = literalsOf(typeIn(program, coreFile('alarms/alarm.ts'), 'AlarmCode'));
-    expect(codes).toHaveLength(8);
+    expect(codes).toHaveLength(12);
     const alarms = sectionOf(operations, 'Alarms').filter(isHeading);
     expect(alarms.map(({ text }) => text).filter((text) => text.startsWith('WBP_'))).toEqual(
-      ALARM_RULES.map(({ code }) => code),
+      alarmRules.map(({ code }) => code),
     );
-    expect(ALARM_RULES.map(({ code }) => code).sort()).toEqual(codes.sort());
-    for (const { code } of ALARM_RULES) {
+    expect(alarmRules.map(({ code }) => code).sort()).toEqual(codes.sort());
+    for (const { code } of alarmRules) {
       expect(anchorsOf(operations)).toContain(new URL(helpOf(code)).hash.slice(1));
       expect(new URL(helpOf(code)).pathname).toMatch(/\/docs\/operations\.md$/);
       const whatToDo = sectionOf(operations, code).filter(({ type }) => type === 'list');
@@ -62,28 +68,33 @@ describe('docs/operations.md', () => {
     }
   });
 
-  it('says the default of every threshold of an alarm, and which alarm it raises', () => {
-    const options = table('Alarms', 'Option');
+  it.each([
+    ['Option', INBOX_ALARM_DEFAULTS],
+    ['Option of a sender', SENDER_ALARM_DEFAULTS],
+  ])('says the default of every threshold of an alarm, and which alarm it raises: %s', (first, defaults) => {
+    const options = table('Alarms', first);
     expect([...options].map(([name, row]) => [name, row['Default']])).toEqual(
-      Object.entries(INBOX_ALARM_DEFAULTS).map(([name, value]) => [name, `\`${String(value)}\``]),
+      Object.entries(defaults).map(([name, value]) => [name, `\`${String(value)}\``]),
     );
-    for (const { code, option } of ALARM_RULES) {
-      expect(codeIn(options.get(option)?.['Raises']), option).toContain(code);
+    for (const { code, option } of alarmRules) {
+      if (option in defaults) expect(codeIn(options.get(option)?.['Raises']), option).toContain(code);
     }
   });
 
   it.each(
-    [...table('Alarms', 'Option')].flatMap(([name, row]) => {
-      const [, from = '', to = ''] = /([\d,]+) to ([\d,]+)/.exec(row['Unit, range'] ?? '') ?? [];
-      return from === '' ? [] : [{ name, from: numberIn(from), to: numberIn(to) }];
-    }),
-  )('gives the range that is accepted for $name: $from to $to', ({ name, from, to }) => {
-    const create = (value: number) => () =>
-      createInbox({ store: memoryStore(), process: () => 0, verify: false, alarms: { [name]: value } });
-    expect(create(from)).not.toThrow();
-    expect(create(to)).not.toThrow();
-    expect(create(from - 0.5)).toThrow();
-    expect(create(to + 1)).toThrow();
+    ['Option', 'Option of a sender'].flatMap((first) =>
+      [...table('Alarms', first)].flatMap(([name, row]) => {
+        const [, from = '', to = ''] = /([\d,]+) to ([\d,]+)/.exec(row['Unit, range'] ?? '') ?? [];
+        return from === '' ? [] : [{ first, name, from: numberIn(from), to: numberIn(to) }];
+      }),
+    ),
+  )('gives the range that is accepted for $name: $from to $to ($first)', ({ first, name, from, to }) => {
+    const defaults = first === 'Option' ? INBOX_ALARM_DEFAULTS : SENDER_ALARM_DEFAULTS;
+    const check = (value: number) => () => alarmSettings<object>(defaults, false, { [name]: value });
+    expect(check(from)).not.toThrow();
+    expect(check(to)).not.toThrow();
+    expect(check(from - 0.5)).toThrow();
+    expect(check(to + 1)).toThrow();
   });
 
   it('explains every figure of a window', () => {

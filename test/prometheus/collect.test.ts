@@ -282,8 +282,8 @@ describe('collect', () => {
     expectError(code, /./, () => collect(createIntake(), options as unknown as CollectOptions));
   });
 
-  it('refuses a source that is neither an intake nor an inbox, and registers nothing', () => {
-    expectError('ERR_WBP_METRICS_SOURCE', /intake or an inbox/, () => collect({} as never));
+  it('refuses a source that is none, and registers nothing', () => {
+    expectError('ERR_WBP_METRICS_SOURCE', /intake, an inbox or a sender/, () => collect({} as never));
     expect(latest.register.getMetricsAsArray()).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { inboxMetrics, intakeMetrics, type Metric } from '@webhook-backpressure/core';
+import { inboxMetrics, intakeMetrics, senderMetrics, type Metric } from '@webhook-backpressure/core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { root } from '../../tooling/packages.js';
@@ -35,7 +35,7 @@ const rules = alerts.groups.flatMap((group) => group.rules);
 const targets = dashboard.panels.flatMap(({ title, targets: all = [] }) =>
   all.map(({ expr, legendFormat }) => ({ title, expr, legendFormat })),
 );
-const metrics = [...intakeMetrics, ...inboxMetrics];
+const metrics = [...intakeMetrics, ...inboxMetrics, ...senderMetrics];
 
 /** Labels that Prometheus adds to each scraped sample. */
 const SCRAPED = ['job', 'instance'];
@@ -57,7 +57,7 @@ function labelsOf(selector: Selector): string[] {
   return [
     ...SCRAPED,
     ...['name', ...attributes],
-    ...(isByKey ? ['key', 'sender'] : []),
+    ...(isByKey ? (selector.metric.startsWith('webhook_sender') ? ['endpoint'] : ['key', 'sender']) : []),
     ...(selector.metric.endsWith('_bucket') ? ['le'] : []),
   ];
 }
@@ -138,6 +138,12 @@ const NOT_SHOWN = [
   'webhook.inbox.overdue',
   'webhook.inbox.store.failures',
   'webhook.inbox.retry_after',
+  'webhook.sender.max_size',
+  'webhook.sender.paused',
+  'webhook.sender.store.resting',
+  'webhook.sender.endpoint.in_flight',
+  'webhook.sender.endpoint.rate',
+  'webhook.sender.duplicates',
 ];
 
 describe('the alert rules', () => {
@@ -175,7 +181,7 @@ describe('the alert rules', () => {
     );
     // The page leaves out what only matters with the option `keys`.
     const said = (expr: string): string =>
-      expr.replace(/^sum without \(key, sender\) \((.*)\) > 0$/, '$1 > 0');
+      expr.replace(/^sum without \((?:key, sender|endpoint)\) \((.*)\) > 0$/, '$1 > 0');
     expect(listed.sort()).toEqual(
       rules.map(({ alert, expr, labels }) => [alert, labels.code ?? said(expr)]).sort(),
     );

@@ -5,6 +5,8 @@ export type {
   AlarmSettings,
   InboxAlarmOptions,
   InboxAlarmSettings,
+  SenderAlarmOptions,
+  SenderAlarmSettings,
 } from './alarms/alarm-options.ts';
 export type { ActiveAlarm, AlarmCode, AlarmEvent } from './alarms/alarm.ts';
 export type { NamedFigures, Percentiles, Window, WindowFigures, Windows } from './windows/windows.ts';
@@ -156,23 +158,32 @@ export type {
   DisableReason,
   EndpointAttempt,
   EndpointWait,
+  SenderAlarmEvent,
   SenderEvent,
   SenderListener,
 } from './outbox/sender-events.ts';
 export type { Endpoints, ObservableSender, Rate, SenderCloseReport } from './outbox/sender.ts';
 export type {
+  ActiveSenderAlarm,
   EndpointSnapshot,
   EndpointState,
   EndpointWindow,
   RateAudit,
   SenderSnapshot,
 } from './outbox/sender-snapshot.ts';
+export type { BucketLimit, Buckets, BucketsEvent, TokenGrant } from './buckets/buckets.ts';
 export type { SenderTotals } from './outbox/sender-totals.ts';
 export { inboxMetrics } from './metrics/inbox-metrics.ts';
 export { intakeMetrics } from './metrics/intake-metrics.ts';
 export type { Attributes, HistogramSample, Metric, Sample, ValueSample } from './metrics/metric.ts';
 export type { RecordListener } from './metrics/metrics-reader.ts';
-export { readMetrics, type MetricsOptions, type MetricsReader } from './metrics/read-metrics.ts';
+export {
+  readMetrics,
+  type MetricsOptions,
+  type MetricsReader,
+  type MetricsSource,
+} from './metrics/read-metrics.ts';
+export { senderMetrics } from './metrics/sender-metrics.ts';
 export type { DeadLetter, DeadLetters, ListedDeadLetter } from './inbox/admin/dead-letters.ts';
 export type { Listed, Page } from './inbox/admin/listing.ts';
 export type { ListedPendingDelivery, Pending, PendingDelivery } from './inbox/admin/pending.ts';

@@ -1,9 +1,22 @@
+export { alarmSettings, SENDER_ALARM_DEFAULTS } from './alarms/alarm-options.ts';
+export { AlarmWatch } from './alarms/alarm-watch.ts';
+export { helpOf } from './alarms/alarm.ts';
+export {
+  ENDPOINT_ALARM_RULES,
+  type EndpointAlarmRule,
+  type EndpointReading,
+} from './alarms/endpoint-alarm-rules.ts';
+export { Alarm } from './time/alarm.ts';
+export { BusiestNames } from './windows/busiest-names.ts';
+export { SliceClock } from './windows/slice-clock.ts';
+export { SlicedFigures } from './windows/sliced-figures.ts';
+export { COUNTS, HISTOGRAMS, type Count } from './windows/tally.ts';
 export { Listeners, type EventBody } from './delivery/events.ts';
 export { deadLetters } from './inbox/admin/dead-letters.ts';
 export { Redriving } from './inbox/admin/redriving.ts';
 export { FinishedUsage } from './inbox/capacity/finished-usage.ts';
-export { storedBytes } from './inbox/delivery/stored-bytes.ts';
 export { errorMessageOf } from './inbox/events/error-message.ts';
+export { storedBytes } from './inbox/delivery/stored-bytes.ts';
 export { Maintenance } from './inbox/maintenance/maintenance.ts';
 export { Retention } from './inbox/maintenance/retention.ts';
 export { GroupCommit } from './inbox/store-calls/group-commit.ts';
@@ -16,6 +29,12 @@ export { LEASE_MS } from './inbox/work/claimer.ts';
 export { LeaseRenewal, type Leased } from './inbox/work/lease-renewal.ts';
 export { MinHeap, type Heaped } from './base/min-heap.ts';
 export { Deadlines, NO_DEADLINE, type Timed } from './time/deadlines.ts';
-export { monotonic } from './time/clock.ts';
+export { LocalBuckets } from './buckets/local-buckets.ts';
+export { TokenLevel } from './buckets/token-level.ts';
+export { holdTimer, monotonic } from './time/clock.ts';
 export { checkInteger, checkNumber, checkOneOf, isRecord, DAY_MS } from './checks.ts';
-export { invalid, show } from './errors.ts';
+export { invalid, isThenable, show } from './errors.ts';
+export { checkNames } from './option-names.ts';
+export { checkClock } from './time/check-clock.ts';
+export { isInboxStore } from './inbox/store/as-inbox-store.ts';
+export { frozenJson, NotJsonError } from './inbox/delivery/json.ts';

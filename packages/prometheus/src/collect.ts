@@ -4,9 +4,8 @@ import {
   checkNames,
   readMetrics,
   thrownText,
-  type Inbox,
-  type Intake,
   type MetricsOptions,
+  type MetricsSource,
 } from '@webhook-backpressure/core';
 import { familiesIn } from './families.ts';
 
@@ -17,18 +16,18 @@ export interface CollectOptions extends MetricsOptions {
 }
 
 /**
- * Adds the metrics of an intake or inbox to a register of prom-client. All values of a scrape are read from the same
- * snapshot of the source. Several intakes or inboxes in one register need different names.
+ * Adds the metrics of an intake, an inbox or a sender to a register of prom-client. All values of a scrape are read from the same
+ * snapshot of the source. Several sources of the same kind in one register need different names.
  *
  * A closed source keeps its last values: end the collection when you discard the source.
  *
- * @param source - an intake, such as `webhookBackpressure().intake`, or an inbox.
+ * @param source - an intake, such as `webhookBackpressure().intake`, an inbox, or a sender.
  * @returns a function that removes the metrics of this source.
  * @throws BackpressureError `ERR_WBP_METRICS_REGISTER` if `register` is not a register, or has another metric with one of
  * the names; `ERR_WBP_METRICS_NAME` if it has metrics of a source with the same `name`, or both have none;
  * `ERR_WBP_METRICS_SOURCE`, `ERR_WBP_METRICS_KEYS`, `ERR_WBP_OPTIONS` or `ERR_WBP_UNKNOWN_OPTION` for invalid arguments.
  */
-export function collect(source: Intake | Inbox, options: CollectOptions = {}): () => void {
+export function collect(source: MetricsSource, options: CollectOptions = {}): () => void {
   checkNames(options, 'options', ['register', 'keys', 'name']);
   const { register = defaultRegister, keys, name } = options;
   checkRegister(register);

@@ -8,7 +8,7 @@ type SamplesByName = ReadonlyMap<string, readonly Sample[]>;
 /** In a process that imports this package and requires it, two copies of it share what is in a register. */
 const FAMILIES = Symbol.for('@webhook-backpressure/prometheus.families');
 
-/** The metrics of all intakes, or of all inboxes, in one register. */
+/** The metrics of all sources of one kind in one register. */
 class Families {
   readonly #register: Register;
   readonly #families: readonly Family[];

@@ -68,11 +68,18 @@ export class Family {
   }
 }
 
-/** Gauges of an inbox that are about one process. Its others are about its store, which several processes can share. */
-const OF_PROCESS = new Set(['webhook.inbox.active', 'webhook.inbox.concurrency']);
+/** Gauges of an inbox or a sender that are about one process. Their others are about a store, which processes can share. */
+const OF_PROCESS = new Set([
+  'webhook.inbox.active',
+  'webhook.inbox.concurrency',
+  'webhook.sender.waiting_sends',
+  'webhook.sender.in_flight',
+  'webhook.sender.endpoint.in_flight',
+]);
 
 /** How prom-client adds up the values of the processes of a cluster. */
 function aggregatorOf({ name, kind }: Metric): Aggregator {
   if (kind !== 'gauge' || OF_PROCESS.has(name)) return 'sum';
-  return name.startsWith('webhook.inbox.') || name === 'webhook.intake.oldest_wait' ? 'max' : 'sum';
+  const isOfStore = /^webhook\.(inbox|sender)\./.test(name);
+  return isOfStore || name === 'webhook.intake.oldest_wait' ? 'max' : 'sum';
 }

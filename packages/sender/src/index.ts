@@ -22,4 +22,14 @@ export type {
   SenderRetryOptions,
 } from './options/sender-options.ts';
 export type { Buckets, BucketLimit, BucketsEvent, TokenGrant } from './buckets/buckets.ts';
-export type { OutgoingEvent, Sender, SendResult } from './sender.ts';
+export { createSender } from './create-sender.ts';
+export { parseRetryAfter } from './answers/retry-after.ts';
+export {
+  tokenBucket,
+  type TokenBucket,
+  type TokenBucketLimit,
+  type TokenBucketOptions,
+  type TokensTaken,
+} from './buckets/token-bucket.ts';
+export type { OutgoingEvent, SendResult } from './outbox/outgoing-event.ts';
+export type { Sender } from './sender.ts';

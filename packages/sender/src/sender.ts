@@ -1,29 +1,5 @@
-import type { Json, ObservableSender, SenderCloseReport } from '@webhook-backpressure/core';
-
-/** An event to send. */
-export interface OutgoingEvent {
-  /** The id of the endpoint: any string of 1 to 256 characters. */
-  endpoint: string;
-  /** The type of the event, such as `order.updated`: 1 to 256 characters. */
-  type: string;
-  /** The payload: JSON data. */
-  data: Json;
-  /**
-   * Identifies the event: 1 to 256 printable ASCII characters without spaces and dots. The same id is stored once, as long as it
-   * is remembered. Default: a generated id.
-   */
-  id?: string | undefined;
-  /** More headers of the request. Names of Standard Webhooks and of HTTP itself are refused. */
-  headers?: Readonly<Record<string, string>> | undefined;
-}
-
-/** What `send` resolves to. */
-export interface SendResult {
-  /** The id of the event, given or generated: the `webhook-id` of its requests. */
-  readonly id: string;
-  /** `duplicate`: the id was known. */
-  readonly status: 'accepted' | 'duplicate';
-}
+import type { ObservableSender, SenderCloseReport } from '@webhook-backpressure/core';
+import type { OutgoingEvent, SendResult } from './outbox/outgoing-event.ts';
 
 /** Sends webhooks from a durable outbox. */
 export interface Sender extends ObservableSender {

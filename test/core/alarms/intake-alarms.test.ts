@@ -209,7 +209,7 @@ describe('alarms', () => {
     expect(bench.clock.pending).toBe(0);
     expect(bench.events.slice(-2).map(({ type }) => type)).toEqual(['alarm-cleared', 'closed']);
     expect(bench.events.at(-2)).toMatchObject({
-      message: 'This alarm was turned off, or its intake or inbox was closed.',
+      message: 'This alarm was turned off, or its source was closed.',
     });
     receive(bench, 0, 50);
     expect(bench.intake.snapshot().alarms).toEqual([]);

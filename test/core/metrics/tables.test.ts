@@ -1,8 +1,8 @@
-import { inboxMetrics, intakeMetrics, type Metric } from '@webhook-backpressure/core';
+import { inboxMetrics, intakeMetrics, senderMetrics, type Metric } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import { prometheusNameOf } from '../../../packages/core/src/metrics/prometheus-name.ts';
 
-const all: readonly Metric[] = [...intakeMetrics, ...inboxMetrics];
+const all: readonly Metric[] = [...intakeMetrics, ...inboxMetrics, ...senderMetrics];
 const byName = new Map(all.map((metric) => [metric.name, metric]));
 
 /** The names that outside tools know, which do not follow from those in OpenTelemetry. */
@@ -11,6 +11,7 @@ const GIVEN = new Map([
   ['webhook.intake.refused', 'webhook_intake_overflow_total'],
   ['webhook.inbox.depth', 'webhook_inbox_queue_depth'],
   ['webhook.inbox.refused', 'webhook_inbox_overflow_total'],
+  ['webhook.sender.depth', 'webhook_sender_queue_depth'],
 ]);
 
 describe('the tables of metrics', () => {
@@ -20,8 +21,8 @@ describe('the tables of metrics', () => {
   });
 
   it.each(all)('describe $name in the forms that exporters accept', (metric) => {
-    expect(metric.name).toMatch(/^webhook\.(intake|inbox)(\.[a-z]+(_[a-z]+)*)+$/);
-    expect(metric.prometheusName).toMatch(/^webhook_(intake|inbox)(_[a-z]+)+$/);
+    expect(metric.name).toMatch(/^webhook\.(intake|inbox|sender)(\.[a-z]+(_[a-z]+)*)+$/);
+    expect(metric.prometheusName).toMatch(/^webhook_(intake|inbox|sender)(_[a-z]+)+$/);
     expect(metric.prometheusName).toBe(
       GIVEN.get(metric.name) ?? prometheusNameOf(metric.name, metric.unit, metric.kind),
     );

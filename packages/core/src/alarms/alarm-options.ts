@@ -33,11 +33,41 @@ export interface InboxAlarmOptions extends AlarmOptions {
   storeFailingMs?: number | false | undefined;
 }
 
+/** The alarms of a sender. A threshold that is `false` turns its alarm off. */
+export interface SenderAlarmOptions {
+  /**
+   * The share of an endpoint's attempts of the last five minutes after which it asked to wait, above 0 and below 1. Default
+   * 0.05: more than 5 %.
+   */
+  limitedRatio?: number | false | undefined;
+  /** Below this many attempts at an endpoint in five minutes, `limitedRatio` raises no alarm. Integer ≥ 1, default 20. */
+  minAttempts?: number | undefined;
+  /** Queued events of one endpoint. Integer ≥ 1. Default 100: more than 100. */
+  queued?: number | false | undefined;
+  /**
+   * The mean time from `send` to the delivery at an endpoint, of the last five minutes, in milliseconds, from 1 to
+   * 604,800,000. Default 60,000: more than a minute.
+   */
+  meanLatencyMs?: number | false | undefined;
+  /** How long the outbox has been growing, in milliseconds, from 60,000 to 86,400,000. Default 600,000: ten minutes. */
+  growingMs?: number | false | undefined;
+  /** Events that became dead letters in the last five minutes. Integer ≥ 1, default 1. */
+  deadLetters?: number | false | undefined;
+  /** Endpoints that were disabled in the last five minutes. Integer ≥ 1, default 1. */
+  disabled?: number | false | undefined;
+  /** How long calls of the store have been failing, in milliseconds, from 1 to 86,400,000. Default 10,000. */
+  storeFailingMs?: number | false | undefined;
+}
+
 /** The options of an intake's alarms, complete and valid. */
 export type AlarmSettings = { readonly [K in keyof AlarmOptions]-?: Exclude<AlarmOptions[K], undefined> };
 /** The options of an inbox's alarms, complete and valid. */
 export type InboxAlarmSettings = {
   readonly [K in keyof InboxAlarmOptions]-?: Exclude<InboxAlarmOptions[K], undefined>;
+};
+/** The options of a sender's alarms, complete and valid. */
+export type SenderAlarmSettings = {
+  readonly [K in keyof SenderAlarmOptions]-?: Exclude<SenderAlarmOptions[K], undefined>;
 };
 
 export const ALARM_DEFAULTS: AlarmSettings = {
@@ -56,28 +86,35 @@ export const INBOX_ALARM_DEFAULTS: InboxAlarmSettings = {
   storeFailingMs: 10_000,
 };
 
+export const SENDER_ALARM_DEFAULTS: SenderAlarmSettings = {
+  ...{ limitedRatio: 0.05, minAttempts: 20, queued: 100, meanLatencyMs: 60_000 },
+  ...{ growingMs: 600_000, deadLetters: 1, disabled: 1, storeFailingMs: 10_000 },
+};
+
 const CODE = 'ERR_WBP_ALARMS';
 const WEEK_MS = 604_800_000;
+
+/** Fractions. All other options without a range are counts. */
+const RATIOS: ReadonlySet<string> = new Set(['refusedRatio', 'limitedRatio']);
+/** They are conditions of another alarm, and have none to turn off. */
+const CONDITIONS: ReadonlySet<string> = new Set(['minArrivals', 'minAttempts']);
 
 /** The ranges of the thresholds in milliseconds. */
 const RANGES_MS = new Map<string, readonly [min: number, max: number]>([
   ['growingMs', [60_000, DAY_MS]],
   ['stalledMs', [1, DAY_MS]],
   ['oldestAgeMs', [1, WEEK_MS]],
+  ['meanLatencyMs', [1, WEEK_MS]],
   ['storeFailingMs', [1, DAY_MS]],
 ]);
 
 /**
  * The settings after a change of the option `alarms`. An object turns alarms on again that were off as a whole.
  *
- * @param defaults - the defaults of an intake or of an inbox, which say what options there are.
+ * @param defaults - the defaults of an intake, an inbox or a sender, which say what options there are.
  * @throws BackpressureError `ERR_WBP_ALARMS`, or `ERR_WBP_UNKNOWN_OPTION`.
  */
-export function alarmSettings<S extends AlarmSettings>(
-  defaults: S,
-  base: S | false,
-  given: unknown,
-): S | false {
+export function alarmSettings<S extends object>(defaults: S, base: S | false, given: unknown): S | false {
   if (given === undefined) return base;
   if (given === false) return false;
   if (typeof given !== 'object' || given === null) {
@@ -94,12 +131,12 @@ export function alarmSettings<S extends AlarmSettings>(
 }
 
 function check(name: string, value: unknown): void {
-  if (value === false && name !== 'minArrivals') return;
+  if (value === false && !CONDITIONS.has(name)) return;
   const option = `alarms.${name}`;
   const range = RANGES_MS.get(name);
   if (range !== undefined) {
     checkNumber(CODE, option, value, ...range, 'milliseconds');
-  } else if (name !== 'refusedRatio') {
+  } else if (!RATIOS.has(name)) {
     checkInteger(CODE, option, value, 1);
   } else if (!(typeof value === 'number' && value > 0 && value < 1)) {
     throw new BackpressureError(

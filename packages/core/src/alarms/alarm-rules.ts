@@ -1,11 +1,19 @@
 import type { AlarmCode, AlarmReading } from './alarm.ts';
-import type { AlarmSettings, InboxAlarmSettings } from './alarm-options.ts';
+import type { InboxAlarmSettings, SenderAlarmSettings } from './alarm-options.ts';
+import { counted, duration, grouped, percent, was } from './alarm-text.ts';
+
+/** The thresholds of a whole source. */
+type AlarmThreshold = Exclude<keyof InboxAlarmSettings, 'minArrivals'> | 'disabled';
+
+/** The settings of any source. It has only the alarms whose thresholds are in them. */
+export type AnyAlarmSettings = Partial<Omit<InboxAlarmSettings, keyof SenderAlarmSettings>> &
+  Partial<SenderAlarmSettings>;
 
 /** When one alarm is raised and cleared. */
 export interface AlarmRule {
   readonly code: AlarmCode;
   /** The option that holds the threshold. */
-  readonly option: Exclude<keyof InboxAlarmSettings, 'minArrivals'>;
+  readonly option: AlarmThreshold;
   /** Whether the value must exceed the threshold instead of reaching it. */
   readonly isExceeded?: boolean;
   /** A raised alarm ends when the value has been at most this … */
@@ -15,7 +23,7 @@ export interface AlarmRule {
   /** Whether the value can change without an event, by the passage of time. */
   readonly isTimed: boolean;
   readonly value: (reading: RuleReading) => number;
-  readonly mayRaise?: (reading: RuleReading, settings: AlarmSettings) => boolean;
+  readonly mayRaise?: (reading: RuleReading, settings: AnyAlarmSettings) => boolean;
   readonly message: (value: number, reading: RuleReading) => string;
 }
 
@@ -42,7 +50,7 @@ export const ALARM_RULES: readonly AlarmRule[] = [
     calmMs: 0,
     isTimed: true,
     value: ({ arrivals, refused }) => (arrivals === 0 ? 0 : Math.min(1, refused / arrivals)),
-    mayRaise: ({ arrivals }, { minArrivals }) => arrivals >= minArrivals,
+    mayRaise: ({ arrivals }, { minArrivals = 1 }) => arrivals >= minArrivals,
     message: (value, { arrivals }) =>
       `${percent(value)} of the ${counted(arrivals, 'delivery')} of the last five minutes were refused.`,
   },
@@ -124,30 +132,13 @@ export const ALARM_RULES: readonly AlarmRule[] = [
     message: (value) =>
       value === 0 ? 'The store works again.' : `Calls of the store have been failing for ${duration(value)}.`,
   },
+  {
+    code: 'WBP_ALARM_DISABLED',
+    option: 'disabled',
+    clearsAt: halfCount,
+    calmMs: 0,
+    isTimed: true,
+    value: ({ disabled }) => disabled,
+    message: (value) => `In the last five minutes ${counted(value, 'endpoint')} ${was(value)} disabled.`,
+  },
 ];
-
-function percent(ratio: number): string {
-  return `${String(Math.round(ratio * 1000) / 10)} %`;
-}
-
-/** 12,345. Not `toLocaleString`, which takes as long as a whole snapshot. */
-function grouped(count: number): string {
-  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
-}
-
-function counted(count: number, one: 'delivery' | 'sender'): string {
-  const many = one === 'delivery' ? 'deliveries' : 'senders';
-  return `${grouped(count)} ${count === 1 ? one : many}`;
-}
-
-function was(count: number): string {
-  return count === 1 ? 'was' : 'were';
-}
-
-/** 12 s, 4 min, 3 h */
-function duration(ms: number): string {
-  if (ms < 120_000) return `${grouped(Math.round(ms / 1000))} s`;
-  return ms < 7_200_000
-    ? `${grouped(Math.round(ms / 60_000))} min`
-    : `${grouped(Math.round(ms / 3_600_000))} h`;
-}

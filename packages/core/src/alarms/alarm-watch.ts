@@ -1,6 +1,5 @@
 import { helpOf, type ActiveAlarm, type AlarmEvent, type AlarmReading } from './alarm.ts';
-import type { AlarmSettings, InboxAlarmSettings } from './alarm-options.ts';
-import { ALARM_RULES, type AlarmRule, type RuleReading } from './alarm-rules.ts';
+import { ALARM_RULES, type AlarmRule, type AnyAlarmSettings, type RuleReading } from './alarm-rules.ts';
 import { Growth } from './growth.ts';
 
 interface Raised {
@@ -12,7 +11,7 @@ interface Raised {
   calmSinceMs: number | undefined;
 }
 
-const UNWATCHED = 'This alarm was turned off, or its intake or inbox was closed.';
+const UNWATCHED = 'This alarm was turned off, or its source was closed.';
 
 /** Raises and clears the alarms. It changes nothing by itself: the caller says when to judge. */
 export class AlarmWatch {
@@ -35,7 +34,7 @@ export class AlarmWatch {
   /** Judges all alarms, and reports what changes. `settings`: false ends all alarms. */
   judge(
     reading: AlarmReading,
-    settings: AlarmSettings | false,
+    settings: AnyAlarmSettings | false,
     nowMs: number,
     changed: (event: AlarmEvent) => void,
   ): void {
@@ -60,8 +59,8 @@ export class AlarmWatch {
     }));
   }
 
-  #withGrowth(reading: AlarmReading, settings: AlarmSettings | false, nowMs: number): RuleReading {
-    const growingMs = settings === false ? false : settings.growingMs;
+  #withGrowth(reading: AlarmReading, settings: AnyAlarmSettings | false, nowMs: number): RuleReading {
+    const growingMs = settings === false ? false : (settings.growingMs ?? false);
     if (growingMs !== this.#growingMs) {
       this.#growingMs = growingMs;
       this.#growth = growingMs === false ? undefined : new Growth(growingMs, reading.depth, nowMs);
@@ -74,7 +73,7 @@ export class AlarmWatch {
   #judgeRule(
     rule: AlarmRule,
     reading: RuleReading,
-    settings: AlarmSettings | false,
+    settings: AnyAlarmSettings | false,
     nowMs: number,
   ): AlarmEvent | undefined {
     const raised = this.#raised.get(rule);
@@ -106,10 +105,8 @@ export class AlarmWatch {
   }
 }
 
-function thresholdOf({ option }: AlarmRule, settings: AlarmSettings | false): number | false {
-  if (settings === false) return false;
-  // An intake has no options for the alarms of an inbox.
-  return (settings as Partial<InboxAlarmSettings>)[option] ?? false;
+function thresholdOf({ option }: AlarmRule, settings: AnyAlarmSettings | false): number | false {
+  return settings === false ? false : (settings[option] ?? false);
 }
 
 function eventOf(

@@ -1,4 +1,7 @@
-/** The stable codes of alarms, each a heading of docs/operations.md. The last three exist only for an inbox. */
+/**
+ * The stable codes of alarms, each a heading of docs/operations.md. From `WBP_ALARM_OLDEST_AGE` on, an intake has none of
+ * them; the last four exist only for a sender.
+ */
 export type AlarmCode =
   | 'WBP_ALARM_REFUSED'
   | 'WBP_ALARM_GROWING'
@@ -7,7 +10,11 @@ export type AlarmCode =
   | 'WBP_ALARM_ENDANGERED'
   | 'WBP_ALARM_OLDEST_AGE'
   | 'WBP_ALARM_DEAD_LETTERS'
-  | 'WBP_ALARM_STORE_FAILING';
+  | 'WBP_ALARM_STORE_FAILING'
+  | 'WBP_ALARM_LIMITED'
+  | 'WBP_ALARM_QUEUED'
+  | 'WBP_ALARM_LATENCY'
+  | 'WBP_ALARM_DISABLED';
 
 /** An alarm that is raised. */
 export interface ActiveAlarm {
@@ -44,8 +51,10 @@ export interface AlarmReading {
   readonly endangered: number;
   /** Of an inbox: the age of its oldest delivery. */
   readonly oldestAgeMs: number;
-  /** Of an inbox: how long calls of its store have been failing; 0 if they work. */
+  /** Of an inbox or a sender: how long calls of its store have been failing; 0 if they work. */
   readonly storeFailingMs: number;
+  /** Of a sender: endpoints that were disabled. */
+  readonly disabled: number;
 }
 
 const PAGE = 'https://github.com/webhook-backpressure/webhook-backpressure/blob/main/docs/operations.md';

@@ -10,7 +10,7 @@ import { AlarmWatch } from './alarm-watch.ts';
 const LEAST_MS = 1;
 
 /** What the monitor reads elsewhere. */
-type Metered = 'arrivals' | 'refused' | 'lossRisk' | 'dead' | 'depth';
+type Metered = 'arrivals' | 'refused' | 'lossRisk' | 'dead' | 'depth' | 'disabled';
 
 /** An intake or inbox, as its monitor sees it. */
 export interface Monitored {
@@ -144,6 +144,7 @@ export class Monitor {
     const reading = {
       ...read(nowMs),
       depth: depth(),
+      disabled: 0,
       arrivals: meter.countOfAll('arrivals'),
       refused: meter.countOfAll('refused'),
       lossRisk: meter.countOfAll('lossRisk'),

@@ -1,22 +1,29 @@
 import type { ActiveAlarm, AlarmCode } from '../alarms/alarm.ts';
-import { ALARM_DEFAULTS } from '../alarms/alarm-options.ts';
+import { ALARM_DEFAULTS, INBOX_ALARM_DEFAULTS, SENDER_ALARM_DEFAULTS } from '../alarms/alarm-options.ts';
 import { ALARM_RULES } from '../alarms/alarm-rules.ts';
+import { ENDPOINT_ALARM_RULES } from '../alarms/endpoint-alarm-rules.ts';
 import type { Reading } from './rows.ts';
 
-/** The codes of all alarms of an inbox. */
-export const INBOX_ALARMS: readonly AlarmCode[] = ALARM_RULES.map(({ code }) => code);
-/** The codes of the alarms of an intake, which has fewer. */
-export const INTAKE_ALARMS: readonly AlarmCode[] = ALARM_RULES.filter(
-  ({ option }) => option in ALARM_DEFAULTS,
-).map(({ code }) => code);
+/** The codes of the alarms of an intake. */
+export const INTAKE_ALARMS: readonly AlarmCode[] = codesIn(ALARM_DEFAULTS);
+/** The codes of the alarms of an inbox. */
+export const INBOX_ALARMS: readonly AlarmCode[] = codesIn(INBOX_ALARM_DEFAULTS);
+/** The codes of the alarms of a sender. */
+export const SENDER_ALARMS: readonly AlarmCode[] = codesIn(SENDER_ALARM_DEFAULTS);
 
-/** One reading for each code: 1 if the alarm is raised, otherwise 0. */
+function codesIn(settings: object): readonly AlarmCode[] {
+  return [...ALARM_RULES, ...ENDPOINT_ALARM_RULES]
+    .filter(({ option }) => option in settings)
+    .map(({ code }) => code);
+}
+
+/** One reading for each code: how often its alarm is raised, which is at most 1 unless it is about single endpoints. */
 export function readingsOfAlarms(
   codes: readonly AlarmCode[],
   raised: readonly ActiveAlarm[],
 ): readonly Reading[] {
   return codes.map((code) => ({
-    value: raised.some((alarm) => alarm.code === code) ? 1 : 0,
+    value: raised.filter((alarm) => alarm.code === code).length,
     attributes: { code },
   }));
 }

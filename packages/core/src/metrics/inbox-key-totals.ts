@@ -1,12 +1,13 @@
 import { noRefusals } from '../delivery/ledger.ts';
 import type { InboxEvent } from '../inbox/events/inbox-events.ts';
 import type { ReadableInbox } from './inbox-metrics.ts';
-import type { CountsByKey, Writable } from './key-totals.ts';
+import { KEY_AND_SENDER, type CountsByKey, type Writable } from './key-totals.ts';
 
 type KeyTotals = Writable<ReadableInbox['keyTotals']>;
 
 /** Counts the totals of an inbox for each key, from its events. */
 export class InboxCountsByKey implements CountsByKey<ReadableInbox> {
+  readonly labels: typeof KEY_AND_SENDER = KEY_AND_SENDER;
   readonly events: ReadonlySet<InboxEvent['type']> = new Set([
     ...(['stored', 'duplicate', 'refused', 'started', 'completed', 'failed', 'shelf-full', 'dead'] as const),
   ]);

@@ -2,12 +2,13 @@ import { noRefusals } from '../delivery/ledger.ts';
 import type { IntakeEvent } from '../delivery/events.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { ReadableIntake } from './intake-metrics.ts';
-import type { CountsByKey, Writable } from './key-totals.ts';
+import { KEY_AND_SENDER, type CountsByKey, type Writable } from './key-totals.ts';
 
 type KeyTotals = Writable<ReadableIntake['keyTotals']>;
 
 /** Counts the totals of an intake for each key, from its events. */
 export class IntakeCountsByKey implements CountsByKey<ReadableIntake> {
+  readonly labels: typeof KEY_AND_SENDER = KEY_AND_SENDER;
   readonly events: ReadonlySet<IntakeEvent['type']> = new Set([
     ...(['refused', 'queued', 'started', 'completed', 'withdrawn', 'overdue'] as const),
   ]);

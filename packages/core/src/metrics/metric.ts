@@ -1,7 +1,7 @@
 /** The attributes of a sample, such as `{ reason: 'shedding', status: '503' }`. In Prometheus they are labels. */
 export type Attributes = Readonly<Record<string, string>>;
 
-/** One metric of an intake or inbox, as every exporter describes it. */
+/** One metric of an intake, an inbox or a sender, as every exporter describes it. */
 export interface Metric {
   /** The name in OpenTelemetry, such as `webhook.intake.depth`. */
   readonly name: string;
@@ -19,7 +19,10 @@ export interface Metric {
   readonly description: string;
   /** The names of the attributes that distinguish its samples. Beside them every sample can carry `name`. */
   readonly attributes: readonly string[];
-  /** Whether its samples also carry `key` and `sender` when the reader was created with `keys` above 0. */
+  /**
+   * Whether its samples also carry `key` and `sender`, or those of a sender `endpoint`, when the reader was created with `keys`
+   * above 0.
+   */
   readonly isByKey: boolean;
   /** The inclusive upper bounds of the buckets of a histogram, ascending, in `unit`. The last bucket, above them, has none. */
   readonly buckets?: readonly number[];

@@ -3,7 +3,7 @@ import { Distribution } from './distribution.ts';
 import type { CountsByKey } from './key-totals.ts';
 import type { Attributes, Metric, Sample } from './metric.ts';
 import { NamedKeys, type Named } from './named-keys.ts';
-import type { CounterRow, HistogramRow, Readable, Reading, Row } from './rows.ts';
+import type { CounterRow, GaugeRow, HistogramRow, Readable, Reading, Row } from './rows.ts';
 
 /** Receives each value of a histogram. What it throws is ignored. */
 export type RecordListener = (metric: Metric, value: number, attributes: Attributes) => void;
@@ -46,7 +46,10 @@ export class SourceMetrics<R extends Readable> {
     this.#counts = counts;
     this.#base = base;
     this.#isByKey = keys > 0;
-    this.#kept = new NamedKeys(keys, base, () => ({ totals: counts.create(), distributions: new Map() }));
+    this.#kept = new NamedKeys(keys, base, counts.labels, () => ({
+      totals: counts.create(),
+      distributions: new Map(),
+    }));
     for (const row of rows) {
       if (row.kind !== 'histogram') continue;
       for (const type of row.on) this.#histograms.set(type, [...(this.#histograms.get(type) ?? []), row]);
@@ -90,7 +93,8 @@ export class SourceMetrics<R extends Readable> {
 
   #keptFor(event: R['event'], isCounted: boolean): Named<Kept<R>> {
     if (!isCounted) return this.#kept.other;
-    const { key, sender } = event as { key?: string; sender?: string | undefined };
+    const { key: named, sender, endpoint } = event as Readonly<Record<string, string | undefined>>;
+    const key = named ?? endpoint;
     return key === undefined ? this.#kept.other : this.#kept.of(key, sender);
   }
 
@@ -107,12 +111,25 @@ export class SourceMetrics<R extends Readable> {
   #samplesOf(row: Row<R>, snapshot: R['snapshot']): readonly Sample[] {
     switch (row.kind) {
       case 'gauge':
-        return row.read(snapshot).map((reading) => sampleOf(reading, this.#base));
+        return [
+          ...row.read(snapshot).map((reading) => sampleOf(reading, this.#base)),
+          ...this.#gaugedByKey(row, snapshot),
+        ];
       case 'counter':
         return this.#counted(row, snapshot.totals);
       case 'histogram':
         return this.#distributed(row);
     }
+  }
+
+  /** Keys that are not named have no sample: gauges of several keys cannot always be added up. */
+  #gaugedByKey({ readKeys }: GaugeRow<R>, snapshot: R['snapshot']): readonly Sample[] {
+    if (readKeys === undefined || !this.#isByKey) return [];
+    const values = readKeys(snapshot);
+    return this.#kept.named.flatMap(({ key, attributes }) => {
+      const value = values.get(key);
+      return value === undefined ? [] : [{ attributes, value }];
+    });
   }
 
   #counted(row: CounterRow<R>, totals: R['snapshot']['totals']): readonly Sample[] {

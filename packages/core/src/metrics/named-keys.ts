@@ -1,12 +1,13 @@
 import type { Attributes } from './metric.ts';
 
-/** The value of `key` and `sender` for combinations above the limit. */
+/** The value of `key`, `sender` and `endpoint` above the limit. */
 const OTHER = 'other';
 /** The value of `sender` for deliveries whose sender was not recognized. */
 const UNKNOWN_SENDER = 'unknown';
 
 /** What is kept for one combination of key and sender. */
 export interface Named<T> {
+  readonly key: string;
   readonly attributes: Attributes;
   readonly value: T;
 }
@@ -19,6 +20,7 @@ export class NamedKeys<T> {
   readonly other: Named<T>;
   readonly #limit: number;
   readonly #base: Attributes;
+  readonly #labels: readonly [key: string, sender?: string];
   readonly #create: () => T;
   readonly #bySender = new Map<string, Map<string | undefined, Named<T>>>();
   readonly #named: Named<T>[] = [];
@@ -26,13 +28,20 @@ export class NamedKeys<T> {
   /**
    * @param limit - with 0, all share one value, whose attributes are `base`.
    * @param base - the attributes that all have.
+   * @param labels - the names of the attributes. Without that of the sender, it is not used.
    */
-  constructor(limit: number, base: Attributes, create: () => T) {
+  constructor(
+    limit: number,
+    base: Attributes,
+    labels: readonly [key: string, sender?: string],
+    create: () => T,
+  ) {
     this.#limit = limit;
     this.#base = base;
+    this.#labels = labels;
     this.#create = create;
-    const attributes = limit === 0 ? base : { ...base, key: OTHER, sender: OTHER };
-    this.other = { attributes: Object.freeze(attributes), value: create() };
+    const attributes = limit === 0 ? base : this.#attributesOf(OTHER, OTHER);
+    this.other = { key: OTHER, attributes: Object.freeze(attributes), value: create() };
   }
 
   /** The first ones, in the order of their arrival. */
@@ -45,12 +54,18 @@ export class NamedKeys<T> {
     const known = this.#bySender.get(key)?.get(sender);
     if (known !== undefined) return known;
     if (this.#named.length >= this.#limit || key === OTHER) return this.other;
-    const attributes = { ...this.#base, key, sender: sender ?? UNKNOWN_SENDER };
-    const named = { attributes: Object.freeze(attributes), value: this.#create() };
+    const attributes = this.#attributesOf(key, sender ?? UNKNOWN_SENDER);
+    const named = { key, attributes: Object.freeze(attributes), value: this.#create() };
     this.#named.push(named);
     const senders = this.#bySender.get(key);
     if (senders === undefined) this.#bySender.set(key, new Map([[sender, named]]));
     else senders.set(sender, named);
     return named;
+  }
+
+  #attributesOf(key: string, sender: string): Attributes {
+    const [keyLabel, senderLabel] = this.#labels;
+    const attributes = { ...this.#base, [keyLabel]: key };
+    return senderLabel === undefined ? attributes : { ...attributes, [senderLabel]: sender };
   }
 }

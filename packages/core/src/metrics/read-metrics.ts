@@ -2,6 +2,7 @@ import { isRecord } from '../checks.ts';
 import { BackpressureError, invalid, show } from '../errors.ts';
 import type { Inbox } from '../inbox/inbox.ts';
 import type { Intake } from '../intake/intake.ts';
+import type { ObservableSender } from '../outbox/sender.ts';
 import { checkNames } from '../option-names.ts';
 import { InboxCountsByKey } from './inbox-key-totals.ts';
 import { inboxRows } from './inbox-metrics.ts';
@@ -9,26 +10,32 @@ import { IntakeCountsByKey } from './intake-key-totals.ts';
 import { intakeRows } from './intake-metrics.ts';
 import type { Attributes, Metric, Sample } from './metric.ts';
 import { SourceMetrics, type RecordListener } from './metrics-reader.ts';
+import { SenderCountsByKey } from './sender-key-totals.ts';
+import { senderRows } from './sender-metrics.ts';
 
 const MAX_KEYS = 1000;
 const MAX_NAME = 100;
 
+/** What has metrics. */
+export type MetricsSource = Intake | Inbox | ObservableSender;
+
 /** Options of {@link readMetrics}, and of the exporters that use it. */
 export interface MetricsOptions {
   /**
-   * For how many combinations of key and sender to keep separate counters and histograms: the first ones that appear. All
-   * others count as the key `other`. An integer from 0 to 1,000; default 0, no keys and senders in the attributes.
+   * For how many combinations of key and sender, or for how many endpoints of a sender, to keep separate counters and
+   * histograms: the first ones that appear. All others count as `other`. An integer from 0 to 1,000; default 0, no such
+   * attributes.
    */
   keys?: number | undefined;
   /**
-   * The attribute `name` of all samples, which distinguishes several intakes or inboxes: 1 to 100 characters. Default none.
+   * The attribute `name` of all samples, which distinguishes several sources of the same kind: 1 to 100 characters. Default none.
    */
   name?: string | undefined;
 }
 
-/** Reads the metrics of one intake or inbox. */
+/** Reads the metrics of one source. */
 export interface MetricsReader {
-  /** The table of metrics: `intakeMetrics` or `inboxMetrics`. */
+  /** The table of metrics: `intakeMetrics`, `inboxMetrics` or `senderMetrics`. */
   readonly metrics: readonly Metric[];
   /**
    * The current samples of each metric, all from the same snapshot. A gauge whose value is not known has none. Also works
@@ -45,20 +52,24 @@ export interface MetricsReader {
 }
 
 /**
- * Reads the metrics of an intake or inbox, for an exporter. Gauges and counters are read from a snapshot, so that they
+ * Reads the metrics of an intake, an inbox or a sender, for an exporter. Gauges and counters are read from a snapshot, so that they
  * include what happened before. Histograms, and the counters of single keys, begin with this call.
  *
- * @param source - an intake or an inbox.
- * @throws BackpressureError `ERR_WBP_METRICS_SOURCE` if the source is neither, `ERR_WBP_METRICS_KEYS`,
+ * @param source - an intake, an inbox or a sender.
+ * @throws BackpressureError `ERR_WBP_METRICS_SOURCE` if the source is none of them, `ERR_WBP_METRICS_KEYS`,
  * `ERR_WBP_METRICS_NAME`, `ERR_WBP_OPTIONS` or `ERR_WBP_UNKNOWN_OPTION` for invalid options.
  */
-export function readMetrics(source: Intake | Inbox, options: MetricsOptions = {}): MetricsReader {
-  const isOfIntake = isIntake(source);
-  if (!isOfIntake && !isInbox(source)) throw sourceError(source);
-  const settings = settingsOf(options);
-  return isOfIntake
-    ? new SourceMetrics(intakeRows, source, new IntakeCountsByKey(source), settings)
-    : new SourceMetrics(inboxRows, source, new InboxCountsByKey(), settings);
+export function readMetrics(source: MetricsSource, options: MetricsOptions = {}): MetricsReader {
+  if (isIntake(source)) {
+    return new SourceMetrics(intakeRows, source, new IntakeCountsByKey(source), settingsOf(options));
+  }
+  if (isInbox(source)) {
+    return new SourceMetrics(inboxRows, source, new InboxCountsByKey(), settingsOf(options));
+  }
+  if (isSender(source)) {
+    return new SourceMetrics(senderRows, source, new SenderCountsByKey(), settingsOf(options));
+  }
+  throw sourceError(source);
 }
 
 function settingsOf(options: MetricsOptions): { readonly keys: number; readonly base: Attributes } {
@@ -82,6 +93,10 @@ function isInbox(source: unknown): source is Inbox {
   return hasMethods(source, ['receive', 'snapshot', 'subscribe']);
 }
 
+function isSender(source: unknown): source is ObservableSender {
+  return hasMethods(source, ['snapshot', 'subscribe']) && isRecord((source as ObservableSender).endpoints);
+}
+
 function hasMethods(value: unknown, names: readonly string[]): boolean {
   return isRecord(value) && names.every((name) => typeof value[name] === 'function');
 }
@@ -91,7 +106,7 @@ function sourceError(given: unknown): BackpressureError {
   const inside = isIntake(intake) ? '.intake' : isInbox(inbox) ? '.inbox' : undefined;
   return new BackpressureError(
     'ERR_WBP_METRICS_SOURCE',
-    `The source of metrics must be an intake or an inbox, but was ${show(given)}.` +
+    `The source of metrics must be an intake, an inbox or a sender, but was ${show(given)}.` +
       (inside === undefined ? '' : ` Pass its ${inside} instead.`),
   );
 }

@@ -1,7 +1,7 @@
 import { prometheusNameOf } from './prometheus-name.ts';
 import type { Attributes, Metric } from './metric.ts';
 
-/** What the metrics of an intake, or of an inbox, are read from. */
+/** What the metrics of an intake, an inbox or a sender are read from. */
 export interface Readable {
   readonly snapshot: { readonly totals: object };
   /** The part of the totals that can be counted for each key. */
@@ -18,6 +18,8 @@ export interface Reading {
 export interface GaugeRow<R extends Readable> extends Metric {
   readonly kind: 'gauge';
   readonly read: (snapshot: R['snapshot']) => readonly Reading[];
+  /** Reads the values of keys; absent if not `isByKey`. */
+  readonly readKeys?: (snapshot: R['snapshot']) => ReadonlyMap<string, number>;
 }
 
 export interface CounterRow<R extends Readable> extends Metric {
@@ -70,6 +72,19 @@ export class RowMaker<R extends Readable> {
     };
   }
 
+  /** A gauge of single keys, which has no value for all together. */
+  keyGauge(
+    name: string,
+    unit: string,
+    description: string,
+    readKeys: (snapshot: R['snapshot']) => ReadonlyMap<string, number>,
+  ): GaugeRow<R> {
+    return {
+      ...this.#describe(name, unit, description, 'gauge', {}),
+      ...{ kind: 'gauge', isByKey: true, read: () => [], readKeys },
+    };
+  }
+
   counter(
     name: string,
     unit: string,
@@ -83,16 +98,16 @@ export class RowMaker<R extends Readable> {
     };
   }
 
-  /** A counter of deliveries that is also counted for each key. */
+  /** A counter that is also counted for each key: of deliveries, unless the unit says otherwise. */
   keyCounter(
     name: string,
     description: string,
     read: (totals: R['keyTotals']) => number | readonly Reading[],
-    extras: Extras = {},
+    { unit = '{delivery}', ...extras }: Extras & { readonly unit?: string } = {},
   ): CounterRow<R> {
     const readKey = (totals: R['keyTotals']): readonly Reading[] => readingsOf(read(totals));
     return {
-      ...this.#describe(name, '{delivery}', description, 'counter', extras),
+      ...this.#describe(name, unit, description, 'counter', extras),
       ...{ kind: 'counter', isByKey: true, readKey, read: readKey },
     };
   }

@@ -8,7 +8,7 @@ export interface EndpointAttempt {
   readonly id: string;
   /** 1 for the first attempt. */
   readonly attempt: number;
-  /** How many events the request contains: 1 without batches. */
+  /** How many events of the request this is about: 1 without batches. */
   readonly events: number;
 }
 
@@ -17,6 +17,12 @@ export type EndpointWait = 'retry-after' | 'rate-limit';
 
 /** Why an endpoint was disabled: it answered 410, it failed for `disableAfterMs`, or `endpoint` returned null for it. */
 export type DisableReason = 'gone' | 'failing' | 'unknown';
+
+/** An alarm of a sender. At most 100 endpoints have the same alarm at a time. */
+export interface SenderAlarmEvent extends AlarmEvent {
+  /** The endpoint that the alarm is about; undefined for an alarm of the whole sender. */
+  readonly endpoint: string | undefined;
+}
 
 /** An event of a sender: a plain object. `at`: milliseconds on the clock of the sender. */
 export type SenderEvent = { readonly at: number } &
@@ -119,8 +125,8 @@ export type SenderEvent = { readonly at: number } &
     | { readonly type: 'store-recovered' }
     /** The store works, but something needs an operator. `message` says what. */
     | { readonly type: 'store-warning'; readonly code: string; readonly message: string }
-    /** An alarm was raised, or has ended. `help` says what to do. `endpoint`: undefined for an alarm of the whole sender. */
-    | (AlarmEvent & { readonly endpoint?: string | undefined })
+    /** An alarm was raised, or has ended. `help` says what to do. */
+    | SenderAlarmEvent
     | { readonly type: 'closed'; readonly completed: number; readonly remaining: number }
   );
 

@@ -48,7 +48,10 @@ export interface EndpointSnapshot {
   readonly lastError: string | undefined;
 }
 
-/** Figures of one endpoint, of the last 295 to 300 s. */
+/**
+ * Figures of one endpoint, of the last 295 to 300 s. They are kept of the 1,000 busiest endpoints: one with more than a
+ * thousandth of all attempts of the last ten minutes always has them, and they lack at most as many attempts.
+ */
 export interface EndpointWindow {
   /** Requests started. */
   readonly attempts: number;
@@ -60,9 +63,9 @@ export interface EndpointWindow {
   readonly failed: number;
   /** Events delivered. */
   readonly delivered: number;
-  /** From `send` to the delivery, in milliseconds. */
+  /** From `send` to the delivery, in milliseconds: of the oldest event of each request. */
   readonly latencyMs: Percentiles;
-  /** The mean of the same; null without values. */
+  /** The mean of the same, accurate to 6 %; null without values. */
   readonly meanLatencyMs: number | null;
   /** How long requests took, in milliseconds. */
   readonly requestMs: Percentiles;
@@ -78,6 +81,12 @@ export interface RateAudit {
   readonly excess: number;
   /** The most requests in flight. */
   readonly mostInFlight: number;
+}
+
+/** An alarm that is raised, of a sender. At most 100 endpoints have the same alarm at a time. */
+export interface ActiveSenderAlarm extends ActiveAlarm {
+  /** The endpoint that the alarm is about; undefined for an alarm of the whole sender. */
+  readonly endpoint: string | undefined;
 }
 
 /** The state of a sender at one moment: a copy that does not change. */
@@ -113,5 +122,5 @@ export interface SenderSnapshot {
   /** Counts since the sender was created. */
   readonly totals: SenderTotals;
   /** The alarms that are raised now. */
-  readonly alarms: readonly (ActiveAlarm & { readonly endpoint?: string | undefined })[];
+  readonly alarms: readonly ActiveSenderAlarm[];
 }

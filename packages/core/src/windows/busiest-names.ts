@@ -3,7 +3,7 @@ import { SlicedFigures, type WindowName } from './sliced-figures.ts';
 import { COUNTS } from './tally.ts';
 import type { NamedFigures } from './windows.ts';
 
-/** How many names are counted in an epoch. */
+/** How many names are counted in an epoch by default. */
 export const COUNTERS = 100;
 /** How many are reported. */
 const REPORTED = 20;
@@ -36,7 +36,14 @@ export class BusiestNames {
   /** Entries to use again: under a flood of new names, each of them would otherwise allocate 8 KiB. */
   readonly #spare: Entry[] = [];
 
-  /** How many names have figures: at most two hundred. */
+  readonly #counters: number;
+
+  /** @param counters - how many names are counted in an epoch. */
+  constructor(counters: number = COUNTERS) {
+    this.#counters = counters;
+  }
+
+  /** How many names have figures: at most twice as many as there are counters. */
   get size(): number {
     return this.#entries.size;
   }
@@ -56,6 +63,11 @@ export class BusiestNames {
   /** The figures of a name, if it has any. */
   find(name: string): SlicedFigures | undefined {
     return this.#entries.get(name)?.figures;
+  }
+
+  /** Calls back for each name that has figures. */
+  forEach(action: (name: string, figures: SlicedFigures) => void): void {
+    for (const { name, figures } of this.#entries.values()) action(name, figures);
   }
 
   endSlice(slice: number): void {
@@ -106,7 +118,7 @@ export class BusiestNames {
   /** Counts a name from now on, in place of the least one if there is no counter left. */
   #begin(entry: Entry): void {
     entry.bound = 1;
-    if (this.#counted.size >= COUNTERS) {
+    if (this.#counted.size >= this.#counters) {
       const least = this.#counted.pop() as Entry;
       least.isCounted = false;
       entry.bound += least.bound;

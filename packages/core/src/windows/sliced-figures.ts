@@ -5,6 +5,7 @@ import {
   addPacked,
   addValue,
   createTally,
+  meanOf,
   packAndClear,
   percentilesOf,
   subtractPacked,
@@ -13,7 +14,7 @@ import {
   type PackedTally,
   type Tally,
 } from './tally.ts';
-import type { WindowFigures } from './windows.ts';
+import type { Percentiles, WindowFigures } from './windows.ts';
 
 /** The length of a slice, in milliseconds. */
 export const SLICE_MS = 5000;
@@ -38,8 +39,8 @@ export class SlicedFigures {
   #filled = 0;
   #isTouched = false;
 
-  count(what: Count): void {
-    addCount(this.#current, what);
+  count(what: Count, by = 1): void {
+    addCount(this.#current, what, by);
     this.#isTouched = true;
   }
 
@@ -84,9 +85,17 @@ export class SlicedFigures {
     return (this.#sums[window][what] as number) + (this.#current[what] as number);
   }
 
+  /** Percentiles of the values in one of the windows. */
+  percentilesIn(window: WindowName, histogram: Histogram): Percentiles {
+    return percentilesOf(this.#sums[window], this.#current, histogram);
+  }
+
+  /** The mean of the values in one of the windows; null without values. */
+  meanIn(window: WindowName, histogram: Histogram): number | null {
+    return meanOf(this.#sums[window], this.#current, histogram);
+  }
+
   read(window: WindowName): WindowFigures {
-    const sums = this.#sums[window];
-    const current = this.#current;
     const arrivals = this.countIn(window, COUNTS.arrivals);
     const refused = this.countIn(window, COUNTS.refused);
     return {
@@ -96,9 +105,9 @@ export class SlicedFigures {
       refusedRatio: arrivals === 0 ? 0 : Math.min(1, refused / arrivals),
       completed: this.countIn(window, COUNTS.completed),
       failed: this.countIn(window, COUNTS.failed),
-      waitMs: percentilesOf(sums, current, HISTOGRAMS.waitMs),
-      handlingMs: percentilesOf(sums, current, HISTOGRAMS.handlingMs),
-      retryAfterSeconds: percentilesOf(sums, current, HISTOGRAMS.retryAfterSeconds),
+      waitMs: this.percentilesIn(window, HISTOGRAMS.waitMs),
+      handlingMs: this.percentilesIn(window, HISTOGRAMS.handlingMs),
+      retryAfterSeconds: this.percentilesIn(window, HISTOGRAMS.retryAfterSeconds),
     };
   }
 

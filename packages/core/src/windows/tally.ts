@@ -36,8 +36,8 @@ export function createTally(): Tally {
   return new Uint32Array(SIZE);
 }
 
-export function addCount(tally: Tally, count: Count): void {
-  tally[count] = (tally[count] as number) + 1;
+export function addCount(tally: Tally, count: Count, by: number): void {
+  tally[count] = (tally[count] as number) + by;
 }
 
 export function addValue(tally: Tally, histogram: Histogram, value: number): void {
@@ -86,6 +86,19 @@ export function percentilesOf(one: Tally, other: Tally, histogram: Histogram): P
   const rank99 = Math.ceil(total * 0.99);
   const rank50 = Math.ceil(total * 0.5);
   return { p50: valueAt(one, other, histogram, rank50), p99: valueAt(one, other, histogram, rank99) };
+}
+
+/** The mean of the values in two tallies together, as exact as the buckets are; null without values. */
+export function meanOf(one: Tally, other: Tally, histogram: Histogram): number | null {
+  const total = sumAt(one, other, FIRST_TOTAL + histogram);
+  if (total === 0) return null;
+  const first = FIRST_BUCKET + histogram * BUCKETS;
+  let sum = 0;
+  for (let bucket = 0; bucket < BUCKETS; bucket += 1) {
+    const values = sumAt(one, other, first + bucket);
+    if (values > 0) sum += values * middleOf(bucket);
+  }
+  return sum / total;
 }
 
 /** The value of the given rank, from 1. */

@@ -1,4 +1,5 @@
 import { BusiestNames } from './busiest-names.ts';
+import { SliceClock } from './slice-clock.ts';
 import { SLICE_MS, SLICES, SlicedFigures, type WindowName } from './sliced-figures.ts';
 import { COUNTS, HISTOGRAMS, type Count, type Histogram } from './tally.ts';
 import type { Window, Windows } from './windows.ts';
@@ -8,13 +9,12 @@ export class WindowMeter {
   readonly #all = new SlicedFigures();
   readonly #keys = new BusiestNames();
   readonly #senders = new BusiestNames();
+  readonly #slices: SliceClock;
   readonly #startedMs: number;
-  /** The number of the current slice, and when it began. */
-  #slice = 0;
-  #sliceMs: number;
 
   constructor(nowMs: number) {
-    this.#startedMs = this.#sliceMs = nowMs;
+    this.#startedMs = nowMs;
+    this.#slices = new SliceClock([this.#all, this.#keys, this.#senders], nowMs);
   }
 
   /** How many keys and senders have figures. */
@@ -24,12 +24,12 @@ export class WindowMeter {
 
   /** The number of the current slice. Call {@link advance} first. */
   get slice(): number {
-    return this.#slice;
+    return this.#slices.slice;
   }
 
   /** Milliseconds until the current slice ends. */
   leftMs(nowMs: number): number {
-    return Math.max(0, this.#sliceMs + SLICE_MS - nowMs);
+    return this.#slices.leftMs(nowMs);
   }
 
   arrived(key: string, sender: string | undefined, nowMs: number): void {
@@ -71,7 +71,7 @@ export class WindowMeter {
 
   /** Ends the slices that are over. */
   advance(nowMs: number): void {
-    if (nowMs - this.#sliceMs >= SLICE_MS) this.#endSlices(nowMs);
+    this.#slices.advance(nowMs);
   }
 
   /** A count of the last five minutes. Call {@link advance} first. */
@@ -85,7 +85,7 @@ export class WindowMeter {
   }
 
   #read(window: WindowName, nowMs: number): Window {
-    const coveredMs = (SLICES[window] - 1) * SLICE_MS + nowMs - this.#sliceMs;
+    const coveredMs = (SLICES[window] - 1) * SLICE_MS + this.#slices.ageMs(nowMs);
     return {
       seconds: Math.min(coveredMs, nowMs - this.#startedMs) / 1000,
       all: this.#all.read(window),
@@ -104,25 +104,5 @@ export class WindowMeter {
     this.#all.measure(histogram, value);
     this.#keys.find(key)?.measure(histogram, value);
     if (sender !== undefined) this.#senders.find(sender)?.measure(histogram, value);
-  }
-
-  #endSlices(nowMs: number): void {
-    const passed = Math.floor((nowMs - this.#sliceMs) / SLICE_MS);
-    this.#sliceMs += passed * SLICE_MS;
-    if (passed >= SLICES.fiveMinutes) {
-      this.#slice += passed;
-      this.#all.clear();
-      this.#keys.clear();
-      this.#senders.clear();
-      return;
-    }
-    for (const end = this.#slice + passed; this.#slice < end; this.#slice += 1) {
-      this.#all.endSlice(this.#slice);
-      this.#keys.endSlice(this.#slice);
-      this.#senders.endSlice(this.#slice);
-      if ((this.#slice + 1) % SLICES.fiveMinutes !== 0) continue;
-      this.#keys.endEpoch();
-      this.#senders.endEpoch();
-    }
   }
 }

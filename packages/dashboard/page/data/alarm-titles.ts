@@ -10,6 +10,10 @@ const TITLES: Readonly<Record<AlarmCode, string>> = {
   WBP_ALARM_OLDEST_AGE: 'The oldest delivery is late',
   WBP_ALARM_DEAD_LETTERS: 'More dead letters',
   WBP_ALARM_STORE_FAILING: 'The store fails',
+  WBP_ALARM_LIMITED: 'Asked to wait',
+  WBP_ALARM_QUEUED: 'Many queued events',
+  WBP_ALARM_LATENCY: 'Slow delivery',
+  WBP_ALARM_DISABLED: 'Endpoints disabled',
 };
 
 export function titleOf(code: AlarmCode): string {

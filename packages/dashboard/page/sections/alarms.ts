@@ -11,6 +11,7 @@ const SEVERE: ReadonlySet<AlarmCode> = new Set<AlarmCode>([
   'WBP_ALARM_LOSS_RISK',
   'WBP_ALARM_ENDANGERED',
   'WBP_ALARM_STORE_FAILING',
+  'WBP_ALARM_DISABLED',
 ]);
 
 /** The raised alarms, each with a link to what to do. */

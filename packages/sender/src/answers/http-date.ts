@@ -41,10 +41,9 @@ function timeOf(groups: Readonly<Record<string, string>>, nowMs: number): number
   return date.getTime() + ((hour * 60 + minute) * 60 + second) * 1000;
 }
 
-/** A year of two digits is at most 50 years ahead, by RFC 9110. */
+/** A year of two digits is the one that is less than 50 years ago, or at most 50 years ahead. */
 function fullYear(year: string, nowMs: number): number {
   if (year.length === 4) return Number(year);
-  const thisYear = new Date(nowMs).getUTCFullYear();
-  const sameCentury = thisYear - (thisYear % 100) + Number(year);
-  return sameCentury > thisYear + 50 ? sameCentury - 100 : sameCentury;
+  const latest = new Date(nowMs).getUTCFullYear() + 50;
+  return latest - ((latest - Number(year)) % 100);
 }

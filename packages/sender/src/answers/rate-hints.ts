@@ -19,7 +19,7 @@ export function rateHints(header: Headers, nowMs: number): RateHints | undefined
   );
 }
 
-// More than any server sends; the rest is not read.
+// More than any server sends.
 const MOST_CHARACTERS = 1000;
 
 // A member of a structured field ends at a comma, and a parameter at a semicolon, unless they are in quotes.
@@ -29,7 +29,8 @@ const QUOTED = /"(?:[^"\\]|\\.)*"/g;
 
 function limitsOf(field: string): RateHints[] {
   const limits: RateHints[] = [];
-  const members = field.slice(0, MOST_CHARACTERS).match(MEMBER) ?? [];
+  if (field.length > MOST_CHARACTERS || field.replaceAll(QUOTED, '').includes('"')) return limits;
+  const members = field.match(MEMBER) ?? [];
   const draft7 = new Map<string, number>();
   for (const member of members) {
     const parameters = parametersOf(member);

@@ -35,9 +35,9 @@ export class AnswerTimes {
     return Math.max(1, this.recentMs / Math.max(this.leastMs, NOISE_MS));
   }
 
-  /** Whether there are enough answers since the last `clear`. */
+  /** Whether there is something to compare, or nothing was ever noted. */
   get isKnown(): boolean {
-    return this.recentMs > 0;
+    return this.recentMs > 0 || this.leastMs === 0;
   }
 
   note(tookMs: number, nowMs: number): void {
@@ -59,20 +59,24 @@ export class AnswerTimes {
     this.#reading = [];
   }
 
-  /** The recent answers are what is usual now. */
-  adopt(nowMs: number): void {
-    this.leastMs = this.recentMs;
+  /** So long is usual now. */
+  replaceLeast(ms: number, nowMs: number): void {
+    this.leastMs = ms;
     this.confirmedAtMs = nowMs;
   }
 
   #read(nowMs: number): void {
-    const ms = middle(Float64Array.from(this.#reading).sort());
+    const ms = medianOf(this.#reading);
     this.#reading = [];
     this.#readingSize = Math.min(LARGEST_READING, 2 * this.#readingSize);
     if (this.leastMs === 0) this.leastMs = ms;
     else if (ms < this.leastMs) this.leastMs += GAIN * (ms - this.leastMs);
     if (ms <= LIKE * Math.max(this.leastMs, NOISE_MS)) this.confirmedAtMs = nowMs;
   }
+}
+
+export function medianOf(values: readonly number[]): number {
+  return middle(Float64Array.from(values).sort());
 }
 
 /** The median of sorted values: of two in the middle the lower one. */

@@ -1,4 +1,4 @@
-import { AnswerTimes } from './answer-times.ts';
+import { AnswerTimes, medianOf } from './answer-times.ts';
 
 /** The first cap of an endpoint that is not known. */
 const FIRST_CAP = 8;
@@ -12,7 +12,15 @@ const DEEPEST_CUT = 0.5;
 const HELPED = 0.8;
 /** After so many cuts in a row that did not help, the latency has another reason than our requests. */
 const USELESS_CUTS = 2;
-/** The least time is checked by a trial when no reading has confirmed it for so long. */
+/** The answers by which a cut is judged: more than for the usual median, because a wrong judgment lasts. */
+const JUDGED = 32;
+/** How many median times it takes until answers show a changed cap. */
+const SETTLING_ROUNDS = 2;
+/**
+ * The least time is checked by a trial when no reading has confirmed it for so long: at first soon, because the first
+ * readings have few answers.
+ */
+const FIRST_TRIAL_AFTER_MS = 2000;
 const TRIAL_AFTER_MS = 120_000;
 
 /** A lower cap whose answers are awaited. */
@@ -20,6 +28,7 @@ interface Cut {
   readonly fromCap: number;
   readonly beforeMs: number;
   readonly isTrial: boolean;
+  readonly answers: number[];
 }
 
 /**
@@ -29,7 +38,7 @@ interface Cut {
  *
  * Latency has other reasons too: larger payloads, a slow database, the load of other senders. Shrinking does not help
  * then. So a cut is an experiment: if two in a row change nothing, the cap is restored and the present latency becomes the
- * least. For the same reason a least that no reading has confirmed for two minutes is checked, by a cap at which our own
+ * least. For the same reason a least that no reading has confirmed for two minutes is checked, by a cap at which its own
  * requests would not queue.
  */
 export class InFlightCap {
@@ -37,9 +46,12 @@ export class InFlightCap {
   value: number;
   #max: number;
   readonly #times: AnswerTimes = new AnswerTimes();
-  /** Answers of requests that started before say nothing about the present cap. */
-  #sinceMs = -Infinity;
+  /** Answers before say nothing about the present cap. */
+  #settledAtMs = -Infinity;
+  #changedAtMs = -Infinity;
+  #roundMs = 0;
   #cut: Cut | undefined;
+  #trialAfterMs = FIRST_TRIAL_AFTER_MS;
   #uselessCuts = 0;
   #restoreTo = 0;
   #adoptedAtMs = -Infinity;
@@ -51,7 +63,8 @@ export class InFlightCap {
 
   /** Whether answers show no queue, as far as is known. */
   get mayGrow(): boolean {
-    return this.#cut === undefined && this.value < this.#max && this.#times.factor < HOLD;
+    const { isKnown, factor } = this.#times;
+    return this.#cut === undefined && this.value < this.#max && isKnown && factor < HOLD;
   }
 
   setMax(max: number): void {
@@ -72,76 +85,89 @@ export class InFlightCap {
   /** The endpoint was down: what is known of it may be wrong. */
   startSlowly(nowMs: number): void {
     this.value = Math.min(this.value, FIRST_CAP);
+    this.#trialAfterMs = FIRST_TRIAL_AFTER_MS;
     this.#restart(nowMs);
   }
 
   /** Learns how long a request took. */
   note(startedAtMs: number, tookMs: number, nowMs: number): void {
-    if (startedAtMs < this.#sinceMs) return;
+    if (startedAtMs < this.#changedAtMs)
+      this.#settledAtMs = Math.max(this.#settledAtMs, nowMs + this.#roundMs);
+    if (nowMs < this.#settledAtMs) return;
     const times = this.#times;
+    if (this.#cut !== undefined) {
+      this.#cut.answers.push(tookMs);
+      if (this.#cut.answers.length >= JUDGED) this.#judge(this.#cut, nowMs);
+      return;
+    }
     times.note(tookMs, nowMs);
-    if (!times.isKnown) return;
-    if (this.#cut !== undefined) this.#judge(this.#cut, nowMs);
-    else if (times.factor > SHRINK) this.#shrink(nowMs);
-    else if (times.factor >= HOLD && nowMs - times.confirmedAtMs >= TRIAL_AFTER_MS) this.#try(nowMs);
+    if (times.factor > SHRINK) this.#shrink(nowMs);
+    else if (times.factor >= HOLD && nowMs - times.confirmedAtMs >= this.#trialAfterMs) this.#try(nowMs);
   }
 
   #shrink(nowMs: number): void {
-    if (this.value === 1) {
-      // Requests one at a time do not wait for each other.
-      this.#adopt(nowMs);
-      return;
-    }
-    if (this.#uselessCuts >= USELESS_CUTS) {
-      this.#adopt(nowMs);
+    // Requests one at a time do not wait for each other, and cuts that do not help are not repeated.
+    if (this.value === 1 || this.#uselessCuts >= USELESS_CUTS) {
+      this.#adopt(this.#times.recentMs, nowMs);
       return;
     }
     this.#begin(Math.max(DEEPEST_CUT, HOLD / this.#times.factor), false, nowMs);
   }
 
   #try(nowMs: number): void {
+    this.#trialAfterMs = Math.min(TRIAL_AFTER_MS, 2 * this.#trialAfterMs);
     this.#begin(1 / this.#times.factor, true, nowMs);
   }
 
   #begin(share: number, isTrial: boolean, nowMs: number): void {
     const fromCap = this.value;
-    this.#cut = { fromCap, beforeMs: this.#times.recentMs, isTrial };
+    this.#cut = { fromCap, beforeMs: this.#times.recentMs, isTrial, answers: [] };
     if (this.#uselessCuts === 0) this.#restoreTo = fromCap;
     this.value = Math.max(1, Math.min(fromCap - 1, Math.round(fromCap * share)));
-    this.#sinceMs = nowMs;
-    this.#times.clear();
+    this.#awaitNews(this.#times.recentMs, nowMs);
   }
 
-  #judge(cut: Cut, nowMs: number): void {
+  #judge({ fromCap, beforeMs, isTrial, answers }: Cut, nowMs: number): void {
     this.#cut = undefined;
-    const hasHelped = this.#times.recentMs <= HELPED * cut.beforeMs;
-    if (cut.isTrial) {
-      this.value = Math.min(this.#max, cut.fromCap);
-      // A trial that helped shows that there was a queue; its answers are then the best that is known.
-      this.#times.adopt(nowMs);
-      this.#restartTimes(nowMs);
-    } else if (hasHelped) this.#uselessCuts = 0;
-    else this.#uselessCuts += 1;
+    const ms = medianOf(answers);
+    const hasHelped = ms <= HELPED * beforeMs;
+    if (!hasHelped) this.#uselessCuts += 1;
+    else if (!isTrial) this.#uselessCuts = 0;
+    if (isTrial) {
+      // Answers that the trial made faster are the best that is known; others have another reason than our requests.
+      this.#times.replaceLeast(ms, nowMs);
+      this.value = Math.min(this.#max, fromCap);
+      this.#uselessCuts = 0;
+    } else if (this.#uselessCuts >= USELESS_CUTS) {
+      this.#adopt(ms, nowMs);
+    }
+    this.#awaitNews(ms, nowMs);
   }
 
   /** At most once in two minutes: if others fill the endpoint, each sender would otherwise raise its least again and again. */
-  #adopt(nowMs: number): void {
+  #adopt(ms: number, nowMs: number): void {
     if (nowMs - this.#adoptedAtMs < TRIAL_AFTER_MS) return;
     this.#adoptedAtMs = nowMs;
-    this.#times.adopt(nowMs);
-    if (this.#uselessCuts > 0) this.value = Math.min(this.#max, this.#restoreTo);
+    this.#times.replaceLeast(ms, nowMs);
+    this.value = Math.max(this.value, Math.min(this.#max, this.#restoreTo));
     this.#uselessCuts = 0;
-    this.#restartTimes(nowMs);
   }
 
   #restart(nowMs: number): void {
     this.#cut = undefined;
     this.#uselessCuts = 0;
-    this.#restartTimes(nowMs);
+    this.#awaitNews(this.#times.recentMs, nowMs);
   }
 
-  #restartTimes(nowMs: number): void {
-    this.#sinceMs = nowMs;
+  /**
+   * Drops what is known of the recent answers. Of requests that are started from now on, the fastest end first, so the
+   * answers of the next round trips are not the usual ones. Nor are they while requests are in flight that were started
+   * before: the queue may be that of the cap before.
+   */
+  #awaitNews(medianMs: number, nowMs: number): void {
+    this.#changedAtMs = nowMs;
+    this.#roundMs = medianMs;
+    this.#settledAtMs = nowMs + SETTLING_ROUNDS * medianMs;
     this.#times.clear();
   }
 }

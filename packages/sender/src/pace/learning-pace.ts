@@ -3,6 +3,7 @@ import type { RateHints } from '../answers/outcome.ts';
 import { AnnouncedLimit } from './announced-limit.ts';
 import { InFlightCap } from './in-flight-cap.ts';
 import type { Pace } from './pace.ts';
+import { RecentUse } from './recent-use.ts';
 import { RateShare } from './rate-share.ts';
 
 /** Successes at the present limits after which they are raised. */
@@ -27,6 +28,7 @@ const FAILURES = 5;
 export class LearningPace implements Pace {
   readonly #share: RateShare;
   readonly #cap: InFlightCap;
+  readonly #use: RecentUse = new RecentUse();
   readonly #announced: AnnouncedLimit = new AnnouncedLimit();
   #askedUntilMs = 0;
   /** Requests that were started before belong to the last cut. */
@@ -93,7 +95,7 @@ export class LearningPace implements Pace {
     if (this.#isRefused) {
       if (startedAtMs >= this.#streakFromMs && (this.#streak += 1) >= STREAK) this.#raise(nowMs);
       // A cap that is not used has not been tried.
-    } else if (2 * inFlight >= cap.value && cap.mayGrow) cap.grow();
+    } else if (2 * this.#use.note(startedAtMs, inFlight, nowMs) >= cap.value && cap.mayGrow) cap.grow();
   }
 
   limited(

@@ -23,7 +23,7 @@ export interface Pace {
   /**
    * @param tookMs - how long the request took, without standstills of this process: the difference of two readings of
    * `Deadlines.livedMs`.
-   * @param inFlight - requests in flight when this one started, this one included.
+   * @param inFlight - requests in flight when this one ended, this one included.
    */
   succeeded(
     startedAtMs: number,

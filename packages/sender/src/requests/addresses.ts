@@ -7,9 +7,10 @@ import ipaddr from 'ipaddr.js';
  * @param address - an IP address in any form that `dns.lookup` returns.
  */
 export function isPublicAddress(address: string): boolean {
-  if (!ipaddr.isValid(address)) return false;
-  const parsed = ipaddr.parse(address);
-  return parsed instanceof ipaddr.IPv6 ? isPublicV6(parsed) : isPublicV4(parsed);
+  if (ipaddr.IPv4.isValidFourPartDecimal(address)) return isPublicV4(ipaddr.IPv4.parse(address));
+  // The library reads `::8.8.8.8`, which is reserved, as the IPv4 address.
+  const isOldForm = /^::\d+\./.test(address);
+  return !isOldForm && ipaddr.IPv6.isValid(address) && isPublicV6(ipaddr.IPv6.parse(address));
 }
 
 // Inside Azure it is the virtual machine's host, although the address is public.
@@ -60,7 +61,7 @@ function urlOf(value: unknown): URL | undefined {
 
 /** False for a private address, however it is written: `URL` has made a decimal or octal one canonical. */
 export function isPublicHost(hostname: string): boolean {
-  const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  const host = hostname.replace(/^\[|\]$/g, '');
   if (ipaddr.isValid(host)) return isPublicAddress(host);
-  return !/(?:^|\.)localhost$/i.test(host);
+  return !/(?:^|\.)localhost\.?$/i.test(host);
 }

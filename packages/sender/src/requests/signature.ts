@@ -38,13 +38,10 @@ function signersOf(secrets: readonly string[]): readonly Webhook[] {
   return made;
 }
 
+// The library would ignore what follows a line break, and sign with another key than the receiver has.
+const SECRET = /^(?:whsec_)?(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{4}|[A-Za-z\d+/]{3}=|[A-Za-z\d+/]{2}==)$/;
+
 /** Whether a value is a secret of Standard Webhooks: base64, with or without `whsec_`. */
 export function checkSecret(value: unknown): value is string {
-  if (typeof value !== 'string') return false;
-  try {
-    new Webhook(value);
-    return true;
-  } catch {
-    return false;
-  }
+  return typeof value === 'string' && SECRET.test(value);
 }

@@ -1,0 +1,52 @@
+import type { Awaitable } from '../inbox/delivery/stored-delivery.ts';
+import type { Clock } from '../time/clock.ts';
+
+/** How many requests may start: `amount` in `periodMs`, of which up to `burst` can be saved. */
+export interface BucketLimit {
+  /** Tokens in `periodMs`: a positive integer. */
+  readonly amount: number;
+  /** Milliseconds: a positive integer. */
+  readonly periodMs: number;
+  /** The most tokens that can be saved: a positive integer. At most 9 × 10¹² ÷ `periodMs` of them are. */
+  readonly burst: number;
+}
+
+/** What {@link Buckets.take} returns. */
+export interface TokenGrant {
+  /** Tokens that were taken, from 0 to the wanted count. */
+  readonly taken: number;
+  /** Milliseconds until the next token is there; 0 if one is there now. */
+  readonly waitMs: number;
+}
+
+/** What buckets report without having been called. */
+export type BucketsEvent =
+  /** The server does not answer. `processes`: each uses its part of the rates. */
+  | { readonly type: 'lost'; readonly error: string; readonly processes: number }
+  | { readonly type: 'restored'; readonly lostMs: number };
+
+/** Where the tokens of endpoints are kept: in this process, or for many processes. */
+export interface Buckets {
+  /** Called once by the sender, before any other call. */
+  open?(options: { readonly clock: Clock; readonly listener: (event: BucketsEvent) => void }): void;
+  /**
+   * Takes up to `count` tokens. Never rejects and never takes long: without its server, a process takes from its own part
+   * of the rate.
+   *
+   * @param name - the id of the endpoint.
+   * @param limit - the present limit. A changed limit keeps the saved tokens, up to the new burst.
+   */
+  take(name: string, count: number, limit: BucketLimit): Awaitable<TokenGrant>;
+  /** Returns tokens that were taken and not used. */
+  giveBack(name: string, count: number, limit: BucketLimit): void;
+  /** No process gets a token for so long, because the receiver asked for it. A shorter pause does not replace a longer one. */
+  pause(name: string, forMs: number, limit: BucketLimit): void;
+  /** Tokens that this process could take now, rounded down; null while that is unknown. Never asks a server. */
+  peek(name: string, limit: BucketLimit): number | null;
+  /** Drops what is kept in this process of an endpoint that has no events. A full bucket needs no memory. */
+  forget(name: string): void;
+  /** Processes that used these buckets in the last seconds, this one included. */
+  readonly processes: number;
+  /** Releases timers. The client is not closed. */
+  close?(): void;
+}

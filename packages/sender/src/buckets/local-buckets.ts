@@ -1,0 +1,7 @@
+import { LocalBuckets } from '@webhook-backpressure/core/parts';
+import type { Buckets } from './buckets.ts';
+
+/** Buckets of this process. */
+export function localBuckets(): Buckets {
+  return new LocalBuckets();
+}

@@ -1,0 +1,59 @@
+import { NO_DEADLINE, type Timed } from '@webhook-backpressure/core/parts';
+import type { EndpointAttempt } from '@webhook-backpressure/core';
+import type { Claim } from './claim.ts';
+import type { Destination, Learned } from './destination.ts';
+
+/** The events of one request: one, or a batch. */
+export interface Parcel {
+  /** The `webhook-id`. */
+  readonly id: string;
+  /** At least one, in order. */
+  readonly claims: readonly [Claim, ...Claim[]];
+  readonly isBatch: boolean;
+}
+
+/** One request, from its start to its end. */
+export class Attempt implements Timed<Attempt> {
+  readonly destination: Destination;
+  readonly learned: Learned;
+  readonly parcel: Parcel;
+  readonly startedAtMs: number;
+  /** Requests to the endpoint in flight when it started, this one included. */
+  readonly inFlightAtStart: number;
+  /** Whether the endpoint was failing when it started. */
+  readonly isProbe: boolean;
+  isOver = false;
+  dueStep: number = NO_DEADLINE;
+  duePrevious: Attempt | null = null;
+  dueNext: Attempt | null = null;
+  readonly #controller = new AbortController();
+
+  constructor(destination: Destination, learned: Learned, parcel: Parcel, startedAtMs: number) {
+    this.destination = destination;
+    this.learned = learned;
+    this.parcel = parcel;
+    this.startedAtMs = startedAtMs;
+    this.inFlightAtStart = destination.inFlight;
+    this.isProbe = learned.health.isFailing;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Ends the request. Its answer is ignored. */
+  abort(): void {
+    this.#controller.abort();
+  }
+
+  /** What events report of it. */
+  get facts(): EndpointAttempt {
+    const { id, claims } = this.parcel;
+    return {
+      endpoint: this.destination.id,
+      id,
+      attempt: Math.max(...claims.map(({ ref }) => ref.attempt)),
+      events: claims.length,
+    };
+  }
+}

@@ -1,0 +1,20 @@
+import type { ClaimedDelivery, ClaimRef } from '@webhook-backpressure/core';
+import { storedBytes, type Leased } from '@webhook-backpressure/core/parts';
+import type { Destination } from './destination.ts';
+
+/** A claimed event, until its result is stored. */
+export class Claim implements Leased {
+  readonly destination: Destination;
+  readonly event: ClaimedDelivery;
+  readonly ref: ClaimRef;
+  readonly bytes: number;
+  state: 'held' | 'settling' | 'over' = 'held';
+
+  constructor(destination: Destination, event: ClaimedDelivery) {
+    const { key, id, attempt } = event;
+    this.destination = destination;
+    this.event = event;
+    this.ref = { key, id, attempt };
+    this.bytes = storedBytes(event);
+  }
+}

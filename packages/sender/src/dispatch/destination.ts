@@ -1,0 +1,63 @@
+import type { Heaped } from '@webhook-backpressure/core/parts';
+import type { BucketLimit } from '../buckets/buckets.ts';
+import type { RateAuditor } from '../buckets/rate-audit.ts';
+import type { EndpointSettings } from '../options/settings.ts';
+import type { EndpointHealth, Pace } from '../pace/pace.ts';
+
+/** No time. */
+const NEVER = Infinity;
+
+/** What was learned about an endpoint. It is kept for a while after the last event. */
+export interface Learned {
+  readonly pace: Pace;
+  readonly health: EndpointHealth;
+  readonly audit: RateAuditor;
+  settings: EndpointSettings;
+  /** The set limit: of the settings, or what an operator has replaced it by. */
+  limit: BucketLimit;
+  /** The last error; undefined after a success. */
+  lastError: string | undefined;
+}
+
+/** Dispatch state of an endpoint that has events: small, because 100,000 endpoints may have some. */
+export class Destination implements Heaped {
+  readonly id: string;
+  /** Position in the calendar; -1 outside. */
+  heapIndex = -1;
+  /** When the calendar returns it, on the monotonic clock. */
+  atMs: number = NEVER;
+  /** When the store has something to claim, on the monotonic clock; Infinity if it has nothing. */
+  dueMs: number = NEVER;
+  /** No token before this time. */
+  tokenAtMs = 0;
+  /** While a batch is gathering: when its first event was stored. */
+  gatheringSinceMs: number = NEVER;
+  /** Unfinished events, the claimed ones included. */
+  stored = 0;
+  /** Bytes of events that are not in flight. */
+  queuedBytes = 0;
+  /** Claims. */
+  held = 0;
+  /** Requests in flight. */
+  inFlight = 0;
+  /** How much the last claim returned: a hint how many tokens are useful. */
+  lastClaimed = 0;
+  /** Whether the settings are not known yet. */
+  lacksSettings = false;
+  /** Whether tokens or claims are being asked for. */
+  isAsking = false;
+  /** Whether events were stored meanwhile, so that the answer may lack them. */
+  isOutdated = false;
+  learned: Learned | undefined;
+  /** When the oldest of the events that were claimed last was sent; undefined before the first claim. */
+  oldestReceivedAtMs: number | undefined;
+
+  constructor(id: string) {
+    this.id = id;
+  }
+
+  /** Events that are not in flight. */
+  get queued(): number {
+    return Math.max(0, this.stored - this.held);
+  }
+}

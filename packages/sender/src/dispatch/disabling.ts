@@ -1,0 +1,109 @@
+import type { DisableReason, InboxStore } from '@webhook-backpressure/core';
+import type { StoreHealth } from '@webhook-backpressure/core/parts';
+import type { SenderReport } from '../watch/sender-report.ts';
+
+/**
+ * A pause of this name, followed by the reason and the id, marks a disabled endpoint for all processes and after restarts.
+ * No event has it as its key, because a sender has no endpoint of such an id: the store only remembers it.
+ */
+const PREFIX = 'wbp-disabled:';
+/** The most markers: the store lists all of them with its counts. Further endpoints are disabled in this process only. */
+const MOST_MARKERS = 10_000;
+
+const REASONS: readonly string[] = ['gone', 'failing'] satisfies readonly DisableReason[];
+
+export interface DisablingParts {
+  readonly store: InboxStore;
+  readonly health: StoreHealth;
+  readonly report: SenderReport;
+  readonly now: () => number;
+  /** Called when an endpoint was disabled or enabled, by any process. */
+  readonly changed: (id: string) => void;
+}
+
+/** The disabled endpoints. Their events become dead letters until an operator resumes them. */
+export class Disabling {
+  readonly #parts: DisablingParts;
+  #reasons = new Map<string, DisableReason>();
+  /** Changes by this process that the counts of the store may lack. */
+  readonly #recent = new Map<string, DisableReason | undefined>();
+
+  constructor(parts: DisablingParts) {
+    this.#parts = parts;
+  }
+
+  reasonOf(id: string): DisableReason | undefined {
+    return this.#reasons.size === 0 ? undefined : this.#reasons.get(id);
+  }
+
+  /** Disables an endpoint: in this process immediately, in others within seconds. */
+  disable(id: string, reason: 'gone' | 'failing'): void {
+    if (this.#reasons.has(id)) return;
+    const { report, changed } = this.#parts;
+    this.#reasons.set(id, reason);
+    this.#recent.set(id, reason);
+    report.totals.disabled += 1;
+    report.monitor?.lost('disabled', 1, this.#parts.now());
+    report.emit({ type: 'disabled', endpoint: id, reason });
+    void this.#mark(id, reason);
+    changed(id);
+  }
+
+  /** Ends it. Returns whether the endpoint was disabled. Rejects with what the store throws. */
+  async enable(id: string): Promise<boolean> {
+    const { store, report, changed } = this.#parts;
+    const reason = this.#reasons.get(id);
+    if (reason === undefined) return false;
+    await store.resume(markerOf(id, reason));
+    this.#reasons.delete(id);
+    this.#recent.set(id, undefined);
+    report.emit({ type: 'enabled', endpoint: id });
+    changed(id);
+    return true;
+  }
+
+  /** Adopts the pauses that the store has listed. Returns those of endpoints that are only paused. */
+  learn(pausedKeys: readonly string[]): ReadonlySet<string> {
+    const paused = new Set<string>();
+    const found = new Map<string, DisableReason>();
+    for (const key of pausedKeys) {
+      const marked = markedOf(key);
+      if (marked === undefined) paused.add(key);
+      else found.set(marked.id, marked.reason);
+    }
+    // The counts may have been read before a change of this process.
+    for (const [id, reason] of this.#recent) {
+      if (found.get(id) === reason) this.#recent.delete(id);
+      else if (reason === undefined) found.delete(id);
+      else found.set(id, reason);
+    }
+    const before = this.#reasons;
+    this.#reasons = found;
+    for (const id of before.keys()) if (!found.has(id)) this.#parts.changed(id);
+    for (const id of found.keys()) if (!before.has(id)) this.#parts.changed(id);
+    return paused;
+  }
+
+  async #mark(id: string, reason: DisableReason): Promise<void> {
+    const { store, health } = this.#parts;
+    if (this.#reasons.size > MOST_MARKERS) return;
+    try {
+      await health.rest();
+      await store.pause(markerOf(id, reason));
+    } catch (error) {
+      // It stays disabled in this process. After a restart, its next failure disables it again.
+      health.failed('pause', error);
+    }
+  }
+}
+
+function markerOf(id: string, reason: DisableReason): string {
+  return `${PREFIX}${reason}:${id}`;
+}
+
+function markedOf(key: string): { readonly id: string; readonly reason: DisableReason } | undefined {
+  if (!key.startsWith(PREFIX)) return undefined;
+  const end = key.indexOf(':', PREFIX.length);
+  const reason = key.slice(PREFIX.length, end);
+  return REASONS.includes(reason) ? { id: key.slice(end + 1), reason: reason as DisableReason } : undefined;
+}

@@ -1,0 +1,110 @@
+import type { KeyClaim } from '@webhook-backpressure/core';
+import type { Buckets } from '../buckets/buckets.ts';
+import type { Attempts } from './attempts.ts';
+import { Claim } from './claim.ts';
+import type { Want } from './claiming.ts';
+import type { Destination, Learned } from './destination.ts';
+import type { Disabling } from './disabling.ts';
+import { parcelsOf } from './parcels.ts';
+import type { Pauses } from './pauses.ts';
+import { roomOf } from './room.ts';
+import type { Settling } from './settling.ts';
+
+/** The delay of the next try when due events cannot be claimed because another process blocks them. */
+const RECHECK_MS = 250;
+
+const DEAD_REASONS = {
+  gone: 'The endpoint is disabled: it answered 410.',
+  failing: 'The endpoint is disabled: it has been failing for too long.',
+  unknown: 'There is no such endpoint.',
+} as const;
+
+export interface StarterParts {
+  readonly now: () => number;
+  readonly wallMs: () => number;
+  readonly buckets: Buckets;
+  readonly pauses: Pauses;
+  readonly disabling: Disabling;
+  readonly settling: Settling;
+  readonly attempts: Attempts;
+  /** Whether requests may start. */
+  readonly isOpen: () => boolean;
+  /** An event of a disabled endpoint, or of one that does not exist. */
+  readonly refused: (claim: Claim, error: string) => void;
+  /** The endpoint can be placed in the calendar again. */
+  readonly done: (destination: Destination) => void;
+}
+
+/** Starts requests for claimed events, and gives back what is not needed: tokens without an event, events without room. */
+export class Starter {
+  readonly #parts: StarterParts;
+
+  constructor(parts: StarterParts) {
+    this.#parts = parts;
+  }
+
+  /** Events were claimed. Also called while closing, when they are given back. */
+  claimed(want: Want, { claimed, nextDueMs }: KeyClaim): void {
+    const { now, settling, done } = this.#parts;
+    const { destination, tokens } = want;
+    const claims = claimed.map((event) => new Claim(destination, event));
+    for (const claim of claims) settling.hold(claim);
+    destination.isAsking = false;
+    destination.lastClaimed = claims.length;
+    destination.oldestReceivedAtMs = claimed[0]?.receivedAtMs ?? destination.oldestReceivedAtMs;
+    destination.dueMs = destination.isOutdated ? now() : this.#atMs(nextDueMs, claims.length > 0);
+    if (tokens === 0) this.#refuse(destination, claims);
+    else this.#start(want, claims);
+    done(destination);
+  }
+
+  /** The claim failed. */
+  failed({ destination, tokens, limit }: Want): void {
+    const { buckets, now, done } = this.#parts;
+    if (limit !== undefined) buckets.giveBack(destination.id, tokens, limit);
+    destination.isAsking = false;
+    destination.dueMs = Math.min(destination.dueMs, now());
+    done(destination);
+  }
+
+  #refuse({ id }: Destination, claims: readonly Claim[]): void {
+    const { disabling, refused } = this.#parts;
+    const error = DEAD_REASONS[disabling.reasonOf(id) ?? 'unknown'];
+    for (const claim of claims) refused(claim, error);
+  }
+
+  #start({ destination, tokens, limit }: Want, claims: readonly Claim[]): void {
+    const { settling, attempts, buckets } = this.#parts;
+    const { learned } = destination;
+    if (learned === undefined || limit === undefined) return;
+    let started = 0;
+    for (const parcel of parcelsOf(claims, learned.settings)) {
+      // The endpoint may have asked to wait in the meantime.
+      if (started < tokens && this.#mayStart(destination, learned)) {
+        attempts.start(destination, learned, parcel);
+        started += 1;
+        continue;
+      }
+      for (const claim of parcel.claims) void settling.settle(claim, { as: 'released', retryInMs: 0 });
+    }
+    if (started < tokens) buckets.giveBack(destination.id, tokens - started, limit);
+  }
+
+  #mayStart(destination: Destination, learned: Learned): boolean {
+    const { now, buckets, pauses, disabling, isOpen } = this.#parts;
+    const { id } = destination;
+    if (!isOpen() || pauses.has(id) || disabling.reasonOf(id) !== undefined) return false;
+    const nowMs = now();
+    const { pace, health } = learned;
+    if (pace.waitUntilMs > nowMs || (health.isFailing && health.probeAtMs > nowMs)) return false;
+    return roomOf(destination, learned, buckets.processes, true) > 0;
+  }
+
+  /** Converts a due time to the monotonic clock. */
+  #atMs(dueMs: number | undefined, isProgress: boolean): number {
+    if (dueMs === undefined) return Infinity;
+    const { now, wallMs } = this.#parts;
+    const inMs = dueMs - wallMs();
+    return now() + (inMs > 0 ? inMs : isProgress ? 0 : RECHECK_MS);
+  }
+}

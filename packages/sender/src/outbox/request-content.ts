@@ -1,0 +1,84 @@
+import type { StoredDelivery } from '@webhook-backpressure/core';
+
+/** What a request contains beside the signature. */
+export interface RequestContent {
+  /** The `webhook-id`. */
+  readonly id: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+/** An event, as far as a request contains it. */
+export type StoredEvent = Pick<StoredDelivery, 'id' | 'headers' | 'rawBody' | 'receivedAtMs'>;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+/** `{"type":` */
+const TYPE_AT = 8;
+const DEFAULT_HEADERS = { 'content-type': 'application/json', 'user-agent': 'webhook-backpressure' };
+const encoder = new TextEncoder();
+
+/** The request of a single event: `{"type","timestamp","data"}`, the same at each attempt. */
+export function eventContent(event: StoredEvent): RequestContent {
+  return { id: event.id, headers: headersOf(event), body: joined(partsOf(event, '')) };
+}
+
+/**
+ * The request of a batch: `{"events":[{"id","type","timestamp","data"},…]}`. All events have the same headers.
+ *
+ * @param id - of the batch.
+ * @param events - at least one.
+ */
+export function batchContent(id: string, events: readonly [StoredEvent, ...StoredEvent[]]): RequestContent {
+  const parts: Uint8Array[] = [];
+  for (const event of events) {
+    const lead = parts.length === 0 ? '{"events":[' : ',';
+    parts.push(encoder.encode(lead), ...partsOf(event, `"id":${JSON.stringify(event.id)},`));
+  }
+  return { id, headers: headersOf(events[0]), body: joined([...parts, encoder.encode(']}')]) };
+}
+
+/** How many bytes an event takes in the body of a batch, the comma included. */
+export function bytesInBatch(event: StoredEvent): number {
+  return event.rawBody.byteLength + JSON.stringify(event.id).length + timestampOf(event).length + 7;
+}
+
+/** `{"events":[` and `]}`, without the first comma. */
+export const BYTES_OF_BATCH = 12;
+
+function headersOf({ headers }: StoredEvent): Readonly<Record<string, string>> {
+  return { ...DEFAULT_HEADERS, ...headers };
+}
+
+/** The stored bytes are used as they are: parsing and printing them again would cost more than the signature. */
+function partsOf(event: StoredEvent, lead: string): readonly Uint8Array[] {
+  const { rawBody } = event;
+  const end = endOfString(rawBody, TYPE_AT);
+  return [
+    encoder.encode(`{${lead}`),
+    rawBody.subarray(1, end),
+    encoder.encode(timestampOf(event)),
+    rawBody.subarray(end),
+  ];
+}
+
+function timestampOf({ receivedAtMs }: StoredEvent): string {
+  return `,"timestamp":"${new Date(receivedAtMs).toISOString()}"`;
+}
+
+/** The index behind the JSON string that begins at `start`. */
+function endOfString(bytes: Uint8Array, start: number): number {
+  let at = start + 1;
+  while (at < bytes.byteLength && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+  return at + 1;
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(parts.reduce((sum, { byteLength }) => sum + byteLength, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.byteLength;
+  }
+  return bytes;
+}

@@ -1,0 +1,105 @@
+import type {
+  EndpointSnapshot,
+  EndpointState,
+  EndpointWindow,
+  RateAudit,
+  SenderSnapshot,
+} from '@webhook-backpressure/core';
+import type { Destination } from './dispatch/destination.ts';
+import { perSecondOf } from './options/settings.ts';
+import type { SenderParts } from './sender-parts.ts';
+
+const MOST_ENDPOINTS = 1000;
+const NO_AUDIT: RateAudit = { mostInASecond: 0, allowedInASecond: 0, excess: 0, mostInFlight: 0 };
+const NO_WINDOW: EndpointWindow = {
+  ...{ attempts: 0, limited: 0, limitedRatio: 0, failed: 0, delivered: 0 },
+  latencyMs: { p50: null, p99: null },
+  meanLatencyMs: null,
+  requestMs: { p50: null, p99: null },
+};
+
+/** What only the sender knows. */
+export interface SenderFacts {
+  readonly state: SenderSnapshot['state'];
+  readonly isPaused: boolean;
+  readonly oldestReceivedAtMs: number | undefined;
+}
+
+/** A copy of the state of a sender. */
+export function senderSnapshot(parts: SenderParts, facts: SenderFacts): SenderSnapshot {
+  const { level, settings, outbox, attempts, finished, health, sendingHealth, buckets, report, wall } = parts;
+  const { oldestReceivedAtMs, state, isPaused } = facts;
+  const hasOldest = oldestReceivedAtMs !== undefined && level.depth > 0;
+  return {
+    state,
+    ...{ depth: level.depth, bytes: level.bytes, capacity: settings.capacity, maxBytes: settings.maxBytes },
+    ...{ waitingSends: outbox.waiting, inFlight: attempts.count, shelved: finished.shelved.count },
+    oldestAgeMs: hasOldest ? Math.max(0, wall.rawMs() - oldestReceivedAtMs) : 0,
+    isPaused,
+    isStoreFailing: !health.isWell || !sendingHealth.isWell,
+    processes: buckets.processes,
+    states: statesOf(parts),
+    endpoints: busiestEndpoints(parts, MOST_ENDPOINTS),
+    totals: report.read(),
+    alarms: [],
+  };
+}
+
+/** The endpoints with the most attempts, then those with the most events. */
+export function busiestEndpoints(parts: SenderParts, most: number): readonly EndpointSnapshot[] {
+  const all = [...parts.destinations.values()];
+  all.sort((a, b) => b.stored - a.stored);
+  return all.slice(0, most).map((one) => endpointSnapshot(parts, one));
+}
+
+/** One endpoint at one moment. */
+export function endpointSnapshot(parts: SenderParts, destination: Destination): EndpointSnapshot {
+  const { buckets, now, disabling, report } = parts;
+  const { id, learned, queued, inFlight } = destination;
+  const nowMs = now();
+  const state = stateOf(parts, destination, nowMs);
+  const disabledBecause = state === 'disabled' ? disabling.reasonOf(id) : undefined;
+  const window = report.monitor?.window(id, nowMs) ?? NO_WINDOW;
+  const common = { endpoint: id, state, queued, inFlight, disabledBecause, window };
+  const oldestAgeMs = ageOf(parts, destination);
+  if (learned === undefined) {
+    return {
+      ...{ ...common, oldestAgeMs, tokens: null, audit: NO_AUDIT, pausedForMs: 0 },
+      ...{ ratePerSecond: 0, setRatePerSecond: 0, maxInFlight: 0, setMaxInFlight: 0 },
+      ...{ waitsBecause: undefined, lastError: undefined },
+    };
+  }
+  const { pace, health, settings, limit, audit, lastError } = learned;
+  const probeMs = health.isFailing && health.probeAtMs < Infinity ? health.probeAtMs : 0;
+  return {
+    ...{ ...common, oldestAgeMs, lastError },
+    tokens: buckets.peek(id, pace.limit),
+    ratePerSecond: perSecondOf(pace.limit),
+    setRatePerSecond: perSecondOf(limit),
+    ...{ maxInFlight: pace.maxInFlight, setMaxInFlight: settings.maxInFlight },
+    pausedForMs: Math.max(0, Math.max(pace.waitUntilMs, probeMs) - nowMs),
+    waitsBecause: state === 'waiting' ? pace.waitsBecause : undefined,
+    audit: audit.report(),
+  };
+}
+
+function stateOf(parts: SenderParts, { id, learned }: Destination, nowMs: number): EndpointState {
+  const { disabling, pauses } = parts;
+  if (disabling.reasonOf(id) !== undefined) return 'disabled';
+  if (pauses.has(id)) return 'paused';
+  if (learned === undefined) return 'active';
+  if (learned.health.isFailing) return 'failing';
+  return learned.pace.waitUntilMs > nowMs ? 'waiting' : 'active';
+}
+
+function statesOf(parts: SenderParts): Record<EndpointState, number> {
+  const states = { active: 0, waiting: 0, failing: 0, paused: 0, disabled: 0 };
+  const nowMs = parts.now();
+  for (const destination of parts.destinations.values()) states[stateOf(parts, destination, nowMs)] += 1;
+  return states;
+}
+
+/** Events in flight are claimed in the order of storing, so that one of them is the oldest, apart from waiting retries. */
+function ageOf({ wall }: SenderParts, { oldestReceivedAtMs }: Destination): number {
+  return oldestReceivedAtMs === undefined ? 0 : Math.max(0, wall.rawMs() - oldestReceivedAtMs);
+}

@@ -1,0 +1,120 @@
+import type { ActiveSenderAlarm, SenderAlarmEvent, SenderAlarmSettings } from '@webhook-backpressure/core';
+import {
+  ENDPOINT_ALARM_RULES,
+  helpOf,
+  type EndpointAlarmRule,
+  type EndpointReading,
+} from '@webhook-backpressure/core/parts';
+
+/** How many endpoints have the same alarm. After a failure of something that all need, more would be noise. */
+const MOST_RAISED = 100;
+
+interface Raised {
+  readonly atMs: number;
+  value: number;
+  threshold: number;
+  message: string;
+}
+
+/** What the alarms are judged by. */
+export interface EndpointReadings {
+  /** Calls back for all endpoints that may have an alarm. */
+  forEach(action: (endpoint: string, reading: EndpointReading) => void): void;
+  /** The reading of an endpoint that has an alarm. */
+  of(endpoint: string): EndpointReading;
+}
+
+type Changed = (event: SenderAlarmEvent) => void;
+
+const OFF = 'This alarm was turned off, or its source was closed.';
+
+/** Raises and clears the alarms of single endpoints. The caller says when to judge. */
+export class EndpointAlarms {
+  readonly #raised = new Map<EndpointAlarmRule, Map<string, Raised>>(
+    ENDPOINT_ALARM_RULES.map((rule) => [rule, new Map<string, Raised>()]),
+  );
+
+  /** Whether any alarm is raised. */
+  get any(): boolean {
+    for (const raised of this.#raised.values()) if (raised.size > 0) return true;
+    return false;
+  }
+
+  /** Judges all alarms, and reports what changes. `settings`: false ends all alarms. */
+  judge(
+    readings: EndpointReadings,
+    settings: SenderAlarmSettings | false,
+    nowMs: number,
+    changed: Changed,
+  ): void {
+    const changes: SenderAlarmEvent[] = [];
+    this.#clear(readings, settings, changes);
+    if (settings !== false) {
+      readings.forEach((endpoint, reading) => {
+        this.#raise(endpoint, reading, settings, nowMs, changes);
+      });
+    }
+    // At the end, because a listener may take a snapshot, which judges again.
+    for (const change of changes) changed(change);
+  }
+
+  read(nowMs: number): ActiveSenderAlarm[] {
+    return [...this.#raised].flatMap(([{ code }, raised]) =>
+      Array.from(raised, ([endpoint, { atMs, ...rest }]) => ({
+        ...{ code, sinceMs: nowMs - atMs, ...rest, help: helpOf(code) },
+        endpoint,
+      })),
+    );
+  }
+
+  #clear(
+    readings: EndpointReadings,
+    settings: SenderAlarmSettings | false,
+    changes: SenderAlarmEvent[],
+  ): void {
+    for (const [rule, raised] of this.#raised) {
+      const threshold = settings === false ? false : settings[rule.option];
+      for (const [endpoint, alarm] of raised) {
+        if (threshold === false) {
+          raised.delete(endpoint);
+          changes.push(eventOf('alarm-cleared', rule, { ...alarm, message: OFF }, endpoint));
+          continue;
+        }
+        const reading = readings.of(endpoint);
+        const value = rule.value(reading);
+        Object.assign(alarm, { value, threshold, message: rule.message(value, reading) });
+        if (value > threshold / 2) continue;
+        raised.delete(endpoint);
+        changes.push(eventOf('alarm-cleared', rule, alarm, endpoint));
+      }
+    }
+  }
+
+  #raise(
+    endpoint: string,
+    reading: EndpointReading,
+    settings: SenderAlarmSettings,
+    nowMs: number,
+    changes: SenderAlarmEvent[],
+  ): void {
+    for (const [rule, raised] of this.#raised) {
+      const threshold = settings[rule.option];
+      if (threshold === false || raised.size >= MOST_RAISED) continue;
+      const value = rule.value(reading);
+      if (value <= threshold || raised.has(endpoint) || rule.mayRaise?.(reading, settings) === false)
+        continue;
+      const alarm = { atMs: nowMs, value, threshold, message: rule.message(value, reading) };
+      raised.set(endpoint, alarm);
+      changes.push(eventOf('alarm', rule, alarm, endpoint));
+    }
+  }
+}
+
+function eventOf(
+  type: SenderAlarmEvent['type'],
+  { code }: EndpointAlarmRule,
+  { value, threshold, message }: Raised,
+  endpoint: string,
+): SenderAlarmEvent {
+  return { type, code, value, threshold, message, help: helpOf(code), endpoint };
+}
