@@ -1,6 +1,8 @@
 import {
+  alarmSettings,
   invalid,
   isRecord,
+  SENDER_ALARM_DEFAULTS,
   checkClock,
   checkInteger,
   checkNames,
@@ -16,6 +18,7 @@ import {
   type Clock,
   type InboxStore,
   systemClock,
+  type SenderAlarmSettings,
 } from '@webhook-backpressure/core';
 import { checkLimits, type LimitDefaults } from './limits.ts';
 import type { Endpoint, SenderOptions, SenderRetryOptions } from './sender-options.ts';
@@ -46,6 +49,7 @@ export interface SenderSettings {
   readonly whenFull: 'wait' | 'refuse';
   readonly retentionMs: number;
   readonly maxShelved: number;
+  readonly alarms: SenderAlarmSettings | false;
   readonly allowPrivateAddresses: boolean;
   /** Undefined: undici. */
   readonly fetch: typeof globalThis.fetch | undefined;
@@ -81,7 +85,7 @@ const NUMBERS = {
 };
 const OTHERS = [
   ...['store', 'endpoint', 'defaults', 'buckets', 'retry', 'whenFull', 'allowPrivateAddresses', 'fetch'],
-  ...['clock', 'random', 'wallClock'],
+  ...['alarms', 'clock', 'random', 'wallClock'],
 ];
 const NAMES = [...Object.keys(NUMBERS), ...OTHERS];
 const STORE_CALLS = ['open', 'put', 'stats', 'close'];
@@ -112,6 +116,7 @@ export function settle(options: SenderOptions): SenderSettings {
     ...numbersOf(options),
     retry: retryOf(options.retry),
     defaults: checkLimits(options.defaults),
+    alarms: alarmSettings<SenderAlarmSettings>(SENDER_ALARM_DEFAULTS, SENDER_ALARM_DEFAULTS, options.alarms),
   };
 }
 
