@@ -47,6 +47,9 @@ export const FLEET = {
   backoffMs: [500, 1000, 2000, 4000, 4000, 4000, 4000, 4000, 4000],
 };
 
+/** The bulk import through our own sender, at full size. */
+export const BULK = { events: 50_000 };
+
 export const POOL = {
   /** The default of node-postgres. */
   max: 10,
