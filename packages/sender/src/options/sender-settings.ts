@@ -1,6 +1,8 @@
 import {
+  alarmSettings,
   invalid,
   isRecord,
+  SENDER_ALARM_DEFAULTS,
   checkClock,
   checkInteger,
   checkNames,
@@ -15,6 +17,7 @@ import {
   type BackpressureErrorCode,
   type Clock,
   type InboxStore,
+  type SenderAlarmSettings,
 } from '@webhook-backpressure/core';
 import type { Buckets } from '../buckets/buckets.ts';
 import { checkLimits, type LimitDefaults } from './limits.ts';
@@ -46,6 +49,7 @@ export interface SenderSettings {
   readonly whenFull: 'wait' | 'refuse';
   readonly retentionMs: number;
   readonly maxShelved: number;
+  readonly alarms: SenderAlarmSettings | false;
   readonly allowPrivateAddresses: boolean;
   /** Undefined: undici. */
   readonly fetch: typeof globalThis.fetch | undefined;
@@ -78,7 +82,7 @@ const NUMBERS = {
 };
 const OTHERS = [
   ...['store', 'endpoint', 'defaults', 'buckets', 'retry', 'whenFull', 'allowPrivateAddresses', 'fetch'],
-  ...['clock', 'random', 'wallClock'],
+  ...['alarms', 'clock', 'random', 'wallClock'],
 ];
 const NAMES = [...Object.keys(NUMBERS), ...OTHERS];
 const STORE_CALLS = ['open', 'put', 'stats', 'close'];
@@ -109,6 +113,7 @@ export function settle(options: SenderOptions): SenderSettings {
     ...numbersOf(options),
     retry: retryOf(options.retry),
     defaults: checkLimits(options.defaults),
+    alarms: alarmSettings<SenderAlarmSettings>(SENDER_ALARM_DEFAULTS, SENDER_ALARM_DEFAULTS, options.alarms),
   };
 }
 
