@@ -9,9 +9,9 @@ import { startPostgres } from './postgres-server.ts';
 import { createProgress } from './progress.ts';
 import { run, type RunResult, type Watcher } from './run.ts';
 import { RunTookTooLong } from './run-took-too-long.ts';
-import { FLEET, IMPORT, PATIENT_RUN_MS, POOL, RUN_LIMIT_MS, SENDER, WARM_UP } from './setup.ts';
+import { BULK, FLEET, IMPORT, PATIENT_RUN_MS, POOL, RUN_LIMIT_MS, SENDER, WARM_UP } from './setup.ts';
 import { brokenSenderPromises, senderProgress, senderTable } from './sender-report.ts';
-import { eventsOf, runSender } from './sender-run.ts';
+import { runSender } from './sender-run.ts';
 import { fittingSize, IDEAL_WARM_UP_S, smallerSize } from './size.ts';
 import { table } from './table.ts';
 import { brokenPromises } from './verdict.ts';
@@ -42,7 +42,7 @@ try {
     process.argv.slice(2),
   );
   if (isWatch) await showPage(port);
-  else if (isSender) await showSender(deliveries);
+  else if (isSender) await showSender(deliveries, isSizeFixed);
   else if (isFleet) await showFleet(deliveries, isSizeFixed);
   else await (isInbox ? showInbox(deliveries) : showMiddleware(deliveries, isSizeFixed));
 } catch (error) {
@@ -154,18 +154,23 @@ async function showFleet(deliveries: number, isSizeFixed: boolean): Promise<void
   }
 }
 
-async function showSender(events: number): Promise<void> {
-  const each = eventsOf(events);
+async function showSender(wanted: number, isSizeFixed: boolean): Promise<void> {
   process.stdout.write(
-    `A bulk import of ${count(events)} events through one sender, whose outbox is on the disk.\n` +
-      `${count(each.fast)} go to a fast receiver, ${count(each.limited)} to one with the middleware, which can do 200 a second,\n` +
-      `and ${count(each.hanging)} to one that never answers. Each is a process. No rate was tuned.\n\n`,
+    `A bulk import of ${count(wanted)} events through one sender, whose outbox is on the disk,\n` +
+      'to three receivers: a fast one, one with the middleware that can do 200 a\n' +
+      'second, and one that never answers. Each is a process.\n\n',
   );
+  const sizeOf = (warmUpS: number): number => {
+    const size = isSizeFixed ? wanted : fittingSize(wanted, warmUpS, BULK.warmUpS);
+    if (size < wanted)
+      process.stdout.write(`This machine is busy: the import has ${count(size)} events.\n\n`);
+    return size;
+  };
   const progress = senderProgress(
     (line) => process.stdout.write(`${line}\n`),
     () => performance.now(),
   );
-  const result = await limited((signal) => runSender(events, progress, signal));
+  const result = await limited((signal) => runSender(sizeOf, progress, signal));
   process.stdout.write(`\n${senderTable(result)}\n\n`);
   conclude(
     brokenSenderPromises(result),

@@ -29,6 +29,8 @@ export interface TargetFigures {
 }
 
 export interface OutboxOrders {
+  /** Asks for `warm`. */
+  warmUp: { path: string; secret: string; target: OutboxTarget };
   /** Asks for `done`, when all events are delivered that can be, and the sender is closed. */
   import: { path: string; secret: string; targets: readonly OutboxTarget[] };
 }
@@ -41,6 +43,8 @@ export interface OutboxTarget {
 }
 
 export interface OutboxReports {
+  /** How many seconds the warm-up took. */
+  warm: { seconds: number };
   sample: OutboxSample;
   done: OutboxResult;
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createSender, type Endpoint, type SenderEvent } from '@webhook-backpressure/sender';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { openChannel } from './channel.ts';
@@ -7,10 +8,11 @@ import type {
   EndpointFigures,
   OutboxOrders,
   OutboxReports,
-  OutboxSample,
+  OutboxResult,
   OutboxTarget,
   TargetKind,
 } from './sender-messages.ts';
+import { WARM_UP } from './setup.ts';
 
 const SAMPLE_MS = 200;
 /** Calls of `send` that wait for their commit. */
@@ -69,12 +71,27 @@ class Tally {
   }
 }
 
-channel.on('import', ({ path, secret, targets }) => {
-  void run(path, secret, targets);
+channel.on('warmUp', ({ path, secret, target }) => {
+  void deliver(path, secret, [target], WARM_UP.prefix).then(({ endpoints }) => {
+    channel.send('warm', { seconds: endpoints[0]?.seconds ?? 0 });
+  });
 });
 
-async function run(path: string, secret: string, targets: readonly OutboxTarget[]): Promise<void> {
+channel.on('import', ({ path, secret, targets }) => {
+  void deliver(path, secret, targets, '').then((result) => {
+    channel.send('done', result);
+  });
+});
+
+/** Sends all events, and closes the sender when all but those to the hanging endpoint are delivered. */
+async function deliver(
+  path: string,
+  secret: string,
+  targets: readonly OutboxTarget[],
+  prefix: string,
+): Promise<OutboxResult> {
   const ports = new Map(targets.map(({ kind, port }) => [kind as string, port]));
+  const events = mixed(targets, prefix);
   const sender = createSender({
     store: sqliteStore({ path }),
     endpoint: (id) => ({
@@ -91,42 +108,34 @@ async function run(path: string, secret: string, targets: readonly OutboxTarget[
     if ('endpoint' in event && event.endpoint) tallies.get(event.endpoint)?.count(event);
   });
   let sent = 0;
-  const sample = (): OutboxSample => ({
-    sent,
-    endpoints: [...tallies].map(([id, tally]) => tally.figures(sender.endpoints.get(id)?.state ?? 'idle')),
-  });
-  setInterval(() => {
-    channel.send('sample', sample());
-  }, SAMPLE_MS);
+  const figures = (): EndpointFigures[] =>
+    [...tallies].map(([id, tally]) => tally.figures(sender.endpoints.get(id)?.state ?? 'idle'));
 
-  const events = mixed(targets);
   const sendAll = async (): Promise<void> => {
     for (let event = events.pop(); event; event = events.pop()) {
       await sender.send(event);
       sent += 1;
     }
   };
-  await Promise.all(Array.from({ length: CALLS }, sendAll));
-  const sentSeconds = (performance.now() - startedAt) / 1000;
-
-  await new Promise<void>((resolve) => {
-    const working = [...tallies.values()].filter(({ target }) => target.kind !== 'hanging');
-    const timer = setInterval(() => {
-      if (!working.every((tally) => tally.isDelivered)) return;
-      clearInterval(timer);
-      resolve();
-    }, SAMPLE_MS);
-  });
-  const { endpoints } = sample();
-  const stored = sender.snapshot().depth;
+  const sending = Promise.all(Array.from({ length: CALLS }, sendAll)).then(
+    () => (performance.now() - startedAt) / 1000,
+  );
+  const working = [...tallies.values()].filter(({ target }) => target.kind !== 'hanging');
+  while (!working.every((tally) => tally.isDelivered)) {
+    // A call that fails ends the process, and the demo.
+    await Promise.race([sleep(SAMPLE_MS), sending.then(() => sleep(SAMPLE_MS))]);
+    if (prefix === '') channel.send('sample', { sent, endpoints: figures() });
+  }
+  const sentSeconds = await sending;
+  const result = { endpoints: figures(), stored: sender.snapshot().depth, sentSeconds };
   await sender.close({ timeoutMs: 0 });
-  channel.send('done', { endpoints, stored, sentSeconds });
+  return result;
 }
 
 type Event = Parameters<ReturnType<typeof createSender>['send']>[0];
 
 /** The events of all endpoints, mixed as an import of all customers mixes them. */
-function mixed(targets: readonly OutboxTarget[]): Event[] {
+function mixed(targets: readonly OutboxTarget[], prefix: string): Event[] {
   const total = targets.reduce((sum, { events }) => sum + events, 0);
   const payloads = bulkImport(total);
   const left = targets.map(({ events }) => events);
@@ -136,6 +145,6 @@ function mixed(targets: readonly OutboxTarget[]): Event[] {
     const at = behind.indexOf(Math.max(...behind));
     left[at] = (left[at] ?? 0) - 1;
     const { type, data } = JSON.parse(body) as { type: string; data: Event['data'] };
-    return { endpoint: targets[at]?.kind ?? '', type, data, id };
+    return { endpoint: targets[at]?.kind ?? '', type, data, id: `${prefix}${id}` };
   });
 }

@@ -7,9 +7,10 @@ export function senderProgress(
   write: (line: string) => void,
   now: () => number,
 ): (sample: OutboxSample) => void {
-  const startedAt = now();
+  let startedAt: number | undefined;
   let lastSecond = -1;
   return ({ sent, endpoints }) => {
+    startedAt ??= now();
     const second = Math.floor((now() - startedAt) / 1000);
     if (second <= lastSecond) return;
     lastSecond = second;

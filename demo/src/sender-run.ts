@@ -14,6 +14,7 @@ import type {
   TargetOrders,
   TargetReports,
 } from './sender-messages.ts';
+import { BULK } from './setup.ts';
 
 /** Of 20 events. The fast endpoint gets what is left. */
 const SHARES = { limited: 1.6, hanging: 0.4 };
@@ -34,13 +35,12 @@ export function eventsOf(total: number): Readonly<Record<TargetKind, number>> {
 
 /** One import through one sender to three receivers, each a process. */
 export async function runSender(
-  total: number,
+  sizeOf: (warmUpS: number) => number,
   watch: (sample: OutboxSample) => void,
   signal: AbortSignal,
 ): Promise<SenderResult> {
   const folder = mkdtempSync(join(tmpdir(), 'webhook-backpressure-demo-'));
   const secret = `whsec_${randomBytes(24).toString('base64')}`;
-  const events = eventsOf(total);
   try {
     const aborted = abortOf(signal);
     const receivers = KINDS.map((kind) => ({
@@ -51,14 +51,18 @@ export async function runSender(
     const failed = Promise.race([aborted, outbox.ended, ...receivers.map(({ child }) => child.ended)]);
     failed.catch(() => undefined);
 
-    const targets = Promise.all(
-      receivers.map(async ({ kind, child }) => {
-        const { port } = await child.ask('start', { kind, secret }, 'listening');
-        return { kind, port, events: events[kind] };
-      }),
-    );
+    const starting = receivers.map(async ({ kind, child }) => {
+      const { port } = await child.ask('start', { kind, secret }, 'listening');
+      return { kind, port };
+    });
+    const listening = await Promise.race([Promise.all(starting), failed]);
+    const target = { kind: 'fast' as const, port: listening[0]?.port ?? 0, events: BULK.warmUpEvents };
+    const warmUp = outbox.ask('warmUp', { path: join(folder, 'warm-up.db'), secret, target }, 'warm');
+    const events = eventsOf(sizeOf((await Promise.race([warmUp, failed])).seconds));
+
     outbox.on('sample', watch);
-    const order = { path: join(folder, 'outbox.db'), secret, targets: await Promise.race([targets, failed]) };
+    const targets = listening.map(({ kind, port }) => ({ kind, port, events: events[kind] }));
+    const order = { path: join(folder, 'outbox.db'), secret, targets };
     const done = await Promise.race([outbox.ask('import', order, 'done'), failed]);
     const looked = receivers.map(
       async ({ kind, child }) => [kind, await child.ask('look', {}, 'looked')] as const,

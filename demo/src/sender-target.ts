@@ -6,7 +6,7 @@ import { Webhook } from 'standardwebhooks';
 import { openChannel } from './channel.ts';
 import { ConnectionPool } from './pool.ts';
 import type { TargetFigures, TargetKind, TargetOrders, TargetReports } from './sender-messages.ts';
-import { POOL } from './setup.ts';
+import { POOL, WARM_UP } from './setup.ts';
 
 const channel = openChannel<TargetOrders, TargetReports>();
 
@@ -45,6 +45,10 @@ function receiver(kind: TargetKind, secret: string, figures: TargetFigures): Exp
       const connection = await pool.connect();
       await connection.query();
       connection.release();
+    }
+    if (id.startsWith(WARM_UP.prefix)) {
+      res.sendStatus(204);
+      return;
     }
     if (stored.has(id)) figures.repeated += 1;
     stored.add(id);
