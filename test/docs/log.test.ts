@@ -1,14 +1,18 @@
 import { expect, it } from 'vitest';
 import { LINES } from '../../packages/core/src/logs/lines.ts';
+import { SENDER_LINES } from '../../packages/core/src/logs/sender-lines.ts';
+import { SENDER_SUMS } from '../../packages/core/src/logs/sender-sums.ts';
 import { SUMS } from '../../packages/core/src/logs/sums.ts';
 import { codeIn, page, rowsOf, sectionOf } from './pages.ts';
 
-const rows = rowsOf(sectionOf(page('docs/operations.md'), 'Log'), 'Level');
+const log = sectionOf(page('docs/operations.md'), 'Log');
 
 /** The types of events in a column, with the level of their row. */
-function listed(column: string): Record<string, string> {
+function listed(first: string, column: string): Record<string, string> {
   return Object.fromEntries(
-    rows.flatMap((row) => codeIn(row[column]).map((type) => [type, codeIn(row['Level']).join()] as const)),
+    rowsOf(log, first).flatMap((row) =>
+      codeIn(row[column]).map((type) => [type, codeIn(row[first]).join()] as const),
+    ),
   );
 }
 
@@ -16,10 +20,16 @@ function levelsOf(rules: Readonly<Record<string, { readonly level: string }>>): 
   return Object.fromEntries(Object.entries(rules).map(([type, { level }]) => [type, level]));
 }
 
-it('lists the events that are logged immediately, by level', () => {
-  expect(listed('Immediately')).toEqual(levelsOf(LINES));
+it.each([
+  ['Level', LINES],
+  ['Level of a sender', SENDER_LINES],
+])('lists the events that are logged immediately: %s', (first, lines) => {
+  expect(listed(first, 'Immediately')).toEqual(levelsOf(lines));
 });
 
-it('lists the events that are added up, by level', () => {
-  expect(listed('Once a second')).toEqual(levelsOf(SUMS));
+it.each([
+  ['Level', SUMS],
+  ['Level of a sender', SENDER_SUMS],
+])('lists the events that are added up: %s', (first, sums) => {
+  expect(listed(first, 'Once a second')).toEqual(levelsOf(sums));
 });

@@ -6,6 +6,7 @@ import {
   type LogEventsOptions,
   type LogFields,
   type LogLevel,
+  type SenderEvent,
 } from '@webhook-backpressure/core';
 import { manualClock, type ManualClock } from '@webhook-backpressure/core/testing';
 
@@ -31,7 +32,9 @@ export function recordingLogger(): { lines: Line[]; logger: Record<LogLevel, Met
   return { lines, logger: { info: method('info'), warn: method('warn'), error: method('error') } };
 }
 
-type Reported = { readonly type: (IntakeEvent | InboxEvent)['type'] } & Readonly<Record<string, unknown>>;
+type Reported = { readonly type: (IntakeEvent | InboxEvent | SenderEvent)['type'] } & Readonly<
+  Record<string, unknown>
+>;
 
 /** A source that reports what the test says, and its log. */
 export interface LoggedSource {
@@ -42,7 +45,7 @@ export interface LoggedSource {
 }
 
 export function loggedSource(
-  kind: 'intake' | 'inbox',
+  kind: 'intake' | 'inbox' | 'sender',
   options: LogEventsOptions = {},
   dryRun = false,
 ): LoggedSource {
@@ -51,7 +54,9 @@ export function loggedSource(
   let listener: (event: Reported) => void = () => undefined;
   const source = {
     dryRun,
-    [kind === 'intake' ? 'admit' : 'receive']: () => undefined,
+    ...{ intake: { admit: () => undefined }, inbox: { receive: () => undefined }, sender: { endpoints: {} } }[
+      kind
+    ],
     subscribe(given: typeof listener) {
       listener = given;
       return () => {

@@ -5,11 +5,19 @@ import type { EventLogger, LogFields, LogLevel, LogSettings } from './event-logg
 import type { SourceKind } from './event-source.ts';
 import { EventSum, shownError } from './event-sum.ts';
 import { shownKey } from './key-counts.ts';
-import { LINES, subjectOf, type Line, type LineType, type LoggedEvent } from './lines.ts';
-import { SUMS, type SummedType } from './sums.ts';
+import { rulesOf, type AnyLine, type LogRules } from './log-rules.ts';
+import type { SumRule } from './sums.ts';
+
+/** The fields whose values are names that users choose. */
+const NAMES: ReadonlySet<string> = new Set(['key', 'endpoint']);
 
 /** How often sums are logged, and how often a line of the same kind at most. */
 const PERIOD_MS = 1000;
+
+/** An event of any source. */
+interface LoggedEvent {
+  readonly type: string;
+}
 
 /** An event that was not logged, because one of its kind had been logged just before. */
 interface Held {
@@ -18,17 +26,18 @@ interface Held {
 }
 
 /**
- * Logs the events of an intake or inbox. Its volume is bounded, whatever is sent: of each kind of event, one line is
+ * Logs the events of an intake, an inbox or a sender. Its volume is bounded, whatever is sent: of each kind of event, one line is
  * logged immediately, and what follows within a second becomes one line, or a count in one line.
  */
 export class EventLog {
   readonly #logger: EventLogger;
   readonly #settings: LogSettings;
   readonly #kind: SourceKind;
+  readonly #rules: LogRules;
   readonly #isDryRun: boolean;
   readonly #now: () => number;
   readonly #alarm: Alarm;
-  readonly #sums = new Map<SummedType, EventSum>();
+  readonly #sums = new Map<string, { readonly rule: SumRule; readonly sum: EventSum }>();
   /** By kind of line. A Map keeps the order in which they were last set. */
   readonly #held = new Map<string, Held>();
   readonly #loggedAtMs = new Map<string, number>();
@@ -38,6 +47,7 @@ export class EventLog {
     this.#logger = logger;
     this.#settings = settings;
     this.#kind = kind;
+    this.#rules = rulesOf(kind);
     this.#isDryRun = isDryRun;
     this.#now = monotonic(settings.clock);
     this.#alarm = new Alarm(settings.clock, () => {
@@ -47,8 +57,11 @@ export class EventLog {
 
   add(event: LoggedEvent): void {
     const { type } = event;
-    if (Object.hasOwn(SUMS, type)) this.#count(type as SummedType, event);
-    else if (Object.hasOwn(LINES, type)) this.#logOrHold(type as LineType, event);
+    const { sums, lines } = this.#rules;
+    const rule = sums.get(type);
+    const line = lines.get(type);
+    if (rule !== undefined) this.#count(rule, event);
+    else if (line !== undefined) this.#logOrHold(line, event);
   }
 
   /** Logs the sums and the lines that were held. */
@@ -56,9 +69,9 @@ export class EventLog {
     this.#alarm.clear();
     const now = this.#now();
     const seconds = Math.round((now - this.#sinceMs) / 100) / 10;
-    for (const [type, sum] of this.#sums) {
+    for (const [type, { rule, sum }] of this.#sums) {
       const fields = { event: type, seconds, ...sum.fields(this.#settings) };
-      this.#write(SUMS[type].level, fields, sum.message(seconds, this.#isDryRun));
+      this.#write(rule.level, fields, sum.message(seconds, this.#isDryRun));
     }
     this.#sums.clear();
     const held = [...this.#held];
@@ -66,23 +79,24 @@ export class EventLog {
     for (const [kind, { event, repeated }] of held) this.#log(kind, event, now, repeated);
   }
 
-  #count(type: SummedType, event: LoggedEvent): void {
-    let sum = this.#sums.get(type);
-    if (sum === undefined) {
-      sum = new EventSum(SUMS[type]);
-      this.#sums.set(type, sum);
+  #count(rule: SumRule, event: LoggedEvent): void {
+    let counted = this.#sums.get(event.type);
+    if (counted === undefined) {
+      counted = { rule, sum: new EventSum(rule) };
+      this.#sums.set(event.type, counted);
     }
-    sum.add(event as Readonly<Record<string, unknown>>);
+    counted.sum.add(event as unknown as Readonly<Record<string, unknown>>);
     this.#await(this.#now());
   }
 
-  #logOrHold(type: LineType, event: LoggedEvent): void {
+  #logOrHold(line: AnyLine, event: LoggedEvent): void {
+    const { type } = event;
     // It is the last event: what was held comes before it.
     if (type === 'closed') this.flush();
     const now = this.#now();
-    const kind = `${type} ${lineOf(type).variant?.(event) ?? ''}`;
+    const kind = `${type} ${line.variant?.(event as never) ?? ''}`;
     const isRecent = now - (this.#loggedAtMs.get(kind) ?? -Infinity) < PERIOD_MS;
-    if (!isRecent && !this.#holdsLineAbout(subjectOf(type))) {
+    if (!isRecent && !this.#holdsLineAbout(this.#rules.subjectOf(type))) {
       this.#log(kind, event, now, 0);
       return;
     }
@@ -93,9 +107,9 @@ export class EventLog {
   }
 
   /** Whether an earlier line about the same has not been logged yet. */
-  #holdsLineAbout(subject: LineType): boolean {
+  #holdsLineAbout(subject: string): boolean {
     for (const { event } of this.#held.values()) {
-      if (subjectOf(event.type as LineType) === subject) return true;
+      if (this.#rules.subjectOf(event.type) === subject) return true;
     }
     return false;
   }
@@ -103,16 +117,16 @@ export class EventLog {
   /** @param repeated - how many events of this kind the line represents, if it was held. */
   #log(kind: string, event: LoggedEvent, now: number, repeated: number): void {
     this.#loggedAtMs.set(kind, now);
-    const line = lineOf(event.type as LineType);
-    const values = event as Readonly<Record<string, unknown>>;
+    const line = this.#rules.lines.get(event.type) as AnyLine;
+    const values = event as unknown as Readonly<Record<string, unknown>>;
     const fields: [string, unknown][] = line.fields
       .filter((name) => values[name] !== undefined)
-      .map((name) => [name, name === 'key' ? keyOf(values[name]) : values[name]]);
+      .map((name) => [name, NAMES.has(name) ? keyOf(values[name]) : values[name]]);
     const { error } = values;
     if (this.#settings.hasErrors && typeof error === 'string') fields.push(['error', shownError(error)]);
     const again = repeated > 1 ? { repeated } : {};
     const all: LogFields = { event: event.type, ...Object.fromEntries(fields), ...again };
-    this.#write(line.level, all, line.message(event, this.#kind));
+    this.#write(line.level, all, line.message(event as never, this.#kind));
   }
 
   #await(now: number): void {
@@ -134,11 +148,6 @@ export class EventLog {
       isMessageFirst ? this.#logger[level](message, all) : this.#logger[level](all, message),
     );
   }
-}
-
-/** The rule for events of this type, whichever that is. */
-function lineOf(type: LineType): Line<LoggedEvent> & { fields: readonly string[] } {
-  return LINES[type] as unknown as Line<LoggedEvent> & { fields: readonly string[] };
 }
 
 function keyOf(key: unknown): unknown {

@@ -21,14 +21,14 @@ export interface EventLogger {
 
 /** The options of `logEvents`. */
 export interface LogEventsOptions {
-  /** Distinguishes several intakes or inboxes: the field `intake` or `inbox` of each line. Default: no such field. */
+  /** Distinguishes several sources: the field `intake`, `inbox` or `sender` of each line. Default: no such field. */
   name?: string | undefined;
   /**
    * The order of the arguments: the message and then the fields, as `console` and winston take them, or the fields and
    * then the message, as pino and bunyan do. Default: true for the global `console`, otherwise false.
    */
   messageFirst?: boolean | undefined;
-  /** How many keys each sum names, an integer from 0 to 100; the others are added up. Default: 5. */
+  /** How many keys, or endpoints of a sender, each sum names, an integer from 0 to 100; the others are added up. Default: 5. */
   keys?: number | undefined;
   /**
    * Whether lines contain the messages of errors: of a sum the first three different ones, in their first 300 characters.

@@ -1,20 +1,23 @@
 import { invalid } from '../errors.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { Inbox } from '../inbox/inbox.ts';
+import type { ObservableSender } from '../outbox/sender.ts';
 
 /** What logs are made of. */
-export type EventSource = Intake | Inbox;
+export type EventSource = Intake | Inbox | ObservableSender;
 
 /** The name of the field that names the source, and what messages call it. */
-export type SourceKind = 'intake' | 'inbox';
+export type SourceKind = 'intake' | 'inbox' | 'sender';
 
-/** @throws BackpressureError `ERR_WBP_LOG_EVENTS` if something is neither an intake nor an inbox. */
+/** @throws BackpressureError `ERR_WBP_LOG_EVENTS` if something is neither an intake nor an inbox nor a sender. */
 export function kindOf(source: unknown): SourceKind {
-  const methods = source as Partial<Record<'admit' | 'receive' | 'subscribe', unknown>> | null | undefined;
-  if (typeof methods?.subscribe === 'function') {
-    if (typeof methods.admit === 'function') return 'intake';
-    if (typeof methods.receive === 'function') return 'inbox';
+  const given = source as
+    Partial<Record<'admit' | 'receive' | 'endpoints' | 'subscribe', unknown>> | null | undefined;
+  if (typeof given?.subscribe === 'function') {
+    if (typeof given.admit === 'function') return 'intake';
+    if (typeof given.receive === 'function') return 'inbox';
+    if (typeof given.endpoints === 'object' && given.endpoints !== null) return 'sender';
   }
-  const rule = 'an intake or an inbox, such as the .intake of a middleware';
+  const rule = 'an intake, such as the .intake of a middleware, an inbox or a sender';
   throw invalid('ERR_WBP_LOG_EVENTS', 'source', rule, source);
 }

@@ -30,13 +30,15 @@ export class EventSum {
   add(event: Values): void {
     this.#count += 1;
     for (const [field, counts] of this.#counted) {
-      const value = String(event[field]);
+      const given = String(event[field]);
+      // An attempt without an answer has no status.
+      const value = given === 'undefined' ? 'none' : given;
       counts.set(value, (counts.get(value) ?? 0) + 1);
     }
     const { largest } = this.#rule;
     if (largest !== undefined) this.#largest = Math.max(this.#largest, Number(event[largest[0]]));
     if (event['lossRisk'] === true) this.#lossRisk += 1;
-    this.#keys.add(String(event['key']));
+    this.#keys.add(String(event['key'] ?? event['endpoint']));
     const { error } = event;
     if (typeof error === 'string' && this.#errors.size < MOST_ERRORS) this.#errors.add(shownError(error));
   }

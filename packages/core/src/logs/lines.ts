@@ -1,28 +1,10 @@
 import type { IntakeEvent } from '../delivery/events.ts';
 import type { InboxEvent } from '../inbox/events/inbox-events.ts';
-import type { LogLevel } from './event-logger.ts';
-import type { SourceKind } from './event-source.ts';
+import type { EventOf, Line } from './line.ts';
+import { STORE_LINES } from './store-lines.ts';
 
-export type LoggedEvent = IntakeEvent | InboxEvent;
+type LoggedEvent = IntakeEvent | InboxEvent;
 export type EventType = LoggedEvent['type'];
-type EventOf<T extends EventType, E = LoggedEvent> = E extends { type: infer U }
-  ? T extends U
-    ? E
-    : never
-  : never;
-type FieldOf<E> = E extends unknown ? Exclude<keyof E, 'type' | 'at'> : never;
-
-/** How an event becomes a line. */
-export interface Line<E> {
-  readonly level: LogLevel;
-  /** The fields of the event that the line has. Never an id, a body, or the message of an error, which may be private. */
-  readonly fields: readonly FieldOf<E>[];
-  /** It must not contain what a request has determined, such as a key: a console would show it as it is. */
-  message(event: E, kind: SourceKind): string;
-  /** What distinguishes events of this type whose lines must not replace each other. */
-  variant?(event: E): string;
-}
-
 /** The events that get their own lines. */
 export type LineType =
   | 'shedding'
@@ -50,7 +32,7 @@ export type LineType =
   | 'store-warning';
 
 /** The events that end what another has begun. */
-const ENDS: Readonly<Partial<Record<LineType, LineType>>> = {
+export const ENDS: Readonly<Partial<Record<LineType, LineType>>> = {
   accepting: 'shedding',
   recovered: 'stalled',
   'alarm-cleared': 'alarm',
@@ -60,16 +42,11 @@ const ENDS: Readonly<Partial<Record<LineType, LineType>>> = {
   'store-recovered': 'store-failed',
 };
 
-/** What an event is about. The last line about something must tell how it is now. */
-export function subjectOf(type: LineType): LineType {
-  return ENDS[type] ?? type;
-}
-
 const of = (key: string | null): string => (key === null ? 'all deliveries' : 'the deliveries of one key');
 
 const count = (members: number): string => (members === 1 ? '1 member' : `${String(members)} members`);
 
-export const LINES: { readonly [T in LineType]: Line<EventOf<T>> } = {
+export const LINES: { readonly [T in LineType]: Line<EventOf<T, LoggedEvent>> } = {
   shedding: {
     level: 'warn',
     fields: ['depth', 'bytes'],
@@ -177,24 +154,5 @@ export const LINES: { readonly [T in LineType]: Line<EventOf<T>> } = {
     fields: ['count'],
     message: ({ count }) => `Dead letters were deleted: ${String(count)}.`,
   },
-  'store-failed': {
-    level: 'error',
-    fields: ['call'],
-    message: ({ call, error }) => {
-      const [code] = /ERR_WBP_[A-Z_]+/.exec(error) ?? [];
-      return `The call ${call}() of the store failed${code === undefined ? '' : ` with ${code}`}.`;
-    },
-    variant: ({ call }) => call,
-  },
-  'store-recovered': {
-    level: 'info',
-    fields: [],
-    message: () => 'The store works again.',
-  },
-  'store-warning': {
-    level: 'warn',
-    fields: ['code'],
-    message: ({ message }) => message,
-    variant: ({ code }) => code,
-  },
+  ...STORE_LINES,
 };

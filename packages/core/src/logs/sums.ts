@@ -1,5 +1,6 @@
 import type { LogLevel } from './event-logger.ts';
-import type { EventType } from './lines.ts';
+import type { InboxEvent } from '../inbox/events/inbox-events.ts';
+import type { IntakeEvent } from '../delivery/events.ts';
 
 /** How the events of one type become one line a second. */
 export interface SumRule {
@@ -15,8 +16,8 @@ export interface SumRule {
 }
 
 /** The events that are only counted: a request can cause each of them, so a line for each would be a flood. */
-export type SummedType = Extract<
-  EventType,
+type SummedType = Extract<
+  (IntakeEvent | InboxEvent)['type'],
   | ('refused' | 'withdrawn')
   | ('unverified' | 'verify-failed' | 'too-large' | 'overflow' | 'conflict')
   | ('failed' | 'dead' | 'shelf-full' | 'discarded' | 'lost')

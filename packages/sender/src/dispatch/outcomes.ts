@@ -60,7 +60,7 @@ export class Outcomes {
     const tookMs = now() - startedAtMs;
     // The endpoint began to fail while the request was in flight: the event is not the reason.
     const isCounted = kind !== 'down' || isProbe || !learned.health.isFailing;
-    learning.learn(attempt, judgment, tookMs, this.#ageMs(parcel.claims[0]));
+    learning.learn(attempt, judgment, this.#ageMs(parcel.claims[0]));
     if (judgment.isClamped) report.totals.clampedRetryAfter += 1;
     const status = answer instanceof RequestFailure ? undefined : answer.status;
     if (answer instanceof RequestFailure && answer.kind === 'timeout') report.totals.timedOut += 1;

@@ -1,8 +1,8 @@
 import {
   alarmSettings,
-  SENDER_ALARM_DEFAULTS,
   invalid,
   isRecord,
+  SENDER_ALARM_DEFAULTS,
   checkClock,
   checkInteger,
   checkNames,
@@ -49,13 +49,13 @@ export interface SenderSettings {
   readonly whenFull: 'wait' | 'refuse';
   readonly retentionMs: number;
   readonly maxShelved: number;
+  readonly alarms: SenderAlarmSettings | false;
   readonly allowPrivateAddresses: boolean;
   /** Undefined: undici. */
   readonly fetch: typeof globalThis.fetch | undefined;
   readonly clock: Clock;
   readonly random: () => number;
   readonly wallClock: () => number;
-  readonly alarms: SenderAlarmSettings | false;
 }
 
 const MINUTE_MS = 60_000;
@@ -82,7 +82,7 @@ const NUMBERS = {
 };
 const OTHERS = [
   ...['store', 'endpoint', 'defaults', 'buckets', 'retry', 'whenFull', 'allowPrivateAddresses', 'fetch'],
-  ...['clock', 'random', 'wallClock', 'alarms'],
+  ...['alarms', 'clock', 'random', 'wallClock'],
 ];
 const NAMES = [...Object.keys(NUMBERS), ...OTHERS];
 const STORE_CALLS = ['open', 'put', 'stats', 'close'];
@@ -111,9 +111,9 @@ export function settle(options: SenderOptions): SenderSettings {
   return {
     ...{ store, endpoint, buckets, whenFull, allowPrivateAddresses, fetch, clock, random, wallClock },
     ...numbersOf(options),
-    alarms: alarmSettings<SenderAlarmSettings>(SENDER_ALARM_DEFAULTS, SENDER_ALARM_DEFAULTS, options.alarms),
     retry: retryOf(options.retry),
     defaults: checkLimits(options.defaults),
+    alarms: alarmSettings<SenderAlarmSettings>(SENDER_ALARM_DEFAULTS, SENDER_ALARM_DEFAULTS, options.alarms),
   };
 }
 
