@@ -64,6 +64,7 @@ export function execute(path: string, sql: string): void {
 export function toFirstVersion(path: string): void {
   // In reverse order.
   const undo = [
+    'DROP INDEX queue_key; DROP INDEX queue_waiting; DROP INDEX queue_suspect; DROP INDEX queue_claimed',
     'ALTER TABLE totals DROP COLUMN drained',
     'DROP TABLE buckets; DROP TABLE remembered; DROP TABLE kept',
     'ALTER TABLE queue DROP COLUMN sum; ALTER TABLE shelf DROP COLUMN sum',

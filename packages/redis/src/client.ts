@@ -2,6 +2,8 @@
 export interface IoRedisClient {
   /** Runs a script. */
   eval(script: string, numberOfKeys: number, ...keysAndArguments: string[]): Promise<unknown>;
+  /** Runs a script that the server has. Without this method, `eval` sends it each time. */
+  evalsha?(digest: string, numberOfKeys: number, ...keysAndArguments: string[]): Promise<unknown>;
   /** Node-redis has no such method. */
   defineCommand(name: string, definition: { lua: string; numberOfKeys?: number; readOnly?: boolean }): void;
 }
@@ -10,6 +12,8 @@ export interface IoRedisClient {
 export interface NodeRedisClient {
   /** Runs a script. */
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
+  /** Runs a script that the server has. Without this method, `eval` sends it each time. */
+  evalSha?(digest: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
   /** Ioredis calls it `status`. */
   readonly isOpen?: boolean;
 }

@@ -1,6 +1,4 @@
-import { inspect } from 'node:util';
 import {
-  BackpressureError,
   checkNames,
   type FleetBeat,
   type FleetMember,
@@ -9,7 +7,8 @@ import {
   type FleetView,
 } from '@webhook-backpressure/core';
 import { BEAT, FIELDS, STATE } from './beat-script.ts';
-import { evaluate, isClient, type RedisClient } from './client.ts';
+import { checkClient, checkPrefix } from './checks.ts';
+import { evaluate, type RedisClient } from './client.ts';
 
 /** Options of {@link redisRegistry}. */
 export interface RedisRegistryOptions {
@@ -18,7 +17,6 @@ export interface RedisRegistryOptions {
 }
 
 const DEFAULT_PREFIX = 'webhook-fleet';
-const LONGEST_PREFIX = 200;
 
 /**
  * Where the members of a fleet see each other: a hash in Redis 6.2 or newer, or Valkey, for each resource. Alone, in a
@@ -32,10 +30,9 @@ const LONGEST_PREFIX = 200;
  */
 export function redisRegistry(client: RedisClient, options: RedisRegistryOptions = {}): FleetRegistry {
   checkNames(options, 'options', ['prefix']);
-  if (!isClient(client)) throw wrong('The first argument', 'a connected client of ioredis or redis', client);
+  checkClient(client);
   const { prefix = DEFAULT_PREFIX } = options;
-  if (typeof prefix !== 'string' || prefix === '' || prefix.length > LONGEST_PREFIX)
-    throw wrong('prefix', 'a string of 1 to 200 characters', prefix);
+  checkPrefix(prefix);
   return {
     async beat({ resource, member, number, state, news, seen }: FleetBeat): Promise<FleetView> {
       const values = [member, String(number), state, news, JSON.stringify(seen)];
@@ -57,9 +54,4 @@ function viewOf(reply: unknown): FleetView {
   // A hash has no order.
   news.sort((a, b) => a.number - b.number);
   return { members, news };
-}
-
-function wrong(option: string, rule: string, given: unknown): BackpressureError {
-  const shown = inspect(given, { depth: 0, breakLength: Infinity });
-  return new BackpressureError('ERR_WBP_REDIS', `${option} must be ${rule}, but was ${shown}.`);
 }

@@ -13,9 +13,11 @@ import type { SenderOptions } from './options/sender-options.ts';
 import { storedEvent, type OutgoingEvent, type SendResult } from './outbox/outgoing-event.ts';
 import { senderEndpoints } from './sender-endpoints.ts';
 import { composeSender, type SenderParts } from './sender-parts.ts';
+import { SenderMonitoring } from './sender-monitoring.ts';
 import { shutDown } from './sender-shutdown.ts';
 import { busiestEndpoints, endpointSnapshot, senderSnapshot } from './sender-snapshot.ts';
 import type { Sender } from './sender.ts';
+import type { SenderMonitor } from './watch/sender-monitor.ts';
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 
@@ -26,6 +28,7 @@ export class DurableSender implements Sender {
   readonly deadLetters: DeadLetters;
   readonly #parts: SenderParts;
   readonly #opening: StoreOpening;
+  readonly #monitoring: SenderMonitoring;
   #phase: 'opening' | 'open' | 'closing' | 'closed' = 'opening';
   #stats: StoreStats | undefined;
   #closed: Promise<SenderCloseReport> | undefined;
@@ -44,16 +47,17 @@ export class DurableSender implements Sender {
         this.#stats = stats;
       },
     }));
+    this.#monitoring = new SenderMonitoring(parts);
     this.deadLetters = deadLetters({
       ...{ store: settings.store, report: parts.report, finished: parts.finished },
       ...{ redriving: parts.redriving, now: parts.now, encryption: { decrypt: (delivery) => delivery } },
     });
     this.endpoints = senderEndpoints({
       parts,
-      busiest: (most) => busiestEndpoints(parts, most),
+      busiest: (most) => busiestEndpoints(parts, this.#monitor, most),
       find: (id) => {
         const destination = parts.destinations.find(id);
-        return destination && endpointSnapshot(parts, destination);
+        return destination && endpointSnapshot(parts, this.#monitor, destination);
       },
       redrive: (key) => {
         this.deadLetters.redrive('all', { key }).catch((error: unknown) => {
@@ -81,12 +85,15 @@ export class DurableSender implements Sender {
       state: this.#state,
       isPaused: this.#parts.pauses.isAll,
       oldestReceivedAtMs: this.#stats?.oldestReceivedAtMs,
+      monitor: this.#monitor,
     });
   }
 
   subscribe(listener: SenderListener): () => void {
     if (typeof listener !== 'function') throw invalid('ERR_WBP_LISTENER', 'listener', 'a function', listener);
-    return this.#parts.report.listeners.add(listener);
+    const unsubscribe = this.#parts.report.listeners.add(listener);
+    this.#monitor.alarms(this.#parts.now());
+    return unsubscribe;
   }
 
   close({
@@ -102,6 +109,7 @@ export class DurableSender implements Sender {
   async #close(timeoutMs: number): Promise<SenderCloseReport> {
     this.#phase = 'closing';
     this.#endOpening();
+    this.#monitoring.end(this.#parts.now());
     const report = await shutDown(this.#parts, this.#opening, timeoutMs);
     this.#phase = 'closed';
     this.#parts.report.emit({ type: 'closed', ...report });
@@ -121,6 +129,10 @@ export class DurableSender implements Sender {
     renewal.begin();
     this.#endOpening();
   };
+
+  get #monitor(): SenderMonitor {
+    return this.#monitoring.look(this.#parts.now());
+  }
 
   get #state(): SenderSnapshot['state'] {
     if (this.#phase !== 'open') return this.#phase;

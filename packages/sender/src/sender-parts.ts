@@ -202,8 +202,8 @@ export function composeSender(settings: SenderSettings, hooks: SenderHooks): Sen
   const outbox: Outbox = new Outbox({
     ...{ ...common, health: sendingHealth, limits: settings, whenFull: settings.whenFull },
     ...{ opened: hooks.opened, isAccepting, isOpen },
-    stored: (delivery, bytes) => {
-      dispatcher.stored(delivery.key, bytes);
+    stored: (delivery) => {
+      dispatcher.stored(delivery);
       report.monitor?.moved(now());
     },
   });

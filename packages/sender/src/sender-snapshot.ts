@@ -1,34 +1,26 @@
-import type {
-  EndpointSnapshot,
-  EndpointState,
-  EndpointWindow,
-  RateAudit,
-  SenderSnapshot,
-} from '@webhook-backpressure/core';
+import type { EndpointSnapshot, EndpointState, RateAudit, SenderSnapshot } from '@webhook-backpressure/core';
 import type { Destination } from './dispatch/destination.ts';
 import { perSecondOf } from './options/settings.ts';
 import type { SenderParts } from './sender-parts.ts';
+import type { SenderMonitor } from './watch/sender-monitor.ts';
 
 const MOST_ENDPOINTS = 1000;
 const NO_AUDIT: RateAudit = { mostInASecond: 0, allowedInASecond: 0, excess: 0, mostInFlight: 0 };
-const NO_WINDOW: EndpointWindow = {
-  ...{ attempts: 0, limited: 0, limitedRatio: 0, failed: 0, delivered: 0 },
-  latencyMs: { p50: null, p99: null },
-  meanLatencyMs: null,
-  requestMs: { p50: null, p99: null },
-};
 
 /** What only the sender knows. */
 export interface SenderFacts {
   readonly state: SenderSnapshot['state'];
   readonly isPaused: boolean;
   readonly oldestReceivedAtMs: number | undefined;
+  readonly monitor: SenderMonitor;
 }
 
 /** A copy of the state of a sender. */
 export function senderSnapshot(parts: SenderParts, facts: SenderFacts): SenderSnapshot {
   const { level, settings, outbox, attempts, finished, health, sendingHealth, buckets, report, wall } = parts;
-  const { oldestReceivedAtMs, state, isPaused } = facts;
+  const { oldestReceivedAtMs, state, isPaused, monitor } = facts;
+  // First, since it may report an alarm, whose listeners may do anything.
+  const alarms = monitor.alarms(parts.now());
   const hasOldest = oldestReceivedAtMs !== undefined && level.depth > 0;
   return {
     state,
@@ -39,27 +31,45 @@ export function senderSnapshot(parts: SenderParts, facts: SenderFacts): SenderSn
     isStoreFailing: !health.isWell || !sendingHealth.isWell,
     processes: buckets.processes,
     states: statesOf(parts),
-    endpoints: busiestEndpoints(parts, MOST_ENDPOINTS),
+    endpoints: busiestEndpoints(parts, monitor, MOST_ENDPOINTS),
     totals: report.read(),
-    alarms: [],
+    alarms,
   };
 }
 
 /** The endpoints with the most attempts, then those with the most events. */
-export function busiestEndpoints(parts: SenderParts, most: number): readonly EndpointSnapshot[] {
-  const all = [...parts.destinations.values()];
-  all.sort((a, b) => b.stored - a.stored);
-  return all.slice(0, most).map((one) => endpointSnapshot(parts, one));
+export function busiestEndpoints(
+  parts: SenderParts,
+  monitor: SenderMonitor,
+  most: number,
+): readonly EndpointSnapshot[] {
+  const { destinations, now } = parts;
+  const found = new Set<Destination>();
+  for (const id of monitor.busiest(now())) {
+    const destination = destinations.find(id);
+    if (destination !== undefined) found.add(destination);
+    if (found.size >= most) break;
+  }
+  if (found.size < Math.min(most, destinations.size)) {
+    const others = [...destinations.values()].filter((one) => !found.has(one));
+    others.sort((a, b) => b.stored - a.stored);
+    for (const one of others.slice(0, most - found.size)) found.add(one);
+  }
+  return Array.from(found, (one) => endpointSnapshot(parts, monitor, one));
 }
 
 /** One endpoint at one moment. */
-export function endpointSnapshot(parts: SenderParts, destination: Destination): EndpointSnapshot {
-  const { buckets, now, disabling, report } = parts;
+export function endpointSnapshot(
+  parts: SenderParts,
+  monitor: SenderMonitor,
+  destination: Destination,
+): EndpointSnapshot {
+  const { buckets, now, disabling } = parts;
   const { id, learned, queued, inFlight } = destination;
   const nowMs = now();
   const state = stateOf(parts, destination, nowMs);
   const disabledBecause = state === 'disabled' ? disabling.reasonOf(id) : undefined;
-  const window = report.monitor?.window(id, nowMs) ?? NO_WINDOW;
+  const window = monitor.window(id, nowMs);
   const common = { endpoint: id, state, queued, inFlight, disabledBecause, window };
   const oldestAgeMs = ageOf(parts, destination);
   if (learned === undefined) {

@@ -2,6 +2,11 @@ import { plpgsql } from './function.ts';
 
 /** A page of keys passes at most so many that are not due, or as many as it may list. */
 const MAX_PASSED = 1000;
+/** Locks that claims of heads take, by a hash of the key: a server has few thousand locks for all its sessions. */
+const HEAD_LOCKS = 16;
+const LOCK_OF_HEADS = 'webhook-backpressure heads:';
+/** An owner that lives renews its claims, so that none has a lease that ended so long ago. */
+const LATE_MS = 60_000;
 
 /**
  * Indexes by key, so that claims of named keys pass no row of another key. Their expressions change no value. They leave
@@ -11,7 +16,7 @@ const MAX_PASSED = 1000;
 export const keyIndexes = (s: string): string => `
 CREATE INDEX queue_key ON ${s}.queue ((key || ''), (seq + 0));
 CREATE INDEX queue_key_waiting ON ${s}.queue (key, due_ms, seq) WHERE state - 0 = 1;
-CREATE INDEX queue_key_held ON ${s}.queue (key, owner, lease_ms) WHERE state - 0 = 2;
+CREATE INDEX queue_key_held ON ${s}.queue (key, lease_ms, owner) WHERE state - 0 = 2;
 CREATE INDEX queue_key_suspect ON ${s}.queue (key, due_ms, seq) WHERE state - 0 = 3;
 `;
 
@@ -30,11 +35,19 @@ const UNPAUSED = 'w.at <> ALL (paused_ats)';
 const firstOf = (s: string, what: string, state: string, key: string): string =>
   `(SELECT ${what} FROM ${s}.queue q WHERE ${state} AND q.key = ${key} ORDER BY q.due_ms, q.seq LIMIT 1)`;
 
+/** When the first claim of another owner ends. */
+const leaseOf = (s: string, key: string): string =>
+  `(SELECT q.lease_ms FROM ${s}.queue q WHERE q.state - 0 = 2 AND q.key = ${key} AND q.owner <> p_owner
+      ORDER BY q.lease_ms, q.owner LIMIT 1)`;
+
 /** When a retry of a key is due, or a claim of another owner ends. */
-const nextOf = (s: string, key: string, owner: string): string => `least(
-      ${firstOf(s, 'q.due_ms', 'q.state - 0 = 1', key)},
-      (SELECT min(q.lease_ms) FROM ${s}.queue q WHERE q.state - 0 = 2 AND q.key = ${key} AND q.owner < ${owner}),
-      (SELECT min(q.lease_ms) FROM ${s}.queue q WHERE q.state - 0 = 2 AND q.key = ${key} AND q.owner > ${owner}))`;
+const nextOf = (s: string, key: string): string =>
+  `least(${firstOf(s, 'q.due_ms', 'q.state - 0 = 1', key)}, ${leaseOf(s, key)})`;
+
+/** Whether a delivery of a want's key is claimed, by any owner. */
+const isClaimed = (s: string): string => `EXISTS (
+          SELECT FROM ${s}.queue o WHERE o.state - 0 = 2 AND o.key = w.key
+            AND o.lease_ms > CASE WHEN w.is_full THEN '-Infinity' ELSE p_now_ms - ${String(LATE_MS)} END)`;
 
 /** The first delivery of a want's key, in the order of storing. */
 const headOf = (s: string, what: string): string => `
@@ -48,8 +61,9 @@ const headOf = (s: string, what: string): string => `
  * While a transaction is open, a look at a key passes the entries of all deliveries that were claimed since, see `claim`.
  * So the caller may ask for less: `p_are_full` false looks only at deliveries that were never tried, behind the floor.
  *
- * The head of a key is found before it is locked. To skip the locked rows while searching would find the second delivery
- * while another transaction claims the first.
+ * The head of a key is found before it is locked: a search that skips locked rows would find the second delivery while
+ * another transaction claims the first. A delivery that was stored before the head can appear later, from a put that took
+ * longer to commit or from a redrive. It must not be claimed beside the head, hence the advisory locks.
  */
 export const claimKeys = (s: string): string =>
   plpgsql(
@@ -65,6 +79,7 @@ export const claimKeys = (s: string): string =>
   visited_before bigint := ${visits(s)};
   paused_ats bigint[] := '{}';
   ordered boolean;
+  bucket integer;
   taken bigint[];
   taken_for integer[];`,
       body: `
@@ -81,29 +96,33 @@ export const claimKeys = (s: string): string =>
   WHERE seq IN (
     SELECT h.seq FROM ${WANTS} CROSS JOIN LATERAL (
       SELECT q.seq FROM ${s}.queue q
-      WHERE q.state - 0 = 2 AND q.key = w.key AND q.owner < p_owner AND q.lease_ms <= p_now_ms FOR UPDATE SKIP LOCKED
-    ) AS h WHERE w.is_full AND ${UNPAUSED}
-    UNION ALL
-    SELECT h.seq FROM ${WANTS} CROSS JOIN LATERAL (
-      SELECT q.seq FROM ${s}.queue q
-      WHERE q.state - 0 = 2 AND q.key = w.key AND q.owner > p_owner AND q.lease_ms <= p_now_ms FOR UPDATE SKIP LOCKED
+      WHERE q.state - 0 = 2 AND q.key = w.key AND q.lease_ms <= p_now_ms AND q.owner <> p_owner
+      FOR UPDATE SKIP LOCKED
     ) AS h WHERE w.is_full AND ${UNPAUSED});
+  IF NOT ordered AND true = ANY (p_are_heads) THEN
+    -- Claims of heads of the same keys wait for each other, and see what the other has claimed.
+    FOR bucket IN
+      SELECT DISTINCT abs(hashtext(w.key) % ${String(HEAD_LOCKS)}) FROM ${WANTS} WHERE w.is_head ORDER BY 1
+    LOOP
+      PERFORM pg_advisory_xact_lock(hashtext('${LOCK_OF_HEADS}${s}'), bucket);
+    END LOOP;
+  END IF;
 
   -- In a strict order, each key has one delivery that is not behind another.
   SELECT array_agg(c.seq ORDER BY c.at, c.nth), array_agg(c.at::integer ORDER BY c.at, c.nth) INTO taken, taken_for
   FROM (
-    SELECT w.at, w.count, r.seq, row_number() OVER (PARTITION BY w.at ORDER BY r.rank, r.due_ms, r.seq) AS nth
+    SELECT w.at, w.count, r.seq, row_number() OVER (PARTITION BY w.at ORDER BY r.due_ms, r.seq) AS nth
     FROM ${WANTS} CROSS JOIN LATERAL (
       SELECT * FROM (
-        SELECT 0 AS rank, q.due_ms, q.seq FROM ${s}.queue q
+        SELECT q.due_ms, q.seq FROM ${s}.queue q
         WHERE q.state - 0 = 3 AND q.key = w.key AND w.is_full
         ORDER BY q.due_ms, q.seq LIMIT w.count FOR UPDATE SKIP LOCKED) AS suspects
       UNION ALL SELECT * FROM (
-        SELECT 1, q.due_ms, q.seq FROM ${s}.queue q
+        SELECT q.due_ms, q.seq FROM ${s}.queue q
         WHERE q.state - 0 = 1 AND q.key = w.key AND q.due_ms <= p_now_ms AND w.is_full
         ORDER BY q.due_ms, q.seq LIMIT w.count FOR UPDATE SKIP LOCKED) AS retries
       UNION ALL SELECT * FROM (
-        SELECT 1, q.due_ms, q.seq FROM ${s}.queue q
+        SELECT q.due_ms, q.seq FROM ${s}.queue q
         WHERE q.state = 0 AND q.key = w.key AND (q.due_ms, q.seq) > (w.floor_due, w.floor_seq)
         ORDER BY q.due_ms, q.seq LIMIT w.count FOR UPDATE SKIP LOCKED) AS ready
     ) AS r WHERE (ordered OR NOT w.is_head) AND ${UNPAUSED}
@@ -113,6 +132,7 @@ export const claimKeys = (s: string): string =>
       SELECT q.seq FROM ${s}.queue q
       WHERE q.seq = (${headOf(s, 'f.seq')})
         AND (q.state + 0 IN (0, 3) OR q.state + 0 = 1 AND q.due_ms <= p_now_ms)
+        AND NOT ${isClaimed(s)}
       FOR UPDATE SKIP LOCKED
     ) AS h WHERE w.is_head AND NOT ordered AND ${UNPAUSED}
   ) AS c WHERE c.nth <= c.count;
@@ -127,16 +147,14 @@ export const claimKeys = (s: string): string =>
   RETURN QUERY
   SELECT w.at::integer, NULL::text, NULL::text, NULL::boolean, NULL::text, NULL::text, NULL::double precision,
     NULL::bytea, NULL::integer, NULL::integer, NULL::double precision, NULL::double precision,
-    CASE WHEN w.is_head AND NOT ordered THEN (${headOf(
-      s,
-      `CASE f.state WHEN 1 THEN f.due_ms WHEN 2 THEN CASE WHEN f.owner <> p_owner THEN f.lease_ms END
-          ELSE '-Infinity' END`,
-    )})
+    CASE WHEN w.is_head AND NOT ordered THEN CASE
+        WHEN ${isClaimed(s)} THEN ${leaseOf(s, 'w.key')}
+        ELSE (${headOf(s, `CASE f.state WHEN 1 THEN f.due_ms ELSE '-Infinity' END`)}) END
       WHEN ${firstOf(s, 'q.seq', 'q.state = 0 AND (q.due_ms, q.seq) > (w.floor_due, w.floor_seq)', 'w.key')}
         IS NOT NULL THEN '-Infinity'
       WHEN NOT w.is_full THEN NULL
       WHEN ${firstOf(s, 'q.seq', 'q.state - 0 = 3', 'w.key')} IS NOT NULL THEN '-Infinity'
-      ELSE ${nextOf(s, 'w.key', 'p_owner')} END,
+      ELSE ${nextOf(s, 'w.key')} END,
     NULL::double precision
   FROM ${WANTS} WHERE ${UNPAUSED};
   RETURN QUERY
@@ -183,7 +201,7 @@ export const dueKeys = (s: string): string =>
         WHEN EXISTS (SELECT FROM ${s}.paused p WHERE p.scope = 'key' AND p.key = k.key) THEN NULL
         WHEN ${firstOf(s, 'q.seq', 'q.state = 0', 'k.key')} IS NOT NULL THEN '-Infinity'
         WHEN ${firstOf(s, 'q.seq', 'q.state - 0 = 3', 'k.key')} IS NOT NULL THEN '-Infinity'
-        ELSE ${nextOf(s, 'k.key', 'p_owner')} END AS next_ms
+        ELSE ${nextOf(s, 'k.key')} END AS next_ms
       FROM keys k
     LOOP
       IF listed >= p_limit OR passed >= greatest(p_limit, ${String(MAX_PASSED)}) THEN

@@ -18,8 +18,10 @@ export class Attempt implements Timed<Attempt> {
   readonly learned: Learned;
   readonly parcel: Parcel;
   readonly startedAtMs: number;
-  /** Requests to the endpoint in flight when it started, this one included. */
-  readonly inFlightAtStart: number;
+  /** The same without standstills of this process: see `Deadlines.livedMs`. */
+  readonly startedLivedMs: number;
+  /** How long it took, without standstills of this process. */
+  livedMs = 0;
   /** Whether the endpoint was failing when it started. */
   readonly isProbe: boolean;
   isOver = false;
@@ -28,12 +30,18 @@ export class Attempt implements Timed<Attempt> {
   dueNext: Attempt | null = null;
   readonly #controller = new AbortController();
 
-  constructor(destination: Destination, learned: Learned, parcel: Parcel, startedAtMs: number) {
+  constructor(
+    destination: Destination,
+    learned: Learned,
+    parcel: Parcel,
+    startedAtMs: number,
+    startedLivedMs: number,
+  ) {
     this.destination = destination;
     this.learned = learned;
     this.parcel = parcel;
     this.startedAtMs = startedAtMs;
-    this.inFlightAtStart = destination.inFlight;
+    this.startedLivedMs = startedLivedMs;
     this.isProbe = learned.health.isFailing;
   }
 

@@ -52,7 +52,7 @@ export class Attempts {
     const { now, timeoutMs, report, requester } = this.#parts;
     const nowMs = now();
     destination.inFlight += 1;
-    const attempt = new Attempt(destination, learned, parcel, nowMs);
+    const attempt = new Attempt(destination, learned, parcel, nowMs, this.#deadlines.livedMs(nowMs));
     this.#running.add(attempt);
     learned.health.started(nowMs);
     learned.audit.started(learned.pace.limit, destination.inFlight, nowMs);
@@ -104,6 +104,7 @@ export class Attempts {
 
   #finish(attempt: Attempt, answer: Answer | RequestFailure): void {
     if (attempt.isOver) return;
+    attempt.livedMs = this.#deadlines.livedMs(this.#parts.now()) - attempt.startedLivedMs;
     this.#end(attempt);
     this.#parts.answered(attempt, answer);
   }

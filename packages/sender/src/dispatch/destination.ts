@@ -1,4 +1,6 @@
 import type { Heaped } from '@webhook-backpressure/core/parts';
+import type { Batching } from '../batches/batching.ts';
+import type { Gathering } from '../batches/gathering.ts';
 import type { BucketLimit } from '../buckets/buckets.ts';
 import type { RateAuditor } from '../buckets/rate-audit.ts';
 import type { EndpointSettings } from '../options/settings.ts';
@@ -12,6 +14,8 @@ export interface Learned {
   readonly pace: Pace;
   readonly health: EndpointHealth;
   readonly audit: RateAuditor;
+  /** Refused batches; undefined before the first batch. */
+  batching: Batching | undefined;
   settings: EndpointSettings;
   /** The set limit: of the settings, or what an operator has replaced it by. */
   limit: BucketLimit;
@@ -30,12 +34,10 @@ export class Destination implements Heaped {
   dueMs: number = NEVER;
   /** No token before this time. */
   tokenAtMs = 0;
-  /** While a batch is gathering: when its first event was stored. */
-  gatheringSinceMs: number = NEVER;
+  /** The events that wait for a batch; undefined without batches. */
+  gathering: Gathering | undefined;
   /** Unfinished events, the claimed ones included. */
   stored = 0;
-  /** Bytes of events that are not in flight. */
-  queuedBytes = 0;
   /** Claims. */
   held = 0;
   /** Requests in flight. */

@@ -1,4 +1,7 @@
+import type { StoredDelivery } from '@webhook-backpressure/core';
 import { isThenable, nextTurn, type Scheduler, type StoreHealth } from '@webhook-backpressure/core/parts';
+import { Gathering } from '../batches/gathering.ts';
+import { bytesInBatch } from '../outbox/request-content.ts';
 import type { Buckets, TokenGrant } from '../buckets/buckets.ts';
 import type { EndpointSettings } from '../options/settings.ts';
 import type { Attempts } from './attempts.ts';
@@ -75,15 +78,19 @@ export class Dispatcher {
     this.review(destination);
   }
 
-  /** An event of this size was stored. */
-  stored(id: string, bytes: number): void {
+  /** An event was stored. */
+  stored(event: StoredDelivery): void {
     const { destinations, now } = this.#parts;
-    const destination = destinations.at(id);
+    const destination = destinations.at(event.key);
     const nowMs = now();
     destination.stored += 1;
-    destination.queuedBytes += bytes;
-    destination.gatheringSinceMs = Math.min(destination.gatheringSinceMs, nowMs);
-    this.due(id, nowMs);
+    const { learned } = destination;
+    // Before the settings are known, there may be batches.
+    if (learned === undefined || learned.settings.batch !== undefined) {
+      destination.gathering ??= new Gathering();
+      destination.gathering.stored(bytesInBatch(event), nowMs);
+    }
+    this.due(event.key, nowMs);
   }
 
   /** Something about an endpoint has changed. */
@@ -209,10 +216,15 @@ export class Dispatcher {
 
   /** Tokens to ask for: not many more than there are events, because shared buckets lack them until they are given back. */
   #wanted(destination: Destination, learned: Learned): number {
-    const { queued, lastClaimed } = destination;
-    const perRequest = learned.settings.batch?.maxEvents ?? 1;
-    const useful = Math.ceil(Math.max(queued, 2 * lastClaimed, 1) / perRequest);
-    return Math.min(roomOf(destination, learned, this.#parts.buckets.processes), useful);
+    const { buckets, now } = this.#parts;
+    const { queued, lastClaimed, gathering } = destination;
+    const { batch } = learned.settings;
+    const events = Math.max(queued, 2 * lastClaimed, 1);
+    const useful =
+      batch === undefined
+        ? events
+        : (gathering?.requests(batch, now()) ?? Math.ceil(events / batch.maxEvents));
+    return Math.min(roomOf(destination, learned, buckets.processes), useful);
   }
 
   #granted(

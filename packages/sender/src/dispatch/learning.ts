@@ -40,7 +40,7 @@ export class Learning {
       const pace = newPace({ ...settings, limit });
       return (destination.learned = {
         ...{ pace, health: newHealth(), audit: new RateAuditor(limit, now()) },
-        ...{ settings, limit, lastError: undefined },
+        ...{ settings, limit, lastError: undefined, batching: undefined },
       });
     }
     if (learned.settings !== settings || learned.limit !== limit) {
@@ -54,13 +54,15 @@ export class Learning {
   }
 
   /** An attempt ended. `ageMs`: since its first event was sent. */
-  learn(attempt: Attempt, { outcome, hints, error }: Judgment, tookMs: number, ageMs: number): void {
+  learn(attempt: Attempt, { outcome, hints, error }: Judgment, ageMs: number): void {
     const { now, buckets } = this.#parts;
-    const { destination, learned, inFlightAtStart, startedAtMs } = attempt;
+    const { destination, learned, livedMs, startedAtMs } = attempt;
     const { pace, health } = learned;
     const nowMs = now();
     const before = stateOf(learned);
-    if (outcome.kind === 'delivered') pace.succeeded(startedAtMs, tookMs, inFlightAtStart, hints, nowMs);
+    // It no longer counts as in flight.
+    const inFlight = destination.inFlight + 1;
+    if (outcome.kind === 'delivered') pace.succeeded(startedAtMs, livedMs, inFlight, hints, nowMs);
     else if (outcome.kind === 'limited') pace.limited(startedAtMs, outcome.waitMs, hints, nowMs);
     else pace.failed(startedAtMs, hints, nowMs);
     if (outcome.kind === 'down') health.failed(startedAtMs, ageMs, nowMs);

@@ -36,6 +36,8 @@ interface Result {
   /** Undefined without an answer. */
   readonly status: number | undefined;
   readonly tookMs: number;
+  /** How long its events wait for the next attempt. */
+  readonly delayMs: number;
   /** Whether the failure uses one of the attempts. */
   readonly isCounted: boolean;
 }
@@ -58,42 +60,38 @@ export class Outcomes {
     const tookMs = now() - startedAtMs;
     // The endpoint began to fail while the request was in flight: the event is not the reason.
     const isCounted = kind !== 'down' || isProbe || !learned.health.isFailing;
-    learning.learn(attempt, judgment, tookMs, this.#ageMs(parcel.claims[0]));
+    learning.learn(attempt, judgment, this.#ageMs(parcel.claims[0]));
     if (judgment.isClamped) report.totals.clampedRetryAfter += 1;
     const status = answer instanceof RequestFailure ? undefined : answer.status;
     if (answer instanceof RequestFailure && answer.kind === 'timeout') report.totals.timedOut += 1;
     this.#count(kind, destination.id, tookMs);
-    const result: Result = { attempt, judgment, status, tookMs, isCounted };
+    const delayMs = isDelivered(judgment) ? 0 : this.#delayMs(judgment, status, attempt);
+    const result: Result = { attempt, judgment, status, tookMs, delayMs, isCounted };
     if (kind === 'gone') disabling.disable(destination.id, 'gone');
     else if (learned.health.isOver) disabling.disable(destination.id, 'failing');
-    const failedIds = judgment.outcome.kind === 'delivered' ? judgment.outcome.failedIds : [];
-    for (const claim of parcel.claims) {
-      const isFailed = failedIds.length > 0 && failedIds.includes(claim.ref.id);
-      void this.#end(claim, isFailed ? this.#retried(result, claim) : this.#fateOf(result, claim), result);
-    }
+    if (kind === 'too-much' && parcel.claims.length > 1) this.#split(result);
+    else void this.#endAll(result);
   }
 
   /** A request could not be made of what is stored. */
   damaged(attempt: Attempt, error: string): void {
     const judgment: Judgment = { outcome: { kind: 'final' }, hints: undefined, isClamped: false, error };
     attempt.learned.health.abandoned(attempt.startedAtMs, this.#parts.now());
-    const result: Result = { attempt, judgment, status: undefined, tookMs: 0, isCounted: true };
-    for (const claim of attempt.parcel.claims) void this.#end(claim, this.#last(claim, error), result);
+    const result: Result = {
+      ...{ attempt, judgment, status: undefined, tookMs: 0, delayMs: 0, isCounted: true },
+    };
+    void this.#endAll(result);
   }
 
   /** An event of an endpoint that is disabled, or does not exist. No request was made. */
   refused(claim: Claim, error: string): void {
-    const { finished, settling, report, now } = this.#parts;
+    const { finished, settling } = this.#parts;
     if (!finished.canShelve(claim.bytes)) {
       void settling.settle(claim, { as: 'released', retryInMs: FULL_RECHECK_MS });
       return;
     }
     void settling.settle(claim, { as: 'dead', error }).then((isHeld) => {
-      if (!isHeld) return;
-      const { key: endpoint, id, attempt } = claim.ref;
-      report.totals.dead += 1;
-      report.monitor?.lost('dead', 1, now());
-      report.emit({ type: 'dead', endpoint, id, attempt, events: 1, status: undefined, error, tookMs: 0 });
+      if (isHeld) this.#reportDead(claim, error, { status: undefined, tookMs: 0 });
     });
   }
 
@@ -103,6 +101,35 @@ export class Outcomes {
       void this.#parts.settling.settle(claim, { as: 'released', retryInMs: 0 });
   }
 
+  /** Stores the fate of each event, and reports them. */
+  async #endAll(result: Result): Promise<void> {
+    const { settling } = this.#parts;
+    const { parcel, learned } = result.attempt;
+    const { outcome } = result.judgment;
+    const failedIds = new Set(outcome.kind === 'delivered' ? outcome.failedIds : []);
+    const fates = parcel.claims.map((claim) =>
+      failedIds.has(claim.ref.id) ? this.#retried(result, claim) : this.#fateOf(result, claim),
+    );
+    // A refused batch is sent again as it was. What 207 names is sent again with others.
+    if (parcel.isBatch && failedIds.size === 0)
+      learned.batching?.keepTogether(parcel.claims.filter((_, at) => isRetry(fates[at])));
+    const ended = parcel.claims.map((claim, at) => settling.settle(claim, fates[at] as Fate));
+    const areHeld = await Promise.all(ended);
+    this.#report(
+      result,
+      fates.map((fate, at) => (areHeld[at] === true ? fate : undefined)),
+    );
+  }
+
+  /** The batch is too large, or one of its events is at fault. */
+  #split({ attempt, status }: Result): void {
+    const { settling, report } = this.#parts;
+    const { parcel, learned } = attempt;
+    learned.batching?.split(parcel.claims);
+    report.emit({ type: 'split', ...attempt.facts, status: status ?? 0 });
+    for (const claim of parcel.claims) void settling.settle(claim, { as: 'released', retryInMs: 0 });
+  }
+
   #fateOf(result: Result, claim: Claim): Fate {
     const { outcome, error } = result.judgment;
     switch (outcome.kind) {
@@ -110,7 +137,7 @@ export class Outcomes {
         return { as: 'completed' };
       case 'limited': {
         if (this.#isTooOld(claim)) return this.#last(claim, error);
-        return { as: 'released', retryInMs: this.#waitMs(result, outcome.waitMs, claim) };
+        return { as: 'released', retryInMs: result.delayMs };
       }
       case 'down':
       case 'failed':
@@ -123,12 +150,10 @@ export class Outcomes {
     }
   }
 
-  #retried({ judgment: { error } }: Result, claim: Claim): Fate {
-    const { settings, random } = this.#parts;
-    const { attempt } = claim.ref;
-    if (attempt >= settings.retry.attempts || this.#isTooOld(claim)) return this.#last(claim, error);
-    const retryInMs = retryDelayMs(attempt, settings.retry, random);
-    return { as: 'failed', retryInMs, error, isRepeated: false };
+  #retried({ judgment: { error }, delayMs }: Result, claim: Claim): Fate {
+    const { retry } = this.#parts.settings;
+    if (claim.ref.attempt >= retry.attempts || this.#isTooOld(claim)) return this.#last(claim, error);
+    return { as: 'failed', retryInMs: delayMs, error, isRepeated: false };
   }
 
   /**
@@ -142,10 +167,13 @@ export class Outcomes {
     return { as: 'failed', retryInMs, error, isRepeated: true };
   }
 
-  #waitMs({ status }: Result, waitMs: number | undefined, { ref }: Claim): number {
-    const { settings, random } = this.#parts;
-    if (waitMs !== undefined) return namedDelayMs(waitMs, random);
-    return unnamedDelayMs(status, ref.attempt, settings.retry, random);
+  /** How long the events wait, the same for all of a batch, which is sent again as it was. */
+  #delayMs({ outcome }: Judgment, status: number | undefined, attempt: Attempt): number {
+    const { random, settings } = this.#parts;
+    const { attempt: number } = attempt.facts;
+    if (outcome.kind !== 'limited') return retryDelayMs(number, settings.retry, random);
+    if (outcome.waitMs !== undefined) return namedDelayMs(outcome.waitMs, random);
+    return unnamedDelayMs(status, number, settings.retry, random);
   }
 
   #ageMs({ event }: Claim): number {
@@ -164,33 +192,52 @@ export class Outcomes {
     report.monitor?.ended(endpoint, how, tookMs, now());
   }
 
-  /** Stores the fate of an event, and reports it. */
-  async #end(claim: Claim, fate: Fate, result: Result): Promise<void> {
-    const { settling, report, now } = this.#parts;
+  /** @param fates - of the events; undefined for those that another process has taken over. */
+  #report(result: Result, fates: readonly (Fate | undefined)[]): void {
     const { attempt, judgment, status, tookMs, isCounted } = result;
-    if (!(await settling.settle(claim, fate))) return;
-    const { key: endpoint, id, attempt: number } = claim.ref;
-    const facts = { endpoint, id, attempt: number, events: attempt.parcel.claims.length };
-    const { error } = judgment;
-    if (fate.as === 'completed') {
-      report.totals.delivered += 1;
-      const latencyMs = this.#ageMs(claim);
-      report.monitor?.delivered(endpoint, 1, latencyMs, tookMs, now());
-      if (report.hasListeners)
+    const { report, now } = this.#parts;
+    const { id: endpoint } = attempt.destination;
+    const { error, outcome } = judgment;
+    const delivered = fates.filter((fate) => fate?.as === 'completed').length;
+    if (delivered > 0) {
+      report.totals.delivered += delivered;
+      const latencyMs = this.#ageMs(attempt.parcel.claims[0]);
+      report.monitor?.delivered(endpoint, delivered, latencyMs, tookMs, now());
+      if (report.hasListeners) {
+        const facts = { ...attempt.facts, events: delivered };
         report.emit({ type: 'delivered', ...facts, status: status ?? 0, tookMs, latencyMs });
-    } else if (fate.as === 'dead') {
-      report.totals.dead += 1;
-      report.monitor?.lost('dead', 1, now());
-      report.emit({ type: 'dead', ...facts, status, error, tookMs });
-    } else if (report.hasListeners) {
-      const { retryInMs } = fate;
-      if (judgment.outcome.kind === 'limited')
-        report.emit({ type: 'limited', ...facts, status: status ?? 0, tookMs, retryInMs });
-      else
-        report.emit({
-          ...{ type: 'failed', ...facts, status, error, tookMs, retryInMs },
-          isCounted: isCounted && fate.as === 'failed' && !fate.isRepeated,
-        });
+      }
+      if (delivered === fates.length) return;
+    }
+    for (const [at, fate] of fates.entries())
+      if (fate?.as === 'dead') this.#reportDead(attempt.parcel.claims[at] as Claim, fate.error, result);
+    const retried = fates.filter(isRetry);
+    const [first] = retried;
+    if (first === undefined || !report.hasListeners) return;
+    const { retryInMs } = first;
+    const facts = { ...attempt.facts, events: retried.length, tookMs, retryInMs };
+    if (outcome.kind === 'limited') report.emit({ type: 'limited', ...facts, status: status ?? 0 });
+    else {
+      const uses = isCounted && first.as === 'failed' && !first.isRepeated;
+      report.emit({ type: 'failed', ...facts, status, error, isCounted: uses });
     }
   }
+
+  #reportDead({ ref }: Claim, error: string, { status, tookMs }: Pick<Result, 'status' | 'tookMs'>): void {
+    const { report, now } = this.#parts;
+    const { key: endpoint, id, attempt } = ref;
+    report.totals.dead += 1;
+    report.monitor?.lost('dead', 1, now());
+    report.emit({ type: 'dead', endpoint, id, attempt, events: 1, status, error, tookMs });
+  }
+}
+
+type Retry = Extract<Fate, { readonly as: 'failed' | 'released' }>;
+
+function isRetry(fate: Fate | undefined): fate is Retry {
+  return fate?.as === 'failed' || fate?.as === 'released';
+}
+
+function isDelivered({ outcome }: Judgment): boolean {
+  return outcome.kind === 'delivered' && outcome.failedIds.length === 0;
 }

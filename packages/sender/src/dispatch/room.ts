@@ -40,14 +40,5 @@ export function nextStartMs(
   const probeAtMs = health.isFailing ? health.probeAtMs : 0;
   const atMs = Math.max(dueMs, tokenAtMs, pace.waitUntilMs, probeAtMs);
   if (settings.batch === undefined) return atMs;
-  return Math.max(atMs, gatheredMs(destination, settings.batch));
-}
-
-/** When a batch is complete, or its first event has waited for long enough. */
-function gatheredMs(
-  { queued, queuedBytes, gatheringSinceMs }: Destination,
-  { maxEvents, maxDelayMs, maxBytes }: { maxEvents: number; maxDelayMs: number; maxBytes: number },
-): number {
-  if (queued >= maxEvents || queuedBytes >= maxBytes) return 0;
-  return gatheringSinceMs === Infinity ? 0 : gatheringSinceMs + maxDelayMs;
+  return Math.max(atMs, destination.gathering?.readyAtMs(settings.batch) ?? 0);
 }

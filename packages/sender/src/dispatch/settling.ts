@@ -56,10 +56,8 @@ export class Settling {
   }
 
   hold(claim: Claim): void {
-    const { destination, bytes } = claim;
     this.claims.add(claim);
-    destination.held += 1;
-    destination.queuedBytes = Math.max(0, destination.queuedBytes - bytes);
+    claim.destination.held += 1;
   }
 
   /** Stores how a claim ends, however long that takes. Resolves to false when another process had taken the claim over. */
@@ -107,7 +105,6 @@ export class Settling {
       destination.stored = Math.max(0, destination.stored - 1);
       report.monitor?.moved(now());
     } else {
-      destination.queuedBytes += bytes;
       destination.dueMs = Math.min(destination.dueMs, now() + fate.retryInMs + 1);
     }
     this.#end(claim);

@@ -1,11 +1,13 @@
 import type { KeyClaim } from '@webhook-backpressure/core';
 import type { Buckets } from '../buckets/buckets.ts';
+import { Batching } from '../batches/batching.ts';
+import { bytesInBatch } from '../outbox/request-content.ts';
+import type { Parcel } from './attempt.ts';
 import type { Attempts } from './attempts.ts';
 import { Claim } from './claim.ts';
 import type { Want } from './claiming.ts';
 import type { Destination, Learned } from './destination.ts';
 import type { Disabling } from './disabling.ts';
-import { parcelsOf } from './parcels.ts';
 import type { Pauses } from './pauses.ts';
 import { roomOf } from './room.ts';
 import type { Settling } from './settling.ts';
@@ -53,6 +55,7 @@ export class Starter {
     destination.lastClaimed = claims.length;
     destination.oldestReceivedAtMs = claimed[0]?.receivedAtMs ?? destination.oldestReceivedAtMs;
     destination.dueMs = destination.isOutdated ? now() : this.#atMs(nextDueMs, claims.length > 0);
+    this.#gathered(destination, claims);
     if (tokens === 0) this.#refuse(destination, claims);
     else this.#start(want, claims);
     done(destination);
@@ -74,20 +77,41 @@ export class Starter {
   }
 
   #start({ destination, tokens, limit }: Want, claims: readonly Claim[]): void {
-    const { settling, attempts, buckets } = this.#parts;
+    const { attempts, buckets } = this.#parts;
     const { learned } = destination;
     if (learned === undefined || limit === undefined) return;
     let started = 0;
-    for (const parcel of parcelsOf(claims, learned.settings)) {
+    for (const parcel of this.#parcelsOf(destination, learned, claims)) {
       // The endpoint may have asked to wait in the meantime.
       if (started < tokens && this.#mayStart(destination, learned)) {
         attempts.start(destination, learned, parcel);
         started += 1;
-        continue;
-      }
-      for (const claim of parcel.claims) void settling.settle(claim, { as: 'released', retryInMs: 0 });
+      } else this.#release(parcel.claims);
     }
     if (started < tokens) buckets.giveBack(destination.id, tokens - started, limit);
+  }
+
+  /** The requests of claimed events, in order. */
+  #parcelsOf(destination: Destination, learned: Learned, claims: readonly Claim[]): readonly Parcel[] {
+    const { batch } = learned.settings;
+    if (batch === undefined)
+      return claims.map((claim) => ({ id: claim.ref.id, claims: [claim], isBatch: false }));
+    learned.batching ??= new Batching();
+    const isAll = destination.dueMs > this.#parts.now();
+    const { batches, rest } = learned.batching.compose(claims, batch, isAll);
+    this.#release(rest);
+    return batches;
+  }
+
+  #gathered({ gathering, dueMs }: Destination, claims: readonly Claim[]): void {
+    if (gathering === undefined) return;
+    const bytes = claims.reduce((sum, { event }) => sum + bytesInBatch(event), 0);
+    const nowMs = this.#parts.now();
+    gathering.claimed(claims.length, bytes, dueMs > nowMs, nowMs);
+  }
+
+  #release(claims: readonly Claim[]): void {
+    for (const claim of claims) void this.#parts.settling.settle(claim, { as: 'released', retryInMs: 0 });
   }
 
   #mayStart(destination: Destination, learned: Learned): boolean {

@@ -1,6 +1,7 @@
 import type { Awaitable } from '@webhook-backpressure/core';
 import { errorMessageOf, isThenable, MinHeap, type Scheduler } from '@webhook-backpressure/core/parts';
 import type { EndpointSettings } from '../options/settings.ts';
+import { CallLimit } from './call-limit.ts';
 import { Entry } from './entry.ts';
 import { IdleEntries } from './idle-entries.ts';
 import { Line } from './line.ts';
@@ -8,7 +9,6 @@ import { areSame } from './same-settings.ts';
 
 /** Calls of the function `endpoint` that run concurrently: it reads a database. */
 const MAX_CALLS = 50;
-const MAX_CALL_MS = 10_000;
 const FIRST_RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
 
@@ -40,12 +40,16 @@ export class EndpointDirectory {
   readonly #urgent = new Line<Entry>();
   readonly #stale = new Line<Entry>();
   readonly #retries = new MinHeap<Entry>((a, b) => a.askAtMs < b.askAtMs);
+  readonly #limit: CallLimit;
   readonly #timer;
   #calls = 0;
+  /** The endpoint whose function is on the stack. */
+  #called: Entry | undefined;
   #isClosed = false;
 
   constructor(parts: DirectoryParts) {
     this.#parts = parts;
+    this.#limit = new CallLimit(parts.scheduler);
     this.#timer = parts.scheduler.task(this.#retry);
   }
 
@@ -68,7 +72,8 @@ export class EndpointDirectory {
   /** Asks again before the next attempt. */
   refresh(id: string): void {
     const entry = this.#entries.get(id);
-    if (entry === undefined) return;
+    // From within its own call the function would be called without an end.
+    if (entry === undefined || entry === this.#called) return;
     entry.isBlocked = true;
     entry.failures = 0;
     entry.askAtMs = 0;
@@ -124,12 +129,16 @@ export class EndpointDirectory {
     let result: unknown;
     let isAsync: boolean;
     entry.isAsking = true;
+    const before = this.#called;
+    this.#called = entry;
     try {
       result = this.#parts.ask(entry.id);
       isAsync = isThenable(result);
     } catch (error) {
       this.#failed(entry, error, isRead);
       return;
+    } finally {
+      this.#called = before;
     }
     if (isAsync) this.#await(entry, result);
     else this.#answered(entry, result, isRead);
@@ -139,28 +148,28 @@ export class EndpointDirectory {
     this.#calls += 1;
     let isOver = false;
     /** Once: by the result, or by the time limit. */
-    const over = (then: () => void): void => {
+    const end = (then: () => void): void => {
       if (isOver) return;
       isOver = true;
-      limit.clear();
+      this.#limit.stop(expire);
       this.#calls -= 1;
       if (!this.#isClosed) then();
       this.#next();
     };
-    const limit = this.#parts.scheduler.task(() => {
-      over(() => {
+    const expire = (): void => {
+      end(() => {
         this.#failed(entry, new Error('endpoint() took longer than 10 s.'), false);
       });
-    });
-    limit.set(this.#parts.scheduler.nowMs + MAX_CALL_MS);
+    };
+    this.#limit.start(expire);
     Promise.resolve(result).then(
       (value) => {
-        over(() => {
+        end(() => {
           this.#answered(entry, value, false);
         });
       },
       (error: unknown) => {
-        over(() => {
+        end(() => {
           this.#failed(entry, error, false);
         });
       },

@@ -39,7 +39,7 @@ export interface OutboxParts {
   /** Whether the store is open. */
   readonly isOpen: () => boolean;
   /** Called after an event was stored. */
-  readonly stored: (delivery: StoredDelivery, bytes: number) => void;
+  readonly stored: (delivery: StoredDelivery) => void;
 }
 
 /** Stores events. While it is full, calls wait in order, or are refused. */
@@ -102,7 +102,7 @@ export class Outbox {
       if (result === 'stored') {
         report.totals.accepted += 1;
         if (report.hasListeners) report.emit({ type: 'accepted', endpoint, id });
-        stored(delivery, bytes);
+        stored(delivery);
         return { id, status: 'accepted' };
       }
       report.totals.duplicate += 1;

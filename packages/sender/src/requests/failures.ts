@@ -7,7 +7,9 @@ export class ForbiddenAddress extends Error {
   }
 }
 
-const INVALID = /^(?:HPE_|UND_ERR_(?:HEADERS_OVERFLOW|RES_|RESPONSE|INVALID_ARG|NOT_SUPPORTED))/;
+// The errors of undici for answers and headers that are no HTTP. The parser's has no code in some cases.
+const INVALID =
+  /^(?:HPE_|UND_ERR_(?:HEADERS_OVERFLOW|RES_|RESPONSE|INVALID_ARG|NOT_SUPPORTED)|HTTPParserError)/;
 
 /**
  * Why a request failed, from what undici or `fetch` threw. The message contains the name of the error and the address, but
@@ -17,7 +19,7 @@ export function failureOf(thrown: unknown): RequestFailure {
   const error = rootOf(thrown);
   if (error instanceof ForbiddenAddress) return new RequestFailure('address', error.message);
   const code = codeOf(error);
-  const kind: RequestFailureKind = INVALID.test(code) ? 'invalid' : 'connection';
+  const kind: RequestFailureKind = INVALID.test(code || error.name) ? 'invalid' : 'connection';
   const message = error.message.slice(0, 300);
   const start = kind === 'invalid' ? 'The answer is no valid HTTP' : 'The connection failed';
   return new RequestFailure(

@@ -30,13 +30,15 @@ export function fetchRequester(
 
 async function answered(fetch: Fetch, { url, headers, body, signal }: OutgoingRequest): Promise<Answer> {
   const init = { method: 'POST', headers, body: body as Uint8Array<ArrayBuffer>, signal };
-  const response: unknown = await untilAborted(signal, fetch(url, { ...init, redirect: 'manual' }));
+  const response: unknown = await untilAborted(signal, async () =>
+    fetch(url, { ...init, redirect: 'manual' }),
+  );
   if (!isResponse(response))
     throw new RequestFailure('invalid', 'fetch returned something else than a Response.');
   if (response.type === 'opaqueredirect') throw new RequestFailure('invalid', 'Redirects are not followed.');
   const received = new AnswerBody();
   // The status says what became of the event, whether the body arrives or not.
-  await untilAborted(signal, read(response, received)).catch(() => undefined);
+  await untilAborted(signal, () => read(response, received)).catch(() => undefined);
   return answerOf(response.status, Object.fromEntries(response.headers), received);
 }
 
@@ -52,21 +54,24 @@ async function read(response: Response, received: AnswerBody): Promise<void> {
     const { done, value } = await reader.read();
     if (done) return;
     if (!received.add(value)) {
-      await reader.cancel();
+      reader.cancel().catch(() => undefined);
       return;
     }
   }
 }
 
 /** Also if the function ignores its signal. */
-function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => {
       reject(timeoutFailure());
     };
-    if (signal.aborted) abort();
+    if (signal.aborted) {
+      abort();
+      return;
+    }
     signal.addEventListener('abort', abort);
-    work
+    work()
       .finally(() => {
         signal.removeEventListener('abort', abort);
       })

@@ -1,7 +1,6 @@
 import { lookup as systemLookup, type LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
-import { isPublicAddress } from './addresses.ts';
 import { ForbiddenAddress } from './failures.ts';
 
 type Resolved = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void;
@@ -14,17 +13,16 @@ export const resolveBySystem: Resolve = (hostname, callback) => {
 };
 
 /**
- * Opens connections, to public addresses only unless others are allowed. The addresses that are checked are those that are
- * connected to, so a name cannot change between check and use.
+ * Opens connections to allowed addresses only. The addresses that are checked are those that are connected to, so a name
+ * cannot change between check and use.
  *
  * @param connectTimeoutMs - how long a connection may take to open.
  */
 export function guardedConnector(
   resolve: Resolve,
-  allowPrivateAddresses: boolean,
+  isAllowed: (address: string) => boolean,
   connectTimeoutMs: number,
 ): buildConnector.connector {
-  const isAllowed = allowPrivateAddresses ? (): boolean => true : isPublicAddress;
   const lookup = guardedLookup(sharing(resolve), isAllowed);
   const connect = buildConnector({ timeout: connectTimeoutMs, lookup });
   return (options, callback) => {

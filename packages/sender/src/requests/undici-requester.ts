@@ -1,4 +1,5 @@
 import { Agent, type Dispatcher } from 'undici';
+import { isPublicAddress } from './addresses.ts';
 import { AnswerBody, answerOf } from './answer-parts.ts';
 import { failureOf, timeoutFailure } from './failures.ts';
 import { guardedConnector, resolveBySystem, type Resolve } from './guarded-connector.ts';
@@ -7,8 +8,12 @@ import type { Answer, OutgoingRequest, Requester, RequestFailure } from './reque
 /** Options of {@link undiciRequester}. */
 export interface UndiciRequesterOptions {
   readonly allowPrivateAddresses: boolean;
-  /** For tests. */
+  /** Resolves names. Default: as the system does. */
   readonly resolve?: Resolve | undefined;
+  /** Replaces the rule about addresses. */
+  readonly isAllowed?: ((address: string) => boolean) | undefined;
+  /** How long an idle connection is kept, unless its server names a shorter time. Default 4,000. */
+  readonly keepAliveMs?: number | undefined;
 }
 
 // An attempt ends at its signal. A connection that opens later is of use for the next attempt.
@@ -20,10 +25,11 @@ const MAX_HEADER_BYTES = 16_384;
 
 /** Makes requests with undici: connections are kept for a few seconds, redirects are not followed. */
 export function undiciRequester(options: UndiciRequesterOptions): Requester {
-  const { allowPrivateAddresses, resolve = resolveBySystem } = options;
+  const { allowPrivateAddresses, resolve = resolveBySystem, keepAliveMs = KEEP_ALIVE_MS } = options;
+  const { isAllowed = allowPrivateAddresses ? anyAddress : isPublicAddress } = options;
   const agent = new Agent({
-    connect: guardedConnector(resolve, allowPrivateAddresses, CONNECT_TIMEOUT_MS),
-    keepAliveTimeout: KEEP_ALIVE_MS,
+    connect: guardedConnector(resolve, isAllowed, CONNECT_TIMEOUT_MS),
+    keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: MOST_KEEP_ALIVE_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
     // The signal ends an attempt, so undici needs no timers for it.
@@ -37,6 +43,10 @@ export function undiciRequester(options: UndiciRequesterOptions): Requester {
       }),
     close: () => agent.destroy(),
   };
+}
+
+function anyAddress(): boolean {
+  return true;
 }
 
 /** One request, from its start to its answer. */

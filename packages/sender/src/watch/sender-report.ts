@@ -1,18 +1,10 @@
-import type { EndpointWindow, SenderEvent, SenderTotals } from '@webhook-backpressure/core';
+import type { SenderEvent, SenderTotals } from '@webhook-backpressure/core';
 import { Listeners, type EventBody } from '@webhook-backpressure/core/parts';
+
+import type { SenderMonitor } from './sender-monitor.ts';
 
 /** The totals, writable. */
 type Running = { -readonly [K in keyof SenderTotals]: number };
-
-/** Measures the last five minutes. */
-export interface SenderMeter {
-  started(endpoint: string, nowMs: number): void;
-  delivered(endpoint: string, events: number, latencyMs: number, tookMs: number, nowMs: number): void;
-  ended(endpoint: string, how: 'limited' | 'failed', tookMs: number, nowMs: number): void;
-  lost(what: 'dead' | 'disabled', count: number, nowMs: number): void;
-  moved(nowMs: number): void;
-  window(endpoint: string, nowMs: number): EndpointWindow;
-}
 
 /** Counts what happens, and reports it to the listeners. */
 export class SenderReport {
@@ -37,7 +29,7 @@ export class SenderReport {
     storeFailures: 0,
   };
   /** Null until someone looks: the figures of windows and the alarms cost something. */
-  monitor: SenderMeter | null = null;
+  monitor: SenderMonitor | null = null;
   readonly #now: () => number;
 
   constructor(now: () => number) {
@@ -50,6 +42,7 @@ export class SenderReport {
   }
 
   emit(event: EventBody<SenderEvent>): void {
+    if (event.type === 'store-failed') this.monitor?.moved(this.#now());
     if (this.listeners.any) this.listeners.emit(this.#now(), event);
   }
 

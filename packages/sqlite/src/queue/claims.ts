@@ -1,27 +1,16 @@
 import type { ClaimedDelivery, ClaimOptions } from '@webhook-backpressure/core';
 import type { Connection, Statement } from '../connection/connection.ts';
-import { isDamage } from '../connection/sqlite-errors.ts';
-import { CONTENTS, deliveryOf, isIntact, type ContentsRow } from '../tables/contents.ts';
-import { Order } from '../tables/order.ts';
 import { Pauses, type Paused } from '../tables/pauses.ts';
 import { encodeText } from '../tables/text.ts';
-import type { Changes, Totals } from '../tables/totals.ts';
+import type { Totals } from '../tables/totals.ts';
 import type { Owners } from './owners.ts';
-import { UnreadableRows } from './unreadable.ts';
-
-/** How often dead owners are looked for while more deliveries are due than are claimed. Otherwise every claim does so. */
-const CHECK_OWNERS_MS = 1000;
+import { MAX_UNREADABLE, type QueueRow, type RowClaims } from './row-claims.ts';
 
 /** Bounds the time of a claim when very many retries are due, such as after a long outage. */
 const MAX_PROMOTED = 1000;
 
-/** A row of the queue, with its key as stored. */
-type QueueRow = readonly [seq: number, key: string];
 type ReadyRow = readonly [...QueueRow, dueMs: number];
 type SuspectRow = readonly [...ReadyRow, strandings: number];
-
-/** Bounds the time of a claim when very many rows cannot be read. */
-const MAX_UNREADABLE = 100;
 
 const NO_KEYS: ReadonlySet<string> = new Set();
 
@@ -29,8 +18,7 @@ const NO_KEYS: ReadonlySet<string> = new Set();
 export class Claims {
   readonly #totals: Totals;
   readonly #owners: Owners;
-  readonly #unreadable: UnreadableRows;
-  readonly #order: Order;
+  readonly #rows: RowClaims;
   readonly #pauses: Pauses;
   readonly #promote: Statement;
   readonly #readyAfter: Statement;
@@ -40,22 +28,16 @@ export class Claims {
   readonly #firstKey: Statement;
   readonly #firstSuspect: Statement;
   readonly #suspects: Statement;
-  readonly #hold: Statement;
-  readonly #contents: Statement;
   readonly #earliestDue: Statement;
   readonly #earliestWaiting: Statement;
   readonly #earliestLease: Statement;
   /** The key claimed last, as stored. */
   #lastKey = '';
-  #ownersCheckedAt = -Infinity;
-  /** The row being read, which is on the damaged page if the read fails. */
-  #reading: QueueRow | undefined;
 
-  constructor(connection: Connection, totals: Totals, owners: Owners) {
+  constructor(connection: Connection, totals: Totals, owners: Owners, rows: RowClaims) {
     this.#totals = totals;
     this.#owners = owners;
-    this.#unreadable = new UnreadableRows(connection, totals);
-    this.#order = new Order(connection);
+    this.#rows = rows;
     this.#pauses = new Pauses(connection);
     this.#promote = connection.prepare(
       `UPDATE queue SET state = CASE WHEN strandings > 0 THEN 3 ELSE 0 END
@@ -85,11 +67,6 @@ export class Claims {
     this.#suspects = connection.prepare(
       'SELECT seq, key, due_ms, strandings FROM queue WHERE state = 3 ORDER BY due_ms, seq',
     );
-    this.#hold = connection.prepare(
-      `UPDATE queue SET state = 2, owner = ?, lease_ms = ?, attempts = attempts + 1 WHERE seq = ?
-      RETURNING attempts, strandings`,
-    );
-    this.#contents = connection.prepare(`SELECT ${CONTENTS} FROM contents c WHERE seq = ?`);
     const earliest = (state: number): string =>
       `SELECT min(due_ms) AS due FROM queue WHERE state = ${String(state)}`;
     this.#earliestDue = connection.prepare(
@@ -102,18 +79,7 @@ export class Claims {
   }
 
   claim(self: number, count: number, options: ClaimOptions): readonly ClaimedDelivery[] {
-    for (let unreadable = 0; ; unreadable += 1) {
-      try {
-        return this.#claim(self, count, options);
-      } catch (error) {
-        const row = this.#reading;
-        this.#reading = undefined;
-        if (!isDamage(error) || row === undefined || unreadable === MAX_UNREADABLE) throw error;
-        this.#unreadable.moveDamagedToDeadLetters(row[0], options.nowMs, () => {
-          this.#left(row, options.nowMs);
-        });
-      }
-    }
+    return this.#rows.withoutDamaged(options.nowMs, () => this.#claim(self, count, options));
   }
 
   #claim(self: number, count: number, options: ClaimOptions): readonly ClaimedDelivery[] {
@@ -125,13 +91,13 @@ export class Claims {
       const skipped = skippedKeys(paused, except);
       this.#promote.run([nowMs, Math.max(count, MAX_PROMOTED)]);
       this.#owners.strandExpired(self, nowMs, changes);
-      let isCheckDue = performance.now() - this.#ownersCheckedAt >= CHECK_OWNERS_MS;
-      if (isCheckDue) this.#strandOfDead(self, nowMs, changes);
+      let { isCheckDue } = this.#owners;
+      if (isCheckDue) this.#owners.strandOfDead(self, nowMs, changes);
 
       const claimed: ClaimedDelivery[] = [];
       let unreadable = 0;
       const take = (row: QueueRow): boolean => {
-        const taken = this.#take(row, self, options, changes);
+        const taken = this.#rows.take(row, self, options, changes);
         if (taken === undefined) unreadable += 1;
         else claimed.push(taken);
         return taken !== undefined;
@@ -153,7 +119,7 @@ export class Claims {
           break;
         } else {
           isCheckDue = true;
-          if (this.#strandOfDead(self, nowMs, changes) === 0) break;
+          if (this.#owners.strandOfDead(self, nowMs, changes) === 0) break;
           mayHaveSuspects = true;
         }
       }
@@ -167,7 +133,7 @@ export class Claims {
     if (paused.isAll) return undefined;
     const due = this.#nextDue(skippedKeys(paused, except));
     const [lease] = this.#earliestLease.get([self]) as [number | null];
-    if (lease !== null && this.#owners.hasDeadHolder(self)) return 0;
+    if (lease !== null && this.#owners.deadHolders(self).length > 0) return 0;
     const next = Math.min(due, lease ?? Infinity);
     return next === Infinity ? undefined : next;
   }
@@ -181,11 +147,6 @@ export class Claims {
     const [waiting] = this.#earliestWaiting.get([]) as [number | null];
     const suspect = (this.#suspects.all([]) as SuspectRow[]).find(([, key]) => !skipped.has(key));
     return Math.min(waiting ?? Infinity, suspect?.[2] ?? Infinity);
-  }
-
-  #strandOfDead(self: number, nowMs: number, changes: Changes): number {
-    this.#ownersCheckedAt = performance.now();
-    return this.#owners.strandOfDead(self, nowMs, changes);
   }
 
   /** Up to `room` suspects stranded once. If there are none, one of the others, which is tried alone. */
@@ -216,31 +177,6 @@ export class Claims {
     if (next === undefined) return undefined;
     const [key] = next as [string];
     return this.#readyOf.get([key]) as ReadyRow | undefined;
-  }
-
-  #take(
-    queued: QueueRow,
-    self: number,
-    { leaseMs, nowMs }: ClaimOptions,
-    changes: Changes,
-  ): ClaimedDelivery | undefined {
-    const [seq] = queued;
-    this.#reading = queued;
-    const row = this.#contents.get([seq]) as ContentsRow | undefined;
-    this.#reading = undefined;
-    if (row === undefined || !isIntact(row)) {
-      this.#unreadable.moveToDeadLetters(seq, nowMs, changes);
-      this.#left(queued, nowMs);
-      return undefined;
-    }
-    const [attempt, strandings] = this.#hold.get([self, nowMs + leaseMs, seq]) as [number, number];
-    changes.inFlight += 1;
-    return { ...deliveryOf(row), attempt, strandings };
-  }
-
-  /** Call it for a row that has left the queue without being claimed. */
-  #left([seq, key]: QueueRow, nowMs: number): void {
-    if (this.#order.isOrdered()) this.#order.ended(seq, key, nowMs);
   }
 }
 

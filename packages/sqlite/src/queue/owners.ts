@@ -3,6 +3,9 @@ import type { Connection, Statement } from '../connection/connection.ts';
 import { isAlive, lockOwner, ownersWithLock, removeLock, type OwnerLock } from '../file/owner-lock.ts';
 import type { Changes } from '../tables/totals.ts';
 
+/** How often dead owners are looked for while more deliveries are due than are claimed. Otherwise every claim does so. */
+const CHECK_OWNERS_MS = 1000;
+
 /**
  * The owners of the file, which are the open stores, and the claims of owners that died. A claim whose owner died or
  * whose lease expired is stranded: its delivery is due immediately, as suspect.
@@ -18,6 +21,8 @@ export class Owners {
   readonly #strandExpired: Statement;
   readonly #release: Statement;
   readonly #othersHold: Statement;
+  readonly #doOthersHold: Statement;
+  #checkedAt = -Infinity;
 
   constructor(connection: Connection) {
     this.#path = connection.location;
@@ -37,6 +42,19 @@ export class Owners {
     this.#othersHold = connection.prepare(
       'SELECT DISTINCT owner FROM queue INDEXED BY queue_held WHERE state = 2 AND owner <> ?',
     );
+    const held = 'SELECT 1 FROM queue INDEXED BY queue_held WHERE state = 2 AND owner';
+    this.#doOthersHold = connection.prepare(`SELECT EXISTS (${held} < ?1) OR EXISTS (${held} > ?1)`);
+  }
+
+  /** Whether dead owners were not looked for recently. */
+  get isCheckDue(): boolean {
+    return performance.now() - this.#checkedAt >= CHECK_OWNERS_MS;
+  }
+
+  /** Whether another owner holds a claim. Changes nothing, and needs no transaction. */
+  doOthersHold(self: number): boolean {
+    const [hold] = this.#doOthersHold.get([self]) as [number];
+    return hold === 1;
   }
 
   /** Adds an owner and takes its lock. */
@@ -57,6 +75,7 @@ export class Owners {
 
   /** Does the same for dead owners that hold a claim. @returns how many claims were stranded. */
   strandOfDead(self: number, nowMs: number, changes: Changes): number {
+    this.#checkedAt = performance.now();
     let stranded = 0;
     for (const [id] of this.#othersHold.all([self]) as [number][]) {
       if (isAlive(this.#path, id)) continue;
@@ -67,12 +86,15 @@ export class Owners {
   }
 
   strandExpired(self: number, nowMs: number, changes: Changes): void {
-    changes.inFlight -= this.#strandExpired.run([self, nowMs]);
+    // Reads the claims of this owner too, usually thousands while there is no other owner.
+    if (this.doOthersHold(self)) changes.inFlight -= this.#strandExpired.run([self, nowMs]);
   }
 
-  /** Whether a dead owner holds a claim. Changes nothing, and needs no transaction. */
-  hasDeadHolder(self: number): boolean {
-    return (this.#othersHold.all([self]) as [number][]).some(([id]) => !isAlive(this.#path, id));
+  /** Dead owners that hold a claim. Changes nothing, and needs no transaction. The next claim takes their claims. */
+  deadHolders(self: number): readonly number[] {
+    const dead = (this.#othersHold.all([self]) as [number][]).filter(([id]) => !isAlive(this.#path, id));
+    if (dead.length > 0) this.#checkedAt = -Infinity;
+    return dead.map(([id]) => id);
   }
 
   /** Releases the claims of an owner, without using their attempts, and removes the owner. */

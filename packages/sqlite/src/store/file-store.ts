@@ -48,12 +48,8 @@ export function fileStore(settings: Settings): FileStore {
     together: (calls) => (open === undefined ? calls.map(outcomeOf) : open.together(calls)),
     shrink: () => open?.vacuum.step() ?? false,
     put: (batch, { limits, nowMs }) => file().incoming.put(batch, limits, nowMs),
-    claimKeys: () => {
-      throw new Error('Not implemented yet.');
-    },
-    dueKeys: () => {
-      throw new Error('Not implemented yet.');
-    },
+    claimKeys: (wants, lease) => file().keyClaims.claim(file().self, wants, lease),
+    dueKeys: (page) => file().dueKeys.list(file().self, page),
     claim: (count, claimOptions) => file().claims.claim(file().self, count, claimOptions),
     renew: (claims, lease) => file().claimUpdates.renew(file().self, claims, lease),
     settle: (settlements, nowMs) => file().claimUpdates.settle(file().self, settlements, nowMs),

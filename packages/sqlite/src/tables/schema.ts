@@ -154,6 +154,14 @@ const MIGRATIONS: readonly string[] = [
   `,
   // How many deliveries have left the queue, from which receivers without workers learn how fast the workers are.
   'ALTER TABLE totals ADD COLUMN drained INTEGER NOT NULL DEFAULT 0',
+  // For claims of named keys, whose cost must not depend on what else is stored: the first delivery of a key, its retries,
+  // its suspects and its claimed deliveries. The last three are small or change seldom.
+  `
+  CREATE INDEX queue_key ON queue (key);
+  CREATE INDEX queue_waiting ON queue (key, due_ms) WHERE state = 1;
+  CREATE INDEX queue_suspect ON queue (key, due_ms) WHERE state = 3;
+  CREATE INDEX queue_claimed ON queue (key) WHERE state = 2;
+  `,
 ];
 
 /** The application, the version and the number of tables of the file. */

@@ -33,6 +33,7 @@ export function sendable(bytes: Uint8Array, mayTake: boolean, transfer: ArrayBuf
 /** A result with its bodies prepared for transfer. The thread keeps no other reference to them. */
 export function sendableResult(result: unknown, transfer: ArrayBuffer[]): unknown {
   if (Array.isArray(result)) return result.map((one: unknown) => sendableResult(one, transfer));
+  if (hasClaimed(result)) return { ...result, claimed: sendableResult(result.claimed, transfer) };
   if (!hasBody(result)) return result;
   return { ...result, rawBody: sendable(result.rawBody, true, transfer) };
 }
@@ -41,4 +42,9 @@ function hasBody(value: unknown): value is WithBody {
   return (
     typeof value === 'object' && value !== null && 'rawBody' in value && types.isUint8Array(value.rawBody)
   );
+}
+
+/** Whether this is what was claimed of one key. */
+function hasClaimed(value: unknown): value is { readonly claimed: readonly unknown[] } {
+  return typeof value === 'object' && value !== null && 'claimed' in value && Array.isArray(value.claimed);
 }

@@ -20,7 +20,9 @@ const idle = setTimeout(shrink, IDLE_MS);
 let next: NodeJS.Timeout | undefined;
 
 /** Short writing calls. Those that arrive during a commit share the next one. */
-const SHARING: ReadonlySet<Request['call']> = new Set<Request['call']>(['put', 'claim', 'renew', 'settle']);
+const SHARING: ReadonlySet<Request['call']> = new Set<Request['call']>([
+  ...(['put', 'claim', 'claimKeys', 'renew', 'settle'] as const),
+]);
 /** The most calls in a commit. If it fails, each of them may run again in its own commit. */
 const MAX_TOGETHER = 16;
 

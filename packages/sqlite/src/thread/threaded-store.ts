@@ -4,6 +4,7 @@ import type {
   ClaimRef,
   DueKeys,
   KeyClaim,
+  KeyWant,
   InboxStore,
   OpenedStore,
   Put,
@@ -79,12 +80,15 @@ export class ThreadedStore extends ThreadedAdmin implements InboxStore {
     return resultOf(outcome) as readonly PutResult[];
   }
 
-  claimKeys(): Awaitable<readonly KeyClaim[]> {
-    throw new Error('Not implemented yet.');
+  async claimKeys(wants: readonly KeyWant[], options: Options<'claimKeys', 1>): Promise<readonly KeyClaim[]> {
+    this.#note(options);
+    const claims = await this.ask<readonly KeyClaim[]>('claimKeys', [wants, options]);
+    for (const { claimed } of claims) this.#held.add(claimed);
+    return claims;
   }
 
-  dueKeys(): Awaitable<DueKeys> {
-    throw new Error('Not implemented yet.');
+  dueKeys(options: Options<'dueKeys', 0>): Promise<DueKeys> {
+    return this.ask('dueKeys', [options]);
   }
 
   async claim(count: number, options: Options<'claim', 1>): Promise<readonly ClaimedDelivery[]> {

@@ -1,7 +1,15 @@
 import fc from 'fast-check';
-import type { ClaimedDelivery, DeliveryRef, InboxStore, Settlement } from '@webhook-backpressure/core';
+import type {
+  ClaimedDelivery,
+  DeliveryRef,
+  DueKey,
+  InboxStore,
+  KeyWant,
+  Settlement,
+} from '@webhook-backpressure/core';
 import { expect, it } from 'vitest';
 import type { StoreBed } from '../../store-bed.ts';
+import { NaiveKeys } from './naive-keys.ts';
 import { NaiveStore } from './naive-store.ts';
 import { ANY, delivery, ends, LEASE, ROOMY, START } from './store-fixtures.ts';
 
@@ -11,6 +19,7 @@ interface Step {
     | 'put'
     | 'overflow'
     | 'claim'
+    | 'claimKeys'
     | 'settle'
     | 'renew'
     | 'redrive'
@@ -35,6 +44,8 @@ const steps = fc.array(
       'overflow',
       'claim',
       'claim',
+      'claimKeys',
+      'claimKeys',
       'settle',
       'settle',
       'renew',
@@ -68,6 +79,23 @@ const WAYS = [
 const keyOf = (number: number): string => `key ${String(number % 2)}`;
 const exceptOf = (number: number): ReadonlySet<string> =>
   new Set(number % 5 === 0 ? [keyOf(Math.floor(number / 5))] : []);
+/** One to three keys, of which the last is unknown. */
+function wantsOf(number: number): KeyWant[] {
+  const keys = [keyOf(number), keyOf(number + 1), 'unknown'].slice(0, 1 + (number % 3));
+  return keys.map((key, at) => ({ key, count: 1 + ((number + at) % 4), isHeadOnly: (number + at) % 5 < 2 }));
+}
+
+async function keysOf(store: InboxStore, limit: number, dueByMs: number): Promise<DueKey[]> {
+  const found: DueKey[] = [];
+  let after: string | undefined;
+  do {
+    const { keys, next } = await store.dueKeys({ after, limit, dueByMs });
+    found.push(...keys);
+    after = next;
+  } while (after !== undefined);
+  return found;
+}
+
 function namesOf(ones: readonly DeliveryRef[]): string[] {
   return ones.map(({ key, id }) => `${key}/${id}`).sort();
 }
@@ -75,6 +103,7 @@ function namesOf(ones: readonly DeliveryRef[]): string[] {
 /** Runs the same steps on two owners of a store and on the model, whose results must be equal. */
 async function run(stores: readonly InboxStore[], list: readonly Step[], isOrdered: boolean): Promise<void> {
   const naive = new NaiveStore(isOrdered);
+  const naiveKeys = new NaiveKeys(naive, isOrdered);
   const claimed: ClaimedDelivery[] = [];
   let nowMs = START;
   for (const { what, owner, number } of list) {
@@ -96,6 +125,12 @@ async function run(stores: readonly InboxStore[], list: readonly Step[], isOrder
         // The rotation of keys is up to the store: the model checks which deliveries may be claimed, and how many.
         naive.claim(owner, number % 4, options, got);
         claimed.push(...got);
+        break;
+      }
+      case 'claimKeys': {
+        const options = { leaseMs: LEASE, nowMs };
+        const got = await store.claimKeys(wantsOf(number), options);
+        claimed.push(...naiveKeys.claim(owner, wantsOf(number), options, got));
         break;
       }
       case 'settle': {
@@ -164,6 +199,8 @@ async function run(stores: readonly InboxStore[], list: readonly Step[], isOrder
     expect(new Map(await store.depthByKey())).toEqual(naive.depthByKey());
     const except = exceptOf(number);
     naive.checkDue(owner, except, nowMs, await store.nextDueMs(except));
+    const dueByMs = number % 2 === 0 ? Infinity : nowMs + (number % 700);
+    naiveKeys.checkDue(owner, nowMs, dueByMs, await keysOf(store, 1 + (number % 3), dueByMs));
     const { deliveries, next } = await store.listPending({ after: 0, limit: 99, nowMs });
     expect(next).toBeUndefined();
     expect(

@@ -8,25 +8,7 @@ import type {
   StoreLimits,
 } from '@webhook-backpressure/core';
 import { expect } from 'vitest';
-
-interface Row {
-  readonly key: string;
-  readonly id: string;
-  readonly order: number;
-  state: 'waiting' | 'claimed' | 'shelved' | 'completed';
-  isKept: boolean;
-  isRemembered: boolean;
-  /** Whether its last attempt failed. */
-  isRetry: boolean;
-  attempts: number;
-  strandings: number;
-  /** When a waiting delivery is due, or since when it is completed or a dead letter. */
-  atMs: number;
-  /** The order of completed deliveries and of dead letters. */
-  endOrder: number;
-  owner: number;
-  leaseEndsMs: number;
-}
+import { namesOf, type Row } from './naive-row.ts';
 
 /** One list, which every call reads completely. */
 export class NaiveStore {
@@ -67,13 +49,7 @@ export class NaiveStore {
       expect(got).toEqual([]);
       return;
     }
-    const isLost = (row: Row): boolean =>
-      row.state === 'claimed' && row.owner !== owner && row.leaseEndsMs <= nowMs;
-    for (const row of this.#rows.filter(isLost)) {
-      row.state = 'waiting';
-      row.strandings += 1;
-      row.atMs = Math.min(row.atMs, nowMs);
-    }
+    this.strandExpired(owner, nowMs);
     const due = this.#rows.filter((row) => row.atMs <= nowMs && this.#isOpen(row, except));
     const fresh = due.filter(({ strandings }) => strandings === 0);
     const once = due.filter(({ strandings }) => strandings === 1).length;
@@ -95,6 +71,36 @@ export class NaiveStore {
       expect({ attempt, strandings }).toEqual({ attempt: row.attempts + 1, strandings: row.strandings });
       Object.assign(row, { state: 'claimed', attempts: attempt, owner, leaseEndsMs: nowMs + leaseMs });
     }
+  }
+
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
+  /** The unfinished deliveries, by key, of the keys that are not paused. */
+  unpaused(): Map<string, Row[]> {
+    const byKey = new Map<string, Row[]>();
+    for (const row of this.#rows) {
+      const isUnfinished = row.state === 'waiting' || row.state === 'claimed';
+      if (!isUnfinished || this.#pausedKeys.has(row.key)) continue;
+      byKey.set(row.key, [...(byKey.get(row.key) ?? []), row]);
+    }
+    return byKey;
+  }
+
+  strandExpired(owner: number, nowMs: number): void {
+    const isLost = (row: Row): boolean =>
+      row.state === 'claimed' && row.owner !== owner && row.leaseEndsMs <= nowMs;
+    for (const row of this.#rows.filter(isLost)) {
+      row.state = 'waiting';
+      row.strandings += 1;
+      row.atMs = Math.min(row.atMs, nowMs);
+    }
+  }
+
+  /** Whether a delivery may be claimed before others of its key: always, if the store is not ordered. */
+  isHead(row: Row): boolean {
+    return !this.#isOrdered || this.#heads.get(row.key) === row;
   }
 
   renew(owner: number, ref: ClaimRef, leaseEndsMs: number): boolean {
@@ -177,7 +183,7 @@ export class NaiveStore {
 
   hasten(afterMs: number, nowMs: number): number {
     const late = this.#rows.filter(
-      (row) => row.state === 'waiting' && row.atMs > afterMs && this.#isHead(row),
+      (row) => row.state === 'waiting' && row.atMs > afterMs && this.isHead(row),
     );
     for (const row of late) row.atMs = nowMs;
     return late.length;
@@ -234,17 +240,13 @@ export class NaiveStore {
       expect(said).toBeLessThanOrEqual(nowMs);
       return;
     }
-    const passed = timesOf((row) => this.#isHead(row)).filter((timeMs) => timeMs <= exact);
+    const passed = timesOf((row) => this.isHead(row)).filter((timeMs) => timeMs <= exact);
     expect([exact, ...passed]).toContain(said ?? Infinity);
   }
 
   #isOpen(row: Row, except: ReadonlySet<string>): boolean {
     const isPassed = except.has(row.key) || this.#pausedKeys.has(row.key);
-    return row.state === 'waiting' && !isPassed && this.#isHead(row);
-  }
-
-  #isHead(row: Row): boolean {
-    return !this.#isOrdered || this.#heads.get(row.key) === row;
+    return row.state === 'waiting' && !isPassed && this.isHead(row);
   }
 
   #enter(row: Row): void {
@@ -291,8 +293,4 @@ export class NaiveStore {
     this.#rows = this.#rows.filter((row) => !gone.includes(row));
     return namesOf(gone);
   }
-}
-
-function namesOf(rows: readonly Row[]): string[] {
-  return rows.map(({ key, id }) => `${key}/${id}`).sort();
 }

@@ -1,0 +1,131 @@
+import { thrownText, type BucketsEvent, type Clock } from '@webhook-backpressure/core';
+import type { RedisClient } from './client.ts';
+import { PRESENT } from './presence-script.ts';
+import { Script } from './script.ts';
+import type { TimedCalls } from './timed-calls.ts';
+
+const BEAT_MS = 2000;
+/** While the server is away. */
+const PROBE_MS = 500;
+/** Without a reply in time for so long, the server is away: it is too slow to be of use. */
+const SLOW_MS = 1000;
+/** Without a failure for so long, it is back. In a cluster only some endpoints may fail. */
+const CALM_MS = 3000;
+/** A process that has never reached the server takes so small a part of the rates. */
+const ASSUMED_PROCESSES = 4;
+
+const present = new Script(PRESENT);
+
+interface PresenceOptions {
+  readonly id: string;
+  readonly key: string;
+  readonly client: RedisClient;
+  readonly clock: Clock;
+  readonly listener: (event: BucketsEvent) => void;
+}
+
+/** Counts the processes that use the same buckets, and notices that the server does not answer. */
+export class Presence {
+  /** Processes of the last seconds, this one included. */
+  processes = 1;
+  /** Whether calls are useless now. */
+  isAway = false;
+  #wasReached = false;
+  readonly #options: PresenceOptions;
+  readonly #now: () => number;
+  readonly #calls: TimedCalls;
+  #timer: unknown;
+  #isBeating = false;
+  #isClosed = false;
+  #lateSinceMs: number | undefined;
+  #lostSinceMs: number | undefined;
+  #failedAtMs = 0;
+
+  constructor(options: PresenceOptions, now: () => number, calls: TimedCalls) {
+    this.#options = options;
+    this.#now = now;
+    this.#calls = calls;
+    this.#timer = options.clock.setTimeout(this.#beat, 0);
+  }
+
+  /** Among how many the rates are divided while the server is away. */
+  get sharers(): number {
+    return this.#wasReached ? this.processes : ASSUMED_PROCESSES;
+  }
+
+  /** A call was answered in time. */
+  answered(): void {
+    this.#lateSinceMs = undefined;
+  }
+
+  /** A call failed. The next beat says whether all do. */
+  failed(error: string): void {
+    this.#lost(error);
+    this.#beatIn(0);
+  }
+
+  /** A call was not answered in time. */
+  late(): void {
+    const nowMs = this.#now();
+    this.#lateSinceMs ??= nowMs;
+    if (nowMs - this.#lateSinceMs < SLOW_MS) return;
+    this.isAway = true;
+    this.#lost('Redis does not answer within 100 ms.');
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    const { clock, client, key, id } = this.#options;
+    clock.clearTimeout(this.#timer);
+    if (this.#wasReached) present.run(client, key, [id, '1']).catch(() => undefined);
+  }
+
+  #lost(error: string): void {
+    const nowMs = this.#now();
+    this.#failedAtMs = nowMs;
+    if (this.#lostSinceMs !== undefined || this.#isClosed) return;
+    this.#lostSinceMs = nowMs;
+    this.#options.listener({ type: 'lost', error, processes: this.sharers });
+  }
+
+  #beatIn(ms: number): void {
+    if (this.#isBeating || this.#isClosed) return;
+    const { clock } = this.#options;
+    clock.clearTimeout(this.#timer);
+    this.#timer = clock.setTimeout(this.#beat, ms);
+  }
+
+  readonly #beat = (): void => {
+    if (this.#isBeating || this.#isClosed) return;
+    this.#isBeating = true;
+    const { client, key, id } = this.#options;
+    void this.#calls
+      .run(
+        async () => Number(await present.run(client, key, [id, '0'])),
+        () => undefined,
+      )
+      .then((reply) => {
+        this.#isBeating = false;
+        if (this.#isClosed) return;
+        if (reply.kind === 'answered') this.#present(reply.value);
+        else if (reply.kind === 'late') this.late();
+        else {
+          this.isAway = true;
+          this.#lost(thrownText(reply.error));
+        }
+        this.#beatIn(this.#lostSinceMs === undefined && this.#lateSinceMs === undefined ? BEAT_MS : PROBE_MS);
+      });
+  };
+
+  #present(processes: number): void {
+    this.processes = Math.max(1, processes);
+    this.#wasReached = true;
+    this.isAway = false;
+    this.#lateSinceMs = undefined;
+    const nowMs = this.#now();
+    if (this.#lostSinceMs === undefined || nowMs - this.#failedAtMs < CALM_MS) return;
+    const lostMs = nowMs - this.#lostSinceMs;
+    this.#lostSinceMs = undefined;
+    this.#options.listener({ type: 'restored', lostMs });
+  }
+}

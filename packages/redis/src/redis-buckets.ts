@@ -1,0 +1,266 @@
+import { randomUUID } from 'node:crypto';
+import {
+  checkNames,
+  systemClock,
+  thrownText,
+  type Awaitable,
+  type BucketLimit,
+  type Buckets,
+  type BucketsEvent,
+  type Clock,
+  type TokenGrant,
+} from '@webhook-backpressure/core';
+import { monotonic } from '@webhook-backpressure/core/parts';
+import { checkClient, checkPrefix } from './checks.ts';
+import type { RedisClient } from './client.ts';
+import { Presence } from './presence.ts';
+import { Script } from './script.ts';
+import { SharedBucket } from './shared-bucket.ts';
+import { TAKE, type TakeReply } from './take-script.ts';
+import { TimedCalls, type Reply } from './timed-calls.ts';
+
+/** Options of {@link redisBuckets}. */
+export interface RedisBucketsOptions {
+  /** The beginning of the name of each key, from 1 to 200 characters. Default: `webhook-sender`. */
+  prefix?: string | undefined;
+}
+
+const DEFAULT_PREFIX = 'webhook-sender';
+/** How long a call may take. A token that comes later is too old to be used, so it is returned. */
+const CALL_LIMIT_MS = 100;
+/** When tokens that nothing uses go back. */
+const SWEEP_MS = 50;
+/** After a failed call of one endpoint. Doubled with each failure. */
+const FIRST_RETRY_MS = 500;
+const LAST_RETRY_MS = 8000;
+/** While the server is away, a wait is not longer, because the server may be back. */
+const LONGEST_WAIT_MS = 1000;
+/** When all replies are late, asking again soon is useless. */
+const LATE_WAIT_MS = 20;
+
+const take = new Script(TAKE);
+
+/**
+ * Keeps the tokens of endpoints in Redis 6.2 or newer, or Valkey, so that all processes of a sender share one limit for each
+ * endpoint. Alone, in a cluster, or behind a sentinel.
+ *
+ * @param client - of `ioredis` (`Redis` or `Cluster`) or of `redis` (4 or newer; connect it first). It is not closed. Turn
+ * its offline queue off, and add a listener of its `error` event.
+ * @param options - see {@link RedisBucketsOptions}.
+ * @throws BackpressureError `ERR_WBP_REDIS` or `ERR_WBP_UNKNOWN_OPTION` for an invalid argument.
+ */
+export function redisBuckets(client: RedisClient, options: RedisBucketsOptions = {}): Buckets {
+  checkNames(options, 'options', ['prefix']);
+  checkClient(client);
+  const { prefix = DEFAULT_PREFIX } = options;
+  checkPrefix(prefix);
+  return new RedisBuckets(client, prefix);
+}
+
+class RedisBuckets implements Buckets {
+  readonly #client: RedisClient;
+  readonly #prefix: string;
+  readonly #process: string = randomUUID();
+  readonly #buckets = new Map<string, SharedBucket>();
+  /** Buckets with tokens or news that the server does not have yet. */
+  readonly #unclean = new Set<SharedBucket>();
+  #clock: Clock = systemClock;
+  #now: () => number = monotonic(systemClock);
+  #calls: TimedCalls | undefined;
+  #presence: Presence | undefined;
+  #sweep: unknown;
+  #isSweepSet = false;
+  #isClosed = false;
+
+  constructor(client: RedisClient, prefix: string) {
+    this.#client = client;
+    this.#prefix = prefix;
+  }
+
+  get processes(): number {
+    return this.#presence?.processes ?? 1;
+  }
+
+  open({
+    clock,
+    listener,
+  }: {
+    readonly clock: Clock;
+    readonly listener: (event: BucketsEvent) => void;
+  }): void {
+    this.#clock = clock;
+    this.#now = monotonic(clock);
+    this.#calls = new TimedCalls(CALL_LIMIT_MS, clock, this.#now);
+    const { id, key } = { id: this.#process, key: `${this.#prefix}:processes` };
+    this.#presence = new Presence({ id, key, client: this.#client, clock, listener }, this.#now, this.#calls);
+  }
+
+  take(name: string, count: number, limit: BucketLimit): Awaitable<TokenGrant> {
+    const nowMs = this.#now();
+    const bucket = this.#bucket(name, limit);
+    if (bucket.pausedUntilMs <= nowMs) {
+      const taken = bucket.takeHeld(count, nowMs);
+      if (taken > 0) return { taken, waitMs: taken < count ? bucket.waitMs(nowMs) : 0 };
+    }
+    const { isAway, sharers } = this.#presences();
+    if (isAway || (bucket.retryAtMs > nowMs && bucket.failures > 0)) {
+      if (bucket.pausedUntilMs > nowMs) return { taken: 0, waitMs: bucket.pausedUntilMs - nowMs };
+      const { taken, waitMs } = bucket.takeShare(count, sharers, nowMs);
+      return { taken, waitMs: Math.min(waitMs, LONGEST_WAIT_MS) };
+    }
+    const waitMs = bucket.waitMs(nowMs);
+    return waitMs > 0 ? { taken: 0, waitMs } : this.#ask(bucket, count, nowMs);
+  }
+
+  giveBack(name: string, count: number, limit: BucketLimit): void {
+    const bucket = this.#bucket(name, limit);
+    if (bucket.share === undefined) bucket.returned += count;
+    else bucket.share.giveBack(count, this.#now());
+    this.#cleanSoon(bucket);
+  }
+
+  pause(name: string, forMs: number, limit: BucketLimit): void {
+    const bucket = this.#bucket(name, limit);
+    const untilMs = this.#now() + forMs;
+    if (untilMs <= bucket.pausedUntilMs) return;
+    bucket.pausedUntilMs = untilMs;
+    bucket.isPauseNew = true;
+    bucket.dropHeld();
+    this.#cleanSoon(bucket);
+    this.#clean(bucket);
+  }
+
+  peek(name: string): number | null {
+    return this.#buckets.get(name)?.peek(this.#now()) ?? null;
+  }
+
+  forget(name: string): void {
+    const bucket = this.#buckets.get(name);
+    if (bucket === undefined) return;
+    if (bucket.isClean) this.#buckets.delete(name);
+    else bucket.isForgotten = true;
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    for (const bucket of this.#unclean) {
+      bucket.dropHeld();
+      this.#clean(bucket);
+    }
+    if (this.#isSweepSet) this.#clock.clearTimeout(this.#sweep);
+    this.#isSweepSet = false;
+    this.#presence?.close();
+    this.#calls?.close();
+  }
+
+  #bucket(name: string, limit: BucketLimit): SharedBucket {
+    let bucket = this.#buckets.get(name);
+    if (bucket === undefined) this.#buckets.set(name, (bucket = new SharedBucket(name, limit)));
+    bucket.isForgotten = false;
+    bucket.set(limit);
+    return bucket;
+  }
+
+  #presences(): Presence {
+    // Used without a sender.
+    if (this.#presence === undefined) this.open({ clock: this.#clock, listener: () => undefined });
+    return this.#presence as Presence;
+  }
+
+  async #ask(bucket: SharedBucket, count: number, nowMs: number): Promise<TokenGrant> {
+    const reply = await this.#call(bucket, bucket.batchFor(count, nowMs));
+    const afterMs = this.#now();
+    if (reply.kind === 'failed') {
+      const { taken, waitMs } = bucket.takeShare(count, this.#presences().sharers, afterMs);
+      return { taken, waitMs: Math.min(waitMs, LONGEST_WAIT_MS) };
+    }
+    if (reply.kind === 'late') return { taken: 0, waitMs: LATE_WAIT_MS };
+    const { value, tookMs } = reply;
+    const taken = bucket.answered(value, count, tookMs, afterMs);
+    if (bucket.pausedUntilMs > afterMs) {
+      // The endpoint asked for a pause in the meantime.
+      bucket.returned += taken;
+      bucket.dropHeld();
+      this.#cleanSoon(bucket);
+      return { taken: 0, waitMs: bucket.pausedUntilMs - afterMs };
+    }
+    if (!bucket.isClean) this.#cleanSoon(bucket);
+    const isLate = taken === 0 && value.taken > 0;
+    return { taken, waitMs: isLate ? LATE_WAIT_MS : bucket.waitMs(afterMs) };
+  }
+
+  async #call(bucket: SharedBucket, want: number): Promise<Reply<TakeReply>> {
+    const presence = this.#presences();
+    const nowMs = this.#now();
+    const { amount, token, full } = bucket.shape;
+    const { returned, isPauseNew, share, pausedUntilMs } = bucket;
+    const pauseUs = isPauseNew ? Math.ceil(Math.max(0, pausedUntilMs - nowMs) * 1000) : 0;
+    const numbers = [amount, token, full, want, returned, pauseUs, bucket.fullAtUs];
+    const values = [this.#process, ...numbers.map(String), share === undefined ? '0' : '1'];
+    bucket.returned = 0;
+    bucket.isPauseNew = false;
+    bucket.calls += 1;
+    const reply = await (this.#calls as TimedCalls).run(
+      async () => replyOf(await take.run(this.#client, `${this.#prefix}:bucket:${bucket.name}`, values)),
+      ({ taken }) => {
+        bucket.returned += taken;
+        this.#cleanSoon(bucket);
+      },
+    );
+    bucket.calls -= 1;
+    if (reply.kind === 'answered') {
+      bucket.failures = 0;
+      bucket.learn(reply.value, this.processes, this.#now());
+      if (bucket.share === share) bucket.share = undefined;
+      presence.answered();
+      return reply;
+    }
+    // The server may have the pause now; a second one changes nothing.
+    if (isPauseNew) bucket.isPauseNew = true;
+    if (reply.kind === 'failed') {
+      bucket.retryAtMs = this.#now() + Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** bucket.failures);
+      bucket.failures += 1;
+      presence.failed(thrownText(reply.error));
+    } else {
+      presence.late();
+    }
+    return reply;
+  }
+
+  #cleanSoon(bucket: SharedBucket): void {
+    if (this.#isClosed) return;
+    this.#unclean.add(bucket);
+    if (this.#isSweepSet) return;
+    this.#isSweepSet = true;
+    this.#sweep = this.#clock.setTimeout(this.#cleanAll, SWEEP_MS);
+  }
+
+  readonly #cleanAll = (): void => {
+    this.#isSweepSet = false;
+    const nowMs = this.#now();
+    for (const bucket of this.#unclean) {
+      bucket.expire(nowMs);
+      this.#clean(bucket);
+    }
+    const [next] = this.#unclean;
+    if (next !== undefined) this.#cleanSoon(next);
+  };
+
+  #clean(bucket: SharedBucket): void {
+    if (bucket.isClean) {
+      this.#unclean.delete(bucket);
+      if (bucket.isForgotten) this.#buckets.delete(bucket.name);
+      return;
+    }
+    const isNews = bucket.returned > 0 || bucket.isPauseNew;
+    const { isAway } = this.#presences();
+    if (!isNews || bucket.calls > 0 || isAway || bucket.retryAtMs > this.#now()) return;
+    void this.#call(bucket, 0);
+  }
+}
+
+function replyOf(reply: unknown): TakeReply {
+  const [taken = 0, waitUs = 0, left = 0, fullAtUs = 0] = (reply as unknown[]).map(Number);
+  return { taken, waitUs, left, fullAtUs };
+}
