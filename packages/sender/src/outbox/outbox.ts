@@ -55,8 +55,10 @@ export class Outbox {
   constructor(parts: OutboxParts) {
     const { store, limits, wallMs } = parts;
     this.#parts = parts;
+    // Not all settings: a store copies these to its thread, which is impossible for functions.
+    const { capacity, maxBytes } = limits;
     // Dead letters are limited where deliveries fail: nothing is stored as an overflow.
-    const storeLimits = { ...limits, maxShelved: Infinity, maxShelvedBytes: Infinity };
+    const storeLimits = { capacity, maxBytes, maxShelved: Infinity, maxShelvedBytes: Infinity };
     this.#puts = new GroupCommit((batch) => store.put(batch, { limits: storeLimits, nowMs: wallMs() }));
   }
 
