@@ -5,21 +5,22 @@ import { SenderBed } from '../dispatch/bed.ts';
 const hanging = (): Promise<never> => new Promise<never>(() => undefined);
 
 /** The calls that have ended, in order. */
-function noted(bed: SenderBed, ids: readonly string[], ended: string[]): Promise<unknown>[] {
-  return ids.map((id) =>
+function noted(bed: SenderBed, ids: readonly string[], ended: string[]): Promise<unknown> {
+  const calls = ids.map((id) =>
     bed.send(id).then(
       () => ended.push(id),
       (error: unknown) =>
         ended.push(`${id}: ${error instanceof BackpressureError ? error.code : String(error)}`),
     ),
   );
+  return Promise.all(calls);
 }
 
 describe('a full outbox', () => {
   it('lets calls of send wait for room, in order', async () => {
     const bed = new SenderBed(hanging, { capacity: 2, timeoutMs: 1000, limits: { maxInFlight: 1 } });
     const ended: string[] = [];
-    noted(bed, ['1', '2', '3', '4', '5'], ended);
+    void noted(bed, ['1', '2', '3', '4', '5'], ended);
     await bed.settle();
     expect(ended).toEqual(['1', '2']);
     expect(bed.sender.snapshot()).toMatchObject({ state: 'full', depth: 2, waitingSends: 3 });
@@ -36,7 +37,7 @@ describe('a full outbox', () => {
   it('refuses events if asked to', async () => {
     const bed = new SenderBed(hanging, { capacity: 2, whenFull: 'refuse' });
     const ended: string[] = [];
-    noted(bed, ['1', '2', '3'], ended);
+    void noted(bed, ['1', '2', '3'], ended);
     await bed.settle();
     expect(ended).toEqual(expect.arrayContaining(['1', '2', '3: ERR_WBP_SEND_FULL']));
     expect(bed.sender.snapshot().totals).toMatchObject({ accepted: 2, refused: 1 });
@@ -56,7 +57,7 @@ describe('a full outbox', () => {
     const controller = new AbortController();
     const given = bed.sender.send({ endpoint: 'a', type: 't', data: 1 }, { signal: controller.signal });
     const ended: string[] = [];
-    noted(bed, ['2'], ended);
+    void noted(bed, ['2'], ended);
     await bed.settle();
     controller.abort(new Error('given up'));
     await expect(given).rejects.toThrow('given up');
@@ -73,9 +74,9 @@ describe('close', () => {
     const calls = noted(bed, ['1', '2'], ended);
     await bed.settle();
     const closed = bed.sender.close({ timeoutMs: 0 });
-    noted(bed, ['3'], ended);
+    void noted(bed, ['3'], ended);
     await bed.run(100);
-    await Promise.all(calls);
+    await calls;
     expect(ended).toEqual(['1', '3: ERR_WBP_SENDER_CLOSED', '2: ERR_WBP_SENDER_CLOSED']);
     await expect(closed).resolves.toEqual({ completed: 0, remaining: 1 });
   });
