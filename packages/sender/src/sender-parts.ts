@@ -201,7 +201,7 @@ export function composeSender(settings: SenderSettings, hooks: SenderHooks): Sen
   });
   const outbox: Outbox = new Outbox({
     ...{ ...common, health: sendingHealth, limits: settings, whenFull: settings.whenFull },
-    ...{ opened: hooks.opened, isAccepting, isOpen },
+    ...{ opened: hooks.opened, isAccepting, isOpen, isOpenFailing: () => !health.isWell },
     stored: (delivery) => {
       dispatcher.stored(delivery);
       report.monitor?.moved(now());

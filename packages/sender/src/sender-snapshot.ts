@@ -46,7 +46,7 @@ export function busiestEndpoints(
   const { destinations, now } = parts;
   const found = new Set<Destination>();
   for (const id of monitor.busiest(now())) {
-    const destination = destinations.find(id);
+    const destination = destinations.peek(id);
     if (destination !== undefined) found.add(destination);
     if (found.size >= most) break;
   }
