@@ -30,6 +30,8 @@ export interface RedisBucketsBed extends BucketsBed {
   settle(): Promise<void>;
   /** Moves the clock of the processes only. */
   pass(ms: number): Promise<void>;
+  /** The same without waiting for the server. */
+  passNow(ms: number): void;
 }
 
 /** @param admin - another client of the same server. */
@@ -52,6 +54,9 @@ export function redisBucketsBed(client: RedisClient, admin: Redis): RedisBuckets
     events,
     settle,
     pass,
+    passNow(ms) {
+      clock.advance(ms);
+    },
     async open() {
       const buckets = redisBuckets(client, { prefix });
       buckets.open?.({ clock, listener: (event) => events.push(event) });

@@ -112,6 +112,19 @@ class RedisBuckets implements Buckets {
     return waitMs > 0 ? { taken: 0, waitMs } : this.#ask(bucket, count, nowMs);
   }
 
+  use(name: string, count: number, limit: BucketLimit): Awaitable<number> {
+    const nowMs = this.#now();
+    const bucket = this.#bucket(name, limit);
+    if (bucket.share !== undefined) {
+      bucket.share.giveBack(count, nowMs);
+      return bucket.share.take(count, nowMs);
+    }
+    if (!bucket.isStale(nowMs)) return count;
+    bucket.returned += count;
+    const retaken = this.#ask(bucket, count, nowMs);
+    return retaken.then(({ taken }) => taken);
+  }
+
   giveBack(name: string, count: number, limit: BucketLimit): void {
     const bucket = this.#bucket(name, limit);
     if (bucket.share === undefined) bucket.returned += count;

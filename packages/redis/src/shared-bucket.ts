@@ -38,6 +38,7 @@ export class SharedBucket {
   /** Tokens that were taken from the server and not used yet. */
   #held = 0;
   #heldUntilMs = 0;
+  #usableUntilMs = 0;
   #emptyUntilMs = 0;
   #left = 0;
   #leftAtMs = -Infinity;
@@ -68,10 +69,16 @@ export class SharedBucket {
     return Math.max(0, this.pausedUntilMs - nowMs, this.#emptyUntilMs - nowMs);
   }
 
+  /** Whether the tokens of the last take are too old to be used. */
+  isStale(nowMs: number): boolean {
+    return nowMs > this.#usableUntilMs;
+  }
+
   takeHeld(count: number, nowMs: number): number {
     this.expire(nowMs);
     const taken = Math.min(count, this.#held);
     this.#held -= taken;
+    if (taken > 0) this.#usableUntilMs = this.#heldUntilMs;
     return taken;
   }
 
@@ -117,7 +124,7 @@ export class SharedBucket {
     }
     const used = Math.min(count, reply.taken);
     this.#held += reply.taken - used;
-    this.#heldUntilMs = nowMs - tookMs + holdMs;
+    this.#heldUntilMs = this.#usableUntilMs = nowMs - tookMs + holdMs;
     return used;
   }
 

@@ -80,6 +80,20 @@ export function describeBuckets(title: string, kind: BucketsKind, bedOf: () => P
       expect(await take(100)).toBe(3);
     });
 
+    it('takes tokens anew that were held while others arrived', async () => {
+      await take(3);
+      await bed.advance(MINUTE_MS + 1000);
+      const held = await take(1);
+      expect(held).toBe(1);
+      await bed.advance(10 * MINUTE_MS);
+      const used = (await buckets.use?.('a', held, LIMIT)) ?? held;
+      await bed.advance(60);
+      const others = await buckets.take('a', 10, LIMIT);
+      // With the token of ten minutes ago these would be four.
+      expect(used + others.taken).toBeLessThanOrEqual(3);
+      expect(used + others.taken).toBeGreaterThanOrEqual(2);
+    });
+
     it('gives nothing during a pause, and does not shorten it', async () => {
       await take(1);
       buckets.pause('a', 10_000, LIMIT);

@@ -37,6 +37,14 @@ export interface Buckets {
    * @param limit - the present limit. A changed limit keeps the saved tokens, up to the new burst.
    */
   take(name: string, count: number, limit: BucketLimit): Awaitable<TokenGrant>;
+  /**
+   * Tokens that were taken before are used now. Returns how many may be: tokens that have been held for a while, such as
+   * during a slow call of the store, would exceed the limit together with those that have arrived since, so they are taken
+   * anew. Call it immediately before the starts. Without this method, tokens do not age.
+   *
+   * @param count - tokens of the last `take`. Those that may not be used are given back.
+   */
+  use?(name: string, count: number, limit: BucketLimit): Awaitable<number>;
   /** Returns tokens that were taken and not used. */
   giveBack(name: string, count: number, limit: BucketLimit): void;
   /** No process gets a token for so long, because the receiver asked for it. A shorter pause does not replace a longer one. */

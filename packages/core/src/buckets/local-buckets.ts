@@ -41,6 +41,13 @@ export class LocalBuckets implements Buckets {
     return { taken, waitMs: level.waitMs(1, nowMs) };
   }
 
+  use(name: string, count: number, limit: BucketLimit): number {
+    const nowMs = this.#now();
+    const { level } = this.#bucket(name, limit, nowMs);
+    level.giveBack(count, nowMs);
+    return level.take(count, nowMs);
+  }
+
   giveBack(name: string, count: number, limit: BucketLimit): void {
     const nowMs = this.#now();
     this.#bucket(name, limit, nowMs).level.giveBack(count, nowMs);

@@ -1,4 +1,5 @@
-import type { KeyClaim } from '@webhook-backpressure/core';
+import type { Awaitable, KeyClaim } from '@webhook-backpressure/core';
+import { isThenable } from '@webhook-backpressure/core/parts';
 import type { Buckets } from '../buckets/buckets.ts';
 import { Batching } from '../batches/batching.ts';
 import { bytesInBatch } from '../outbox/request-content.ts';
@@ -47,18 +48,41 @@ export class Starter {
 
   /** Events were claimed. Also called while closing, when they are given back. */
   claimed(want: Want, { claimed, nextDueMs }: KeyClaim): void {
-    const { now, settling, done } = this.#parts;
-    const { destination, tokens } = want;
+    const { now, settling } = this.#parts;
+    const { destination } = want;
     const claims = claimed.map((event) => new Claim(destination, event));
     for (const claim of claims) settling.hold(claim);
-    destination.isAsking = false;
     destination.lastClaimed = claims.length;
     destination.oldestReceivedAtMs = claimed[0]?.receivedAtMs ?? destination.oldestReceivedAtMs;
     destination.dueMs = destination.isOutdated ? now() : this.#atMs(nextDueMs, claims.length > 0);
     this.#gathered(destination, claims);
-    if (tokens === 0) this.#refuse(destination, claims);
-    else this.#start(want, claims);
-    done(destination);
+    const usable = this.#usableOf(want);
+    if (!isThenable(usable)) {
+      this.#proceed(want, claims, usable);
+      return;
+    }
+    usable.then(
+      (tokens) => {
+        this.#proceed(want, claims, tokens);
+      },
+      () => {
+        this.#proceed(want, claims, 0);
+      },
+    );
+  }
+
+  /** A slow store lets tokens age. */
+  #usableOf({ destination: { id }, tokens, limit }: Want): Awaitable<number> {
+    const { buckets } = this.#parts;
+    return limit === undefined ? 0 : (buckets.use?.(id, tokens, limit) ?? tokens);
+  }
+
+  #proceed(want: Want, claims: readonly Claim[], tokens: number): void {
+    const { destination, limit } = want;
+    destination.isAsking = false;
+    if (limit === undefined) this.#refuse(destination, claims);
+    else this.#start({ ...want, tokens }, claims);
+    this.#parts.done(destination);
   }
 
   /** The claim failed. */
@@ -79,7 +103,10 @@ export class Starter {
   #start({ destination, tokens, limit }: Want, claims: readonly Claim[]): void {
     const { attempts, buckets } = this.#parts;
     const { learned } = destination;
-    if (learned === undefined || limit === undefined) return;
+    if (learned === undefined || limit === undefined) {
+      this.#release(claims);
+      return;
+    }
     let started = 0;
     for (const parcel of this.#parcelsOf(destination, learned, claims)) {
       // The endpoint may have asked to wait in the meantime.

@@ -58,7 +58,9 @@ export class Outbox {
     const { store, limits, wallMs } = parts;
     this.#parts = parts;
     // Dead letters are limited where deliveries fail: nothing is stored as an overflow.
-    const storeLimits = { ...limits, maxShelved: Infinity, maxShelvedBytes: Infinity };
+    // A store in another thread gets a copy, so there may be nothing else in it.
+    const { capacity, maxBytes } = limits;
+    const storeLimits = { capacity, maxBytes, maxShelved: Infinity, maxShelvedBytes: Infinity };
     this.#puts = new GroupCommit((batch) => store.put(batch, { limits: storeLimits, nowMs: wallMs() }));
   }
 
