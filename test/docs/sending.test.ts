@@ -3,7 +3,6 @@ import { memoryStore } from '@webhook-backpressure/core';
 import type ts from 'typescript';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { checkEndpoint } from '../../packages/sender/src/options/check-endpoint.ts';
-import type { SenderOptions } from '../../packages/sender/src/options/sender-options.ts';
 import { settle } from '../../packages/sender/src/options/sender-settings.ts';
 import type { EndpointSettings } from '../../packages/sender/src/options/settings.ts';
 import { root } from '../../tooling/packages.js';
@@ -46,7 +45,7 @@ function valueOf(name: string, object: object): unknown {
 function accepts(name: string, value: number): void {
   const beside = name === 'maxEventBytes' ? { maxBytes: 2 ** 40 } : {};
   const store = memoryStore();
-  settle({ store, endpoint: () => null, ...beside, ...nested(name, value) } as unknown as SenderOptions);
+  settle({ store, endpoint: () => null, ...beside, ...nested(name, value) });
 }
 
 function checked(changes: Record<string, unknown>): EndpointSettings | null {
