@@ -13,6 +13,8 @@ export interface TwoHalvesSetup extends ReceiverSetup {
   readonly limits: EndpointLimits;
 }
 
+/** The time of day at the beginning: with the real one, no two runs would be the same. */
+const BEGIN_MS = Date.UTC(2026, 0, 1);
 const ENDPOINT = 'receiver';
 /** Turns of the event loop in which the sender and the receiver react to one event. More change nothing. */
 const TURNS = 4;
@@ -52,6 +54,7 @@ export class TwoHalvesRun {
         endpoint: () => ({ url: 'https://receiver.example/webhooks', secret: null, ...setup.limits }),
         fetch: this.#receiver.fetch,
         clock: this.#clock,
+        wallClock: () => BEGIN_MS + this.#clock.now(),
         random: stream(scenario.seed, `sender ${String(index)}`),
         capacity: traffic.count + 1,
       });
