@@ -85,9 +85,10 @@ export const order = {
       ...[
         'requests',
         'answers',
-        'buckets',
+
         'options',
         'endpoints',
+        'buckets',
         'pace',
         'watch',
         'outbox',

@@ -9,7 +9,9 @@ import { startPostgres } from './postgres-server.ts';
 import { createProgress } from './progress.ts';
 import { run, type RunResult, type Watcher } from './run.ts';
 import { RunTookTooLong } from './run-took-too-long.ts';
-import { FLEET, IMPORT, PATIENT_RUN_MS, POOL, RUN_LIMIT_MS, SENDER, WARM_UP } from './setup.ts';
+import { BULK, FLEET, IMPORT, PATIENT_RUN_MS, POOL, RUN_LIMIT_MS, SENDER, WARM_UP } from './setup.ts';
+import { brokenSenderPromises, senderProgress, senderTable } from './sender-report.ts';
+import { runSender } from './sender-run.ts';
 import { fittingSize, IDEAL_WARM_UP_S, smallerSize } from './size.ts';
 import { table } from './table.ts';
 import { brokenPromises } from './verdict.ts';
@@ -29,14 +31,18 @@ for (const [signal, exitCode] of Object.entries(SIGNALS)) {
 const OTHER_DEMOS = `Other demos:
   npm run demo -- --inbox   an inbox whose process is killed twice
   npm run demo -- --fleet   receivers, workers and their PostgreSQL, all killed
+  npm run demo -- --sender  a sender with a fast, a refusing and a hanging receiver
   npm run demo -- --watch   the live page, under waves of load`;
 
 // A reader such as `head` may close the pipe early.
 process.stdout.on('error', () => process.exit(1));
 
 try {
-  const { deliveries, isSizeFixed, isInbox, isFleet, isWatch, port } = optionsFrom(process.argv.slice(2));
+  const { deliveries, isSizeFixed, isInbox, isFleet, isSender, isWatch, port } = optionsFrom(
+    process.argv.slice(2),
+  );
   if (isWatch) await showPage(port);
+  else if (isSender) await showSender(deliveries, isSizeFixed);
   else if (isFleet) await showFleet(deliveries, isSizeFixed);
   else await (isInbox ? showInbox(deliveries) : showMiddleware(deliveries, isSizeFixed));
 } catch (error) {
@@ -146,6 +152,30 @@ async function showFleet(deliveries: number, isSizeFixed: boolean): Promise<void
   } finally {
     await server.stop();
   }
+}
+
+async function showSender(wanted: number, isSizeFixed: boolean): Promise<void> {
+  process.stdout.write(
+    `A bulk import of ${count(wanted)} events through one sender, whose outbox is on the disk,\n` +
+      'to three receivers: a fast one, one with the middleware that can do 200 a\n' +
+      'second, and one that never answers. Each is a process.\n\n',
+  );
+  const sizeOf = (warmUpS: number): number => {
+    const size = isSizeFixed ? wanted : fittingSize(wanted, warmUpS, BULK.warmUpS);
+    if (size < wanted)
+      process.stdout.write(`This machine is busy: the import has ${count(size)} events.\n\n`);
+    return size;
+  };
+  const progress = senderProgress(
+    (line) => process.stdout.write(`${line}\n`),
+    () => performance.now(),
+  );
+  const result = await limited((signal) => runSender(sizeOf, progress, signal));
+  process.stdout.write(`\n${senderTable(result)}\n\n`);
+  conclude(
+    brokenSenderPromises(result),
+    'Each event was delivered, or is still in the outbox for the receiver that hangs.',
+  );
 }
 
 async function showPage(port: number): Promise<void> {

@@ -47,6 +47,9 @@ export const FLEET = {
   backoffMs: [500, 1000, 2000, 4000, 4000, 4000, 4000, 4000, 4000],
 };
 
+/** The bulk import through our own sender, at full size, and its warm-up, which takes so long on an idle machine. */
+export const BULK = { events: 50_000, warmUpEvents: 1000, warmUpS: 1 };
+
 export const POOL = {
   /** The default of node-postgres. */
   max: 10,

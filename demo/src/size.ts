@@ -15,9 +15,10 @@ export const IDEAL_WARM_UP_S =
  *
  * @param wanted - the number on an idle machine.
  * @param warmUpS - how many seconds the warm-up took.
+ * @param idealS - how many it takes on an idle machine.
  */
-export function fittingSize(wanted: number, warmUpS: number): number {
-  const slowdown = warmUpS / IDEAL_WARM_UP_S;
+export function fittingSize(wanted: number, warmUpS: number, idealS: number = IDEAL_WARM_UP_S): number {
+  const slowdown = warmUpS / idealS;
   if (slowdown <= ORDINARY_SLOWDOWN) return wanted;
   return Math.min(wanted, Math.max(FEWEST, Math.round(wanted / slowdown / 100) * 100));
 }

@@ -182,7 +182,7 @@ describe('redrive and purge', () => {
       const answer = await page.fetch(request);
       expect(answer.status).toBe(500);
       const { code, message } = await problemOf(answer);
-      expect({ code, message }).toEqual({ code: 'FAILED', message: 'The store of the inbox failed.' });
+      expect({ code, message }).toEqual({ code: 'FAILED', message: 'The store failed.' });
     }
   });
 });

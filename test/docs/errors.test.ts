@@ -29,11 +29,19 @@ import { instrument } from '@webhook-backpressure/otel';
 import { collect } from '@webhook-backpressure/prometheus';
 import { postgresSchema, postgresStore } from '@webhook-backpressure/postgres';
 import { redisRegistry } from '@webhook-backpressure/redis';
+import {
+  createSender,
+  tokenBucket,
+  type OutgoingEvent,
+  type SenderOptions,
+} from '@webhook-backpressure/sender';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { Registry } from 'prom-client';
 import { choose } from '../../packages/sqlite/src/drivers/choose.ts';
 import { MemoryState } from '../../packages/core/src/inbox/store/memory/memory-state.ts';
 import { MemoryStore } from '../../packages/core/src/inbox/store/memory/memory-store.ts';
+import { checkEndpoint } from '../../packages/sender/src/options/check-endpoint.ts';
+import { checkLimits } from '../../packages/sender/src/options/limits.ts';
 import { settle } from '../../packages/sqlite/src/options.ts';
 import { StoreThread } from '../../packages/sqlite/src/thread/store-thread.ts';
 import { queues } from '../bullmq/fake-queues.ts';
@@ -68,6 +76,12 @@ const storeWhoseThreadDies = {
     throw (await call).error ?? new Error('It answered.');
   },
 };
+const orderUpdated: OutgoingEvent = { endpoint: 'ep_1', type: 'order.updated', data: {} };
+const senders = {
+  full: createSender({ ...sending(), capacity: 1, whenFull: 'refuse' }),
+  closed: createSender(sending()),
+  withoutStore: createSender({ ...sending(), store: withoutPut() }),
+};
 const onNode20WithoutLibsql = { sqliteStore: () => ({ open: () => choose([]) }) };
 
 beforeAll(async () => {
@@ -84,6 +98,8 @@ beforeAll(async () => {
   void store.open(START);
   void storeOfADeletedFile.open(START);
   rmSync(files.deleted);
+  await senders.full.send(orderUpdated);
+  await senders.closed.close();
 });
 afterAll(() => {
   void store.close(START);
@@ -94,6 +110,20 @@ afterAll(() => {
 function linesUnder(code: string): string[] {
   const blocks = tokensOf('code', sectionOf(errors, code)).filter(({ lang }) => lang === 'ts');
   return blocks.flatMap(({ text }) => text.split('\n')).filter((line) => line !== '');
+}
+
+/** The options that a sender requires. It never gets to know its endpoints. */
+function sending(): SenderOptions {
+  return { store: memoryStore(), endpoint: () => new Promise(() => undefined) };
+}
+
+function withoutPut(): SenderOptions['store'] {
+  return Object.assign(memoryStore(), { put: () => Promise.reject(new Error('The disk is full.')) });
+}
+
+/** The check of what the option `endpoint` returns. */
+function settingsOf(endpoint: unknown): void {
+  checkEndpoint(endpoint, { defaults: checkLimits(), allowPrivateAddresses: false });
 }
 
 function work(): void {
@@ -114,6 +144,13 @@ async function thrownBy(line: string): Promise<unknown> {
     registry: memoryRegistry(systemClock),
     redisRegistry,
     redisClient: { eval: () => Promise.resolve([]) },
+    createSender,
+    tokenBucket,
+    sending: sending(),
+    sender: createSender(sending()),
+    senders,
+    orderUpdated,
+    settingsOf,
     sizeQueue,
     logEvents,
     cloudEventsHandshake,

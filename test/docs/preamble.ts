@@ -12,6 +12,7 @@ import type * as otel from '@webhook-backpressure/otel';
 import type * as prometheus from '@webhook-backpressure/prometheus';
 import type * as postgres from '@webhook-backpressure/postgres';
 import type * as redis from '@webhook-backpressure/redis';
+import type * as senderPackage from '@webhook-backpressure/sender';
 import type * as sqlite from '@webhook-backpressure/sqlite';
 import type * as promClient from 'prom-client';
 
@@ -44,6 +45,8 @@ declare global {
   const postgresSchema: typeof postgres.postgresSchema;
   const bullmqDoor: typeof bullmq.bullmqDoor;
   const deliveryOf: typeof bullmq.deliveryOf;
+  const createSender: typeof senderPackage.createSender;
+  const tokenBucket: typeof senderPackage.tokenBucket;
   const processPressure: typeof node.processPressure;
   const dashboard: typeof page.dashboard;
 
@@ -63,6 +66,13 @@ declare global {
   const backpressure: { readonly intake: core.Intake };
   const app: Express;
   const server: Server;
+
+  const sending: senderPackage.SenderOptions;
+  const sender: senderPackage.Sender;
+  const findEndpoint: senderPackage.SenderOptions['endpoint'];
+  const senders: Record<'full' | 'closed' | 'withoutStore', senderPackage.Sender>;
+  const orderUpdated: senderPackage.OutgoingEvent;
+  function settingsOf(endpoint: unknown): void;
 
   const files: Record<'ofAnotherProgram' | 'ofANewerRelease' | 'damaged' | 'locked' | 'missing', string>;
 

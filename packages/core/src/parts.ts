@@ -37,4 +37,4 @@ export { invalid, isThenable, show } from './errors.ts';
 export { checkNames } from './option-names.ts';
 export { checkClock } from './time/check-clock.ts';
 export { isInboxStore } from './inbox/store/as-inbox-store.ts';
-export { frozenJson, NotJsonError } from './inbox/delivery/json.ts';
+export { checkJson, NotJsonError } from './inbox/delivery/json.ts';

@@ -1,7 +1,8 @@
 import {
+  factsOf,
   idOf,
-  snapshotOf,
   withOptions,
+  type AnySource,
   type Change,
   type Options,
   type PageState,
@@ -20,7 +21,7 @@ import type { Page, Question } from './parts/section.ts';
 import { Header } from './parts/header.ts';
 import { showIcon } from './parts/icon.ts';
 import { News } from './data/news.ts';
-import { SourceView } from './source-view.ts';
+import { viewOf, type View } from './view.ts';
 
 const MOST_CHANGES = 200;
 
@@ -35,9 +36,9 @@ export class App implements Page {
   readonly #live = h('div', { class: 'hidden', 'aria-live': 'polite' });
   readonly #main = h('main', { id: 'main', tabindex: '-1' });
   readonly #news = new News();
-  #sources: readonly Source[] = [];
+  #sources: readonly AnySource[] = [];
   #startedAt: number | undefined;
-  #view: SourceView | undefined;
+  #view: View | undefined;
   #chosen = chosenId(location.hash);
 
   constructor(client: Client, onRetry: () => void) {
@@ -88,9 +89,10 @@ export class App implements Page {
     else this.showOptions(change, change.options);
   }
 
-  showOptions(of: Pick<Source, 'kind' | 'name'>, options: Options): void {
+  showOptions(of: Pick<AnySource, 'kind' | 'name'>, options: Options): void {
     this.#sources = this.#sources.map((source) => {
-      return idOf(source) === idOf(of) ? withOptions(source, options) : source;
+      if (source.kind === 'sender' || idOf(source) !== idOf(of)) return source;
+      return withOptions(source, options);
     });
     this.#draw();
   }
@@ -129,7 +131,7 @@ export class App implements Page {
     this.changes.splice(0, Infinity, ...changes.toReversed());
   }
 
-  #seriesOf(source: Source): Series {
+  #seriesOf(source: AnySource): Series {
     const id = idOf(source);
     let series = this.#series.get(id);
     if (series === undefined) {
@@ -157,13 +159,15 @@ export class App implements Page {
     this.#header.showSources(this.#sources, source);
     if (source === undefined) {
       this.#drop();
-      this.#main.replaceChildren(h('p', { class: 'empty' }, 'This dashboard has no intake and no inbox.'));
+      this.#main.replaceChildren(
+        h('p', { class: 'empty' }, 'This dashboard has no intake, no inbox and no sender.'),
+      );
       return;
     }
     showTitle(this.#sources, source);
     if (this.#view?.id !== idOf(source)) {
       this.#drop();
-      this.#view = new SourceView(source, this);
+      this.#view = viewOf(source, this);
       this.#main.replaceChildren(this.#view.element);
     }
     this.#view.update(source, this.#seriesOf(source));
@@ -184,17 +188,18 @@ export class App implements Page {
 }
 
 /** Prototype-ish names are names like any other: only own properties are read. */
-function sourcesOf({ intakes, inboxes }: PageState): readonly Source[] {
+function sourcesOf({ intakes, inboxes, senders }: PageState): readonly AnySource[] {
   return [
     ...Object.entries(intakes).map(([name, view]): Source => ({ kind: 'intake', name, view })),
     ...Object.entries(inboxes).map(([name, view]): Source => ({ kind: 'inbox', name, view })),
+    ...Object.entries(senders).map(([name, view]): AnySource => ({ kind: 'sender', name, view })),
   ];
 }
 
 /** The tab of the browser shows the state too. */
-function showTitle(sources: readonly Source[], shown: Source): void {
-  const alarms = sources.reduce((sum, source) => sum + snapshotOf(source).alarms.length, 0);
-  const { state } = shown.view.snapshot;
+function showTitle(sources: readonly AnySource[], shown: AnySource): void {
+  const alarms = sources.reduce((sum, source) => sum + factsOf(source).alarms.length, 0);
+  const { state } = factsOf(shown);
   const text = `${alarms > 0 ? `(${String(alarms)}) ` : ''}${state} · ${shown.name} · webhook-backpressure`;
   if (document.title !== text) document.title = text;
   showIcon(state);

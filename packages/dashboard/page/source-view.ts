@@ -2,7 +2,7 @@ import { idOf, type Source } from './data/wire.ts';
 import type { Series } from './data/series.ts';
 import { h } from './parts/dom.ts';
 import type { Page, Section } from './parts/section.ts';
-import { segmented } from './parts/segmented.ts';
+import { FIRST_SPAN_MS, timeChoice } from './parts/time-choice.ts';
 import { alarmSection } from './sections/alarms.ts';
 import { busiestSection } from './sections/busiest.ts';
 import { changeSection } from './sections/changes.ts';
@@ -13,12 +13,12 @@ import { leverSection } from './sections/levers.ts';
 import { riskSection } from './sections/risk.ts';
 import { whatIfSection } from './sections/what-if.ts';
 
-/** All sections about one source. */
+/** All sections about one intake or inbox. */
 export class SourceView {
   readonly id: string;
   readonly element: HTMLElement;
   readonly #sections: readonly Section[];
-  #spanMs = 900_000;
+  #spanMs = FIRST_SPAN_MS;
   #latest: readonly [Source, Series] | undefined;
 
   constructor(source: Source, page: Page) {
@@ -43,7 +43,14 @@ export class SourceView {
       { id: 'panel', role: 'tabpanel', 'aria-label': source.name },
       alarms.element,
       headline.element,
-      h('div', { class: 'bar-row' }, this.#timeChoice()),
+      h(
+        'div',
+        { class: 'bar-row' },
+        timeChoice((chosenMs) => {
+          this.#spanMs = chosenMs;
+          if (this.#latest !== undefined) this.update(...this.#latest);
+        }),
+      ),
       charts.element,
       letters?.element ?? null,
       // Two columns of different lengths leave no holes. On a phone they follow each other.
@@ -72,21 +79,5 @@ export class SourceView {
 
   close(): void {
     for (const section of this.#sections) section.close?.();
-  }
-
-  #timeChoice(): HTMLElement {
-    return segmented(
-      'Time shown',
-      [
-        ['60000', '1 min'],
-        ['300000', '5 min'],
-        ['900000', '15 min'],
-      ],
-      '900000',
-      (chosen) => {
-        this.#spanMs = Number(chosen);
-        if (this.#latest !== undefined) this.update(...this.#latest);
-      },
-    );
   }
 }

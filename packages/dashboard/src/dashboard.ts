@@ -14,14 +14,14 @@ export interface Dashboard {
   /** Answers a request of node:http: for Express, Koa and bare servers. Never throws. */
   readonly node: (req: IncomingMessage, res: ServerResponse) => void;
   /**
-   * Ends the page: stops reading its intakes and inboxes, closes open pages, and answers further requests with 503.
-   * Closes no intake and no inbox.
+   * Ends the page: stops reading its sources, closes open pages, and answers further requests with 503. Closes no intake, no
+   * inbox and no sender.
    */
   readonly close: () => void;
 }
 
 /**
- * Creates the live page of intakes and inboxes. From now on it reads them once a second and keeps the last 15 minutes,
+ * Creates the live page of intakes, inboxes and senders. From now on it reads them once a second and keeps the last 15 minutes,
  * so that a page shows them when it is opened. Up to 200 pages can be open.
  *
  * @throws BackpressureError with the code of the first invalid option: `ERR_WBP_DASHBOARD_AUTHORIZE` without `authorize`.

@@ -8,4 +8,6 @@ export type {
   IntakeRates,
   IntakeView,
   PageState,
+  SenderRates,
+  SenderView,
 } from './state/page-state.ts';

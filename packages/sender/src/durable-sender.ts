@@ -56,7 +56,7 @@ export class DurableSender implements Sender {
       parts,
       busiest: (most) => busiestEndpoints(parts, this.#monitor, most),
       find: (id) => {
-        const destination = parts.destinations.find(id);
+        const destination = parts.destinations.peek(id);
         return destination && endpointSnapshot(parts, this.#monitor, destination);
       },
       redrive: (key) => {

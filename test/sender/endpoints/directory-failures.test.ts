@@ -13,7 +13,7 @@ describe('the directory of endpoints, when the function fails', () => {
     clock.advance(TTL_MS);
     expect(directory.get('a')).toBeUndefined();
     expect(calls).toHaveLength(2);
-    await last().fail(new Error('The database is away.'));
+    await last().fail('The database is away.');
     expect(failures).toEqual([{ id: 'a', error: 'The database is away.', isKept: true }]);
     expect(urlOf('a')).toBe('/');
     // Between its retries an idle endpoint need not be asked for again.

@@ -17,7 +17,7 @@ export function settled(): Promise<void> {
 export interface Call {
   readonly id: string;
   readonly answer: (value: unknown) => Promise<void>;
-  readonly fail: (error: unknown) => Promise<void>;
+  readonly fail: (message: string) => Promise<void>;
 }
 
 /** A directory, and what a test sees of it. */
@@ -49,8 +49,8 @@ export function directoryOf(sync?: (id: string) => unknown, ttlMs: number = TTL_
             resolve(value);
             await settled();
           },
-          fail: async (error) => {
-            reject(error as Error);
+          fail: async (message) => {
+            reject(new Error(message));
             await settled();
           },
         });

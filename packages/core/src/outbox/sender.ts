@@ -8,12 +8,12 @@ export type Rate = { readonly perSecond: number } | { readonly perMinute: number
 /** The endpoints of a sender, and what an operator can do with them. */
 export interface Endpoints {
   /**
-   * Endpoints with events or requests, the busiest first.
+   * Endpoints with attempts in the last five minutes, with events or with requests, the busiest first.
    *
    * @param options - `limit`: integer ≥ 1, default 100. `offset`: integer ≥ 0, default 0.
    */
   list(options?: { limit?: number | undefined; offset?: number | undefined }): readonly EndpointSnapshot[];
-  /** The endpoint of this id; undefined if it has neither events nor requests. */
+  /** The endpoint of this id; undefined if it has neither events nor requests, and had none for long. */
   get(id: string): EndpointSnapshot | undefined;
   /** Stops attempts at an endpoint, in all processes and after restarts, until `resume`. Its events are still stored. */
   pause(id: string): Promise<void>;

@@ -85,3 +85,28 @@ export const INBOX_CHARTS: readonly ChartOptions[] = [
   },
   RETRY_AFTER,
 ];
+
+export const SENDER_CHARTS: readonly ChartOptions[] = [
+  {
+    title: 'Per second',
+    unit: PER_SECOND,
+    span: 6,
+    lines: [
+      { column: 'accepted', label: 'Events accepted', color: 'grey', look: 'thin' },
+      { column: 'attempts', label: 'Attempts', color: 'blue' },
+      { column: 'delivered', label: 'Delivered', color: 'teal' },
+      { column: 'limited', label: 'Asked to wait', color: 'amber' },
+      { column: 'failed', label: 'Failed', color: 'red' },
+    ],
+  },
+  {
+    title: 'Outbox',
+    unit: DELIVERIES,
+    span: 6,
+    lines: [
+      { column: 'depth', label: 'Unfinished', color: 'blue', look: 'area' },
+      { column: 'inFlight', label: 'Requests in flight', color: 'violet' },
+      { column: 'shelved', label: 'Dead letters', color: 'red', look: 'dashed' },
+    ],
+  },
+];

@@ -12,6 +12,8 @@ export const STATE_COLOR: Readonly<Record<string, StateColorName>> = {
   accepting: 'ok',
   shedding: 'warn',
   stalled: 'bad',
+  opening: 'off',
+  full: 'warn',
   closing: 'off',
   closed: 'off',
 };

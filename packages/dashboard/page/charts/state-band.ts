@@ -11,6 +11,8 @@ const SHARE: Readonly<Record<string, number>> = {
   accepting: 0.4,
   shedding: 0.75,
   stalled: 1,
+  opening: 0.25,
+  full: 0.75,
   closing: 0.25,
   closed: 0.25,
 };

@@ -1,16 +1,16 @@
 import { titleOf } from './alarm-titles.ts';
-import { idOf, snapshotOf, type Source } from './wire.ts';
+import { factsOf, idOf, type AnySource } from './wire.ts';
 
 /** Finds what screen readers should hear: changed states, and raised alarms. */
 export class News {
   readonly #states = new Map<string, string>();
   readonly #alarms = new Map<string, ReadonlySet<string>>();
 
-  of(sources: readonly Source[]): string[] {
+  of(sources: readonly AnySource[]): string[] {
     const sentences: string[] = [];
     for (const source of sources) {
       const id = idOf(source);
-      const { state, alarms } = snapshotOf(source);
+      const { state, alarms } = factsOf(source);
       const before = this.#states.get(id);
       if (before !== undefined && before !== state) sentences.push(`${source.name}: ${state}.`);
       this.#states.set(id, state);

@@ -1,7 +1,11 @@
-import { snapshotOf, type Sample, type Source } from './wire.ts';
+import { snapshotOf, type AnySource, type Sample, type SenderSource, type Source } from './wire.ts';
 
 /** The history columns that follow from a state without history, under the names that the server gives them. */
-export function sampleOf(source: Source): Sample {
+export function sampleOf(source: AnySource): Sample {
+  return source.kind === 'sender' ? senderSample(source) : receiverSample(source);
+}
+
+function receiverSample(source: Source): Sample {
   const snapshot = snapshotOf(source);
   const { state, depth, highWater, lowWater, effectiveCapacity, active, drainRate, booked } = snapshot;
   const { waitMs, handlingMs, retryAfterSeconds } = snapshot.windows.oneMinute.all;
@@ -20,4 +24,9 @@ export function sampleOf(source: Source): Sample {
 function inboxSample({ snapshot, rates }: Extract<Source, { kind: 'inbox' }>['view']): Sample {
   const { bytes, oldestAgeMs, shelved } = snapshot;
   return { ...rates, bytes, oldestAgeMs, shelved };
+}
+
+function senderSample({ view }: SenderSource): Sample {
+  const { state, depth, inFlight, oldestAgeMs, shelved } = view.snapshot;
+  return { state, depth, inFlight, oldestAgeMs, shelved, ...view.rates };
 }

@@ -1,5 +1,10 @@
-import type { InboxSnapshot, IntakeSnapshot } from '@webhook-backpressure/core';
-import type { Change, InboxView, IntakeView } from '../../src/state/page-state.ts';
+import type {
+  ActiveAlarm,
+  ActiveSenderAlarm,
+  InboxSnapshot,
+  IntakeSnapshot,
+} from '@webhook-backpressure/core';
+import type { Change, InboxView, IntakeView, SenderView } from '../../src/state/page-state.ts';
 
 export type { Change, History, PageState } from '../../src/state/page-state.ts';
 
@@ -7,6 +12,16 @@ export type { Change, History, PageState } from '../../src/state/page-state.ts';
 export type Source =
   | { readonly kind: 'intake'; readonly name: string; readonly view: IntakeView }
   | { readonly kind: 'inbox'; readonly name: string; readonly view: InboxView };
+
+/** A sender that the page shows. */
+export interface SenderSource {
+  readonly kind: 'sender';
+  readonly name: string;
+  readonly view: SenderView;
+}
+
+/** What the page shows. */
+export type AnySource = Source | SenderSource;
 
 /** The options in force, as JSON. */
 export type Options = Readonly<Record<string, unknown>>;
@@ -63,6 +78,14 @@ export function isReceiverAlone(source: Source): boolean {
 /** Whether other processes receive the deliveries. */
 export function isWorkerAlone(source: Source): boolean {
   return source.kind === 'inbox' && source.view.snapshot.role === 'worker';
+}
+
+/** What all sources have. */
+export function factsOf(source: AnySource): {
+  readonly state: string;
+  readonly alarms: readonly (ActiveAlarm | ActiveSenderAlarm)[];
+} {
+  return source.view.snapshot;
 }
 
 export function snapshotOf(source: Source): Snapshot {

@@ -1,4 +1,14 @@
-import type { DeadLetterPage, Options, PageState, Problem, Source, WholeDeadLetter } from '../data/wire.ts';
+import type {
+  AnySource,
+  DeadLetterPage,
+  Options,
+  PageState,
+  Problem,
+  Source,
+  WholeDeadLetter,
+} from '../data/wire.ts';
+
+type Named = Pick<AnySource, 'kind' | 'name'>;
 
 export interface Settled {
   readonly count: number;
@@ -43,13 +53,13 @@ export class Client {
     return this.#get('state', {}) as Promise<PageState>;
   }
 
-  deadLetters(inbox: string, cursor?: string): Promise<DeadLetterPage> {
-    const query = cursor === undefined ? { inbox } : { inbox, cursor };
+  deadLetters({ kind, name }: Named, cursor?: string): Promise<DeadLetterPage> {
+    const query = cursor === undefined ? { [kind]: name } : { [kind]: name, cursor };
     return this.#get('dead', query) as Promise<DeadLetterPage>;
   }
 
-  deadLetter(inbox: string, key: string, id: string): Promise<WholeDeadLetter> {
-    return this.#get('dead/item', { inbox, key, id }) as Promise<WholeDeadLetter>;
+  deadLetter({ kind, name }: Named, key: string, id: string): Promise<WholeDeadLetter> {
+    return this.#get('dead/item', { [kind]: name, key, id }) as Promise<WholeDeadLetter>;
   }
 
   /** Changes options. Resolves to all options in force. */
@@ -60,10 +70,20 @@ export class Client {
   /** Redrives or purges one dead letter, or all. `isComplete`: false while the inbox has no room for the others. */
   async settle(
     action: 'redrive' | 'purge',
-    inbox: string,
+    { kind, name }: Named,
     one?: { readonly key: string; readonly id: string },
   ): Promise<Settled> {
-    return (await this.#post(action, one === undefined ? { inbox } : { inbox, ...one })) as Settled;
+    return (await this.#post(action, { [kind]: name, ...one })) as Settled;
+  }
+
+  /** Pauses or resumes an endpoint of a sender. */
+  async switchEndpoint(sender: string, endpoint: string, action: 'pause' | 'resume'): Promise<void> {
+    await this.#post('endpoint', { sender, endpoint, action });
+  }
+
+  /** Sets the rate of an endpoint; null: that of its settings. */
+  async setRate(sender: string, endpoint: string, rate: object | null): Promise<void> {
+    await this.#post('endpoint', { sender, endpoint, action: 'rate', rate });
   }
 
   #get(path: string, query: Readonly<Record<string, string>>): Promise<unknown> {

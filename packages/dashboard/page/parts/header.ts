@@ -1,6 +1,6 @@
 import { STATE_COLOR } from '../charts/colors.ts';
 import { clock } from '../data/format.ts';
-import { idOf, snapshotOf, type Source } from '../data/wire.ts';
+import { factsOf, idOf, type AnySource } from '../data/wire.ts';
 import type { ConnectionStatus } from './connection.ts';
 import { button, h, setAttribute, setCut, setText } from './dom.ts';
 
@@ -26,7 +26,7 @@ interface Tab {
 /** The bar at the top: the tabs of the sources, and whether the figures are live. */
 export class Header {
   readonly element: HTMLElement;
-  readonly #tabs = h('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Intakes and inboxes' });
+  readonly #tabs = h('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Intakes, inboxes and senders' });
   readonly #word = h('span');
   readonly #time = h('time', { class: 'note' });
   readonly #connection: HTMLElement;
@@ -72,7 +72,7 @@ export class Header {
     this.#time.title = `The last figures are of this time (${this.#status}).`;
   }
 
-  showSources(sources: readonly Source[], chosen: Source | undefined): void {
+  showSources(sources: readonly AnySource[], chosen: AnySource | undefined): void {
     const ids = new Set(sources.map(idOf));
     for (const [id, { element }] of this.#shown) {
       if (ids.has(id)) continue;
@@ -82,7 +82,7 @@ export class Header {
     for (const source of sources) {
       const id = idOf(source);
       const tab = this.#shown.get(id) ?? this.#add(id, source);
-      const { state, alarms } = snapshotOf(source);
+      const { state, alarms } = factsOf(source);
       const isChosen = source === chosen;
       setAttribute(tab.dot, 'class', `dot is-${STATE_COLOR[state] ?? 'off'}`);
       setText(tab.state, `, ${state}`);
@@ -94,7 +94,7 @@ export class Header {
     }
   }
 
-  #add(id: string, { name, kind }: Source): Tab {
+  #add(id: string, { name, kind }: AnySource): Tab {
     const dot = h('i', { 'aria-hidden': 'true' });
     const label = h('span', { class: 'cut' });
     setCut(label, name);

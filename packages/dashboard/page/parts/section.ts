@@ -1,11 +1,11 @@
 import type { Series } from '../data/series.ts';
-import type { Change, Options, Source } from '../data/wire.ts';
+import type { AnySource, Change, Options, Source } from '../data/wire.ts';
 import type { Client } from './client.ts';
 
-/** A part of the page about one intake or inbox. */
-export interface Section {
+/** A part of the page about one source: an intake or inbox, unless it says otherwise. */
+export interface Section<S extends AnySource = Source> {
   readonly element: HTMLElement;
-  update(source: Source, series: Series): void;
+  update(source: S, series: Series): void;
   close?(): void;
 }
 
@@ -21,7 +21,7 @@ export interface Page {
   /** Changes options of the source on the page. Shows an error in a dialog. */
   update(source: Source, options: Options): Promise<void>;
   /** Shows options that are in force, before the next state has them. */
-  showOptions(source: Pick<Source, 'kind' | 'name'>, options: Options): void;
+  showOptions(source: Pick<AnySource, 'kind' | 'name'>, options: Options): void;
   /** The changes since the page was opened, the newest first. */
   readonly changes: readonly Change[];
 }

@@ -1,8 +1,8 @@
-import { duration } from '../data/format.ts';
+import { duration, plural } from '../data/format.ts';
 import { helpAddress } from '../data/address.ts';
-import type { ActiveAlarm, AlarmCode } from '@webhook-backpressure/core';
+import type { ActiveAlarm, ActiveSenderAlarm, AlarmCode } from '@webhook-backpressure/core';
 import { titleOf } from '../data/alarm-titles.ts';
-import { snapshotOf } from '../data/wire.ts';
+import { factsOf, type AnySource } from '../data/wire.ts';
 import { h, link, setText } from '../parts/dom.ts';
 import type { Section } from '../parts/section.ts';
 
@@ -14,42 +14,70 @@ const SEVERE: ReadonlySet<AlarmCode> = new Set<AlarmCode>([
   'WBP_ALARM_DISABLED',
 ]);
 
+/** A hundred endpoints can have the same alarm. */
+const MOST_SHOWN = 12;
+
+type Alarm = ActiveAlarm | ActiveSenderAlarm;
+
 /** The raised alarms, each with a link to what to do. */
-export function alarmSection(): Section {
+export function alarmSection(): Section<AnySource> {
+  const more = h('li', { class: 'note' });
   const list = h('ul', { class: 'alarms', 'aria-label': 'Alarms' });
   const shown = new Map<string, { item: HTMLElement; message: HTMLElement; since: HTMLElement }>();
   return {
     element: list,
     update(source): void {
-      const { alarms } = snapshotOf(source);
-      list.hidden = alarms.length === 0;
-      for (const [code, { item }] of shown) {
-        if (alarms.some((alarm) => alarm.code === code)) continue;
+      const { alarms: all } = factsOf(source);
+      const alarms = new Map(all.slice(0, MOST_SHOWN).map((alarm) => [idOf(alarm), alarm]));
+      list.hidden = all.length === 0;
+      for (const [id, { item }] of shown) {
+        if (alarms.has(id)) continue;
         item.remove();
-        shown.delete(code);
+        shown.delete(id);
       }
-      for (const alarm of alarms) {
-        let parts = shown.get(alarm.code);
+      for (const [id, alarm] of alarms) {
+        let parts = shown.get(id);
         if (parts === undefined) {
           parts = build(alarm);
-          shown.set(alarm.code, parts);
+          shown.set(id, parts);
           list.append(parts.item);
         }
         setText(parts.message, alarm.message);
         setText(parts.since, `for ${duration(alarm.sinceMs)}`);
       }
+      more.remove();
+      setText(more, `${plural(all.length - alarms.size, 'more alarm', 'more alarms')}.`);
+      if (all.length > alarms.size) list.append(more);
     },
   };
 }
 
-function build({ code, help }: ActiveAlarm): { item: HTMLElement; message: HTMLElement; since: HTMLElement } {
+function endpointOf(alarm: Alarm): string | undefined {
+  return 'endpoint' in alarm ? alarm.endpoint : undefined;
+}
+
+function idOf(alarm: Alarm): string {
+  return `${alarm.code} ${endpointOf(alarm) ?? ''}`;
+}
+
+function build(alarm: Alarm): { item: HTMLElement; message: HTMLElement; since: HTMLElement } {
+  const { code, help } = alarm;
+  const endpoint = endpointOf(alarm);
   const message = h('span');
   const since = h('span', { class: 'note' });
   const item = h(
     'li',
     { class: SEVERE.has(code) ? 'alarm severe' : 'alarm' },
     h('span', { class: 'alarm-mark', 'aria-hidden': 'true' }, '!'),
-    h('div', {}, h('strong', {}, titleOf(code)), ' ', since, h('p', {}, message)),
+    h(
+      'div',
+      {},
+      h('strong', {}, titleOf(code)),
+      endpoint === undefined ? null : ` at ${endpoint}`,
+      ' ',
+      since,
+      h('p', {}, message),
+    ),
     link(helpAddress(help, code), 'What to do'),
   );
   return { item, message, since };

@@ -1,12 +1,12 @@
 import { clock, plural } from '../data/format.ts';
-import type { Change } from '../data/wire.ts';
+import type { AnySource, Change } from '../data/wire.ts';
 import { card, h } from '../parts/dom.ts';
 import type { Page, Section } from '../parts/section.ts';
 
 const MOST_SHOWN = 50;
 
 /** The last changes, by anyone, on any source. */
-export function changeSection(page: Page): Section {
+export function changeSection(page: Page): Section<AnySource> {
   const list = h('ol', { class: 'changes' });
   const empty = h('p', { class: 'empty' }, 'Nothing has been changed.');
   let shown: Change | undefined;
@@ -35,7 +35,11 @@ export function changeSection(page: Page): Section {
 }
 
 /** What a change did, as text. */
-function changeText({ action, count, options }: Change): string {
+function changeText({ action, count, options, endpoint, rate }: Change): string {
+  if (action === 'rate') return `rate of ${endpoint ?? ''} → ${rateText(rate)}`;
+  if (action === 'pause' || action === 'resume') {
+    return `${action === 'pause' ? 'paused' : 'resumed'} ${endpoint ?? ''}`;
+  }
   if (action !== undefined) {
     const done = action === 'redrive' ? 'redrove' : 'purged';
     return `${done} ${plural(count ?? 0, 'dead letter', 'dead letters')}`;
@@ -43,6 +47,11 @@ function changeText({ action, count, options }: Change): string {
   return Object.entries(options ?? {})
     .map(([name, value]) => `${name} → ${valueText(value)}`)
     .join(', ');
+}
+
+function rateText(rate: Change['rate']): string {
+  if (rate === null || rate === undefined) return 'settings';
+  return 'perSecond' in rate ? `${String(rate.perSecond)}/s` : `${String(rate.perMinute)}/min`;
 }
 
 function valueText(value: unknown): string {

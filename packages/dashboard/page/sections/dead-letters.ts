@@ -1,5 +1,5 @@
 import { bytes, count, moment, plural } from '../data/format.ts';
-import type { DeadLetter, Source } from '../data/wire.ts';
+import type { AnySource, DeadLetter } from '../data/wire.ts';
 import { addToHead, button, card, h, setCut, setText } from '../parts/dom.ts';
 import { problemOf, problemText } from '../parts/problem.ts';
 import type { Page, Section } from '../parts/section.ts';
@@ -9,9 +9,9 @@ import { showDeadLetter } from './dead-letter-dialog.ts';
 /** While the number of dead letters changes, the list is loaded again no more often than this. */
 const RELOAD_MS = 3000;
 
-/** The dead-letter queue of an inbox: list, show, redrive, purge. */
-export function deadLetterSection(page: Page): Section {
-  let inbox = '';
+/** The dead-letter queue of an inbox or sender: list, show, redrive, purge. */
+export function deadLetterSection(page: Page): Section<AnySource> {
+  let of: Pick<AnySource, 'kind' | 'name'> = { kind: 'inbox', name: '' };
   let loadedFor = -1;
   let loadedMs = -Infinity;
   let isLoading = false;
@@ -80,7 +80,7 @@ export function deadLetterSection(page: Page): Section {
     isLoading = true;
     loadedMs = performance.now();
     try {
-      const answer = await page.client.deadLetters(inbox, isMore ? (next ?? undefined) : undefined);
+      const answer = await page.client.deadLetters(of, isMore ? (next ?? undefined) : undefined);
       items = isMore ? [...items, ...answer.items] : answer.items;
       ({ next } = answer);
       problem.replaceChildren();
@@ -103,7 +103,7 @@ export function deadLetterSection(page: Page): Section {
 
   async function show(letter: DeadLetter): Promise<void> {
     try {
-      showDeadLetter(await page.client.deadLetter(inbox, letter.key, letter.id));
+      showDeadLetter(await page.client.deadLetter(of, letter.key, letter.id));
     } catch (error) {
       problem.replaceChildren(...problemText(problemOf(error)));
     }
@@ -118,20 +118,17 @@ export function deadLetterSection(page: Page): Section {
       (await page.confirm({
         title: `${isPurge ? 'Purge' : 'Redrive'} ${letter === undefined ? 'all dead letters' : 'this dead letter'}?`,
         text: isPurge
-          ? `This deletes ${which} for good and forgets the id, so that the sender may send it again.`
-          : `This puts ${which} back among the unfinished deliveries, with all attempts available again.`,
+          ? `This deletes ${which} for good and forgets the id, so that it may be sent again.`
+          : `This puts ${which} back among the unfinished ones, with all attempts available again.`,
         action: isPurge ? 'Purge' : 'Redrive',
         isDangerous: isPurge,
       }));
     if (!isConfirmed) return;
     try {
       const one = letter === undefined ? undefined : { key: letter.key, id: letter.id };
-      const { count: settled, isComplete } = await page.client.settle(action, inbox, one);
+      const { count: settled, isComplete } = await page.client.settle(action, of, one);
       const done = `${isPurge ? 'Purged' : 'Redrove'} ${plural(settled, 'dead letter', 'dead letters')}.`;
-      setText(
-        notice,
-        isComplete ? done : `${done} The inbox has no room for the others yet: redrive them later.`,
-      );
+      setText(notice, isComplete ? done : `${done} There is no room for the others yet: redrive them later.`);
       problem.replaceChildren();
     } catch (error) {
       problem.replaceChildren(...problemText(problemOf(error)));
@@ -142,12 +139,12 @@ export function deadLetterSection(page: Page): Section {
   draw();
   return {
     element,
-    update(source: Source): void {
-      if (source.kind !== 'inbox') return;
-      inbox = source.name;
+    update(source): void {
+      if (source.kind === 'intake') return;
+      of = source;
       const { shelved } = source.view.snapshot;
       setText(element.querySelector('h2') as Element, `Dead letters (${count(shelved)})`);
-      element.title = bytes(source.view.snapshot.shelvedBytes);
+      if (source.kind === 'inbox') element.title = bytes(source.view.snapshot.shelvedBytes);
       // A list with several pages would jump back to the first.
       const isStale = shelved !== loadedFor && items.length <= 100;
       if (!isStale || performance.now() - loadedMs < RELOAD_MS || document.hidden) return;

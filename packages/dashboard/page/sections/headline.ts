@@ -1,8 +1,6 @@
-import { STATE_COLOR } from '../charts/colors.ts';
-import { StateBand } from '../charts/state-band.ts';
 import { bytes, count, duration, percent, percentile, plural, rate } from '../data/format.ts';
 import { isReceiverAlone, snapshotOf, type Source } from '../data/wire.ts';
-import { h, setAttribute, setText } from '../parts/dom.ts';
+import { headline, type Tile } from '../parts/headline.ts';
 import type { Section } from '../parts/section.ts';
 
 const SENTENCES: Readonly<Record<string, string>> = {
@@ -13,63 +11,17 @@ const SENTENCES: Readonly<Record<string, string>> = {
   closed: 'Shut down.',
 };
 
-interface Tile {
-  readonly label: string;
-  readonly value: string;
-  readonly note: string;
-  readonly look?: 'warn' | 'bad' | undefined;
+/** The headline of an intake or inbox. */
+export function headlineSection(spanMs: () => number): Section {
+  return headline<Source>(spanMs, sentenceOf, (source) =>
+    source.kind === 'intake' ? intakeTiles(source) : inboxTiles(source),
+  );
 }
 
-/** The state as a word, the figures that matter most, and the state over time. */
-export function headlineSection(spanMs: () => number): Section {
-  const word = h('strong', { class: 'state-word' });
-  const sentence = h('span', { class: 'state-sentence' });
-  const state = h('div', { class: 'state' }, h('i', { class: 'state-dot' }), h('div', {}, word, sentence));
-  const list = h('dl', { class: 'tiles' });
-  const tiles: { term: HTMLElement; value: HTMLElement; note: HTMLElement; box: HTMLElement }[] = [];
-  const band = new StateBand();
-
-  const show = (shown: readonly Tile[]): void => {
-    for (const [index, { label, value, note, look }] of shown.entries()) {
-      let tile = tiles[index];
-      if (tile === undefined) {
-        tile = {
-          term: h('dt'),
-          value: h('dd', { class: 'tile-value' }),
-          note: h('dd', { class: 'note' }),
-          box: h('div'),
-        };
-        tile.box.append(tile.term, tile.value, tile.note);
-        tiles.push(tile);
-        list.append(tile.box);
-      }
-      setText(tile.term, label);
-      setText(tile.value, value);
-      setText(tile.note, note);
-      setAttribute(tile.box, 'class', `tile ${look ?? ''}`);
-    }
-  };
-
-  return {
-    element: h(
-      'section',
-      { class: 'card headline', 'aria-label': 'State' },
-      h('div', { class: 'headline-top' }, state, list),
-      band.element,
-    ),
-    update(source, series): void {
-      const snapshot = snapshotOf(source);
-      const paused = source.kind === 'inbox' && source.view.snapshot.isPaused;
-      setText(word, `${snapshot.state.slice(0, 1).toUpperCase()}${snapshot.state.slice(1)}`);
-      setText(
-        sentence,
-        paused ? 'Processing is paused. Deliveries are still stored.' : (SENTENCES[snapshot.state] ?? ''),
-      );
-      setAttribute(state, 'class', `state is-${STATE_COLOR[snapshot.state] ?? 'off'}`);
-      show(source.kind === 'intake' ? intakeTiles(source) : inboxTiles(source));
-      band.update(series, spanMs());
-    },
-  };
+function sentenceOf(source: Source): string {
+  const { state } = snapshotOf(source);
+  const isPaused = source.kind === 'inbox' && source.view.snapshot.isPaused;
+  return isPaused ? 'Processing is paused. Deliveries are still stored.' : (SENTENCES[state] ?? '');
 }
 
 function shared(source: Source): { depth: Tile; workers: Tile; drain: Tile; refused: Tile; booked: Tile } {

@@ -1,7 +1,7 @@
 import type { DeadLetter, ListedDeadLetter } from '@webhook-backpressure/core';
 import { json, problem } from '../answers/answers.ts';
 import { storeError } from './library-error.ts';
-import type { Sources } from './sources.ts';
+import { withDeadLetters, type Sources, type WithDeadLetters } from './sources.ts';
 
 /** How many dead letters a list has. */
 const PER_PAGE = 50;
@@ -10,30 +10,34 @@ const SHOWN_BYTES = 65_536;
 /** How much of an error a list shows, in characters. */
 const SHOWN_ERROR = 500;
 
-/** A page of the dead letters of an inbox, the oldest first. */
-export async function listDeadLetters(query: URLSearchParams, { inboxes }: Sources): Promise<Response> {
-  const inbox = inboxes.get(query.get('inbox') ?? '');
-  if (inbox === undefined) return unknownInbox();
+/** A page of the dead letters of an inbox or sender, the oldest first. */
+export async function listDeadLetters(query: URLSearchParams, sources: Sources): Promise<Response> {
+  const source = sourceOf(query, sources);
+  if (source === undefined) return unknownInbox();
   const offset = Number(query.get('cursor') ?? 0);
   if (!Number.isSafeInteger(offset) || offset < 0) return problem('BAD_REQUEST', 'cursor is not valid.');
   return await asking(async () => {
     // One more shows whether there is a next page.
-    const found = await inbox.deadLetters.list({ limit: PER_PAGE + 1, offset });
+    const found = await source.deadLetters.list({ limit: PER_PAGE + 1, offset });
     const items = found.slice(0, PER_PAGE).map(listed);
     return json({ items, next: found.length > PER_PAGE ? String(offset + PER_PAGE) : null });
   });
 }
 
 /** One dead letter with its headers and the beginning of its body. */
-export async function showDeadLetter(query: URLSearchParams, { inboxes }: Sources): Promise<Response> {
-  const inbox = inboxes.get(query.get('inbox') ?? '');
-  if (inbox === undefined) return unknownInbox();
+export async function showDeadLetter(query: URLSearchParams, sources: Sources): Promise<Response> {
+  const source = sourceOf(query, sources);
+  if (source === undefined) return unknownInbox();
   const [key, id] = [query.get('key'), query.get('id')];
   if (id === null) return problem('BAD_REQUEST', 'id is missing.');
   return await asking(async () => {
-    const found = await inbox.deadLetters.get(id, key === null ? {} : { key });
+    const found = await source.deadLetters.get(id, key === null ? {} : { key });
     return found === undefined ? problem('NOT_FOUND', 'There is no such dead letter.') : json(shown(found));
   });
+}
+
+function sourceOf(query: URLSearchParams, sources: Sources): WithDeadLetters | undefined {
+  return withDeadLetters({ inbox: query.get('inbox'), sender: query.get('sender') }, sources);
 }
 
 async function asking(ask: () => Promise<Response>): Promise<Response> {
@@ -45,7 +49,7 @@ async function asking(ask: () => Promise<Response>): Promise<Response> {
 }
 
 export function unknownInbox(): Response {
-  return problem('NOT_FOUND', 'No inbox has this name.');
+  return problem('NOT_FOUND', 'No inbox or sender has this name.');
 }
 
 type Facts = Omit<ListedDeadLetter, 'bodyBytes' | 'encryptedBy' | 'params' | 'context' | 'headers'>;

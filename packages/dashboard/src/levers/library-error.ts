@@ -25,7 +25,7 @@ export function libraryError(
 /** The answer for a call of the store that failed. An error that is not the library's may hold a secret. */
 export function storeError(error: unknown): Response {
   if (error instanceof BackpressureError) return libraryError(error, 500);
-  return problem('FAILED', 'The store of the inbox failed.');
+  return problem('FAILED', 'The store failed.');
 }
 
 /** The option that a message names first. */

@@ -3,7 +3,7 @@ import { json, problem } from '../answers/answers.ts';
 import type { Change } from '../state/page-state.ts';
 import { unknownInbox } from './dead-letters.ts';
 import { storeError } from './library-error.ts';
-import type { Sources } from './sources.ts';
+import { withDeadLetters, type Sources } from './sources.ts';
 
 /** How long a request may redrive, in milliseconds. A full inbox lets a redrive of all dead letters wait. */
 const LONGEST_REDRIVE_MS = 20_000;
@@ -17,7 +17,7 @@ export interface Moving {
   readonly wallMs: () => number;
 }
 
-/** Redrives or purges the dead letters of an inbox: of one id, of one key, or all. */
+/** Redrives or purges the dead letters of an inbox or sender: of one id, of one key, or all. */
 export async function moveDeadLetters({
   action,
   body,
@@ -25,9 +25,9 @@ export async function moveDeadLetters({
   clock,
   wallMs,
 }: Moving): Promise<{ readonly answer: Response; readonly change?: Change | undefined }> {
-  const { inbox: name, key, id } = body;
-  const inbox = typeof name === 'string' ? sources.inboxes.get(name) : undefined;
-  if (inbox === undefined) return { answer: unknownInbox() };
+  const { inbox, sender, key, id } = body;
+  const source = withDeadLetters({ inbox, sender }, sources);
+  if (source === undefined) return { answer: unknownInbox() };
   if (!isTextOrAbsent(key) || !isTextOrAbsent(id)) {
     return { answer: problem('BAD_REQUEST', 'key and id must be strings.') };
   }
@@ -40,11 +40,11 @@ export async function moveDeadLetters({
   try {
     const { count, isComplete } =
       action === 'redrive'
-        ? await forAWhile(clock, (signal) => inbox.deadLetters.redrive(which, { ...scope, signal }))
-        : { count: await inbox.deadLetters.purge(which, scope), isComplete: true };
+        ? await forAWhile(clock, (signal) => source.deadLetters.redrive(which, { ...scope, signal }))
+        : { count: await source.deadLetters.purge(which, scope), isComplete: true };
     const answer = json({ count, isComplete });
     if (count === 0) return { answer };
-    return { answer, change: { at: wallMs(), kind: 'inbox', name: name as string, action, count } };
+    return { answer, change: { at: wallMs(), kind: source.kind, name: source.name, action, count } };
   } catch (error) {
     return { answer: storeError(error) };
   }

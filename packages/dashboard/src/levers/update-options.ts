@@ -40,7 +40,7 @@ function withOtherKeys(options: object, source: Source): object {
 }
 
 interface Target {
-  readonly kind: Change['kind'];
+  readonly kind: 'intake' | 'inbox';
   readonly name: string;
   readonly source: Source;
 }

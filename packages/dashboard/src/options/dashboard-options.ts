@@ -5,6 +5,7 @@ import {
   type Clock,
   type Inbox,
   type Intake,
+  type ObservableSender,
 } from '@webhook-backpressure/core';
 import type { Change } from '../state/page-state.ts';
 
@@ -14,6 +15,8 @@ export interface DashboardOptions {
   intakes?: Readonly<Record<string, Intake>> | undefined;
   /** The inboxes to show, by the name that the page shows. Default none. */
   inboxes?: Readonly<Record<string, Inbox>> | undefined;
+  /** The senders to show, by the name that the page shows. Default none. */
+  senders?: Readonly<Record<string, ObservableSender>> | undefined;
   /**
    * Whether a request may use the page. Called for every request, and once a minute for every open page. Only `true`
    * admits it. A `Response` is sent instead, such as a redirect to a login or a 401 with `WWW-Authenticate`; any other
@@ -24,8 +27,8 @@ export interface DashboardOptions {
    */
   authorize: ((request: Request) => boolean | Response | Promise<boolean | Response>) | false;
   /**
-   * Whether the page may change options, and redrive and purge dead letters. Default false: such requests are answered
-   * with 403.
+   * Whether the page may change options, pause endpoints of senders and set their rates, and redrive and purge dead letters.
+   * Default false: such requests are answered with 403.
    */
   allowUpdate?: boolean | undefined;
   /**
@@ -46,6 +49,7 @@ export interface DashboardOptions {
 export interface Settings {
   readonly intakes: ReadonlyMap<string, Intake>;
   readonly inboxes: ReadonlyMap<string, Inbox>;
+  readonly senders: ReadonlyMap<string, ObservableSender>;
   readonly authorize: Exclude<DashboardOptions['authorize'], false> | undefined;
   readonly allowUpdate: boolean;
   readonly onChange: (change: Change, request: Request) => unknown;
@@ -54,7 +58,7 @@ export interface Settings {
 }
 
 const NAMES: readonly (keyof DashboardOptions)[] = [
-  ...(['intakes', 'inboxes', 'authorize', 'allowUpdate', 'onChange', 'onError', 'clock'] as const),
+  ...(['intakes', 'inboxes', 'senders', 'authorize', 'allowUpdate', 'onChange', 'onError', 'clock'] as const),
 ];
 
 /**
@@ -89,18 +93,21 @@ export function settle(options: unknown): Settings {
   return {
     intakes: sources('intakes', given.intakes, isIntake),
     inboxes: sources('inboxes', given.inboxes, isInbox),
+    senders: sources('senders', given.senders, isSender),
     authorize: authorize === false ? undefined : authorize,
     ...{ allowUpdate, onChange, onError, clock },
   };
 }
 
+const KINDS = { intakes: 'intake', inboxes: 'inbox', senders: 'sender' } as const;
+
 function sources<T>(
-  option: 'intakes' | 'inboxes',
+  option: keyof typeof KINDS,
   given: Readonly<Record<string, T>> | undefined,
   isSource: (value: unknown) => boolean,
 ): ReadonlyMap<string, T> {
   if (given === undefined) return new Map();
-  const kind = option === 'intakes' ? 'intake' : 'inbox';
+  const kind = KINDS[option];
   if (typeof (given as unknown) !== 'object' || (given as unknown) === null || Array.isArray(given)) {
     throw wrongSource(`${option} must be an object of ${option}, such as { github: ${kind} }`, given);
   }
@@ -110,7 +117,7 @@ function sources<T>(
       ? ` Pass the property ${kind} of the middleware.`
       : '';
     const which = `${option}[${JSON.stringify(name.slice(0, SHOWN_CHARACTERS))}]`;
-    throw wrongSource(`${which} must be an ${kind}`, source, hint);
+    throw wrongSource(`${which} must be ${kind === 'sender' ? 'a' : 'an'} ${kind}`, source, hint);
   }
   return new Map(Object.entries(given));
 }
@@ -127,6 +134,12 @@ function isIntake(value: unknown): boolean {
 
 function isInbox(value: unknown): boolean {
   return hasFunctions(value, 'receive', 'snapshot', 'update');
+}
+
+function isSender(value: unknown): boolean {
+  return (
+    hasFunctions(value, 'snapshot') && hasFunctions((value as ObservableSender).endpoints, 'pause', 'setRate')
+  );
 }
 
 function isClock(value: unknown): boolean {

@@ -2,6 +2,7 @@ import { html, json, problem } from '../answers/answers.ts';
 import { LAST_OF_CONNECTION } from '../answers/security-headers.ts';
 import { eventStream } from '../events/event-stream.ts';
 import type { OpenPages } from '../events/open-pages.ts';
+import { changeEndpoint } from '../levers/change-endpoint.ts';
 import { listDeadLetters, showDeadLetter } from '../levers/dead-letters.ts';
 import { moveDeadLetters } from '../levers/move-dead-letters.ts';
 import { updateOptions } from '../levers/update-options.ts';
@@ -22,7 +23,7 @@ export interface HandlerParts {
   readonly onError: (error: unknown) => void;
 }
 
-type Lever = Extract<Route, 'update' | 'redrive' | 'purge'>;
+type Lever = Extract<Route, 'update' | 'endpoint' | 'redrive' | 'purge'>;
 interface Outcome {
   readonly answer: Response;
   readonly change?: Change | undefined;
@@ -109,7 +110,10 @@ export class Handler {
       return await this.#audited({ answer, change }, incoming.request);
     }
     const { clock } = settings;
-    const outcome = await moveDeadLetters({ action: lever, body, sources: settings, clock, wallMs });
+    const outcome =
+      lever === 'endpoint'
+        ? await changeEndpoint(body, settings, wallMs)
+        : await moveDeadLetters({ action: lever, body, sources: settings, clock, wallMs });
     if (outcome.change !== undefined) watch.note(outcome.change);
     return await this.#audited(outcome, incoming.request);
   }

@@ -1,5 +1,6 @@
 /** What a request asks for. */
-export type Route = 'page' | 'state' | 'events' | 'dead' | 'dead/item' | 'update' | 'redrive' | 'purge';
+export type Route =
+  'page' | 'state' | 'events' | 'dead' | 'dead/item' | 'update' | 'endpoint' | 'redrive' | 'purge';
 
 /** The method of each route, beside HEAD for GET. */
 export const METHOD_OF: Readonly<Record<Route, 'GET' | 'POST'>> = {
@@ -9,6 +10,7 @@ export const METHOD_OF: Readonly<Record<Route, 'GET' | 'POST'>> = {
   dead: 'GET',
   'dead/item': 'GET',
   update: 'POST',
+  endpoint: 'POST',
   redrive: 'POST',
   purge: 'POST',
 };

@@ -1,11 +1,19 @@
-import type { InboxSnapshot, IntakeSnapshot, IntakeState, WindowFigures } from '@webhook-backpressure/core';
-import type { InboxRates, IntakeRates } from './page-state.ts';
+import type {
+  InboxSnapshot,
+  IntakeSnapshot,
+  IntakeState,
+  SenderSnapshot,
+  WindowFigures,
+} from '@webhook-backpressure/core';
+import type { InboxRates, IntakeRates, SenderRates } from './page-state.ts';
 
 /** How the columns of a history are read: each by its name. */
 export type Columns<S, R> = Readonly<Record<string, (snapshot: S, rates: R) => number | null>>;
 
 /** The states, as a history keeps them: by their place in this list. */
-export const STATES: readonly IntakeState[] = ['accepting', 'shedding', 'stalled', 'closing', 'closed'];
+export const STATES: readonly (IntakeState | SenderSnapshot['state'])[] = [
+  ...(['accepting', 'shedding', 'stalled', 'closing', 'closed', 'opening', 'full'] as const),
+];
 
 type Shared = IntakeSnapshot | InboxSnapshot;
 
@@ -40,6 +48,20 @@ export const INBOX_COLUMNS: Columns<InboxSnapshot, InboxRates> = {
   ...SHARED,
   stored: (_, { stored }) => stored,
   bytes: ({ bytes }) => bytes,
+  oldestAgeMs: ({ oldestAgeMs }) => oldestAgeMs,
+  shelved: ({ shelved }) => shelved,
+};
+
+/** The columns of a sender. */
+export const SENDER_COLUMNS: Columns<SenderSnapshot, SenderRates> = {
+  state: ({ state }) => STATES.indexOf(state),
+  depth: ({ depth }) => depth,
+  inFlight: ({ inFlight }) => inFlight,
+  accepted: (_, { accepted }) => accepted,
+  attempts: (_, { attempts }) => attempts,
+  delivered: (_, { delivered }) => delivered,
+  limited: (_, { limited }) => limited,
+  failed: (_, { failed }) => failed,
   oldestAgeMs: ({ oldestAgeMs }) => oldestAgeMs,
   shelved: ({ shelved }) => shelved,
 };

@@ -1,4 +1,4 @@
-import type { InboxSnapshot, IntakeSnapshot } from '@webhook-backpressure/core';
+import type { InboxSnapshot, IntakeSnapshot, Rate, SenderSnapshot } from '@webhook-backpressure/core';
 
 /** What `GET state` answers, and, without `history`, each event `state` of `GET events`. JSON data. */
 export interface PageState {
@@ -14,6 +14,8 @@ export interface PageState {
   readonly intakes: Readonly<Record<string, IntakeView>>;
   /** The inboxes, by the name that `dashboard` got. */
   readonly inboxes: Readonly<Record<string, InboxView>>;
+  /** The senders, by the name that `dashboard` got. */
+  readonly senders: Readonly<Record<string, SenderView>>;
   /** The last 100 changes, the oldest first. Only `GET state` has them. */
   readonly changes?: readonly Change[];
 }
@@ -34,6 +36,16 @@ export interface InboxView {
   readonly snapshot: InboxSnapshot;
   /** Deliveries per second, in the last second. */
   readonly rates: InboxRates;
+  /** Its last 15 minutes. */
+  readonly history?: History;
+}
+
+/** A sender on the page. */
+export interface SenderView {
+  /** Its state and totals, and its 100 busiest endpoints. */
+  readonly snapshot: SenderSnapshot;
+  /** What it did per second, in the last second. */
+  readonly rates: SenderRates;
   /** Its last 15 minutes. */
   readonly history?: History;
 }
@@ -62,6 +74,20 @@ export interface InboxRates {
   readonly refused: number;
 }
 
+/** What a sender did in the last second, per second. */
+export interface SenderRates {
+  /** Events that were stored. */
+  readonly accepted: number;
+  /** Requests that were started. */
+  readonly attempts: number;
+  /** Events that were delivered. */
+  readonly delivered: number;
+  /** Requests after which the endpoint asked to wait. */
+  readonly limited: number;
+  /** Requests that failed otherwise. */
+  readonly failed: number;
+}
+
 /** The last 15 minutes as columns of equal length: one value for each second, the oldest first. */
 export interface History {
   /** When each value was read, in milliseconds since 1970. */
@@ -70,18 +96,22 @@ export interface History {
   readonly series: Readonly<Record<string, readonly (number | string | null)[]>>;
 }
 
-/** The event `change` of `GET events`: options that were changed, or what was done with dead letters. */
+/** The event `change` of `GET events`: options that were changed, or what was done with dead letters or an endpoint. */
 export interface Change {
   /** When, in milliseconds since 1970. */
   readonly at: number;
   /** What was changed. */
-  readonly kind: 'intake' | 'inbox';
-  /** The name of the intake or inbox. */
+  readonly kind: 'intake' | 'inbox' | 'sender';
+  /** The name of the intake, inbox or sender. */
   readonly name: string;
   /** The options that were changed, with their new values. */
   readonly options?: Readonly<Record<string, unknown>>;
-  /** What was done with dead letters. */
-  readonly action?: 'redrive' | 'purge';
+  /** What was done with dead letters, or with an endpoint. */
+  readonly action?: 'redrive' | 'purge' | 'pause' | 'resume' | 'rate';
   /** How many dead letters were redriven or purged. */
   readonly count?: number;
+  /** The id of the endpoint. */
+  readonly endpoint?: string;
+  /** The rate that was set; null for that of the settings. */
+  readonly rate?: Rate | null;
 }

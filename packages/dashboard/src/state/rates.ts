@@ -1,4 +1,5 @@
-import type { InboxSnapshot, IntakeSnapshot } from '@webhook-backpressure/core';
+import type { InboxSnapshot, IntakeSnapshot, SenderSnapshot } from '@webhook-backpressure/core';
+import type { SenderRates } from './page-state.ts';
 
 /** Totals of which the page shows how many there were per second. */
 export type Counts<R> = { readonly [name in keyof R]: number };
@@ -23,6 +24,12 @@ export function inboxCounts({ totals }: InboxSnapshot): {
 } {
   const { arrivals, stored, completed } = totals;
   return { arrivals, stored, completed, refused: sum(totals.refused) };
+}
+
+/** What a sender has counted since it was created. */
+export function senderCounts({ totals }: SenderSnapshot): SenderRates {
+  const { accepted, attempts, delivered, limited, failed } = totals;
+  return { accepted, attempts, delivered, limited, failed };
 }
 
 /** The counts per second between two readings. */

@@ -1,15 +1,27 @@
-import type { Clock, Inbox, InboxSnapshot, Intake, IntakeSnapshot } from '@webhook-backpressure/core';
+import type {
+  Clock,
+  Inbox,
+  InboxSnapshot,
+  Intake,
+  IntakeSnapshot,
+  ObservableSender,
+  SenderSnapshot,
+} from '@webhook-backpressure/core';
 import { ChangeLog } from './change-log.ts';
 import { EverySecond } from './every-second.ts';
-import { INBOX_COLUMNS, INTAKE_COLUMNS } from './history-columns.ts';
-import type { Change, InboxRates, IntakeRates, PageState } from './page-state.ts';
-import { inboxCounts, intakeCounts } from './rates.ts';
+import { INBOX_COLUMNS, INTAKE_COLUMNS, SENDER_COLUMNS } from './history-columns.ts';
+import type { Change, InboxRates, IntakeRates, PageState, SenderRates } from './page-state.ts';
+import { inboxCounts, intakeCounts, senderCounts } from './rates.ts';
 import { WatchedSource, type View } from './watched-source.ts';
+
+/** How many endpoints of a sender pages get each second. Its snapshot may have 1,000. */
+const MOST_ENDPOINTS = 100;
 
 /** What is watched, and with which time. */
 export interface WatchParts {
   readonly intakes: ReadonlyMap<string, Intake>;
   readonly inboxes: ReadonlyMap<string, Inbox>;
+  readonly senders: ReadonlyMap<string, ObservableSender>;
   readonly allowUpdate: boolean;
   readonly clock: Clock;
   readonly wallMs: () => number;
@@ -27,6 +39,7 @@ export class Watch {
   readonly #startedAt: number;
   readonly #intakes: ReadonlyMap<string, WatchedSource<IntakeSnapshot, IntakeRates>>;
   readonly #inboxes: ReadonlyMap<string, WatchedSource<InboxSnapshot, InboxRates>>;
+  readonly #senders: ReadonlyMap<string, WatchedSource<SenderSnapshot, SenderRates>>;
   readonly #changes = new ChangeLog();
   readonly #timer: EverySecond;
   #sampledMs: number;
@@ -43,6 +56,10 @@ export class Watch {
     this.#inboxes = mapped(parts.inboxes, (inbox) => {
       const snapshot = (): InboxSnapshot => inbox.snapshot();
       return new WatchedSource({ snapshot, counts: inboxCounts, columns: INBOX_COLUMNS });
+    });
+    this.#senders = mapped(parts.senders, (sender) => {
+      const snapshot = (): SenderSnapshot => withBusiest(sender.snapshot());
+      return new WatchedSource({ snapshot, counts: senderCounts, columns: SENDER_COLUMNS });
     });
     this.#sampledMs = parts.clock.now();
     this.#timer = new EverySecond(parts.clock, () => {
@@ -69,7 +86,7 @@ export class Watch {
    *
    * @returns all options in force, and the change; undefined when nothing differs.
    */
-  optionsChanged(kind: Change['kind'], name: string): { options: object; change: Change | undefined } {
+  optionsChanged(kind: 'intake' | 'inbox', name: string): { options: object; change: Change | undefined } {
     const source = (kind === 'intake' ? this.#intakes : this.#inboxes).get(name);
     const { options = {}, changed } = source?.readOptions() ?? {};
     if (changed === undefined) return { options, change: undefined };
@@ -89,7 +106,7 @@ export class Watch {
     const elapsedMs = nowMs - this.#sampledMs;
     this.#sampledMs = nowMs;
     this.#sampledAt = wallMs();
-    for (const [kind, sources] of [['intake', this.#intakes] as const, ['inbox', this.#inboxes] as const]) {
+    for (const [kind, sources] of this.#all()) {
       for (const [name, source] of sources) {
         try {
           source.sample(this.#sampledAt, elapsedMs);
@@ -107,10 +124,18 @@ export class Watch {
       // A source of the user's own may have values that JSON has not. The timer must not end the process.
       onError(error);
     }
-    const sources = [...this.#intakes.values(), ...this.#inboxes.values()];
+    const sources = this.#all().flatMap(([, all]) => [...all.values()]);
     if (this.#isClosed || sources.length === 0 || sources.some(({ isClosed }) => !isClosed)) return;
     this.#isClosed = true;
     onClosed();
+  }
+
+  #all(): readonly (readonly [kind: Change['kind'], sources: ReadonlyMap<string, WatchedOne>])[] {
+    return [
+      ['intake', this.#intakes],
+      ['inbox', this.#inboxes],
+      ['sender', this.#senders],
+    ];
   }
 
   #state(at: number, view: <S, R>(source: WatchedLike<S, R>) => View<S, R>): PageState {
@@ -121,8 +146,18 @@ export class Watch {
       allowUpdate: this.#parts.allowUpdate,
       intakes: record(this.#intakes, view),
       inboxes: record(this.#inboxes, view),
+      senders: record(this.#senders, view),
     };
   }
+}
+
+/** What all kinds of sources have. */
+type WatchedOne = Pick<WatchedSource<SenderSnapshot, SenderRates>, 'sample' | 'isClosed'> & {
+  takeChange(): Readonly<Record<string, unknown>> | undefined;
+};
+
+function withBusiest(snapshot: SenderSnapshot): SenderSnapshot {
+  return { ...snapshot, endpoints: snapshot.endpoints.slice(0, MOST_ENDPOINTS) };
 }
 
 interface WatchedLike<S, R> {

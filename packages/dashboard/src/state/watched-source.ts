@@ -18,9 +18,9 @@ export interface View<S, R> {
   readonly history?: History;
 }
 
-/** An intake or inbox of the page: its last second, and its last 15 minutes. */
+/** A source of the page: its last second, and its last 15 minutes. */
 export class WatchedSource<
-  S extends { readonly options: object; readonly state: string },
+  S extends { readonly options?: object; readonly state: string },
   R extends Counts<R>,
 > {
   readonly #reading: Reading<S, R>;
@@ -36,7 +36,7 @@ export class WatchedSource<
     this.#snapshot = reading.snapshot();
     this.#counts = reading.counts(this.#snapshot);
     this.#rates = ratesBetween(this.#counts, this.#counts, 0);
-    this.#options = this.#snapshot.options as Options;
+    this.#options = optionsOf(this.#snapshot);
   }
 
   /** Reads the source, as happens once a second. */
@@ -55,7 +55,7 @@ export class WatchedSource<
    * @param snapshot - the last sample by default.
    */
   takeChange(snapshot: S = this.#snapshot): Options | undefined {
-    const options = snapshot.options as Options;
+    const options = optionsOf(snapshot);
     const changed = changedOptions(this.#options, options);
     this.#options = options;
     return changed;
@@ -64,7 +64,7 @@ export class WatchedSource<
   /** Reads the options that are in force now, and which of them were changed since the last look. */
   readOptions(): { readonly options: Options; readonly changed: Options | undefined } {
     const snapshot = this.#reading.snapshot();
-    return { options: snapshot.options as Options, changed: this.takeChange(snapshot) };
+    return { options: optionsOf(snapshot), changed: this.takeChange(snapshot) };
   }
 
   /** Whether it was closed at the last sample. */
@@ -90,4 +90,9 @@ export class WatchedSource<
       return this.#snapshot;
     }
   }
+}
+
+/** A sender has no options that can be changed. */
+function optionsOf({ options = {} }: { readonly options?: object }): Options {
+  return options as Options;
 }

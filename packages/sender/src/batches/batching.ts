@@ -18,6 +18,8 @@ export interface Batch<C extends Batchable> {
   readonly id: string;
   readonly claims: readonly [C, ...C[]];
   readonly isBatch: true;
+  /** Whether it was refused before. */
+  readonly isRepeated: boolean;
 }
 
 /** What {@link Batching.compose} returns. */
@@ -64,7 +66,7 @@ export class Batching {
         continue;
       }
       this.#forget(group);
-      if (isWhole) batches.push(batchOf(inOrder(members, group.ids)));
+      if (isWhole) batches.push(batchOf(inOrder(members, group.ids), true));
       else others.unshift(...members);
     }
     return { batches: [...batches, ...cut(others, batch)], rest };
@@ -81,6 +83,11 @@ export class Batching {
     // A single event as well: in a batch with others it would hide which one is at fault.
     this.#remember(claims.slice(0, middle));
     this.#remember(claims.slice(middle));
+  }
+
+  /** The request was not started: its events are claimed again. */
+  giveBack({ claims, isRepeated }: Pick<Batch<Batchable>, 'claims' | 'isRepeated'>): void {
+    if (isRepeated) this.#remember(claims);
   }
 
   #remember(claims: readonly Batchable[]): void {
@@ -116,18 +123,18 @@ function* cut<C extends Batchable>(
     const isFull = members.length >= maxEvents || bytes + more > maxBytes;
     const [first] = members;
     if (first !== undefined && (isFull || !haveSameHeaders(first.event, claim.event))) {
-      yield batchOf(members);
+      yield batchOf(members, false);
       members = [];
       bytes = BYTES_OF_BATCH;
     }
     members.push(claim);
     bytes += more;
   }
-  if (members.length > 0) yield batchOf(members);
+  if (members.length > 0) yield batchOf(members, false);
 }
 
-function batchOf<C extends Batchable>(members: readonly C[]): Batch<C> {
-  return { id: batchId(members), claims: members as readonly [C, ...C[]], isBatch: true };
+function batchOf<C extends Batchable>(members: readonly C[], isRepeated: boolean): Batch<C> {
+  return { id: batchId(members), claims: members as readonly [C, ...C[]], isBatch: true, isRepeated };
 }
 
 /** Ids contain no space, so that no two lists of ids give the same text. */

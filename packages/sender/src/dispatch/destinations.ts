@@ -27,6 +27,16 @@ export class Destinations {
     return this.#active.get(id);
   }
 
+  /** The endpoint of this id, active or not, to look at it. */
+  peek(id: string): Destination | undefined {
+    const active = this.#active.get(id);
+    const learned = this.#idle.get(id);
+    if (active !== undefined || learned === undefined) return active;
+    const idle = new Destination(id);
+    idle.learned = learned;
+    return idle;
+  }
+
   /** The endpoint of this id, which becomes active. */
   at(id: string): Destination {
     const known = this.#active.get(id);

@@ -141,6 +141,7 @@ export class Outcomes {
       }
       case 'down':
       case 'failed':
+        if (this.#parts.disabling.reasonOf(claim.ref.key) !== undefined) return this.#last(claim, error);
         if (!result.isCounted) return { as: 'released', retryInMs: 0 };
         return this.#retried(result, claim);
       case 'final':

@@ -104,6 +104,8 @@ export class Settling {
       level.remove(bytes);
       destination.stored = Math.max(0, destination.stored - 1);
       report.monitor?.moved(now());
+      // The next one has been the head since now.
+      if (destination.learned?.settings.isOrdered === true) destination.dueMs = now();
     } else {
       destination.dueMs = Math.min(destination.dueMs, now() + fate.retryInMs + 1);
     }

@@ -1,6 +1,5 @@
-import { BackpressureError, type Rate } from '@webhook-backpressure/core';
+import { BackpressureError, type BucketLimit, type Rate } from '@webhook-backpressure/core';
 import { invalid, isRecord, show } from '@webhook-backpressure/core/parts';
-import type { BucketLimit } from '../buckets/buckets.ts';
 
 /** A rate as a fraction of integers: `amount` tokens in `periodMs`, reduced. */
 export type RateFraction = Omit<BucketLimit, 'burst'>;

@@ -12,14 +12,14 @@ import {
   isInboxStore,
 } from '@webhook-backpressure/core/parts';
 import {
-  systemClock,
   type Awaitable,
   type BackpressureErrorCode,
+  type Buckets,
   type Clock,
   type InboxStore,
+  systemClock,
   type SenderAlarmSettings,
 } from '@webhook-backpressure/core';
-import type { Buckets } from '../buckets/buckets.ts';
 import { checkLimits, type LimitDefaults } from './limits.ts';
 import type { Endpoint, SenderOptions, SenderRetryOptions } from './sender-options.ts';
 
@@ -61,6 +61,9 @@ export interface SenderSettings {
 const MINUTE_MS = 60_000;
 const YEAR_MS = 365 * DAY_MS;
 const MAX_EVENT_BYTES = 16 * 1024 * 1024;
+/** What an event takes at most beside its type and data: ids, headers and an overhead. */
+const BESIDE_BODY = 65_536;
+const LARGEST_FITS = ' (maxEventBytes and 65,536), or the largest event would never have room';
 
 /** From 5 s, doubling to 6 h: twenty attempts take up to 3 days, and the oldest events are 5 days old. */
 const RETRY: RetrySettings = {
@@ -129,9 +132,9 @@ function numbersOf(options: SenderOptions): typeof NUMBERS {
   checkMs('ERR_WBP_MAX_WAIT', 'maxWaitMs', numbers.maxWaitMs, 1000, 30 * DAY_MS);
   checkMs('ERR_WBP_DISABLE_AFTER', 'disableAfterMs', numbers.disableAfterMs, MINUTE_MS, YEAR_MS);
   checkInteger('ERR_WBP_CAPACITY', 'capacity', capacity, 1);
-  checkInteger('ERR_WBP_MAX_BYTES', 'maxBytes', maxBytes, 1);
   if (!Number.isSafeInteger(maxEventBytes) || maxEventBytes < 1 || maxEventBytes > MAX_EVENT_BYTES)
     throw invalid('ERR_WBP_MAX_BODY', 'maxEventBytes', 'an integer from 1 to 16,777,216', maxEventBytes);
+  checkInteger('ERR_WBP_MAX_BYTES', 'maxBytes', maxBytes, maxEventBytes + BESIDE_BODY, LARGEST_FITS);
   checkMs('ERR_WBP_RETENTION', 'retentionMs', numbers.retentionMs, 0, YEAR_MS);
   checkInteger('ERR_WBP_MAX_SHELVED', 'maxShelved', maxShelved, 1);
   return numbers;

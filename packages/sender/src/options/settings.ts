@@ -1,4 +1,4 @@
-import type { BucketLimit } from '../buckets/buckets.ts';
+import type { BucketLimit } from '@webhook-backpressure/core';
 
 /** Checked batch options. */
 export interface BatchSettings {

@@ -37,10 +37,9 @@ export class OutboxLevel {
     return this.#bytes;
   }
 
-  /** Whether an event of this size has room. The first event may be of any size. */
+  /** Whether an event of this size has room. */
   fits(bytes: number): boolean {
     const count = this.#depth + this.#incoming;
-    if (count === 0) return true;
     return (
       count < this.#limits.capacity && this.#bytes + this.#incomingBytes + bytes <= this.#limits.maxBytes
     );

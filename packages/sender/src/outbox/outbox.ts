@@ -38,6 +38,8 @@ export interface OutboxParts {
   readonly isAccepting: () => boolean;
   /** Whether the store is open. */
   readonly isOpen: () => boolean;
+  /** Whether the store could not be opened so far. */
+  readonly isOpenFailing: () => boolean;
   /** Called after an event was stored. */
   readonly stored: (delivery: StoredDelivery) => void;
 }
@@ -56,7 +58,9 @@ export class Outbox {
     const { store, limits, wallMs } = parts;
     this.#parts = parts;
     // Dead letters are limited where deliveries fail: nothing is stored as an overflow.
-    const storeLimits = { ...limits, maxShelved: Infinity, maxShelvedBytes: Infinity };
+    // A store in another thread gets a copy, so there may be nothing else in it.
+    const { capacity, maxBytes } = limits;
+    const storeLimits = { capacity, maxBytes, maxShelved: Infinity, maxShelvedBytes: Infinity };
     this.#puts = new GroupCommit((batch) => store.put(batch, { limits: storeLimits, nowMs: wallMs() }));
   }
 
@@ -86,7 +90,7 @@ export class Outbox {
     signal?.throwIfAborted();
     this.#check();
     if (!isOpen()) await opened;
-    const bytes = storedBytes(delivery);
+    const bytes = this.#sizeOf(delivery);
     const { key: endpoint, id } = delivery;
     for (;;) {
       this.#check();
@@ -137,10 +141,20 @@ export class Outbox {
     });
   }
 
+  #sizeOf(delivery: StoredDelivery): number {
+    const { maxBytes } = this.#parts.limits;
+    const bytes = storedBytes(delivery);
+    if (bytes <= maxBytes) return bytes;
+    throw new BackpressureError(
+      'ERR_WBP_EVENT_SIZE',
+      `An event must fit into the outbox (maxBytes: ${String(maxBytes)}), but takes ${String(bytes)} bytes.`,
+    );
+  }
+
   #check(): void {
-    const { isAccepting, isOpen, health } = this.#parts;
+    const { isAccepting, isOpen, isOpenFailing, health } = this.#parts;
     if (!isAccepting()) throw new BackpressureError('ERR_WBP_SENDER_CLOSED', 'The sender is closed.');
-    if (isOpen() ? !health.isResting : health.isWell) return;
+    if (!(isOpen() ? health.isResting : isOpenFailing())) return;
     throw storeError();
   }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { BackpressureError, type Json, type StoredDelivery } from '@webhook-backpressure/core';
-import { checkNames, frozenJson, invalid, NotJsonError } from '@webhook-backpressure/core/parts';
+import { checkNames, checkJson, invalid, NotJsonError } from '@webhook-backpressure/core/parts';
 import { checkedHeaders } from './event-headers.ts';
 
 /** An event to send. */
@@ -75,10 +75,11 @@ export function storedEvent(event: OutgoingEvent, maxEventBytes: number, atMs: n
   };
 }
 
-/** A copy, because an object may return something else when it is read a second time. */
-function jsonOf(data: unknown): Json {
+/** What is stored is what `stringify` has read, whatever a getter returned to the check. */
+function jsonOf(data: unknown): string {
   try {
-    return frozenJson(data, 'data');
+    checkJson(data, 'data');
+    return JSON.stringify(data);
   } catch (error) {
     if (error instanceof NotJsonError)
       throw new BackpressureError('ERR_WBP_EVENT', `data must be JSON, but ${error.message}.`);
@@ -88,8 +89,8 @@ function jsonOf(data: unknown): Json {
   }
 }
 
-function bodyOf(type: string, data: Json, maxEventBytes: number): Uint8Array {
-  const body = encoder.encode(`{"type":${JSON.stringify(type)},"data":${JSON.stringify(data)}}`);
+function bodyOf(type: string, data: string, maxEventBytes: number): Uint8Array {
+  const body = encoder.encode(`{"type":${JSON.stringify(type)},"data":${data}}`);
   if (body.byteLength <= maxEventBytes) return body;
   throw new BackpressureError(
     'ERR_WBP_EVENT_SIZE',

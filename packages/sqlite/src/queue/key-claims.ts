@@ -35,6 +35,7 @@ export class KeyClaims {
   readonly #order: Order;
   readonly #pauses: Pauses;
   readonly #due: Statement;
+  readonly #anyClaimed: Statement;
   readonly #head: Statement;
   readonly #earliestWaiting: Statement;
   readonly #earliestLease: Statement;
@@ -54,9 +55,11 @@ export class KeyClaims {
       UNION ALL ${due('queue_suspect', 'state = 3')}
       ORDER BY due_ms, seq LIMIT ?3`,
     );
+    this.#anyClaimed = connection.prepare(
+      'SELECT 1 FROM queue INDEXED BY queue_claimed WHERE state = 2 AND key = ? LIMIT 1',
+    );
     this.#head = connection.prepare(
-      `SELECT seq, due_ms, state FROM queue INDEXED BY queue_key WHERE key = ?1 AND +state IN (0, 1, 3)
-        AND NOT EXISTS (SELECT 1 FROM queue INDEXED BY queue_claimed WHERE state = 2 AND key = ?1)
+      `SELECT seq, due_ms, state FROM queue INDEXED BY queue_key WHERE key = ? AND +state IN (0, 1, 3)
       ORDER BY seq LIMIT 1`,
     );
     this.#earliestWaiting = connection.prepare(
@@ -112,6 +115,7 @@ export class KeyClaims {
   }
 
   #claimHead(self: number, { key }: StoredWant, lease: Lease, changes: Changes): Claimed {
+    if (this.#anyClaimed.get([key]) !== undefined) return { claimed: [], dueMs: Infinity };
     for (let unreadable = 0; unreadable < MAX_UNREADABLE; unreadable += 1) {
       const row = this.#head.get([key]) as HeadRow | undefined;
       if (row === undefined) return { claimed: [], dueMs: Infinity };

@@ -1,0 +1,90 @@
+import { count } from './format.ts';
+import type { EndpointFigures, OutboxSample, TargetKind } from './sender-messages.ts';
+import type { SenderResult } from './sender-run.ts';
+
+/** Writes a line a second. */
+export function senderProgress(
+  write: (line: string) => void,
+  now: () => number,
+): (sample: OutboxSample) => void {
+  let startedAt: number | undefined;
+  let lastSecond = -1;
+  return ({ sent, endpoints }) => {
+    startedAt ??= now();
+    const second = Math.floor((now() - startedAt) / 1000);
+    if (second <= lastSecond) return;
+    lastSecond = second;
+    const delivered = endpoints.map((one) => `${one.kind} ${count(one.delivered)}`).join('  ');
+    const refused = endpoints.reduce((sum, { limited }) => sum + limited, 0);
+    write(`${String(second).padStart(3)} s  stored ${count(sent)}  ${delivered}  refused ${count(refused)}`);
+  };
+}
+
+type Row = readonly [label: string, value: (of: EndpointFigures, result: SenderResult) => string];
+
+const ROWS: readonly Row[] = [
+  ['events', ({ events }) => count(events)],
+  ['delivered', ({ delivered }) => count(delivered)],
+  ['in the receiver', ({ kind }, { targets }) => count(targets[kind].stored)],
+  ['there twice', ({ kind }, { targets }) => count(targets[kind].repeated)],
+  ['still in the outbox', ({ events, delivered }) => count(events - delivered)],
+  ['requests', ({ attempts }) => count(attempts)],
+  ['requests per delivered event', ({ attempts, delivered }) => ratio(attempts, delivered)],
+  ['refused with Retry-After', ({ limited }) => count(limited)],
+  ['failed otherwise', ({ failed }) => count(failed)],
+  ['time until all were delivered', ({ seconds }) => time(seconds === null ? null : seconds * 1000)],
+  [
+    'delivered per second',
+    ({ seconds, delivered }) => (seconds === null ? '–' : count(Math.round(delivered / seconds))),
+  ],
+  ['send to delivery, p50', ({ latencyMs }) => time(latencyMs.p50)],
+  ['send to delivery, p99', ({ latencyMs }) => time(latencyMs.p99)],
+  ['state at the end', ({ state }) => state],
+];
+
+/** One column for each endpoint, at most 80 columns wide. */
+export function senderTable(result: SenderResult): string {
+  const { endpoints } = result.outbox;
+  const lines = [
+    ['', ...endpoints.map(({ kind }) => kind)],
+    ...ROWS.map(([label, value]) => [label, ...endpoints.map((one) => value(one, result))]),
+  ];
+  const widths =
+    lines[0]?.map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0))) ?? [];
+  return lines
+    .map((cells) =>
+      cells
+        .map((cell, column) =>
+          column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
+        )
+        .join('   ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+const DELIVERED: readonly TargetKind[] = ['fast', 'limited'];
+
+/** The promises that the sender broke; none if all went well. */
+export function brokenSenderPromises({ outbox, targets }: SenderResult): string[] {
+  const broken: string[] = [];
+  let waiting = 0;
+  for (const { kind, events, delivered } of outbox.endpoints) {
+    waiting += events - delivered;
+    if (!DELIVERED.includes(kind)) continue;
+    if (targets[kind].stored < events) {
+      broken.push(`${count(events - targets[kind].stored)} events did not arrive at the ${kind} endpoint.`);
+    }
+  }
+  if (outbox.stored < waiting)
+    broken.push(`${count(waiting - outbox.stored)} events are neither delivered nor stored.`);
+  return broken;
+}
+
+function ratio(part: number, whole: number): string {
+  return whole === 0 ? '–' : (part / whole).toFixed(2);
+}
+
+function time(ms: number | null): string {
+  return ms === null ? '–' : `${(ms / 1000).toFixed(1)} s`;
+}

@@ -1,0 +1,146 @@
+import type { EndpointSnapshot } from '@webhook-backpressure/core';
+import { count, duration, percent, percentile, plural, rate } from '../data/format.ts';
+import type { SenderSource } from '../data/wire.ts';
+import { button, card, h, setCut, setText } from '../parts/dom.ts';
+import { askRate } from '../parts/rate-dialog.ts';
+import { problemOf, problemText } from '../parts/problem.ts';
+import type { Page, Section } from '../parts/section.ts';
+import { Table, type Column } from '../parts/table.ts';
+
+const COLUMNS: readonly Column[] = [
+  { label: 'Endpoint', class: 'name' },
+  { label: 'State' },
+  { label: 'Queued', class: 'number' },
+  { label: 'In flight', class: 'number wide' },
+  { label: 'Rate', class: 'number' },
+  { label: 'Tokens', class: 'number wide' },
+  { label: 'Limited', class: 'number refused' },
+  { label: 'Latency p50', class: 'number wide' },
+  { label: 'p99', class: 'number wide' },
+];
+
+/** The busiest endpoints of a sender, with what an operator can do. */
+export function endpointSection(page: Page): Section<SenderSource> {
+  let sender = '';
+  let shown: readonly EndpointSnapshot[] = [];
+  let alarmed: ReadonlySet<string> = new Set();
+  const columns = page.allowUpdate ? [...COLUMNS, { label: 'Levers', class: 'lever' }] : COLUMNS;
+  const empty = h('p', { class: 'empty' }, 'No attempt was made in the last five minutes.');
+  const problem = h('p', { class: 'problem', role: 'alert' });
+
+  const table = new Table<EndpointSnapshot>('Endpoints', columns, (cells, endpoint, isNew) => {
+    const [name, state, queued, inFlight, perSecond, tokens, limited, p50, p99, levers] =
+      cells as HTMLTableCellElement[];
+    const { window } = endpoint;
+    setCut(name as HTMLElement, endpoint.endpoint);
+    setCut(state as HTMLElement, stateText(endpoint));
+    (state as HTMLElement).title = endpoint.lastError ?? '';
+    setText(queued as Element, count(endpoint.queued));
+    setText(inFlight as Element, `${count(endpoint.inFlight)} of ${count(endpoint.maxInFlight)}`);
+    setText(perSecond as Element, rateText(endpoint));
+    setText(tokens as Element, count(endpoint.tokens));
+    fillLimited(limited as HTMLElement, endpoint, isNew);
+    setText(p50 as Element, percentile(window.latencyMs.p50));
+    setText(p99 as Element, percentile(window.latencyMs.p99));
+    const row = (name as HTMLElement).parentElement as HTMLTableRowElement;
+    row.classList.toggle('is-off', alarmed.has(endpoint.endpoint) || endpoint.state === 'disabled');
+    if (levers !== undefined) fillLevers(levers, row, endpoint, isNew);
+  });
+  const box = h(
+    'div',
+    { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': 'Endpoints' },
+    table.element,
+  );
+
+  function fillLevers(
+    cell: HTMLElement,
+    row: HTMLTableRowElement,
+    { endpoint, state }: EndpointSnapshot,
+    isNew: boolean,
+  ): void {
+    if (isNew) {
+      const here = (): EndpointSnapshot => shown[row.sectionRowIndex] as EndpointSnapshot;
+      cell.append(
+        h(
+          'div',
+          { class: 'actions' },
+          button('', () => attempt(() => switchOne(here())), 'small'),
+          button('Rate', () => attempt(() => changeRate(here())), 'small'),
+        ),
+      );
+    }
+    const toggle = cell.firstElementChild?.firstElementChild as HTMLElement;
+    const isStopped = state === 'paused' || state === 'disabled';
+    setText(toggle, isStopped ? 'Resume' : 'Pause');
+    toggle.setAttribute('aria-label', `${isStopped ? 'Resume' : 'Pause'} ${endpoint}`);
+    toggle.nextElementSibling?.setAttribute('aria-label', `Rate of ${endpoint}`);
+  }
+
+  async function switchOne({ endpoint, state }: EndpointSnapshot): Promise<void> {
+    if (state === 'paused' || state === 'disabled') {
+      await page.client.switchEndpoint(sender, endpoint, 'resume');
+      return;
+    }
+    const isConfirmed = await page.confirm({
+      title: 'Pause this endpoint?',
+      text: `Endpoint: ${endpoint}. Its events are stored and wait, in all processes and after restarts, until you resume it.`,
+      action: 'Pause',
+    });
+    if (isConfirmed) await page.client.switchEndpoint(sender, endpoint, 'pause');
+  }
+
+  async function changeRate({ endpoint, setRatePerSecond }: EndpointSnapshot): Promise<void> {
+    const chosen = await askRate(endpoint, setRatePerSecond);
+    if (chosen !== undefined) await page.client.setRate(sender, endpoint, chosen);
+  }
+
+  async function attempt(act: () => Promise<void>): Promise<void> {
+    problem.replaceChildren();
+    try {
+      await act();
+    } catch (error) {
+      problem.replaceChildren(...problemText(problemOf(error)));
+    }
+  }
+
+  const element = card('Endpoints', box, empty, problem);
+  return {
+    element,
+    update({ name, view: { snapshot } }): void {
+      sender = name;
+      shown = snapshot.endpoints;
+      alarmed = new Set(snapshot.alarms.flatMap(({ endpoint }) => endpoint ?? []));
+      setText(element.querySelector('h2') as Element, `Endpoints, busiest first (${count(shown.length)})`);
+      table.show(shown);
+      box.hidden = shown.length === 0;
+      empty.hidden = shown.length > 0;
+    },
+  };
+}
+
+function stateText({ state, pausedForMs, waitsBecause }: EndpointSnapshot): string {
+  if (state === 'failing') return `failing, next in ${duration(pausedForMs)}`;
+  if (state !== 'waiting') return state;
+  return `waiting ${duration(pausedForMs)}${waitsBecause === 'rate-limit' ? ' (its limit)' : ''}`;
+}
+
+function rateText({ ratePerSecond, setRatePerSecond }: EndpointSnapshot): string {
+  const now = rate(ratePerSecond);
+  return ratePerSecond === setRatePerSecond ? now : `${now} of ${rate(setRatePerSecond)}`;
+}
+
+/** The share of limited attempts, and a bar of that length. */
+function fillLimited(cell: HTMLElement, { window }: EndpointSnapshot, isNew: boolean): void {
+  if (isNew)
+    cell.append(
+      h('span'),
+      ' ',
+      h('span', { class: 'ratio' }),
+      h('i', { class: 'bar', 'aria-hidden': 'true' }),
+    );
+  const [number, ratio, bar] = cell.children;
+  setText(number as Element, count(window.limited));
+  setText(ratio as Element, percent(window.limitedRatio));
+  cell.title = `of ${plural(window.attempts, 'attempt', 'attempts')} in 5 min`;
+  (bar as HTMLElement).style.setProperty('--share', String(window.limitedRatio));
+}

@@ -1,0 +1,39 @@
+import type { Series } from './data/series.ts';
+import type { AnySource } from './data/wire.ts';
+import type { Page } from './parts/section.ts';
+import { SenderView } from './sender-view.ts';
+import { SourceView } from './source-view.ts';
+
+/** What the page shows about one source. */
+export interface View {
+  readonly id: string;
+  readonly element: HTMLElement;
+  update(source: AnySource, series: Series): void;
+  close(): void;
+}
+
+export function viewOf(first: AnySource, page: Page): View {
+  if (first.kind === 'sender') {
+    const view = new SenderView(first, page);
+    return wrapped(view, (source, series) => {
+      if (source.kind === 'sender') view.update(source, series);
+    });
+  }
+  const view = new SourceView(first, page);
+  return wrapped(view, (source, series) => {
+    if (source.kind !== 'sender') view.update(source, series);
+  });
+}
+
+function wrapped(
+  view: Pick<View, 'id' | 'element' | 'close'>,
+  update: (source: AnySource, series: Series) => void,
+): View {
+  const { id, element } = view;
+  return {
+    ...{ id, element, update },
+    close: () => {
+      view.close();
+    },
+  };
+}

@@ -1,0 +1,171 @@
+import { BackpressureError, memoryStore, type InboxStore } from '@webhook-backpressure/core';
+import { describe, expect, it } from 'vitest';
+import { SenderBed } from '../dispatch/bed.ts';
+
+const hanging = (): Promise<never> => new Promise<never>(() => undefined);
+
+/** The calls that have ended, in order. */
+function noted(bed: SenderBed, ids: readonly string[], ended: string[]): Promise<unknown> {
+  const calls = ids.map((id) =>
+    bed.send(id).then(
+      () => ended.push(id),
+      (error: unknown) =>
+        ended.push(`${id}: ${error instanceof BackpressureError ? error.code : String(error)}`),
+    ),
+  );
+  return Promise.all(calls);
+}
+
+describe('a full outbox', () => {
+  it('lets calls of send wait for room, in order', async () => {
+    const bed = new SenderBed(hanging, { capacity: 2, timeoutMs: 1000, limits: { maxInFlight: 1 } });
+    const ended: string[] = [];
+    void noted(bed, ['1', '2', '3', '4', '5'], ended);
+    await bed.settle();
+    expect(ended).toEqual(['1', '2']);
+    expect(bed.sender.snapshot()).toMatchObject({ state: 'full', depth: 2, waitingSends: 3 });
+    bed.answer = () => new Response(null, { status: 204 });
+    await bed.run(30_000);
+    expect(ended).toEqual(['1', '2', '3', '4', '5']);
+    expect(bed.types().filter((type) => type === 'full' || type === 'accepting')).toEqual([
+      'full',
+      'accepting',
+    ]);
+    expect(bed.sender.snapshot()).toMatchObject({ state: 'accepting', depth: 0, totals: { delivered: 5 } });
+  });
+
+  it('refuses events if asked to', async () => {
+    const bed = new SenderBed(hanging, { capacity: 2, whenFull: 'refuse' });
+    const ended: string[] = [];
+    void noted(bed, ['1', '2', '3'], ended);
+    await bed.settle();
+    expect(ended).toEqual(expect.arrayContaining(['1', '2', '3: ERR_WBP_SEND_FULL']));
+    expect(bed.sender.snapshot().totals).toMatchObject({ accepted: 2, refused: 1 });
+  });
+
+  it('is full by bytes, too, and refuses an event that never fits', async () => {
+    const bed = new SenderBed(hanging, { maxBytes: 3000, whenFull: 'refuse' });
+    const event = (size: number) => ({ endpoint: 'a', type: 't', data: 'x'.repeat(size) });
+    await expect(bed.sender.send(event(2000))).resolves.toMatchObject({ status: 'accepted' });
+    await expect(bed.sender.send(event(2000))).rejects.toMatchObject({ code: 'ERR_WBP_SEND_FULL' });
+    await expect(bed.sender.send(event(4000))).rejects.toMatchObject({ code: 'ERR_WBP_EVENT_SIZE' });
+  });
+
+  it('ends a wait by its signal, without changing the order of the others', async () => {
+    const bed = new SenderBed(hanging, { capacity: 1, timeoutMs: 1000 });
+    await bed.send('1');
+    const controller = new AbortController();
+    const given = bed.sender.send({ endpoint: 'a', type: 't', data: 1 }, { signal: controller.signal });
+    const ended: string[] = [];
+    void noted(bed, ['2'], ended);
+    await bed.settle();
+    controller.abort(new Error('given up'));
+    await expect(given).rejects.toThrow('given up');
+    bed.answer = () => new Response(null, { status: 204 });
+    await bed.run(20_000);
+    expect(ended).toEqual(['2']);
+  });
+});
+
+describe('close', () => {
+  it('rejects calls that wait for room, and later ones', async () => {
+    const bed = new SenderBed(hanging, { capacity: 1 });
+    const ended: string[] = [];
+    const calls = noted(bed, ['1', '2'], ended);
+    await bed.settle();
+    const closed = bed.sender.close({ timeoutMs: 0 });
+    void noted(bed, ['3'], ended);
+    await bed.run(100);
+    await calls;
+    expect(ended).toEqual(['1', '3: ERR_WBP_SENDER_CLOSED', '2: ERR_WBP_SENDER_CLOSED']);
+    await expect(closed).resolves.toEqual({ completed: 0, remaining: 1 });
+  });
+
+  it('lets requests end, then gives up the others, whose events are delivered by the next process', async () => {
+    const store = memoryStore();
+    const bed = new SenderBed(
+      async ({ id }) => {
+        await bed.later(id === 'slow' ? 60_000 : 2000);
+        return new Response(null, { status: 204 });
+      },
+      { store },
+    );
+    await bed.send('quick');
+    await bed.send('slow');
+    await bed.settle();
+    const closed = bed.sender.close({ timeoutMs: 5000 });
+    await bed.run(6000);
+    await expect(closed).resolves.toEqual({ completed: 1, remaining: 1 });
+    expect(bed.requests.find(({ id }) => id === 'slow')?.signal.aborted).toBe(true);
+    expect(bed.events.at(-1)).toMatchObject({ type: 'closed', completed: 1, remaining: 1 });
+    expect(await store.stats()).toMatchObject({ depth: 1, inFlight: 0 });
+
+    const next = new SenderBed(undefined, { store }, bed.clock);
+    await next.run(1000);
+    expect(next.requests.map(({ id }) => id)).toEqual(['slow']);
+    expect(next.events.find(({ type }) => type === 'delivered')).toMatchObject({ attempt: 1 });
+  });
+
+  it('leaves no timer', async () => {
+    const bed = new SenderBed(() => new Response(null, { status: 500 }));
+    await bed.send('1');
+    await bed.run(1000);
+    await bed.sender.close();
+    await bed.run(30_000);
+    expect(bed.clock.pending).toBe(0);
+  });
+});
+
+describe('a store that fails', () => {
+  it('makes send reject with a code and the cause, and delivers what was stored when it works again', async () => {
+    const store = memoryStore();
+    const failing = new Set<string>();
+    const bed = new SenderBed(undefined, { store: breakable(store, failing) });
+    await bed.send('1');
+    failing.add('put').add('claimKeys').add('settle');
+    await expect(bed.send('2')).rejects.toMatchObject({
+      code: 'ERR_WBP_SENDER_STORE',
+      cause: { message: 'disk on fire' },
+    });
+    expect(bed.sender.snapshot().isStoreFailing).toBe(true);
+    await bed.run(5000);
+    failing.clear();
+    await bed.run(20_000);
+    await bed.send('3');
+    await bed.run(1000);
+    expect(bed.sender.snapshot()).toMatchObject({
+      depth: 0,
+      isStoreFailing: false,
+      totals: { delivered: 2 },
+    });
+    expect(bed.requests.map(({ id }) => id)).toEqual(['1', '3']);
+  });
+
+  it('opens late: send rejects meanwhile', async () => {
+    const store = memoryStore();
+    const failing = new Set(['open']);
+    const bed = new SenderBed(undefined, { store: breakable(store, failing) });
+    await bed.settle();
+    await expect(bed.send('1')).rejects.toMatchObject({ code: 'ERR_WBP_SENDER_STORE' });
+    expect(bed.sender.snapshot().state).toBe('opening');
+    failing.clear();
+    await bed.run(2000);
+    await bed.send('1');
+    await bed.run(100);
+    expect(bed.requests).toHaveLength(1);
+  });
+});
+
+/** The store, whose named calls reject. */
+function breakable(store: InboxStore, failing: ReadonlySet<string>): InboxStore {
+  return new Proxy(store, {
+    get(target, name) {
+      const call: unknown = Reflect.get(target, name);
+      if (typeof call !== 'function') return call;
+      return (...args: unknown[]): unknown => {
+        if (failing.has(String(name))) return Promise.reject(new Error('disk on fire'));
+        return Reflect.apply(call, target, args);
+      };
+    },
+  });
+}
