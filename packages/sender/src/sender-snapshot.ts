@@ -68,7 +68,7 @@ export function endpointSnapshot(
   const { id, learned, queued, inFlight } = destination;
   const nowMs = now();
   const state = stateOf(parts, destination, nowMs);
-  const disabledBecause = state === 'disabled' ? disabling.reasonOf(id) : undefined;
+  const disabledBecause = state === 'disabled' ? disabling.shownReasonOf(id) : undefined;
   const window = monitor.window(id, nowMs);
   const common = { endpoint: id, state, queued, inFlight, disabledBecause, window };
   const oldestAgeMs = ageOf(parts, destination);
@@ -95,7 +95,7 @@ export function endpointSnapshot(
 
 function stateOf(parts: SenderParts, { id, learned }: Destination, nowMs: number): EndpointState {
   const { disabling, pauses } = parts;
-  if (disabling.reasonOf(id) !== undefined) return 'disabled';
+  if (disabling.shownReasonOf(id) !== undefined) return 'disabled';
   if (pauses.has(id)) return 'paused';
   if (learned === undefined) return 'active';
   if (learned.health.isFailing) return 'failing';

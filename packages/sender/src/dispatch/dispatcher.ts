@@ -93,6 +93,13 @@ export class Dispatcher {
     this.due(event.key, nowMs);
   }
 
+  /** A dead letter was put back. */
+  restored(id: string): void {
+    const { destinations, now } = this.#parts;
+    destinations.at(id).stored += 1;
+    this.due(id, now());
+  }
+
   /** Something about an endpoint has changed. */
   changed(id: string): void {
     const destination = this.#parts.destinations.find(id);
@@ -186,6 +193,7 @@ export class Dispatcher {
       destination.lacksSettings = true;
       return;
     }
+    disabling.noteUnknown(id, settings === null);
     if (settings === null) {
       this.#claim({ destination, count: DEAD_COUNT, isHeadOnly: false, tokens: 0, limit: undefined });
       return;
