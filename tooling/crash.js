@@ -1,16 +1,18 @@
-// Runs the long variant of the crash tests: `node tooling/crash.js [--store sqlite | --store postgres]`.
+// Runs the long variant of the crash tests: `node tooling/crash.js [--sender] [--store sqlite | --store postgres]`.
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { root } from './packages.js';
 
-const { values } = parseArgs({ options: { store: { type: 'string', default: 'sqlite' } } });
-const { store } = values;
+const { values } = parseArgs({
+  options: { store: { type: 'string', default: 'sqlite' }, sender: { type: 'boolean', default: false } },
+});
+const { store, sender } = values;
 if (store !== 'sqlite' && store !== 'postgres')
   throw new Error(`--store must be sqlite or postgres, but was ${store}.`);
 const { status, error } = spawnSync('npx', ['vitest', 'run', '--config', 'test/crash/vitest.config.ts'], {
   cwd: root,
   stdio: 'inherit',
-  env: { ...process.env, CRASH_STORE: store },
+  env: { ...process.env, CRASH_STORE: store, CRASH_OF: sender ? 'sender' : 'receiver' },
 });
 if (error !== undefined) throw error;
 process.exitCode = status ?? 1;

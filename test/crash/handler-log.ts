@@ -38,7 +38,7 @@ export function readLog(log: string): Handled {
 }
 
 /** The most repeats of deliveries that the same life had started. */
-export function mostRepeatsOfALife({ repeats }: Handled): number {
+export function mostRepeatsOfALife({ repeats }: Pick<Handled, 'repeats'>): number {
   const counts = new Map<number, number>();
   for (const { life } of repeats) counts.set(life, (counts.get(life) ?? 0) + 1);
   return Math.max(0, ...counts.values());

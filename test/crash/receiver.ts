@@ -1,7 +1,5 @@
-import { fork, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { Life } from './life.ts';
 
 export interface ReceiverSettings {
   readonly concurrency: number;
@@ -23,23 +21,11 @@ export interface LifeSettings extends ReceiverSettings {
 }
 
 /** One life of a process that receives, works or both. */
-export class Receiver {
-  readonly life: number;
-  readonly died: Promise<unknown>;
-  isKilled = false;
-  readonly #process: ChildProcess;
+export class Receiver extends Life {
   #port = 0;
 
   constructor(settings: LifeSettings) {
-    this.life = settings.life;
-    this.#process = fork(join(import.meta.dirname, 'children/receiver.js'), [JSON.stringify(settings)], {
-      execArgv: [],
-    });
-    this.died = once(this.#process, 'exit');
-  }
-
-  get isAlive(): boolean {
-    return this.#process.exitCode === null && this.#process.signalCode === null;
+    super('receiver.js', settings);
   }
 
   get port(): number {
@@ -48,7 +34,7 @@ export class Receiver {
 
   /** Resolves to true when it accepts deliveries, or is a worker; to false when it died before. */
   async start(): Promise<boolean> {
-    const said = await this.#next();
+    const said = await this.next();
     if (said === undefined) return false;
     this.#port = (said as { address: AddressInfo | null }).address?.port ?? 0;
     return true;
@@ -57,22 +43,7 @@ export class Receiver {
   /** Resolves to true when no delivery is unfinished, to false when it died before. */
   async drain(): Promise<boolean> {
     if (!this.isAlive) return false;
-    // It may die before it gets the message, which then does not matter.
-    this.#process.send('drain', () => undefined);
-    return (await this.#next()) !== undefined;
-  }
-
-  async kill(): Promise<void> {
-    this.isKilled = true;
-    this.#process.kill('SIGKILL');
-    await this.died;
-  }
-
-  async #next(): Promise<unknown> {
-    const over = new AbortController();
-    const message = once(this.#process, 'message', { signal: over.signal }).catch(() => undefined);
-    const said = await Promise.race([message, this.died.then(() => undefined)]);
-    over.abort();
-    return (said as [unknown] | undefined)?.[0];
+    this.ask('drain');
+    return (await this.next()) !== undefined;
   }
 }

@@ -13,9 +13,13 @@ export interface StoredInFile extends Stored {
   readonly integrity: string;
 }
 
-/** The form in which the file remembers a completed id. All deliveries here have the same key. */
+/** The form in which the file remembers a completed id. All deliveries of an inbox here have the same key. */
 export function rememberedAs(id: string): string {
-  return Buffer.from(idHash({ key: 'default', id })).toString('hex');
+  return rememberedOf({ key: 'default', id });
+}
+
+export function rememberedOf(ref: { readonly key: string; readonly id: string }): string {
+  return Buffer.from(idHash(ref)).toString('hex');
 }
 
 export function readFile(file: string): StoredInFile {

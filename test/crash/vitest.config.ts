@@ -1,11 +1,22 @@
 import { defineConfig } from 'vitest/config';
 
-const onPostgres = { CRASH_KILLS: '60', CRASH_STOPS: '5', CRASH_PARTITION_MS: '20000' };
+const { CRASH_STORE: store, CRASH_OF: of } = process.env;
+
+function chosen(): { readonly include: string[]; readonly env: Record<string, string> } {
+  if (of === 'sender')
+    return {
+      include: [
+        store === 'postgres' ? 'test/crash/outbox-on-postgres.test.ts' : 'test/crash/outbox-crash.test.ts',
+      ],
+      env: { CRASH_KILLS: '100' },
+    };
+  if (store === 'postgres')
+    return {
+      include: ['test/crash/postgres-crash.test.ts'],
+      env: { CRASH_KILLS: '60', CRASH_STOPS: '5', CRASH_PARTITION_MS: '20000' },
+    };
+  return { include: ['test/crash/crash.test.ts'], env: { CRASH_KILLS: '100' } };
+}
 
 /** The long variant of the crash tests, for `npm run test:crash`. */
-export default defineConfig({
-  test:
-    process.env['CRASH_STORE'] === 'postgres'
-      ? { include: ['test/crash/postgres-crash.test.ts'], env: onPostgres }
-      : { include: ['test/crash/crash.test.ts'], env: { CRASH_KILLS: '100' } },
-});
+export default defineConfig({ test: chosen() });

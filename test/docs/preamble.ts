@@ -69,6 +69,7 @@ declare global {
 
   const sending: senderPackage.SenderOptions;
   const sender: senderPackage.Sender;
+  const findEndpoint: senderPackage.SenderOptions['endpoint'];
   const senders: Record<'full' | 'closed' | 'withoutStore', senderPackage.Sender>;
   const orderUpdated: senderPackage.OutgoingEvent;
   function settingsOf(endpoint: unknown): void;

@@ -224,7 +224,7 @@ class RedisBuckets implements Buckets {
     bucket.calls -= 1;
     if (reply.kind === 'answered') {
       bucket.failures = 0;
-      bucket.learn(reply.value, this.processes, this.#now());
+      bucket.learn(reply.value, want, this.processes, this.#now());
       if (bucket.share === share) bucket.share = undefined;
       presence.answered();
       return reply;
