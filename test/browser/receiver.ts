@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { memoryStore, Unrecoverable, type Inbox, type Intake } from '@webhook-backpressure/core';
 import { dashboard } from '@webhook-backpressure/dashboard';
 import { webhookBackpressure, webhookInbox } from '@webhook-backpressure/express';
+import { createSender, type Sender } from '@webhook-backpressure/sender';
 import express from 'express';
 import { Gate } from './gate.ts';
 
@@ -20,6 +21,8 @@ const INTAKE = { capacity: 50, concurrency: 2, maxWaitMs: 60_000, maxHandlingMs:
 export class Receiver {
   readonly intake: Intake;
   readonly inbox: Inbox;
+  /** Endpoints whose id begins with `busy` answer 429, and with `broken` 400. */
+  readonly sender: Sender;
   /** Handlers of the middleware end when it is open. */
   readonly gate: Gate = new Gate();
   /** Whether deliveries of the inbox end as dead letters. */
@@ -45,9 +48,16 @@ export class Receiver {
     this.inbox = webhooks.inbox;
     // Without a listener, the first failure would be a warning of the process.
     this.inbox.subscribe(() => undefined);
+    this.sender = createSender({
+      store: memoryStore(),
+      endpoint: (id) => ({ url: `https://receiver.example/${encodeURIComponent(id)}`, secret: null }),
+      fetch: (url) => Promise.resolve(new Response(null, { status: statusOf(url) })),
+    });
+    this.sender.subscribe(() => undefined);
     this.#page = dashboard({
       intakes: { webhooks: this.intake },
       inboxes: { orders: this.inbox },
+      senders: { outgoing: this.sender },
       authorize: ({ headers }) =>
         headers.get('cookie')?.includes(`${SESSION.name}=${SESSION.value}`) === true,
       allowUpdate: true,
@@ -92,11 +102,16 @@ export class Receiver {
     this.#server.close();
     this.#server.closeAllConnections();
     await closed;
-    await Promise.all([this.intake.close(), this.inbox.close()]);
+    await Promise.all([this.intake.close(), this.inbox.close(), this.sender.close()]);
   }
 }
 
 /** Encoded, because a header takes only some characters. */
 function tenantOf(header = ''): string {
   return decodeURIComponent(header);
+}
+
+function statusOf(url: string | URL | Request): number {
+  const { pathname } = new URL(url instanceof Request ? url.url : url);
+  return pathname.startsWith('/busy') ? 429 : pathname.startsWith('/broken') ? 400 : 204;
 }

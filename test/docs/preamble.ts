@@ -54,6 +54,7 @@ declare global {
   const inbox: core.Inbox;
   const inboxWithoutItsKey: core.Inbox;
   const registry: core.FleetRegistry;
+  const redisBuckets: typeof redis.redisBuckets;
   const redisRegistry: typeof redis.redisRegistry;
   const redisClient: redis.RedisClient;
   const request: core.InboxRequest;
@@ -69,6 +70,7 @@ declare global {
 
   const sending: senderPackage.SenderOptions;
   const sender: senderPackage.Sender;
+  const findEndpoint: senderPackage.SenderOptions['endpoint'];
   const senders: Record<'full' | 'closed' | 'withoutStore', senderPackage.Sender>;
   const orderUpdated: senderPackage.OutgoingEvent;
   function settingsOf(endpoint: unknown): void;

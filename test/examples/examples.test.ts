@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,8 +18,15 @@ const quickStarts = [
   ...['express', 'koa', 'hono', 'node'].map((name) => `packages/${name}/README.md`),
 ];
 const examples = readdirSync(`${root}/examples`).filter((name) => name.endsWith('.js'));
-/** They need a server. */
-const withServer = ['bullmq.js', 'function-receiver.js', 'function-worker.js', 'receiver.js', 'worker.js'];
+/** They need a server, or are tested separately. */
+const withServer = [
+  'bullmq.js',
+  'function-receiver.js',
+  'function-worker.js',
+  'receiver.js',
+  'sender.js',
+  'worker.js',
+];
 const withoutServer = examples.filter((name) => !withServer.includes(name));
 
 let child: ChildProcess | undefined;
@@ -57,6 +65,43 @@ describe('inbox.js', () => {
     const ended = once(again.process, 'exit');
     again.process.kill('SIGTERM');
     expect(await ended).toEqual([null, 'SIGTERM']);
+    rmSync(folder, { recursive: true });
+  }, 30_000);
+});
+
+describe('sender.js', () => {
+  it('stores an event, sends it signed, exports metrics, and ends on SIGTERM', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sender-example-'));
+    const received = new EventEmitter();
+    const receiver = createHttpServer((req, res) => {
+      void text(req).then((body) => {
+        res.writeHead(204).end();
+        received.emit('event', req.headers, body);
+      });
+    }).listen(0, '127.0.0.1');
+    await once(receiver, 'listening');
+    const { port } = receiver.address() as AddressInfo;
+    const { process: started, lines } = start('sender.js', {
+      ENDPOINT: `http://127.0.0.1:${String(port)}/webhooks`,
+      OUTBOX: join(folder, 'outbox.db'),
+    });
+    const [url] = (await once(lines, 'line')) as [string];
+    const event = once(received, 'event') as Promise<[Record<string, string>, string]>;
+    const answer = await fetch(url);
+    const result = (await answer.json()) as { id: string };
+    expect([answer.status, result]).toEqual([202, { id: expect.any(String) as string, status: 'accepted' }]);
+    const [headers, body] = await event;
+    expect(headers['webhook-id']).toBe(result.id);
+    expect(headers['webhook-signature']).toMatch(/^v1,/);
+    expect(JSON.parse(body)).toMatchObject({ type: 'order.updated', data: { path: '/orders/1' } });
+    const metrics = await fetch(new URL('/metrics', url));
+    expect(await metrics.text()).toMatch(/^webhook_sender_\w+/m);
+
+    const ended = once(started, 'exit');
+    started.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+    receiver.closeAllConnections();
+    receiver.close();
     rmSync(folder, { recursive: true });
   }, 30_000);
 });

@@ -7,8 +7,8 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { answer } from '../pinned.ts';
 
-/** The folder of its files. */
-const [folder = ''] = process.argv.slice(2);
+/** The folder of its files, and when they are written to the disk. */
+const [folder = '', sync = 'always'] = process.argv.slice(2);
 /** Where `npx vitest run test/redis` unpacks Debian's package. */
 const UNPACKED = fileURLToPath(new URL('../../../node_modules/.cache/redis-server/usr', import.meta.url));
 
@@ -19,7 +19,7 @@ async function start(): Promise<number> {
   probe.close();
   const { path, env } = program();
   const settings = ['--bind', '127.0.0.1', '--dir', folder, '--save', ''];
-  const durable = ['--appendonly', 'yes', '--appendfsync', 'always'];
+  const durable = ['--appendonly', 'yes', '--appendfsync', sync];
   const server = spawn(path, ['--port', String(port), ...settings, ...durable], {
     env: { ...env },
     stdio: ['ignore', 'pipe', 'inherit'],

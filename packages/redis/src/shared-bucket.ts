@@ -8,6 +8,10 @@ const RUSH_MS = 50;
 const CALM_MS = 200;
 /** While tokens are scarce, the processes together call about once in this time. */
 const CALL_EVERY_MS = 25;
+/** A process that was too late for a token waits for its turn, but not longer than so. */
+const LONGEST_TURN_MS = 500;
+/** Multiples of it modulo 1 are spread evenly. */
+const GOLDEN_RATIO = 0.618_033_988_75;
 /** A share saves the tokens of so long: after a loss all processes have one, and the bucket on the server as well. */
 const SHARE_SAVES_MS = 100;
 /** How long a level is believed that other processes change. */
@@ -44,6 +48,7 @@ export class SharedBucket {
   #leftAtMs = -Infinity;
   #batch = 1;
   #askedAtMs = -Infinity;
+  #turn = Math.random();
 
   constructor(name: string, limit: BucketLimit) {
     this.name = name;
@@ -106,10 +111,17 @@ export class SharedBucket {
     return Math.max(count, this.#batch);
   }
 
-  learn({ fullAtUs, left, waitUs }: TakeReply, processes: number, nowMs: number): void {
+  /** @param want - tokens that the call asked for. */
+  learn({ fullAtUs, left, waitUs, taken }: TakeReply, want: number, processes: number, nowMs: number): void {
     const { perMs, size } = this.shape;
-    const more = Math.max(0, Math.min(size / 2, perMs * CALL_EVERY_MS * processes) - 1) / perMs;
-    this.#emptyUntilMs = waitUs > 0 ? nowMs + waitUs / 1000 + more : 0;
+    let moreMs = Math.max(0, Math.min(size / 2, perMs * CALL_EVERY_MS * processes) - 1) / perMs;
+    if (want > 0 && taken === 0 && this.#emptyUntilMs > 0) {
+      // Another process was faster. If all came at the same time again, each token would cost a call of each process.
+      this.#turn = (this.#turn + GOLDEN_RATIO) % 1;
+      const others = Math.min(processes, size) - 1;
+      moreMs += Math.min(LONGEST_TURN_MS, (this.#turn * others) / perMs);
+    }
+    this.#emptyUntilMs = waitUs > 0 ? nowMs + waitUs / 1000 + moreMs : 0;
     this.fullAtUs = fullAtUs;
     this.#left = left;
     this.#leftAtMs = nowMs;
@@ -128,13 +140,17 @@ export class SharedBucket {
     return used;
   }
 
-  takeShare(count: number, processes: number, nowMs: number): { taken: number; waitMs: number } {
+  takeShare(
+    count: number,
+    { sharers: processes, phase }: { readonly sharers: number; readonly phase: number },
+    nowMs: number,
+  ): { taken: number; waitMs: number } {
     const { amount, periodMs } = this.limit;
     const perProcess = periodMs * processes;
     const burst = Math.max(1, Math.floor((amount * SHARE_SAVES_MS) / perProcess));
     const limit = { amount, periodMs: perProcess, burst };
-    // It starts empty, because the tokens of the server may all have been used just now.
-    this.share ??= new TokenLevel(limit, nowMs, 0);
+    // It starts without a token, because those of the server may all have been used just now.
+    this.share ??= new TokenLevel(limit, nowMs, phase);
     this.share.set(limit, nowMs);
     const taken = this.share.take(count, nowMs);
     return { taken, waitMs: this.share.waitMs(1, nowMs) };

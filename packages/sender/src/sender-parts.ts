@@ -223,13 +223,24 @@ export function composeSender(settings: SenderSettings, hooks: SenderHooks): Sen
   });
   const redriving = new Redriving({
     ...common,
+    level: {
+      get depth() {
+        return level.depth;
+      },
+      get bytes() {
+        return level.bytes;
+      },
+      room: (mark) => level.room(mark),
+      add: (moved) => {
+        level.add(moved);
+        dispatcher.restored(moved.key);
+      },
+    },
     settings: () => ({ maxBodyBytes: settings.maxEventBytes + HEADER_BYTES, maxBytes: settings.maxBytes }),
     judge: () => {
       outbox.relieve();
     },
-    restored: () => {
-      discovery.look();
-    },
+    restored: () => undefined,
   });
   const learn = (stats: StoreStats): void => {
     finished.learn(stats);
@@ -256,7 +267,9 @@ export function composeSender(settings: SenderSettings, hooks: SenderHooks): Sen
       outbox.relieve();
       return false;
     },
-    learnKeys: () => undefined,
+    learnKeys: (depthByKey) => {
+      for (const one of destinations.values()) one.stored = depthByKey.get(one.id) ?? one.held;
+    },
     wake: () => {
       if (isShared) discovery.look();
     },

@@ -103,6 +103,17 @@ describe('batching', () => {
     expect(idsOf(batching.compose(claims('1', '4'), BATCH, true).batches)).toEqual([['1', '4']]);
   });
 
+  it('keeps a refused batch together when its request is not started after all', () => {
+    const batching = new Batching();
+    batching.keepTogether(claims('1', '2'));
+    batching.split(claims('3', '4'));
+    const { batches } = batching.compose(claims('1', '2', '3', '4', '5', '6'), BATCH, true);
+    expect(idsOf(batches)).toEqual([['1', '2'], ['3'], ['4'], ['5', '6']]);
+    for (const batch of batches) batching.giveBack(batch);
+    const again = batching.compose(claims('5', '1', '2', '3', '4', '6'), BATCH, true);
+    expect(idsOf(again.batches)).toEqual([['1', '2'], ['3'], ['4'], ['5', '6']]);
+  });
+
   it('gives the events of a group back until all are claimed', () => {
     const batching = new Batching();
     batching.keepTogether(claims('1', '2', '3'));

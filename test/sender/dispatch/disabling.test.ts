@@ -60,10 +60,15 @@ describe('a disabled endpoint', () => {
     await bed.send('1');
     await bed.run(1000);
     expect(await bed.sender.deadLetters.list()).toMatchObject([{ error: 'There is no such endpoint.' }]);
+    expect(bed.events.find(({ type }) => type === 'disabled')).toMatchObject({ reason: 'unknown' });
     exists = true;
     bed.sender.endpoints.refresh('a');
     await bed.send('2');
     await bed.run(1000);
     expect(bed.requests.map(({ id }) => id)).toEqual(['2']);
+    expect(bed.types().filter((type) => type === 'disabled' || type === 'enabled')).toEqual([
+      'disabled',
+      'enabled',
+    ]);
   });
 });

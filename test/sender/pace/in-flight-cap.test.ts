@@ -82,3 +82,52 @@ describe('the in-flight cap', () => {
     expect(pace.maxInFlight).toBe(100);
   });
 });
+
+describe('the in-flight cap at a receiver that says how full its queue is', () => {
+  const hints = (fill: number): { remaining: number; resetMs: number; fill: number } => {
+    return { remaining: Math.round(800 * (1 - fill)), resetMs: 1000, fill };
+  };
+
+  /** Answers to requests that fill the cap, one round trip after another. Returns the time after them. */
+  function answer(pace: LearningPace, tookMs: number, fill: number, rounds: number, fromMs: number): number {
+    let now = fromMs;
+    for (let round = 0; round < rounds; round += 1) {
+      const startedAtMs = now;
+      now += tookMs;
+      for (let i = pace.maxInFlight; i > 0; i -= 1)
+        pace.succeeded(startedAtMs, tookMs, pace.maxInFlight, hints(fill), now);
+    }
+    return now;
+  }
+
+  it('grows while the queue is nearly empty, however slow answers are', () => {
+    const pace = new LearningPace(FAST, 100);
+    const now = answer(pace, 100, 0, 1, 0);
+    answer(pace, 1000, 0.05, 10, now);
+    expect(pace.maxInFlight).toBe(100);
+  });
+
+  it('falls to 0.7 once per round trip while the queue is fuller, then grows by one per round trip', () => {
+    const pace = new LearningPace(FAST, 100);
+    let now = answer(pace, 100, 0, 4, 0);
+    expect(pace.maxInFlight).toBe(100);
+    now = answer(pace, 800, 0.3, 1, now);
+    expect(pace.maxInFlight).toBe(70);
+    now = answer(pace, 800, 0.3, 3, now);
+    expect(pace.maxInFlight).toBeGreaterThanOrEqual(34);
+    expect(pace.maxInFlight).toBeLessThan(70);
+    const before = pace.maxInFlight;
+    answer(pace, 100, 0, 40, now);
+    expect(pace.maxInFlight).toBeGreaterThan(before + 30);
+    expect(pace.maxInFlight).toBeLessThanOrEqual(before + 41);
+  });
+
+  it('does not fall because of the deliveries of another key, which takes turns with ours', () => {
+    const pace = new LearningPace(FAST, 50);
+    const now = answer(pace, 100, 0, 4, 0);
+    for (let i = 0; i < 200; i += 1) {
+      pace.succeeded(now, 110, 50, { remaining: 400, resetMs: 4000, fill: 0.5 }, now + 110 + i);
+    }
+    expect(pace.maxInFlight).toBe(50);
+  });
+});

@@ -173,6 +173,14 @@ describe('announced limits', () => {
     expect(pace.limit).toEqual(TEN);
   });
 
+  it('of a queue are not spread, because places become free all the time', () => {
+    const pace = new LearningPace(TEN, 20);
+    pace.succeeded(0, 100, 1, { remaining: 2, resetMs: 3000, fill: 0.05 }, 100);
+    expect(pace.limit).toEqual(TEN);
+    pace.succeeded(1, 100, 1, { remaining: 0, resetMs: 3000, fill: 1 }, 101);
+    expect(pace.waitUntilMs).toBe(3101);
+  });
+
   it('of an older request are ignored', () => {
     const pace = new LearningPace(TEN, 20);
     pace.succeeded(50, 50, 2, { remaining: 0, resetMs: 2000 }, 100);

@@ -2,11 +2,12 @@ import { isRecord } from '@webhook-backpressure/core/parts';
 import { RequestFailure, type Answer } from '../requests/request.ts';
 import { httpDate } from './http-date.ts';
 import type { Judgment, Outcome } from './outcome.ts';
+import { queueFill } from './queue-fill.ts';
 import { rateHints } from './rate-hints.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
 /** What {@link judge} needs to know. */
-export interface JudgeOptions {
+interface JudgeOptions {
   /** The present wall-clock time. */
   readonly nowMs: number;
   /** The longest wait that is honored. */
@@ -37,7 +38,8 @@ export function judge(answer: Answer | RequestFailure, options: JudgeOptions): J
     ? waitOf(answer.header('retry-after'), nowMs, options.maxWaitMs)
     : undefined;
   const outcome = outcomeOf(answer, wait, options.isBatch);
-  const hints = rateHints(answer.header, nowMs);
+  const limits = rateHints(answer.header, nowMs);
+  const hints = limits && { ...limits, fill: queueFill(answer.header) };
   return {
     outcome,
     hints: hints && { ...hints, resetMs: Math.min(hints.resetMs, options.maxWaitMs) },

@@ -20,6 +20,8 @@ export interface RateHints {
   readonly remaining: number;
   /** Until the limit is renewed, in milliseconds. */
   readonly resetMs: number;
+  /** Of a receiver with Webhook Backpressure: how full its queue is, from 0 to 1, the mark where it begins to refuse. */
+  readonly fill?: number | undefined;
 }
 
 /** What an attempt has taught. */

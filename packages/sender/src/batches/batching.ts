@@ -86,7 +86,7 @@ export class Batching {
   }
 
   /** The request was not started: its events are claimed again. */
-  giveBack({ claims, isRepeated }: Batch<Batchable>): void {
+  giveBack({ claims, isRepeated }: Pick<Batch<Batchable>, 'claims' | 'isRepeated'>): void {
     if (isRepeated) this.#remember(claims);
   }
 

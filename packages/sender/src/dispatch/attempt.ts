@@ -10,6 +10,8 @@ export interface Parcel {
   /** At least one, in order. */
   readonly claims: readonly [Claim, ...Claim[]];
   readonly isBatch: boolean;
+  /** Whether it is a batch that was refused before. */
+  readonly isRepeated: boolean;
 }
 
 /** One request, from its start to its end. */

@@ -10,6 +10,9 @@ const PREFIX = 'wbp-disabled:';
 /** The most markers: the store lists all of them with its counts. Further endpoints are disabled in this process only. */
 const MOST_MARKERS = 10_000;
 
+/** After so many endpoints that do not exist, they are reported again. */
+const MOST_UNKNOWN = 10_000;
+
 const REASONS: readonly string[] = ['gone', 'failing'] satisfies readonly DisableReason[];
 
 export interface DisablingParts {
@@ -25,6 +28,8 @@ export interface DisablingParts {
 export class Disabling {
   readonly #parts: DisablingParts;
   #reasons = new Map<string, DisableReason>();
+  /** Endpoints that do not exist, so that this is reported once of each. */
+  readonly #unknown = new Set<string>();
   /** Changes by this process that the counts of the store may lack. */
   readonly #recent = new Map<string, DisableReason | undefined>();
 
@@ -32,8 +37,32 @@ export class Disabling {
     this.#parts = parts;
   }
 
+  get ids(): Iterable<string> {
+    return this.#reasons.keys();
+  }
+
   reasonOf(id: string): DisableReason | undefined {
     return this.#reasons.size === 0 ? undefined : this.#reasons.get(id);
+  }
+
+  /** Why the events of an endpoint become dead letters, also because there is no such endpoint. */
+  shownReasonOf(id: string): DisableReason | undefined {
+    return this.reasonOf(id) ?? (this.#unknown.has(id) ? 'unknown' : undefined);
+  }
+
+  /** The function `endpoint` returned settings, or null. Each change is reported once. */
+  noteUnknown(id: string, isUnknown: boolean): void {
+    const { report, now } = this.#parts;
+    if (!isUnknown) {
+      if (this.#unknown.size > 0 && this.#unknown.delete(id)) report.emit({ type: 'enabled', endpoint: id });
+      return;
+    }
+    if (this.#unknown.has(id)) return;
+    if (this.#unknown.size >= MOST_UNKNOWN) this.#unknown.clear();
+    this.#unknown.add(id);
+    report.totals.disabled += 1;
+    report.monitor?.lost('disabled', 1, now());
+    report.emit({ type: 'disabled', endpoint: id, reason: 'unknown' });
   }
 
   /** Disables an endpoint: in this process immediately, in others within seconds. */

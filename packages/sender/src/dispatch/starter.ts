@@ -113,7 +113,10 @@ export class Starter {
       if (started < tokens && this.#mayStart(destination, learned)) {
         attempts.start(destination, learned, parcel);
         started += 1;
-      } else this.#release(parcel.claims);
+      } else {
+        learned.batching?.giveBack(parcel);
+        this.#release(parcel.claims);
+      }
     }
     if (started < tokens) buckets.giveBack(destination.id, tokens - started, limit);
   }
@@ -122,7 +125,12 @@ export class Starter {
   #parcelsOf(destination: Destination, learned: Learned, claims: readonly Claim[]): readonly Parcel[] {
     const { batch } = learned.settings;
     if (batch === undefined)
-      return claims.map((claim) => ({ id: claim.ref.id, claims: [claim], isBatch: false }));
+      return claims.map((claim) => ({
+        id: claim.ref.id,
+        claims: [claim],
+        isBatch: false,
+        isRepeated: false,
+      }));
     learned.batching ??= new Batching();
     const isAll = destination.dueMs > this.#parts.now();
     const { batches, rest } = learned.batching.compose(claims, batch, isAll);

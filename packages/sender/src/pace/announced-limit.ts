@@ -26,7 +26,8 @@ export class AnnouncedLimit {
     this.#untilMs = nowMs + resetMs;
     const remaining = Math.floor(hints.remaining);
     if (remaining <= 0) this.waitUntilMs = this.#untilMs;
-    else if (remaining < (perSecondOf(rate) * resetMs) / 1000) {
+    // The places of a queue become free all the time; the in-flight cap sees to them.
+    else if (hints.fill === undefined && remaining < (perSecondOf(rate) * resetMs) / 1000) {
       this.limit = { amount: remaining, periodMs: resetMs, burst: 1 };
     }
   }

@@ -1,3 +1,4 @@
+import type { RateHints } from '../answers/outcome.ts';
 import { AnswerTimes, medianOf } from './answer-times.ts';
 
 /** The first cap of an endpoint that is not known. */
@@ -23,6 +24,11 @@ const SETTLING_ROUNDS = 2;
 const FIRST_TRIAL_AFTER_MS = 2000;
 const TRIAL_AFTER_MS = 120_000;
 
+/** Of a receiver that says how full its queue is: below this the cap grows, above it shrinks … */
+const FILL = 0.1;
+/** … to this share. */
+const FILL_CUT = 0.7;
+
 /** A lower cap whose answers are awaited. */
 interface Cut {
   readonly fromCap: number;
@@ -40,6 +46,10 @@ interface Cut {
  * then. So a cut is an experiment: if two in a row change nothing, the cap is restored and the present latency becomes the
  * least. For the same reason a least that no reading has confirmed for two minutes is checked, by a cap at which its own
  * requests would not queue.
+ *
+ * Senders that fill one queue have seen different least times: the last to begin has never seen the queue empty, and would
+ * fill it for all others. So if the receiver says how full its queue is, that decides instead. Then all senders see the
+ * same, and grow by equal steps and shrink by equal factors, which leads to equal shares (Chiu and Jain, 1989).
  */
 export class InFlightCap {
   /** An integer from 1 to `max`. */
@@ -51,6 +61,12 @@ export class InFlightCap {
   #changedAtMs = -Infinity;
   #roundMs = 0;
   #cut: Cut | undefined;
+  /** What the receiver said last; undefined if it does not say it. */
+  #fill: number | undefined;
+  /** Whether its queue was fuller than the cap needs: others fill it as well, or the cap is large enough. */
+  #hasShared = false;
+  /** Successes since the last growth. */
+  #steps = 0;
   #trialAfterMs = FIRST_TRIAL_AFTER_MS;
   #uselessCuts = 0;
   #restoreTo = 0;
@@ -64,7 +80,8 @@ export class InFlightCap {
   /** Whether answers show no queue, as far as is known. */
   get mayGrow(): boolean {
     const { isKnown, factor } = this.#times;
-    return this.#cut === undefined && this.value < this.#max && isKnown && factor < HOLD;
+    if (this.#cut !== undefined || this.value >= this.#max || !isKnown) return false;
+    return this.#fill === undefined ? factor < HOLD : this.#fill < FILL;
   }
 
   setMax(max: number): void {
@@ -72,7 +89,11 @@ export class InFlightCap {
     this.value = Math.min(max, this.value);
   }
 
+  /** After a success. */
   grow(): void {
+    // Senders that fill one queue reach equal shares only if they grow by equal steps, not by equal factors.
+    if (this.#hasShared && (this.#steps += 1) < this.value) return;
+    this.#steps = 0;
     this.value = Math.min(this.#max, this.value + 1);
   }
 
@@ -86,11 +107,15 @@ export class InFlightCap {
   startSlowly(nowMs: number): void {
     this.value = Math.min(this.value, FIRST_CAP);
     this.#trialAfterMs = FIRST_TRIAL_AFTER_MS;
+    this.#hasShared = false;
     this.#restart(nowMs);
   }
 
   /** Learns how long a request took. */
-  note(startedAtMs: number, tookMs: number, nowMs: number): void {
+  note(startedAtMs: number, tookMs: number, hints: RateHints | undefined, nowMs: number): void {
+    const fill = hints?.fill;
+    this.#fill = fill;
+    this.#hasShared ||= fill !== undefined && fill >= FILL;
     if (startedAtMs < this.#changedAtMs)
       this.#settledAtMs = Math.max(this.#settledAtMs, nowMs + this.#roundMs);
     if (nowMs < this.#settledAtMs) return;
@@ -101,8 +126,17 @@ export class InFlightCap {
       return;
     }
     times.note(tookMs, nowMs);
-    if (times.factor > SHRINK) this.#shrink(nowMs);
+    if (fill !== undefined) {
+      // Where keys take turns, a full queue may be that of another key.
+      const isOurs = times.factor >= HOLD || times.recentMs >= (hints?.resetMs ?? 0) / 2;
+      if (fill >= FILL && times.recentMs > 0 && isOurs) this.#yield(nowMs);
+    } else if (times.factor > SHRINK) this.#shrink(nowMs);
     else if (times.factor >= HOLD && nowMs - times.confirmedAtMs >= this.#trialAfterMs) this.#try(nowMs);
+  }
+
+  #yield(nowMs: number): void {
+    this.value = Math.max(1, Math.floor(this.value * FILL_CUT));
+    this.#awaitNews(this.#times.recentMs, nowMs);
   }
 
   #shrink(nowMs: number): void {

@@ -91,7 +91,7 @@ export class LearningPace implements Pace {
     this.#failures = 0;
     this.#heed(startedAtMs, hints, nowMs);
     const cap = this.#cap;
-    cap.note(startedAtMs, tookMs, nowMs);
+    cap.note(startedAtMs, tookMs, hints, nowMs);
     if (this.#isRefused) {
       if (startedAtMs >= this.#streakFromMs && (this.#streak += 1) >= STREAK) this.#raise(nowMs);
       // A cap that is not used has not been tried.

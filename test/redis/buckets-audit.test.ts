@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { isRedisSkipped, redisPrefix, redisUrl } from './bed.ts';
+import { auditBuckets, type AuditOptions } from './buckets-audit.ts';
+
+const { BUCKETS_AUDIT } = process.env;
+const SIZES: Record<string, Pick<AuditOptions, 'endpoints' | 'kills' | 'recordsPerKill'>> = {
+  short: { endpoints: 100, kills: 5, recordsPerKill: 600 },
+  long: { endpoints: 1_000, kills: 20, recordsPerKill: 2_000 },
+};
+
+describe.skipIf(isRedisSkipped)('the limits of endpoints', () => {
+  it(
+    'hold in every second while four processes share them, and are killed one after the other',
+    { timeout: 300_000 },
+    async () => {
+      const size = SIZES[BUCKETS_AUDIT ?? 'short'] as (typeof SIZES)['short'] & object;
+      const audit = await auditBuckets({ url: redisUrl, prefix: redisPrefix(), processes: 4, ...size });
+      if (BUCKETS_AUDIT !== undefined) console.log(audit);
+      expect(audit.exceeded).toEqual([]);
+      // A figure near 1 shows that the check could fail.
+      expect(audit.highest).toBeGreaterThan(0.8);
+      expect(audit.highest).toBeLessThanOrEqual(1);
+    },
+  );
+});

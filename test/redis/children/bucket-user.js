@@ -1,0 +1,41 @@
+// A process that shares buckets with others, always has something to start, and can be killed at any time. It writes each
+// start to a file before it happens: the number of the endpoint, how many, and the time that all processes share.
+import { openSync, writeSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { systemClock } from '@webhook-backpressure/core';
+import { redisBuckets } from '@webhook-backpressure/redis';
+import { limitsOfAudit } from './limits-of-audit.js';
+
+const [url = '', prefix = '', file = '', count = '0'] = process.argv.slice(2);
+const client = new Redis(url, { enableOfflineQueue: false, lazyConnect: true, enableAutoPipelining: true });
+await client.connect();
+const buckets = redisBuckets(client, { prefix });
+buckets.open?.({ clock: systemClock, listener: (event) => process.send?.(event) });
+const log = openSync(file, 'a');
+const record = Buffer.alloc(16);
+/** No more than requests that may be in flight. */
+const MOST = 200;
+
+process.send?.('ready');
+await Promise.all(limitsOfAudit(Number(count)).map((limit, endpoint) => use(endpoint, limit)));
+
+/**
+ * @param {number} endpoint
+ * @param {import('@webhook-backpressure/core').BucketLimit} limit
+ */
+async function use(endpoint, limit) {
+  for (;;) {
+    const { taken, waitMs } = await buckets.take(`ep_${String(endpoint)}`, MOST, limit);
+    // As a sender does, because other endpoints were served in the meantime.
+    const usable = taken > 0 ? buckets.use?.(`ep_${String(endpoint)}`, taken, limit) : 0;
+    const count = (typeof usable === 'object' ? await usable : usable) ?? 0;
+    if (count > 0) {
+      record.writeUInt32LE(endpoint, 0);
+      record.writeUInt32LE(count, 4);
+      record.writeDoubleLE(Number(process.hrtime.bigint() / 1000n), 8);
+      writeSync(log, record);
+    }
+    await setTimeout(Math.ceil(waitMs));
+  }
+}
