@@ -43,9 +43,8 @@ function valueOf(name: string, object: object): unknown {
 }
 
 function accepts(name: string, value: number): void {
-  const beside = name === 'maxEventBytes' ? { maxBytes: 2 ** 40 } : {};
   const store = memoryStore();
-  settle({ store, endpoint: () => null, ...beside, ...nested(name, value) });
+  settle({ store, endpoint: () => null, ...nested(name, value) });
 }
 
 function checked(changes: Record<string, unknown>): EndpointSettings | null {
