@@ -94,7 +94,7 @@ export interface SenderOptions {
   disableAfterMs?: number | undefined;
   /** How many events may be unfinished: an integer ≥ 1. Default 100,000. */
   capacity?: number | undefined;
-  /** How many bytes unfinished events may take: an integer ≥ `maxEventBytes` + 65,536. Default 1 GiB. */
+  /** How many bytes unfinished events may take: an integer ≥ 1. Default 1 GiB. */
   maxBytes?: number | undefined;
   /** The most bytes of the type and the data of one event, as JSON: an integer from 1 to 16 MiB. Default 1 MiB. */
   maxEventBytes?: number | undefined;

@@ -61,10 +61,6 @@ export interface SenderSettings {
 const MINUTE_MS = 60_000;
 const YEAR_MS = 365 * DAY_MS;
 const MAX_EVENT_BYTES = 16 * 1024 * 1024;
-/** What an event takes at most beside its type and data: ids, headers and an overhead. */
-const BESIDE_BODY = 65_536;
-const LARGEST_FITS = ' (maxEventBytes and 65,536), or the largest event would never have room';
-
 /** From 5 s, doubling to 6 h: twenty attempts take up to 3 days, and the oldest events are 5 days old. */
 const RETRY: RetrySettings = {
   attempts: 20,
@@ -134,7 +130,7 @@ function numbersOf(options: SenderOptions): typeof NUMBERS {
   checkInteger('ERR_WBP_CAPACITY', 'capacity', capacity, 1);
   if (!Number.isSafeInteger(maxEventBytes) || maxEventBytes < 1 || maxEventBytes > MAX_EVENT_BYTES)
     throw invalid('ERR_WBP_MAX_BODY', 'maxEventBytes', 'an integer from 1 to 16,777,216', maxEventBytes);
-  checkInteger('ERR_WBP_MAX_BYTES', 'maxBytes', maxBytes, maxEventBytes + BESIDE_BODY, LARGEST_FITS);
+  checkInteger('ERR_WBP_MAX_BYTES', 'maxBytes', maxBytes, 1);
   checkMs('ERR_WBP_RETENTION', 'retentionMs', numbers.retentionMs, 0, YEAR_MS);
   checkInteger('ERR_WBP_MAX_SHELVED', 'maxShelved', maxShelved, 1);
   return numbers;
