@@ -31,12 +31,19 @@ export class Claiming {
   readonly #parts: ClaimingParts;
   #wants: Want[] = [];
   #running: Promise<void> | undefined;
+  #tokens = 0;
 
   constructor(parts: ClaimingParts) {
     this.#parts = parts;
   }
 
+  /** Tokens whose events are not claimed yet. */
+  get tokens(): number {
+    return this.#tokens;
+  }
+
   add(want: Want): void {
+    this.#tokens += want.tokens;
     this.#wants.push(want);
     this.#running ??= this.#run();
   }
@@ -68,9 +75,15 @@ export class Claiming {
       health.worked();
     } catch (error) {
       health.failed('claim', error);
-      for (const want of wants) failed(want);
+      for (const want of wants) {
+        this.#tokens -= want.tokens;
+        failed(want);
+      }
       return;
     }
-    for (const [at, want] of wants.entries()) claimed(want, results[at] as KeyClaim);
+    for (const [at, want] of wants.entries()) {
+      this.#tokens -= want.tokens;
+      claimed(want, results[at] as KeyClaim);
+    }
   }
 }

@@ -50,6 +50,8 @@ export class Dispatcher {
   #isOpen = false;
   #isWanted = false;
   #isRunning = false;
+  /** Whether endpoints wait for the end of any request. */
+  #isCrowded = false;
 
   constructor(parts: DispatcherParts) {
     this.#parts = parts;
@@ -123,6 +125,10 @@ export class Dispatcher {
 
   /** Places an endpoint in the calendar by its next possible start, or drops it when it has nothing left. */
   readonly review = (destination: Destination): void => {
+    if (this.#isCrowded && this.#spare > 0) {
+      this.#isCrowded = false;
+      this.#wake();
+    }
     if (destination.isAsking || !this.#isOpen) return;
     const { now, destinations, pauses } = this.#parts;
     const nowMs = now();
@@ -146,6 +152,12 @@ export class Dispatcher {
     return nextStartMs(destination, learned, buckets.processes, nowMs);
   }
 
+  /** Requests that may start to any endpoint. */
+  get #spare(): number {
+    const { attempts, claiming } = this.#parts;
+    return MOST_IN_FLIGHT - attempts().count - claiming().tokens;
+  }
+
   #wake(): void {
     this.#isWanted = true;
     if (!this.#isRunning) void this.#run();
@@ -164,11 +176,12 @@ export class Dispatcher {
   }
 
   #turn(): void {
-    const { now, attempts } = this.#parts;
-    const nowMs = now();
+    const nowMs = this.#parts.now();
     for (let count = 0; count < MOST_PER_TURN; count += 1) {
-      // The end of a request wakes it.
-      if (attempts().count >= MOST_IN_FLIGHT) break;
+      if (this.#spare <= 0) {
+        this.#isCrowded = true;
+        return;
+      }
       const destination = this.calendar.takeDue(nowMs);
       if (destination === undefined) {
         this.calendar.wind();
@@ -176,7 +189,7 @@ export class Dispatcher {
       }
       this.#consider(destination, nowMs);
     }
-    if (attempts().count < MOST_IN_FLIGHT) this.#isWanted = true;
+    this.#isWanted = true;
   }
 
   /** Takes tokens for an endpoint that is due. */
@@ -232,7 +245,7 @@ export class Dispatcher {
       batch === undefined
         ? events
         : (gathering?.requests(batch, now()) ?? Math.ceil(events / batch.maxEvents));
-    return Math.min(roomOf(destination, learned, buckets.processes), useful);
+    return Math.min(roomOf(destination, learned, buckets.processes), useful, this.#spare);
   }
 
   #granted(
