@@ -41,7 +41,10 @@ describe('the page of a sender', () => {
     const { senders } = await stateOf(page);
     const { snapshot, rates, history } = senders['hooks'] ?? {};
     expect(snapshot).toMatchObject({ state: 'accepting', depth: 1, totals: { delivered: 3 } });
-    expect(snapshot?.endpoints).toMatchObject([{ endpoint: 'busy', state: 'waiting', queued: 1 }]);
+    expect(snapshot?.endpoints).toMatchObject([
+      { endpoint: 'ok', state: 'active', queued: 0, window: { delivered: 3 } },
+      { endpoint: 'busy', state: 'waiting', queued: 1, window: { limited: 1 } },
+    ]);
     expect(rates).toEqual({ accepted: 4, attempts: 4, delivered: 3, limited: 1, failed: 0 });
     expect(history?.series).toMatchObject({ state: ['accepting'], attempts: [4], depth: [1] });
     page.close();

@@ -28,7 +28,7 @@ import { closeOnSignals, processPressure, readiness } from '@webhook-backpressur
 import { instrument } from '@webhook-backpressure/otel';
 import { collect } from '@webhook-backpressure/prometheus';
 import { postgresSchema, postgresStore } from '@webhook-backpressure/postgres';
-import { redisRegistry } from '@webhook-backpressure/redis';
+import { redisBuckets, redisRegistry } from '@webhook-backpressure/redis';
 import {
   createSender,
   tokenBucket,
@@ -142,6 +142,7 @@ async function thrownBy(line: string): Promise<unknown> {
     createWorker,
     joinFleet,
     registry: memoryRegistry(systemClock),
+    redisBuckets,
     redisRegistry,
     redisClient: { eval: () => Promise.resolve([]) },
     createSender,

@@ -54,6 +54,7 @@ declare global {
   const inbox: core.Inbox;
   const inboxWithoutItsKey: core.Inbox;
   const registry: core.FleetRegistry;
+  const redisBuckets: typeof redis.redisBuckets;
   const redisRegistry: typeof redis.redisRegistry;
   const redisClient: redis.RedisClient;
   const request: core.InboxRequest;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { BucketLimit } from '@webhook-backpressure/core';
+import type { BucketLimit, BucketsEvent } from '@webhook-backpressure/core';
 import { limitsOfAudit } from './children/limits-of-audit.js';
 
 const RECORD_BYTES = 16;
@@ -14,6 +14,8 @@ export interface BucketsAudit {
   readonly starts: number;
   readonly kills: number;
   readonly seconds: number;
+  /** How often a process found Redis too slow, so that it used its part of the rates: on a machine that is overloaded. */
+  readonly lost: number;
   /** Endpoints that had more starts in some second than their limit and burst allow, with both figures. */
   readonly exceeded: readonly string[];
   /** The starts of the busiest second ÷ what is allowed, at its highest. */
@@ -39,6 +41,7 @@ export async function auditBuckets(options: AuditOptions): Promise<BucketsAudit>
   const folder = mkdtempSync(join(tmpdir(), 'wbp-audit-'));
   const files: string[] = [];
   const running: ChildProcess[] = [];
+  let lost = 0;
   const start = async (): Promise<void> => {
     const file = join(folder, String(files.length));
     files.push(file);
@@ -48,6 +51,9 @@ export async function auditBuckets(options: AuditOptions): Promise<BucketsAudit>
       { execArgv: [] },
     );
     running.push(child);
+    child.on('message', (event) => {
+      if ((event as Partial<BucketsEvent>).type === 'lost') lost += 1;
+    });
     await once(child, 'message');
   };
   try {
@@ -59,7 +65,7 @@ export async function auditBuckets(options: AuditOptions): Promise<BucketsAudit>
     }
     await untilWritten(files, (kills + 1) * recordsPerKill);
     await end(running.splice(0));
-    return { ...judged(files.map(startsIn).flat(), limitsOfAudit(endpoints)), kills };
+    return { ...judged(files.map(startsIn).flat(), limitsOfAudit(endpoints)), kills, lost };
   } finally {
     await end(running);
     rmSync(folder, { recursive: true });
@@ -100,7 +106,10 @@ function startsIn(file: string): Starts[] {
   });
 }
 
-function judged(all: readonly Starts[], limits: readonly BucketLimit[]): Omit<BucketsAudit, 'kills'> {
+function judged(
+  all: readonly Starts[],
+  limits: readonly BucketLimit[],
+): Omit<BucketsAudit, 'kills' | 'lost'> {
   const firstUs = all.reduce((least, { atUs }) => Math.min(least, atUs), Infinity);
   const lastUs = all.reduce((most, { atUs }) => Math.max(most, atUs), 0);
   const seconds = (lastUs - firstUs) / SECOND_US;

@@ -84,6 +84,26 @@ describe.skipIf(isRedisSkipped)('redisBuckets', () => {
     expect(bed.events.slice(3).map(({ type }) => type)).toEqual(['restored', 'restored', 'restored']);
   });
 
+  it('does not start in all processes at the same time while the server is away', async () => {
+    const processes = [buckets, await bed.open(), await bed.open(), await bed.open()];
+    await bed.advance(2100);
+    const limit = { amount: 1, periodMs: MINUTE_MS, burst: 1 };
+    await take(1, limit);
+    await server.kill();
+    const starts: number[] = [];
+    for (let second = 0; second < 490; second += 1) {
+      for (const one of processes) {
+        const { taken } = await one.take('a', 1, limit);
+        if (taken > 0) starts.push(second);
+      }
+      await bed.pass(1000);
+    }
+    expect(starts).toHaveLength(8);
+    const gaps = starts.slice(1).map((second, at) => second - (starts[at] as number));
+    // Each notices the loss at its own time.
+    expect(Math.min(...gaps)).toBeGreaterThan(55);
+  });
+
   it('starts with an empty bucket when the server is back without its data', async () => {
     const slow = { amount: 1, periodMs: 10 * MINUTE_MS, burst: 50 };
     await take(3, slow);

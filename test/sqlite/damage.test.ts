@@ -8,6 +8,7 @@ import {
   claim,
   delivery,
   ends,
+  LEASE,
   opened,
   put,
   settle,
@@ -54,11 +55,24 @@ const rootOf = (name: string) => (_: Buffer, database: Database.Database) => {
   return (row as { rootpage: number }).rootpage - 1;
 };
 
+type Claim = (store: InboxStore) => Promise<readonly ClaimedDelivery[]>;
+
+const byKey =
+  (isHeadOnly: boolean): Claim =>
+  async (store) => {
+    const wants = [{ key: 'shop', count: 7, isHeadOnly }];
+    const [got] = await store.claimKeys(wants, { leaseMs: LEASE, nowMs: START });
+    return got?.claimed ?? [];
+  };
+
 /** Claims and completes all deliveries, in several calls as workers do. */
-async function drain(store: InboxStore): Promise<readonly string[]> {
+async function drain(
+  store: InboxStore,
+  claimSome: Claim = (from) => claim(from, 7),
+): Promise<readonly string[]> {
   const done: string[] = [];
-  for (let at = 0; at < 20; at += 1) {
-    const claimed: readonly ClaimedDelivery[] = await claim(store, 7);
+  for (let at = 0; at < 2 * COUNT; at += 1) {
+    const claimed = await claimSome(store);
     for (const one of claimed) {
       expect(Buffer.from(one.rawBody).equals(bodyOf(one.id)), one.id).toBe(true);
       expect(await settle(store, ends.completed(one))).toBe(true);
@@ -87,6 +101,20 @@ describe('a damaged page', () => {
     await store.redrive(null, { ...ANY, nowMs: START });
     expect(await drain(store)).toEqual([]);
     expect(await store.purge(null, ANY)).toHaveLength(shelved.length);
+    await store.close(START);
+  });
+
+  it.each([
+    ['named keys', false],
+    ['heads', true],
+  ])('of several deliveries moves only these when %s are claimed', async (_, isHeadOnly) => {
+    const store = await damaged(pageOf(`body of ${idAt(10)}`));
+    const done = await drain(store, byKey(isHeadOnly));
+    const shelved = await store.listShelved({ limit: 99, offset: 0 });
+    expect(done.length + shelved.length).toBe(COUNT + 1);
+    expect(shelved.length).toBeGreaterThan(0);
+    expect(shelved.length).toBeLessThan(10);
+    expect(await store.stats()).toMatchObject({ depth: 0, inFlight: 0, bytes: 0, shelved: shelved.length });
     await store.close(START);
   });
 

@@ -134,6 +134,36 @@ describe.each(loadNodeSqlite() === undefined ? (['libsql'] as const) : (['node:s
       expect(locks()).toEqual([]);
     }, 60_000);
 
+    it('lists the keys of a killed process immediately, and takes over its claims by key', async () => {
+      const [other] = owners as [Owner];
+      const store = await opened(bed(), 0);
+      await put(store, [delivery('a'), delivery('b')], { nowMs: 0 });
+      await other.run('open');
+      expect(await other.run('claim', 2)).toHaveLength(2);
+      const wants = [{ key: 'shop', count: 9, isHeadOnly: false }];
+      const lease = { leaseMs: LEASE, nowMs: 0 };
+      const page = { after: undefined, limit: 9, dueByMs: Infinity };
+      // The lease of the other process ends after an hour.
+      expect(await store.claimKeys(wants, lease)).toEqual([
+        { key: 'shop', claimed: [], nextDueMs: 3_600_000 },
+      ]);
+      expect(await store.dueKeys(page)).toEqual({
+        keys: [{ key: 'shop', nextDueMs: 3_600_000 }],
+        next: undefined,
+      });
+      await other.kill();
+      expect(await store.dueKeys({ ...page, dueByMs: 0 })).toEqual({
+        keys: [{ key: 'shop', nextDueMs: 0 }],
+        next: undefined,
+      });
+      const [got] = await store.claimKeys(wants, lease);
+      expect(got?.claimed.map(({ id, attempt, strandings }) => [id, attempt, strandings])).toEqual([
+        ['a', 2, 1],
+        ['b', 2, 1],
+      ]);
+      await store.close(0);
+    }, 60_000);
+
     it('takes over the claims of a killed process at a start, and removes its lock', async () => {
       const [other] = owners as [Owner];
       await other.run('open');

@@ -1,6 +1,6 @@
 import type { Put } from '@webhook-backpressure/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { claim, delivery, ROOMY, START } from '../core/inbox/store/cases/store-fixtures.ts';
+import { claim, delivery, LEASE, ROOMY, START } from '../core/inbox/store/cases/store-fixtures.ts';
 import { Threads } from './threads.ts';
 
 let threads: Threads;
@@ -28,6 +28,16 @@ describe('a body', () => {
       expect(rawBody.buffer.byteLength).toBe(100_000);
       expect(rawBody.every((byte) => byte === 7)).toBe(true);
     }
+  });
+
+  it('is transferred when its delivery is claimed by key', async () => {
+    const store = await threads.opened();
+    await store.put([large('a')], limits);
+    const wants = [{ key: 'shop', count: 1, isHeadOnly: false }];
+    const [got] = await store.claimKeys(wants, { leaseMs: LEASE, nowMs: START });
+    const bodies = got?.claimed.map(({ rawBody }) => rawBody) ?? [];
+    expect(bodies.map(({ buffer }) => buffer.byteLength)).toEqual([100_000]);
+    expect(bodies[0]?.every((byte) => byte === 7)).toBe(true);
   });
 
   it('is copied if it is part of other memory', async () => {

@@ -139,6 +139,18 @@ describe('a thread that dies', () => {
     expect(readdirSync(threads.scratch.folder).filter((name) => name.includes('.owner-'))).toHaveLength(1);
   });
 
+  it('leaves claims of named keys to the next thread as well', async () => {
+    const store = await threads.opened();
+    await put(store, [delivery('a'), delivery('b')]);
+    const wants = [{ key: 'shop', count: 2, isHeadOnly: false }];
+    const [got] = await store.claimKeys(wants, { leaseMs: LEASE, nowMs: START });
+    await threads.crash();
+    const held = got?.claimed ?? [];
+    expect(await store.renew(held, { leaseMs: LEASE, nowMs: START })).toEqual([true, true]);
+    expect(await store.settle(held.map(ends.completed), START)).toEqual([true, true]);
+    expect(await store.stats()).toMatchObject({ depth: 0, inFlight: 0 });
+  });
+
   it('releases claims that never reached the process, without using an attempt', async () => {
     const store = await threads.opened();
     await put(store, [delivery('known'), delivery('unheard')]);

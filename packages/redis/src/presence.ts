@@ -31,6 +31,8 @@ export class Presence {
   /** Whether calls are useless now. */
   isAway = false;
   #wasReached = false;
+  /** Among the processes, from 0. */
+  #rank: number;
   readonly #options: PresenceOptions;
   readonly #now: () => number;
   readonly #calls: TimedCalls;
@@ -43,6 +45,7 @@ export class Presence {
 
   constructor(options: PresenceOptions, now: () => number, calls: TimedCalls) {
     this.#options = options;
+    this.#rank = Math.floor(Math.random() * ASSUMED_PROCESSES);
     this.#now = now;
     this.#calls = calls;
     this.#timer = options.clock.setTimeout(this.#beat, 0);
@@ -51,6 +54,11 @@ export class Presence {
   /** Among how many the rates are divided while the server is away. */
   get sharers(): number {
     return this.#wasReached ? this.processes : ASSUMED_PROCESSES;
+  }
+
+  /** The part of its first token that a share has: otherwise those of all processes would come at the same time. */
+  get phase(): number {
+    return (this.sharers - 1 - Math.min(this.#rank, this.sharers - 1)) / this.sharers;
   }
 
   /** A call was answered in time. */
@@ -101,7 +109,7 @@ export class Presence {
     const { client, key, id } = this.#options;
     void this.#calls
       .run(
-        async () => Number(await present.run(client, key, [id, '0'])),
+        async () => ((await present.run(client, key, [id, '0'])) as unknown[]).map(Number),
         () => undefined,
       )
       .then((reply) => {
@@ -117,8 +125,9 @@ export class Presence {
       });
   };
 
-  #present(processes: number): void {
+  #present([processes = 1, rank = 0]: readonly number[]): void {
     this.processes = Math.max(1, processes);
+    this.#rank = rank;
     this.#wasReached = true;
     this.isAway = false;
     this.#lateSinceMs = undefined;

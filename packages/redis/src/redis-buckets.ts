@@ -102,10 +102,10 @@ class RedisBuckets implements Buckets {
       const taken = bucket.takeHeld(count, nowMs);
       if (taken > 0) return { taken, waitMs: taken < count ? bucket.waitMs(nowMs) : 0 };
     }
-    const { isAway, sharers } = this.#presences();
-    if (isAway || (bucket.retryAtMs > nowMs && bucket.failures > 0)) {
+    const presence = this.#presences();
+    if (presence.isAway || (bucket.retryAtMs > nowMs && bucket.failures > 0)) {
       if (bucket.pausedUntilMs > nowMs) return { taken: 0, waitMs: bucket.pausedUntilMs - nowMs };
-      const { taken, waitMs } = bucket.takeShare(count, sharers, nowMs);
+      const { taken, waitMs } = bucket.takeShare(count, presence, nowMs);
       return { taken, waitMs: Math.min(waitMs, LONGEST_WAIT_MS) };
     }
     const waitMs = bucket.waitMs(nowMs);
@@ -185,7 +185,7 @@ class RedisBuckets implements Buckets {
     const reply = await this.#call(bucket, bucket.batchFor(count, nowMs));
     const afterMs = this.#now();
     if (reply.kind === 'failed') {
-      const { taken, waitMs } = bucket.takeShare(count, this.#presences().sharers, afterMs);
+      const { taken, waitMs } = bucket.takeShare(count, this.#presences(), afterMs);
       return { taken, waitMs: Math.min(waitMs, LONGEST_WAIT_MS) };
     }
     if (reply.kind === 'late') return { taken: 0, waitMs: LATE_WAIT_MS };

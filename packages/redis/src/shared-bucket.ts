@@ -140,13 +140,17 @@ export class SharedBucket {
     return used;
   }
 
-  takeShare(count: number, processes: number, nowMs: number): { taken: number; waitMs: number } {
+  takeShare(
+    count: number,
+    { sharers: processes, phase }: { readonly sharers: number; readonly phase: number },
+    nowMs: number,
+  ): { taken: number; waitMs: number } {
     const { amount, periodMs } = this.limit;
     const perProcess = periodMs * processes;
     const burst = Math.max(1, Math.floor((amount * SHARE_SAVES_MS) / perProcess));
     const limit = { amount, periodMs: perProcess, burst };
-    // It starts empty, because the tokens of the server may all have been used just now.
-    this.share ??= new TokenLevel(limit, nowMs, 0);
+    // It starts without a token, because those of the server may all have been used just now.
+    this.share ??= new TokenLevel(limit, nowMs, phase);
     this.share.set(limit, nowMs);
     const taken = this.share.take(count, nowMs);
     return { taken, waitMs: this.share.waitMs(1, nowMs) };

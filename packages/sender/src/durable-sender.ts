@@ -15,7 +15,7 @@ import { senderEndpoints } from './sender-endpoints.ts';
 import { composeSender, type SenderParts } from './sender-parts.ts';
 import { SenderMonitoring } from './sender-monitoring.ts';
 import { shutDown } from './sender-shutdown.ts';
-import { busiestEndpoints, endpointSnapshot, senderSnapshot } from './sender-snapshot.ts';
+import { busiestEndpoints, findEndpoint, senderSnapshot } from './sender-snapshot.ts';
 import type { Sender } from './sender.ts';
 import type { SenderMonitor } from './watch/sender-monitor.ts';
 
@@ -55,10 +55,7 @@ export class DurableSender implements Sender {
     this.endpoints = senderEndpoints({
       parts,
       busiest: (most) => busiestEndpoints(parts, this.#monitor, most),
-      find: (id) => {
-        const destination = parts.destinations.peek(id);
-        return destination && endpointSnapshot(parts, this.#monitor, destination);
-      },
+      find: (id) => findEndpoint(parts, this.#monitor, id),
       redrive: (key) => {
         this.deadLetters.redrive('all', { key }).catch((error: unknown) => {
           parts.health.failed('redrive', error);

@@ -1,5 +1,5 @@
 import type { EndpointSnapshot, EndpointState, RateAudit, SenderSnapshot } from '@webhook-backpressure/core';
-import type { Destination } from './dispatch/destination.ts';
+import { Destination } from './dispatch/destination.ts';
 import { perSecondOf } from './options/settings.ts';
 import type { SenderParts } from './sender-parts.ts';
 import type { SenderMonitor } from './watch/sender-monitor.ts';
@@ -37,29 +37,47 @@ export function senderSnapshot(parts: SenderParts, facts: SenderFacts): SenderSn
   };
 }
 
-/** The endpoints with the most attempts, then those with the most events. */
+/** The endpoints with the most attempts, then those with the most events, then those that an operator may want to resume. */
 export function busiestEndpoints(
   parts: SenderParts,
   monitor: SenderMonitor,
   most: number,
 ): readonly EndpointSnapshot[] {
-  const { destinations, now } = parts;
-  const found = new Set<Destination>();
+  const { destinations, now, pauses, disabling } = parts;
+  const found = new Map<string, Destination>();
   for (const id of monitor.busiest(now())) {
     const destination = destinations.peek(id);
-    if (destination !== undefined) found.add(destination);
+    if (destination !== undefined) found.set(id, destination);
     if (found.size >= most) break;
   }
-  if (found.size < Math.min(most, destinations.size)) {
-    const others = [...destinations.values()].filter((one) => !found.has(one));
+  if (found.size < most) {
+    const others = [...destinations.values()].filter(({ id }) => !found.has(id));
     others.sort((a, b) => b.stored - a.stored);
-    for (const one of others.slice(0, most - found.size)) found.add(one);
+    for (const one of others.slice(0, most - found.size)) found.set(one.id, one);
   }
-  return Array.from(found, (one) => endpointSnapshot(parts, monitor, one));
+  for (const ids of [pauses.ids, disabling.ids]) {
+    for (const id of ids) {
+      if (found.size >= most) break;
+      if (!found.has(id)) found.set(id, destinations.peek(id) ?? new Destination(id));
+    }
+  }
+  return Array.from(found.values(), (one) => endpointSnapshot(parts, monitor, one));
+}
+
+/** The endpoint of this id; undefined if nothing of it is known. */
+export function findEndpoint(
+  parts: SenderParts,
+  monitor: SenderMonitor,
+  id: string,
+): EndpointSnapshot | undefined {
+  const { destinations, pauses, disabling } = parts;
+  const isStopped = pauses.ids.has(id) || disabling.reasonOf(id) !== undefined;
+  const destination = destinations.peek(id) ?? (isStopped ? new Destination(id) : undefined);
+  return destination && endpointSnapshot(parts, monitor, destination);
 }
 
 /** One endpoint at one moment. */
-export function endpointSnapshot(
+function endpointSnapshot(
   parts: SenderParts,
   monitor: SenderMonitor,
   destination: Destination,

@@ -27,9 +27,12 @@ await Promise.all(limitsOfAudit(Number(count)).map((limit, endpoint) => use(endp
 async function use(endpoint, limit) {
   for (;;) {
     const { taken, waitMs } = await buckets.take(`ep_${String(endpoint)}`, MOST, limit);
-    if (taken > 0) {
+    // As a sender does, because other endpoints were served in the meantime.
+    const usable = taken > 0 ? buckets.use?.(`ep_${String(endpoint)}`, taken, limit) : 0;
+    const count = (typeof usable === 'object' ? await usable : usable) ?? 0;
+    if (count > 0) {
       record.writeUInt32LE(endpoint, 0);
-      record.writeUInt32LE(taken, 4);
+      record.writeUInt32LE(count, 4);
       record.writeDoubleLE(Number(process.hrtime.bigint() / 1000n), 8);
       writeSync(log, record);
     }

@@ -6,13 +6,13 @@ import { RequestFailure, type RequestFailureKind } from '../../../packages/sende
 const NOW_MS = Date.UTC(2026, 0, 1);
 const DAY_MS = 86_400_000;
 
-interface Told {
+interface Given {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly isBatch?: boolean;
 }
 
-function judged(status: number, { headers = {}, body = '', isBatch = false }: Told = {}): Judgment {
+function judged(status: number, { headers = {}, body = '', isBatch = false }: Given = {}): Judgment {
   const answer = {
     status,
     header: (name: string): string | undefined => headers[name],
@@ -130,9 +130,9 @@ describe('hints', () => {
 
 describe('a batch', () => {
   it('fails the events that a 207 names', () => {
-    const told = { isBatch: true, body: '{"failed":["a","b"],"more":1}' };
-    expect(judged(207, told).outcome).toEqual({ kind: 'delivered', failedIds: ['a', 'b'] });
-    expect(judged(207, { ...told, body: '{"failed":[]}' }).outcome).toEqual({
+    const given = { isBatch: true, body: '{"failed":["a","b"],"more":1}' };
+    expect(judged(207, given).outcome).toEqual({ kind: 'delivered', failedIds: ['a', 'b'] });
+    expect(judged(207, { ...given, body: '{"failed":[]}' }).outcome).toEqual({
       kind: 'delivered',
       failedIds: [],
     });

@@ -46,8 +46,11 @@ describe('the metrics of a sender', () => {
       '{"endpoint":"other"}': 2,
     });
     expect(sumOf(reader, 'webhook.sender.attempts')).toBe(bed.sender.snapshot().totals.attempts);
-    // An endpoint without events is not in the snapshot.
-    expect(valuesOf(reader, 'webhook.sender.endpoint.queued')).toMatchObject({ '{"endpoint":"limited"}': 2 });
+    expect(valuesOf(reader, 'webhook.sender.endpoint.queued')).toEqual({
+      '{"endpoint":"a"}': 0,
+      '{"endpoint":"b"}': 0,
+      '{"endpoint":"limited"}': 2,
+    });
     const latencies = histogramsOf(reader, 'webhook.sender.latency').map(({ attributes, count }) => [
       attributes['endpoint'],
       count,

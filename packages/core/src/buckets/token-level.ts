@@ -27,7 +27,7 @@ export class TokenLevel {
     this.#amount = limit.amount;
     this.#token = limit.periodMs * US_PER_MS;
     this.#full = fullOf(limit, this.#token);
-    this.#units = Math.min(this.#full, tokens * this.#token);
+    this.#units = Math.min(this.#full, Math.floor(tokens * this.#token));
     this.#atUs = microseconds(nowMs);
   }
 

@@ -117,7 +117,10 @@ export interface SenderSnapshot {
   readonly processes: number;
   /** How many endpoints have events or requests, and how many are in each state. */
   readonly states: Readonly<Record<EndpointState, number>>;
-  /** The endpoints with the most attempts in the last five minutes, the busiest first: up to 1,000. */
+  /**
+   * Up to 1,000 endpoints: those with attempts in the last five minutes, the busiest first, then those with events, then those
+   * that are paused or disabled.
+   */
   readonly endpoints: readonly EndpointSnapshot[];
   /** Counts since the sender was created. */
   readonly totals: SenderTotals;

@@ -9,10 +9,10 @@ import { Table, type Column } from '../parts/table.ts';
 
 const COLUMNS: readonly Column[] = [
   { label: 'Endpoint', class: 'name' },
-  { label: 'State' },
-  { label: 'Queued', class: 'number' },
+  { label: 'State', class: 'condition' },
+  { label: 'Queued', class: 'number wide' },
   { label: 'In flight', class: 'number wide' },
-  { label: 'Rate', class: 'number' },
+  { label: 'Rate', class: 'number rate wide' },
   { label: 'Tokens', class: 'number wide' },
   { label: 'Limited', class: 'number refused' },
   { label: 'Latency p50', class: 'number wide' },
@@ -34,7 +34,7 @@ export function endpointSection(page: Page): Section<SenderSource> {
     const { window } = endpoint;
     setCut(name as HTMLElement, endpoint.endpoint);
     setCut(state as HTMLElement, stateText(endpoint));
-    (state as HTMLElement).title = endpoint.lastError ?? '';
+    if (endpoint.lastError !== undefined) (state as HTMLElement).title = endpoint.lastError;
     setText(queued as Element, count(endpoint.queued));
     setText(inFlight as Element, `${count(endpoint.inFlight)} of ${count(endpoint.maxInFlight)}`);
     setText(perSecond as Element, rateText(endpoint));
@@ -43,7 +43,8 @@ export function endpointSection(page: Page): Section<SenderSource> {
     setText(p50 as Element, percentile(window.latencyMs.p50));
     setText(p99 as Element, percentile(window.latencyMs.p99));
     const row = (name as HTMLElement).parentElement as HTMLTableRowElement;
-    row.classList.toggle('is-off', alarmed.has(endpoint.endpoint) || endpoint.state === 'disabled');
+    row.classList.toggle('is-off', isStopped(endpoint));
+    row.classList.toggle('is-alarmed', alarmed.has(endpoint.endpoint));
     if (levers !== undefined) fillLevers(levers, row, endpoint, isNew);
   });
   const box = h(
@@ -55,7 +56,7 @@ export function endpointSection(page: Page): Section<SenderSource> {
   function fillLevers(
     cell: HTMLElement,
     row: HTMLTableRowElement,
-    { endpoint, state }: EndpointSnapshot,
+    of: EndpointSnapshot,
     isNew: boolean,
   ): void {
     if (isNew) {
@@ -70,14 +71,15 @@ export function endpointSection(page: Page): Section<SenderSource> {
       );
     }
     const toggle = cell.firstElementChild?.firstElementChild as HTMLElement;
-    const isStopped = state === 'paused' || state === 'disabled';
-    setText(toggle, isStopped ? 'Resume' : 'Pause');
-    toggle.setAttribute('aria-label', `${isStopped ? 'Resume' : 'Pause'} ${endpoint}`);
-    toggle.nextElementSibling?.setAttribute('aria-label', `Rate of ${endpoint}`);
+    const action = isStopped(of) ? 'Resume' : 'Pause';
+    setText(toggle, action);
+    toggle.setAttribute('aria-label', `${action} ${of.endpoint}`);
+    toggle.nextElementSibling?.setAttribute('aria-label', `Rate of ${of.endpoint}`);
   }
 
-  async function switchOne({ endpoint, state }: EndpointSnapshot): Promise<void> {
-    if (state === 'paused' || state === 'disabled') {
+  async function switchOne(of: EndpointSnapshot): Promise<void> {
+    const { endpoint } = of;
+    if (isStopped(of)) {
       await page.client.switchEndpoint(sender, endpoint, 'resume');
       return;
     }
@@ -103,6 +105,7 @@ export function endpointSection(page: Page): Section<SenderSource> {
     }
   }
 
+  table.element.classList.add('endpoints');
   const element = card('Endpoints', box, empty, problem);
   return {
     element,
@@ -116,6 +119,10 @@ export function endpointSection(page: Page): Section<SenderSource> {
       empty.hidden = shown.length > 0;
     },
   };
+}
+
+function isStopped({ state }: EndpointSnapshot): boolean {
+  return state === 'paused' || state === 'disabled';
 }
 
 function stateText({ state, pausedForMs, waitsBecause }: EndpointSnapshot): string {

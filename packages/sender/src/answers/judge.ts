@@ -7,7 +7,7 @@ import { rateHints } from './rate-hints.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
 /** What {@link judge} needs to know. */
-export interface JudgeOptions {
+interface JudgeOptions {
   /** The present wall-clock time. */
   readonly nowMs: number;
   /** The longest wait that is honored. */

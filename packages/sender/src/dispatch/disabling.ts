@@ -37,6 +37,10 @@ export class Disabling {
     this.#parts = parts;
   }
 
+  get ids(): Iterable<string> {
+    return this.#reasons.keys();
+  }
+
   reasonOf(id: string): DisableReason | undefined {
     return this.#reasons.size === 0 ? undefined : this.#reasons.get(id);
   }

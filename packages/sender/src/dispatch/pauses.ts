@@ -28,6 +28,11 @@ export class Pauses {
     return this.#isAll;
   }
 
+  /** The endpoints that are paused on their own. */
+  get ids(): ReadonlySet<string> {
+    return this.#keys;
+  }
+
   has(id: string): boolean {
     return this.#isAll || (this.#keys.size > 0 && this.#keys.has(id));
   }

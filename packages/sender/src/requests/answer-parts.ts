@@ -1,7 +1,7 @@
 import type { Answer } from './request.ts';
 
 /** The most bytes of an answer that are read. */
-export const MAX_ANSWER_BYTES = 65_536;
+const MAX_ANSWER_BYTES = 65_536;
 
 /** The body of an answer while it arrives, up to 64 KiB. */
 export class AnswerBody {
