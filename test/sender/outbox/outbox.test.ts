@@ -43,12 +43,12 @@ describe('a full outbox', () => {
     expect(bed.sender.snapshot().totals).toMatchObject({ accepted: 2, refused: 1 });
   });
 
-  it('is full by bytes, too, and refuses an event that never fits', async () => {
-    const bed = new SenderBed(hanging, { maxBytes: 3000, whenFull: 'refuse' });
-    const event = (size: number) => ({ endpoint: 'a', type: 't', data: 'x'.repeat(size) });
-    await expect(bed.sender.send(event(2000))).resolves.toMatchObject({ status: 'accepted' });
-    await expect(bed.sender.send(event(2000))).rejects.toMatchObject({ code: 'ERR_WBP_SEND_FULL' });
-    await expect(bed.sender.send(event(4000))).rejects.toMatchObject({ code: 'ERR_WBP_EVENT_SIZE' });
+  it('is full by bytes, too', async () => {
+    const bed = new SenderBed(hanging, { maxEventBytes: 60_000, maxBytes: 126_000, whenFull: 'refuse' });
+    const event = { endpoint: 'a', type: 't', data: 'x'.repeat(59_000) };
+    await expect(bed.sender.send(event)).resolves.toMatchObject({ status: 'accepted' });
+    await expect(bed.sender.send(event)).resolves.toMatchObject({ status: 'accepted' });
+    await expect(bed.sender.send(event)).rejects.toMatchObject({ code: 'ERR_WBP_SEND_FULL' });
   });
 
   it('ends a wait by its signal, without changing the order of the others', async () => {
@@ -139,6 +139,28 @@ describe('a store that fails', () => {
       totals: { delivered: 2 },
     });
     expect(bed.requests.map(({ id }) => id)).toEqual(['1', '3']);
+  });
+
+  it('rejects a single event that it cannot store, and takes the others', async () => {
+    const store = memoryStore();
+    const bed = new SenderBed(undefined, {
+      store: new Proxy(store, {
+        get: (target, name) => {
+          const call: unknown = Reflect.get(target, name);
+          if (name !== 'put') return typeof call === 'function' ? (call.bind(target) as unknown) : call;
+          return (...args: Parameters<InboxStore['put']>) => {
+            if (args[0].some(({ delivery }) => delivery.id === 'bad'))
+              throw new BackpressureError('ERR_WBP_STORE_VALUE', 'It contains NUL.');
+            return store.put(...args);
+          };
+        },
+      }),
+    });
+    const bad = bed.send('bad');
+    const others = [bed.send('1'), bed.send('2')];
+    await expect(bad).rejects.toMatchObject({ code: 'ERR_WBP_STORE_VALUE' });
+    await expect(Promise.all(others)).resolves.toHaveLength(2);
+    await expect(bed.send('3')).resolves.toMatchObject({ status: 'accepted' });
   });
 
   it('opens late: send rejects meanwhile', async () => {
