@@ -22,8 +22,8 @@ export interface Endpoints {
   /** Asks the function `endpoint` again before the next attempt. */
   refresh(id: string): void;
   /**
-   * Replaces the rate of an endpoint in this process until it is set again, with null by that of its settings; for an
-   * operator in a hurry. The lasting place is the function `endpoint`.
+   * Replaces the rate of an endpoint in this process until it is set again, with null by that of its settings. A
+   * restart ends it: to keep a rate, return it from the function `endpoint`.
    */
   setRate(id: string, rate: Rate | null): void;
 }
