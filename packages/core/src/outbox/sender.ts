@@ -17,7 +17,7 @@ export interface Endpoints {
   get(id: string): EndpointSnapshot | undefined;
   /** Stops attempts at an endpoint, in all processes and after restarts, until `resume`. Its events are still stored. */
   pause(id: string): Promise<void>;
-  /** Ends a pause, or enables a disabled endpoint and puts its dead letters back. */
+  /** Ends a pause. Enables an endpoint that was disabled after 410 or failures, and puts its dead letters back. */
   resume(id: string): Promise<void>;
   /** Asks the function `endpoint` again before the next attempt. */
   refresh(id: string): void;
