@@ -130,6 +130,13 @@ describe('batching', () => {
     expect(idsOf(batching.compose(claims('2', '8'), BATCH, true).batches)).toEqual([['2', '8']]);
   });
 
+  it('keeps the order of several groups that are put into batches anew', () => {
+    const batching = new Batching();
+    batching.keepTogether(claims('1', '2'));
+    batching.keepTogether(claims('3', '4'));
+    expect(idsOf(batching.compose(claims('1', '3', '9'), BATCH, true).batches)).toEqual([['1', '3', '9']]);
+  });
+
   it('gives a group up when some events are missing for the third time', () => {
     const batching = new Batching();
     batching.keepTogether(claims('1', '2'));

@@ -1,5 +1,5 @@
 import { memoryStore } from '@webhook-backpressure/core';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { SenderBed } from './bed.ts';
 
 const gone = (): Response => new Response(null, { status: 410 });
@@ -25,6 +25,28 @@ describe('a disabled endpoint', () => {
     await bed.run(5000);
     expect(bed.types()).toContain('enabled');
     expect(bed.sender.snapshot()).toMatchObject({ depth: 0, shelved: 0, totals: { delivered: 21 } });
+  });
+
+  it('moves events that wait for a retry to the dead-letter queue within seconds', async () => {
+    const wait = (): Response => new Response(null, { status: 503, headers: { 'retry-after': '80000' } });
+    const store = memoryStore();
+    const bed = new SenderBed(({ id }) => (id === '3' ? gone() : wait()), { store });
+    await Promise.all(Array.from({ length: 10 }, (_, n) => bed.send(String(n))));
+    await bed.run(5000);
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 0, shelved: 10 });
+    expect(bed.requests.length).toBeLessThanOrEqual(10);
+  });
+
+  it('lets events wait that have no room in the dead-letter queue, and moves them later', async () => {
+    const bed = new SenderBed(gone, { maxShelved: 3 });
+    const hasten = vi.spyOn(bed.store, 'hasten');
+    await Promise.all(Array.from({ length: 10 }, (_, n) => bed.send(String(n))));
+    await bed.run(200_000, 500);
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 7, shelved: 3 });
+    expect(hasten.mock.calls.filter(([{ key }]) => key === 'a').length).toBeLessThanOrEqual(5);
+    await bed.sender.deadLetters.purge('all');
+    await bed.run(130_000, 500);
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 4, shelved: 3 });
   });
 
   it('stays disabled in the next process', async () => {

@@ -44,6 +44,13 @@ describe('refusals', () => {
     expect(pace.waitUntilMs).toBe(4407);
   });
 
+  it('of requests that were started in the millisecond of the last cut count once', () => {
+    const pace = new LearningPace(TEN, 20);
+    for (let i = 0; i < 3; i += 1) pace.limited(100, 0, undefined, 100);
+    expect(perSecond(pace)).toBe(5);
+    expect(pace.maxInFlight).toBe(8);
+  });
+
   it('of a request that was in flight pause again when the pause is over', () => {
     const pace = new LearningPace(TEN, 20);
     pace.limited(0, 1000, undefined, 100);
@@ -207,6 +214,28 @@ describe('failures in a row', () => {
     for (let i = 0; i < 5; i += 1) pace.failed(5000, undefined, 6000);
     expect(pace.maxInFlight).toBe(8);
     drive(pace, { workers: 1000, serviceMs: () => 100 }, 7000, 9000);
+    expect(pace.maxInFlight).toBe(100);
+  });
+
+  it.each<[string, (pace: LearningPace) => void]>([
+    [
+      'a success',
+      (pace) => {
+        pace.succeeded(6000, 100, 1, undefined, 6100);
+      },
+    ],
+    [
+      'a refusal',
+      (pace) => {
+        pace.limited(6000, 0, undefined, 6100);
+      },
+    ],
+  ])('are counted anew after %s', (_, answer) => {
+    const pace = new LearningPace(TEN, 100);
+    drive(pace, { workers: 1000, serviceMs: () => 100 }, 0, 5000);
+    for (let i = 0; i < 4; i += 1) pace.failed(5000, undefined, 6000);
+    answer(pace);
+    pace.failed(5000, undefined, 6200);
     expect(pace.maxInFlight).toBe(100);
   });
 });

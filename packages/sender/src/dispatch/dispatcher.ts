@@ -20,7 +20,7 @@ const MOST_IN_FLIGHT = 10_000;
 const MOST_PER_TURN = 1000;
 /** Events of a disabled endpoint that are moved to the dead-letter queue in one call. */
 const DEAD_COUNT = 100;
-/** The delay of the next try when due events cannot be claimed because another process blocks them. */
+/** The delay of the next try when the buckets reject, although they never should. */
 const RECHECK_MS = 250;
 
 export interface DispatcherParts {
@@ -148,7 +148,8 @@ export class Dispatcher {
     const { pauses, disabling, buckets } = this.#parts;
     const { id, dueMs, learned, lacksSettings } = destination;
     if (dueMs === Infinity || lacksSettings || pauses.has(id)) return Infinity;
-    if (learned === undefined || disabling.reasonOf(id) !== undefined) return dueMs;
+    if (disabling.shownReasonOf(id) !== undefined) return Math.min(dueMs, destination.hastenAtMs);
+    if (learned === undefined) return dueMs;
     return nextStartMs(destination, learned, buckets.processes, nowMs);
   }
 
