@@ -65,7 +65,7 @@ describe('the log of a sender', () => {
     expect(lines[1]?.fields).toMatchObject({ endpoint: 'ep_999', repeated: 999 });
   });
 
-  it('writes nothing about what goes well', () => {
+  it('writes nothing about successes', () => {
     const { report, lines, end } = loggedSource('sender');
     report({ type: 'accepted', endpoint: 'ep_1', id: 'msg_1' });
     report({ type: 'started', ...ATTEMPT, waitedMs: 1 });

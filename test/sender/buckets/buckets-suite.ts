@@ -10,7 +10,7 @@ export interface BucketsBed {
   dispose(): Promise<void>;
 }
 
-/** What kinds of buckets may differ in. */
+/** The differences that kinds of buckets may have. */
 export interface BucketsKind {
   readonly isShared: boolean;
   /** How much later than on time a token may come, in milliseconds. */
@@ -21,7 +21,7 @@ const MINUTE_MS = 60_000;
 /** Slow, so that a test on a real server gets no token while it runs. */
 const LIMIT: BucketLimit = { amount: 1, periodMs: MINUTE_MS, burst: 3 };
 
-/** What all kinds of buckets do, whatever keeps the tokens. */
+/** The behavior of all kinds of buckets, wherever they keep the tokens. */
 export function describeBuckets(title: string, kind: BucketsKind, bedOf: () => Promise<BucketsBed>): void {
   describe(title, () => {
     let bed: BucketsBed;

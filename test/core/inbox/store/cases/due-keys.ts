@@ -50,7 +50,7 @@ export function dueKeys(bed: BedOf): void {
       expect(await allDueKeys(other)).toEqual(new Map([['a', START + LEASE]]));
     });
 
-    it('counts what another owner has stored, and the deliveries of an owner that closed', async () => {
+    it('counts the deliveries of another owner, also of one that closed', async () => {
       const [store, other] = [await opened(bed()), await opened(bed())];
       await putIds(other, 'a', '1');
       await claimOne(other);

@@ -6,7 +6,7 @@ import { claim, delivery, ends, idsOf, LEASE, opened, put, settle, START } from 
 
 export function keyClaims(bed: BedOf): void {
   describe('claimKeys', () => {
-    it('claims of each named key what was asked for, in the order of storing', async () => {
+    it('claims the wanted number of each named key, in the order of storing', async () => {
       const store = await opened(bed());
       await putIds(store, 'x', 'x1', 'x2', 'x3');
       await putIds(store, 'y', 'y1');
