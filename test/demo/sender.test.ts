@@ -56,7 +56,7 @@ describe('the report of the sender', () => {
     ]);
   });
 
-  it('names events that did not arrive, and those that are nowhere', () => {
+  it('names events that did not arrive, and those that are neither delivered nor stored', () => {
     expect(brokenSenderPromises(result({ limited: 98 }, 7))).toEqual([
       '2 events did not arrive at the limited endpoint.',
       '3 events are neither delivered nor stored.',
