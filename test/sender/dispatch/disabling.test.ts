@@ -49,6 +49,17 @@ describe('a disabled endpoint', () => {
     expect(bed.sender.snapshot()).toMatchObject({ depth: 4, shelved: 3 });
   });
 
+  it('cannot be made by an id that looks like the mark of a disabled one', async () => {
+    const bed = new SenderBed(undefined, { limits: { url: 'https://a.example/' } });
+    const id = 'wbp-disabled:gone:a';
+    await expect(bed.send('1', id)).rejects.toMatchObject({ code: 'ERR_WBP_EVENT' });
+    await expect(bed.sender.endpoints.pause(id)).rejects.toMatchObject({ code: 'ERR_WBP_ENDPOINT' });
+    await expect(bed.sender.endpoints.resume(id)).rejects.toMatchObject({ code: 'ERR_WBP_ENDPOINT' });
+    await bed.send('2', 'my-wbp-disabled:gone:a');
+    await bed.run(1000);
+    expect(bed.sender.snapshot()).toMatchObject({ totals: { delivered: 1 } });
+  });
+
   it('stays disabled in the next process', async () => {
     const store = memoryStore();
     const first = new SenderBed(gone, { store });

@@ -5,7 +5,7 @@ import type { SenderListener } from './sender-events.ts';
 /** A rate of requests, from 1 a day to 1,000,000 a second. A rate that is no fraction is rounded down, by less than 0.001 %. */
 export type Rate = { readonly perSecond: number } | { readonly perMinute: number };
 
-/** The endpoints of a sender, and the actions of an operator on them. */
+/** The endpoints of a sender, and what an operator can do with them. */
 export interface Endpoints {
   /**
    * Endpoints with attempts in the last five minutes, the busiest first, then those with events, then those that are paused
@@ -24,22 +24,22 @@ export interface Endpoints {
    */
   pause(id: string): Promise<void>;
   /**
-   * Ends a pause. Enables an endpoint that was disabled after 410 or failures, and puts its dead letters back. Does nothing
-   * for any other endpoint. Rejects with what the store throws.
+   * Ends a pause. Enables an endpoint that was disabled after 410 or failures, and puts its dead letters back. Does
+   * nothing for any other endpoint. Rejects with what the store throws.
    */
   resume(id: string): Promise<void>;
   /** Asks the function `endpoint` again before the next attempt. */
   refresh(id: string): void;
   /**
-   * Replaces the rate of an endpoint in this process until it is set again, with null by that of its settings. A restart
-   * ends it: to keep a rate, return it from the function `endpoint`. The burst is replaced by 5 s of the new rate.
+   * Replaces the rate of an endpoint in this process until it is set again, with null by that of its settings. The burst is
+   * replaced by 5 s of the new rate. A restart ends it: to keep a rate, return it from the function `endpoint`.
    *
    * @throws BackpressureError `ERR_WBP_RATE` for an invalid rate.
    */
   setRate(id: string, rate: Rate | null): void;
 }
 
-/** The report of {@link Sender.close}. */
+/** What {@link Sender.close} did. */
 export interface SenderCloseReport {
   /** Requests that ended after the call of `close`. */
   readonly completed: number;
@@ -49,7 +49,7 @@ export interface SenderCloseReport {
 
 /** A sender, as far as metrics, logs and the live page use it. */
 export interface ObservableSender {
-  /** The endpoints, and the actions of an operator on them. */
+  /** The endpoints, and what an operator can do with them. */
   readonly endpoints: Endpoints;
   /** The dead-letter queue. Their `key` is the id of the endpoint. */
   readonly deadLetters: DeadLetters;
