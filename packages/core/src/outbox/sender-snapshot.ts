@@ -24,7 +24,7 @@ export interface EndpointSnapshot {
   readonly inFlight: number;
   /** Tokens in its bucket, rounded down; null while that is unknown. */
   readonly tokens: number | null;
-  /** The present rate, in requests per second. */
+  /** The present rate, in requests per second. It and the other limits are 0 until the settings of the endpoint are known. */
   readonly ratePerSecond: number;
   /** The rate of its settings, with `documented` 80 % of it; or the one that `setRate` has replaced it by. */
   readonly setRatePerSecond: number;
