@@ -9,7 +9,7 @@ import { limitsOfAudit } from './children/limits-of-audit.js';
 const RECORD_BYTES = 16;
 const SECOND_US = 1_000_000;
 
-/** What an audit of shared buckets has found. */
+/** The findings of an audit of shared buckets. */
 export interface BucketsAudit {
   readonly starts: number;
   readonly kills: number;

@@ -176,7 +176,7 @@ describe.skipIf(isRedisSkipped)('redisBuckets', () => {
     expect(await take(3)).toBe(1);
   });
 
-  it('replaces what another program has written by an empty bucket', async () => {
+  it('replaces a value of another program by an empty bucket', async () => {
     for (const write of [
       () => admin.set(key(), 'garbage'),
       () => admin.set(key(), '1 2 3'),

@@ -15,7 +15,7 @@ const GOLDEN_RATIO = 0.618_033_988_75;
 /** How long a level is believed that other processes change. */
 const BELIEVED_MS = 2000;
 
-/** What a process knows of the bucket of one endpoint. */
+/** The knowledge of a process about the bucket of one endpoint. */
 export class SharedBucket {
   readonly name: string;
   limit: BucketLimit;

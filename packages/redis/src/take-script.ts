@@ -1,4 +1,4 @@
-/** What {@link TAKE} replies, in this order, as integers. */
+/** The reply of {@link TAKE}, in this order, as integers. */
 export interface TakeReply {
   readonly taken: number;
   /** Microseconds until the next token is there; 0 if one is there now. */

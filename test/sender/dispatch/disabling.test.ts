@@ -5,7 +5,7 @@ import { SenderBed } from './bed.ts';
 const gone = (): Response => new Response(null, { status: 410 });
 
 describe('a disabled endpoint', () => {
-  it('is one that answers 410; its events become dead letters, and resume brings them back', async () => {
+  it('is one that answers 410; its events become dead letters, and resume puts them back', async () => {
     const bed = new SenderBed(gone, { limits: { maxInFlight: 1 } });
     await Promise.all(Array.from({ length: 20 }, (_, n) => bed.send(String(n))));
     await bed.run(1000);

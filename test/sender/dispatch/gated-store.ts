@@ -44,7 +44,7 @@ export class GatedStore {
       throw new Error('disk on fire');
     }
     const results = await this.#memory.claimKeys(wants, options);
-    // What the results say was true before.
+    // The results describe the state before.
     await this.#gate;
     return results;
   };

@@ -117,7 +117,7 @@ describe('close', () => {
 });
 
 describe('a store that fails', () => {
-  it('makes send reject with a code and the cause, and delivers what was stored when it works again', async () => {
+  it('makes send reject with a code and the cause, and delivers the stored events when it works again', async () => {
     const store = memoryStore();
     const failing = new Set<string>();
     const bed = new SenderBed(undefined, { store: breakable(store, failing) });

@@ -19,8 +19,6 @@ export const SENDER_ENDS: Readonly<Partial<Record<SenderLineType, SenderLineType
   'alarm-cleared': 'alarm',
 };
 
-const of = (endpoint: string | null): string => (endpoint === null ? 'all endpoints' : 'one endpoint');
-
 const UNTIL_RESUMED = 'Its events are dead letters until it is resumed.';
 const DISABLED = {
   gone: `An endpoint was disabled: it answered 410. ${UNTIL_RESUMED}`,
@@ -83,7 +81,7 @@ export const SENDER_LINES: { readonly [T in SenderLineType]: Line<EventOf<T, Sen
     level: 'error',
     fields: ['processes'],
     message: ({ processes }) =>
-      `The shared buckets do not answer. Each of ${String(processes)} processes uses its part of the rates.`,
+      `The shared buckets do not answer. Each process uses its part of the rates. Processes: ${String(processes)}.`,
   },
   'buckets-restored': {
     level: 'info',
