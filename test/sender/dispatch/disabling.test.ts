@@ -27,6 +27,17 @@ describe('a disabled endpoint', () => {
     expect(bed.sender.snapshot()).toMatchObject({ depth: 0, shelved: 0, totals: { delivered: 21 } });
   });
 
+  it('keeps its events while the dead-letter queue is full', async () => {
+    const bed = new SenderBed(gone, { maxShelved: 2, limits: { maxInFlight: 1 } });
+    await Promise.all(Array.from({ length: 5 }, (_, n) => bed.send(String(n))));
+    await bed.run(10_000);
+    expect(bed.requests).toHaveLength(1);
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 3, shelved: 2 });
+    await bed.sender.deadLetters.purge('all');
+    await bed.run(130_000, 500);
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 1, shelved: 2, totals: { dead: 4 } });
+  });
+
   it('stays disabled in the next process', async () => {
     const store = memoryStore();
     const first = new SenderBed(gone, { store });
