@@ -56,9 +56,9 @@ describe('a disabled endpoint', () => {
   it('is one that fails for disableAfterMs without a success', async () => {
     const bed = new SenderBed(() => new Response(null, { status: 500 }), { disableAfterMs: 3_600_000 });
     await bed.send('1');
-    await bed.run(3_000_000, 1000);
+    await bed.run(3_000_000, 10_000);
     expect(bed.types()).not.toContain('disabled');
-    await bed.run(10_800_000, 5000);
+    await bed.run(10_800_000, 10_000);
     expect(bed.events.find(({ type }) => type === 'disabled')).toMatchObject({ reason: 'failing' });
     expect(bed.sender.snapshot()).toMatchObject({ depth: 0, shelved: 1 });
   });
