@@ -66,7 +66,7 @@ export class SharedBucket {
     this.shape = shapeOf(limit);
   }
 
-  /** Whether there is something to tell the server, or to look after. */
+  /** Whether there is nothing to tell the server, and nothing to look after. */
   get isClean(): boolean {
     return (
       this.#held === 0 && this.returned === 0 && this.shared === 0 && !this.isPauseNew && this.calls === 0
