@@ -9,7 +9,7 @@ export interface Sender extends ObservableSender {
    * Stores an event, and resolves when it is committed: it is delivered at least once from then on. While the outbox is full,
    * the call waits for room, or rejects, by `whenFull`.
    *
-   * @param options - `signal`: ends the wait for room.
+   * @param options - `signal`: ends the wait for the store to open, or for room. An event that is being stored stays.
    */
   send(event: OutgoingEvent, options?: { signal?: AbortSignal | undefined }): Promise<SendResult>;
   /**

@@ -16,6 +16,29 @@ function noted(bed: SenderBed, ids: readonly string[], ended: string[]): Promise
   return Promise.all(calls);
 }
 
+describe('an outbox whose store opens slowly', () => {
+  it('ends a call of send when its signal is aborted, and stores nothing of it', async () => {
+    const store = memoryStore();
+    const open = store.open.bind(store);
+    let proceed = (): void => undefined;
+    const gate = new Promise<void>((resolve) => (proceed = resolve));
+    store.open = async (...given) => {
+      await gate;
+      return await open(...given);
+    };
+    const bed = new SenderBed(undefined, { store });
+    const controller = new AbortController();
+    const event = { endpoint: 'a', type: 'test', data: 1 };
+    const aborted = bed.sender.send(event, { signal: controller.signal });
+    const kept = bed.sender.send(event, { signal: new AbortController().signal });
+    controller.abort(new Error('too slow'));
+    await expect(aborted).rejects.toThrow('too slow');
+    proceed();
+    await expect(kept).resolves.toMatchObject({ status: 'accepted' });
+    expect(bed.sender.snapshot()).toMatchObject({ totals: { accepted: 1 } });
+  });
+});
+
 describe('a full outbox', () => {
   it('lets calls of send wait for room, in order', async () => {
     const bed = new SenderBed(hanging, { capacity: 2, timeoutMs: 1000, limits: { maxInFlight: 1 } });

@@ -89,7 +89,7 @@ export class Outbox {
     const { isOpen, opened, level, report, stored } = this.#parts;
     signal?.throwIfAborted();
     this.#check();
-    if (!isOpen()) await opened;
+    if (!isOpen()) await unlessAborted(opened, signal);
     const bytes = storedBytes(delivery);
     const { key: endpoint, id } = delivery;
     for (;;) {
@@ -222,6 +222,26 @@ export class Outbox {
     } finally {
       level.end(bytes, isStored);
     }
+  }
+}
+
+/** Rejects with the reason of the signal when it is aborted before. */
+async function unlessAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) {
+    await work;
+    return;
+  }
+  let abort = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => {
+      reject(signal.reason as Error);
+    };
+    signal.addEventListener('abort', abort);
+  });
+  try {
+    await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
   }
 }
 

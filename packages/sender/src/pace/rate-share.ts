@@ -38,7 +38,7 @@ export class RateShare {
   }
 
   #apply(thousandths: number): void {
-    const least = Math.ceil((WHOLE * LEAST_PER_SECOND) / perSecondOf(this.#set));
+    const least = (WHOLE * LEAST_PER_SECOND) / perSecondOf(this.#set);
     this.#thousandths = Math.min(WHOLE, Math.max(thousandths, least));
     this.limit = this.isWhole ? this.#set : shareOf(this.#set, this.#thousandths);
   }
@@ -46,7 +46,9 @@ export class RateShare {
 
 /** Bursts are lowered as well: after a pause the tokens that were saved would leave at the rate that was refused. */
 function shareOf({ amount, periodMs, burst }: BucketLimit, thousandths: number): BucketLimit {
-  const finer = amount < SMALL_AMOUNT ? FINER : 1;
+  // A rate such as 1 in 10 ms has no lower one in that period.
+  const enough = Math.ceil((FINER * WHOLE) / (amount * thousandths));
+  const finer = Math.max(enough, amount < SMALL_AMOUNT ? FINER : 1);
   return {
     amount: Math.max(1, Math.round((amount * finer * thousandths) / WHOLE)),
     periodMs: periodMs * finer,
