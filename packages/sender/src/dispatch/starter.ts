@@ -1,5 +1,5 @@
 import type { Awaitable, KeyClaim } from '@webhook-backpressure/core';
-import { isThenable } from '@webhook-backpressure/core/parts';
+import { isThenable, type StoreHealth } from '@webhook-backpressure/core/parts';
 import type { Buckets } from '../buckets/buckets.ts';
 import { Batching } from '../batches/batching.ts';
 import { bytesInBatch } from '../outbox/request-content.ts';
@@ -29,7 +29,10 @@ export interface StarterParts {
   readonly pauses: Pauses;
   readonly disabling: Disabling;
   readonly settling: Settling;
+  readonly health: StoreHealth;
   readonly attempts: Attempts;
+  /** Reads which endpoints are disabled. Rejects with what the store throws. */
+  readonly readDisabled: () => Promise<void>;
   /** Whether requests may start. */
   readonly isOpen: () => boolean;
   /** An event of a disabled endpoint, or of one that does not exist. */
@@ -79,6 +82,10 @@ export class Starter {
 
   #proceed(want: Want, claims: readonly Claim[], tokens: number): void {
     const { destination, limit } = want;
+    if (limit === undefined && this.#parts.disabling.reasonOf(destination.id) !== undefined) {
+      void this.#confirm(destination, claims);
+      return;
+    }
     destination.isAsking = false;
     if (limit === undefined) this.#refuse(destination, claims);
     else this.#start({ ...want, tokens }, claims);
@@ -91,6 +98,25 @@ export class Starter {
     if (limit !== undefined) buckets.giveBack(destination.id, tokens, limit);
     destination.isAsking = false;
     destination.dueMs = Math.min(destination.dueMs, now());
+    done(destination);
+  }
+
+  /**
+   * Another process may have enabled the endpoint and put its events back. What was claimed afterwards is not refused, so
+   * this is read after the claim.
+   */
+  async #confirm(destination: Destination, claims: readonly Claim[]): Promise<void> {
+    const { disabling, readDisabled, health, done } = this.#parts;
+    let isDisabled = false;
+    try {
+      if (claims.length > 0) await readDisabled();
+      isDisabled = disabling.reasonOf(destination.id) !== undefined;
+    } catch (error) {
+      health.failed('stats', error);
+    }
+    destination.isAsking = false;
+    if (isDisabled) this.#refuse(destination, claims);
+    else this.#release(claims);
     done(destination);
   }
 
