@@ -176,6 +176,18 @@ describe.skipIf(isRedisSkipped)('redisBuckets', () => {
     expect(await take(3)).toBe(1);
   });
 
+  it('counts no fewer processes while they are noted again after a loss of data', async () => {
+    await bed.open();
+    await bed.open();
+    await bed.advance(2100);
+    expect(buckets.processes).toBe(3);
+    await admin.flushall();
+    for (let step = 0; step < 10; step += 1) {
+      await bed.pass(200);
+      expect(buckets.processes).toBe(3);
+    }
+  });
+
   it('replaces a value of another program by an empty bucket', async () => {
     for (const write of [
       () => admin.set(key(), 'garbage'),

@@ -6,13 +6,17 @@ import type { Sharing } from './share.ts';
 import type { TimedCalls } from './timed-calls.ts';
 
 const BEAT_MS = 2000;
+/** Each process that works is noted within so long. */
+const NOTED_MS = 6000;
 /** While the server is away. */
 const PROBE_MS = 500;
+/** Without any reply for so long, the server is away. */
+const SILENT_MS = 5000;
 /**
- * Without a reply in time for so long, the server is away. Other processes may still reach a server that is slow for this
- * one, and use the whole rate, so a machine that is overloaded for a moment must not be mistaken for a loss.
+ * With late replies only for so long, the server is of no use. Before, other processes may well use the whole rate: a late
+ * reply says that the server works, and that a machine or a process is overloaded.
  */
-const SLOW_MS = 5000;
+const SLOW_MS = 30_000;
 /** Without a failure for so long, it is back. In a cluster only some endpoints may fail. */
 const CALM_MS = 3000;
 /** A process that has never reached the server takes so small a part of the rates. */
@@ -50,7 +54,9 @@ export class Presence {
   #lateSinceMs: number | undefined;
   #lostSinceMs: number | undefined;
   #failedAtMs = 0;
+  #heardAtMs = -Infinity;
   #failedBeats = 0;
+  #incompleteUntilMs = 0;
 
   constructor(options: PresenceOptions, now: () => number, calls: TimedCalls) {
     this.#options = options;
@@ -79,6 +85,11 @@ export class Presence {
     return { sharers, rank: Math.min(this.#rank, sharers - 1), aheadMs: this.#aheadMs };
   }
 
+  /** A reply has come too late. */
+  heard(): void {
+    this.#heardAtMs = this.#now();
+  }
+
   /** A call was answered in time. */
   answered(): void {
     this.#lateSinceMs = undefined;
@@ -94,7 +105,9 @@ export class Presence {
   late(): void {
     const nowMs = this.#now();
     this.#lateSinceMs ??= nowMs;
-    if (nowMs - this.#lateSinceMs < SLOW_MS) return;
+    const lateMs = nowMs - this.#lateSinceMs;
+    const silentMs = Math.min(lateMs, nowMs - this.#heardAtMs);
+    if (silentMs < SILENT_MS && lateMs < SLOW_MS) return;
     this.isAway = true;
     this.#lost('Redis does not answer within 100 ms.');
   }
@@ -129,7 +142,9 @@ export class Presence {
     void this.#calls
       .run(
         async () => ((await present.run(client, key, [id, '0'])) as unknown[]).map(Number),
-        () => undefined,
+        () => {
+          this.heard();
+        },
       )
       .then((reply) => {
         this.#isBeating = false;
@@ -146,14 +161,18 @@ export class Presence {
       });
   };
 
-  #present([processes = 1, rank = 0, serverMs = 0]: readonly number[], tookMs: number): void {
-    this.processes = Math.max(1, processes);
-    this.#rank = rank;
+  #present([processes = 1, rank = 0, serverMs = 0, wasNoted = 1]: readonly number[], tookMs: number): void {
+    const nowMs = this.#now();
+    // The server has lost its data, or this process was silent: the others are noted again within seconds.
+    if (this.#wasReached && wasNoted === 0) this.#incompleteUntilMs = nowMs + NOTED_MS;
+    if (nowMs >= this.#incompleteUntilMs || processes >= this.processes) {
+      this.processes = Math.max(1, processes);
+      this.#rank = rank;
+    }
     this.#wasReached = true;
     this.isAway = false;
     this.#failedBeats = 0;
     this.#lateSinceMs = undefined;
-    const nowMs = this.#now();
     this.#aheadMs = serverMs - (nowMs - tookMs / 2);
     if (this.#lostSinceMs === undefined || nowMs - this.#failedAtMs < CALM_MS) return;
     const lostMs = nowMs - this.#lostSinceMs;

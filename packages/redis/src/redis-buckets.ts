@@ -37,7 +37,7 @@ const LAST_RETRY_MS = 8000;
 const LONGEST_WAIT_MS = 1000;
 /** After a late reply. Doubled with each, because calls that are useless make the server later. */
 const LATE_WAIT_MS = 20;
-const LONGEST_LATE_WAIT_MS = 640;
+const LONGEST_LATE_WAIT_MS = 1280;
 
 const take = new Script(TAKE);
 
@@ -159,9 +159,8 @@ class RedisBuckets implements Buckets {
 
   forget(name: string): void {
     const bucket = this.#buckets.get(name);
-    if (bucket === undefined) return;
-    if (bucket.isClean) this.#buckets.delete(name);
-    else bucket.isForgotten = true;
+    if (bucket?.isClean === true) this.#buckets.delete(name);
+    else if (bucket !== undefined) bucket.isForgotten = true;
   }
 
   close(): void {
@@ -242,6 +241,7 @@ class RedisBuckets implements Buckets {
     const reply = await (this.#calls as TimedCalls).run(
       async () => replyOf(await take.run(this.#client, `${this.#prefix}:bucket:${bucket.name}`, values)),
       ({ taken, nowUs }) => {
+        presence.heard();
         bucket.giveBack(taken, nowUs);
         this.#cleanSoon(bucket);
       },

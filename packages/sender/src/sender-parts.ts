@@ -185,6 +185,7 @@ export function composeSender(settings: SenderSettings, hooks: SenderHooks): Sen
   });
   const starter = new Starter({
     ...{ ...common, pauses, disabling, settling, attempts, isOpen, done: dispatcher.review },
+    readDisabled: () => Promise.resolve(store.stats()).then(learn),
     refused: (claim, error) => {
       outcomes.refused(claim, error);
     },

@@ -86,6 +86,17 @@ describe('a disabled endpoint', () => {
     expect(next.sender.snapshot()).toMatchObject({ depth: 0, shelved: 2 });
   });
 
+  it('gets its events again when another process has enabled it', async () => {
+    const bed = new SenderBed(gone, { store: memoryStore() });
+    await bed.send('1');
+    await bed.run(1000);
+    bed.answer = () => new Response(null, { status: 204 });
+    await bed.store.resume('wbp-disabled:gone:a');
+    await bed.send('2');
+    await bed.run(100);
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 0, shelved: 1, totals: { delivered: 1 } });
+  });
+
   it('is one that fails for disableAfterMs without a success', async () => {
     const bed = new SenderBed(() => new Response(null, { status: 500 }), { disableAfterMs: 3_600_000 });
     await bed.send('1');

@@ -14,7 +14,7 @@ const MOST_MARKERS = 10_000;
 /** After so many endpoints that do not exist, they are reported again. */
 const MOST_UNKNOWN = 10_000;
 
-const REASONS: readonly string[] = ['gone', 'failing'] satisfies readonly DisableReason[];
+const REASONS: readonly DisableReason[] = ['gone', 'failing'];
 
 export interface DisablingParts {
   readonly store: InboxStore;
@@ -82,9 +82,9 @@ export class Disabling {
   /** Ends it. Returns whether the endpoint was disabled. Rejects with what the store throws. */
   async enable(id: string): Promise<boolean> {
     const { store, report, changed } = this.#parts;
-    const reason = this.#reasons.get(id);
-    if (reason === undefined) return false;
-    await store.resume(markerOf(id, reason));
+    if (!this.#reasons.has(id)) return false;
+    // Another process may have noted another reason.
+    for (const reason of REASONS) await store.resume(markerOf(id, reason));
     this.#reasons.delete(id);
     this.#recent.set(id, undefined);
     report.emit({ type: 'enabled', endpoint: id });
@@ -137,5 +137,7 @@ function markedOf(key: string): { readonly id: string; readonly reason: DisableR
   if (!key.startsWith(PREFIX)) return undefined;
   const end = key.indexOf(':', PREFIX.length);
   const reason = key.slice(PREFIX.length, end);
-  return REASONS.includes(reason) ? { id: key.slice(end + 1), reason: reason as DisableReason } : undefined;
+  return (REASONS as readonly string[]).includes(reason)
+    ? { id: key.slice(end + 1), reason: reason as DisableReason }
+    : undefined;
 }

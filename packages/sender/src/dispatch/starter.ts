@@ -37,6 +37,8 @@ export interface StarterParts {
   readonly disabling: Disabling;
   readonly settling: Settling;
   readonly attempts: Attempts;
+  /** Reads which endpoints are disabled. Rejects with what the store throws. */
+  readonly readDisabled: () => Promise<void>;
   /** Whether requests may start. */
   readonly isOpen: () => boolean;
   /** An event of a disabled endpoint, or of one that does not exist. */
@@ -87,19 +89,45 @@ export class Starter {
   #proceed(want: Want, claims: readonly Claim[], tokens: number): void {
     const { destination, limit } = want;
     if (limit === undefined) {
-      this.#refuse(destination, claims);
-      if (claims.length < want.count && destination.hastenAtMs <= this.#parts.now()) {
-        void this.#hasten(destination);
-        return;
-      }
-    } else this.#start({ ...want, tokens }, claims);
+      void this.#end(want, claims);
+      return;
+    }
+    this.#start({ ...want, tokens }, claims);
     destination.isAsking = false;
     this.#parts.done(destination);
   }
 
-  /** Makes the retries of a disabled endpoint due, some of which would wait for a day. */
+  /** Ends the events of an endpoint that is disabled or does not exist, and then makes its retries due. */
+  async #end({ destination, count }: Want, claims: readonly Claim[]): Promise<void> {
+    const { now, done } = this.#parts;
+    if (await this.#isRefused(destination, claims)) {
+      this.#refuse(destination, claims);
+      if (claims.length < count && destination.hastenAtMs <= now()) await this.#hasten(destination);
+    } else this.#release(claims);
+    destination.isAsking = false;
+    done(destination);
+  }
+
+  /**
+   * Another process may have enabled the endpoint and put its events back. What was claimed afterwards is not refused, so
+   * this is read after the claim.
+   */
+  async #isRefused({ id }: Destination, claims: readonly Claim[]): Promise<boolean> {
+    const { disabling, readDisabled, health } = this.#parts;
+    // There is no such endpoint.
+    if (disabling.reasonOf(id) === undefined || claims.length === 0) return true;
+    try {
+      await readDisabled();
+      return disabling.reasonOf(id) !== undefined;
+    } catch (error) {
+      health.failed('stats', error);
+      return false;
+    }
+  }
+
+  /** Some retries of a disabled endpoint would wait for a day. */
   async #hasten(destination: Destination): Promise<void> {
-    const { store, health, now, wallMs, done } = this.#parts;
+    const { store, health, now, wallMs } = this.#parts;
     const nowMs = wallMs();
     let count = 0;
     try {
@@ -111,8 +139,6 @@ export class Starter {
     if (count > 0) destination.dueMs = now();
     // With as many there may be more.
     destination.hastenAtMs = count < HASTEN_COUNT ? now() + HASTEN_MS : now();
-    destination.isAsking = false;
-    done(destination);
   }
 
   /** The claim failed: the events are as due as before. */
