@@ -16,6 +16,17 @@ function read(headers: Readonly<Record<string, string>>): RateHints | undefined 
 }
 
 describe('RateLimit of draft 8', () => {
+  it('takes the limit with nothing left, wherever it is', () => {
+    expect(read({ RateLimit: '"a";r=0;t=3, "b";r=5;t=9' })).toEqual({ remaining: 0, resetMs: 3000 });
+    expect(read({ RateLimit: '"a";r=5;t=9, "b";r=0;t=3' })).toEqual({ remaining: 0, resetMs: 3000 });
+  });
+
+  it('ignores a field that is longer than any server sends', () => {
+    const long = '"a";r=5;t=30'.padEnd(1000);
+    expect(read({ RateLimit: long })).toEqual({ remaining: 5, resetMs: 30_000 });
+    expect(read({ RateLimit: `${long} ` })).toBeUndefined();
+  });
+
   it('reads the headers of our receiver', () => {
     const headers = rateLimitFields({ ...glance, depth: 30 }, { standard: true, legacy: false }, undefined);
     expect(read(headers)).toEqual({ remaining: 770, resetMs: 1000 });

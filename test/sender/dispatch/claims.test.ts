@@ -1,40 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { SenderBed, type Answering } from './bed.ts';
+import { SenderBed } from './bed.ts';
+import { ClaimBed, LIMITS, NO_CONTENT } from './claim-bed.ts';
 import { CountedBuckets } from './counted-buckets.ts';
-import { GatedStore } from './gated-store.ts';
-
-const LIMITS = { rate: { perSecond: 1000 }, burst: 1000, maxInFlight: 8 };
-const NO_CONTENT: Answering = () => new Response(null, { status: 204 });
-
-class ClaimBed {
-  readonly gated = new GatedStore();
-  readonly buckets = new CountedBuckets();
-  readonly bed: SenderBed;
-
-  constructor(answer: Answering = NO_CONTENT, limits: object = {}) {
-    this.bed = new SenderBed(answer, {
-      store: this.gated.store,
-      buckets: this.buckets,
-      limits: { ...LIMITS, ...limits },
-    });
-  }
-
-  async sendAll(from: number, to: number): Promise<void> {
-    for (let n = from; n < to; n += 1) await this.bed.send(`e${String(n)}`);
-  }
-
-  /** Until claims of these events are in progress. */
-  async claiming(from: number, to: number): Promise<void> {
-    this.gated.close();
-    await this.sendAll(from, to);
-    await this.bed.settle();
-  }
-
-  async claimed(): Promise<void> {
-    this.gated.open();
-    await this.bed.settle();
-  }
-}
 
 describe('events that are claimed', () => {
   it('take a token each; tokens without an event are given back', async () => {
@@ -140,6 +107,101 @@ describe('events that are claimed', () => {
     expect(of.buckets.out).toBe(6);
   });
 
+  it('are not sent, and cost no token, when the sender closes while tokens are asked for', async () => {
+    const of = new ClaimBed();
+    await of.bed.settle();
+    let grant = (): void => undefined;
+    of.buckets.gate = new Promise((resolve) => {
+      grant = resolve;
+    });
+    await of.sendAll(0, 3);
+    await of.bed.settle();
+    const closed = of.bed.sender.close();
+    grant();
+    await of.bed.run(1000);
+    await closed;
+    expect(of.bed.requests).toEqual([]);
+    expect(of.buckets.out).toBe(0);
+  });
+
+  it('are asked for no more often than tokens arrive', async () => {
+    const of = new ClaimBed();
+    of.buckets.tokens = 0;
+    await of.sendAll(0, 1);
+    await of.bed.run(2000);
+    expect(of.buckets.calls).toBeGreaterThanOrEqual(10);
+    expect(of.buckets.calls).toBeLessThanOrEqual(21);
+    of.buckets.tokens = 1;
+    await of.bed.run(200);
+    expect(of.bed.requests).toHaveLength(1);
+  });
+
+  it('are claimed a few times a second while another process holds them', async () => {
+    const of = new ClaimBed();
+    of.gated.isBlocked = true;
+    await of.sendAll(0, 1);
+    await of.bed.run(5000);
+    expect(of.gated.claims.length).toBeGreaterThanOrEqual(15);
+    expect(of.gated.claims.length).toBeLessThanOrEqual(21);
+    expect(of.buckets.out).toBe(0);
+    of.gated.isBlocked = false;
+    await of.bed.run(500);
+    expect(of.bed.requests).toHaveLength(1);
+  });
+
+  it('are sent up to the in-flight limit, also if it was lowered during the claim', async () => {
+    const of = new ClaimBed(() => new Response(null, { status: 429, headers: { 'retry-after': '0' } }));
+    const { bed } = of;
+    await of.sendAll(0, 1);
+    await bed.settle();
+    expect(bed.sender.endpoints.get('a')).toMatchObject({ maxInFlight: 8 });
+    // The second refusal halves the limit.
+    let isFirst = true;
+    bed.answer = async () => {
+      const isRefused = isFirst;
+      isFirst = false;
+      await bed.later(isRefused ? 1000 : 60_000);
+      return new Response(null, { status: isRefused ? 429 : 204, headers: { 'retry-after': '0' } });
+    };
+    await bed.run(100);
+    await of.sendAll(1, 4);
+    await bed.run(100);
+    expect(bed.inFlight).toBe(4);
+    await of.claiming(4, 8);
+    await bed.run(1000);
+    expect(bed.sender.endpoints.get('a')).toMatchObject({ maxInFlight: 4, inFlight: 3 });
+    await of.claimed();
+    await bed.run(1000);
+    expect(bed.inFlight).toBe(4);
+  });
+
+  it('are sent later in the same batch, under the same id, when its repetition is not started', async () => {
+    const of = new ClaimBed(() => new Response(null, { status: 429, headers: { 'retry-after': '5' } }), {
+      batch: { maxEvents: 5, maxDelayMs: 0 },
+    });
+    const { bed } = of;
+    await of.sendAll(0, 1);
+    await bed.run(100);
+    bed.answer = NO_CONTENT;
+    await bed.run(10_000);
+    bed.requests.length = 0;
+    bed.answer = () => new Response(null, { status: 429, headers: { 'retry-after': '5' } });
+    await Promise.all(['x', 'y', 'z'].map((id) => bed.send(id)));
+    await bed.run(1000);
+    expect(bed.requests).toHaveLength(1);
+    bed.answer = NO_CONTENT;
+    of.gated.close();
+    await bed.run(10_000);
+    await bed.sender.endpoints.pause('a');
+    await of.claimed();
+    expect(bed.requests).toHaveLength(1);
+    await of.sendAll(10, 11);
+    await bed.sender.endpoints.resume('a');
+    await bed.run(2000);
+    expect(bed.requests[0]?.id).toMatch(/^batch_/);
+    expect(bed.requests.filter(({ id }) => id === bed.requests[0]?.id)).toHaveLength(2);
+  });
+
   it('pass the wait of an endpoint to the buckets, for all processes', async () => {
     const of = new ClaimBed(() => new Response(null, { status: 429, headers: { 'retry-after': '30' } }));
     await of.sendAll(0, 1);
@@ -147,13 +209,73 @@ describe('events that are claimed', () => {
     expect(of.buckets.paused).toEqual([['a', 30_000]]);
   });
 
-  it('are no more than the part of the in-flight limit of this process', async () => {
-    const gated = new GatedStore();
+  it.each([
+    [4, 2],
+    [100, 1],
+  ])('are no more than the part of the in-flight limit of one of %i processes', async (processes, most) => {
     const bed = new SenderBed(() => new Promise<never>(() => undefined), {
-      ...{ store: gated.store, buckets: new CountedBuckets(1000, 4), limits: LIMITS },
+      ...{ buckets: new CountedBuckets(1000, processes), limits: LIMITS },
     });
     for (let n = 0; n < 20; n += 1) await bed.send(String(n));
     await bed.run(1000);
-    expect(bed.mostInFlight).toBe(2);
+    expect(bed.mostInFlight).toBe(most);
+  });
+
+  it('are no more than a few beside the in-flight limit while the store does not confirm results', async () => {
+    const of = new ClaimBed();
+    of.gated.settles = 'never';
+    await of.sendAll(0, 200);
+    await of.bed.run(1000);
+    expect(of.bed.requests.length).toBeGreaterThanOrEqual(32);
+    expect(of.bed.requests.length).toBeLessThanOrEqual(8 + 32);
+  });
+
+  it('count as lost, not as delivered, when another process has taken them over', async () => {
+    const of = new ClaimBed();
+    of.gated.settles = 'taken';
+    await of.sendAll(0, 1);
+    await of.bed.run(1000);
+    expect(of.bed.types()).toContain('lost');
+    expect(of.bed.sender.snapshot()).toMatchObject({ depth: 1, totals: { lost: 1, delivered: 0 } });
+  });
+
+  it('are not counted as queued, nor are delivered ones', async () => {
+    const of = new ClaimBed(({ id }) =>
+      id === 'e0' ? new Promise<never>(() => undefined) : new Response(null, { status: 204 }),
+    );
+    await of.sendAll(0, 5);
+    await of.bed.run(1000);
+    expect(of.bed.sender.endpoints.get('a')).toMatchObject({ inFlight: 1, queued: 0 });
+  });
+
+  it.each([{}, { batch: { maxEvents: 10, maxDelayMs: 0 } }])(
+    'become dead letters when they are damaged, and no others with them, with %j',
+    async (limits) => {
+      const of = new ClaimBed(NO_CONTENT, limits);
+      of.gated.damaged.add('e3');
+      await of.sendAll(0, 1);
+      await of.bed.run(100);
+      await Promise.all(Array.from({ length: 9 }, (_, n) => of.bed.send(`e${String(n + 1)}`)));
+      await of.bed.run(10_000);
+      expect(await of.bed.sender.deadLetters.list()).toMatchObject([{ id: 'e3' }]);
+      expect(of.bed.sender.snapshot()).toMatchObject({ depth: 0, totals: { delivered: 9, dead: 1 } });
+    },
+  );
+
+  it('do not block the endpoint when they are damaged, and one of them is the probe', async () => {
+    const retry = { firstDelayMs: 30_000, maxDelayMs: 30_000 };
+    const options = { retry, random: () => 0.9 };
+    const of = new ClaimBed(() => new Response(null, { status: 500 }), { maxInFlight: 1 }, options);
+    const { bed } = of;
+    await of.sendAll(0, 5);
+    await bed.run(1000);
+    expect(bed.sender.endpoints.get('a')).toMatchObject({ state: 'failing' });
+    for (let n = 5; n < 8; n += 1) of.gated.damaged.add(`e${String(n)}`);
+    bed.answer = NO_CONTENT;
+    await of.sendAll(5, 8);
+    await bed.run(10_000);
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 5, shelved: 3 });
+    await bed.run(60_000);
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 0, shelved: 3, totals: { delivered: 5 } });
   });
 });

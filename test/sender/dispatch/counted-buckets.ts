@@ -11,13 +11,19 @@ export class CountedBuckets implements Buckets {
   out = 0;
   /** The endpoint that was paused, and for how long. */
   readonly paused: [name: string, forMs: number][] = [];
+  /** Calls of `take`. */
+  calls = 0;
+  /** What `take` waits for. */
+  gate: Promise<void> | undefined;
 
   constructor(tokens = 1000, processes = 1) {
     this.tokens = tokens;
     this.processes = processes;
   }
 
-  take(_: string, count: number): TokenGrant {
+  async take(_: string, count: number): Promise<TokenGrant> {
+    this.calls += 1;
+    await this.gate;
     const taken = Math.min(count, this.tokens);
     this.#move(taken);
     return { taken, waitMs: 100 };

@@ -5,6 +5,12 @@ export class GatedStore {
   readonly store: InboxStore;
   /** Fails the next claim. */
   fails = false;
+  /** Ids of events whose stored time is damaged. */
+  readonly damaged = new Set<string>();
+  /** Whether results are stored: `never` returns, or another process has `taken` the claims. */
+  settles: 'yes' | 'never' | 'taken' = 'yes';
+  /** Claims return nothing, although something is due: another process holds it. */
+  isBlocked = false;
   /** The keys of each claim. */
   readonly claims: (readonly string[])[] = [];
   readonly #memory = memoryStore();
@@ -15,6 +21,7 @@ export class GatedStore {
     this.store = new Proxy(this.#memory, {
       get: (target, name) => {
         if (name === 'claimKeys') return this.#claimKeys;
+        if (name === 'settle' && this.settles !== 'yes') return this.#settle;
         const call: unknown = Reflect.get(target, name);
         return typeof call === 'function' ? (call.bind(target) as unknown) : call;
       },
@@ -43,9 +50,19 @@ export class GatedStore {
       await this.#gate;
       throw new Error('disk on fire');
     }
+    if (this.isBlocked)
+      return wants.map(({ key }) => ({ key, claimed: [], nextDueMs: options.nowMs - 1000 }));
     const results = await this.#memory.claimKeys(wants, options);
     // The results describe the state before.
     await this.#gate;
-    return results;
+    return results.map((result) => ({
+      ...result,
+      claimed: result.claimed.map((one) => (this.damaged.has(one.id) ? { ...one, receivedAtMs: NaN } : one)),
+    }));
   };
+
+  readonly #settle = (settlements: readonly unknown[]): Promise<readonly boolean[]> =>
+    this.settles === 'taken'
+      ? Promise.resolve(settlements.map(() => false))
+      : new Promise<never>(() => undefined);
 }

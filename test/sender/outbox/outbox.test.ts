@@ -34,6 +34,20 @@ describe('a full outbox', () => {
     expect(bed.sender.snapshot()).toMatchObject({ state: 'accepting', depth: 0, totals: { delivered: 5 } });
   });
 
+  it('lets the next call proceed when an event is delivered, without a check later', async () => {
+    let answer = (_: Response): void => undefined;
+    const bed = new SenderBed(() => new Promise((resolve) => (answer = resolve)), {
+      ...{ capacity: 1, limits: { maxInFlight: 1 } },
+    });
+    const ended: string[] = [];
+    void noted(bed, ['1', '2'], ended);
+    await bed.settle();
+    expect(ended).toEqual(['1']);
+    answer(new Response(null, { status: 204 }));
+    await bed.settle();
+    expect(ended).toEqual(['1', '2']);
+  });
+
   it('refuses events if asked to', async () => {
     const bed = new SenderBed(hanging, { capacity: 2, whenFull: 'refuse' });
     const ended: string[] = [];
@@ -49,6 +63,72 @@ describe('a full outbox', () => {
     await expect(bed.sender.send(event)).resolves.toMatchObject({ status: 'accepted' });
     await expect(bed.sender.send(event)).resolves.toMatchObject({ status: 'accepted' });
     await expect(bed.sender.send(event)).rejects.toMatchObject({ code: 'ERR_WBP_SEND_FULL' });
+  });
+
+  it('does not let a small event overtake a large one that waits', async () => {
+    const bed = new SenderBed(hanging, { maxEventBytes: 60_000, maxBytes: 126_000 });
+    const event = (id: string, size: number) => ({ endpoint: 'a', type: 't', id, data: 'x'.repeat(size) });
+    const ended: string[] = [];
+    for (const [id, size] of [
+      ['1', 59_000],
+      ['2', 59_000],
+      ['3', 59_000],
+      ['4', 10],
+    ] as const)
+      void bed.sender.send(event(id, size)).then(() => ended.push(id));
+    await bed.settle();
+    expect(ended).toEqual(['1', '2']);
+    expect(bed.sender.snapshot().waitingSends).toBe(2);
+  });
+
+  it('asks the store twice a second while other processes keep it full', async () => {
+    const store = memoryStore();
+    let puts = 0;
+    let isFull = true;
+    const full = new Proxy(store, {
+      get(target, name) {
+        const call: unknown = Reflect.get(target, name);
+        if (typeof call !== 'function') return call;
+        if (name !== 'put') return call.bind(target) as unknown;
+        return (batch: readonly unknown[], options: Parameters<InboxStore['put']>[1]): unknown => {
+          puts += 1;
+          return isFull
+            ? batch.map(() => 'full')
+            : target.put(batch as Parameters<InboxStore['put']>[0], options);
+        };
+      },
+    });
+    const bed = new SenderBed(undefined, { store: full });
+    const ended: string[] = [];
+    void noted(bed, ['1'], ended);
+    await bed.run(5000);
+    expect(ended).toEqual([]);
+    expect(puts).toBeGreaterThanOrEqual(5);
+    expect(puts).toBeLessThanOrEqual(12);
+    isFull = false;
+    await bed.run(1000);
+    expect(ended).toEqual(['1']);
+  });
+
+  it('keeps no room for a call that is rejected because the store fails when its turn comes', async () => {
+    let answer = (_: Response): void => undefined;
+    const failing = new Set<string>();
+    const bed = new SenderBed(() => new Promise((resolve) => (answer = resolve)), {
+      ...{ store: breakable(memoryStore(), failing), capacity: 1 },
+    });
+    const ended: string[] = [];
+    void noted(bed, ['1', '2'], ended);
+    await bed.settle();
+    failing.add('stats');
+    await bed.run(510, 10);
+    expect(bed.sender.snapshot().isStoreFailing).toBe(true);
+    answer(new Response(null, { status: 204 }));
+    await bed.settle();
+    expect(ended).toEqual(['1', '2: ERR_WBP_SENDER_STORE']);
+    failing.clear();
+    await bed.run(5000);
+    await noted(bed, ['3'], ended);
+    expect(ended.at(-1)).toBe('3');
   });
 
   it('ends a wait by its signal, without changing the order of the others', async () => {
@@ -161,6 +241,18 @@ describe('a store that fails', () => {
     await expect(bad).rejects.toMatchObject({ code: 'ERR_WBP_STORE_VALUE' });
     await expect(Promise.all(others)).resolves.toHaveLength(2);
     await expect(bed.send('3')).resolves.toMatchObject({ status: 'accepted' });
+  });
+
+  it('never takes a result that it does not know for stored', async () => {
+    const store = new Proxy(memoryStore(), {
+      get(target, name) {
+        const call: unknown = Reflect.get(target, name);
+        if (name === 'put') return (batch: readonly unknown[]): unknown => batch.map(() => 'ok');
+        return typeof call === 'function' ? (call.bind(target) as unknown) : call;
+      },
+    });
+    const bed = new SenderBed(undefined, { store });
+    await expect(bed.send('1')).rejects.toMatchObject({ code: 'ERR_WBP_SENDER_STORE' });
   });
 
   it('opens late: send rejects meanwhile', async () => {

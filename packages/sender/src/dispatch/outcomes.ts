@@ -73,14 +73,15 @@ export class Outcomes {
     else void this.#endAll(result);
   }
 
-  /** The stored event is damaged: no request could be made of it. */
+  /** A request could not be made of what is stored. A batch is split, because one event of it is at fault. */
   damaged(attempt: Attempt, error: string): void {
     const judgment: Judgment = { outcome: { kind: 'final' }, hints: undefined, isClamped: false, error };
     attempt.learned.health.abandoned(attempt.startedAtMs, this.#parts.now());
     const result: Result = {
       ...{ attempt, judgment, status: undefined, tookMs: 0, delayMs: 0, isCounted: true },
     };
-    void this.#endAll(result);
+    if (attempt.parcel.claims.length > 1) this.#split(result);
+    else void this.#endAll(result);
   }
 
   /** An event of an endpoint that is disabled, or does not exist. No request was made. */

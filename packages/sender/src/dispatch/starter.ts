@@ -115,12 +115,11 @@ export class Starter {
     done(destination);
   }
 
-  /** The claim failed. */
+  /** The claim failed: the events are as due as before. */
   failed({ destination, tokens, limit }: Want): void {
-    const { buckets, now, done } = this.#parts;
+    const { buckets, done } = this.#parts;
     if (limit !== undefined) buckets.giveBack(destination.id, tokens, limit);
     destination.isAsking = false;
-    destination.dueMs = Math.min(destination.dueMs, now());
     done(destination);
   }
 

@@ -89,12 +89,12 @@ export class InFlightCap {
     this.value = Math.min(max, this.value);
   }
 
-  /** After a success. */
+  /** After a success, if it {@link mayGrow}. */
   grow(): void {
     // Senders that fill one queue reach equal shares only if they grow by equal steps, not by equal factors.
     if (this.#hasShared && (this.#steps += 1) < this.value) return;
     this.#steps = 0;
-    this.value = Math.min(this.#max, this.value + 1);
+    this.value += 1;
   }
 
   /** After a refusal. */

@@ -52,6 +52,6 @@ export interface EndpointHealth {
   answered(nowMs: number): void;
   /** @param ageMs - since the event was sent. */
   failed(startedAtMs: number, ageMs: number, nowMs: number): void;
-  /** The attempt was given up by this process: it says nothing about the endpoint. */
+  /** The attempt ended without a request: it says nothing about the endpoint. */
   abandoned(startedAtMs: number, nowMs: number): void;
 }
