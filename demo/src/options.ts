@@ -22,10 +22,11 @@ export interface DemoOptions {
 }
 
 /**
- * `--deliveries`: an integer from 1 to 20,000, with `--sender` to 50,000. `--inbox`: acknowledge first, and be killed in the middle of it. `--fleet`: the
- * same with three receivers and three workers on one PostgreSQL, which is killed too. `--sender`: send to a fast receiver, to
- * one with the middleware, and to one that hangs.
- * `--watch`: keep running, with waves of load, `--port`: with the live page at this port, from 0 to 65,535.
+ * - `--deliveries`: an integer from 1 to 20,000, with `--sender` to 50,000
+ * - `--inbox`: acknowledge first, and be killed in the middle of it
+ * - `--fleet`: the same with three receivers and three workers on one PostgreSQL, which is killed too
+ * - `--sender`: send to a fast receiver, to one with the middleware, and to one that hangs
+ * - `--watch`: keep running, with waves of load; `--port`: with the live page at this port, from 0 to 65,535
  */
 export function optionsFrom(args: string[]): DemoOptions {
   const { values } = parseArgs({

@@ -71,10 +71,10 @@ describe('the page of a sender', () => {
     expect((await pull(page, { endpoint: 'ok', action: 'resume' })).status).toBe(200);
     await bed.run(1000);
     expect(bed.requests).toHaveLength(1);
-    const told = { kind: 'sender', name: 'hooks', endpoint: 'ok' };
+    const change = { kind: 'sender', name: 'hooks', endpoint: 'ok' };
     expect(changes).toMatchObject([
-      { ...told, action: 'pause' },
-      { ...told, action: 'resume' },
+      { ...change, action: 'pause' },
+      { ...change, action: 'resume' },
     ]);
     expect((await stateOf(page)).changes).toEqual(changes);
     page.close();

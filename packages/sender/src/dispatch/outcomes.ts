@@ -73,7 +73,7 @@ export class Outcomes {
     else void this.#endAll(result);
   }
 
-  /** A request could not be made of what is stored. A batch is split, because one event of it is at fault. */
+  /** The stored event is damaged: no request could be made of it. A batch is split, because one event of it is at fault. */
   damaged(attempt: Attempt, error: string): void {
     const judgment: Judgment = { outcome: { kind: 'final' }, hints: undefined, isClamped: false, error };
     attempt.learned.health.abandoned(attempt.startedAtMs, this.#parts.now());

@@ -11,7 +11,7 @@ const STREAK = 20;
 /** A refusal without a time pauses the endpoint so long; each further one in the same window twice as long. */
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
-/** After so many failures in a row, the endpoint is met as an unknown one. */
+/** After so many failures in a row, the endpoint counts as unknown again. */
 const FAILURES = 5;
 
 /**
@@ -40,7 +40,7 @@ export class LearningPace implements Pace {
   #streak = 0;
   /** The cap before the first cut, while the limits are lower than then; else 0. */
   #capBefore = 0;
-  /** The slow start is over: from the first refusal until the endpoint is met as an unknown one. */
+  /** The slow start is over: from the first refusal until the endpoint counts as unknown again. */
   #isRefused = false;
   #failures = 0;
 
