@@ -117,7 +117,7 @@ export { createInbox, createWorker } from './inbox/create-inbox.ts';
 export type { EncryptOptions } from './inbox/encryption/encrypt-options.ts';
 export type { Json } from './inbox/delivery/json.ts';
 export type { RequestFacts, RequestParts } from './inbox/delivery/request-facts.ts';
-export type { InboxWarningCode } from './inbox/events/process-warnings.ts';
+export type { InboxWarningCode, SenderWarningCode } from './inbox/events/process-warnings.ts';
 export { throwing } from './inbox/receive/verification.ts';
 export { verifiers } from './verifiers.ts';
 export type { TimedVerifierOptions, VerifierOptions } from './verifiers/body-verifiers.ts';

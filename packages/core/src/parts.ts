@@ -19,6 +19,7 @@ export { deadLetters } from './inbox/admin/dead-letters.ts';
 export { Redriving } from './inbox/admin/redriving.ts';
 export { FinishedUsage } from './inbox/capacity/finished-usage.ts';
 export { errorMessageOf } from './inbox/events/error-message.ts';
+export { ProcessWarnings, withCode } from './inbox/events/process-warnings.ts';
 export { storedBytes } from './inbox/delivery/stored-bytes.ts';
 export { Maintenance } from './inbox/maintenance/maintenance.ts';
 export { Retention } from './inbox/maintenance/retention.ts';

@@ -1,10 +1,10 @@
 import type { Endpoints, EndpointSnapshot, Rate } from '@webhook-backpressure/core';
-import { checkInteger, invalid } from '@webhook-backpressure/core/parts';
+import { checkInteger } from '@webhook-backpressure/core/parts';
+import { checkEndpointId } from './options/endpoint-id.ts';
 import { limitOf } from './options/rates.ts';
 import type { SenderParts } from './sender-parts.ts';
 
 const DEFAULT_LIMIT = 100;
-const MAX_CHARACTERS = 256;
 
 export interface EndpointsParts {
   readonly parts: SenderParts;
@@ -50,6 +50,6 @@ export function senderEndpoints({ parts, busiest, find, redrive }: EndpointsPart
 }
 
 function checkedId(id: unknown): string {
-  if (typeof id === 'string' && id.length >= 1 && id.length <= MAX_CHARACTERS) return id;
-  throw invalid('ERR_WBP_ENDPOINT', 'id', 'a string of 1 to 256 characters', id);
+  checkEndpointId('ERR_WBP_ENDPOINT', 'id', id);
+  return id;
 }

@@ -11,6 +11,7 @@ import {
   StoreHealth,
   WallTime,
 } from '@webhook-backpressure/core/parts';
+import { GuardedBuckets } from './buckets/guarded-buckets.ts';
 import { localBuckets } from './buckets/local-buckets.ts';
 import type { Buckets } from './buckets/buckets.ts';
 import { Attempts } from './dispatch/attempts.ts';
@@ -95,7 +96,7 @@ export function composeSender(settings: SenderSettings, hooks: SenderHooks): Sen
   const health = new StoreHealth(scheduler, report);
   // Two healths: when claims fail and puts succeed, or the reverse, neither must report that the store works.
   const sendingHealth = new StoreHealth(scheduler, report, MAX_RECEIVING_DELAY_MS);
-  const buckets = settings.buckets ?? localBuckets();
+  const buckets = settings.buckets === undefined ? localBuckets() : new GuardedBuckets(settings.buckets, now);
   const requester =
     settings.fetch === undefined ? undiciRequester(settings) : fetchRequester(settings.fetch, settings);
   const level = new OutboxLevel(settings);

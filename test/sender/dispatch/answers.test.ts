@@ -209,4 +209,13 @@ describe('after an answer', () => {
     const pending = bed.events.filter((event) => event.type === 'failed' && !event.isCounted);
     expect(pending).toHaveLength(3);
   });
+
+  it('counts by its status if only its body takes too long', async () => {
+    const endless = (): Response => new Response(new ReadableStream({}), { status: 200 });
+    const bed = new SenderBed(endless, { timeoutMs: 1000 });
+    await bed.send('1');
+    await bed.run(3000);
+    expect(bed.requests).toHaveLength(1);
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 0, totals: { delivered: 1, timedOut: 0 } });
+  });
 });

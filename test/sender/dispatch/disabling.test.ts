@@ -1,5 +1,5 @@
 import { memoryStore } from '@webhook-backpressure/core';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { SenderBed } from './bed.ts';
 
 const gone = (): Response => new Response(null, { status: 410 });
@@ -27,15 +27,37 @@ describe('a disabled endpoint', () => {
     expect(bed.sender.snapshot()).toMatchObject({ depth: 0, shelved: 0, totals: { delivered: 21 } });
   });
 
-  it('keeps its events while the dead-letter queue is full', async () => {
-    const bed = new SenderBed(gone, { maxShelved: 2, limits: { maxInFlight: 1 } });
-    await Promise.all(Array.from({ length: 5 }, (_, n) => bed.send(String(n))));
-    await bed.run(10_000);
-    expect(bed.requests).toHaveLength(1);
-    expect(bed.sender.snapshot()).toMatchObject({ depth: 3, shelved: 2 });
+  it('moves events that wait for a retry to the dead-letter queue within seconds', async () => {
+    const wait = (): Response => new Response(null, { status: 503, headers: { 'retry-after': '80000' } });
+    const store = memoryStore();
+    const bed = new SenderBed(({ id }) => (id === '3' ? gone() : wait()), { store });
+    await Promise.all(Array.from({ length: 10 }, (_, n) => bed.send(String(n))));
+    await bed.run(5000);
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 0, shelved: 10 });
+    expect(bed.requests.length).toBeLessThanOrEqual(10);
+  });
+
+  it('lets events wait that have no room in the dead-letter queue, and moves them later', async () => {
+    const bed = new SenderBed(gone, { maxShelved: 3 });
+    const hasten = vi.spyOn(bed.store, 'hasten');
+    await Promise.all(Array.from({ length: 10 }, (_, n) => bed.send(String(n))));
+    await bed.run(200_000, 500);
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 7, shelved: 3 });
+    expect(hasten.mock.calls.filter(([{ key }]) => key === 'a').length).toBeLessThanOrEqual(5);
     await bed.sender.deadLetters.purge('all');
     await bed.run(130_000, 500);
-    expect(bed.sender.snapshot()).toMatchObject({ depth: 1, shelved: 2, totals: { dead: 4 } });
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 4, shelved: 3 });
+  });
+
+  it('cannot be made by an id that looks like the mark of a disabled one', async () => {
+    const bed = new SenderBed(undefined, { limits: { url: 'https://a.example/' } });
+    const id = 'wbp-disabled:gone:a';
+    await expect(bed.send('1', id)).rejects.toMatchObject({ code: 'ERR_WBP_EVENT' });
+    await expect(bed.sender.endpoints.pause(id)).rejects.toMatchObject({ code: 'ERR_WBP_ENDPOINT' });
+    await expect(bed.sender.endpoints.resume(id)).rejects.toMatchObject({ code: 'ERR_WBP_ENDPOINT' });
+    await bed.send('2', 'my-wbp-disabled:gone:a');
+    await bed.run(1000);
+    expect(bed.sender.snapshot()).toMatchObject({ totals: { delivered: 1 } });
   });
 
   it('stays disabled in the next process', async () => {

@@ -57,26 +57,27 @@ describe('a full outbox', () => {
     expect(bed.sender.snapshot().totals).toMatchObject({ accepted: 2, refused: 1 });
   });
 
-  it('is full by bytes, too, and refuses an event that never fits', async () => {
-    const bed = new SenderBed(hanging, { maxBytes: 3000, whenFull: 'refuse' });
-    const event = (size: number) => ({ endpoint: 'a', type: 't', data: 'x'.repeat(size) });
-    await expect(bed.sender.send(event(2000))).resolves.toMatchObject({ status: 'accepted' });
-    await expect(bed.sender.send(event(2000))).rejects.toMatchObject({ code: 'ERR_WBP_SEND_FULL' });
-    await expect(bed.sender.send(event(4000))).rejects.toMatchObject({ code: 'ERR_WBP_EVENT_SIZE' });
+  it('is full by bytes, too', async () => {
+    const bed = new SenderBed(hanging, { maxEventBytes: 60_000, maxBytes: 126_000, whenFull: 'refuse' });
+    const event = { endpoint: 'a', type: 't', data: 'x'.repeat(59_000) };
+    await expect(bed.sender.send(event)).resolves.toMatchObject({ status: 'accepted' });
+    await expect(bed.sender.send(event)).resolves.toMatchObject({ status: 'accepted' });
+    await expect(bed.sender.send(event)).rejects.toMatchObject({ code: 'ERR_WBP_SEND_FULL' });
   });
 
   it('does not let a small event overtake a large one that waits', async () => {
-    const bed = new SenderBed(hanging, { maxBytes: 3000 });
+    const bed = new SenderBed(hanging, { maxEventBytes: 60_000, maxBytes: 126_000 });
     const event = (id: string, size: number) => ({ endpoint: 'a', type: 't', id, data: 'x'.repeat(size) });
     const ended: string[] = [];
     for (const [id, size] of [
-      ['1', 2000],
-      ['2', 2000],
-      ['3', 10],
+      ['1', 59_000],
+      ['2', 59_000],
+      ['3', 59_000],
+      ['4', 10],
     ] as const)
       void bed.sender.send(event(id, size)).then(() => ended.push(id));
     await bed.settle();
-    expect(ended).toEqual(['1']);
+    expect(ended).toEqual(['1', '2']);
     expect(bed.sender.snapshot().waitingSends).toBe(2);
   });
 
@@ -230,6 +231,28 @@ describe('a store that fails', () => {
     });
     const bed = new SenderBed(undefined, { store });
     await expect(bed.send('1')).rejects.toMatchObject({ code: 'ERR_WBP_SENDER_STORE' });
+  });
+
+  it('rejects a single event that it cannot store, and takes the others', async () => {
+    const store = memoryStore();
+    const bed = new SenderBed(undefined, {
+      store: new Proxy(store, {
+        get: (target, name) => {
+          const call: unknown = Reflect.get(target, name);
+          if (name !== 'put') return typeof call === 'function' ? (call.bind(target) as unknown) : call;
+          return (...args: Parameters<InboxStore['put']>) => {
+            if (args[0].some(({ delivery }) => delivery.id === 'bad'))
+              throw new BackpressureError('ERR_WBP_STORE_VALUE', 'It contains NUL.');
+            return store.put(...args);
+          };
+        },
+      }),
+    });
+    const bad = bed.send('bad');
+    const others = [bed.send('1'), bed.send('2')];
+    await expect(bad).rejects.toMatchObject({ code: 'ERR_WBP_STORE_VALUE' });
+    await expect(Promise.all(others)).resolves.toHaveLength(2);
+    await expect(bed.send('3')).resolves.toMatchObject({ status: 'accepted' });
   });
 
   it('opens late: send rejects meanwhile', async () => {

@@ -19,10 +19,14 @@ export const SENDER_ENDS: Readonly<Partial<Record<SenderLineType, SenderLineType
   'alarm-cleared': 'alarm',
 };
 
-const REASONS = {
-  gone: 'it answered 410',
-  failing: 'it has failed for too long',
-  unknown: 'the function endpoint does not know it',
+const of = (endpoint: string | null): string => (endpoint === null ? 'all endpoints' : 'one endpoint');
+
+const UNTIL_RESUMED = 'Its events are dead letters until it is resumed.';
+const DISABLED = {
+  gone: `An endpoint was disabled: it answered 410. ${UNTIL_RESUMED}`,
+  failing: `An endpoint was disabled: it has failed for too long. ${UNTIL_RESUMED}`,
+  unknown:
+    'An endpoint was disabled: the function endpoint returned null. Its events are dead letters until it returns settings.',
 } as const;
 
 export const SENDER_LINES: { readonly [T in SenderLineType]: Line<EventOf<T, SenderEvent>> } = {
@@ -50,8 +54,7 @@ export const SENDER_LINES: { readonly [T in SenderLineType]: Line<EventOf<T, Sen
   disabled: {
     level: 'error',
     fields: ['endpoint', 'reason'],
-    message: ({ reason }) =>
-      `An endpoint was disabled: ${REASONS[reason]}. Its events are dead letters until it is resumed.`,
+    message: ({ reason }) => DISABLED[reason],
     variant: ({ reason }) => reason,
   },
   enabled: {

@@ -96,7 +96,7 @@ export type SenderEvent = { readonly at: number } &
         readonly retryInMs: number;
       }
     | { readonly type: 'recovered'; readonly endpoint: string }
-    /** Its events move to the dead-letter queue until `resume`. And the end of that. */
+    /** Its events move to the dead-letter queue until `resume`, or with `unknown` until `endpoint` returns settings. And the end of that. */
     | { readonly type: 'disabled'; readonly endpoint: string; readonly reason: DisableReason }
     | { readonly type: 'enabled'; readonly endpoint: string }
     /** This process was asked to pause or resume an endpoint. */

@@ -24,15 +24,15 @@ export interface Endpoints {
    */
   pause(id: string): Promise<void>;
   /**
-   * Ends a pause, or enables a disabled endpoint and puts its dead letters back. Does nothing for any other endpoint.
-   * Rejects with what the store throws.
+   * Ends a pause, or enables an endpoint that was disabled after 410 or failures and puts its dead letters back. Does
+   * nothing for any other endpoint. Rejects with what the store throws.
    */
   resume(id: string): Promise<void>;
   /** Asks the function `endpoint` again before the next attempt. */
   refresh(id: string): void;
   /**
-   * Replaces the rate of an endpoint in this process until it is set again, with null by that of its settings; for an
-   * operator in a hurry. The lasting place is the function `endpoint`. The burst is replaced by 5 s of the new rate.
+   * Replaces the rate of an endpoint in this process until it is set again, with null by that of its settings. The burst is
+   * replaced by 5 s of the new rate. A restart ends it: to keep a rate, return it from the function `endpoint`.
    *
    * @throws BackpressureError `ERR_WBP_RATE` for an invalid rate.
    */

@@ -175,20 +175,24 @@ export class Claims {
   }
 
   async hasten({
+    key,
     afterMs,
     nowMs,
     limit,
   }: {
+    key?: string | undefined;
     afterMs: number;
     nowMs: number;
     limit: number;
   }): Promise<number> {
     const { schema, skew } = this.#server;
+    // The form of the condition is that of the index `queue_key_waiting`.
+    const which = key === undefined ? 'state = 1' : 'state - 0 = 1 AND key = $4';
     const rows = await this.#server.query(
       `UPDATE ${schema}.queue SET due_ms = $1 WHERE seq IN (
-        SELECT seq FROM ${schema}.queue WHERE state = 1 AND due_ms > $2 LIMIT $3 FOR UPDATE SKIP LOCKED
+        SELECT seq FROM ${schema}.queue WHERE ${which} AND due_ms > $2 LIMIT $3 FOR UPDATE SKIP LOCKED
       ) RETURNING 1`,
-      [skew.toServer(nowMs), skew.toServer(afterMs), limit],
+      [skew.toServer(nowMs), skew.toServer(afterMs), limit, ...(key === undefined ? [] : [encodeText(key)])],
     );
     return rows.length;
   }

@@ -26,6 +26,8 @@ export class Attempt implements Timed<Attempt> {
   livedMs = 0;
   /** Whether the endpoint was failing when it started. */
   readonly isProbe: boolean;
+  /** Whether it took too long, so that its end is awaited. */
+  hasExpired = false;
   isOver = false;
   dueStep: number = NO_DEADLINE;
   duePrevious: Attempt | null = null;

@@ -75,7 +75,7 @@ export class Attempts {
         this.#finish(attempt, answer);
       },
       (error: unknown) => {
-        this.#finish(attempt, failureOf(error));
+        this.#finish(attempt, attempt.hasExpired ? this.#timeout() : failureOf(error));
       },
     );
   }
@@ -88,6 +88,10 @@ export class Attempts {
       this.#parts.abandoned(attempt);
     }
     this.#deadlines.stop();
+  }
+
+  #timeout(): RequestFailure {
+    return new RequestFailure('timeout', `No answer within ${String(this.#parts.timeoutMs)} ms.`);
   }
 
   #requestOf(attempt: Attempt): OutgoingRequest {
@@ -108,11 +112,12 @@ export class Attempts {
     this.#parts.answered(attempt, answer);
   }
 
+  /**
+   * Ends a request that takes too long. If the status has arrived, and only the body is slow, the request ends with the
+   * status: otherwise what the endpoint has accepted would be sent again.
+   */
   readonly #expire = (attempt: Attempt): void => {
-    if (attempt.isOver) return;
-    const message = `No answer within ${String(this.#parts.timeoutMs)} ms.`;
-    this.#finish(attempt, new RequestFailure('timeout', message));
-    // Afterwards, because the rejection that it causes is not the reason.
+    attempt.hasExpired = true;
     attempt.abort();
   };
 

@@ -32,6 +32,8 @@ export class Destination implements Heaped {
   atMs: number = NEVER;
   /** When the store has something to claim, on the monotonic clock; Infinity if it has nothing. */
   dueMs: number = NEVER;
+  /** When the retries of a disabled endpoint may be made due again, so that they become dead letters soon. */
+  hastenAtMs = 0;
   /** No token before this time. */
   tokenAtMs = 0;
   /** The events that wait for a batch; undefined without batches. */

@@ -1,12 +1,13 @@
 import type { DisableReason, InboxStore } from '@webhook-backpressure/core';
 import type { StoreHealth } from '@webhook-backpressure/core/parts';
+import { DISABLED_PREFIX } from '../options/endpoint-id.ts';
 import type { SenderReport } from '../watch/sender-report.ts';
 
 /**
  * A pause of this name, followed by the reason and the id, marks a disabled endpoint for all processes and after restarts.
  * No event has it as its key, because a sender has no endpoint of such an id: the store only remembers it.
  */
-const PREFIX = 'wbp-disabled:';
+const PREFIX = DISABLED_PREFIX;
 /** The most markers: the store lists all of them with its counts. Further endpoints are disabled in this process only. */
 const MOST_MARKERS = 10_000;
 
@@ -118,6 +119,8 @@ export class Disabling {
     if (this.#reasons.size > MOST_MARKERS) return;
     try {
       await health.rest();
+      // An operator may have resumed it during the rest.
+      if (this.#reasons.get(id) !== reason) return;
       await store.pause(markerOf(id, reason));
     } catch (error) {
       // It stays disabled in this process. After a restart, its next failure disables it again.

@@ -148,7 +148,8 @@ export class Dispatcher {
     const { pauses, disabling, buckets } = this.#parts;
     const { id, dueMs, learned, lacksSettings } = destination;
     if (dueMs === Infinity || lacksSettings || pauses.has(id)) return Infinity;
-    if (learned === undefined || disabling.reasonOf(id) !== undefined) return dueMs;
+    if (disabling.shownReasonOf(id) !== undefined) return Math.min(dueMs, destination.hastenAtMs);
+    if (learned === undefined) return dueMs;
     return nextStartMs(destination, learned, buckets.processes, nowMs);
   }
 

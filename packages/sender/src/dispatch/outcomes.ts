@@ -133,16 +133,17 @@ export class Outcomes {
 
   #fateOf(result: Result, claim: Claim): Fate {
     const { outcome, error } = result.judgment;
+    const isDisabled = this.#parts.disabling.reasonOf(claim.ref.key) !== undefined;
     switch (outcome.kind) {
       case 'delivered':
         return { as: 'completed' };
       case 'limited': {
-        if (this.#isTooOld(claim)) return this.#last(claim, error);
+        if (this.#isTooOld(claim) || isDisabled) return this.#last(claim, error);
         return { as: 'released', retryInMs: result.delayMs };
       }
       case 'down':
       case 'failed':
-        if (this.#parts.disabling.reasonOf(claim.ref.key) !== undefined) return this.#last(claim, error);
+        if (isDisabled) return this.#last(claim, error);
         if (!result.isCounted) return { as: 'released', retryInMs: 0 };
         return this.#retried(result, claim);
       case 'final':

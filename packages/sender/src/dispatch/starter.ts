@@ -1,5 +1,5 @@
-import type { Awaitable, KeyClaim } from '@webhook-backpressure/core';
-import { isThenable } from '@webhook-backpressure/core/parts';
+import type { Awaitable, InboxStore, KeyClaim } from '@webhook-backpressure/core';
+import { isThenable, type StoreHealth } from '@webhook-backpressure/core/parts';
 import type { Buckets } from '../buckets/buckets.ts';
 import { Batching } from '../batches/batching.ts';
 import { bytesInBatch } from '../outbox/request-content.ts';
@@ -16,6 +16,11 @@ import type { Settling } from './settling.ts';
 /** The delay of the next try when due events cannot be claimed because another process blocks them. */
 const RECHECK_MS = 250;
 
+/** How often the retries of a disabled endpoint are made due: other processes may have added some. */
+const HASTEN_MS = 60_000;
+/** Retries of one call. */
+const HASTEN_COUNT = 1000;
+
 const DEAD_REASONS = {
   gone: 'The endpoint is disabled: it answered 410.',
   failing: 'The endpoint is disabled: it has been failing for too long.',
@@ -23,6 +28,8 @@ const DEAD_REASONS = {
 } as const;
 
 export interface StarterParts {
+  readonly store: InboxStore;
+  readonly health: StoreHealth;
   readonly now: () => number;
   readonly wallMs: () => number;
   readonly buckets: Buckets;
@@ -79,10 +86,33 @@ export class Starter {
 
   #proceed(want: Want, claims: readonly Claim[], tokens: number): void {
     const { destination, limit } = want;
+    if (limit === undefined) {
+      this.#refuse(destination, claims);
+      if (claims.length < want.count && destination.hastenAtMs <= this.#parts.now()) {
+        void this.#hasten(destination);
+        return;
+      }
+    } else this.#start({ ...want, tokens }, claims);
     destination.isAsking = false;
-    if (limit === undefined) this.#refuse(destination, claims);
-    else this.#start({ ...want, tokens }, claims);
     this.#parts.done(destination);
+  }
+
+  /** Makes the retries of a disabled endpoint due, some of which would wait for a day. */
+  async #hasten(destination: Destination): Promise<void> {
+    const { store, health, now, wallMs, done } = this.#parts;
+    const nowMs = wallMs();
+    let count = 0;
+    try {
+      count = await store.hasten({ key: destination.id, afterMs: nowMs, nowMs, limit: HASTEN_COUNT });
+      health.worked();
+    } catch (error) {
+      health.failed('hasten', error);
+    }
+    if (count > 0) destination.dueMs = now();
+    // With as many there may be more.
+    destination.hastenAtMs = count < HASTEN_COUNT ? now() + HASTEN_MS : now();
+    destination.isAsking = false;
+    done(destination);
   }
 
   /** The claim failed: the events are as due as before. */

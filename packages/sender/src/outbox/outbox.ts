@@ -90,7 +90,7 @@ export class Outbox {
     signal?.throwIfAborted();
     this.#check();
     if (!isOpen()) await opened;
-    const bytes = this.#sizeOf(delivery);
+    const bytes = storedBytes(delivery);
     const { key: endpoint, id } = delivery;
     for (;;) {
       this.#check();
@@ -139,16 +139,6 @@ export class Outbox {
       this.#parts.level.begin(bytes);
       return true;
     });
-  }
-
-  #sizeOf(delivery: StoredDelivery): number {
-    const { maxBytes } = this.#parts.limits;
-    const bytes = storedBytes(delivery);
-    if (bytes <= maxBytes) return bytes;
-    throw new BackpressureError(
-      'ERR_WBP_EVENT_SIZE',
-      `An event must fit into the outbox (maxBytes: ${String(maxBytes)}), but takes ${String(bytes)} bytes.`,
-    );
   }
 
   #check(): void {
@@ -226,6 +216,8 @@ export class Outbox {
       return result;
     } catch (error) {
       health.failed('put', error);
+      // The store works, and has certainly not stored this event.
+      if (error instanceof BackpressureError && error.code === 'ERR_WBP_STORE_VALUE') throw error;
       throw storeError(error);
     } finally {
       level.end(bytes, isStored);

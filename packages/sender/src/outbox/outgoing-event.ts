@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { BackpressureError, type Json, type StoredDelivery } from '@webhook-backpressure/core';
 import { checkNames, checkJson, invalid, NotJsonError } from '@webhook-backpressure/core/parts';
+import { checkEndpointId } from '../options/endpoint-id.ts';
 import { checkedHeaders } from './event-headers.ts';
 
 /** An event to send. */
 export interface OutgoingEvent {
-  /** The id of the endpoint: any string of 1 to 256 characters. */
+  /** The id of the endpoint: any string of 1 to 256 characters that does not begin with `wbp-disabled:`. */
   endpoint: string;
   /** The type of the event, such as `order.updated`: 1 to 256 characters. */
   type: string;
@@ -57,7 +58,7 @@ export function storedEvent(event: OutgoingEvent, maxEventBytes: number, atMs: n
   checkNames(event, 'send()', NAMES, 'ERR_WBP_EVENT');
   // Read once: a getter might return something else the next time.
   const { endpoint, type, data, id, headers } = event;
-  checkText('endpoint', endpoint);
+  checkEndpointId('ERR_WBP_EVENT', 'endpoint', endpoint);
   checkText('type', type);
   if (id !== undefined) checkId(id);
   return {

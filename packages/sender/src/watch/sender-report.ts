@@ -1,6 +1,5 @@
 import type { SenderEvent, SenderTotals } from '@webhook-backpressure/core';
-import { Listeners, type EventBody } from '@webhook-backpressure/core/parts';
-
+import { Listeners, ProcessWarnings, withCode, type EventBody } from '@webhook-backpressure/core/parts';
 import type { SenderMonitor } from './sender-monitor.ts';
 
 /** The totals, writable. */
@@ -31,6 +30,7 @@ export class SenderReport {
   /** Null until someone looks: the figures of windows and the alarms cost something. */
   monitor: SenderMonitor | null = null;
   readonly #now: () => number;
+  readonly #warnings: ProcessWarnings = ProcessWarnings.ofSender(() => this.listeners.anyReporting);
 
   constructor(now: () => number) {
     this.#now = now;
@@ -44,6 +44,22 @@ export class SenderReport {
   emit(event: EventBody<SenderEvent>): void {
     if (event.type === 'store-failed') this.monitor?.moved(this.#now());
     if (this.listeners.any) this.listeners.emit(this.#now(), event);
+    if (!this.listeners.anyReporting) this.#warn(event);
+  }
+
+  /** Errors are left out: they may quote a URL or a secret. */
+  #warn(event: EventBody<SenderEvent>): void {
+    if (event.type === 'dead') {
+      const { status } = event;
+      const why = status === undefined ? '' : ` The answer was HTTP ${String(status)}.`;
+      this.#warnings.warn('WBP_EVENT_DEAD', () => `An event is in the dead-letter queue.${why}`);
+    } else if (event.type === 'endpoint-failed') {
+      this.#warnings.warn(
+        'WBP_ENDPOINT_FAILED',
+        () => `The function endpoint() failed, or returned invalid settings${withCode(event.error)}.`,
+      );
+    } else if (event.type === 'store-failed') this.#warnings.storeFailed(event.call, event.error);
+    else if (event.type === 'store-warning') this.#warnings.warn(event.code, () => event.message);
   }
 
   /** A copy of the totals. */

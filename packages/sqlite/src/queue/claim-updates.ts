@@ -29,6 +29,14 @@ type HeldRow = readonly [
   sum: number | null,
 ];
 
+/** Which retries are made due. */
+interface Hastening {
+  readonly key?: string | undefined;
+  readonly afterMs: number;
+  readonly nowMs: number;
+  readonly limit: number;
+}
+
 /** Renews and settles claims if their owner still holds them, and hastens retries. */
 export class ClaimUpdates {
   readonly #connection: Connection;
@@ -45,6 +53,7 @@ export class ClaimUpdates {
   readonly #release: Statement;
   readonly #postpone: Statement;
   readonly #hasten: Statement;
+  readonly #hastenKey: Statement;
   readonly #dequeue: Statement;
   readonly #remove: Statement;
   readonly #shelve: Statement;
@@ -96,6 +105,11 @@ export class ClaimUpdates {
       `UPDATE queue SET due_ms = ?
       WHERE seq IN (SELECT seq FROM queue WHERE state = 1 AND due_ms > ? LIMIT ?)`,
     );
+    this.#hastenKey = connection.prepare(
+      `UPDATE queue SET due_ms = ? WHERE seq IN (
+        SELECT seq FROM queue INDEXED BY queue_waiting WHERE state = 1 AND key = ? AND due_ms > ? LIMIT ?
+      )`,
+    );
     this.#dequeue = connection.prepare('DELETE FROM queue WHERE seq = ?');
     this.#remove = connection.prepare('DELETE FROM contents WHERE seq = ?');
     this.#shelve = connection.prepare(
@@ -139,8 +153,12 @@ export class ClaimUpdates {
     );
   }
 
-  hasten({ afterMs, nowMs, limit }: { afterMs: number; nowMs: number; limit: number }): number {
-    return this.#connection.transaction(() => this.#hasten.run([nowMs, afterMs, limit]));
+  hasten({ key, afterMs, nowMs, limit }: Hastening): number {
+    return this.#connection.transaction(() =>
+      key === undefined
+        ? this.#hasten.run([nowMs, afterMs, limit])
+        : this.#hastenKey.run([nowMs, encodeText(key), afterMs, limit]),
+    );
   }
 
   #find(claim: ClaimRef, self: number, { usesIds }: Access): Held | undefined {

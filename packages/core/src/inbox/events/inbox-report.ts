@@ -75,12 +75,7 @@ export class InboxReport {
         () => 'The last attempt of a delivery failed. It is in the dead-letter queue now.',
       );
     } else if (event.type === 'store-failed') {
-      // Only the code: the message of another store may quote a delivery.
-      const [code] = /ERR_WBP_[A-Z_]+/.exec(event.error) ?? [];
-      this.#warnings.warn(
-        'WBP_STORE_FAILED',
-        () => `The call ${event.call}() of the store failed${code === undefined ? '' : ` with ${code}`}.`,
-      );
+      this.#warnings.storeFailed(event.call, event.error);
     } else if (event.type === 'store-warning') {
       this.#warnings.warn(event.code, () => event.message);
     }

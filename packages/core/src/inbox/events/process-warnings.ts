@@ -2,10 +2,13 @@
 export type InboxWarningCode =
   'WBP_VERIFY_BROKEN' | 'WBP_PROCESS_FAILED' | 'WBP_DELIVERY_DEAD' | 'WBP_STORE_FAILED';
 
+/** The stable codes of the process warnings of a sender. */
+export type SenderWarningCode = 'WBP_EVENT_DEAD' | 'WBP_ENDPOINT_FAILED' | 'WBP_STORE_FAILED';
+
 /** A probable bug in `verify`: what it threw, or advice about what it returned. */
 export type SuspectedBug = { readonly thrown: unknown } | { readonly advice: string };
 
-/** Shows a warning to the operator of the process. The code is an {@link InboxWarningCode}, or one of the store. */
+/** Shows a warning to the operator of the process. The code is an {@link InboxWarningCode}, a {@link SenderWarningCode}, or one of the store. */
 export type ShowWarning = (code: string, message: string) => void;
 
 interface Runtime {
@@ -24,29 +27,54 @@ const showInRuntime: ShowWarning = (code, message) => {
 };
 
 /**
- * Warns once of each kind of failure while the inbox has no listener, because such a failure would go unnoticed until
- * senders complain. The message of an error may hold a secret or what a sender sent, so a warning shows its class and
+ * Warns once of each kind of failure while an inbox or sender has no listener, because such a failure would go unnoticed
+ * until the other side complains. The message of an error may hold a secret or what a sender sent, so a warning shows its class and
  * its place in the code instead.
  */
 export class ProcessWarnings {
   readonly #hasListeners: () => boolean;
   readonly #show: ShowWarning;
+  readonly #owner: 'inbox' | 'sender';
   readonly #given = new Set<string>();
 
-  constructor(hasListeners: () => boolean, show: ShowWarning = showInRuntime) {
+  constructor(
+    hasListeners: () => boolean,
+    show: ShowWarning = showInRuntime,
+    owner: 'inbox' | 'sender' = 'inbox',
+  ) {
     this.#hasListeners = hasListeners;
     this.#show = show;
+    this.#owner = owner;
+  }
+
+  /** Warnings of a sender. */
+  static ofSender(hasListeners: () => boolean): ProcessWarnings {
+    return new ProcessWarnings(hasListeners, showInRuntime, 'sender');
+  }
+
+  /** Of a failed call of the store, by its code: the message of another store may quote a delivery. */
+  storeFailed(call: string, error: string): void {
+    this.warn('WBP_STORE_FAILED', () => `The call ${call}() of the store failed${withCode(error)}.`);
   }
 
   warn(code: string, sentence: () => string): void {
     if (this.#given.has(code) || this.#hasListeners()) return;
     this.#given.add(code);
     try {
-      this.#show(code, `${sentence()} This is reported once; inbox.subscribe() reports every failure.`);
+      this.#show(
+        code,
+        `${sentence()} This is reported once; ${this.#owner}.subscribe() reports every failure.`,
+      );
     } catch {
       // A warning must not harm a delivery.
     }
   }
+}
+
+/** The code in the message of an error, as the end of a sentence. */
+export function withCode(error: string): string {
+  const [code] = /ERR_WBP_[A-Z_]+/.exec(error) ?? [];
+  return code === undefined ? '' : ` with ${code}`;
 }
 
 const WORD = /^[\w.]{1,64}$/;

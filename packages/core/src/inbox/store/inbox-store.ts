@@ -213,8 +213,11 @@ export interface InboxStore extends ReceivingStore, StoreAdmin {
   /**
    * Makes retries due at `nowMs` that are due after `afterMs`: no delay is that long, so the clock was ahead when they
    * were scheduled. At most `limit`. Returns how many. Must be cheap when there are none: called every few seconds.
+   *
+   * @param options - `key`: only those of this key. The cost then depends on the retries of that key.
    */
   hasten(options: {
+    readonly key?: string | undefined;
     readonly afterMs: number;
     readonly nowMs: number;
     readonly limit: number;

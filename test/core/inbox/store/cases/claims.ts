@@ -99,6 +99,23 @@ export function claims(bed: BedOf): void {
       expect(await store.nextDueMs()).toBe(START + day);
     });
 
+    it('hasten with a key makes only the retries of that key due', async () => {
+      const store = await opened(bed());
+      await put(
+        store,
+        ['a', 'b', 'c'].map((id) => delivery(id, { key: id === 'c' ? 'other' : 'key' })),
+      );
+      for (const one of await claim(store, 3)) await settle(store, ends.failed(one, START + 5000));
+      const hasten = (key: string, limit = 9): unknown =>
+        store.hasten({ key, afterMs: START, nowMs: START, limit });
+      expect(await hasten('unknown')).toBe(0);
+      expect([await hasten('key', 1), await hasten('key'), await hasten('key')]).toEqual([1, 1, 0]);
+      expect(idsOf(await claim(store, 9)).sort()).toEqual(['a', 'b']);
+      expect(await store.nextDueMs()).toBe(START + 5000);
+      expect(await hasten('other')).toBe(1);
+      expect(idsOf(await claim(store, 9))).toEqual(['c']);
+    });
+
     it('open makes untried deliveries due when the clock has gone back', async () => {
       const store = await opened(bed());
       await put(store, [delivery('a')]);

@@ -179,7 +179,10 @@ async function run(stores: readonly InboxStore[], list: readonly Step[], isOrder
       }
       case 'hasten': {
         const afterMs = nowMs + (number % 500);
-        expect(await store.hasten({ afterMs, nowMs, limit: 999 })).toBe(naive.hasten(afterMs, nowMs));
+        const key = number % 2 === 0 ? keyOf(number) : undefined;
+        expect(await store.hasten({ key, afterMs, nowMs, limit: 999 })).toBe(
+          naive.hasten(afterMs, nowMs, key),
+        );
         break;
       }
       case 'pause': {

@@ -181,9 +181,13 @@ export class NaiveStore {
       .map((row) => [row.key, row.id, stateOf(row), row.attempts, row.atMs]);
   }
 
-  hasten(afterMs: number, nowMs: number): number {
+  hasten(afterMs: number, nowMs: number, key?: string): number {
     const late = this.#rows.filter(
-      (row) => row.state === 'waiting' && row.atMs > afterMs && this.isHead(row),
+      (row) =>
+        row.state === 'waiting' &&
+        row.atMs > afterMs &&
+        (key === undefined || row.key === key) &&
+        this.isHead(row),
     );
     for (const row of late) row.atMs = nowMs;
     return late.length;

@@ -3,6 +3,14 @@ import type { ClaimOptions, KeyWant } from '../inbox-store.ts';
 import { isDueBefore, KeyLine, type QueuedEntry } from './key-line.ts';
 import { KeyRotation } from './key-rotation.ts';
 
+/** Which retries are made due. */
+interface Hastening {
+  readonly key?: string | undefined;
+  readonly afterMs: number;
+  readonly nowMs: number;
+  readonly limit: number;
+}
+
 /** The unfinished deliveries of a memory store, and which of them is claimed next. */
 export class MemoryQueue<T extends QueuedEntry> {
   isPaused = false;
@@ -147,22 +155,28 @@ export class MemoryQueue<T extends QueuedEntry> {
     return wasPaused;
   }
 
-  /** Makes retries due at `nowMs` that are due after `afterMs`. */
-  hasten({ afterMs, nowMs, limit }: { afterMs: number; nowMs: number; limit: number }): number {
+  /** Makes retries due at `nowMs` that are due after `afterMs`, of one key or of all. */
+  hasten({ key, afterMs, nowMs, limit }: Hastening): number {
     if (this.#latestMs <= afterMs) return 0;
-    let hastened = 0;
-    this.#latestMs = -Infinity;
-    for (const line of this.#lines.values()) {
-      for (const entry of [...line.delayed]) {
-        if (entry.dueMs > afterMs && hastened < limit) {
-          hastened += 1;
-          line.changeDue(entry, nowMs);
-        }
-        this.#latestMs = Math.max(this.#latestMs, entry.dueMs);
-      }
-      this.#update(line);
+    if (key !== undefined) {
+      const line = this.#lines.get(key);
+      return line === undefined ? 0 : this.#hastenIn(line, afterMs, nowMs, limit);
     }
+    let hastened = 0;
+    let latestMs = -Infinity;
+    for (const line of this.#lines.values()) {
+      hastened += this.#hastenIn(line, afterMs, nowMs, limit - hastened);
+      for (const { dueMs } of line.delayed) latestMs = Math.max(latestMs, dueMs);
+    }
+    this.#latestMs = latestMs;
     return hastened;
+  }
+
+  #hastenIn(line: KeyLine<T>, afterMs: number, nowMs: number, limit: number): number {
+    const late = [...line.delayed].filter(({ dueMs }) => dueMs > afterMs).slice(0, limit);
+    for (const entry of late) line.changeDue(entry, nowMs);
+    this.#update(line);
+    return late.length;
   }
 
   /** Makes unclaimed deliveries due that were never tried. */

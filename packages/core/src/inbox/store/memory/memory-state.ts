@@ -167,7 +167,7 @@ export class MemoryState {
     return this.#queue.resume(key);
   }
 
-  hasten(which: { afterMs: number; nowMs: number; limit: number }): number {
+  hasten(which: Parameters<MemoryQueue<PendingEntry>['hasten']>[0]): number {
     return this.#queue.hasten(which);
   }
 

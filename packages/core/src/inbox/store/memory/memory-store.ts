@@ -101,6 +101,7 @@ export class MemoryStore extends MemoryAdmin implements InboxStore {
   }
 
   hasten(options: {
+    readonly key?: string | undefined;
     readonly afterMs: number;
     readonly nowMs: number;
     readonly limit: number;
