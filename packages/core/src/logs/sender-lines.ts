@@ -19,8 +19,6 @@ export const SENDER_ENDS: Readonly<Partial<Record<SenderLineType, SenderLineType
   'alarm-cleared': 'alarm',
 };
 
-const of = (endpoint: string | null): string => (endpoint === null ? 'all endpoints' : 'one endpoint');
-
 const UNTIL_RESUMED = 'Its events are dead letters until it is resumed.';
 const DISABLED = {
   gone: `An endpoint was disabled: it answered 410. ${UNTIL_RESUMED}`,
