@@ -81,7 +81,7 @@ export function brokenSenderPromises({ outbox, targets }: SenderResult): string[
   return broken;
 }
 
-/** What matters of a run without losses: lines of at most 80 columns. */
+/** The summary of a run without losses: lines of at most 80 columns. */
 export function senderSummary({ outbox, targets }: SenderResult): string {
   const { endpoints } = outbox;
   const working = endpoints.filter(({ kind }) => DELIVERED.includes(kind));

@@ -48,7 +48,7 @@ describe('the report of the sender', () => {
     expect(brokenSenderPromises(result())).toEqual([]);
   });
 
-  it('ends with what matters', () => {
+  it('ends with a summary', () => {
     expect(senderSummary(result()).split('\n')).toEqual([
       '1,100 of 1,110 events were delivered in 20.0 s, with 1.00 requests for each.',
       'Refused requests: 0. Events that arrived twice: 0. Lost events: 0.',
@@ -56,7 +56,7 @@ describe('the report of the sender', () => {
     ]);
   });
 
-  it('names events that did not arrive, and those that are nowhere', () => {
+  it('names events that did not arrive, and those that are neither delivered nor stored', () => {
     expect(brokenSenderPromises(result({ limited: 98 }, 7))).toEqual([
       '2 events did not arrive at the limited endpoint.',
       '3 events are neither delivered nor stored.',

@@ -9,7 +9,7 @@ import { limitsOfAudit } from './children/limits-of-audit.js';
 const RECORD_BYTES = 16;
 const SECOND_US = 1_000_000;
 
-/** What an audit of shared buckets has found. */
+/** The findings of an audit of shared buckets. */
 export interface BucketsAudit {
   readonly starts: number;
   readonly kills: number;
@@ -66,7 +66,7 @@ export async function auditBuckets(options: AuditOptions): Promise<BucketsAudit>
     await untilWritten(files, (kills + 1) * recordsPerKill);
     await end(running.splice(0));
     return {
-      ...judged(files.map(startsIn).flat(), limitsOfAudit(endpoints), lost > 0 ? processes : 0),
+      ...judged(files.map(startsIn).flat(), limitsOfAudit(endpoints)),
       kills,
       lost,
     };
@@ -110,11 +110,9 @@ function startsIn(file: string): Starts[] {
   });
 }
 
-/** @param shares - processes that used a part of the rate for a while: each can have saved a token. */
 function judged(
   all: readonly Starts[],
   limits: readonly BucketLimit[],
-  shares: number,
 ): Omit<BucketsAudit, 'kills' | 'lost'> {
   const firstUs = all.reduce((least, { atUs }) => Math.min(least, atUs), Infinity);
   const lastUs = all.reduce((most, { atUs }) => Math.max(most, atUs), 0);
@@ -129,7 +127,7 @@ function judged(
     const starts = (byEndpoint[endpoint] ?? []).sort((a, b) => a.atUs - b.atUs);
     const perSecond = (limit.amount * 1000) / limit.periodMs;
     const most = mostInASecond(starts);
-    const allowed = limit.burst + perSecond + shares;
+    const allowed = limit.burst + perSecond;
     highest = Math.max(highest, most / allowed);
     if (most > allowed) exceeded.push(`${String(endpoint)}: ${String(most)} of ${String(allowed)}`);
     const kind = endpoint % 3;

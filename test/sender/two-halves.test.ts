@@ -72,7 +72,7 @@ function allDelivered(of: Sender): Promise<void> {
 }
 
 class Receiver {
-  /** What was handled, in the order of completion. */
+  /** The handled events, in the order of completion. */
   readonly orders: number[] = [];
   mostHandled = 0;
   readonly #app = express();

@@ -8,7 +8,7 @@ const EACH = 40;
 /** A timer may fire that much before its time, measured on another clock. */
 const TOLERANCE_MS = 1;
 
-/** What one side did with one form of Retry-After. */
+/** The requests of one side after one form of Retry-After. */
 export interface Honored extends Asked {
   readonly side: string;
   readonly retries: number;

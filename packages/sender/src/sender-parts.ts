@@ -41,7 +41,7 @@ import { SenderReport } from './watch/sender-report.ts';
 /** The most ids of delivered events that are remembered. */
 const MAX_REMEMBERED = 1_000_000;
 
-/** What the parts ask of the sender. */
+/** The calls of the parts to the sender. */
 export interface SenderHooks {
   readonly opened: Promise<void>;
   /** Whether events are accepted. */

@@ -20,7 +20,7 @@ describe('the log of a sender', () => {
       'error: An endpoint was disabled: it answered 410. Its events are dead letters until it is resumed.',
       'info: Attempts at an endpoint are paused.',
       'error: The function endpoint failed. The last settings stay in use.',
-      'error: The shared buckets do not answer. Each of 4 processes uses its part of the rates.',
+      'error: The shared buckets do not answer. Each process uses its part of the rates. Processes: 4.',
     ]);
     expect(lines[1]?.fields).toEqual({
       ...{ event: 'disabled', sender: 'hooks', endpoint: 'ep_1', reason: 'gone' },
@@ -65,7 +65,7 @@ describe('the log of a sender', () => {
     expect(lines[1]?.fields).toMatchObject({ endpoint: 'ep_999', repeated: 999 });
   });
 
-  it('writes nothing about what goes well', () => {
+  it('writes nothing about successes', () => {
     const { report, lines, end } = loggedSource('sender');
     report({ type: 'accepted', endpoint: 'ep_1', id: 'msg_1' });
     report({ type: 'started', ...ATTEMPT, waitedMs: 1 });

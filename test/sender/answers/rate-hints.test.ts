@@ -27,7 +27,7 @@ describe('RateLimit of draft 8', () => {
     expect(read({ RateLimit: `${long} ` })).toBeUndefined();
   });
 
-  it('reads what our receiver sends', () => {
+  it('reads the headers of our receiver', () => {
     const headers = rateLimitFields({ ...glance, depth: 30 }, { standard: true, legacy: false }, undefined);
     expect(read(headers)).toEqual({ remaining: 770, resetMs: 1000 });
     const full: IntakeGlance = { ...glance, state: 'shedding', depth: 800 };
@@ -86,7 +86,7 @@ describe('older headers', () => {
     expect(read(headers)).toEqual({ remaining, resetMs });
   });
 
-  it('reads what our receiver sends with a Unix time', () => {
+  it('reads the headers of our receiver with a Unix time', () => {
     vi.useFakeTimers({ now: NOW_MS, toFake: ['Date'] });
     try {
       const headers = rateLimitFields(

@@ -45,7 +45,7 @@ describe('RateAuditor', () => {
     expect(auditor.report().mostInFlight).toBe(4);
   });
 
-  it('allows what the highest limits allow', () => {
+  it('allows as many starts as the highest limits', () => {
     const auditor = new RateAuditor(LIMIT, 0);
     startAll(auditor, [0, 0, 0, 0, 0]);
     for (let start = 0; start < 20; start += 1) auditor.started({ ...LIMIT, burst: 20 }, 1, 0);

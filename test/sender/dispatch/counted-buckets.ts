@@ -9,7 +9,7 @@ export class CountedBuckets implements Buckets {
   usable = Infinity;
   /** Tokens that were taken, and neither given back nor refused by `use`. */
   out = 0;
-  /** What was paused, and for how long. */
+  /** The endpoint that was paused, and for how long. */
   readonly paused: [name: string, forMs: number][] = [];
   /** Calls of `take`. */
   calls = 0;

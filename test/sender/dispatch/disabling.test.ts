@@ -5,7 +5,7 @@ import { SenderBed } from './bed.ts';
 const gone = (): Response => new Response(null, { status: 410 });
 
 describe('a disabled endpoint', () => {
-  it('is one that answers 410; its events become dead letters, and resume brings them back', async () => {
+  it('is one that answers 410; its events become dead letters, and resume puts them back', async () => {
     const bed = new SenderBed(gone, { limits: { maxInFlight: 1 } });
     await Promise.all(Array.from({ length: 20 }, (_, n) => bed.send(String(n))));
     await bed.run(1000);
@@ -58,6 +58,17 @@ describe('a disabled endpoint', () => {
     await bed.send('2', 'my-wbp-disabled:gone:a');
     await bed.run(1000);
     expect(bed.sender.snapshot()).toMatchObject({ totals: { delivered: 1 } });
+  });
+
+  it('keeps its events while the dead-letter queue is full', async () => {
+    const bed = new SenderBed(gone, { maxShelved: 2, limits: { maxInFlight: 1 } });
+    await Promise.all(Array.from({ length: 5 }, (_, n) => bed.send(String(n))));
+    await bed.run(10_000);
+    expect(bed.requests).toHaveLength(1);
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 3, shelved: 2 });
+    await bed.sender.deadLetters.purge('all');
+    await bed.run(130_000, 500);
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 1, shelved: 2, totals: { dead: 4 } });
   });
 
   it('stays disabled in the next process', async () => {

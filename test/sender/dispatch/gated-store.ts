@@ -53,7 +53,7 @@ export class GatedStore {
     if (this.isBlocked)
       return wants.map(({ key }) => ({ key, claimed: [], nextDueMs: options.nowMs - 1000 }));
     const results = await this.#memory.claimKeys(wants, options);
-    // What the results say was true before.
+    // The results describe the state before.
     await this.#gate;
     return results.map((result) => ({
       ...result,

@@ -113,7 +113,7 @@ describe('the end of an endpoint', () => {
     return now;
   }
 
-  it('comes after nothing but failures for the whole time', () => {
+  it('comes after failures alone for the whole time', () => {
     const health = breaker();
     const endMs = fail(health, 10 * DAY, 0);
     expect(health.isOver).toBe(true);

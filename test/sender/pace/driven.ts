@@ -9,7 +9,7 @@ export interface Modeled {
   readonly retryAfterMs?: number;
 }
 
-/** What happened. */
+/** The events so far. */
 export interface Driven {
   successes: number;
   refusals: number;

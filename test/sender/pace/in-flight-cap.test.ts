@@ -84,7 +84,7 @@ describe('the in-flight cap', () => {
     expect(pace.maxInFlight).toBe(400);
   });
 
-  it('takes differences below 25 ms for noise', () => {
+  it('ignores differences below 25 ms', () => {
     const pace = new LearningPace(FAST, 100);
     const random = seeded(1);
     let isQuick = true;

@@ -81,7 +81,7 @@ export const SENDER_LINES: { readonly [T in SenderLineType]: Line<EventOf<T, Sen
     level: 'error',
     fields: ['processes'],
     message: ({ processes }) =>
-      `The shared buckets do not answer. Each of ${String(processes)} processes uses its part of the rates.`,
+      `The shared buckets do not answer. Each process uses its part of the rates. Processes: ${String(processes)}.`,
   },
   'buckets-restored': {
     level: 'info',

@@ -130,5 +130,5 @@ export type SenderEvent = { readonly at: number } &
     | { readonly type: 'closed'; readonly completed: number; readonly remaining: number }
   );
 
-/** Receives the events of a sender. What it throws or rejects with is ignored. */
+/** Receives the events of a sender. Its errors and rejections are ignored. */
 export type SenderListener = (event: SenderEvent) => unknown;

@@ -16,7 +16,7 @@ export type EndpointState = 'active' | 'waiting' | 'failing' | 'paused' | 'disab
 export interface EndpointSnapshot {
   /** The id of the endpoint. */
   readonly endpoint: string;
-  /** What the sender does with its events. */
+  /** How the sender treats its events. */
   readonly state: EndpointState;
   /** Stored events that are not in flight, including those that wait for a retry; an estimate if processes share the store. */
   readonly queued: number;
@@ -24,7 +24,7 @@ export interface EndpointSnapshot {
   readonly inFlight: number;
   /** Tokens in its bucket, rounded down; null while that is unknown. */
   readonly tokens: number | null;
-  /** The present rate, in requests per second. */
+  /** The present rate, in requests per second. It and the other limits are 0 until the settings of the endpoint are known. */
   readonly ratePerSecond: number;
   /** The rate of its settings, with `documented` 80 % of it; or the one that `setRate` has replaced it by. */
   readonly setRatePerSecond: number;
@@ -75,7 +75,7 @@ export interface EndpointWindow {
 export interface RateAudit {
   /** The most requests started in any second, counted in steps of 50 ms: it can lack those of one step. */
   readonly mostInASecond: number;
-  /** What burst and rate allow in any second, at the highest limits so far. */
+  /** The starts that burst and rate allow in any second, at the highest limits so far. */
   readonly allowedInASecond: number;
   /** Starts that exceeded what burst and rate allow, in a window of any length: always 0. */
   readonly excess: number;

@@ -5,7 +5,7 @@ import type { SenderListener } from './sender-events.ts';
 /** A rate of requests, from 1 a day to 1,000,000 a second. A rate that is no fraction is rounded down, by less than 0.001 %. */
 export type Rate = { readonly perSecond: number } | { readonly perMinute: number };
 
-/** The endpoints of a sender, and what an operator can do with them. */
+/** The endpoints of a sender, and the actions of an operator on them. */
 export interface Endpoints {
   /**
    * Endpoints with attempts in the last five minutes, the busiest first, then those with events, then those that are paused
@@ -24,7 +24,7 @@ export interface Endpoints {
    */
   pause(id: string): Promise<void>;
   /**
-   * Ends a pause, or enables an endpoint that was disabled after 410 or failures and puts its dead letters back. Does
+   * Ends a pause. Enables an endpoint that was disabled after 410 or failures, and puts its dead letters back. Does
    * nothing for any other endpoint. Rejects with what the store throws.
    */
   resume(id: string): Promise<void>;
@@ -39,7 +39,7 @@ export interface Endpoints {
   setRate(id: string, rate: Rate | null): void;
 }
 
-/** What {@link Sender.close} did. */
+/** The report of {@link Sender.close}. */
 export interface SenderCloseReport {
   /** Requests that ended after the call of `close`. */
   readonly completed: number;
@@ -49,7 +49,7 @@ export interface SenderCloseReport {
 
 /** A sender, as far as metrics, logs and the live page use it. */
 export interface ObservableSender {
-  /** The endpoints, and what an operator can do with them. */
+  /** The endpoints, and the actions of an operator on them. */
   readonly endpoints: Endpoints;
   /** The dead-letter queue. Their `key` is the id of the endpoint. */
   readonly deadLetters: DeadLetters;

@@ -22,7 +22,7 @@ export interface Batch<C extends Batchable> {
   readonly isRepeated: boolean;
 }
 
-/** What {@link Batching.compose} returns. */
+/** The result of {@link Batching.compose}. */
 export interface Composed<C extends Batchable> {
   readonly batches: readonly Batch<C>[];
   /** Events of a group of which others were not claimed: give them back, due immediately. */

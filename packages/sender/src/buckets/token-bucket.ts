@@ -21,7 +21,7 @@ export interface TokenBucketOptions extends TokenBucketLimit {
   clock?: Clock | undefined;
 }
 
-/** What {@link TokenBucket.take} returns. `waitMs`: until the tokens are there, if no other call takes them. */
+/** The result of {@link TokenBucket.take}. `waitMs`: until the tokens are there, if no other call takes them. */
 export type TokensTaken = { readonly ok: true } | { readonly ok: false; readonly waitMs: number };
 
 /**

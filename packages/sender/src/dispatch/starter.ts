@@ -45,7 +45,7 @@ export interface StarterParts {
   readonly done: (destination: Destination) => void;
 }
 
-/** Starts requests for claimed events, and gives back what is not needed: tokens without an event, events without room. */
+/** Starts requests for claimed events, and gives back the unused rest: tokens without an event, events without room. */
 export class Starter {
   readonly #parts: StarterParts;
 

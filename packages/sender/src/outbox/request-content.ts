@@ -1,6 +1,6 @@
 import type { StoredDelivery } from '@webhook-backpressure/core';
 
-/** What a request contains beside the signature. */
+/** The parts of a request beside the signature. */
 export interface RequestContent {
   /** The `webhook-id`. */
   readonly id: string;

@@ -61,7 +61,7 @@ export class InFlightCap {
   #changedAtMs = -Infinity;
   #roundMs = 0;
   #cut: Cut | undefined;
-  /** What the receiver said last; undefined if it does not say it. */
+  /** The last value that the receiver sent; undefined if it sends none. */
   #fill: number | undefined;
   /** Whether its queue was fuller than the cap needs: others fill it as well, or the cap is large enough. */
   #hasShared = false;
@@ -103,7 +103,7 @@ export class InFlightCap {
     this.#restart(nowMs);
   }
 
-  /** The endpoint was down: what is known of it may be wrong. */
+  /** The endpoint was down: its learned figures may be outdated. */
   startSlowly(nowMs: number): void {
     this.value = Math.min(this.value, FIRST_CAP);
     this.#trialAfterMs = FIRST_TRIAL_AFTER_MS;
