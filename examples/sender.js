@@ -1,8 +1,7 @@
 // @ts-check
 import { createServer } from 'node:http';
-import { logEvents } from '@webhook-backpressure/core';
 import { collect } from '@webhook-backpressure/prometheus';
-import { createSender } from '@webhook-backpressure/sender';
+import { createSender, logEvents } from '@webhook-backpressure/sender';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { register } from 'prom-client';
 

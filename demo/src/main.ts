@@ -10,7 +10,7 @@ import { createProgress } from './progress.ts';
 import { run, type RunResult, type Watcher } from './run.ts';
 import { RunTookTooLong } from './run-took-too-long.ts';
 import { BULK, FLEET, IMPORT, PATIENT_RUN_MS, POOL, RUN_LIMIT_MS, SENDER, WARM_UP } from './setup.ts';
-import { brokenSenderPromises, senderProgress, senderTable } from './sender-report.ts';
+import { brokenSenderPromises, senderProgress, senderSummary, senderTable } from './sender-report.ts';
 import { runSender } from './sender-run.ts';
 import { fittingSize, IDEAL_WARM_UP_S, smallerSize } from './size.ts';
 import { table } from './table.ts';
@@ -31,7 +31,7 @@ for (const [signal, exitCode] of Object.entries(SIGNALS)) {
 const OTHER_DEMOS = `Other demos:
   npm run demo -- --inbox   an inbox whose process is killed twice
   npm run demo -- --fleet   receivers, workers and their PostgreSQL, all killed
-  npm run demo -- --sender  a sender with a fast, a refusing and a hanging receiver
+  npm run demo -- --sender  a sender and three receivers: fast, limited, hanging
   npm run demo -- --watch   the live page, under waves of load`;
 
 // A reader such as `head` may close the pipe early.
@@ -158,7 +158,8 @@ async function showSender(wanted: number, isSizeFixed: boolean): Promise<void> {
   process.stdout.write(
     `A bulk import of ${count(wanted)} events through one sender, whose outbox is on the disk,\n` +
       'to three receivers: a fast one, one with the middleware that can do 200 a\n' +
-      'second, and one that never answers. Each is a process.\n\n',
+      'second, and one that never answers. Each is a process.\n' +
+      'The sender is set to 1,000 a second for the second one: it has to learn.\n\n',
   );
   const sizeOf = (warmUpS: number): number => {
     const size = isSizeFixed ? wanted : fittingSize(wanted, warmUpS, BULK.warmUpS);
@@ -172,10 +173,7 @@ async function showSender(wanted: number, isSizeFixed: boolean): Promise<void> {
   );
   const result = await limited((signal) => runSender(sizeOf, progress, signal));
   process.stdout.write(`\n${senderTable(result)}\n\n`);
-  conclude(
-    brokenSenderPromises(result),
-    'Each event was delivered, or is still in the outbox for the receiver that hangs.',
-  );
+  conclude(brokenSenderPromises(result), senderSummary(result));
 }
 
 async function showPage(port: number): Promise<void> {

@@ -1,4 +1,4 @@
-/** What the processes of the sender's demo send each other. */
+/** The messages between the processes of the sender's demo. */
 
 /**
  * - `fast`: answers immediately
@@ -19,7 +19,7 @@ export interface TargetReports {
   looked: TargetFigures;
 }
 
-/** What a receiver saw. */
+/** The figures of a receiver. */
 export interface TargetFigures {
   /** Distinct events whose handler was successful. */
   stored: number;

@@ -18,7 +18,7 @@ const SAMPLE_MS = 200;
 /** Calls of `send` that wait for their commit. */
 const CALLS = 500;
 
-/** What a user would set. For the limited endpoint it is five times what the receiver can do. */
+/** The settings that a user would choose. For the limited endpoint it is five times what the receiver can do. */
 const LIMITS: Readonly<Record<TargetKind, Pick<Endpoint, 'rate' | 'burst' | 'maxInFlight'>>> = {
   fast: { rate: { perSecond: 5000 }, burst: 5000, maxInFlight: 100 },
   limited: { rate: { perSecond: 1000 }, burst: 1000, maxInFlight: 500 },
@@ -27,7 +27,7 @@ const LIMITS: Readonly<Record<TargetKind, Pick<Endpoint, 'rate' | 'burst' | 'max
 
 const channel = openChannel<OutboxOrders, OutboxReports>();
 
-/** What events say about one endpoint. */
+/** The counts of one endpoint, from events. */
 class Tally {
   readonly target: OutboxTarget;
   readonly #startedAt: number;

@@ -81,6 +81,30 @@ export function brokenSenderPromises({ outbox, targets }: SenderResult): string[
   return broken;
 }
 
+/** The summary of a run without losses: lines of at most 80 columns. */
+export function senderSummary({ outbox, targets }: SenderResult): string {
+  const { endpoints } = outbox;
+  const working = endpoints.filter(({ kind }) => DELIVERED.includes(kind));
+  const events = sumOf(endpoints, (one) => one.events);
+  const delivered = sumOf(working, (one) => one.delivered);
+  const requests = ratio(
+    sumOf(working, (one) => one.attempts),
+    delivered,
+  );
+  const seconds = Math.max(...working.map((one) => one.seconds ?? 0)).toFixed(1);
+  const refused = count(sumOf(working, (one) => one.limited));
+  const repeated = count(targets.fast.repeated + targets.limited.repeated);
+  return [
+    `${count(delivered)} of ${count(events)} events were delivered in ${seconds} s, with ${requests} requests for each.`,
+    `Refused requests: ${refused}. Events that arrived twice: ${repeated}. Lost events: 0.`,
+    `The outbox keeps the other ${count(events - delivered)}, for the receiver that never answers.`,
+  ].join('\n');
+}
+
+function sumOf(endpoints: readonly EndpointFigures[], value: (of: EndpointFigures) => number): number {
+  return endpoints.reduce((sum, one) => sum + value(one), 0);
+}
+
 function ratio(part: number, whole: number): string {
   return whole === 0 ? '–' : (part / whole).toFixed(2);
 }

@@ -20,7 +20,7 @@ import { BULK } from './setup.ts';
 const SHARES = { limited: 1.6, hanging: 0.4 };
 const KINDS: readonly TargetKind[] = ['fast', 'limited', 'hanging'];
 
-/** What came out of it. */
+/** The outcome. */
 export interface SenderResult {
   readonly outbox: OutboxResult;
   readonly targets: Readonly<Record<TargetKind, TargetFigures>>;

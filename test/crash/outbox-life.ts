@@ -1,6 +1,6 @@
 import { Life } from './life.ts';
 
-/** What a sender process gets. */
+/** The orders of a sender process. */
 export interface OutboxSettings {
   /** A file of SQLite, or a server of PostgreSQL. */
   readonly store: { readonly path: string } | { readonly connectionString: string; readonly schema?: string };

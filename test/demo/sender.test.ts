@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EndpointFigures, TargetKind } from '../../demo/src/sender-messages.ts';
-import { brokenSenderPromises, senderTable } from '../../demo/src/sender-report.ts';
+import { brokenSenderPromises, senderSummary, senderTable } from '../../demo/src/sender-report.ts';
 import { eventsOf, type SenderResult } from '../../demo/src/sender-run.ts';
 
 function endpoint(kind: TargetKind, events: number, delivered: number): EndpointFigures {
@@ -44,11 +44,19 @@ describe('the report of the sender', () => {
     expect(lines).toContainEqual(['delivered per second', '50', '5', '–']);
   });
 
-  it('praises a run without losses', () => {
+  it('finds nothing wrong with a run without losses', () => {
     expect(brokenSenderPromises(result())).toEqual([]);
   });
 
-  it('names events that did not arrive, and those that are nowhere', () => {
+  it('ends with a summary', () => {
+    expect(senderSummary(result()).split('\n')).toEqual([
+      '1,100 of 1,110 events were delivered in 20.0 s, with 1.00 requests for each.',
+      'Refused requests: 0. Events that arrived twice: 0. Lost events: 0.',
+      'The outbox keeps the other 10, for the receiver that never answers.',
+    ]);
+  });
+
+  it('names events that did not arrive, and those that are neither delivered nor stored', () => {
     expect(brokenSenderPromises(result({ limited: 98 }, 7))).toEqual([
       '2 events did not arrive at the limited endpoint.',
       '3 events are neither delivered nor stored.',

@@ -6,7 +6,8 @@ import { createIntake } from '@webhook-backpressure/core';
 
 const shown = pages.flatMap(({ path, tokens }) =>
   tokensOf('code', tokens)
-    .filter(({ lang }) => lang === 'http')
+    // docs/sending.md shows a request as well.
+    .filter(({ lang, text }) => lang === 'http' && text.startsWith('HTTP/'))
     .map(({ text }) => ({ path, text })),
 );
 

@@ -118,7 +118,7 @@ describe('docs/operations.md', () => {
     expect(said).toEqual(defaults);
   });
 
-  it('lists every event with what it carries', () => {
+  it('lists every event with its fields', () => {
     const checker = program.getTypeChecker();
     const union = typeIn(program, coreFile('delivery/events.ts'), 'IntakeEvent');
     const events = (union as ts.UnionType).types.flatMap((event) => {

@@ -47,7 +47,7 @@ describe('docs/operations.md, about senders', () => {
     expect(codeIn(endpoint.get('waitsBecause')?.['Meaning']).sort()).toEqual(waits.sort());
   });
 
-  it('lists every event with what it carries', () => {
+  it('lists every event with its fields', () => {
     const checker = program.getTypeChecker();
     const union = typeIn(program, EVENTS, 'SenderEvent') as ts.UnionType;
     const carried = new Map<string, string[]>();

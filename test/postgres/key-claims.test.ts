@@ -173,7 +173,7 @@ describe.skipIf(isSkipped)('claims of named keys on PostgreSQL', () => {
       expect(Math.max(...visits)).toBeLessThan(FEW);
     });
 
-    it('list a key once and cheaply, whatever it has', async () => {
+    it('list a key once and cheaply, however many deliveries it has', async () => {
       for (const state of [0, 1, 2, 3]) await fill('busy', state, START + 1);
       await put(store, [delivery('a')]);
       const client = await otherProgram();

@@ -5,7 +5,7 @@ import { auditBuckets, type AuditOptions } from './buckets-audit.ts';
 const { BUCKETS_AUDIT } = process.env;
 const SIZES: Record<string, Pick<AuditOptions, 'endpoints' | 'kills' | 'recordsPerKill'>> = {
   short: { endpoints: 100, kills: 5, recordsPerKill: 600 },
-  long: { endpoints: 1_000, kills: 20, recordsPerKill: 2_000 },
+  long: { endpoints: 1_000, kills: 10, recordsPerKill: 2_000 },
 };
 
 describe.skipIf(isRedisSkipped)('the limits of endpoints', () => {
@@ -15,7 +15,11 @@ describe.skipIf(isRedisSkipped)('the limits of endpoints', () => {
     async () => {
       const size = SIZES[BUCKETS_AUDIT ?? 'short'] as (typeof SIZES)['short'] & object;
       const audit = await auditBuckets({ url: redisUrl, prefix: redisPrefix(), processes: 4, ...size });
-      if (BUCKETS_AUDIT !== undefined) console.log(audit);
+      if (BUCKETS_AUDIT !== undefined) {
+        console.log(audit);
+        // Not on a machine that runs other tests: tokens are lost while processes are interrupted.
+        expect(audit.used).toBeGreaterThan(0.95);
+      }
       expect(audit.exceeded).toEqual([]);
       // A figure near 1 shows that the check could fail.
       expect(audit.highest).toBeGreaterThan(0.8);

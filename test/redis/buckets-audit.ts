@@ -9,7 +9,7 @@ import { limitsOfAudit } from './children/limits-of-audit.js';
 const RECORD_BYTES = 16;
 const SECOND_US = 1_000_000;
 
-/** What an audit of shared buckets has found. */
+/** The findings of an audit of shared buckets. */
 export interface BucketsAudit {
   readonly starts: number;
   readonly kills: number;
@@ -65,7 +65,11 @@ export async function auditBuckets(options: AuditOptions): Promise<BucketsAudit>
     }
     await untilWritten(files, (kills + 1) * recordsPerKill);
     await end(running.splice(0));
-    return { ...judged(files.map(startsIn).flat(), limitsOfAudit(endpoints)), kills, lost };
+    return {
+      ...judged(files.map(startsIn).flat(), limitsOfAudit(endpoints)),
+      kills,
+      lost,
+    };
   } finally {
     await end(running);
     rmSync(folder, { recursive: true });

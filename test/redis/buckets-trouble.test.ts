@@ -71,8 +71,8 @@ describe.skipIf(isRedisSkipped)('redisBuckets', () => {
       taken += await take(1000, FAST);
       await bed.pass(20);
     }
-    // A third of 1,000 a second for six seconds.
-    expect(taken).toBeGreaterThan(1900);
+    // A third of 1,000 a second for six seconds, less the first half a second.
+    expect(taken).toBeGreaterThan(1700);
     expect(taken).toBeLessThanOrEqual(2000);
     expect(bed.events).toEqual([
       expect.objectContaining({ type: 'lost', processes: 3 }),
@@ -98,9 +98,10 @@ describe.skipIf(isRedisSkipped)('redisBuckets', () => {
       }
       await bed.pass(1000);
     }
-    expect(starts).toHaveLength(8);
+    // One a minute, by the clock of the server, and the first one at least a minute after the last token of the server.
+    expect(starts[0]).toBeGreaterThanOrEqual(59);
+    expect(starts.length).toBeGreaterThanOrEqual(6);
     const gaps = starts.slice(1).map((second, at) => second - (starts[at] as number));
-    // Each notices the loss at its own time.
     expect(Math.min(...gaps)).toBeGreaterThan(55);
   });
 
@@ -145,8 +146,8 @@ describe.skipIf(isRedisSkipped)('redisBuckets', () => {
     await take(1, FAST);
     await bed.pass(300);
     server.pause();
-    for (let step = 0; step < 12; step += 1) {
-      expect(bed.events).toHaveLength(step <= 10 ? 0 : 1);
+    for (let step = 0; step < 54; step += 1) {
+      expect(bed.events).toHaveLength(step <= 50 ? 0 : 1);
       await late(1);
     }
     expect(bed.events).toEqual([expect.objectContaining({ type: 'lost', processes: 1 })]);
@@ -175,7 +176,7 @@ describe.skipIf(isRedisSkipped)('redisBuckets', () => {
     expect(await take(3)).toBe(1);
   });
 
-  it('replaces what another program has written by an empty bucket', async () => {
+  it('replaces a value of another program by an empty bucket', async () => {
     for (const write of [
       () => admin.set(key(), 'garbage'),
       () => admin.set(key(), '1 2 3'),

@@ -13,7 +13,7 @@ const SHARED_ENDPOINTS = 100;
 const SHARED = { amount: 100, periodMs: 1000, burst: 100 };
 const TICK_MS = 4;
 
-/** What a process is asked for. */
+/** The orders of a process. */
 export type Order =
   'local' | { readonly redisPort: number; readonly seconds: number; readonly perSecond: number };
 

@@ -7,13 +7,13 @@ const SENDERS = 64;
 /** Senders pause while so many events are not delivered: nothing is measured by how long a queue can become. */
 const MOST_OPEN = 2000;
 
-/** What a side is asked for: first `open`, then `deliver`, several times, then `close`. */
+/** The orders of a side: first `open`, then `deliver`, several times, then `close`. */
 export type Order =
   | { readonly open: Places; readonly name: string }
   | { readonly deliverForSeconds: number }
   | { readonly close: true };
 
-/** What came of it. */
+/** The outcome. */
 export interface Delivered {
   readonly events: number;
   /** Until the last one was delivered and settled. */

@@ -8,7 +8,7 @@ const EACH = 40;
 /** A timer may fire that much before its time, measured on another clock. */
 const TOLERANCE_MS = 1;
 
-/** What one side did with one form of Retry-After. */
+/** The requests of one side after one form of Retry-After. */
 export interface Honored extends Asked {
   readonly side: string;
   readonly retries: number;
@@ -25,16 +25,17 @@ async function ours(origin: string, forms: readonly Asked[]): Promise<void> {
     endpoint: (id) => ({ url: `${origin}/${id}`, secret: null }),
     defaults: { rate: { perSecond: 1000 }, burst: 1000, maxInFlight: 100 },
   });
-  for (const form of forms)
-    for (let at = 0; at < EACH; at += 1)
-      // Each at its own endpoint: one that refuses every first attempt would get a lower rate as well.
-      await sender.send({ endpoint: pathOf(form, at), type: 'order.updated', data: at });
-  await new Promise<void>((resolve) => {
+  const all = new Promise<void>((resolve) => {
     let delivered = 0;
     sender.subscribe(({ type }) => {
       if (type === 'delivered' && (delivered += 1) === forms.length * EACH) resolve();
     });
   });
+  for (const form of forms)
+    for (let at = 0; at < EACH; at += 1)
+      // Each at its own endpoint: one that refuses every first attempt would get a lower rate as well.
+      await sender.send({ endpoint: pathOf(form, at), type: 'order.updated', data: at });
+  await all;
   await sender.close();
 }
 

@@ -53,7 +53,7 @@ async function ours(store: InboxStore, { receiverPort }: Places): Promise<Delive
   };
 }
 
-/** What Node developers write: a queue, a worker, `fetch`, and the signature by hand. */
+/** The usual way in Node.js: a queue, a worker, `fetch`, and the signature by hand. */
 async function bullmq({ redisPort, receiverPort }: Places, name: string): Promise<Deliverer> {
   const connection = { host: '127.0.0.1', port: redisPort };
   const key = Buffer.from(SECRET, 'base64');

@@ -1,3 +1,6 @@
+// What our other packages are made of beside the public API: not public, not in the API reports, and changed in any
+// release. That is safe because all packages are released together and depend on exactly this version of the core.
+// Export only what two packages need.
 export { alarmSettings, SENDER_ALARM_DEFAULTS } from './alarms/alarm-options.ts';
 export { AlarmWatch } from './alarms/alarm-watch.ts';
 export { helpOf } from './alarms/alarm.ts';

@@ -4,7 +4,7 @@ import type { Page } from './parts/section.ts';
 import { SenderView } from './sender-view.ts';
 import { SourceView } from './source-view.ts';
 
-/** What the page shows about one source. */
+/** The figures that the page shows of one source. */
 export interface View {
   readonly id: string;
   readonly element: HTMLElement;

@@ -2,13 +2,17 @@ import { thrownText, type BucketsEvent, type Clock } from '@webhook-backpressure
 import type { RedisClient } from './client.ts';
 import { PRESENT } from './presence-script.ts';
 import { Script } from './script.ts';
+import type { Sharing } from './share.ts';
 import type { TimedCalls } from './timed-calls.ts';
 
 const BEAT_MS = 2000;
 /** While the server is away. */
 const PROBE_MS = 500;
-/** Without a reply in time for so long, the server is away: it is too slow to be of use. */
-const SLOW_MS = 1000;
+/**
+ * Without a reply in time for so long, the server is away. Other processes may still reach a server that is slow for this
+ * one, and use the whole rate, so a machine that is overloaded for a moment must not be mistaken for a loss.
+ */
+const SLOW_MS = 5000;
 /** Without a failure for so long, it is back. In a cluster only some endpoints may fail. */
 const CALM_MS = 3000;
 /** A process that has never reached the server takes so small a part of the rates. */
@@ -30,9 +34,13 @@ export class Presence {
   processes = 1;
   /** Whether calls are useless now. */
   isAway = false;
+  /** How often the server was lost. */
+  losses = 0;
   #wasReached = false;
   /** Among the processes, from 0. */
   #rank: number;
+  /** The clock of the server, less that of this process. */
+  #aheadMs = 0;
   readonly #options: PresenceOptions;
   readonly #now: () => number;
   readonly #calls: TimedCalls;
@@ -42,6 +50,7 @@ export class Presence {
   #lateSinceMs: number | undefined;
   #lostSinceMs: number | undefined;
   #failedAtMs = 0;
+  #failedBeats = 0;
 
   constructor(options: PresenceOptions, now: () => number, calls: TimedCalls) {
     this.#options = options;
@@ -56,9 +65,18 @@ export class Presence {
     return this.#wasReached ? this.processes : ASSUMED_PROCESSES;
   }
 
-  /** The part of its first token that a share has: otherwise those of all processes would come at the same time. */
-  get phase(): number {
-    return (this.sharers - 1 - Math.min(this.#rank, this.sharers - 1)) / this.sharers;
+  /**
+   * Whether the server is away, or has been back for so short a time that other processes may not have noticed. Until then
+   * each uses no more than its part: those that are back would otherwise use the whole rate beside the parts of the others.
+   */
+  get isUnsettled(): boolean {
+    return this.#lostSinceMs !== undefined;
+  }
+
+  /** How the rates are divided while the server is away. */
+  get sharing(): Sharing {
+    const { sharers } = this;
+    return { sharers, rank: Math.min(this.#rank, sharers - 1), aheadMs: this.#aheadMs };
   }
 
   /** A call was answered in time. */
@@ -93,6 +111,7 @@ export class Presence {
     this.#failedAtMs = nowMs;
     if (this.#lostSinceMs !== undefined || this.#isClosed) return;
     this.#lostSinceMs = nowMs;
+    this.losses += 1;
     this.#options.listener({ type: 'lost', error, processes: this.sharers });
   }
 
@@ -115,23 +134,27 @@ export class Presence {
       .then((reply) => {
         this.#isBeating = false;
         if (this.#isClosed) return;
-        if (reply.kind === 'answered') this.#present(reply.value);
+        if (reply.kind === 'answered') this.#present(reply.value, reply.tookMs);
         else if (reply.kind === 'late') this.late();
         else {
-          this.isAway = true;
+          // One failure may be a connection that broke.
+          this.#failedBeats += 1;
+          if (this.#failedBeats > 1) this.isAway = true;
           this.#lost(thrownText(reply.error));
         }
         this.#beatIn(this.#lostSinceMs === undefined && this.#lateSinceMs === undefined ? BEAT_MS : PROBE_MS);
       });
   };
 
-  #present([processes = 1, rank = 0]: readonly number[]): void {
+  #present([processes = 1, rank = 0, serverMs = 0]: readonly number[], tookMs: number): void {
     this.processes = Math.max(1, processes);
     this.#rank = rank;
     this.#wasReached = true;
     this.isAway = false;
+    this.#failedBeats = 0;
     this.#lateSinceMs = undefined;
     const nowMs = this.#now();
+    this.#aheadMs = serverMs - (nowMs - tookMs / 2);
     if (this.#lostSinceMs === undefined || nowMs - this.#failedAtMs < CALM_MS) return;
     const lostMs = nowMs - this.#lostSinceMs;
     this.#lostSinceMs = undefined;

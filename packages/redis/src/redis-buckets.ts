@@ -16,7 +16,7 @@ import type { RedisClient } from './client.ts';
 import { Presence } from './presence.ts';
 import { Script } from './script.ts';
 import { SharedBucket } from './shared-bucket.ts';
-import { TAKE, type TakeReply } from './take-script.ts';
+import { replyOf, TAKE, type TakeReply } from './take-script.ts';
 import { TimedCalls, type Reply } from './timed-calls.ts';
 
 /** Options of {@link redisBuckets}. */
@@ -35,8 +35,9 @@ const FIRST_RETRY_MS = 500;
 const LAST_RETRY_MS = 8000;
 /** While the server is away, a wait is not longer, because the server may be back. */
 const LONGEST_WAIT_MS = 1000;
-/** When all replies are late, asking again soon is useless. */
+/** After a late reply. Doubled with each, because calls that are useless make the server later. */
 const LATE_WAIT_MS = 20;
+const LONGEST_LATE_WAIT_MS = 640;
 
 const take = new Script(TAKE);
 
@@ -105,30 +106,39 @@ class RedisBuckets implements Buckets {
     const presence = this.#presences();
     if (presence.isAway || (bucket.retryAtMs > nowMs && bucket.failures > 0)) {
       if (bucket.pausedUntilMs > nowMs) return { taken: 0, waitMs: bucket.pausedUntilMs - nowMs };
-      const { taken, waitMs } = bucket.takeShare(count, presence, nowMs);
-      return { taken, waitMs: Math.min(waitMs, LONGEST_WAIT_MS) };
+      // The connection of this process alone may have broken.
+      if (!presence.isAway && bucket.failures === 1) return { taken: 0, waitMs: bucket.retryAtMs - nowMs };
+      return this.#takeShare(bucket, count, nowMs);
     }
     const waitMs = bucket.waitMs(nowMs);
-    return waitMs > 0 ? { taken: 0, waitMs } : this.#ask(bucket, count, nowMs);
+    if (waitMs > 0) return { taken: 0, waitMs };
+    const most = this.#mostOf(bucket, nowMs);
+    if (most >= 1) return this.#ask(bucket, Math.min(count, most), nowMs);
+    return { taken: 0, waitMs: Math.min(bucket.share?.waitMs(nowMs) ?? 0, LONGEST_WAIT_MS) };
   }
 
   use(name: string, count: number, limit: BucketLimit): Awaitable<number> {
     const nowMs = this.#now();
     const bucket = this.#bucket(name, limit);
-    if (bucket.share !== undefined) {
-      bucket.share.giveBack(count, nowMs);
-      return bucket.share.take(count, nowMs);
+    if (bucket.isFromShare) {
+      bucket.share?.giveBack(count, nowMs);
+      return bucket.share?.take(count, nowMs) ?? 0;
     }
     if (!bucket.isStale(nowMs)) return count;
-    bucket.returned += count;
-    const retaken = this.#ask(bucket, count, nowMs);
-    return retaken.then(({ taken }) => taken);
+    bucket.share?.giveBack(count, nowMs);
+    bucket.giveBack(count);
+    return this.#ask(bucket, count, nowMs).then(({ taken }) => {
+      if (bucket.isFromShare || taken === 0 || !bucket.isStale(this.#now())) return taken;
+      // The process was interrupted since the reply.
+      this.giveBack(name, taken, limit);
+      return 0;
+    });
   }
 
   giveBack(name: string, count: number, limit: BucketLimit): void {
     const bucket = this.#bucket(name, limit);
-    if (bucket.share === undefined) bucket.returned += count;
-    else bucket.share.giveBack(count, this.#now());
+    bucket.share?.giveBack(count, this.#now());
+    if (!bucket.isFromShare) bucket.giveBack(count);
     this.#cleanSoon(bucket);
   }
 
@@ -185,15 +195,19 @@ class RedisBuckets implements Buckets {
     const reply = await this.#call(bucket, bucket.batchFor(count, nowMs));
     const afterMs = this.#now();
     if (reply.kind === 'failed') {
-      const { taken, waitMs } = bucket.takeShare(count, this.#presences(), afterMs);
-      return { taken, waitMs: Math.min(waitMs, LONGEST_WAIT_MS) };
+      if (bucket.failures > 1) return this.#takeShare(bucket, count, afterMs);
+      return { taken: 0, waitMs: Math.max(0, bucket.retryAtMs - afterMs) };
     }
-    if (reply.kind === 'late') return { taken: 0, waitMs: LATE_WAIT_MS };
+    if (reply.kind === 'late') {
+      bucket.lates += 1;
+      return { taken: 0, waitMs: Math.min(LONGEST_LATE_WAIT_MS, LATE_WAIT_MS * 2 ** (bucket.lates - 1)) };
+    }
+    bucket.lates = 0;
     const { value, tookMs } = reply;
     const taken = bucket.answered(value, count, tookMs, afterMs);
     if (bucket.pausedUntilMs > afterMs) {
       // The endpoint asked for a pause in the meantime.
-      bucket.returned += taken;
+      bucket.giveBack(taken);
       bucket.dropHeld();
       this.#cleanSoon(bucket);
       return { taken: 0, waitMs: bucket.pausedUntilMs - afterMs };
@@ -203,21 +217,32 @@ class RedisBuckets implements Buckets {
     return { taken, waitMs: isLate ? LATE_WAIT_MS : bucket.waitMs(afterMs) };
   }
 
+  #takeShare(bucket: SharedBucket, count: number, nowMs: number): TokenGrant {
+    const { taken, waitMs } = bucket.takeShare(count, this.#presences().sharing, nowMs);
+    if (taken > 0) this.#cleanSoon(bucket);
+    return { taken, waitMs: Math.min(waitMs, LONGEST_WAIT_MS) };
+  }
+
+  /** How many tokens may be asked for: while other processes may not know that the server is back, those of the own part. */
+  #mostOf(bucket: SharedBucket, nowMs: number): number {
+    const presence = this.#presences();
+    if (presence.isUnsettled) return bucket.shareOf(presence.sharing, nowMs).tokens(nowMs);
+    bucket.share = undefined;
+    return Infinity;
+  }
+
   async #call(bucket: SharedBucket, want: number): Promise<Reply<TakeReply>> {
     const presence = this.#presences();
-    const nowMs = this.#now();
-    const { amount, token, full } = bucket.shape;
-    const { returned, isPauseNew, share, pausedUntilMs } = bucket;
-    const pauseUs = isPauseNew ? Math.ceil(Math.max(0, pausedUntilMs - nowMs) * 1000) : 0;
-    const numbers = [amount, token, full, want, returned, pauseUs, bucket.fullAtUs];
-    const values = [this.#process, ...numbers.map(String), share === undefined ? '0' : '1'];
-    bucket.returned = 0;
-    bucket.isPauseNew = false;
+    const { isPauseNew, shared } = bucket;
+    const { losses } = presence;
+    // Other processes may have used their parts, and what the server has saved meanwhile may not be used.
+    const isEmptied = shared > 0 || (presence.isUnsettled && bucket.losses !== losses);
+    const values = [this.#process, ...bucket.askFor(want, isEmptied, this.#now())];
     bucket.calls += 1;
     const reply = await (this.#calls as TimedCalls).run(
       async () => replyOf(await take.run(this.#client, `${this.#prefix}:bucket:${bucket.name}`, values)),
-      ({ taken }) => {
-        bucket.returned += taken;
+      ({ taken, nowUs }) => {
+        bucket.giveBack(taken, nowUs);
         this.#cleanSoon(bucket);
       },
     );
@@ -225,7 +250,8 @@ class RedisBuckets implements Buckets {
     if (reply.kind === 'answered') {
       bucket.failures = 0;
       bucket.learn(reply.value, want, this.processes, this.#now());
-      if (bucket.share === share) bucket.share = undefined;
+      bucket.shared -= shared;
+      bucket.losses = losses;
       presence.answered();
       return reply;
     }
@@ -266,14 +292,9 @@ class RedisBuckets implements Buckets {
       if (bucket.isForgotten) this.#buckets.delete(bucket.name);
       return;
     }
-    const isNews = bucket.returned > 0 || bucket.isPauseNew;
+    const isNews = bucket.returned > 0 || bucket.shared > 0 || bucket.isPauseNew;
     const { isAway } = this.#presences();
     if (!isNews || bucket.calls > 0 || isAway || bucket.retryAtMs > this.#now()) return;
     void this.#call(bucket, 0);
   }
-}
-
-function replyOf(reply: unknown): TakeReply {
-  const [taken = 0, waitUs = 0, left = 0, fullAtUs = 0] = (reply as unknown[]).map(Number);
-  return { taken, waitUs, left, fullAtUs };
 }

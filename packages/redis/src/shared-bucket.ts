@@ -1,6 +1,6 @@
 import type { BucketLimit } from '@webhook-backpressure/core';
-import { TokenLevel } from '@webhook-backpressure/core/parts';
 import { shapeOf, type BucketShape } from './bucket-shape.ts';
+import { Share, type Sharing } from './share.ts';
 import type { TakeReply } from './take-script.ts';
 
 /** Calls that follow each other so fast take more tokens than they need. */
@@ -12,18 +12,24 @@ const CALL_EVERY_MS = 25;
 const LONGEST_TURN_MS = 500;
 /** Multiples of it modulo 1 are spread evenly. */
 const GOLDEN_RATIO = 0.618_033_988_75;
-/** A share saves the tokens of so long: after a loss all processes have one, and the bucket on the server as well. */
-const SHARE_SAVES_MS = 100;
 /** How long a level is believed that other processes change. */
 const BELIEVED_MS = 2000;
 
-/** What a process knows of the bucket of one endpoint. */
+/** The knowledge of a process about the bucket of one endpoint. */
 export class SharedBucket {
   readonly name: string;
   limit: BucketLimit;
   shape: BucketShape;
-  /** The part of this process while the server does not answer. */
-  share: TokenLevel | undefined;
+  /** The part of this process while the server does not answer, and until all processes have noticed that it does again. */
+  share: Share | undefined;
+  /** Tokens of the share that the server does not know of: what it has saved meanwhile may not be used. */
+  shared = 0;
+  /** Whether the last tokens came from the share alone. */
+  isFromShare = false;
+  /** The losses of the server that the bucket there knows of. */
+  losses = 0;
+  /** Calls in a row that were not answered in time. */
+  lates = 0;
   /** No call before this time, because one failed. */
   retryAtMs = 0;
   failures = 0;
@@ -41,6 +47,10 @@ export class SharedBucket {
 
   /** Tokens that were taken from the server and not used yet. */
   #held = 0;
+  /** When the tokens that are held or were taken last came, on the clock of the server. */
+  #takenAtUs = Infinity;
+  /** When the oldest of the returned tokens was taken, on the clock of the server. */
+  #returnedSinceUs = Infinity;
   #heldUntilMs = 0;
   #usableUntilMs = 0;
   #emptyUntilMs = 0;
@@ -56,9 +66,11 @@ export class SharedBucket {
     this.shape = shapeOf(limit);
   }
 
-  /** Whether there is something to tell the server, or to look after. */
+  /** Whether there is nothing to tell the server, and nothing to look after. */
   get isClean(): boolean {
-    return this.#held === 0 && this.returned === 0 && !this.isPauseNew && this.calls === 0;
+    return (
+      this.#held === 0 && this.returned === 0 && this.shared === 0 && !this.isPauseNew && this.calls === 0
+    );
   }
 
   set(limit: BucketLimit): void {
@@ -67,6 +79,13 @@ export class SharedBucket {
     this.limit = limit;
     if (limit.amount === amount && limit.periodMs === periodMs && limit.burst === burst) return;
     this.shape = shapeOf(limit);
+  }
+
+  /** Tokens go to the server with the next call. */
+  giveBack(count: number, takenAtUs: number = this.#takenAtUs): void {
+    if (count === 0) return;
+    this.returned += count;
+    this.#returnedSinceUs = Math.min(this.#returnedSinceUs, takenAtUs);
   }
 
   /** How long no token can be there for sure. */
@@ -83,25 +102,29 @@ export class SharedBucket {
     this.expire(nowMs);
     const taken = Math.min(count, this.#held);
     this.#held -= taken;
-    if (taken > 0) this.#usableUntilMs = this.#heldUntilMs;
+    if (taken > 0) {
+      this.#usableUntilMs = this.#heldUntilMs;
+      this.isFromShare = false;
+    }
     return taken;
   }
 
   /** Tokens that were held for too long go back: used later, they would exceed the limit. */
   expire(nowMs: number): void {
     if (this.#held === 0 || nowMs <= this.#heldUntilMs) return;
-    this.returned += this.#held;
+    this.giveBack(this.#held);
     this.#held = 0;
     this.#batch = Math.max(1, this.#batch >> 1);
   }
 
   dropHeld(): void {
-    this.returned += this.#held;
+    this.giveBack(this.#held);
     this.#held = 0;
   }
 
-  /** How many tokens to ask for. */
+  /** How many tokens to ask for: with a share not more than are used now. */
   batchFor(count: number, nowMs: number): number {
+    if (this.share !== undefined) return count;
     const { perMs, holdMs, size } = this.shape;
     const sinceMs = nowMs - this.#askedAtMs;
     this.#askedAtMs = nowMs;
@@ -109,6 +132,28 @@ export class SharedBucket {
     else if (sinceMs > CALM_MS) this.#batch = 1;
     this.#batch = Math.max(1, Math.min(this.#batch, (perMs * holdMs) / 2, size / 2) | 0);
     return Math.max(count, this.#batch);
+  }
+
+  /** The arguments of a call, after the process. What it tells the server counts as told. */
+  askFor(want: number, isEmptied: boolean, nowMs: number): string[] {
+    const { amount, token, full } = this.shape;
+    const pauseUs = this.isPauseNew ? Math.ceil(Math.max(0, this.pausedUntilMs - nowMs) * 1000) : 0;
+    const sinceUs = this.returned === 0 ? 0 : this.#returnedSinceUs;
+    const numbers = [
+      amount,
+      token,
+      full,
+      want,
+      this.returned,
+      pauseUs,
+      this.fullAtUs,
+      Number(isEmptied),
+      sinceUs,
+    ];
+    this.returned = 0;
+    this.#returnedSinceUs = Infinity;
+    this.isPauseNew = false;
+    return numbers.map(String);
   }
 
   /** @param want - tokens that the call asked for. */
@@ -131,29 +176,32 @@ export class SharedBucket {
   answered(reply: TakeReply, count: number, tookMs: number, nowMs: number): number {
     const { holdMs } = this.shape;
     if (tookMs > holdMs) {
-      this.returned += reply.taken;
+      this.giveBack(reply.taken, reply.nowUs);
       return 0;
     }
     const used = Math.min(count, reply.taken);
+    if (this.#held === 0) this.#takenAtUs = reply.nowUs;
+    this.share?.take(used, nowMs);
+    this.isFromShare = false;
     this.#held += reply.taken - used;
     this.#heldUntilMs = this.#usableUntilMs = nowMs - tookMs + holdMs;
     return used;
   }
 
-  takeShare(
-    count: number,
-    { sharers: processes, phase }: { readonly sharers: number; readonly phase: number },
-    nowMs: number,
-  ): { taken: number; waitMs: number } {
-    const { amount, periodMs } = this.limit;
-    const perProcess = periodMs * processes;
-    const burst = Math.max(1, Math.floor((amount * SHARE_SAVES_MS) / perProcess));
-    const limit = { amount, periodMs: perProcess, burst };
-    // It starts without a token, because those of the server may all have been used just now.
-    this.share ??= new TokenLevel(limit, nowMs, phase);
-    this.share.set(limit, nowMs);
-    const taken = this.share.take(count, nowMs);
-    return { taken, waitMs: this.share.waitMs(1, nowMs) };
+  /** The part of this process. */
+  shareOf(sharing: Sharing, nowMs: number): Share {
+    this.share ??= new Share(this.limit, sharing, nowMs);
+    this.share.set(this.limit, nowMs);
+    return this.share;
+  }
+
+  /** Takes from the part of this process without the server. */
+  takeShare(count: number, sharing: Sharing, nowMs: number): { taken: number; waitMs: number } {
+    const share = this.shareOf(sharing, nowMs);
+    const taken = share.take(count, nowMs);
+    this.shared += taken;
+    this.isFromShare = true;
+    return { taken, waitMs: share.waitMs(nowMs) };
   }
 
   peek(nowMs: number): number | null {

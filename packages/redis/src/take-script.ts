@@ -1,4 +1,4 @@
-/** What {@link TAKE} replies, in this order, as integers. */
+/** The reply of {@link TAKE}, in this order, as integers. */
 export interface TakeReply {
   readonly taken: number;
   /** Microseconds until the next token is there; 0 if one is there now. */
@@ -7,6 +7,14 @@ export interface TakeReply {
   readonly left: number;
   /** When the bucket will be full and not paused, in microseconds on the clock of the server. */
   readonly fullAtUs: number;
+  /** The clock of the server. */
+  readonly nowUs: number;
+}
+
+/** Reads the reply. */
+export function replyOf(reply: unknown): TakeReply {
+  const [taken = 0, waitUs = 0, left = 0, fullAtUs = 0, nowUs = 0] = (reply as unknown[]).map(Number);
+  return { taken, waitUs, left, fullAtUs, nowUs };
 }
 
 /**
@@ -20,12 +28,13 @@ export interface TakeReply {
  * - A server that was set back moves all times by the same step.
  * - What another program has written counts as an empty bucket, and so does a missing key that the caller knows not to be
  *   full yet: the server has lost its data. So a key lives until all callers know that it is full.
+ * - Tokens that are returned let the bucket save others while they were away, so what arrived since is subtracted from them.
  */
 export const TAKE = `
 local key, owner = KEYS[1], ARGV[1]
 local amount, token, full = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local want, give, pause = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
-local known, is_emptied = tonumber(ARGV[8]), ARGV[9] == '1'
+local known, is_emptied, since = tonumber(ARGV[8]), ARGV[9] == '1', tonumber(ARGV[10])
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 
@@ -69,7 +78,9 @@ if lower then
 end
 local till = lower and lower.till or now + 5000000
 
-units = math.min(full, units + give * token)
+local back = give * token - amount * math.max(0, now - since)
+if give > 0 and back > 0 then units = math.min(full, units + back) end
+units = math.min(full, units)
 if is_emptied then units = 0 end
 if pause > 0 then paused = math.max(paused, now + pause) end
 
@@ -88,5 +99,5 @@ if ttl > 0 then
     now, units, amount, token, full, owner, till, paused)
   redis.call('SET', key, value, 'PX', string.format('%.0f', ttl))
 end
-return { taken, wait, math.floor(units / token), full_at }
+return { taken, wait, math.floor(units / token), full_at, now }
 `;

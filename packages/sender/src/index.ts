@@ -1,19 +1,4 @@
-export type {
-  DisableReason,
-  EndpointAttempt,
-  Endpoints,
-  EndpointSnapshot,
-  EndpointState,
-  EndpointWait,
-  EndpointWindow,
-  Rate,
-  RateAudit,
-  SenderCloseReport,
-  SenderEvent,
-  SenderListener,
-  SenderSnapshot,
-  SenderTotals,
-} from '@webhook-backpressure/core';
+export * from '@webhook-backpressure/core';
 export type {
   BatchOptions,
   Endpoint,
@@ -21,7 +6,6 @@ export type {
   SenderOptions,
   SenderRetryOptions,
 } from './options/sender-options.ts';
-export type { Buckets, BucketLimit, BucketsEvent, TokenGrant } from './buckets/buckets.ts';
 export { createSender } from './create-sender.ts';
 export { parseRetryAfter } from './answers/retry-after.ts';
 export {

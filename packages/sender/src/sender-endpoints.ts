@@ -15,7 +15,7 @@ export interface EndpointsParts {
   readonly redrive: (id: string) => void;
 }
 
-/** What an operator can do with endpoints. */
+/** The actions of an operator on endpoints. */
 export function senderEndpoints({ parts, busiest, find, redrive }: EndpointsParts): Endpoints {
   const { pauses, disabling, learning, directory, dispatcher, discovery, destinations } = parts;
   return {

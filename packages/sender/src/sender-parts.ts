@@ -40,10 +40,8 @@ import { SenderReport } from './watch/sender-report.ts';
 
 /** The most ids of delivered events that are remembered. */
 const MAX_REMEMBERED = 1_000_000;
-/** Room for an event with its headers. */
-const HEADER_BYTES = 65_536;
 
-/** What the parts ask of the sender. */
+/** The calls of the parts to the sender. */
 export interface SenderHooks {
   readonly opened: Promise<void>;
   /** Whether events are accepted. */
@@ -237,7 +235,7 @@ export function composeSender(settings: SenderSettings, hooks: SenderHooks): Sen
         dispatcher.restored(moved.key);
       },
     },
-    settings: () => ({ maxBodyBytes: settings.maxEventBytes + HEADER_BYTES, maxBytes: settings.maxBytes }),
+    settings: () => ({ maxBodyBytes: settings.maxEventBytes, maxBytes: settings.maxBytes }),
     judge: () => {
       outbox.relieve();
     },

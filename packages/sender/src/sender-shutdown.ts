@@ -2,7 +2,7 @@ import type { SenderCloseReport } from '@webhook-backpressure/core';
 import type { StoreOpening } from '@webhook-backpressure/core/parts';
 import type { SenderParts } from './sender-parts.ts';
 
-/** What the store gets to release everything, after the timeout of the requests. */
+/** The time that the store gets to release everything, after the timeout of the requests. */
 const STORE_TIMEOUT_MS = 2000;
 
 /** Lets requests end until the timeout, then gives them up, releases their events and closes the store. */

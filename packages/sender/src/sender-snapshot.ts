@@ -7,7 +7,7 @@ import type { SenderMonitor } from './watch/sender-monitor.ts';
 const MOST_ENDPOINTS = 1000;
 const NO_AUDIT: RateAudit = { mostInASecond: 0, allowedInASecond: 0, excess: 0, mostInFlight: 0 };
 
-/** What only the sender knows. */
+/** The facts that only the sender knows. */
 export interface SenderFacts {
   readonly state: SenderSnapshot['state'];
   readonly isPaused: boolean;

@@ -59,6 +59,15 @@ const limits: fc.Arbitrary<BucketLimit> = fc.record({
 });
 
 describe('TokenLevel', () => {
+  it('keeps no part of a token above the burst when a microsecond fills it with more than is missing', () => {
+    const level = new TokenLevel({ amount: 3, periodMs: 1, burst: 5 }, 0);
+    expect(level.take(1, 0)).toBe(1);
+    // 334 µs bring 1,002 thousandths of a token.
+    expect(level.take(5, 0.334)).toBe(5);
+    expect(level.tokens(0.334 + 0.333)).toBe(0);
+    expect(level.tokens(0.334 + 0.334)).toBe(1);
+  });
+
   it('gives neither a token more nor less than burst + rate × time over 30 days', () => {
     fc.assert(
       fc.property(

@@ -12,15 +12,15 @@ describe('the log of a sender', () => {
     const { report, lines } = loggedSource('sender', { name: 'hooks' });
     report({ type: 'full', depth: 100, bytes: 5000 });
     report({ type: 'disabled', endpoint: 'ep_1', reason: 'gone' });
-    report({ type: 'paused', endpoint: null });
+    report({ type: 'paused', endpoint: 'ep_1' });
     report({ type: 'endpoint-failed', endpoint: 'ep_2', error: 'secret', isKept: true });
     report({ type: 'buckets-lost', error: 'secret', processes: 4 });
     expect(messages(lines)).toEqual([
       'warn: The outbox is full, with 100 events. Calls of send wait or are refused.',
       'error: An endpoint was disabled: it answered 410. Its events are dead letters until it is resumed.',
-      'info: Attempts are paused, at all endpoints.',
+      'info: Attempts at an endpoint are paused.',
       'error: The function endpoint failed. The last settings stay in use.',
-      'error: The shared buckets do not answer. Each of 4 processes uses its part of the rates.',
+      'error: The shared buckets do not answer. Each process uses its part of the rates. Processes: 4.',
     ]);
     expect(lines[1]?.fields).toEqual({
       ...{ event: 'disabled', sender: 'hooks', endpoint: 'ep_1', reason: 'gone' },
@@ -65,7 +65,7 @@ describe('the log of a sender', () => {
     expect(lines[1]?.fields).toMatchObject({ endpoint: 'ep_999', repeated: 999 });
   });
 
-  it('writes nothing about what goes well', () => {
+  it('writes nothing about successes', () => {
     const { report, lines, end } = loggedSource('sender');
     report({ type: 'accepted', endpoint: 'ep_1', id: 'msg_1' });
     report({ type: 'started', ...ATTEMPT, waitedMs: 1 });

@@ -1,14 +1,17 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { webhookInbox } from '@webhook-backpressure/node';
 import {
+  createSender,
   memoryStore,
+  parseRetryAfter,
+  tokenBucket,
   verifiers,
   type ObservableSender,
+  type Sender,
   type SenderSnapshot,
-} from '@webhook-backpressure/core';
-import { webhookInbox } from '@webhook-backpressure/node';
-import { createSender, parseRetryAfter, tokenBucket, type Sender } from '@webhook-backpressure/sender';
+} from '@webhook-backpressure/sender';
 import type { Exactly } from './exactly.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';

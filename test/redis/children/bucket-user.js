@@ -11,7 +11,18 @@ const [url = '', prefix = '', file = '', count = '0'] = process.argv.slice(2);
 const client = new Redis(url, { enableOfflineQueue: false, lazyConnect: true, enableAutoPipelining: true });
 await client.connect();
 const buckets = redisBuckets(client, { prefix });
-buckets.open?.({ clock: systemClock, listener: (event) => process.send?.(event) });
+/** The last reading of the clock: the one by which tokens were found to be usable. */
+let readingMs = 0;
+const clock = {
+  ...systemClock,
+  now() {
+    readingMs = systemClock.now();
+    return readingMs;
+  },
+};
+/** The time that all processes share, less that of this one. */
+const aheadUs = Number(process.hrtime.bigint() / 1000n) - performance.now() * 1000;
+buckets.open?.({ clock, listener: (event) => process.send?.(event) });
 const log = openSync(file, 'a');
 const record = Buffer.alloc(16);
 /** No more than requests that may be in flight. */
@@ -33,7 +44,8 @@ async function use(endpoint, limit) {
     if (count > 0) {
       record.writeUInt32LE(endpoint, 0);
       record.writeUInt32LE(count, 4);
-      record.writeDoubleLE(Number(process.hrtime.bigint() / 1000n), 8);
+      // A process that is interrupted afterwards starts later than that, which no bucket can know.
+      record.writeDoubleLE(readingMs * 1000 + aheadUs, 8);
       writeSync(log, record);
     }
     await setTimeout(Math.ceil(waitMs));

@@ -108,7 +108,7 @@ describe('with Retry-After', () => {
     expect(judgment.isClamped).toBe(isClamped);
   });
 
-  it('measures a date from the date of the answer, whatever the own clock says', () => {
+  it('measures a date from the date of the answer, whatever the clock of this process says', () => {
     const headers = { 'retry-after': 'Sat, 03 Jan 2026 10:00:30 GMT', date: 'Sat, 03 Jan 2026 10:00:00 GMT' };
     expect(judged(429, { headers }).outcome).toEqual({ kind: 'limited', waitMs: 30_000 });
   });

@@ -20,6 +20,10 @@ describe('the fill of the queue', () => {
     expect(read(rateLimitFields(glance, { standard: true, legacy: false }, undefined))).toBe(fill);
   });
 
+  it('is never below 0', () => {
+    expect(read({ 'RateLimit-Policy': '"queue";q=100', RateLimit: '"queue";r=200;t=1' })).toBe(0);
+  });
+
   it.each([
     { RateLimit: '"queue";r=5;t=1' },
     { 'RateLimit-Policy': '"queue";q=10' },

@@ -16,7 +16,18 @@ function read(headers: Readonly<Record<string, string>>): RateHints | undefined 
 }
 
 describe('RateLimit of draft 8', () => {
-  it('reads what our receiver sends', () => {
+  it('takes the limit with nothing left, wherever it is', () => {
+    expect(read({ RateLimit: '"a";r=0;t=3, "b";r=5;t=9' })).toEqual({ remaining: 0, resetMs: 3000 });
+    expect(read({ RateLimit: '"a";r=5;t=9, "b";r=0;t=3' })).toEqual({ remaining: 0, resetMs: 3000 });
+  });
+
+  it('ignores a field that is longer than any server sends', () => {
+    const long = '"a";r=5;t=30'.padEnd(1000);
+    expect(read({ RateLimit: long })).toEqual({ remaining: 5, resetMs: 30_000 });
+    expect(read({ RateLimit: `${long} ` })).toBeUndefined();
+  });
+
+  it('reads the headers of our receiver', () => {
     const headers = rateLimitFields({ ...glance, depth: 30 }, { standard: true, legacy: false }, undefined);
     expect(read(headers)).toEqual({ remaining: 770, resetMs: 1000 });
     const full: IntakeGlance = { ...glance, state: 'shedding', depth: 800 };
@@ -75,7 +86,7 @@ describe('older headers', () => {
     expect(read(headers)).toEqual({ remaining, resetMs });
   });
 
-  it('reads what our receiver sends with a Unix time', () => {
+  it('reads the headers of our receiver with a Unix time', () => {
     vi.useFakeTimers({ now: NOW_MS, toFake: ['Date'] });
     try {
       const headers = rateLimitFields(

@@ -21,7 +21,7 @@ describe('seconds', () => {
     expect(parseRetryAfter('9'.repeat(5000), 0)).toBe(Infinity);
   });
 
-  it('reads what any integer says', () => {
+  it('reads any integer', () => {
     fc.assert(
       fc.property(fc.nat(), (seconds) => {
         expect(parseRetryAfter(String(seconds), EXAMPLE_MS)).toBe(seconds * 1000);
@@ -59,7 +59,7 @@ describe('dates', () => {
     expect(waitMs).toBe(Math.max(0, Date.UTC(fullYear, 0) - nowMs));
   });
 
-  it('reads what servers send for any second', () => {
+  it('reads the dates that servers send for any second', () => {
     const anyMs = fc.integer({ min: 0, max: 253_402_300_799 }).map((seconds) => seconds * 1000);
     fc.assert(
       fc.property(anyMs, (timeMs) => {

@@ -45,13 +45,15 @@ describe('batching', () => {
       claim('2', 1, { a: 'x' }),
       claim('3', 1, { a: 'y' }),
       claim('4', 1, { b: 'x' }),
-      claim('5'),
+      claim('5', 1, { b: 'x', c: 'z' }),
+      claim('6'),
     ];
     expect(idsOf(new Batching().compose(events, BATCH, true).batches)).toEqual([
       ['1', '2'],
       ['3'],
       ['4'],
       ['5'],
+      ['6'],
     ]);
   });
 
@@ -128,6 +130,33 @@ describe('batching', () => {
     batching.keepTogether(claims('1', '2', '3'));
     expect(idsOf(batching.compose(claims('7', '1'), BATCH, true).batches)).toEqual([['1', '7']]);
     expect(idsOf(batching.compose(claims('2', '8'), BATCH, true).batches)).toEqual([['2', '8']]);
+  });
+
+  it('keeps an event in the batch that was refused last', () => {
+    const batching = new Batching();
+    batching.keepTogether(claims('1', '2', '3'));
+    batching.keepTogether(claims('3', '4'));
+    expect(idsOf(batching.compose(claims('1', '2', '3', '4'), BATCH, false).batches)).toEqual([
+      ['3', '4'],
+      ['1', '2'],
+    ]);
+  });
+
+  it('remembers the last 1,000 refused batches', () => {
+    const batching = new Batching();
+    for (let n = 0; n <= 1000; n += 1) batching.keepTogether(claims(`a${String(n)}`, `b${String(n)}`));
+    const { batches } = batching.compose(claims('a0', 'a1', 'b1', '9', 'b0'), BATCH, true);
+    expect(idsOf(batches)).toEqual([
+      ['a1', 'b1'],
+      ['a0', '9', 'b0'],
+    ]);
+  });
+
+  it('keeps the order of several groups that are put into batches anew', () => {
+    const batching = new Batching();
+    batching.keepTogether(claims('1', '2'));
+    batching.keepTogether(claims('3', '4'));
+    expect(idsOf(batching.compose(claims('1', '3', '9'), BATCH, true).batches)).toEqual([['1', '3', '9']]);
   });
 
   it('gives a group up when some events are missing for the third time', () => {

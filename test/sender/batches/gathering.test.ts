@@ -35,7 +35,7 @@ describe('gathering a batch', () => {
     expect(gathering.requests(BATCH, 6000)).toBe(3);
   });
 
-  it('counts down what was claimed', () => {
+  it('subtracts claimed events', () => {
     const gathering = new Gathering();
     for (let count = 0; count < 5; count += 1) gathering.stored(10, 1000);
     gathering.claimed(3, 30, false, 2000);

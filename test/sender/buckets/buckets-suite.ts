@@ -10,7 +10,7 @@ export interface BucketsBed {
   dispose(): Promise<void>;
 }
 
-/** What kinds of buckets may differ in. */
+/** The differences that kinds of buckets may have. */
 export interface BucketsKind {
   readonly isShared: boolean;
   /** How much later than on time a token may come, in milliseconds. */
@@ -21,7 +21,7 @@ const MINUTE_MS = 60_000;
 /** Slow, so that a test on a real server gets no token while it runs. */
 const LIMIT: BucketLimit = { amount: 1, periodMs: MINUTE_MS, burst: 3 };
 
-/** What all kinds of buckets do, whatever keeps the tokens. */
+/** The behavior of all kinds of buckets, wherever they keep the tokens. */
 export function describeBuckets(title: string, kind: BucketsKind, bedOf: () => Promise<BucketsBed>): void {
   describe(title, () => {
     let bed: BucketsBed;
@@ -108,7 +108,7 @@ export function describeBuckets(title: string, kind: BucketsKind, bedOf: () => P
       expect(await take(3)).toBe(2);
     });
 
-    it('keeps what is saved when the limit changes', async () => {
+    it('keeps saved tokens when the limit changes', async () => {
       await take(1);
       expect(await take(1, { ...LIMIT, burst: 100 })).toBe(1);
       expect(await take(100, { ...LIMIT, amount: 7, periodMs: 7 * MINUTE_MS - 1, burst: 100 })).toBe(1);
@@ -116,7 +116,7 @@ export function describeBuckets(title: string, kind: BucketsKind, bedOf: () => P
       expect(await take(100, { ...LIMIT, burst: 2 })).toBe(2);
     });
 
-    it('does not forget what was used', async () => {
+    it('does not forget used tokens', async () => {
       await take(3);
       buckets.forget('a');
       await bed.advance(MINUTE_MS);
@@ -128,7 +128,7 @@ export function describeBuckets(title: string, kind: BucketsKind, bedOf: () => P
       expect((await buckets.take('b', 1, LIMIT)).taken).toBe(0);
     });
 
-    it('shows what could be taken', async () => {
+    it('shows the tokens that could be taken', async () => {
       await take(2);
       const tokens = buckets.peek('a', LIMIT);
       expect([0, 1]).toContain(tokens);

@@ -21,6 +21,18 @@ describeBuckets('localBuckets', { isShared: false, lateMs: 0 }, () => {
 });
 
 describe('LocalBuckets', () => {
+  it('names the time of the next token, also if it arrives after the pause', () => {
+    const clock = manualClock();
+    const buckets = new LocalBuckets();
+    buckets.open({ clock });
+    const limit = { amount: 1, periodMs: 1000, burst: 1 };
+    buckets.take('a', 1, limit);
+    buckets.pause('a', 100, limit);
+    expect(buckets.take('a', 1, limit)).toEqual({ taken: 0, waitMs: 1000 });
+    buckets.pause('a', 5000, limit);
+    expect(buckets.take('a', 1, limit)).toEqual({ taken: 0, waitMs: 5000 });
+  });
+
   it('needs memory only for endpoints with events, or whose bucket is not full yet', () => {
     const clock = manualClock();
     const buckets = new LocalBuckets();

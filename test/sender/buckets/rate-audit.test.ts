@@ -30,13 +30,22 @@ describe('RateAuditor', () => {
     expect(auditor.report().mostInASecond).toBe(6);
   });
 
+  it('finds it in a steady flow of seconds', () => {
+    const auditor = new RateAuditor(LIMIT, 0);
+    const steady = Array.from({ length: 55 }, (_, n) => n * 100);
+    startAll(auditor, steady);
+    expect(auditor.report().mostInASecond).toBe(10);
+    startAll(auditor, new Array<number>(15).fill(5450));
+    expect(auditor.report().mostInASecond).toBe(25);
+  });
+
   it('remembers the most requests in flight', () => {
     const auditor = new RateAuditor(LIMIT, 0);
     for (const inFlight of [1, 4, 2]) auditor.started(LIMIT, inFlight, 0);
     expect(auditor.report().mostInFlight).toBe(4);
   });
 
-  it('allows what the highest limits allow', () => {
+  it('allows as many starts as the highest limits', () => {
     const auditor = new RateAuditor(LIMIT, 0);
     startAll(auditor, [0, 0, 0, 0, 0]);
     for (let start = 0; start < 20; start += 1) auditor.started({ ...LIMIT, burst: 20 }, 1, 0);

@@ -109,6 +109,33 @@ describe('tokenBucket', () => {
     expect(bucket.tokens).toBe(1);
   });
 
+  it('shows no tokens while calls wait for them, and keeps the process alive for the first', async () => {
+    const clock = manualClock();
+    let held = 0;
+    const bucket = tokenBucket({
+      ...{ perSecond: 1, burst: 3 },
+      clock: {
+        now: () => clock.now(),
+        setTimeout: (action, ms) => {
+          const timer = clock.setTimeout(action, ms);
+          return { timer, ref: () => (held += 1) };
+        },
+        clearTimeout: (handle) => {
+          clock.clearTimeout((handle as { timer: unknown }).timer);
+        },
+      },
+    });
+    bucket.take(2);
+    const waits = [bucket.wait(3), bucket.wait(3)];
+    expect(bucket.tokens).toBe(0);
+    expect(held).toBe(1);
+    clock.advance(2000);
+    await waits[0];
+    clock.advance(3000);
+    await waits[1];
+    expect(bucket.tokens).toBe(0);
+  });
+
   it('saves the tokens of five seconds by default, and at least one', () => {
     expect(tokenBucket({ perSecond: 10 }).tokens).toBe(50);
     expect(tokenBucket({ perMinute: 1 }).tokens).toBe(1);

@@ -85,6 +85,16 @@ describe('after an answer', () => {
     expect(bed.requests.length).toBeGreaterThanOrEqual(3);
   });
 
+  it('gives an event up that has failed for too long, before its last attempt', async () => {
+    const retry = { attempts: 1000, firstDelayMs: 600_000, maxDelayMs: 600_000, maxAgeMs: 3_600_000 };
+    const bed = new SenderBed(status(408), { retry });
+    await bed.send('1');
+    await bed.run(3_540_000, 20_000);
+    expect(bed.sender.snapshot().totals.dead).toBe(0);
+    await bed.run(1_200_000, 20_000);
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 0, totals: { dead: 1 } });
+  });
+
   it('keeps an event whose last attempt failed while the dead-letter queue is full', async () => {
     const retry = { attempts: 1, firstDelayMs: 1000, maxDelayMs: 60_000 };
     const bed = new SenderBed(status(408), { maxShelved: 1, retry });
@@ -92,9 +102,12 @@ describe('after an answer', () => {
     await bed.send('2');
     await bed.run(1000);
     expect(bed.sender.snapshot()).toMatchObject({ depth: 1, shelved: 1 });
+    expect(bed.events.find(({ type }) => type === 'failed')).toMatchObject({ attempt: 1, isCounted: false });
     bed.answer = status(204);
     await bed.run(61_000, 500);
     expect(bed.sender.snapshot()).toMatchObject({ depth: 0, shelved: 1, totals: { delivered: 1 } });
+    // It is the last attempt again.
+    expect(bed.events.find(({ type }) => type === 'delivered')).toMatchObject({ attempt: 1 });
   });
 
   it('ends an attempt without an answer at the timeout', async () => {
@@ -122,6 +135,65 @@ describe('after an answer', () => {
     await bed.run(120_000);
     expect(bed.types()).toContain('recovered');
     expect(bed.sender.snapshot()).toMatchObject({ depth: 0, totals: { delivered: 50, dead: 0 } });
+  });
+
+  it('takes an endpoint that answers 408 for one that works', async () => {
+    const bed = new SenderBed(status(408));
+    for (let n = 1; n <= 10; n += 1) await bed.send(String(n));
+    await bed.run(1000);
+    expect(bed.requests.length).toBeGreaterThanOrEqual(10);
+    expect(bed.sender.endpoints.get('a')).toMatchObject({ state: 'active' });
+  });
+
+  it('raises the in-flight limit while half of it is used', async () => {
+    const bed = new SenderBed(
+      async () => {
+        await bed.later(50);
+        return new Response(null, { status: 204 });
+      },
+      { limits: { rate: { perSecond: 1000 }, maxInFlight: 20 } },
+    );
+    for (let round = 0; round < 4; round += 1) {
+      await Promise.all([1, 2, 3, 4].map((n) => bed.send(`${String(round)}-${String(n)}`)));
+      await bed.run(200, 10);
+    }
+    expect(bed.sender.endpoints.get('a')).toMatchObject({ maxInFlight: 9 });
+  });
+
+  it('counts probes, so that an event cannot be the probe for ever', async () => {
+    const bed = new SenderBed(status(500), { retry: { attempts: 8, firstDelayMs: 1000, maxDelayMs: 1000 } });
+    await bed.send('1');
+    await bed.run(120_000, 500);
+    expect(bed.requests).toHaveLength(8);
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 0, totals: { dead: 1 } });
+  });
+
+  it('keeps the in-flight limit during the probes', async () => {
+    const bed = new SenderBed(status(204), { limits: { rate: { perSecond: 1000 }, maxInFlight: 20 } });
+    const sendMore = async (name: string, count: number): Promise<void> => {
+      await Promise.all(Array.from({ length: count }, (_, n) => bed.send(`${name}${String(n)}`)));
+    };
+    for (let n = 0; n < 5; n += 1) {
+      bed.answer = async () => {
+        await bed.later(50);
+        return new Response(null, { status: 204 });
+      };
+      await sendMore(`known${String(n)}-`, 20);
+      await bed.run(500);
+    }
+    expect(bed.sender.endpoints.get('a')).toMatchObject({ maxInFlight: 20 });
+    let failures = 0;
+    bed.answer = () => {
+      failures += 1;
+      return failures <= 5 ? new Response(null, { status: 500 }) : new Promise<never>(() => undefined);
+    };
+    bed.requests.length = 0;
+    await sendMore('late', 30);
+    await bed.run(10_000);
+    const { state, maxInFlight, inFlight } = bed.sender.endpoints.get('a') ?? {};
+    expect({ state, maxInFlight }).toEqual({ state: 'failing', maxInFlight: 8 });
+    expect(inFlight).toBe(15);
+    expect(bed.requests).toHaveLength(20);
   });
 
   it('counts no attempt of events that were in flight when the endpoint began to fail', async () => {

@@ -72,4 +72,17 @@ describe('an endpoint with batches', () => {
     expect(bed.requests.slice(1).flatMap(idsOf)).toEqual(['e3']);
     expect(bed.sender.snapshot()).toMatchObject({ depth: 0 });
   });
+
+  it('gets them together with others, because they were not refused as a batch', async () => {
+    const bed = await bedOf(() => Response.json({ failed: ['e3', 'e4'] }, { status: 207 }));
+    await sendAll(bed, 0, 10);
+    await bed.run(100);
+    await bed.sender.endpoints.pause('a');
+    await sendAll(bed, 10, 13);
+    await bed.run(20_000);
+    bed.answer = () => new Response(null, { status: 204 });
+    await bed.sender.endpoints.resume('a');
+    await bed.run(10_000);
+    expect(bed.requests.slice(1).map((request) => idsOf(request).length)).toEqual([5]);
+  });
 });

@@ -14,7 +14,7 @@ export interface SeenRequest {
 
 export type Answering = (request: SeenRequest) => Response | Promise<Response>;
 
-export const START_MS: number = Date.UTC(2026, 0, 1);
+const START_MS: number = Date.UTC(2026, 0, 1);
 
 /** A seeded random source. */
 export function seeded(seed: number): () => number {

@@ -5,7 +5,7 @@ import { SenderBed } from './bed.ts';
 const gone = (): Response => new Response(null, { status: 410 });
 
 describe('a disabled endpoint', () => {
-  it('is one that answers 410; its events become dead letters, and resume brings them back', async () => {
+  it('is one that answers 410; its events become dead letters, and resume puts them back', async () => {
     const bed = new SenderBed(gone, { limits: { maxInFlight: 1 } });
     await Promise.all(Array.from({ length: 20 }, (_, n) => bed.send(String(n))));
     await bed.run(1000);
@@ -60,6 +60,17 @@ describe('a disabled endpoint', () => {
     expect(bed.sender.snapshot()).toMatchObject({ totals: { delivered: 1 } });
   });
 
+  it('keeps its events while the dead-letter queue is full', async () => {
+    const bed = new SenderBed(gone, { maxShelved: 2, limits: { maxInFlight: 1 } });
+    await Promise.all(Array.from({ length: 5 }, (_, n) => bed.send(String(n))));
+    await bed.run(10_000);
+    expect(bed.requests).toHaveLength(1);
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 3, shelved: 2 });
+    await bed.sender.deadLetters.purge('all');
+    await bed.run(130_000, 500);
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 1, shelved: 2, totals: { dead: 4 } });
+  });
+
   it('stays disabled in the next process', async () => {
     const store = memoryStore();
     const first = new SenderBed(gone, { store });
@@ -78,9 +89,9 @@ describe('a disabled endpoint', () => {
   it('is one that fails for disableAfterMs without a success', async () => {
     const bed = new SenderBed(() => new Response(null, { status: 500 }), { disableAfterMs: 3_600_000 });
     await bed.send('1');
-    await bed.run(3_000_000, 1000);
+    await bed.run(3_000_000, 10_000);
     expect(bed.types()).not.toContain('disabled');
-    await bed.run(10_800_000, 5000);
+    await bed.run(10_800_000, 10_000);
     expect(bed.events.find(({ type }) => type === 'disabled')).toMatchObject({ reason: 'failing' });
     expect(bed.sender.snapshot()).toMatchObject({ depth: 0, shelved: 1 });
   });

@@ -77,7 +77,7 @@ describe('the limits of an endpoint', () => {
     expect(bed.sender.endpoints.get('a')).toMatchObject({ setRatePerSecond: 1 });
   });
 
-  it('stops and continues at the word of an operator', async () => {
+  it('stops and continues when an operator says so', async () => {
     const bed = new SenderBed();
     await bed.sender.endpoints.pause('a');
     await sendAll(bed, 3);

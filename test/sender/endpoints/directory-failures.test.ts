@@ -22,7 +22,7 @@ describe('the directory of endpoints, when the function fails', () => {
     expect(calls).toHaveLength(2);
   });
 
-  it('repeats a call that failed after a growing delay, and tells when the settings arrive', async () => {
+  it('repeats a call that failed after a growing delay, and reports when the settings arrive', async () => {
     const { clock, directory, calls, changed, failures, last } = directoryOf();
     directory.get('a');
     await last().fail('no');

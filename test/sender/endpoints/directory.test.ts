@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { directoryOf, GOOD, settled, TTL_MS } from './directory-fixture.ts';
 
 describe('the directory of endpoints', () => {
-  it('asks once for an endpoint, and tells when its settings are known', async () => {
+  it('asks once for an endpoint, and reports when its settings are known', async () => {
     const { directory, calls, changed, last, urlOf } = directoryOf();
     expect(directory.get('a')).toBeUndefined();
     expect(directory.get('a')).toBeUndefined();
@@ -13,13 +13,13 @@ describe('the directory of endpoints', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('returns what a synchronous function returns immediately', () => {
+  it('returns the result of a synchronous function immediately', () => {
     const { changed, urlOf } = directoryOf((id) => ({ ...GOOD, url: `https://example.com/${id}` }));
     expect(urlOf('a')).toBe('/a');
     expect(changed).toEqual([]);
   });
 
-  it('asks again after the TTL while the old settings stay in use, and tells only of a change', async () => {
+  it('asks again after the TTL while the old settings stay in use, and reports only a change', async () => {
     const { clock, directory, calls, changed, last, urlOf } = directoryOf();
     directory.get('a');
     await last().answer(GOOD);
@@ -155,7 +155,7 @@ describe('the directory of endpoints', () => {
     expect([urlOf('a'), urlOf('a')]).toEqual(['/1', '/2']);
   });
 
-  it('asks no more after close, and ignores what arrives then', async () => {
+  it('asks no more after close, and ignores late results', async () => {
     const { clock, directory, calls, changed, failures, last } = directoryOf();
     directory.get('a');
     directory.get('b');

@@ -57,6 +57,20 @@ describe('a full outbox', () => {
     expect(bed.sender.snapshot()).toMatchObject({ state: 'accepting', depth: 0, totals: { delivered: 5 } });
   });
 
+  it('lets the next call proceed when an event is delivered, without a check later', async () => {
+    let answer = (_: Response): void => undefined;
+    const bed = new SenderBed(() => new Promise((resolve) => (answer = resolve)), {
+      ...{ capacity: 1, limits: { maxInFlight: 1 } },
+    });
+    const ended: string[] = [];
+    void noted(bed, ['1', '2'], ended);
+    await bed.settle();
+    expect(ended).toEqual(['1']);
+    answer(new Response(null, { status: 204 }));
+    await bed.settle();
+    expect(ended).toEqual(['1', '2']);
+  });
+
   it('refuses events if asked to', async () => {
     const bed = new SenderBed(hanging, { capacity: 2, whenFull: 'refuse' });
     const ended: string[] = [];
@@ -66,12 +80,78 @@ describe('a full outbox', () => {
     expect(bed.sender.snapshot().totals).toMatchObject({ accepted: 2, refused: 1 });
   });
 
-  it('is full by bytes, too, and refuses an event that never fits', async () => {
-    const bed = new SenderBed(hanging, { maxBytes: 3000, whenFull: 'refuse' });
-    const event = (size: number) => ({ endpoint: 'a', type: 't', data: 'x'.repeat(size) });
-    await expect(bed.sender.send(event(2000))).resolves.toMatchObject({ status: 'accepted' });
-    await expect(bed.sender.send(event(2000))).rejects.toMatchObject({ code: 'ERR_WBP_SEND_FULL' });
-    await expect(bed.sender.send(event(4000))).rejects.toMatchObject({ code: 'ERR_WBP_EVENT_SIZE' });
+  it('is full by bytes, too', async () => {
+    const bed = new SenderBed(hanging, { maxEventBytes: 60_000, maxBytes: 126_000, whenFull: 'refuse' });
+    const event = { endpoint: 'a', type: 't', data: 'x'.repeat(59_000) };
+    await expect(bed.sender.send(event)).resolves.toMatchObject({ status: 'accepted' });
+    await expect(bed.sender.send(event)).resolves.toMatchObject({ status: 'accepted' });
+    await expect(bed.sender.send(event)).rejects.toMatchObject({ code: 'ERR_WBP_SEND_FULL' });
+  });
+
+  it('does not let a small event overtake a large one that waits', async () => {
+    const bed = new SenderBed(hanging, { maxEventBytes: 60_000, maxBytes: 126_000 });
+    const event = (id: string, size: number) => ({ endpoint: 'a', type: 't', id, data: 'x'.repeat(size) });
+    const ended: string[] = [];
+    for (const [id, size] of [
+      ['1', 59_000],
+      ['2', 59_000],
+      ['3', 59_000],
+      ['4', 10],
+    ] as const)
+      void bed.sender.send(event(id, size)).then(() => ended.push(id));
+    await bed.settle();
+    expect(ended).toEqual(['1', '2']);
+    expect(bed.sender.snapshot().waitingSends).toBe(2);
+  });
+
+  it('asks the store twice a second while other processes keep it full', async () => {
+    const store = memoryStore();
+    let puts = 0;
+    let isFull = true;
+    const full = new Proxy(store, {
+      get(target, name) {
+        const call: unknown = Reflect.get(target, name);
+        if (typeof call !== 'function') return call;
+        if (name !== 'put') return call.bind(target) as unknown;
+        return (batch: readonly unknown[], options: Parameters<InboxStore['put']>[1]): unknown => {
+          puts += 1;
+          return isFull
+            ? batch.map(() => 'full')
+            : target.put(batch as Parameters<InboxStore['put']>[0], options);
+        };
+      },
+    });
+    const bed = new SenderBed(undefined, { store: full });
+    const ended: string[] = [];
+    void noted(bed, ['1'], ended);
+    await bed.run(5000);
+    expect(ended).toEqual([]);
+    expect(puts).toBeGreaterThanOrEqual(5);
+    expect(puts).toBeLessThanOrEqual(12);
+    isFull = false;
+    await bed.run(1000);
+    expect(ended).toEqual(['1']);
+  });
+
+  it('keeps no room for a call that is rejected because the store fails when its turn comes', async () => {
+    let answer = (_: Response): void => undefined;
+    const failing = new Set<string>();
+    const bed = new SenderBed(() => new Promise((resolve) => (answer = resolve)), {
+      ...{ store: breakable(memoryStore(), failing), capacity: 1 },
+    });
+    const ended: string[] = [];
+    void noted(bed, ['1', '2'], ended);
+    await bed.settle();
+    failing.add('stats');
+    await bed.run(510, 10);
+    expect(bed.sender.snapshot().isStoreFailing).toBe(true);
+    answer(new Response(null, { status: 204 }));
+    await bed.settle();
+    expect(ended).toEqual(['1', '2: ERR_WBP_SENDER_STORE']);
+    failing.clear();
+    await bed.run(5000);
+    await noted(bed, ['3'], ended);
+    expect(ended.at(-1)).toBe('3');
   });
 
   it('ends a wait by its signal, without changing the order of the others', async () => {
@@ -140,7 +220,7 @@ describe('close', () => {
 });
 
 describe('a store that fails', () => {
-  it('makes send reject with a code and the cause, and delivers what was stored when it works again', async () => {
+  it('makes send reject with a code and the cause, and delivers the stored events when it works again', async () => {
     const store = memoryStore();
     const failing = new Set<string>();
     const bed = new SenderBed(undefined, { store: breakable(store, failing) });
@@ -162,6 +242,40 @@ describe('a store that fails', () => {
       totals: { delivered: 2 },
     });
     expect(bed.requests.map(({ id }) => id)).toEqual(['1', '3']);
+  });
+
+  it('rejects a single event that it cannot store, and takes the others', async () => {
+    const store = memoryStore();
+    const bed = new SenderBed(undefined, {
+      store: new Proxy(store, {
+        get: (target, name) => {
+          const call: unknown = Reflect.get(target, name);
+          if (name !== 'put') return typeof call === 'function' ? (call.bind(target) as unknown) : call;
+          return (...args: Parameters<InboxStore['put']>) => {
+            if (args[0].some(({ delivery }) => delivery.id === 'bad'))
+              throw new BackpressureError('ERR_WBP_STORE_VALUE', 'It contains NUL.');
+            return store.put(...args);
+          };
+        },
+      }),
+    });
+    const bad = bed.send('bad');
+    const others = [bed.send('1'), bed.send('2')];
+    await expect(bad).rejects.toMatchObject({ code: 'ERR_WBP_STORE_VALUE' });
+    await expect(Promise.all(others)).resolves.toHaveLength(2);
+    await expect(bed.send('3')).resolves.toMatchObject({ status: 'accepted' });
+  });
+
+  it('never takes a result that it does not know for stored', async () => {
+    const store = new Proxy(memoryStore(), {
+      get(target, name) {
+        const call: unknown = Reflect.get(target, name);
+        if (name === 'put') return (batch: readonly unknown[]): unknown => batch.map(() => 'ok');
+        return typeof call === 'function' ? (call.bind(target) as unknown) : call;
+      },
+    });
+    const bed = new SenderBed(undefined, { store });
+    await expect(bed.send('1')).rejects.toMatchObject({ code: 'ERR_WBP_SENDER_STORE' });
   });
 
   it('opens late: send rejects meanwhile', async () => {

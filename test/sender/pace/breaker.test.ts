@@ -77,6 +77,19 @@ describe('the breaker', () => {
     expect(health.probeAtMs).toBe(0);
   });
 
+  it('begins with the first delay again after an answer', () => {
+    const health = breaker(1);
+    open(health);
+    for (let i = 0; i < 4; i += 1) {
+      const { probeAtMs } = health;
+      health.started();
+      health.failed(probeAtMs, 0, probeAtMs + 10);
+    }
+    health.answered();
+    const now = open(health, 1_000_000);
+    expect(health.probeAtMs - now).toBe(5000);
+  });
+
   it('allows another probe immediately when one was given up by this process', () => {
     const health = breaker();
     open(health);
@@ -100,7 +113,7 @@ describe('the end of an endpoint', () => {
     return now;
   }
 
-  it('comes after nothing but failures for the whole time', () => {
+  it('comes after failures alone for the whole time', () => {
     const health = breaker();
     const endMs = fail(health, 10 * DAY, 0);
     expect(health.isOver).toBe(true);

@@ -9,7 +9,7 @@ export interface Modeled {
   readonly retryAfterMs?: number;
 }
 
-/** What happened. */
+/** The events so far. */
 export interface Driven {
   successes: number;
   refusals: number;
@@ -27,7 +27,9 @@ interface Flight {
 /** Sends without end as fast as the in-flight cap and the waits allow, from `fromMs` to `toMs`. */
 export function drive(pace: LearningPace, endpoint: Modeled, fromMs: number, toMs: number): Driven {
   const driven: Driven = { successes: 0, refusals: 0, mostInFlight: 0, inFlight: [] };
+  /** The first to end is the first. */
   const flights: Flight[] = [];
+  /** When each worker is free, ascending. */
   const freeAtMs = new Array<number>(endpoint.workers).fill(fromMs);
   let now = fromMs;
   let nextSampleMs = fromMs + 1000;
@@ -35,18 +37,17 @@ export function drive(pace: LearningPace, endpoint: Modeled, fromMs: number, toM
     pace.pass(now);
     while (now >= pace.waitUntilMs && flights.length < pace.maxInFlight) {
       const isRefused = flights.length >= (endpoint.most ?? Infinity);
-      const worker = freeAtMs.indexOf(Math.min(...freeAtMs));
-      const endsAtMs = isRefused
-        ? now + 1
-        : Math.max(now, freeAtMs[worker] as number) + endpoint.serviceMs(now);
-      if (!isRefused) freeAtMs[worker] = endsAtMs;
-      flights.push({ startedAtMs: now, endsAtMs, isRefused });
+      let endsAtMs = now + 1;
+      if (!isRefused) {
+        endsAtMs = Math.max(now, freeAtMs.shift() as number) + endpoint.serviceMs(now);
+        insert(freeAtMs, endsAtMs, (ms) => ms);
+      }
+      insert(flights, { startedAtMs: now, endsAtMs, isRefused }, (flight) => flight.endsAtMs);
       driven.mostInFlight = Math.max(driven.mostInFlight, flights.length);
     }
   };
   start();
   for (;;) {
-    flights.sort((a, b) => a.endsAtMs - b.endsAtMs);
     const wakeMs = pace.waitUntilMs > now ? pace.waitUntilMs : Infinity;
     const nextMs = Math.min(flights[0]?.endsAtMs ?? Infinity, wakeMs);
     for (; nextSampleMs <= Math.min(nextMs, toMs); nextSampleMs += 1000) driven.inFlight.push(flights.length);
@@ -65,6 +66,17 @@ export function drive(pace: LearningPace, endpoint: Modeled, fromMs: number, toM
     }
     start();
   }
+}
+
+/** Adds an item to sorted ones, behind those with the same time. */
+function insert<T>(sorted: T[], item: T, timeOf: (item: T) => number): void {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (timeOf(sorted[middle] as T) <= timeOf(item)) low = middle + 1;
+    else high = middle;
+  }
+  sorted.splice(low, 0, item);
 }
 
 /** Seeded uniform numbers (mulberry32). */

@@ -62,6 +62,18 @@ describe('the in-flight cap', () => {
     expect(slow.successes).toBeGreaterThan(0.9 * 180 * (50 / 0.6));
   });
 
+  it('takes slower answers for usual at most once in two minutes, because others may fill the endpoint', () => {
+    const pace = new LearningPace(FAST, 50);
+    const driveUntil = (serviceMs: number, fromMs: number, toMs: number): number => {
+      drive(pace, { workers: 1000, serviceMs: () => serviceMs }, fromMs, toMs);
+      return pace.maxInFlight;
+    };
+    expect(driveUntil(100, 0, 20_000)).toBe(50);
+    expect(driveUntil(600, 20_000, 60_000)).toBe(50);
+    expect(driveUntil(3000, 60_000, 120_000)).toBeLessThan(20);
+    expect(driveUntil(3000, 120_000, 180_000)).toBe(50);
+  });
+
   it('grows again when an old least no longer holds', () => {
     const pace = new LearningPace(FAST, 400);
     drive(pace, { workers: 8, serviceMs: () => 50 }, 0, MINUTE);
@@ -72,7 +84,7 @@ describe('the in-flight cap', () => {
     expect(pace.maxInFlight).toBe(400);
   });
 
-  it('takes differences below 25 ms for noise', () => {
+  it('ignores differences below 25 ms', () => {
     const pace = new LearningPace(FAST, 100);
     const random = seeded(1);
     let isQuick = true;

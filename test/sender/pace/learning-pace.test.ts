@@ -44,6 +44,13 @@ describe('refusals', () => {
     expect(pace.waitUntilMs).toBe(4407);
   });
 
+  it('of requests that were started in the millisecond of the last cut count once', () => {
+    const pace = new LearningPace(TEN, 20);
+    for (let i = 0; i < 3; i += 1) pace.limited(100, 0, undefined, 100);
+    expect(perSecond(pace)).toBe(5);
+    expect(pace.maxInFlight).toBe(8);
+  });
+
   it('of a request that was in flight pause again when the pause is over', () => {
     const pace = new LearningPace(TEN, 20);
     pace.limited(0, 1000, undefined, 100);
@@ -120,6 +127,28 @@ describe('a clean streak', () => {
     expect(perSecond(pace)).toBe(5);
   });
 
+  it('begins anew when settings change', () => {
+    const pace = new LearningPace(TEN, 20);
+    pace.limited(0, 1000, undefined, 100);
+    const now = succeed(pace, 19, 2000);
+    pace.set(TEN, 20, now);
+    succeed(pace, 1, now);
+    expect(perSecond(pace)).toBe(5);
+  });
+
+  it('does not raise the cap of an endpoint whose answers have become slow', () => {
+    const pace = new LearningPace(TEN, 100);
+    drive(pace, { workers: 1000, serviceMs: () => 100 }, 0, 5000);
+    pace.limited(6000, 0, undefined, 6100);
+    pace.limited(6200, 0, undefined, 6300);
+    expect(pace.maxInFlight).toBe(50);
+    for (let now = 7000; now < 7000 + 300 * 20; now += 300)
+      pace.succeeded(now, 300, 50, undefined, now + 300);
+    expect(perSecond(pace)).toBe(3.5);
+    // A trial has lowered it, to see whether that makes answers faster.
+    expect(pace.maxInFlight).toBe(17);
+  });
+
   it('ends the window: the next refusal halves the rate alone', () => {
     const pace = new LearningPace(TEN, 20);
     pace.limited(0, 1000, undefined, 100);
@@ -161,6 +190,13 @@ describe('announced limits', () => {
     expect(pace.limit.amount).toBe(6);
     pace.pass(3100);
     expect(pace.limit).toEqual(TEN);
+  });
+
+  it('allow the last request before the reset', () => {
+    const pace = new LearningPace(TEN, 20);
+    pace.succeeded(0, 100, 1, { remaining: 1, resetMs: 3000 }, 100);
+    expect(pace.waitUntilMs).toBe(0);
+    expect(pace.limit).toEqual({ amount: 1, periodMs: 3000, burst: 1 });
   });
 
   it('do not bind while more is left than is used until the reset', () => {
@@ -207,6 +243,28 @@ describe('failures in a row', () => {
     for (let i = 0; i < 5; i += 1) pace.failed(5000, undefined, 6000);
     expect(pace.maxInFlight).toBe(8);
     drive(pace, { workers: 1000, serviceMs: () => 100 }, 7000, 9000);
+    expect(pace.maxInFlight).toBe(100);
+  });
+
+  it.each<[string, (pace: LearningPace) => void]>([
+    [
+      'a success',
+      (pace) => {
+        pace.succeeded(6000, 100, 1, undefined, 6100);
+      },
+    ],
+    [
+      'a refusal',
+      (pace) => {
+        pace.limited(6000, 0, undefined, 6100);
+      },
+    ],
+  ])('are counted anew after %s', (_, answer) => {
+    const pace = new LearningPace(TEN, 100);
+    drive(pace, { workers: 1000, serviceMs: () => 100 }, 0, 5000);
+    for (let i = 0; i < 4; i += 1) pace.failed(5000, undefined, 6000);
+    answer(pace);
+    pace.failed(5000, undefined, 6200);
     expect(pace.maxInFlight).toBe(100);
   });
 });

@@ -31,7 +31,7 @@ export class AlarmWatch {
     this.#growth?.note(depth, nowMs);
   }
 
-  /** Judges all alarms, and reports what changes. `settings`: false ends all alarms. */
+  /** Judges all alarms, and reports changes. `settings`: false ends all alarms. */
   judge(
     reading: AlarmReading,
     settings: AnyAlarmSettings | false,

@@ -2,7 +2,7 @@ import type { AlarmCode } from './alarm.ts';
 import type { SenderAlarmSettings } from './alarm-options.ts';
 import { counted, duration, percent } from './alarm-text.ts';
 
-/** What the alarms of one endpoint are judged by. The figures are those of the last five minutes. */
+/** The figures by which the alarms of one endpoint are judged. They are those of the last five minutes. */
 export interface EndpointReading {
   readonly attempts: number;
   readonly limited: number;

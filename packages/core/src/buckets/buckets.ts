@@ -11,7 +11,7 @@ export interface BucketLimit {
   readonly burst: number;
 }
 
-/** What {@link Buckets.take} returns. */
+/** The result of {@link Buckets.take}. */
 export interface TokenGrant {
   /** Tokens that were taken, from 0 to the wanted count. */
   readonly taken: number;
@@ -19,7 +19,7 @@ export interface TokenGrant {
   readonly waitMs: number;
 }
 
-/** What buckets report without having been called. */
+/** An event that buckets report without having been called. */
 export type BucketsEvent =
   /** The server does not answer. `processes`: each uses its part of the rates. */
   | { readonly type: 'lost'; readonly error: string; readonly processes: number }
@@ -51,7 +51,7 @@ export interface Buckets {
   pause(name: string, forMs: number, limit: BucketLimit): void;
   /** Tokens that this process could take now, rounded down; null while that is unknown. Never asks a server. */
   peek(name: string, limit: BucketLimit): number | null;
-  /** Drops what is kept in this process of an endpoint that has no events. A full bucket needs no memory. */
+  /** Drops the data that this process keeps of an endpoint that has no events. A full bucket needs no memory. */
   forget(name: string): void;
   /** Processes that used these buckets in the last seconds, this one included. */
   readonly processes: number;

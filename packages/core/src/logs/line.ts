@@ -12,6 +12,6 @@ export interface Line<E> {
   readonly fields: readonly FieldOf<E>[];
   /** It must not contain what a request has determined, such as a key: a console would show it as it is. */
   message(event: E, kind: SourceKind): string;
-  /** What distinguishes events of this type whose lines must not replace each other. */
+  /** Distinguishes events of this type whose lines must not replace each other. */
   variant?(event: E): string;
 }

@@ -4,7 +4,7 @@ import type { EventOf, Line } from './line.ts';
 import { STORE_LINES } from './store-lines.ts';
 
 type LoggedEvent = IntakeEvent | InboxEvent;
-type EventType = LoggedEvent['type'];
+
 /** The events that get their own lines. */
 export type LineType =
   | 'shedding'

@@ -18,7 +18,7 @@ export interface LogRules {
   /** By the type of the event. */
   readonly lines: ReadonlyMap<string, AnyLine>;
   readonly sums: ReadonlyMap<string, SumRule>;
-  /** What an event is about. The last line about something must tell how it is now. */
+  /** The subject of an event. The last line about a subject must say how it is now. */
   readonly subjectOf: (type: string) => string;
 }
 

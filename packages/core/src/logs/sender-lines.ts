@@ -19,12 +19,12 @@ export const SENDER_ENDS: Readonly<Partial<Record<SenderLineType, SenderLineType
   'alarm-cleared': 'alarm',
 };
 
-const of = (endpoint: string | null): string => (endpoint === null ? 'all endpoints' : 'one endpoint');
-
-const REASONS = {
-  gone: 'it answered 410',
-  failing: 'it has failed for too long',
-  unknown: 'the function endpoint does not know it',
+const UNTIL_RESUMED = 'Its events are dead letters until it is resumed.';
+const DISABLED = {
+  gone: `An endpoint was disabled: it answered 410. ${UNTIL_RESUMED}`,
+  failing: `An endpoint was disabled: it has failed for too long. ${UNTIL_RESUMED}`,
+  unknown:
+    'An endpoint was disabled: the function endpoint returned null. Its events are dead letters until it returns settings.',
 } as const;
 
 export const SENDER_LINES: { readonly [T in SenderLineType]: Line<EventOf<T, SenderEvent>> } = {
@@ -52,8 +52,7 @@ export const SENDER_LINES: { readonly [T in SenderLineType]: Line<EventOf<T, Sen
   disabled: {
     level: 'error',
     fields: ['endpoint', 'reason'],
-    message: ({ reason }) =>
-      `An endpoint was disabled: ${REASONS[reason]}. Its events are dead letters until it is resumed.`,
+    message: ({ reason }) => DISABLED[reason],
     variant: ({ reason }) => reason,
   },
   enabled: {
@@ -64,12 +63,12 @@ export const SENDER_LINES: { readonly [T in SenderLineType]: Line<EventOf<T, Sen
   paused: {
     level: 'info',
     fields: ['endpoint'],
-    message: ({ endpoint }) => `Attempts are paused, at ${of(endpoint)}.`,
+    message: () => 'Attempts at an endpoint are paused.',
   },
   resumed: {
     level: 'info',
     fields: ['endpoint'],
-    message: ({ endpoint }) => `Attempts are resumed, at ${of(endpoint)}.`,
+    message: () => 'Attempts at an endpoint are resumed.',
   },
   'endpoint-failed': {
     level: 'error',
@@ -82,7 +81,7 @@ export const SENDER_LINES: { readonly [T in SenderLineType]: Line<EventOf<T, Sen
     level: 'error',
     fields: ['processes'],
     message: ({ processes }) =>
-      `The shared buckets do not answer. Each of ${String(processes)} processes uses its part of the rates.`,
+      `The shared buckets do not answer. Each process uses its part of the rates. Processes: ${String(processes)}.`,
   },
   'buckets-restored': {
     level: 'info',

@@ -16,7 +16,7 @@ import { senderRows } from './sender-metrics.ts';
 const MAX_KEYS = 1000;
 const MAX_NAME = 100;
 
-/** What has metrics. */
+/** A source of metrics. */
 export type MetricsSource = Intake | Inbox | ObservableSender;
 
 /** Options of {@link readMetrics}, and of the exporters that use it. */

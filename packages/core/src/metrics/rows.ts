@@ -1,7 +1,7 @@
 import { prometheusNameOf } from './prometheus-name.ts';
 import type { Attributes, Metric } from './metric.ts';
 
-/** What the metrics of an intake, an inbox or a sender are read from. */
+/** The source of the metrics: an intake, an inbox or a sender. */
 export interface Readable {
   readonly snapshot: { readonly totals: object };
   /** The part of the totals that can be counted for each key. */

@@ -13,7 +13,7 @@ export type SenderKeyTotals = Pick<
   'accepted' | 'duplicate' | 'attempts' | 'delivered' | 'limited' | 'dead'
 >;
 
-/** What the metrics of a sender are read from. */
+/** The source of the metrics of a sender. */
 export interface ReadableSender {
   readonly snapshot: SenderSnapshot;
   readonly keyTotals: SenderKeyTotals;

@@ -44,7 +44,7 @@ export type SenderEvent = { readonly at: number } &
         readonly tookMs: number;
         readonly latencyMs: number;
       })
-    /** The endpoint asked to wait: 429, 503, or another status with Retry-After. The attempt does not count. */
+    /** The endpoint asked to wait: 429, or another status with Retry-After. The attempt does not count. */
     | (EndpointAttempt & {
         readonly type: 'limited';
         readonly status: number;
@@ -96,11 +96,11 @@ export type SenderEvent = { readonly at: number } &
         readonly retryInMs: number;
       }
     | { readonly type: 'recovered'; readonly endpoint: string }
-    /** Its events move to the dead-letter queue until `resume`. And the end of that. */
+    /** Its events move to the dead-letter queue until `resume`, or with `unknown` until `endpoint` returns settings. And the end of that. */
     | { readonly type: 'disabled'; readonly endpoint: string; readonly reason: DisableReason }
     | { readonly type: 'enabled'; readonly endpoint: string }
-    /** An operator stopped or continued the attempts at an endpoint, or with null at all. */
-    | { readonly type: 'paused' | 'resumed'; readonly endpoint: string | null }
+    /** This process was asked to pause or resume an endpoint. */
+    | { readonly type: 'paused' | 'resumed'; readonly endpoint: string }
     /** The function `endpoint` threw, was too slow, or returned invalid settings. `isKept`: the last valid ones stay in use. */
     | {
         readonly type: 'endpoint-failed';
@@ -130,5 +130,5 @@ export type SenderEvent = { readonly at: number } &
     | { readonly type: 'closed'; readonly completed: number; readonly remaining: number }
   );
 
-/** Receives the events of a sender. What it throws or rejects with is ignored. */
+/** Receives the events of a sender. Its errors and rejections are ignored. */
 export type SenderListener = (event: SenderEvent) => unknown;

@@ -16,7 +16,7 @@ export type EndpointState = 'active' | 'waiting' | 'failing' | 'paused' | 'disab
 export interface EndpointSnapshot {
   /** The id of the endpoint. */
   readonly endpoint: string;
-  /** What the sender does with its events. */
+  /** How the sender treats its events. */
   readonly state: EndpointState;
   /** Stored events that are not in flight, including those that wait for a retry; an estimate if processes share the store. */
   readonly queued: number;
@@ -24,9 +24,9 @@ export interface EndpointSnapshot {
   readonly inFlight: number;
   /** Tokens in its bucket, rounded down; null while that is unknown. */
   readonly tokens: number | null;
-  /** The present rate, in requests per second. */
+  /** The present rate, in requests per second. It and the other limits are 0 until the settings of the endpoint are known. */
   readonly ratePerSecond: number;
-  /** The rate of its settings; after `documented` 80 % of it. */
+  /** The rate of its settings, with `documented` 80 % of it; or the one that `setRate` has replaced it by. */
   readonly setRatePerSecond: number;
   /** The present limit of requests in flight. */
   readonly maxInFlight: number;
@@ -36,13 +36,13 @@ export interface EndpointSnapshot {
   readonly pausedForMs: number;
   /** Why it waits. Undefined unless the state is `waiting`. */
   readonly waitsBecause: EndpointWait | undefined;
-  /** Why it is disabled. Undefined unless the state is `disabled`, and if another process disabled it. */
+  /** Why it is disabled. Undefined unless the state is `disabled`. */
   readonly disabledBecause: DisableReason | undefined;
   /** The age of the oldest event of which an attempt was made or claimed, in milliseconds; 0 for none. */
   readonly oldestAgeMs: number;
   /** Of the last five minutes. */
   readonly window: EndpointWindow;
-  /** The most requests that were started within a second and within a minute, against what the limit allows. */
+  /** Whether its limits were kept. */
   readonly audit: RateAudit;
   /** The last error; undefined after a success. */
   readonly lastError: string | undefined;
@@ -55,7 +55,7 @@ export interface EndpointSnapshot {
 export interface EndpointWindow {
   /** Requests started. */
   readonly attempts: number;
-  /** Of them: answered with 429 or 503, or with another status and Retry-After. */
+  /** Of them: answered with 429, or with another status and Retry-After. */
   readonly limited: number;
   /** `limited` ÷ `attempts`; 0 without attempts. */
   readonly limitedRatio: number;
@@ -71,13 +71,13 @@ export interface EndpointWindow {
   readonly requestMs: Percentiles;
 }
 
-/** Whether a limit was kept. */
+/** Whether the limits of an endpoint were kept, by this process, since the endpoint became active. */
 export interface RateAudit {
-  /** The most requests started in any second. */
+  /** The most requests started in any second, counted in steps of 50 ms: it can lack those of one step. */
   readonly mostInASecond: number;
-  /** What burst and rate allow in any second, at the highest limits since the endpoint became active. */
+  /** The starts that burst and rate allow in any second, at the highest limits so far. */
   readonly allowedInASecond: number;
-  /** Starts that exceeded what burst and rate allow since the endpoint became active: always 0. */
+  /** Starts that exceeded what burst and rate allow, in a window of any length: always 0. */
   readonly excess: number;
   /** The most requests in flight. */
   readonly mostInFlight: number;

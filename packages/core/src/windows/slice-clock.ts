@@ -1,6 +1,6 @@
 import { SLICE_MS, SLICES } from './sliced-figures.ts';
 
-/** What is measured in slices. */
+/** The figures that are measured in slices. */
 export interface Sliced {
   /** A slice ends. Each is one above the last. */
   endSlice(slice: number): void;

@@ -20,7 +20,7 @@ export interface SenderSource {
   readonly view: SenderView;
 }
 
-/** What the page shows. */
+/** The sources that the page shows. */
 export type AnySource = Source | SenderSource;
 
 /** The options in force, as JSON. */
@@ -80,7 +80,7 @@ export function isWorkerAlone(source: Source): boolean {
   return source.kind === 'inbox' && source.view.snapshot.role === 'worker';
 }
 
-/** What all sources have. */
+/** The fields that all sources have. */
 export function factsOf(source: AnySource): {
   readonly state: string;
   readonly alarms: readonly (ActiveAlarm | ActiveSenderAlarm)[];

@@ -19,7 +19,7 @@ const COLUMNS: readonly Column[] = [
   { label: 'p99', class: 'number wide' },
 ];
 
-/** The busiest endpoints of a sender, with what an operator can do. */
+/** The busiest endpoints of a sender, with the actions of an operator. */
 export function endpointSection(page: Page): Section<SenderSource> {
   let sender = '';
   let shown: readonly EndpointSnapshot[] = [];

@@ -44,7 +44,7 @@ export interface InboxView {
 export interface SenderView {
   /** Its state and totals, and its 100 busiest endpoints. */
   readonly snapshot: SenderSnapshot;
-  /** What it did per second, in the last second. */
+  /** Its counts per second, in the last second. */
   readonly rates: SenderRates;
   /** Its last 15 minutes. */
   readonly history?: History;
@@ -74,7 +74,7 @@ export interface InboxRates {
   readonly refused: number;
 }
 
-/** What a sender did in the last second, per second. */
+/** The counts of a sender in the last second, per second. */
 export interface SenderRates {
   /** Events that were stored. */
   readonly accepted: number;
@@ -106,7 +106,7 @@ export interface Change {
   readonly name: string;
   /** The options that were changed, with their new values. */
   readonly options?: Readonly<Record<string, unknown>>;
-  /** What was done with dead letters, or with an endpoint. */
+  /** The action on dead letters, or on an endpoint. */
   readonly action?: 'redrive' | 'purge' | 'pause' | 'resume' | 'rate';
   /** How many dead letters were redriven or purged. */
   readonly count?: number;

@@ -26,7 +26,7 @@ export function inboxCounts({ totals }: InboxSnapshot): {
   return { arrivals, stored, completed, refused: sum(totals.refused) };
 }
 
-/** What a sender has counted since it was created. */
+/** The counts of a sender since it was created. */
 export function senderCounts({ totals }: SenderSnapshot): SenderRates {
   const { accepted, attempts, delivered, limited, failed } = totals;
   return { accepted, attempts, delivered, limited, failed };

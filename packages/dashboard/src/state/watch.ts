@@ -151,7 +151,7 @@ export class Watch {
   }
 }
 
-/** What all kinds of sources have. */
+/** The fields that all kinds of sources have. */
 type WatchedOne = Pick<WatchedSource<SenderSnapshot, SenderRates>, 'sample' | 'isClosed'> & {
   takeChange(): Readonly<Record<string, unknown>> | undefined;
 };

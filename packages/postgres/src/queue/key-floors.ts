@@ -15,14 +15,14 @@ export interface Place {
   readonly seq: number;
 }
 
-/** What a claim looks at in one key. */
+/** The deliveries of one key that a claim reads. */
 export interface KeyLook {
   /** Whether at everything; otherwise only at deliveries behind the floor that were never tried. */
   readonly isFull: boolean;
   readonly floor: Place;
 }
 
-/** What a claim has found in one key. */
+/** The deliveries of one key that a claim has found. */
 interface FoundInKey {
   readonly key: string;
   readonly isFull: boolean;

@@ -37,7 +37,9 @@ export function serverStore(settings: Settings): InboxStore {
     },
     open: async (nowMs, options): Promise<OpenedStore> => {
       if (opening !== undefined)
-        throw notOpen(`The store of the schema ${schema} is already open. Create a store for each inbox.`);
+        throw notOpen(
+          `The store of the schema ${schema} is already open. Create a store for each inbox and each sender.`,
+        );
       const server = new Server(settings, (event) => {
         listener(event);
       });

@@ -6,7 +6,7 @@ import { queueFill } from './queue-fill.ts';
 import { rateHints } from './rate-hints.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
-/** What {@link judge} needs to know. */
+/** The facts that {@link judge} uses. */
 interface JudgeOptions {
   /** The present wall-clock time. */
   readonly nowMs: number;
@@ -16,13 +16,13 @@ interface JudgeOptions {
   readonly isBatch: boolean;
 }
 
-/** What Retry-After asks for. `ms`: undefined without a usable value. */
+/** The wait that Retry-After asks for. `ms`: undefined without a usable value. */
 interface Wait {
   readonly ms: number | undefined;
   readonly isClamped: boolean;
 }
 
-/** Decides what an answer, or its absence, means. Never throws. */
+/** Decides the meaning of an answer, or of its absence. Never throws. */
 export function judge(answer: Answer | RequestFailure, options: JudgeOptions): Judgment {
   if (answer instanceof RequestFailure) {
     return {

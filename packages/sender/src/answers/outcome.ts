@@ -1,5 +1,5 @@
 /**
- * What an answer, or its absence, means:
+ * The meaning of an answer, or of its absence:
  *
  * - `delivered`: 2xx. `failedIds`: the events of a batch that failed, by a 207
  * - `limited`: the endpoint asks to wait. `waitMs`: undefined when it does not say how long
@@ -14,7 +14,7 @@ export type Outcome =
   | { readonly kind: 'limited'; readonly waitMs: number | undefined }
   | { readonly kind: 'down' | 'failed' | 'final' | 'too-much' | 'gone' };
 
-/** What the headers of any answer say about the limit of the endpoint. */
+/** The limit of the endpoint, as the headers of any answer state it. */
 export interface RateHints {
   /** Requests that are left. */
   readonly remaining: number;
@@ -24,7 +24,7 @@ export interface RateHints {
   readonly fill?: number | undefined;
 }
 
-/** What an attempt has taught. */
+/** The conclusion from an attempt. */
 export interface Judgment {
   readonly outcome: Outcome;
   readonly hints: RateHints | undefined;

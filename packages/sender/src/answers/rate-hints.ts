@@ -3,7 +3,7 @@ import type { RateHints } from './outcome.ts';
 type Headers = (name: string) => string | undefined;
 
 /**
- * Reads what an answer says about the remaining requests, in this order: `RateLimit` of draft 8 and later
+ * Reads the remaining requests that an answer states, in this order: `RateLimit` of draft 8 and later
  * (`"name";r=0;t=5`) or of draft 7 (`limit=10, remaining=0, reset=5`), `RateLimit-Remaining` and `RateLimit-Reset` of older
  * drafts, `X-RateLimit-Remaining` and `X-RateLimit-Reset`.
  *
@@ -44,7 +44,7 @@ function limitsOf(field: string): RateHints[] {
 
 function parametersOf(member: string): Map<string, number> {
   const parameters = new Map<string, number>();
-  // What is in quotes can look like a parameter.
+  // Quoted text can look like a parameter.
   const unquoted = member.replaceAll(QUOTED, '').trim();
   for (const { groups } of unquoted.matchAll(PARAMETER)) {
     if (groups) parameters.set(String(groups['name']), Number(groups['value']));

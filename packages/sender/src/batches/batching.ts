@@ -22,7 +22,7 @@ export interface Batch<C extends Batchable> {
   readonly isRepeated: boolean;
 }
 
-/** What {@link Batching.compose} returns. */
+/** The result of {@link Batching.compose}. */
 export interface Composed<C extends Batchable> {
   readonly batches: readonly Batch<C>[];
   /** Events of a group of which others were not claimed: give them back, due immediately. */
@@ -58,6 +58,7 @@ export class Batching {
     }
     const batches: Batch<C>[] = [];
     const rest: C[] = [];
+    const freed: C[] = [];
     for (const [group, members] of groups) {
       group.misses += 1;
       const isWhole = members.length === group.ids.length;
@@ -67,9 +68,9 @@ export class Batching {
       }
       this.#forget(group);
       if (isWhole) batches.push(batchOf(inOrder(members, group.ids), true));
-      else others.unshift(...members);
+      else freed.push(...members);
     }
-    return { batches: [...batches, ...cut(others, batch)], rest };
+    return { batches: [...batches, ...cut([...freed, ...others], batch)], rest };
   }
 
   /** These events were refused together, and are claimed again. */

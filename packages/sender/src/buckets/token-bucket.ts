@@ -9,7 +9,7 @@ import { TokenWaiters } from './token-waiters.ts';
 export interface TokenBucketLimit {
   /** Tokens per second: from 1 a day to 1,000,000 a second. */
   perSecond?: number | undefined;
-  /** Tokens per minute. */
+  /** Tokens per minute: from 1 a day to 1,000,000 a second. */
   perMinute?: number | undefined;
   /** The most tokens that can be saved: an integer from 1 to 1,000,000. Default 5 s of the rate, at least 1. */
   burst?: number | undefined;
@@ -21,7 +21,7 @@ export interface TokenBucketOptions extends TokenBucketLimit {
   clock?: Clock | undefined;
 }
 
-/** What {@link TokenBucket.take} returns. `waitMs`: until the tokens are there, if no other call takes them. */
+/** The result of {@link TokenBucket.take}. `waitMs`: until the tokens are there, if no other call takes them. */
 export type TokensTaken = { readonly ok: true } | { readonly ok: false; readonly waitMs: number };
 
 /**
@@ -45,9 +45,13 @@ export interface TokenBucket {
    * @returns A promise that rejects with `ERR_WBP_TOKENS` for an invalid count, also if `update` lowers the burst below it.
    */
   wait(count?: number, options?: { signal?: AbortSignal | undefined }): Promise<void>;
-  /** Changes the limit. Saved tokens stay, up to the new burst. */
+  /**
+   * Changes the limit. Saved tokens stay, up to the new burst.
+   *
+   * @throws BackpressureError `ERR_WBP_RATE` or `ERR_WBP_UNKNOWN_OPTION` for an invalid limit.
+   */
   update(limit: TokenBucketLimit): void;
-  /** Tokens that are there, rounded down. */
+  /** Tokens that are there and belong to no waiting call, rounded down. */
   readonly tokens: number;
 }
 

@@ -58,7 +58,7 @@ export class Attempt implements Timed<Attempt> {
     this.#controller.abort();
   }
 
-  /** What events report of it. */
+  /** The fields of it that events report. */
   get facts(): EndpointAttempt {
     const { id, claims } = this.parcel;
     return {

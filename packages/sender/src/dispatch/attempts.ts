@@ -85,7 +85,6 @@ export class Attempts {
     for (const attempt of [...this.#running]) {
       this.#end(attempt);
       attempt.abort();
-      attempt.learned.health.abandoned(attempt.startedAtMs, this.#parts.now());
       this.#parts.abandoned(attempt);
     }
     this.#deadlines.stop();

@@ -6,7 +6,7 @@ import type { Destination } from './destination.ts';
 /** The most wants of a call. */
 const MOST_WANTS = 1000;
 
-/** What is claimed for an endpoint. */
+/** The claim that is made for an endpoint. */
 export interface Want {
   readonly destination: Destination;
   readonly count: number;

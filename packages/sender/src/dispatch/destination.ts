@@ -9,7 +9,7 @@ import type { EndpointHealth, Pace } from '../pace/pace.ts';
 /** No time. */
 const NEVER = Infinity;
 
-/** What was learned about an endpoint. It is kept for a while after the last event. */
+/** The learned limits and the health of an endpoint. They are kept for a while after the last event. */
 export interface Learned {
   readonly pace: Pace;
   readonly health: EndpointHealth;
@@ -17,7 +17,7 @@ export interface Learned {
   /** Refused batches; undefined before the first batch. */
   batching: Batching | undefined;
   settings: EndpointSettings;
-  /** The set limit: of the settings, or what an operator has replaced it by. */
+  /** The set limit: of the settings, or by an operator. */
   limit: BucketLimit;
   /** The last error; undefined after a success. */
   lastError: string | undefined;

@@ -3,7 +3,7 @@ import { Destination, type Learned } from './destination.ts';
 /** How many endpoints without events are remembered: their rate may be lowered, and their bucket empty. */
 const MOST_IDLE = 10_000;
 
-/** The endpoints that have events, and what was learned about those that had some. */
+/** The endpoints that have events, and the learned limits of those that had some. */
 export class Destinations {
   readonly #active = new Map<string, Destination>();
   /** The one that has been idle for longest is the first. */

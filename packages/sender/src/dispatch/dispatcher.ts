@@ -20,7 +20,7 @@ const MOST_IN_FLIGHT = 10_000;
 const MOST_PER_TURN = 1000;
 /** Events of a disabled endpoint that are moved to the dead-letter queue in one call. */
 const DEAD_COUNT = 100;
-/** The delay of the next try when due events cannot be claimed because another process blocks them. */
+/** The delay of the next try when the buckets reject, although they never should. */
 const RECHECK_MS = 250;
 
 export interface DispatcherParts {

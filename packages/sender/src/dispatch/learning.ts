@@ -15,7 +15,7 @@ export interface LearningParts {
   readonly newHealth: () => EndpointHealth;
 }
 
-/** Passes on what attempts teach about an endpoint, and reports what changes. */
+/** Passes the results of attempts on to the limits and the health of an endpoint, and reports changes. */
 export class Learning {
   readonly #parts: LearningParts;
   /** Limits that an operator has set in this process. */
@@ -31,7 +31,7 @@ export class Learning {
     else this.#limits.set(id, limit);
   }
 
-  /** What is known of an endpoint, with these settings. */
+  /** The knowledge about an endpoint, with these settings. */
   of(destination: Destination, settings: EndpointSettings): Learned {
     const { now, newPace, newHealth } = this.#parts;
     const { learned } = destination;
@@ -91,7 +91,7 @@ export class Learning {
   }
 }
 
-/** What is compared before and after an attempt. */
+/** The values that are compared before and after an attempt. */
 interface State {
   readonly perSecond: number;
   readonly waitUntilMs: number;

@@ -29,7 +29,7 @@ export interface OutcomeParts {
   readonly disabling: Disabling;
 }
 
-/** What an answer is to the events of a request. */
+/** The meaning of an answer for the events of a request. */
 interface Result {
   readonly attempt: Attempt;
   readonly judgment: Judgment;
@@ -42,7 +42,7 @@ interface Result {
   readonly isCounted: boolean;
 }
 
-/** Decides what follows from the end of an attempt: for the endpoint, and for each event of the request. */
+/** Decides the consequences of the end of an attempt: for the endpoint, and for each event of the request. */
 export class Outcomes {
   readonly #parts: OutcomeParts;
 
@@ -73,14 +73,15 @@ export class Outcomes {
     else void this.#endAll(result);
   }
 
-  /** A request could not be made of what is stored. */
+  /** A request could not be made of what is stored. A batch is split, because one event of it is at fault. */
   damaged(attempt: Attempt, error: string): void {
     const judgment: Judgment = { outcome: { kind: 'final' }, hints: undefined, isClamped: false, error };
     attempt.learned.health.abandoned(attempt.startedAtMs, this.#parts.now());
     const result: Result = {
       ...{ attempt, judgment, status: undefined, tookMs: 0, delayMs: 0, isCounted: true },
     };
-    void this.#endAll(result);
+    if (attempt.parcel.claims.length > 1) this.#split(result);
+    else void this.#endAll(result);
   }
 
   /** An event of an endpoint that is disabled, or does not exist. No request was made. */
@@ -110,7 +111,7 @@ export class Outcomes {
     const fates = parcel.claims.map((claim) =>
       failedIds.has(claim.ref.id) ? this.#retried(result, claim) : this.#fateOf(result, claim),
     );
-    // A refused batch is sent again as it was. What 207 names is sent again with others.
+    // A refused batch is sent again as it was. Events that 207 names are sent again with others.
     if (parcel.isBatch && failedIds.size === 0)
       learned.batching?.keepTogether(parcel.claims.filter((_, at) => isRetry(fates[at])));
     const ended = parcel.claims.map((claim, at) => settling.settle(claim, fates[at] as Fate));

@@ -11,7 +11,7 @@ export interface PauseParts {
   readonly changed: (id: string | null) => void;
 }
 
-/** What operators have paused. The store keeps the pauses, for all processes and after restarts. */
+/** The pauses by operators. The store keeps them, for all processes and after restarts. */
 export class Pauses {
   readonly #parts: PauseParts;
   #keys: ReadonlySet<string> = new Set<string>();
@@ -63,7 +63,7 @@ export class Pauses {
     return wasPaused;
   }
 
-  /** Adopts what the store has listed. */
+  /** Adopts the pauses that the store has listed. */
   learn(found: ReadonlySet<string>, isAll: boolean): void {
     const { changed } = this.#parts;
     const before = this.#keys;

@@ -18,8 +18,8 @@ export function roomOf(
   const { pace, health, settings } = learned;
   if (settings.isOrdered) return (isClaimed ? inFlight : held) === 0 ? 1 : 0;
   const cap = Math.max(1, Math.floor(pace.maxInFlight / processes));
-  // A single probe.
-  if (health.isFailing) return health.probeAtMs < Infinity && inFlight < cap ? 1 : 0;
+  // A single probe, whose time the callers check.
+  if (health.isFailing) return inFlight < cap ? 1 : 0;
   if (isClaimed) return cap - inFlight;
   const perRequest = settings.batch?.maxEvents ?? 1;
   const unsettled = Math.floor(held / perRequest) - inFlight;

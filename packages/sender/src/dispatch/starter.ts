@@ -45,7 +45,7 @@ export interface StarterParts {
   readonly done: (destination: Destination) => void;
 }
 
-/** Starts requests for claimed events, and gives back what is not needed: tokens without an event, events without room. */
+/** Starts requests for claimed events, and gives back the unused rest: tokens without an event, events without room. */
 export class Starter {
   readonly #parts: StarterParts;
 
@@ -115,12 +115,11 @@ export class Starter {
     done(destination);
   }
 
-  /** The claim failed. */
+  /** The claim failed: the events are as due as before. */
   failed({ destination, tokens, limit }: Want): void {
-    const { buckets, now, done } = this.#parts;
+    const { buckets, done } = this.#parts;
     if (limit !== undefined) buckets.giveBack(destination.id, tokens, limit);
     destination.isAsking = false;
-    destination.dueMs = Math.min(destination.dueMs, now());
     done(destination);
   }
 

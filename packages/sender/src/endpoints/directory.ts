@@ -12,7 +12,7 @@ const MAX_CALLS = 50;
 const FIRST_RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
 
-/** What a directory needs. */
+/** The parts of a directory. */
 export interface DirectoryParts {
   /** The function `endpoint`. */
   readonly ask: (id: string) => Awaitable<unknown>;
@@ -77,7 +77,7 @@ export class EndpointDirectory {
     entry.isBlocked = true;
     entry.failures = 0;
     entry.askAtMs = 0;
-    // What a call returns that began before may be from before the change.
+    // A call that began earlier may return the settings from before the change.
     entry.isOutdated = entry.isAsking;
     this.#leaveRetries(entry);
     if (entry.isWanted) this.#ask(entry, this.#parts.scheduler.nowMs, false);

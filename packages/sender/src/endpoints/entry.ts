@@ -1,7 +1,7 @@
 import type { Heaped } from '@webhook-backpressure/core/parts';
 import type { EndpointSettings } from '../options/settings.ts';
 
-/** What is known of one endpoint. */
+/** The knowledge about one endpoint. */
 export class Entry implements Heaped {
   readonly id: string;
   /** The last valid ones; null: there is no such endpoint; undefined: not known. */

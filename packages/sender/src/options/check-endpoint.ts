@@ -6,7 +6,7 @@ import { bucketLimitOf, checkInFlight, type LimitDefaults } from './limits.ts';
 import type { BatchOptions, Endpoint } from './sender-options.ts';
 import type { BatchSettings, EndpointSettings } from './settings.ts';
 
-/** What the settings of an endpoint are checked with. */
+/** The rules by which the settings of an endpoint are checked. */
 export interface EndpointRules {
   /** The limits of endpoints that have none. */
   readonly defaults: LimitDefaults;
@@ -21,7 +21,7 @@ const MAX_URL = 4096;
 const MAX_SECRETS = 10;
 
 /**
- * What the function `endpoint` returned, complete and checked; null for no endpoint.
+ * The result of the function `endpoint`, complete and checked; null for no endpoint.
  *
  * @throws BackpressureError with the code of the first setting that is wrong, or what a getter of it throws.
  */

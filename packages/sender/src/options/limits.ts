@@ -56,7 +56,7 @@ export function checkBurst(burst: unknown, option: string): void {
   throw invalid('ERR_WBP_RATE', option, 'an integer from 1 to 1,000,000', burst);
 }
 
-/** What four fifths of the rate leave of the documented amount in the second or minute that the receiver counts. */
+/** The rest of the documented amount in the second or minute that the receiver counts, after four fifths of the rate. */
 function documentedBurst(rate: EndpointLimits['rate'], { amount, periodMs }: RateFraction): number {
   const unitMs = rate !== undefined && 'perMinute' in rate ? 60_000 : 1000;
   return Math.max(1, Math.min(MAX_BURST, Math.floor((amount * unitMs) / periodMs / DOCUMENTED.denominator)));

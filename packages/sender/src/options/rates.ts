@@ -5,7 +5,7 @@ import { invalid, isRecord, show } from '@webhook-backpressure/core/parts';
 export type RateFraction = Omit<BucketLimit, 'burst'>;
 
 const MAX_PER_SECOND = 1_000_000;
-/** A slower rate is a mistake in the unit: nobody waits a day for the second request. */
+/** A slower rate is a mistake in the unit: the second request would wait for more than a day. */
 const SLOWEST_MS = 86_400_000;
 const UNIT_MS = { perSecond: 1000, perMinute: 60_000 } as const;
 /** By so much a period is extended until the amount in it is an integer. */

@@ -30,7 +30,7 @@ export interface EndpointLimits {
   maxInFlight?: number | undefined;
 }
 
-/** What the function `endpoint` returns. */
+/** The settings of an endpoint, as the function `endpoint` returns them. */
 export interface Endpoint extends EndpointLimits {
   /**
    * Where requests go: an absolute URL of https, or of http with `allowPrivateAddresses`, without credentials, of at most
@@ -98,7 +98,7 @@ export interface SenderOptions {
   maxBytes?: number | undefined;
   /** The most bytes of the type and the data of one event, as JSON: an integer from 1 to 16 MiB. Default 1 MiB. */
   maxEventBytes?: number | undefined;
-  /** What `send` does while the outbox is full: it waits for room, or rejects with `ERR_WBP_SEND_FULL`. Default `wait`. */
+  /** While the outbox is full, `send` waits for room, or rejects with `ERR_WBP_SEND_FULL`. Default `wait`. */
   whenFull?: 'wait' | 'refuse' | undefined;
   /** How long the given id of a delivered event is remembered, in milliseconds, from 0 to 31,536,000,000. Default 7 days. */
   retentionMs?: number | undefined;

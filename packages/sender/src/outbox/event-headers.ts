@@ -1,5 +1,5 @@
 import { BackpressureError } from '@webhook-backpressure/core';
-import { invalid, isRecord, show } from '@webhook-backpressure/core/parts';
+import { invalid, isRecord } from '@webhook-backpressure/core/parts';
 
 const NAME = /^[!#$%&'*+.^_`|~0-9a-z-]{1,256}$/;
 /** No line break and no other control character: it would begin another header, or end the request. */
@@ -56,5 +56,8 @@ export function checkedHeaders(headers: unknown): Readonly<Record<string, string
 }
 
 function refused(name: string, problem: string): BackpressureError {
-  return new BackpressureError('ERR_WBP_EVENT', `The header ${show(name)} ${problem}.`);
+  return new BackpressureError(
+    'ERR_WBP_EVENT',
+    `The header ${JSON.stringify(name.slice(0, 80))} ${problem}.`,
+  );
 }

@@ -4,7 +4,7 @@ export interface OutboxLimits {
   readonly maxBytes: number;
 }
 
-/** What this process has stored. */
+/** The events that this process has stored. */
 interface OwnChanges {
   readonly added: number;
   readonly addedBytes: number;
@@ -86,8 +86,8 @@ export class OutboxLevel {
   }
 
   /**
-   * Adopts the counts of the store. What this process has stored since the call began counts on top, although the counts may
-   * contain it: the level may be too high until the next reading, but not too low.
+   * Adopts the counts of the store. Events that this process has stored since the call began count on top, although the
+   * counts may contain them: the level may be too high until the next reading, but not too low.
    *
    * @param isExact - nothing was in transit to or from the store.
    * @returns whether the counts prove that another process uses the store.

@@ -89,11 +89,8 @@ export class Outbox {
     const { isOpen, opened, level, report, stored } = this.#parts;
     signal?.throwIfAborted();
     this.#check();
-    if (!isOpen()) {
-      await unlessAborted(opened, signal);
-      this.#check();
-    }
-    const bytes = this.#sizeOf(delivery);
+    if (!isOpen()) await unlessAborted(opened, signal);
+    const bytes = storedBytes(delivery);
     const { key: endpoint, id } = delivery;
     for (;;) {
       this.#check();
@@ -142,16 +139,6 @@ export class Outbox {
       this.#parts.level.begin(bytes);
       return true;
     });
-  }
-
-  #sizeOf(delivery: StoredDelivery): number {
-    const { maxBytes } = this.#parts.limits;
-    const bytes = storedBytes(delivery);
-    if (bytes <= maxBytes) return bytes;
-    throw new BackpressureError(
-      'ERR_WBP_EVENT_SIZE',
-      `An event must fit into the outbox (maxBytes: ${String(maxBytes)}), but takes ${String(bytes)} bytes.`,
-    );
   }
 
   #check(): void {
@@ -229,6 +216,8 @@ export class Outbox {
       return result;
     } catch (error) {
       health.failed('put', error);
+      // The store works, and has certainly not stored this event.
+      if (error instanceof BackpressureError && error.code === 'ERR_WBP_STORE_VALUE') throw error;
       throw storeError(error);
     } finally {
       level.end(bytes, isStored);

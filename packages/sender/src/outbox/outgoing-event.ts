@@ -24,7 +24,7 @@ export interface OutgoingEvent {
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** What `send` resolves to. */
+/** The result of `send`. */
 export interface SendResult {
   /** The id of the event, given or generated: the `webhook-id` of its requests. */
   readonly id: string;
@@ -34,7 +34,7 @@ export interface SendResult {
 
 const NAMES = ['endpoint', 'type', 'data', 'id', 'headers'];
 const MAX_CHARACTERS = 256;
-/** Printable ASCII without spaces; dots separate the parts of what is signed. */
+/** Printable ASCII without spaces; dots separate the parts of the signed text. */
 const ID = /^[!-\-/-~]{1,256}$/;
 /** Operator calls read it as every delivery: with this id, purging one dead letter would purge all. */
 const RESERVED_ID = 'all';
@@ -76,7 +76,7 @@ export function storedEvent(event: OutgoingEvent, maxEventBytes: number, atMs: n
   };
 }
 
-/** What is stored is what `stringify` has read, whatever a getter returned to the check. */
+/** The text that `stringify` has read is stored, whatever a getter returned to the check. */
 function jsonOf(data: unknown): string {
   try {
     checkJson(data, 'data');

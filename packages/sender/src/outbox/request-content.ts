@@ -1,6 +1,6 @@
 import type { StoredDelivery } from '@webhook-backpressure/core';
 
-/** What a request contains beside the signature. */
+/** The parts of a request beside the signature. */
 export interface RequestContent {
   /** The `webhook-id`. */
   readonly id: string;
@@ -16,6 +16,10 @@ const BACKSLASH = 0x5c;
 /** `{"type":` */
 const TYPE_AT = 8;
 const DEFAULT_HEADERS = { 'content-type': 'application/json', 'user-agent': 'webhook-backpressure' };
+/** `,"timestamp":"2026-11-22T00:00:00.000Z"` */
+const TIMESTAMP_BYTES = 39;
+/** From then on, a year takes seven characters. */
+const YEAR_10000_MS = 253_402_300_800_000;
 const encoder = new TextEncoder();
 
 /** The request of a single event: `{"type","timestamp","data"}`, the same at each attempt. */
@@ -38,9 +42,10 @@ export function batchContent(id: string, events: readonly [StoredEvent, ...Store
   return { id, headers: headersOf(events[0]), body: joined([...parts, encoder.encode(']}')]) };
 }
 
-/** How many bytes an event takes in the body of a batch, the comma included. */
-export function bytesInBatch(event: StoredEvent): number {
-  return event.rawBody.byteLength + JSON.stringify(event.id).length + timestampOf(event).length + 7;
+/** How many bytes an event takes in the body of a batch, the comma included. Never throws, also for a damaged time. */
+export function bytesInBatch({ id, rawBody, receivedAtMs }: StoredEvent): number {
+  const timestampBytes = receivedAtMs < YEAR_10000_MS ? TIMESTAMP_BYTES : TIMESTAMP_BYTES + 3;
+  return rawBody.byteLength + JSON.stringify(id).length + timestampBytes + 7;
 }
 
 /** `{"events":[` and `]}`, without the first comma. */

@@ -3,7 +3,7 @@ import type { RateHints } from '../answers/outcome.ts';
 import { perSecondOf } from '../options/settings.ts';
 
 /**
- * What an endpoint announces of its limit in the headers of any answer. Nothing left: requests wait until the reset. Less
+ * The limit that an endpoint announces in the headers of any answer. Nothing left: requests wait until the reset. Less
  * left than would be used until the reset: the remainder is spread over that time.
  */
 export class AnnouncedLimit {

@@ -61,7 +61,7 @@ export class InFlightCap {
   #changedAtMs = -Infinity;
   #roundMs = 0;
   #cut: Cut | undefined;
-  /** What the receiver said last; undefined if it does not say it. */
+  /** The last value that the receiver sent; undefined if it sends none. */
   #fill: number | undefined;
   /** Whether its queue was fuller than the cap needs: others fill it as well, or the cap is large enough. */
   #hasShared = false;
@@ -89,12 +89,12 @@ export class InFlightCap {
     this.value = Math.min(max, this.value);
   }
 
-  /** After a success. */
+  /** After a success, if it {@link mayGrow}. */
   grow(): void {
     // Senders that fill one queue reach equal shares only if they grow by equal steps, not by equal factors.
     if (this.#hasShared && (this.#steps += 1) < this.value) return;
     this.#steps = 0;
-    this.value = Math.min(this.#max, this.value + 1);
+    this.value += 1;
   }
 
   /** After a refusal. */
@@ -103,7 +103,7 @@ export class InFlightCap {
     this.#restart(nowMs);
   }
 
-  /** The endpoint was down: what is known of it may be wrong. */
+  /** The endpoint was down: its learned figures may be outdated. */
   startSlowly(nowMs: number): void {
     this.value = Math.min(this.value, FIRST_CAP);
     this.#trialAfterMs = FIRST_TRIAL_AFTER_MS;

@@ -2,7 +2,7 @@ import type { BucketLimit } from '../buckets/buckets.ts';
 import type { RateHints } from '../answers/outcome.ts';
 
 /**
- * What the dispatcher asks about an endpoint, and reports to it. Times are on the monotonic clock. `startedAtMs`: when the
+ * The questions and reports of the dispatcher about an endpoint. Times are on the monotonic clock. `startedAtMs`: when the
  * request was started; it tells a refusal under the present limits from one of a request that was in flight when they
  * were lowered.
  */
@@ -16,7 +16,7 @@ export interface Pace {
   readonly waitsBecause: 'retry-after' | 'rate-limit' | undefined;
   /** Whether the limits are lower than set because of refusals. */
   readonly isSlowed: boolean;
-  /** The time goes on: drops what an endpoint announced for a time that is over. Called before the limits are read. */
+  /** Drops announcements of an endpoint for a time that is over. Called before the limits are read. */
   pass(nowMs: number): void;
   /** The endpoint's settings have changed. */
   set(limit: BucketLimit, maxInFlight: number, nowMs: number): void;
@@ -32,7 +32,7 @@ export interface Pace {
     hints: RateHints | undefined,
     nowMs: number,
   ): void;
-  /** @param waitMs - what the endpoint named; undefined if it named nothing. */
+  /** @param waitMs - the wait that the endpoint named; undefined if it named none. */
   limited(startedAtMs: number, waitMs: number | undefined, hints: RateHints | undefined, nowMs: number): void;
   /** The attempt ended otherwise. */
   failed(startedAtMs: number, hints: RateHints | undefined, nowMs: number): void;
@@ -52,6 +52,6 @@ export interface EndpointHealth {
   answered(nowMs: number): void;
   /** @param ageMs - since the event was sent. */
   failed(startedAtMs: number, ageMs: number, nowMs: number): void;
-  /** The attempt was given up by this process: it says nothing about the endpoint. */
+  /** The attempt ended without a request: it says nothing about the endpoint. */
   abandoned(startedAtMs: number, nowMs: number): void;
 }

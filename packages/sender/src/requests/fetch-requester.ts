@@ -37,7 +37,7 @@ async function answered(fetch: Fetch, { url, headers, body, signal }: OutgoingRe
     throw new RequestFailure('invalid', 'fetch returned something else than a Response.');
   if (response.type === 'opaqueredirect') throw new RequestFailure('invalid', 'Redirects are not followed.');
   const received = new AnswerBody();
-  // The status says what became of the event, whether the body arrives or not.
+  // The status decides about the event, whether the body arrives or not.
   await untilAborted(signal, () => read(response, received)).catch(() => undefined);
   return answerOf(response.status, Object.fromEntries(response.headers), received);
 }

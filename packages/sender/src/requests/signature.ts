@@ -38,7 +38,7 @@ function signersOf(secrets: readonly string[]): readonly Webhook[] {
   return made;
 }
 
-// The library would ignore what follows a line break, and sign with another key than the receiver has.
+// The library would ignore the text after a line break, and sign with another key than the receiver has.
 const SECRET = /^(?:whsec_)?(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{4}|[A-Za-z\d+/]{3}=|[A-Za-z\d+/]{2}==)$/;
 
 /** Whether a value is a secret of Standard Webhooks: base64, with or without `whsec_`. */

@@ -110,7 +110,7 @@ class Attempt implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    // The status is known, and says what became of the event, whether the body arrives or not.
+    // The status is known, and decides about the event, whether the body arrives or not.
     if (this.#status > 0) this.#answer();
     else this.#fail(failureOf(error));
   }

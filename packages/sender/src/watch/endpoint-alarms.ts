@@ -16,7 +16,7 @@ interface Raised {
   message: string;
 }
 
-/** What the alarms are judged by. */
+/** The figures by which the alarms are judged. */
 export interface EndpointReadings {
   /** Calls back for all endpoints that may have an alarm. */
   forEach(action: (endpoint: string, reading: EndpointReading) => void): void;
@@ -40,7 +40,7 @@ export class EndpointAlarms {
     return false;
   }
 
-  /** Judges all alarms, and reports what changes. `settings`: false ends all alarms. */
+  /** Judges all alarms, and reports changes. `settings`: false ends all alarms. */
   judge(
     readings: EndpointReadings,
     settings: SenderAlarmSettings | false,

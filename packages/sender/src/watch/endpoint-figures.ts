@@ -20,7 +20,7 @@ export interface BriefFigures {
   readonly meanLatencyMs: number | null;
 }
 
-/** What the counts of a window, which have the names of an intake, count here. */
+/** The meaning of the counts of a window here: their names are those of an intake. */
 const OWN_COUNTS: Readonly<Record<OwnCount, Count>> = {
   attempts: COUNTS.arrivals,
   limited: COUNTS.refused,

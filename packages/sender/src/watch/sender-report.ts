@@ -5,7 +5,7 @@ import type { SenderMonitor } from './sender-monitor.ts';
 /** The totals, writable. */
 type Running = { -readonly [K in keyof SenderTotals]: number };
 
-/** Counts what happens, and reports it to the listeners. */
+/** Counts events, and reports them to the listeners. */
 export class SenderReport {
   readonly listeners: Listeners<SenderEvent> = new Listeners<SenderEvent>();
   readonly totals: Running = {

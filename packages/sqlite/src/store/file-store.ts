@@ -94,6 +94,6 @@ export function notOpen(path: string): BackpressureError {
 export function alreadyOpen(path: string): BackpressureError {
   return new BackpressureError(
     'ERR_WBP_SQLITE_NOT_OPEN',
-    `The store of ${path} is already open. Create a store for each inbox.`,
+    `The store of ${path} is already open. Create a store for each inbox and each sender.`,
   );
 }

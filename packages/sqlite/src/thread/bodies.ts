@@ -44,7 +44,7 @@ function hasBody(value: unknown): value is WithBody {
   );
 }
 
-/** Whether this is what was claimed of one key. */
+/** Whether these are the claimed deliveries of one key. */
 function hasClaimed(value: unknown): value is { readonly claimed: readonly unknown[] } {
   return typeof value === 'object' && value !== null && 'claimed' in value && Array.isArray(value.claimed);
 }

@@ -14,7 +14,7 @@ const HEADER_BYTES = 65_536;
 /** The delay until the next check while there is no room. */
 const RECHECK_MS = 250;
 
-/** What {@link Redriving} reports. */
+/** The reports of {@link Redriving}. */
 interface RedriveReport {
   emit(
     event:

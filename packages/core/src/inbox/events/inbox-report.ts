@@ -9,7 +9,7 @@ import { ProcessWarnings, classAndPlaceOf, type SuspectedBug } from './process-w
 /** The totals, writable. */
 type Running<T> = { -readonly [K in keyof T]: T[K] extends number ? number : Running<T[K]> };
 
-/** Counts what happens, and reports it to the listeners. */
+/** Counts events, and reports them to the listeners. */
 export class InboxReport {
   readonly listeners: Listeners<InboxEvent> = new Listeners<InboxEvent>();
   /** Null until someone looks: the figures of windows and the alarms cost something. */

@@ -12,7 +12,7 @@ type RetentionSettings = Pick<
   'retentionMs' | 'maxRemembered' | 'keepCompletedMs' | 'maxKeptBytes' | 'maxShelvedAgeMs'
 >;
 
-/** What {@link Retention} counts and reports. */
+/** The counts and reports of {@link Retention}. */
 interface RetentionReport {
   readonly totals: { discarded: number };
   emit(event: { readonly type: 'discarded'; readonly key: string; readonly id: string }): void;

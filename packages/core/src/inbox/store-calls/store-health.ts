@@ -13,7 +13,7 @@ export const MAX_RECEIVING_DELAY_MS = 1000;
 /** How long deliveries are accepted while none can be claimed or settled: a lock or a slow disk may take that long. */
 const STUCK_MS = 30_000;
 
-/** What {@link StoreHealth} counts and reports: of an inbox, or of a sender. */
+/** The counts and reports of {@link StoreHealth}: of an inbox, or of a sender. */
 export interface StoreHealthReport {
   readonly totals: { storeFailures: number };
   emit(

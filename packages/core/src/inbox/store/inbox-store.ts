@@ -100,7 +100,7 @@ export interface KeyWant {
   readonly isHeadOnly: boolean;
 }
 
-/** What was claimed of one key. */
+/** The claimed deliveries of one key. */
 export interface KeyClaim {
   /** The key. */
   readonly key: string;

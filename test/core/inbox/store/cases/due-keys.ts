@@ -5,7 +5,7 @@ import { claimOne, delivery, ends, LEASE, opened, put, settle, START } from './s
 
 export function dueKeys(bed: BedOf): void {
   describe('dueKeys', () => {
-    it('lists the keys that have something to claim, with when, on pages', async () => {
+    it('lists the keys that have something to claim, with the time when it is due, in pages', async () => {
       const store = await opened(bed());
       for (const key of ['a', 'b', 'c', 'd', 'ü "', '']) await putIds(store, key, '1', '2');
       await put(store, [delivery('over', { key: 'overflow' })], { isOverflow: true });
@@ -42,7 +42,7 @@ export function dueKeys(bed: BedOf): void {
       expect([...(await allDueKeys(store)).keys()].sort()).toEqual(['a', 'b', 'c']);
     });
 
-    it('counts claims of other owners until their lease ends, but not the own', async () => {
+    it('counts claims of other owners until their lease ends, but not those of the caller', async () => {
       const [store, other] = [await opened(bed()), await opened(bed())];
       await putIds(store, 'a', '1', '2');
       await claimKey(store, want('a', 2));
@@ -50,7 +50,7 @@ export function dueKeys(bed: BedOf): void {
       expect(await allDueKeys(other)).toEqual(new Map([['a', START + LEASE]]));
     });
 
-    it('counts what another owner has stored, and the deliveries of an owner that closed', async () => {
+    it('counts the deliveries of another owner, also of one that closed', async () => {
       const [store, other] = [await opened(bed()), await opened(bed())];
       await putIds(other, 'a', '1');
       await claimOne(other);

@@ -6,7 +6,7 @@ import { claim, delivery, ends, idsOf, LEASE, opened, put, settle, START } from 
 
 export function keyClaims(bed: BedOf): void {
   describe('claimKeys', () => {
-    it('claims of each named key what was asked for, in the order of storing', async () => {
+    it('claims the wanted number of each named key, in the order of storing', async () => {
       const store = await opened(bed());
       await putIds(store, 'x', 'x1', 'x2', 'x3');
       await putIds(store, 'y', 'y1');
@@ -67,7 +67,7 @@ export function keyClaims(bed: BedOf): void {
       ]);
     });
 
-    it('does not return a retry before it is due, returns the earliest due first, and says when the next is', async () => {
+    it('does not return a retry before it is due, returns the earliest due first, and says when the next is due', async () => {
       const store = await opened(bed());
       await putIds(store, 'x', 'x1', 'x2', 'x3');
       const dueMs: Record<string, number> = { x1: 3000, x2: 1000, x3: 2000 };

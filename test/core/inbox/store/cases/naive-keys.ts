@@ -13,7 +13,7 @@ export class NaiveKeys {
     this.#isOrdered = isOrdered;
   }
 
-  /** Checks what an owner of a store has claimed, and claims the same. */
+  /** Checks the claims of an owner of a store, and claims the same. */
   claim(
     owner: number,
     wants: readonly KeyWant[],

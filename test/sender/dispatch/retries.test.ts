@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { namedDelayMs, retryDelayMs, unnamedDelayMs } from '../../../packages/sender/src/dispatch/retries.ts';
+
+const RETRY = { attempts: 20, firstDelayMs: 5000, maxDelayMs: 3_600_000, maxAgeMs: 86_400_000 };
+const least = (): number => 0;
+const most = (): number => 1;
+
+describe('the delay after a failure', () => {
+  it.each([
+    [1, 5000],
+    [2, 10_000],
+    [4, 40_000],
+    [20, 3_600_000],
+    [5000, 3_600_000],
+  ])('after attempt %i is any up to %i ms', (attempt, longestMs) => {
+    expect(retryDelayMs(attempt, RETRY, most)).toBe(longestMs);
+    expect(retryDelayMs(attempt, RETRY, least)).toBe(0);
+  });
+
+  it('is none if the first one is none', () => {
+    expect(retryDelayMs(5000, { ...RETRY, firstDelayMs: 0 }, most)).toBe(0);
+  });
+});
+
+describe('the delay after a refusal', () => {
+  it.each([
+    [0, 0],
+    [1000, 1100],
+    [10_000, 11_000],
+    [20_000, 22_000],
+    [86_400_000, 86_402_000],
+  ])('of %i ms is at least that, and at most %i ms', (waitMs, longestMs) => {
+    expect(namedDelayMs(waitMs, least)).toBe(waitMs);
+    expect(namedDelayMs(waitMs, most)).toBe(longestMs);
+  });
+
+  it('without a time is a minute after 429, else that of the retries', () => {
+    expect(unnamedDelayMs(429, 1, RETRY, least)).toBe(60_000);
+    expect(unnamedDelayMs(429, 1, RETRY, most)).toBe(62_000);
+    expect(unnamedDelayMs(503, 2, RETRY, most)).toBe(10_000);
+  });
+});
