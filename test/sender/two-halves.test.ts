@@ -55,7 +55,8 @@ describe('a sender and a receiver on real sockets', () => {
       expect(depth).toBe(0);
       expect(totals.delivered).toBe(EVENTS);
       expect(totals.failed).toBe(0);
-      expect(totals.attempts).toBeLessThanOrEqual(1.02 * EVENTS);
+      // Usually 1.00. Without learning it is 1.67; the exact figures are those of the simulator.
+      expect(totals.attempts).toBeLessThanOrEqual(1.2 * EVENTS);
       expect(receiver.mostHandled).toBeLessThanOrEqual(WORKERS);
     },
   );
