@@ -39,7 +39,7 @@ export interface Endpoints {
   setRate(id: string, rate: Rate | null): void;
 }
 
-/** The report of {@link Sender.close}. */
+/** The report of `close`. */
 export interface SenderCloseReport {
   /** Requests that ended after the call of `close`. */
   readonly completed: number;
