@@ -9,6 +9,7 @@ export {
   type EndpointAlarmRule,
   type EndpointReading,
 } from './alarms/endpoint-alarm-rules.ts';
+export { LateMonitor } from './alarms/late-monitor.ts';
 export { Alarm } from './time/alarm.ts';
 export { BusiestNames } from './windows/busiest-names.ts';
 export { SliceClock } from './windows/slice-clock.ts';

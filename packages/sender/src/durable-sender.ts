@@ -7,13 +7,13 @@ import type {
   SenderSnapshot,
   StoreStats,
 } from '@webhook-backpressure/core';
-import { DAY_MS, deadLetters, invalid, StoreOpening } from '@webhook-backpressure/core/parts';
+import { DAY_MS, deadLetters, invalid, LateMonitor, StoreOpening } from '@webhook-backpressure/core/parts';
 import { settle } from './options/sender-settings.ts';
 import type { SenderOptions } from './options/sender-options.ts';
 import { storedEvent, type OutgoingEvent, type SendResult } from './outbox/outgoing-event.ts';
 import { senderEndpoints } from './sender-endpoints.ts';
 import { composeSender, type SenderParts } from './sender-parts.ts';
-import { SenderMonitoring } from './sender-monitoring.ts';
+import { monitorOf } from './sender-monitoring.ts';
 import { shutDown } from './sender-shutdown.ts';
 import { busiestEndpoints, findEndpoint, senderSnapshot } from './sender-snapshot.ts';
 import type { Sender } from './sender.ts';
@@ -28,7 +28,7 @@ export class DurableSender implements Sender {
   readonly deadLetters: DeadLetters;
   readonly #parts: SenderParts;
   readonly #opening: StoreOpening;
-  readonly #monitoring: SenderMonitoring;
+  readonly #monitoring: LateMonitor<SenderMonitor>;
   #phase: 'opening' | 'open' | 'closing' | 'closed' = 'opening';
   #stats: StoreStats | undefined;
   #closed: Promise<SenderCloseReport> | undefined;
@@ -47,7 +47,7 @@ export class DurableSender implements Sender {
         this.#stats = stats;
       },
     }));
-    this.#monitoring = new SenderMonitoring(parts);
+    this.#monitoring = new LateMonitor(parts.report, (nowMs) => monitorOf(parts, nowMs));
     this.deadLetters = deadLetters({
       ...{ store: settings.store, report: parts.report, finished: parts.finished },
       ...{ redriving: parts.redriving, now: parts.now, encryption: { decrypt: (delivery) => delivery } },

@@ -1,4 +1,6 @@
 import { DAY_MS } from '../checks.ts';
+import { LateMonitor } from '../alarms/late-monitor.ts';
+import type { Monitor } from '../alarms/monitor.ts';
 import { glanceAt, type GlanceField } from '../base/glance.ts';
 import { BackpressureError, invalid } from '../errors.ts';
 import type { IntakeState } from '../delivery/snapshot.ts';
@@ -7,7 +9,7 @@ import { completed, type Completed } from './admin/completed.ts';
 import { deadLetters, type DeadLetters } from './admin/dead-letters.ts';
 import { pending, type Pending } from './admin/pending.ts';
 import type { InboxListener } from './events/inbox-events.ts';
-import { InboxMonitoring } from './inbox-monitoring.ts';
+import { inboxMonitor } from './inbox-monitor.ts';
 import { composeInbox, type InboxHooks, type InboxParts } from './inbox-parts.ts';
 import { inboxSnapshot } from './inbox-snapshot.ts';
 import { shutDown } from './inbox-shutdown.ts';
@@ -40,7 +42,7 @@ export class DurableInbox implements Inbox {
   readonly resume: Inbox['resume'];
   readonly #role: InboxRole;
   readonly #parts: InboxParts;
-  readonly #monitoring: InboxMonitoring;
+  readonly #monitoring: LateMonitor<Monitor>;
   readonly #shutDown: (timeoutMs: number) => Promise<InboxCloseReport>;
   #settings: InboxSettings;
   #options: CurrentInboxOptions;
@@ -68,10 +70,11 @@ export class DurableInbox implements Inbox {
     const { store, wallMs, health, receivingHealth, workers, maintenance } = parts;
     const { clock, encryption, isOrdered } = fixtures;
     const common = { ...parts, encryption, settings: hooks.settings };
-    this.#monitoring = new InboxMonitoring({
+    const monitored = {
       ...{ ...common, clock, healths: [health, receivingHealth] },
       oldestAgeMs: () => this.#oldestAgeMs,
-    });
+    };
+    this.#monitoring = new LateMonitor(parts.report, (nowMs) => inboxMonitor(monitored, nowMs));
     const pauses = new Pauses({
       ...common,
       paused: (key) => {

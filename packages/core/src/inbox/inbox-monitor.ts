@@ -21,32 +21,8 @@ export interface InboxMonitorParts {
   readonly oldestAgeMs: () => number;
 }
 
-/** Creates the monitor of an inbox when someone looks, and ends it. */
-export class InboxMonitoring {
-  readonly #parts: InboxMonitorParts;
-  #hasEnded = false;
-
-  constructor(parts: InboxMonitorParts) {
-    this.#parts = parts;
-  }
-
-  /** Begins to measure the windows and to judge the alarms, unless that has begun. */
-  look(nowMs: number): Monitor {
-    const { report } = this.#parts;
-    if (report.monitor !== null) return report.monitor;
-    const monitor = (report.monitor = createMonitor(this.#parts, nowMs));
-    if (this.#hasEnded) monitor.end(nowMs);
-    return monitor;
-  }
-
-  /** Ends all alarms permanently. */
-  end(nowMs: number): void {
-    this.#hasEnded = true;
-    this.#parts.report.monitor?.end(nowMs);
-  }
-}
-
-function createMonitor(parts: InboxMonitorParts, nowMs: number): Monitor {
+/** Measures the windows of an inbox, and judges its alarms. */
+export function inboxMonitor(parts: InboxMonitorParts, nowMs: number): Monitor {
   const { clock, now, report, level, ownRate, inboxRate, refuser, healths, settings, oldestAgeMs } = parts;
   const failingMs = (): number => Math.max(...healths.map((health) => health.failingMs));
   return new Monitor(
