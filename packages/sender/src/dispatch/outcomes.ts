@@ -21,6 +21,8 @@ export interface OutcomeParts {
   readonly now: () => number;
   /** The unfiltered wall clock. */
   readonly sentAtMs: () => number;
+  /** The wall clock without sudden steps. */
+  readonly wallMs: () => number;
   readonly random: () => number;
   readonly report: SenderReport;
   readonly learning: Learning;
@@ -179,8 +181,10 @@ export class Outcomes {
     return unnamedDelayMs(status, number, settings.retry, random);
   }
 
+  /** By the trusted clock as well: while the wall clock is wrong, no event is too old. */
   #ageMs({ event }: Claim): number {
-    return Math.max(0, this.#parts.sentAtMs() - event.receivedAtMs);
+    const { sentAtMs, wallMs } = this.#parts;
+    return Math.max(0, Math.min(sentAtMs(), wallMs()) - event.receivedAtMs);
   }
 
   #isTooOld(claim: Claim): boolean {
