@@ -171,7 +171,7 @@ export type {
   RateAudit,
   SenderSnapshot,
 } from './outbox/sender-snapshot.ts';
-export type { BucketLimit, Buckets, BucketsEvent, TokenGrant } from './buckets/buckets.ts';
+export type { BucketLimit, Buckets, BucketsEvent, BucketsOptions, TokenGrant } from './buckets/buckets.ts';
 export type { SenderTotals } from './outbox/sender-totals.ts';
 export { inboxMetrics } from './metrics/inbox-metrics.ts';
 export { intakeMetrics } from './metrics/intake-metrics.ts';

@@ -29,6 +29,7 @@ interface PresenceOptions {
   readonly key: string;
   readonly client: RedisClient;
   readonly clock: Clock;
+  readonly random: () => number;
   readonly listener: (event: BucketsEvent) => void;
 }
 
@@ -60,7 +61,7 @@ export class Presence {
 
   constructor(options: PresenceOptions, now: () => number, calls: TimedCalls) {
     this.#options = options;
-    this.#rank = Math.floor(Math.random() * ASSUMED_PROCESSES);
+    this.#rank = Math.floor(options.random() * ASSUMED_PROCESSES);
     this.#now = now;
     this.#calls = calls;
     this.#timer = options.clock.setTimeout(this.#beat, 0);

@@ -6,7 +6,7 @@ import {
   type Awaitable,
   type BucketLimit,
   type Buckets,
-  type BucketsEvent,
+  type BucketsOptions,
   type Clock,
   type TokenGrant,
 } from '@webhook-backpressure/core';
@@ -66,6 +66,7 @@ class RedisBuckets implements Buckets {
   /** Buckets with tokens or news that the server does not have yet. */
   readonly #unclean = new Set<SharedBucket>();
   #clock: Clock = systemClock;
+  #random: () => number = Math.random;
   #now: () => number = monotonic(systemClock);
   #calls: TimedCalls | undefined;
   #presence: Presence | undefined;
@@ -82,18 +83,13 @@ class RedisBuckets implements Buckets {
     return this.#presence?.processes ?? 1;
   }
 
-  open({
-    clock,
-    listener,
-  }: {
-    readonly clock: Clock;
-    readonly listener: (event: BucketsEvent) => void;
-  }): void {
+  open({ clock, random = Math.random, listener }: BucketsOptions): void {
     this.#clock = clock;
+    this.#random = random;
     this.#now = monotonic(clock);
     this.#calls = new TimedCalls(CALL_LIMIT_MS, clock, this.#now);
-    const { id, key } = { id: this.#process, key: `${this.#prefix}:processes` };
-    this.#presence = new Presence({ id, key, client: this.#client, clock, listener }, this.#now, this.#calls);
+    const member = { id: this.#process, key: `${this.#prefix}:processes`, client: this.#client };
+    this.#presence = new Presence({ ...member, clock, random, listener }, this.#now, this.#calls);
   }
 
   take(name: string, count: number, limit: BucketLimit): Awaitable<TokenGrant> {
@@ -178,7 +174,8 @@ class RedisBuckets implements Buckets {
 
   #bucket(name: string, limit: BucketLimit): SharedBucket {
     let bucket = this.#buckets.get(name);
-    if (bucket === undefined) this.#buckets.set(name, (bucket = new SharedBucket(name, limit)));
+    if (bucket === undefined)
+      this.#buckets.set(name, (bucket = new SharedBucket(name, limit, this.#random())));
     bucket.isForgotten = false;
     bucket.set(limit);
     return bucket;

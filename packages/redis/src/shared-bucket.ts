@@ -58,9 +58,11 @@ export class SharedBucket {
   #leftAtMs = -Infinity;
   #batch = 1;
   #askedAtMs = -Infinity;
-  #turn = Math.random();
+  #turn: number;
 
-  constructor(name: string, limit: BucketLimit) {
+  /** @param turn - from 0 to below 1: different in each process, so that processes take turns. */
+  constructor(name: string, limit: BucketLimit, turn: number) {
+    this.#turn = turn;
     this.name = name;
     this.limit = limit;
     this.shape = shapeOf(limit);

@@ -283,7 +283,7 @@ export function composeSender(settings: SenderSettings, hooks: SenderHooks): Sen
     discovery.look();
   });
   buckets.open?.({
-    clock,
+    ...{ clock, random },
     listener: (event) => {
       if (event.type === 'lost') {
         const { error, processes } = event;

@@ -25,10 +25,20 @@ export type BucketsEvent =
   | { readonly type: 'lost'; readonly error: string; readonly processes: number }
   | { readonly type: 'restored'; readonly lostMs: number };
 
+/** What a sender passes to its buckets. */
+export interface BucketsOptions {
+  /** The clock of the sender. */
+  readonly clock: Clock;
+  /** Returns a number from 0 to below 1. Default `Math.random`. */
+  readonly random?: (() => number) | undefined;
+  /** Receives the events of the buckets. */
+  readonly listener: (event: BucketsEvent) => void;
+}
+
 /** Where the tokens of endpoints are kept: in this process, or for many processes. */
 export interface Buckets {
   /** Called once by the sender, before any other call. */
-  open?(options: { readonly clock: Clock; readonly listener: (event: BucketsEvent) => void }): void;
+  open?(options: BucketsOptions): void;
   /**
    * Takes up to `count` tokens. Never rejects and never takes long: without its server, a process takes from its own part
    * of the rate.

@@ -1,1 +1,7 @@
-export type { Buckets, BucketLimit, BucketsEvent, TokenGrant } from '@webhook-backpressure/core';
+export type {
+  Buckets,
+  BucketLimit,
+  BucketsEvent,
+  BucketsOptions,
+  TokenGrant,
+} from '@webhook-backpressure/core';

@@ -1,6 +1,6 @@
-import type { Awaitable, Clock } from '@webhook-backpressure/core';
+import type { Awaitable } from '@webhook-backpressure/core';
 import { errorMessageOf, isThenable } from '@webhook-backpressure/core/parts';
-import type { BucketLimit, Buckets, BucketsEvent, TokenGrant } from './buckets.ts';
+import type { BucketLimit, Buckets, BucketsEvent, BucketsOptions, TokenGrant } from './buckets.ts';
 
 /** The delay of the next try after a call that failed. */
 const RETRY_MS = 1000;
@@ -33,7 +33,7 @@ export class GuardedBuckets implements Buckets {
     return Number.isSafeInteger(processes) && (processes as number) >= 1 ? (processes as number) : 1;
   }
 
-  open(options: { readonly clock: Clock; readonly listener: (event: BucketsEvent) => void }): void {
+  open(options: BucketsOptions): void {
     this.#listener = options.listener;
     this.#try(() => this.#buckets.open?.(options));
   }
