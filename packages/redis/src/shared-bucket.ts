@@ -136,7 +136,7 @@ export class SharedBucket {
     return Math.max(count, this.#batch);
   }
 
-  /** The arguments of a call, after the process. What it tells the server counts as told. */
+  /** The arguments of a call, after the process. What it reports to the server counts as reported. */
   askFor(want: number, isEmptied: boolean, nowMs: number): string[] {
     const { amount, token, full } = this.shape;
     const pauseUs = this.isPauseNew ? Math.ceil(Math.max(0, this.pausedUntilMs - nowMs) * 1000) : 0;
