@@ -1,3 +1,4 @@
+import { columns } from './columns.ts';
 import { count } from './format.ts';
 import type { EndpointFigures, OutboxSample, TargetKind } from './sender-messages.ts';
 import type { SenderResult } from './sender-run.ts';
@@ -45,22 +46,10 @@ const ROWS: readonly Row[] = [
 /** One column for each endpoint, at most 80 columns wide. */
 export function senderTable(result: SenderResult): string {
   const { endpoints } = result.outbox;
-  const lines = [
+  return columns([
     ['', ...endpoints.map(({ kind }) => kind)],
     ...ROWS.map(([label, value]) => [label, ...endpoints.map((one) => value(one, result))]),
-  ];
-  const widths =
-    lines[0]?.map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0))) ?? [];
-  return lines
-    .map((cells) =>
-      cells
-        .map((cell, column) =>
-          column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
-        )
-        .join('   ')
-        .trimEnd(),
-    )
-    .join('\n');
+  ]);
 }
 
 const DELIVERED: readonly TargetKind[] = ['fast', 'limited'];

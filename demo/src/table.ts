@@ -1,3 +1,4 @@
+import { columns } from './columns.ts';
 import type { Percentiles, SenderTotals } from './messages.ts';
 import { count } from './format.ts';
 import type { RunResult } from './run.ts';
@@ -32,22 +33,10 @@ const ROWS: readonly Row[] = [
 
 /** The results side by side, at most 80 columns wide. */
 export function table(results: readonly RunResult[]): string {
-  const lines = [
+  return columns([
     ['', ...results.map(({ guarded }) => (guarded ? 'with' : 'without'))],
     ...ROWS.map(([label, value]) => [label, ...results.map(value)]),
-  ];
-  const widths =
-    lines[0]?.map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0))) ?? [];
-  return lines
-    .map((cells) =>
-      cells
-        .map((cell, column) =>
-          column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
-        )
-        .join('   ')
-        .trimEnd(),
-    )
-    .join('\n');
+  ]);
 }
 
 function bound(capacity: number | null): string {
