@@ -1,9 +1,10 @@
-import { count, percent, percentile } from '../data/format.ts';
+import { count, percentile } from '../data/format.ts';
 import { shedKeys } from '../data/lever-values.ts';
 import type { NamedFigures } from '@webhook-backpressure/core';
 import { optionsOf, snapshotOf, type Source } from '../data/wire.ts';
 import { addToHead, button, card, h, setCut, setText } from '../parts/dom.ts';
 import type { Page, Section } from '../parts/section.ts';
+import { fillShare } from '../parts/share-cell.ts';
 import { segmented } from '../parts/segmented.ts';
 import { Table, type Column } from '../parts/table.ts';
 
@@ -32,7 +33,7 @@ export function busiestSection(of: 'keys' | 'senders', page: Page): Section {
       const [name, arrivals, refused, wait, handling, lever] = cells as HTMLTableCellElement[];
       setCut(name as HTMLElement, figures.name);
       setText(arrivals as Element, count(figures.arrivals));
-      fillRefused(refused as HTMLElement, figures, isNew);
+      fillShare(refused as HTMLElement, figures.refused, figures.refusedRatio, isNew);
       setText(wait as Element, percentile(figures.waitMs.p99));
       setText(handling as Element, percentile(figures.handlingMs.p99));
       if (lever !== undefined) fillLever(lever, figures.name, isNew);
@@ -108,19 +109,4 @@ export function busiestSection(of: 'keys' | 'senders', page: Page): Section {
   }
 
   return { element, update: show };
-}
-
-/** The number of refusals, their share, and a bar of that length. */
-function fillRefused(cell: HTMLElement, { refused, refusedRatio }: NamedFigures, isNew: boolean): void {
-  if (isNew)
-    cell.append(
-      h('span'),
-      ' ',
-      h('span', { class: 'ratio' }),
-      h('i', { class: 'bar', 'aria-hidden': 'true' }),
-    );
-  const [number, ratio, bar] = cell.children;
-  setText(number as Element, count(refused));
-  setText(ratio as Element, percent(refusedRatio));
-  (bar as HTMLElement).style.setProperty('--share', String(refusedRatio));
 }

@@ -1,10 +1,11 @@
 import type { EndpointSnapshot } from '@webhook-backpressure/core';
-import { count, duration, percent, percentile, plural, rate } from '../data/format.ts';
+import { count, duration, percentile, plural, rate } from '../data/format.ts';
 import type { SenderSource } from '../data/wire.ts';
 import { button, card, h, setCut, setText } from '../parts/dom.ts';
 import { askRate } from '../parts/rate-dialog.ts';
 import { problemOf, problemText } from '../parts/problem.ts';
 import type { Page, Section } from '../parts/section.ts';
+import { fillShare } from '../parts/share-cell.ts';
 import { Table, type Column } from '../parts/table.ts';
 
 const COLUMNS: readonly Column[] = [
@@ -39,7 +40,8 @@ export function endpointSection(page: Page): Section<SenderSource> {
     setText(inFlight as Element, `${count(endpoint.inFlight)} of ${count(endpoint.maxInFlight)}`);
     setText(perSecond as Element, rateText(endpoint));
     setText(tokens as Element, count(endpoint.tokens));
-    fillLimited(limited as HTMLElement, endpoint, isNew);
+    fillShare(limited as HTMLElement, window.limited, window.limitedRatio, isNew);
+    (limited as HTMLElement).title = `of ${plural(window.attempts, 'attempt', 'attempts')} in 5 min`;
     setText(p50 as Element, percentile(window.latencyMs.p50));
     setText(p99 as Element, percentile(window.latencyMs.p99));
     const row = (name as HTMLElement).parentElement as HTMLTableRowElement;
@@ -134,20 +136,4 @@ function stateText({ state, pausedForMs, waitsBecause }: EndpointSnapshot): stri
 function rateText({ ratePerSecond, setRatePerSecond }: EndpointSnapshot): string {
   const now = rate(ratePerSecond);
   return ratePerSecond === setRatePerSecond ? now : `${now} of ${rate(setRatePerSecond)}`;
-}
-
-/** The share of limited attempts, and a bar of that length. */
-function fillLimited(cell: HTMLElement, { window }: EndpointSnapshot, isNew: boolean): void {
-  if (isNew)
-    cell.append(
-      h('span'),
-      ' ',
-      h('span', { class: 'ratio' }),
-      h('i', { class: 'bar', 'aria-hidden': 'true' }),
-    );
-  const [number, ratio, bar] = cell.children;
-  setText(number as Element, count(window.limited));
-  setText(ratio as Element, percent(window.limitedRatio));
-  cell.title = `of ${plural(window.attempts, 'attempt', 'attempts')} in 5 min`;
-  (bar as HTMLElement).style.setProperty('--share', String(window.limitedRatio));
 }
