@@ -21,6 +21,7 @@ export class PostgresBed implements StoreBed {
   readonly pool: pg.Pool = new pg.Pool({ connectionString, max: 8 });
   readonly connectionString: string = connectionString;
   readonly #stores: InboxStore[] = [];
+  readonly #programs: pg.Client[] = [];
   readonly #isPooled: boolean;
 
   constructor({ pooled = false }: { readonly pooled?: boolean } = {}) {
@@ -38,7 +39,17 @@ export class PostgresBed implements StoreBed {
     return store;
   }
 
+  /** Another program that uses the database. */
+  async otherProgram(): Promise<pg.Client> {
+    const { connectionString } = this;
+    const client = new pg.Client({ connectionString });
+    this.#programs.push(client);
+    await client.connect();
+    return client;
+  }
+
   async dispose(): Promise<void> {
+    await Promise.all(this.#programs.map((client) => client.end()));
     // Some may be closed already, or never opened.
     await Promise.allSettled(this.#stores.map(async (store) => store.close(0)));
     await this.pool.query(`SET client_min_messages = warning; DROP SCHEMA IF EXISTS ${this.schema} CASCADE`);

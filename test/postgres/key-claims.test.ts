@@ -1,4 +1,3 @@
-import pg from 'pg';
 import type { InboxStore, KeyClaim } from '@webhook-backpressure/core';
 import { postgresStore } from '@webhook-backpressure/postgres';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -45,21 +44,10 @@ async function claimKey(
 
 describe.skipIf(isSkipped)('claims of named keys on PostgreSQL', () => {
   let bed: PostgresBed;
-  const clients: pg.Client[] = [];
   beforeEach(() => {
     bed = new PostgresBed();
   });
-  afterEach(async () => {
-    await Promise.all(clients.splice(0).map((client) => client.end()));
-    await bed.dispose();
-  });
-
-  async function otherProgram(): Promise<pg.Client> {
-    const client = new pg.Client({ connectionString: bed.connectionString });
-    clients.push(client);
-    await client.connect();
-    return client;
-  }
+  afterEach(() => bed.dispose());
 
   it('give each delivery to one of the processes that claim at the same time', async () => {
     const stores = [await opened(bed), await opened(bed), await opened(bed)];
@@ -79,7 +67,7 @@ describe.skipIf(isSkipped)('claims of named keys on PostgreSQL', () => {
   it('claim no second delivery of a key while another transaction claims or locks the head', async () => {
     const store = await opened(bed);
     await put(store, [delivery('a'), delivery('b')]);
-    const client = await otherProgram();
+    const client = await bed.otherProgram();
     await client.query(
       `BEGIN; SELECT FROM ${bed.schema}.queue WHERE key = 'shop' ORDER BY seq LIMIT 1 FOR UPDATE`,
     );
@@ -176,7 +164,7 @@ describe.skipIf(isSkipped)('claims of named keys on PostgreSQL', () => {
     it('list a key once and cheaply, however many deliveries it has', async () => {
       for (const state of [0, 1, 2, 3]) await fill('busy', state, START + 1);
       await put(store, [delivery('a')]);
-      const client = await otherProgram();
+      const client = await bed.otherProgram();
       const { rows } = await client.query(
         `WITH listed AS MATERIALIZED (SELECT count(*)::integer FROM ${bed.schema}.due_keys_v1(99, NULL, 10, ${String(START)}))
         SELECT listed.count, pg_stat_get_xact_tuples_returned('${bed.schema}.queue_key'::regclass)::integer AS visited
@@ -186,7 +174,7 @@ describe.skipIf(isSkipped)('claims of named keys on PostgreSQL', () => {
     });
 
     it('pass few entries of ended claims while another program leaves a transaction open', async () => {
-      const client = await otherProgram();
+      const client = await bed.otherProgram();
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
       for (const state of [0, 1, 2]) await fill('shop', state, START - LONG_MS);
       await bed.pool.query(`DELETE FROM ${bed.schema}.queue`);

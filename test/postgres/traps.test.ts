@@ -1,4 +1,3 @@
-import pg from 'pg';
 import type { InboxStore, StoredDelivery } from '@webhook-backpressure/core';
 import { postgresStore } from '@webhook-backpressure/postgres';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -22,23 +21,11 @@ const ROUNDS = 20;
 
 describe.skipIf(isSkipped)('postgresStore on many machines', () => {
   let bed: PostgresBed;
-  const clients: pg.Client[] = [];
 
   beforeEach(() => {
     bed = new PostgresBed();
   });
-  afterEach(async () => {
-    await Promise.all(clients.splice(0).map((client) => client.end()));
-    await bed.dispose();
-  });
-
-  /** Another program that uses the database. */
-  async function otherProgram(): Promise<pg.Client> {
-    const client = new pg.Client({ connectionString: bed.connectionString });
-    clients.push(client);
-    await client.connect();
-    return client;
-  }
+  afterEach(() => bed.dispose());
 
   it('stores no delivery again while another owner completes it', async () => {
     const [store, other] = [await opened(bed), await opened(bed)];
@@ -64,7 +51,7 @@ describe.skipIf(isSkipped)('postgresStore on many machines', () => {
       .sort((a, b) => (a.hash < b.hash ? -1 : 1));
     const deliveries = batch.map(({ one }) => one);
     // Another transaction holds the middle one until both batches wait.
-    const client = await otherProgram();
+    const client = await bed.otherProgram();
     await client.query('BEGIN');
     const insert = `INSERT INTO ${bed.schema}.ids (hash, seq, is_generated) VALUES ($1, 0, false)`;
     await client.query(insert, [batch[1]?.hash]);
@@ -102,7 +89,7 @@ describe.skipIf(isSkipped)('postgresStore on many machines', () => {
 
   it('does not wait for the commit of another put', async () => {
     const store = await opened(bed);
-    const client = await otherProgram();
+    const client = await bed.otherProgram();
     await client.query('BEGIN');
     // A put that is being committed holds its slot.
     await client.query(`SELECT ${bed.schema}.add_totals_v1(1, 1, 0, 0, 0, 0, 0)`);
@@ -126,7 +113,7 @@ describe.skipIf(isSkipped)('postgresStore on many machines', () => {
   it('claims past a delivery that another transaction has locked', async () => {
     const store = await opened(bed);
     await put(store, [delivery('a'), delivery('b')]);
-    const client = await otherProgram();
+    const client = await bed.otherProgram();
     await client.query('BEGIN');
     await client.query(`SELECT FROM ${bed.schema}.queue ORDER BY seq LIMIT 1 FOR UPDATE`);
     expect((await claim(store, 2)).map(({ id }) => id)).toEqual(['b']);
