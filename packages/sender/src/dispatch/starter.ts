@@ -109,7 +109,7 @@ export class Starter {
   }
 
   /**
-   * Another process may have enabled the endpoint and put its events back. What was claimed afterwards is not refused, so
+   * Another process may have enabled the endpoint and put its events back. Events that were put back are not refused, so
    * this is read after the claim.
    */
   async #isRefused({ id }: Destination, claims: readonly Claim[]): Promise<boolean> {
