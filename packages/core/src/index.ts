@@ -61,9 +61,12 @@ export {
   type HandshakeAnswer,
 } from './senders/cloudevents-handshake.ts';
 export type {
+  FailedAttempt,
   HeaderMatch,
+  HeaderSenderProfile,
   RequestHeaders,
   RetryAfterHabit,
+  RetrySchedule,
   SenderProfile,
   SwitchOffRule,
 } from './senders/sender-profile.ts';

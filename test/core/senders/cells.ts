@@ -1,4 +1,4 @@
-import type { SenderProfile } from '@webhook-backpressure/core';
+import type { HeaderSenderProfile } from '@webhook-backpressure/core';
 
 /** The cells that docs/senders.md must have for a sender, by column title. */
 export type Cells = Record<
@@ -15,8 +15,8 @@ const UNITS = [
 ] as const;
 
 /** @param profiles - all profiles with the sender's name. */
-export function cellsOf(profiles: readonly SenderProfile[]): Cells {
-  const [profile] = profiles as [SenderProfile];
+export function cellsOf(profiles: readonly HeaderSenderProfile[]): Cells {
+  const [profile] = profiles as [HeaderSenderProfile];
   return {
     Key: `\`${profile.name}\``,
     'Identified by': codes(profiles.map(({ match }) => match.header)),
@@ -33,7 +33,7 @@ function codes(headers: readonly (string | undefined)[]): string {
   return known.size === 0 ? NOTHING : [...known].map((header) => `\`${header}\``).join(', ');
 }
 
-function repeats({ retries = {} }: SenderProfile): string {
+function repeats({ retries = {} }: HeaderSenderProfile): string {
   if (retries === 'none') return 'never';
   const { maxAttempts, windowS } = retries;
   const parts = [
@@ -43,7 +43,7 @@ function repeats({ retries = {} }: SenderProfile): string {
   return parts.length === 0 ? NOTHING : parts.join(', ');
 }
 
-function retryAfter({ retryAfter: habit }: SenderProfile): string {
+function retryAfter({ retryAfter: habit }: HeaderSenderProfile): string {
   if (habit === 'ignored') return 'ignored';
   const unit = habit?.unit === 'ms' ? 'milliseconds' : 'seconds';
   return habit?.minSeconds === undefined ? unit : `${unit}, at least ${String(habit.minSeconds)}`;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { builtInSenders, type SenderProfile } from '@webhook-backpressure/core';
+import { builtInSenders, type HeaderSenderProfile } from '@webhook-backpressure/core';
 import { codeIn, page, rowsOf, sectionOf } from '../../docs/pages.ts';
 import { cellsOf, duration } from './cells.ts';
 
 const senders = page('docs/senders.md');
 const table = rowsOf(sectionOf(senders, 'Known senders'), 'Sender');
-const byName = new Map<string, SenderProfile[]>();
+const byName = new Map<string, HeaderSenderProfile[]>();
 for (const profile of builtInSenders) {
   byName.set(profile.name, [...(byName.get(profile.name) ?? []), profile]);
 }
@@ -15,7 +15,7 @@ function firstWords(cell: string | undefined): string {
   return (cell ?? '').split('.')[0] ?? '';
 }
 
-function namesWhere(holds: (profile: SenderProfile) => boolean): string[] {
+function namesWhere(holds: (profile: HeaderSenderProfile) => boolean): string[] {
   return [...new Set(builtInSenders.filter(holds).map(({ name }) => name))].sort();
 }
 
@@ -88,7 +88,7 @@ describe('docs/senders.md', () => {
   });
 });
 
-function rule({ inARow, ratio, windowS }: NonNullable<SenderProfile['switchOff']> = {}): string {
+function rule({ inARow, ratio, windowS }: NonNullable<HeaderSenderProfile['switchOff']> = {}): string {
   if (inARow !== undefined) return `${String(inARow)} failures in a row`;
   return `${String((ratio ?? 0) * 100)} % failures within ${windowS === 3600 ? 'an hour' : duration(windowS ?? 0)}`;
 }

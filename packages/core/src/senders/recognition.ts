@@ -39,11 +39,15 @@ interface ByHeader {
  */
 export function createRecognition(profiles: readonly SenderProfile[]): Recognition {
   const index = new Map<string, ByHeader>();
-  for (const [rank, profile] of profiles.entries()) addTo(index, { profile, rank });
+  let always: Candidate | undefined;
+  for (const [rank, profile] of profiles.entries()) {
+    if (profile.match === 'all') always ??= { profile, rank };
+    else addTo(index, profile.match, { profile, rank });
+  }
 
   return {
     find(headers) {
-      let best: Candidate | undefined;
+      let best = always;
       let read = 0;
       for (const name in headers) {
         if (read === MAX_HEADERS) break;
@@ -58,8 +62,7 @@ export function createRecognition(profiles: readonly SenderProfile[]): Recogniti
   };
 }
 
-function addTo(index: Map<string, ByHeader>, candidate: Candidate): void {
-  const { header, value } = candidate.profile.match;
+function addTo(index: Map<string, ByHeader>, { header, value }: HeaderMatch, candidate: Candidate): void {
   let group = index.get(header);
   if (group === undefined) {
     group = { present: undefined, exact: new Map(), patterns: [] };
@@ -89,7 +92,8 @@ function earlier(a: Candidate | undefined, b: Candidate | undefined): Candidate 
 /** Whether a request of this sender is its handshake. */
 export function isHandshake({ handshake, match }: SenderProfile, headers: RequestHeaders): boolean {
   if (handshake === undefined) return false;
-  const value = first(headers[handshake.header ?? match.header]);
+  const header = handshake.header ?? (match === 'all' ? undefined : match.header);
+  const value = header === undefined ? undefined : first(headers[header]);
   return value !== undefined && (handshake.value === undefined || matches(value, handshake.value));
 }
 

@@ -21,9 +21,9 @@ const PROFILE = [
   'verifiedAt',
 ];
 const MATCH = ['header', 'value'];
-const RETRIES = ['maxAttempts', 'scheduleS', 'windowS'];
-const RETRY_AFTER = ['unit', 'minSeconds', 'maxSeconds'];
-const SWITCH_OFF = ['inARow', 'ratio', 'windowS'];
+const RETRIES = ['maxAttempts', 'scheduleS', 'windowS', 'after'];
+const RETRY_AFTER = ['unit', 'minSeconds', 'maxSeconds', 'steps'];
+const SWITCH_OFF = ['inARow', 'ratio', 'minAnswers', 'count', 'windowS', 'offS'];
 
 /** A header name, RFC 9110, section 5.6.2. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -46,24 +46,38 @@ function resolve(given: unknown, at: string): SenderProfile {
   const fields = fieldsOf(given, at, PROFILE);
   const profile = fields as Partial<SenderProfile>;
   checkText(fields, 'name', at);
-  const match = resolveMatch(fields['match'], `${at}.match`);
-  if (match.header === undefined) throw wrong(`${at}.match.header`, 'a valid header name', match.header);
+  const match = resolveIdentity(fields['match'], `${at}.match`);
   if (profile.id !== undefined) checkHeader(profile.id, `${at}.id`);
   checkNumber(fields, 'timeoutMs', at, 'a number of milliseconds above 0', (n) => n > 0);
   if (profile.status !== undefined) checkOneOf(profile.status, [429, 503], `${at}.status`);
   checkRetries(fields['retries'], `${at}.retries`);
   checkRetryAfter(fields['retryAfter'], `${at}.retryAfter`);
-  checkNumber(fields, 'success', at, 'an integer from 200 to 299', (n) => isInteger(n, 200) && n <= 299);
+  if (fields['success'] !== '2xx') {
+    checkNumber(
+      fields,
+      'success',
+      at,
+      '"2xx" or an integer from 200 to 299',
+      (n) => isInteger(n, 200) && n <= 299,
+    );
+  }
   checkSwitchOff(fields['switchOff'], `${at}.switchOff`);
   checkText(fields, 'source', at);
   if (!isDate(fields['verifiedAt']))
     throw wrong(`${at}.verifiedAt`, 'a date in the form YYYY-MM-DD', fields['verifiedAt']);
   return {
     ...(profile as SenderProfile),
-    match: { ...match, header: match.header },
+    match,
     id: profile.id?.toLowerCase(),
     handshake: resolveHandshake(fields['handshake'], `${at}.handshake`),
   };
+}
+
+function resolveIdentity(given: unknown, at: string): SenderProfile['match'] {
+  if (given === 'all') return 'all';
+  const { header, value } = resolveMatch(given, at);
+  if (header === undefined) throw wrong(`${at}.header`, 'a valid header name', header);
+  return { header, value };
 }
 
 function resolveMatch(given: unknown, at: string): LooseMatch {

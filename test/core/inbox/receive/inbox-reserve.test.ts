@@ -19,6 +19,7 @@ const senders = ['one', 'two'].map((name): SenderProfile => {
     name,
     match: { header: `x-${name}` },
     retries: 'none',
+    success: '2xx',
     source: 'https://example.org',
     verifiedAt: '2026-11-20',
   };

@@ -12,17 +12,18 @@ export interface InboxAnswer {
 }
 
 /**
- * Acknowledges a stored delivery with the success status of its sender's profile, or with JSON: 202 for senders whose
- * profile names none, since they take any 2xx, and 200 for unknown senders, since several take nothing else.
+ * Acknowledges a stored delivery with the success status of its sender's profile, or with JSON: 202 for senders known to
+ * take any 2xx, and 200 for all others, since several senders take nothing else.
  */
 export function acknowledged(
   profile: SenderProfile | undefined,
   id: string,
   status: 'accepted' | 'duplicate',
 ): InboxAnswer {
-  if (profile?.success !== undefined) return { status: profile.success, headers: {}, body: '' };
+  const success = profile?.success;
+  if (typeof success === 'number') return { status: success, headers: {}, body: '' };
   const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
-  return { status: profile === undefined ? 200 : 202, headers, body: JSON.stringify({ id, status }) };
+  return { status: success === '2xx' ? 202 : 200, headers, body: JSON.stringify({ id, status }) };
 }
 
 /** A problem document (RFC 9457). */

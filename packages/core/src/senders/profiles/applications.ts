@@ -1,7 +1,7 @@
-import type { SenderProfile } from '../sender-profile.ts';
+import type { HeaderSenderProfile } from '../sender-profile.ts';
 
 /** Code hosts, shops, payments and customer records. */
-export const applications: readonly SenderProfile[] = [
+export const applications: readonly HeaderSenderProfile[] = [
   {
     // Before GitHub, since Gitea sends GitHub's headers as well. Forgejo sends the headers of both.
     name: 'gitea',
@@ -11,6 +11,7 @@ export const applications: readonly SenderProfile[] = [
     timeoutMs: 5000,
     retries: 'none',
     retryAfter: 'ignored',
+    success: '2xx',
     source: 'https://github.com/go-gitea/gitea/blob/main/services/webhook/deliver.go',
     verifiedAt: '2026-11-20',
   },
@@ -22,6 +23,7 @@ export const applications: readonly SenderProfile[] = [
     timeoutMs: 10_000,
     retries: 'none',
     retryAfter: 'ignored',
+    success: '2xx',
     source: 'https://docs.github.com/en/webhooks/using-webhooks/handling-failed-webhook-deliveries',
     verifiedAt: '2026-11-20',
   },
@@ -35,6 +37,7 @@ export const applications: readonly SenderProfile[] = [
     retries: 'none',
     retryAfter: 'ignored',
     switchOff: { inARow: 4 },
+    success: '2xx',
     source:
       'https://gitlab.com/gitlab-org/gitlab/-/blob/master/app/models/concerns/web_hooks/auto_disabling.rb',
     verifiedAt: '2026-11-20',
@@ -45,6 +48,7 @@ export const applications: readonly SenderProfile[] = [
     // The timeout is not published. In test mode there are three attempts.
     retries: { windowS: 259_200 },
     retryAfter: 'ignored',
+    success: '2xx',
     source: 'https://docs.stripe.com/webhooks (as quoted by secondary pages)',
     verifiedAt: '2026-11-20',
   },
@@ -57,6 +61,7 @@ export const applications: readonly SenderProfile[] = [
     retryAfter: 'ignored',
     // From a secondary source: a subscription created with the Admin API is deleted.
     switchOff: { inARow: 8 },
+    success: '2xx',
     source: 'https://shopify.dev/changelog/updates-to-webhook-retry-mechanism',
     verifiedAt: '2026-11-20',
   },
@@ -65,6 +70,7 @@ export const applications: readonly SenderProfile[] = [
     match: { header: 'paypal-transmission-sig' },
     retries: { maxAttempts: 25, windowS: 259_200 },
     retryAfter: 'ignored',
+    success: '2xx',
     source: 'https://developer.paypal.com/docs/api/webhooks/v1 (as quoted by secondary pages)',
     verifiedAt: '2026-11-20',
   },
@@ -75,6 +81,7 @@ export const applications: readonly SenderProfile[] = [
     timeoutMs: 10_000,
     retries: { maxAttempts: 11, windowS: 86_400 },
     retryAfter: 'ignored',
+    success: '2xx',
     source: 'https://developer.squareup.com/docs/webhooks/troubleshooting',
     verifiedAt: '2026-11-20',
   },
@@ -88,6 +95,7 @@ export const applications: readonly SenderProfile[] = [
     retries: { windowS: 259_200 },
     // HubSpot's page says that the value is recorded in milliseconds.
     retryAfter: { unit: 'ms' },
+    success: '2xx',
     source: 'https://knowledge.hubspot.com/workflows/how-do-i-use-webhooks-with-hubspot-workflows',
     verifiedAt: '2026-11-20',
   },
@@ -99,6 +107,7 @@ export const applications: readonly SenderProfile[] = [
     status: 429,
     retries: { maxAttempts: 10 },
     retryAfter: { unit: 's' },
+    success: '2xx',
     source: 'https://community.hubspot.com (topic 277558, answer of the staff)',
     verifiedAt: '2026-11-20',
   },
@@ -110,6 +119,7 @@ export const applications: readonly SenderProfile[] = [
     status: 503,
     retries: { maxAttempts: 3 },
     retryAfter: 'ignored',
+    success: '2xx',
     source: 'https://help.merge.dev/articles/4883145267-troubleshooting-webhooks',
     verifiedAt: '2026-11-20',
   },

@@ -1,4 +1,4 @@
-import type { SenderProfile } from '../sender-profile.ts';
+import type { HeaderSenderProfile } from '../sender-profile.ts';
 
 const PUBSUB = {
   name: 'google-pubsub',
@@ -6,15 +6,16 @@ const PUBSUB = {
   timeoutMs: 10_000,
   // Adapts its rate to the share of successes, and retries until the message expires.
   retryAfter: 'ignored',
+  success: '2xx',
   source: 'https://cloud.google.com/pubsub/docs/push',
   verifiedAt: '2026-11-20',
-} as const satisfies Omit<SenderProfile, 'match'>;
+} as const satisfies Omit<HeaderSenderProfile, 'match'>;
 
 /**
  * Event services of the large clouds. They come before the applications, since users can configure them to add any
  * headers.
  */
-export const clouds: readonly SenderProfile[] = [
+export const clouds: readonly HeaderSenderProfile[] = [
   {
     name: 'aws-sns',
     match: { header: 'x-amz-sns-message-type' },
@@ -25,6 +26,7 @@ export const clouds: readonly SenderProfile[] = [
     retries: { maxAttempts: 4, scheduleS: [20, 20, 20] },
     retryAfter: 'ignored',
     handshake: { value: 'SubscriptionConfirmation' },
+    success: '2xx',
     source: 'https://docs.aws.amazon.com/sns/latest/dg/sns-message-delivery-retries.html',
     verifiedAt: '2026-11-20',
   },
@@ -35,6 +37,7 @@ export const clouds: readonly SenderProfile[] = [
     retries: { maxAttempts: 185, windowS: 86_400 },
     // Waits for the longer of Retry-After and its own policy; a negative value ends the retries.
     retryAfter: { unit: 's' },
+    success: '2xx',
     source: 'https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-api-destinations.html',
     verifiedAt: '2026-11-20',
   },
@@ -49,6 +52,7 @@ export const clouds: readonly SenderProfile[] = [
     // Retries only after 500, 502, 503 and 504.
     status: 503,
     retryAfter: 'ignored',
+    success: '2xx',
     source: 'https://developers.google.com/workspace/calendar/api/guides/push',
     verifiedAt: '2026-11-20',
   },
@@ -63,6 +67,7 @@ export const clouds: readonly SenderProfile[] = [
     },
     retryAfter: 'ignored',
     handshake: { value: 'SubscriptionValidation' },
+    success: '2xx',
     source: 'https://learn.microsoft.com/azure/event-grid/delivery-and-retry',
     verifiedAt: '2026-11-20',
   },

@@ -1,24 +1,26 @@
-import type { SenderProfile } from '../sender-profile.ts';
+import type { HeaderSenderProfile } from '../sender-profile.ts';
 
 const SENDGRID_EVENTS = {
   name: 'sendgrid-events',
   // Not confirmed by SendGrid's own pages.
   retries: { windowS: 86_400 },
   retryAfter: 'ignored',
+  success: '2xx',
   source: 'https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/event',
   verifiedAt: '2026-11-20',
-} as const satisfies Omit<SenderProfile, 'match'>;
+} as const satisfies Omit<HeaderSenderProfile, 'match'>;
 
 const DISCORD = {
   timeoutMs: 3000,
   retryAfter: 'ignored',
+  success: '2xx',
   source:
     'https://github.com/discord/discord-api-docs: developers/events/webhook-events.mdx, developers/interactions',
   verifiedAt: '2026-11-20',
-} as const satisfies Partial<SenderProfile>;
+} as const satisfies Partial<HeaderSenderProfile>;
 
 /** Chat, telephony, email and meetings. */
-export const messaging: readonly SenderProfile[] = [
+export const messaging: readonly HeaderSenderProfile[] = [
   {
     name: 'slack',
     match: { header: 'x-slack-signature' },
@@ -27,6 +29,7 @@ export const messaging: readonly SenderProfile[] = [
     retries: { maxAttempts: 4, scheduleS: [0, 60, 300] },
     retryAfter: 'ignored',
     switchOff: { ratio: 0.95, windowS: 3600 },
+    success: '2xx',
     source: 'https://docs.slack.dev/apis/events-api',
     verifiedAt: '2026-11-20',
   },
@@ -48,6 +51,7 @@ export const messaging: readonly SenderProfile[] = [
     // By default only a failed connection is retried; a URL fragment such as #rp=5xx&rc=2 can enable more.
     retries: 'none',
     retryAfter: 'ignored',
+    success: '2xx',
     source: 'https://www.twilio.com/docs/usage/webhooks/webhooks-connection-overrides',
     verifiedAt: '2026-11-20',
   },
@@ -62,6 +66,7 @@ export const messaging: readonly SenderProfile[] = [
     status: 503,
     retries: { windowS: 259_200 },
     retryAfter: 'ignored',
+    success: '2xx',
     source: 'https://support.sendgrid.com/hc/en-us/articles/46513815674395',
     verifiedAt: '2026-11-20',
   },
@@ -99,6 +104,7 @@ export const messaging: readonly SenderProfile[] = [
     status: 429,
     retries: { maxAttempts: 2, scheduleS: [60] },
     retryAfter: 'ignored',
+    success: '2xx',
     source: 'https://developers.intercom.com/docs/webhooks/webhook-notifications',
     verifiedAt: '2026-11-20',
   },

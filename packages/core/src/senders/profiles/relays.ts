@@ -1,4 +1,4 @@
-import type { SenderProfile } from '../sender-profile.ts';
+import type { HeaderSenderProfile } from '../sender-profile.ts';
 
 const SVIX = {
   name: 'svix',
@@ -10,21 +10,23 @@ const SVIX = {
   // Clamps a value to between one and two times the current step of its schedule.
   retryAfter: { unit: 's', minSeconds: 5 },
   // Disables an endpoint after five days of failures only, which a shedding receiver never reaches.
+  success: '2xx',
   source: 'https://github.com/svix/svix-webhooks/blob/main/server/svix-server/src/worker.rs',
   verifiedAt: '2026-11-20',
-} as const satisfies Omit<SenderProfile, 'match'>;
+} as const satisfies Omit<HeaderSenderProfile, 'match'>;
 
 /**
  * Relays for webhooks of other senders. They forward the original sender's headers but retry by their own rules, so
  * they come before all other senders.
  */
-export const relays: readonly SenderProfile[] = [
+export const relays: readonly HeaderSenderProfile[] = [
   {
     name: 'hookdeck',
     match: { header: 'x-hookdeck-eventid' },
     id: 'x-hookdeck-eventid',
     // The timeout of 60 s is not confirmed by Hookdeck's own pages. Users configure the retries.
     retryAfter: { unit: 's' },
+    success: '2xx',
     source: 'https://github.com/hookdeck/agent-skills (hookdeck-event-gateway)',
     verifiedAt: '2026-11-20',
   },
@@ -35,6 +37,7 @@ export const relays: readonly SenderProfile[] = [
     timeoutMs: 5000,
     retries: { maxAttempts: 11 },
     retryAfter: 'ignored',
+    success: '2xx',
     source: 'https://github.com/hookdeck/outpost/blob/main/docs/content/features/event-delivery.mdoc',
     verifiedAt: '2026-11-20',
   },
@@ -44,6 +47,7 @@ export const relays: readonly SenderProfile[] = [
     // The timeout is set per endpoint, the retries per project: by default ten, 100 s apart.
     retries: { maxAttempts: 10 },
     retryAfter: 'ignored',
+    success: '2xx',
     source: 'https://github.com/frain-dev/convoy/blob/main/net/dispatcher.go',
     verifiedAt: '2026-11-20',
   },

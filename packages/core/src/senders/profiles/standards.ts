@@ -1,4 +1,4 @@
-import type { SenderProfile } from '../sender-profile.ts';
+import type { HeaderSenderProfile } from '../sender-profile.ts';
 
 const CLOUDEVENTS = {
   name: 'cloudevents',
@@ -6,12 +6,13 @@ const CLOUDEVENTS = {
   // The specification requires senders to observe 429 with Retry-After, and does not mention 503.
   status: 429,
   retryAfter: { unit: 's' },
+  success: '2xx',
   source: 'https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/http-webhook.md',
   verifiedAt: '2026-11-20',
-} as const satisfies Omit<SenderProfile, 'match'>;
+} as const satisfies Omit<HeaderSenderProfile, 'match'>;
 
 /** Senders that follow a standard and are not known by name. They come after all others. */
-export const standards: readonly SenderProfile[] = [
+export const standards: readonly HeaderSenderProfile[] = [
   { ...CLOUDEVENTS, match: { header: 'ce-specversion' } },
   { ...CLOUDEVENTS, match: { header: 'content-type', value: /^application\/cloudevents\b/i } },
   {
@@ -21,6 +22,7 @@ export const standards: readonly SenderProfile[] = [
     // The specification recommends timeouts of 15 to 30 s, and gives a schedule only as an example.
     timeoutMs: 15_000,
     retryAfter: { unit: 's' },
+    success: '2xx',
     source: 'https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md',
     verifiedAt: '2026-11-20',
   },
