@@ -19,6 +19,7 @@ const mayImport = {
   redis: { packages: ['core'], node: 'values' },
   bullmq: { packages: ['core'], npm: ['bullmq'], node: 'values' },
   sender: { packages: ['core'], npm: ['undici', 'standardwebhooks', 'ipaddr.js'], node: 'values' },
+  planner: { packages: ['core'], node: 'values' },
   prometheus: { packages: ['core'], npm: ['prom-client'] },
   dashboard: { packages: ['core'], node: 'types' },
 };
@@ -97,6 +98,10 @@ export const order = {
         '.',
       ],
     ],
+  },
+  planner: {
+    entries: ['index', 'parts', 'cli'],
+    rooms: ['base', 'scenario', 'traffic', 'observations', 'receivers', 'senders', 'runs', 'results', '.'],
   },
   dashboard: {
     entries: ['index'],

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { simulate } from '@webhook-backpressure/planner/parts';
 import { root } from '../../tooling/packages.js';
-import { simulate } from '../simulation/src/simulate.ts';
 import { codeIn, isHeading, page, rowsOf, sectionOf, tokensOf } from './pages.ts';
 
 const sizing = page('docs/sizing.md');

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Balancer, type Balanced, type Balancing } from './src/balancer.ts';
-import { simulate } from './src/simulate.ts';
+import { type Balanced, Balancer, type Balancing, simulate } from '@webhook-backpressure/planner/parts';
 
 const scenario = {
   seed: 1,

@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { Agenda } from './src/agenda.ts';
-import { Downstream } from './src/downstream.ts';
-import { stream } from './src/random.ts';
-import type { Service } from './src/scenario.ts';
-import { jain, percentile } from './src/statistics.ts';
+import {
+  Agenda,
+  Downstream,
+  type Service,
+  jain,
+  percentile,
+  stream,
+} from '@webhook-backpressure/planner/parts';
 
 describe('Jain’s index', () => {
   it('is 1 for equal values, and 1 ÷ n if one has everything', () => {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { manualClock } from '@webhook-backpressure/core/testing';
-import { EventLoop } from './src/event-loop.ts';
-import { simulate } from './src/simulate.ts';
+import { EventLoop, simulate } from '@webhook-backpressure/planner/parts';
 
 /** Three deliveries, 0.1 s apart, for one worker that needs 1 s for each. */
 const small = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseHabit, type Failure } from './src/habits.ts';
+import { type Failure, parseHabit } from '@webhook-backpressure/planner/parts';
 
 const answered = (retryAfterS: number, attempts = 1, status: 429 | 503 = 503): Failure => ({
   attempts,

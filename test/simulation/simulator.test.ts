@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { simulate } from './src/simulate.ts';
+import { simulate } from '@webhook-backpressure/planner/parts';
 
 /** Four deliveries, 0.25 s apart, for one worker that needs 1 s for each. */
 const small = {

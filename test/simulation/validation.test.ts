@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ScenarioError } from './src/fields.ts';
-import { parseScenario } from './src/scenario.ts';
+import { ScenarioError, parseScenario } from '@webhook-backpressure/planner/parts';
 
 const sound = {
   seed: 1,

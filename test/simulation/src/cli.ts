@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { ScenarioError } from './fields.ts';
-import { simulate } from './simulate.ts';
+import { ScenarioError, simulate } from '@webhook-backpressure/planner/parts';
 
 const USAGE = 'Name one scenario: npm run simulate -- scenario.json, or - for standard input.';
 

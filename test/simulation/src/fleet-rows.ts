@@ -1,6 +1,5 @@
+import { type Balancing, simulate } from '@webhook-backpressure/planner/parts';
 import type { ScenarioJson } from './comparisons.ts';
-import type { Balancing } from './balancer.ts';
-import { simulate } from './simulate.ts';
 
 /** A run of several receivers in the report. */
 export interface FleetRow {

@@ -1,7 +1,4 @@
-import { runIdeal } from './ideal.ts';
-import type { Second } from './series.ts';
-import type { Simulation } from './simulate.ts';
-import { placesOf } from './workers.ts';
+import { type Second, type Simulation, placesOf, runIdeal } from '@webhook-backpressure/planner/parts';
 
 /** The measures of one run in the report; null without a measurement. */
 export interface Measures {

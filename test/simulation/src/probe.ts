@@ -1,6 +1,6 @@
 import type { Intake } from '@webhook-backpressure/core';
+import { type Simulation, simulate } from '@webhook-backpressure/planner/parts';
 import type { ScenarioJson } from './comparisons.ts';
-import { simulate, type Simulation } from './simulate.ts';
 
 /** A figure to reach, and its bound at every seed. */
 export interface ProbeGoal {

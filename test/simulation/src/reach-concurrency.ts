@@ -1,3 +1,4 @@
+import { percentile } from '@webhook-backpressure/planner/parts';
 import {
   atMost,
   atLeast,
@@ -8,7 +9,6 @@ import {
   type Probe,
   type Subject,
 } from './probe.ts';
-import { percentile } from './statistics.ts';
 
 const KNEE = 25;
 const HALVED = KNEE / 2;

@@ -1,7 +1,6 @@
+import { type Simulation, jain, percentile, simulate } from '@webhook-backpressure/planner/parts';
 import type { ScenarioJson } from './comparisons.ts';
 import { atLeast, atMost, type Probe, type Subject } from './probe.ts';
-import { simulate, type Simulation } from './simulate.ts';
-import { jain, percentile } from './statistics.ts';
 
 /** Ten workers, 100 ms each on average: the deliveries per second to share. */
 const DRAIN_RATE = 100;

@@ -1,6 +1,6 @@
+import { simulate } from '@webhook-backpressure/planner/parts';
 import type { ScenarioJson } from './comparisons.ts';
 import { atLeast, atMost, type Probe, type Subject } from './probe.ts';
-import { simulate } from './simulate.ts';
 
 /** Five times the throughput of ten workers with 50 ms each. */
 const PER_SECOND = 1000;

@@ -1,13 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { markOf, placesOf, simulate } from '@webhook-backpressure/planner/parts';
 import { under, type Comparison, type ScenarioJson } from './comparisons.ts';
 import type { Figures } from './markdown.ts';
 import { measuresOf, type Measures } from './measures.ts';
 import { plot } from './plot.ts';
 import type { Probe } from './probe.ts';
 import type { Row } from './rows.ts';
-import { simulate } from './simulate.ts';
-import { markOf, placesOf } from './workers.ts';
 
 // The same folder for sources and for compiled files.
 const FOLDER = join(import.meta.dirname, '..');

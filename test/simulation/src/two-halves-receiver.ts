@@ -5,11 +5,13 @@ import {
   type Handling,
   type Refusal,
 } from '@webhook-backpressure/core';
-import { Downstream } from './downstream.ts';
-import type { Observations } from './observations.ts';
-import { stream } from './random.ts';
-import type { Scenario } from './scenario.ts';
-import type { Traffic } from './traffic.ts';
+import {
+  Downstream,
+  type Observations,
+  type Scenario,
+  type Traffic,
+  stream,
+} from '@webhook-backpressure/planner/parts';
 
 /** How the receiver is set up, beside the intake. */
 export interface ReceiverSetup {

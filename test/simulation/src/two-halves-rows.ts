@@ -1,11 +1,15 @@
 import type { EndpointLimits } from '@webhook-backpressure/sender';
-import { runIdeal } from './ideal.ts';
-import type { Observations } from './observations.ts';
-import { resultsOf } from './results.ts';
-import { run } from './run.ts';
-import { parseScenario, type Scenario } from './scenario.ts';
-import { jain } from './statistics.ts';
-import { drawTraffic, type Traffic } from './traffic.ts';
+import {
+  type Observations,
+  type Scenario,
+  type Traffic,
+  drawTraffic,
+  jain,
+  parseScenario,
+  resultsOf,
+  run,
+  runIdeal,
+} from '@webhook-backpressure/planner/parts';
 import { TwoHalvesRun } from './two-halves-run.ts';
 
 /** A run of the report. */

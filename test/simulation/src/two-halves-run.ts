@@ -1,11 +1,13 @@
 import { memoryStore } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { createSender, type EndpointLimits, type Sender } from '@webhook-backpressure/sender';
-import { Alarm } from './alarm.ts';
-import { Observations } from './observations.ts';
-import { stream } from './random.ts';
-import type { Scenario } from './scenario.ts';
-import type { Traffic } from './traffic.ts';
+import {
+  Alarm,
+  Observations,
+  type Scenario,
+  type Traffic,
+  stream,
+} from '@webhook-backpressure/planner/parts';
 import { INDEX_HEADER, KEY_HEADER, TwoHalvesReceiver, type ReceiverSetup } from './two-halves-receiver.ts';
 
 /** How the two halves are set up. */

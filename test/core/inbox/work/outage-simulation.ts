@@ -1,5 +1,5 @@
 import type { InboxEvent, InboxOptions, InboxSnapshot } from '@webhook-backpressure/core';
-import { stream } from '../../../simulation/src/random.ts';
+import { stream } from '@webhook-backpressure/planner/parts';
 import { InboxBench } from '../inbox-bench.ts';
 
 const SECOND = 1000;

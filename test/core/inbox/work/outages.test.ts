@@ -1,6 +1,6 @@
 import { Unrecoverable } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
-import { stream } from '../../../simulation/src/random.ts';
+import { stream } from '@webhook-backpressure/planner/parts';
 import { plainQueue } from './plain-queue.ts';
 import { InboxBench, turns } from '../inbox-bench.ts';
 import { HOUR, MINUTE, run, type Plan, type Result } from './outage-simulation.ts';

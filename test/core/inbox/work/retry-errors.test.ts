@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { retryDelayMs } from '../../../../packages/core/src/inbox/work/retry-delay.ts';
 import { resolveInboxOptions } from '../../../../packages/core/src/inbox/options/inbox-settings.ts';
 import { memoryStore } from '@webhook-backpressure/core';
-import { stream } from '../../../simulation/src/random.ts';
+import { stream } from '@webhook-backpressure/planner/parts';
 import { InboxBench } from '../inbox-bench.ts';
 import { HOUR } from './outage-simulation.ts';
 

@@ -1,10 +1,10 @@
-import type { FleetResults } from './fleet-results.ts';
-import type { Ideal } from './ideal.ts';
-import type { Observations } from './observations.ts';
-import type { Scenario } from './scenario.ts';
-import { jain, percentile } from './statistics.ts';
-import type { Traffic } from './traffic.ts';
-import { workersOf } from './workers.ts';
+import type { FleetResults } from '../observations/fleet-results.ts';
+import type { Ideal } from '../traffic/ideal.ts';
+import type { Observations } from '../observations/observations.ts';
+import type { Scenario } from '../scenario/scenario.ts';
+import { jain, percentile } from '../base/statistics.ts';
+import type { Traffic } from '../traffic/traffic.ts';
+import { workersOf } from '../traffic/workers.ts';
 
 /** The results of a run. Times are in seconds; null without a measurement. */
 export interface Results {

@@ -1,8 +1,8 @@
 import { createIntake, type Clock, type Intake } from '@webhook-backpressure/core';
-import type { Observations } from './observations.ts';
-import { optionsUnder } from './policy.ts';
-import { stream } from './random.ts';
-import type { Scenario } from './scenario.ts';
+import type { Observations } from '../observations/observations.ts';
+import { optionsUnder } from '../scenario/policy.ts';
+import { stream } from '../base/random.ts';
+import type { Scenario } from '../scenario/scenario.ts';
 
 /** Creates the intake of a scenario, and counts how often its gate changes. */
 export function intakeOf({ seed, policy, intake }: Scenario, clock: Clock, seen: Observations): Intake {

@@ -1,10 +1,10 @@
 import type { ManualClock } from '@webhook-backpressure/core/testing';
-import type { FleetResults } from './fleet-results.ts';
-import type { Observations } from './observations.ts';
-import { Receiver, type ReceiverLimits } from './receiver.ts';
-import type { Fleet, Scenario } from './scenario.ts';
-import { Registry } from './registry.ts';
-import { startsPerSecondOf, workersOf } from './workers.ts';
+import type { FleetResults } from '../observations/fleet-results.ts';
+import type { Observations } from '../observations/observations.ts';
+import { Receiver, type ReceiverLimits } from '../receivers/receiver.ts';
+import type { Fleet, Scenario } from '../scenario/scenario.ts';
+import { Registry } from '../receivers/registry.ts';
+import { startsPerSecondOf, workersOf } from '../traffic/workers.ts';
 
 const SAMPLE_MS = 200;
 

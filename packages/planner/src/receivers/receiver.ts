@@ -1,9 +1,9 @@
 import { createIntake, type Clock, type Intake, type Permit, type Refusal } from '@webhook-backpressure/core';
 import type { Balanced } from './balancer.ts';
-import type { Observations } from './observations.ts';
-import { optionsUnder } from './policy.ts';
-import { stream } from './random.ts';
-import type { Scenario } from './scenario.ts';
+import type { Observations } from '../observations/observations.ts';
+import { optionsUnder } from '../scenario/policy.ts';
+import { stream } from '../base/random.ts';
+import type { Scenario } from '../scenario/scenario.ts';
 
 /** The limits of one receiver. */
 export interface ReceiverLimits {

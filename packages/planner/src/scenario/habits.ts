@@ -1,5 +1,5 @@
 import { mistake } from './fields.ts';
-import type { Random } from './random.ts';
+import type { Random } from '../base/random.ts';
 
 /** What a sender knows after a failed attempt. */
 export interface Failure {

@@ -1,7 +1,5 @@
-import { stream, type Random } from './random.ts';
-
-/** How the balancer chooses a receiver. */
-export type Balancing = 'random' | 'round-robin' | 'least-connections' | 'hash';
+import { stream, type Random } from '../base/random.ts';
+import type { Balancing } from '../scenario/scenario.ts';
 
 /** A receiver, as the balancer sees it. */
 export interface Balanced {

@@ -1,7 +1,7 @@
 import { joinFleet, type FleetBeat, type FleetRegistry, type FleetView } from '@webhook-backpressure/core';
 import { memoryRegistry, type ManualClock } from '@webhook-backpressure/core/testing';
 import type { Receiver } from './receiver.ts';
-import type { Fleet } from './scenario.ts';
+import type { Fleet } from '../scenario/scenario.ts';
 
 /** How long a beat takes. */
 const BEAT_MS = 5;

@@ -1,6 +1,6 @@
 import type { Clock } from '@webhook-backpressure/core';
 import type { ManualClock } from '@webhook-backpressure/core/testing';
-import type { Interval } from './scenario.ts';
+import type { Interval } from '../scenario/scenario.ts';
 
 /**
  * The time of a single thread, which can be busy or frozen (stopped, or without a CPU). Both delay its timers.

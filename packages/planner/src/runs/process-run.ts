@@ -1,16 +1,16 @@
 import type { Admission, Delivery, Intake, Permit, Refusal } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
-import { Alarm } from './alarm.ts';
-import { Downstream } from './downstream.ts';
-import { EventLoop } from './event-loop.ts';
-import { FifoQueue } from './fifo-queue.ts';
-import { intakeOf } from './intake.ts';
-import type { Observations } from './observations.ts';
-import { startSampling, type Sampler } from './sampler.ts';
-import type { Process, Scenario } from './scenario.ts';
-import { Senders } from './senders.ts';
-import type { Traffic } from './traffic.ts';
-import { placesOf, workersOf } from './workers.ts';
+import { Alarm } from '../base/alarm.ts';
+import { Downstream } from '../traffic/downstream.ts';
+import { EventLoop } from '../receivers/event-loop.ts';
+import { FifoQueue } from '../receivers/fifo-queue.ts';
+import { intakeOf } from '../receivers/intake.ts';
+import type { Observations } from '../observations/observations.ts';
+import { startSampling, type Sampler } from '../observations/sampler.ts';
+import type { Process, Scenario } from '../scenario/scenario.ts';
+import { Senders } from '../senders/senders.ts';
+import type { Traffic } from '../traffic/traffic.ts';
+import { placesOf, workersOf } from '../traffic/workers.ts';
 
 const TURN = Promise.resolve();
 

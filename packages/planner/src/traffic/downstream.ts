@@ -1,4 +1,4 @@
-import type { Interval, Service } from './scenario.ts';
+import type { Interval, Service } from '../scenario/scenario.ts';
 
 interface Phase {
   readonly fromMs: number;

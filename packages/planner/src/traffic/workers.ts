@@ -1,4 +1,4 @@
-import type { Scenario } from './scenario.ts';
+import type { Scenario } from '../scenario/scenario.ts';
 
 /** The defaults of the intake. */
 const DEFAULT_CONCURRENCY = 10;

@@ -1,15 +1,15 @@
 import type { Intake, Permit, Refusal } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
-import { Alarm } from './alarm.ts';
-import { Downstream } from './downstream.ts';
+import { Alarm } from '../base/alarm.ts';
+import { Downstream } from '../traffic/downstream.ts';
 import { FleetRun } from './fleet-run.ts';
-import { intakeOf } from './intake.ts';
-import type { Observations } from './observations.ts';
+import { intakeOf } from '../receivers/intake.ts';
+import type { Observations } from '../observations/observations.ts';
 import { ProcessRun } from './process-run.ts';
-import { startSampling, type Sampler } from './sampler.ts';
-import type { Scenario } from './scenario.ts';
-import { Senders } from './senders.ts';
-import type { Traffic } from './traffic.ts';
+import { startSampling, type Sampler } from '../observations/sampler.ts';
+import type { Scenario } from '../scenario/scenario.ts';
+import { Senders } from '../senders/senders.ts';
+import type { Traffic } from '../traffic/traffic.ts';
 
 const TURN = Promise.resolve();
 const NO_COST = { acceptMs: 0, refuseMs: 0, handleMs: 0, freeze: [] };

@@ -1,10 +1,10 @@
 import type { Delivery } from '@webhook-backpressure/core';
-import { Agenda } from './agenda.ts';
-import { Observations } from './observations.ts';
-import { stream, type Random } from './random.ts';
-import type { Scenario, Sender } from './scenario.ts';
-import type { Traffic } from './traffic.ts';
-import { Unsettled } from './unsettled.ts';
+import { Agenda } from '../base/agenda.ts';
+import { Observations } from '../observations/observations.ts';
+import { stream, type Random } from '../base/random.ts';
+import type { Scenario, Sender } from '../scenario/scenario.ts';
+import type { Traffic } from '../traffic/traffic.ts';
+import { Unsettled } from '../scenario/unsettled.ts';
 
 /**
  * The senders of a run: their deliveries, when the next attempts are, and how many deliveries are still open. A

@@ -1,5 +1,5 @@
 import { Downstream } from './downstream.ts';
-import type { Scenario } from './scenario.ts';
+import type { Scenario } from '../scenario/scenario.ts';
 import type { Traffic } from './traffic.ts';
 import { startsPerSecondOf, workersOf } from './workers.ts';
 

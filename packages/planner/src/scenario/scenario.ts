@@ -16,7 +16,6 @@ import {
   type Fields,
   type Rule,
 } from './fields.ts';
-import type { Balancing } from './balancer.ts';
 import { parseHabit, type Habit } from './habits.ts';
 import { parsePolicy, type Policy } from './policy.ts';
 
@@ -66,6 +65,9 @@ export interface Process {
   /** The process is frozen, including its timers; handling outside the process continues. */
   readonly freeze: readonly Interval[];
 }
+
+/** How the balancer chooses a receiver. */
+export type Balancing = 'random' | 'round-robin' | 'least-connections' | 'hash';
 
 /** Several receivers behind a balancer. The concurrency and the drain rate of the intake are those of all together. */
 export interface Fleet {

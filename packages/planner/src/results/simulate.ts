@@ -1,12 +1,12 @@
-import { ScenarioError } from './fields.ts';
-import { runIdeal, type Ideal } from './ideal.ts';
-import type { Observations } from './observations.ts';
+import { ScenarioError } from '../scenario/fields.ts';
+import { runIdeal, type Ideal } from '../traffic/ideal.ts';
+import type { Observations } from '../observations/observations.ts';
 import { resultsOf, type Results } from './results.ts';
-import { run } from './run.ts';
-import type { Sampler } from './sampler.ts';
-import { parseScenario, type Scenario } from './scenario.ts';
-import { drawTraffic, type Traffic } from './traffic.ts';
-import { Unsettled } from './unsettled.ts';
+import { run } from '../runs/run.ts';
+import type { Sampler } from '../observations/sampler.ts';
+import { parseScenario, type Scenario } from '../scenario/scenario.ts';
+import { drawTraffic, type Traffic } from '../traffic/traffic.ts';
+import { Unsettled } from '../scenario/unsettled.ts';
 
 /** Everything known about a run. */
 export interface Simulation {

@@ -1,5 +1,5 @@
-import { exponential, stream } from './random.ts';
-import type { Arrivals, Scenario } from './scenario.ts';
+import { exponential, stream } from '../base/random.ts';
+import type { Arrivals, Scenario } from '../scenario/scenario.ts';
 
 /** All deliveries of a run, ordered by arrival and drawn before the run begins. The index identifies the delivery. */
 export interface Traffic {

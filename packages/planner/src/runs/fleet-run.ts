@@ -1,14 +1,14 @@
 import type { Permit, Refusal } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
-import { Alarm } from './alarm.ts';
-import { Balancer } from './balancer.ts';
-import { Downstream } from './downstream.ts';
+import { Alarm } from '../base/alarm.ts';
+import { Balancer } from '../receivers/balancer.ts';
+import { Downstream } from '../traffic/downstream.ts';
 import { FleetWatch } from './fleet-watch.ts';
-import type { Observations } from './observations.ts';
-import { Receiver, type Answer } from './receiver.ts';
-import type { Fleet, Scenario } from './scenario.ts';
-import { Senders } from './senders.ts';
-import type { Traffic } from './traffic.ts';
+import type { Observations } from '../observations/observations.ts';
+import { Receiver, type Answer } from '../receivers/receiver.ts';
+import type { Fleet, Scenario } from '../scenario/scenario.ts';
+import { Senders } from '../senders/senders.ts';
+import type { Traffic } from '../traffic/traffic.ts';
 
 const TURN = Promise.resolve();
 const TURNS = 6;
