@@ -103,7 +103,7 @@ export const order = {
     entries: ['index', 'parts', 'cli'],
     rooms: [
       ...['base', 'scenario', 'traffic', 'bound', 'observations', 'receivers', 'senders', 'runs', 'results'],
-      ...['request', 'search', 'terminal', 'cli', '.'],
+      ...['request', 'search', 'terminal', 'page', 'cli', '.'],
     ],
   },
   dashboard: {

@@ -56,7 +56,7 @@ export function parseCommand(args: readonly string[]): Command {
 }
 
 function split(args: readonly string[]): { values: Map<string, string>; positionals: string[] } {
-  const options = Object.fromEntries([
+  const options = Object.fromEntries<{ type: 'string' | 'boolean' }>([
     ...TEXTS.map((name) => [name, { type: 'string' }] as const),
     ...FLAGS.map((name) => [name, { type: 'boolean' }] as const),
   ]);

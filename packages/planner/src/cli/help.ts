@@ -19,7 +19,8 @@ const OPTIONS: readonly (readonly [name: string, does: string])[] = [
 const WIDTH = Math.max(...OPTIONS.map(([name]) => name.length)) + 2;
 
 /** The text of `--help`. */
-export const HELP: string = `Simulates a burst of webhooks on the real queue: without the middleware, with its defaults, and with other options.
+export function help(): string {
+  return `Simulates a burst of webhooks on the real queue: without the middleware, with its defaults, and with other options.
 Prints what each sender loses, and recommends options.
 
 Usage: webhook-backpressure-planner --senders LIST --service TIME --burst N/TIME [options]
@@ -30,3 +31,4 @@ ${OPTIONS.map(([name, does]) => `  ${name.padEnd(WIDTH)}${does}`).join('\n')}
 
 Times have a unit: ms, s, min or h.
 Exit code: 0 done, 1 failed, 2 wrong usage.`;
+}

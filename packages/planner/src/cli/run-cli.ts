@@ -2,7 +2,7 @@ import { ScenarioError } from '../scenario/fields.ts';
 import { plan } from '../search/plan.ts';
 import { renderAnswer, type Terminal } from '../terminal/answer.ts';
 import { parseCommand, type Command } from './arguments.ts';
-import { HELP } from './help.ts';
+import { help } from './help.ts';
 import { progressTo } from './progress.ts';
 import { simulateFile } from './simulate-command.ts';
 import { UsageError } from './usage-error.ts';
@@ -36,7 +36,7 @@ export async function runCli(args: readonly string[], surroundings: Surroundings
 async function outputOf(command: Command, { err, terminal, version }: Surroundings): Promise<string> {
   switch (command.name) {
     case 'help':
-      return HELP;
+      return help();
     case 'version':
       return version;
     case 'simulate':

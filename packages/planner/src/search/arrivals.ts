@@ -30,6 +30,14 @@ export function burstStartS({ normalPerSecond }: Request): number {
   return normalPerSecond > 0 ? BEFORE_S : 0;
 }
 
+/** The interval [fromS, toS) in which the burst arrives; without a burst, all that arrives. */
+export function burstInterval(request: Request): { readonly fromS: number; readonly toS: number } {
+  const fromS = burstStartS(request);
+  return request.burst === undefined
+    ? { fromS: 0, toS: durationS(request) }
+    : { fromS, toS: fromS + request.burst.seconds };
+}
+
 /** How long the arrivals are simulated. The senders' retries may continue after that. */
 export function durationS(request: Request): number {
   const { normalPerSecond, burst } = request;

@@ -34,8 +34,8 @@ export interface SenderOutcome extends Figures {
 /** What a configuration does with all deliveries. */
 export interface Outcome extends Figures {
   readonly senders: readonly SenderOutcome[];
-  /** The last completion, in seconds since the burst began. */
-  readonly clearS: number | null;
+  /** From the beginning of the burst until the last delivery that arrived before its end was handled, in seconds. */
+  readonly burstDoneS: number | null;
   /** The most deliveries that were queued, or stored and unfinished. */
   readonly maxDepth: number;
   /** The memory that they took, in bytes, besides the bodies. */
@@ -67,16 +67,21 @@ class Group {
   }
 }
 
-/** @param startS - when the burst begins. */
-export function outcomeOf({ scenario, traffic, seen }: Played, way: Way, startS: number): Outcome {
+/** @param burst - when it arrives. */
+export function outcomeOf(
+  { scenario, traffic, seen }: Played,
+  way: Way,
+  burst: { readonly fromS: number; readonly toS: number },
+): Outcome {
   const all = new Group();
   const groups = scenario.senders.map(() => new Group());
-  let lastMs = NaN;
+  let lastMs = -Infinity;
   for (let i = 0; i < traffic.count; i += 1) {
     const attempts = seen.attempts[i] as number;
     const completedMs = seen.completedMs[i] as number;
-    if (!(completedMs <= lastMs) && !Number.isNaN(completedMs)) lastMs = completedMs;
-    const delayMs = completedMs - (traffic.firstMs[i] as number);
+    const firstMs = traffic.firstMs[i] as number;
+    if (firstMs < 1000 * burst.toS && completedMs >= lastMs) lastMs = completedMs;
+    const delayMs = completedMs - firstMs;
     all.add(attempts, delayMs);
     groups[traffic.sender[i] as number]?.add(attempts, delayMs);
   }
@@ -87,7 +92,7 @@ export function outcomeOf({ scenario, traffic, seen }: Played, way: Way, startS:
       ...group.figures(),
       switchedOff: false,
     })),
-    clearS: secondsOf(Math.max(0, lastMs - 1000 * startS)),
+    burstDoneS: lastMs === -Infinity ? null : secondsOf(Math.max(0, lastMs - 1000 * burst.fromS)),
     maxDepth: seen.maxDepth,
     memoryBytes: seen.maxDepth * bytesPerDelivery(way),
   };

@@ -17,6 +17,11 @@ export function losesNothing(outcome: Outcome): boolean {
   return outcome.lost === 0 && switchedOff(outcome) === 0;
 }
 
+/** Whether each delivery is handled at its first attempt. */
+export function refusesNothing(outcome: Outcome): boolean {
+  return losesNothing(outcome) && outcome.attemptsPerEvent === 1;
+}
+
 /**
  * Whether the outcome of `one` is better: fewer lost deliveries, then fewer senders that switch the endpoint off, then
  * fewer attempts, then a shorter delay.

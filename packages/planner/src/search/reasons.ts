@@ -11,7 +11,7 @@ export function reasonsFor(request: Request, { recommended, defaults, bestHold, 
   const isInboxBetter = way === 'inbox' && request.mode === undefined;
   const reasons: string[] = [];
   if (recommended === defaults) {
-    const result = losesNothing(defaults.outcome) ? 'lose nothing' : `${lossOf(defaults.outcome)}`;
+    const result = losesNothing(defaults.outcome) ? 'lose nothing' : lossOf(defaults.outcome);
     reasons.push(`The defaults ${result}, and no option that was tried does clearly better.`);
   } else if (isInboxBetter) {
     reasons.push(

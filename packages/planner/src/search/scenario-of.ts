@@ -6,20 +6,32 @@ import type { Candidate } from './candidate.ts';
 /** Large enough to be no limit. */
 const UNLIMITED = { capacity: 100_000_000, maxWaitMs: 86_400_000 };
 
+/** How long a durable store takes for a commit. */
+const COMMIT_MS = 5;
+
 /** The scenario that plays a request with a configuration, as parsed JSON. */
 export function scenarioOf(request: Request, candidate: Candidate): object {
   const { service, seed, senders, receivers } = request;
-  const { way, options, concurrency } = candidate;
-  const isFleet = receivers > 1 && way === 'hold';
+  const isFleet = receivers > 1 && candidate.way === 'hold';
   return {
     seed,
     service,
-    intake: way === 'none' ? { ...UNLIMITED, concurrency } : { ...options, concurrency },
-    policy: way === 'none' ? 'queue' : 'intake',
+    ...receiverOf(candidate),
     ...(isFleet ? { fleet: { receivers } } : {}),
     arrivals: arrivalsOf(request).map((arrival) => ({ ...arrival, process: 'poisson' })),
     senders: senders.map((sender) => senderOf(sender, isFleet ? 0 : request.timeoutMs)),
   };
+}
+
+function receiverOf({ way, options, concurrency }: Candidate): object {
+  switch (way) {
+    case 'none':
+      return { policy: 'queue', intake: { ...UNLIMITED, concurrency } };
+    case 'hold':
+      return { intake: { ...options, concurrency } };
+    case 'inbox':
+      return { mode: 'inbox', inbox: { ...options, concurrency, commitMs: COMMIT_MS } };
+  }
 }
 
 /** @param timeoutMs - of senders whose own timeout is not known; 0: no sender times out. */

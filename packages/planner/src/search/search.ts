@@ -1,7 +1,7 @@
 import type { Request } from '../request/read-request.ts';
 import type { Candidate, Options } from './candidate.ts';
 import { holdDimensions, inboxDimensions, type Dimension } from './options-to-try.ts';
-import { isBetter, losesNothing } from './ranking.ts';
+import { isBetter, losesNothing, refusesNothing } from './ranking.ts';
 import type { Trial, Trials } from './trials.ts';
 
 /** What the search found. */
@@ -51,8 +51,10 @@ function choose(mode: Request['mode'], hold: Trial, inbox: Trial): Trial {
   return isBetter(inbox, hold) ? inbox : hold;
 }
 
+/** Keeps the best value of one option after the other. A configuration that refuses nothing needs no other options. */
 async function improve(start: Trial, dimensions: readonly Dimension[], trials: Trials): Promise<Trial> {
   let best = start;
+  if (refusesNothing(start.outcome)) return best;
   for (const dimension of dimensions) {
     const base = best.candidate;
     for (const options of dimension(base.options)) {

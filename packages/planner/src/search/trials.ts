@@ -2,7 +2,7 @@ import type { Request } from '../request/read-request.ts';
 import { run } from '../runs/run.ts';
 import { parseScenario } from '../scenario/scenario.ts';
 import { drawTraffic, type Traffic } from '../traffic/traffic.ts';
-import { burstStartS } from './arrivals.ts';
+import { burstInterval } from './arrivals.ts';
 import { identityOf, type Candidate } from './candidate.ts';
 import { outcomeOf, type Outcome, type Played } from './outcome.ts';
 import { scenarioOf } from './scenario-of.ts';
@@ -49,7 +49,7 @@ export class Trials {
     const traffic = (this.#traffic ??= drawTraffic(scenario));
     const seen = await run(scenario, traffic, MAX_ATTEMPTS);
     const played = { scenario, traffic, seen };
-    const outcome = outcomeOf(played, candidate.way, burstStartS(this.#request));
+    const outcome = outcomeOf(played, candidate.way, burstInterval(this.#request));
     this.#requestsLeft -= outcome.events * outcome.attemptsPerEvent;
     const trial = { candidate, outcome, played };
     this.#known.set(identity, trial);

@@ -48,7 +48,13 @@ export function renderAnswer(plan: Plan, { columns, isColored }: Terminal): stri
 function rowsOf({ runs }: Plan): Row[] {
   return runs.flatMap((run) => [
     { title: nameOf(run), run, figures: run, sender: undefined },
-    ...run.senders.map((sender) => ({ title: `  ${sender.name}`, run, figures: sender, sender })),
+    // The line of the run has the figures of a single sender.
+    ...(run.senders.length === 1 ? [] : run.senders).map((sender) => ({
+      title: `  ${sender.name}`,
+      run,
+      figures: sender,
+      sender,
+    })),
   ]);
 }
 
@@ -66,9 +72,9 @@ function columnsOf(rows: readonly Row[]): Column[] {
     column('p50', 3, ({ figures }) => duration(figures.delayS.p50)),
     column('p99', 0, ({ figures }) => duration(figures.delayS.p99)),
     column(
-      'done after',
+      'burst done',
       4,
-      ofRun(({ clearS }) => duration(clearS)),
+      ofRun(({ burstDoneS }) => duration(burstDoneS)),
     ),
     column(
       'queued',
