@@ -1,4 +1,5 @@
 import type { FleetResults } from './fleet-results.ts';
+import type { InboxObservations } from './inbox-observations.ts';
 import { Series } from './series.ts';
 
 /** The observations of a run; arrays with a fixed length have one entry per delivery. Times are ms of the run. */
@@ -14,6 +15,8 @@ export class Observations {
   maxDepth = 0;
   /** Of a run with several receivers. */
   fleet: FleetResults | undefined;
+  /** Of a run with an inbox. */
+  inbox: InboxObservations | undefined;
   readonly series: Series = new Series();
   /** Each interval in which a worker was busy with one delivery, ordered by end. */
   readonly busyFromMs: number[] = [];

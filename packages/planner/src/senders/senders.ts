@@ -68,6 +68,11 @@ export class Senders {
     this.#close(i);
   }
 
+  /** An inbox has accepted the delivery. Its handling is observed apart. */
+  acknowledged(i: number): void {
+    this.#close(i);
+  }
+
   refused(i: number, retryAfterS: number | undefined, status: 429 | 503, nowMs: number): void {
     this.seen.refused(i, retryAfterS ?? 0, nowMs);
     this.#retry(i, retryAfterS, status, nowMs);
