@@ -41,7 +41,7 @@ export { holdTimer, monotonic } from './time/clock.ts';
 export { checkInteger, checkNumber, checkOneOf, isRecord, DAY_MS } from './checks.ts';
 export { invalid, isThenable, show } from './errors.ts';
 export { resolveSenders } from './senders/resolve-senders.ts';
-export { checkNames } from './option-names.ts';
+export { checkNames, unknownName } from './option-names.ts';
 export { checkClock } from './time/check-clock.ts';
 export { isInboxStore } from './inbox/store/as-inbox-store.ts';
 export { checkJson, NotJsonError } from './inbox/delivery/json.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { builtInSenders, type HeaderSenderProfile } from '@webhook-backpressure/core';
+import { builtInSenders, type HeaderSenderProfile, type SwitchOffRule } from '@webhook-backpressure/core';
 import { codeIn, page, rowsOf, sectionOf } from '../../docs/pages.ts';
 import { cellsOf, duration } from './cells.ts';
 
@@ -88,7 +88,9 @@ describe('docs/senders.md', () => {
   });
 });
 
-function rule({ inARow, ratio, windowS }: NonNullable<HeaderSenderProfile['switchOff']> = {}): string {
+function rule({ inARow, ratio, minAnswers, count, windowS = 0 }: SwitchOffRule = {}): string {
   if (inARow !== undefined) return `${String(inARow)} failures in a row`;
-  return `${String((ratio ?? 0) * 100)} % failures within ${windowS === 3600 ? 'an hour' : duration(windowS ?? 0)}`;
+  const failures = ratio === undefined ? String(count) : `${String(ratio * 100)} %`;
+  const least = minAnswers === undefined ? '' : ` and ${String(minAnswers)} deliveries`;
+  return `${failures} failures${least} within ${windowS === 3600 ? 'an hour' : duration(windowS)}`;
 }

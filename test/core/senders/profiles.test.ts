@@ -28,17 +28,24 @@ describe.each(profiles)('the profile of %s', (name, profile) => {
     expect(value.source).toMatch(/^\^/);
   });
 
-  it('is consistent', () => {
-    const { retries, switchOff, timeoutMs = 1000 } = profile;
-    expect(timeoutMs % 1000).toBe(0);
-    if (typeof retries === 'object') {
-      const { maxAttempts, scheduleS, windowS } = retries;
-      if (scheduleS !== undefined) expect(maxAttempts).toBeGreaterThanOrEqual(scheduleS.length + 1);
-      if (scheduleS !== undefined && windowS !== undefined) {
-        expect(scheduleS.reduce((sum, s) => sum + s, 0)).toBeLessThanOrEqual(windowS);
-      }
-    }
-    if (switchOff?.ratio !== undefined) expect(switchOff.windowS).toBeGreaterThan(0);
+  it('has whole seconds of timeout', () => {
+    expect((profile.timeoutMs ?? 0) % 1000).toBe(0);
+  });
+
+  it('has a schedule that ends with its attempts or its window', () => {
+    const { retries } = profile;
+    if (typeof retries !== 'object') return;
+    const { maxAttempts, scheduleS = [], windowS } = retries;
+    expect(maxAttempts ?? windowS).toBeDefined();
+    if (maxAttempts !== undefined) expect(scheduleS.length).toBeLessThan(maxAttempts);
+    if (windowS !== undefined) expect(scheduleS.reduce((sum, s) => sum + s, 0)).toBeLessThanOrEqual(windowS);
+  });
+
+  it('refuses with a status after which the sender retries', () => {
+    const { status, retries } = profile;
+    const after = typeof retries === 'object' ? retries.after : undefined;
+    if (after === undefined || (after.includes(429) && after.includes(503))) return;
+    expect(after).toContain(status);
   });
 });
 

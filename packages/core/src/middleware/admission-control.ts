@@ -43,7 +43,8 @@ export interface MiddlewareOptions<
   /** Adds X-RateLimit-Limit, -Remaining and -Reset to every answer. Default false. */
   legacyHeaders?: boolean | undefined;
   /**
-   * How long a sender may take to send the body, in milliseconds, from 1 to 86,400,000; then it gets 408. Default 5,000.
+   * How long a sender may take to send the body, in milliseconds, from 1 to 86,400,000. Default 5,000. Then
+   * it gets 408, or the status after which it is known to retry.
    * A delivery enters the queue when its body has arrived or fills the runtime's buffer. On node:http only: other
    * runtimes do not show how much of a body has arrived.
    */

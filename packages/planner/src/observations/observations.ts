@@ -1,4 +1,5 @@
 import type { FleetResults } from './fleet-results.ts';
+import type { InboxObservations } from './inbox-observations.ts';
 import { Series } from './series.ts';
 
 /** Whether and when a sender has disabled its endpoint. */
@@ -28,6 +29,8 @@ export class Observations {
   fleet: FleetResults | undefined;
   /** By index of the sender. */
   readonly endpoints: readonly SwitchOffs[];
+  /** Of a run with an inbox. */
+  inbox: InboxObservations | undefined;
   readonly series: Series = new Series();
   /** Each interval in which a worker was busy with one delivery, ordered by end. */
   readonly busyFromMs: number[] = [];

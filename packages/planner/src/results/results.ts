@@ -1,4 +1,5 @@
 import type { FleetResults } from '../observations/fleet-results.ts';
+import type { InboxObservations } from '../observations/inbox-observations.ts';
 import type { Ideal } from '../traffic/ideal.ts';
 import type { Observations } from '../observations/observations.ts';
 import type { Scenario } from '../scenario/scenario.ts';
@@ -21,11 +22,31 @@ export interface Results {
   readonly gateToggles: number;
   readonly peakReturnsPerSecond: number;
   readonly maxDepth: number;
-  readonly delayS: { readonly p50: number | null; readonly p99: number | null; readonly max: number | null };
+  readonly delayS: Delays;
   readonly perKey: Readonly<Record<string, KeyResults>>;
   readonly jain: number;
   /** Only for several receivers. */
   readonly fleet?: FleetResults;
+  /** Only for an inbox. */
+  readonly inbox?: InboxResults;
+}
+
+/** What only an inbox has. `maxDepth` counts what is stored and unfinished, and waits begin when an attempt is sent. */
+export interface InboxResults {
+  /** Events whose sender got an acknowledgement. */
+  readonly acknowledged: number;
+  /** From the first arrival to the acknowledgement. */
+  readonly acknowledgedS: Delays;
+  /** Attempts that the inbox recognized as duplicates. */
+  readonly duplicates: number;
+  /** Events that were handled more than once. */
+  readonly handledTwice: number;
+}
+
+interface Delays {
+  readonly p50: number | null;
+  readonly p99: number | null;
+  readonly max: number | null;
 }
 
 export function resultsOf(scenario: Scenario, traffic: Traffic, seen: Observations, ideal: Ideal): Results {
@@ -58,14 +79,35 @@ export function resultsOf(scenario: Scenario, traffic: Traffic, seen: Observatio
     gateToggles: seen.gateToggles,
     peakReturnsPerSecond: seen.series.seconds.reduce((peak, { retries }) => Math.max(peak, retries), 0),
     maxDepth: seen.maxDepth,
-    delayS: {
-      p50: seconds(percentile(delays, 0.5)),
-      p99: seconds(percentile(delays, 0.99)),
-      max: seconds(percentile(delays, 1)),
-    },
+    delayS: delaysOf(delays),
     perKey: Object.fromEntries(perKey),
     jain: rounded(jain([...perKey.values()].filter(({ events }) => events > 0).map(servedShare))) ?? 1,
     ...(seen.fleet === undefined ? {} : { fleet: seen.fleet }),
+    ...(seen.inbox === undefined ? {} : { inbox: inboxResults(seen.inbox, traffic, seen.handlings) }),
+  };
+}
+
+function delaysOf(sortedMs: Float64Array): Delays {
+  return {
+    p50: seconds(percentile(sortedMs, 0.5)),
+    p99: seconds(percentile(sortedMs, 0.99)),
+    max: seconds(percentile(sortedMs, 1)),
+  };
+}
+
+function inboxResults(
+  { acknowledgedMs, duplicates }: InboxObservations,
+  { firstMs }: Traffic,
+  handlings: Uint32Array,
+): InboxResults {
+  const delaysMs = acknowledgedMs
+    .map((atMs, i) => atMs - (firstMs[i] as number))
+    .filter((ms) => !Number.isNaN(ms));
+  return {
+    acknowledged: delaysMs.length,
+    acknowledgedS: delaysOf(delaysMs.sort()),
+    duplicates,
+    handledTwice: handlings.reduce((events, times) => (times > 1 ? events + 1 : events), 0),
   };
 }
 

@@ -3,6 +3,7 @@ import { manualClock } from '@webhook-backpressure/core/testing';
 import { Alarm } from '../base/alarm.ts';
 import { Downstream } from '../traffic/downstream.ts';
 import { FleetRun } from './fleet-run.ts';
+import { InboxRun } from './inbox-run.ts';
 import { intakeOf } from '../receivers/intake.ts';
 import type { Observations } from '../observations/observations.ts';
 import { ProcessRun } from './process-run.ts';
@@ -15,8 +16,9 @@ const TURN = Promise.resolve();
 const NO_COST = { acceptMs: 0, refuseMs: 0, handleMs: 0, freeze: [] };
 
 /**
- * Runs a scenario through a real intake until every delivery is handled or given up.
+ * Runs a scenario through a real intake, or a real inbox, until every delivery is handled or given up.
  *
+ * @param sampler - reads the intake of a single receiver in hold mode.
  * @throws Unsettled when that takes more than `maxAttempts` attempts.
  */
 export function run(
@@ -25,7 +27,8 @@ export function run(
   maxAttempts: number,
   sampler?: Sampler,
 ): Promise<Observations> {
-  const { process = NO_COST, policy, senders, fleet } = scenario;
+  const { process = NO_COST, policy, senders, fleet, inbox } = scenario;
+  if (inbox !== undefined) return new InboxRun(scenario, inbox, traffic, maxAttempts).settle();
   if (fleet !== undefined) return new FleetRun(scenario, fleet, traffic, maxAttempts).settle();
   // After a sender timeout the handler continues, and the next attempt may arrive meanwhile.
   const mayTimeOut = senders.some(({ timeoutMs }) => timeoutMs > 0);

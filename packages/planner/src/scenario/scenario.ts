@@ -14,13 +14,17 @@ import {
   type Fields,
   type Rule,
 } from './fields.ts';
+import { checkInboxScenario, readInbox, type ScenarioInbox } from './inbox.ts';
 import { parsePolicy, type Policy } from './policy.ts';
 import { readSender, type Sender } from './sender.ts';
 
 /** A parsed and valid scenario. Names end with their units. */
 export interface Scenario {
   readonly seed: number;
+  /** With an inbox: the concurrency and the drain rate of its workers. */
   readonly intake: ScenarioIntake;
+  /** Undefined: hold mode, in which the sender waits for the handler. */
+  readonly inbox: ScenarioInbox | undefined;
   readonly policy: Policy;
   readonly service: Service;
   /** Undefined: the process of the receiver takes no time. */
@@ -111,7 +115,7 @@ const aConcurrency = aNumber('a number of at least 1', (value) => value >= 1);
 export function parseScenario(value: unknown): Scenario {
   const scenario = readAll('', value, (fields) => ({
     seed: fields.get('seed', aCount, 1),
-    intake: readIntake(fields.has('intake') ? fields.raw('intake') : {}),
+    ...readReceiver(fields),
     policy: parsePolicy('policy', fields.get('policy', aString, 'intake')),
     service: fields.object('service', readService),
     process: fields.has('process') ? fields.object('process', readProcess) : undefined,
@@ -123,11 +127,28 @@ export function parseScenario(value: unknown): Scenario {
     (sum, { fromS, toS, perSecond }) => sum + (toS - fromS) * perSecond,
     0,
   );
+  if (scenario.inbox !== undefined) checkInboxScenario(scenario);
   if (scenario.fleet !== undefined) checkFleet(scenario);
   if (deliveries > MAX_DELIVERIES) {
     throw mistake('arrivals', `at most ${String(MAX_DELIVERIES)} deliveries in all`, Math.round(deliveries));
   }
   return scenario;
+}
+
+function readReceiver(fields: Fields): Pick<Scenario, 'intake' | 'inbox'> {
+  const hasInbox = fields.get('mode', oneOf('hold', 'inbox'), 'hold') === 'inbox';
+  const other = hasInbox ? 'intake' : 'inbox';
+  if (fields.has(other)) {
+    const mode = hasInbox ? 'inbox' : 'hold';
+    throw new ScenarioError(
+      `${other} must be absent in mode "${mode}": its options are those of ${mode === 'inbox' ? 'inbox' : 'intake'}.`,
+    );
+  }
+  if (!hasInbox)
+    return { intake: readIntake(fields.has('intake') ? fields.raw('intake') : {}), inbox: undefined };
+  const inbox = fields.has('inbox') ? fields.object('inbox', readInbox) : { options: {}, commitMs: 0 };
+  const { concurrency, drainRate } = inbox.options;
+  return { intake: { concurrency, drainRate }, inbox };
 }
 
 function readIntake(value: unknown): ScenarioIntake {

@@ -94,6 +94,17 @@ export class Senders {
     this.seen.handled(i);
   }
 
+  /** An inbox has accepted the delivery. Its handling is observed apart. A sender may want another status. */
+  acknowledged(i: number, status: number, nowMs: number): void {
+    const { success = '2xx' } = this.#senderOf(i).profile ?? {};
+    if (success !== '2xx' && success !== status) {
+      this.#failed(i, undefined, status, nowMs);
+      return;
+    }
+    this.#endpointOf(i).succeeded(nowMs);
+    this.#close(i);
+  }
+
   /** @param retryAfterS - as the sender reads it. */
   refused(i: number, retryAfterS: number | undefined, status: 429 | 503, nowMs: number): void {
     this.seen.refused(i, retryAfterS ?? 0, nowMs);
@@ -104,7 +115,7 @@ export class Senders {
     this.#failed(i, undefined, undefined, nowMs);
   }
 
-  #failed(i: number, retryAfterS: number | undefined, status: 429 | 503 | undefined, nowMs: number): void {
+  #failed(i: number, retryAfterS: number | undefined, status: number | undefined, nowMs: number): void {
     const { retry, maxAttempts } = this.#senderOf(i);
     const attempts = this.seen.attempts[i] as number;
     this.#endpointOf(i).failed(attempts, nowMs);

@@ -141,13 +141,14 @@ export class DeliveryWriter {
     { id, key }: Names,
     delivery: Delivery,
   ): InboxAnswer {
-    const { report, refuser, now, stored } = this.#parts;
+    const { report, refuser, settings, now, stored } = this.#parts;
     const type = result === 'stored' && isOverflow ? 'overflow' : result;
     report.totals[type] += 1;
     report.emit({ type, key, sender: delivery.profile?.name, id });
     refuser.retryAfter.redeem(key, delivery, now());
     refuser.noteAnswer(delivery, false, now());
     if (type === 'stored') stored();
-    return acknowledged(delivery.profile, id, result === 'stored' ? 'accepted' : 'duplicate');
+    const answer = result === 'stored' ? 'accepted' : 'duplicate';
+    return acknowledged(delivery.profile ?? {}, settings().successStatus, id, answer);
   }
 }

@@ -4,9 +4,12 @@ const PUBSUB = {
   name: 'google-pubsub',
   // The default acknowledgement deadline; a subscription may set up to 600 s.
   timeoutMs: 10_000,
-  // Adapts its rate to the share of successes, and retries until the message expires.
+  // Until the message expires, by default after seven days. The steps are those of its push backoff, 100 ms to 60 s, from
+  // a secondary source. It also adapts its rate to the share of successes.
+  retries: { scheduleS: [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 60], windowS: 604_800 },
   retryAfter: 'ignored',
-  success: '2xx',
+  // It acknowledges with 102, 200, 201, 202 and 204 only.
+  success: 200,
   source: 'https://cloud.google.com/pubsub/docs/push',
   verifiedAt: '2026-11-20',
 } as const satisfies Omit<HeaderSenderProfile, 'match'>;
@@ -23,7 +26,7 @@ export const clouds: readonly HeaderSenderProfile[] = [
     timeoutMs: 15_000,
     // Any status from 200 to 4xx, including 429, counts as delivered.
     status: 503,
-    retries: { maxAttempts: 4, scheduleS: [20, 20, 20] },
+    retries: { maxAttempts: 4, scheduleS: [20, 20, 20], after: [503, 'timeout'] },
     retryAfter: 'ignored',
     handshake: { value: 'SubscriptionConfirmation' },
     success: '2xx',
@@ -34,7 +37,8 @@ export const clouds: readonly HeaderSenderProfile[] = [
     name: 'aws-eventbridge',
     match: { header: 'user-agent', value: 'Amazon/EventBridge/ApiDestinations' },
     timeoutMs: 5000,
-    retries: { maxAttempts: 185, windowS: 86_400 },
+    // 185 retries within a day, with exponential backoff. The steps are assumed: from 1 s, doubling up to 8 min.
+    retries: { maxAttempts: 186, scheduleS: [1, 2, 4, 8, 16, 32, 64, 128, 256, 480], windowS: 86_400 },
     // Waits for the longer of Retry-After and its own policy; a negative value ends the retries.
     retryAfter: { unit: 's' },
     success: '2xx',
@@ -49,10 +53,13 @@ export const clouds: readonly HeaderSenderProfile[] = [
     // Change notifications of Drive, Calendar and the other Workspace APIs.
     name: 'google-push',
     match: { header: 'x-goog-channel-id' },
-    // Retries only after 500, 502, 503 and 504.
+    // Retries only after 500, 502, 503 and 504, with exponential backoff. Neither steps nor end are published; a few
+    // within two minutes are assumed.
     status: 503,
+    retries: { maxAttempts: 8, scheduleS: [1, 2, 4, 8, 16, 32, 64], after: [503] },
     retryAfter: 'ignored',
-    success: '2xx',
+    // 102, 200, 201, 202 and 204 only.
+    success: 200,
     source: 'https://developers.google.com/workspace/calendar/api/guides/push',
     verifiedAt: '2026-11-20',
   },
@@ -67,7 +74,8 @@ export const clouds: readonly HeaderSenderProfile[] = [
     },
     retryAfter: 'ignored',
     handshake: { value: 'SubscriptionValidation' },
-    success: '2xx',
+    // 200 to 204 only.
+    success: 200,
     source: 'https://learn.microsoft.com/azure/event-grid/delivery-and-retry',
     verifiedAt: '2026-11-20',
   },

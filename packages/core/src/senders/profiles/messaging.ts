@@ -2,8 +2,11 @@ import type { HeaderSenderProfile } from '../sender-profile.ts';
 
 const SENDGRID_EVENTS = {
   name: 'sendgrid-events',
-  // Not confirmed by SendGrid's own pages.
-  retries: { windowS: 86_400 },
+  // For a day, at growing intervals. The steps are assumed.
+  retries: {
+    scheduleS: [60, 120, 240, 480, 960, 1920, 3840, 7680, 14_400],
+    windowS: 86_400,
+  },
   retryAfter: 'ignored',
   success: '2xx',
   source: 'https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/event',
@@ -13,7 +16,6 @@ const SENDGRID_EVENTS = {
 const DISCORD = {
   timeoutMs: 3000,
   retryAfter: 'ignored',
-  success: '2xx',
   source:
     'https://github.com/discord/discord-api-docs: developers/events/webhook-events.mdx, developers/interactions',
   verifiedAt: '2026-11-20',
@@ -28,7 +30,8 @@ export const messaging: readonly HeaderSenderProfile[] = [
     // The schedule is from a secondary source. Commands and interactions have the same signature and are never retried.
     retries: { maxAttempts: 4, scheduleS: [0, 60, 300] },
     retryAfter: 'ignored',
-    switchOff: { ratio: 0.95, windowS: 3600 },
+    // Below 1,000 events an hour it never turns an app's events off.
+    switchOff: { ratio: 0.95, minAnswers: 1000, windowS: 3600 },
     success: '2xx',
     source: 'https://docs.slack.dev/apis/events-api',
     verifiedAt: '2026-11-20',
@@ -38,7 +41,8 @@ export const messaging: readonly HeaderSenderProfile[] = [
     ...DISCORD,
     name: 'discord-events',
     match: { header: 'user-agent', value: /^Discord-Webhook\// },
-    retries: { windowS: 600 },
+    // For ten minutes, with exponential backoff. The steps are assumed.
+    retries: { scheduleS: [1, 2, 4, 8, 16, 32, 64, 128, 256], windowS: 600 },
     success: 204,
   },
   { ...DISCORD, name: 'discord', match: { header: 'x-signature-ed25519' }, retries: 'none' },
@@ -51,7 +55,6 @@ export const messaging: readonly HeaderSenderProfile[] = [
     // By default only a failed connection is retried; a URL fragment such as #rp=5xx&rc=2 can enable more.
     retries: 'none',
     retryAfter: 'ignored',
-    success: '2xx',
     source: 'https://www.twilio.com/docs/usage/webhooks/webhooks-connection-overrides',
     verifiedAt: '2026-11-20',
   },
@@ -62,9 +65,14 @@ export const messaging: readonly HeaderSenderProfile[] = [
     name: 'sendgrid-parse',
     // Appears in logs but is not documented. There is no other specific header.
     match: { header: 'user-agent', value: /^Sendlib\// },
-    // A 4xx drops the mail immediately, a 5xx is retried for three days.
+    // A 4xx drops the mail immediately. A 5xx is retried every five to ten minutes for an hour, then about every three
+    // hours. Nothing is said about timeouts, which count as 5xx here.
     status: 503,
-    retries: { windowS: 259_200 },
+    retries: {
+      scheduleS: [600, 600, 600, 600, 600, 600, 10_800],
+      windowS: 259_200,
+      after: [503, 'timeout'],
+    },
     retryAfter: 'ignored',
     success: '2xx',
     source: 'https://support.sendgrid.com/hc/en-us/articles/46513815674395',
@@ -74,9 +82,10 @@ export const messaging: readonly HeaderSenderProfile[] = [
     // WhatsApp, Messenger, Instagram. GitHub and Gitea send this header too, and come before it.
     name: 'meta',
     match: { header: 'x-hub-signature-256' },
-    // The lowest values of secondary sources: timeouts of 5 to 20 s, retries for 36 h to 7 days.
+    // The lowest values of secondary sources: timeouts of 5 to 20 s, retries for 36 h to 7 days. Meta retries
+    // "immediately, then with decreasing frequency"; the steps are assumed.
     timeoutMs: 5000,
-    retries: { windowS: 129_600 },
+    retries: { scheduleS: [0, 60, 300, 1800, 7200, 14_400, 28_800], windowS: 129_600 },
     retryAfter: 'ignored',
     success: 200,
     source: 'https://docs.360dialog.com/docs/messaging/webhook',
@@ -104,7 +113,8 @@ export const messaging: readonly HeaderSenderProfile[] = [
     status: 429,
     retries: { maxAttempts: 2, scheduleS: [60] },
     retryAfter: 'ignored',
-    success: '2xx',
+    // "More than 1,000 consecutive error codes in a 15-minute window"; those that are not consecutive count here too.
+    switchOff: { count: 1000, windowS: 900, offS: [900] },
     source: 'https://developers.intercom.com/docs/webhooks/webhook-notifications',
     verifiedAt: '2026-11-20',
   },

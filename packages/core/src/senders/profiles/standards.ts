@@ -6,6 +6,7 @@ const CLOUDEVENTS = {
   // The specification requires senders to observe 429 with Retry-After, and does not mention 503.
   status: 429,
   retryAfter: { unit: 's' },
+  // The specification names 200, 201, 202 and 204, and prefers 202 for a delivery that is handled later.
   success: '2xx',
   source: 'https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/http-webhook.md',
   verifiedAt: '2026-11-20',
@@ -19,8 +20,9 @@ export const standards: readonly HeaderSenderProfile[] = [
     name: 'standard-webhooks',
     match: { header: 'webhook-signature' },
     id: 'webhook-id',
-    // The specification recommends timeouts of 15 to 30 s, and gives a schedule only as an example.
+    // The specification recommends timeouts of 15 to 30 s, and gives this schedule as an example.
     timeoutMs: 15_000,
+    retries: { maxAttempts: 10, scheduleS: [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400] },
     retryAfter: { unit: 's' },
     success: '2xx',
     source: 'https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md',

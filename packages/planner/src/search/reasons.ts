@@ -1,0 +1,83 @@
+import { duration, grouped } from '../base/format.ts';
+import type { Request } from '../request/read-request.ts';
+import { drainRateOf, isOverloaded } from './arrivals.ts';
+import { losesNothing } from './ranking.ts';
+import type { Found } from './search.ts';
+import type { Outcome } from './outcome.ts';
+
+/** Why the configuration is recommended. Sentences. */
+export function reasonsFor(request: Request, { recommended, defaults, bestHold, enough }: Found): string[] {
+  const { way } = recommended.candidate;
+  const isInboxBetter = way === 'inbox' && request.mode === undefined;
+  const reasons: string[] = [];
+  if (recommended === defaults) {
+    const result = losesNothing(defaults.outcome) ? 'lose nothing' : lossOf(defaults.outcome);
+    reasons.push(`The defaults ${result}, and no option that was tried does clearly better.`);
+  } else if (isInboxBetter) {
+    reasons.push(
+      `Holding requests ${losing(bestHold.outcome)}, with the best options found.`,
+      ...causesOf(request, bestHold.outcome),
+      `The inbox ${losing(recommended.outcome)}: it stores a delivery, acknowledges it, and handles it later.`,
+    );
+  } else {
+    reasons.push(
+      `The defaults: ${summaryOf(defaults.outcome)}. These options: ${summaryOf(recommended.outcome)}.`,
+    );
+  }
+  if (!isInboxBetter && !losesNothing(recommended.outcome))
+    reasons.push(...causesOf(request, recommended.outcome));
+  if (enough !== undefined) {
+    const { concurrency } = enough.candidate;
+    reasons.push(
+      `With concurrency: ${grouped(concurrency)}, holding requests loses nothing: only if the resources of your ` +
+        'handlers allow it.',
+    );
+  }
+  return reasons;
+}
+
+/** What you should know beside the recommendation. Sentences. */
+export function warningsFor(request: Request, { recommended }: Found): string[] {
+  const warnings: string[] = [];
+  const { normalPerSecond, concurrency } = request;
+  if (isOverloaded(request)) {
+    const drainRate = grouped(Math.round(drainRateOf(request, concurrency)));
+    warnings.push(
+      `The ordinary traffic of ${grouped(normalPerSecond)}/s alone takes all that ${grouped(concurrency)} handlers can ` +
+        `do, ${drainRate}/s: the queue never empties, with any options.`,
+    );
+  }
+  const off = recommended.outcome.senders.filter((sender) => sender.switchedOff).map(({ name }) => name);
+  if (off.length > 0)
+    warnings.push(`${off.join(' and ')} would still disable the endpoint because of too many failures.`);
+  if (recommended.candidate.way === 'hold' && request.receivers > 1) {
+    warnings.push(
+      'The receivers share the limits by joinFleet. Without it, give each an equal part of the concurrency.',
+    );
+  }
+  return warnings;
+}
+
+/** Why deliveries of each sender are lost. */
+function causesOf({ senders }: Request, { senders: outcomes }: Outcome): string[] {
+  return outcomes.flatMap(({ name, lost, events }) => {
+    if (lost === 0) return [];
+    const profile = senders.find((sender) => sender.name === name)?.profile;
+    const cause = profile?.retries === 'none' ? 'never retries' : 'gives up before there is room';
+    return [`${name} ${cause}: ${grouped(lost)} of its ${grouped(events)} deliveries.`];
+  });
+}
+
+function losing(outcome: Outcome): string {
+  return losesNothing(outcome) ? 'loses nothing' : lossOf(outcome).replace(/^lose/, 'loses');
+}
+
+function lossOf(outcome: Outcome): string {
+  const off = outcome.senders.filter((sender) => sender.switchedOff).map(({ name }) => name);
+  const isOff = off.length === 0 ? '' : `, and ${off.join(' and ')} would disable the endpoint`;
+  return `lose ${grouped(outcome.lost)} of ${grouped(outcome.events)} deliveries${isOff}`;
+}
+
+function summaryOf({ lost, attemptsPerEvent, delayS }: Outcome): string {
+  return `${grouped(lost)} lost, ${attemptsPerEvent.toFixed(2)} attempts, p99 ${duration(delayS.p99)}`;
+}

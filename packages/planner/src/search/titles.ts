@@ -1,0 +1,16 @@
+import { duration, grouped, percent } from '../base/format.ts';
+import type { Plan } from './plan.ts';
+
+/** The request in a sentence or two. */
+export function titleOf({ request, drainPerSecond }: Plan): string {
+  const { burst, normalPerSecond, concurrency, service, senders, receivers } = request;
+  const ordinary = `${grouped(normalPerSecond)}/s`;
+  const arriving =
+    burst === null
+      ? ordinary
+      : `${grouped(burst.events)} deliveries in ${duration(burst.seconds)}${normalPerSecond > 0 ? ` beside ${ordinary}` : ''}`;
+  const mixture = senders.map(({ name, share }) => `${name} ${percent(share, 1)}`).join(', ');
+  const handlers = `${grouped(concurrency)} handlers of ${duration(service.meanMs / 1000)}`;
+  const many = receivers > 1 ? ` in ${String(receivers)} receivers` : '';
+  return `${arriving} (${mixture}). ${handlers}${many} complete ${grouped(Math.round(drainPerSecond))}/s.`;
+}
