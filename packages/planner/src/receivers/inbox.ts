@@ -21,6 +21,11 @@ const DELIVERY = 'x-simulated-delivery';
 const SENT_AT = 'x-simulated-sent-at';
 const BODY = new TextEncoder().encode('{}');
 
+/** Of a sender of whom nothing is known. */
+const UNKNOWN: SenderProfile = {
+  ...{ name: '', match: 'all', source: 'the scenario', verifiedAt: '2026-01-01' },
+};
+
 /** Creates the inbox of a scenario, with its deliveries in memory. */
 export function inboxOf(
   { seed, senders }: Scenario,
@@ -62,16 +67,19 @@ export function originOf({ headers }: InboxDelivery): { readonly i: number; read
   return { i: Number(headers[DELIVERY]), sentMs: Number(headers[SENT_AT]) };
 }
 
-/** An inbox knows its senders by profiles: one that says of a sender what its deliveries say in hold mode. */
-function profileOf({ key, delivery }: Sender, index: number): SenderProfile {
+/**
+ * An inbox knows its senders by profiles. That of a sender, or one that says what its deliveries say in hold mode, with
+ * headers of the simulation: two senders may have the same profile.
+ */
+function profileOf({ key, profile = UNKNOWN, delivery }: Sender, index: number): SenderProfile {
   const { retries, statusCode, maxWaitMs } = delivery;
   return {
-    ...{ name: key, match: { header: SENDER, value: String(index) } },
-    retries: retries === false ? 'none' : undefined,
-    status: statusCode,
+    ...profile,
+    ...{ name: key, match: { header: SENDER, value: String(index) }, id: undefined, handshake: undefined },
+    ...(retries === undefined ? {} : { retries: retries ? undefined : 'none' }),
+    ...(statusCode === undefined ? {} : { status: statusCode }),
     // A profile has the time before the margin for the handler and the response.
-    timeoutMs: maxWaitMs === undefined ? undefined : Math.max(maxWaitMs + 500, maxWaitMs / 0.8),
-    ...{ source: 'the scenario', verifiedAt: '2026-01-01' },
+    ...(maxWaitMs === undefined ? {} : { timeoutMs: Math.max(maxWaitMs + 500, maxWaitMs / 0.8) }),
   };
 }
 

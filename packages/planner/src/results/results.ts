@@ -83,7 +83,7 @@ export function resultsOf(scenario: Scenario, traffic: Traffic, seen: Observatio
     perKey: Object.fromEntries(perKey),
     jain: rounded(jain([...perKey.values()].filter(({ events }) => events > 0).map(servedShare))) ?? 1,
     ...(seen.fleet === undefined ? {} : { fleet: seen.fleet }),
-    ...(seen.inbox === undefined ? {} : { inbox: inboxResults(seen.inbox, traffic) }),
+    ...(seen.inbox === undefined ? {} : { inbox: inboxResults(seen.inbox, seen.handlings, traffic) }),
   };
 }
 
@@ -96,7 +96,8 @@ function delaysOf(sortedMs: Float64Array): Delays {
 }
 
 function inboxResults(
-  { acknowledgedMs, handled, duplicates }: InboxObservations,
+  { acknowledgedMs, duplicates }: InboxObservations,
+  handlings: Uint32Array,
   { firstMs }: Traffic,
 ): InboxResults {
   const delaysMs = acknowledgedMs
@@ -106,7 +107,7 @@ function inboxResults(
     acknowledged: delaysMs.length,
     acknowledgedS: delaysOf(delaysMs.sort()),
     duplicates,
-    handledTwice: handled.reduce((events, times) => (times > 1 ? events + 1 : events), 0),
+    handledTwice: handlings.reduce((events, times) => (times > 1 ? events + 1 : events), 0),
   };
 }
 

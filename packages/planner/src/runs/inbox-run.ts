@@ -122,11 +122,11 @@ export class InboxRun {
     const now = this.#clock.now();
     const { status, headers } = answer;
     if (status === 429 || status === 503) {
-      this.#senders.refused(i, Number(headers['Retry-After']), status, now);
-      return;
+      const inUnits = Number(headers['Retry-After']);
+      this.#senders.refused(i, this.#senders.unitOf(i) === 'ms' ? inUnits / 1000 : inUnits, status, now);
+    } else if (this.#senders.acknowledged(i, status, now)) {
+      this.#seen.acknowledged(i, now);
     }
-    this.#seen.acknowledged(i, now);
-    this.#senders.acknowledged(i, now);
   }
 
   readonly #handle = (delivery: InboxDelivery): Promise<void> =>
@@ -144,9 +144,8 @@ export class InboxRun {
     this.#handlers.delete(number);
     const { seen } = this.#senders;
     seen.wasBusy(startedMs, now);
-    const handled = (this.#seen.handled[i] as number) + 1;
-    this.#seen.handled[i] = handled;
-    if (handled === 1) seen.completed(i, waitedMs, now);
+    seen.handled(i);
+    if (seen.handlings[i] === 1) seen.completed(i, waitedMs, now);
     end();
   }
 

@@ -89,10 +89,21 @@ export class Senders {
     this.#close(i);
   }
 
-  /** An inbox has accepted the delivery. Its handling is observed apart. */
-  acknowledged(i: number, nowMs: number): void {
+  /**
+   * An inbox has accepted the delivery. Its handling is observed apart.
+   *
+   * @param status - from 200 to 299.
+   * @returns false if the sender takes another status only: then it has failed for the sender.
+   */
+  acknowledged(i: number, status: number, nowMs: number): boolean {
+    const success = this.#senderOf(i).profile?.success;
+    if (typeof success === 'number' && success !== status) {
+      this.#failed(i, undefined, status, nowMs);
+      return false;
+    }
     this.#endpointOf(i).succeeded(nowMs);
     this.#close(i);
+    return true;
   }
 
   /** The handler has ended after its sender had disconnected. */
@@ -110,7 +121,7 @@ export class Senders {
     this.#failed(i, undefined, undefined, nowMs);
   }
 
-  #failed(i: number, retryAfterS: number | undefined, status: 429 | 503 | undefined, nowMs: number): void {
+  #failed(i: number, retryAfterS: number | undefined, status: number | undefined, nowMs: number): void {
     const { retry, maxAttempts } = this.#senderOf(i);
     const attempts = this.seen.attempts[i] as number;
     this.#endpointOf(i).failed(attempts, nowMs);
