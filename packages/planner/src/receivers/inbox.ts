@@ -71,10 +71,10 @@ export function originOf({ headers }: InboxDelivery): { readonly i: number; read
  * An inbox knows its senders by profiles. That of a sender, or one that says what its deliveries say in hold mode, with
  * headers of the simulation: two senders may have the same profile.
  */
-function profileOf({ key, profile = UNKNOWN, delivery }: Sender, index: number): SenderProfile {
+function profileOf({ key, profile, recognized, delivery }: Sender, index: number): SenderProfile {
   const { retries, statusCode, maxWaitMs } = delivery;
   return {
-    ...profile,
+    ...((recognized ? profile : undefined) ?? UNKNOWN),
     ...{ name: key, match: { header: SENDER, value: String(index) }, id: undefined, handshake: undefined },
     ...(retries === undefined ? {} : { retries: retries ? undefined : 'none' }),
     ...(statusCode === undefined ? {} : { status: statusCode }),

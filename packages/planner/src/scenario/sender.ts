@@ -27,6 +27,8 @@ export interface Sender {
   readonly identified: boolean;
   /** Undefined: the receiver knows nothing of the sender but the fields of its deliveries. */
   readonly profile: SenderProfile | undefined;
+  /** Whether the receiver recognizes the profile. Otherwise the sender is unknown to it, and its ids too. */
+  readonly recognized: boolean;
   readonly retry: Habit;
   /** Including the first attempt; 0: no limit beside that of the profile. */
   readonly maxAttempts: number;
@@ -54,6 +56,7 @@ export function readSender(fields: Fields): Sender {
     share: fields.get('share', aPositive, 1),
     identified: fields.get('identified', aBoolean, true),
     profile,
+    recognized: fields.get('recognized', aBoolean, true),
     retry:
       profile === undefined || fields.has('retry')
         ? parseHabit(retryAt, fields.get('retry', aString))
