@@ -1,4 +1,4 @@
-import type { Sender } from '../scenario/scenario.ts';
+import type { Sender } from '../scenario/sender.ts';
 
 /** A span of time after the first attempt of a delivery, in ms. `toMs` may be Infinity. */
 export interface Span {
