@@ -5,6 +5,9 @@ import type { Candidate } from './candidate.ts';
 /** How long a durable store takes for a commit. */
 const COMMIT_MS = 5;
 
+/** A sender of which the receiver knows nothing: exponential backoff to an hour, for a day. */
+const UNRECOGNIZED = { identified: false, retry: 'exponential:10:2:3600', maxAttempts: 33 };
+
 /** The scenario that plays a request with a configuration, as parsed JSON. */
 export function scenarioOf(request: Request, candidate: Candidate): object {
   const { service, seed, senders, receivers } = request;
@@ -30,8 +33,6 @@ function receiverOf({ way, options, concurrency }: Candidate): object {
 }
 
 function senderOf({ name, share, profile, isRecognized }: RequestedSender, timeoutMs: number): object {
-  return {
-    ...{ key: name, share, profile, recognized: isRecognized, identified: isRecognized },
-    timeoutMs: profile.timeoutMs ?? timeoutMs,
-  };
+  const common = { key: name, share, timeoutMs: profile.timeoutMs ?? timeoutMs };
+  return isRecognized ? { ...common, profile } : { ...common, ...UNRECOGNIZED };
 }

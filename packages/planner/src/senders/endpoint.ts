@@ -10,11 +10,11 @@ export type RowOf = 'endpoint' | 'delivery';
 /** The endpoint of a sender: the sender disables it after failures, by the rule of its profile. */
 export class Endpoint {
   /** How often the sender has disabled it. */
-  switchedOff: number = 0;
+  switchedOff = 0;
   /** When it did so for the first time; NaN if it never did. */
-  firstOffMs: number = NaN;
+  firstOffMs = NaN;
   /** Attempts that were due while it was disabled, so that their deliveries were lost. */
-  missed: number = 0;
+  missed = 0;
   readonly #rule: SwitchOffRule;
   readonly #rowOf: RowOf;
   readonly #window: AnswerWindow | undefined;
