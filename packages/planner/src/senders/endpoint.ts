@@ -12,7 +12,7 @@ export class Endpoint {
   /** How often the sender has disabled it. */
   switchedOff = 0;
   /** When it did so for the first time; NaN if it never did. */
-  firstOffMs = NaN;
+  firstOffMs: number;
   /** Attempts that were due while it was disabled, so that their deliveries were lost. */
   missed = 0;
   readonly #rule: SwitchOffRule;
@@ -24,6 +24,7 @@ export class Endpoint {
   #next = 0;
 
   constructor(rule: SwitchOffRule = {}, rowOf: RowOf = 'endpoint') {
+    this.firstOffMs = NaN;
     this.#rule = rule;
     this.#rowOf = rowOf;
     this.#window = rule.windowS === undefined ? undefined : new AnswerWindow(rule.windowS * 1000);
