@@ -21,7 +21,10 @@ export interface Tunable {
   capacity?: number | undefined;
   /** Where shedding begins, as a fraction of the effective capacity: `0 < low < high ≤ 1`. Default 0.8. */
   highWaterMark?: number | undefined;
-  /** Where shedding ends, as a fraction of the effective capacity: `0 < low < high ≤ 1`. Default 0.5. */
+  /**
+   * Where shedding ends, as a fraction of the effective capacity: `0 < low < high ≤ 1`, but at most 10 s of work below the
+   * high-water mark. Default 0.5.
+   */
   lowWaterMark?: number | undefined;
   /**
    * How many deliveries are handled concurrently. Integer ≥ 1, default 10. Choose what the scarcest resource of the

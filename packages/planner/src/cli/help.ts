@@ -1,3 +1,6 @@
+import { senderNames } from '../request/known-senders.ts';
+import { wrapped } from '../terminal/table.ts';
+
 const OPTIONS: readonly (readonly [name: string, does: string])[] = [
   ['--senders LIST', 'senders with their shares, such as shopify:0.7,github:0.3; unknown: any other sender'],
   ['--service TIME', 'how long a handler takes on average: 80ms, or 80ms:constant (default :exponential)'],
@@ -16,6 +19,7 @@ const OPTIONS: readonly (readonly [name: string, does: string])[] = [
   ['--version', 'prints the version'],
 ];
 
+const TEXT_WIDTH = 98;
 const WIDTH = Math.max(...OPTIONS.map(([name]) => name.length)) + 2;
 
 /** The text of `--help`. */
@@ -28,6 +32,11 @@ Usage: webhook-backpressure-planner --senders LIST --service TIME --burst N/TIME
 
 Options
 ${OPTIONS.map(([name, does]) => `  ${name.padEnd(WIDTH)}${does}`).join('\n')}
+
+Senders
+${wrapped(senderNames().join(', '), TEXT_WIDTH, '')
+  .map((line) => `  ${line}`)
+  .join('\n')}
 
 Times have a unit: ms, s, min or h.
 Exit code: 0 done, 1 failed, 2 wrong usage.`;

@@ -1,3 +1,4 @@
+import { optionsText } from '../search/code.ts';
 import type { Candidate } from '../search/candidate.ts';
 
 /** Faster answers need no report. */
@@ -8,9 +9,6 @@ export function progressTo(report: (text: string) => void): (candidate: Candidat
   const startedMs = performance.now();
   return ({ way, options, concurrency }, run) => {
     if (performance.now() - startedMs < SILENT_MS) return;
-    const changed = Object.entries({ concurrency, ...options }).map(
-      ([name, value]) => `${name} ${typeof value === 'number' ? String(value) : JSON.stringify(value)}`,
-    );
-    report(`Simulating configuration ${String(run)}: ${way}, ${changed.join(', ')}`);
+    report(`Simulating configuration ${String(run)}: ${way}, ${optionsText({ concurrency, ...options })}`);
   };
 }

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { renderPage } from '../page/page.ts';
 import { ScenarioError } from '../scenario/fields.ts';
 import { plan } from '../search/plan.ts';
 import { renderAnswer, type Terminal } from '../terminal/answer.ts';
@@ -33,6 +35,13 @@ export async function runCli(args: readonly string[], surroundings: Surroundings
   }
 }
 
+async function writePage(file: string, page: string): Promise<void> {
+  await writeFile(file, page).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`The page cannot be written: ${reason}.`);
+  });
+}
+
 async function outputOf(command: Command, { err, terminal, version }: Surroundings): Promise<string> {
   switch (command.name) {
     case 'help':
@@ -43,6 +52,7 @@ async function outputOf(command: Command, { err, terminal, version }: Surroundin
       return simulateFile(command.file);
     case 'plan': {
       const planned = await plan(command.request, { onRun: progressTo(err) });
+      if (command.html !== undefined) await writePage(command.html, renderPage(planned));
       return command.isJson ? JSON.stringify(planned, null, 2) : renderAnswer(planned, terminal);
     }
   }

@@ -10,7 +10,8 @@ import {
 } from '@webhook-backpressure/core';
 import { stream } from '../base/random.ts';
 import type { ScenarioInbox } from '../scenario/inbox.ts';
-import type { Scenario, Sender } from '../scenario/scenario.ts';
+import type { Scenario } from '../scenario/scenario.ts';
+import type { Sender } from '../scenario/sender.ts';
 
 /** The time of day at the beginning of a run: any would do. */
 const START_MS = Date.UTC(2026, 0, 1);

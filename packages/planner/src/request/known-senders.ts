@@ -3,7 +3,7 @@ import { unknownName } from '@webhook-backpressure/core/parts';
 import { ScenarioError } from '../scenario/fields.ts';
 
 /** The name of senders without a profile. */
-export const UNKNOWN = 'unknown';
+const UNKNOWN = 'unknown';
 
 /** The names that a request may contain, in the order of the profiles. */
 export function senderNames(): string[] {

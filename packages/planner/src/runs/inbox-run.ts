@@ -90,8 +90,11 @@ export class InboxRun {
   }
 
   #send(i: number, now: number): void {
+    const delivery = this.#senders.attempt(i, now);
+    // The endpoint is disabled.
+    if (delivery === undefined) return;
+    const { id } = delivery;
     const number = this.#nextAttempt++;
-    const { id } = this.#senders.attempt(i, now);
     this.#waiting.set(number, i);
     this.#requests += 1;
     const request = requestOf(i, this.#traffic.sender[i] as number, { id, atMs: now });
@@ -123,7 +126,7 @@ export class InboxRun {
       return;
     }
     this.#seen.acknowledged(i, now);
-    this.#senders.acknowledged(i);
+    this.#senders.acknowledged(i, now);
   }
 
   readonly #handle = (delivery: InboxDelivery): Promise<void> =>

@@ -32,7 +32,7 @@ export function run(
   if (fleet !== undefined) return new FleetRun(scenario, fleet, traffic, maxAttempts).settle();
   // After a sender timeout the handler continues, and the next attempt may arrive meanwhile.
   const mayTimeOut = senders.some(({ timeoutMs }) => timeoutMs > 0);
-  if (scenario.process !== undefined || policy.isQueue || mayTimeOut) {
+  if (scenario.process !== undefined || policy.queue !== undefined || mayTimeOut) {
     return new ProcessRun(scenario, process, traffic, maxAttempts).settle(sampler);
   }
   return new Run(scenario, traffic, maxAttempts).settle(sampler);
@@ -128,7 +128,9 @@ class Run {
   }
 
   #attempt(i: number, now: number): boolean {
-    const admission = this.#intake.admit(this.#senders.attempt(i, now));
+    const delivery = this.#senders.attempt(i, now);
+    if (delivery === undefined) return false;
+    const admission = this.#intake.admit(delivery);
     if (!admission.admitted) {
       this.#refuse(i, admission, now);
       return false;
@@ -164,6 +166,6 @@ class Run {
   }
 
   #refuse(i: number, refusal: Refusal, now: number): void {
-    this.#senders.refused(i, this.#policy.retryAfterS(refusal), refusal.status, now);
+    this.#senders.refused(i, this.#policy.retryAfterS(refusal, this.#senders.unitOf(i)), refusal.status, now);
   }
 }

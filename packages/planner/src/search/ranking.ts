@@ -3,13 +3,13 @@ import type { Trial } from './trials.ts';
 
 /** Smaller differences are chance, and do not justify an option. Parts of the other's figure. */
 const LOST_PART = 0.05;
-const ATTEMPTS_PART = 0.05;
+const ATTEMPTS_PART = 0.1;
 const DELAY_PART = 0.1;
 /** Part of all deliveries. */
 const LOST_OF_ALL = 0.0005;
 
 /** How many senders switch the endpoint off. */
-export function switchedOff({ senders }: Outcome): number {
+function switchedOff({ senders }: Outcome): number {
   return senders.filter((sender) => sender.switchedOff).length;
 }
 

@@ -1,5 +1,6 @@
 import { duration, grouped } from '../base/format.ts';
 import type { Request } from '../request/read-request.ts';
+import type { Candidate } from './candidate.ts';
 import { drainRateOf, isOverloaded } from './arrivals.ts';
 import { losesNothing } from './ranking.ts';
 import type { Found } from './search.ts';
@@ -24,6 +25,7 @@ export function reasonsFor(request: Request, { recommended, defaults, bestHold, 
       `The defaults: ${summaryOf(defaults.outcome)}. These options: ${summaryOf(recommended.outcome)}.`,
     );
   }
+  reasons.push(...effectsOf(request, recommended.candidate));
   if (!isInboxBetter && !losesNothing(recommended.outcome))
     reasons.push(...causesOf(request, recommended.outcome));
   if (enough !== undefined) {
@@ -35,6 +37,32 @@ export function reasonsFor(request: Request, { recommended, defaults, bestHold, 
   }
   return reasons;
 }
+
+/** What the recommended options do. Options that the request sets have no reason here. */
+function effectsOf(request: Request, { way, options }: Candidate): string[] {
+  const { capacity, maxWaitMs, highWaterMark, retryAfter } = options;
+  const effects: string[] = [];
+  if (maxWaitMs !== undefined && request.maxWaitMs === undefined)
+    effects.push(`maxWaitMs: ${String(maxWaitMs)} is four fifths of the timeout of a sender.`);
+  if (capacity !== undefined && request.capacity === undefined)
+    effects.push(
+      way === 'inbox'
+        ? `capacity: ${String(capacity)} holds the burst below the high-water mark.`
+        : `capacity: ${String(capacity)} is what can be handled within the longest wait, and a quarter more.`,
+    );
+  if (highWaterMark !== undefined)
+    effects.push(
+      `highWaterMark: ${String(highWaterMark)} leaves a ${highWaterMark < DEFAULT_HIGH_WATER_MARK ? 'larger' : 'smaller'} ` +
+        'reserve for senders that never retry.',
+    );
+  if (retryAfter !== undefined)
+    effects.push(
+      `retryAfter.maxSeconds: ${String(retryAfter.maxSeconds)} limits how far ahead retries are asked for.`,
+    );
+  return effects;
+}
+
+const DEFAULT_HIGH_WATER_MARK = 0.8;
 
 /** What you should know beside the recommendation. Sentences. */
 export function warningsFor(request: Request, { recommended }: Found): string[] {

@@ -1,5 +1,5 @@
 import { duration, grouped, percent } from '../base/format.ts';
-import type { Plan } from './plan.ts';
+import type { Plan, PlannedRun } from './plan.ts';
 
 /** The request in a sentence or two. */
 export function titleOf({ request, drainPerSecond }: Plan): string {
@@ -13,4 +13,13 @@ export function titleOf({ request, drainPerSecond }: Plan): string {
   const handlers = `${grouped(concurrency)} handlers of ${duration(service.meanMs / 1000)}`;
   const many = receivers > 1 ? ` in ${String(receivers)} receivers` : '';
   return `${arriving} (${mixture}). ${handlers}${many} complete ${grouped(Math.round(drainPerSecond))}/s.`;
+}
+
+/** The name of a run in a table. */
+export function nameOf({ name, way, isRecommended }: PlannedRun): string {
+  if (name === 'nothing') return 'no middleware';
+  const mark = isRecommended ? ', recommended' : '';
+  if (name === 'defaults') return `defaults, ${way}${mark}`;
+  if (name === 'recommended') return `${way}${mark}`;
+  return `best ${way}`;
 }

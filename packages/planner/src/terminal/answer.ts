@@ -3,7 +3,7 @@ import { bytes, duration, grouped, percent } from '../base/format.ts';
 import { codeOf } from '../search/code.ts';
 import type { Figures, SenderOutcome } from '../search/outcome.ts';
 import type { Plan, PlannedRun } from '../search/plan.ts';
-import { titleOf } from '../search/titles.ts';
+import { nameOf, titleOf } from '../search/titles.ts';
 import { renderTable, wrapped, type Column } from './table.ts';
 
 /** The terminal. */
@@ -97,12 +97,4 @@ function columnsOf(rows: readonly Row[]): Column[] {
         },
       ]
     : all;
-}
-
-function nameOf({ name, way, isRecommended }: PlannedRun): string {
-  if (name === 'nothing') return 'no middleware';
-  const mark = isRecommended ? ', recommended' : '';
-  if (name === 'defaults') return `defaults, ${way}${mark}`;
-  if (name === 'recommended') return `${way}${mark}`;
-  return `best ${way}`;
 }

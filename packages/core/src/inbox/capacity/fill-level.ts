@@ -1,4 +1,4 @@
-import { effectiveCapacity } from '../../queue/gate.ts';
+import { effectiveCapacity, longestSpan } from '../../queue/gate.ts';
 import type { InboxSettings } from '../options/inbox-settings.ts';
 import type { StoreStats } from '../store/inbox-store.ts';
 import { KeyUsage, Gauge } from './gauge.ts';
@@ -76,9 +76,9 @@ export class FillLevel {
     return Math.min(this.lowWater, Math.floor((this.depth * low) / this.bytes));
   }
 
-  /** Where shedding ends. */
-  get lowWaterMarks(): { readonly depth: number; readonly bytes: number } {
-    return { depth: this.lowWater, bytes: this.#sizes.gate.low };
+  /** The low-water marks of the options: up to here deliveries may be redriven. */
+  get redriveMarks(): { readonly depth: number; readonly bytes: number } {
+    return { depth: this.#counts.gate.lowest, bytes: this.#sizes.gate.lowest };
   }
 
   /** How much may be redriven. Below 1 in either measure: nothing at present. */
@@ -153,12 +153,14 @@ export class FillLevel {
   /** Recalculates the marks. */
   resize({ intake, longestWaitMs, maxBytes }: InboxSettings, drainRate: number | null): void {
     const { capacity, highWaterMark, lowWaterMark } = intake;
-    this.#counts.gate.resize(
-      effectiveCapacity(capacity, longestWaitMs, drainRate),
-      highWaterMark,
-      lowWaterMark,
-    );
-    this.#sizes.gate.resize(maxBytes, highWaterMark, lowWaterMark);
+    this.#counts.gate.resize({
+      effectiveCapacity: effectiveCapacity(capacity, longestWaitMs, drainRate),
+      ...{ highWaterMark, lowWaterMark, span: longestSpan(drainRate) },
+    });
+    this.#sizes.gate.resize({
+      ...{ effectiveCapacity: maxBytes, highWaterMark, lowWaterMark },
+      span: this.depth === 0 ? Infinity : longestSpan(drainRate, this.bytes / this.depth),
+    });
   }
 
   /** Opens or closes the gates. Returns whether shedding began or ended. */

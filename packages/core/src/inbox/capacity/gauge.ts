@@ -49,9 +49,9 @@ export class Gauge {
 
   /** How much may be added below a mark: `high` keeps the gate open, `low` leaves room for new deliveries. */
   room(mark: 'low' | 'high'): number {
-    const { low, high } = this.gate;
+    const { lowest, high } = this.gate;
     // Even if there is no room below the mark, one delivery at a time is allowed.
-    const most = mark === 'low' ? low : high - 1;
+    const most = mark === 'low' ? lowest : high - 1;
     return this.size === 0 ? Math.max(1, most) : most - this.size;
   }
 

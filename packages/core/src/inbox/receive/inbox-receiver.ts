@@ -87,7 +87,7 @@ export class InboxReceiver {
   async #answerTo(request: InboxRequest, incoming: IncomingDelivery): Promise<InboxAnswer | null> {
     const { delivery, body } = incoming;
     const { options, settings, report, refuser, now } = this.#parts;
-    refuser.retryAfter.arrive(now());
+    refuser.arrive(now());
     // Before the body is read, so that refusing stays cheap. With the body, the key may be another one.
     const early = this.#admission.refusalOf(delivery, delivery.key ?? DEFAULT_KEY, false);
     if (early !== undefined) return early;

@@ -35,6 +35,11 @@ export class InboxRefuser {
     this.#report = report;
   }
 
+  /** Notes that a delivery has arrived. */
+  arrive(nowMs: number): void {
+    this.retryAfter.arrive(nowMs, this.#drainRate(this.#members(nowMs)) ?? undefined);
+  }
+
   refuse(
     reason: RefusalReason,
     delivery: Delivery,
@@ -86,11 +91,10 @@ export class InboxRefuser {
   readonly #isCause = (key: string): boolean => holdsShare(key, this.#level);
 
   #situation(nowMs: number): Situation {
-    const { perSecond } = this.#inboxRate;
     // Each of several receivers counts as one with its part of the backlog and of the workers: all of them together book
     // at the rate of all workers, and each expects shedding to end when it does.
     const members = this.#members(nowMs);
-    const drainRate = perSecond === null ? null : perSecond / members;
+    const drainRate = this.#drainRate(members);
     return {
       nowMs,
       depth: this.#level.depth / members,
@@ -103,5 +107,10 @@ export class InboxRefuser {
       gapMs: this.#inboxRate.gapMs(nowMs),
       gapFactor: 1,
     };
+  }
+
+  #drainRate(members: number): number | null {
+    const { perSecond } = this.#inboxRate;
+    return perSecond === null ? null : perSecond / members;
   }
 }
