@@ -116,5 +116,6 @@ export interface SenderProfile {
 
 /** A profile that identifies its sender by a header. */
 export interface HeaderSenderProfile extends SenderProfile {
+  /** The header that identifies the sender's requests. */
   readonly match: HeaderMatch;
 }
