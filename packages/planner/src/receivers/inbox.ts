@@ -22,6 +22,11 @@ const DELIVERY = 'x-simulated-delivery';
 const SENT_AT = 'x-simulated-sent-at';
 const BODY = new TextEncoder().encode('{}');
 
+/** Of a sender of whom nothing is known. */
+const UNKNOWN: SenderProfile = {
+  ...{ name: '', match: 'all', source: 'the scenario', verifiedAt: '2026-01-01' },
+};
+
 /** Creates the inbox of a scenario, with its deliveries in memory. */
 export function inboxOf(
   { seed, senders }: Scenario,
@@ -72,8 +77,7 @@ function profileOf({ key, profile, recognized, delivery }: Sender, index: number
     retries: retries === false ? 'none' : undefined,
     status: statusCode,
     // A profile has the time before the margin for the handler and the response.
-    timeoutMs: maxWaitMs === undefined ? undefined : Math.max(maxWaitMs + 500, maxWaitMs / 0.8),
-    ...{ source: 'the scenario', verifiedAt: '2026-01-01' },
+    ...(maxWaitMs === undefined ? {} : { timeoutMs: Math.max(maxWaitMs + 500, maxWaitMs / 0.8) }),
   };
   if (profile === undefined || !recognized) return described;
   const stated = Object.entries(described).filter(([, value]) => value !== undefined);
