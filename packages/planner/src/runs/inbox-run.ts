@@ -126,8 +126,7 @@ export class InboxRun {
       this.#senders.refused(i, retryAfterS, status, now);
       return;
     }
-    this.#seen.acknowledged(i, now);
-    this.#senders.acknowledged(i, status, now);
+    if (this.#senders.acknowledged(i, status, now)) this.#seen.acknowledged(i, now);
   }
 
   readonly #handle = (delivery: InboxDelivery): Promise<void> =>

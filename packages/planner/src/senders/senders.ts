@@ -94,15 +94,20 @@ export class Senders {
     this.seen.handled(i);
   }
 
-  /** An inbox has accepted the delivery. Its handling is observed apart. A sender may want another status. */
-  acknowledged(i: number, status: number, nowMs: number): void {
+  /**
+   * An inbox has accepted the delivery. Its handling is observed apart.
+   *
+   * @returns false if the sender takes another status only: then the attempt has failed for the sender.
+   */
+  acknowledged(i: number, status: number, nowMs: number): boolean {
     const { success = '2xx' } = this.#senderOf(i).profile ?? {};
     if (success !== '2xx' && success !== status) {
       this.#failed(i, undefined, status, nowMs);
-      return;
+      return false;
     }
     this.#endpointOf(i).succeeded(nowMs);
     this.#close(i);
+    return true;
   }
 
   /** @param retryAfterS - as the sender reads it. */
