@@ -83,7 +83,7 @@ export function resultsOf(scenario: Scenario, traffic: Traffic, seen: Observatio
     perKey: Object.fromEntries(perKey),
     jain: rounded(jain([...perKey.values()].filter(({ events }) => events > 0).map(servedShare))) ?? 1,
     ...(seen.fleet === undefined ? {} : { fleet: seen.fleet }),
-    ...(seen.inbox === undefined ? {} : { inbox: inboxResults(seen.inbox, seen.handlings, traffic) }),
+    ...(seen.inbox === undefined ? {} : { inbox: inboxResults(seen.inbox, traffic, seen.handlings) }),
   };
 }
 
@@ -97,8 +97,8 @@ function delaysOf(sortedMs: Float64Array): Delays {
 
 function inboxResults(
   { acknowledgedMs, duplicates }: InboxObservations,
-  handlings: Uint32Array,
   { firstMs }: Traffic,
+  handlings: Uint32Array,
 ): InboxResults {
   const delaysMs = acknowledgedMs
     .map((atMs, i) => atMs - (firstMs[i] as number))

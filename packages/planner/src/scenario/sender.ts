@@ -27,7 +27,7 @@ export interface Sender {
   readonly identified: boolean;
   /** Undefined: the receiver knows nothing of the sender but the fields of its deliveries. */
   readonly profile: SenderProfile | undefined;
-  /** Whether the receiver recognizes the profile. Otherwise the sender is unknown to it, and its ids too. */
+  /** Whether the receiver knows the profile. Otherwise only the sender behaves as it says. */
   readonly recognized: boolean;
   readonly retry: Habit;
   /** Including the first attempt; 0: no limit beside that of the profile. */
@@ -40,6 +40,8 @@ export interface Sender {
   readonly delivery: Pick<Delivery, 'priority' | 'retries' | 'maxWaitMs' | 'statusCode'>;
 }
 
+/** The key of unrecognized senders. */
+const DEFAULT_KEY = 'default';
 /** The timeout of a sender that publishes none: the lowest that Standard Webhooks recommends. */
 const ASSUMED_TIMEOUT_MS = 15_000;
 
@@ -50,13 +52,14 @@ const aTimeout = aNumber(
 
 export function readSender(fields: Fields): Sender {
   const profile = fields.has('profile') ? readProfile(fields) : undefined;
+  const recognized = fields.get('recognized', aBoolean, true);
   const retryAt = `${fields.path}.retry`;
   return {
-    key: fields.get('key', aString, profile?.name),
+    key: fields.get('key', aString, recognized ? profile?.name : DEFAULT_KEY),
     share: fields.get('share', aPositive, 1),
     identified: fields.get('identified', aBoolean, true),
     profile,
-    recognized: fields.get('recognized', aBoolean, true),
+    recognized,
     retry:
       profile === undefined || fields.has('retry')
         ? parseHabit(retryAt, fields.get('retry', aString))

@@ -3,17 +3,15 @@ import { deliveryOf } from '@webhook-backpressure/core/parts';
 import type { Sender } from '../scenario/sender.ts';
 
 /** A delivery of the sender as the receiver sees it: with a profile, what the middleware makes of its headers. */
-export function deliveryFrom(
-  { key, profile, recognized, identified, delivery }: Sender,
-  id: string,
-): Delivery {
-  if (profile !== undefined && !recognized) return { ...delivery, key };
+export function deliveryFrom(sender: Sender, id: string): Delivery {
+  const { key, profile, recognized, identified, delivery } = sender;
   if (profile === undefined) return { ...delivery, key, id: identified ? id : undefined };
+  if (!recognized) return { ...delivery, key };
   const headers = identified && profile.id !== undefined ? { [profile.id]: id } : {};
-  const found: Delivery = { ...deliveryOf(profile, headers), key };
-  if (delivery.priority !== undefined) found.priority = delivery.priority;
-  if (delivery.retries !== undefined) found.retries = delivery.retries;
-  if (delivery.maxWaitMs !== undefined) found.maxWaitMs = delivery.maxWaitMs;
-  if (delivery.statusCode !== undefined) found.statusCode = delivery.statusCode;
-  return found;
+  const described: Delivery = { ...deliveryOf(profile, headers), key };
+  if (delivery.priority !== undefined) described.priority = delivery.priority;
+  if (delivery.retries !== undefined) described.retries = delivery.retries;
+  if (delivery.maxWaitMs !== undefined) described.maxWaitMs = delivery.maxWaitMs;
+  if (delivery.statusCode !== undefined) described.statusCode = delivery.statusCode;
+  return described;
 }

@@ -89,26 +89,25 @@ export class Senders {
     this.#close(i);
   }
 
+  /** The handler has ended after its sender had disconnected. */
+  completedInVain(i: number): void {
+    this.seen.handled(i);
+  }
+
   /**
    * An inbox has accepted the delivery. Its handling is observed apart.
    *
-   * @param status - from 200 to 299.
-   * @returns false if the sender takes another status only: then it has failed for the sender.
+   * @returns false if the sender takes only another status, so that the attempt has failed.
    */
   acknowledged(i: number, status: number, nowMs: number): boolean {
-    const success = this.#senderOf(i).profile?.success;
-    if (typeof success === 'number' && success !== status) {
+    const { success = '2xx' } = this.#senderOf(i).profile ?? {};
+    if (success !== '2xx' && success !== status) {
       this.#failed(i, undefined, status, nowMs);
       return false;
     }
     this.#endpointOf(i).succeeded(nowMs);
     this.#close(i);
     return true;
-  }
-
-  /** The handler has ended after its sender had disconnected. */
-  completedInVain(i: number): void {
-    this.seen.handled(i);
   }
 
   /** @param retryAfterS - as the sender reads it. */
