@@ -114,7 +114,7 @@ describe('a run with an inbox', () => {
       attemptsPerEvent: 7,
       inbox: { acknowledged: 0, handledTwice: 4 },
     });
-    expect(results.perKey['strict']).toMatchObject({ handledAgain: 24 });
+    expect(results.perKey['default']).toMatchObject({ handledAgain: 24 });
   });
 
   it('gives a sender Retry-After in its unit', async () => {
