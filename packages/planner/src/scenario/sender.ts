@@ -43,7 +43,7 @@ export interface Sender {
 /** The key of unrecognized senders. */
 const DEFAULT_KEY = 'default';
 /** The timeout of a sender that publishes none: the lowest that Standard Webhooks recommends. */
-const ASSUMED_TIMEOUT_MS = 15_000;
+export const ASSUMED_TIMEOUT_MS = 15_000;
 
 const aTimeout = aNumber(
   `a number of milliseconds from 0 to ${String(DAY_MS)}`,

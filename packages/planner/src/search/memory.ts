@@ -1,4 +1,4 @@
-import type { Way } from './candidate.ts';
+import type { PlannedMode } from './configuration.ts';
 
 /**
  * By this a process grows for a request that waits with its connection in front of node:http, besides its body. Measured
@@ -8,6 +8,6 @@ import type { Way } from './candidate.ts';
 const HELD_BYTES = 22_000;
 
 /** The memory of one queued delivery. */
-export function bytesPerDelivery(way: Way): number {
-  return way === 'inbox' ? 0 : HELD_BYTES;
+export function bytesPerDelivery(mode: PlannedMode): number {
+  return mode === 'inbox' ? 0 : HELD_BYTES;
 }

@@ -97,7 +97,7 @@ export class Senders {
   /**
    * An inbox has accepted the delivery. Its handling is observed apart.
    *
-   * @returns false if the sender takes only another status, so that the attempt has failed.
+   * @returns false if the sender takes another status only: then the attempt has failed for the sender.
    */
   acknowledged(i: number, status: number, nowMs: number): boolean {
     const { success = '2xx' } = this.#senderOf(i).profile ?? {};
