@@ -102,7 +102,7 @@ export const order = {
   planner: {
     entries: ['index', 'parts', 'cli'],
     rooms: [
-      ...['base', 'scenario', 'traffic', 'observations', 'receivers', 'senders', 'runs', 'results'],
+      ...['base', 'scenario', 'traffic', 'bound', 'observations', 'receivers', 'senders', 'runs', 'results'],
       ...['request', 'search', 'terminal', 'page', 'cli', '.'],
     ],
   },

@@ -71,6 +71,7 @@ export type {
   SwitchOffRule,
 } from './senders/sender-profile.ts';
 export { builtInSenders } from './senders/profiles/built-in.ts';
+export * as known from './senders/profiles/known.ts';
 export type { Warn } from './delivery/warnings.ts';
 export type { Awaitable, DeliveryRef, StoredDelivery } from './inbox/delivery/stored-delivery.ts';
 export { storedBytes } from './inbox/delivery/stored-bytes.ts';

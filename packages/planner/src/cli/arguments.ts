@@ -41,8 +41,8 @@ const SIMULATE = 'simulate';
  * @throws UsageError at the first mistake.
  */
 export function parseCommand(args: readonly string[]): Command {
+  if (args.length === 0 || args.includes('--help') || args.includes('-h')) return { name: 'help' };
   const { values, positionals } = split(args);
-  if (values.has('help') || args.length === 0) return { name: 'help' };
   if (values.has('version')) return { name: 'version' };
   const [first, ...rest] = positionals;
   if (first === SIMULATE) return { name: 'simulate', file: fileOf(rest, values) };

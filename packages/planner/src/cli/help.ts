@@ -1,3 +1,6 @@
+import { senderNames } from '../request/known-senders.ts';
+import { wrapped } from '../terminal/table.ts';
+
 const OPTIONS: readonly (readonly [name: string, does: string])[] = [
   ['--senders LIST', 'senders with their shares, such as shopify:0.7,github:0.3; unknown: any other sender'],
   ['--service TIME', 'how long a handler takes on average: 80ms, or 80ms:constant (default :exponential)'],
@@ -8,7 +11,7 @@ const OPTIONS: readonly (readonly [name: string, does: string])[] = [
   ['--receivers N', 'the number of receiving processes (default 1)'],
   ['--capacity N', 'sets the option capacity instead of searching it'],
   ['--max-wait TIME', 'sets the option maxWaitMs instead of searching it'],
-  ['--timeout TIME', 'of senders whose own timeout is not known (default 10s)'],
+  ['--timeout TIME', 'of senders whose own timeout is not known (default 15s)'],
   ['--seed N', 'the seed of all random numbers (default 1)'],
   ['--json', 'prints JSON'],
   ['--html FILE', 'also writes a page with the curves'],
@@ -16,6 +19,7 @@ const OPTIONS: readonly (readonly [name: string, does: string])[] = [
   ['--version', 'prints the version'],
 ];
 
+const TEXT_WIDTH = 98;
 const WIDTH = Math.max(...OPTIONS.map(([name]) => name.length)) + 2;
 
 /** The text of `--help`. */
@@ -26,8 +30,13 @@ Prints what each sender loses, and recommends options.
 Usage: webhook-backpressure-planner --senders LIST --service TIME --burst N/TIME [options]
        webhook-backpressure-planner simulate FILE     runs a scenario file, or - for standard input
 
-Options
+PlannedOptions
 ${OPTIONS.map(([name, does]) => `  ${name.padEnd(WIDTH)}${does}`).join('\n')}
+
+Senders
+${wrapped(senderNames().join(', '), TEXT_WIDTH, '')
+  .map((line) => `  ${line}`)
+  .join('\n')}
 
 Times have a unit: ms, s, min or h.
 Exit code: 0 done, 1 failed, 2 wrong usage.`;

@@ -4,6 +4,8 @@ import type { Ideal } from '../traffic/ideal.ts';
 import type { Observations } from '../observations/observations.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { jain, percentile } from '../base/statistics.ts';
+import { keyResults, type KeyResults } from './key-results.ts';
+import { rounded, seconds } from './rounding.ts';
 import type { Traffic } from '../traffic/traffic.ts';
 import { workersOf } from '../traffic/workers.ts';
 
@@ -47,15 +49,6 @@ interface Delays {
   readonly max: number | null;
 }
 
-export interface KeyResults {
-  readonly events: number;
-  readonly delivered: number;
-  /** Refused attempts. */
-  readonly refused: number;
-  /** The p99 of the time from admission to start, of handled deliveries. */
-  readonly p99WaitS: number | null;
-}
-
 export function resultsOf(scenario: Scenario, traffic: Traffic, seen: Observations, ideal: Ideal): Results {
   const { count, firstMs } = traffic;
   const delaysMs = new Float64Array(count);
@@ -90,7 +83,7 @@ export function resultsOf(scenario: Scenario, traffic: Traffic, seen: Observatio
     perKey: Object.fromEntries(perKey),
     jain: rounded(jain([...perKey.values()].filter(({ events }) => events > 0).map(servedShare))) ?? 1,
     ...(seen.fleet === undefined ? {} : { fleet: seen.fleet }),
-    ...(seen.inbox === undefined ? {} : { inbox: inboxResults(seen.inbox, traffic) }),
+    ...(seen.inbox === undefined ? {} : { inbox: inboxResults(seen.inbox, traffic, seen.handlings) }),
   };
 }
 
@@ -103,8 +96,9 @@ function delaysOf(sortedMs: Float64Array): Delays {
 }
 
 function inboxResults(
-  { acknowledgedMs, handled, duplicates }: InboxObservations,
+  { acknowledgedMs, duplicates }: InboxObservations,
   { firstMs }: Traffic,
+  handlings: Uint32Array,
 ): InboxResults {
   const delaysMs = acknowledgedMs
     .map((atMs, i) => atMs - (firstMs[i] as number))
@@ -113,32 +107,12 @@ function inboxResults(
     acknowledged: delaysMs.length,
     acknowledgedS: delaysOf(delaysMs.sort()),
     duplicates,
-    handledTwice: handled.reduce((events, times) => (times > 1 ? events + 1 : events), 0),
+    handledTwice: handlings.reduce((events, times) => (times > 1 ? events + 1 : events), 0),
   };
 }
 
 function servedShare({ events, delivered }: KeyResults): number {
   return delivered / events;
-}
-
-function keyResults({ senders }: Scenario, traffic: Traffic, seen: Observations): Map<string, KeyResults> {
-  const keys = new Map(senders.map(({ key }) => [key, { events: 0, refused: 0, waitsMs: [] as number[] }]));
-  const keyOfSender = senders.map(
-    ({ key }) => keys.get(key) as { events: number; refused: number; waitsMs: number[] },
-  );
-  for (let i = 0; i < traffic.count; i += 1) {
-    const key = keyOfSender[traffic.sender[i] as number];
-    if (key === undefined) continue;
-    key.events += 1;
-    key.refused += seen.refusals[i] as number;
-    if (!Number.isNaN(seen.completedMs[i])) key.waitsMs.push(seen.waitedMs[i] as number);
-  }
-  return new Map(
-    [...keys].map(([key, { events, refused, waitsMs }]) => {
-      const p99WaitS = seconds(percentile(Float64Array.from(waitsMs).sort(), 0.99));
-      return [key, { events, delivered: waitsMs.length, refused, p99WaitS }];
-    }),
-  );
 }
 
 /** Busy worker time ÷ all worker time, over the intervals in which the ideal run has queued deliveries. */
@@ -168,15 +142,4 @@ function goodput(workers: number, seen: Observations, { waitingFromMs, waitingTo
     busyMs += waitingBefore(seen.busyToMs[index] as number) - waitingBefore(fromMs);
   }
   return busyMs / (workers * (before.at(-1) as number));
-}
-
-const DECIMALS = 1e6;
-
-/** Rounds to six decimals: more would only show the order of additions. */
-function rounded(value: number): number | null {
-  return Number.isFinite(value) ? Math.round(value * DECIMALS) / DECIMALS : null;
-}
-
-function seconds(ms: number): number | null {
-  return rounded(ms / 1000);
 }

@@ -16,6 +16,13 @@ export function aNumber(words: string, holds: (value: number) => boolean): Rule<
   };
 }
 
+export const DAY_MS = 86_400_000;
+
+export const aPositive: Rule<number> = aNumber('a number above 0', (value) => value > 0);
+export const aCount: Rule<number> = aNumber(
+  'an integer of at least 0',
+  (value) => Number.isSafeInteger(value) && value >= 0,
+);
 export const aString: Rule<string> = { words: 'a string', holds: (value) => typeof value === 'string' };
 export const aBoolean: Rule<boolean> = {
   words: 'true or false',

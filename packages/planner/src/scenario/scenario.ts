@@ -1,14 +1,12 @@
-import {
-  BackpressureError,
-  createIntake,
-  type Delivery,
-  type IntakeOptions,
-} from '@webhook-backpressure/core';
+import { BackpressureError, createIntake, type IntakeOptions } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import {
   aBoolean,
+  aCount,
   aNumber,
+  aPositive,
   aString,
+  DAY_MS,
   mistake,
   oneOf,
   readAll,
@@ -16,9 +14,9 @@ import {
   type Fields,
   type Rule,
 } from './fields.ts';
-import { parseHabit, type Habit } from './habits.ts';
 import { checkInboxScenario, readInbox, type ScenarioInbox } from './inbox.ts';
 import { parsePolicy, type Policy } from './policy.ts';
+import { readSender, type Sender } from './sender.ts';
 
 /** A parsed and valid scenario. Names end with their units. */
 export interface Scenario {
@@ -92,32 +90,11 @@ export interface Arrivals extends Interval {
   readonly process: 'uniform' | 'poisson';
 }
 
-/** A kind of sender and its behavior. */
-export interface Sender {
-  readonly key: string;
-  readonly share: number;
-  readonly identified: boolean;
-  readonly retry: Habit;
-  /** Including the first attempt; 0: no limit. */
-  readonly maxAttempts: number;
-  /** The sender disconnects after this time without an answer; 0: never. */
-  readonly timeoutMs: number;
-  /** Fields of its deliveries, in addition to key and id. */
-  readonly delivery: Pick<Delivery, 'priority' | 'retries' | 'maxWaitMs' | 'statusCode'>;
-}
-
 /** More deliveries do not fit into the memory of an ordinary machine. */
 const MAX_DELIVERIES = 2_000_000;
 const MAX_S = 10_000_000;
-const DAY_MS = 86_400_000;
 
 const aSecond = aNumber(`a number of seconds from 0 to ${String(MAX_S)}`, (s) => s >= 0 && s <= MAX_S);
-const aPositive = aNumber('a number above 0', (value) => value > 0);
-const aCount = aNumber('an integer of at least 0', (value) => Number.isSafeInteger(value) && value >= 0);
-const aTimeout = aNumber(
-  `a number of milliseconds from 0 to ${String(DAY_MS)}`,
-  (ms) => ms >= 0 && ms <= DAY_MS,
-);
 const aServiceTime = aNumber(
   `a number of milliseconds above 0, at most ${String(DAY_MS)}`,
   (ms) => ms > 0 && ms <= DAY_MS,
@@ -225,9 +202,11 @@ function readProcess(fields: Fields): Process {
 function checkFleet({ process, policy, senders, intake, fleet }: Scenario): void {
   const because = 'because several receivers are simulated without it';
   if (process !== undefined) throw new ScenarioError(`process must be absent beside fleet, ${because}.`);
-  if (policy.isQueue) throw mistake('policy', `another one beside fleet, ${because}`, policy.name);
-  for (const [index, { timeoutMs }] of senders.entries()) {
-    if (timeoutMs > 0)
+  if (policy.queue !== undefined)
+    throw mistake('policy', `another one beside fleet, ${because}`, policy.name);
+  for (const [index, { timeoutMs, profile }] of senders.entries()) {
+    // With a profile the timeout is known, and the intake keeps its deliveries from being queued for that long.
+    if (timeoutMs > 0 && profile === undefined)
       throw mistake(`senders[${String(index)}].timeoutMs`, `0 beside fleet, ${because}`, timeoutMs);
   }
   for (const name of ['concurrency', 'drainRate'] as const) {
@@ -264,27 +243,6 @@ function readArrivals(fields: Fields): Arrivals {
     ...readInterval(fields),
     perSecond: fields.get('perSecond', aPositive),
     process: fields.get('process', oneOf('uniform', 'poisson'), 'uniform'),
-  };
-}
-
-function readSender(fields: Fields): Sender {
-  return {
-    key: fields.get('key', aString),
-    share: fields.get('share', aPositive, 1),
-    identified: fields.get('identified', aBoolean, true),
-    retry: parseHabit(`${fields.path}.retry`, fields.get('retry', aString)),
-    maxAttempts: fields.get('maxAttempts', aCount, 0),
-    timeoutMs: fields.get('timeoutMs', aTimeout, 0),
-    delivery: fields.has('delivery') ? fields.object('delivery', readDelivery) : {},
-  };
-}
-
-function readDelivery(fields: Fields): Sender['delivery'] {
-  return {
-    priority: fields.maybe('priority', oneOf('normal', 'critical')),
-    retries: fields.maybe('retries', aBoolean),
-    maxWaitMs: fields.maybe('maxWaitMs', aTimeout),
-    statusCode: fields.maybe('statusCode', oneOf(429, 503)),
   };
 }
 

@@ -3,13 +3,13 @@ import type { Trial } from './trials.ts';
 
 /** Smaller differences are chance, and do not justify an option. Parts of the other's figure. */
 const LOST_PART = 0.05;
-const ATTEMPTS_PART = 0.05;
+const ATTEMPTS_PART = 0.1;
 const DELAY_PART = 0.1;
 /** Part of all deliveries. */
 const LOST_OF_ALL = 0.0005;
 
 /** How many senders switch the endpoint off. */
-export function switchedOff({ senders }: Outcome): number {
+function switchedOff({ senders }: Outcome): number {
   return senders.filter((sender) => sender.switchedOff).length;
 }
 
@@ -31,6 +31,8 @@ export function isBetter({ outcome: one }: Trial, { outcome: other }: Trial): bo
   const isAnyLoss = one.lost === 0 || other.lost === 0;
   if (differs(one.lost, other.lost, isAnyLoss ? 0 : leastLost)) return one.lost < other.lost;
   if (switchedOff(one) !== switchedOff(other)) return switchedOff(one) < switchedOff(other);
+  // While deliveries are lost, the attempts and delays are those of the others.
+  if (one.lost > 0) return false;
   const attempts = [one.attemptsPerEvent, other.attemptsPerEvent] as const;
   if (differs(...attempts, ATTEMPTS_PART * other.attemptsPerEvent)) return attempts[0] < attempts[1];
   const delays = [one.delayS.p99 ?? Infinity, other.delayS.p99 ?? Infinity] as const;

@@ -1,5 +1,5 @@
 import { duration, grouped, percent } from '../base/format.ts';
-import type { Plan } from './plan.ts';
+import type { Plan, PlannedRun } from './plan.ts';
 
 /** The request in a sentence or two. */
 export function titleOf({ request, drainPerSecond }: Plan): string {
@@ -13,4 +13,16 @@ export function titleOf({ request, drainPerSecond }: Plan): string {
   const handlers = `${grouped(concurrency)} handlers of ${duration(service.meanMs / 1000)}`;
   const many = receivers > 1 ? ` in ${String(receivers)} receivers` : '';
   return `${arriving} (${mixture}). ${handlers}${many} complete ${grouped(Math.round(drainPerSecond))}/s.`;
+}
+
+/** The name of a run in a table: its mode, and where its options come from. */
+export function nameOf({ name, mode, options }: PlannedRun): string {
+  if (name === 'nothing') return 'no middleware';
+  if (Object.keys(options).length === 0) return `${mode}, defaults`;
+  return name === 'defaults' ? `${mode}, given` : `${mode}, tuned`;
+}
+
+/** The senders of a run that would disable the endpoint. */
+export function switchedOff({ senders }: PlannedRun): string[] {
+  return senders.filter((sender) => sender.switchedOff).map(({ name }) => name);
 }
