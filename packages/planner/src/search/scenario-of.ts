@@ -1,6 +1,6 @@
 import type { Request, RequestedSender } from '../request/read-request.ts';
 import { arrivalsOf } from './arrivals.ts';
-import type { Candidate } from './candidate.ts';
+import type { Configuration } from './configuration.ts';
 
 /** How long a durable store takes for a commit. */
 const COMMIT_MS = 5;
@@ -9,20 +9,20 @@ const COMMIT_MS = 5;
 const UNRECOGNIZED = { identified: false, retry: 'exponential:10:2:3600', maxAttempts: 33 };
 
 /** The scenario that plays a request with a configuration, as parsed JSON. */
-export function scenarioOf(request: Request, candidate: Candidate): object {
+export function scenarioOf(request: Request, configuration: Configuration): object {
   const { service, seed, senders, receivers } = request;
   return {
     seed,
     service,
-    ...receiverOf(candidate),
-    ...(receivers > 1 && candidate.way === 'hold' ? { fleet: { receivers } } : {}),
+    ...receiverOf(configuration),
+    ...(receivers > 1 && configuration.mode === 'hold' ? { fleet: { receivers } } : {}),
     arrivals: arrivalsOf(request).map((arrival) => ({ ...arrival, process: 'poisson' })),
     senders: senders.map((sender) => senderOf(sender, request.timeoutMs)),
   };
 }
 
-function receiverOf({ way, options, concurrency }: Candidate): object {
-  switch (way) {
+function receiverOf({ mode, options, concurrency }: Configuration): object {
+  switch (mode) {
     case 'none':
       return { policy: 'unbounded', intake: { concurrency } };
     case 'hold':
