@@ -165,11 +165,32 @@ describe('a simulated profile', () => {
     expect(held.perKey['acme']?.delivered).toBeGreaterThan(results.perKey['acme']?.delivered ?? Infinity);
   });
 
+  it.each(['unbounded', 'queue:60'])(
+    'has the same results with and without a process: %s',
+    async (policy) => {
+      const senders = [{ profile: 'slack' }, { profile: 'shopify' }, { profile: 'hubspot' }];
+      const fast = await simulate({ ...overload, policy, senders });
+      const slow = await simulate({ ...overload, policy, senders, process: {} });
+      expect(fast.results).toEqual(slow.results);
+    },
+  );
+
   it('loses what it takes for delivered: Amazon SNS after a 429', async () => {
     const senders = [{ profile: { ...acme, retries: { scheduleS: [20, 20, 20], after: [503, 'timeout'] } } }];
     const { results } = await simulate({ ...overload, policy: 'queue:60', senders });
     expect(results.attemptsPerEvent).toBe(1);
     expect(results.lost).toBeGreaterThan(300);
+  });
+
+  it('is acknowledged by an inbox, and repeats a status that it does not take for success', async () => {
+    const accepting = { ...acme, success: 204, retries: { scheduleS: [30] } };
+    const receiver = { ...overload, mode: 'inbox', intake: undefined, inbox: { concurrency: 1 } };
+    const { results } = await simulate({ ...receiver, senders: [{ profile: accepting }] });
+    expect(results).toMatchObject({ attemptsPerEvent: 1, lost: 0, inbox: { handledTwice: 0 } });
+    // The receiver does not know what it wants, and cannot recognize the second attempt without an id.
+    const unknown = await simulate({ ...receiver, senders: [{ profile: accepting, recognized: false }] });
+    expect(unknown.results).toMatchObject({ attemptsPerEvent: 2, lost: 0 });
+    expect(unknown.results.inbox?.handledTwice).toBe(unknown.results.events);
   });
 
   it('reads a constant in its own unit', async () => {
