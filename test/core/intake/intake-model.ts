@@ -182,7 +182,9 @@ export class IntakeModel {
       const refused = depth >= effectiveCapacity ? 'full' : 'shedding';
       return canStartNow ? [refused, 'admitted'] : [refused];
     }
-    if (depth >= effectiveCapacity) return canStartNow ? ['full', 'admitted'] : ['full'];
+    // Which delivery is displaced has its own tests.
+    const mayDisplace = retries === false && (held + 1) * (held === 0 ? keys + 1 : keys) <= depth;
+    if (depth >= effectiveCapacity) return canStartNow || mayDisplace ? ['full', 'admitted'] : ['full'];
     // How the reserve is shared has its own tests.
     return depth < highWater ? [...otherwise] : [...otherwise, 'full', 'shedding'];
   }

@@ -5,6 +5,7 @@ import { AdmittedDelivery, type DeliveryOwner } from '../workers/admitted-delive
 import type { Admission } from '../delivery/admission.ts';
 import type { Delivery } from '../delivery/delivery.ts';
 import { Dispatcher, type TimerEvents } from '../workers/dispatcher.ts';
+import { Displacement } from '../queue/displacement.ts';
 import { Handshakes } from '../queue/handshakes.ts';
 import { Ledger } from '../delivery/ledger.ts';
 import { Listeners, type EventSubject, type Outcome, type WithdrawalCause } from '../delivery/events.ts';
@@ -32,6 +33,7 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
   readonly dispatcher: Dispatcher;
   readonly marks: WaterMarks;
   readonly reserve: Reserve<AdmittedDelivery>;
+  readonly displacement: Displacement<AdmittedDelivery>;
   readonly retryAfter: RetryAfter;
   readonly waitLimit: WaitLimit;
   readonly refuser: Refuser;
@@ -54,6 +56,7 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
     this.dispatcher = new Dispatcher(options, this.now, this);
     this.marks = new WaterMarks(options, this.dispatcher, listeners, this.warnings);
     this.reserve = new Reserve<AdmittedDelivery>(this.dispatcher.queue, this.marks.gate);
+    this.displacement = new Displacement<AdmittedDelivery>(this.dispatcher.queue);
     this.retryAfter = new RetryAfter(options.random);
     this.waitLimit = new WaitLimit(this.dispatcher);
     this.refuser = new Refuser({
