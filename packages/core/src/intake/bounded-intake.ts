@@ -255,7 +255,7 @@ export class BoundedIntake implements Intake {
     const { size } = queue;
     const isRepeated = delivery.retries !== false;
     displacement.note(key, isRepeated);
-    let displaced: AdmittedDelivery | null = null;
+    let displaced: AdmittedDelivery | null;
     if (this.#settings.overflow === 'drop-oldest') {
       if (this.#waitsTooLong(delivery, key, now)) return flow.refuse('wait', delivery, key, now);
       if (size < marks.gate.high) return flow.enqueue(delivery, key, isEntitled, now);

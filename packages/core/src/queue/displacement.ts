@@ -62,7 +62,8 @@ export class Displacement<T extends Displaceable<T>> {
 
   #youngestOf(line: Line<T> | null): T | null {
     const { size, keys } = this.#queue;
-    if (line === null || line.last === null || line.last.isKept || line.size * keys < size) return null;
-    return line.last;
+    if (line === null || line.size * keys < size) return null;
+    const { last } = line;
+    return last?.isKept === false ? last : null;
   }
 }
