@@ -90,6 +90,53 @@ describe('a run with an inbox', () => {
     expect(unknown.results).toMatchObject({ delivered: 1, inbox: { duplicates: 0, handledTwice: 1 } });
   });
 
+  const SOURCE = { source: 'a test', verifiedAt: '2026-11-22' };
+  const strict = {
+    ...{ name: 'strict', match: { header: 'x-strict' }, timeoutMs: 5000, success: 200, ...SOURCE },
+    retries: { scheduleS: [1], maxAttempts: 7 },
+  };
+
+  it.each<[string, object, object]>([
+    ['once if it is recognized', {}, { attemptsPerEvent: 1, inbox: { handledTwice: 0 } }],
+    ['once if it is unknown', { recognized: false }, { attemptsPerEvent: 1, inbox: { handledTwice: 0 } }],
+  ])('handles the event of a sender that takes only 200 %s', async (_, sender, results) => {
+    const run = await simulate({ ...small, senders: [{ profile: strict, ...sender }] });
+    expect(run.results).toMatchObject({ delivered: 4, ...results });
+  });
+
+  it('handles it with each attempt if it is unknown, and other unknown senders are answered with 202', async () => {
+    const { results } = await simulate({
+      ...{ ...small, inbox: { successStatus: { unknown: 202 } }, service: { meanMs: 10 } },
+      senders: [{ profile: strict, recognized: false }],
+    });
+    expect(results).toMatchObject({
+      delivered: 4,
+      attemptsPerEvent: 7,
+      inbox: { acknowledged: 0, handledTwice: 4 },
+    });
+    expect(results.perKey['default']).toMatchObject({ handledAgain: 24 });
+  });
+
+  it('gives a sender Retry-After in its unit', async () => {
+    const hasty = { ...strict, retryAfter: { unit: 'ms' }, retries: { scheduleS: [1], windowS: 3600 } };
+    const { results } = await simulate({
+      ...{ ...small, inbox: { concurrency: 1, capacity: 2 } },
+      senders: [{ profile: hasty }],
+    });
+    expect(results).toMatchObject({ delivered: 4, lost: 0 });
+    // Read as seconds it would be an hour.
+    expect(results.clearS).toBeLessThan(60);
+  });
+
+  it('stops attempts at a disabled endpoint', async () => {
+    const { results } = await simulate({
+      ...{ ...small, inbox: { concurrency: 1, capacity: 1, statusCode: 503 } },
+      arrivals: [{ fromS: 0, toS: 0.9, perSecond: 10 }],
+      senders: [{ profile: { ...strict, retries: 'none', switchOff: { inARow: 3 } } }],
+    });
+    expect(results.perKey['strict']).toMatchObject({ delivered: 1, lost: 8, refused: 3, switchedOff: 1 });
+  });
+
   it('is the same for the same seed', async () => {
     const busy = {
       ...small,

@@ -172,6 +172,17 @@ describe('a simulated profile', () => {
     expect(results.lost).toBeGreaterThan(300);
   });
 
+  it('is acknowledged by an inbox, and repeats a status that it does not take for success', async () => {
+    const accepting = { ...acme, success: 204, retries: { scheduleS: [30] } };
+    const receiver = { ...overload, mode: 'inbox', intake: undefined, inbox: { concurrency: 1 } };
+    const { results } = await simulate({ ...receiver, senders: [{ profile: accepting }] });
+    expect(results).toMatchObject({ attemptsPerEvent: 1, lost: 0, inbox: { handledTwice: 0 } });
+    // The receiver does not know what it wants, and cannot recognize the second attempt without an id.
+    const unknown = await simulate({ ...receiver, senders: [{ profile: accepting, recognized: false }] });
+    expect(unknown.results).toMatchObject({ attemptsPerEvent: 2, lost: 0 });
+    expect(unknown.results.inbox?.handledTwice).toBe(unknown.results.events);
+  });
+
   it('reads a constant in its own unit', async () => {
     const honoring = { ...acme, retryAfter: { unit: 'ms' }, retries: { maxAttempts: 3 } };
     const { results } = await simulate({ ...overload, policy: 'queue:60', senders: [{ profile: honoring }] });

@@ -10,4 +10,5 @@ process.exitCode = await runCli(process.argv.slice(2), {
   err: (text) => process.stderr.write(`${text}\n`),
   terminal: { columns: stdout.isTTY ? stdout.columns : 100, isColored: stdout.isTTY && !env['NO_COLOR'] },
   version,
+  now: () => performance.now(),
 });

@@ -3,6 +3,7 @@ import { AdmittedDelivery } from '../workers/admitted-delivery.ts';
 import { checkDelivery, keyOf, NOTHING_KNOWN, type Delivery } from '../delivery/delivery.ts';
 import { DeliveryFlow } from './delivery-flow.ts';
 import { favorOf } from '../delivery/favor.ts';
+import { Displacement } from '../queue/displacement.ts';
 import type { CurrentOptions } from '../delivery/current-options.ts';
 import { invalid } from '../errors.ts';
 import { checkNames } from '../option-names.ts';
@@ -26,6 +27,7 @@ export class BoundedIntake implements Intake {
   #options: CurrentOptions;
   readonly #isPressed: () => boolean;
   readonly #flow: DeliveryFlow;
+  readonly #displacement: Displacement<AdmittedDelivery>;
   readonly #isMonitored: boolean;
   readonly #fixtures: Fixtures;
   #membership: FleetMembership | null = null;
@@ -39,6 +41,7 @@ export class BoundedIntake implements Intake {
     this.#isMonitored = isMonitored;
     this.#fixtures = options;
     this.#flow = new DeliveryFlow(options, warn);
+    this.#displacement = new Displacement(this.#flow.dispatcher.queue);
   }
 
   admit(delivery: Delivery = NOTHING_KNOWN): Admission | Refusal {
@@ -65,7 +68,7 @@ export class BoundedIntake implements Intake {
     const reason = isPressed && !isEntitled ? 'pressure' : this.#judge(delivery, key, isEntitled, now);
     const result =
       reason === null
-        ? flow.enqueue(delivery, key, isEntitled, now)
+        ? flow.enqueue(delivery, key, isEntitled ? 'entitled' : 'none', now)
         : this.#overflow(reason, delivery, key, isEntitled, now);
     if (isHandshake) {
       // It may have ended already: a listener may have admitted another delivery, which displaced it.
@@ -77,7 +80,7 @@ export class BoundedIntake implements Intake {
 
   accepts(delivery: Delivery = NOTHING_KNOWN): boolean {
     checkDelivery(delivery);
-    const { dispatcher, displacement, marks, reserve, shutdown, now: clock } = this.#flow;
+    const { dispatcher, marks, reserve, shutdown, now: clock } = this.#flow;
     const key = keyOf(delivery);
     const now = clock();
     if (this.dryRun) return true;
@@ -90,7 +93,7 @@ export class BoundedIntake implements Intake {
     const { size } = dispatcher.queue;
     if (this.#settings.overflow === 'drop-oldest' || !marks.gate.wouldShed(size)) return true;
     if (size < marks.gate.effectiveCapacity && reserve.isOpenTo(key, isEntitled)) return true;
-    return delivery.retries === false && displacement.youngestFor(key) !== null;
+    return delivery.retries === false && this.#displacement.youngestFor(key) !== null;
   }
 
   snapshot(): IntakeSnapshot {
@@ -249,27 +252,35 @@ export class BoundedIntake implements Intake {
     now: number,
   ): Admission | Refusal {
     const flow = this.#flow;
-    if (reason !== 'shedding' && reason !== 'full') return flow.refuse(reason, delivery, key, now);
-    const { displacement, dispatcher, marks, shutdown } = flow;
+    if (reason !== 'shedding' && reason !== 'full') return this.#keepOrRefuse(reason, delivery, key, now);
+    const { dispatcher, marks, shutdown } = flow;
     const { queue } = dispatcher;
     const { size } = queue;
+    const claim = isEntitled ? 'entitled' : 'none';
     const isRepeated = delivery.retries !== false;
-    displacement.note(key, isRepeated);
+    this.#displacement.note(key, isRepeated);
     let displaced: AdmittedDelivery | null;
     if (this.#settings.overflow === 'drop-oldest') {
       if (this.#waitsTooLong(delivery, key, now)) return flow.refuse('wait', delivery, key, now);
-      if (size < marks.gate.high) return flow.enqueue(delivery, key, isEntitled, now);
-      displaced = displacement.oldestFor(key);
+      if (size < marks.gate.high) return flow.enqueue(delivery, key, claim, now);
+      displaced = this.#displacement.oldestFor(key);
     } else {
-      displaced = isRepeated ? null : displacement.youngestFor(key);
+      displaced = isRepeated ? null : this.#displacement.youngestFor(key);
       if (displaced === null || this.#waitsTooLong(delivery, key, now))
-        return flow.refuse(reason, delivery, key, now);
+        return this.#keepOrRefuse(reason, delivery, key, now);
     }
     if (displaced !== null) flow.withdraw(displaced, 'displaced', now);
     // A listener of that may have closed the intake, or admitted another delivery in the place that became free.
     if (shutdown.phase !== 'open') return flow.refuse('closing', delivery, key, now);
     if (queue.size >= size) return flow.refuse('full', delivery, key, now);
-    return flow.enqueue(delivery, key, isEntitled, now);
+    return flow.enqueue(delivery, key, claim, now);
+  }
+
+  /** Refuses a delivery, unless its sender would disable the endpoint. */
+  #keepOrRefuse(reason: RefusalReason, delivery: Delivery, key: string, now: number): Admission | Refusal {
+    const flow = this.#flow;
+    const isKept = reason !== 'closing' && flow.guard.keeps(delivery, key, now);
+    return isKept ? flow.enqueue(delivery, key, 'kept', now) : flow.refuse(reason, delivery, key, now);
   }
 
   #state(now: number): IntakeState {

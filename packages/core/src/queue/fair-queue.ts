@@ -48,6 +48,21 @@ export class FairQueue<T extends Queued<T>> {
     this.#favored.isOn = isShedding;
   }
 
+  /**
+   * The next delivery of a key starts before its turn. A key at its limit of workers waits for one of them.
+   *
+   * @returns whether the key has queued deliveries.
+   */
+  hurry(key: string): boolean {
+    const line = this.#lines.get(key);
+    if (line?.isParked === false) this.#favored.hurry(line);
+    return line !== undefined;
+  }
+
+  isHurried(line: Line<T>): boolean {
+    return this.#favored.isHurried(line);
+  }
+
   lineOf(key: string): Line<T> | undefined {
     return this.#lines.get(key);
   }
@@ -116,7 +131,8 @@ export class FairQueue<T extends Queued<T>> {
 
   /** Favors a line by its next delivery. */
   #favor(line: Line<T>): void {
-    this.#favored.place(line, line.isParked ? 'none' : (line.first?.favor ?? 'none'));
+    if (line.first === null || line.isParked) this.#favored.delete(line);
+    else this.#favored.place(line, line.first.favor ?? 'none');
   }
 
   /** Takes the turn of the line. */

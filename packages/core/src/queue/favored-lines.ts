@@ -11,6 +11,8 @@ export interface Favored {
 
 /** The most starts of lines that are favored by claim, in tenths, including their own turns. */
 const CLAIMED_TENTHS = 5;
+/** The most starts of hurried lines, which count toward those by claim. */
+const HURRIED_TENTHS = CLAIMED_TENTHS;
 /** And of all favored lines together. */
 const ALL_TENTHS = 8;
 /** Beside authentic lines, those by claim get this part of the starts before them. */
@@ -18,7 +20,8 @@ const CLAIMED_FIRST_TENTHS = 2;
 
 /**
  * The lines of senders that never retry, which get more than their turns while shedding: a sender that retries loses
- * time by a longer wait, one that never retries loses the delivery.
+ * time by a longer wait, one that never retries loses the delivery. Before them come the lines of senders that would
+ * disable the endpoint without a success.
  *
  * They get at most half of the starts, including their own turns. So the others get at least half, however many
  * deliveries claim to be from such a sender. Where the user vouches for the claim, it is eight tenths. If lines of both
@@ -33,6 +36,9 @@ export class FavoredLines<L extends Favored> {
   readonly #claimedStarts = new StartShare(CLAIMED_TENTHS);
   readonly #claimedFirst = new StartShare(CLAIMED_FIRST_TENTHS);
   readonly #allStarts = new StartShare(ALL_TENTHS);
+  /** The lines whose next delivery starts before those of all others, in the order in which they were hurried. */
+  readonly #hurried = new Set<L>();
+  readonly #hurriedStarts = new StartShare(HURRIED_TENTHS);
 
   /** Favors the line from now on by the ground of its next delivery. */
   place(line: L, favor: Favor): void {
@@ -42,12 +48,28 @@ export class FavoredLines<L extends Favored> {
     this.#setOf(favor)?.add(line);
   }
 
+  /** The next delivery of the line starts as soon as the share of these lines allows. */
+  hurry(line: L): void {
+    this.#hurried.add(line);
+  }
+
+  isHurried(line: L): boolean {
+    return this.#hurried.has(line);
+  }
+
+  /** The line has no turns any more. */
+  delete(line: L): void {
+    this.place(line, 'none');
+    this.#hurried.delete(line);
+  }
+
   /**
    * The line that may start a delivery beyond its turns, or null if the turns decide.
    *
    * @param lines - all lines that have turns. If only favored ones are queued, they share all starts.
    */
   next(lines: number): L | null {
+    if (this.#hurriedStarts.isDue && this.#hurried.size > 0) return firstOf(this.#hurried);
     if (!this.isOn) return null;
     const hasOthers = lines > this.#claimed.size + this.#authentic.size;
     if (hasOthers && !this.#allStarts.isDue) return null;
@@ -59,8 +81,10 @@ export class FavoredLines<L extends Favored> {
   /** A delivery of the line starts. */
   started(line: L): void {
     const { favor } = line;
-    this.#allStarts.note(favor !== 'none');
-    this.#claimedStarts.note(favor === 'claimed');
+    const isHurried = this.#hurried.delete(line);
+    this.#hurriedStarts.note(isHurried);
+    this.#allStarts.note(isHurried || favor !== 'none');
+    this.#claimedStarts.note(isHurried || favor === 'claimed');
     this.#claimedFirst.note(favor === 'claimed');
     const lines = this.#setOf(favor);
     if (lines === undefined) return;

@@ -23,6 +23,8 @@ export interface ReserveQueue {
   lineOf(key: string): ReserveLine | undefined;
 }
 
+/** The most places of the reserve that are kept. */
+const MAX_KEPT = 64;
 /** The part of the reserve that one key with authentic deliveries may have while another key asks. */
 const AUTHENTIC_PART = 0.8;
 /** So that 0.8 × 15 = 12.000000000000002 is not the reason for a place more or less. */
@@ -37,7 +39,8 @@ interface Reserving {
  * The reserve: the band from the high-water mark up to the effective capacity. While the gate is closed it is kept for
  * deliveries that are critical, are never retried, or arrive on their booked second, and up to half of it for keys that
  * hold so little that they are not part of the burst. Headers can be forged, so no key gets more than half of the
- * reserve while another key asks for it, eight tenths if its deliveries are authentic, and no key with such deliveries more than an equal share of the queue.
+ * reserve while another key asks for it, or eight tenths if its deliveries are authentic, and no key with such deliveries
+ * more than an equal share of the queue.
  */
 export class Reserve<T extends Reserving> {
   readonly #queue: ReserveQueue;
@@ -50,10 +53,19 @@ export class Reserve<T extends Reserving> {
   #lastAsker: string | undefined;
   #lastAskedMs = -Infinity;
   #otherAskedMs = -Infinity;
+  readonly #isKeeping: () => boolean;
 
-  constructor(queue: ReserveQueue, gate: Gate) {
+  /** @param isKeeping - whether the last places are kept for deliveries that must not be refused; see {@link kept}. */
+  constructor(queue: ReserveQueue, gate: Gate, isKeeping: () => boolean = () => false) {
     this.#queue = queue;
     this.#gate = gate;
+    this.#isKeeping = isKeeping;
+  }
+
+  /** The last places of the reserve that entitled deliveries and small keys leave free: a quarter of it, at most 64. */
+  get kept(): number {
+    const { high, effectiveCapacity } = this.#gate;
+    return this.#isKeeping() ? Math.min(MAX_KEPT, Math.floor((effectiveCapacity - high) / 4)) : 0;
   }
 
   /**
@@ -73,7 +85,7 @@ export class Reserve<T extends Reserving> {
     const { size, keys } = this.#queue;
     const { high, low, effectiveCapacity } = this.#gate;
     const line = this.#queue.lineOf(key);
-    const isFull = size >= effectiveCapacity;
+    const isFull = size >= effectiveCapacity - this.kept;
     if (!isEntitled && !isSmall(line, keys, low)) return isFull ? 'full' : 'shedding';
     this.#remember(key, nowMs);
     if (isFull) return 'full';

@@ -54,6 +54,8 @@ export class AdmittedDelivery
   stalledAtStartMs!: number;
   reserve: ReservePlace = 'none';
   isHandshake = false;
+  /** The deliveries whose refusal is deferred, if this is one of them. */
+  deferred: Set<AdmittedDelivery> | null = null;
   /** From start to end. */
   worker: Worker | null = null;
   /** The worker time of its key, from start to end. */
@@ -105,7 +107,7 @@ export class AdmittedDelivery
 
   /** No newer delivery displaces it. */
   get isKept(): boolean {
-    return this.isHandshake || this.delivery.priority === 'critical';
+    return this.isHandshake || this.deferred !== null || this.delivery.priority === 'critical';
   }
 
   get favor(): Favor {

@@ -1,4 +1,4 @@
-import type { Sender } from '../scenario/scenario.ts';
+import type { Sender } from '../scenario/sender.ts';
 
 /** A span of time after the first attempt of a delivery, in ms. `toMs` may be Infinity. */
 export interface Span {
@@ -49,7 +49,7 @@ function nextAttempt({ retry, timeoutMs }: Sender, attempts: number, span: Span)
     // A timeout takes its time. An answer may come immediately.
     const earliestS = ageS.least + (status === undefined ? timeoutMs / 1000 : 0);
     const wait = (atS: number, retryAfterS: number | undefined, spread: 0 | 1): number | undefined =>
-      retry({ ...{ attempts, status, ageS: atS }, retryAfterS }, () => spread);
+      retry({ attempts, status, ageS: atS, retryAfterS }, () => spread);
     for (const retryAfterS of status === undefined ? [undefined] : [undefined, 0, 1]) {
       const leastS = wait(earliestS, retryAfterS, 0);
       if (leastS === undefined) continue;

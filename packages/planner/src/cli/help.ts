@@ -11,7 +11,7 @@ const OPTIONS: readonly (readonly [name: string, does: string])[] = [
   ['--receivers N', 'the number of receiving processes (default 1)'],
   ['--capacity N', 'sets the option capacity instead of searching it'],
   ['--max-wait TIME', 'sets the option maxWaitMs instead of searching it'],
-  ['--timeout TIME', 'of senders whose own timeout is not known (default 10s)'],
+  ['--timeout TIME', 'of senders whose own timeout is not known (default 15s)'],
   ['--seed N', 'the seed of all random numbers (default 1)'],
   ['--json', 'prints JSON'],
   ['--html FILE', 'also writes a page with the curves'],

@@ -1,14 +1,36 @@
-import { optionsText } from '../search/code.ts';
+import { duration } from '../base/format.ts';
 import type { Candidate } from '../search/candidate.ts';
+import { optionsText } from '../search/code.ts';
 
 /** Faster answers need no report. */
 const SILENT_MS = 1000;
 
-/** Reports each simulation after the first second. */
-export function progressTo(report: (text: string) => void): (candidate: Candidate, run: number) => void {
-  const startedMs = performance.now();
-  return ({ way, options, concurrency }, run) => {
-    if (performance.now() - startedMs < SILENT_MS) return;
-    report(`Simulating configuration ${String(run)}: ${way}, ${optionsText({ concurrency, ...options })}`);
+/** Reports the simulations of an answer that takes longer than a second. */
+export class Progress {
+  readonly #report: (text: string) => void;
+  readonly #now: () => number;
+  readonly #startedMs: number;
+
+  /** @param now - the time, in milliseconds. */
+  constructor(report: (text: string) => void, now: () => number) {
+    this.#report = report;
+    this.#now = now;
+    this.#startedMs = now();
+  }
+
+  readonly onRun = ({ way, options, concurrency }: Candidate, run: number): void => {
+    if (this.#passedMs() < SILENT_MS) return;
+    const mode = way === 'none' ? 'no middleware' : way;
+    this.#report(
+      `Simulating configuration ${String(run)}: ${mode}, ${optionsText({ concurrency, ...options })}`,
+    );
   };
+
+  end(): void {
+    if (this.#passedMs() >= SILENT_MS) this.#report(`Took ${duration(this.#passedMs() / 1000)}.`);
+  }
+
+  #passedMs(): number {
+    return this.#now() - this.#startedMs;
+  }
 }

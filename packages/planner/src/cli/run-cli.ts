@@ -5,7 +5,7 @@ import { plan } from '../search/plan.ts';
 import { renderAnswer, type Terminal } from '../terminal/answer.ts';
 import { parseCommand, type Command } from './arguments.ts';
 import { help } from './help.ts';
-import { progressTo } from './progress.ts';
+import { Progress } from './progress.ts';
 import { simulateFile } from './simulate-command.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -15,6 +15,8 @@ export interface Surroundings {
   readonly err: (text: string) => void;
   readonly terminal: Terminal;
   readonly version: string;
+  /** The time in milliseconds, for reports of progress. */
+  readonly now: () => number;
 }
 
 const DONE = 0;
@@ -42,7 +44,7 @@ async function writePage(file: string, page: string): Promise<void> {
   });
 }
 
-async function outputOf(command: Command, { err, terminal, version }: Surroundings): Promise<string> {
+async function outputOf(command: Command, { err, terminal, version, now }: Surroundings): Promise<string> {
   switch (command.name) {
     case 'help':
       return help();
@@ -51,7 +53,9 @@ async function outputOf(command: Command, { err, terminal, version }: Surroundin
     case 'simulate':
       return simulateFile(command.file);
     case 'plan': {
-      const planned = await plan(command.request, { onRun: progressTo(err) });
+      const progress = new Progress(err, now);
+      const planned = await plan(command.request, progress);
+      progress.end();
       if (command.html !== undefined) await writePage(command.html, renderPage(planned));
       return command.isJson ? JSON.stringify(planned, null, 2) : renderAnswer(planned, terminal);
     }

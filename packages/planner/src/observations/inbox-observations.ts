@@ -2,14 +2,11 @@
 export class InboxObservations {
   /** When the sender got the first acknowledgement; NaN without one. In ms of the run. */
   readonly acknowledgedMs: Float64Array;
-  /** How often the handler ended. */
-  readonly handled: Uint32Array;
   /** Attempts that the inbox recognized as duplicates by their id. */
   duplicates = 0;
 
   constructor(count: number) {
     this.acknowledgedMs = new Float64Array(count).fill(NaN);
-    this.handled = new Uint32Array(count);
   }
 
   acknowledged(i: number, nowMs: number): void {

@@ -27,10 +27,10 @@ export class Observations {
   maxDepth = 0;
   /** Of a run with several receivers. */
   fleet: FleetResults | undefined;
-  /** Of a run with an inbox. */
-  inbox: InboxObservations | undefined;
   /** By index of the sender. */
   readonly endpoints: readonly SwitchOffs[];
+  /** Of a run with an inbox. */
+  inbox: InboxObservations | undefined;
   readonly series: Series = new Series();
   /** Each interval in which a worker was busy with one delivery, ordered by end. */
   readonly busyFromMs: number[] = [];

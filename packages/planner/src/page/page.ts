@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { bytes, duration, grouped, percent } from '../base/format.ts';
-import { codeOf, optionsText } from '../search/code.ts';
-import type { Figures, SenderOutcome } from '../search/outcome.ts';
+import { duration, grouped } from '../base/format.ts';
+import { codeOf } from '../search/code.ts';
 import type { Plan, PlannedRun } from '../search/plan.ts';
-import { nameOf, titleOf } from '../search/titles.ts';
+import { titleOf } from '../search/titles.ts';
 import { chartOf, type Chart, type Line, type Span } from './chart.ts';
 import { escaped } from './markup.ts';
 import { STYLE } from './style.ts';
+import { labelOf, runTable, triedTable } from './tables.ts';
 
 /** Renders a plan as one HTML page that loads nothing and contains no script. */
 export function renderPage(plan: Plan): string {
@@ -37,7 +37,7 @@ export function renderPage(plan: Plan): string {
     `<pre><code>${escaped(codeOf(plan).join('\n'))}</code></pre>`,
     list([...recommendation.reasons, ...warnings]),
     '</section>',
-    `<section>${tableOf(plan)}</section>`,
+    `<section>${runTable(plan)}</section>`,
     '<div class="charts">',
     ...chartsOf(plan).map((chart) => chartOf(chart, span)),
     '</div>',
@@ -51,7 +51,7 @@ export function renderPage(plan: Plan): string {
 
 function chartsOf({ runs, time, request }: Plan): Chart[] {
   const lines = (of: (run: PlannedRun) => Line['values']): Line[] =>
-    runs.map((run) => ({ label: nameOf(run), look: lookOf(run), values: of(run) }));
+    runs.map((run) => ({ label: labelOf(run), look: lookOf(run), values: of(run) }));
   const rate = { unit: 'per second', scale: 'linear', show: grouped } as const;
   const arrivals: Line = { label: 'first attempts', look: 'arrivals', values: time.arrivals };
   return [
@@ -77,54 +77,4 @@ function chartsOf({ runs, time, request }: Plan): Chart[] {
 function lookOf({ name, isRecommended }: PlannedRun): string {
   if (isRecommended) return 'recommended';
   return name === 'nothing' || name === 'defaults' ? name : 'other';
-}
-
-function tableOf({ runs }: Plan): string {
-  const head = ['', 'lost', '', 'attempts', 'p50', 'p99', 'burst done', 'queued', 'memory', ''];
-  const rows = runs.flatMap((run) => [
-    row(
-      nameOf(run),
-      'run',
-      run,
-      [duration(run.burstDoneS), grouped(run.maxDepth), bytes(run.memoryBytes)],
-      undefined,
-    ),
-    ...(run.senders.length === 1 ? [] : run.senders).map((sender) =>
-      row(sender.name, 'sender', sender, ['', '', ''], sender),
-    ),
-  ]);
-  const titles = head.map((title) => `<th scope="col">${title}</th>`).join('');
-  return `<table><thead><tr>${titles}</tr></thead><tbody>${rows.join('\n')}</tbody></table>`;
-}
-
-function row(
-  title: string,
-  kind: 'run' | 'sender',
-  { lost, events, attemptsPerEvent, delayS }: Figures,
-  ofRun: readonly string[],
-  sender: SenderOutcome | undefined,
-): string {
-  const loss = lost === 0 ? 'ok' : 'bad';
-  const cells = [
-    percent(lost, events),
-    attemptsPerEvent.toFixed(2),
-    duration(delayS.p50),
-    duration(delayS.p99),
-    ...ofRun,
-  ];
-  const off = sender?.switchedOff === true ? '<td class="bad">switched off</td>' : '<td></td>';
-  return `<tr class="${kind}"><th scope="row">${escaped(title)}</th><td class="${loss}">${grouped(lost)}</td>${cells.map((cell) => `<td>${cell}</td>`).join('')}${off}</tr>`;
-}
-
-function triedTable({ tried }: Plan): string {
-  const head = ['', 'options', 'lost', 'attempts', 'p50', 'p99'];
-  const rows = tried.map(({ way, concurrency, options, lost, attemptsPerEvent, p50S, p99S }) => {
-    const cells = [
-      optionsText({ concurrency, ...options }),
-      ...[grouped(lost), attemptsPerEvent.toFixed(2), duration(p50S), duration(p99S)],
-    ];
-    return `<tr><th scope="row">${way === 'none' ? 'no middleware' : way}</th>${cells.map((cell) => `<td>${escaped(cell)}</td>`).join('')}</tr>`;
-  });
-  const titles = head.map((title) => `<th scope="col">${title}</th>`).join('');
-  return `<table><thead><tr>${titles}</tr></thead><tbody>${rows.join('\n')}</tbody></table>`;
 }

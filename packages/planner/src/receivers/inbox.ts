@@ -2,6 +2,7 @@ import {
   createInbox,
   memoryStore,
   type Clock,
+  type Delivery,
   type Inbox,
   type InboxDelivery,
   type InboxRequest,
@@ -41,15 +42,12 @@ export function inboxOf(
 }
 
 /** The request of one attempt of delivery `i`, from the sender with this index. */
-export function requestOf(
-  i: number,
-  sender: number,
-  { id, atMs }: { readonly id: string | undefined; readonly atMs: number },
-): InboxRequest {
+export function requestOf(i: number, sender: number, { id, profile }: Delivery, atMs: number): InboxRequest {
+  const idHeader = profile?.id ?? 'webhook-id';
   const headers = { [SENDER]: String(sender), [DELIVERY]: String(i), [SENT_AT]: String(atMs) };
   return {
     ...{ method: 'POST', url: '/', hint: '' },
-    headers: id === undefined ? headers : { ...headers, 'webhook-id': id },
+    headers: id === undefined ? headers : { ...headers, [idHeader]: id },
     read: (body) => {
       body.add(BODY);
       return Promise.resolve('whole');
@@ -62,17 +60,25 @@ export function originOf({ headers }: InboxDelivery): { readonly i: number; read
   return { i: Number(headers[DELIVERY]), sentMs: Number(headers[SENT_AT]) };
 }
 
-/** An inbox knows its senders by profiles: one that says of a sender what its deliveries say in hold mode. */
-function profileOf({ key, delivery }: Sender, index: number): SenderProfile {
+/**
+ * An inbox knows its senders by profiles: that of the sender, but matched by the simulated header, since the pattern
+ * of a real one has no single value. Without a profile, one that says what the deliveries of the sender say in hold mode.
+ */
+function profileOf({ key, profile, recognized, delivery }: Sender, index: number): SenderProfile {
   const { retries, statusCode, maxWaitMs } = delivery;
-  return {
-    ...{ name: key, match: { header: SENDER, value: String(index) } },
+  const match = { header: SENDER, value: String(index) };
+  const described: SenderProfile = {
+    ...{ name: key, match },
     retries: retries === false ? 'none' : undefined,
     status: statusCode,
     // A profile has the time before the margin for the handler and the response.
     timeoutMs: maxWaitMs === undefined ? undefined : Math.max(maxWaitMs + 500, maxWaitMs / 0.8),
     ...{ source: 'the scenario', verifiedAt: '2026-01-01' },
   };
+  if (profile === undefined || !recognized) return described;
+  const stated = Object.entries(described).filter(([, value]) => value !== undefined);
+  const { source, verifiedAt } = profile;
+  return { ...profile, ...Object.fromEntries(stated), source, verifiedAt, handshake: undefined };
 }
 
 /** A store with one disk: each call that changes something waits for its commit, one after the other. */

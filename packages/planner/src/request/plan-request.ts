@@ -25,7 +25,7 @@ export interface PlanRequest {
   readonly maxWaitMs?: number | undefined;
   /**
    * How long senders wait for an answer whose own timeout is not known, in milliseconds, from 1 to 86,400,000. Default
-   * 10,000.
+   * 15,000.
    */
   readonly timeoutMs?: number | undefined;
   /** The same request with the same seed gives the same plan. Integer ≥ 0, default 1. */
@@ -38,8 +38,8 @@ export type Mode = 'hold' | 'inbox';
 /** One kind of sender, and its part of the deliveries. */
 export interface PlannedSender {
   /**
-   * The name of a built-in profile, such as `shopify`; `unknown` for a sender without a profile: it retries with
-   * exponential backoff and ignores Retry-After; or a profile.
+   * The name of a profile, such as `shopify`; `unknown` for a sender that is not recognized: it retries with exponential
+   * backoff for a day, and ignores Retry-After; or a profile.
    */
   readonly profile: string | SenderProfile;
   /** Its share of the deliveries, relative to those of the others. Above 0, default 1. */

@@ -1,6 +1,7 @@
 import type { SenderProfile } from '@webhook-backpressure/core';
 import { mistake, oneOf, readAll, ScenarioError, type Fields } from '../scenario/fields.ts';
-import { profileNamed } from './known-senders.ts';
+import { ASSUMED_TIMEOUT_MS } from '../scenario/sender.ts';
+import { isRecognized, profileNamed } from './known-senders.ts';
 import { LIMITS } from './limits.ts';
 import type { Burst, Mode, PlanRequest } from './plan-request.ts';
 
@@ -23,12 +24,12 @@ export interface RequestedSender {
   readonly name: string;
   /** Its part of all deliveries, from 0 to 1. */
   readonly share: number;
-  /** Undefined: a sender without a profile. */
-  readonly profile: SenderProfile | undefined;
+  readonly profile: SenderProfile;
+  /** Whether the receiver knows the profile. */
+  readonly isRecognized: boolean;
 }
 
 const DEFAULT_CONCURRENCY = 10;
-const DEFAULT_TIMEOUT_MS = 10_000;
 
 /** @throws ScenarioError at the first mistake. */
 export function readRequest(value: PlanRequest): Request {
@@ -53,7 +54,7 @@ function readFields(fields: Fields): Request {
     receivers: fields.get('receivers', LIMITS.receivers, 1),
     capacity: fields.maybe('capacity', LIMITS.capacity),
     maxWaitMs: fields.maybe('maxWaitMs', LIMITS.waitMs),
-    timeoutMs: fields.get('timeoutMs', LIMITS.waitMs, DEFAULT_TIMEOUT_MS),
+    timeoutMs: fields.get('timeoutMs', LIMITS.waitMs, ASSUMED_TIMEOUT_MS),
     seed: fields.get('seed', LIMITS.seed, 1),
   };
 }
@@ -68,9 +69,10 @@ function readBurst(fields: Fields): Burst {
 function readSender(fields: Fields): RequestedSender {
   const given = fields.raw('profile');
   const share = fields.get('share', LIMITS.share, 1);
-  if (typeof given === 'string') return { name: given, share, profile: profileNamed(given) };
-  if (!isProfile(given)) throw mistake(`${fields.path}.profile`, 'the name of a sender or a profile', given);
-  return { name: given.name, share, profile: given };
+  const profile = typeof given === 'string' ? profileNamed(given) : given;
+  if (!isProfile(profile))
+    throw mistake(`${fields.path}.profile`, 'the name of a sender or a profile', given);
+  return { name: profile.name, share, profile, isRecognized: isRecognized(profile) };
 }
 
 function isProfile(value: unknown): value is SenderProfile {

@@ -83,7 +83,7 @@ export function resultsOf(scenario: Scenario, traffic: Traffic, seen: Observatio
     perKey: Object.fromEntries(perKey),
     jain: rounded(jain([...perKey.values()].filter(({ events }) => events > 0).map(servedShare))) ?? 1,
     ...(seen.fleet === undefined ? {} : { fleet: seen.fleet }),
-    ...(seen.inbox === undefined ? {} : { inbox: inboxResults(seen.inbox, traffic) }),
+    ...(seen.inbox === undefined ? {} : { inbox: inboxResults(seen.inbox, traffic, seen.handlings) }),
   };
 }
 
@@ -96,8 +96,9 @@ function delaysOf(sortedMs: Float64Array): Delays {
 }
 
 function inboxResults(
-  { acknowledgedMs, handled, duplicates }: InboxObservations,
+  { acknowledgedMs, duplicates }: InboxObservations,
   { firstMs }: Traffic,
+  handlings: Uint32Array,
 ): InboxResults {
   const delaysMs = acknowledgedMs
     .map((atMs, i) => atMs - (firstMs[i] as number))
@@ -106,7 +107,7 @@ function inboxResults(
     acknowledged: delaysMs.length,
     acknowledgedS: delaysOf(delaysMs.sort()),
     duplicates,
-    handledTwice: handled.reduce((events, times) => (times > 1 ? events + 1 : events), 0),
+    handledTwice: handlings.reduce((events, times) => (times > 1 ? events + 1 : events), 0),
   };
 }
 

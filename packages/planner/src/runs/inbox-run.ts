@@ -11,6 +11,8 @@ import { Senders } from '../senders/senders.ts';
 import { Downstream } from '../traffic/downstream.ts';
 import type { Traffic } from '../traffic/traffic.ts';
 
+const MS_PER_S = 1000;
+
 /** A running handler. */
 interface Handler {
   readonly i: number;
@@ -91,13 +93,11 @@ export class InboxRun {
 
   #send(i: number, now: number): void {
     const delivery = this.#senders.attempt(i, now);
-    // The endpoint is disabled.
     if (delivery === undefined) return;
-    const { id } = delivery;
     const number = this.#nextAttempt++;
     this.#waiting.set(number, i);
     this.#requests += 1;
-    const request = requestOf(i, this.#traffic.sender[i] as number, { id, atMs: now });
+    const request = requestOf(i, this.#traffic.sender[i] as number, delivery, now);
     void this.#inbox.receive(request).then((answer) => {
       this.#answered(number, answer);
     });
@@ -122,11 +122,11 @@ export class InboxRun {
     const now = this.#clock.now();
     const { status, headers } = answer;
     if (status === 429 || status === 503) {
-      this.#senders.refused(i, Number(headers['Retry-After']), status, now);
+      const retryAfterS = Number(headers['Retry-After']) / (this.#senders.unitOf(i) === 'ms' ? MS_PER_S : 1);
+      this.#senders.refused(i, retryAfterS, status, now);
       return;
     }
-    this.#seen.acknowledged(i, now);
-    this.#senders.acknowledged(i, now);
+    if (this.#senders.acknowledged(i, status, now)) this.#seen.acknowledged(i, now);
   }
 
   readonly #handle = (delivery: InboxDelivery): Promise<void> =>
@@ -144,9 +144,8 @@ export class InboxRun {
     this.#handlers.delete(number);
     const { seen } = this.#senders;
     seen.wasBusy(startedMs, now);
-    const handled = (this.#seen.handled[i] as number) + 1;
-    this.#seen.handled[i] = handled;
-    if (handled === 1) seen.completed(i, waitedMs, now);
+    seen.handled(i);
+    if (seen.handlings[i] === 1) seen.completed(i, waitedMs, now);
     end();
   }
 

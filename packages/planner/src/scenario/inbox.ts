@@ -5,7 +5,16 @@ import { aNumber, mistake, ScenarioError, type Fields } from './fields.ts';
 /** The options of a simulated inbox. The others are for contents, verification and other stores. */
 export type ScenarioInboxOptions = Pick<
   InboxOptions,
-  | ('capacity' | 'highWaterMark' | 'lowWaterMark' | 'maxWaitMs' | 'statusCode' | 'retryAfter' | 'shed')
+  | (
+      | 'capacity'
+      | 'highWaterMark'
+      | 'lowWaterMark'
+      | 'maxWaitMs'
+      | 'successStatus'
+      | 'statusCode'
+      | 'retryAfter'
+      | 'shed'
+    )
   | ('concurrency' | 'drainRate' | 'maxConcurrencyPerKey' | 'maxHandlingMs' | 'ordered' | 'retry')
 >;
 
@@ -15,6 +24,7 @@ const OPTIONS: readonly (keyof ScenarioInboxOptions)[] = [
     'highWaterMark',
     'lowWaterMark',
     'maxWaitMs',
+    'successStatus',
     'statusCode',
     'retryAfter',
     'shed',

@@ -27,6 +27,8 @@ export interface Sender {
   readonly identified: boolean;
   /** Undefined: the receiver knows nothing of the sender but the fields of its deliveries. */
   readonly profile: SenderProfile | undefined;
+  /** Whether the receiver knows the profile. Otherwise only the sender behaves as it says. */
+  readonly recognized: boolean;
   readonly retry: Habit;
   /** Including the first attempt; 0: no limit beside that of the profile. */
   readonly maxAttempts: number;
@@ -38,8 +40,10 @@ export interface Sender {
   readonly delivery: Pick<Delivery, 'priority' | 'retries' | 'maxWaitMs' | 'statusCode'>;
 }
 
+/** The key of unrecognized senders. */
+const DEFAULT_KEY = 'default';
 /** The timeout of a sender that publishes none: the lowest that Standard Webhooks recommends. */
-const ASSUMED_TIMEOUT_MS = 15_000;
+export const ASSUMED_TIMEOUT_MS = 15_000;
 
 const aTimeout = aNumber(
   `a number of milliseconds from 0 to ${String(DAY_MS)}`,
@@ -48,12 +52,14 @@ const aTimeout = aNumber(
 
 export function readSender(fields: Fields): Sender {
   const profile = fields.has('profile') ? readProfile(fields) : undefined;
+  const recognized = fields.get('recognized', aBoolean, true);
   const retryAt = `${fields.path}.retry`;
   return {
-    key: fields.get('key', aString, profile?.name),
+    key: fields.get('key', aString, recognized ? profile?.name : DEFAULT_KEY),
     share: fields.get('share', aPositive, 1),
     identified: fields.get('identified', aBoolean, true),
     profile,
+    recognized,
     retry:
       profile === undefined || fields.has('retry')
         ? parseHabit(retryAt, fields.get('retry', aString))

@@ -38,7 +38,7 @@ export function inboxDimensions(request: Request): Dimension[] {
 
 /** The longest waits that senders of the request allow, longest first. */
 function waitsOf({ senders, timeoutMs }: Request): number[] {
-  const waits = senders.map(({ profile }) => Math.floor((1 - MARGIN) * (profile?.timeoutMs ?? timeoutMs)));
+  const waits = senders.map(({ profile }) => Math.floor((1 - MARGIN) * (profile.timeoutMs ?? timeoutMs)));
   return [...new Set(waits)]
     .filter((ms) => ms >= 1 && ms !== DEFAULT_MAX_WAIT_MS)
     .sort((a, b) => b - a)
@@ -53,7 +53,7 @@ function capacitiesFor(request: Request, { maxWaitMs = DEFAULT_MAX_WAIT_MS }: Op
 }
 
 function anyHonorsRetryAfter({ senders }: Request): boolean {
-  return senders.some(({ profile }) => profile !== undefined && profile.retryAfter !== 'ignored');
+  return senders.some(({ profile }) => profile.retryAfter !== 'ignored');
 }
 
 function maxSeconds(seconds: number): Options {

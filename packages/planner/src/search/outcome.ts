@@ -90,7 +90,7 @@ export function outcomeOf(
     senders: groups.map((group, index) => ({
       name: scenario.senders[index]?.key ?? '',
       ...group.figures(),
-      switchedOff: false,
+      switchedOff: (seen.endpoints[index]?.switchedOff ?? 0) > 0,
     })),
     burstDoneS: lastMs === -Infinity ? null : secondsOf(Math.max(0, lastMs - 1000 * burst.fromS)),
     maxDepth: seen.maxDepth,

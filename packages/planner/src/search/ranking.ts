@@ -31,6 +31,8 @@ export function isBetter({ outcome: one }: Trial, { outcome: other }: Trial): bo
   const isAnyLoss = one.lost === 0 || other.lost === 0;
   if (differs(one.lost, other.lost, isAnyLoss ? 0 : leastLost)) return one.lost < other.lost;
   if (switchedOff(one) !== switchedOff(other)) return switchedOff(one) < switchedOff(other);
+  // While deliveries are lost, the attempts and delays are those of the others.
+  if (one.lost > 0) return false;
   const attempts = [one.attemptsPerEvent, other.attemptsPerEvent] as const;
   if (differs(...attempts, ATTEMPTS_PART * other.attemptsPerEvent)) return attempts[0] < attempts[1];
   const delays = [one.delayS.p99 ?? Infinity, other.delayS.p99 ?? Infinity] as const;

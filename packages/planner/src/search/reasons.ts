@@ -88,11 +88,12 @@ export function warningsFor(request: Request, { recommended }: Found): string[] 
 
 /** Why deliveries of each sender are lost. */
 function causesOf({ senders }: Request, { senders: outcomes }: Outcome): string[] {
-  return outcomes.flatMap(({ name, lost, events }) => {
+  return outcomes.flatMap(({ name, lost, events, switchedOff }) => {
     if (lost === 0) return [];
-    const profile = senders.find((sender) => sender.name === name)?.profile;
-    const cause = profile?.retries === 'none' ? 'never retries' : 'gives up before there is room';
-    return [`${name} ${cause}: ${grouped(lost)} of its ${grouped(events)} deliveries.`];
+    const neverRetries = senders.find((sender) => sender.name === name)?.profile.retries === 'none';
+    const cause = neverRetries ? 'never retries' : 'gives up before there is room';
+    const causes = switchedOff ? `disables the endpoint${neverRetries ? ' and never retries' : ''}` : cause;
+    return [`${name} ${causes}: ${grouped(lost)} of its ${grouped(events)} deliveries are lost.`];
   });
 }
 

@@ -15,11 +15,14 @@ export function titleOf({ request, drainPerSecond }: Plan): string {
   return `${arriving} (${mixture}). ${handlers}${many} complete ${grouped(Math.round(drainPerSecond))}/s.`;
 }
 
-/** The name of a run in a table. */
-export function nameOf({ name, way, isRecommended }: PlannedRun): string {
+/** The name of a run in a table: its mode, and where its options come from. */
+export function nameOf({ name, way, options }: PlannedRun): string {
   if (name === 'nothing') return 'no middleware';
-  const mark = isRecommended ? ', recommended' : '';
-  if (name === 'defaults') return `defaults, ${way}${mark}`;
-  if (name === 'recommended') return `${way}${mark}`;
-  return `best ${way}`;
+  if (Object.keys(options).length === 0) return `${way}, defaults`;
+  return name === 'defaults' ? `${way}, given` : `${way}, tuned`;
+}
+
+/** The senders of a run that would disable the endpoint. */
+export function switchedOff({ senders }: PlannedRun): string[] {
+  return senders.filter((sender) => sender.switchedOff).map(({ name }) => name);
 }

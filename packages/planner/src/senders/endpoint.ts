@@ -10,11 +10,11 @@ export type RowOf = 'endpoint' | 'delivery';
 /** The endpoint of a sender: the sender disables it after failures, by the rule of its profile. */
 export class Endpoint {
   /** How often the sender has disabled it. */
-  switchedOff: number = 0;
+  switchedOff = 0;
   /** When it did so for the first time; NaN if it never did. */
-  firstOffMs: number = NaN;
+  firstOffMs: number;
   /** Attempts that were due while it was disabled, so that their deliveries were lost. */
-  missed: number = 0;
+  missed = 0;
   readonly #rule: SwitchOffRule;
   readonly #rowOf: RowOf;
   readonly #window: AnswerWindow | undefined;
@@ -24,6 +24,7 @@ export class Endpoint {
   #next = 0;
 
   constructor(rule: SwitchOffRule = {}, rowOf: RowOf = 'endpoint') {
+    this.firstOffMs = NaN;
     this.#rule = rule;
     this.#rowOf = rowOf;
     this.#window = rule.windowS === undefined ? undefined : new AnswerWindow(rule.windowS * 1000);

@@ -89,15 +89,25 @@ export class Senders {
     this.#close(i);
   }
 
-  /** An inbox has accepted the delivery. Its handling is observed apart. */
-  acknowledged(i: number, nowMs: number): void {
-    this.#endpointOf(i).succeeded(nowMs);
-    this.#close(i);
-  }
-
   /** The handler has ended after its sender had disconnected. */
   completedInVain(i: number): void {
     this.seen.handled(i);
+  }
+
+  /**
+   * An inbox has accepted the delivery. Its handling is observed apart.
+   *
+   * @returns false if the sender takes another status only: then the attempt has failed for the sender.
+   */
+  acknowledged(i: number, status: number, nowMs: number): boolean {
+    const { success = '2xx' } = this.#senderOf(i).profile ?? {};
+    if (success !== '2xx' && success !== status) {
+      this.#failed(i, undefined, status, nowMs);
+      return false;
+    }
+    this.#endpointOf(i).succeeded(nowMs);
+    this.#close(i);
+    return true;
   }
 
   /** @param retryAfterS - as the sender reads it. */
@@ -110,7 +120,7 @@ export class Senders {
     this.#failed(i, undefined, undefined, nowMs);
   }
 
-  #failed(i: number, retryAfterS: number | undefined, status: 429 | 503 | undefined, nowMs: number): void {
+  #failed(i: number, retryAfterS: number | undefined, status: number | undefined, nowMs: number): void {
     const { retry, maxAttempts } = this.#senderOf(i);
     const attempts = this.seen.attempts[i] as number;
     this.#endpointOf(i).failed(attempts, nowMs);

@@ -1,9 +1,8 @@
-import { styleText } from 'node:util';
 import { bytes, duration, grouped, percent } from '../base/format.ts';
 import { codeOf } from '../search/code.ts';
 import type { Figures, SenderOutcome } from '../search/outcome.ts';
 import type { Plan, PlannedRun } from '../search/plan.ts';
-import { nameOf, titleOf } from '../search/titles.ts';
+import { nameOf, switchedOff, titleOf } from '../search/titles.ts';
 import { renderTable, wrapped, type Column } from './table.ts';
 
 /** The terminal. */
@@ -23,7 +22,7 @@ interface Row {
 
 /** Renders a plan for the terminal. */
 export function renderAnswer(plan: Plan, { columns, isColored }: Terminal): string {
-  const bold = (text: string): string => (isColored ? styleText('bold', text) : text);
+  const bold = (text: string): string => (isColored ? `\u001B[1m${text}\u001B[22m` : text);
   const list = (texts: readonly string[]): string[] =>
     texts.flatMap((text) => wrapped(`- ${text}`, columns, '  '));
   const { recommendation, warnings, tried } = plan;
@@ -34,7 +33,7 @@ export function renderAnswer(plan: Plan, { columns, isColored }: Terminal): stri
       rowsOf(plan)[row]?.sender ? line : bold(line),
     ),
     '',
-    bold(`Recommended: ${recommendation.mode === 'inbox' ? 'the inbox' : 'hold requests'}`),
+    bold(`* Recommended: ${recommendation.mode === 'inbox' ? 'the inbox' : 'hold requests'}`),
     ...codeOf(plan).map((line) => `  ${line}`),
     '',
     bold('Why'),
@@ -47,7 +46,7 @@ export function renderAnswer(plan: Plan, { columns, isColored }: Terminal): stri
 
 function rowsOf({ runs }: Plan): Row[] {
   return runs.flatMap((run) => [
-    { title: nameOf(run), run, figures: run, sender: undefined },
+    { title: `${nameOf(run)}${run.isRecommended ? ' *' : ''}`, run, figures: run, sender: undefined },
     // The line of the run has the figures of a single sender.
     ...(run.senders.length === 1 ? [] : run.senders).map((sender) => ({
       title: `  ${sender.name}`,
@@ -68,7 +67,7 @@ function columnsOf(rows: readonly Row[]): Column[] {
     { ...column('', 0, ({ title }) => title), align: 'left' as const },
     column('lost', 0, ({ figures: { lost } }) => grouped(lost)),
     column('', 2, ({ figures: { lost, events } }) => percent(lost, events)),
-    column('attempts', 0, ({ figures }) => figures.attemptsPerEvent.toFixed(2)),
+    column('attempts', 1, ({ figures }) => figures.attemptsPerEvent.toFixed(2)),
     column('p50', 3, ({ figures }) => duration(figures.delayS.p50)),
     column('p99', 0, ({ figures }) => duration(figures.delayS.p99)),
     column(
@@ -87,14 +86,8 @@ function columnsOf(rows: readonly Row[]): Column[] {
       ofRun(({ memoryBytes }) => bytes(memoryBytes)),
     ),
   ];
-  const isAnyOff = rows.some(({ sender }) => sender?.switchedOff === true);
-  return isAnyOff
-    ? [
-        ...all,
-        {
-          ...column('', 1, ({ sender }) => (sender?.switchedOff === true ? 'switched off' : '')),
-          align: 'left',
-        },
-      ]
-    : all;
+  const off = column('switched', 0, ({ run, sender }) =>
+    (sender?.switchedOff ?? switchedOff(run).length > 0) ? 'off' : '',
+  );
+  return off.cells.some((cell) => cell !== '') ? [...all, off] : all;
 }

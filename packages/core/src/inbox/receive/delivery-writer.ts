@@ -148,7 +148,7 @@ export class DeliveryWriter {
     report.totals[type] += 1;
     report.emit({ type, key, sender: delivery.profile?.name, id });
     refuser.retryAfter.redeem(key, delivery, now());
-    refuser.noteAnswer(delivery, false, now());
+    refuser.noteAnswer(delivery, key, false, now());
     if (type === 'stored') stored();
     const answer = result === 'stored' ? 'accepted' : 'duplicate';
     return acknowledged(delivery.profile ?? {}, settings().successStatus, id, answer);

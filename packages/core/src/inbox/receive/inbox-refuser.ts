@@ -14,10 +14,10 @@ import type { DrainReading } from '../capacity/drain-reading.ts';
 /** Refuses as an intake does, by the fill level and the drain rate of the inbox. */
 export class InboxRefuser {
   readonly retryAfter: RetryAfter;
+  readonly switchOff: SwitchOffWatch = new SwitchOffWatch();
   readonly #level: FillLevel;
   readonly #inboxRate: DrainReading;
   readonly #report: InboxReport;
-  readonly #switchOff = new SwitchOffWatch();
   /** How many receivers share the store, this one included. */
   readonly #members: (nowMs: number) => number;
 
@@ -63,19 +63,19 @@ export class InboxRefuser {
     const { retryAfterSeconds } = refusal;
     const sender = profile?.name;
     this.#report.emit({ type: 'refused', reason, status, retryAfterSeconds, key, sender, lossRisk });
-    this.noteAnswer(delivery, true, nowMs);
+    this.noteAnswer(delivery, key, true, nowMs);
     return refusal;
   }
 
   /** Records how a sender was answered: after too many failures it disables the endpoint. */
-  noteAnswer({ profile }: Delivery, isFailure: boolean, nowMs: number): void {
-    if (profile === undefined || !this.#switchOff.note(profile, isFailure, nowMs)) return;
-    this.#report.emit({ type: 'endangered', sender: profile.name });
+  noteAnswer({ profile }: Delivery, key: string, isFailure: boolean, nowMs: number): void {
+    if (profile === undefined || !this.switchOff.note(profile, key, isFailure, nowMs)) return;
+    this.#report.emit({ type: 'endangered', sender: profile.name, key });
   }
 
   /** See {@link InboxSnapshot.endangered}. */
   endangered(nowMs: number): readonly string[] {
-    return this.#switchOff.endangered(nowMs);
+    return this.switchOff.endangered(nowMs);
   }
 
   /** Advances the bookings to now. */
