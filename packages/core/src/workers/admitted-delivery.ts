@@ -51,6 +51,8 @@ export class AdmittedDelivery
   beganMs!: number;
   saturatedAtStartMs!: number;
   stalledAtStartMs!: number;
+  /** See {@link Deadlines.lateInAllMs}. */
+  lateAtStartMs!: number;
   reserve: ReservePlace = 'none';
   isHandshake = false;
   /** From start to end. */
