@@ -101,7 +101,10 @@ export const order = {
   },
   planner: {
     entries: ['index', 'parts', 'cli'],
-    rooms: ['base', 'scenario', 'traffic', 'observations', 'receivers', 'senders', 'runs', 'results', '.'],
+    rooms: [
+      ...['base', 'scenario', 'traffic', 'bound', 'observations', 'receivers', 'senders', 'runs', 'results'],
+      ...['request', 'search', 'terminal', 'page', 'cli', '.'],
+    ],
   },
   dashboard: {
     entries: ['index'],

@@ -13,6 +13,7 @@ import { entriesOf, root } from './packages.js';
 const PROGRAMS = {
   sqlite: { cli: 'src/cli.ts', thread: 'src/thread/thread.ts' },
   postgres: { cli: 'src/cli.ts' },
+  planner: { cli: 'src/cli.ts' },
 };
 
 /** Packages whose entries share state, so that each module must be in one file only. */

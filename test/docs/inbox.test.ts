@@ -7,6 +7,16 @@ import { coreFile, literalsOf, programOf, typeIn } from './typescript.ts';
 
 const inbox = page('docs/inbox.md');
 
+/** Options with a row for each of their fields. */
+const FIELDS: Record<string, string[]> = {
+  retry: ['attempts', 'firstDelayMs', 'maxDelayMs'],
+  successStatus: ['known', 'unknown'],
+};
+
+function flattened(name: string, fields: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).map(([field, value]) => [`${name}.${field}`, value]));
+}
+
 describe('docs/inbox.md', () => {
   let program: ts.Program;
   beforeAll(() => {
@@ -37,9 +47,7 @@ describe('docs/inbox.md', () => {
     const expected = own
       .map(({ name }) => name)
       .filter((name) => !inherited.has(name))
-      .flatMap((name) =>
-        name === 'retry' ? ['retry.attempts', 'retry.firstDelayMs', 'retry.maxDelayMs'] : [name],
-      );
+      .flatMap((name) => FIELDS[name]?.map((field) => `${name}.${field}`) ?? [name]);
     expect(rows.map(({ name }) => name).sort()).toEqual(expected.sort());
   });
 
@@ -53,10 +61,11 @@ describe('docs/inbox.md', () => {
       ...settings,
       capacity: settings.intake.capacity,
       maxHandlingMs: settings.intake.maxHandlingMs,
-      ...Object.fromEntries(Object.entries(settings.retry).map(([name, value]) => [`retry.${name}`, value])),
+      ...flattened('retry', settings.retry),
+      ...flattened('successStatus', settings.successStatus),
     };
     const said = rows.filter(({ name }) => ['number', 'string'].includes(typeof flat[name]));
-    expect(said).toHaveLength(14);
+    expect(said).toHaveLength(16);
     for (const { name, default: shown } of said) {
       const value = flat[name];
       expect(`${name} ${String(shown)}`).toBe(

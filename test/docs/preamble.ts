@@ -35,6 +35,7 @@ declare global {
   const Registry: typeof promClient.Registry;
   const register: promClient.Registry;
   const cloudEventsHandshake: typeof core.cloudEventsHandshake;
+  const known: typeof core.known;
   const manualClock: typeof testing.manualClock;
   const webhookBackpressure: typeof adapter.webhookBackpressure;
   const webhookInbox: typeof adapter.webhookInbox;

@@ -57,6 +57,16 @@ describe.each(drivers)('a slow sender on $name', (driver) => {
     expect(receiver.snapshot.totals.admitted).toBe(1);
   });
 
+  it('gets the status after which it retries instead of 408, which some senders take for final', async () => {
+    const receiver = await start({ bodyTimeoutMs: 3000, delivery: () => ({ statusCode: 503 }) });
+    const wire = open(receiver);
+    wire.write(`${head('Content-Length: 2')}{`);
+    await receiver.whenAsked(1);
+    await receiver.send().reply;
+    vi.advanceTimersByTime(3000);
+    await wire.until('HTTP/1.1 503 Service Unavailable');
+  });
+
   it('is handled in a dry run however long its body takes', async () => {
     const receiver = await start({ dryRun: true, bodyTimeoutMs: 300 });
     const wire = open(receiver);

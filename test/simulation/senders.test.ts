@@ -5,8 +5,14 @@ const answered = (retryAfterS: number, attempts = 1, status: 429 | 503 = 503): F
   attempts,
   retryAfterS,
   status,
+  ageS: 0,
 });
-const timedOut = (attempts: number): Failure => ({ attempts, retryAfterS: undefined, status: undefined });
+const timedOut = (attempts: number): Failure => ({
+  attempts,
+  retryAfterS: undefined,
+  status: undefined,
+  ageS: 0,
+});
 
 /** The ends of the spread of ±20 %. */
 function rangeOf(habit: string, failure: Failure): (number | undefined)[] {

@@ -43,7 +43,21 @@ describe('a run calculated by hand', () => {
       peakReturnsPerSecond: 2,
       maxDepth: 1,
       delayS: { p50: 1.75, p99: 6.75, max: 6.75 },
-      perKey: { shop: { events: 4, delivered: 4, refused: 2, p99WaitS: 0.75 } },
+      perKey: {
+        shop: {
+          events: 4,
+          delivered: 4,
+          lost: 0,
+          handledInVain: 0,
+          handledAgain: 0,
+          attemptsPerEvent: 1.5,
+          refused: 2,
+          p99WaitS: 0.75,
+          delayS: { p50: 1.75, p99: 6.75 },
+          switchedOff: 0,
+          switchedOffS: null,
+        },
+      },
       jain: 1,
     });
   });

@@ -75,7 +75,7 @@ describe('an invalid scenario', () => {
     [[], 'the scenario must be an object, but was [].'],
     [
       { ...sound, sead: 1 },
-      'sead is not a field of a scenario; known here: seed, intake, policy, service, process, fleet, arrivals, senders.',
+      'sead is not a field of a scenario; known here: seed, mode, inbox, intake, policy, service, process, fleet, arrivals, senders.',
     ],
     [{ ...sound, seed: -1 }, 'seed must be an integer of at least 0, but was -1.'],
     [{ ...sound, seed: '1' }, 'seed must be an integer of at least 0, but was "1".'],

@@ -68,6 +68,7 @@ export type BackpressureErrorCode =
   | 'ERR_WBP_RETRY_SECONDS'
   | 'ERR_WBP_ORDERED'
   | 'ERR_WBP_PAUSE'
+  | 'ERR_WBP_SUCCESS_STATUS'
   | 'ERR_WBP_MAX_BODY'
   | 'ERR_WBP_MAX_BYTES'
   | 'ERR_WBP_RETENTION'

@@ -71,6 +71,7 @@ export type {
   SwitchOffRule,
 } from './senders/sender-profile.ts';
 export { builtInSenders } from './senders/profiles/built-in.ts';
+export * as known from './senders/profiles/known.ts';
 export type { Warn } from './delivery/warnings.ts';
 export type { Awaitable, DeliveryRef, StoredDelivery } from './inbox/delivery/stored-delivery.ts';
 export { storedBytes } from './inbox/delivery/stored-bytes.ts';
@@ -115,7 +116,12 @@ export type {
   WithoutBody,
 } from './inbox/store/store-admin.ts';
 export { memoryStore } from './inbox/store/memory/memory-store.ts';
-export { BODY_TIMED_OUT, isDelivery, METHOD_NOT_ALLOWED } from './inbox/receive/inbox-answers.ts';
+export {
+  bodyTimedOut,
+  isDelivery,
+  METHOD_NOT_ALLOWED,
+  type BodyTimedOut,
+} from './inbox/receive/inbox-answers.ts';
 export { createInbox, createWorker } from './inbox/create-inbox.ts';
 export type { EncryptOptions } from './inbox/encryption/encrypt-options.ts';
 export type { Json } from './inbox/delivery/json.ts';
@@ -137,6 +143,7 @@ export type {
   InboxTunable,
   ProcessContext,
   RetryOptions,
+  SuccessStatusOptions,
 } from './inbox/options/inbox-options.ts';
 export type {
   ReceiverOptions,

@@ -57,7 +57,7 @@ export function checkObject(
 
 /** The sentence for a name that does not exist, with the most similar known name. */
 export function unknownName(
-  kind: 'option' | 'field',
+  kind: 'option' | 'field' | 'sender' | 'command',
   name: string,
   of: string,
   known: Iterable<string>,

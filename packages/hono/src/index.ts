@@ -1,5 +1,4 @@
 import {
-  BODY_TIMED_OUT,
   createAdmissionControl,
   type BackpressureInfo,
   type Intake,
@@ -8,7 +7,7 @@ import {
 } from '@webhook-backpressure/core';
 import { RequestAdmission } from '@webhook-backpressure/node/request';
 import type { Context, MiddlewareHandler, Next } from 'hono';
-import { boundNodeBody, nodeBindings } from './node-server.ts';
+import { boundNodeBody, nodeBindings, UndecidedRequests } from './node-server.ts';
 import { admitWebRequest, webRequest } from './web-request.ts';
 import { addHeaders, holdForBody } from './web-response.ts';
 
@@ -45,8 +44,8 @@ export function webhookBackpressure(
       console.warn(`${code}: ${message}`);
     },
   });
-  const late = new WeakSet();
-  const admission = new RequestAdmission(control, { late: (req) => (late.add(req), null), gone: () => null });
+  const undecided = new UndecidedRequests();
+  const admission = new RequestAdmission(control, undecided);
   const { handler } = options;
 
   const refuse = async (c: Context, next: Next, refusal: Refusal): Promise<Response | undefined> => {
@@ -69,11 +68,7 @@ export function webhookBackpressure(
     const verdict = await (node === undefined
       ? admitWebRequest(control, c)
       : admission.admit(c, node.incoming, node.outgoing));
-    if (verdict === null) {
-      if (node === undefined || !late.has(node.incoming)) return c.body(null, 503);
-      boundNodeBody(c.env);
-      return c.body(BODY_TIMED_OUT.body, 408, BODY_TIMED_OUT.headers);
-    }
+    if (verdict === null) return undecided.answer(c);
     if (!verdict.admitted) return refuse(c, next, verdict);
 
     c.set('backpressure', verdict);

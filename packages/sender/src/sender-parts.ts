@@ -257,7 +257,7 @@ export function composeSender(settings: SenderSettings, hooks: SenderHooks): Sen
     },
   });
   const maintenance = new Maintenance({
-    ...{ ...common, retention, lowWater: undefined, isShared: () => isShared },
+    ...{ ...common, retention, redriveMarks: undefined, isShared: () => isShared },
     // Longer than any delay that is added to it.
     maxRetryDelayMs: () => 2 * Math.max(retry.maxDelayMs, maxWaitMs),
     isQuiet: () => !settling.isBusy && !outbox.isStoring && !redriving.isBusy,

@@ -13,7 +13,7 @@ const DEFAULTS = {
   maxHandlingMs: 60_000,
   overflow: 'refuse',
   statusCode: 'auto',
-  retryAfter: { strategy: 'booked', minSeconds: 1, maxSeconds: 900 },
+  retryAfter: { strategy: 'booked', minSeconds: 1, maxSeconds: 3600 },
   shed: [],
   alarms: expect.objectContaining({ refusedRatio: 0.05 }) as unknown,
 };
@@ -71,6 +71,7 @@ describe('the options in a snapshot of an inbox', () => {
   const common = { ...DEFAULTS, capacity: 100_000, maxWaitMs: null };
   const own = {
     retry: { attempts: 21, firstDelayMs: 5000, maxDelayMs: 43_200_000 },
+    successStatus: { known: 202, unknown: 200 },
     maxBodyBytes: 1_048_576,
     maxBytes: 1_073_741_824,
     retentionMs: 604_800_000,

@@ -16,7 +16,7 @@ function profileOf(name: string): SenderProfile {
   return found;
 }
 
-const slack = profileOf('slack');
+const slack: SenderProfile = { ...profileOf('slack'), switchOff: { ratio: 0.95, windowS: 3600 } };
 const gitlab = profileOf('gitlab');
 const shopify = profileOf('shopify');
 
@@ -24,7 +24,7 @@ const shopify = profileOf('shopify');
 function warnings(profile: SenderProfile, answers: string): number[] {
   const watch = new SwitchOffWatch();
   return Array.from(answers).flatMap((answer, i) =>
-    watch.note(profile, answer === 'F', i * 1000) ? [i + 1] : [],
+    watch.note(profile, 'shop', answer === 'F', i * 60_000) ? [i + 1] : [],
   );
 }
 
@@ -41,9 +41,9 @@ describe('failures in a row', () => {
 
   it('are counted per sender', () => {
     const watch = new SwitchOffWatch();
-    for (let i = 0; i < 2; i += 1) expect(watch.note(gitlab, true, 0)).toBe(false);
-    expect(watch.note(shopify, true, 0)).toBe(false);
-    expect(watch.note(gitlab, true, 0)).toBe(true);
+    for (let i = 0; i < 2; i += 1) expect(watch.note(gitlab, 'shop', true, 0)).toBe(false);
+    expect(watch.note(shopify, 'shop', true, 0)).toBe(false);
+    expect(watch.note(gitlab, 'shop', true, 0)).toBe(true);
   });
 });
 
@@ -60,7 +60,7 @@ describe('a share of failures in a window', () => {
       const nowMs = fromMs + i * 10_000;
       // Evenly mixed by the golden ratio.
       const isFailure = (i * 61.8034) % 100 < failuresInHundred;
-      if (watch.note(slack, isFailure, nowMs)) warned.push(nowMs);
+      if (watch.note(slack, 'shop', isFailure, nowMs)) warned.push(nowMs);
     }
     return warned;
   }
@@ -90,8 +90,8 @@ describe('a share of failures in a window', () => {
 
   it('leaves out answers older than the window, also after a long silence', () => {
     const watch = new SwitchOffWatch();
-    for (let i = 0; i < 19; i += 1) expect(watch.note(slack, true, i)).toBe(false);
-    for (let i = 0; i < 19; i += 1) expect(watch.note(slack, true, 50 * HOUR_MS + i)).toBe(false);
+    for (let i = 0; i < 19; i += 1) expect(watch.note(slack, 'shop', true, i)).toBe(false);
+    for (let i = 0; i < 19; i += 1) expect(watch.note(slack, 'shop', true, 50 * HOUR_MS + i)).toBe(false);
   });
 
   it('is not judged by fewer than 20 answers', () => {
@@ -100,47 +100,127 @@ describe('a share of failures in a window', () => {
   });
 });
 
+describe('a number of failures in a window', () => {
+  const intercom: SenderProfile = { ...profileOf('intercom'), switchOff: { count: 1000, windowS: 900 } };
+
+  function failures(watch: SwitchOffWatch, count: number, fromMs: number, eachMs = 0): number {
+    return Array.from({ length: count }, (_, i) =>
+      watch.note(intercom, 'shop', true, fromMs + i * eachMs),
+    ).indexOf(true);
+  }
+
+  it('is reported at three quarters of the limit, successes or not', () => {
+    const watch = new SwitchOffWatch();
+    for (let i = 0; i < 5000; i += 1) watch.note(intercom, 'shop', false, 0);
+    expect(failures(watch, 749, 0)).toBe(-1);
+    expect(failures(watch, 1, 0)).toBe(0);
+    expect(watch.endangered(0)).toEqual(['intercom']);
+  });
+
+  it('is near the limit from nine tenths on, until failures are older than the window', () => {
+    const watch = new SwitchOffWatch();
+    failures(watch, 899, 0);
+    expect(watch.isWindowNear(intercom, 0)).toBe(false);
+    failures(watch, 1, 0);
+    expect(watch.isWindowNear(intercom, 0)).toBe(true);
+    expect(watch.isWindowNear(intercom, 900_000)).toBe(true);
+    expect(watch.isWindowNear(intercom, 976_000)).toBe(false);
+  });
+
+  it('forgets no failure before the sender does', () => {
+    const watch = new SwitchOffWatch();
+    failures(watch, 740, 74_999);
+    expect(failures(watch, 20, 974_000)).toBe(9);
+  });
+
+  it('applies beside a share, whichever is reached first', () => {
+    const zendesk: SenderProfile = {
+      ...intercom,
+      switchOff: { ratio: 0.7, minAnswers: 100, count: 1000, windowS: 300 },
+    };
+    const [share, number] = [new SwitchOffWatch(), new SwitchOffWatch()];
+    const warned = Array.from({ length: 100 }, () => share.note(zendesk, 'shop', true, 0));
+    expect(warned.indexOf(true)).toBe(99);
+    for (let i = 0; i < 3000; i += 1) number.note(zendesk, 'shop', false, 0);
+    const counted = Array.from({ length: 1000 }, () => number.note(zendesk, 'shop', true, 0));
+    expect(counted.indexOf(true)).toBe(749);
+  });
+});
+
+describe('the keys of a sender', () => {
+  it('have failures in a row each, since a sender counts them by endpoint', () => {
+    const watch = new SwitchOffWatch();
+    for (let i = 0; i < 5; i += 1) {
+      expect(watch.note(shopify, 'one', true, 0)).toBe(false);
+      watch.note(shopify, 'two', false, 0);
+    }
+    expect(watch.note(shopify, 'one', true, 0)).toBe(true);
+    watch.note(shopify, 'two', false, 0);
+    expect(watch.endangered(0)).toEqual(['shopify']);
+    watch.note(shopify, 'one', false, 0);
+    expect(watch.endangered(0)).toEqual([]);
+  });
+
+  it('leave memory flat: 100,000 of them with failures', () => {
+    const watch = new SwitchOffWatch();
+    for (let i = 0; i < 100_000; i += 1) watch.note(shopify, String(i), true, 0);
+    expect(watch.runs.size).toBe(1000);
+    for (let i = 0; i < 100_000; i += 1) watch.note(shopify, String(i), false, 0);
+    expect(watch.runs.size).toBe(0);
+  });
+
+  it('are reported at most once a minute together', () => {
+    const watch = new SwitchOffWatch();
+    const warnedMs: number[] = [];
+    for (let nowMs = 0; nowMs < 150_000; nowMs += 1000) {
+      for (let i = 0; i < 7; i += 1) if (watch.note(shopify, 'one', true, nowMs)) warnedMs.push(nowMs);
+      watch.note(shopify, 'one', false, nowMs);
+    }
+    expect(warnedMs).toEqual([0, 60_000, 120_000]);
+  });
+});
+
 describe('the list of endangered senders', () => {
   it('names a sender from the warning until a success ends its run of failures', () => {
     const watch = new SwitchOffWatch();
-    for (let i = 0; i < 2; i += 1) watch.note(gitlab, true, 0);
+    for (let i = 0; i < 2; i += 1) watch.note(gitlab, 'shop', true, 0);
     expect(watch.endangered(0)).toEqual([]);
-    watch.note(gitlab, true, 0);
-    for (let i = 0; i < 6; i += 1) watch.note(shopify, true, 0);
+    watch.note(gitlab, 'shop', true, 0);
+    for (let i = 0; i < 6; i += 1) watch.note(shopify, 'shop', true, 0);
     expect(watch.endangered(0)).toEqual(['gitlab', 'shopify']);
     // A run of failures does not end by itself.
     expect(watch.endangered(50 * HOUR_MS)).toEqual(['gitlab', 'shopify']);
-    watch.note(gitlab, false, 50 * HOUR_MS);
+    watch.note(gitlab, 'shop', false, 50 * HOUR_MS);
     expect(watch.endangered(50 * HOUR_MS)).toEqual(['shopify']);
   });
 
   it('does not name a sender again before it is warned of again', () => {
     const watch = new SwitchOffWatch();
-    for (let i = 0; i < 6; i += 1) watch.note(shopify, true, 0);
-    watch.note(shopify, false, 0);
-    for (let i = 0; i < 5; i += 1) watch.note(shopify, true, 0);
+    for (let i = 0; i < 6; i += 1) watch.note(shopify, 'shop', true, 0);
+    watch.note(shopify, 'shop', false, 0);
+    for (let i = 0; i < 5; i += 1) watch.note(shopify, 'shop', true, 0);
     expect(watch.endangered(0)).toEqual([]);
-    watch.note(shopify, true, 0);
+    watch.note(shopify, 'shop', true, 0);
     expect(watch.endangered(0)).toEqual(['shopify']);
   });
 
   it('names a sender until its failures are older than its window, and then warns again', () => {
     const watch = new SwitchOffWatch();
-    for (let i = 0; i < 20; i += 1) watch.note(slack, true, 0);
+    for (let i = 0; i < 20; i += 1) watch.note(slack, 'shop', true, 0);
     expect(watch.endangered(0)).toEqual(['slack']);
     expect(watch.endangered(0.9 * HOUR_MS)).toEqual(['slack']);
     expect(watch.endangered(1.1 * HOUR_MS)).toEqual([]);
-    const warned = Array.from({ length: 20 }, () => watch.note(slack, true, 1.1 * HOUR_MS));
+    const warned = Array.from({ length: 20 }, () => watch.note(slack, 'shop', true, 1.1 * HOUR_MS));
     expect(warned.filter(Boolean)).toHaveLength(1);
     expect(watch.endangered(1.1 * HOUR_MS)).toEqual(['slack']);
   });
 
   it('names a sender while its share of failures is above half of its limit', () => {
     const watch = new SwitchOffWatch();
-    for (let i = 0; i < 100; i += 1) watch.note(slack, true, 0);
-    for (let i = 0; i < 99; i += 1) watch.note(slack, false, 0);
+    for (let i = 0; i < 100; i += 1) watch.note(slack, 'shop', true, 0);
+    for (let i = 0; i < 99; i += 1) watch.note(slack, 'shop', false, 0);
     expect(watch.endangered(0)).toEqual(['slack']);
-    for (let i = 0; i < 20; i += 1) watch.note(slack, false, 0);
+    for (let i = 0; i < 20; i += 1) watch.note(slack, 'shop', false, 0);
     expect(watch.endangered(0)).toEqual([]);
   });
 
@@ -154,8 +234,8 @@ describe('the list of endangered senders', () => {
       read.endangered(nowMs);
       const profile = random() < 0.5 ? slack : shopify;
       const isFailure = random() < 0.5 + 0.5 * Math.sin(nowMs / HOUR_MS);
-      const isWarned = read.note(profile, isFailure, nowMs);
-      expect(unread.note(profile, isFailure, nowMs)).toBe(isWarned);
+      const isWarned = read.note(profile, 'shop', isFailure, nowMs);
+      expect(unread.note(profile, 'shop', isFailure, nowMs)).toBe(isWarned);
       if (isWarned) warnings += 1;
     }
     expect(warnings).toBeGreaterThan(10);

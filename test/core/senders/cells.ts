@@ -1,8 +1,8 @@
-import type { HeaderSenderProfile } from '@webhook-backpressure/core';
+import type { SenderProfile } from '@webhook-backpressure/core';
 
 /** The cells that docs/senders.md must have for a sender, by column title. */
 export type Cells = Record<
-  'Key' | 'Identified by' | 'Id' | 'Timeout' | 'Retries' | 'Status' | 'Retry-After',
+  'Key' | 'Identified by' | 'Id' | 'Timeout' | 'Retries' | 'Status' | 'Retry-After' | 'Success',
   string
 >;
 
@@ -15,16 +15,17 @@ const UNITS = [
 ] as const;
 
 /** @param profiles - all profiles with the sender's name. */
-export function cellsOf(profiles: readonly HeaderSenderProfile[]): Cells {
-  const [profile] = profiles as [HeaderSenderProfile];
+export function cellsOf(profiles: readonly SenderProfile[]): Cells {
+  const [profile] = profiles as [SenderProfile];
   return {
     Key: `\`${profile.name}\``,
-    'Identified by': codes(profiles.map(({ match }) => match.header)),
+    'Identified by': codes(profiles.map(({ match }) => (match === 'all' ? undefined : match.header))),
     Id: codes(profiles.map(({ id }) => id)),
     Timeout: profile.timeoutMs === undefined ? NOTHING : duration(profile.timeoutMs / 1000),
     Retries: repeats(profile),
     Status: String(profile.status ?? NOTHING),
     'Retry-After': retryAfter(profile),
+    Success: String(profile.success ?? NOTHING),
   };
 }
 
@@ -33,24 +34,42 @@ function codes(headers: readonly (string | undefined)[]): string {
   return known.size === 0 ? NOTHING : [...known].map((header) => `\`${header}\``).join(', ');
 }
 
-function repeats({ retries = {} }: HeaderSenderProfile): string {
+function repeats(profile: SenderProfile): string {
+  const { retries = {} } = profile;
   if (retries === 'none') return 'never';
-  const { maxAttempts, windowS } = retries;
+  const seconds = retriesForS(profile);
   const parts = [
-    maxAttempts === undefined ? undefined : `${String(maxAttempts)} attempts`,
-    windowS === undefined ? undefined : `for ${duration(windowS)}`,
+    retries.maxAttempts === undefined ? undefined : `${String(retries.maxAttempts)} attempts`,
+    seconds === undefined || seconds === 0 ? undefined : `for ${duration(seconds)}`,
+    retries.after === undefined ? undefined : `after ${retries.after.join(' or ')}`,
   ].filter((part) => part !== undefined);
   return parts.length === 0 ? NOTHING : parts.join(', ');
 }
 
-function retryAfter({ retryAfter: habit }: HeaderSenderProfile): string {
+function retryAfter({ retryAfter: habit }: SenderProfile): string {
   if (habit === 'ignored') return 'ignored';
-  const unit = habit?.unit === 'ms' ? 'milliseconds' : 'seconds';
-  return habit?.minSeconds === undefined ? unit : `${unit}, at least ${String(habit.minSeconds)}`;
+  return [
+    habit?.unit === 'ms' ? 'milliseconds' : 'seconds',
+    habit?.minSeconds === undefined ? '' : `, at least ${String(habit.minSeconds)}`,
+    habit?.maxSeconds === undefined ? '' : `, at most ${String(habit.maxSeconds)}`,
+  ].join('');
 }
 
-/** Formats seconds in the largest unit that divides them: 129,600 s is 36 h, and 86,400 s is 24 h. */
+/** For how long a sender repeats a delivery, in seconds; undefined if that is unknown. */
+export function retriesForS({ retries = {} }: SenderProfile): number | undefined {
+  if (retries === 'none') return 0;
+  const { maxAttempts, scheduleS, windowS } = retries;
+  if (windowS !== undefined || scheduleS === undefined) return windowS;
+  const last = scheduleS.at(-1) ?? 0;
+  const repeated = Math.max(0, (maxAttempts ?? 0) - 1 - scheduleS.length);
+  return scheduleS.reduce((sum, s) => sum + s, repeated * last);
+}
+
+/**
+ * Formats seconds with two digits in the largest unit of which there are two: 129,600 s is 36 h, and 99,305 s is 28 h.
+ */
 export function duration(seconds: number): string {
-  const [size, unit] = UNITS.find(([size]) => seconds >= 2 * size && seconds % size === 0) ?? [1, 's'];
-  return `${String(seconds / size)} ${unit}`;
+  const [size, unit] = UNITS.find(([size]) => seconds >= 2 * size) ?? [1, 's'];
+  const count = seconds / size;
+  return `${String(Number.isInteger(count) || seconds < 2 ? count : Number(count.toPrecision(2)))} ${unit}`;
 }

@@ -4,9 +4,12 @@ import { createRecognition, idOf, isHandshake } from '../../../packages/core/src
 import { deliveryOf } from '../../../packages/core/src/delivery/recognized-delivery.ts';
 import { resolveSenders } from '../../../packages/core/src/senders/resolve-senders.ts';
 import { requests } from './requests.ts';
+import { asanaHandshake } from './requests/business.ts';
 import { eventGridHandshake, snsHandshake } from './requests/clouds.ts';
+import { twitchHandshake } from './requests/messaging.ts';
 
 const builtIn = createRecognition(builtInSenders);
+const handshakes = [snsHandshake, eventGridHandshake, asanaHandshake, twitchHandshake];
 
 function withUsers(...senders: SenderProfile[]): (headers: RequestHeaders) => SenderProfile | undefined {
   const recognition = createRecognition([...resolveSenders(senders), ...builtInSenders]);
@@ -155,14 +158,13 @@ describe('the delivery id', () => {
 });
 
 describe('a handshake', () => {
-  it.each([snsHandshake, eventGridHandshake])(
-    'of $sender is distinguished from a delivery',
-    ({ sender, headers }) => {
-      const found = builtIn.find(headers) as SenderProfile;
-      expect(isHandshake(found, headers)).toBe(true);
-      expect(isHandshake(found, headersOf(sender ?? '', 'notification'))).toBe(false);
-    },
-  );
+  it.each(handshakes)('of $sender is distinguished from a delivery', ({ sender, headers }) => {
+    const found = builtIn.find(headers) as SenderProfile;
+    expect(isHandshake(found, headers)).toBe(true);
+    const deliveries = requests.filter((one) => one.sender === sender && !handshakes.includes(one));
+    expect(deliveries).not.toEqual([]);
+    for (const delivery of deliveries) expect(isHandshake(found, delivery.headers)).toBe(false);
+  });
 
   it('is recognized by the presence of a header or by a pattern', () => {
     const there = profile({ match: { header: 'x-a' }, handshake: { header: 'x-hook-secret' } });
@@ -174,8 +176,7 @@ describe('a handshake', () => {
   });
 
   it('is not recognized in any other request', () => {
-    const others = requests.filter((one) => one !== snsHandshake && one !== eventGridHandshake);
-    for (const { headers } of others) {
+    for (const { headers } of requests.filter((one) => !handshakes.includes(one))) {
       const found = builtIn.find(headers);
       expect(found !== undefined && isHandshake(found, headers)).toBe(false);
     }

@@ -30,7 +30,7 @@ export interface IntakeSnapshot {
   readonly effectiveCapacity: number;
   /** The depth at which shedding begins, in deliveries. */
   readonly highWater: number;
-  /** The depth at which shedding ends, in deliveries. */
+  /** The depth at which shedding ends, in deliveries: at most 10 s of work below `highWater`. */
   readonly lowWater: number;
   /** How many deliveries may be handled concurrently, now. */
   readonly concurrency: number;

@@ -133,7 +133,7 @@ export function composeInbox(
     ...{ ...common, isQuiet, learn },
     retention: role === 'receiver' ? undefined : retention,
     // A worker receives nothing, so its marks do not apply to receivers.
-    lowWater: role === 'worker' || !hasAllCalls ? undefined : () => level.lowWaterMarks,
+    redriveMarks: role === 'worker' || !hasAllCalls ? undefined : () => level.redriveMarks,
     isShared: () => watch.isShared,
     maxRetryDelayMs: () => settings().retry.maxDelayMs,
     learnKeys: (depthByKey) => {

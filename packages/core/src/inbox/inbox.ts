@@ -40,7 +40,7 @@ export interface InboxSnapshot {
   readonly maxBytes: number;
   /** The depth at which shedding begins. */
   readonly highWater: number;
-  /** The depth at which shedding ends. */
+  /** The depth at which shedding ends: that of the option, or higher, so that it is at most 10 s of work below `highWater`. */
   readonly lowWater: number;
   /** How many handlers may run concurrently now. */
   readonly concurrency: number;

@@ -65,7 +65,7 @@ export class BoundedIntake implements Intake {
     const reason = isPressed && !isEntitled ? 'pressure' : this.#judge(delivery, key, isEntitled, now);
     const result =
       reason === null
-        ? flow.enqueue(delivery, key, isEntitled, now)
+        ? flow.enqueue(delivery, key, isEntitled ? 'entitled' : 'none', now)
         : this.#overflow(reason, delivery, key, isEntitled, now);
     if (isHandshake) {
       // It may have ended already: a listener may have admitted another delivery, which displaced it.
@@ -248,9 +248,12 @@ export class BoundedIntake implements Intake {
     now: number,
   ): Admission | Refusal {
     const flow = this.#flow;
-    const canDisplace =
-      this.#settings.overflow === 'drop-oldest' && (reason === 'shedding' || reason === 'full');
-    if (!canDisplace) return flow.refuse(reason, delivery, key, now);
+    const { overflow } = this.#settings;
+    const canDisplace = overflow === 'drop-oldest' && (reason === 'shedding' || reason === 'full');
+    if (!canDisplace) {
+      const isKept = reason !== 'closing' && flow.guard.keeps(delivery, key, now);
+      return isKept ? flow.enqueue(delivery, key, 'kept', now) : flow.refuse(reason, delivery, key, now);
+    }
     if (this.#waitsTooLong(delivery, key, now)) return flow.refuse('wait', delivery, key, now);
     const { queue } = flow.dispatcher;
     const { size } = queue;
@@ -261,7 +264,7 @@ export class BoundedIntake implements Intake {
       if (flow.shutdown.phase !== 'open') return flow.refuse('closing', delivery, key, now);
       if (queue.size >= size) return flow.refuse('full', delivery, key, now);
     }
-    return flow.enqueue(delivery, key, isEntitled, now);
+    return flow.enqueue(delivery, key, isEntitled ? 'entitled' : 'none', now);
   }
 
   #state(now: number): IntakeState {

@@ -15,6 +15,7 @@ import { Refuser } from '../refusals/refuser.ts';
 import { Reserve } from '../queue/reserve.ts';
 import { RetryAfter } from '../refusals/retry-after.ts';
 import { Shutdown } from './shutdown.ts';
+import { SwitchOffGuard, type Claim } from './switch-off-guard.ts';
 import { WaitLimit } from './wait-limit.ts';
 import { Warnings, type Warn } from '../delivery/warnings.ts';
 import { WaterMarks } from './water-marks.ts';
@@ -35,6 +36,7 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
   readonly retryAfter: RetryAfter;
   readonly waitLimit: WaitLimit;
   readonly refuser: Refuser;
+  readonly guard: SwitchOffGuard;
   readonly shutdown: Shutdown;
   settings: Settings;
   /** Null until someone looks: the figures of windows and the alarms cost something. */
@@ -53,13 +55,14 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
     this.warnings = new Warnings(listeners, warn);
     this.dispatcher = new Dispatcher(options, this.now, this);
     this.marks = new WaterMarks(options, this.dispatcher, listeners, this.warnings);
-    this.reserve = new Reserve<AdmittedDelivery>(this.dispatcher.queue, this.marks.gate);
     this.retryAfter = new RetryAfter(options.random);
     this.waitLimit = new WaitLimit(this.dispatcher);
     this.refuser = new Refuser({
       ...{ dispatcher: this.dispatcher, gate: this.marks.gate, retryAfter: this.retryAfter },
       ...{ ledger, listeners },
     });
+    this.reserve = new Reserve(this.dispatcher.queue, this.marks.gate, () => this.refuser.switchOff.isNeeded);
+    this.guard = new SwitchOffGuard(this);
     this.shutdown = new Shutdown({
       ...{ clock: options.clock, now: this.now, dispatcher: this.dispatcher, ledger, listeners },
       begun: () => this.monitor?.end(this.now()),
@@ -103,13 +106,14 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
     return admitted;
   }
 
-  /** Queues a delivery. `isEntitled`: it may use the reserve. */
-  enqueue(delivery: Delivery, key: string, isEntitled: boolean, now: number): AdmittedDelivery {
+  /** Queues a delivery. `kept`: see {@link SwitchOffGuard.keeps}; it is entitled, too. */
+  enqueue(delivery: Delivery, key: string, claim: Claim, now: number): AdmittedDelivery {
     this.retryAfter.redeem(key, delivery, now);
     const leftMs = this.waitLimit.leftMs(delivery, key, this.settings.maxWaitMs, now);
     const admitted = this.#admit(delivery, key, now, leftMs);
     this.dispatcher.enqueue(admitted, now);
-    if (this.marks.gate.shedding) this.reserve.take(admitted, isEntitled);
+    if (this.marks.gate.shedding) this.reserve.take(admitted, claim !== 'none');
+    if (claim === 'kept') this.guard.joined(admitted);
     // Before a worker can become free for it.
     if (this.listeners.any) this.listeners.emit(now, { type: 'queued', ...subjectOf(admitted) });
     this.#fill(now);
@@ -134,7 +138,7 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
   withdraw(admitted: AdmittedDelivery, cause: WithdrawalCause, now: number): void {
     const { ledger, listeners } = this;
     const refusal = this.#answerTo(admitted, cause, now);
-    this.reserve.give(admitted);
+    this.guard.leaves(admitted);
     this.dispatcher.remove(admitted);
     if (this.#isDryRun) {
       this.dispatcher.runOutside(admitted, now);
@@ -149,7 +153,7 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
       listeners.emit(now, { type: 'withdrawn', ...subjectOf(admitted), cause, waitedMs });
     }
     // Its listeners may do anything, so it comes last. A sender that disconnected counts it as a failure too.
-    this.refuser.noteAnswer(admitted.delivery, true, now);
+    this.refuser.noteAnswer(admitted.delivery, admitted.key, true, now);
     // A newer delivery takes the place of a displaced one, and nothing is to be decided between the two.
     if (cause !== 'displaced') this.#relieve(now);
   }
@@ -169,7 +173,7 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
 
   due(admitted: AdmittedDelivery, now: number): void {
     if (admitted.state === 'waiting') {
-      this.withdraw(admitted, 'expired', now);
+      if (!this.guard.extends(admitted, now)) this.withdraw(admitted, 'expired', now);
     } else if (admitted.state !== 'ended') {
       this.ledger.overdue += 1;
       this.#end(admitted, 'failure', now, true);
@@ -186,7 +190,7 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
     const { drain } = this.dispatcher;
     this.refuser.advance(now);
     this.dispatcher.findLate(now, (admitted) => {
-      this.withdraw(admitted, 'expired', now);
+      if (!this.guard.spares(admitted)) this.withdraw(admitted, 'expired', now);
     });
     if (!this.#isStalled && drain.isStalled(now)) {
       this.#isStalled = true;
@@ -209,11 +213,11 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
   #fill(now: number, isPaced: boolean = this.dispatcher.isPaced): void {
     const { dispatcher } = this;
     for (let next = dispatcher.next(now); next !== null; next = dispatcher.next(now)) {
-      if (now >= next.expiresAtMs) {
+      if (now >= next.expiresAtMs && !this.guard.extends(next, now)) {
         this.withdraw(next, 'expired', now);
         continue;
       }
-      this.reserve.give(next);
+      this.guard.starts(next);
       // It has its permit before its start is reported: a listener may start the next one, whose turn comes later.
       dispatcher.startNext(next, now, isPaced);
       this.#started(next, now);
@@ -237,10 +241,8 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
     const { key, delivery, state } = admitted;
     const isQueued = state === 'waiting';
     const tookMs = now - (isQueued ? admitted.admittedAtMs : admitted.startedAtMs);
-    if (isQueued) {
-      ledger.started += 1;
-      this.reserve.give(admitted);
-    }
+    if (isQueued) ledger.started += 1;
+    this.guard.leaves(admitted);
     // How long an interrupted handler would have taken is not known.
     this.dispatcher.end(admitted, outcome, now, !isOverdue && !admitted.isInterrupted);
     ledger[outcome === 'success' ? 'completed' : 'failed'] += 1;
@@ -257,9 +259,10 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
     }
     if (admitted.isHandshake) this.handshakes.end();
     if (outcome === 'success') this.waitLimit.stayed(admitted, now);
-    this.refuser.noteAnswer(delivery, outcome === 'failure', now);
+    this.refuser.noteAnswer(delivery, key, outcome === 'failure', now);
     this.#fill(now);
     this.#relieve(now);
+    this.guard.ended(admitted, outcome === 'failure', now);
   }
 
   /** The queue has become shorter, or a worker is free. */

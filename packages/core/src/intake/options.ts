@@ -21,7 +21,10 @@ export interface Tunable {
   capacity?: number | undefined;
   /** Where shedding begins, as a fraction of the effective capacity: `0 < low < high ≤ 1`. Default 0.8. */
   highWaterMark?: number | undefined;
-  /** Where shedding ends, as a fraction of the effective capacity: `0 < low < high ≤ 1`. Default 0.5. */
+  /**
+   * Where shedding ends, as a fraction of the effective capacity: `0 < low < high ≤ 1`, but at most 10 s of work below the
+   * high-water mark. Default 0.5.
+   */
   lowWaterMark?: number | undefined;
   /**
    * How many deliveries are handled concurrently. Integer ≥ 1, default 10. Choose what the scarcest resource of the
@@ -63,8 +66,9 @@ export interface Tunable {
   statusCode?: 'auto' | 429 | 503 | undefined;
   /**
    * How Retry-After is computed. `strategy`: `booked`, the default, assigns each refused delivery a time to retry, so
-   * that retries arrive at the pace at which they can be handled; `depth` is the time to drain the queue. `minSeconds`
-   * and `maxSeconds`: integers, 1 ≤ min ≤ max ≤ 86,400, default 1 and 900. An update keeps fields that are absent.
+   * that retries arrive at the pace at which they can be handled; `depth` is the time to drain the queue, with which more
+   * retries are refused again. `minSeconds` and `maxSeconds`: integers, 1 ≤ min ≤ max ≤ 86,400, default 1 and 3,600. An
+   * update keeps fields that are absent.
    */
   retryAfter?:
     | {
@@ -132,7 +136,7 @@ const DEFAULTS: Settings = {
   maxHandlingMs: 60_000,
   overflow: 'refuse',
   statusCode: 'auto',
-  retryAfter: { strategy: 'booked', minSeconds: 1, maxSeconds: 900 },
+  retryAfter: { strategy: 'booked', minSeconds: 1, maxSeconds: 3600 },
   shed: new Set(),
   alarms: ALARM_DEFAULTS,
 };

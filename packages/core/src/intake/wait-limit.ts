@@ -46,6 +46,13 @@ export class WaitLimit {
     return rate !== null && shares.waitMs(key, rate) > leftMs;
   }
 
+  /** Whether a delivery at the end of its key's line would start before its deadline. */
+  isInTime({ key, expiresAtMs }: AdmittedDelivery, now: number): boolean {
+    const { drain, shares } = this.#workload;
+    const rate = drain.rate(now);
+    return rate === null || shares.waitMs(key, rate) <= expiresAtMs - now;
+  }
+
   /** The sender of a delivery has disconnected, because of a long wait or for another reason. */
   gone(
     { delivery: { ageMs = 0 }, key, admittedAtMs, startedAtMs, state }: AdmittedDelivery,

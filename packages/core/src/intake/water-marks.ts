@@ -1,6 +1,6 @@
 import type { Listeners } from '../delivery/events.ts';
 import type { Warnings } from '../delivery/warnings.ts';
-import { effectiveCapacity, Gate } from '../queue/gate.ts';
+import { effectiveCapacity, Gate, longestSpan } from '../queue/gate.ts';
 import type { Dispatcher } from '../workers/dispatcher.ts';
 
 /** The options of an intake that its water marks depend on. */
@@ -35,7 +35,10 @@ export class WaterMarks {
   measure(now: number): void {
     const { capacity, maxWaitMs, highWaterMark, lowWaterMark } = this.#settings;
     const drainRate = this.#dispatcher.drain.rate(now);
-    this.gate.resize(effectiveCapacity(capacity, maxWaitMs, drainRate), highWaterMark, lowWaterMark);
+    this.gate.resize({
+      effectiveCapacity: effectiveCapacity(capacity, maxWaitMs, drainRate),
+      ...{ highWaterMark, lowWaterMark, span: longestSpan(drainRate) },
+    });
   }
 
   /** Begins or ends shedding, if the depth has reached the mark. */

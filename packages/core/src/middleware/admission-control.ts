@@ -36,14 +36,18 @@ export interface MiddlewareOptions<
   keyGenerator?: ((request: R) => string | null | undefined) | undefined;
   /** More about a delivery. Its fields override what the sender's profile says. Synchronous. */
   delivery?: ((request: R) => Delivery) | undefined;
-  /** Sender profiles that take precedence over the built-in ones. The first match is used. Default none. */
+  /**
+   * Sender profiles that take precedence over the built-in ones. The first match is used, so a profile with `match: 'all'`
+   * must be the last, such as `known.mailgun` on a route that only Mailgun uses. Default none.
+   */
   senders?: readonly SenderProfile[] | undefined;
   /** `draft-8`: adds RateLimit and RateLimit-Policy to every answer. Default false. */
   standardHeaders?: 'draft-8' | false | undefined;
   /** Adds X-RateLimit-Limit, -Remaining and -Reset to every answer. Default false. */
   legacyHeaders?: boolean | undefined;
   /**
-   * How long a sender may take to send the body, in milliseconds, from 1 to 86,400,000; then it gets 408. Default 5,000.
+   * How long a sender may take to send the body, in milliseconds, from 1 to 86,400,000. Default 5,000. Then
+   * it gets 408, or the status after which it is known to retry.
    * A delivery enters the queue when its body has arrived or fills the runtime's buffer. On node:http only: other
    * runtimes do not show how much of a body has arrived.
    */

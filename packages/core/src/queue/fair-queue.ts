@@ -45,6 +45,21 @@ export class FairQueue<T extends Queued<T>> {
     this.#favored.isOn = isShedding;
   }
 
+  /**
+   * The next delivery of a key starts before its turn. A key at its limit of workers waits for one of them.
+   *
+   * @returns whether the key has queued deliveries.
+   */
+  hurry(key: string): boolean {
+    const line = this.#lines.get(key);
+    if (line?.isParked === false) this.#favored.hurry(line);
+    return line !== undefined;
+  }
+
+  isHurried(line: Line<T>): boolean {
+    return this.#favored.isHurried(line);
+  }
+
   lineOf(key: string): Line<T> | undefined {
     return this.#lines.get(key);
   }
@@ -111,7 +126,7 @@ export class FairQueue<T extends Queued<T>> {
   /** The line whose delivery starts next, or null. */
   #next(): Line<T> | null {
     for (let line = this.#favored.next(); line !== null; line = this.#favored.next()) {
-      if (line.first?.isRepeated === false) return line;
+      if (line.first?.isRepeated === false || this.#favored.isHurried(line)) return line;
       // The sender of its next delivery retries.
       this.#favored.delete(line);
     }

@@ -22,6 +22,9 @@ export interface ReserveQueue {
   lineOf(key: string): ReserveLine | undefined;
 }
 
+/** The most places of the reserve that are kept. */
+const MOST_KEPT = 64;
+
 interface Reserving {
   readonly line: ReserveLine | null;
   reserve: ReservePlace;
@@ -44,10 +47,26 @@ export class Reserve<T extends Reserving> {
   #lastAsker: string | undefined;
   #lastAskedMs = -Infinity;
   #otherAskedMs = -Infinity;
+  readonly #isKeeping: () => boolean;
+  readonly #mostKept: number;
 
-  constructor(queue: ReserveQueue, gate: Gate) {
+  /** @param isKeeping - whether the last places are kept for deliveries that must not be refused; see {@link kept}. */
+  constructor(
+    queue: ReserveQueue,
+    gate: Gate,
+    isKeeping: () => boolean = () => false,
+    mostKept: number = MOST_KEPT,
+  ) {
+    this.#mostKept = mostKept;
     this.#queue = queue;
     this.#gate = gate;
+    this.#isKeeping = isKeeping;
+  }
+
+  /** The last places of the reserve that entitled deliveries and small keys leave free: a quarter of it, at most 64. */
+  get kept(): number {
+    const { high, effectiveCapacity } = this.#gate;
+    return this.#isKeeping() ? Math.min(this.#mostKept, Math.floor((effectiveCapacity - high) / 4)) : 0;
   }
 
   /**
@@ -60,7 +79,7 @@ export class Reserve<T extends Reserving> {
     const { size, keys } = this.#queue;
     const { high, low, effectiveCapacity } = this.#gate;
     const line = this.#queue.lineOf(key);
-    const isFull = size >= effectiveCapacity;
+    const isFull = size >= effectiveCapacity - this.kept;
     if (!isEntitled && !isSmall(line, keys, low)) return isFull ? 'full' : 'shedding';
     this.#remember(key, nowMs);
     if (isFull) return 'full';

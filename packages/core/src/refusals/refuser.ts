@@ -28,8 +28,8 @@ export interface RefuserParts {
 
 /** Creates refusals: chooses the status and Retry-After, and counts what may be lost. */
 export class Refuser {
+  readonly switchOff: SwitchOffWatch = new SwitchOffWatch();
   readonly #parts: RefuserParts;
-  readonly #switchOff = new SwitchOffWatch();
 
   constructor(parts: RefuserParts) {
     this.#parts = parts;
@@ -53,7 +53,7 @@ export class Refuser {
       const sender = delivery.profile?.name;
       listeners.emit(now, { type: 'refused', reason, status, retryAfterSeconds, key, sender, lossRisk });
     }
-    this.noteAnswer(delivery, true, now);
+    this.noteAnswer(delivery, key, true, now);
     return refusal;
   }
 
@@ -88,14 +88,14 @@ export class Refuser {
   }
 
   /** Notes an answer to a sender. After too many failures, some senders disable the endpoint. */
-  noteAnswer({ profile }: Delivery, isFailure: boolean, now: number): void {
-    if (profile === undefined || !this.#switchOff.note(profile, isFailure, now)) return;
-    this.#parts.listeners.emit(now, { type: 'endangered', sender: profile.name });
+  noteAnswer({ profile }: Delivery, key: string, isFailure: boolean, now: number): void {
+    if (profile === undefined || !this.switchOff.note(profile, key, isFailure, now)) return;
+    this.#parts.listeners.emit(now, { type: 'endangered', sender: profile.name, key });
   }
 
   /** See {@link IntakeSnapshot.endangered}. */
   endangered(now: number): readonly string[] {
-    return this.#switchOff.endangered(now);
+    return this.switchOff.endangered(now);
   }
 
   /** Advances the bookings to `now`. */

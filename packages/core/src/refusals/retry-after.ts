@@ -73,9 +73,9 @@ export class RetryAfter {
     return this.#bookings.ahead();
   }
 
-  /** Notes that a delivery has arrived. */
-  arrive(nowMs: number): void {
-    this.#returning.noteArrival(nowMs);
+  /** Notes that a delivery has arrived. See {@link ReturningShare.noteArrival}. */
+  arrive(nowMs: number, mostPerS?: number): void {
+    this.#returning.noteArrival(nowMs, mostPerS);
   }
 
   /** Notes that deliveries are being shed. */

@@ -24,6 +24,8 @@ export class ReturningShare {
   #filling = 0;
   readonly #filled: number[] = [];
   #bin = -1;
+  /** A bin with more arrivals is not kept. */
+  #mostPerBin = Infinity;
   #freshPerS: number | null = null;
   #shedMs = -Infinity;
   #ownShedMs = -Infinity;
@@ -44,7 +46,14 @@ export class ReturningShare {
   #returned = 0;
   #due = 0;
 
-  noteArrival(nowMs: number): void {
+  /**
+   * Notes an arrival.
+   *
+   * @param mostPerS - more arrivals per second than this are a burst, and not the usual traffic. A large queue takes minutes
+   * to fill: by then every bin holds the burst.
+   */
+  noteArrival(nowMs: number, mostPerS?: number): void {
+    this.#mostPerBin = ((mostPerS ?? Infinity) * BIN_MS) / 1000;
     const bin = Math.floor(nowMs / BIN_MS);
     if (bin !== this.#bin) this.#turnTo(bin);
     this.#filling += 1;
@@ -129,7 +138,7 @@ export class ReturningShare {
   #turnTo(bin: number): void {
     if (bin === this.#bin) return;
     if (this.#bin >= 0) {
-      this.#filled.unshift(this.#filling);
+      if (this.#filling <= this.#mostPerBin) this.#filled.unshift(this.#filling);
       const empty = Math.min(BINS, bin - this.#bin - 1);
       for (let i = 0; i < empty; i += 1) this.#filled.unshift(0);
       this.#filled.length = Math.min(BINS, this.#filled.length);

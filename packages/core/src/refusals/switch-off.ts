@@ -1,121 +1,137 @@
 import type { SenderProfile, SwitchOffRule } from '../senders/sender-profile.ts';
+import { FailureRuns, type FailureRun } from './failure-runs.ts';
+import { FailureWindow } from './failure-window.ts';
 
 /** The warning comes at this share of the limit that disables an endpoint … */
 const WARN_AT = 0.75;
-/** … and can repeat after the ratio has fallen to this share. Otherwise it would repeat at every other answer. */
+/** … and can repeat after a window has fallen to this share. Otherwise it would repeat at every other answer. */
 const CALM_AT = 0.5;
-/** The bins of a ratio's window … */
-const BINS = 12;
-/** … and the minimum number of answers in it. */
-const ENOUGH = 20;
+/** From this share of the limit of a window on, a delivery is not refused while there is a place for it. */
+const KEEP_AT = 0.9;
+/** Failures in a row of one sender are reported at most this often: a success may end each run just in time. */
+const WARN_EVERY_MS = 60_000;
+/** The minimum number of answers in a window for a ratio, unless the profile says otherwise. */
+const MIN_ANSWERS = 20;
 /** Users name the profiles, so there are few; this is only a safety bound. */
 const MAX_SENDERS = 1000;
 
 /** The recent answers to one sender. */
-interface Answers {
+interface Recent {
   readonly sender: string;
   rule: SwitchOffRule;
-  inARow: number;
+  window: FailureWindow;
   isWarned: boolean;
-  readonly failures: number[];
-  readonly all: number[];
-  bin: number;
 }
 
 const NONE: readonly string[] = Object.freeze([]);
 
+/** After this many consecutive failures the sender is endangered. */
+export function endangeringRun(inARow: number): number {
+  return Math.max(1, Math.floor(inARow * WARN_AT));
+}
+
+/** After this many consecutive failures a success is sought: of the delivery that starts, or is stored, next. */
+export function hurryingRun(inARow: number): number {
+  return Math.max(0, Math.min(endangeringRun(inARow), Math.floor(inARow / 2)) - 1);
+}
+
 /**
- * Warns before a sender disables the endpoint, because of consecutive failures or a share of failures in a window.
- * To a sender, refusals are failures, as are answers of 500 and above.
+ * Watches how senders are answered, and warns before a sender disables the endpoint. To a sender, refusals are failures,
+ * as are answers of 500 and above.
+ *
+ * Failures in a row are counted by sender and key, since senders count them by endpoint. A share or a number of failures
+ * in a window is counted by sender, which for a number is the careful side.
  */
 export class SwitchOffWatch {
-  readonly #records = new Map<string, Answers>();
-  /** The records that are warned of, in the order of the warnings. */
-  readonly #warned = new Set<Answers>();
+  readonly runs: FailureRuns = new FailureRuns((run) => this.#warned.delete(run));
+  /** Whether there is any sender that disables endpoints. */
+  isNeeded = false;
+  readonly #recents = new Map<string, Recent>();
+  /** Runs and windows that are warned of, in the order of the warnings. */
+  readonly #warned = new Set<FailureRun | Recent>();
+  /** When runs of a sender were last warned of. */
+  readonly #warnedMs = new Map<string, number>();
 
   /**
    * Notes an answer.
    *
-   * @returns true once, at three quarters of the limit that disables the endpoint; again only after better answers.
+   * @returns true once, at three quarters of the limit that disables the endpoint; again only after better answers, and
+   *   for failures in a row after a minute.
    */
-  note(profile: SenderProfile, isFailure: boolean, nowMs: number): boolean {
-    const { name, switchOff } = profile;
+  note({ name, switchOff }: SenderProfile, key: string, isFailure: boolean, nowMs: number): boolean {
     if (switchOff === undefined) return false;
-    let record = this.#records.get(name);
-    if (record === undefined) {
-      if (this.#records.size >= MAX_SENDERS) return false;
-      const counts = { inARow: 0, isWarned: false, failures: zeros(), all: zeros(), bin: 0 };
-      record = { sender: name, rule: switchOff, ...counts };
-      this.#records.set(name, record);
-    }
-    record.rule = switchOff;
-    noteAnswer(record, isFailure, nowMs);
-    const nearness = nearnessOf(record);
-    const wasWarned = record.isWarned;
-    record.isWarned = nearness >= 1 || (wasWarned && isNear(nearness));
-    if (record.isWarned === wasWarned) return false;
-    if (wasWarned) this.#warned.delete(record);
-    else this.#warned.add(record);
-    return record.isWarned;
+    this.isNeeded = true;
+    const isRunNear = this.#noteRun(name, key, switchOff, isFailure, nowMs);
+    const isWindowNear = this.#noteWindow(name, switchOff, isFailure, nowMs);
+    return isRunNear || isWindowNear;
+  }
+
+  /** Whether one more failure brings the sender too near to a limit of its window. */
+  isWindowNear({ name, switchOff }: SenderProfile, nowMs: number): boolean {
+    if (switchOff?.windowS === undefined) return false;
+    const recent = this.#recents.get(name);
+    if (recent === undefined) return false;
+    recent.window.advance(nowMs);
+    return nearnessOf(recent, 1) > KEEP_AT;
   }
 
   /** The senders that are warned of, until better answers, or until the failures are older than the sender's window. */
   endangered(nowMs: number): readonly string[] {
     if (this.#warned.size === 0) return NONE;
-    const senders: string[] = [];
-    for (const record of this.#warned) {
-      moveOn(record, nowMs);
-      if (isNear(nearnessOf(record))) senders.push(record.sender);
+    const senders = new Set<string>();
+    for (const one of this.#warned) {
+      if ('window' in one) {
+        one.window.advance(nowMs);
+        if (nearnessOf(one) <= CALM_AT) continue;
+      }
+      senders.add(one.sender);
     }
-    return senders;
+    return Array.from(senders);
+  }
+
+  #noteRun(name: string, key: string, { inARow }: SwitchOffRule, isFailure: boolean, nowMs: number): boolean {
+    if (inARow === undefined) return false;
+    if (!isFailure) {
+      this.runs.end(name, key);
+      return false;
+    }
+    const run = this.runs.fail(name, key);
+    if (run.failures !== endangeringRun(inARow)) return false;
+    this.#warned.add(run);
+    const warnedMs = this.#warnedMs.get(name);
+    if (warnedMs !== undefined && nowMs < warnedMs + WARN_EVERY_MS) return false;
+    if (warnedMs !== undefined || this.#warnedMs.size < MAX_SENDERS) this.#warnedMs.set(name, nowMs);
+    return true;
+  }
+
+  #noteWindow(name: string, rule: SwitchOffRule, isFailure: boolean, nowMs: number): boolean {
+    if (rule.windowS === undefined) return false;
+    let recent = this.#recents.get(name);
+    if (recent === undefined) {
+      if (this.#recents.size >= MAX_SENDERS) return false;
+      recent = { sender: name, rule, window: new FailureWindow(rule.windowS), isWarned: false };
+      this.#recents.set(name, recent);
+    }
+    if (recent.rule.windowS !== rule.windowS) recent.window = new FailureWindow(rule.windowS);
+    recent.rule = rule;
+    recent.window.note(isFailure, nowMs);
+    const nearness = nearnessOf(recent);
+    const wasWarned = recent.isWarned;
+    recent.isWarned = nearness >= WARN_AT || (wasWarned && nearness > CALM_AT);
+    if (recent.isWarned === wasWarned) return false;
+    if (wasWarned) this.#warned.delete(recent);
+    else this.#warned.add(recent);
+    return recent.isWarned;
   }
 }
 
-function isNear(nearness: number): boolean {
-  return nearness > CALM_AT / WARN_AT;
-}
-
-/** 1 and above: near enough for a warning. */
-function nearnessOf(record: Answers): number {
-  return Math.max(nearnessOfRow(record), nearnessOfRatio(record));
-}
-
-function nearnessOfRow({ inARow, rule }: Answers): number {
-  return rule.inARow === undefined ? 0 : inARow / Math.max(1, Math.floor(rule.inARow * WARN_AT));
-}
-
-function nearnessOfRatio({ rule: { ratio, windowS }, all, failures }: Answers): number {
-  if (ratio === undefined || windowS === undefined) return 0;
-  const answers = sum(all);
-  return answers < ENOUGH ? 0 : sum(failures) / answers / (ratio * WARN_AT);
-}
-
-function noteAnswer(record: Answers, isFailure: boolean, nowMs: number): void {
-  record.inARow = isFailure ? record.inARow + 1 : 0;
-  moveOn(record, nowMs);
-  const slot = record.bin % BINS;
-  record.all[slot] = (record.all[slot] ?? 0) + 1;
-  if (isFailure) record.failures[slot] = (record.failures[slot] ?? 0) + 1;
-}
-
-/** Empties the bins of a ratio's window that have become too old. */
-function moveOn(record: Answers, nowMs: number): void {
-  const { windowS } = record.rule;
-  if (windowS === undefined) return;
-  const bin = Math.floor(nowMs / ((windowS * 1000) / BINS));
-  for (let passed = Math.min(BINS, bin - record.bin); passed > 0; passed -= 1) {
-    record.failures[(bin - passed + 1) % BINS] = 0;
-    record.all[(bin - passed + 1) % BINS] = 0;
-  }
-  record.bin = bin;
-}
-
-function zeros(): number[] {
-  return new Array<number>(BINS).fill(0);
-}
-
-function sum(values: readonly number[]): number {
-  let total = 0;
-  for (const value of values) total += value;
-  return total;
+/** How much of the limit of its window a sender has reached, with `more` failures: 1 disables the endpoint. */
+function nearnessOf({ rule: { ratio, minAnswers = MIN_ANSWERS, count }, window }: Recent, more = 0): number {
+  const failures = window.failures + more;
+  const answers = window.answers + more;
+  const byCount = count === undefined ? 0 : failures / count;
+  // One success among few answers spares many later.
+  const enough = more === 0 ? minAnswers : minAnswers / 2;
+  const byRatio = ratio === undefined || answers < enough ? 0 : failures / answers / ratio;
+  return Math.max(byCount, byRatio);
 }

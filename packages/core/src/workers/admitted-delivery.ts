@@ -55,6 +55,8 @@ export class AdmittedDelivery
   lateAtStartMs!: number;
   reserve: ReservePlace = 'none';
   isHandshake = false;
+  /** The deliveries whose refusal is deferred, if this is one of them. */
+  deferred: Set<AdmittedDelivery> | null = null;
   /** From start to end. */
   worker: Worker | null = null;
   /** The worker time of its key, from start to end. */

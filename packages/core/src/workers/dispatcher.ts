@@ -187,6 +187,12 @@ export class Dispatcher {
     }
   }
 
+  /** A queued delivery may wait longer. */
+  extend(admitted: AdmittedDelivery, untilMs: number, now: number): void {
+    this.#deadlines.clear(admitted);
+    this.#deadlines.set(admitted, untilMs, now);
+  }
+
   /** Removes a queued delivery. */
   remove(admitted: AdmittedDelivery): void {
     this.#deadlines.clear(admitted);

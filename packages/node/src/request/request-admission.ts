@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import type { Socket } from 'node:net';
 import {
-  BODY_TIMED_OUT,
+  bodyTimedOut,
   type Delivery,
   type AdmissionControl,
   type Handling,
@@ -79,7 +79,7 @@ export class RequestAdmission<R> {
       if (!hasArrived(req) && !this.#control.intake.dryRun && this.#control.accepts(delivery)) {
         askForBody?.();
         const how = await arrival.wait();
-        if (how === 'late') return this.#answers.late(req, res);
+        if (how === 'late') return this.#answers.late(req, res, delivery);
         if (how === 'gone' || isGone(socket, res) || isReset(req)) return this.#answers.gone(res);
       }
       const verdict = await this.#admit(delivery, req, res, performance.now() - since);
@@ -134,14 +134,14 @@ export class RequestAdmission<R> {
 /** How requests that are neither admitted nor refused are answered. */
 export interface Answers {
   /** A request whose body did not arrive in time. */
-  late(req: IncomingMessage, res: ServerResponse): null;
+  late(req: IncomingMessage, res: ServerResponse, delivery: Delivery): null;
   /** A request whose sender has gone. */
   gone(res: ServerResponse): null;
 }
 
 const ANSWERS: Answers = {
-  late(req, res) {
-    writeRefusal(req, res, BODY_TIMED_OUT);
+  late(req, res, delivery) {
+    writeRefusal(req, res, bodyTimedOut(delivery));
     return null;
   },
   gone(res) {

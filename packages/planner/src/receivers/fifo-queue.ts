@@ -2,29 +2,26 @@ import type { Admission, Permit, Refusal } from '@webhook-backpressure/core';
 
 const NEVER = new AbortController().signal;
 
-/** The refusal of a plain queue. Its Retry-After is not used: see {@link Policy.retryAfterS}. */
-const FULL: Refusal = {
-  admitted: false,
-  reason: 'full',
-  status: 503,
-  retryAfterSeconds: 1,
-  headers: {},
-  body: '',
-};
+/** Entries of deliveries that have started are dropped when there are this many. */
+const DROPPED = 10_000;
 
 /**
- * A plain bounded queue, first in, first out: no marks, no deadline, no Retry-After, and deliveries are handled even if
- * the sender has disconnected. The middleware express-queue is such a queue.
+ * A plain queue, first in, first out: no marks, no deadline, and deliveries are handled even if the sender has
+ * disconnected. The middleware express-queue is such a queue; without a bound, p-limit around the handler is.
  */
 export class FifoQueue {
   readonly #places: number;
-  readonly #waiting: ((permit: Permit) => void)[] = [];
+  /** Its Retry-After is not used: see {@link Policy.retryAfterS}. */
+  readonly #full: Refusal;
+  #waiting: ((permit: Permit) => void)[] = [];
   #head = 0;
   #free: number;
 
-  constructor(workers: number, places: number) {
+  /** @param places - Infinity: the queue has no bound. */
+  constructor(workers: number, places: number, status: 429 | 503) {
     this.#free = workers;
     this.#places = places;
+    this.#full = { admitted: false, reason: 'full', status, retryAfterSeconds: 1, headers: {}, body: '' };
   }
 
   admit(): Admission | Refusal {
@@ -32,7 +29,7 @@ export class FifoQueue {
       this.#free -= 1;
       return this.#admission(this.#permit());
     }
-    if (this.#waiting.length - this.#head >= this.#places) return FULL;
+    if (this.#waiting.length - this.#head >= this.#places) return this.#full;
     return this.#admission(new Promise((settle) => this.#waiting.push(settle)));
   }
 
@@ -61,6 +58,10 @@ export class FifoQueue {
           return;
         }
         this.#head += 1;
+        if (this.#head === DROPPED) {
+          this.#waiting = this.#waiting.slice(DROPPED);
+          this.#head = 0;
+        }
         next(this.#permit());
       },
     };

@@ -1,38 +1,66 @@
 import type { FleetResults } from '../observations/fleet-results.ts';
+import type { InboxObservations } from '../observations/inbox-observations.ts';
 import type { Ideal } from '../traffic/ideal.ts';
 import type { Observations } from '../observations/observations.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { jain, percentile } from '../base/statistics.ts';
+import { keyResults, type KeyResults } from './key-results.ts';
+import { rounded, seconds } from './rounding.ts';
 import type { Traffic } from '../traffic/traffic.ts';
 import { workersOf } from '../traffic/workers.ts';
 
 /** The results of a run. Times are in seconds; null without a measurement. */
 export interface Results {
+  /** Distinct deliveries. */
   readonly events: number;
+  /** Handled to the end. */
   readonly delivered: number;
+  /** Given up by their sender. */
   readonly lost: number;
+  /** Requests ÷ events. */
   readonly attemptsPerEvent: number | null;
+  /** The most requests for one event. */
   readonly maxAttempts: number;
+  /** The last completion. */
   readonly clearS: number | null;
+  /** The last completion with an unlimited queue and the same service times. */
   readonly idealClearS: number | null;
+  /** Busy worker time ÷ all worker time, while that unlimited queue is not empty. */
   readonly goodput: number | null;
+  /** Changes between accepting and shedding. */
   readonly gateToggles: number;
+  /** The most second and later attempts in one whole second. */
   readonly peakReturnsPerSecond: number;
+  /** The most queued deliveries. */
   readonly maxDepth: number;
-  readonly delayS: { readonly p50: number | null; readonly p99: number | null; readonly max: number | null };
+  /** From the first attempt to the completion. */
+  readonly delayS: Delays;
   readonly perKey: Readonly<Record<string, KeyResults>>;
+  /** Jain's index of fairness over delivered ÷ events of the keys. */
   readonly jain: number;
   /** Only for several receivers. */
   readonly fleet?: FleetResults;
+  /** Only for an inbox. */
+  readonly inbox?: InboxResults;
 }
 
-export interface KeyResults {
-  readonly events: number;
-  readonly delivered: number;
-  /** Refused attempts. */
-  readonly refused: number;
-  /** The p99 of the time from admission to start, of handled deliveries. */
-  readonly p99WaitS: number | null;
+/** What only an inbox has. `maxDepth` counts what is stored and unfinished, and waits begin when an attempt is sent. */
+export interface InboxResults {
+  /** Events whose sender got an acknowledgement. */
+  readonly acknowledged: number;
+  /** From the first arrival to the acknowledgement. */
+  readonly acknowledgedS: Delays;
+  /** Attempts that the inbox recognized as duplicates. */
+  readonly duplicates: number;
+  /** Events that were handled more than once. */
+  readonly handledTwice: number;
+}
+
+/** Percentiles by nearest rank, in seconds; null without a measurement. */
+export interface Delays {
+  readonly p50: number | null;
+  readonly p99: number | null;
+  readonly max: number | null;
 }
 
 export function resultsOf(scenario: Scenario, traffic: Traffic, seen: Observations, ideal: Ideal): Results {
@@ -65,39 +93,40 @@ export function resultsOf(scenario: Scenario, traffic: Traffic, seen: Observatio
     gateToggles: seen.gateToggles,
     peakReturnsPerSecond: seen.series.seconds.reduce((peak, { retries }) => Math.max(peak, retries), 0),
     maxDepth: seen.maxDepth,
-    delayS: {
-      p50: seconds(percentile(delays, 0.5)),
-      p99: seconds(percentile(delays, 0.99)),
-      max: seconds(percentile(delays, 1)),
-    },
+    delayS: delaysOf(delays),
     perKey: Object.fromEntries(perKey),
     jain: rounded(jain([...perKey.values()].filter(({ events }) => events > 0).map(servedShare))) ?? 1,
     ...(seen.fleet === undefined ? {} : { fleet: seen.fleet }),
+    ...(seen.inbox === undefined ? {} : { inbox: inboxResults(seen.inbox, traffic, seen.handlings) }),
+  };
+}
+
+function delaysOf(sortedMs: Float64Array): Delays {
+  return {
+    p50: seconds(percentile(sortedMs, 0.5)),
+    p99: seconds(percentile(sortedMs, 0.99)),
+    max: seconds(percentile(sortedMs, 1)),
+  };
+}
+
+function inboxResults(
+  { acknowledgedMs, duplicates }: InboxObservations,
+  { firstMs }: Traffic,
+  handlings: Uint32Array,
+): InboxResults {
+  const delaysMs = acknowledgedMs
+    .map((atMs, i) => atMs - (firstMs[i] as number))
+    .filter((ms) => !Number.isNaN(ms));
+  return {
+    acknowledged: delaysMs.length,
+    acknowledgedS: delaysOf(delaysMs.sort()),
+    duplicates,
+    handledTwice: handlings.reduce((events, times) => (times > 1 ? events + 1 : events), 0),
   };
 }
 
 function servedShare({ events, delivered }: KeyResults): number {
   return delivered / events;
-}
-
-function keyResults({ senders }: Scenario, traffic: Traffic, seen: Observations): Map<string, KeyResults> {
-  const keys = new Map(senders.map(({ key }) => [key, { events: 0, refused: 0, waitsMs: [] as number[] }]));
-  const keyOfSender = senders.map(
-    ({ key }) => keys.get(key) as { events: number; refused: number; waitsMs: number[] },
-  );
-  for (let i = 0; i < traffic.count; i += 1) {
-    const key = keyOfSender[traffic.sender[i] as number];
-    if (key === undefined) continue;
-    key.events += 1;
-    key.refused += seen.refusals[i] as number;
-    if (!Number.isNaN(seen.completedMs[i])) key.waitsMs.push(seen.waitedMs[i] as number);
-  }
-  return new Map(
-    [...keys].map(([key, { events, refused, waitsMs }]) => {
-      const p99WaitS = seconds(percentile(Float64Array.from(waitsMs).sort(), 0.99));
-      return [key, { events, delivered: waitsMs.length, refused, p99WaitS }];
-    }),
-  );
 }
 
 /** Busy worker time ÷ all worker time, over the intervals in which the ideal run has queued deliveries. */
@@ -127,15 +156,4 @@ function goodput(workers: number, seen: Observations, { waitingFromMs, waitingTo
     busyMs += waitingBefore(seen.busyToMs[index] as number) - waitingBefore(fromMs);
   }
   return busyMs / (workers * (before.at(-1) as number));
-}
-
-const DECIMALS = 1e6;
-
-/** Rounds to six decimals: more would only show the order of additions. */
-function rounded(value: number): number | null {
-  return Number.isFinite(value) ? Math.round(value * DECIMALS) / DECIMALS : null;
-}
-
-function seconds(ms: number): number | null {
-  return rounded(ms / 1000);
 }

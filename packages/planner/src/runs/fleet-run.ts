@@ -129,10 +129,12 @@ export class FleetRun {
   }
 
   #attempt(i: number, now: number): boolean {
+    const delivery = this.#senders.attempt(i, now);
+    if (delivery === undefined) return false;
     const receiver = this.#balancer.choose(i);
     receiver.attempts += 1;
     receiver.look();
-    const admission = receiver.intake.admit(this.#senders.attempt(i, now));
+    const admission = receiver.intake.admit(delivery);
     this.#watch.returned(i, admission.admitted, now);
     if (!admission.admitted) {
       this.#refuse(i, receiver, admission, now);
@@ -169,7 +171,7 @@ export class FleetRun {
   /** At admission, or after a wait in the queue. */
   #refuse(i: number, receiver: Receiver, refusal: Refusal, now: number): void {
     receiver.refusals += 1;
-    const retryAfterS = this.#scenario.policy.retryAfterS(refusal);
+    const retryAfterS = this.#scenario.policy.retryAfterS(refusal, this.#senders.unitOf(i));
     if (retryAfterS !== undefined && receiver.hasBooked()) this.#watch.promised(i, now + retryAfterS * 1000);
     this.#senders.refused(i, retryAfterS, refusal.status, now);
   }

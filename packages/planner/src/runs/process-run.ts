@@ -64,8 +64,10 @@ export class ProcessRun {
     this.#loop = new EventLoop(this.#manual, process.freeze);
     this.#downstream = new Downstream(scenario.service);
     this.#senders = new Senders(scenario, traffic, maxAttempts);
-    if (scenario.policy.isQueue) {
-      this.#receiver = new FifoQueue(workersOf(scenario), placesOf(scenario));
+    const { queue } = scenario.policy;
+    if (queue !== undefined) {
+      const places = queue.isBounded ? placesOf(scenario) : Infinity;
+      this.#receiver = new FifoQueue(workersOf(scenario), places, queue.status);
     } else {
       this.#receiver = this.#intake = intakeOf(scenario, this.#loop.clock, this.#senders.seen);
     }
@@ -75,7 +77,8 @@ export class ProcessRun {
     if (sampler !== undefined && this.#intake !== undefined) {
       startSampling(sampler, this.#intake, this.#manual);
     }
-    while (!this.#senders.areDone) {
+    // Handlers of senders that have disconnected run to their end.
+    while (!this.#senders.areDone || this.#attempts.size > 0) {
       this.#alarm.set(this.#loop.awakeAt(this.#nextMs()));
       if (!this.#manual.advanceToNext()) throw new Error('Deliveries are open, but no event is left.');
       if (!this.#alarm.hasRung) await this.#processAnswers();
@@ -88,7 +91,7 @@ export class ProcessRun {
         for (const { kind, attempt } of notices) {
           if (kind === 'request') this.#admit(attempt);
           else if (kind === 'end') this.#end(attempt);
-          else attempt.admission?.leave();
+          else this.#disconnect(attempt);
           await this.#processAnswers();
         }
       }
@@ -117,9 +120,11 @@ export class ProcessRun {
   }
 
   #send(i: number, atMs: number): void {
+    const delivery = this.#senders.attempt(i, atMs);
+    if (delivery === undefined) return;
     const id = this.#nextAttempt++;
     const attempt: Attempt = {
-      ...{ id, i, delivery: this.#senders.attempt(i, atMs), isAnswered: false, hasTimedOut: false },
+      ...{ id, i, delivery, isAnswered: false, hasTimedOut: false },
       ...{ admission: undefined, permit: undefined, admittedMs: 0, startedMs: 0 },
     };
     this.#attempts.set(id, attempt);
@@ -187,12 +192,21 @@ export class ProcessRun {
     this.#work(this.#process.handleMs);
     const now = this.#manual.now();
     this.#senders.seen.wasBusy(startedMs, now);
-    if (!attempt.hasTimedOut) {
-      attempt.isAnswered = true;
-      this.#senders.completed(i, startedMs - admittedMs, now);
-    }
     this.#attempts.delete(id);
+    if (attempt.hasTimedOut) {
+      this.#senders.completedInVain(i);
+      attempt.permit?.release('failure');
+      return;
+    }
+    attempt.isAnswered = true;
+    this.#senders.completed(i, startedMs - admittedMs, now);
     attempt.permit?.release();
+  }
+
+  /** As the middleware does: the delivery leaves the queue, or its signal is aborted. */
+  #disconnect({ permit, admission }: Attempt): void {
+    if (permit === undefined) admission?.leave();
+    else permit.abort();
   }
 
   #refuse(attempt: Attempt, refusal: Refusal): void {
@@ -200,7 +214,7 @@ export class ProcessRun {
     this.#work(this.#process.refuseMs);
     if (attempt.hasTimedOut) return;
     attempt.isAnswered = true;
-    const retryAfterS = this.#policy.retryAfterS(refusal);
+    const retryAfterS = this.#policy.retryAfterS(refusal, this.#senders.unitOf(attempt.i));
     this.#senders.refused(attempt.i, retryAfterS, refusal.status, this.#manual.now());
   }
 }

@@ -3,9 +3,11 @@ import { manualClock } from '@webhook-backpressure/core/testing';
 import { Alarm } from '../base/alarm.ts';
 import { Downstream } from '../traffic/downstream.ts';
 import { FleetRun } from './fleet-run.ts';
+import { InboxRun } from './inbox-run.ts';
 import { intakeOf } from '../receivers/intake.ts';
 import type { Observations } from '../observations/observations.ts';
 import { ProcessRun } from './process-run.ts';
+import { QueueRun } from './queue-run.ts';
 import { startSampling, type Sampler } from '../observations/sampler.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { Senders } from '../senders/senders.ts';
@@ -15,8 +17,9 @@ const TURN = Promise.resolve();
 const NO_COST = { acceptMs: 0, refuseMs: 0, handleMs: 0, freeze: [] };
 
 /**
- * Runs a scenario through a real intake until every delivery is handled or given up.
+ * Runs a scenario through a real intake, or a real inbox, until every delivery is handled or given up.
  *
+ * @param sampler - reads the intake of a single receiver in hold mode.
  * @throws Unsettled when that takes more than `maxAttempts` attempts.
  */
 export function run(
@@ -25,11 +28,16 @@ export function run(
   maxAttempts: number,
   sampler?: Sampler,
 ): Promise<Observations> {
-  const { process = NO_COST, policy, senders, fleet } = scenario;
+  const { process = NO_COST, policy, senders, fleet, inbox } = scenario;
+  if (inbox !== undefined) return new InboxRun(scenario, inbox, traffic, maxAttempts).settle();
   if (fleet !== undefined) return new FleetRun(scenario, fleet, traffic, maxAttempts).settle();
+  if (policy.queue !== undefined && scenario.process === undefined) {
+    const queue = new QueueRun(scenario, policy.queue, traffic, maxAttempts);
+    return Promise.resolve().then(() => queue.settle());
+  }
   // After a sender timeout the handler continues, and the next attempt may arrive meanwhile.
   const mayTimeOut = senders.some(({ timeoutMs }) => timeoutMs > 0);
-  if (scenario.process !== undefined || policy.isQueue || mayTimeOut) {
+  if (scenario.process !== undefined || mayTimeOut) {
     return new ProcessRun(scenario, process, traffic, maxAttempts).settle(sampler);
   }
   return new Run(scenario, traffic, maxAttempts).settle(sampler);
@@ -125,7 +133,9 @@ class Run {
   }
 
   #attempt(i: number, now: number): boolean {
-    const admission = this.#intake.admit(this.#senders.attempt(i, now));
+    const delivery = this.#senders.attempt(i, now);
+    if (delivery === undefined) return false;
+    const admission = this.#intake.admit(delivery);
     if (!admission.admitted) {
       this.#refuse(i, admission, now);
       return false;
@@ -161,6 +171,6 @@ class Run {
   }
 
   #refuse(i: number, refusal: Refusal, now: number): void {
-    this.#senders.refused(i, this.#policy.retryAfterS(refusal), refusal.status, now);
+    this.#senders.refused(i, this.#policy.retryAfterS(refusal, this.#senders.unitOf(i)), refusal.status, now);
   }
 }

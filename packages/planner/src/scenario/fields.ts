@@ -16,6 +16,13 @@ export function aNumber(words: string, holds: (value: number) => boolean): Rule<
   };
 }
 
+export const DAY_MS = 86_400_000;
+
+export const aPositive: Rule<number> = aNumber('a number above 0', (value) => value > 0);
+export const aCount: Rule<number> = aNumber(
+  'an integer of at least 0',
+  (value) => Number.isSafeInteger(value) && value >= 0,
+);
 export const aString: Rule<string> = { words: 'a string', holds: (value) => typeof value === 'string' };
 export const aBoolean: Rule<boolean> = {
   words: 'true or false',
@@ -30,19 +37,22 @@ export function oneOf<T extends string | number>(...values: readonly T[]): Rule<
 }
 
 /**
- * Reads the fields of one object of a scenario. Each field that is read counts as known; {@link end} reports the first
- * unknown field.
+ * Reads the fields of one object of a scenario, or of other input of the user. Each field that is read counts as known;
+ * {@link end} reports the first unknown field.
  */
 export class Fields {
   readonly path: string;
+  /** Of what these are the fields, in messages: "a scenario". */
+  readonly #of: string;
   readonly #values: Map<string, unknown>;
   readonly #known: string[] = [];
 
-  constructor(path: string, value: unknown) {
+  constructor(path: string, value: unknown, of: string) {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw mistake(path === '' ? 'the scenario' : path, 'an object', value);
+      throw mistake(path === '' ? of.replace(/^a /, 'the ') : path, 'an object', value);
     }
     this.path = path;
+    this.#of = of;
     this.#values = new Map(Object.entries(value));
   }
 
@@ -69,7 +79,7 @@ export class Fields {
   }
 
   object<T>(name: string, read: (fields: Fields) => T): T {
-    return readAll(this.#pathOf(name), this.#read(name), read);
+    return readAll(this.#pathOf(name), this.#read(name), read, this.#of);
   }
 
   list<T>(name: string, atLeast: 0 | 1, read: (fields: Fields) => T): T[] {
@@ -78,14 +88,16 @@ export class Fields {
     if (!Array.isArray(value) || value.length < atLeast) {
       throw mistake(this.#pathOf(name), atLeast === 0 ? 'an array' : 'an array of at least one entry', value);
     }
-    return value.map((entry, index) => readAll(`${this.#pathOf(name)}[${String(index)}]`, entry, read));
+    return value.map((entry, index) =>
+      readAll(`${this.#pathOf(name)}[${String(index)}]`, entry, read, this.#of),
+    );
   }
 
   end(): void {
     for (const name of this.#values.keys()) {
       if (this.#known.includes(name)) continue;
       const known = this.#known.join(', ');
-      throw new ScenarioError(`${this.#pathOf(name)} is not a field of a scenario; known here: ${known}.`);
+      throw new ScenarioError(`${this.#pathOf(name)} is not a field of ${this.#of}; known here: ${known}.`);
     }
   }
 
@@ -102,8 +114,8 @@ export class Fields {
 }
 
 /** Reads all fields of an object. A field that `read` does not read is a mistake. */
-export function readAll<T>(path: string, value: unknown, read: (fields: Fields) => T): T {
-  const fields = new Fields(path, value);
+export function readAll<T>(path: string, value: unknown, read: (fields: Fields) => T, of = 'a scenario'): T {
+  const fields = new Fields(path, value, of);
   const result = read(fields);
   fields.end();
   return result;

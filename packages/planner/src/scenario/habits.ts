@@ -7,7 +7,10 @@ export interface Failure {
   readonly attempts: number;
   /** Retry-After; undefined without an answer. */
   readonly retryAfterS: number | undefined;
-  readonly status: 429 | 503 | undefined;
+  /** Undefined without an answer. */
+  readonly status: number | undefined;
+  /** Seconds since the first attempt. */
+  readonly ageS: number;
 }
 
 /** Returns the seconds until the next attempt; undefined if the sender gives up. */
@@ -90,7 +93,8 @@ function stepOf(stepsS: readonly number[], attempts: number): number {
   return stepsS[Math.min(attempts, stepsS.length) - 1] as number;
 }
 
-function spread(delayS: number, random: Random): number {
+/** At random up to 20 % less or more. */
+export function spread(delayS: number, random: Random): number {
   return delayS * (1 - SPREAD + 2 * SPREAD * random());
 }
 

@@ -1,7 +1,14 @@
 import type { IntakeOptions, Refusal } from '@webhook-backpressure/core';
 import { mistake } from './fields.ts';
 
-/** Which Retry-After refused senders get. All policies but `queue` use the intake's gate. */
+/** A plain queue in place of the intake: see `FifoQueue`. */
+export interface PlainQueue {
+  readonly isBounded: boolean;
+  /** Of its refusals. */
+  readonly status: 429 | 503;
+}
+
+/** Which Retry-After refused senders get, and from what. */
 export interface Policy {
   readonly name: string;
   /**
@@ -9,29 +16,42 @@ export interface Policy {
    * strategy, so that it has no bookings.
    */
   readonly usesIntakeStrategy: boolean;
-  /** Whether a plain queue replaces the intake: see `FifoQueue`. */
-  readonly isQueue: boolean;
-  /** Undefined: no Retry-After. */
-  retryAfterS(refusal: Refusal): number | undefined;
+  /** Undefined: the intake. */
+  readonly queue: PlainQueue | undefined;
+  /**
+   * Retry-After as the sender reads it; undefined without one.
+   *
+   * @param unit - the unit in which the sender reads it. The intake writes it in this unit; a constant is in seconds.
+   */
+  retryAfterS(refusal: Pick<Refusal, 'retryAfterSeconds'>, unit: 's' | 'ms'): number | undefined;
 }
 
-const CONSTANT = /^constant:([1-9]\d{0,8})$/;
+const WITH_SECONDS = /^(constant|queue):([1-9]\d{0,8})$/;
 
 /** Parses the `policy` of a scenario. */
 export function parsePolicy(path: string, name: string): Policy {
-  const asIntake = (refusal: Refusal): number => refusal.retryAfterSeconds;
-  if (name === 'intake') return { name, usesIntakeStrategy: true, isQueue: false, retryAfterS: asIntake };
+  const asIntake: Policy['retryAfterS'] = ({ retryAfterSeconds }) => retryAfterSeconds;
+  if (name === 'intake') return { name, usesIntakeStrategy: true, queue: undefined, retryAfterS: asIntake };
   // Depth ÷ drain rate with up to 20 % of jitter, rounded up, is exactly the `depth` strategy.
   if (name === 'depth-rate')
-    return { name, usesIntakeStrategy: false, isQueue: false, retryAfterS: asIntake };
-  if (name === 'queue')
-    return { name, usesIntakeStrategy: false, isQueue: true, retryAfterS: () => undefined };
-  const constant = CONSTANT.exec(name)?.[1];
-  if (constant === undefined)
-    throw mistake(path, '"intake", "depth-rate", "queue" or "constant:S" with whole seconds S from 1', name);
-  const retryAfterS = Number(constant);
-  return { name, usesIntakeStrategy: false, isQueue: false, retryAfterS: () => retryAfterS };
+    return { name, usesIntakeStrategy: false, queue: undefined, retryAfterS: asIntake };
+  if (name === 'queue' || name === 'unbounded') {
+    const queue: PlainQueue = { isBounded: name === 'queue', status: 503 };
+    return { name, usesIntakeStrategy: false, queue, retryAfterS: () => undefined };
+  }
+  const [, kind, seconds] = WITH_SECONDS.exec(name) ?? [];
+  if (seconds === undefined) {
+    const rule =
+      '"intake", "depth-rate", "queue", "unbounded", or "constant:S" or "queue:S" with whole seconds S from 1';
+    throw mistake(path, rule, name);
+  }
+  const queue: PlainQueue | undefined = kind === 'queue' ? { isBounded: true, status: 429 } : undefined;
+  const retryAfterS: Policy['retryAfterS'] = (_, unit) =>
+    unit === 'ms' ? Number(seconds) / MS_PER_S : Number(seconds);
+  return { name, usesIntakeStrategy: false, queue, retryAfterS };
 }
+
+const MS_PER_S = 1000;
 
 /** The options of the intake under a policy. */
 export function optionsUnder(

@@ -1,14 +1,12 @@
-import {
-  BackpressureError,
-  createIntake,
-  type Delivery,
-  type IntakeOptions,
-} from '@webhook-backpressure/core';
+import { BackpressureError, createIntake, type IntakeOptions } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import {
   aBoolean,
+  aCount,
   aNumber,
+  aPositive,
   aString,
+  DAY_MS,
   mistake,
   oneOf,
   readAll,
@@ -16,13 +14,17 @@ import {
   type Fields,
   type Rule,
 } from './fields.ts';
-import { parseHabit, type Habit } from './habits.ts';
+import { checkInboxScenario, readInbox, type ScenarioInbox } from './inbox.ts';
 import { parsePolicy, type Policy } from './policy.ts';
+import { readSender, type Sender } from './sender.ts';
 
 /** A parsed and valid scenario. Names end with their units. */
 export interface Scenario {
   readonly seed: number;
+  /** With an inbox: the concurrency and the drain rate of its workers. */
   readonly intake: ScenarioIntake;
+  /** Undefined: hold mode, in which the sender waits for the handler. */
+  readonly inbox: ScenarioInbox | undefined;
   readonly policy: Policy;
   readonly service: Service;
   /** Undefined: the process of the receiver takes no time. */
@@ -88,32 +90,11 @@ export interface Arrivals extends Interval {
   readonly process: 'uniform' | 'poisson';
 }
 
-/** A kind of sender and its behavior. */
-export interface Sender {
-  readonly key: string;
-  readonly share: number;
-  readonly identified: boolean;
-  readonly retry: Habit;
-  /** Including the first attempt; 0: no limit. */
-  readonly maxAttempts: number;
-  /** The sender disconnects after this time without an answer; 0: never. */
-  readonly timeoutMs: number;
-  /** Fields of its deliveries, in addition to key and id. */
-  readonly delivery: Pick<Delivery, 'priority' | 'retries' | 'maxWaitMs' | 'statusCode'>;
-}
-
 /** More deliveries do not fit into the memory of an ordinary machine. */
 const MAX_DELIVERIES = 2_000_000;
 const MAX_S = 10_000_000;
-const DAY_MS = 86_400_000;
 
 const aSecond = aNumber(`a number of seconds from 0 to ${String(MAX_S)}`, (s) => s >= 0 && s <= MAX_S);
-const aPositive = aNumber('a number above 0', (value) => value > 0);
-const aCount = aNumber('an integer of at least 0', (value) => Number.isSafeInteger(value) && value >= 0);
-const aTimeout = aNumber(
-  `a number of milliseconds from 0 to ${String(DAY_MS)}`,
-  (ms) => ms >= 0 && ms <= DAY_MS,
-);
 const aServiceTime = aNumber(
   `a number of milliseconds above 0, at most ${String(DAY_MS)}`,
   (ms) => ms > 0 && ms <= DAY_MS,
@@ -134,7 +115,7 @@ const aConcurrency = aNumber('a number of at least 1', (value) => value >= 1);
 export function parseScenario(value: unknown): Scenario {
   const scenario = readAll('', value, (fields) => ({
     seed: fields.get('seed', aCount, 1),
-    intake: readIntake(fields.has('intake') ? fields.raw('intake') : {}),
+    ...readReceiver(fields),
     policy: parsePolicy('policy', fields.get('policy', aString, 'intake')),
     service: fields.object('service', readService),
     process: fields.has('process') ? fields.object('process', readProcess) : undefined,
@@ -146,11 +127,28 @@ export function parseScenario(value: unknown): Scenario {
     (sum, { fromS, toS, perSecond }) => sum + (toS - fromS) * perSecond,
     0,
   );
+  if (scenario.inbox !== undefined) checkInboxScenario(scenario);
   if (scenario.fleet !== undefined) checkFleet(scenario);
   if (deliveries > MAX_DELIVERIES) {
     throw mistake('arrivals', `at most ${String(MAX_DELIVERIES)} deliveries in all`, Math.round(deliveries));
   }
   return scenario;
+}
+
+function readReceiver(fields: Fields): Pick<Scenario, 'intake' | 'inbox'> {
+  const hasInbox = fields.get('mode', oneOf('hold', 'inbox'), 'hold') === 'inbox';
+  const other = hasInbox ? 'intake' : 'inbox';
+  if (fields.has(other)) {
+    const mode = hasInbox ? 'inbox' : 'hold';
+    throw new ScenarioError(
+      `${other} must be absent in mode "${mode}": its options are those of ${mode === 'inbox' ? 'inbox' : 'intake'}.`,
+    );
+  }
+  if (!hasInbox)
+    return { intake: readIntake(fields.has('intake') ? fields.raw('intake') : {}), inbox: undefined };
+  const inbox = fields.has('inbox') ? fields.object('inbox', readInbox) : { options: {}, commitMs: 0 };
+  const { concurrency, drainRate } = inbox.options;
+  return { intake: { concurrency, drainRate }, inbox };
 }
 
 function readIntake(value: unknown): ScenarioIntake {
@@ -204,9 +202,11 @@ function readProcess(fields: Fields): Process {
 function checkFleet({ process, policy, senders, intake, fleet }: Scenario): void {
   const because = 'because several receivers are simulated without it';
   if (process !== undefined) throw new ScenarioError(`process must be absent beside fleet, ${because}.`);
-  if (policy.isQueue) throw mistake('policy', `another one beside fleet, ${because}`, policy.name);
-  for (const [index, { timeoutMs }] of senders.entries()) {
-    if (timeoutMs > 0)
+  if (policy.queue !== undefined)
+    throw mistake('policy', `another one beside fleet, ${because}`, policy.name);
+  for (const [index, { timeoutMs, profile }] of senders.entries()) {
+    // With a profile the timeout is known, and the intake keeps its deliveries from being queued for that long.
+    if (timeoutMs > 0 && profile === undefined)
       throw mistake(`senders[${String(index)}].timeoutMs`, `0 beside fleet, ${because}`, timeoutMs);
   }
   for (const name of ['concurrency', 'drainRate'] as const) {
@@ -243,27 +243,6 @@ function readArrivals(fields: Fields): Arrivals {
     ...readInterval(fields),
     perSecond: fields.get('perSecond', aPositive),
     process: fields.get('process', oneOf('uniform', 'poisson'), 'uniform'),
-  };
-}
-
-function readSender(fields: Fields): Sender {
-  return {
-    key: fields.get('key', aString),
-    share: fields.get('share', aPositive, 1),
-    identified: fields.get('identified', aBoolean, true),
-    retry: parseHabit(`${fields.path}.retry`, fields.get('retry', aString)),
-    maxAttempts: fields.get('maxAttempts', aCount, 0),
-    timeoutMs: fields.get('timeoutMs', aTimeout, 0),
-    delivery: fields.has('delivery') ? fields.object('delivery', readDelivery) : {},
-  };
-}
-
-function readDelivery(fields: Fields): Sender['delivery'] {
-  return {
-    priority: fields.maybe('priority', oneOf('normal', 'critical')),
-    retries: fields.maybe('retries', aBoolean),
-    maxWaitMs: fields.maybe('maxWaitMs', aTimeout),
-    statusCode: fields.maybe('statusCode', oneOf(429, 503)),
   };
 }
 

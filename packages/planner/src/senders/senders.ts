@@ -1,8 +1,11 @@
 import type { Delivery } from '@webhook-backpressure/core';
 import { Agenda } from '../base/agenda.ts';
+import { deliveryFrom } from './delivery-from.ts';
+import { Endpoint } from './endpoint.ts';
 import { Observations } from '../observations/observations.ts';
 import { stream, type Random } from '../base/random.ts';
-import type { Scenario, Sender } from '../scenario/scenario.ts';
+import type { Scenario } from '../scenario/scenario.ts';
+import type { Sender } from '../scenario/sender.ts';
 import type { Traffic } from '../traffic/traffic.ts';
 import { Unsettled } from '../scenario/unsettled.ts';
 
@@ -15,6 +18,8 @@ export class Senders {
   /** The next retries, `i`. A run may add its own entries, from `traffic.count` on. */
   readonly agenda: Agenda = new Agenda();
   readonly #senders: readonly Sender[];
+  /** One per sender. */
+  readonly #endpoints: readonly Endpoint[];
   readonly #traffic: Traffic;
   readonly #random: Random;
   readonly #deliveries: (Delivery | undefined)[];
@@ -24,7 +29,8 @@ export class Senders {
   #open: number;
 
   constructor({ senders, seed }: Scenario, traffic: Traffic, maxAttempts: number) {
-    this.seen = new Observations(traffic.count);
+    this.#endpoints = senders.map(({ profile, rowOf }) => new Endpoint(profile?.switchOff, rowOf));
+    this.seen = new Observations(traffic.count, this.#endpoints);
     this.#senders = senders;
     this.#traffic = traffic;
     this.#random = stream(seed, 'senders');
@@ -51,48 +57,92 @@ export class Senders {
     return this.#senderOf(i).timeoutMs;
   }
 
-  /** @throws Unsettled after `maxAttempts` attempts. */
-  attempt(i: number, nowMs: number): Delivery {
-    if (this.#attemptsLeft-- === 0) throw new Unsettled(this.#open);
-    this.seen.attempted(i, nowMs);
-    const { key, identified, delivery } = this.#senderOf(i);
-    return (this.#deliveries[i] ??= {
-      ...delivery,
-      key,
-      id: identified ? `delivery-${String(i)}` : undefined,
-    });
+  /** The unit in which the sender reads Retry-After. */
+  unitOf(i: number): 's' | 'ms' {
+    const habit = this.#senderOf(i).profile?.retryAfter;
+    return typeof habit === 'object' ? habit.unit : 's';
   }
 
+  /**
+   * Makes an attempt.
+   *
+   * @returns undefined if the endpoint is disabled: no request is sent, and the delivery is lost.
+   * @throws Unsettled after `maxAttempts` attempts.
+   */
+  attempt(i: number, nowMs: number): Delivery | undefined {
+    const endpoint = this.#endpointOf(i);
+    if (endpoint.isOff(nowMs)) {
+      endpoint.missed += 1;
+      this.#lose(i);
+      return undefined;
+    }
+    if (this.#attemptsLeft-- === 0) throw new Unsettled(this.#open);
+    this.seen.attempted(i, nowMs);
+    return (this.#deliveries[i] ??= deliveryFrom(this.#senderOf(i), `delivery-${String(i)}`));
+  }
+
+  /** The handler has ended, and its sender has the answer. */
   completed(i: number, waitedMs: number, nowMs: number): void {
+    this.seen.handled(i);
     this.seen.completed(i, waitedMs, nowMs);
+    this.#endpointOf(i).succeeded(nowMs);
     this.#close(i);
   }
 
+  /** The handler has ended after its sender had disconnected. */
+  completedInVain(i: number): void {
+    this.seen.handled(i);
+  }
+
+  /**
+   * An inbox has accepted the delivery. Its handling is observed apart.
+   *
+   * @returns false if the sender takes another status only: then the attempt has failed for the sender.
+   */
+  acknowledged(i: number, status: number, nowMs: number): boolean {
+    const { success = '2xx' } = this.#senderOf(i).profile ?? {};
+    if (success !== '2xx' && success !== status) {
+      this.#failed(i, undefined, status, nowMs);
+      return false;
+    }
+    this.#endpointOf(i).succeeded(nowMs);
+    this.#close(i);
+    return true;
+  }
+
+  /** @param retryAfterS - as the sender reads it. */
   refused(i: number, retryAfterS: number | undefined, status: 429 | 503, nowMs: number): void {
     this.seen.refused(i, retryAfterS ?? 0, nowMs);
-    this.#retry(i, retryAfterS, status, nowMs);
+    this.#failed(i, retryAfterS, status, nowMs);
   }
 
   timedOut(i: number, nowMs: number): void {
-    this.#retry(i, undefined, undefined, nowMs);
+    this.#failed(i, undefined, undefined, nowMs);
   }
 
-  #retry(i: number, retryAfterS: number | undefined, status: 429 | 503 | undefined, nowMs: number): void {
+  #failed(i: number, retryAfterS: number | undefined, status: number | undefined, nowMs: number): void {
     const { retry, maxAttempts } = this.#senderOf(i);
     const attempts = this.seen.attempts[i] as number;
+    this.#endpointOf(i).failed(attempts, nowMs);
+    const ageS = (nowMs - (this.#traffic.firstMs[i] as number)) / 1000;
     const isLast = maxAttempts > 0 && attempts >= maxAttempts;
-    const delayS = isLast ? undefined : retry({ attempts, retryAfterS, status }, this.#random);
-    if (delayS === undefined) {
-      this.seen.lost += 1;
-      this.#close(i);
-    } else {
-      this.agenda.push(nowMs + delayS * 1000, i);
-    }
+    const delayS = isLast ? undefined : retry({ attempts, retryAfterS, status, ageS }, this.#random);
+    if (delayS === undefined) this.#lose(i);
+    else this.agenda.push(nowMs + delayS * 1000, i);
+  }
+
+  #lose(i: number): void {
+    this.seen.lost += 1;
+    this.#close(i);
   }
 
   #close(i: number): void {
     this.#open -= 1;
     this.#deliveries[i] = undefined;
+  }
+
+  #endpointOf(i: number): Endpoint {
+    return this.#endpoints[this.#traffic.sender[i] as number] as Endpoint;
   }
 
   #senderOf(i: number): Sender {

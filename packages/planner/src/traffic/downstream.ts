@@ -1,6 +1,7 @@
 import type { Interval, Service } from '../scenario/scenario.ts';
 
-interface Phase {
+/** A part of the run with one speed. */
+export interface Phase {
   readonly fromMs: number;
   /** The number in service up to which speed is full. More share the speed of this many. */
   readonly knee: number;
@@ -85,7 +86,7 @@ export class Downstream {
   }
 }
 
-function phasesOf({ standStill = [], slow = [], knee = [] }: Service): Phase[] {
+export function phasesOf({ standStill = [], slow = [], knee = [] }: Service): Phase[] {
   const starts = new Set([
     0,
     ...knee.map(({ fromS }) => fromS),

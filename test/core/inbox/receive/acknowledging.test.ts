@@ -14,6 +14,27 @@ describe('an inbox', () => {
     expect((await new InboxBench({ senders }).deliver('a', '{}', headers)).status).toBe(status);
   });
 
+  it.each([
+    ['an unknown sender', {}, 204, 201],
+    ['a sender that accepts any 2xx', { 'x-github-event': 'push' }, 202, 204],
+  ])(
+    'acknowledges %s with the status of the option, also after an update',
+    async (_, headers, first, then) => {
+      const bench = new InboxBench({ successStatus: { unknown: 204 } });
+      expect((await bench.deliver('a', '{}', headers)).status).toBe(first);
+      bench.inbox.update({ successStatus: { unknown: 201, known: 204 } });
+      expect((await bench.deliver('a', '{}', headers)).status).toBe(then);
+      bench.inbox.update({ successStatus: { known: 206 } });
+      expect(bench.inbox.snapshot().options.successStatus).toEqual({ known: 206, unknown: 201 });
+    },
+  );
+
+  it.each([204, 205])('acknowledges with %i without a body', async (unknown) => {
+    const bench = new InboxBench({ successStatus: { unknown } });
+    expect(await bench.deliver('a')).toEqual({ status: unknown, headers: {}, body: '' });
+    expect(await bench.deliver('a')).toEqual({ status: unknown, headers: {}, body: '' });
+  });
+
   it('acknowledges with 200 and the id, and passes the delivery to a handler', async () => {
     const bench = new InboxBench();
     const answer = await bench.deliver('a', '{"n":1}', { 'x-one': '1' });

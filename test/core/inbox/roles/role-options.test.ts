@@ -17,7 +17,16 @@ const RECEIVING = [
   'handshake',
   'senders',
   'dryRun',
-].concat(['pressure', 'maxBodyBytes', 'maxWaitMs', 'overflow', 'statusCode', 'retryAfter', 'shed']);
+].concat([
+  'pressure',
+  'successStatus',
+  'maxBodyBytes',
+  'maxWaitMs',
+  'overflow',
+  'statusCode',
+  'retryAfter',
+  'shed',
+]);
 const WORKING = [
   'onDead',
   'ordered',

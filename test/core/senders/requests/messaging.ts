@@ -1,5 +1,19 @@
 import { request, type Request } from './request.ts';
 
+export const twitchHandshake: Request = request(
+  'twitch',
+  'verification of the callback',
+  `Content-Type: application/json
+  Twitch-Eventsub-Message-Id: e76c6bd4-55c9-4987-8304-da1588d8988b
+  Twitch-Eventsub-Message-Retry: 0
+  Twitch-Eventsub-Message-Type: webhook_callback_verification
+  Twitch-Eventsub-Message-Signature: sha256=d10f5bd9474b7ac7bd7105eb79c
+  Twitch-Eventsub-Message-Timestamp: 2026-11-20T10:11:12.123Z
+  Twitch-Eventsub-Subscription-Type: stream.online
+  Twitch-Eventsub-Subscription-Version: 1`,
+  'e76c6bd4-55c9-4987-8304-da1588d8988b',
+);
+
 export const messaging: readonly Request[] = [
   request(
     'slack',
@@ -30,6 +44,36 @@ export const messaging: readonly Request[] = [
     X-Signature-Timestamp: 1763600000`,
   ),
   request(
+    'telegram',
+    'update',
+    `Content-Type: application/json
+    Content-Length: 312
+    Connection: keep-alive
+    Accept-Encoding: gzip, deflate
+    X-Telegram-Bot-Api-Secret-Token: a-secret_token`,
+  ),
+  request(
+    'line',
+    'message',
+    `User-Agent: LineBotWebhook/2.0
+    Content-Type: application/json; charset=utf-8
+    X-Line-Signature: m2w1rpaqzZ6bQZJhFwhUhzTPkM5tzjp53MwcKBPhwR0=`,
+  ),
+  request(
+    'twitch',
+    'notification',
+    `Content-Type: application/json
+    Twitch-Eventsub-Message-Id: befa7b53-d79d-478f-86b9-120f112b044e
+    Twitch-Eventsub-Message-Retry: 0
+    Twitch-Eventsub-Message-Type: notification
+    Twitch-Eventsub-Message-Signature: sha256=d66824350041dce130e3478f5a7
+    Twitch-Eventsub-Message-Timestamp: 2026-11-20T10:11:12.123Z
+    Twitch-Eventsub-Subscription-Type: stream.online
+    Twitch-Eventsub-Subscription-Version: 1`,
+    'befa7b53-d79d-478f-86b9-120f112b044e',
+  ),
+  twitchHandshake,
+  request(
     'twilio',
     'incoming message',
     `User-Agent: TwilioProxy/1.1
@@ -39,28 +83,6 @@ export const messaging: readonly Request[] = [
     X-Twilio-Signature: 4KmHiO4c1Z8cVtGC1CP8YVUkAVA=
     X-Home-Region: us1`,
     '803c29b1-163f-4e1a-a6c6-d74f62efab06',
-  ),
-  request(
-    'sendgrid-events',
-    'signed events',
-    `User-Agent: SendGrid Event API
-    Content-Type: application/json;charset=utf-8
-    X-Twilio-Email-Event-Webhook-Signature: MEUCIGHQVtGj+Y3LkG9fLcxf3qfI10QysgDWmMOVmxG0u6ZU
-    X-Twilio-Email-Event-Webhook-Timestamp: 1763600000`,
-  ),
-  request(
-    'sendgrid-events',
-    'events without a signature',
-    `User-Agent: SendGrid Event API
-    Accept-Encoding: gzip
-    Content-Type: application/json;charset=utf-8`,
-  ),
-  request(
-    'sendgrid-parse',
-    'incoming mail',
-    `User-Agent: Sendlib/1.0 mx0045p1mdw1.sendgrid.net
-    Transfer-Encoding: chunked
-    Content-Type: multipart/form-data; boundary=xYzZY`,
   ),
   request(
     'meta',
@@ -81,13 +103,5 @@ export const messaging: readonly Request[] = [
     X-Zm-Request-Timestamp: 1763600000
     X-Zm-Signature: v0=a05d830fa017433bc47887f835a00b9ff33d3882f22f63a2986a8es270341
     X-Zm-Trackingid: v=2.0;clid=aw1;rid=WEB_abc123`,
-  ),
-  request(
-    'intercom',
-    'notification',
-    `User-Agent: intercom-parrot-service-client/1.0
-    Accept: application/json
-    Content-Type: application/json
-    X-Hub-Signature: sha1=21ff2e149e0fdcac6f947740f6177f6434bda921`,
   ),
 ];

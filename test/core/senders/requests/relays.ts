@@ -1,4 +1,5 @@
-import { GITHUB, STRIPE } from './applications.ts';
+import { GITHUB } from './developer-tools.ts';
+import { STRIPE } from './payments.ts';
 import { request, type Request } from './request.ts';
 
 export const relays: readonly Request[] = [
@@ -57,5 +58,14 @@ export const relays: readonly Request[] = [
     Webhook-Timestamp: 1763600000
     Webhook-Signature: v1,bN2dLyJJff95POm4+ybbcrseBOgd/v3pGU1xF1+l35M=`,
     'msg_3KWPBgLlAfxdpx2AI54pPJ85f4W',
+  ),
+  request(
+    'hook0',
+    'event',
+    `Accept: */*
+    Content-Type: application/json
+    X-Event-Id: 0f3c8a0d-5b1e-4f72-9d51-0f3c8a0d5b1e
+    X-Event-Type: wallet.activity.detected
+    X-Hook0-Signature: t=1763600000,h=content-type x-event-id,v1=85da0586ae0b711d`,
   ),
 ];

@@ -10,12 +10,11 @@ export const unknownSenders: readonly Request[] = [
   ),
   request(
     undefined,
-    'Bitbucket, whose SHA-256 signature is in X-Hub-Signature',
-    `User-Agent: Bitbucket-Webhooks/2.0
-    Content-Type: application/json
-    X-Event-Key: repo:push
-    X-Hook-UUID: 908a6d9e-45fd-46c8-97e6-c4f350f219dd
-    X-Request-UUID: 51b0ae06-f6a7-4d1b-8f53-c0ea1f2bfa5d
+    'Bitbucket Data Center, whose SHA-256 signature is in X-Hub-Signature',
+    `User-Agent: Atlassian HttpClient
+    Content-Type: application/json; charset=utf-8
+    X-Event-Key: repo:refs_changed
+    X-Request-Id: 51b0ae06-f6a7-4d1b-8f53-c0ea1f2bfa5d
     X-Hub-Signature: sha256=2ab34b6fa6ae3ff3b3a5a3e5b2d9b8e3a1d0c9f8`,
   ),
   request(

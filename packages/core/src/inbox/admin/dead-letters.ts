@@ -47,8 +47,8 @@ export interface DeadLetters {
   get(id: string, options?: DeadLetterScope): Promise<DeadLetter | undefined>;
   /**
    * Puts the dead letters of this id, or with `all` every one at the time of the call, back among the unfinished
-   * deliveries, with all their attempts available again. With `all` the call pauses while the inbox is above its low-water
-   * mark, in deliveries or in bytes; with a single id, only above the high-water mark.
+   * deliveries, with all their attempts available again. With `all` the call pauses while the inbox is above `lowWaterMark`,
+   * in deliveries or in bytes; with a single id, only above the high-water mark.
    *
    * @returns how many were put back, when all were, or the signal was aborted, or the inbox closes.
    */

@@ -1,4 +1,4 @@
-import { effectiveCapacity } from '../../queue/gate.ts';
+import { effectiveCapacity, longestSpan } from '../../queue/gate.ts';
 import type { InboxSettings } from '../options/inbox-settings.ts';
 import type { StoreStats } from '../store/inbox-store.ts';
 import { KeyUsage, Gauge } from './gauge.ts';
@@ -44,6 +44,8 @@ export class FillLevel {
   #added = 0;
   #addedBytes = 0;
   #finished = 0;
+  /** Whether the reserve keeps places for deliveries that must not be refused; see {@link Reserve.kept}. */
+  isKeeping = false;
 
   get depth(): number {
     return this.#counts.stored;
@@ -76,9 +78,9 @@ export class FillLevel {
     return Math.min(this.lowWater, Math.floor((this.depth * low) / this.bytes));
   }
 
-  /** Where shedding ends. */
-  get lowWaterMarks(): { readonly depth: number; readonly bytes: number } {
-    return { depth: this.lowWater, bytes: this.#sizes.gate.low };
+  /** The low-water marks of the options: up to here deliveries may be redriven. */
+  get redriveMarks(): { readonly depth: number; readonly bytes: number } {
+    return { depth: this.#counts.gate.lowest, bytes: this.#sizes.gate.lowest };
   }
 
   /** How much may be redriven. Below 1 in either measure: nothing at present. */
@@ -153,12 +155,14 @@ export class FillLevel {
   /** Recalculates the marks. */
   resize({ intake, longestWaitMs, maxBytes }: InboxSettings, drainRate: number | null): void {
     const { capacity, highWaterMark, lowWaterMark } = intake;
-    this.#counts.gate.resize(
-      effectiveCapacity(capacity, longestWaitMs, drainRate),
-      highWaterMark,
-      lowWaterMark,
-    );
-    this.#sizes.gate.resize(maxBytes, highWaterMark, lowWaterMark);
+    this.#counts.gate.resize({
+      effectiveCapacity: effectiveCapacity(capacity, longestWaitMs, drainRate),
+      ...{ highWaterMark, lowWaterMark, span: longestSpan(drainRate) },
+    });
+    this.#sizes.gate.resize({
+      ...{ effectiveCapacity: maxBytes, highWaterMark, lowWaterMark },
+      span: this.depth === 0 ? Infinity : longestSpan(drainRate, this.bytes / this.depth),
+    });
   }
 
   /** Opens or closes the gates. Returns whether shedding began or ended. */
@@ -175,7 +179,7 @@ export class FillLevel {
    * @param key - undefined while unknown: its key may use so little that the reserve is open to it.
    */
   shortage(key: string | undefined, isEntitled: boolean): 'full' | 'shedding' | undefined {
-    if (this.#isFull) return 'full';
+    if (this.isFull) return 'full';
     if (key === undefined) return undefined;
     const isOpen = this.#counts.isOpenTo(key, isEntitled) && this.#sizes.isOpenTo(key, isEntitled);
     return isOpen ? undefined : 'shedding';
@@ -189,7 +193,7 @@ export class FillLevel {
   ask(key: string, isEntitled: boolean, nowMs: number): 'full' | 'shedding' | undefined {
     const byCount = this.#counts.ask(key, isEntitled, nowMs);
     const bySize = this.#sizes.ask(key, isEntitled, nowMs);
-    if (this.#isFull || byCount === 'full' || bySize === 'full') return 'full';
+    if (this.isFull || byCount === 'full' || bySize === 'full') return 'full';
     return byCount === 'shedding' || bySize === 'shedding' ? 'shedding' : undefined;
   }
 
@@ -235,18 +239,20 @@ export class FillLevel {
     if (share.count.size === 0) this.#forget(key, share);
   }
 
-  get #isFull(): boolean {
+  /** Whether no delivery at all is accepted. */
+  get isFull(): boolean {
     return this.#counts.isFull || this.#sizes.isFull;
   }
 
   #measureOf(measure: keyof KeyShare): Gauge {
     const byKey = this.#byKey;
-    return new Gauge({
+    const usages = {
       get size() {
         return byKey.size;
       },
-      of: (key) => byKey.get(key)?.[measure],
-    });
+      of: (key: string) => byKey.get(key)?.[measure],
+    };
+    return new Gauge(usages, () => this.isKeeping, measure === 'bytes' ? Infinity : undefined);
   }
 
   #grow(bytes: number): void {

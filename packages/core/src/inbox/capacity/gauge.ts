@@ -29,10 +29,18 @@ export class Gauge {
   readonly #usages: { readonly size: number; of(key: string): KeyUsage | undefined };
   readonly #reserve: Reserve<Place>;
 
-  /** @param usages - the usage of every key. */
-  constructor(usages: { readonly size: number; of(key: string): KeyUsage | undefined }) {
+  /**
+   * @param usages - the usage of every key.
+   * @param isKeeping - whether the reserve keeps places for deliveries that must not be refused.
+   * @param mostKept - how many.
+   */
+  constructor(
+    usages: { readonly size: number; of(key: string): KeyUsage | undefined },
+    isKeeping: () => boolean,
+    mostKept?: number,
+  ) {
     this.#usages = usages;
-    this.#reserve = new Reserve<Place>(this, this.gate);
+    this.#reserve = new Reserve<Place>(this, this.gate, isKeeping, mostKept);
   }
 
   get size(): number {
@@ -49,9 +57,9 @@ export class Gauge {
 
   /** How much may be added below a mark: `high` keeps the gate open, `low` leaves room for new deliveries. */
   room(mark: 'low' | 'high'): number {
-    const { low, high } = this.gate;
+    const { lowest, high } = this.gate;
     // Even if there is no room below the mark, one delivery at a time is allowed.
-    const most = mark === 'low' ? low : high - 1;
+    const most = mark === 'low' ? lowest : high - 1;
     return this.size === 0 ? Math.max(1, most) : most - this.size;
   }
 

@@ -127,7 +127,7 @@ export type InboxEvent = { readonly at: number } & (
   /** The store works, but something needs an operator. `message` says what. */
   | { readonly type: 'store-warning'; readonly code: string; readonly message: string }
   /** The sender is close to disabling the endpoint because of failed deliveries. Reported once. */
-  | { readonly type: 'endangered'; readonly sender: string }
+  | { readonly type: 'endangered'; readonly sender: string; readonly key: string }
   /** An alarm was raised, or has ended. `help` says what to do. */
   | AlarmEvent
   /** `options`: the names of the changed options. */

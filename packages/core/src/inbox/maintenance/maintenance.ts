@@ -24,10 +24,10 @@ export interface MaintenanceParts {
   /** Undefined without workers: workers delete old data, and without them no data gets old. */
   readonly retention: Retention | undefined;
   /**
-   * The low-water mark, which limits a redrive by a program without an inbox. Undefined: the store takes none, or those of
+   * The low-water marks of the options, which limit a redrive by a program without an inbox. Undefined: the store takes none, or those of
    * the receivers apply.
    */
-  readonly lowWater: (() => { readonly depth: number; readonly bytes: number }) | undefined;
+  readonly redriveMarks: (() => { readonly depth: number; readonly bytes: number }) | undefined;
   readonly maxRetryDelayMs: () => number;
   /** Whether nothing is in transit to or from the store, so that its counts are exact. */
   readonly isQuiet: () => boolean;
@@ -121,9 +121,9 @@ export class Maintenance {
   }
 
   async #noteRoom(): Promise<void> {
-    const { store, lowWater } = this.#parts;
-    if (lowWater === undefined) return;
-    const { depth, bytes } = lowWater();
+    const { store, redriveMarks } = this.#parts;
+    if (redriveMarks === undefined) return;
+    const { depth, bytes } = redriveMarks();
     if (depth === this.#notedRoom?.depth && bytes === this.#notedRoom.bytes) return;
     await store.noteRoom({ depth, bytes });
     this.#notedRoom = { depth, bytes };

@@ -13,6 +13,8 @@ export interface CurrentInboxOptions extends Omit<CurrentOptions, 'maxWaitMs' | 
   readonly overflow: 'refuse' | 'dead-letter';
   /** How failed deliveries are retried: all attempts, and the bounds of the delay in milliseconds. */
   readonly retry: { readonly attempts: number; readonly firstDelayMs: number; readonly maxDelayMs: number };
+  /** The status of acknowledgements: for senders known to accept any 2xx, and for all others. */
+  readonly successStatus: { readonly known: number; readonly unknown: number };
   /** The largest accepted body, in bytes. */
   readonly maxBodyBytes: number;
   /** The most bytes that may be stored and unfinished. */
@@ -37,12 +39,13 @@ export interface CurrentInboxOptions extends Omit<CurrentOptions, 'maxWaitMs' | 
 
 /** The settings as plain JSON data. It is frozen, so that every snapshot until the next update can share it. */
 export function currentInboxOptions(settings: InboxSettings): CurrentInboxOptions {
-  const { intake, longestWaitMs, retry, maxShelvedAgeMs, alarms, ...others } = settings;
+  const { intake, longestWaitMs, retry, successStatus, maxShelvedAgeMs, alarms, ...others } = settings;
   return Object.freeze({
     ...currentOptions(intake),
     ...others,
     maxWaitMs: longestWaitMs === Infinity ? null : longestWaitMs,
     retry: Object.freeze({ ...retry }),
+    successStatus: Object.freeze({ ...successStatus }),
     maxShelvedAgeMs: maxShelvedAgeMs ?? null,
     alarms: alarms === false ? false : Object.freeze({ ...alarms }),
   });

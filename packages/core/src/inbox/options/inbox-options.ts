@@ -41,6 +41,17 @@ export interface RetryOptions {
   maxDelayMs?: number | undefined;
 }
 
+/**
+ * With which status stored deliveries are acknowledged, unless the sender's profile names its only success status. A
+ * response with 204 or 205 has no body.
+ */
+export interface SuccessStatusOptions {
+  /** For senders that are known to accept any 2xx: `success: '2xx'` in their profile. Integer from 200 to 299, default 202. */
+  known?: number | undefined;
+  /** For all other senders: several accept nothing but 200. Integer from 200 to 299, default 200. */
+  unknown?: number | undefined;
+}
+
 /** The options that `update` can change. Options of an intake mean the same here, except for those below. */
 export interface InboxTunable extends Omit<Tunable, 'overflow'> {
   /** The most deliveries that may be stored and unfinished. Integer ≥ 1, default 100,000. */
@@ -63,6 +74,8 @@ export interface InboxTunable extends Omit<Tunable, 'overflow'> {
   maxConcurrencyPerKey?: number | undefined;
   /** How failed deliveries are retried. An update leaves absent fields unchanged. */
   retry?: RetryOptions | undefined;
+  /** The status of acknowledgements. An update leaves absent fields unchanged. */
+  successStatus?: SuccessStatusOptions | undefined;
   /** The largest accepted body, in bytes; a larger one is answered with 413. Integer ≥ 1, default 1,048,576. */
   maxBodyBytes?: number | undefined;
   /** The most bytes that may be stored and unfinished; the marks apply to it too. Integer ≥ 1, default 1 GiB. */
@@ -168,7 +181,7 @@ export interface InboxOptions<R = unknown>
    * in all processes on one store, because the last one to start decides. Default false.
    */
   ordered?: boolean | undefined;
-  /** Sender profiles that are checked before the built-in ones. Default none. */
+  /** Sender profiles that are checked before the built-in ones, such as `known.mailgun`. Default none. */
   senders?: readonly SenderProfile[] | undefined;
   /** Reports refusals without applying them: accepts every delivery that the store can hold. Default false. */
   dryRun?: boolean | undefined;

@@ -10,7 +10,7 @@ import {
   type Settings,
 } from '../../intake/options.ts';
 import { encryptSettings } from '../encryption/encrypt-options.ts';
-import type { InboxOptions, InboxTunable, RetryOptions } from './inbox-options.ts';
+import type { InboxOptions, InboxTunable, RetryOptions, SuccessStatusOptions } from './inbox-options.ts';
 import { redaction, type Redacts } from './redaction.ts';
 import type { ReceiverOptions, WorkerOptions } from './role-options.ts';
 import { checkRole, checkStoreAndProcess, type InboxRole } from './roles.ts';
@@ -24,6 +24,7 @@ export interface InboxSettings {
   readonly longestWaitMs: number;
   readonly overflow: 'refuse' | 'dead-letter';
   readonly retry: { readonly attempts: number; readonly firstDelayMs: number; readonly maxDelayMs: number };
+  readonly successStatus: { readonly known: number; readonly unknown: number };
   readonly maxBodyBytes: number;
   readonly maxBytes: number;
   readonly retentionMs: number;
@@ -54,6 +55,8 @@ const DEFAULTS: Omit<InboxSettings, 'intake' | 'longestWaitMs'> = {
   overflow: 'refuse',
   // 5 s, 10 s, 20 s and so on up to 12 h: about 71 h, at least 47 h, so that attempts outlast a weekend.
   retry: { attempts: 21, firstDelayMs: 5000, maxDelayMs: 43_200_000 },
+  // Mailgun, Linear, Paddle and others take any other 2xx for a failure, and retry.
+  successStatus: { known: 202, unknown: 200 },
   maxBodyBytes: 1024 * 1024,
   maxBytes: 1024 * 1024 * 1024,
   retentionMs: 604_800_000,
@@ -66,6 +69,7 @@ const DEFAULTS: Omit<InboxSettings, 'intake' | 'longestWaitMs'> = {
   alarms: INBOX_ALARM_DEFAULTS,
 };
 const RETRY = Object.keys(DEFAULTS.retry);
+const SUCCESS_STATUS = Object.keys(DEFAULTS.successStatus);
 const OWN_TUNABLE = Object.keys(DEFAULTS);
 const OWN = [
   ...OWN_TUNABLE,
@@ -156,6 +160,7 @@ function settle(base: InboxSettings, given: InboxTunable): InboxSettings {
     ...base,
     overflow: or(given.overflow, base.overflow),
     retry: retrySettings(base.retry, given.retry),
+    successStatus: successStatus(base.successStatus, given.successStatus),
     maxBodyBytes: or(given.maxBodyBytes, base.maxBodyBytes),
     maxBytes: or(given.maxBytes, base.maxBytes),
     retentionMs: or(given.retentionMs, base.retentionMs),
@@ -172,6 +177,10 @@ function settle(base: InboxSettings, given: InboxTunable): InboxSettings {
   checkInteger('ERR_WBP_RETRY', 'retry.attempts', attempts, 1);
   checkNumber('ERR_WBP_RETRY', 'retry.firstDelayMs', firstDelayMs, 0, DAY_MS, 'milliseconds');
   checkNumber('ERR_WBP_RETRY', 'retry.maxDelayMs', maxDelayMs, firstDelayMs, WEEK_MS, 'milliseconds');
+  for (const [name, status] of Object.entries(settings.successStatus)) {
+    if (!isSuccess(status))
+      throw invalid('ERR_WBP_SUCCESS_STATUS', `successStatus.${name}`, 'an integer from 200 to 299', status);
+  }
   checkInteger('ERR_WBP_MAX_BODY', 'maxBodyBytes', settings.maxBodyBytes, 1);
   checkInteger('ERR_WBP_MAX_BYTES', 'maxBytes', settings.maxBytes, 1);
   checkNumber('ERR_WBP_RETENTION', 'retentionMs', settings.retentionMs, 0, YEAR_MS, 'milliseconds');
@@ -194,6 +203,19 @@ function retrySettings(
   checkNames(given, 'retry', RETRY, 'ERR_WBP_RETRY');
   const { attempts = base.attempts, firstDelayMs = base.firstDelayMs, maxDelayMs = base.maxDelayMs } = given;
   return { attempts, firstDelayMs, maxDelayMs };
+}
+
+function successStatus(
+  base: InboxSettings['successStatus'],
+  given: SuccessStatusOptions | undefined,
+): InboxSettings['successStatus'] {
+  if (given === undefined) return base;
+  checkNames(given, 'successStatus', SUCCESS_STATUS, 'ERR_WBP_SUCCESS_STATUS');
+  return { known: or(given.known, base.known), unknown: or(given.unknown, base.unknown) };
+}
+
+function isSuccess(status: unknown): boolean {
+  return Number.isInteger(status) && (status as number) >= 200 && (status as number) <= 299;
 }
 
 /** The options except those of these names. */

@@ -14,7 +14,7 @@ export type ReceivingOption =
       | 'dryRun'
       | 'pressure'
     )
-  | ('maxBodyBytes' | 'maxWaitMs' | 'overflow' | 'statusCode' | 'retryAfter' | 'shed');
+  | ('successStatus' | 'maxBodyBytes' | 'maxWaitMs' | 'overflow' | 'statusCode' | 'retryAfter' | 'shed');
 
 /** The options of deliveries that are handled: a receiver without workers has none of them. */
 export type WorkingOption =

@@ -46,6 +46,7 @@ const RECEIVING: Record<ReceivingOption, true> = {
   senders: true,
   dryRun: true,
   pressure: true,
+  successStatus: true,
   maxBodyBytes: true,
   maxWaitMs: true,
   overflow: true,

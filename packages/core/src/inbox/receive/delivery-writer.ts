@@ -86,13 +86,14 @@ export class DeliveryWriter {
     const stored = await fixtures.encryption.encrypt(this.#storedDelivery(contents, names, delivery));
     if (incoming.isOver()) return null;
 
-    const refusal = admission.refusalOf(delivery, key, true);
+    const refusal = admission.refusalOf(incoming, key, true);
     if (refusal !== undefined) return refusal;
     const isOverflow = admission.isOverflow(delivery, key);
     // No callback has seen the encrypted bytes.
     const isBodyGiven = stored.sealedBy !== undefined || !this.#isBodyShared;
     const amount = { key, bytes: storedBytes(stored) };
-    const counted = isOverflow ? undefined : level.begin(amount, admission.isEntitled(delivery, key));
+    const isEntitled = incoming.keptFor !== null || admission.isEntitled(delivery, key);
+    const counted = isOverflow ? undefined : level.begin(amount, isEntitled);
     const result = await this.#put({ delivery: stored, isOverflow, isBodyGiven }, incoming, counted);
     if (result === 'failed') return admission.refuse('pressure', delivery, key);
     if (result === 'full') return admission.refuse('full', delivery, key);
@@ -141,13 +142,14 @@ export class DeliveryWriter {
     { id, key }: Names,
     delivery: Delivery,
   ): InboxAnswer {
-    const { report, refuser, now, stored } = this.#parts;
+    const { report, refuser, settings, now, stored } = this.#parts;
     const type = result === 'stored' && isOverflow ? 'overflow' : result;
     report.totals[type] += 1;
     report.emit({ type, key, sender: delivery.profile?.name, id });
     refuser.retryAfter.redeem(key, delivery, now());
-    refuser.noteAnswer(delivery, false, now());
+    refuser.noteAnswer(delivery, key, false, now());
     if (type === 'stored') stored();
-    return acknowledged(delivery.profile, id, result === 'stored' ? 'accepted' : 'duplicate');
+    const answer = result === 'stored' ? 'accepted' : 'duplicate';
+    return acknowledged(delivery.profile ?? {}, settings().successStatus, id, answer);
   }
 }

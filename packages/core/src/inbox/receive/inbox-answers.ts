@@ -1,5 +1,7 @@
+import type { Delivery } from '../../delivery/delivery.ts';
 import type { SenderProfile } from '../../senders/sender-profile.ts';
 import type { HandshakeReply } from '../options/inbox-options.ts';
+import type { InboxSettings } from '../options/inbox-settings.ts';
 
 /** The answer to a request. */
 export interface InboxAnswer {
@@ -11,19 +13,24 @@ export interface InboxAnswer {
   readonly body: string;
 }
 
+/** No content may follow them (RFC 9110). */
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205]);
+
 /**
- * Acknowledges a stored delivery with the success status of its sender's profile, or with JSON: 202 for senders known to
- * take any 2xx, and 200 for all others, since several senders take nothing else.
+ * Acknowledges a stored delivery: with the only success status of its sender, if the profile names one, else with JSON and
+ * the status for senders that accept any 2xx, or for all others.
  */
 export function acknowledged(
-  profile: SenderProfile | undefined,
+  { success }: Pick<SenderProfile, 'success'>,
+  { known, unknown }: InboxSettings['successStatus'],
   id: string,
-  status: 'accepted' | 'duplicate',
+  result: 'accepted' | 'duplicate',
 ): InboxAnswer {
-  const success = profile?.success;
   if (typeof success === 'number') return { status: success, headers: {}, body: '' };
+  const status = success === '2xx' ? known : unknown;
+  if (WITHOUT_BODY.has(status)) return { status, headers: {}, body: '' };
   const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
-  return { status: success === '2xx' ? 202 : 200, headers, body: JSON.stringify({ id, status }) };
+  return { status, headers, body: JSON.stringify({ id, status: result }) };
 }
 
 /** A problem document (RFC 9457). */
@@ -44,12 +51,28 @@ export const METHOD_NOT_ALLOWED: InboxAnswer = {
   headers: { ...NOT_ALLOWED.headers, Allow: 'POST' },
 };
 
-const TIMED_OUT = problem(408, 'Request Timeout', 'The body did not arrive in time.');
-/** For a body that the sender did not finish in time. The rest of it is not read. */
-export const BODY_TIMED_OUT: InboxAnswer = {
-  ...TIMED_OUT,
-  headers: { ...TIMED_OUT.headers, Connection: 'close' },
-};
+/** The answer to a request whose body did not arrive in time. */
+export type BodyTimedOut = InboxAnswer & { readonly status: 408 | 429 | 503 };
+
+const BODY_TIMED_OUT = {
+  408: timedOut(408, 'Request Timeout'),
+  429: timedOut(429, 'Too Many Requests'),
+  503: timedOut(503, 'Service Unavailable'),
+} as const;
+
+function timedOut(status: BodyTimedOut['status'], title: string): BodyTimedOut {
+  const { headers, body } = problem(status, title, 'The body did not arrive in time.');
+  return { status, headers: { ...headers, Connection: 'close' }, body };
+}
+
+/**
+ * For a body that the sender did not finish in time. The rest of it is not read.
+ *
+ * @param delivery - with the status after which its sender retries: to some senders, 408 is final. Default 408.
+ */
+export function bodyTimedOut({ statusCode }: Delivery): BodyTimedOut {
+  return BODY_TIMED_OUT[statusCode ?? 408];
+}
 
 /** Whether a request with this method can carry a delivery. */
 export function isDelivery(method: string): boolean {

@@ -14,10 +14,10 @@ import type { DrainReading } from '../capacity/drain-reading.ts';
 /** Refuses as an intake does, by the fill level and the drain rate of the inbox. */
 export class InboxRefuser {
   readonly retryAfter: RetryAfter;
+  readonly switchOff: SwitchOffWatch = new SwitchOffWatch();
   readonly #level: FillLevel;
   readonly #inboxRate: DrainReading;
   readonly #report: InboxReport;
-  readonly #switchOff = new SwitchOffWatch();
   /** How many receivers share the store, this one included. */
   readonly #members: (nowMs: number) => number;
 
@@ -33,6 +33,11 @@ export class InboxRefuser {
     this.#level = level;
     this.#inboxRate = inboxRate;
     this.#report = report;
+  }
+
+  /** Notes that a delivery has arrived. */
+  arrive(nowMs: number): void {
+    this.retryAfter.arrive(nowMs, this.#drainRate(this.#members(nowMs)) ?? undefined);
   }
 
   refuse(
@@ -58,19 +63,23 @@ export class InboxRefuser {
     const { retryAfterSeconds } = refusal;
     const sender = profile?.name;
     this.#report.emit({ type: 'refused', reason, status, retryAfterSeconds, key, sender, lossRisk });
-    this.noteAnswer(delivery, true, nowMs);
+    this.noteAnswer(delivery, key, true, nowMs);
     return refusal;
   }
 
   /** Records how a sender was answered: after too many failures it disables the endpoint. */
-  noteAnswer({ profile }: Delivery, isFailure: boolean, nowMs: number): void {
-    if (profile === undefined || !this.#switchOff.note(profile, isFailure, nowMs)) return;
-    this.#report.emit({ type: 'endangered', sender: profile.name });
+  noteAnswer({ profile }: Delivery, key: string, isFailure: boolean, nowMs: number): void {
+    if (profile?.switchOff === undefined) return;
+    this.#level.isKeeping = true;
+    // Refusals before the body is read have the sender's name as key.
+    if (!isFailure) this.switchOff.runs.end(profile.name, profile.name);
+    if (!this.switchOff.note(profile, key, isFailure, nowMs)) return;
+    this.#report.emit({ type: 'endangered', sender: profile.name, key });
   }
 
   /** See {@link InboxSnapshot.endangered}. */
   endangered(nowMs: number): readonly string[] {
-    return this.#switchOff.endangered(nowMs);
+    return this.switchOff.endangered(nowMs);
   }
 
   /** Advances the bookings to now. */
@@ -86,11 +95,10 @@ export class InboxRefuser {
   readonly #isCause = (key: string): boolean => holdsShare(key, this.#level);
 
   #situation(nowMs: number): Situation {
-    const { perSecond } = this.#inboxRate;
     // Each of several receivers counts as one with its part of the backlog and of the workers: all of them together book
     // at the rate of all workers, and each expects shedding to end when it does.
     const members = this.#members(nowMs);
-    const drainRate = perSecond === null ? null : perSecond / members;
+    const drainRate = this.#drainRate(members);
     return {
       nowMs,
       depth: this.#level.depth / members,
@@ -103,5 +111,10 @@ export class InboxRefuser {
       gapMs: this.#inboxRate.gapMs(nowMs),
       gapFactor: 1,
     };
+  }
+
+  #drainRate(members: number): number | null {
+    const { perSecond } = this.#inboxRate;
+    return perSecond === null ? null : perSecond / members;
   }
 }

@@ -2,24 +2,18 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { ScenarioError, simulate } from '@webhook-backpressure/planner/parts';
+import { simulate } from '../results/simulate.ts';
+import { ScenarioError } from '../scenario/fields.ts';
 
-const USAGE = 'Name one scenario: npm run simulate -- scenario.json, or - for standard input.';
-
-try {
-  const { results } = await simulate(parse(await read(process.argv.slice(2))));
-  process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
-} catch (error) {
-  if (!(error instanceof ScenarioError)) throw error;
-  process.stderr.write(`${error.message}\n`);
-  process.exitCode = 1;
+/** Runs a scenario file, or that of standard input, and returns its results as JSON. */
+export async function simulateFile(file: string): Promise<string> {
+  const { results } = await simulate(parse(await read(file)));
+  return JSON.stringify(results, null, 2);
 }
 
-async function read(given: readonly string[]): Promise<string> {
-  const [source] = given;
-  if (source === undefined || given.length > 1) throw new ScenarioError(USAGE);
+async function read(source: string): Promise<string> {
   if (source === '-') return text(process.stdin);
-  // npm runs scripts in the root of the repository, and INIT_CWD is the folder of the user.
+  // npm runs the scripts of a package in its folder, and INIT_CWD is the folder of the user.
   const places = [resolve(source), resolve(process.env['INIT_CWD'] ?? '.', source)];
   const file = places.find((place) => existsSync(place));
   if (file === undefined) throw new ScenarioError(`The scenario ${source} does not exist.`);

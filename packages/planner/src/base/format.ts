@@ -1,0 +1,31 @@
+/** With separators: 50,000. */
+export function grouped(value: number): string {
+  return value.toLocaleString('en-US');
+}
+
+/** A time with its unit, to two digits or more: 370 ms, 9.8 s, 172 s, 36 min, 4.2 h. A dash without a time. */
+export function duration(seconds: number | null): string {
+  if (seconds === null) return '–';
+  if (seconds < 0.9995) return `${String(Math.round(1000 * seconds))} ms`;
+  if (seconds < 300) return `${short(seconds)} s`;
+  if (seconds < 7200) return `${short(seconds / 60)} min`;
+  return `${short(seconds / 3600)} h`;
+}
+
+/** A part of a whole: 0 %, 0.4 %, 22 %. */
+export function percent(part: number, whole: number): string {
+  return whole === 0 || part === 0 ? '0 %' : `${short((100 * part) / whole)} %`;
+}
+
+/** 512 bytes, 3.1 MiB. */
+export function bytes(count: number): string {
+  const units = ['bytes', 'KiB', 'MiB', 'GiB'];
+  const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, count)) / 10));
+  return `${short(count / 1024 ** power)} ${units[power] ?? ''}`;
+}
+
+/** One decimal below ten, none above. */
+function short(value: number): string {
+  const decimals = value < 9.95 ? 1 : 0;
+  return value.toFixed(decimals).replace(/\.0$/, '');
+}

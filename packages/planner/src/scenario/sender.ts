@@ -1,0 +1,103 @@
+import {
+  BackpressureError,
+  builtInSenders,
+  type Delivery,
+  type SenderProfile,
+} from '@webhook-backpressure/core';
+import { resolveSenders } from '@webhook-backpressure/core/parts';
+import {
+  aBoolean,
+  aCount,
+  aNumber,
+  aPositive,
+  aString,
+  DAY_MS,
+  mistake,
+  oneOf,
+  ScenarioError,
+  type Fields,
+} from './fields.ts';
+import { parseHabit, type Habit } from './habits.ts';
+import { profileHabit } from './profile-habit.ts';
+
+/** A kind of sender and its behavior. */
+export interface Sender {
+  readonly key: string;
+  readonly share: number;
+  readonly identified: boolean;
+  /** Undefined: the receiver knows nothing of the sender but the fields of its deliveries. */
+  readonly profile: SenderProfile | undefined;
+  /** Whether the receiver knows the profile. Otherwise only the sender behaves as it says. */
+  readonly recognized: boolean;
+  readonly retry: Habit;
+  /** Including the first attempt; 0: no limit beside that of the profile. */
+  readonly maxAttempts: number;
+  /** The sender disconnects after this time without an answer; 0: never. */
+  readonly timeoutMs: number;
+  /** Whether a rule of consecutive failures counts those of the endpoint, or those of one delivery. */
+  readonly rowOf: 'endpoint' | 'delivery';
+  /** Fields of its deliveries, in addition to key and id, or instead of what follows from the profile. */
+  readonly delivery: Pick<Delivery, 'priority' | 'retries' | 'maxWaitMs' | 'statusCode'>;
+}
+
+/** The key of unrecognized senders. */
+const DEFAULT_KEY = 'default';
+/** The timeout of a sender that publishes none: the lowest that Standard Webhooks recommends. */
+export const ASSUMED_TIMEOUT_MS = 15_000;
+
+const aTimeout = aNumber(
+  `a number of milliseconds from 0 to ${String(DAY_MS)}`,
+  (ms) => ms >= 0 && ms <= DAY_MS,
+);
+
+export function readSender(fields: Fields): Sender {
+  const profile = fields.has('profile') ? readProfile(fields) : undefined;
+  const recognized = fields.get('recognized', aBoolean, true);
+  const retryAt = `${fields.path}.retry`;
+  return {
+    key: fields.get('key', aString, recognized ? profile?.name : DEFAULT_KEY),
+    share: fields.get('share', aPositive, 1),
+    identified: fields.get('identified', aBoolean, true),
+    profile,
+    recognized,
+    retry:
+      profile === undefined || fields.has('retry')
+        ? parseHabit(retryAt, fields.get('retry', aString))
+        : profileHabit(profile),
+    maxAttempts: fields.get('maxAttempts', aCount, 0),
+    timeoutMs: fields.get('timeoutMs', aTimeout, timeoutOf(profile)),
+    rowOf: fields.get('rowOf', oneOf('endpoint', 'delivery'), 'endpoint'),
+    delivery: fields.has('delivery') ? fields.object('delivery', readDelivery) : {},
+  };
+}
+
+function timeoutOf(profile: SenderProfile | undefined): number {
+  return profile === undefined ? 0 : (profile.timeoutMs ?? ASSUMED_TIMEOUT_MS);
+}
+
+/** The name of a built-in profile, or a profile. */
+function readProfile(fields: Fields): SenderProfile {
+  const given = fields.raw('profile');
+  const at = `${fields.path}.profile`;
+  if (typeof given === 'string') {
+    const found = builtInSenders.find(({ name }) => name === given);
+    if (found !== undefined) return found;
+    throw mistake(at, 'the name of a built-in sender, or a profile', given);
+  }
+  try {
+    const [profile] = resolveSenders([given]);
+    return profile as SenderProfile;
+  } catch (error) {
+    if (!(error instanceof BackpressureError)) throw error;
+    throw new ScenarioError(error.message.replace('senders[0]', at));
+  }
+}
+
+function readDelivery(fields: Fields): Sender['delivery'] {
+  return {
+    priority: fields.maybe('priority', oneOf('normal', 'critical')),
+    retries: fields.maybe('retries', aBoolean),
+    maxWaitMs: fields.maybe('maxWaitMs', aTimeout),
+    statusCode: fields.maybe('statusCode', oneOf(429, 503)),
+  };
+}

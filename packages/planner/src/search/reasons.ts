@@ -1,0 +1,112 @@
+import { duration, grouped } from '../base/format.ts';
+import type { Request } from '../request/read-request.ts';
+import type { Configuration } from './configuration.ts';
+import { drainRateOf, isOverloaded } from './arrivals.ts';
+import { losesNothing } from './ranking.ts';
+import type { Found } from './search.ts';
+import type { Outcome } from './outcome.ts';
+
+/** Why the configuration is recommended. Sentences. */
+export function reasonsFor(request: Request, { recommended, defaults, bestHold, enough }: Found): string[] {
+  const { mode } = recommended.configuration;
+  const isInboxBetter = mode === 'inbox' && request.mode === undefined;
+  const reasons: string[] = [];
+  if (recommended === defaults) {
+    const result = losesNothing(defaults.outcome) ? 'lose nothing' : lossOf(defaults.outcome);
+    reasons.push(`The defaults ${result}, and no option that was tried does clearly better.`);
+  } else if (isInboxBetter) {
+    reasons.push(
+      `Holding requests ${losing(bestHold.outcome)}, with the best options found.`,
+      ...causesOf(request, bestHold.outcome),
+      `The inbox ${losing(recommended.outcome)}: it stores a delivery, acknowledges it, and handles it later.`,
+    );
+  } else {
+    reasons.push(
+      `The defaults: ${summaryOf(defaults.outcome)}. These options: ${summaryOf(recommended.outcome)}.`,
+    );
+  }
+  reasons.push(...effectsOf(request, recommended.configuration));
+  if (!isInboxBetter && !losesNothing(recommended.outcome))
+    reasons.push(...causesOf(request, recommended.outcome));
+  if (enough !== undefined) {
+    const { concurrency } = enough.configuration;
+    reasons.push(
+      `With concurrency: ${grouped(concurrency)}, holding requests loses nothing: only if the resources of your ` +
+        'handlers allow it.',
+    );
+  }
+  return reasons;
+}
+
+/** What the recommended options do. PlannedOptions that the request sets have no reason here. */
+function effectsOf(request: Request, { mode, options }: Configuration): string[] {
+  const { capacity, maxWaitMs, highWaterMark, retryAfter } = options;
+  const effects: string[] = [];
+  if (maxWaitMs !== undefined && request.maxWaitMs === undefined)
+    effects.push(`maxWaitMs: ${String(maxWaitMs)} is four fifths of the timeout of a sender.`);
+  if (capacity !== undefined && request.capacity === undefined)
+    effects.push(
+      mode === 'inbox'
+        ? `capacity: ${String(capacity)} holds the burst below the high-water mark.`
+        : `capacity: ${String(capacity)} is what can be handled within the longest wait, and a quarter more.`,
+    );
+  if (highWaterMark !== undefined)
+    effects.push(
+      `highWaterMark: ${String(highWaterMark)} leaves a ${highWaterMark < DEFAULT_HIGH_WATER_MARK ? 'larger' : 'smaller'} ` +
+        'reserve for senders that never retry.',
+    );
+  if (retryAfter !== undefined)
+    effects.push(
+      `retryAfter.maxSeconds: ${String(retryAfter.maxSeconds)} limits how far ahead retries are asked for.`,
+    );
+  return effects;
+}
+
+const DEFAULT_HIGH_WATER_MARK = 0.8;
+
+/** What you should know beside the recommendation. Sentences. */
+export function warningsFor(request: Request, { recommended }: Found): string[] {
+  const warnings: string[] = [];
+  const { normalPerSecond, concurrency } = request;
+  if (isOverloaded(request)) {
+    const drainRate = grouped(Math.round(drainRateOf(request, concurrency)));
+    warnings.push(
+      `The ordinary traffic of ${grouped(normalPerSecond)}/s alone takes all that ${grouped(concurrency)} handlers can ` +
+        `do, ${drainRate}/s: the queue never empties, with any options.`,
+    );
+  }
+  const off = recommended.outcome.senders.filter((sender) => sender.switchedOff).map(({ name }) => name);
+  if (off.length > 0)
+    warnings.push(`${off.join(' and ')} would still disable the endpoint because of too many failures.`);
+  if (recommended.configuration.mode === 'hold' && request.receivers > 1) {
+    warnings.push(
+      'The receivers share the limits by joinFleet. Without it, give each an equal part of the concurrency.',
+    );
+  }
+  return warnings;
+}
+
+/** Why deliveries of each sender are lost. */
+function causesOf({ senders }: Request, { senders: outcomes }: Outcome): string[] {
+  return outcomes.flatMap(({ name, lost, events, switchedOff }) => {
+    if (lost === 0) return [];
+    const neverRetries = senders.find((sender) => sender.name === name)?.profile.retries === 'none';
+    const cause = neverRetries ? 'never retries' : 'gives up before there is room';
+    const causes = switchedOff ? `disables the endpoint${neverRetries ? ' and never retries' : ''}` : cause;
+    return [`${name} ${causes}: ${grouped(lost)} of its ${grouped(events)} deliveries are lost.`];
+  });
+}
+
+function losing(outcome: Outcome): string {
+  return losesNothing(outcome) ? 'loses nothing' : lossOf(outcome).replace(/^lose/, 'loses');
+}
+
+function lossOf(outcome: Outcome): string {
+  const off = outcome.senders.filter((sender) => sender.switchedOff).map(({ name }) => name);
+  const isOff = off.length === 0 ? '' : `, and ${off.join(' and ')} would disable the endpoint`;
+  return `lose ${grouped(outcome.lost)} of ${grouped(outcome.events)} deliveries${isOff}`;
+}
+
+function summaryOf({ lost, attemptsPerEvent, delayS }: Outcome): string {
+  return `${grouped(lost)} lost, ${attemptsPerEvent.toFixed(2)} attempts, p99 ${duration(delayS.p99)}`;
+}

@@ -1,0 +1,28 @@
+import { duration, grouped, percent } from '../base/format.ts';
+import type { Plan, PlannedRun } from './plan.ts';
+
+/** The request in a sentence or two. */
+export function titleOf({ request, drainPerSecond }: Plan): string {
+  const { burst, normalPerSecond, concurrency, service, senders, receivers } = request;
+  const ordinary = `${grouped(normalPerSecond)}/s`;
+  const arriving =
+    burst === null
+      ? ordinary
+      : `${grouped(burst.events)} deliveries in ${duration(burst.seconds)}${normalPerSecond > 0 ? ` beside ${ordinary}` : ''}`;
+  const mixture = senders.map(({ name, share }) => `${name} ${percent(share, 1)}`).join(', ');
+  const handlers = `${grouped(concurrency)} handlers of ${duration(service.meanMs / 1000)}`;
+  const many = receivers > 1 ? ` in ${String(receivers)} receivers` : '';
+  return `${arriving} (${mixture}). ${handlers}${many} complete ${grouped(Math.round(drainPerSecond))}/s.`;
+}
+
+/** The name of a run in a table: its mode, and where its options come from. */
+export function nameOf({ name, mode, options }: PlannedRun): string {
+  if (name === 'nothing') return 'no middleware';
+  if (Object.keys(options).length === 0) return `${mode}, defaults`;
+  return name === 'defaults' ? `${mode}, given` : `${mode}, tuned`;
+}
+
+/** The senders of a run that would disable the endpoint. */
+export function switchedOff({ senders }: PlannedRun): string[] {
+  return senders.filter((sender) => sender.switchedOff).map(({ name }) => name);
+}

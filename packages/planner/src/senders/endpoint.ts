@@ -1,0 +1,75 @@
+import type { SwitchOffRule } from '@webhook-backpressure/core';
+import { AnswerWindow } from './answer-window.ts';
+
+/** The default of {@link SwitchOffRule.minAnswers}. */
+const MIN_ANSWERS = 20;
+
+/** Whether `inARow` counts the failures of the endpoint, or those of one delivery. */
+export type RowOf = 'endpoint' | 'delivery';
+
+/** The endpoint of a sender: the sender disables it after failures, by the rule of its profile. */
+export class Endpoint {
+  /** How often the sender has disabled it. */
+  switchedOff = 0;
+  /** When it did so for the first time; NaN if it never did. */
+  firstOffMs: number;
+  /** Attempts that were due while it was disabled, so that their deliveries were lost. */
+  missed = 0;
+  readonly #rule: SwitchOffRule;
+  readonly #rowOf: RowOf;
+  readonly #window: AnswerWindow | undefined;
+  #inARow = 0;
+  #offUntilMs = -Infinity;
+  /** The index into `offS` of the next time. */
+  #next = 0;
+
+  constructor(rule: SwitchOffRule = {}, rowOf: RowOf = 'endpoint') {
+    this.firstOffMs = NaN;
+    this.#rule = rule;
+    this.#rowOf = rowOf;
+    this.#window = rule.windowS === undefined ? undefined : new AnswerWindow(rule.windowS * 1000);
+  }
+
+  isOff(nowMs: number): boolean {
+    return nowMs < this.#offUntilMs;
+  }
+
+  /** A success ends the row of failures, and the next time off is the shortest again. */
+  succeeded(nowMs: number): void {
+    if (this.isOff(nowMs)) return;
+    this.#inARow = 0;
+    this.#next = 0;
+    this.#window?.add(false, nowMs);
+  }
+
+  /**
+   * Notes a failed attempt. Those of a disabled endpoint don't count.
+   *
+   * @param attempts - how many attempts of the same delivery have failed, including this one.
+   */
+  failed(attempts: number, nowMs: number): void {
+    if (this.isOff(nowMs)) return;
+    this.#inARow += 1;
+    this.#window?.add(true, nowMs);
+    if (this.#isTooMuch(attempts)) this.#switchOff(nowMs);
+  }
+
+  #isTooMuch(attempts: number): boolean {
+    const { inARow = Infinity, ratio = Infinity, count = Infinity, minAnswers = MIN_ANSWERS } = this.#rule;
+    // After the time off the row goes on, so that one more failure disables the endpoint again.
+    if ((this.#rowOf === 'endpoint' ? this.#inARow : attempts) >= inARow) return true;
+    if (this.#window === undefined) return false;
+    const { answers, failures } = this.#window;
+    return failures >= count || (answers >= minAnswers && failures / answers >= ratio);
+  }
+
+  #switchOff(nowMs: number): void {
+    const { offS = [] } = this.#rule;
+    const seconds = offS[Math.min(this.#next, offS.length - 1)] ?? Infinity;
+    this.#next += 1;
+    this.#offUntilMs = nowMs + seconds * 1000;
+    this.#window?.clear();
+    this.switchedOff += 1;
+    if (this.switchedOff === 1) this.firstOffMs = nowMs;
+  }
+}

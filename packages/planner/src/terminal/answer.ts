@@ -1,0 +1,93 @@
+import { bytes, duration, grouped, percent } from '../base/format.ts';
+import { codeOf } from '../search/code.ts';
+import type { Figures, SenderOutcome } from '../search/outcome.ts';
+import type { Plan, PlannedRun } from '../search/plan.ts';
+import { nameOf, switchedOff, titleOf } from '../search/titles.ts';
+import { renderTable, wrapped, type Column } from './table.ts';
+
+/** The terminal. */
+export interface Terminal {
+  readonly columns: number;
+  readonly isColored: boolean;
+}
+
+/** A line of the table: a run with all its deliveries, or one of its senders. */
+interface Row {
+  readonly title: string;
+  readonly run: PlannedRun;
+  readonly figures: Figures;
+  /** Undefined for the line of the run. */
+  readonly sender: SenderOutcome | undefined;
+}
+
+/** Renders a plan for the terminal. */
+export function renderAnswer(plan: Plan, { columns, isColored }: Terminal): string {
+  const bold = (text: string): string => (isColored ? `\u001B[1m${text}\u001B[22m` : text);
+  const list = (texts: readonly string[]): string[] =>
+    texts.flatMap((text) => wrapped(`- ${text}`, columns, '  '));
+  const { recommendation, warnings, tried } = plan;
+  return [
+    ...wrapped(titleOf(plan), columns, ''),
+    '',
+    ...renderTable(columnsOf(rowsOf(plan)), columns, (line, row) =>
+      rowsOf(plan)[row]?.sender ? line : bold(line),
+    ),
+    '',
+    bold(`* Recommended: ${recommendation.mode === 'inbox' ? 'the inbox' : 'hold requests'}`),
+    ...codeOf(plan).map((line) => `  ${line}`),
+    '',
+    bold('Why'),
+    ...list(recommendation.reasons),
+    ...(warnings.length === 0 ? [] : ['', bold('Note'), ...list(warnings)]),
+    '',
+    `Tried ${String(tried.length)} configurations.`,
+  ].join('\n');
+}
+
+function rowsOf({ runs }: Plan): Row[] {
+  return runs.flatMap((run) => [
+    { title: `${nameOf(run)}${run.isRecommended ? ' *' : ''}`, run, figures: run, sender: undefined },
+    // The line of the run has the figures of a single sender.
+    ...(run.senders.length === 1 ? [] : run.senders).map((sender) => ({
+      title: `  ${sender.name}`,
+      run,
+      figures: sender,
+      sender,
+    })),
+  ]);
+}
+
+function columnsOf(rows: readonly Row[]): Column[] {
+  const column = (title: string, dropped: number, cell: (row: Row) => string): Column => ({
+    ...{ title, dropped, align: 'right', cells: rows.map(cell) },
+  });
+  const ofRun = (show: (run: PlannedRun) => string) => (row: Row) =>
+    row.sender === undefined ? show(row.run) : '';
+  const all = [
+    { ...column('', 0, ({ title }) => title), align: 'left' as const },
+    column('lost', 0, ({ figures: { lost } }) => grouped(lost)),
+    column('', 2, ({ figures: { lost, events } }) => percent(lost, events)),
+    column('attempts', 1, ({ figures }) => figures.attemptsPerEvent.toFixed(2)),
+    column('p50', 3, ({ figures }) => duration(figures.delayS.p50)),
+    column('p99', 0, ({ figures }) => duration(figures.delayS.p99)),
+    column(
+      'burst done',
+      4,
+      ofRun(({ burstDoneS }) => duration(burstDoneS)),
+    ),
+    column(
+      'queued',
+      5,
+      ofRun(({ maxDepth }) => grouped(maxDepth)),
+    ),
+    column(
+      'memory',
+      6,
+      ofRun(({ memoryBytes }) => bytes(memoryBytes)),
+    ),
+  ];
+  const off = column('switched', 0, ({ run, sender }) =>
+    (sender?.switchedOff ?? switchedOff(run).length > 0) ? 'off' : '',
+  );
+  return off.cells.some((cell) => cell !== '') ? [...all, off] : all;
+}
