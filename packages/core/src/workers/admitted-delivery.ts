@@ -52,6 +52,8 @@ export class AdmittedDelivery
   beganMs!: number;
   saturatedAtStartMs!: number;
   stalledAtStartMs!: number;
+  /** See {@link Deadlines.lateInAllMs}. */
+  lateAtStartMs!: number;
   reserve: ReservePlace = 'none';
   isHandshake = false;
   /** The deliveries whose refusal is deferred, if this is one of them. */
