@@ -13,7 +13,8 @@ export const LAB_SENDERS: readonly LabSender[] = sendersOf();
 
 function sendersOf(): LabSender[] {
   const byName = new Map<string, SenderProfile>();
-  for (const profile of [...builtInSenders, ...Object.values(known)]) {
+  const byHand = Object.values(known).sort((a, b) => (a.name < b.name ? -1 : 1));
+  for (const profile of [...builtInSenders, ...byHand]) {
     if (!byName.has(profile.name)) byName.set(profile.name, profile);
   }
   const senders = [...byName].map(([name, profile]): LabSender => ({ name, profile, rowOf: 'endpoint' }));
