@@ -89,6 +89,12 @@ describe('the figures to reach', () => {
     expect(nearBound?.reached).toBe('1.0 points');
   });
 
+  it('count the senders without runs', () => {
+    const open = labGoals({}).map((goal) => goal.open);
+    expect(open.every((count) => count > 0)).toBe(true);
+    expect(labGoals(all).map((goal) => goal.open)).toEqual([0, 0, LAB_SENDERS.length, 0]);
+  });
+
   it('name each miss', () => {
     const github = labSender('github');
     const [beside] = MIXTURES.filter(({ small }) => 'github' in small);

@@ -101,7 +101,7 @@ export const MIXTURES: readonly Mixture[] = FLOODS.flatMap((flood) => {
 });
 
 /** The receivers of a mixture. The comparison is made for all small senders together. */
-export function receiversOf({ small }: Mixture): readonly Receiver[] {
+function receiversOf({ small }: Mixture): readonly Receiver[] {
   return isTogether(small) ? ['none', 'constant', 'held', 'inbox'] : ['held'];
 }
 
