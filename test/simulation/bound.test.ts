@@ -100,6 +100,17 @@ describe('the spans of attempts', () => {
         [4000, 74_000],
       ],
     ],
+    [
+      'a sender that obeys Retry-After until the end of its window',
+      {
+        profile: {
+          ...{ name: 'acme', match: { header: 'x-acme' }, timeoutMs: 1000 },
+          retries: { scheduleS: [10], windowS: 600 },
+          ...{ source: 'a test', verifiedAt: '2026-11-22' },
+        },
+      },
+      [[0, 601_000]],
+    ],
   ])('are those of %s', (_, sender, spans) => {
     expect(spansOf(sender)).toEqual(spans);
   });

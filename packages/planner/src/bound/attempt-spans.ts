@@ -31,6 +31,8 @@ export function attemptSpans(sender: Sender, untilMs: number): Span[] {
     if (isEndless || earliestMs >= untilMs || attempts === maxAttempts) return spans;
     const next = nextAttempt(sender, attempts, { fromMs: earliestMs, toMs: latestMs });
     if (next === undefined) return spans;
+    // With a Retry-After of 0 there is no end of attempts within the sender's window.
+    if (next.fromMs <= earliestMs && next.toMs < latestMs + 1) return spans;
     [earliestMs, latestMs] = [next.fromMs, next.toMs];
   }
 }
