@@ -30,8 +30,8 @@ export function holdDimensions(request: Request): Dimension[] {
 export function inboxDimensions(request: Request): Dimension[] {
   const dimensions: Dimension[] = [];
   const needed = roundUp(((request.burst?.events ?? 0) * ROOM) / HIGH_WATER_MARK);
-  if (request.capacity === undefined && needed > DEFAULT_INBOX_CAPACITY)
-    dimensions.push(() => [{ capacity: needed }]);
+  const isGiven = request.mode === 'inbox' && request.capacity !== undefined;
+  if (!isGiven && needed > DEFAULT_INBOX_CAPACITY) dimensions.push(() => [{ capacity: needed }]);
   if (anyHonorsRetryAfter(request)) dimensions.push(() => [maxSeconds(3600)]);
   return dimensions;
 }
