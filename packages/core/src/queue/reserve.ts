@@ -23,7 +23,7 @@ export interface ReserveQueue {
 }
 
 /** The most places of the reserve that are kept. */
-const MAX_KEPT = 64;
+const MOST_KEPT = 64;
 
 interface Reserving {
   readonly line: ReserveLine | null;
@@ -48,9 +48,16 @@ export class Reserve<T extends Reserving> {
   #lastAskedMs = -Infinity;
   #otherAskedMs = -Infinity;
   readonly #isKeeping: () => boolean;
+  readonly #mostKept: number;
 
   /** @param isKeeping - whether the last places are kept for deliveries that must not be refused; see {@link kept}. */
-  constructor(queue: ReserveQueue, gate: Gate, isKeeping: () => boolean = () => false) {
+  constructor(
+    queue: ReserveQueue,
+    gate: Gate,
+    isKeeping: () => boolean = () => false,
+    mostKept: number = MOST_KEPT,
+  ) {
+    this.#mostKept = mostKept;
     this.#queue = queue;
     this.#gate = gate;
     this.#isKeeping = isKeeping;
@@ -59,7 +66,7 @@ export class Reserve<T extends Reserving> {
   /** The last places of the reserve that entitled deliveries and small keys leave free: a quarter of it, at most 64. */
   get kept(): number {
     const { high, effectiveCapacity } = this.#gate;
-    return this.#isKeeping() ? Math.min(MAX_KEPT, Math.floor((effectiveCapacity - high) / 4)) : 0;
+    return this.#isKeeping() ? Math.min(this.#mostKept, Math.floor((effectiveCapacity - high) / 4)) : 0;
   }
 
   /**
