@@ -60,7 +60,7 @@ async function improve(start: Trial, dimensions: readonly Dimension[], trials: T
   if (refusesNothing(start.outcome)) return best;
   for (const dimension of dimensions) {
     const base = best.configuration;
-    for (const options of dimension(base.options)) {
+    for (const options of dimension(best)) {
       if (!trials.mayContinue) return best;
       const trial = await trials.of({ ...base, options: { ...base.options, ...options } });
       if (isBetter(trial, best)) best = trial;
