@@ -259,6 +259,9 @@ export class BoundedIntake implements Intake {
     const { size } = queue;
     if (size >= flow.marks.gate.high) {
       const oldest = displacedBy(key, queue);
+      const isSpared =
+        oldest !== null && size < flow.marks.gate.effectiveCapacity && flow.guard.spares(oldest);
+      if (isSpared) return flow.enqueue(delivery, key, 'entitled', now);
       if (oldest !== null) flow.withdraw(oldest, 'displaced', now);
       // A listener of that may have closed the intake, or admitted another delivery in the place that became free.
       if (flow.shutdown.phase !== 'open') return flow.refuse('closing', delivery, key, now);
