@@ -100,10 +100,21 @@ describe('the spans of attempts', () => {
         [4000, 74_000],
       ],
     ],
+    [
+      // It has no last attempt: it may be asked to retry immediately, as often as the receiver wishes.
+      'a sender that obeys any Retry-After for a minute',
+      { profile: { ...ACME, timeoutMs: 1000, retries: { scheduleS: [0], windowS: 60 } } },
+      [[0, 61_000]],
+    ],
   ])('are those of %s', (_, sender, spans) => {
     expect(spansOf(sender)).toEqual(spans);
   });
 });
+
+const ACME = {
+  ...{ name: 'acme', match: { header: 'x-acme' }, retryAfter: { unit: 's' } },
+  ...{ source: 'a test', verifiedAt: '2026-11-22' },
+};
 
 const SCENARIO = {
   service: { meanMs: 1000 },

@@ -1,4 +1,4 @@
-import type { LabFigures, LabResult } from './lab-figures.ts';
+import { MOST_ATTEMPTS, type LabFigures, type LabResult } from './lab-figures.ts';
 
 /** The worst of the seeds: for each figure its largest value. Undefined without a run. */
 export function worstOf(seeds: readonly LabResult[] | undefined, key?: string): LabFigures | undefined {
@@ -10,6 +10,7 @@ export function worstOf(seeds: readonly LabResult[] | undefined, key?: string): 
 }
 
 function worse(a: LabFigures, b: LabFigures): LabFigures {
+  if (a.lost === null || b.lost === null) return a.lost === null ? a : b;
   const { events, lost, inVain, again } = lostShare(b) > lostShare(a) ? b : a;
   return {
     ...{ events, lost, inVain, again },
@@ -24,14 +25,16 @@ function most(a: number | null, b: number | null): number | null {
   return a === null || b === null ? (a ?? b) : Math.max(a, b);
 }
 
+/** All, if the run was stopped. */
 export function lostShare({ events, lost }: LabFigures): number {
-  return events === 0 ? 0 : lost / events;
+  return events === 0 ? 0 : (lost ?? events) / events;
 }
 
 /** All figures of a cell: lost, attempts, delays, and whether the endpoint was disabled. */
 export function cell(figures: LabFigures | undefined): string {
   if (figures === undefined) return '–';
-  const { attempts, p50, p99, off } = figures;
+  const { lost, attempts, p50, p99, off } = figures;
+  if (lost === null) return `> ${String(MOST_ATTEMPTS)} attempts`;
   if (attempts === null) return percent(lostShare(figures));
   const parts = [percent(lostShare(figures)), attempts.toFixed(2), `${duration(p50)} / ${duration(p99)}`];
   return [...parts, ...(off > 0 ? ['**off**'] : [])].join(', ');

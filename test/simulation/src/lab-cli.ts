@@ -7,10 +7,16 @@ import { renderLab } from './lab-page.ts';
 import { runAll } from './lab-pool.ts';
 import { LAB_RUNS } from './lab-runs.ts';
 
-// Without arguments all runs are made anew. `--only TEXT` makes those whose name contains it, `--seeds N` fewer seeds.
-const { values } = parseArgs({ options: { only: { type: 'string' }, seeds: { type: 'string' } } });
-const { only = '', seeds = '3' } = values;
-const chosen = LAB_RUNS.filter(({ name }) => name.includes(only));
+// Without arguments all runs are made anew. `--only TEXT`, once or more, makes those whose names contain all texts, and
+// `--seeds N` makes fewer seeds.
+const { values } = parseArgs({
+  options: { only: { type: 'string', multiple: true }, seeds: { type: 'string' } },
+});
+/** Runs between two writes. */
+const SAVE_EVERY = 20;
+
+const { only = [], seeds = '3' } = values;
+const chosen = LAB_RUNS.filter(({ name }) => only.every((text) => name.includes(text)));
 const tasks = chosen.flatMap((run) =>
   Array.from({ length: Math.min(run.seeds, Number(seeds)) }, (_, index) => ({
     name: run.name,
@@ -21,20 +27,26 @@ const tasks = chosen.flatMap((run) =>
 const before = existsSync(LAB_FILE) ? (JSON.parse(await readFile(LAB_FILE, 'utf8')) as LabReport) : {};
 const results = new Map<string, LabResult[]>();
 let made = 0;
-await runAll(tasks, ({ name, seed }, result) => {
+await runAll(tasks, async ({ name, seed }, result) => {
   const ofRun = results.get(name) ?? [];
   ofRun[seed - 1] = result;
   results.set(name, ofRun);
   made += 1;
   process.stderr.write(`${String(made)} of ${String(tasks.length)}: ${name}, seed ${String(seed)}\n`);
+  // So that an interrupted command keeps its results.
+  if (made % SAVE_EVERY === 0) await save();
 });
+await save();
 
-// In the order of the runs, without those that are no longer made.
-const report: LabReport = Object.fromEntries(
-  LAB_RUNS.flatMap(({ name }) => {
-    const seedsOf = results.get(name) ?? before[name];
-    return seedsOf === undefined ? [] : [[name, seedsOf] as const];
-  }),
-);
-await writeFile(LAB_FILE, formatLab(report));
-await writeFile(LAB_PAGE, renderLab(report));
+/** In the order of the runs, without those that are no longer made. */
+async function save(): Promise<void> {
+  const report: LabReport = Object.fromEntries(
+    LAB_RUNS.flatMap(({ name }) => {
+      const seedsOf = results.get(name)?.filter((result) => (result as LabResult | undefined) !== undefined);
+      const known = seedsOf ?? before[name];
+      return known === undefined ? [] : [[name, known] as const];
+    }),
+  );
+  await writeFile(LAB_FILE, formatLab(report));
+  await writeFile(LAB_PAGE, renderLab(report));
+}

@@ -1,10 +1,20 @@
-import { boundOf, drawTraffic, parseScenario, simulate } from '@webhook-backpressure/planner/parts';
+import {
+  boundOf,
+  drawTraffic,
+  parseScenario,
+  ScenarioError,
+  simulate,
+  type Scenario,
+  type Simulation,
+  type Traffic,
+} from '@webhook-backpressure/planner/parts';
 import type { LabRun } from './lab-runs.ts';
 
 /** What happened to the events of one sender. Times are in seconds; null without a measurement. */
 export interface LabFigures {
   readonly events: number;
-  readonly lost: number;
+  /** Null if the run was stopped: see {@link MOST_ATTEMPTS}. */
+  readonly lost: number | null;
   readonly attempts: number | null;
   readonly p50: number | null;
   readonly p99: number | null;
@@ -22,15 +32,47 @@ export type LabResult = Readonly<Record<string, LabFigures>>;
 /** By name of the run; the entry at index `i` is of seed `i + 1`. */
 export type LabReport = Readonly<Record<string, readonly LabResult[]>>;
 
+/**
+ * A run with a plain queue is stopped at this many attempts per event. Where all attempts time out in the queue, and the
+ * retries are more than the workers can handle, it does not recover until the sender gives up, after days.
+ */
+export const MOST_ATTEMPTS = 12;
+
+const UNKNOWN = { attempts: null, p50: null, p99: null, off: 0, inVain: 0, again: 0 };
+
 /** Makes one run. */
 export async function figuresOf({ receiver, scenario }: LabRun, seed: number): Promise<LabResult> {
+  const seeded = { ...scenario, seed };
   if (receiver === 'bound') {
-    const parsed = parseScenario({ ...scenario, seed });
-    const { events, lost } = boundOf(parsed, drawTraffic(parsed));
-    const unknown = { attempts: null, p50: null, p99: null, off: 0, inVain: 0, again: 0 };
-    return { all: { events, lost, ...unknown } };
+    const { parsed, traffic } = read(seeded);
+    const { events, lost } = boundOf(parsed, traffic);
+    return { all: { events, lost, ...UNKNOWN } };
   }
-  const { results } = await simulate({ ...scenario, seed });
+  if (receiver !== 'none' && receiver !== 'constant') return resultOf(await simulate(seeded));
+  const { parsed, traffic } = read(seeded);
+  try {
+    return resultOf(await simulate(seeded, undefined, MOST_ATTEMPTS * traffic.count));
+  } catch (error) {
+    if (!(error instanceof ScenarioError)) throw error;
+    return stopped(parsed.senders, traffic);
+  }
+}
+
+function read(scenario: object): { parsed: Scenario; traffic: Traffic } {
+  const parsed = parseScenario(scenario);
+  return { parsed, traffic: drawTraffic(parsed) };
+}
+
+function stopped(senders: Scenario['senders'], { sender }: Traffic): LabResult {
+  return Object.fromEntries(
+    senders.map(({ key }, index) => {
+      const events = sender.reduce((count, one) => (one === index ? count + 1 : count), 0);
+      return [key, { ...UNKNOWN, events, lost: null }];
+    }),
+  );
+}
+
+function resultOf({ results }: Simulation): LabResult {
   return Object.fromEntries(
     Object.entries(results.perKey).map(([key, one]) => {
       const { events, lost, attemptsPerEvent, delayS, switchedOff, handledInVain, handledAgain } = one;

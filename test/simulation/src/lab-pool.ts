@@ -6,7 +6,7 @@ import type { LabTask } from './lab-worker.ts';
 /** Makes the runs in as many threads as there are cores, in order, and reports each result. */
 export async function runAll(
   tasks: readonly LabTask[],
-  done: (task: LabTask, result: LabResult) => void,
+  done: (task: LabTask, result: LabResult) => Promise<void>,
 ): Promise<void> {
   const left = tasks[Symbol.iterator]();
   const threads = Math.min(availableParallelism(), tasks.length);
@@ -15,12 +15,12 @@ export async function runAll(
 
 async function work(
   left: Iterator<LabTask>,
-  done: (task: LabTask, result: LabResult) => void,
+  done: (task: LabTask, result: LabResult) => Promise<void>,
 ): Promise<void> {
   const worker = new Worker(new URL('lab-worker.js', import.meta.url));
   for (let next = left.next(); next.done !== true; next = left.next()) {
     const { value: task } = next;
-    done(task, await resultOf(worker, task));
+    await done(task, await resultOf(worker, task));
   }
   await worker.terminate();
 }

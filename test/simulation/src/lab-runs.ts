@@ -1,4 +1,4 @@
-import { behaviorOf, LAB_SENDERS, labSender, type LabSender } from './lab-senders.ts';
+import { behaviorOf, LAB_SENDERS, labSender, type LabSender, type View } from './lab-senders.ts';
 
 /** What the receiver does. `bound`: what the best receiver could do. */
 export const RECEIVERS = ['none', 'constant', 'held', 'inbox', 'bound'] as const;
@@ -17,7 +17,6 @@ export const SHAPE_NAMES: readonly Shape[] = ['S10', 'S1', 'burst'];
 export interface LabRun {
   readonly name: string;
   readonly receiver: Receiver;
-  /** The senders that send more than the workers can handle, or the only one. */
   readonly scenario: object;
   /** Runs that take long, and vary little, are made with seed 1 only. */
   readonly seeds: number;
@@ -32,15 +31,20 @@ const RECEIVING: Readonly<Record<Receiver, object>> = {
   inbox: { mode: 'inbox' },
 };
 
+/** In S1 and in the burst fewer deliveries arrive than fit below the high-water mark of the inbox. */
+function viewOf(receiver: Receiver, shape: Shape): View {
+  if (receiver === 'inbox') return shape === 'S10' ? 'inbox' : 'stored';
+  return receiver === 'held' || receiver === 'bound' ? 'held' : 'queued';
+}
+
 /** The sender whose run stands for those that behave like it. */
-export function representativeOf(sender: LabSender, receiver: Receiver): LabSender {
-  const behavior = (one: LabSender): string =>
-    behaviorOf(one, receiver === 'inbox', receiver === 'held' || receiver === 'bound');
-  return LAB_SENDERS.find((one) => behavior(one) === behavior(sender)) ?? sender;
+function representativeOf(sender: LabSender, shape: Shape, receiver: Receiver): LabSender {
+  const behavior = behaviorOf(sender, viewOf(receiver, shape));
+  return LAB_SENDERS.find((one) => behaviorOf(one, viewOf(receiver, shape)) === behavior) ?? sender;
 }
 
 export function aloneName(sender: LabSender, shape: Shape, receiver: Receiver): string {
-  return `alone | ${shape} | ${representativeOf(sender, receiver).name} | ${receiver}`;
+  return `alone | ${shape} | ${representativeOf(sender, shape, receiver).name} | ${receiver}`;
 }
 
 function aloneRuns(shape: Shape): LabRun[] {
@@ -49,7 +53,7 @@ function aloneRuns(shape: Shape): LabRun[] {
     for (const sender of LAB_SENDERS) {
       const name = aloneName(sender, shape, receiver);
       if (runs.has(name)) continue;
-      const { profile, rowOf } = representativeOf(sender, receiver);
+      const { profile, rowOf } = representativeOf(sender, shape, receiver);
       const arrivals = [{ ...SHAPES[shape], process: 'poisson' }];
       const senders = [{ profile, rowOf }];
       const scenario = { ...RECEIVING[receiver], service: { meanMs: 100 }, arrivals, senders };
@@ -97,7 +101,7 @@ export const MIXTURES: readonly Mixture[] = FLOODS.flatMap((flood) => {
 });
 
 /** The receivers of a mixture. The comparison is made for all small senders together. */
-export function receiversOf({ small }: Mixture): readonly Receiver[] {
+function receiversOf({ small }: Mixture): readonly Receiver[] {
   return isTogether(small) ? ['none', 'constant', 'held', 'inbox'] : ['held'];
 }
 

@@ -13,7 +13,8 @@ export const LAB_SENDERS: readonly LabSender[] = sendersOf();
 
 function sendersOf(): LabSender[] {
   const byName = new Map<string, SenderProfile>();
-  for (const profile of [...builtInSenders, ...Object.values(known)]) {
+  const byHand = Object.values(known).sort((a, b) => (a.name < b.name ? -1 : 1));
+  for (const profile of [...builtInSenders, ...byHand]) {
     if (!byName.has(profile.name)) byName.set(profile.name, profile);
   }
   const senders = [...byName].map(([name, profile]): LabSender => ({ name, profile, rowOf: 'endpoint' }));
@@ -35,15 +36,28 @@ export function labSender(name: string): LabSender {
 /** With a queue of 10 s and a handling of 100 ms, such a sender never times out in hold mode. */
 const LONG_MS = 12_500;
 
+/** What a receiver sees of a sender: `held` is the middleware, and `stored` an inbox that is never full. */
+export type View = 'queued' | 'held' | 'inbox' | 'stored';
+
 /** Everything in which a sender can differ for a receiver. Senders that are equal in it are simulated once. */
-export function behaviorOf({ profile, rowOf }: LabSender, isInbox: boolean, isHeld: boolean): string {
-  const { name, timeoutMs = 15_000, status, retries, retryAfter, success, switchOff, id } = profile;
-  // An inbox without commit times answers immediately.
-  const timeout = isInbox || (isHeld && timeoutMs >= LONG_MS) ? 'long' : timeoutMs;
-  const answer = isInbox ? [success ?? 'unknown'] : [];
+export function behaviorOf({ profile, rowOf }: LabSender, view: View): string {
+  const {
+    name,
+    timeoutMs = 15_000,
+    status,
+    retries,
+    retryAfter,
+    success = 'unknown',
+    switchOff,
+    id,
+  } = profile;
+  // It gets an acknowledgement immediately, in the status that it accepts.
+  if (view === 'stored') return JSON.stringify(success);
+  const isLong = view === 'inbox' || (view === 'held' && timeoutMs >= LONG_MS);
+  const answer = view === 'inbox' ? success : 'any';
   const off = switchOff === undefined ? 'never' : { switchOff, rowOf };
-  if (retries === 'none') return JSON.stringify([timeout, ...answer, off]);
+  const common = [isLong ? 'long' : timeoutMs, answer, off];
+  if (retries === 'none') return JSON.stringify(common);
   // Its wait after a 429 is played by name.
-  const isSvix = name === 'svix';
-  return JSON.stringify([timeout, ...answer, off, status, retries, retryAfter, id !== undefined, isSvix]);
+  return JSON.stringify([...common, status, retries, retryAfter, id !== undefined, name === 'svix']);
 }

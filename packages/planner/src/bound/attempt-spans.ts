@@ -1,5 +1,8 @@
 import type { Sender } from '../scenario/sender.ts';
 
+/** Each attempt is later than the one before it, until the window of the sender ends. */
+const LEAST_GROWTH_MS = 1;
+
 /** A span of time after the first attempt of a delivery, in ms. `toMs` may be Infinity. */
 export interface Span {
   readonly fromMs: number;
@@ -30,7 +33,8 @@ export function attemptSpans(sender: Sender, untilMs: number): Span[] {
     add(spans, { fromMs: earliestMs, toMs: isEndless ? Infinity : toMs });
     if (isEndless || earliestMs >= untilMs || attempts === maxAttempts) return spans;
     const next = nextAttempt(sender, attempts, { fromMs: earliestMs, toMs: latestMs });
-    if (next === undefined) return spans;
+    // A sender that may retry immediately has no last attempt, but the end of its window is the end of its spans.
+    if (next === undefined || next.toMs - latestMs < LEAST_GROWTH_MS) return spans;
     [earliestMs, latestMs] = [next.fromMs, next.toMs];
   }
 }
