@@ -1,6 +1,6 @@
-import type { SenderProfile } from '@webhook-backpressure/core';
+import type { IntakeOptions, Permit, Refusal, SenderProfile } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
-import { createBench, exponential, seeded } from '../harness.ts';
+import { createBench, exponential, letIn, occupy, reactions, seeded, type Bench } from '../harness.ts';
 import { Seen, send, type WatchedSender } from '../refusals/watched-sender.ts';
 import { runUntil } from '../workshop.ts';
 
@@ -24,24 +24,189 @@ async function overload(senders: readonly WatchedSender[], seed: number, untilS:
 describe('a sender that disables the endpoint after failures in a row', () => {
   const scheduleS = [60, 120, 240, 480, 960, 1920, 3840, 6780];
 
-  it.each([1, 2, 3])(
+  it.each([1, 2])(
     'gets a success before its limit of 8 at twice the drain rate, and loses nothing, seed %i',
     async (seed) => {
       const profile = profileOf('shop', 8, { retries: { scheduleS } });
-      const [seen = new Seen()] = await overload([{ profile, perSecond: 200, toS: 60 }], seed, 8000);
+      const [seen = new Seen()] = await overload([{ profile, perSecond: 200, toS: 30 }], seed, 8000);
       expect(seen.offS).toBeUndefined();
       expect(seen.longestRow).toBeLessThan(8);
       expect(seen.delivered).toBe(seen.events);
     },
   );
 
-  it.each([1, 2, 3])(
+  it.each([1, 2])(
     'gets a success before its limit of 6 at twice the drain rate, although it never retries, seed %i',
     async (seed) => {
       const profile = profileOf('site', 6, { retries: 'none', timeoutMs: 60_000 });
-      const [seen = new Seen()] = await overload([{ profile, perSecond: 200, toS: 120 }], seed, 200);
+      const [seen = new Seen()] = await overload([{ profile, perSecond: 200, toS: 40 }], seed, 80);
       expect(seen.offS).toBeUndefined();
       expect(seen.longestRow).toBeLessThan(6);
+    },
+  );
+});
+
+interface Flooded extends Bench {
+  /** The permits of the flood. */
+  readonly flood: Permit[];
+  /** Two starts, since at most every second one is out of turn. */
+  readonly pass: () => Promise<void>;
+  /** Queues deliveries of the flood up to the high-water mark. */
+  readonly refill: () => void;
+}
+
+/** A queue that another sender has filled up to its high-water mark, and one worker. */
+function beside(options: IntakeOptions = {}): Flooded {
+  const bench = createBench({ capacity: 100, concurrency: 1, maxWaitMs: 60_000, ...options });
+  const flood = occupy(bench.intake, 'flood');
+  const refill = (): void => {
+    while (bench.intake.snapshot().state === 'accepting') {
+      const { permit } = letIn(bench.intake.admit({ key: 'flood' }));
+      void Promise.resolve(permit).then((answer) => {
+        if (answer.admitted) flood.push(answer);
+      });
+    }
+  };
+  refill();
+  const pass = async (): Promise<void> => {
+    for (let i = 0; i < 2; i += 1) {
+      flood.pop()?.release();
+      await reactions();
+    }
+  };
+  return { ...bench, flood, pass, refill };
+}
+
+/** What becomes of deliveries of a sender, in the order of its answers: `s` a success, `F` a failure. */
+class Answers {
+  text = '';
+  /** Permits that are held. */
+  readonly held: Permit[] = [];
+  readonly #bench: Bench;
+  readonly #profile: SenderProfile;
+  readonly #key: string;
+
+  constructor(bench: Bench, profile: SenderProfile, key = profile.name) {
+    this.#bench = bench;
+    this.#profile = profile;
+    this.#key = key;
+  }
+
+  arrive(count = 1): void {
+    for (let i = 0; i < count; i += 1) {
+      const result = this.#bench.intake.admit({ key: this.#key, profile: this.#profile });
+      if (result.admitted)
+        void Promise.resolve(result.permit).then((answer) => {
+          this.#settle(answer);
+        });
+      else this.#settle(result);
+    }
+  }
+
+  /** The handlers of all that have started end. */
+  async end(outcome: 'success' | 'failure' = 'success'): Promise<void> {
+    for (const permit of this.held.splice(0)) {
+      this.text += outcome === 'success' ? 's' : 'F';
+      permit.release(outcome);
+      await reactions();
+    }
+  }
+
+  #settle(answer: Permit | Refusal): void {
+    if (answer.admitted) this.held.push(answer);
+    else this.text += 'F';
+  }
+}
+
+describe('a queue that other senders fill', () => {
+  it('starts one delivery before its turn, and refuses the others after its success', async () => {
+    const bench = beside();
+    const shop = new Answers(bench, profileOf('shop', 8));
+    // As a small key it gets ten places of the reserve. Then five are refused, two because several are
+    // deferred already, and three are deferred.
+    shop.arrive(20);
+    await reactions();
+    expect(shop.text).toBe('FFFFFFF');
+    await bench.pass();
+    expect(shop.held).toHaveLength(1);
+    await shop.end();
+    expect(shop.text).toBe('FFFFFFFsFFF');
+    expect(bench.intake.snapshot()).toMatchObject({ endangered: [], totals: { withdrawn: { expired: 3 } } });
+  });
+
+  it('starts another delivery if the first one fails', async () => {
+    const bench = beside();
+    const shop = new Answers(bench, profileOf('shop', 8));
+    shop.arrive(16);
+    await bench.pass();
+    await shop.end('failure');
+    expect(shop.text).toBe('FFFFFF');
+    await bench.pass();
+    expect(shop.held).toHaveLength(1);
+    await shop.end();
+    expect(shop.text).toBe('FFFFFFsF');
+  });
+
+  it('refuses a sender without such a rule, or without time to wait', async () => {
+    const bench = beside();
+    const plain = new Answers(bench, profileOf('plain', 8, { switchOff: undefined }));
+    plain.arrive(40);
+    expect(plain.text).toHaveLength(30);
+    const hasty = { ...profileOf('hasty', 8), timeoutMs: 0 };
+    for (let i = 0; i < 40; i += 1) bench.intake.admit({ key: 'hasty', profile: hasty, maxWaitMs: 0 });
+    await reactions();
+    expect(bench.intake.snapshot().endangered).toEqual(['hasty']);
+  });
+
+  it('warns when no place is left', () => {
+    const bench = beside();
+    const shop = new Answers(bench, profileOf('shop', 8));
+    shop.arrive(40);
+    expect(bench.intake.snapshot()).toMatchObject({ depth: 100, endangered: ['shop'] });
+    expect(bench.events.filter(({ type }) => type === 'endangered')).toMatchObject([
+      { sender: 'shop', key: 'shop' },
+    ]);
+  });
+
+  it('waits with refusals of deliveries that expired together, until a success', async () => {
+    const bench = createBench({ capacity: 100, concurrency: 1, maxWaitMs: 1000 });
+    const shop = new Answers(bench, profileOf('shop', 8));
+    shop.arrive(21);
+    await reactions();
+    bench.clock.advance(1060);
+    await reactions();
+    expect(shop.text).toBe('FFFFFFF');
+    await shop.end();
+    expect(shop.text).toMatch(/^F{7}sF{1,7}$/);
+    // The worker is busy again. A tenth of the longest wait later, they have to be refused.
+    bench.clock.advance(100);
+    await reactions();
+    expect(bench.intake.snapshot().depth).toBe(0);
+  });
+
+  it.each([8, 6, 4, 3])(
+    'never refuses a sender up to its limit of %i while its places suffice',
+    async (inARow) => {
+      for (let seed = 1; seed <= 2; seed += 1) {
+        const random = seeded(seed);
+        const bench = beside({ concurrency: 2 });
+        const shop = new Answers(bench, profileOf('shop', inARow));
+        const most = Math.max(1, Math.floor(inARow * 0.75) - 1);
+        for (let round = 0; round < 150; round += 1) {
+          // In clumps: as many as a run allows for each success, and more of them now and then.
+          const clump = random() < 0.05 ? 8 : Math.floor(random() * (most + 1));
+          shop.arrive(clump);
+          for (const permit of bench.flood.splice(0)) permit.release();
+          await reactions();
+          await shop.end();
+          if (bench.intake.snapshot().depth < 80) bench.refill();
+          bench.clock.advance(random() * 100);
+          await reactions();
+        }
+        const longest = Math.max(0, ...shop.text.split('s').map((run) => run.length));
+        expect(longest, `seed ${String(seed)}`).toBeLessThan(inARow);
+        expect(shop.text.length).toBeGreaterThan(100);
+      }
     },
   );
 });

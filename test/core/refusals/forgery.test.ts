@@ -1,3 +1,4 @@
+import type { SenderProfile } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import { createBench, seeded, typesOf, type Bench } from '../harness.ts';
 import { Marketplace, type Party } from '../marketplace.ts';
@@ -61,6 +62,19 @@ function parts({ market }: Aftermath, floods: readonly Party[]): Record<string, 
 function expectAtLeast(measured: Record<string, number>, least: number): void {
   for (const [name, part] of Object.entries(measured)) expect(part, name).toBeGreaterThanOrEqual(least);
 }
+
+describe('a flood of a forged sender that disables endpoints', () => {
+  it('leaves other senders their share', async () => {
+    const profile: SenderProfile = {
+      ...{ name: 'forged', match: { header: 'x-forged' }, switchOff: { inARow: 8 } },
+      ...{ source: 'none', verifiedAt: '2026-11-22' },
+    };
+    const floods = [flood('forged', 1000, () => ({ key: 'forged', profile, maxWaitMs: 4000 }))];
+    const aftermath = await endure(floods);
+    expectAtLeast(parts(aftermath, floods), 0.9);
+    expect(aftermath.market.of('never').lost).toBe(0);
+  });
+});
 
 describe('a flood of forged senders that never retry', () => {
   // `lost` includes the first second or two, until the forged keys have used up the free places.

@@ -264,6 +264,9 @@ export class BoundedIntake implements Intake {
       if (this.#waitsTooLong(delivery, key, now)) return flow.refuse('wait', delivery, key, now);
       if (size < marks.gate.high) return flow.enqueue(delivery, key, claim, now);
       displaced = this.#displacement.oldestFor(key);
+      const isSpared = displaced !== null && flow.guard.spares(displaced);
+      if (isSpared && size < marks.gate.effectiveCapacity)
+        return flow.enqueue(delivery, key, 'entitled', now);
     } else {
       displaced = isRepeated ? null : this.#displacement.youngestFor(key);
       if (displaced === null || this.#waitsTooLong(delivery, key, now))

@@ -174,7 +174,7 @@ export class SwitchOffGuard {
 
   /** The most refusals in a row: no more than without a warning, unless many are deferred. */
   #most(inARow: number, deferred: number): number {
-    const many = Math.min(MANY_DEFERRED, this.#parts.reserve.kept / 4);
+    const many = Math.min(MANY_DEFERRED, this.#parts.reserve.kept / 2);
     return deferred >= many ? inARow - 1 : endangeringRun(inARow) - 1;
   }
 }
