@@ -1,3 +1,4 @@
+import { earliestLastS } from './bound.ts';
 import { hasFlag, numberOption, progress } from '../command-line.ts';
 import { describeMachine } from '../machine.ts';
 import { LOAD_CORE, Pinned, SERVER_CORE } from '../pinned.ts';
@@ -7,6 +8,9 @@ import type { Received } from './receiver-child.ts';
 import { clientsReport, failuresOf, type Run } from './report.ts';
 import type { Burst, Sent } from './sender-child.ts';
 import { CLIENTS, DELIVERIES, RECEIVERS, type ClientName, type ReceiverName } from './setup.ts';
+
+/** A refusal within this time is that of a first attempt. */
+const FIRST_MS = 1000;
 
 const rounds = numberOption('rounds', 1);
 const machine = describeMachine();
@@ -36,10 +40,11 @@ async function burst(client: ClientName, receiver: ReceiverName): Promise<Run> {
     const url = `http://127.0.0.1:${String(port)}/webhooks`;
     const order: Burst = { url, deliveries: DELIVERIES };
     const { delivered, lastS } = await sender.ask<Sent>(order);
-    const { handled, refused, retryAfterS } = await server.ask<Received>('report');
+    const { handled, refused, retryAfterS, refusedMs } = await server.ask<Received>('report');
     return {
       ...{ client, receiver, delivered, handled, lastS },
       attempts: (handled + refused) / DELIVERIES,
+      earliestS: earliestLastS(refusedMs.filter((ms) => ms < FIRST_MS)),
       retryAfterP50S: percentile(retryAfterS, 0.5),
       retryAfterMostS: Math.max(...retryAfterS),
     };

@@ -14,6 +14,8 @@ export interface Received {
   readonly refused: number;
   /** Of each refusal, in the order in which they were sent. */
   readonly retryAfterS: readonly number[];
+  /** When each was sent, in milliseconds after the first request. */
+  readonly refusedMs: readonly number[];
 }
 
 interface Receiver {
@@ -41,13 +43,18 @@ const receivers: Readonly<Record<ReceiverName, () => Receiver>> = {
 };
 
 let handled = 0;
+let beganMs = Infinity;
 const retryAfterS: number[] = [];
+const refusedMs: number[] = [];
 const { listener, intake } = receivers[process.argv[2] as ReceiverName]();
 intake.subscribe((event) => {
-  if (event.type === 'refused') retryAfterS.push(event.retryAfterSeconds);
+  beganMs = Math.min(beganMs, performance.now());
+  if (event.type !== 'refused') return;
+  retryAfterS.push(event.retryAfterSeconds);
+  refusedMs.push(performance.now() - beganMs);
 });
 
 answer(async (question: 'start' | 'report'): Promise<number | Received> => {
   if (question === 'start') return listen(createServer(listener));
-  return { handled, refused: retryAfterS.length, retryAfterS };
+  return { handled, refused: retryAfterS.length, retryAfterS, refusedMs };
 });

@@ -12,6 +12,8 @@ export interface Run {
   readonly attempts: number;
   /** From the first request to the last answer. */
   readonly lastS: number;
+  /** See {@link earliestLastS}. */
+  readonly earliestS: number;
   readonly retryAfterP50S: number;
   readonly retryAfterMostS: number;
 }
@@ -39,11 +41,11 @@ export function clientsReport(machine: Machine, runs: readonly Run[]): string {
     '',
     `${String(DELIVERIES)} deliveries at one moment reach a receiver that has just been started: handlers of ${String(HANDLING_MS)} ms, \`concurrency: ${String(LIMITS.concurrency)}\`, \`capacity: ${String(LIMITS.capacity)}\`. So the last one cannot be delivered before ${String(IDEAL_S)} s. The targets: all delivered, at most ${MOST_ATTEMPTS.toFixed(1)} attempts for each, the last after at most ${String(MOST_TIMES_IDEAL)} × ${String(IDEAL_S)} s.`,
     '',
-    '| Client | Receiver | Delivered | Attempts per delivery | Last delivered after | Retry-After, median | Retry-After, most |',
-    '| --- | --- | ---: | ---: | ---: | ---: | ---: |',
+    '| Client | Receiver | Delivered | Attempts per delivery | Last delivered after | Possible | Retry-After, median | Retry-After, most |',
+    '| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |',
     ...runs.map(
-      ({ client, receiver, delivered, attempts, lastS, retryAfterP50S, retryAfterMostS }) =>
-        `| ${client} | ${receiver} | ${String(delivered)} | ${attempts.toFixed(2)} | ${lastS.toFixed(1)} s | ${String(retryAfterP50S)} s | ${String(retryAfterMostS)} s |`,
+      ({ client, receiver, delivered, attempts, lastS, earliestS, retryAfterP50S, retryAfterMostS }) =>
+        `| ${client} | ${receiver} | ${String(delivered)} | ${attempts.toFixed(2)} | ${lastS.toFixed(1)} s | ${earliestS.toFixed(1)} s | ${String(retryAfterP50S)} s | ${String(retryAfterMostS)} s |`,
     ),
     '',
   ].join('\n');

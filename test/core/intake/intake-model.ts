@@ -158,11 +158,10 @@ export class IntakeModel {
     const { key = 'default', priority, retries, maxWaitMs = Infinity } = delivery;
     if (this.#closing !== undefined) return ['closing'];
     if (this.options.shed?.[key] === true) return ['shed'];
-    const isPaced = this.options.drainRate !== undefined;
     const free = workersPerKey(this.options, concurrency) - activeOf(this.active, key);
     // Deliveries of keys at their limit are not overtaken.
     const canStartNow = active < concurrency && free > 0 && !this.#mayStart(concurrency);
-    if (canStartNow && !isPaced) return ['admitted'];
+    if (canStartNow && this.options.drainRate === undefined) return ['admitted'];
     const turnMs = drainRate === null ? 0 : 1000 / drainRate;
     const held = this.waiting.sizeOf(key);
     // The model does not know how long the handlers of a key take.
@@ -176,13 +175,14 @@ export class IntakeModel {
     const isClosed = this.#isShedding ? depth > lowWater : depth >= highWater;
     if (!isClosed || this.options.overflow === 'drop-oldest')
       return canStartNow ? ['admitted', ...otherwise] : [...otherwise];
-    const isSmall = held + 1 < lowWater / (held === 0 ? keys + 1 : keys) / 2;
-    const isEntitled = priority === 'critical' || retries === false;
-    if (!isEntitled && !isSmall) {
+    const all = held === 0 ? keys + 1 : keys;
+    const isSmall = held + 1 < lowWater / all / 2;
+    if (priority !== 'critical' && retries !== false && !isSmall) {
       const refused = depth >= effectiveCapacity ? 'full' : 'shedding';
       return canStartNow ? [refused, 'admitted'] : [refused];
     }
-    if (depth >= effectiveCapacity) return canStartNow ? ['full', 'admitted'] : ['full'];
+    const mayDisplace = retries === false && (held + 1) * all <= depth;
+    if (depth >= effectiveCapacity) return canStartNow || mayDisplace ? ['full', 'admitted'] : ['full'];
     // How the reserve is shared has its own tests.
     return depth < highWater ? [...otherwise] : [...otherwise, 'full', 'shedding'];
   }

@@ -18,6 +18,6 @@ const SPECIAL: Readonly<Record<string, string>> = {
 export function adviceOf(profile: SenderProfile): string {
   const special = SPECIAL[profile.name];
   if (special !== undefined) return special;
-  if ((retriesForS(profile) ?? Infinity) < LONG_ENOUGH_S) return INBOX;
-  return profile.switchOff?.inARow === undefined ? 'Nothing.' : 'Watch `endangered`.';
+  const isShort = (retriesForS(profile) ?? Infinity) < LONG_ENOUGH_S;
+  return isShort || profile.switchOff?.inARow !== undefined ? INBOX : 'Nothing.';
 }

@@ -6,7 +6,7 @@ import type { RetryAfterHabit } from '../senders/sender-profile.ts';
  * - `shedding`: the queue is at or above the high-water mark, or not yet back at the low-water mark
  * - `full`: the queue is at the effective capacity
  * - `wait`: it would be, or has been, queued for too long
- * - `displaced`: a newer delivery took its place, by `overflow: 'drop-oldest'`
+ * - `displaced`: a newer delivery took its place, by `overflow: 'drop-oldest'`, or because it would never be retried
  * - `pressure`: the process itself is overloaded, or the inbox cannot verify or store the delivery at present
  * - `shed`: its key is switched off by the option `shed`
  * - `closing`: the intake is shutting down

@@ -2,7 +2,8 @@ import type { Admission } from '../delivery/admission.ts';
 import { AdmittedDelivery } from '../workers/admitted-delivery.ts';
 import { checkDelivery, keyOf, NOTHING_KNOWN, type Delivery } from '../delivery/delivery.ts';
 import { DeliveryFlow } from './delivery-flow.ts';
-import { displacedBy } from '../queue/displacement.ts';
+import { favorOf } from '../delivery/favor.ts';
+import { Displacement } from '../queue/displacement.ts';
 import type { CurrentOptions } from '../delivery/current-options.ts';
 import { invalid } from '../errors.ts';
 import { checkNames } from '../option-names.ts';
@@ -26,6 +27,7 @@ export class BoundedIntake implements Intake {
   #options: CurrentOptions;
   readonly #isPressed: () => boolean;
   readonly #flow: DeliveryFlow;
+  readonly #displacement: Displacement<AdmittedDelivery>;
   readonly #isMonitored: boolean;
   readonly #fixtures: Fixtures;
   #membership: FleetMembership | null = null;
@@ -39,6 +41,7 @@ export class BoundedIntake implements Intake {
     this.#isMonitored = isMonitored;
     this.#fixtures = options;
     this.#flow = new DeliveryFlow(options, warn);
+    this.#displacement = new Displacement(this.#flow.dispatcher.queue);
   }
 
   admit(delivery: Delivery = NOTHING_KNOWN): Admission | Refusal {
@@ -89,7 +92,8 @@ export class BoundedIntake implements Intake {
     if (this.#waitsTooLong(delivery, key, now)) return false;
     const { size } = dispatcher.queue;
     if (this.#settings.overflow === 'drop-oldest' || !marks.gate.wouldShed(size)) return true;
-    return size < marks.gate.effectiveCapacity && reserve.isOpenTo(key, isEntitled);
+    if (size < marks.gate.effectiveCapacity && reserve.isOpenTo(key, isEntitled)) return true;
+    return delivery.retries === false && this.#displacement.youngestFor(key) !== null;
   }
 
   snapshot(): IntakeSnapshot {
@@ -229,7 +233,7 @@ export class BoundedIntake implements Intake {
     if (shutdown.phase !== 'open') return 'closing';
     if (marks.gate.shedding) {
       retryAfter.shed(now);
-      const answer = reserve.ask(key, isEntitled, now, this.#settings.maxWaitMs);
+      const answer = reserve.ask(key, isEntitled, now, this.#settings.maxWaitMs, favorOf(delivery));
       if (answer !== 'open') return answer;
     }
     return this.#waitsTooLong(delivery, key, now) ? 'wait' : null;
@@ -239,7 +243,7 @@ export class BoundedIntake implements Intake {
     return this.#flow.waitLimit.isExceeded(delivery, key, this.#settings.maxWaitMs, now);
   }
 
-  /** Handles a delivery that the queue has no room for. */
+  /** Handles a delivery that the queue has no room for: it is refused, or displaces a queued one. */
   #overflow(
     reason: RefusalReason,
     delivery: Delivery,
@@ -248,23 +252,35 @@ export class BoundedIntake implements Intake {
     now: number,
   ): Admission | Refusal {
     const flow = this.#flow;
-    const { overflow } = this.#settings;
-    const canDisplace = overflow === 'drop-oldest' && (reason === 'shedding' || reason === 'full');
-    if (!canDisplace) {
-      const isKept = reason !== 'closing' && flow.guard.keeps(delivery, key, now);
-      return isKept ? flow.enqueue(delivery, key, 'kept', now) : flow.refuse(reason, delivery, key, now);
-    }
-    if (this.#waitsTooLong(delivery, key, now)) return flow.refuse('wait', delivery, key, now);
-    const { queue } = flow.dispatcher;
+    if (reason !== 'shedding' && reason !== 'full') return this.#keepOrRefuse(reason, delivery, key, now);
+    const { dispatcher, marks, shutdown } = flow;
+    const { queue } = dispatcher;
     const { size } = queue;
-    if (size >= flow.marks.gate.high) {
-      const oldest = displacedBy(key, queue);
-      if (oldest !== null) flow.withdraw(oldest, 'displaced', now);
-      // A listener of that may have closed the intake, or admitted another delivery in the place that became free.
-      if (flow.shutdown.phase !== 'open') return flow.refuse('closing', delivery, key, now);
-      if (queue.size >= size) return flow.refuse('full', delivery, key, now);
+    const claim = isEntitled ? 'entitled' : 'none';
+    const isRepeated = delivery.retries !== false;
+    this.#displacement.note(key, isRepeated);
+    let displaced: AdmittedDelivery | null;
+    if (this.#settings.overflow === 'drop-oldest') {
+      if (this.#waitsTooLong(delivery, key, now)) return flow.refuse('wait', delivery, key, now);
+      if (size < marks.gate.high) return flow.enqueue(delivery, key, claim, now);
+      displaced = this.#displacement.oldestFor(key);
+    } else {
+      displaced = isRepeated ? null : this.#displacement.youngestFor(key);
+      if (displaced === null || this.#waitsTooLong(delivery, key, now))
+        return this.#keepOrRefuse(reason, delivery, key, now);
     }
-    return flow.enqueue(delivery, key, isEntitled ? 'entitled' : 'none', now);
+    if (displaced !== null) flow.withdraw(displaced, 'displaced', now);
+    // A listener of that may have closed the intake, or admitted another delivery in the place that became free.
+    if (shutdown.phase !== 'open') return flow.refuse('closing', delivery, key, now);
+    if (queue.size >= size) return flow.refuse('full', delivery, key, now);
+    return flow.enqueue(delivery, key, claim, now);
+  }
+
+  /** Refuses a delivery, unless its sender would disable the endpoint. */
+  #keepOrRefuse(reason: RefusalReason, delivery: Delivery, key: string, now: number): Admission | Refusal {
+    const flow = this.#flow;
+    const isKept = reason !== 'closing' && flow.guard.keeps(delivery, key, now);
+    return isKept ? flow.enqueue(delivery, key, 'kept', now) : flow.refuse(reason, delivery, key, now);
   }
 
   #state(now: number): IntakeState {

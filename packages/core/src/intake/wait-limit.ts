@@ -1,5 +1,6 @@
 import type { AdmittedDelivery } from '../workers/admitted-delivery.ts';
 import type { Delivery } from '../delivery/delivery.ts';
+import { favorOf } from '../delivery/favor.ts';
 import type { DrainMeter } from '../workers/drain-meter.ts';
 import type { FairShares } from '../workers/fair-shares.ts';
 import { LearnedTimeouts } from './learned-timeouts.ts';
@@ -43,7 +44,7 @@ export class WaitLimit {
     const leftMs =
       maxWaitMs === Infinity ? remainingMs(longestMs, lagMs) : remainingMs(maxWaitMs, lagMs, ageMs);
     const rate = drain.rate(now);
-    return rate !== null && shares.waitMs(key, rate) > leftMs;
+    return rate !== null && shares.waitMs(key, rate, favorOf(delivery)) > leftMs;
   }
 
   /** Whether a delivery at the end of its key's line would start before its deadline. */

@@ -1,3 +1,4 @@
+import type { Favor } from '../delivery/favor.ts';
 import { FavoredLines } from './favored-lines.ts';
 import { Line, type Payer, type Queued } from './line.ts';
 import { Turns } from './turns.ts';
@@ -17,6 +18,8 @@ export class FairQueue<T extends Queued<T>> {
   size = 0;
   /** Queued deliveries in turns at the usual cost. */
   work = 0;
+  /** Queued deliveries of senders that never retry. */
+  unrepeated = 0;
   /** The one that arrived first, whatever its key. */
   oldest: T | null = null;
   #youngest: T | null = null;
@@ -40,7 +43,7 @@ export class FairQueue<T extends Queued<T>> {
     return this.#turns.size > 0;
   }
 
-  /** While shedding, senders that never retry get more than their turns, up to half of the starts. */
+  /** While shedding, senders that never retry get more than their turns. See {@link FavoredLines}. */
   set isShedding(isShedding: boolean) {
     this.#favored.isOn = isShedding;
   }
@@ -81,15 +84,17 @@ export class FairQueue<T extends Queued<T>> {
       this.#lines.set(item.key, line);
       if (!isParked) this.#turns.add(line);
     }
-    if (item.isRepeated === false && !line.isParked) this.#favored.add(line);
     item.line = line;
     item.ahead = line.last;
-    if (line.last === null) line.first = item;
-    else line.last.behind = item;
+    if (line.last === null) {
+      line.first = item;
+      this.#favor(line);
+    } else line.last.behind = item;
     line.last = item;
     line.size += 1;
     line.work += line.cost;
     this.work += line.cost;
+    if (isUnrepeated(item)) this.unrepeated += 1;
 
     item.older = this.#youngest;
     if (this.#youngest === null) this.oldest = item;
@@ -100,7 +105,7 @@ export class FairQueue<T extends Queued<T>> {
 
   /** The delivery whose turn it is, or null if no queued delivery has a turn. */
   peek(): T | null {
-    return this.#next()?.first ?? null;
+    return (this.#favored.next(this.#turns.size) ?? this.#turns.first())?.first ?? null;
   }
 
   /** Skips the key whose turn it is. */
@@ -113,24 +118,21 @@ export class FairQueue<T extends Queued<T>> {
 
   /** Removes the delivery whose turn it is; null if no queued delivery has a turn. */
   shift(payer?: Payer): T | null {
-    const line = this.#next();
+    const favored = this.#favored.next(this.#turns.size);
+    const line = favored ?? this.#turns.first();
     if (line === null) return null;
     const item = line.first as T;
     if (payer !== undefined) this.#bind(line, payer);
-    if (this.#favored.next() === null) this.#take(line, payer);
+    if (favored === null) this.#take(line, payer);
     this.#favored.started(line);
     this.remove(item);
     return item;
   }
 
-  /** The line whose delivery starts next, or null. */
-  #next(): Line<T> | null {
-    for (let line = this.#favored.next(); line !== null; line = this.#favored.next()) {
-      if (line.first?.isRepeated === false || this.#favored.isHurried(line)) return line;
-      // The sender of its next delivery retries.
-      this.#favored.delete(line);
-    }
-    return this.#turns.first();
+  /** Favors a line by its next delivery. */
+  #favor(line: Line<T>): void {
+    if (line.first === null || line.isParked) this.#favored.delete(line);
+    else this.#favored.place(line, line.first.favor ?? 'none');
   }
 
   /** Takes the turn of the line. */
@@ -169,8 +171,8 @@ export class FairQueue<T extends Queued<T>> {
     const line = payer.line as Line<T> | null;
     if (line === null || line.isParked) return;
     this.#turns.remove(line);
-    this.#favored.delete(line);
     line.isParked = true;
+    this.#favor(line);
   }
 
   /** Gives the line of a payer's key turns again, after those that it still has to pay for. */
@@ -179,7 +181,7 @@ export class FairQueue<T extends Queued<T>> {
     if (line?.isParked !== true) return;
     line.isParked = false;
     this.#turns.add(line);
-    if (line.first?.isRepeated === false) this.#favored.add(line);
+    this.#favor(line);
   }
 
   /**
@@ -187,24 +189,23 @@ export class FairQueue<T extends Queued<T>> {
    * its key one of every other key, and at most all queued deliveries.
    *
    * @param scale - how many deliveries a turn at the usual cost is worth.
+   * @param joining - the favor of that delivery.
    */
-  turnsUntil(key: string, scale = 1): number {
+  turnsUntil(key: string, scale = 1, joining: Favor = 'none'): number {
     const line = this.#lines.get(key);
     const keys = line === undefined ? this.keys + 1 : this.keys;
     const cost = line?.cost ?? 1;
     const next = (line?.turn ?? this.#firstTurn(this.#payerOf(key))) - this.#turns.now;
     const turns = line === undefined ? next : Math.max(next, Math.min(1, cost)) + line.size * cost;
     const most = this.size + 1;
-    // Every second start goes to one of the favored lines.
-    const favored = this.#favored;
-    const starts =
-      favored.isOn && line !== undefined && favored.has(line) ? 2 * favored.size * (line.size + 1) : most;
+    const starts = this.#favored.startsUntil(line, line?.favor ?? joining);
     return Math.min(most, starts, Math.max(1, turns * keys * scale));
   }
 
   /** Removes a delivery of this queue, also from the middle. */
   remove(item: T): void {
     const line = item.line as Line<T>;
+    const isFirst = item.ahead === null;
     if (item.ahead === null) line.first = item.behind;
     else item.ahead.behind = item.behind;
     if (item.behind === null) line.last = item.ahead;
@@ -215,9 +216,10 @@ export class FairQueue<T extends Queued<T>> {
     line.size -= 1;
     this.size -= 1;
     this.work = this.size === 0 ? 0 : this.work - work;
+    if (isUnrepeated(item)) this.unrepeated -= 1;
+    if (isFirst) this.#favor(line);
     if (line.size === 0) {
       this.#lines.delete(line.key);
-      this.#favored.delete(line);
       if (line.payer !== undefined) line.payer.line = null;
       if (!line.isParked) this.#turns.remove(line);
     }
@@ -252,4 +254,8 @@ export class FairQueue<T extends Queued<T>> {
     line.turn = turn;
     this.#turns.add(line);
   }
+}
+
+function isUnrepeated({ favor }: Queued<unknown>): boolean {
+  return favor !== undefined && favor !== 'none';
 }

@@ -1,10 +1,12 @@
+import type { Favor } from '../delivery/favor.ts';
+import type { Favored } from './favored-lines.ts';
 import type { Turning } from './turns.ts';
 
 /** What the fair queue needs of a delivery: its key, and room for the links of the queue. */
 export interface Queued<T> {
   readonly key: string;
-  /** False: its sender never retries. */
-  readonly isRepeated?: boolean;
+  /** Whether it may start out of turn while shedding. Default `none`. */
+  readonly favor?: Favor;
   line: Line<T> | null;
   /** Its neighbors in the line of its key. */
   ahead: T | null;
@@ -25,7 +27,7 @@ export interface Payer {
 }
 
 /** The queued deliveries of one key, first in, first out. An empty line is forgotten. */
-export class Line<T> implements Turning<Line<T>> {
+export class Line<T> implements Turning<Line<T>>, Favored {
   size = 0;
   /** How many of its deliveries hold a place of the reserve. */
   reserved = 0;
@@ -42,6 +44,8 @@ export class Line<T> implements Turning<Line<T>> {
   payer: Payer | undefined;
   /** Its deliveries in turns at the usual cost. */
   work = 0;
+  /** Whether its next delivery may start out of turn. */
+  favor: Favor = 'none';
   /** Its key has as many workers as it may have, so the line has no turns. */
   isParked = false;
   readonly key: string;

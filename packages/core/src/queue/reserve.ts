@@ -1,3 +1,4 @@
+import type { Favor } from '../delivery/favor.ts';
 import type { Gate } from './gate.ts';
 
 /** The answer to a delivery that arrives while the gate is closed: admitted, or the reason why not. */
@@ -24,6 +25,10 @@ export interface ReserveQueue {
 
 /** The most places of the reserve that are kept. */
 const MOST_KEPT = 64;
+/** The part of the reserve that one key with authentic deliveries may have while another key asks. */
+const AUTHENTIC_PART = 0.8;
+/** So that 0.8 × 15 = 12.000000000000002 is not the reason for a place more or less. */
+const ROUNDING = 1e-9;
 
 interface Reserving {
   readonly line: ReserveLine | null;
@@ -34,7 +39,8 @@ interface Reserving {
  * The reserve: the band from the high-water mark up to the effective capacity. While the gate is closed it is kept for
  * deliveries that are critical, are never retried, or arrive on their booked second, and up to half of it for keys that
  * hold so little that they are not part of the burst. Headers can be forged, so no key gets more than half of the
- * reserve while another key asks for it, and no key with such deliveries more than an equal share of the queue.
+ * reserve while another key asks for it, or eight tenths if its deliveries are authentic, and no key with such deliveries
+ * more than an equal share of the queue.
  */
 export class Reserve<T extends Reserving> {
   readonly #queue: ReserveQueue;
@@ -74,8 +80,15 @@ export class Reserve<T extends Reserving> {
    *
    * @param isEntitled - it is critical, on time, or never retried.
    * @param memoryMs - how long a key that asked is taken to be asking.
+   * @param favor - `authentic`: it is not forged, so its key may have more than half while others ask.
    */
-  ask(key: string, isEntitled: boolean, nowMs: number, memoryMs: number): ReserveAnswer {
+  ask(
+    key: string,
+    isEntitled: boolean,
+    nowMs: number,
+    memoryMs: number,
+    favor: Favor = 'none',
+  ): ReserveAnswer {
     const { size, keys } = this.#queue;
     const { high, low, effectiveCapacity } = this.#gate;
     const line = this.#queue.lineOf(key);
@@ -93,7 +106,12 @@ export class Reserve<T extends Reserving> {
     if (!isEntitled && this.#small >= half) return 'shedding';
     const isAskedByOthers = nowMs - this.#otherAskedMs <= memoryMs;
     // Places are held while the queue becomes shorter, so ten keys with half each would hold all of the queue.
-    const most = Math.min(half, Math.max(1, Math.floor(effectiveCapacity / (this.#holders + 1))));
+    const part =
+      favor === 'authentic' ? Math.floor((effectiveCapacity - high) * AUTHENTIC_PART + ROUNDING) : half;
+    const most = Math.min(
+      Math.max(half, part),
+      Math.max(1, Math.floor(effectiveCapacity / (this.#holders + 1))),
+    );
     return isAskedByOthers && line !== undefined && line.reserved >= most ? 'full' : 'open';
   }
 

@@ -115,6 +115,8 @@ export class Refuser {
       nowMs,
       depth: queue.size,
       low: gate.low,
+      high: gate.high,
+      capacity: gate.effectiveCapacity,
       drainRate: drain.rate(nowMs),
       steadyRate: drain.steadyRate,
       paceAgeS: drain.paceAgeS,

@@ -1,6 +1,7 @@
 import { ReturningShare } from './returning-share.ts';
 import { Bookings } from './bookings.ts';
 import { DEFAULT_KEY } from '../delivery/delivery.ts';
+import { ExpectedRetries, tightRoom } from './expected-retries.ts';
 import { trustedHorizonS, overloadHorizonS, sharedHorizonS } from './booking-horizon.ts';
 import type { RefusalExchange } from './fleet-exchange.ts';
 import { Reservations, type Reservation } from './reservations.ts';
@@ -28,6 +29,8 @@ const MOST_STRETCH = 3;
 const COMPLETIONS_AHEAD = 2;
 /** A pace that differs by this factor from the previous one is a new pace. */
 const NEW_PACE = 1.3;
+/** Where the queue is too small for the retries of a second, a retry may be this far from its place in the schedule. */
+const MOST_AHEAD_S = 4;
 /** The retries of deliveries refused during a stall are spread over this many times its length so far. */
 const STALL_SPREAD = 1.5;
 
@@ -48,6 +51,7 @@ export class RetryAfter {
   readonly #returning = new ReturningShare();
   readonly #bookings = new Bookings();
   readonly #reservations = new Reservations();
+  readonly #expected = new ExpectedRetries();
   /** See {@link PromiseCounts}. */
   readonly promises: { kept: number; missed: number } = { kept: 0, missed: 0 };
   /** The time per retry that the schedule was last scaled to. */
@@ -98,6 +102,7 @@ export class RetryAfter {
   /** Drops the bookings after a stall: retries during the stall were refused again. */
   recover(): void {
     this.#bookings.clear();
+    this.#expected.clear();
   }
 
   /** The reservation of a delivery here, or else the promise of another receiver of the fleet. */
@@ -182,7 +187,10 @@ export class RetryAfter {
     if (situation.isStalled) return this.#stalled(situation, maxSeconds);
     if (steadyRate === null) {
       // The longer nothing has completed, the less is likely to complete soon.
-      return situation.gapMs > UNKNOWN_FROM_S * 1000 ? this.#stalled(situation, maxSeconds) : this.#unknown();
+      if (situation.gapMs > UNKNOWN_FROM_S * 1000) return this.#stalled(situation, maxSeconds);
+      const seconds = Math.min(maxSeconds, Math.max(minSeconds, this.#unknown()));
+      this.#expect(refused, nowMs + seconds * 1000, nowMs);
+      return seconds;
     }
 
     const untilOwnMs = (refused.ownWaitMs ?? 0) - (refused.maxWaitMs ?? 0);
@@ -205,18 +213,33 @@ export class RetryAfter {
     }
 
     const jitter = Math.min(BOOKED_JITTER * delay, MAX_BOOKED_JITTER_S) * this.#random();
+    const room = tightRoom(refused, situation, steadyRate, 1000 / spacingMs);
     // Adding a random fraction before rounding down fills each second at the rate, even below one per second.
-    const seconds = Math.floor(delay + jitter + this.#random());
+    const seconds =
+      room === null
+        ? Math.floor(delay + jitter + this.#random())
+        : this.#expected.firstWithRoom(
+            Math.max(minSeconds, Math.floor(Math.max(untilOpenMs / 1000, delay - MOST_AHEAD_S))),
+            nowMs,
+            room,
+          );
     const assignedS = Math.min(maxSeconds, Math.max(minSeconds, seconds));
     if (habit === 'ignored') return assignedS;
     const assignedMs = nowMs + assignedS * 1000;
-    this.#bookings.add(key, earliestMs, spacingMs, assignedMs, refused.spacingMs);
-    if (id !== undefined) {
-      this.#forget(key, id);
-      this.#reservations.add(key, id, assignedMs, nowMs);
-    }
+    const leastMs = room === null ? earliestMs : Math.max(earliestMs, assignedMs - MOST_AHEAD_S * 1000);
+    this.#bookings.add(key, leastMs, spacingMs, assignedMs, refused.spacingMs);
+    this.#expect(refused, assignedMs, nowMs);
     shared?.booked(key, id, spacingMs, assignedMs);
     return assignedS;
+  }
+
+  /** Expects a retry at the time that was sent to its sender. */
+  #expect({ key, id, habit }: Refused, assignedMs: number, nowMs: number): void {
+    if (habit === 'ignored') return;
+    this.#expected.note(assignedMs, nowMs);
+    if (id === undefined) return;
+    this.#forget(key, id);
+    this.#reservations.add(key, id, assignedMs, nowMs);
   }
 
   /** The time per retry. Changes smaller than a new pace do not rescale the schedule, or bookings would collide. */

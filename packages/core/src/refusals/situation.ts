@@ -13,6 +13,10 @@ export interface Situation {
   readonly depth: number;
   /** The low-water mark in deliveries: at this depth shedding ends. */
   readonly low: number;
+  /** The high-water mark in deliveries; undefined: the queue is never too small for the retries of a second. */
+  readonly high?: number;
+  /** The queue with its reserve, in deliveries; undefined as above. */
+  readonly capacity?: number;
   /** Per second; null while unknown. */
   readonly drainRate: number | null;
   /** The drain rate over a longer time, not capped during a stall. */

@@ -4,8 +4,10 @@ const USUAL_LATE_MS = 50;
 const MOST_AWAY = 0.5;
 /** … except that up to this much is left out regardless. */
 const CREDIT_MS = 4000;
-/** The time constant of the late share. */
+/** The time constant of the late shares. */
 const LATE_TAU_MS = 5000;
+/** One standstill makes lateness usual only as far as one of this length does. */
+const MOST_USUAL_MS = 1000;
 
 /**
  * Clock time minus the standstills: the time in which the process was stopped, had no CPU, or was blocked by one long
@@ -21,10 +23,22 @@ export class LivedTime {
   #creditMs = CREDIT_MS;
   #firedMs = 0;
   #lateShare = 0;
+  #lateMs = 0;
+  #usualShare = 0;
 
   /** The share of the last seconds in which the timer was late, 0 to 1. */
   get lateShare(): number {
     return this.#lateShare;
+  }
+
+  /** The same, with the lateness that is usual under normal load: how late the event loop usually is, now. */
+  get usualShare(): number {
+    return this.#usualShare;
+  }
+
+  /** The lateness of all timers so far, added up. `lateMs`: that of the current timer. */
+  lateInAllMs(lateMs: number): number {
+    return this.#lateMs + lateMs;
   }
 
   /** @param lateMs - how long the current timer is overdue; 0 if none is set. */
@@ -35,10 +49,12 @@ export class LivedTime {
   /** Notes that the timer has fired `lateMs` late. */
   fired(nowMs: number, lateMs: number): void {
     this.#awayMs += this.#leftOut(lateMs);
+    this.#lateMs += lateMs;
     const overMs = Math.max(0, lateMs - USUAL_LATE_MS);
     const sinceMs = Math.max(lateMs, nowMs - this.#firedMs);
     if (sinceMs > 0) {
-      this.#lateShare += (overMs / sinceMs - this.#lateShare) * (1 - Math.exp(-sinceMs / LATE_TAU_MS));
+      this.#lateShare += (overMs / sinceMs - this.#lateShare) * gain(sinceMs);
+      this.#usualShare += (lateMs / sinceMs - this.#usualShare) * gain(Math.min(sinceMs, MOST_USUAL_MS));
     }
     const earnedMs = (nowMs - this.#firedMs) * MOST_AWAY;
     this.#creditMs = Math.min(CREDIT_MS, Math.max(0, this.#creditMs - overMs) + earnedMs);
@@ -50,4 +66,9 @@ export class LivedTime {
     // A standstill longer than the whole credit is not caused by a handler.
     return Math.min(this.#creditMs, overMs) + Math.max(0, overMs - CREDIT_MS);
   }
+}
+
+/** How much a value of this time changes an average. */
+function gain(ms: number): number {
+  return 1 - Math.exp(-ms / LATE_TAU_MS);
 }

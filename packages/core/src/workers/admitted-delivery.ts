@@ -1,6 +1,7 @@
 import { abortController, type Controller, type Signal } from '../base/abort.ts';
 import type { Admission, Permit } from '../delivery/admission.ts';
 import type { Delivery } from '../delivery/delivery.ts';
+import { favorOf, type Favor } from '../delivery/favor.ts';
 import { NO_DEADLINE, type Timed } from '../time/deadlines.ts';
 import type { Outcome } from '../delivery/events.ts';
 import type { Line, Queued } from '../queue/line.ts';
@@ -51,6 +52,8 @@ export class AdmittedDelivery
   beganMs!: number;
   saturatedAtStartMs!: number;
   stalledAtStartMs!: number;
+  /** See {@link Deadlines.lateInAllMs}. */
+  lateAtStartMs!: number;
   reserve: ReservePlace = 'none';
   isHandshake = false;
   /** The deliveries whose refusal is deferred, if this is one of them. */
@@ -102,6 +105,15 @@ export class AdmittedDelivery
 
   get isRepeated(): boolean {
     return this.delivery.retries !== false;
+  }
+
+  /** No newer delivery displaces it. */
+  get isKept(): boolean {
+    return this.isHandshake || this.deferred !== null || this.delivery.priority === 'critical';
+  }
+
+  get favor(): Favor {
+    return favorOf(this.delivery);
   }
 
   get permit(): Permit | Promise<Permit | Refusal> {

@@ -11,6 +11,9 @@ export interface MeterParts {
   readonly deadlines: Deadlines<AdmittedDelivery>;
 }
 
+/** Enough to know a drain rate until a service time says more. */
+const LEAST_WEIGHT = 0.05;
+
 /**
  * The drain rate of the present workers under the present cap, in lived time (see {@link LivedTime}).
  */
@@ -78,6 +81,7 @@ export class DrainMeter {
     const { pool } = this.#parts;
     if (!pool.isFree) this.#rate.saturate(lived);
     this.#rate.begin(admitted, lived, pool.size, lived - (now - admitted.startedAtMs));
+    admitted.lateAtStartMs = this.#parts.deadlines.lateInAllMs(now);
   }
 
   /**
@@ -88,7 +92,7 @@ export class DrainMeter {
    */
   end(admitted: AdmittedDelivery, now: number, teaches: boolean): number {
     const lived = this.#lived(now);
-    if (teaches) this.#rate.complete(lived, admitted, this.#parts.pool.size);
+    if (teaches) this.#rate.complete(lived, admitted, this.#parts.pool.size, this.#weight(admitted, now));
     return lived - admitted.beganMs;
   }
 
@@ -98,6 +102,20 @@ export class DrainMeter {
     if (pool.isFree !== this.#rate.saturated) return;
     if (pool.isFree) this.#rate.relax(this.#lived(now), pool.size);
     else this.#rate.saturate(this.#lived(now));
+  }
+
+  /**
+   * How much the service time of a delivery says about the workers: the part of it in which the event loop was not later
+   * than usual, above 0 and at most 1. The end of a handler is noticed late by up to the rest, and during a cold start
+   * that is most of the time. If the loop is late all the time, that is usual, and part of the service time.
+   */
+  #weight({ startedAtMs, lateAtStartMs }: AdmittedDelivery, now: number): number {
+    const { deadlines } = this.#parts;
+    const lateMs = deadlines.lateInAllMs(now) - lateAtStartMs;
+    if (lateMs === 0) return 1;
+    const onTime = 1 - lateMs / (now - startedAtMs);
+    const usual = Math.max(LEAST_WEIGHT, 1 - deadlines.usualLateShare);
+    return Math.min(1, Math.max(LEAST_WEIGHT, onTime / usual));
   }
 
   #lived(now: number): number {

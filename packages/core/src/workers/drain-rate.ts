@@ -76,15 +76,16 @@ export class DrainRate {
 
   /**
    * @param delivery - what {@link begin} recorded of it.
+   * @param weight - how much its service time says about the workers, above 0 and at most 1.
    * @returns how long its handling took.
    */
-  complete(nowMs: number, delivery: Begun, concurrency: number): number {
+  complete(nowMs: number, delivery: Begun, concurrency: number, weight = 1): number {
     const serviceMs = nowMs - delivery.beganMs;
     if (this.saturated) {
       if (this.gapFactor(nowMs, concurrency) > 1 && nowMs >= this.#settledMs + SETTLING_MS) {
         this.#settledMs = nowMs + SETTLING_MS;
       }
-      this.#count(nowMs, concurrency);
+      this.#count(nowMs, concurrency, weight);
       this.#progressMs = nowMs;
     }
     const workedMs = serviceMs - (this.#stalledMs - delivery.stalledAtStartMs);
@@ -96,9 +97,9 @@ export class DrainRate {
     this.#latestS[this.#latest] = serviceMs / 1000;
     this.#latest = (this.#latest + 1) % LATEST;
     // The quick average takes slow handlers for a change immediately; the others wait until they stay slow.
-    this.#quick.complete(serviceMs / 1000, share);
-    this.#middle.complete(workedMs / 1000, share);
-    this.#steady.complete(workedMs / 1000, share);
+    this.#quick.complete(serviceMs / 1000, share, weight);
+    this.#middle.complete(workedMs / 1000, share, weight);
+    this.#steady.complete(workedMs / 1000, share, weight);
     this.#age(nowMs, concurrency);
     if (nowMs >= this.#settledMs) {
       // Four to five standard deviations of random service times: a change, and not chance.
@@ -176,7 +177,7 @@ export class DrainRate {
     return Math.max(GAP_S, (3 * this.#quick.serviceS) / concurrency);
   }
 
-  #count(nowMs: number, concurrency: number): void {
+  #count(nowMs: number, concurrency: number, weight = 1): void {
     const elapsedMs = nowMs - this.#countedMs;
     if (elapsedMs <= 0) return;
     // Only the beginning of a long gap counts: the rest of that beginning if the gap began earlier.
@@ -187,9 +188,9 @@ export class DrainRate {
     this.#stalledMs += elapsedMs - countedMs;
     if (countedMs <= 0) return;
     this.#saturatedMs += countedMs;
-    this.#quick.elapse(countedMs / 1000);
-    this.#middle.elapse(countedMs / 1000);
-    this.#steady.elapse(countedMs / 1000);
+    this.#quick.elapse(countedMs / 1000, weight);
+    this.#middle.elapse(countedMs / 1000, weight);
+    this.#steady.elapse(countedMs / 1000, weight);
   }
 }
 
@@ -222,17 +223,21 @@ class Average {
     return this.#samples;
   }
 
-  elapse(seconds: number): void {
+  /** @param weight - of this time, above 0 and at most 1. */
+  elapse(seconds: number, weight: number): void {
     const kept = Math.exp(-seconds / this.#tauS);
     this.#completions *= kept;
-    this.#saturatedS = this.#saturatedS * kept + this.#tauS * (1 - kept);
+    this.#saturatedS = this.#saturatedS * kept + this.#tauS * (1 - kept) * weight;
   }
 
-  /** @param share - the part of it under saturation, from 0 to 1. */
-  complete(serviceS: number, share: number): void {
-    this.#completions += share;
-    if (this.#samples < this.#memory) this.#samples += 1;
-    this.serviceS += (serviceS - this.serviceS) / this.#samples;
+  /**
+   * @param share - the part of it under saturation, from 0 to 1.
+   * @param weight - of it and its service time, above 0 and at most 1.
+   */
+  complete(serviceS: number, share: number, weight: number): void {
+    this.#completions += share * weight;
+    this.#samples = Math.min(this.#memory, this.#samples + weight);
+    this.serviceS += ((serviceS - this.serviceS) * weight) / this.#samples;
   }
 
   scale(factor: number): void {

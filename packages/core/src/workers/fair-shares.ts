@@ -1,3 +1,4 @@
+import type { Favor } from '../delivery/favor.ts';
 import { FairQueue } from '../queue/fair-queue.ts';
 import type { Queued } from '../queue/line.ts';
 import { WorkerTime, type Account } from './worker-time.ts';
@@ -74,17 +75,21 @@ export class FairShares<T extends Sharing<T>> {
     return this.#time.scale;
   }
 
-  /** How many deliveries start until one of `key` that joined now has its turn, including that one. */
-  turnsUntil(key: string): number {
-    return this.queue.turnsUntil(key, this.#time.scale);
+  /**
+   * How many deliveries start until one of `key` that joined now has its turn, including that one.
+   *
+   * @param joining - see {@link FairQueue.turnsUntil}.
+   */
+  turnsUntil(key: string, joining?: Favor): number {
+    return this.queue.turnsUntil(key, this.#time.scale, joining);
   }
 
   /**
    * How long a delivery of `key` that joined now would be queued, in milliseconds: until its turn at the drain rate, and
    * until one of its key's workers is free if these are limited.
    */
-  waitMs(key: string, drainRate: number): number {
-    return Math.max((this.turnsUntil(key) / drainRate) * 1000, this.ownWaitMs(key));
+  waitMs(key: string, drainRate: number, joining?: Favor): number {
+    return Math.max((this.turnsUntil(key, joining) / drainRate) * 1000, this.ownWaitMs(key));
   }
 
   /** The part of that wait that is due to the limit of its key, in milliseconds; 0 without a limit. */

@@ -12,13 +12,16 @@ export function duration(seconds: number | null): string {
   return `${short(seconds / 3600)} h`;
 }
 
-/** A part of a whole: 0 %, 0.4 %, 22 %. */
+/** A part of a whole: 0 %, < 0.1 %, 0.4 %, 22 %. 0 % is none at all. */
 export function percent(part: number, whole: number): string {
-  return whole === 0 || part === 0 ? '0 %' : `${short((100 * part) / whole)} %`;
+  if (whole === 0 || part === 0) return '0 %';
+  const value = (100 * part) / whole;
+  return value < 0.05 ? '< 0.1 %' : `${short(value)} %`;
 }
 
-/** 512 bytes, 3.1 MiB. */
+/** 512 bytes, 3.1 MiB. A dash for none. */
 export function bytes(count: number): string {
+  if (count === 0) return '–';
   const units = ['bytes', 'KiB', 'MiB', 'GiB'];
   const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, count)) / 10));
   return `${short(count / 1024 ** power)} ${units[power] ?? ''}`;

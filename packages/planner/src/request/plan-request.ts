@@ -19,9 +19,9 @@ export interface PlanRequest {
   readonly mode?: Mode | undefined;
   /** The number of receiving processes. Integer from 1 to 64, default 1. */
   readonly receivers?: number | undefined;
-  /** Sets the option `capacity`, so that it is not searched. Integer ≥ 1. Default: searched. */
+  /** Sets the option `capacity`, of `hold` unless `mode` is `inbox`, so that it is not searched. Integer ≥ 1. */
   readonly capacity?: number | undefined;
-  /** Sets the option `maxWaitMs`, so that it is not searched. From 1 to 86,400,000. Default: searched. */
+  /** Sets the option `maxWaitMs` in the same way. From 1 to 86,400,000. */
   readonly maxWaitMs?: number | undefined;
   /**
    * How long senders wait for an answer whose own timeout is not known, in milliseconds, from 1 to 86,400,000. Default

@@ -3,8 +3,8 @@ import type { Request } from '../request/read-request.ts';
 /** Ordinary traffic before the burst, so that the intake has measured its drain rate. */
 const BEFORE_S = 60;
 /** Ordinary traffic continues for this many times as long as an unlimited queue would need for the burst. */
-const AFTER_TIMES = 2;
-const LEAST_AFTER_S = 300;
+const AFTER_TIMES = 1.5;
+const LEAST_AFTER_S = 120;
 const MOST_AFTER_S = 3600;
 /** Ordinary traffic that alone is more than this part of the drain rate is an overload. */
 const OVERLOAD = 0.95;

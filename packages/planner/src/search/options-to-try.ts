@@ -1,6 +1,8 @@
 import type { Request } from '../request/read-request.ts';
 import { drainRateOf } from './arrivals.ts';
 import type { PlannedOptions } from './configuration.ts';
+import { losesNothing } from './ranking.ts';
+import type { Trial } from './trials.ts';
 
 /** The part of a sender's timeout that is left for the handler and the response, as in the middleware. */
 const MARGIN = 0.2;
@@ -12,16 +14,19 @@ const DEFAULT_INBOX_CAPACITY = 100_000;
 /** The part of the inbox's capacity above which it refuses. */
 const HIGH_WATER_MARK = 0.8;
 
-/** The values of one option, each as the changes that it makes. The current value of the others is given. */
-export type Dimension = (current: PlannedOptions) => PlannedOptions[];
+/** The values of one option to try, each as the changes that it makes to the best configuration so far. */
+export type Dimension = (best: Trial) => PlannedOptions[];
 
 /** The options of an intake that are searched, those with the largest effect first. */
 export function holdDimensions(request: Request): Dimension[] {
   const { capacity, maxWaitMs } = request;
   const dimensions: Dimension[] = [];
   if (maxWaitMs === undefined) dimensions.push(() => waitsOf(request).map((ms) => ({ maxWaitMs: ms })));
-  if (capacity === undefined) dimensions.push((current) => capacitiesFor(request, current));
-  dimensions.push(() => [{ highWaterMark: 0.6 }, { highWaterMark: 0.95 }]);
+  if (capacity === undefined) dimensions.push((best) => capacitiesFor(request, best.configuration.options));
+  // The reserve is for deliveries that would be lost.
+  dimensions.push(({ outcome }) =>
+    losesNothing(outcome) ? [] : [{ highWaterMark: 0.6 }, { highWaterMark: 0.95 }],
+  );
   if (anyHonorsRetryAfter(request)) dimensions.push(() => [maxSeconds(300), maxSeconds(3600)]);
   return dimensions;
 }
@@ -30,8 +35,8 @@ export function holdDimensions(request: Request): Dimension[] {
 export function inboxDimensions(request: Request): Dimension[] {
   const dimensions: Dimension[] = [];
   const needed = roundUp(((request.burst?.events ?? 0) * ROOM) / HIGH_WATER_MARK);
-  if (request.capacity === undefined && needed > DEFAULT_INBOX_CAPACITY)
-    dimensions.push(() => [{ capacity: needed }]);
+  const isGiven = request.mode === 'inbox' && request.capacity !== undefined;
+  if (!isGiven && needed > DEFAULT_INBOX_CAPACITY) dimensions.push(() => [{ capacity: needed }]);
   if (anyHonorsRetryAfter(request)) dimensions.push(() => [maxSeconds(3600)]);
   return dimensions;
 }

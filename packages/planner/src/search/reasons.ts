@@ -5,15 +5,19 @@ import { drainRateOf, isOverloaded } from './arrivals.ts';
 import { losesNothing } from './ranking.ts';
 import type { Found } from './search.ts';
 import type { Outcome } from './outcome.ts';
+import type { Trial } from './trials.ts';
 
 /** Why the configuration is recommended. Sentences. */
-export function reasonsFor(request: Request, { recommended, defaults, bestHold, enough }: Found): string[] {
+export function reasonsFor(
+  request: Request,
+  { recommended, defaults, bestHold, bestInbox, enough }: Found,
+): string[] {
   const { mode } = recommended.configuration;
   const isInboxBetter = mode === 'inbox' && request.mode === undefined;
   const reasons: string[] = [];
   if (recommended === defaults) {
     const result = losesNothing(defaults.outcome) ? 'lose nothing' : lossOf(defaults.outcome);
-    reasons.push(`The defaults ${result}, and no option that was tried does clearly better.`);
+    reasons.push(`${baseOf(defaults)} ${result}, and no option that was tried does clearly better.`);
   } else if (isInboxBetter) {
     reasons.push(
       `Holding requests ${losing(bestHold.outcome)}, with the best options found.`,
@@ -22,12 +26,18 @@ export function reasonsFor(request: Request, { recommended, defaults, bestHold, 
     );
   } else {
     reasons.push(
-      `The defaults: ${summaryOf(defaults.outcome)}. These options: ${summaryOf(recommended.outcome)}.`,
+      `${baseOf(defaults)}: ${summaryOf(defaults.outcome)}. These options: ${summaryOf(recommended.outcome)}.`,
     );
   }
   reasons.push(...effectsOf(request, recommended.configuration));
   if (!isInboxBetter && !losesNothing(recommended.outcome))
     reasons.push(...causesOf(request, recommended.outcome));
+  const [heldS, storedS] = [recommended.outcome.delayS.p99, bestInbox.outcome.delayS.p99];
+  if (mode === 'hold' && losesNothing(bestInbox.outcome) && storedS !== null && 2 * storedS < (heldS ?? 0)) {
+    reasons.push(
+      `The inbox would reduce the p99 of the delay to ${duration(storedS)}, because no delivery waits for its retry.`,
+    );
+  }
   if (enough !== undefined) {
     const { concurrency } = enough.configuration;
     reasons.push(
@@ -36,6 +46,11 @@ export function reasonsFor(request: Request, { recommended, defaults, bestHold, 
     );
   }
   return reasons;
+}
+
+/** The options with which the search began. */
+function baseOf({ configuration }: Trial): string {
+  return Object.keys(configuration.options).length === 0 ? 'The defaults' : 'The given options';
 }
 
 /** What the recommended options do. PlannedOptions that the request sets have no reason here. */

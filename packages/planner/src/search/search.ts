@@ -29,8 +29,9 @@ export async function search(request: Request, trials: Trials): Promise<Found> {
   };
   const { concurrency, mode } = request;
   const nothing = await trials.of({ mode: 'none', options: {}, concurrency });
-  const hold = await trials.of({ mode: 'hold', options: given, concurrency });
-  const inbox = await trials.of({ mode: 'inbox', options: given, concurrency });
+  // The limits of a queue of requests would be far too small for an inbox, and the reverse.
+  const hold = await trials.of({ mode: 'hold', options: mode === 'inbox' ? {} : given, concurrency });
+  const inbox = await trials.of({ mode: 'inbox', options: mode === 'inbox' ? given : {}, concurrency });
 
   const bestHold = mode === 'inbox' ? hold : await improve(hold, holdDimensions(request), trials);
   const isInboxSearched = mode === 'inbox' || (mode === undefined && !losesNothing(bestHold.outcome));
@@ -59,7 +60,7 @@ async function improve(start: Trial, dimensions: readonly Dimension[], trials: T
   if (refusesNothing(start.outcome)) return best;
   for (const dimension of dimensions) {
     const base = best.configuration;
-    for (const options of dimension(base.options)) {
+    for (const options of dimension(best)) {
       if (!trials.mayContinue) return best;
       const trial = await trials.of({ ...base, options: { ...base.options, ...options } });
       if (isBetter(trial, best)) best = trial;

@@ -1,3 +1,4 @@
+import type { Favor } from '../../delivery/favor.ts';
 import { effectiveCapacity, longestSpan } from '../../queue/gate.ts';
 import type { InboxSettings } from '../options/inbox-settings.ts';
 import type { StoreStats } from '../store/inbox-store.ts';
@@ -189,10 +190,11 @@ export class FillLevel {
    * Why a verified delivery is refused, if so.
    *
    * @param isEntitled - whether the delivery itself may use the reserve, whatever its key uses.
+   * @param favor - default `none`.
    */
-  ask(key: string, isEntitled: boolean, nowMs: number): 'full' | 'shedding' | undefined {
-    const byCount = this.#counts.ask(key, isEntitled, nowMs);
-    const bySize = this.#sizes.ask(key, isEntitled, nowMs);
+  ask(key: string, isEntitled: boolean, nowMs: number, favor?: Favor): 'full' | 'shedding' | undefined {
+    const byCount = this.#counts.ask(key, isEntitled, nowMs, favor);
+    const bySize = this.#sizes.ask(key, isEntitled, nowMs, favor);
     if (this.isFull || byCount === 'full' || bySize === 'full') return 'full';
     return byCount === 'shedding' || bySize === 'shedding' ? 'shedding' : undefined;
   }

@@ -1,3 +1,4 @@
+import type { Favor } from '../../delivery/favor.ts';
 import { Gate } from '../../queue/gate.ts';
 import { Reserve, type ReserveAnswer, type ReserveLine, type ReservePlace } from '../../queue/reserve.ts';
 
@@ -73,8 +74,8 @@ export class Gauge {
   }
 
   /** Whether a delivery of this key is accepted. The key counts as asking for the reserve. */
-  ask(key: string, isEntitled: boolean, nowMs: number): ReserveAnswer {
-    return this.gate.shedding ? this.#reserve.ask(key, isEntitled, nowMs, ASKING_MS) : 'open';
+  ask(key: string, isEntitled: boolean, nowMs: number, favor?: Favor): ReserveAnswer {
+    return this.gate.shedding ? this.#reserve.ask(key, isEntitled, nowMs, ASKING_MS, favor) : 'open';
   }
 
   /** A delivery is being stored. Returns whether it uses the reserve. */

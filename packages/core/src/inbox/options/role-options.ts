@@ -9,6 +9,7 @@ export type ReceivingOption =
       | 'redact'
       | 'id'
       | 'keyGenerator'
+      | 'authentic'
       | 'handshake'
       | 'senders'
       | 'dryRun'

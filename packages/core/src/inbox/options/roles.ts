@@ -42,6 +42,7 @@ const RECEIVING: Record<ReceivingOption, true> = {
   redact: true,
   id: true,
   keyGenerator: true,
+  authentic: true,
   handshake: true,
   senders: true,
   dryRun: true,

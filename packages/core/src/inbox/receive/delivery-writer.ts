@@ -1,3 +1,4 @@
+import { checkAuthentic } from '../../delivery/authentic.ts';
 import type { Delivery } from '../../delivery/delivery.ts';
 import { show } from '../../errors.ts';
 import type { FillLevel, IncomingAmount } from '../capacity/fill-level.ts';
@@ -50,8 +51,8 @@ export class DeliveryWriter {
   constructor(parts: DeliveryWriterParts) {
     const { options, store, settings, wallMs, now, report } = parts;
     this.#parts = parts;
-    const { verify, handshake, id, keyGenerator } = options;
-    this.#isBodyShared = [verify === false ? undefined : verify, handshake, id, keyGenerator].some(
+    const { verify, handshake, id, keyGenerator, authentic } = options;
+    this.#isBodyShared = [verify === false ? undefined : verify, handshake, id, keyGenerator, authentic].some(
       (callback) => callback !== undefined,
     );
     this.#puts = new GroupCommit(
@@ -83,6 +84,7 @@ export class DeliveryWriter {
     const names = await namesOf(options, raw, delivery);
     const { id, key, isIdGenerated } = names;
     Object.assign(delivery, { id: isIdGenerated ? undefined : id, key });
+    if (options.authentic !== undefined) delivery.authentic = checkAuthentic(options.authentic(raw));
     const stored = await fixtures.encryption.encrypt(this.#storedDelivery(contents, names, delivery));
     if (incoming.isOver()) return null;
 

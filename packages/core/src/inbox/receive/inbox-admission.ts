@@ -1,4 +1,5 @@
 import type { Delivery } from '../../delivery/delivery.ts';
+import { favorOf } from '../../delivery/favor.ts';
 import type { Refusal, RefusalReason } from '../../delivery/refusal.ts';
 import type { FillLevel } from '../capacity/fill-level.ts';
 import type { InboxOptions } from '../options/inbox-options.ts';
@@ -91,7 +92,7 @@ export class InboxAdmission {
     judge();
     if (level.shedding) refuser.retryAfter.shed(now());
     const isEntitled = this.isEntitled(delivery, key);
-    if (isVerified) return level.ask(key, isEntitled, now());
+    if (isVerified) return level.ask(key, isEntitled, now(), favorOf(delivery));
     return level.shortage(options.keyGenerator === undefined ? key : undefined, isEntitled);
   }
 }
