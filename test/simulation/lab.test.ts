@@ -95,6 +95,12 @@ describe('the figures to reach', () => {
     expect(labGoals(all).map((goal) => goal.open)).toEqual([0, 0, LAB_SENDERS.length, 0]);
   });
 
+  it('are not reached without runs', () => {
+    expect(renderLab({})).toContain('**Incomplete**: 0 of ');
+    expect(renderLab({})).not.toContain('| reached |');
+    expect(renderLab(all)).toContain('| reached |');
+  });
+
   it('name each miss', () => {
     const github = labSender('github');
     const [beside] = MIXTURES.filter(({ small }) => 'github' in small);

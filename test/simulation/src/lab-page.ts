@@ -93,14 +93,7 @@ export function renderLab(report: LabReport): string {
 
 function goals(report: LabReport): string[] {
   const all = labGoals(report);
-  const rows = all.map(({ case: what, target, reached, missed }) => {
-    return [
-      what,
-      target,
-      reached,
-      missed.length === 0 ? 'reached' : `**missed** by ${String(missed.length)}`,
-    ];
-  });
+  const rows = all.map((goal) => [goal.case, goal.target, goal.reached, verdict(goal)]);
   const misses = all.flatMap(({ case: what, missed }) =>
     missed.length === 0 ? [] : ['', `Missed, ${what}:`, '', ...missed.map((one) => `- ${one}`)],
   );
@@ -115,8 +108,9 @@ const WHY = [
 ];
 
 function verdict({ missed, open }: LabGoal): string {
-  if (missed.length > 0) return `**missed** by ${String(missed.length)}`;
-  return open === 0 ? 'reached' : `${String(open)} not simulated`;
+  const misses = missed.length === 0 ? [] : [`**missed** by ${String(missed.length)}`];
+  const gap = open === 0 ? [] : [`${String(open)} not simulated`];
+  return misses.length + gap.length === 0 ? 'reached' : [...misses, ...gap].join(', ');
 }
 
 /** What is missing if only some runs were made. */
