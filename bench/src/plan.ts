@@ -58,6 +58,10 @@ export const coreComparisons: readonly Comparison[] = [
     baseIs: 'the same with 10 keys',
     target: 1 / 3,
   }),
+  core('core/recognize@profiles=2x', 'twice the profiles', 'built-in profiles', {
+    baseIs: 'the same with the built-in profiles only',
+    target: 0.9,
+  }),
 ];
 
 function pass(framework: string, peers: readonly string[], target?: number): Comparison {

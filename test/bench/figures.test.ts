@@ -22,6 +22,7 @@ function marked(text: string, name: string): string | undefined {
 
 const NAMES = [
   ...['core/admit-release', 'core/refuse', 'core/admit-release@depth=1e6', 'core/admit-release@keys=1e5'],
+  'core/recognize@profiles=2x',
   ...['express/pass', 'koa/pass', 'hono/pass', 'node/pass', 'express/observed'],
   ...['express/refuse', 'koa/refuse', 'hono/refuse', 'front/refuse'],
   ...['inbox/durable', 'inbox/http', 'inbox/draining'],

@@ -15,6 +15,7 @@ const BESIDE_ENTRIES: Readonly<Record<string, readonly string[]>> = {
   core: ['dist/docs/errors.md'],
   sqlite: ['dist/cli.js', 'dist/thread.js'],
   postgres: ['dist/cli.js'],
+  planner: ['dist/cli.js'],
   prometheus: ['alerts.yaml', 'grafana-dashboard.json'],
 };
 

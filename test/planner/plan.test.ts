@@ -18,7 +18,7 @@ describe('a plan', () => {
   it('recommends the inbox if holding requests loses deliveries that are never retried', () => {
     const { recommendation } = github;
     expect(recommendation.mode).toBe('inbox');
-    expect(runOf(github, 'recommended')).toMatchObject({ way: 'inbox', lost: 0, isRecommended: true });
+    expect(runOf(github, 'recommended')).toMatchObject({ mode: 'inbox', lost: 0, isRecommended: true });
     expect(runOf(github, 'defaults')?.lost).toBeGreaterThan(100);
     expect(runOf(github, 'nothing')?.lost).toBeGreaterThan(0);
     expect(recommendation.reasons.join(' ')).toMatch(/github never retries: [\d,]+ of its [\d,]+/);
@@ -27,7 +27,7 @@ describe('a plan', () => {
   it('says which concurrency holding requests would need', () => {
     const { enoughConcurrency, tried } = github;
     expect(enoughConcurrency).toBe(4);
-    expect(tried.find(({ concurrency }) => concurrency === 4)).toMatchObject({ way: 'hold', lost: 0 });
+    expect(tried.find(({ concurrency }) => concurrency === 4)).toMatchObject({ mode: 'hold', lost: 0 });
   });
 
   it('finds the capacity for a burst that can be handled in time', async () => {
@@ -58,7 +58,7 @@ describe('a plan', () => {
 
   it('keeps the options that the request sets', async () => {
     const { tried } = await plan({ ...GITHUB, mode: 'hold', capacity: 700, maxWaitMs: 3000 });
-    const held = tried.filter(({ way }) => way === 'hold');
+    const held = tried.filter(({ mode }) => mode === 'hold');
     expect(held.length).toBeGreaterThan(1);
     for (const { options } of held) expect(options).toMatchObject({ capacity: 700, maxWaitMs: 3000 });
   });
@@ -82,7 +82,7 @@ describe('a plan', () => {
 
   it('has curves with the deliveries of its figures', () => {
     const { runs, time } = github;
-    const inbox = runs.find(({ way }) => way === 'inbox');
+    const inbox = runs.find(({ mode }) => mode === 'inbox');
     const handled = inbox?.curves.completed.reduce((sum, perSecond) => sum + perSecond * time.stepS, 0);
     expect(inbox?.curves.completed).toHaveLength(time.steps);
     expect(handled).toBeCloseTo(inbox?.events ?? 0, -1);

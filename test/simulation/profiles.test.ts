@@ -165,6 +165,16 @@ describe('a simulated profile', () => {
     expect(held.perKey['acme']?.delivered).toBeGreaterThan(results.perKey['acme']?.delivered ?? Infinity);
   });
 
+  it.each(['unbounded', 'queue:60'])(
+    'has the same results with and without a process: %s',
+    async (policy) => {
+      const senders = [{ profile: 'slack' }, { profile: 'shopify' }, { profile: 'hubspot' }];
+      const fast = await simulate({ ...overload, policy, senders });
+      const slow = await simulate({ ...overload, policy, senders, process: {} });
+      expect(fast.results).toEqual(slow.results);
+    },
+  );
+
   it('loses what it takes for delivered: Amazon SNS after a 429', async () => {
     const senders = [{ profile: { ...acme, retries: { scheduleS: [20, 20, 20], after: [503, 'timeout'] } } }];
     const { results } = await simulate({ ...overload, policy: 'queue:60', senders });

@@ -2,6 +2,7 @@ import { answer } from '../pinned.ts';
 import { processorSeconds } from '../processor-time.ts';
 import { admitRelease, limitTask } from './admit-release.ts';
 import { admitReleaseIn } from './deep.ts';
+import { recognize } from './recognize.ts';
 import { refuse } from './refuse.ts';
 import type { Run } from './runs.ts';
 
@@ -16,6 +17,8 @@ const sides = new Map<string, () => Run>([
   ['depth=10', () => admitReleaseIn({ depth: 10, keys: 1 })],
   ['keys=1e5', () => admitReleaseIn({ depth: 100_000, keys: 100_000 })],
   ['keys=10', () => admitReleaseIn({ depth: 100_000, keys: 10 })],
+  ['twice the profiles', () => recognize(1)],
+  ['built-in profiles', () => recognize(0)],
 ]);
 
 /** A full queue is unchanged after each turn, and filling it takes longer than the turn. */

@@ -13,7 +13,7 @@ const DEFAULTS = {
   maxHandlingMs: 60_000,
   overflow: 'refuse',
   statusCode: 'auto',
-  retryAfter: { strategy: 'booked', minSeconds: 1, maxSeconds: 900 },
+  retryAfter: { strategy: 'booked', minSeconds: 1, maxSeconds: 3600 },
   shed: [],
   alarms: expect.objectContaining({ refusedRatio: 0.05 }) as unknown,
 };

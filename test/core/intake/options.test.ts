@@ -79,7 +79,7 @@ const WRONG_TUNABLES: Wrong[] = [
   ['ERR_WBP_RETRY_AFTER', { retryAfter: { maxSeconds: Infinity } }, 'Infinity'],
   ['ERR_WBP_RETRY_AFTER', { retryAfter: { maxSeconds: '900' } }, '"900"'],
   ['ERR_WBP_RETRY_AFTER', { retryAfter: { minSeconds: 10, maxSeconds: 9 } }, '9'],
-  ['ERR_WBP_RETRY_AFTER', { retryAfter: { minSeconds: 901 } }, '900'],
+  ['ERR_WBP_RETRY_AFTER', { retryAfter: { minSeconds: 3601 } }, '3600'],
   ['ERR_WBP_SHED', { shed: ['shop'] }, 'an array of length 1'],
   ['ERR_WBP_SHED', { shed: 'shop' }, '"shop"'],
   ['ERR_WBP_SHED', { shed: { shop: 'yes' } }, 'the string "yes"'],

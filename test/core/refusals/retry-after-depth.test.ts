@@ -90,7 +90,7 @@ describe("Retry-After by 'depth'", () => {
         void intake.close({ timeoutMs: 0 });
         clock.advance(1);
         await Promise.resolve();
-        const { minSeconds = 1, maxSeconds = 900 } = given.retryAfter ?? {};
+        const { minSeconds = 1, maxSeconds = 3600 } = given.retryAfter ?? {};
         for (const { retryAfterSeconds, headers } of refusals) {
           if (!Number.isInteger(retryAfterSeconds)) throw new Error(String(retryAfterSeconds));
           expect(retryAfterSeconds).toBeGreaterThanOrEqual(minSeconds);

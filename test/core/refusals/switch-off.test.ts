@@ -16,7 +16,7 @@ function profileOf(name: string): SenderProfile {
   return found;
 }
 
-const slack = profileOf('slack');
+const slack: SenderProfile = { ...profileOf('slack'), switchOff: { ratio: 0.95, windowS: 3600 } };
 const gitlab = profileOf('gitlab');
 const shopify = profileOf('shopify');
 
@@ -97,6 +97,86 @@ describe('a share of failures in a window', () => {
   it('is not judged by fewer than 20 answers', () => {
     expect(warnings(slack, 'F'.repeat(19))).toEqual([]);
     expect(warnings(slack, 'F'.repeat(40))).toEqual([20]);
+  });
+});
+
+describe('a number of failures in a window', () => {
+  const intercom: SenderProfile = { ...profileOf('intercom'), switchOff: { count: 1000, windowS: 900 } };
+
+  function failures(watch: SwitchOffWatch, count: number, fromMs: number, eachMs = 0): number {
+    return Array.from({ length: count }, (_, i) =>
+      watch.note(intercom, 'shop', true, fromMs + i * eachMs),
+    ).indexOf(true);
+  }
+
+  it('is reported at three quarters of the limit, successes or not', () => {
+    const watch = new SwitchOffWatch();
+    for (let i = 0; i < 5000; i += 1) watch.note(intercom, 'shop', false, 0);
+    expect(failures(watch, 749, 0)).toBe(-1);
+    expect(failures(watch, 1, 0)).toBe(0);
+    expect(watch.endangered(0)).toEqual(['intercom']);
+  });
+
+  it('is near the limit from nine tenths on, until failures are older than the window', () => {
+    const watch = new SwitchOffWatch();
+    failures(watch, 899, 0);
+    expect(watch.isWindowNear(intercom, 0)).toBe(false);
+    failures(watch, 1, 0);
+    expect(watch.isWindowNear(intercom, 0)).toBe(true);
+    expect(watch.isWindowNear(intercom, 900_000)).toBe(true);
+    expect(watch.isWindowNear(intercom, 976_000)).toBe(false);
+  });
+
+  it('forgets no failure before the sender does', () => {
+    const watch = new SwitchOffWatch();
+    failures(watch, 740, 74_999);
+    expect(failures(watch, 20, 974_000)).toBe(9);
+  });
+
+  it('applies beside a share, whichever is reached first', () => {
+    const zendesk: SenderProfile = {
+      ...intercom,
+      switchOff: { ratio: 0.7, minAnswers: 100, count: 1000, windowS: 300 },
+    };
+    const [share, number] = [new SwitchOffWatch(), new SwitchOffWatch()];
+    const warned = Array.from({ length: 100 }, () => share.note(zendesk, 'shop', true, 0));
+    expect(warned.indexOf(true)).toBe(99);
+    for (let i = 0; i < 3000; i += 1) number.note(zendesk, 'shop', false, 0);
+    const counted = Array.from({ length: 1000 }, () => number.note(zendesk, 'shop', true, 0));
+    expect(counted.indexOf(true)).toBe(749);
+  });
+});
+
+describe('the keys of a sender', () => {
+  it('have failures in a row each, since a sender counts them by endpoint', () => {
+    const watch = new SwitchOffWatch();
+    for (let i = 0; i < 5; i += 1) {
+      expect(watch.note(shopify, 'one', true, 0)).toBe(false);
+      watch.note(shopify, 'two', false, 0);
+    }
+    expect(watch.note(shopify, 'one', true, 0)).toBe(true);
+    watch.note(shopify, 'two', false, 0);
+    expect(watch.endangered(0)).toEqual(['shopify']);
+    watch.note(shopify, 'one', false, 0);
+    expect(watch.endangered(0)).toEqual([]);
+  });
+
+  it('leave memory flat: 100,000 of them with failures', () => {
+    const watch = new SwitchOffWatch();
+    for (let i = 0; i < 100_000; i += 1) watch.note(shopify, String(i), true, 0);
+    expect(watch.runs.size).toBe(1000);
+    for (let i = 0; i < 100_000; i += 1) watch.note(shopify, String(i), false, 0);
+    expect(watch.runs.size).toBe(0);
+  });
+
+  it('are reported at most once a minute together', () => {
+    const watch = new SwitchOffWatch();
+    const warnedMs: number[] = [];
+    for (let nowMs = 0; nowMs < 150_000; nowMs += 1000) {
+      for (let i = 0; i < 7; i += 1) if (watch.note(shopify, 'one', true, nowMs)) warnedMs.push(nowMs);
+      watch.note(shopify, 'one', false, nowMs);
+    }
+    expect(warnedMs).toEqual([0, 60_000, 120_000]);
   });
 });
 

@@ -14,7 +14,7 @@ describe('a pace of less than one start per longest wait', () => {
       for (let i = 0; i < 5; i += 1) {
         const waiting = letIn(intake.admit());
         clock.advance(10_100);
-        // The next start is more than 900 s away, which is the maximum.
+        // The next start is 1,000 s away.
         const refusal = await waiting.permit;
         expect(refusal).toMatchObject({ admitted: false, reason: 'wait' });
         expect((refusal as { retryAfterSeconds: number }).retryAfterSeconds).toBeGreaterThanOrEqual(450);

@@ -66,8 +66,9 @@ export interface Tunable {
   statusCode?: 'auto' | 429 | 503 | undefined;
   /**
    * How Retry-After is computed. `strategy`: `booked`, the default, assigns each refused delivery a time to retry, so
-   * that retries arrive at the pace at which they can be handled; `depth` is the time to drain the queue. `minSeconds`
-   * and `maxSeconds`: integers, 1 ≤ min ≤ max ≤ 86,400, default 1 and 900. An update keeps fields that are absent.
+   * that retries arrive at the pace at which they can be handled; `depth` is the time to drain the queue, with which more
+   * retries are refused again. `minSeconds` and `maxSeconds`: integers, 1 ≤ min ≤ max ≤ 86,400, default 1 and 3,600. An
+   * update keeps fields that are absent.
    */
   retryAfter?:
     | {
@@ -135,7 +136,7 @@ const DEFAULTS: Settings = {
   maxHandlingMs: 60_000,
   overflow: 'refuse',
   statusCode: 'auto',
-  retryAfter: { strategy: 'booked', minSeconds: 1, maxSeconds: 900 },
+  retryAfter: { strategy: 'booked', minSeconds: 1, maxSeconds: 3600 },
   shed: new Set(),
   alarms: ALARM_DEFAULTS,
 };

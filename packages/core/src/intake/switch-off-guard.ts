@@ -2,7 +2,7 @@ import type { Delivery } from '../delivery/delivery.ts';
 import type { Reserve } from '../queue/reserve.ts';
 import type { FailureRun } from '../refusals/failure-runs.ts';
 import type { Refuser } from '../refusals/refuser.ts';
-import { endangeringRun, type SwitchOffWatch } from '../refusals/switch-off.ts';
+import { endangeringRun, hurryingRun, type SwitchOffWatch } from '../refusals/switch-off.ts';
 import type { AdmittedDelivery } from '../workers/admitted-delivery.ts';
 import type { Dispatcher } from '../workers/dispatcher.ts';
 import type { Settings } from './options.ts';
@@ -177,9 +177,4 @@ export class SwitchOffGuard {
     const many = Math.min(MANY_DEFERRED, this.#parts.reserve.kept / 4);
     return deferred >= many ? inARow - 1 : endangeringRun(inARow) - 1;
   }
-}
-
-/** From this many failures in a row on, the next delivery of the key starts before its turn. */
-function hurryingRun(inARow: number): number {
-  return Math.max(0, Math.min(endangeringRun(inARow), Math.floor(inARow / 2)) - 1);
 }

@@ -5,7 +5,9 @@ export const DURATION_BUCKETS: readonly number[] = [
 ];
 
 /** Upper bounds for Retry-After, in seconds: from the shortest possible value to the default `maxSeconds`. */
-export const RETRY_AFTER_BUCKETS: readonly number[] = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900];
+export const RETRY_AFTER_BUCKETS: readonly number[] = [
+  1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600,
+];
 
 /** Upper bounds for the time from `send` to a delivery, in seconds: 10 ms to a day. */
 export const LATENCY_BUCKETS: readonly number[] = [

@@ -43,7 +43,10 @@ export interface MiddlewareOptions<
   authentic?: ((request: R) => boolean) | undefined;
   /** More about a delivery. Its fields override what the sender's profile says. Synchronous. */
   delivery?: ((request: R) => Delivery) | undefined;
-  /** Sender profiles that take precedence over the built-in ones. The first match is used. Default none. */
+  /**
+   * Sender profiles that take precedence over the built-in ones. The first match is used, so a profile with `match: 'all'`
+   * must be the last, such as `known.mailgun` on a route that only Mailgun uses. Default none.
+   */
   senders?: readonly SenderProfile[] | undefined;
   /** `draft-8`: adds RateLimit and RateLimit-Policy to every answer. Default false. */
   standardHeaders?: 'draft-8' | false | undefined;

@@ -24,7 +24,7 @@ export interface ReserveQueue {
 }
 
 /** The most places of the reserve that are kept. */
-const MAX_KEPT = 64;
+const MOST_KEPT = 64;
 /** The part of the reserve that one key with authentic deliveries may have while another key asks. */
 const AUTHENTIC_PART = 0.8;
 /** So that 0.8 × 15 = 12.000000000000002 is not the reason for a place more or less. */
@@ -54,9 +54,16 @@ export class Reserve<T extends Reserving> {
   #lastAskedMs = -Infinity;
   #otherAskedMs = -Infinity;
   readonly #isKeeping: () => boolean;
+  readonly #mostKept: number;
 
   /** @param isKeeping - whether the last places are kept for deliveries that must not be refused; see {@link kept}. */
-  constructor(queue: ReserveQueue, gate: Gate, isKeeping: () => boolean = () => false) {
+  constructor(
+    queue: ReserveQueue,
+    gate: Gate,
+    isKeeping: () => boolean = () => false,
+    mostKept: number = MOST_KEPT,
+  ) {
+    this.#mostKept = mostKept;
     this.#queue = queue;
     this.#gate = gate;
     this.#isKeeping = isKeeping;
@@ -65,7 +72,7 @@ export class Reserve<T extends Reserving> {
   /** The last places of the reserve that entitled deliveries and small keys leave free: a quarter of it, at most 64. */
   get kept(): number {
     const { high, effectiveCapacity } = this.#gate;
-    return this.#isKeeping() ? Math.min(MAX_KEPT, Math.floor((effectiveCapacity - high) / 4)) : 0;
+    return this.#isKeeping() ? Math.min(this.#mostKept, Math.floor((effectiveCapacity - high) / 4)) : 0;
   }
 
   /**

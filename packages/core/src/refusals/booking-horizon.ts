@@ -8,19 +8,25 @@ const PER_SHARED_SECOND = 2;
 const MOST_SHARED_S = 90;
 /** … and for each second in which the process was late. */
 const PER_BUSY_SECOND = 5;
-/** For a pace that has lasted long enough, the horizon is the square of that time divided by this. */
+/** For a pace that has lasted long enough, the horizon is the square of that time divided by this, … */
 const SQUARE_OVER_S = 10;
+/** … up to this many times that time: a pace of five minutes says nothing about the next hours. */
+const MOST_TIMES = 10;
 
 /**
  * How many seconds ahead a retry may be booked at a pace that has lasted for `measuredS` seconds: 10 s plus four times
- * that time; from about 43 s on, a tenth of its square. That is 10 s at first, 50 s after 10 s, 360 s after a minute.
+ * that time; from about 43 s on, a tenth of its square, and from 100 s on, ten times that time. That is 10 s at first,
+ * 50 s after 10 s, 360 s after a minute, and an hour after six minutes.
  *
  * A booking cannot be revoked. If a pace of a few seconds was only a cold start or a pause, long bookings leave the
  * workers idle until the last retry arrives, whereas an early retry costs one more refusal. So the horizon errs on the
  * side of early retries.
  */
 export function trustedHorizonS(measuredS: number): number {
-  return Math.max(LEAST_S + PER_SECOND * measuredS, (measuredS * measuredS) / SQUARE_OVER_S);
+  return Math.max(
+    LEAST_S + PER_SECOND * measuredS,
+    measuredS * Math.min(MOST_TIMES, measuredS / SQUARE_OVER_S),
+  );
 }
 
 /**

@@ -7,7 +7,7 @@ const MAX_REMEMBERED = 1000;
 
 /** The schedule is shown in steps of this many seconds … */
 const STEP_S = 10;
-/** … for this many steps: 15 minutes, the default of the longest Retry-After. */
+/** … for this many steps: 15 minutes. */
 const STEPS = 90;
 const NONE_AHEAD: readonly number[] = Object.freeze(new Array<number>(STEPS).fill(0));
 

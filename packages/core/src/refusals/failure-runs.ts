@@ -12,6 +12,8 @@ export class FailureRun {
   readonly deferred: Set<AdmittedDelivery> = new Set<AdmittedDelivery>();
   /** The delivery that was started out of turn, so that its success ends the run. */
   urgent: AdmittedDelivery | null = null;
+  /** Deliveries that an inbox stores so that their acknowledgement ends the run. */
+  pending = 0;
 
   constructor(sender: string, key: string) {
     this.sender = sender;
@@ -19,7 +21,7 @@ export class FailureRun {
   }
 
   get isHeld(): boolean {
-    return this.urgent !== null || this.deferred.size > 0;
+    return this.urgent !== null || this.deferred.size > 0 || this.pending > 0;
   }
 }
 
@@ -36,7 +38,14 @@ export class FailureRuns {
     this.#ended = ended;
   }
 
-  /** Whether any sender has got a failure since its last success. */
+  /** Keys that have got a failure since their last success. */
+  get size(): number {
+    let size = 0;
+    for (const runs of this.#bySender.values()) size += runs.size;
+    return size;
+  }
+
+  /** Whether there are any. */
   get any(): boolean {
     return this.#bySender.size > 0;
   }

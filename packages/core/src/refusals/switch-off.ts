@@ -30,6 +30,11 @@ export function endangeringRun(inARow: number): number {
   return Math.max(1, Math.floor(inARow * WARN_AT));
 }
 
+/** After this many consecutive failures a success is sought: of the delivery that starts, or is stored, next. */
+export function hurryingRun(inARow: number): number {
+  return Math.max(0, Math.min(endangeringRun(inARow), Math.floor(inARow / 2)) - 1);
+}
+
 /**
  * Watches how senders are answered, and warns before a sender disables the endpoint. To a sender, refusals are failures,
  * as are answers of 500 and above.

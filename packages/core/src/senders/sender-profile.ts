@@ -72,7 +72,8 @@ export interface SenderProfile {
   /** The sender's name, also the key of its deliveries unless `keyGenerator` returns another. Profiles may share a name. */
   readonly name: string;
   /**
-   * The header that identifies the sender's requests. `all`: every request, for a route that only this sender uses.
+   * The header that identifies the sender's requests. `all`: every request, for a route that only this sender uses. In
+   * the option `senders`, only the last profile may match all.
    */
   readonly match: HeaderMatch | 'all';
   /**
@@ -115,5 +116,6 @@ export interface SenderProfile {
 
 /** A profile that identifies its sender by a header. */
 export interface HeaderSenderProfile extends SenderProfile {
+  /** The header that identifies the sender's requests. */
   readonly match: HeaderMatch;
 }

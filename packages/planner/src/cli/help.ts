@@ -30,7 +30,7 @@ Prints what each sender loses, and recommends options.
 Usage: webhook-backpressure-planner --senders LIST --service TIME --burst N/TIME [options]
        webhook-backpressure-planner simulate FILE     runs a scenario file, or - for standard input
 
-Options
+PlannedOptions
 ${OPTIONS.map(([name, does]) => `  ${name.padEnd(WIDTH)}${does}`).join('\n')}
 
 Senders

@@ -1,5 +1,5 @@
 import { duration } from '../base/format.ts';
-import type { Candidate } from '../search/candidate.ts';
+import type { Configuration } from '../search/configuration.ts';
 import { optionsText } from '../search/code.ts';
 
 /** Faster answers need no report. */
@@ -18,11 +18,11 @@ export class Progress {
     this.#startedMs = now();
   }
 
-  readonly onRun = ({ way, options, concurrency }: Candidate, run: number): void => {
+  readonly onRun = ({ mode, options, concurrency }: Configuration, run: number): void => {
     if (this.#passedMs() < SILENT_MS) return;
-    const mode = way === 'none' ? 'no middleware' : way;
+    const shown = mode === 'none' ? 'no middleware' : mode;
     this.#report(
-      `Simulating configuration ${String(run)}: ${mode}, ${optionsText({ concurrency, ...options })}`,
+      `Simulating configuration ${String(run)}: ${shown}, ${optionsText({ concurrency, ...options })}`,
     );
   };
 

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { renderPage } from '../page/page.ts';
 import { ScenarioError } from '../scenario/fields.ts';
-import { plan } from '../search/plan.ts';
+import { plan } from '../search/make-plan.ts';
 import { renderAnswer, type Terminal } from '../terminal/answer.ts';
 import { parseCommand, type Command } from './arguments.ts';
 import { help } from './help.ts';

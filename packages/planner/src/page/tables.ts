@@ -35,12 +35,12 @@ export function runTable({ runs }: Plan): string {
 
 /** All configurations that were simulated. */
 export function triedTable({ tried }: Plan): string {
-  const rows = tried.map(({ way, concurrency, options, lost, attemptsPerEvent, p50S, p99S }) => {
+  const rows = tried.map(({ mode, concurrency, options, lost, attemptsPerEvent, p50S, p99S }) => {
     const cells = [
       optionsText({ concurrency, ...options }),
       ...[grouped(lost), attemptsPerEvent.toFixed(2), duration(p50S), duration(p99S)],
     ];
-    return `<tr>${heading(way === 'none' ? 'no middleware' : way)}${cells.map(cell).join('')}</tr>`;
+    return `<tr>${heading(mode === 'none' ? 'no middleware' : mode)}${cells.map(cell).join('')}</tr>`;
   });
   return table(['', 'options', 'lost', 'attempts', 'p50', 'p99'], rows);
 }

@@ -11,19 +11,32 @@ import { workersOf } from '../traffic/workers.ts';
 
 /** The results of a run. Times are in seconds; null without a measurement. */
 export interface Results {
+  /** Distinct deliveries. */
   readonly events: number;
+  /** Handled to the end. */
   readonly delivered: number;
+  /** Given up by their sender. */
   readonly lost: number;
+  /** Requests ÷ events. */
   readonly attemptsPerEvent: number | null;
+  /** The most requests for one event. */
   readonly maxAttempts: number;
+  /** The last completion. */
   readonly clearS: number | null;
+  /** The last completion with an unlimited queue and the same service times. */
   readonly idealClearS: number | null;
+  /** Busy worker time ÷ all worker time, while that unlimited queue is not empty. */
   readonly goodput: number | null;
+  /** Changes between accepting and shedding. */
   readonly gateToggles: number;
+  /** The most second and later attempts in one whole second. */
   readonly peakReturnsPerSecond: number;
+  /** The most queued deliveries. */
   readonly maxDepth: number;
+  /** From the first attempt to the completion. */
   readonly delayS: Delays;
   readonly perKey: Readonly<Record<string, KeyResults>>;
+  /** Jain's index of fairness over delivered ÷ events of the keys. */
   readonly jain: number;
   /** Only for several receivers. */
   readonly fleet?: FleetResults;
@@ -43,7 +56,8 @@ export interface InboxResults {
   readonly handledTwice: number;
 }
 
-interface Delays {
+/** Percentiles by nearest rank, in seconds; null without a measurement. */
+export interface Delays {
   readonly p50: number | null;
   readonly p99: number | null;
   readonly max: number | null;

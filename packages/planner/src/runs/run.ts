@@ -7,6 +7,7 @@ import { InboxRun } from './inbox-run.ts';
 import { intakeOf } from '../receivers/intake.ts';
 import type { Observations } from '../observations/observations.ts';
 import { ProcessRun } from './process-run.ts';
+import { QueueRun } from './queue-run.ts';
 import { startSampling, type Sampler } from '../observations/sampler.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { Senders } from '../senders/senders.ts';
@@ -30,9 +31,13 @@ export function run(
   const { process = NO_COST, policy, senders, fleet, inbox } = scenario;
   if (inbox !== undefined) return new InboxRun(scenario, inbox, traffic, maxAttempts).settle();
   if (fleet !== undefined) return new FleetRun(scenario, fleet, traffic, maxAttempts).settle();
+  if (policy.queue !== undefined && scenario.process === undefined) {
+    const queue = new QueueRun(scenario, policy.queue, traffic, maxAttempts);
+    return Promise.resolve().then(() => queue.settle());
+  }
   // After a sender timeout the handler continues, and the next attempt may arrive meanwhile.
   const mayTimeOut = senders.some(({ timeoutMs }) => timeoutMs > 0);
-  if (scenario.process !== undefined || policy.queue !== undefined || mayTimeOut) {
+  if (scenario.process !== undefined || mayTimeOut) {
     return new ProcessRun(scenario, process, traffic, maxAttempts).settle(sampler);
   }
   return new Run(scenario, traffic, maxAttempts).settle(sampler);

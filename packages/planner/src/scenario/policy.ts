@@ -23,14 +23,14 @@ export interface Policy {
    *
    * @param unit - the unit in which the sender reads it. The intake writes it in this unit; a constant is in seconds.
    */
-  retryAfterS(refusal: Refusal, unit: 's' | 'ms'): number | undefined;
+  retryAfterS(refusal: Pick<Refusal, 'retryAfterSeconds'>, unit: 's' | 'ms'): number | undefined;
 }
 
 const WITH_SECONDS = /^(constant|queue):([1-9]\d{0,8})$/;
 
 /** Parses the `policy` of a scenario. */
 export function parsePolicy(path: string, name: string): Policy {
-  const asIntake = (refusal: Refusal): number => refusal.retryAfterSeconds;
+  const asIntake: Policy['retryAfterS'] = ({ retryAfterSeconds }) => retryAfterSeconds;
   if (name === 'intake') return { name, usesIntakeStrategy: true, queue: undefined, retryAfterS: asIntake };
   // Depth ÷ drain rate with up to 20 % of jitter, rounded up, is exactly the `depth` strategy.
   if (name === 'depth-rate')

@@ -1,4 +1,4 @@
-import type { Options } from './candidate.ts';
+import type { PlannedOptions } from './configuration.ts';
 import type { Plan } from './plan.ts';
 
 /** The recommendation as lines of code. */
@@ -15,8 +15,8 @@ export function codeOf({ recommendation, request: { receivers } }: Plan): string
   return [`const backpressure = ${created};`, `joinFleet(backpressure.intake, { ${fleet} });`];
 }
 
-/** Options as the fields of an object literal. */
-export function optionsText(options: Options & { readonly concurrency: number }): string {
+/** PlannedOptions as the fields of an object literal. */
+export function optionsText(options: PlannedOptions & { readonly concurrency: number }): string {
   return Object.entries(options)
     .map(([name, value]: [string, number | object]) => `${name}: ${valueOf(value)}`)
     .join(', ');

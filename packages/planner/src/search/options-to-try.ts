@@ -1,6 +1,6 @@
 import type { Request } from '../request/read-request.ts';
 import { drainRateOf } from './arrivals.ts';
-import type { Options } from './candidate.ts';
+import type { PlannedOptions } from './configuration.ts';
 
 /** The part of a sender's timeout that is left for the handler and the response, as in the middleware. */
 const MARGIN = 0.2;
@@ -13,7 +13,7 @@ const DEFAULT_INBOX_CAPACITY = 100_000;
 const HIGH_WATER_MARK = 0.8;
 
 /** The values of one option, each as the changes that it makes. The current value of the others is given. */
-export type Dimension = (current: Options) => Options[];
+export type Dimension = (current: PlannedOptions) => PlannedOptions[];
 
 /** The options of an intake that are searched, those with the largest effect first. */
 export function holdDimensions(request: Request): Dimension[] {
@@ -46,7 +46,10 @@ function waitsOf({ senders, timeoutMs }: Request): number[] {
 }
 
 /** As many deliveries as can be handled within the longest wait, with some room. */
-function capacitiesFor(request: Request, { maxWaitMs = DEFAULT_MAX_WAIT_MS }: Options): Options[] {
+function capacitiesFor(
+  request: Request,
+  { maxWaitMs = DEFAULT_MAX_WAIT_MS }: PlannedOptions,
+): PlannedOptions[] {
   const drainRate = drainRateOf(request, request.concurrency) / request.receivers;
   const needed = roundUp((ROOM * drainRate * maxWaitMs) / 1000);
   return needed > DEFAULT_CAPACITY ? [{ capacity: needed }] : [];
@@ -56,7 +59,7 @@ function anyHonorsRetryAfter({ senders }: Request): boolean {
   return senders.some(({ profile }) => profile.retryAfter !== 'ignored');
 }
 
-function maxSeconds(seconds: number): Options {
+function maxSeconds(seconds: number): PlannedOptions {
   return { retryAfter: { maxSeconds: seconds } };
 }
 

@@ -2,7 +2,7 @@ import { percentile } from '../base/statistics.ts';
 import type { Observations } from '../observations/observations.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import type { Traffic } from '../traffic/traffic.ts';
-import type { Way } from './candidate.ts';
+import type { PlannedMode } from './configuration.ts';
 import { bytesPerDelivery } from './memory.ts';
 
 /** The input and the observations of a run. */
@@ -70,7 +70,7 @@ class Group {
 /** @param burst - when it arrives. */
 export function outcomeOf(
   { scenario, traffic, seen }: Played,
-  way: Way,
+  mode: PlannedMode,
   burst: { readonly fromS: number; readonly toS: number },
 ): Outcome {
   const all = new Group();
@@ -94,7 +94,7 @@ export function outcomeOf(
     })),
     burstDoneS: lastMs === -Infinity ? null : secondsOf(Math.max(0, lastMs - 1000 * burst.fromS)),
     maxDepth: seen.maxDepth,
-    memoryBytes: seen.maxDepth * bytesPerDelivery(way),
+    memoryBytes: seen.maxDepth * bytesPerDelivery(mode),
   };
 }
 

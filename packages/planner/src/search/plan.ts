@@ -1,12 +1,7 @@
-import type { Burst, Mode, PlanRequest } from '../request/plan-request.ts';
-import { readRequest, type Request } from '../request/read-request.ts';
-import { burstStartS, drainRateOf, durationS } from './arrivals.ts';
-import type { Candidate, Options, Way } from './candidate.ts';
-import { arrivalCurve, axisOf, curvesOf, type Axis, type Curves } from './curves.ts';
+import type { Burst, Mode } from '../request/plan-request.ts';
+import type { Configuration, PlannedOptions } from './configuration.ts';
+import type { Axis, Curves } from './curves.ts';
 import type { Outcome } from './outcome.ts';
-import { reasonsFor, warningsFor } from './reasons.ts';
-import { search, type Found } from './search.ts';
-import { Trials, type Trial } from './trials.ts';
 
 /** The answer to a {@link PlanRequest}: what was simulated, and what is recommended. Plain JSON. */
 export interface Plan {
@@ -26,23 +21,25 @@ export interface Plan {
 }
 
 /** A request with all defaults. */
-export interface PlannedRequest extends Omit<
-  Request,
-  'senders' | 'mode' | 'burst' | 'capacity' | 'maxWaitMs'
-> {
+export interface PlannedRequest {
+  /** Their shares add up to 1. */
   readonly senders: readonly { readonly name: string; readonly share: number }[];
+  readonly normalPerSecond: number;
   readonly burst: Burst | null;
+  readonly service: { readonly meanMs: number; readonly distribution: 'constant' | 'exponential' };
+  readonly concurrency: number;
   readonly mode: Mode | null;
+  readonly receivers: number;
   readonly capacity: number | null;
   readonly maxWaitMs: number | null;
+  readonly timeoutMs: number;
+  readonly seed: number;
 }
 
 /** A configuration, its figures and its curves. */
-export interface PlannedRun extends Outcome {
+export interface PlannedRun extends Configuration, Outcome {
+  /** `hold` and `inbox`: the best options found in the mode that is not recommended. */
   readonly name: 'nothing' | 'defaults' | 'recommended' | 'hold' | 'inbox';
-  readonly way: Way;
-  readonly options: Options;
-  readonly concurrency: number;
   readonly isRecommended: boolean;
   readonly curves: Curves;
 }
@@ -50,15 +47,15 @@ export interface PlannedRun extends Outcome {
 /** The recommended mode and options. */
 export interface Recommendation {
   readonly mode: Mode;
-  /** Options that differ from the defaults, besides `concurrency`. */
-  readonly options: Options;
+  /** PlannedOptions that differ from the defaults, besides `concurrency`. */
+  readonly options: PlannedOptions;
   readonly concurrency: number;
   /** Sentences. */
   readonly reasons: readonly string[];
 }
 
 /** A configuration that was simulated. */
-export interface TriedConfiguration extends Candidate {
+export interface TriedConfiguration extends Configuration {
   readonly lost: number;
   readonly attemptsPerEvent: number;
   readonly p50S: number | null;
@@ -75,92 +72,4 @@ export interface PlannedTime extends Axis {
   readonly arrivalsS: number;
   /** First attempts per second, by step. */
   readonly arrivals: readonly number[];
-}
-
-/** Settings of {@link plan}. */
-export interface PlanSettings {
-  /** Called before each simulation, with its number from 1. */
-  readonly onRun?: ((candidate: Candidate, run: number) => void) | undefined;
-}
-
-/** As many simulated requests take some seconds. The search ends when they are used up. */
-const BUDGET = 1_000_000;
-
-/**
- * Simulates the traffic with the real queue: without the middleware, with its defaults, and with other options. Returns
- * the figures and a recommendation. Equal requests give equal plans. Takes some seconds for 50,000 deliveries, and blocks
- * the thread for most of that time.
- *
- * @throws ScenarioError at the first mistake in the request.
- */
-export async function plan(request: PlanRequest, { onRun }: PlanSettings = {}): Promise<Plan> {
-  const read = readRequest(request);
-  const trials = new Trials(read, onRun ?? ((): void => undefined), BUDGET);
-  const found = await search(read, trials);
-  const kept = keptRuns(found);
-  const axis = axisOf(
-    kept.map(({ trial }) => trial.played),
-    durationS(read),
-  );
-  const { candidate } = found.recommended;
-  return {
-    request: shownRequest(read),
-    drainPerSecond: drainRateOf(read, read.concurrency),
-    runs: kept.map(({ name, trial }) => ({
-      name,
-      ...trial.candidate,
-      isRecommended: trial === found.recommended,
-      ...trial.outcome,
-      curves: curvesOf(trial.played, axis),
-    })),
-    recommendation: {
-      mode: candidate.way === 'inbox' ? 'inbox' : 'hold',
-      options: candidate.options,
-      concurrency: candidate.concurrency,
-      reasons: reasonsFor(read, found),
-    },
-    enoughConcurrency: found.enough?.candidate.concurrency ?? null,
-    warnings: warningsFor(read, found),
-    tried: trials.all.map(tried),
-    time: {
-      ...axis,
-      burstAtS: burstStartS(read),
-      arrivalsS: durationS(read),
-      arrivals: arrivalCurve(found.nothing.played, axis),
-    },
-  };
-}
-
-/** The runs that a plan shows, each once. */
-function keptRuns(found: Found): { name: PlannedRun['name']; trial: Trial }[] {
-  const { nothing, defaults, recommended, bestHold, bestInbox } = found;
-  const named = [
-    { name: 'nothing', trial: nothing },
-    { name: 'defaults', trial: defaults },
-    { name: 'recommended', trial: recommended },
-    ...(recommended.candidate.way === 'inbox'
-      ? [{ name: 'hold', trial: bestHold } as const]
-      : [{ name: 'inbox', trial: bestInbox } as const]),
-  ] as const;
-  return named.filter(({ trial }, index) => named.findIndex((one) => one.trial === trial) === index);
-}
-
-function shownRequest({ senders, mode, burst, capacity, maxWaitMs, ...others }: Request): PlannedRequest {
-  return {
-    ...others,
-    senders: senders.map(({ name, share }) => ({ name, share })),
-    burst: burst ?? null,
-    mode: mode ?? null,
-    capacity: capacity ?? null,
-    maxWaitMs: maxWaitMs ?? null,
-  };
-}
-
-function tried({ candidate, outcome }: Trial): TriedConfiguration {
-  const { lost, attemptsPerEvent, delayS, senders } = outcome;
-  return {
-    ...candidate,
-    ...{ lost, attemptsPerEvent, p50S: delayS.p50, p99S: delayS.p99 },
-    switchedOff: senders.filter((sender) => sender.switchedOff).map(({ name }) => name),
-  };
 }

@@ -1,6 +1,6 @@
 import { duration, grouped } from '../base/format.ts';
 import type { Request } from '../request/read-request.ts';
-import type { Candidate } from './candidate.ts';
+import type { Configuration } from './configuration.ts';
 import { drainRateOf, isOverloaded } from './arrivals.ts';
 import { losesNothing } from './ranking.ts';
 import type { Found } from './search.ts';
@@ -8,8 +8,8 @@ import type { Outcome } from './outcome.ts';
 
 /** Why the configuration is recommended. Sentences. */
 export function reasonsFor(request: Request, { recommended, defaults, bestHold, enough }: Found): string[] {
-  const { way } = recommended.candidate;
-  const isInboxBetter = way === 'inbox' && request.mode === undefined;
+  const { mode } = recommended.configuration;
+  const isInboxBetter = mode === 'inbox' && request.mode === undefined;
   const reasons: string[] = [];
   if (recommended === defaults) {
     const result = losesNothing(defaults.outcome) ? 'lose nothing' : lossOf(defaults.outcome);
@@ -25,11 +25,11 @@ export function reasonsFor(request: Request, { recommended, defaults, bestHold, 
       `The defaults: ${summaryOf(defaults.outcome)}. These options: ${summaryOf(recommended.outcome)}.`,
     );
   }
-  reasons.push(...effectsOf(request, recommended.candidate));
+  reasons.push(...effectsOf(request, recommended.configuration));
   if (!isInboxBetter && !losesNothing(recommended.outcome))
     reasons.push(...causesOf(request, recommended.outcome));
   if (enough !== undefined) {
-    const { concurrency } = enough.candidate;
+    const { concurrency } = enough.configuration;
     reasons.push(
       `With concurrency: ${grouped(concurrency)}, holding requests loses nothing: only if the resources of your ` +
         'handlers allow it.',
@@ -38,15 +38,15 @@ export function reasonsFor(request: Request, { recommended, defaults, bestHold, 
   return reasons;
 }
 
-/** What the recommended options do. Options that the request sets have no reason here. */
-function effectsOf(request: Request, { way, options }: Candidate): string[] {
+/** What the recommended options do. PlannedOptions that the request sets have no reason here. */
+function effectsOf(request: Request, { mode, options }: Configuration): string[] {
   const { capacity, maxWaitMs, highWaterMark, retryAfter } = options;
   const effects: string[] = [];
   if (maxWaitMs !== undefined && request.maxWaitMs === undefined)
     effects.push(`maxWaitMs: ${String(maxWaitMs)} is four fifths of the timeout of a sender.`);
   if (capacity !== undefined && request.capacity === undefined)
     effects.push(
-      way === 'inbox'
+      mode === 'inbox'
         ? `capacity: ${String(capacity)} holds the burst below the high-water mark.`
         : `capacity: ${String(capacity)} is what can be handled within the longest wait, and a quarter more.`,
     );
@@ -78,7 +78,7 @@ export function warningsFor(request: Request, { recommended }: Found): string[] 
   const off = recommended.outcome.senders.filter((sender) => sender.switchedOff).map(({ name }) => name);
   if (off.length > 0)
     warnings.push(`${off.join(' and ')} would still disable the endpoint because of too many failures.`);
-  if (recommended.candidate.way === 'hold' && request.receivers > 1) {
+  if (recommended.configuration.mode === 'hold' && request.receivers > 1) {
     warnings.push(
       'The receivers share the limits by joinFleet. Without it, give each an equal part of the concurrency.',
     );

@@ -1,28 +1,30 @@
 import type { Request, RequestedSender } from '../request/read-request.ts';
+import type { ScenarioInput, SenderInput } from '../scenario/scenario-input.ts';
 import { arrivalsOf } from './arrivals.ts';
-import type { Candidate } from './candidate.ts';
+import type { Configuration } from './configuration.ts';
 
 /** How long a durable store takes for a commit. */
 const COMMIT_MS = 5;
 
-/** A sender of which the receiver knows nothing: exponential backoff to an hour, for a day. */
-const UNRECOGNIZED = { identified: false, retry: 'exponential:10:2:3600', maxAttempts: 33 };
-
-/** The scenario that plays a request with a configuration, as parsed JSON. */
-export function scenarioOf(request: Request, candidate: Candidate): object {
+/** The scenario that plays a request with a configuration, as plain JSON. */
+export function scenarioOf(request: Request, configuration: Configuration): ScenarioInput {
   const { service, seed, senders, receivers } = request;
   return {
     seed,
     service,
-    ...receiverOf(candidate),
-    ...(receivers > 1 && candidate.way === 'hold' ? { fleet: { receivers } } : {}),
+    ...receiverOf(configuration),
+    ...(receivers > 1 && configuration.mode === 'hold' ? { fleet: { receivers } } : {}),
     arrivals: arrivalsOf(request).map((arrival) => ({ ...arrival, process: 'poisson' })),
     senders: senders.map((sender) => senderOf(sender, request.timeoutMs)),
   };
 }
 
-function receiverOf({ way, options, concurrency }: Candidate): object {
-  switch (way) {
+function receiverOf({
+  mode,
+  options,
+  concurrency,
+}: Configuration): Pick<ScenarioInput, 'mode' | 'policy' | 'intake' | 'inbox'> {
+  switch (mode) {
     case 'none':
       return { policy: 'unbounded', intake: { concurrency } };
     case 'hold':
@@ -32,7 +34,9 @@ function receiverOf({ way, options, concurrency }: Candidate): object {
   }
 }
 
-function senderOf({ name, share, profile, isRecognized }: RequestedSender, timeoutMs: number): object {
-  const common = { key: name, share, timeoutMs: profile.timeoutMs ?? timeoutMs };
-  return isRecognized ? { ...common, profile } : { ...common, ...UNRECOGNIZED };
+function senderOf({ name, share, profile, isRecognized }: RequestedSender, timeoutMs: number): SenderInput {
+  return {
+    ...{ key: name, share, profile, recognized: isRecognized, identified: isRecognized },
+    timeoutMs: profile.timeoutMs ?? timeoutMs,
+  };
 }

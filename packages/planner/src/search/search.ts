@@ -1,5 +1,5 @@
 import type { Request } from '../request/read-request.ts';
-import type { Candidate, Options } from './candidate.ts';
+import type { Configuration, PlannedOptions } from './configuration.ts';
 import { holdDimensions, inboxDimensions, type Dimension } from './options-to-try.ts';
 import { isBetter, losesNothing, refusesNothing } from './ranking.ts';
 import type { Trial, Trials } from './trials.ts';
@@ -23,14 +23,14 @@ const FACTORS = [2, 4, 8];
  * budget of the trials is used up.
  */
 export async function search(request: Request, trials: Trials): Promise<Found> {
-  const given: Options = {
+  const given: PlannedOptions = {
     ...(request.capacity === undefined ? {} : { capacity: request.capacity }),
     ...(request.maxWaitMs === undefined ? {} : { maxWaitMs: request.maxWaitMs }),
   };
   const { concurrency, mode } = request;
-  const nothing = await trials.of({ way: 'none', options: {}, concurrency });
-  const hold = await trials.of({ way: 'hold', options: given, concurrency });
-  const inbox = await trials.of({ way: 'inbox', options: given, concurrency });
+  const nothing = await trials.of({ mode: 'none', options: {}, concurrency });
+  const hold = await trials.of({ mode: 'hold', options: given, concurrency });
+  const inbox = await trials.of({ mode: 'inbox', options: given, concurrency });
 
   const bestHold = mode === 'inbox' ? hold : await improve(hold, holdDimensions(request), trials);
   const isInboxSearched = mode === 'inbox' || (mode === undefined && !losesNothing(bestHold.outcome));
@@ -40,7 +40,9 @@ export async function search(request: Request, trials: Trials): Promise<Found> {
     nothing,
     defaults: mode === 'inbox' ? inbox : hold,
     ...{ bestHold, bestInbox, recommended },
-    enough: losesNothing(bestHold.outcome) ? undefined : await enoughConcurrency(bestHold.candidate, trials),
+    enough: losesNothing(bestHold.outcome)
+      ? undefined
+      : await enoughConcurrency(bestHold.configuration, trials),
   };
 }
 
@@ -56,7 +58,7 @@ async function improve(start: Trial, dimensions: readonly Dimension[], trials: T
   let best = start;
   if (refusesNothing(start.outcome)) return best;
   for (const dimension of dimensions) {
-    const base = best.candidate;
+    const base = best.configuration;
     for (const options of dimension(base.options)) {
       if (!trials.mayContinue) return best;
       const trial = await trials.of({ ...base, options: { ...base.options, ...options } });
@@ -66,10 +68,10 @@ async function improve(start: Trial, dimensions: readonly Dimension[], trials: T
   return best;
 }
 
-async function enoughConcurrency(candidate: Candidate, trials: Trials): Promise<Trial | undefined> {
+async function enoughConcurrency(configuration: Configuration, trials: Trials): Promise<Trial | undefined> {
   for (const factor of FACTORS) {
     if (!trials.mayContinue) return undefined;
-    const trial = await trials.of({ ...candidate, concurrency: factor * candidate.concurrency });
+    const trial = await trials.of({ ...configuration, concurrency: factor * configuration.concurrency });
     if (losesNothing(trial.outcome)) return trial;
   }
   return undefined;

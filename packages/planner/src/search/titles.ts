@@ -16,10 +16,10 @@ export function titleOf({ request, drainPerSecond }: Plan): string {
 }
 
 /** The name of a run in a table: its mode, and where its options come from. */
-export function nameOf({ name, way, options }: PlannedRun): string {
+export function nameOf({ name, mode, options }: PlannedRun): string {
   if (name === 'nothing') return 'no middleware';
-  if (Object.keys(options).length === 0) return `${way}, defaults`;
-  return name === 'defaults' ? `${way}, given` : `${way}, tuned`;
+  if (Object.keys(options).length === 0) return `${mode}, defaults`;
+  return name === 'defaults' ? `${mode}, given` : `${mode}, tuned`;
 }
 
 /** The senders of a run that would disable the endpoint. */

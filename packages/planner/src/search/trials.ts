@@ -3,19 +3,19 @@ import { run } from '../runs/run.ts';
 import { parseScenario } from '../scenario/scenario.ts';
 import { drawTraffic, type Traffic } from '../traffic/traffic.ts';
 import { burstInterval } from './arrivals.ts';
-import { identityOf, type Candidate } from './candidate.ts';
+import { identityOf, type Configuration } from './configuration.ts';
 import { outcomeOf, type Outcome, type Played } from './outcome.ts';
 import { scenarioOf } from './scenario-of.ts';
 
 /** A simulated configuration. */
 export interface Trial {
-  readonly candidate: Candidate;
+  readonly configuration: Configuration;
   readonly outcome: Outcome;
   readonly played: Played;
 }
 
 /** Called before each simulation, with its number from 1. */
-export type Progress = (candidate: Candidate, run: number) => void;
+export type Progress = (configuration: Configuration, run: number) => void;
 
 /** More requests than this in one run: its senders retry against a receiver that hardly accepts any. */
 const MAX_ATTEMPTS = 50_000_000;
@@ -40,18 +40,18 @@ export class Trials {
     return this.#requestsLeft > 0;
   }
 
-  async of(candidate: Candidate): Promise<Trial> {
-    const identity = identityOf(candidate);
+  async of(configuration: Configuration): Promise<Trial> {
+    const identity = identityOf(configuration);
     const known = this.#known.get(identity);
     if (known !== undefined) return known;
-    this.#progress(candidate, this.all.length + 1);
-    const scenario = parseScenario(scenarioOf(this.#request, candidate));
+    this.#progress(configuration, this.all.length + 1);
+    const scenario = parseScenario(scenarioOf(this.#request, configuration));
     const traffic = (this.#traffic ??= drawTraffic(scenario));
     const seen = await run(scenario, traffic, MAX_ATTEMPTS);
     const played = { scenario, traffic, seen };
-    const outcome = outcomeOf(played, candidate.way, burstInterval(this.#request));
+    const outcome = outcomeOf(played, configuration.mode, burstInterval(this.#request));
     this.#requestsLeft -= outcome.events * outcome.attemptsPerEvent;
-    const trial = { candidate, outcome, played };
+    const trial = { configuration, outcome, played };
     this.#known.set(identity, trial);
     this.all.push(trial);
     return trial;

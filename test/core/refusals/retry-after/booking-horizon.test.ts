@@ -16,8 +16,8 @@ function assignedTo(count: number, paceAgeS: number, gapFactor = 1): { assigned:
 }
 
 describe('the booking horizon', () => {
-  it('grows faster than the time that the pace has lasted', () => {
-    expect([0, 1, 10, 40, 60, 300].map(trustedHorizonS)).toEqual([10, 14, 50, 170, 360, 9000]);
+  it('grows faster than the time that the pace has lasted, up to ten times that time', () => {
+    expect([0, 1, 10, 40, 60, 100, 300].map(trustedHorizonS)).toEqual([10, 14, 50, 170, 360, 1000, 3000]);
   });
 
   it.each([0, 5, 20])('is the maximum, and nothing is booked beyond it: a pace of %i s', (paceAgeS) => {

@@ -23,4 +23,11 @@ export const email: readonly Request[] = [
     Transfer-Encoding: chunked
     Content-Type: multipart/form-data; boundary=xYzZY`,
   ),
+  request(
+    'kit',
+    'subscriber.created',
+    `User-Agent: Kit-Webhooks/1.0
+    Content-Type: application/json
+    X-Kit-Signature: t=1753797130,v1=8f4b1c0d5b1e4f729d510f3c8a0d5b1e`,
+  ),
 ];

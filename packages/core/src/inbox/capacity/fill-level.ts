@@ -45,6 +45,8 @@ export class FillLevel {
   #added = 0;
   #addedBytes = 0;
   #finished = 0;
+  /** Whether the reserve keeps places for deliveries that must not be refused; see {@link Reserve.kept}. */
+  isKeeping = false;
 
   get depth(): number {
     return this.#counts.stored;
@@ -178,7 +180,7 @@ export class FillLevel {
    * @param key - undefined while unknown: its key may use so little that the reserve is open to it.
    */
   shortage(key: string | undefined, isEntitled: boolean): 'full' | 'shedding' | undefined {
-    if (this.#isFull) return 'full';
+    if (this.isFull) return 'full';
     if (key === undefined) return undefined;
     const isOpen = this.#counts.isOpenTo(key, isEntitled) && this.#sizes.isOpenTo(key, isEntitled);
     return isOpen ? undefined : 'shedding';
@@ -193,7 +195,7 @@ export class FillLevel {
   ask(key: string, isEntitled: boolean, nowMs: number, favor?: Favor): 'full' | 'shedding' | undefined {
     const byCount = this.#counts.ask(key, isEntitled, nowMs, favor);
     const bySize = this.#sizes.ask(key, isEntitled, nowMs, favor);
-    if (this.#isFull || byCount === 'full' || bySize === 'full') return 'full';
+    if (this.isFull || byCount === 'full' || bySize === 'full') return 'full';
     return byCount === 'shedding' || bySize === 'shedding' ? 'shedding' : undefined;
   }
 
@@ -239,18 +241,20 @@ export class FillLevel {
     if (share.count.size === 0) this.#forget(key, share);
   }
 
-  get #isFull(): boolean {
+  /** Whether no delivery at all is accepted. */
+  get isFull(): boolean {
     return this.#counts.isFull || this.#sizes.isFull;
   }
 
   #measureOf(measure: keyof KeyShare): Gauge {
     const byKey = this.#byKey;
-    return new Gauge({
+    const usages = {
       get size() {
         return byKey.size;
       },
-      of: (key) => byKey.get(key)?.[measure],
-    });
+      of: (key: string) => byKey.get(key)?.[measure],
+    };
+    return new Gauge(usages, () => this.isKeeping, measure === 'bytes' ? Infinity : undefined);
   }
 
   #grow(bytes: number): void {

@@ -30,10 +30,18 @@ export class Gauge {
   readonly #usages: { readonly size: number; of(key: string): KeyUsage | undefined };
   readonly #reserve: Reserve<Place>;
 
-  /** @param usages - the usage of every key. */
-  constructor(usages: { readonly size: number; of(key: string): KeyUsage | undefined }) {
+  /**
+   * @param usages - the usage of every key.
+   * @param isKeeping - whether the reserve keeps places for deliveries that must not be refused.
+   * @param mostKept - how many.
+   */
+  constructor(
+    usages: { readonly size: number; of(key: string): KeyUsage | undefined },
+    isKeeping: () => boolean,
+    mostKept?: number,
+  ) {
     this.#usages = usages;
-    this.#reserve = new Reserve<Place>(this, this.gate);
+    this.#reserve = new Reserve<Place>(this, this.gate, isKeeping, mostKept);
   }
 
   get size(): number {

@@ -187,7 +187,7 @@ export interface InboxOptions<R = unknown>
    * in all processes on one store, because the last one to start decides. Default false.
    */
   ordered?: boolean | undefined;
-  /** Sender profiles that are checked before the built-in ones. Default none. */
+  /** Sender profiles that are checked before the built-in ones, such as `known.mailgun`. Default none. */
   senders?: readonly SenderProfile[] | undefined;
   /** Reports refusals without applying them: accepts every delivery that the store can hold. Default false. */
   dryRun?: boolean | undefined;

@@ -88,13 +88,14 @@ export class DeliveryWriter {
     const stored = await fixtures.encryption.encrypt(this.#storedDelivery(contents, names, delivery));
     if (incoming.isOver()) return null;
 
-    const refusal = admission.refusalOf(delivery, key, true);
+    const refusal = admission.refusalOf(incoming, key, true);
     if (refusal !== undefined) return refusal;
     const isOverflow = admission.isOverflow(delivery, key);
     // No callback has seen the encrypted bytes.
     const isBodyGiven = stored.sealedBy !== undefined || !this.#isBodyShared;
     const amount = { key, bytes: storedBytes(stored) };
-    const counted = isOverflow ? undefined : level.begin(amount, admission.isEntitled(delivery, key));
+    const isEntitled = incoming.keptFor !== null || admission.isEntitled(delivery, key);
+    const counted = isOverflow ? undefined : level.begin(amount, isEntitled);
     const result = await this.#put({ delivery: stored, isOverflow, isBodyGiven }, incoming, counted);
     if (result === 'failed') return admission.refuse('pressure', delivery, key);
     if (result === 'full') return admission.refuse('full', delivery, key);

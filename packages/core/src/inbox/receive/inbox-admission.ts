@@ -5,6 +5,8 @@ import type { FillLevel } from '../capacity/fill-level.ts';
 import type { InboxOptions } from '../options/inbox-options.ts';
 import type { InboxFixtures, InboxSettings } from '../options/inbox-settings.ts';
 import type { InboxRefuser } from './inbox-refuser.ts';
+import type { IncomingDelivery } from './incoming-delivery.ts';
+import { KeptDeliveries } from './kept-deliveries.ts';
 
 export interface InboxAdmissionParts {
   readonly level: FillLevel;
@@ -23,9 +25,11 @@ export interface InboxAdmissionParts {
 /** Decides whether a delivery may be stored. */
 export class InboxAdmission {
   readonly #parts: InboxAdmissionParts;
+  readonly #kept: KeptDeliveries;
 
   constructor(parts: InboxAdmissionParts) {
     this.#parts = parts;
+    this.#kept = new KeptDeliveries(parts.refuser.switchOff, parts.level);
   }
 
   /**
@@ -33,8 +37,9 @@ export class InboxAdmission {
    *
    * @param isVerified - whether the delivery is verified, so that its key may count as asking for the reserve.
    */
-  refusalOf(delivery: Delivery, key: string, isVerified: boolean): Refusal | undefined {
-    const reason = this.#objection(delivery, key, isVerified);
+  refusalOf(incoming: IncomingDelivery, key: string, isVerified: boolean): Refusal | undefined {
+    const { delivery } = incoming;
+    const reason = this.#objection(incoming, key, isVerified);
     if (reason === undefined) return undefined;
     const refusal = this.refuse(reason, delivery, key);
     const { fixtures, isOpen, isReady } = this.#parts;
@@ -60,11 +65,24 @@ export class InboxAdmission {
     return refuser.retryAfter.reservationOf(key, delivery)?.isDue(now()) === true;
   }
 
-  #objection(delivery: Delivery, key: string, isVerified: boolean): RefusalReason | undefined {
-    const { settings, isOpen, isReady, fixtures } = this.#parts;
+  /** A delivery has been answered. */
+  end(incoming: IncomingDelivery): void {
+    this.#kept.end(incoming);
+  }
+
+  #objection(incoming: IncomingDelivery, key: string, isVerified: boolean): RefusalReason | undefined {
+    const { delivery } = incoming;
+    const { settings, isOpen, isReady, now } = this.#parts;
     if (!isOpen()) return 'closing';
     if (!isReady()) return 'pressure';
     if (settings().intake.shed.has(key)) return 'shed';
+    const reason = this.#scarcity(delivery, key, isVerified);
+    return reason !== undefined && this.#kept.keeps(incoming, key, now()) ? undefined : reason;
+  }
+
+  /** Why a delivery would be refused for lack of room, or under pressure. */
+  #scarcity(delivery: Delivery, key: string, isVerified: boolean): RefusalReason | undefined {
+    const { settings, fixtures } = this.#parts;
     if (!this.isEntitled(delivery, key) && fixtures.isPressed()) return 'pressure';
     return settings().overflow === 'dead-letter' ? undefined : this.#shortage(delivery, key, isVerified);
   }

@@ -56,6 +56,7 @@ export class InboxReceiver {
     });
     const incoming = new IncomingDelivery(delivery, body, () => {
       this.#deadlines.clear(incoming);
+      this.#admission.end(incoming);
       if (isHandshake) this.#handshakes.end();
     });
     this.#deadlines.set(incoming, nowMs + (delivery.maxWaitMs ?? DEFAULT_TIMEOUT_MS), nowMs);
@@ -89,7 +90,7 @@ export class InboxReceiver {
     const { options, settings, report, refuser, now } = this.#parts;
     refuser.arrive(now());
     // Before the body is read, so that refusing stays cheap. With the body, the key may be another one.
-    const early = this.#admission.refusalOf(delivery, delivery.key ?? DEFAULT_KEY, false);
+    const early = this.#admission.refusalOf(incoming, delivery.key ?? DEFAULT_KEY, false);
     if (early !== undefined) return early;
 
     const trouble = await this.#read(request, body);

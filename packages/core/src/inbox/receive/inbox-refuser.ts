@@ -69,7 +69,11 @@ export class InboxRefuser {
 
   /** Records how a sender was answered: after too many failures it disables the endpoint. */
   noteAnswer({ profile }: Delivery, key: string, isFailure: boolean, nowMs: number): void {
-    if (profile === undefined || !this.switchOff.note(profile, key, isFailure, nowMs)) return;
+    if (profile?.switchOff === undefined) return;
+    this.#level.isKeeping = true;
+    // Refusals before the body is read have the sender's name as key.
+    if (!isFailure) this.switchOff.runs.end(profile.name, profile.name);
+    if (!this.switchOff.note(profile, key, isFailure, nowMs)) return;
     this.#report.emit({ type: 'endangered', sender: profile.name, key });
   }
 

@@ -66,6 +66,7 @@ export const builtInSenders: readonly HeaderSenderProfile[] = [
   known.sendgridEvents,
   known.sendgridEventsUnsigned,
   known.sendgridParse,
+  known.kit,
   known.zoom,
   // These two match headers that others send too.
   known.meta,

@@ -163,7 +163,7 @@ export const intercom: HeaderSenderProfile = {
   verifiedAt: '2026-11-22',
 };
 
-/** Connection webhooks of Zapier, on a route that only they use: the name of their signature header is not verified. */
+/** Connection webhooks of Zapier, on a route that only they use: their headers are those of Standard Webhooks. */
 export const zapier: SenderProfile = {
   name: 'zapier',
   match: 'all',

@@ -73,10 +73,10 @@ export const postmarkInbound: SenderProfile = {
   verifiedAt: '2026-11-22',
 };
 
-/** Kit, formerly ConvertKit, on a route that only it uses: the name of its signature header is not verified. */
-export const kit: SenderProfile = {
+/** Kit, formerly ConvertKit. */
+export const kit: HeaderSenderProfile = {
   name: 'kit',
-  match: 'all',
+  match: { header: 'x-kit-signature' },
   retries: { maxAttempts: 8, scheduleS: [30, 120, 900, 3600, 14_400, 43_200, 86_400] },
   // After 429 and 503.
   retryAfter: { unit: 's', minSeconds: 1, maxSeconds: 86_400 },

@@ -1,0 +1,17 @@
+import { join } from 'node:path';
+import type { LabReport } from './lab-figures.ts';
+import { REPORTS } from './reports.ts';
+
+/** The figures of the lab. */
+export const LAB_FILE: string = join(REPORTS, 'senders.json');
+/** The page that is rendered from them. */
+export const LAB_PAGE: string = join(REPORTS, '../../../docs/sender-lab.md');
+
+/** Formats the figures as JSON with one line per seed, so that a diff shows the changed runs. */
+export function formatLab(report: LabReport): string {
+  const runs = Object.entries(report).map(([name, seeds]) => {
+    const lines = seeds.map((one) => `    ${JSON.stringify(one)}`);
+    return `  ${JSON.stringify(name)}: [\n${lines.join(',\n')}\n  ]`;
+  });
+  return `{\n${runs.join(',\n')}\n}\n`;
+}

@@ -1,0 +1,162 @@
+import { cell, worstOf } from './lab-cells.ts';
+import type { LabReport } from './lab-figures.ts';
+import { labGoals } from './lab-reach.ts';
+import {
+  aloneName,
+  FLOODS,
+  isTogether,
+  mixtureName,
+  MIXTURES,
+  RECEIVERS,
+  SHAPE_NAMES,
+  type Receiver,
+  type Shape,
+} from './lab-runs.ts';
+import { LAB_SENDERS, type LabSender } from './lab-senders.ts';
+import { table } from './table.ts';
+
+const TITLES: Readonly<Record<Shape, string>> = {
+  S10: 'Ten minutes at five times the drain rate (S10)',
+  S1: 'One minute at five times the drain rate (S1)',
+  burst: '50,000 in one second (burst)',
+};
+
+const HEADS: Readonly<Record<Receiver, string>> = {
+  none: 'no middleware',
+  constant: 'constant 429',
+  held: 'middleware',
+  inbox: 'inbox',
+  bound: 'bound',
+};
+
+const INTRODUCTION = [
+  '# Sender lab',
+  '',
+  'Every known sender, simulated with its own timeout, schedule, treatment of `Retry-After` and rule for disabling an',
+  'endpoint, as its [profile](senders.md) states them. It sends to the real queue or the real inbox, on a simulated clock.',
+  '`npm run simulate:senders` writes this page, and a test checks it.',
+  '',
+  '## How to read it',
+  '',
+  'Ten workers take 100 ms for each delivery: the drain rate is 100/s. Deliveries arrive at random (Poisson). All options',
+  'have their defaults. A cell says:',
+  '',
+  '- the **lost** events: those that the sender never got a success for before its timeout; with the inbox, those that were',
+  '  never handled',
+  '- the **attempts** per event',
+  '- the **delay** from the first attempt to the end of the handling, of the events that are not lost: median / p99',
+  '- **off** if the sender disabled the endpoint. From then on its events are lost without an attempt.',
+  '',
+  'Each figure is the worst of three random seeds. S10 with the inbox, and mixtures with other receivers than the',
+  'middleware, have one seed. `–`: no run, or nothing to measure.',
+  '',
+  '| Receiver | |',
+  '| --- | --- |',
+  '| no middleware | p-limit around the handler: a queue without a bound, in order of arrival, no refusals. Handlers run to their end even if the sender has disconnected. |',
+  '| constant 429 | The same with at most 1,000 queued deliveries. Others get 429 with `Retry-After: 60`. |',
+  '| middleware | `webhookBackpressure()`: the sender waits for the handler. |',
+  '| inbox | `webhookInbox()`: the delivery is stored, acknowledged and handled later. The store takes no time. |',
+  '| bound | The fewest losses that any receiver with these workers could have while the sender waits: it knows everything beforehand. |',
+  '',
+  'What senders do not publish is assumed: a timeout of 15 s, exponential backoff from 10 s to an hour, for a day. Each step',
+  'of a schedule varies by 20 %. Senders that behave alike are simulated once and share a line.',
+  '',
+];
+
+/** Renders the page of the lab. */
+export function renderLab(report: LabReport): string {
+  return [
+    ...INTRODUCTION,
+    '## Figures to reach',
+    '',
+    ...goals(report),
+    ...SHAPE_NAMES.flatMap((shape) => ['', `## ${TITLES[shape]}`, '', ...aloneTable(report, shape)]),
+    '',
+    '## Small senders beside a flood',
+    '',
+    'A flood at five times the drain rate for ten minutes, and beside it small senders at the given share of the drain rate.',
+    'Figures are those of the small sender.',
+    ...FLOODS.flatMap((flood) => ['', `### Beside ${flood}`, '', ...mixtureTable(report, flood)]),
+    '',
+    '### All small senders together',
+    '',
+    'Each at 0.05 of the drain rate, worst of the small senders for each figure.',
+    '',
+    ...togetherTable(report),
+    '',
+  ].join('\n');
+}
+
+function goals(report: LabReport): string[] {
+  const all = labGoals(report);
+  const rows = all.map(({ case: what, target, reached, missed }) => {
+    return [
+      what,
+      target,
+      reached,
+      missed.length === 0 ? 'reached' : `**missed** by ${String(missed.length)}`,
+    ];
+  });
+  const misses = all.flatMap(({ case: what, missed }) =>
+    missed.length === 0 ? [] : ['', `Missed, ${what}:`, '', ...missed.map((one) => `- ${one}`)],
+  );
+  return [...table(['Case', 'Target', 'Worst', ''], rows), ...misses];
+}
+
+/** Senders with the same runs share a line. */
+function linesOf(shape: Shape): LabSender[][] {
+  const lines = new Map<string, LabSender[]>();
+  for (const sender of LAB_SENDERS) {
+    const runs = RECEIVERS.map((receiver) => aloneName(sender, shape, receiver)).join('\n');
+    const line = lines.get(runs) ?? [];
+    line.push(sender);
+    lines.set(runs, line);
+  }
+  return [...lines.values()];
+}
+
+function aloneTable(report: LabReport, shape: Shape): string[] {
+  return table(
+    ['Sender', ...RECEIVERS.map((receiver) => HEADS[receiver])],
+    linesOf(shape).map((senders) => {
+      const [first] = senders as [LabSender];
+      const names = senders.map(({ name }) => name).join(', ');
+      return [
+        names,
+        ...RECEIVERS.map((receiver) => cell(worstOf(report[aloneName(first, shape, receiver)]))),
+      ];
+    }),
+  );
+}
+
+function mixtureTable(report: LabReport, flood: string): string[] {
+  const mixtures = MIXTURES.filter((mixture) => mixture.flood === flood && !isTogether(mixture.small));
+  return table(
+    ['Sender', 'Share', HEADS.held],
+    mixtures.map((mixture) => {
+      const [[name, share]] = Object.entries(mixture.small) as [[string, number]];
+      return [name, `${String(share)}×`, cell(worstOf(report[mixtureName(mixture, 'held')], name))];
+    }),
+  );
+}
+
+const COMPARED = ['none', 'constant', 'held', 'inbox'] as const;
+
+function togetherTable(report: LabReport): string[] {
+  return table(
+    ['Beside', ...COMPARED.map((receiver) => HEADS[receiver])],
+    MIXTURES.filter(({ small }) => isTogether(small)).map((mixture) => [
+      mixture.flood,
+      ...COMPARED.map((receiver) => {
+        const seeds = report[mixtureName(mixture, receiver)] ?? [];
+        const small = seeds.flatMap((result) =>
+          Object.keys(mixture.small).flatMap((name) => {
+            const one = result[name];
+            return one === undefined ? [] : [{ [name]: one }];
+          }),
+        );
+        return cell(worstOf(small));
+      }),
+    ]),
+  );
+}

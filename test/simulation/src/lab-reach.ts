@@ -1,0 +1,123 @@
+import { duration, lostShare, percent, worstOf } from './lab-cells.ts';
+import type { LabReport } from './lab-figures.ts';
+import { aloneName, isTogether, mixtureName, MIXTURES, type Mixture, type Shape } from './lab-runs.ts';
+import { LAB_SENDERS, type LabSender } from './lab-senders.ts';
+
+/** A figure to reach, with what was reached. */
+export interface LabGoal {
+  readonly case: string;
+  readonly target: string;
+  /** The worst of all senders and seeds. */
+  readonly reached: string;
+  /** The misses, each with its figures. */
+  readonly missed: readonly string[];
+}
+
+const POINTS = 100;
+const MOST_POINTS = 2;
+const MOST_ATTEMPTS = 2;
+
+/** Computes the figures to reach. Runs that were not made are left out. */
+export function labGoals(report: LabReport): LabGoal[] {
+  return [mixtureGoal(report), nearBoundGoal(report), inboxGoal(report), obeyingGoal(report)];
+}
+
+function mixtureGoal(report: LabReport): LabGoal {
+  let most = 0;
+  let disabled = 0;
+  const missed = MIXTURES.flatMap((mixture) => {
+    const seeds = report[mixtureName(mixture, 'held')];
+    return Object.keys(mixture.small).flatMap((name) => {
+      const figures = worstOf(seeds, name);
+      if (figures === undefined) return [];
+      most = Math.max(most, lostShare(figures));
+      disabled += figures.off > 0 ? 1 : 0;
+      if (figures.lost === 0 && figures.off === 0) return [];
+      return [`${titleOf(mixture, name)}: ${percent(lostShare(figures))}${figures.off > 0 ? ', off' : ''}`];
+    });
+  });
+  return {
+    case: 'every mixture, each small sender below half of the drain rate, held',
+    target: 'lost 0, not switched off',
+    reached: `lost at most ${percent(most)}, ${String(disabled)} switched off`,
+    missed,
+  };
+}
+
+function titleOf({ flood, small }: Mixture, name: string): string {
+  const share = String(small[name]);
+  return `${name} at ${share}×${isTogether(small) ? ' with the others' : ''} beside ${flood}`;
+}
+
+/** Senders of which even the best receiver loses events. */
+function nearBoundGoal(report: LabReport): LabGoal {
+  let farthest = 0;
+  const missed = LAB_SENDERS.flatMap((sender) => {
+    const held = report[aloneName(sender, 'S10', 'held')];
+    const bound = report[aloneName(sender, 'S10', 'bound')];
+    const [first] = bound ?? [];
+    if (held === undefined || bound === undefined || worstOf(bound)?.lost === 0 || first === undefined)
+      return [];
+    const points = Math.max(
+      ...held.map((result, seed) => {
+        const [of] = Object.values(result);
+        const [best] = Object.values(bound[seed] ?? first);
+        return of === undefined || best === undefined ? 0 : (lostShare(of) - lostShare(best)) * POINTS;
+      }),
+    );
+    farthest = Math.max(farthest, points);
+    return points > MOST_POINTS ? [`${sender.name}: ${points.toFixed(1)} points`] : [];
+  });
+  return {
+    case: 'alone, S10, held: senders that never repeat, or whose schedule is too short',
+    target: 'within 2 points of the bound',
+    reached: `${farthest.toFixed(1)} points`,
+    missed,
+  };
+}
+
+function inboxGoal(report: LabReport): LabGoal {
+  let most = 0;
+  let disabled = 0;
+  const missed = (['S1', 'burst'] as const).flatMap((shape: Shape) =>
+    LAB_SENDERS.flatMap((sender) => {
+      const figures = worstOf(report[aloneName(sender, shape, 'inbox')]);
+      if (figures === undefined) return [];
+      most = Math.max(most, lostShare(figures));
+      disabled += figures.off > 0 ? 1 : 0;
+      if (figures.lost === 0 && figures.off === 0) return [];
+      return [`${sender.name}, ${shape}: ${percent(lostShare(figures))}${figures.off > 0 ? ', off' : ''}`];
+    }),
+  );
+  return {
+    case: 'alone, with the inbox (capacity 100,000): S1 and burst',
+    target: 'lost 0, never off, all senders',
+    reached: `lost at most ${percent(most)}, ${String(disabled)} switched off`,
+    missed,
+  };
+}
+
+function obeyingGoal(report: LabReport): LabGoal {
+  let mostAttempts = 0;
+  let mostLost = 0;
+  const missed = LAB_SENDERS.filter(obeys).flatMap((sender) => {
+    const figures = worstOf(report[aloneName(sender, 'S10', 'held')]);
+    if (figures === undefined) return [];
+    const { attempts, lost, p99 } = figures;
+    mostAttempts = Math.max(mostAttempts, attempts ?? 0);
+    mostLost = Math.max(mostLost, lostShare(figures));
+    if ((attempts ?? 0) <= MOST_ATTEMPTS && lost === 0) return [];
+    const loss = percent(lostShare(figures));
+    return [`${sender.name}: ${(attempts ?? 0).toFixed(2)} attempts, lost ${loss}, p99 ${duration(p99)}`];
+  });
+  return {
+    case: 'alone, S10, held: senders that honor Retry-After',
+    target: 'at most 2.0 attempts, lost 0',
+    reached: `${mostAttempts.toFixed(2)} attempts, lost at most ${percent(mostLost)}`,
+    missed,
+  };
+}
+
+function obeys({ profile: { retries, retryAfter } }: LabSender): boolean {
+  return retries !== 'none' && retryAfter !== 'ignored';
+}
