@@ -207,6 +207,7 @@ const MIDDLEWARE_OPTIONS = new Set([
   'intake',
   'skip',
   'keyGenerator',
+  'authentic',
   'delivery',
   'standardHeaders',
   'legacyHeaders',

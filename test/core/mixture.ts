@@ -26,7 +26,7 @@ export interface Member {
 }
 
 /** How the deliveries of a member ended. */
-export interface Outcome {
+interface Outcome {
   events: number;
   attempts: number;
   delivered: number;
@@ -36,7 +36,7 @@ export interface Outcome {
   readonly lostBy: Record<string, number>;
 }
 
-export interface MixtureOptions {
+interface MixtureOptions {
   readonly seed: number;
   readonly service?: { readonly ms: number; readonly isExponential?: boolean };
   readonly intake?: Parameters<typeof createBench>[0];

@@ -153,7 +153,7 @@ export function callbacks(start: Start): void {
       ['a promise', Promise.resolve(true)],
       ['undefined', undefined],
       ['1', 1],
-      ['"yes"', 'yes'],
+      ['the string "yes"', 'yes'],
     ])('rejects %s', (shown, answer) =>
       expectFailure(
         { authentic: whenBad(true, () => answer as unknown as boolean) },

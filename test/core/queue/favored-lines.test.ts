@@ -71,6 +71,50 @@ describe('the queue while shedding', () => {
     expect(starts(queue, 10).join('')).toBe('abcabcaabc');
   });
 
+  it('gives eight of ten starts to an authentic sender', () => {
+    const queue = filled(TENANTS, 20);
+    for (let i = 0; i < 100; i += 1) queue.push(item('G', 'authentic'));
+    queue.isShedding = true;
+    expect(starts(queue, 100).filter((key) => key === 'G')).toHaveLength(80);
+  });
+
+  it('gives two of ten starts to claimed ones beside an authentic one, and six to that', () => {
+    const queue = filled([...TENANTS, 'F'], 50);
+    for (let i = 0; i < 100; i += 1) queue.push(item('G', 'authentic'));
+    queue.isShedding = true;
+    const order = starts(queue, 100);
+    const count = (of: string): number => order.filter((key) => key === of).length;
+    expect(count('G')).toBeGreaterThanOrEqual(60);
+    expect(count('F')).toBeGreaterThanOrEqual(20);
+    expect(count('F') + count('G')).toBeLessThanOrEqual(81);
+  });
+
+  it('prefers an authentic sender if only such senders are queued', () => {
+    const queue = filled(['F'], 100);
+    for (let i = 0; i < 100; i += 1) queue.push(item('G', 'authentic'));
+    queue.isShedding = true;
+    expect(starts(queue, 100).filter((key) => key === 'G')).toHaveLength(80);
+  });
+
+  it.each<[Favor, number, number]>([
+    ['none', 0, 11],
+    ['claimed', 0, 2],
+    ['claimed', 3, 8],
+    ['authentic', 0, 1.25],
+    ['authentic', 4, 6.25],
+  ])('knows how many start before a delivery, %s behind %i of its key', (favor, ahead, most) => {
+    const queue = filled(TENANTS, 20);
+    for (let i = 0; i < ahead; i += 1) queue.push(item('G', favor));
+    queue.isShedding = true;
+    const until = queue.turnsUntil('G', 1, favor);
+    expect(until).toBeCloseTo(most);
+    queue.push(item('G', favor));
+    const order = starts(queue, 20);
+    let before = -1;
+    for (let i = 0; i <= ahead; i += 1) before = order.indexOf('G', before + 1);
+    expect(before + 1).toBeLessThanOrEqual(Math.ceil(most) + 1);
+  });
+
   it('keeps a key without a free worker parked', () => {
     const queue = new FairQueue<Item>();
     queue.push(item('G', 'claimed'), true);

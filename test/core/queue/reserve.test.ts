@@ -72,6 +72,15 @@ describe('a flood of forged deliveries', () => {
     expect(bench.intake.snapshot().depth).toBe(CAPACITY);
   });
 
+  it('leaves a fifth of the reserve to other keys that ask, if the user says that it is authentic', () => {
+    const bench = shedding();
+    expect(answer(bench, { key: 'honest', priority: 'critical' })).toBe('admitted');
+    const authentic: Delivery = { key: 'github', retries: false, authentic: true };
+    expect(flood(bench, 1000, () => authentic)).toBe((CAPACITY - HIGH) * 0.8);
+    expect(answer(bench, authentic)).toBe('full');
+    expect(flood(bench, 1000, () => ({ key: 'honest', priority: 'critical' }))).toBe(3);
+  });
+
   it('that filled the reserve alone gives it up as places become free', () => {
     const bench = shedding();
     const forged: Delivery = { key: 'forger', priority: 'critical' };

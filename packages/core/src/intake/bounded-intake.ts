@@ -253,30 +253,28 @@ export class BoundedIntake implements Intake {
   ): Admission | Refusal {
     const flow = this.#flow;
     if (reason !== 'shedding' && reason !== 'full') return this.#keepOrRefuse(reason, delivery, key, now);
-    const { dispatcher, marks, shutdown } = flow;
-    const { queue } = dispatcher;
-    const { size } = queue;
-    const claim = isEntitled ? 'entitled' : 'none';
+    const { queue } = flow.dispatcher;
+    const { high, effectiveCapacity } = flow.marks.gate;
     const isRepeated = delivery.retries !== false;
+    const isOldest = this.#settings.overflow === 'drop-oldest';
     this.#displacement.note(key, isRepeated);
-    let displaced: AdmittedDelivery | null;
-    if (this.#settings.overflow === 'drop-oldest') {
-      if (this.#waitsTooLong(delivery, key, now)) return flow.refuse('wait', delivery, key, now);
-      if (size < marks.gate.high) return flow.enqueue(delivery, key, claim, now);
-      displaced = this.#displacement.oldestFor(key);
-      const isSpared = displaced !== null && flow.guard.spares(displaced);
-      if (isSpared && size < marks.gate.effectiveCapacity)
-        return flow.enqueue(delivery, key, 'entitled', now);
-    } else {
-      displaced = isRepeated ? null : this.#displacement.youngestFor(key);
-      if (displaced === null || this.#waitsTooLong(delivery, key, now))
-        return this.#keepOrRefuse(reason, delivery, key, now);
+    if (!isOldest && (isRepeated || this.#displacement.youngestFor(key) === null))
+      return this.#keepOrRefuse(reason, delivery, key, now);
+    if (this.#waitsTooLong(delivery, key, now))
+      return flow.refuse(isOldest ? 'wait' : reason, delivery, key, now);
+    // The effective capacity may have fallen below the size, and then one place is not enough.
+    const most = isOldest ? Math.max(high, queue.size) : Math.min(effectiveCapacity, queue.size);
+    while (queue.size >= most) {
+      const { size } = queue;
+      const displaced = isOldest ? this.#displacement.oldestFor(key) : this.#displacement.youngestFor(key);
+      const isSpared = isOldest && displaced !== null && flow.guard.spares(displaced);
+      if (isSpared && size < effectiveCapacity) return flow.enqueue(delivery, key, 'entitled', now);
+      if (displaced !== null) flow.withdraw(displaced, 'displaced', now);
+      // A listener of that may have closed the intake, or admitted another delivery in the place that became free.
+      if (flow.shutdown.phase !== 'open') return flow.refuse('closing', delivery, key, now);
+      if (queue.size >= size) return flow.refuse('full', delivery, key, now);
     }
-    if (displaced !== null) flow.withdraw(displaced, 'displaced', now);
-    // A listener of that may have closed the intake, or admitted another delivery in the place that became free.
-    if (shutdown.phase !== 'open') return flow.refuse('closing', delivery, key, now);
-    if (queue.size >= size) return flow.refuse('full', delivery, key, now);
-    return flow.enqueue(delivery, key, claim, now);
+    return flow.enqueue(delivery, key, isEntitled ? 'entitled' : 'none', now);
   }
 
   /** Refuses a delivery, unless its sender would disable the endpoint. */
