@@ -47,7 +47,7 @@ export interface PlannedRun extends Configuration, Outcome {
 /** The recommended mode and options. */
 export interface Recommendation {
   readonly mode: Mode;
-  /** PlannedOptions that differ from the defaults, besides `concurrency`. */
+  /** Options that differ from the defaults, besides `concurrency`. */
   readonly options: PlannedOptions;
   readonly concurrency: number;
   /** Sentences. */
