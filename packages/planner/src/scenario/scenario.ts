@@ -93,7 +93,7 @@ export interface Arrivals extends Interval {
 }
 
 /** More deliveries do not fit into the memory of an ordinary machine. */
-const MAX_DELIVERIES = 2_000_000;
+export const MAX_DELIVERIES = 2_000_000;
 const MAX_S = 10_000_000;
 
 const aSecond = aNumber(`a number of seconds from 0 to ${String(MAX_S)}`, (s) => s >= 0 && s <= MAX_S);

@@ -40,7 +40,7 @@ export interface Outcome extends Figures {
   readonly burstDoneS: number | null;
   /** The most deliveries that were queued, or stored and unfinished. */
   readonly maxDepth: number;
-  /** The memory that they took, in bytes, besides the bodies. */
+  /** The memory that they took, in bytes, besides the bodies. 0 in mode `inbox`, whose store has them on disk. */
   readonly memoryBytes: number;
 }
 
