@@ -45,7 +45,7 @@ export interface Results {
   readonly inbox?: InboxResults;
 }
 
-/** What only an inbox has. `maxDepth` counts what is stored and unfinished, and waits begin when an attempt is sent. */
+/** Figures that only an inbox has. There `maxDepth` counts stored and unfinished deliveries, and waits begin when an attempt is sent. */
 export interface InboxResults {
   /** Events whose sender got an acknowledgement. */
   readonly acknowledged: number;

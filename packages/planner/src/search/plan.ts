@@ -3,7 +3,7 @@ import type { Configuration, PlannedOptions } from './configuration.ts';
 import type { Axis, Curves } from './curves.ts';
 import type { Outcome } from './outcome.ts';
 
-/** The answer to a {@link PlanRequest}: what was simulated, and what is recommended. Plain JSON. */
+/** The answer to a {@link PlanRequest}: the simulated runs, and a recommendation. Plain JSON. */
 export interface Plan {
   /** The request, with all defaults. */
   readonly request: PlannedRequest;
@@ -13,7 +13,10 @@ export interface Plan {
   readonly runs: readonly PlannedRun[];
   /** The recommended mode and options, with reasons. */
   readonly recommendation: Recommendation;
-  /** What holding requests would need to lose nothing; null if it loses nothing, or with no concurrency that was tried. */
+  /**
+   * The least concurrency that was tried and with which holding requests loses nothing; null if it loses nothing anyway, or
+   * with none.
+   */
   readonly enoughConcurrency: number | null;
   /** Sentences about what the simulation leaves out. */
   readonly warnings: readonly string[];

@@ -65,7 +65,7 @@ function effectsOf(request: Request, { mode, options }: Configuration): string[]
     effects.push(
       mode === 'inbox'
         ? `capacity: ${String(capacity)} holds the burst below the high-water mark.`
-        : `capacity: ${String(capacity)} is what can be handled within the longest wait, and a quarter more.`,
+        : `capacity: ${String(capacity)} holds the deliveries that can be handled within the longest wait, and a quarter more.`,
     );
   if (highWaterMark !== undefined)
     effects.push(
