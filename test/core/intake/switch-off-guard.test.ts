@@ -1,8 +1,8 @@
-import type { IntakeOptions, Permit, Refusal, SenderProfile } from '@webhook-backpressure/core';
+import type { Delivery, IntakeOptions, Permit, Refusal, SenderProfile } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import { createBench, exponential, letIn, occupy, reactions, seeded, type Bench } from '../harness.ts';
 import { Seen, send, type WatchedSender } from '../refusals/watched-sender.ts';
-import { runUntil } from '../workshop.ts';
+import { runUntil, Workshop } from '../workshop.ts';
 
 function profileOf(name: string, inARow: number, changes: Partial<SenderProfile> = {}): SenderProfile {
   return {
@@ -44,6 +44,42 @@ describe('a sender that disables the endpoint after failures in a row', () => {
       expect(seen.longestRow).toBeLessThan(6);
     },
   );
+});
+
+describe('a sender that disables the endpoint after a share of failures', () => {
+  const slack = profileOf('slack', 8, { switchOff: { ratio: 0.95, windowS: 3600 } });
+
+  it('gets no place above the effective capacity, and leaves the reserve to retries on time', async () => {
+    const bench = createBench({
+      ...{ capacity: 1000, maxWaitMs: 2000, random: seeded(1), retryAfter: { strategy: 'booked' } },
+    });
+    const { intake, clock } = bench;
+    const workshop = new Workshop(bench, () => 100);
+    const refusals = new Map<string, number>();
+    const bring = (delivery: Delivery & { readonly id: string }): void => {
+      const refusal = workshop.bring(delivery);
+      if (refusal === undefined) return;
+      const { key = '', id } = delivery;
+      refusals.set(key, (refusals.get(key) ?? 0) + 1);
+      if (key === 'slack') return;
+      clock.setTimeout(() => {
+        bring({ key, id });
+      }, refusal.retryAfterSeconds * 1000);
+    };
+    let above = 0;
+    for (let ms = 0; ms < 8000; ms += 10) {
+      for (let i = 0; i < 20; i += 1) bring({ key: 'slack', id: '', profile: slack, maxWaitMs: 2400 });
+      if (ms % 50 === 0) bring({ key: 'small', id: `e${String(ms)}` });
+      const { depth, effectiveCapacity } = intake.snapshot();
+      if (depth > effectiveCapacity) above += 1;
+      clock.advance(10);
+      await reactions();
+    }
+    expect(refusals.get('slack')).toBeGreaterThan(10_000);
+    // The effective capacity falls with the drain rate while places are held.
+    expect(above).toBeLessThan(50);
+    expect(refusals.get('small') ?? 0).toBeLessThan(30);
+  });
 });
 
 interface Flooded extends Bench {

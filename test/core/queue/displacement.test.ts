@@ -1,5 +1,7 @@
 import type { Delivery } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
+import { createBench, reactions } from '../harness.ts';
+import { Workshop } from '../workshop.ts';
 import { answer, CAPACITY, flood, HALF, HIGH, shedding, type Shedding } from '../shedding.ts';
 
 const never = (key: string): Delivery => ({ key, retries: false });
@@ -42,6 +44,35 @@ describe('a delivery whose sender never retries, in a full queue', () => {
     for (let i = 0; i < CAPACITY; i += 1) flood(bench, 2, () => never(`forged ${String(i % 9)}`));
     const left = HIGH - displaced(bench).filter((key) => key === 'burst').length;
     expect(left).toBe(CAPACITY / 2);
+  });
+
+  it('displaces only one delivery during a stall, which lowers the effective capacity far below the queue', async () => {
+    const bench = {
+      ...createBench({ capacity: 1000, concurrency: 10, maxWaitMs: 8000 }),
+      waiting: [],
+    };
+    const workshop = new Workshop(bench, () => 100);
+    const pass = async (ms: number): Promise<void> => {
+      for (let passed = 0; passed < ms; passed += 10) {
+        bench.clock.advance(10);
+        await reactions();
+      }
+    };
+    for (let i = 0; i < 2000; i += 1) {
+      if (i >= 1300 && i % 2 === 0) workshop.bring({ key: 'burst' });
+      workshop.bring({ key: 'burst' });
+      await pass(10);
+    }
+    workshop.bring({ key: 'burst' });
+    const { depth } = bench.intake.snapshot();
+    expect(depth).toBeGreaterThan(300);
+    workshop.stall = { fromMs: bench.clock.now(), toMs: Infinity };
+    await pass(3500);
+    const before = bench.intake.snapshot();
+    expect(before.effectiveCapacity).toBeLessThan(20);
+    workshop.bring({ key: 'burst' });
+    expect(answer(bench, { ...never('small'), maxWaitMs: 8000 })).toBe('admitted');
+    expect(displaced(bench)).toHaveLength(1);
   });
 
   it('displaces no critical delivery', () => {

@@ -261,9 +261,13 @@ export class BoundedIntake implements Intake {
     if (!isOldest && (isRepeated || this.#displacement.youngestFor(key) === null))
       return this.#keepOrRefuse(reason, delivery, key, now);
     if (this.#waitsTooLong(delivery, key, now))
-      return flow.refuse(isOldest ? 'wait' : reason, delivery, key, now);
-    // The effective capacity may have fallen below the size, and then one place is not enough.
-    const most = isOldest ? Math.max(high, queue.size) : Math.min(effectiveCapacity, queue.size);
+      return this.#keepOrRefuse(isOldest ? 'wait' : reason, delivery, key, now);
+    // The effective capacity may have fallen below the size, and then one place is not enough. But during a stall it is a
+    // hundredth of the queue, which must not be emptied for one delivery.
+    const isStalling = flow.dispatcher.drain.gapFactor(now) > 1;
+    const most = isOldest
+      ? Math.max(high, queue.size)
+      : Math.min(isStalling ? Infinity : effectiveCapacity, queue.size);
     while (queue.size >= most) {
       const { size } = queue;
       const displaced = isOldest ? this.#displacement.oldestFor(key) : this.#displacement.youngestFor(key);

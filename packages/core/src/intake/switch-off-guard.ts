@@ -44,6 +44,8 @@ export class SwitchOffGuard {
   /** Deferred refusals, and the runs that have any. */
   #deferred = 0;
   #deferring = 0;
+  /** Deliveries in kept places whose senders are near the limit of a window. */
+  readonly #near = new Set<AdmittedDelivery>();
 
   constructor(parts: SwitchOffGuardParts) {
     this.#parts = parts;
@@ -64,7 +66,7 @@ export class SwitchOffGuard {
     // Its success comes first.
     const deferred = run?.deferred.size ?? 0;
     if (!isNear && isStarting && failures < this.#most(inARow, deferred)) return false;
-    return this.#hasPlace(key, deferred, now);
+    return this.#hasPlace(key, isNear ? this.#near.size : deferred, isNear, now);
   }
 
   /** A delivery that {@link keeps} has kept has joined the queue. */
@@ -75,9 +77,11 @@ export class SwitchOffGuard {
     const { runs } = this.#watch;
     const run = runs.find(profile.name, key);
     if (run?.urgent == null) this.#parts.dispatcher.queue.hurry(key);
-    const { inARow } = profile.switchOff;
-    if (inARow === undefined || (run?.failures ?? 0) < this.#most(inARow, run?.deferred.size ?? 0)) return;
-    this.#defer(admitted, runs.open(profile.name, key));
+    const { inARow = Infinity, windowS } = profile.switchOff;
+    if ((run?.failures ?? 0) >= this.#most(inARow, run?.deferred.size ?? 0))
+      this.#defer(admitted, runs.open(profile.name, key).deferred);
+    else if (windowS !== undefined && this.#near.size < this.#shareOf(this.#near.size))
+      this.#defer(admitted, this.#near);
   }
 
   /** Whether a delivery that has been queued for as long as it may waits a little longer, until a success. */
@@ -86,13 +90,13 @@ export class SwitchOffGuard {
     const run = this.#runOf(admitted);
     if (run === undefined || now >= untilMs || !this.spares(admitted)) return false;
     const { dispatcher } = this.#parts;
-    if (admitted.deferred === null) this.#defer(admitted, run);
+    if (admitted.deferred === null) this.#defer(admitted, run.deferred);
     if (run.urgent === null) dispatcher.queue.hurry(run.key);
     dispatcher.extend(admitted, untilMs, now);
     return true;
   }
 
-  #defer(admitted: AdmittedDelivery, { deferred }: FailureRun): void {
+  #defer(admitted: AdmittedDelivery, deferred: Set<AdmittedDelivery>): void {
     if (deferred.size === 0) this.#deferring += 1;
     this.#deferred += 1;
     deferred.add(admitted);
@@ -131,7 +135,7 @@ export class SwitchOffGuard {
     return inARow !== undefined && run !== undefined && run.failures >= this.#most(inARow, run.deferred.size);
   }
 
-  #hasPlace(key: string, deferred: number, now: number): boolean {
+  #hasPlace(key: string, deferred: number, isNear: boolean, now: number): boolean {
     const { dispatcher, marks, reserve, settings } = this.#parts;
     const { size } = dispatcher.queue;
     if (size >= settings.capacity || deferred >= MOST_DEFERRED) return false;
@@ -140,7 +144,13 @@ export class SwitchOffGuard {
     // The drain rate, and the effective capacity with it, may have fallen since others took their places.
     if (isFull && this.#deferred >= kept) return false;
     if (!isFull && reserve.ask(key, true, now, settings.maxWaitMs) === 'open') return true;
-    return this.#deferring <= 1 || deferred < Math.max(1, Math.floor(kept / this.#deferring));
+    return (!isNear && this.#deferring <= 1) || deferred < this.#shareOf(deferred);
+  }
+
+  /** How many of the kept places those who share them may have, if they have `deferred` now. */
+  #shareOf(deferred: number): number {
+    const others = deferred === 0 ? this.#deferring + 1 : this.#deferring;
+    return Math.max(1, Math.floor(this.#parts.reserve.kept / others));
   }
 
   /** A success has ended the run, so more refusals may follow. */
