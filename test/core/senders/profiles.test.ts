@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { builtInSenders, known, type SenderProfile } from '@webhook-backpressure/core';
+import { boundsOf } from '../../../packages/core/src/refusals/retry-bounds.ts';
 import { resolveSenders } from '../../../packages/core/src/senders/resolve-senders.ts';
 
 const profiles: [string, SenderProfile][] = Object.entries(known);
@@ -57,6 +58,15 @@ describe.each(profiles)('the profile %s', (key, profile) => {
     const after = typeof retries === 'object' ? retries.after : undefined;
     if (after === undefined || (after.includes(429) && after.includes(503))) return;
     expect(after).toContain(status);
+  });
+});
+
+describe('the profile of Zendesk', () => {
+  it('keeps Retry-After below a minute, since Zendesk retries after no other', () => {
+    for (const maxSeconds of [900, 7200]) {
+      const settings = { strategy: 'booked', minSeconds: 1, maxSeconds } as const;
+      expect(boundsOf(settings, known.zendesk.retryAfter).maxSeconds).toBeLessThan(60);
+    }
   });
 });
 

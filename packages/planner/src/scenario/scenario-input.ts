@@ -39,6 +39,7 @@ export interface ScenarioInput {
 
 /** How long deliveries take to handle. */
 export interface ServiceInput {
+  /** The mean, in milliseconds, above 0. */
   readonly meanMs: number;
   /** Default `constant`. */
   readonly distribution?: 'constant' | 'exponential';

@@ -52,7 +52,9 @@ export interface Service {
 
 /** The interval [fromS, toS). */
 export interface Interval {
+  /** The first second. */
   readonly fromS: number;
+  /** The end, in seconds, which is not part of it. */
   readonly toS: number;
 }
 
