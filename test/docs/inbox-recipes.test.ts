@@ -218,7 +218,7 @@ describe.each(recipes)('the recipe for $title', ({ genuine: { id, body = BODY, h
     const again = await bench.deliver(undefined, body, genuine);
     // Without a body for senders whose profile names the status that they accept.
     expect(['', JSON.stringify({ id, status: 'duplicate' })]).toContain(again.body);
-    expect(bench.inbox.snapshot().totals).toMatchObject({ stored: 1, duplicates: 1 });
+    expect(bench.inbox.snapshot().totals).toMatchObject({ stored: 1, duplicate: 1 });
   });
 });
 

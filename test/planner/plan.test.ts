@@ -102,7 +102,7 @@ describe('a plan', () => {
       concurrency: 1,
       normalPerSecond: 0.3,
     });
-    expect(warnings.join(' ')).toMatch(/ordinary traffic of 0.3\/s/);
+    expect(warnings.join(' ')).toMatch(/ordinary traffic of 0.3\/s .* those of 240 s of it/);
   });
 
   it('says what the commits of an inbox cost', () => {

@@ -1,7 +1,7 @@
 import { duration, grouped } from '../base/format.ts';
 import type { Request } from '../request/read-request.ts';
 import type { Configuration } from './configuration.ts';
-import { drainRateOf, isOverloaded } from './arrivals.ts';
+import { drainRateOf, durationS, isOverloaded } from './arrivals.ts';
 import { losesNothing } from './ranking.ts';
 import type { Found } from './search.ts';
 import type { Outcome } from './outcome.ts';
@@ -89,7 +89,8 @@ export function warningsFor(request: Request, { recommended }: Found): string[] 
     const drainRate = grouped(Math.round(drainRateOf(request, concurrency)));
     warnings.push(
       `The ordinary traffic of ${grouped(normalPerSecond)}/s alone takes all that ${grouped(concurrency)} handlers can ` +
-        `do, ${drainRate}/s: the queue never empties, with any options.`,
+        `do, ${drainRate}/s: the queue never empties, with any options. The figures are those of ` +
+        `${duration(durationS(request))} of it: a longer overload loses more.`,
     );
   }
   const off = recommended.outcome.senders.filter((sender) => sender.switchedOff).map(({ name }) => name);
