@@ -1,5 +1,5 @@
 // Runs the commands of the planner that pages show, and writes their output below them: `node tooling/plans.js`, after a
-// build. A test compares.
+// build. `--check`, in `npm run check`, only compares.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +27,11 @@ if (process.argv[1] === import.meta.filename) {
       EXAMPLE,
       (_, before, args, __, after) => `${String(before)}${outputOf(String(args).split(' '))}${String(after)}`,
     );
-    writeFileSync(page, written);
+    if (!process.argv.includes('--check')) writeFileSync(page, written);
+    else if (written !== readFileSync(page, 'utf8')) {
+      console.error(`${page} shows other output than the planner prints. Update it: node tooling/plans.js`);
+      process.exitCode = 1;
+    }
   }
 }
 

@@ -24,12 +24,10 @@ describe('docs/sizing.md', () => {
     expect(examples).toHaveLength(4);
   });
 
-  it.each(examples)(
-    'shows the output of the planner with $args',
-    { timeout: 60_000 },
-    async ({ args, output }) => {
-      // After an intended change of behavior: node tooling/plans.js
-      expect(await outputOf(args)).toBe(output);
-    },
-  );
+  // The quickest one. `npm run check` compares all of them, which takes half a minute.
+  it('shows the output of the planner', { timeout: 60_000 }, async () => {
+    const { args, output } = examples[1] as (typeof examples)[number];
+    // After an intended change of behavior: node tooling/plans.js
+    expect(await outputOf(args)).toBe(output);
+  });
 });

@@ -9,6 +9,8 @@ const GITHUB: PlanRequest = {
   burst: { events: 700, seconds: 3 },
 };
 const github = await plan(GITHUB);
+const reported: number[] = [];
+const held = await plan({ ...GITHUB, mode: 'hold' }, { onRun: (_, run) => reported.push(run) });
 
 function runOf({ runs }: Plan, name: Plan['runs'][number]['name']): Plan['runs'][number] | undefined {
   return runs.find((run) => run.name === name);
@@ -50,17 +52,16 @@ describe('a plan', () => {
     expect(runOf(planned, 'defaults')).toMatchObject({ lost: 0, attemptsPerEvent: 1 });
   });
 
-  it('recommends the mode that the request names', async () => {
-    const planned = await plan({ ...GITHUB, mode: 'hold' });
-    expect(planned.recommendation.mode).toBe('hold');
-    expect(runOf(planned, 'inbox')?.lost).toBe(0);
+  it('recommends the mode that the request names', () => {
+    expect(held.recommendation.mode).toBe('hold');
+    expect(runOf(held, 'inbox')?.lost).toBe(0);
   });
 
   it('keeps the options that the request sets', async () => {
     const { tried } = await plan({ ...GITHUB, mode: 'hold', capacity: 700, maxWaitMs: 3000 });
-    const held = tried.filter(({ mode }) => mode === 'hold');
-    expect(held.length).toBeGreaterThan(1);
-    for (const { options } of held) expect(options).toMatchObject({ capacity: 700, maxWaitMs: 3000 });
+    const holding = tried.filter(({ mode }) => mode === 'hold');
+    expect(holding.length).toBeGreaterThan(1);
+    for (const { options } of holding) expect(options).toMatchObject({ capacity: 700, maxWaitMs: 3000 });
   });
 
   it('has the figures of each sender, which add up', async () => {
@@ -90,9 +91,9 @@ describe('a plan', () => {
   });
 
   it('is equal for equal requests, and JSON', async () => {
-    expect(await plan(GITHUB)).toEqual(github);
-    expect(JSON.parse(JSON.stringify(github))).toEqual(github);
-    expect(await plan({ ...GITHUB, seed: 2 })).not.toEqual(github);
+    expect(await plan({ ...GITHUB, mode: 'hold' })).toEqual(held);
+    expect(JSON.parse(JSON.stringify(held))).toEqual(held);
+    expect((await plan({ ...GITHUB, mode: 'hold', seed: 2 })).runs).not.toEqual(held.runs);
   });
 
   it('warns of ordinary traffic that the handlers cannot manage', async () => {
@@ -120,10 +121,8 @@ describe('a plan', () => {
     expect(longest).not.toContain(3600);
   });
 
-  it('reports each simulation', async () => {
-    const runs: number[] = [];
-    const { tried } = await plan({ ...GITHUB, mode: 'hold' }, { onRun: (_, run) => runs.push(run) });
-    expect(runs).toEqual(tried.map((_, index) => index + 1));
+  it('reports each simulation', () => {
+    expect(reported).toEqual(held.tried.map((_, index) => index + 1));
   });
 
   it.each([

@@ -47,6 +47,8 @@ describe('the retries of a profile', () => {
     expect(delayOf({ retries }, failed(1, { status: 503 }))).toBe(20);
     expect(delayOf({ retries }, failed(1, { status: undefined }))).toBe(20);
     expect(delayOf({ retries }, failed(1, { status: 429 }))).toBeUndefined();
+    const refused = { retries: { ...retries, after: [429, 503] } } as const;
+    expect(delayOf(refused, failed(1, { status: undefined }))).toBeUndefined();
     expect(delayOf({ retries: 'none' }, failed(1))).toBeUndefined();
   });
 
@@ -117,6 +119,11 @@ describe('an endpoint', () => {
     const rule = { count: 5, windowS: 10 };
     expect(triedUntil(rule, 100, (s) => s % 3 === 0)).toHaveLength(100);
     expect(triedUntil(rule, 100, (s) => s % 2 === 0)).toHaveLength(9);
+  });
+
+  it('counts the failures in a window anew after it was disabled', () => {
+    const rule = { count: 3, windowS: 600, offS: [10] };
+    expect(triedUntil(rule, 30, always)).toEqual([0, 1, 2, 12, 13, 14, 24, 25, 26]);
   });
 
   it('can be disabled by the failures of one delivery', () => {

@@ -91,13 +91,13 @@ interface Flooded extends Bench {
   readonly refill: () => void;
 }
 
-/** A queue that another sender has filled up to its high-water mark, and one worker. */
-function beside(options: IntakeOptions = {}): Flooded {
+/** A queue that another sender has filled up to its high-water mark, with this many keys, and one worker. */
+function beside(options: IntakeOptions = {}, keys = 1): Flooded {
   const bench = createBench({ capacity: 100, concurrency: 1, maxWaitMs: 60_000, ...options });
   const flood = occupy(bench.intake, 'flood');
   const refill = (): void => {
-    while (bench.intake.snapshot().state === 'accepting') {
-      const { permit } = letIn(bench.intake.admit({ key: 'flood' }));
+    for (let i = 0; bench.intake.snapshot().state === 'accepting'; i += 1) {
+      const { permit } = letIn(bench.intake.admit({ key: `flood ${String(i % keys)}` }));
       void Promise.resolve(permit).then((answer) => {
         if (answer.admitted) flood.push(answer);
       });
@@ -181,6 +181,44 @@ describe('a queue that other senders fill', () => {
     expect(shop.held).toHaveLength(1);
     await shop.end();
     expect(shop.text).toBe('FFFFFFsF');
+  });
+
+  it('starts one delivery after the other before its turn until one succeeds, however many keys wait', async () => {
+    const bench = beside({}, 40);
+    const shop = new Answers(bench, profileOf('shop', 8));
+    // It is no small key. The fourth is queued, and started first; two more are refused, and then deferred.
+    shop.arrive(4);
+    expect(shop.text).toBe('FFF');
+    shop.arrive(4);
+    expect(shop.text).toBe('FFFFF');
+    expect(bench.intake.snapshot().depth).toBe(83);
+    await bench.pass();
+    await shop.end('failure');
+    expect(shop.text).toBe('FFFFFF');
+    await bench.pass();
+    await shop.end();
+    expect(shop.text).toBe('FFFFFFsF');
+  });
+
+  it('handles deferred deliveries if there is room for them when one succeeds', async () => {
+    const bench = beside({ concurrency: 4 }, 40);
+    const shop = new Answers(bench, profileOf('shop', 8));
+    shop.arrive(8);
+    for (let i = 0; i < 40 && bench.intake.snapshot().state === 'shedding'; i += 1) await bench.pass();
+    expect(bench.intake.snapshot().state).toBe('accepting');
+    await shop.end();
+    for (let i = 0; i < 40; i += 1) await bench.pass();
+    await shop.end();
+    expect(shop.text).toBe('FFFFFsss');
+  });
+
+  it('never becomes longer than its capacity', () => {
+    const bench = beside();
+    for (let i = 0; i < 200; i += 1)
+      bench.intake.admit({ key: `other ${String(i % 10)}`, priority: 'critical' });
+    expect(bench.intake.snapshot().depth).toBe(100);
+    new Answers(bench, profileOf('shop', 8)).arrive(40);
+    expect(bench.intake.snapshot()).toMatchObject({ depth: 100, endangered: ['shop'] });
   });
 
   it('refuses a sender without such a rule, or without time to wait', async () => {

@@ -94,9 +94,14 @@ describe('a share of failures in a window', () => {
     for (let i = 0; i < 19; i += 1) expect(watch.note(slack, 'shop', true, 50 * HOUR_MS + i)).toBe(false);
   });
 
-  it('is not judged by fewer than 20 answers', () => {
+  it('is not judged by fewer than 20 answers, but is near the limit from the tenth on', () => {
     expect(warnings(slack, 'F'.repeat(19))).toEqual([]);
     expect(warnings(slack, 'F'.repeat(40))).toEqual([20]);
+    const watch = new SwitchOffWatch();
+    for (let i = 0; i < 8; i += 1) watch.note(slack, 'shop', true, 0);
+    expect(watch.isWindowNear(slack, 0)).toBe(false);
+    watch.note(slack, 'shop', true, 0);
+    expect(watch.isWindowNear(slack, 0)).toBe(true);
   });
 });
 
@@ -163,7 +168,9 @@ describe('the keys of a sender', () => {
 
   it('leave memory flat: 100,000 of them with failures', () => {
     const watch = new SwitchOffWatch();
+    for (let i = 0; i < 6; i += 1) watch.note(shopify, 'first', true, 0);
     for (let i = 0; i < 100_000; i += 1) watch.note(shopify, String(i), true, 0);
+    expect(watch.endangered(0)).toEqual([]);
     expect(watch.runs.size).toBe(1000);
     for (let i = 0; i < 100_000; i += 1) watch.note(shopify, String(i), false, 0);
     expect(watch.runs.size).toBe(0);
