@@ -36,6 +36,9 @@ export class Displacement<T extends Displaceable<T>> {
 
   /** A delivery of the key finds no room. */
   note(key: string, isRepeated: boolean): void {
+    const longest = isRepeated ? this.#repeated : this.#unrepeated;
+    // Most refusals are of the key that fills the queue: then the lookup is not needed.
+    if (longest?.key === key && longest.size > 0) return;
     const line = this.#queue.lineOf(key);
     if (line === undefined) return;
     if (isRepeated) {

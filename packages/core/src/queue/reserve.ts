@@ -115,6 +115,20 @@ export class Reserve<T extends Reserving> {
     return isAskedByOthers && line !== undefined && line.reserved >= most ? 'full' : 'open';
   }
 
+  /**
+   * Whether there is a place for a delivery that must not be refused: as for an entitled one, or one of the kept places.
+   * While another key asks, these are for keys that hold less than half of the reserve: otherwise a burst of such
+   * deliveries would use the places of others.
+   */
+  keeps(key: string, nowMs: number, memoryMs: number): boolean {
+    if (this.ask(key, true, nowMs, memoryMs) === 'open') return true;
+    const { size } = this.#queue;
+    const { high, effectiveCapacity } = this.#gate;
+    if (size >= effectiveCapacity) return false;
+    if (nowMs - this.#otherAskedMs > memoryMs) return true;
+    return (this.#queue.lineOf(key)?.reserved ?? 0) < Math.floor((effectiveCapacity - high) / 2);
+  }
+
   /** Whether a delivery may use the reserve at all. Unlike {@link ask}, it remembers nothing. */
   isOpenTo(key: string, isEntitled: boolean): boolean {
     return isEntitled || isSmall(this.#queue.lineOf(key), this.#queue.keys, this.#gate.low);

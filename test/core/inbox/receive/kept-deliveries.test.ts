@@ -21,7 +21,11 @@ function longestRun(statuses: readonly number[]): number {
   return Math.max(0, ...statuses.map((status) => (run = status >= 300 ? run + 1 : 0)));
 }
 
-async function statuses(bench: InboxBench, count: number, headers = SHOP): Promise<number[]> {
+async function statuses(
+  bench: InboxBench,
+  count: number,
+  headers: Record<string, string> = SHOP,
+): Promise<number[]> {
   const answers: number[] = [];
   for (let i = 0; i < count; i += 1) {
     const { status } = await bench.deliver(`${String(bench.events.length)} ${String(i)}`, '{}', headers);
@@ -68,6 +72,18 @@ describe('an inbox that sheds', () => {
     expect(bench.inbox.snapshot().depth).toBe(95);
     expect(longestRun(await statuses(bench, 20))).toBeLessThan(6);
   });
+
+  it.each([{ inARow: 8 }, { ratio: 0.5, windowS: 3600 }])(
+    'leaves room to other senders while it keeps the deliveries of a burst: %o',
+    async (switchOff) => {
+      const bench = await shedding(switchOff);
+      const github = (id: string): Promise<number[]> =>
+        statuses(bench, 1, { 'x-github-event': 'push', 'x-github-delivery': id });
+      expect(await github('first')).toEqual([202]);
+      await statuses(bench, 200);
+      expect(await github('second')).toEqual([202]);
+    },
+  );
 
   it('warns before the limit when the last place is taken', async () => {
     const bench = await shedding({ inARow: 8 });

@@ -199,6 +199,12 @@ export class FillLevel {
     return byCount === 'shedding' || bySize === 'shedding' ? 'shedding' : undefined;
   }
 
+  /** Whether there is a place for a verified delivery that must not be refused. See `Reserve.keeps`. */
+  keeps(key: string, nowMs: number): boolean {
+    const hasCount = this.#counts.keeps(key, nowMs);
+    return this.#sizes.keeps(key, nowMs) && hasCount;
+  }
+
   /** A delivery is being stored. */
   begin({ key, bytes }: Sized, isEntitled: boolean): IncomingAmount {
     const share = this.#shareOf(key);

@@ -78,6 +78,11 @@ export class Gauge {
     return this.gate.shedding ? this.#reserve.ask(key, isEntitled, nowMs, ASKING_MS, favor) : 'open';
   }
 
+  /** Whether a delivery of this key that must not be refused is accepted. See `Reserve.keeps`. */
+  keeps(key: string, nowMs: number): boolean {
+    return !this.gate.shedding || this.#reserve.keeps(key, nowMs, ASKING_MS);
+  }
+
   /** A delivery is being stored. Returns whether it uses the reserve. */
   begin(line: KeyUsage, units: number, isEntitled: boolean): boolean {
     this.incoming += units;

@@ -77,7 +77,7 @@ export class InboxAdmission {
     if (!isReady()) return 'pressure';
     if (settings().intake.shed.has(key)) return 'shed';
     const reason = this.#scarcity(delivery, key, isVerified);
-    return reason !== undefined && this.#kept.keeps(incoming, key, now()) ? undefined : reason;
+    return reason !== undefined && this.#kept.keeps(incoming, key, isVerified, now()) ? undefined : reason;
   }
 
   /** Why a delivery would be refused for lack of room, or under pressure. */

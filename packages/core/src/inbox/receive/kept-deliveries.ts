@@ -19,15 +19,20 @@ export class KeptDeliveries {
     this.#level = level;
   }
 
-  /** Whether a delivery that is to be refused is stored instead. It is kept until {@link end}. */
-  keeps(incoming: IncomingDelivery, key: string, nowMs: number): boolean {
+  /**
+   * Whether a delivery that is to be refused is stored instead. It is kept until {@link end}.
+   *
+   * @param isVerified - whether its key may count as asking for the reserve.
+   */
+  keeps(incoming: IncomingDelivery, key: string, isVerified: boolean, nowMs: number): boolean {
     const { profile } = incoming.delivery;
     if (profile?.switchOff === undefined || this.#level.isFull) return false;
-    if (incoming.keptFor !== null) return true;
     const { runs } = this.#watch;
     const { inARow = Infinity } = profile.switchOff;
     const { failures = 0, pending = 0 } = runs.find(profile.name, key) ?? {};
     const isLast = failures >= endangeringRun(inARow) - 1 || this.#watch.isWindowNear(profile, nowMs);
+    if (isVerified && !this.#level.keeps(key, nowMs)) return false;
+    if (incoming.keptFor !== null) return true;
     const isNext = failures >= hurryingRun(inARow) && pending === 0;
     if (pending >= MOST_PENDING || !(isLast || isNext)) return false;
     incoming.keptFor = runs.open(profile.name, key);
