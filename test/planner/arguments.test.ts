@@ -41,9 +41,23 @@ describe('the arguments of the planner', () => {
   it.each([
     ['--burst 50,000/40s', { events: 50_000, seconds: 40 }],
     ['--burst 50k/2min', { events: 50_000, seconds: 120 }],
+    ['--burst 1.5k/1s', { events: 1500, seconds: 1 }],
     ['--burst=100/500ms', { events: 100, seconds: 0.5 }],
   ])('have a burst: %s', (option, burst) => {
     expect(parse(`--senders slack --service 1s ${option}`)).toMatchObject({ request: { burst } });
+  });
+
+  it('name any known sender, also with spaces', () => {
+    expect(
+      parseCommand(['--senders', 'mailgun: 2, adyen', '--service', '1s', '--normal', '1/s']),
+    ).toMatchObject({
+      request: {
+        senders: [
+          { profile: 'mailgun', share: 2 },
+          { profile: 'adyen', share: 1 },
+        ],
+      },
+    });
   });
 
   it('name a scenario to simulate', () => {
@@ -99,7 +113,16 @@ describe('the arguments of the planner', () => {
     ['--senders slack --burst 1/1s --service 0ms', /^--service must be a number of milliseconds above 0/],
     ['--senders slack --service 1s --burst lots', /^--burst must be .*such as 50000\/40s, but was "lots"\.$/],
     ['--senders slack --service 1s --burst 10', /^--burst must be /],
-    ['--senders slack --service 1s --burst 10/40', /^--burst must be a time with its unit/],
+    ['--senders slack --service 1s --burst 10/40', /^--burst must be a number of deliveries and a time with/],
+    ['--senders slack --service 1s --burst 10/s', /^--burst must be a number of deliveries and a time with/],
+    // Fifty, or fifty thousand.
+    ['--senders slack --service 1s --burst 50.000/40s', /^--burst must be .* but was "50\.000\/40s"\.$/],
+    ['--senders slack --service 1s --burst 1.5/1s', /^--burst must be /],
+    [
+      '--senders slack --service 1s --normal 1000000/s',
+      /^normalPerSecond and burst must give at most 2,000,000 deliveries in the simulated 240 s, but give 240,000,000\.$/,
+    ],
+    [`${SOUND} --html --json`, '--html needs a value.'],
     [
       '--senders slack --service 1s --burst 0/40s',
       '--burst must be an integer from 1 to 2000000, but was "0/40s".',

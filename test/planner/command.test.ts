@@ -51,6 +51,7 @@ describe('the command of the planner', () => {
     const rows = lines.slice(0, lines.indexOf('')).map((line) => line.trim().split(/ {2,}/)[0]);
     expect(rows.filter((row) => row === 'github')).toHaveLength(rows.length / 3);
     expect(rows[0]).toBe('no middleware');
+    expect(lines.find((line) => line.startsWith('inbox'))).toMatch(/ on disk$/);
     expect(printed.out).toMatch(
       /\n\* Recommended: (the inbox|hold requests)\n {2}webhook(Inbox|Backpressure)\(/,
     );

@@ -106,6 +106,21 @@ describe('a plan', () => {
     expect(warnings.join(' ')).toMatch(/ordinary traffic of 0.3\/s/);
   });
 
+  it('says what the commits of an inbox cost', () => {
+    const [warning = ''] = github.warnings;
+    const [, rate] = /two commits of 5 ms .* so 2 complete (\d+)\/s instead of 40\/s\.$/.exec(warning) ?? [];
+    // Each worker waits for them besides its 50 ms, and at times for those of others.
+    expect(Number(rate)).toBeGreaterThan(30);
+    expect(Number(rate)).toBeLessThanOrEqual(2000 / 60);
+  });
+
+  it('tries no value that is the default', async () => {
+    const { tried } = await plan({ ...GITHUB, mode: 'hold', senders: [{ profile: 'svix' }] });
+    const longest = tried.flatMap(({ options }) => options.retryAfter?.maxSeconds ?? []);
+    expect(longest.length).toBeGreaterThan(0);
+    expect(longest).not.toContain(3600);
+  });
+
   it('reports each simulation', () => {
     expect(reported).toEqual(held.tried.map((_, index) => index + 1));
   });

@@ -165,7 +165,7 @@ describe('the bound', () => {
     expect(overloads).toBeGreaterThan(30);
   });
 
-  it('is what the workers can handle until the last sender disconnects', () => {
+  it('is the number that the workers can handle until the last sender disconnects', () => {
     const scenario = parseScenario({
       ...SCENARIO,
       service: { meanMs: 100 },

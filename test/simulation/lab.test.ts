@@ -47,7 +47,7 @@ const fine: LabFigures = {
 };
 
 describe('a cell', () => {
-  it('shows what was lost, attempts and delays, and whether the endpoint was disabled', () => {
+  it('shows lost events, attempts and delays, and whether the endpoint was disabled', () => {
     expect(cell(fine)).toBe('0 %, 1.50, 5 s / 5 min');
     expect(cell({ ...fine, lost: 123, off: 2 })).toBe('12.3 %, 1.50, 5 s / 5 min, **off**');
     expect(cell({ ...fine, lost: 500, attempts: null })).toBe('50.0 %');

@@ -143,6 +143,15 @@ const overload = {
 };
 
 describe('a simulated profile', () => {
+  it('has the name of any known sender, also of one without a header', async () => {
+    const senders = [{ profile: 'mailgun' }, { profile: 'unknown' }];
+    const { scenario } = await simulate({ ...overload, senders });
+    expect(scenario.senders).toMatchObject([
+      { key: 'mailgun', recognized: true },
+      { key: 'default', recognized: false },
+    ]);
+  });
+
   it('reaches the intake as the delivery of its headers', async () => {
     const profile = builtInSenders.find(({ name }) => name === 'shopify') as SenderProfile;
     const { results, scenario } = await simulate({ ...overload, senders: [{ profile: 'shopify' }] });
@@ -208,10 +217,7 @@ describe('a simulated profile', () => {
   });
 
   it.each([
-    [
-      'shoppify',
-      'senders[0].profile must be the name of a built-in sender, or a profile, but was "shoppify".',
-    ],
+    ['shoppify', 'Unknown sender "shoppify". Did you mean "shopify"? Known senders: '],
     [{ ...acme, name: '' }, 'senders[0].profile.name must be a non-empty string, but was the string ""'],
   ])('must exist and be valid: %j', async (profile, message) => {
     await expect(simulate({ ...overload, senders: [{ profile }] })).rejects.toThrow(message);

@@ -18,7 +18,7 @@ export interface Run {
   readonly retryAfterMostS: number;
 }
 
-/** Why a run does not reach what it must; empty if it does. */
+/** The targets that a run misses. */
 export function failuresOf({ client, receiver, delivered, handled, attempts, lastS }: Run): string[] {
   const { DELIVERIES, MOST_ATTEMPTS, MOST_TIMES_IDEAL, IDEAL_S } = setup;
   const checks: readonly (readonly [boolean, string])[] = [

@@ -42,8 +42,8 @@ const INTRODUCTION = [
   'Ten workers take 100 ms for each delivery: the drain rate is 100/s. Deliveries arrive at random (Poisson). All options',
   'have their defaults. A cell says:',
   '',
-  '- the **lost** events: those that the sender never got a success for before its timeout; with the inbox, those that were',
-  '  never handled',
+  '- the **lost** events: those whose sender never got a success within its timeout; with the inbox, those that were never',
+  '  handled',
   '- the **attempts** per event',
   '- the **delay** from the first attempt to the end of the handling, of the events that are not lost: median / p99',
   '- **off** if the sender disabled the endpoint. From then on its events are lost without an attempt.',
@@ -103,8 +103,8 @@ function goals(report: LabReport): string[] {
 const WHY = [
   '',
   'The bound takes no account of disabled endpoints. At five times the drain rate four of five attempts fail while the sender',
-  'waits for the handler, so a limit of a few failures in a row is soon reached: the event `endangered` comes before, and',
-  'the inbox is what helps. Senders marked *off* are such.',
+  'waits for the handler, so a limit of a few failures in a row is soon reached. That holds for senders marked *off*: the',
+  'event `endangered` warns before, and the inbox prevents it.',
 ];
 
 function verdict({ missed, open }: LabGoal): string {
@@ -113,7 +113,7 @@ function verdict({ missed, open }: LabGoal): string {
   return misses.length + gap.length === 0 ? 'reached' : [...misses, ...gap].join(', ');
 }
 
-/** What is missing if only some runs were made. */
+/** How many runs are missing if only some were made. */
 function gaps(report: LabReport): string[] {
   const all = LAB_RUNS.reduce((sum, { seeds }) => sum + seeds, 0);
   const made = LAB_RUNS.reduce((sum, { name }) => sum + (report[name]?.length ?? 0), 0);

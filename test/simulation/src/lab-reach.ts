@@ -3,7 +3,7 @@ import type { LabReport } from './lab-figures.ts';
 import { aloneName, isTogether, mixtureName, MIXTURES, type Mixture, type Shape } from './lab-runs.ts';
 import { LAB_SENDERS, type LabSender } from './lab-senders.ts';
 
-/** A figure to reach, with what was reached. */
+/** A figure to reach, and its worst value. */
 export interface LabGoal {
   readonly case: string;
   readonly target: string;

@@ -37,7 +37,7 @@ function viewOf(receiver: Receiver, shape: Shape): View {
   return receiver === 'held' || receiver === 'bound' ? 'held' : 'queued';
 }
 
-/** The sender whose run stands for those that behave like it. */
+/** The sender whose run represents those that behave like it. */
 function representativeOf(sender: LabSender, shape: Shape, receiver: Receiver): LabSender {
   const behavior = behaviorOf(sender, viewOf(receiver, shape));
   return LAB_SENDERS.find((one) => behaviorOf(one, viewOf(receiver, shape)) === behavior) ?? sender;

@@ -12,7 +12,7 @@ export class StartShare {
     this.#tenths = tenths;
   }
 
-  /** Whether the part had less than its share. What it has not used is not saved up beyond one round. */
+  /** Whether the part had less than its share. Unused starts are not saved beyond one round. */
   get isDue(): boolean {
     return this.#balance < 0;
   }

@@ -25,7 +25,7 @@ export class FailureWindow {
     this.#failures[slot] = (this.#failures[slot] as number) + 1;
   }
 
-  /** Forgets what is older than the window. */
+  /** Forgets failures that are older than the window. */
   advance(nowMs: number): void {
     const bin = Math.floor(nowMs / this.#binMs);
     const bins = this.#answers.length;

@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util';
 import { unknownName } from '@webhook-backpressure/core/parts';
 import { LIMITS } from '../request/limits.ts';
 import type { PlanRequest } from '../request/plan-request.ts';
-import { readRequest } from '../request/read-request.ts';
 import { ScenarioError, type Rule } from '../scenario/fields.ts';
+import { readArriving } from '../search/arrivals.ts';
 import { UsageError } from './usage-error.ts';
 import {
   parseBurst,
@@ -78,7 +78,9 @@ function split(args: readonly string[]): { values: Map<string, string>; position
       throw new UsageError(unknownName('option', token.rawName, 'options', known));
     }
     if (isFlag && token.value !== undefined) throw new UsageError(`--${name} takes no value.`);
-    if (!isFlag && token.value === undefined) throw new UsageError(`--${name} needs a value.`);
+    // Without this, `--html --json` would write a file with the name --json.
+    const isNext = token.inlineValue === false && token.value.startsWith('--');
+    if (!isFlag && (token.value === undefined || isNext)) throw new UsageError(`--${name} needs a value.`);
     if (values.has(name)) throw new UsageError(`--${name} must be given once.`);
     values.set(name, token.value ?? '');
   }
@@ -144,7 +146,7 @@ function requestOf(values: ReadonlyMap<string, string>): PlanRequest {
 /** Finds the mistakes that are not in a single value, such as an unknown sender. */
 function checked(request: PlanRequest): PlanRequest {
   try {
-    readRequest(request);
+    readArriving(request);
     return request;
   } catch (error) {
     if (error instanceof ScenarioError) throw new UsageError(error.message);

@@ -1,4 +1,4 @@
-import { senderNames } from '../request/known-senders.ts';
+import { senderNames } from '../scenario/known-senders.ts';
 import { wrapped } from '../terminal/table.ts';
 
 const OPTIONS: readonly (readonly [name: string, does: string])[] = [
@@ -30,7 +30,7 @@ Prints what each sender loses, and recommends options.
 Usage: webhook-backpressure-planner --senders LIST --service TIME --burst N/TIME [options]
        webhook-backpressure-planner simulate FILE     runs a scenario file, or - for standard input
 
-PlannedOptions
+Options
 ${OPTIONS.map(([name, does]) => `  ${name.padEnd(WIDTH)}${does}`).join('\n')}
 
 Senders

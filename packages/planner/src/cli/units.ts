@@ -7,16 +7,19 @@ const UNITS_MS: Readonly<Record<string, number>> = {
   m: 60_000,
   h: 3_600_000,
 };
-const THOUSAND = { k: 1000 } as const;
 const NUMBER = String.raw`\d+(?:\.\d+)?`;
 
 /** Parses `500ms`, `40s`, `2min` and `1h` into milliseconds. */
 export function parseDuration(option: string, text: string): number {
+  const ms = durationOf(text);
+  if (ms === undefined) throw wrong(option, 'a time with its unit, such as 500ms, 40s or 2min', text);
+  return ms;
+}
+
+function durationOf(text: string): number | undefined {
   const [, value, unit = ''] = new RegExp(`^(${NUMBER})([a-z]+)$`).exec(text) ?? [];
   const unitMs = UNITS_MS[unit];
-  if (value === undefined || unitMs === undefined)
-    throw wrong(option, 'a time with its unit, such as 500ms, 40s or 2min', text);
-  return Number(value) * unitMs;
+  return value === undefined || unitMs === undefined ? undefined : Number(value) * unitMs;
 }
 
 /** Parses `5/s` and `300/min` into deliveries per second. */
@@ -28,13 +31,16 @@ export function parseRate(option: string, text: string): number {
   return (Number(value) * 1000) / unitMs;
 }
 
-/** Parses `50000/40s`, also with separators or `50k`. */
+/** Parses `50000/40s`, also `50,000/40s`, `50_000/40s` and `1.5k/1s`. A point alone may separate thousands: an error. */
 export function parseBurst(option: string, text: string): { events: number; seconds: number } {
-  const [, value = '', k, time = ''] = /^([\d.,_]+)(k?)\/(\S+)$/.exec(text) ?? [];
-  const events = Math.round(Number(value.replaceAll(/[,_]/g, '')) * (k === 'k' ? THOUSAND.k : 1));
-  if (value === '' || Number.isNaN(events))
-    throw wrong(option, 'a number of deliveries and a time, such as 50000/40s', text);
-  return { events, seconds: parseDuration(option, time) / 1000 };
+  const [, thousands, count = '', time = ''] =
+    /^(?:(\d+(?:\.\d+)?)k|(\d+(?:[,_]\d{3})*))\/(\S+)$/.exec(text) ?? [];
+  const timeMs = durationOf(time);
+  if (timeMs === undefined)
+    throw wrong(option, 'a number of deliveries and a time with its unit, such as 50000/40s', text);
+  const events =
+    thousands === undefined ? Number(count.replaceAll(/[,_]/g, '')) : Math.round(1000 * Number(thousands));
+  return { events, seconds: timeMs / 1000 };
 }
 
 /** Parses `80ms` and `80ms:constant`. */
@@ -51,7 +57,7 @@ export function parseService(
 /** Parses `shopify:0.7,github:0.3`. */
 export function parseSenders(option: string, text: string): { profile: string; share: number }[] {
   return text.split(',').map((entry) => {
-    const [, profile, share = '1'] = /^\s*([\w.-]+)(?::(\d*\.?\d+))?\s*$/.exec(entry) ?? [];
+    const [, profile, share = '1'] = /^\s*([\w.-]+)(?:\s*:\s*(\d*\.?\d+))?\s*$/.exec(entry) ?? [];
     if (profile === undefined)
       throw wrong(option, 'names of senders with their shares, such as shopify:0.7,github:0.3', text);
     return { profile, share: Number(share) };

@@ -6,6 +6,7 @@ export interface FleetResults {
   readonly peakShares: number;
   /** The longest time for which that sum was above the limit, in seconds. */
   readonly overS: number;
+  /** Requests, and what became of them, by receiver. */
   readonly perReceiver: readonly {
     readonly attempts: number;
     readonly refused: number;

@@ -1,4 +1,4 @@
-/** What was seen of an inbox; arrays have one entry per delivery. */
+/** Observations of an inbox; arrays have one entry per delivery. */
 export class InboxObservations {
   /** When the sender got the first acknowledgement; NaN without one. In ms of the run. */
   readonly acknowledgedMs: Float64Array;

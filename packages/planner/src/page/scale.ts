@@ -28,7 +28,7 @@ function linear(from: number, to: number, start: number, end: number, step: numb
   return { at: (value) => start + ((value - from) / (to - from)) * (end - start), ticks };
 }
 
-/** A logarithmic scale with ticks at powers of ten. What is below `from` is at the start. */
+/** A logarithmic scale with ticks at powers of ten. Values below `from` are at the start. */
 export function logScale(from: number, to: number, start: number, end: number): Scale {
   const low = Math.floor(Math.log10(from));
   const high = Math.max(low + 1, Math.ceil(Math.log10(to)));

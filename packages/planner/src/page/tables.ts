@@ -1,8 +1,8 @@
-import { bytes, duration, grouped, percent } from '../base/format.ts';
+import { duration, grouped, percent } from '../base/format.ts';
 import { optionsText } from '../search/code.ts';
 import type { Figures } from '../search/outcome.ts';
 import type { Plan, PlannedRun } from '../search/plan.ts';
-import { nameOf, switchedOff } from '../search/titles.ts';
+import { memoryOf, nameOf, switchedOff } from '../search/titles.ts';
 import { escaped } from './markup.ts';
 
 /** The name of a run in legends and tables. */
@@ -14,7 +14,7 @@ export function labelOf(run: PlannedRun): string {
 export function runTable({ runs }: Plan): string {
   const head = ['', 'lost', '', 'attempts', 'p50', 'p99', 'burst done', 'queued', 'memory', ''];
   const rows = runs.flatMap((run) => {
-    const ofRun = [duration(run.burstDoneS), grouped(run.maxDepth), bytes(run.memoryBytes)];
+    const ofRun = [duration(run.burstDoneS), grouped(run.maxDepth), memoryOf(run)];
     // The line of the run has the figures of a single sender.
     const senders = run.senders.length === 1 ? [] : run.senders;
     return [

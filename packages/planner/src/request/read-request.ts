@@ -1,7 +1,7 @@
 import type { SenderProfile } from '@webhook-backpressure/core';
 import { mistake, oneOf, readAll, ScenarioError, type Fields } from '../scenario/fields.ts';
+import { isRecognized, profileNamed } from '../scenario/known-senders.ts';
 import { ASSUMED_TIMEOUT_MS } from '../scenario/sender.ts';
-import { isRecognized, profileNamed } from './known-senders.ts';
 import { LIMITS } from './limits.ts';
 import type { Burst, Mode, PlanRequest } from './plan-request.ts';
 

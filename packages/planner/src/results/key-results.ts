@@ -6,7 +6,9 @@ import type { Traffic } from '../traffic/traffic.ts';
 
 /** The results of the senders with one key. Times are in seconds; null without a measurement. */
 export interface KeyResults {
+  /** Distinct deliveries. */
   readonly events: number;
+  /** Handled to the end. */
   readonly delivered: number;
   /** Never answered with success before the sender's timeout. */
   readonly lost: number;
@@ -14,6 +16,7 @@ export interface KeyResults {
   readonly handledInVain: number;
   /** Handlings after the first one of the same event. */
   readonly handledAgain: number;
+  /** Requests ÷ events. */
   readonly attemptsPerEvent: number | null;
   /** Refused attempts. */
   readonly refused: number;

@@ -35,6 +35,7 @@ export interface Results {
   readonly maxDepth: number;
   /** From the first attempt to the completion. */
   readonly delayS: Delays;
+  /** By key of the senders. */
   readonly perKey: Readonly<Record<string, KeyResults>>;
   /** Jain's index of fairness over delivered ÷ events of the keys. */
   readonly jain: number;
@@ -44,7 +45,7 @@ export interface Results {
   readonly inbox?: InboxResults;
 }
 
-/** What only an inbox has. `maxDepth` counts what is stored and unfinished, and waits begin when an attempt is sent. */
+/** Figures that only an inbox has. There `maxDepth` counts stored and unfinished deliveries, and waits begin when an attempt is sent. */
 export interface InboxResults {
   /** Events whose sender got an acknowledgement. */
   readonly acknowledged: number;
@@ -58,8 +59,11 @@ export interface InboxResults {
 
 /** Percentiles by nearest rank, in seconds; null without a measurement. */
 export interface Delays {
+  /** The median. */
   readonly p50: number | null;
+  /** The 99th percentile. */
   readonly p99: number | null;
+  /** The highest. */
   readonly max: number | null;
 }
 

@@ -1,5 +1,6 @@
 /** A mistake in a scenario. The message is one sentence with the field, the rule and the value. */
 export class ScenarioError extends Error {
+  /** Always `ScenarioError`. */
   override readonly name = 'ScenarioError';
 }
 

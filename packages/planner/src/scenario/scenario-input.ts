@@ -39,6 +39,7 @@ export interface ScenarioInput {
 
 /** How long deliveries take to handle. */
 export interface ServiceInput {
+  /** The mean, in milliseconds, above 0. */
   readonly meanMs: number;
   /** Default `constant`. */
   readonly distribution?: 'constant' | 'exponential';
@@ -66,9 +67,9 @@ export interface FleetInput {
 
 /** A kind of sender. */
 export interface SenderInput {
-  /** The name of a built-in profile, or a profile: the sender behaves as it says. Default: as `retry` says. */
+  /** The name of a profile, such as `mailgun` or `unknown`, or a profile: the sender behaves as it says. Default: as `retry` says. */
   readonly profile?: string | SenderProfile;
-  /** Whether the receiver knows the profile. Default true. */
+  /** Whether the receiver knows the profile. Default true, except for `unknown`. */
   readonly recognized?: boolean;
   /** The key of its deliveries. Default: the name of the profile. */
   readonly key?: string;

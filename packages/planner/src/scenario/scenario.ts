@@ -52,7 +52,9 @@ export interface Service {
 
 /** The interval [fromS, toS). */
 export interface Interval {
+  /** The first second. */
   readonly fromS: number;
+  /** The end, in seconds, which is not part of it. */
   readonly toS: number;
 }
 
@@ -91,7 +93,7 @@ export interface Arrivals extends Interval {
 }
 
 /** More deliveries do not fit into the memory of an ordinary machine. */
-const MAX_DELIVERIES = 2_000_000;
+export const MAX_DELIVERIES = 2_000_000;
 const MAX_S = 10_000_000;
 
 const aSecond = aNumber(`a number of seconds from 0 to ${String(MAX_S)}`, (s) => s >= 0 && s <= MAX_S);

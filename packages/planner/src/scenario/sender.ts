@@ -1,9 +1,4 @@
-import {
-  BackpressureError,
-  builtInSenders,
-  type Delivery,
-  type SenderProfile,
-} from '@webhook-backpressure/core';
+import { BackpressureError, type Delivery, type SenderProfile } from '@webhook-backpressure/core';
 import { resolveSenders } from '@webhook-backpressure/core/parts';
 import {
   aBoolean,
@@ -12,12 +7,12 @@ import {
   aPositive,
   aString,
   DAY_MS,
-  mistake,
   oneOf,
   ScenarioError,
   type Fields,
 } from './fields.ts';
 import { parseHabit, type Habit } from './habits.ts';
+import { isRecognized, profileNamed } from './known-senders.ts';
 import { profileHabit } from './profile-habit.ts';
 
 /** A kind of sender and its behavior. */
@@ -52,7 +47,7 @@ const aTimeout = aNumber(
 
 export function readSender(fields: Fields): Sender {
   const profile = fields.has('profile') ? readProfile(fields) : undefined;
-  const recognized = fields.get('recognized', aBoolean, true);
+  const recognized = fields.get('recognized', aBoolean, profile === undefined || isRecognized(profile));
   const retryAt = `${fields.path}.retry`;
   return {
     key: fields.get('key', aString, recognized ? profile?.name : DEFAULT_KEY),
@@ -79,11 +74,7 @@ function timeoutOf(profile: SenderProfile | undefined): number {
 function readProfile(fields: Fields): SenderProfile {
   const given = fields.raw('profile');
   const at = `${fields.path}.profile`;
-  if (typeof given === 'string') {
-    const found = builtInSenders.find(({ name }) => name === given);
-    if (found !== undefined) return found;
-    throw mistake(at, 'the name of a built-in sender, or a profile', given);
-  }
+  if (typeof given === 'string') return profileNamed(given);
   try {
     const [profile] = resolveSenders([given]);
     return profile as SenderProfile;

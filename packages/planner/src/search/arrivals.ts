@@ -1,4 +1,8 @@
-import type { Request } from '../request/read-request.ts';
+import { duration, grouped } from '../base/format.ts';
+import type { PlanRequest } from '../request/plan-request.ts';
+import { readRequest, type Request } from '../request/read-request.ts';
+import { ScenarioError } from '../scenario/fields.ts';
+import { MAX_DELIVERIES } from '../scenario/scenario.ts';
 
 /** Ordinary traffic before the burst, so that the intake has measured its drain rate. */
 const BEFORE_S = 60;
@@ -14,6 +18,24 @@ export interface Arrival {
   readonly fromS: number;
   readonly toS: number;
   readonly perSecond: number;
+}
+
+/**
+ * Reads a request whose deliveries can be simulated.
+ *
+ * @throws ScenarioError at the first mistake.
+ */
+export function readArriving(value: PlanRequest): Request {
+  const request = readRequest(value);
+  const { normalPerSecond, burst } = request;
+  const deliveries = Math.round(normalPerSecond * durationS(request) + (burst?.events ?? 0));
+  if (deliveries > MAX_DELIVERIES) {
+    throw new ScenarioError(
+      `normalPerSecond and burst must give at most ${grouped(MAX_DELIVERIES)} deliveries in the simulated ` +
+        `${duration(durationS(request))}, but give ${grouped(deliveries)}.`,
+    );
+  }
+  return request;
 }
 
 /** Deliveries completed per second when all workers are busy. */

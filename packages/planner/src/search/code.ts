@@ -15,7 +15,7 @@ export function codeOf({ recommendation, request: { receivers } }: Plan): string
   return [`const backpressure = ${created};`, `joinFleet(backpressure.intake, { ${fleet} });`];
 }
 
-/** PlannedOptions as the fields of an object literal. */
+/** Options as the fields of an object literal. */
 export function optionsText(options: PlannedOptions & { readonly concurrency: number }): string {
   return Object.entries(options)
     .map(([name, value]: [string, number | object]) => `${name}: ${valueOf(value)}`)

@@ -5,14 +5,19 @@ export type PlannedMode = Mode | 'none';
 
 /** The options that the search changes. Absent: the default. */
 export interface PlannedOptions {
+  /** How many deliveries may be queued, or pending in the inbox. */
   readonly capacity?: number;
+  /** The longest wait, in milliseconds. */
   readonly maxWaitMs?: number;
+  /** The fraction of the capacity at which shedding begins. */
   readonly highWaterMark?: number;
+  /** The longest Retry-After, in seconds. */
   readonly retryAfter?: { readonly maxSeconds: number };
 }
 
 /** A configuration that is simulated. */
 export interface Configuration {
+  /** Whether requests are held, stored, or not limited. */
   readonly mode: PlannedMode;
   /** The options that differ from the defaults. */
   readonly options: PlannedOptions;

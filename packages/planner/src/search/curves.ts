@@ -18,7 +18,9 @@ const STEPS = 240;
 
 /** The time axis that all curves of a plan share. */
 export interface Axis {
+  /** The length of a step, in seconds. */
   readonly stepS: number;
+  /** The number of steps. */
   readonly steps: number;
 }
 

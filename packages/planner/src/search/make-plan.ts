@@ -1,6 +1,6 @@
 import type { PlanRequest } from '../request/plan-request.ts';
-import { readRequest, type Request } from '../request/read-request.ts';
-import { burstStartS, drainRateOf, durationS } from './arrivals.ts';
+import type { Request } from '../request/read-request.ts';
+import { burstStartS, drainRateOf, durationS, readArriving } from './arrivals.ts';
 import type { Configuration } from './configuration.ts';
 import { arrivalCurve, axisOf, curvesOf } from './curves.ts';
 import type { Plan, PlannedRequest, PlannedRun, TriedConfiguration } from './plan.ts';
@@ -25,7 +25,7 @@ const BUDGET = 1_000_000;
  * @throws ScenarioError at the first mistake in the request.
  */
 export async function plan(request: PlanRequest, { onRun }: PlanSettings = {}): Promise<Plan> {
-  const read = readRequest(request);
+  const read = readArriving(request);
   const trials = new Trials(read, onRun ?? ((): void => undefined), BUDGET);
   const found = await search(read, trials);
   const kept = keptRuns(found);

@@ -27,7 +27,7 @@ export function holdDimensions(request: Request): Dimension[] {
   dimensions.push(({ outcome }) =>
     losesNothing(outcome) ? [] : [{ highWaterMark: 0.6 }, { highWaterMark: 0.95 }],
   );
-  if (anyHonorsRetryAfter(request)) dimensions.push(() => [maxSeconds(300), maxSeconds(3600)]);
+  if (anyHonorsRetryAfter(request)) dimensions.push(() => [maxSeconds(600), maxSeconds(7200)]);
   return dimensions;
 }
 
@@ -37,7 +37,7 @@ export function inboxDimensions(request: Request): Dimension[] {
   const needed = roundUp(((request.burst?.events ?? 0) * ROOM) / HIGH_WATER_MARK);
   const isGiven = request.mode === 'inbox' && request.capacity !== undefined;
   if (!isGiven && needed > DEFAULT_INBOX_CAPACITY) dimensions.push(() => [{ capacity: needed }]);
-  if (anyHonorsRetryAfter(request)) dimensions.push(() => [maxSeconds(3600)]);
+  if (anyHonorsRetryAfter(request)) dimensions.push(() => [maxSeconds(7200)]);
   return dimensions;
 }
 

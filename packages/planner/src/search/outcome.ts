@@ -26,6 +26,7 @@ export interface Figures {
 
 /** What a configuration does with the deliveries of one sender. */
 export interface SenderOutcome extends Figures {
+  /** The name of the sender. */
   readonly name: string;
   /** Whether the sender disables the endpoint, because of too many failures. */
   readonly switchedOff: boolean;
@@ -33,12 +34,13 @@ export interface SenderOutcome extends Figures {
 
 /** What a configuration does with all deliveries. */
 export interface Outcome extends Figures {
+  /** The same by sender. */
   readonly senders: readonly SenderOutcome[];
   /** From the beginning of the burst until the last delivery that arrived before its end was handled, in seconds. */
   readonly burstDoneS: number | null;
   /** The most deliveries that were queued, or stored and unfinished. */
   readonly maxDepth: number;
-  /** The memory that they took, in bytes, besides the bodies. */
+  /** The memory that they took, in bytes, besides the bodies. 0 in mode `inbox`, whose store has them on disk. */
   readonly memoryBytes: number;
 }
 

@@ -5,6 +5,8 @@ import { drainRateOf, isOverloaded } from './arrivals.ts';
 import { losesNothing } from './ranking.ts';
 import type { Found } from './search.ts';
 import type { Outcome } from './outcome.ts';
+import { COMMIT_MS } from './scenario-of.ts';
+import { busyRateOf } from './store-pace.ts';
 import type { Trial } from './trials.ts';
 
 /** Why the configuration is recommended. Sentences. */
@@ -53,7 +55,7 @@ function baseOf({ configuration }: Trial): string {
   return Object.keys(configuration.options).length === 0 ? 'The defaults' : 'The given options';
 }
 
-/** What the recommended options do. PlannedOptions that the request sets have no reason here. */
+/** What the recommended options do. Options that the request sets have no reason here. */
 function effectsOf(request: Request, { mode, options }: Configuration): string[] {
   const { capacity, maxWaitMs, highWaterMark, retryAfter } = options;
   const effects: string[] = [];
@@ -63,7 +65,7 @@ function effectsOf(request: Request, { mode, options }: Configuration): string[]
     effects.push(
       mode === 'inbox'
         ? `capacity: ${String(capacity)} holds the burst below the high-water mark.`
-        : `capacity: ${String(capacity)} is what can be handled within the longest wait, and a quarter more.`,
+        : `capacity: ${String(capacity)} holds the deliveries that can be handled within the longest wait, and a quarter more.`,
     );
   if (highWaterMark !== undefined)
     effects.push(
@@ -98,7 +100,22 @@ export function warningsFor(request: Request, { recommended }: Found): string[] 
       'The receivers share the limits by joinFleet. Without it, give each an equal part of the concurrency.',
     );
   }
+  if (recommended.configuration.mode === 'inbox') warnings.push(...commitsOf(request, recommended));
   return warnings;
+}
+
+/** Commits that make the inbox slower than its handlers by more than this part are worth a sentence. */
+const SLOWER = 0.03;
+
+function commitsOf(request: Request, { configuration, played }: Trial): string[] {
+  const { concurrency } = configuration;
+  const drainRate = drainRateOf(request, concurrency);
+  const rate = busyRateOf(played, drainRate);
+  if (rate === undefined || rate > (1 - SLOWER) * drainRate) return [];
+  return [
+    `A worker of the inbox also waits for two commits of ${String(COMMIT_MS)} ms for each delivery, so ` +
+      `${grouped(concurrency)} complete ${grouped(Math.round(rate))}/s instead of ${grouped(Math.round(drainRate))}/s.`,
+  ];
 }
 
 /** Why deliveries of each sender are lost. */

@@ -3,8 +3,11 @@ import type { ScenarioInput, SenderInput } from '../scenario/scenario-input.ts';
 import { arrivalsOf } from './arrivals.ts';
 import type { Configuration } from './configuration.ts';
 
-/** How long a durable store takes for a commit. */
-const COMMIT_MS = 5;
+/**
+ * How long a durable store takes for a commit. It makes one at a time, as `sqliteStore` does: deliveries that arrive
+ * together share one, and each worker waits for that of its claim and that of its outcome.
+ */
+export const COMMIT_MS = 5;
 
 /** The scenario that plays a request with a configuration, as plain JSON. */
 export function scenarioOf(request: Request, configuration: Configuration): ScenarioInput {

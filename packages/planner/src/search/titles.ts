@@ -1,4 +1,4 @@
-import { duration, grouped, percent } from '../base/format.ts';
+import { bytes, duration, grouped, percent } from '../base/format.ts';
 import type { Plan, PlannedRun } from './plan.ts';
 
 /** The request in a sentence or two. */
@@ -20,6 +20,11 @@ export function nameOf({ name, mode, options }: PlannedRun): string {
   if (name === 'nothing') return 'no middleware';
   if (Object.keys(options).length === 0) return `${mode}, defaults`;
   return name === 'defaults' ? `${mode}, given` : `${mode}, tuned`;
+}
+
+/** The memory of the queued deliveries of a run. Those of an inbox are in its store. */
+export function memoryOf({ mode, memoryBytes }: PlannedRun): string {
+  return mode === 'inbox' ? 'on disk' : bytes(memoryBytes);
 }
 
 /** The senders of a run that would disable the endpoint. */

@@ -1,8 +1,8 @@
-import { bytes, duration, grouped, percent } from '../base/format.ts';
+import { duration, grouped, percent } from '../base/format.ts';
 import { codeOf } from '../search/code.ts';
 import type { Figures, SenderOutcome } from '../search/outcome.ts';
 import type { Plan, PlannedRun } from '../search/plan.ts';
-import { nameOf, switchedOff, titleOf } from '../search/titles.ts';
+import { memoryOf, nameOf, switchedOff, titleOf } from '../search/titles.ts';
 import { renderTable, wrapped, type Column } from './table.ts';
 
 /** The terminal. */
@@ -80,11 +80,7 @@ function columnsOf(rows: readonly Row[]): Column[] {
       5,
       ofRun(({ maxDepth }) => grouped(maxDepth)),
     ),
-    column(
-      'memory',
-      6,
-      ofRun(({ memoryBytes }) => bytes(memoryBytes)),
-    ),
+    column('memory', 6, ofRun(memoryOf)),
   ];
   const off = column('switched', 0, ({ run, sender }) =>
     (sender?.switchedOff ?? switchedOff(run).length > 0) ? 'off' : '',

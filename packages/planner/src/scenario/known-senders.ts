@@ -1,6 +1,6 @@
 import { builtInSenders, known, type SenderProfile } from '@webhook-backpressure/core';
 import { unknownName } from '@webhook-backpressure/core/parts';
-import { ScenarioError } from '../scenario/fields.ts';
+import { ScenarioError } from './fields.ts';
 
 /** A sender that the receiver does not recognize, with the habits of many: it ignores Retry-After. */
 const UNKNOWN: SenderProfile = {
@@ -14,7 +14,7 @@ const UNKNOWN: SenderProfile = {
 /** The built-in senders, those with a profile for their own route, and the unknown one. */
 const PROFILES: readonly SenderProfile[] = [...builtInSenders, ...Object.values(known), UNKNOWN];
 
-/** The names that a request may contain. */
+/** The names of senders, in a request and in a scenario. */
 export function senderNames(): string[] {
   return [...new Set(PROFILES.map(({ name }) => name))];
 }
