@@ -79,7 +79,7 @@ export const zendesk: HeaderSenderProfile = {
   timeoutMs: 10_000,
   // "Certain response codes", with a schedule that is not published: one more attempt after a minute is assumed.
   retries: { maxAttempts: 2, scheduleS: [60] },
-  // After 429 and 503 it retries only with a short Retry-After: below a minute, by secondary sources.
+  // After 429 and 503 it retries only with a short Retry-After. The limit of a minute is not verified, and careful.
   retryAfter: { unit: 's', maxSeconds: 59 },
   // It "briefly" stops to send; for how long is not published, and five minutes are assumed.
   switchOff: { ratio: 0.7, count: 1000, windowS: 300, offS: [300] },
