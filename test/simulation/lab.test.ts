@@ -96,7 +96,7 @@ describe('the figures to reach', () => {
   });
 
   it('are not reached without runs', () => {
-    expect(renderLab({})).toContain('**Incomplete**: 0 of ');
+    expect(renderLab({})).toContain('So far, 0 of ');
     expect(renderLab({})).not.toContain('| reached |');
     expect(renderLab(all)).toContain('| reached |');
   });

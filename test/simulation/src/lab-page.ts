@@ -50,7 +50,7 @@ const INTRODUCTION = [
   `- **> ${String(MOST_ATTEMPTS)} attempts** if the run was stopped there: attempts time out in the queue, and retries are more than the workers`,
   '  can handle, so the receiver does not recover.',
   '',
-  'Each figure is the worst of three random seeds. S10 with the inbox, and mixtures with other receivers than the',
+  'Each figure is the worst of up to three random seeds. S10 with the inbox, and mixtures with other receivers than the',
   'middleware, have one seed. `–`: no run, or nothing to measure.',
   '',
   '| Receiver | |',
@@ -118,7 +118,10 @@ function gaps(report: LabReport): string[] {
   const all = LAB_RUNS.reduce((sum, { seeds }) => sum + seeds, 0);
   const made = LAB_RUNS.reduce((sum, { name }) => sum + (report[name]?.length ?? 0), 0);
   if (made === all) return [];
-  return [`**Incomplete**: ${String(made)} of ${String(all)} runs have been made.`, ''];
+  return [
+    `So far, ${String(made)} of ${String(all)} runs have been made; most of the others are further seeds.`,
+    '',
+  ];
 }
 
 /** Senders with the same runs share a line. */

@@ -115,13 +115,13 @@ describe('a million refusals', () => {
         workshop.handled.length = 0;
       }
     };
-    await flood(60);
+    await flood(30);
     const before = heapMiB();
-    await flood(40);
+    await flood(20);
     expect(heapMiB() - before).toBeLessThan(1);
     expect(queryObjects(Reservation, { format: 'count' })).toBeLessThanOrEqual(10_000);
-    expect(intake.snapshot().totals.completed).toBeGreaterThan(9000);
+    expect(intake.snapshot().totals.completed).toBeGreaterThan(4500);
     expect(intake.snapshot().booked).toBeLessThanOrEqual(900 * 100 * 2);
-    expect(refused).toBeGreaterThan(980_000);
+    expect(refused).toBeGreaterThan(490_000);
   });
 });
