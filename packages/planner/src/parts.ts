@@ -22,3 +22,4 @@ export { Endpoint } from './senders/endpoint.ts';
 export { run } from './runs/run.ts';
 export { resultsOf } from './results/results.ts';
 export { type Simulation, simulate } from './results/simulate.ts';
+export { scale, type Scale } from './page/scale.ts';

@@ -1,5 +1,5 @@
-import type { Second } from '@webhook-backpressure/planner/parts';
-import { axes, escaped, polyline, scale, type Frame, type Scale } from './svg.ts';
+import { scale, type Scale, type Second } from '@webhook-backpressure/planner/parts';
+import { axes, escaped, polyline, type Frame } from './svg.ts';
 
 /** The labels of a plot. */
 export interface PlotLabels {

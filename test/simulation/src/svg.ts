@@ -1,28 +1,11 @@
+import type { Scale } from '@webhook-backpressure/planner/parts';
+
 /** A rectangle, in the units of the image. */
 export interface Frame {
   readonly left: number;
   readonly right: number;
   readonly top: number;
   readonly bottom: number;
-}
-
-/** Maps values to positions along an axis. */
-export interface Scale {
-  at(value: number): number;
-  readonly ticks: readonly number[];
-}
-
-const TICKS = 5;
-
-/** A linear scale with round ticks. */
-export function scale(from: number, to: number, start: number, end: number): Scale {
-  const rough = (to - from) / TICKS;
-  let power = 1;
-  while (power * 10 <= rough) power *= 10;
-  const step = [1, 2, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= rough) ?? power;
-  const ticks: number[] = [];
-  for (let tick = from; tick <= to; tick += step) ticks.push(tick);
-  return { at: (value) => start + ((value - from) / (to - from)) * (end - start), ticks };
 }
 
 /** Draws the frame with grid lines, numbers and axis names; numbers along x only if x has a name. */

@@ -10,7 +10,7 @@ export interface RetryAfterHabit {
   /** The sender lowers larger values to this one. Seconds, ≥ `minSeconds`. Default: the intake's `retryAfter.maxSeconds`. */
   readonly maxSeconds?: number | undefined;
   /**
-   * The sender raises and lowers the value to between `min` and `max` times the next step of its own schedule. The
+   * The sender raises and lowers the value to between `min` and `max` times the next step of its schedule. The
    * receiver cannot know that step, so only simulations use this.
    */
   readonly steps?: { readonly min: number; readonly max: number } | undefined;

@@ -11,8 +11,7 @@ export function scale(from: number, to: number, start: number, end: number): Sca
   const rough = (to - from) / TICKS;
   let power = 1;
   while (power * 10 <= rough) power *= 10;
-  const step =
-    [1, 2, 5, 10].map((factor) => factor * power).find((configuration) => configuration >= rough) ?? power;
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= rough) ?? power;
   return linear(from, to, start, end, step);
 }
 
