@@ -1,16 +1,15 @@
 import {
   createInbox,
   isDelivery,
-  type BodyEnd,
-  type BodySink,
   type Inbox,
   type InboxOptions,
   type ReceiverOptions,
 } from '@webhook-backpressure/core';
 import { originalUrl } from '@webhook-backpressure/node/request';
+import { keepAliveForInbox, readBody } from '@webhook-backpressure/web/parts';
 import type { Context, MiddlewareHandler } from 'hono';
 import { nodeBindings } from './node-server.ts';
-import { keepAliveForInbox } from './execution-context.ts';
+import { waitUntilOf } from './execution-context.ts';
 
 const HINT = 'Do not read the body in an earlier middleware.';
 
@@ -42,12 +41,12 @@ export function webhookInbox(
       headers: c.req.header(),
       source: c,
       hint: HINT,
-      read: (body) => read(c.req.raw, body),
+      read: (body) => readBody(c.req.raw, body),
     });
     // The sender has disconnected, but Hono requires a response.
     if (answer === null) return new Response(null, { status: 503 });
     const { status, headers, body } = answer;
-    if (status < 300) keepAliveForInbox(c, inbox);
+    if (status < 300) keepAliveForInbox(waitUntilOf(c), inbox);
     return new Response(body === '' ? null : body, { status, headers });
   };
   return Object.assign(middleware, { inbox });
@@ -58,22 +57,4 @@ function urlOf(c: Context): string {
   const incoming = nodeBindings(c.env)?.incoming;
   if (incoming === undefined) return c.req.url;
   return originalUrl(incoming) ?? incoming.url ?? c.req.url;
-}
-
-async function read(request: Request, body: BodySink): Promise<BodyEnd> {
-  if (request.bodyUsed) return 'consumed';
-  if (request.body === null) return 'whole';
-  const reader = (request.body as ReadableStream<Uint8Array>).getReader();
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return 'whole';
-      if (body.add(value)) continue;
-      // Not awaited: some runtimes resolve it only when the sender has sent the rest.
-      reader.cancel().catch(() => undefined);
-      return 'whole';
-    }
-  } catch {
-    return 'gone';
-  }
 }

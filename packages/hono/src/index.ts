@@ -6,9 +6,11 @@ import {
   type Refusal,
 } from '@webhook-backpressure/core';
 import { RequestAdmission } from '@webhook-backpressure/node/request';
+import { admitRequest } from '@webhook-backpressure/web/parts';
 import type { Context, MiddlewareHandler, Next } from 'hono';
 import { boundNodeBody, nodeBindings, UndecidedRequests } from './node-server.ts';
-import { admitWebRequest, webRequest } from './web-request.ts';
+import { waitUntilOf } from './execution-context.ts';
+import { webRequest } from './web-request.ts';
 import { addHeaders, holdForBody } from './web-response.ts';
 
 declare module 'hono' {
@@ -66,7 +68,7 @@ export function webhookBackpressure(
     }
     const node = nodeBindings(c.env);
     const verdict = await (node === undefined
-      ? admitWebRequest(control, c)
+      ? admitRequest(control, c, c.req.raw.signal as AbortSignal | undefined, waitUntilOf(c))
       : admission.admit(c, node.incoming, node.outgoing));
     if (verdict === null) return undecided.answer(c);
     if (!verdict.admitted) return refuse(c, next, verdict);

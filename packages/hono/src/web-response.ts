@@ -1,114 +1,23 @@
-import { TimeLimit, type Handling, type Outcome } from '@webhook-backpressure/core';
+import type { Handling } from '@webhook-backpressure/core';
+import { followResponse, withHeaders } from '@webhook-backpressure/web/parts';
 import type { Context } from 'hono';
-
-/** A body in memory has ended after this many microtask turns; a streamed one has not. */
-const MICROTASKS = 32;
-/** How many chunks of a streamed body are read ahead. */
-const READ_AHEAD_CHUNKS = 2;
-/** A body that is not read for this long holds no permit: the response may have been dropped. */
-const UNREAD_MS = 5000;
-
-type Chunk = ReadableStreamReadResult<Uint8Array>;
-
-const unread = new TimeLimit<() => void>(UNREAD_MS, (end) => {
-  end();
-});
 
 /** Holds the permit until the body of the response has ended. Called when the handlers have returned. */
 export async function holdForBody(c: Context, handling: Handling): Promise<void> {
-  const { res } = c;
-  const outcome = res.status >= 500 ? 'failure' : 'success';
-  // A body with another reader cannot be followed, for example when the middleware `timeout` has responded meanwhile. A
-  // response to HEAD has no body, whatever the handler returned.
-  if (res.body === null || res.bodyUsed || res.body.locked || c.req.raw.method === 'HEAD') {
-    handling.endResponse(outcome);
-    return;
-  }
-  const reader = (res.body as ReadableStream<Uint8Array>).getReader();
-  const begin = await readBegin(reader);
-  if (begin.isWhole) {
-    // Recreated from bytes instead of a stream, so that the runtime sets Content-Length.
-    replaceResponse(c, new Response(begin.bytes, res));
-    handling.endResponse(outcome);
-    return;
-  }
-  replaceResponse(c, new Response(followed(reader, begin.read, outcome, handling), res));
+  const response = c.res;
+  const followed = await followResponse(response, c.req.raw.method, handling);
+  if (followed !== response) replaceResponse(c, followed);
 }
 
 /** Adds headers to the final response, which may not be the one that Hono's context created. */
 export function addHeaders(c: Context, fields: Record<string, string> | undefined): void {
-  // A response with status 101 cannot be recreated.
-  if (fields === undefined || !c.finalized || c.res.status === 101) return;
-  const response = new Response(c.res.body, c.res);
-  for (const [name, value] of Object.entries(fields)) response.headers.set(name, value);
-  replaceResponse(c, response);
+  if (fields === undefined || !c.finalized) return;
+  const changed = withHeaders(c.res, fields);
+  if (changed !== c.res) replaceResponse(c, changed);
 }
 
 /** Unset first: Hono would copy the old headers to the new response, which has them, and fail on immutable ones. */
 function replaceResponse(c: Context, response: Response): void {
   c.res = undefined;
   c.res = response;
-}
-
-type Begin =
-  | { readonly isWhole: true; readonly bytes: Uint8Array<ArrayBuffer> | null }
-  | { readonly isWhole: false; readonly read: Promise<Chunk>[] };
-
-/** Checks whether the body is in memory: then one chunk and the end are available within a few microtasks. */
-async function readBegin(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Begin> {
-  const chunks: Chunk[] = [];
-  const note = (chunk: Chunk): Chunk => {
-    chunks.push(chunk);
-    return chunk;
-  };
-  // One after the other: on workerd a stream can have only one pending read.
-  const first = reader.read().then(note);
-  const read = [first, first.then((chunk) => (chunk.done ? chunk : reader.read().then(note)))];
-  // The later reader handles the rejection.
-  for (const chunk of read) chunk.catch(() => undefined);
-  for (let turn = 0; turn < MICROTASKS; turn += 1) {
-    const [begin, end] = chunks;
-    if (begin?.done === true) return { isWhole: true, bytes: null };
-    if (end?.done === true) return { isWhole: true, bytes: begin?.value as Uint8Array<ArrayBuffer> };
-    await Promise.resolve();
-  }
-  return { isWhole: false, read };
-}
-
-/** The same bytes, as a stream that reports its end or cancellation. */
-function followed(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-  begin: Promise<Chunk>[],
-  outcome: Outcome,
-  handling: Handling,
-): ReadableStream<Uint8Array> {
-  const giveUp = (): void => {
-    handling.endResponse(outcome);
-  };
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        unread.stop(giveUp);
-        try {
-          const { done, value } = await (begin.shift() ?? reader.read());
-          if (!done) {
-            controller.enqueue(value);
-            if ((controller.desiredSize ?? 0) <= 0) unread.start(giveUp);
-            return;
-          }
-          handling.endResponse(outcome);
-          controller.close();
-        } catch (error) {
-          handling.endResponse('failure');
-          controller.error(error);
-        }
-      },
-      async cancel(reason) {
-        unread.stop(giveUp);
-        handling.cutOff();
-        await reader.cancel(reason);
-      },
-    },
-    { highWaterMark: READ_AHEAD_CHUNKS },
-  );
 }

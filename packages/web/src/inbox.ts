@@ -1,0 +1,50 @@
+import {
+  createInbox,
+  isDelivery,
+  METHOD_NOT_ALLOWED,
+  type Inbox,
+  type InboxOptions,
+  type ReceiverOptions,
+} from '@webhook-backpressure/core';
+import { keepAliveForInbox } from './keep-alive.ts';
+import { readBody } from './read-body.ts';
+import { requestOf, type RequestSource } from './request-of.ts';
+import { waitUntilOf } from './wait-until-of.ts';
+
+const HINT = 'Do not read the body before the inbox.';
+
+/**
+ * Creates a handler that verifies and stores a delivery, acknowledges it, and processes it later. It responds to GET, HEAD
+ * and OPTIONS with 405.
+ *
+ * @throws BackpressureError with the code of the first invalid option, or the store's error when it cannot be opened.
+ *
+ * @example
+ * ```ts
+ * export const POST = webhookInbox({ store: postgresStore({ connectionString }), verify })
+ * ```
+ */
+export function webhookInbox(
+  options: InboxOptions<Request> | ReceiverOptions<Request>,
+): ((source: RequestSource, ...rest: unknown[]) => Promise<Response>) & { inbox: Inbox } {
+  const inbox = createInbox(options);
+  const receive = async (source: RequestSource, ...rest: unknown[]): Promise<Response> => {
+    const request = requestOf(source);
+    const answer = isDelivery(request.method)
+      ? await inbox.receive({
+          method: request.method,
+          url: request.url,
+          headers: Object.fromEntries(request.headers),
+          source: request,
+          hint: HINT,
+          read: (body) => readBody(request, body),
+        })
+      : METHOD_NOT_ALLOWED;
+    // The sender has disconnected, but the platform requires a response.
+    if (answer === null) return new Response(null, { status: 503 });
+    const { status, headers, body } = answer;
+    if (status < 300) keepAliveForInbox(waitUntilOf([source, ...rest]), inbox);
+    return new Response(body === '' ? null : body, { status, headers });
+  };
+  return Object.assign(receive, { inbox });
+}

@@ -1,0 +1,91 @@
+import {
+  BackpressureError,
+  createAdmissionControl,
+  type Intake,
+  type MiddlewareOptions,
+  type Refusal,
+} from '@webhook-backpressure/core';
+import { admitRequest } from './admit-request.ts';
+import { noteBackpressure } from './backpressure-of.ts';
+import { followResponse, withHeaders } from './follow-response.ts';
+import { requestOf, type RequestSource } from './request-of.ts';
+import { waitUntilOf } from './wait-until-of.ts';
+
+/** Options of {@link withBackpressure}. `handler` receives the refusal and the arguments of the wrapped handler. */
+export type WithBackpressureOptions<A extends readonly unknown[] = readonly [Request]> = MiddlewareOptions<
+  Request,
+  A
+>;
+
+/**
+ * Wraps a request handler: at most `concurrency` deliveries are handled concurrently, a limited number of others is queued,
+ * and the rest is refused with `Retry-After`. A delivery holds its worker until the handler has returned and the response
+ * body has ended.
+ *
+ * @throws BackpressureError with the code of the first invalid option, and `ERR_WBP_CALLBACK` when the handler is not a
+ * function.
+ *
+ * @example
+ * ```ts
+ * export const POST = withBackpressure(async (request) => new Response(null, { status: 204 }))
+ * ```
+ */
+export function withBackpressure<
+  A extends readonly [source: RequestSource, ...rest: never[]] = [request: Request, ...rest: never[]],
+>(
+  handler: (...args: A) => Response | Promise<Response>,
+  options: WithBackpressureOptions<A> = {},
+): ((...args: A) => Promise<Response>) & { intake: Intake } {
+  if (typeof (handler as unknown) !== 'function') {
+    throw new BackpressureError(
+      'ERR_WBP_CALLBACK',
+      'The first argument of withBackpressure() must be a request handler (a function).',
+    );
+  }
+  const control = createAdmissionControl<Request, A>(options, {
+    method: (request) => request.method,
+    identity: (request) => request,
+    headers: (request) => Object.fromEntries(request.headers),
+    warn: (code, message) => {
+      console.warn(`${code}: ${message}`);
+    },
+  });
+
+  const refuse = async (args: A, refusal: Refusal): Promise<Response> => {
+    const fields = control.fields(refusal);
+    const { status, headers, body } = refusal;
+    if (options.handler === undefined)
+      return new Response(body, { status, headers: { ...fields, ...headers } });
+    return withHeaders((await options.handler(refusal, ...args)) as Response, fields);
+  };
+
+  const guarded = async (...args: A): Promise<Response> => {
+    const request = requestOf(args[0]);
+    if (await control.skips(request)) return handler(...args);
+    const signal = request.signal as AbortSignal | undefined;
+    const verdict = await admitRequest(control, request, signal, waitUntilOf(args));
+    // The sender has disconnected, but the platform requires a response.
+    if (verdict === null) return new Response(null, { status: 503 });
+    if (!verdict.admitted) return refuse(args, verdict);
+
+    noteBackpressure(request, verdict);
+    const fields = control.fields();
+    try {
+      const handled = Promise.resolve(handler(...args));
+      verdict.follow(handled);
+      return await followResponse(withHeaders(await handled, fields), request.method, verdict);
+    } catch (error) {
+      verdict.endHandler('failure');
+      verdict.endResponse('failure');
+      throw error;
+    }
+  };
+  return Object.assign(guarded, { intake: control.intake });
+}
+
+export * from '@webhook-backpressure/core';
+export { backpressureOf } from './backpressure-of.ts';
+export { readiness } from './readiness.ts';
+export type { RequestSource } from './request-of.ts';
+export { webhookInbox } from './inbox.ts';
+export default withBackpressure;
