@@ -29,7 +29,7 @@ export function until<S>(source: Observed<S>, condition: (snapshot: S) => boolea
         if (!condition(snapshot)) return;
         resolve(snapshot);
       } catch (error) {
-        reject(error);
+        reject(error instanceof Error ? error : new Error(String(error)));
       }
       unsubscribe();
     };
