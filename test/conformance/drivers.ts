@@ -12,6 +12,7 @@ import type { Hono as HonoLatest, Context as HonoContext } from 'hono';
 import type Koa3 from 'koa';
 import type { Context as KoaContext } from 'koa';
 import { translated, type Asked, type Driver, type Exchange, type Outflow } from './exchange.ts';
+import { fastify } from './fastify-driver.ts';
 import { onEvery } from './frameworks.ts';
 
 function askedOf(request: IncomingMessage): Asked {
@@ -204,4 +205,4 @@ function hono(name: string, Hono: typeof HonoLatest): Driver {
   };
 }
 
-export const drivers: readonly Driver[] = onEvery<Driver>({ node, express, koa, hono });
+export const drivers: readonly Driver[] = onEvery<Driver>({ node, express, fastify, koa, hono });

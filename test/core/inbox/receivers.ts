@@ -5,13 +5,16 @@ import { text } from 'node:stream/consumers';
 import { getRequestListener } from '@hono/node-server';
 import { memoryStore, type Inbox, type InboxEvent, type InboxOptions } from '@webhook-backpressure/core';
 import { webhookInbox as forExpress } from '@webhook-backpressure/express';
+import { webhookInbox as forFastify } from '@webhook-backpressure/fastify';
 import { webhookInbox as forHono } from '@webhook-backpressure/hono';
 import { webhookInbox as forKoa } from '@webhook-backpressure/koa';
 import { webhookInbox as forNode, type RequestListener } from '@webhook-backpressure/node';
 import type express5 from 'express';
 import type { ErrorRequestHandler } from 'express';
+import type fastify5 from 'fastify';
 import type { Hono as HonoLatest } from 'hono';
 import type Koa3 from 'koa';
+import { fastifyApp } from '../../conformance/fastify-driver.ts';
 import { onEvery } from '../../conformance/frameworks.ts';
 
 /** An app with an inbox at /webhooks that answers 418 to requests that the inbox passes on. */
@@ -63,6 +66,24 @@ function express(name: string, create: typeof express5): InboxDriver {
   };
 }
 
+function fastify(name: string, create: typeof fastify5): InboxDriver {
+  return {
+    name,
+    hasNext: true,
+    serve(options, reads, onError) {
+      const { app, listener } = fastifyApp(create);
+      const webhooks = forFastify(options);
+      app.setErrorHandler((error, _request, reply) => {
+        onError(error);
+        return reply.code(500).send();
+      });
+      if (reads) app.addHook('onRequest', ({ raw }) => text(raw));
+      app.all('/webhooks', { ...webhooks, handler: (_request, reply) => reply.code(418).send() });
+      return { listener, inbox: webhooks.inbox };
+    },
+  };
+}
+
 function koa(name: string, Koa: typeof Koa3): InboxDriver {
   return {
     name,
@@ -109,7 +130,13 @@ function hono(name: string, Hono: typeof HonoLatest): InboxDriver {
   };
 }
 
-export const inboxDrivers: readonly InboxDriver[] = onEvery<InboxDriver>({ node, express, koa, hono });
+export const inboxDrivers: readonly InboxDriver[] = onEvery<InboxDriver>({
+  node,
+  express,
+  fastify,
+  koa,
+  hono,
+});
 
 const running: InboxReceiver[] = [];
 

@@ -5,13 +5,16 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { memoryStore, type Inbox, type RawDelivery } from '@webhook-backpressure/core';
 import { webhookInbox as forExpress } from '@webhook-backpressure/express';
+import { webhookInbox as forFastify } from '@webhook-backpressure/fastify';
 import { webhookInbox as forHono } from '@webhook-backpressure/hono';
 import { webhookInbox as forKoa } from '@webhook-backpressure/koa';
 import { webhookInbox as forNode, type RequestListener } from '@webhook-backpressure/node';
 import express5 from 'express';
+import type fastify5 from 'fastify';
 import type { Hono as HonoLatest } from 'hono';
 import type Koa3 from 'koa';
 import { afterEach, describe, expect, it } from 'vitest';
+import { fastifyApp } from '../../../conformance/fastify-driver.ts';
 import { onEvery } from '../../../conformance/frameworks.ts';
 import { InboxBench } from '../inbox-bench.ts';
 
@@ -80,6 +83,25 @@ function express(name: string, create: typeof express5): Mounted {
   };
 }
 
+function fastify(name: string, create: typeof fastify5): Mounted {
+  return {
+    name,
+    hasRoutes: true,
+    mount({ options }) {
+      const webhooks = forFastify({ ...options, context: ({ headers }) => ({ from: headers['x-from'] }) });
+      const { app, listener } = fastifyApp(create);
+      app.register(
+        (scope, _options, done) => {
+          scope.post('/hooks/:tenant', webhooks);
+          done();
+        },
+        { prefix: '/api/:version' },
+      );
+      return { listener, inbox: webhooks.inbox };
+    },
+  };
+}
+
 function koa(name: string, Koa: typeof Koa3): Mounted {
   return {
     name,
@@ -130,7 +152,7 @@ async function post(server: Server, path: string): Promise<void> {
   expect(answer.statusCode).toBe(200);
 }
 
-describe.each(onEvery<Mounted>({ node, express, koa, hono }))(
+describe.each(onEvery<Mounted>({ node, express, fastify, koa, hono }))(
   'a delivery on $name',
   ({ hasRoutes, mount }) => {
     it('passes the original URL, the route params and the context to every callback and dead letter', async () => {
@@ -163,7 +185,7 @@ describe.each(onEvery<Mounted>({ node, express, koa, hono }))(
   },
 );
 
-describe.each(onEvery<Mounted>({ node, express, koa, hono }))(
+describe.each(onEvery<Mounted>({ node, express, fastify, koa, hono }))(
   'an app on $name that Express mounts',
   ({ mount }) => {
     it('passes the whole URL', async () => {
