@@ -4,6 +4,7 @@ import { Hono as HonoLatest } from 'hono';
 import { Hono as Hono40 } from 'hono40';
 import Koa3 from 'koa';
 import Koa2 from 'koa2';
+import { onNodeServer, type ServeWeb } from './web-servers.ts';
 
 /** Creates a driver for each framework. */
 export interface Makers<T> {
@@ -11,10 +12,12 @@ export interface Makers<T> {
   readonly express: (name: string, create: typeof express5) => T;
   readonly koa: (name: string, Koa: typeof Koa3) => T;
   readonly hono: (name: string, Hono: typeof HonoLatest) => T;
+  /** For handlers of web-standard requests. */
+  readonly web: (name: string, serveWeb: ServeWeb) => T;
 }
 
 /** Every framework in the lowest and the highest version that we support. */
-export function onEvery<T>({ node, express, koa, hono }: Makers<T>): readonly T[] {
+export function onEvery<T>({ node, express, koa, hono, web }: Makers<T>): readonly T[] {
   return [
     node,
     express('Express 4.18', express4),
@@ -23,5 +26,6 @@ export function onEvery<T>({ node, express, koa, hono }: Makers<T>): readonly T[
     koa('Koa 3', Koa3),
     hono('Hono 4.0', Hono40),
     hono('Hono 4', HonoLatest),
+    web('web on node-server', onNodeServer),
   ];
 }
