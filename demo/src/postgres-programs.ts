@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { chownSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  lchownSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, delimiter, dirname, join } from 'node:path';
 
@@ -38,6 +47,13 @@ export function fromNpm(folder: string): Programs {
   // The home folder of root, for example.
   const copy = join(folder, 'copy');
   cpSync(join(installed, 'native'), join(copy, 'native'), { recursive: true, verbatimSymlinks: true });
+  // With a umask of 077 only their owner may run them.
+  if ('uid' in unprivileged)
+    for (const path of [
+      copy,
+      ...readdirSync(copy, { recursive: true, encoding: 'utf8' }).map((name) => join(copy, name)),
+    ])
+      lchownSync(path, UNPRIVILEGED_ID, UNPRIVILEGED_ID);
   return programsIn(copy, folder);
 }
 
@@ -59,6 +75,7 @@ function programsIn(root: string, folder: string): Programs {
     : [];
   const libraries = join(folder, root === join(folder, 'copy') ? 'copied-lib' : 'lib');
   mkdirSync(libraries);
+  handOver(libraries);
   for (const { source, target } of links) symlinkSync(join(root, source), join(libraries, basename(target)));
   const bin = join(native, 'bin');
   return {

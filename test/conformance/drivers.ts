@@ -14,6 +14,8 @@ import type { Context as KoaContext } from 'koa';
 import { translated, type Asked, type Driver, type Exchange, type Outflow } from './exchange.ts';
 import { fastify } from './fastify-driver.ts';
 import { onEvery } from './frameworks.ts';
+import { webDriver } from './web-driver.ts';
+import { webOutflow, type WebExchange } from './web-exchange.ts';
 
 function askedOf(request: IncomingMessage): Asked {
   return {
@@ -46,6 +48,7 @@ const node: Driver = {
   name: 'node:http',
   hasNext: false,
   cutsBrokenStreams: true,
+  seesConnection: true,
   serve({ options, handle }) {
     const listener = withBackpressure(
       (req, res) => handle(nodeExchange(req, res)),
@@ -60,6 +63,7 @@ function express(name: string, create: typeof express5): Driver {
     name,
     hasNext: true,
     cutsBrokenStreams: true,
+    seesConnection: true,
     serve({ options, handle, onError, isNextTwice }) {
       const app = create();
       const middleware = forExpress(translated(options, askedOf, nodeExchange));
@@ -111,6 +115,7 @@ function koa(name: string, Koa: typeof Koa3): Driver {
     name,
     hasNext: true,
     cutsBrokenStreams: false,
+    seesConnection: true,
     serve({ options, handle, onError, isNextTwice }) {
       const app = new Koa();
       const middleware = forKoa(
@@ -134,12 +139,8 @@ function koa(name: string, Koa: typeof Koa3): Driver {
   };
 }
 
-interface HonoExchange extends Exchange {
-  response: Response | undefined;
-}
-
-function honoExchange(c: HonoContext): HonoExchange {
-  const exchange: HonoExchange = {
+function honoExchange(c: HonoContext): WebExchange {
+  const exchange: WebExchange = {
     response: undefined,
     info: c.get('backpressure'),
     read: () => c.req.text(),
@@ -147,19 +148,10 @@ function honoExchange(c: HonoContext): HonoExchange {
       // Not created with `c`: a handler may return any response, such as a fetched one.
       exchange.response = new Response(body, { status });
     },
-    stream(): Outflow {
-      const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-      const writer = writable.getWriter();
-      const encoder = new TextEncoder();
-      // All of these reject when the reader has disconnected, which these tests do not check.
-      const ignore = (): void => undefined;
-      writer.closed.catch(ignore);
+    stream() {
+      const { outflow, readable } = webOutflow();
       exchange.response = c.newResponse(readable);
-      return {
-        write: (chunk) => void writer.write(encoder.encode(chunk)).catch(ignore),
-        end: () => void writer.close().catch(ignore),
-        fail: (error) => void writer.abort(error).catch(ignore),
-      };
+      return outflow;
     },
   };
   return exchange;
@@ -167,7 +159,7 @@ function honoExchange(c: HonoContext): HonoExchange {
 
 async function responseOf(exchange: Exchange, result: unknown): Promise<Response | undefined> {
   await result;
-  return (exchange as HonoExchange).response;
+  return (exchange as WebExchange).response;
 }
 
 function hono(name: string, Hono: typeof HonoLatest): Driver {
@@ -175,6 +167,7 @@ function hono(name: string, Hono: typeof HonoLatest): Driver {
     name,
     hasNext: true,
     cutsBrokenStreams: true,
+    seesConnection: true,
     serve({ options, handle, onError, isNextTwice }) {
       const app = new Hono();
       const middleware = forHono(
@@ -205,4 +198,11 @@ function hono(name: string, Hono: typeof HonoLatest): Driver {
   };
 }
 
-export const drivers: readonly Driver[] = onEvery<Driver>({ node, express, fastify, koa, hono });
+export const drivers: readonly Driver[] = onEvery<Driver>({
+  node,
+  express,
+  fastify,
+  koa,
+  hono,
+  web: webDriver,
+});

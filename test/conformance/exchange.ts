@@ -46,6 +46,8 @@ export interface Driver {
   readonly hasNext: boolean;
   /** Whether it closes the connection when the source of a streamed body fails. Koa leaves it open. */
   readonly cutsBrokenStreams: boolean;
+  /** Whether it sees the connection, and with it how much of a body has arrived and whether a response has been sent. */
+  readonly seesConnection: boolean;
   /** An app with our middleware followed by the handler. */
   serve(setup: Setup): { listener: RequestListener; intake: Intake };
 }

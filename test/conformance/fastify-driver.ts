@@ -69,6 +69,7 @@ export function fastify(name: string, create: typeof fastify5): Driver {
     name,
     hasNext: true,
     cutsBrokenStreams: true,
+    seesConnection: true,
     serve({ options, handle, onError, isNextTwice }) {
       const { app, listener } = fastifyApp(create);
       app.setErrorHandler((error, _request, reply) => {

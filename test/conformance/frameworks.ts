@@ -6,6 +6,7 @@ import { Hono as HonoLatest } from 'hono';
 import { Hono as Hono40 } from 'hono40';
 import Koa3 from 'koa';
 import Koa2 from 'koa2';
+import { onNodeServer, type ServeWeb } from './web-servers.ts';
 
 /** Creates a driver for each framework. */
 export interface Makers<T> {
@@ -14,10 +15,12 @@ export interface Makers<T> {
   readonly fastify: (name: string, create: typeof fastify5) => T;
   readonly koa: (name: string, Koa: typeof Koa3) => T;
   readonly hono: (name: string, Hono: typeof HonoLatest) => T;
+  /** For handlers of web-standard requests. */
+  readonly web: (name: string, serveWeb: ServeWeb) => T;
 }
 
 /** Every framework in the lowest and the highest version that we support. */
-export function onEvery<T>({ node, express, fastify, koa, hono }: Makers<T>): readonly T[] {
+export function onEvery<T>({ node, express, fastify, koa, hono, web }: Makers<T>): readonly T[] {
   return [
     node,
     express('Express 4.18', express4),
@@ -28,5 +31,6 @@ export function onEvery<T>({ node, express, fastify, koa, hono }: Makers<T>): re
     koa('Koa 3', Koa3),
     hono('Hono 4.0', Hono40),
     hono('Hono 4', HonoLatest),
+    web('web on node-server', onNodeServer),
   ];
 }

@@ -18,8 +18,8 @@ export function conformance(driver: Driver): void {
     refusal(start);
     callbacks(start);
     permits(start, driver);
-    handlers(start);
-    departure(start);
+    handlers(start, driver);
+    departure(start, driver);
     closing(start);
   });
 }

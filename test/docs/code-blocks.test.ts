@@ -23,13 +23,18 @@ function blocksOf({ path, source, tokens }: Page): Block[] {
     LANGUAGES.has(lang ?? '')
       ? [
           {
-            file: join(folder, `${String(index)}.${lang ?? ''}`),
+            file: join(folder, nameIn(text) ?? `${String(index)}.${lang ?? ''}`),
             code: text,
             line: source.slice(0, source.indexOf(raw)).split('\n').length + 1,
           },
         ]
       : [],
   );
+}
+
+/** The name in the first line of a block that other blocks of the page import, as in `// listen.ts`. */
+function nameIn(code: string): string | undefined {
+  return /^\/\/ ([\w-]+\.ts)\n(?=[^]*^export )/m.exec(code)?.[1];
 }
 
 /** The block as a module, without the lines of docs/errors.md that are wrong on purpose. */

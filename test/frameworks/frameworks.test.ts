@@ -40,6 +40,7 @@ const frameworks = onEvery<Framework | undefined>({
   }),
   koa: (name, Koa) => ({ name, serve: (intake) => koaApp(Koa, intake && forKoa({ intake, skip })) }),
   hono: (name, Hono) => ({ name, serve: (intake) => honoApp(Hono, intake && forHono({ intake, skip })) }),
+  web: () => undefined,
 }).filter((framework) => framework !== undefined);
 
 /** An intake in which every delivery waits until the next turn of the event loop. */

@@ -1,11 +1,12 @@
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
+import type { Driver } from '../exchange.ts';
 import { held, silent } from '../held.ts';
-import type { Start } from '../receiver.ts';
+import { expectEnds, type Start } from '../receiver.ts';
 
 /** The deliveries of senders that disconnect. */
-export function departure(start: Start): void {
+export function departure(start: Start, driver: Driver): void {
   describe('a sender that disconnects', () => {
     it('leaves the queue immediately, and its handler never runs', async () => {
       const { handle, release } = held();
@@ -36,6 +37,28 @@ export function departure(start: Start): void {
       expect(next.request.destroyed).toBe(false);
     });
 
+    it('gets the responses to pipelined requests in order', async () => {
+      const receiver = await start({ concurrency: 1 });
+      const socket = connect(receiver.port);
+      const request = (body: string): string =>
+        `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${String(body.length)}\r\n\r\n${body}`;
+      socket.write(['one', 'two', 'three'].map(request).join(''));
+      let received = '';
+      socket.on('data', (chunk) => (received += String(chunk)));
+      await receiver.when(({ totals }) => totals.completed === 3);
+      socket.end();
+      await once(socket, 'end');
+      expect(received.match(/one|two|three/g)).toEqual(['one', 'two', 'three']);
+    });
+  });
+
+  if (driver.seesConnection) seenDeparture(start);
+  else unseenDeparture(start);
+}
+
+/** What only an adapter can do that sees the connection. */
+function seenDeparture(start: Start): void {
+  describe('a sender whose connection is seen', () => {
     it('takes no place and no worker in the middle of a small body', async () => {
       const receiver = await start({ concurrency: 1 });
       const gone = receiver.send({ body: 'half', isUnfinished: true });
@@ -106,19 +129,32 @@ export function departure(start: Start): void {
       expect(receiver.snapshot).toMatchObject({ active: 0, totals: { admitted: 1 } });
       expect((await receiver.sendToHandle()).request.destroyed).toBe(false);
     });
+  });
+}
 
-    it('gets the responses to pipelined requests in order', async () => {
+/** What becomes of a sender that has disconnected without a report to the adapter. */
+function unseenDeparture(start: Start): void {
+  describe('a sender whose connection is not seen', () => {
+    it('frees its worker when it disconnects in the middle of its body', async () => {
       const receiver = await start({ concurrency: 1 });
-      const socket = connect(receiver.port);
-      const request = (body: string): string =>
-        `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${String(body.length)}\r\n\r\n${body}`;
-      socket.write(['one', 'two', 'three'].map(request).join(''));
-      let received = '';
-      socket.on('data', (chunk) => (received += String(chunk)));
-      await receiver.when(({ totals }) => totals.completed === 3);
-      socket.end();
-      await once(socket, 'end');
-      expect(received.match(/one|two|three/g)).toEqual(['one', 'two', 'three']);
+      const gone = await receiver.sendToHandle({ body: 'half', isUnfinished: true });
+      gone.vanish();
+      await expectEnds(receiver, { failed: 1 });
+      expect(receiver.errors.splice(0)).toHaveLength(1);
+    });
+
+    it('frees its worker when it disconnects while its body waits', async () => {
+      const { handle, release } = held();
+      const receiver = await start({ concurrency: 1 }, { handle });
+      const first = await receiver.sendToHandle();
+      const gone = await receiver.sendToWait({ body: 'half', isUnfinished: true });
+      gone.vanish();
+      release();
+      await first.reply;
+      await receiver.whenHandled(2);
+      release();
+      await expectEnds(receiver, { completed: 1, failed: 1 });
+      expect(receiver.errors.splice(0)).toHaveLength(1);
     });
   });
 }

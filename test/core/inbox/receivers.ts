@@ -9,6 +9,7 @@ import { webhookInbox as forFastify } from '@webhook-backpressure/fastify';
 import { webhookInbox as forHono } from '@webhook-backpressure/hono';
 import { webhookInbox as forKoa } from '@webhook-backpressure/koa';
 import { webhookInbox as forNode, type RequestListener } from '@webhook-backpressure/node';
+import { webhookInbox as forWeb } from '@webhook-backpressure/web';
 import type express5 from 'express';
 import type { ErrorRequestHandler } from 'express';
 import type fastify5 from 'fastify';
@@ -16,6 +17,7 @@ import type { Hono as HonoLatest } from 'hono';
 import type Koa3 from 'koa';
 import { fastifyApp } from '../../conformance/fastify-driver.ts';
 import { onEvery } from '../../conformance/frameworks.ts';
+import type { ServeWeb } from '../../conformance/web-servers.ts';
 
 /** An app with an inbox at /webhooks that answers 418 to requests that the inbox passes on. */
 interface Served {
@@ -130,12 +132,31 @@ function hono(name: string, Hono: typeof HonoLatest): InboxDriver {
   };
 }
 
+function web(name: string, serveWeb: ServeWeb): InboxDriver {
+  return {
+    name,
+    hasNext: false,
+    serve(options, reads, onError) {
+      const webhooks = forWeb(options);
+      const fetch = async (request: Request): Promise<Response> => {
+        if (reads) await request.text();
+        return webhooks(request).catch((error: unknown) => {
+          onError(error);
+          return new Response(null, { status: 500 });
+        });
+      };
+      return { listener: serveWeb(fetch), inbox: webhooks.inbox };
+    },
+  };
+}
+
 export const inboxDrivers: readonly InboxDriver[] = onEvery<InboxDriver>({
   node,
   express,
   fastify,
   koa,
   hono,
+  web,
 });
 
 const running: InboxReceiver[] = [];

@@ -109,7 +109,7 @@ function suite(driver: InboxDriver): void {
     const answer = await receiver.post('{"n":1}', { 'content-type': 'application/json' });
     expect(answer.status).toBe(500);
     const [error] = receiver.errors;
-    if (driver.hasNext) {
+    if (driver.name !== 'node:http') {
       expect(error).toBeInstanceOf(BackpressureError);
       expect((error as BackpressureError).code).toBe('ERR_WBP_BODY_READ');
     } else {
@@ -121,8 +121,8 @@ function suite(driver: InboxDriver): void {
   it('accepts an empty body that was consumed before', async () => {
     const receiver = await start({}, true);
     const answer = await receiver.post('', { 'content-type': 'application/json' });
-    // Hono cannot distinguish a consumed body from an empty one.
-    expect(answer.status).toBe(driver.name.startsWith('Hono') ? 500 : 200);
+    // A web-standard request does not tell a consumed body from an empty one.
+    expect(answer.status).toBe(/^(Hono|web)/.test(driver.name) ? 500 : 200);
   });
 
   it('passes on the error that an option throws', async () => {
@@ -132,7 +132,8 @@ function suite(driver: InboxDriver): void {
     };
     const receiver = await start({ id });
     expect((await receiver.post('{}')).status).toBe(500);
-    if (driver.hasNext) expect(receiver.errors).toEqual([expect.objectContaining({ message: 'no id' })]);
+    if (driver.name !== 'node:http')
+      expect(receiver.errors).toEqual([expect.objectContaining({ message: 'no id' })]);
   });
 
   it('passes on the error when its answer cannot be written', async () => {

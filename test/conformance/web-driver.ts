@@ -1,0 +1,62 @@
+import { backpressureOf, withBackpressure } from '@webhook-backpressure/web';
+import { translated, type Asked, type Driver, type Exchange } from './exchange.ts';
+import { webOutflow, type WebExchange } from './web-exchange.ts';
+import type { ServeWeb } from './web-servers.ts';
+
+function exchangeOf(request: Request): WebExchange {
+  const exchange: WebExchange = {
+    response: undefined,
+    info: backpressureOf(request),
+    read: () => request.text(),
+    answer(status, body) {
+      exchange.response = new Response(body, { status });
+    },
+    stream() {
+      const { outflow, readable } = webOutflow();
+      exchange.response = new Response(readable);
+      return outflow;
+    },
+  };
+  return exchange;
+}
+
+async function responseOf(exchange: Exchange, result: unknown): Promise<Response> {
+  await result;
+  return (exchange as WebExchange).response ?? new Response(null, { status: 500 });
+}
+
+/** `packages/web` behind a server that passes it web-standard requests. */
+export function webDriver(name: string, serveWeb: ServeWeb): Driver {
+  return {
+    name,
+    hasNext: false,
+    cutsBrokenStreams: true,
+    seesConnection: false,
+    serve({ options, handle, onError }) {
+      const guarded = withBackpressure(
+        (request: Request) => {
+          const exchange = exchangeOf(request);
+          return responseOf(exchange, handle(exchange));
+        },
+        translated(
+          options,
+          (request: Request): Asked => ({
+            method: request.method,
+            header: (field) => request.headers.get(field) ?? undefined,
+          }),
+          exchangeOf,
+          responseOf,
+        ),
+      );
+      const fetch = async (request: Request): Promise<Response> => {
+        try {
+          return await guarded(request);
+        } catch (error) {
+          onError(error);
+          return new Response(null, { status: 500 });
+        }
+      };
+      return { listener: serveWeb(fetch), intake: guarded.intake };
+    },
+  };
+}
