@@ -1,35 +1,12 @@
 // A receiver that any runtime can serve. Each name in `x-app` has its own intake, so that tests do not interfere.
-import { memoryStore } from '@webhook-backpressure/core';
 import { dashboard } from '@webhook-backpressure/dashboard';
 import { webhookBackpressure, webhookInbox } from '@webhook-backpressure/hono';
 import { Hono } from 'hono';
-
-const STEP_MS = 5;
+import { holding, streamed } from './holding.js';
+import { inboxOptions } from './inbox-options.js';
 
 /** @type {Map<string, Hono>} */
 const apps = new Map();
-
-/**
- * The first attempt fails for every tenth delivery: were it all of them, the inbox would assume an outage and pause.
- *
- * @returns {Omit<import('@webhook-backpressure/core').InboxOptions<never>, 'context'>}
- */
-export function inboxOptions() {
-  return {
-    store: memoryStore(),
-    maxBodyBytes: 100_000,
-    retry: { firstDelayMs: 20 },
-    verify: ({ headers, text }) => {
-      if (headers['x-signature'] === 'unknown') throw Object.assign(new Error('no keys'), { status: 503 });
-      return headers['x-signature'] === String(text().length);
-    },
-    process: async ({ json }, { attempt, signal }) => {
-      const { n = 0 } = /** @type {{ n?: number }} */ (json());
-      await new Promise((resolve) => setTimeout(resolve, STEP_MS));
-      if ((attempt === 1 && n % 10 === 1) || signal.aborted) throw new Error('once more');
-    },
-  };
-}
 
 /** @param {string} name */
 function create(name) {
@@ -39,16 +16,7 @@ function create(name) {
   app.get('/inbox', (c) => c.json(webhooks.inbox.snapshot()));
   app.get('/inbox/close', async (c) => c.json(await webhooks.inbox.close()));
 
-  /** How many held ones may go on. */
-  let released = 0;
-  let asked = 0;
-  /** Until GET /release. In steps: some runtimes end a request that only another one can wake. */
-  const hold = async () => {
-    asked += 1;
-    const turn = asked;
-    while (released < turn) await new Promise((resolve) => setTimeout(resolve, STEP_MS));
-  };
-
+  const { hold, release } = holding();
   const backpressure = webhookBackpressure({
     concurrency: 1,
     capacity: 1,
@@ -68,7 +36,7 @@ function create(name) {
 
   app.get('/snapshot', (c) => c.json(backpressure.intake.snapshot()));
   app.get('/release', (c) => {
-    released += 1;
+    release();
     return c.body(null, 204);
   });
   app.get('/close', (c) => {
@@ -82,20 +50,7 @@ function create(name) {
     await hold();
     return c.text(await c.req.text());
   });
-  app.post('/stream', () => {
-    let chunks = 0;
-    const encoder = new TextEncoder();
-    return new Response(
-      new ReadableStream({
-        async pull(controller) {
-          chunks += 1;
-          if (chunks > 1) await hold();
-          if (chunks < 4) controller.enqueue(encoder.encode(`${String(chunks)} `));
-          else controller.close();
-        },
-      }),
-    );
-  });
+  app.post('/stream', () => streamed(hold));
   app.post('/unavailable', (c) => c.text('no', 503));
   app.post('/throw', () => {
     throw new Error('handler failed');
@@ -106,13 +61,12 @@ function create(name) {
 export default {
   /**
    * @param {Request} request
-   * @param {unknown} [env]
-   * @param {import('hono').ExecutionContext} [context] of Workers
+   * @param {unknown[]} rest on Workers the environment and the execution context
    */
-  fetch(request, env, context) {
+  fetch(request, ...rest) {
     const name = request.headers.get('x-app') ?? '';
     const app = apps.get(name) ?? create(name);
     apps.set(name, app);
-    return app.fetch(request, env, context);
+    return app.fetch(request, .../** @type {[object, never]} */ (rest));
   },
 };

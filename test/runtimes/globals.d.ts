@@ -1,5 +1,5 @@
 // What the entry files use of each runtime.
-type Fetch = (request: Request) => Response | Promise<Response>;
+type Fetch = (request: Request, ...rest: unknown[]) => Response | Promise<Response>;
 
 declare const Bun: { serve(options: { port: number; fetch: Fetch }): { port: number } };
 declare const Deno: {

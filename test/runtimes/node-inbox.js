@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { webhookInbox } from '@webhook-backpressure/node';
-import { inboxOptions } from './app.js';
+import { inboxOptions } from './inbox-options.js';
 
 /** @type {Map<string, ReturnType<typeof webhookInbox>>} */
 const inboxes = new Map();

@@ -1,6 +1,6 @@
-import app from './app.js';
+import app from './entry.js';
 import { serveInboxes } from './node-inbox.js';
 
 const nodePort = await serveInboxes();
-const { port } = Bun.serve({ port: 0, fetch: (request) => app.fetch(request) });
+const { port } = Bun.serve({ port: 0, fetch: (request, server) => app.fetch(request, server) });
 console.log(JSON.stringify({ port, nodePort }));

@@ -1,4 +1,4 @@
-import app from './app.js';
+import app from './entry.js';
 import { serveInboxes } from './node-inbox.js';
 
 const nodePort = await serveInboxes();
@@ -8,4 +8,4 @@ function announce({ port }) {
   console.log(JSON.stringify({ port, nodePort }));
 }
 
-Deno.serve({ port: 0, onListen: announce }, (request) => app.fetch(request));
+Deno.serve({ port: 0, onListen: announce }, (request, info) => app.fetch(request, info));

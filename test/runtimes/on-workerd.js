@@ -14,7 +14,7 @@ const { Miniflare } = /** @type {Tools} */ (load('miniflare'));
 const { build } = /** @type {Tools} */ (load('esbuild'));
 
 const bundle = await build({
-  entryPoints: [join(import.meta.dirname, 'app.js')],
+  entryPoints: [join(import.meta.dirname, 'entry.js')],
   bundle: true,
   format: 'esm',
   conditions: ['workerd'],

@@ -83,6 +83,8 @@ export function withBackpressure<S extends RequestSource = Request, R extends un
       throw error;
     }
   };
+  // Deno.serve passes only as many arguments as the handler declares.
+  Object.defineProperty(guarded, 'length', { value: Math.max(handler.length, 1) });
   return Object.assign(guarded, { intake: control.intake });
 }
 

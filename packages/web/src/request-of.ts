@@ -12,10 +12,11 @@ export type RequestSource = Request | { readonly request: Request } | { readonly
  * @throws BackpressureError `ERR_WBP_REQUEST` when it was called with something else.
  */
 export function requestOf(source: RequestSource): Request {
-  if (isRequest(source)) return source;
-  const { request, req } = source as { request?: unknown; req?: unknown };
+  const { request, req } = (source as { request?: unknown; req?: unknown } | undefined) ?? {};
+  // Checked first: the event of H3 and the context of Elysia have `headers` as well, but no body.
   if (isRequest(request)) return request;
   if (isRequest(req)) return req;
+  if (isRequest(source)) return source;
   throw new BackpressureError(
     'ERR_WBP_REQUEST',
     'A web-standard handler was called without a Request: its first argument must be a Request, or have one as its ' +

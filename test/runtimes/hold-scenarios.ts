@@ -1,17 +1,27 @@
 import type { IntakeSnapshot } from '@webhook-backpressure/core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Sender, type Call, type Reply } from '../conformance/sender.ts';
-import { Served } from './served.ts';
-import { runtimes } from './tools.js';
 
-describe.each(runtimes)('Hono on $name', (runtime) => {
-  const { seesDepartures } = runtime;
+/** A program that serves the app. */
+export interface Target {
+  /** Whether a request learns that its sender has disconnected, before anything is written to it. */
+  readonly seesDepartures: boolean;
+  /** Before each path. */
+  readonly prefix?: string;
+  /** Sent with each request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Starts the program. */
+  readonly start: () => Promise<{ readonly port: number; stop(): Promise<void> }>;
+}
+
+/** Defines the tests of the middleware in a program. */
+export function holdScenarios({ seesDepartures, prefix = '', headers: common = {}, start }: Target): void {
   // Workerd ends a connection without a word when a handler has not read the body.
   const sender = new Sender(false);
-  let served: Served;
+  let served: Awaited<ReturnType<Target['start']>>;
 
   beforeAll(async () => {
-    served = await Served.start(runtime);
+    served = await start();
   });
 
   afterAll(async () => {
@@ -25,11 +35,14 @@ describe.each(runtimes)('Hono on $name', (runtime) => {
     get: (path: string) => Promise<Reply>;
     until: (condition: (snapshot: IntakeSnapshot) => boolean) => Promise<IntakeSnapshot>;
   } {
-    const get = (path: string): Promise<Reply> =>
-      sender.send(served.port, { method: 'GET', path, headers: { 'x-app': app } }).reply;
+    const send = (path: string, headers: Record<string, string>, method = 'POST'): Call => {
+      const all = { 'x-app': app, ...common, ...headers };
+      return sender.send(served.port, { method, path: prefix + path, headers: all });
+    };
+    const get = (path: string): Promise<Reply> => send(path, {}, 'GET').reply;
     return {
       get,
-      post: (path, headers = {}) => sender.send(served.port, { path, headers: { 'x-app': app, ...headers } }),
+      post: (path, headers = {}) => send(path, headers),
       async until(condition) {
         for (;;) {
           const snapshot = JSON.parse((await get('/snapshot')).body) as IntakeSnapshot;
@@ -159,4 +172,4 @@ describe.each(runtimes)('Hono on $name', (runtime) => {
     const { status, body } = await post('/echo').reply;
     expect([status, JSON.parse(body)]).toMatchObject([503, { reason: 'closing' }]);
   });
-});
+}
