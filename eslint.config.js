@@ -9,6 +9,7 @@ export default defineConfig(
     'packages/*/types/',
     'packages/dashboard/src/page/document.ts',
     'docs/api/',
+    'site/.vitepress/{cache,.temp}/',
     'temp/',
   ]),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
@@ -49,7 +50,7 @@ export default defineConfig(
   },
   {
     // What is longer holds more than one idea.
-    files: ['packages/*/src/**', 'test/**', 'bench/**', 'demo/**', 'tooling/**'],
+    files: ['packages/*/src/**', 'test/**', 'bench/**', 'demo/**', 'tooling/**', 'site/**'],
     rules: { 'max-lines': ['error', 300] },
   },
   {
