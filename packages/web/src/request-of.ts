@@ -6,6 +6,7 @@ export type RequestSource = Request | { readonly request: Request } | { readonly
 
 /** The request that a handler was called for. */
 export function requestOf(source: RequestSource): Request {
-  if ('headers' in source && 'method' in source) return source as Request;
-  return 'request' in source ? source.request : (source as { readonly req: Request }).req;
+  // The event of H3 and the context of Elysia have `headers` as well, but no body.
+  if ('request' in source) return source.request;
+  return 'req' in source ? source.req : source;
 }

@@ -5,14 +5,17 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { memoryStore, type Inbox, type RawDelivery } from '@webhook-backpressure/core';
 import { webhookInbox as forExpress } from '@webhook-backpressure/express';
+import { webhookInbox as forFastify } from '@webhook-backpressure/fastify';
 import { webhookInbox as forHono } from '@webhook-backpressure/hono';
 import { webhookInbox as forKoa } from '@webhook-backpressure/koa';
 import { webhookInbox as forNode, type RequestListener } from '@webhook-backpressure/node';
 import { webhookInbox as forWeb } from '@webhook-backpressure/web';
 import express5 from 'express';
+import type fastify5 from 'fastify';
 import type { Hono as HonoLatest } from 'hono';
 import type Koa3 from 'koa';
 import { afterEach, describe, expect, it } from 'vitest';
+import { fastifyApp } from '../../../conformance/fastify-driver.ts';
 import { onEvery } from '../../../conformance/frameworks.ts';
 import type { ServeWeb } from '../../../conformance/web-servers.ts';
 import { InboxBench } from '../inbox-bench.ts';
@@ -86,6 +89,26 @@ function express(name: string, create: typeof express5): Mounted {
   };
 }
 
+function fastify(name: string, create: typeof fastify5): Mounted {
+  return {
+    name,
+    hasRoutes: true,
+    seesSentUrl: true,
+    mount({ options }) {
+      const webhooks = forFastify({ ...options, context: ({ headers }) => ({ from: headers['x-from'] }) });
+      const { app, listener } = fastifyApp(create);
+      app.register(
+        (scope, _options, done) => {
+          scope.post('/hooks/:tenant', webhooks);
+          done();
+        },
+        { prefix: '/api/:version' },
+      );
+      return { listener, inbox: webhooks.inbox };
+    },
+  };
+}
+
 function koa(name: string, Koa: typeof Koa3): Mounted {
   return {
     name,
@@ -150,7 +173,7 @@ async function post(server: Server, path: string): Promise<void> {
   expect(answer.statusCode).toBe(200);
 }
 
-describe.each(onEvery<Mounted>({ node, express, koa, hono, web }))(
+describe.each(onEvery<Mounted>({ node, express, fastify, koa, hono, web }))(
   'a delivery on $name',
   ({ hasRoutes, seesSentUrl, mount }) => {
     it('passes the original URL, the route params and the context to every callback and dead letter', async () => {
@@ -188,24 +211,23 @@ describe.each(onEvery<Mounted>({ node, express, koa, hono, web }))(
   },
 );
 
-describe.each(onEvery<Mounted>({ node, express, koa, hono, web }).filter(({ seesSentUrl }) => seesSentUrl))(
-  'an app on $name that Express mounts',
-  ({ mount }) => {
-    it('passes the whole URL', async () => {
-      const witness = new Witness();
-      const { listener, inbox } = mount(witness);
-      inbox.subscribe(() => undefined);
-      const app = express5().use('/outer', (req, res) => void listener(req, res));
-      const url = '/outer/api/v1/hooks/a?b=%7e';
-      await post(
-        createServer((req, res) => void app(req, res)),
-        url,
-      );
-      expect(witness.shown.get('verify')).toMatchObject({ url, path: '/outer/api/v1/hooks/a' });
-      await inbox.close();
-    });
-  },
-);
+describe.each(
+  onEvery<Mounted>({ node, express, fastify, koa, hono, web }).filter(({ seesSentUrl }) => seesSentUrl),
+)('an app on $name that Express mounts', ({ mount }) => {
+  it('passes the whole URL', async () => {
+    const witness = new Witness();
+    const { listener, inbox } = mount(witness);
+    inbox.subscribe(() => undefined);
+    const app = express5().use('/outer', (req, res) => void listener(req, res));
+    const url = '/outer/api/v1/hooks/a?b=%7e';
+    await post(
+      createServer((req, res) => void app(req, res)),
+      url,
+    );
+    expect(witness.shown.get('verify')).toMatchObject({ url, path: '/outer/api/v1/hooks/a' });
+    await inbox.close();
+  });
+});
 
 describe('the request facts of a delivery', () => {
   async function shown(
