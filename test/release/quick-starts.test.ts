@@ -20,7 +20,7 @@ describe.each(['README.md', ...adapters])('the quick start of %s', (path) => {
   it('answers curl with 204, prints the event, and ends on SIGTERM', async () => {
     const project = await installed(path);
     const server = await serve(project, code(path, 'js')[0] ?? '');
-    expect(await curl(project, server)).toMatch(/^HTTP\/1.1 204 /);
+    expect(await curl(project, server.url)).toMatch(/^HTTP\/1.1 204 /);
     expect(await end(server)).toContain('order.created');
   });
 });
@@ -31,7 +31,7 @@ describe('the README', () => {
     await project.sh(codeWith('/dashboard', 'README.md', 'sh'));
     const [first = '', second = ''] = code('README.md', 'js');
     const server = await serve(project, `${first}\n${second}`);
-    await curl(project, server);
+    await curl(project, server.url);
     const metrics = await (await reach(`${server.url}/metrics`)).text();
     expect(metrics).toMatch(/^webhook_intake_completed_total(\{.*\})? 1$/m);
     expect(await (await reach(server.page)).text()).toContain('<title>webhook-backpressure</title>');
@@ -56,7 +56,7 @@ describe('the README', () => {
       .replace('backpressure.intake', 'webhooks.inbox');
 
     const server = await serve(project, changed, { WEBHOOK_SECRET: 'secret' });
-    expect(await curl(project, server)).toMatch(/^HTTP\/1.1 401 /);
+    expect(await curl(project, server.url)).toMatch(/^HTTP\/1.1 401 /);
     expect((await sendSigned(server, 'secret')).status).toBe(200);
     await vi.waitFor(() => {
       expect(server.printed()).toContain("{ type: 'order.created' }");
@@ -64,7 +64,7 @@ describe('the README', () => {
     await end(server);
 
     const again = await serve(project, changed.replace(/verify: verifiers.*$/m, 'verify: false,'));
-    expect(await curl(project, again)).toMatch(/^HTTP\/1.1 200 [^]*"status":"accepted"/);
+    expect(await curl(project, again.url)).toMatch(/^HTTP\/1.1 200 [^]*"status":"accepted"/);
     await end(again);
   });
 });

@@ -43,7 +43,7 @@ export async function serve(
 }
 
 /** What the `curl` of the README prints, once the server listens. */
-export function curl(project: Project, { url }: Served): Promise<string> {
+export function curl(project: Project, url: string): Promise<string> {
   const command = codeWith('curl -i', 'README.md', 'sh');
   const mine = command.replace('curl', 'curl -sS').replace('http://localhost:3000', url);
   return vi.waitFor(() => project.sh(mine), { timeout: 20_000, interval: 100 });
@@ -62,7 +62,8 @@ export function sendSigned({ url }: Served, secret: string): Promise<Response> {
   return reach(`${url}/webhooks`, { method: 'POST', body, headers });
 }
 
-async function freePort(): Promise<string> {
+/** A port that no program listens on. */
+export async function freePort(): Promise<string> {
   const server = createServer().listen(0);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
