@@ -10,6 +10,8 @@ export default defineConfig(
     'packages/dashboard/src/page/document.ts',
     'docs/api/',
     'temp/',
+    // Their frameworks are installed on demand.
+    'test/hosts/apps/',
   ]),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   js.configs.recommended,
