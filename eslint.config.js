@@ -11,6 +11,8 @@ export default defineConfig(
     'docs/api/',
     'site/.vitepress/{cache,.temp}/',
     'temp/',
+    // Their frameworks are installed on demand.
+    'test/hosts/apps/',
   ]),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   js.configs.recommended,
