@@ -9,7 +9,10 @@ export default defineConfig(
     'packages/*/types/',
     'packages/dashboard/src/page/document.ts',
     'docs/api/',
+    'site/.vitepress/{cache,.temp}/',
     'temp/',
+    // Their frameworks are installed on demand.
+    'test/hosts/apps/',
   ]),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   js.configs.recommended,
@@ -49,7 +52,7 @@ export default defineConfig(
   },
   {
     // What is longer holds more than one idea.
-    files: ['packages/*/src/**', 'test/**', 'bench/**', 'demo/**', 'tooling/**'],
+    files: ['packages/*/src/**', 'test/**', 'bench/**', 'demo/**', 'tooling/**', 'site/**'],
     rules: { 'max-lines': ['error', 300] },
   },
   {

@@ -57,7 +57,8 @@ function problemsOf(block: Block): string[] {
 
 beforeAll(() => {
   const virtual = [...blocks.values()].flat().map((block) => [block.file, moduleOf(block)] as const);
-  program = programOf([join(import.meta.dirname, 'preamble.ts')], new Map(virtual));
+  const ambient = ['preamble.ts', 'peers.d.ts'].map((name) => join(import.meta.dirname, name));
+  program = programOf(ambient, new Map(virtual));
 }, 120_000);
 
 it('finds code in the README and in docs', () => {

@@ -70,8 +70,9 @@ function addRoutes(app: FastifyInstance): void {
   }));
   app.get('/negotiate', (request, reply) => {
     if (request.headers.accept === 'application/json') return { a: 1 };
-    if (request.headers.accept !== 'text/html') return reply.callNotFound();
-    return reply.type('text/html').send('<p>a</p>');
+    if (request.headers.accept === 'text/html') return reply.type('text/html').send('<p>a</p>');
+    reply.callNotFound();
+    return reply;
   });
   app.get('/redirect', (_request, reply) => reply.code(301).header('Location', '/text?a=1').send());
   app.get('/cookies', (request, reply) => {

@@ -1,7 +1,7 @@
 import type { BackpressureInfo, Intake } from '@webhook-backpressure/core';
 import type { FastifyPluginCallback } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import { plugin, type WebhookBackpressureOptions } from './plugin.ts';
+import { addBackpressure, type WebhookBackpressureOptions } from './plugin.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -30,10 +30,18 @@ declare module 'fastify' {
  * await app.register(webhookBackpressure, { concurrency: 10 })
  * ```
  */
-export const webhookBackpressure: FastifyPluginCallback<WebhookBackpressureOptions> = fastifyPlugin(plugin, {
-  fastify: '4.x || 5.x',
-  name: '@webhook-backpressure/fastify',
-});
+export const webhookBackpressure: FastifyPluginCallback<WebhookBackpressureOptions> = fastifyPlugin(
+  (fastify, options, done) => {
+    try {
+      addBackpressure(fastify, options);
+      done();
+    } catch (error) {
+      // Otherwise Fastify reports that the plugin did not start in time.
+      done(error as Error);
+    }
+  },
+  { fastify: '4.x || 5.x', name: '@webhook-backpressure/fastify' },
+);
 
 export * from '@webhook-backpressure/core';
 export { closeOnSignals, processPressure } from '@webhook-backpressure/node';

@@ -6,7 +6,7 @@ import {
   setHeaders,
   type Verdict,
 } from '@webhook-backpressure/node';
-import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { followHandlers } from './follow-handlers.ts';
 import { gate } from './gate.ts';
 import { sendAnswer } from './send-answer.ts';
@@ -20,8 +20,8 @@ export type WebhookBackpressureOptions = MiddlewareOptions<
   [request: FastifyRequest, reply: FastifyReply]
 >;
 
-/** Decides about each request of the scope in which it is registered, before its body is parsed. */
-export const plugin: FastifyPluginCallback<WebhookBackpressureOptions> = (fastify, options, done) => {
+/** Adds the hook that decides about each request of a scope, before its body is parsed. */
+export function addBackpressure(fastify: FastifyInstance, options: WebhookBackpressureOptions): void {
   const control = createAdmissionControl<FastifyRequest, [FastifyRequest, FastifyReply]>(options, {
     method: (request) => nodeReader.method(request.raw),
     identity: (request) => request.raw,
@@ -83,8 +83,7 @@ export const plugin: FastifyPluginCallback<WebhookBackpressureOptions> = (fastif
   );
   // Whoever shares an intake closes it.
   if (options.intake === undefined) fastify.addHook('onClose', () => intake.close({ timeoutMs: 0 }));
-  done();
-};
+}
 
 type Rest = [request: FastifyRequest, reply: FastifyReply];
 
