@@ -24,9 +24,12 @@ function readManifest(path) {
   return /** @type {Manifest} */ (manifest);
 }
 
-/** @returns {Package[]} the packages that are published, by folder */
-export function publishedPackages() {
-  const parent = join(root, 'packages');
+/**
+ * @param {string} [repository] a copy of this repository
+ * @returns {Package[]} the packages that are published, by folder
+ */
+export function publishedPackages(repository = root) {
+  const parent = join(repository, 'packages');
   return readdirSync(parent)
     .map((folder) => ({ folder, path: join(parent, folder) }))
     .filter(({ path }) => existsSync(join(path, 'package.json')))

@@ -12,6 +12,7 @@ import type { Hono as HonoLatest, Context as HonoContext } from 'hono';
 import type Koa3 from 'koa';
 import type { Context as KoaContext } from 'koa';
 import { translated, type Asked, type Driver, type Exchange, type Outflow } from './exchange.ts';
+import { fastify } from './fastify-driver.ts';
 import { onEvery } from './frameworks.ts';
 import { webDriver } from './web-driver.ts';
 import { webOutflow, type WebExchange } from './web-exchange.ts';
@@ -197,4 +198,11 @@ function hono(name: string, Hono: typeof HonoLatest): Driver {
   };
 }
 
-export const drivers: readonly Driver[] = onEvery<Driver>({ node, express, koa, hono, web: webDriver });
+export const drivers: readonly Driver[] = onEvery<Driver>({
+  node,
+  express,
+  fastify,
+  koa,
+  hono,
+  web: webDriver,
+});

@@ -2,6 +2,9 @@
 declare module 'express4' {
   export { default } from 'express';
 }
+declare module 'fastify4' {
+  export { default } from 'fastify';
+}
 declare module 'koa2' {
   export { default } from 'koa';
 }

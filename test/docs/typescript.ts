@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import ts from 'typescript';
 import { root } from '../../tooling/packages.js';
 
@@ -19,8 +19,10 @@ export function programOf(
   virtual: ReadonlyMap<string, string> = new Map(),
 ): ts.Program {
   const host = ts.createCompilerHost(options);
+  const folders = new Set([...virtual.keys()].map((path) => dirname(path)));
   return ts.createProgram([...files, ...virtual.keys()], options, {
     ...host,
+    directoryExists: (path) => folders.has(path) || (host.directoryExists?.(path) ?? true),
     fileExists: (path) => virtual.has(path) || host.fileExists(path),
     readFile: (path) => virtual.get(path) ?? host.readFile(path),
     getSourceFile(path, target, onError, shouldCreate) {

@@ -147,9 +147,10 @@ export function install(host) {
  * @returns {{ bin: string | Record<string, string>, dependencies: Record<string, string> }}
  */
 function manifestOf(folder) {
-  const text = readFileSync(join(folder, 'package.json'), 'utf8');
+  /** @type {unknown} */
+  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   return /** @type {{ bin: string | Record<string, string>, dependencies: Record<string, string> }} */ (
-    JSON.parse(text)
+    manifest
   );
 }
 

@@ -1,7 +1,7 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { request } from 'node:http';
+import { request, type ClientRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -86,16 +86,19 @@ export class Nginx {
   }
 
   /** Sends a delivery to /webhooks. */
-  async post(headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
-    const sent = request({
+  post(headers: Readonly<Record<string, string>> = {}, body: string | Buffer = '{}'): Promise<Answer> {
+    const sent = this.begin(headers);
+    const answer = answerTo(sent);
+    sent.end(body);
+    return answer;
+  }
+
+  /** Begins a delivery, whose body the caller sends. */
+  begin(headers: Readonly<Record<string, string>> = {}): ClientRequest {
+    return request({
       ...{ socketPath: this.#socket, path: '/webhooks', method: 'POST', agent: false },
       headers: { host: 'example.com', 'content-type': 'application/json', ...headers },
     });
-    sent.end('{}');
-    const [response] = (await once(sent, 'response')) as [import('node:http').IncomingMessage];
-    let body = '';
-    for await (const part of response) body += String(part);
-    return { status: response.statusCode ?? 0, headers: response.headers, body };
   }
 
   async stop(): Promise<void> {
@@ -119,4 +122,13 @@ export class Nginx {
         .once('error', () => setTimeout(resolve, 20, false));
     });
   }
+}
+
+async function answerTo(sent: ClientRequest): Promise<Answer> {
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  // A refused body may be cut off after the answer.
+  sent.on('error', () => undefined);
+  let body = '';
+  for await (const part of response) body += String(part);
+  return { status: response.statusCode ?? 0, headers: response.headers, body };
 }

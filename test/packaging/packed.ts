@@ -8,6 +8,8 @@ export interface Packed {
   readonly name: string;
   readonly folder: string;
   readonly tarball: string;
+  /** The hash of the tarball, as registries name it. */
+  readonly integrity: string;
   /** The paths in the tarball. */
   readonly files: readonly string[];
   /** The names of its entries' files, without extensions. */
@@ -18,9 +20,9 @@ export interface Packed {
   readonly dependencies: readonly string[];
 }
 
-/** Packs every published package into `destination`. */
-export async function packAll(destination: string): Promise<Packed[]> {
-  const packages = publishedPackages();
+/** Packs every published package of `repository`, this one or a copy, into `destination`. */
+export async function packAll(destination: string, repository: string = root): Promise<Packed[]> {
+  const packages = publishedPackages(repository);
   const output = await run(
     'npm',
     [
@@ -31,9 +33,14 @@ export async function packAll(destination: string): Promise<Packed[]> {
       destination,
       ...packages.flatMap(({ manifest }) => ['--workspace', manifest.name]),
     ],
-    root,
+    repository,
   );
-  const packed = JSON.parse(output) as { name: string; filename: string; files: { path: string }[] }[];
+  const packed = JSON.parse(output) as {
+    name: string;
+    filename: string;
+    integrity: string;
+    files: { path: string }[];
+  }[];
   return packages.map((published) => {
     const { name } = published.manifest;
     const found = packed.find((one) => one.name === name);
@@ -42,6 +49,7 @@ export async function packAll(destination: string): Promise<Packed[]> {
       name,
       folder: published.folder,
       tarball: join(destination, found.filename),
+      integrity: found.integrity,
       files: found.files.map(({ path }) => path),
       entries: entriesOf(published).map((entry) => entry.name),
       specifiers: entriesOf(published).map(({ subpath }) => name + subpath.slice(1)),

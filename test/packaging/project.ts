@@ -78,8 +78,13 @@ export async function compile(
   }
 }
 
-/** What the program in `file`, a path in the project, reports. */
-export async function report(project: string, file: string, flags: readonly string[] = []): Promise<unknown> {
+/** What the program in `file`, a path in the project, reports, when it is run by `node`, a command with its flags. */
+export async function report(
+  project: string,
+  file: string,
+  node: readonly string[] = [process.execPath],
+): Promise<unknown> {
   const script = `import(${JSON.stringify(`./${file}`)}).then(async ({ main }) => console.log(JSON.stringify(await main())))`;
-  return JSON.parse(await run(process.execPath, [...flags, '-e', script], project)) as unknown;
+  const [program = '', ...flags] = node;
+  return JSON.parse(await run(program, [...flags, '-e', script], project)) as unknown;
 }

@@ -61,6 +61,19 @@ describe('a body', () => {
     ]);
   });
 
+  it('may be empty', async () => {
+    const store = await threads.opened();
+    // The memory of all but the first is nowhere, which Node 22 takes for NULL.
+    const bodies = [new Uint8Array(), new TextEncoder().encode(''), structuredClone(new Uint8Array())];
+    const puts = bodies.map((rawBody, at) => ({
+      delivery: delivery(String(at), { rawBody }),
+      isOverflow: false,
+    }));
+    expect(await store.put(puts, limits)).toEqual(['stored', 'stored', 'stored']);
+    const claimed = await claim(store, 3);
+    expect(claimed.map(({ rawBody }) => rawBody.byteLength)).toEqual([0, 0, 0]);
+  });
+
   it('is returned when its put fails, so that it can be put again', async () => {
     const store = await threads.opened();
     const batch = ['a', 'b', 'c'].map((id) => large(id));

@@ -4,6 +4,7 @@ import { MinHeap, type Heaped } from './base/min-heap.ts';
 export type { Clock } from './time/clock.ts';
 export type { FleetBeat, FleetMember, FleetNews, FleetRegistry, FleetView } from './fleet/registry.ts';
 export { memoryRegistry } from './fleet/memory-registry.ts';
+export { until, type Observed } from './base/until.ts';
 
 /** A clock that moves only when its methods are called. */
 export interface ManualClock extends Clock {

@@ -6,21 +6,28 @@ import {
   type InboxRequest,
   type ReceiverOptions,
 } from '@webhook-backpressure/core';
-import { inboxRequest, writeRefusal } from '@webhook-backpressure/node';
+import { inboxRequest } from '@webhook-backpressure/node';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { gate, type Gate } from './gate.ts';
+import { sendAnswer } from './send-answer.ts';
 
-const HINT = 'Mount the inbox as the options of the route: app.post(path, webhooks).';
+const HINT =
+  'Pass the inbox as the options of the route, app.post(path, webhooks), and keep its onRequest hook.';
 
-/** The options of a route that receives deliveries: a hook that runs before the body is parsed. */
+/** The options of a route that receives deliveries. */
 export interface InboxRoute {
-  readonly onRequest: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+  /** Receives deliveries before their bodies are parsed. GET, HEAD and OPTIONS continue to the handler. */
+  readonly onRequest: Gate;
+  /** Responds with 405. Replace it to respond to GET, HEAD or OPTIONS. */
   readonly handler: (request: FastifyRequest, reply: FastifyReply) => unknown;
-  /** The inbox. */
+  /** The inbox: dead letters, snapshots, events and shutdown. */
   readonly inbox: Inbox;
 }
 
 /**
- * Creates the options of a route that verifies and stores a delivery, acknowledges it, and processes it later.
+ * Creates the options of a route that verifies and stores a delivery, acknowledges it, and processes it later. They have
+ * an `onRequest` hook, so that no content type parser, body limit or schema applies: signatures are computed over the
+ * exact bytes. Hooks of the scope, such as authentication, run before.
  *
  * @throws BackpressureError with the code of the first invalid option, or the store's error when it cannot be opened.
  *
@@ -34,19 +41,22 @@ export function webhookInbox(
   options: InboxOptions<FastifyRequest> | ReceiverOptions<FastifyRequest>,
 ): InboxRoute {
   const inbox = createInbox(options);
+  const receive = async (request: FastifyRequest, reply: FastifyReply): Promise<false> => {
+    const { originalUrl: url } = request;
+    const params = request.params as InboxRequest['params'];
+    const answer = await inbox.receive(
+      inboxRequest(request.raw, { url, params, source: request, hint: HINT }),
+    );
+    sendAnswer(request, reply, answer);
+    return false;
+  };
   return {
     inbox,
-    async onRequest(request, reply) {
-      if (!isDelivery(request.method)) return undefined;
-      const { originalUrl: url } = request;
-      const params = request.params as InboxRequest['params'];
-      reply.hijack();
-      const answer = await inbox.receive(
-        inboxRequest(request.raw, { url, params, source: request, hint: HINT }),
-      );
-      if (answer !== null) writeRefusal(request.raw, reply.raw, answer);
-      return undefined;
-    },
-    handler: (_request, reply) => reply.code(405).header('allow', 'POST').send(),
+    onRequest: gate((request, reply) => !isDelivery(request.method) || receive(request, reply)),
+    // A delivery is only here if the hook has been replaced: the inbox then throws the error with the hint.
+    handler: (request, reply) =>
+      isDelivery(request.method)
+        ? receive(request, reply).then(() => reply)
+        : reply.code(405).header('Allow', 'POST').send(),
   };
 }

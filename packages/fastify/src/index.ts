@@ -1,18 +1,7 @@
-import {
-  createAdmissionControl,
-  type BackpressureInfo,
-  type Intake,
-  type MiddlewareOptions,
-} from '@webhook-backpressure/core';
-import {
-  boundBody,
-  nodeReader,
-  RequestAdmission,
-  setHeaders,
-  writeRefusal,
-} from '@webhook-backpressure/node';
-import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
+import type { BackpressureInfo, Intake } from '@webhook-backpressure/core';
+import type { FastifyPluginCallback } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
+import { addBackpressure, type WebhookBackpressureOptions } from './plugin.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -20,65 +9,44 @@ declare module 'fastify' {
     backpressure: BackpressureInfo | undefined;
   }
   interface FastifyInstance {
-    /** What `webhookBackpressure` added to this scope. */
+    /** The intake of `webhookBackpressure`, in the scope in which it is registered. */
     backpressure: { readonly intake: Intake };
   }
 }
 
-/** The options of {@link webhookBackpressure}. A `handler` receives the refusal, the request and the reply. */
-export type WebhookBackpressureOptions = MiddlewareOptions<
-  FastifyRequest,
-  [request: FastifyRequest, reply: FastifyReply]
->;
-
-const plugin: FastifyPluginCallback<WebhookBackpressureOptions> = (fastify, options, done) => {
-  const control = createAdmissionControl<FastifyRequest, [FastifyRequest, FastifyReply]>(options, {
-    method: (request) => nodeReader.method(request.raw),
-    identity: (request) => request.raw,
-    headers: (request) => nodeReader.headers(request.raw),
-    warn: nodeReader.warn,
-  });
-  const admission = new RequestAdmission(control);
-  const { handler } = options;
-  fastify.decorateRequest('backpressure', undefined);
-  fastify.decorate('backpressure', { intake: control.intake });
-  fastify.addHook('onRequest', async (request, reply) => {
-    if (await control.skips(request)) return undefined;
-    const verdict = await admission.admit(request, request.raw, reply.raw);
-    if (verdict?.admitted === true) {
-      request.backpressure = verdict;
-      setHeaders(reply.raw, control.fields());
-      return undefined;
-    }
-    if (verdict !== null && handler !== undefined) {
-      boundBody(request.raw, reply.raw);
-      setHeaders(reply.raw, control.fields(verdict));
-      return handler(verdict, request, reply);
-    }
-    reply.hijack();
-    if (verdict !== null) writeRefusal(request.raw, reply.raw, verdict, { fields: control.fields(verdict) });
-    return undefined;
-  });
-  done();
-};
-
 /**
  * Handles at most `concurrency` deliveries concurrently, queues a limited number of others, and refuses the rest with
- * `Retry-After`. It applies to all routes of the scope in which it is registered.
+ * `Retry-After`. It applies to the scope in which it is registered, and runs before bodies are parsed, so that queued
+ * and refused deliveries have unread bodies. `fastify.backpressure.intake` is its intake.
+ *
+ * Await `register`, or declare the routes in a plugin that is registered later: a permit is held until the promise of a
+ * handler has settled only if the route is declared when the plugin has loaded. Otherwise it is held until the handler
+ * ends the response.
+ *
+ * @throws BackpressureError with the code of the first invalid option, when Fastify loads the plugin.
  *
  * @example
  * ```ts
- * app.register(webhookBackpressure, { concurrency: 10 })
+ * await app.register(webhookBackpressure, { concurrency: 10 })
  * ```
  */
-export const webhookBackpressure: FastifyPluginCallback<WebhookBackpressureOptions> = fastifyPlugin(plugin, {
-  fastify: '>=4.0 <6',
-  name: '@webhook-backpressure/fastify',
-});
+export const webhookBackpressure: FastifyPluginCallback<WebhookBackpressureOptions> = fastifyPlugin(
+  (fastify, options, done) => {
+    try {
+      addBackpressure(fastify, options);
+      done();
+    } catch (error) {
+      // Otherwise Fastify reports that the plugin did not start in time.
+      done(error as Error);
+    }
+  },
+  { fastify: '4.x || 5.x', name: '@webhook-backpressure/fastify' },
+);
 
 export * from '@webhook-backpressure/core';
 export { closeOnSignals, processPressure } from '@webhook-backpressure/node';
 export type { CloseOnSignalsOptions, ProcessPressureOptions } from '@webhook-backpressure/node';
+export type { WebhookBackpressureOptions } from './plugin.ts';
 export { readiness } from './readiness.ts';
 export { webhookInbox } from './inbox.ts';
 export default webhookBackpressure;

@@ -5,14 +5,17 @@ import { text } from 'node:stream/consumers';
 import { getRequestListener } from '@hono/node-server';
 import { memoryStore, type Inbox, type InboxEvent, type InboxOptions } from '@webhook-backpressure/core';
 import { webhookInbox as forExpress } from '@webhook-backpressure/express';
+import { webhookInbox as forFastify } from '@webhook-backpressure/fastify';
 import { webhookInbox as forHono } from '@webhook-backpressure/hono';
 import { webhookInbox as forKoa } from '@webhook-backpressure/koa';
 import { webhookInbox as forNode, type RequestListener } from '@webhook-backpressure/node';
 import { webhookInbox as forWeb } from '@webhook-backpressure/web';
 import type express5 from 'express';
 import type { ErrorRequestHandler } from 'express';
+import type fastify5 from 'fastify';
 import type { Hono as HonoLatest } from 'hono';
 import type Koa3 from 'koa';
+import { fastifyApp } from '../../conformance/fastify-driver.ts';
 import { onEvery } from '../../conformance/frameworks.ts';
 import type { ServeWeb } from '../../conformance/web-servers.ts';
 
@@ -61,6 +64,24 @@ function express(name: string, create: typeof express5): InboxDriver {
       };
       app.use(onFailure);
       return { listener: app, inbox: webhooks.inbox };
+    },
+  };
+}
+
+function fastify(name: string, create: typeof fastify5): InboxDriver {
+  return {
+    name,
+    hasNext: true,
+    serve(options, reads, onError) {
+      const { app, listener } = fastifyApp(create);
+      const webhooks = forFastify(options);
+      app.setErrorHandler((error, _request, reply) => {
+        onError(error);
+        return reply.code(500).send();
+      });
+      if (reads) app.addHook('onRequest', ({ raw }) => text(raw));
+      app.all('/webhooks', { ...webhooks, handler: (_request, reply) => reply.code(418).send() });
+      return { listener, inbox: webhooks.inbox };
     },
   };
 }
@@ -129,7 +150,14 @@ function web(name: string, serveWeb: ServeWeb): InboxDriver {
   };
 }
 
-export const inboxDrivers: readonly InboxDriver[] = onEvery<InboxDriver>({ node, express, koa, hono, web });
+export const inboxDrivers: readonly InboxDriver[] = onEvery<InboxDriver>({
+  node,
+  express,
+  fastify,
+  koa,
+  hono,
+  web,
+});
 
 const running: InboxReceiver[] = [];
 

@@ -30,7 +30,9 @@ export function hasArrived(req: IncomingMessage): boolean {
 function isComplete(req: IncomingMessage): boolean {
   if (req.complete) return true;
   const { stream } = req as unknown as Partial<Http2ServerRequest>;
-  return stream !== undefined && (stream.endAfterHeaders || stream.readableEnded);
+  if (stream !== undefined) return stream.endAfterHeaders || stream.readableEnded;
+  // A request without a connection, such as one of `inject()` of Fastify, is never marked as complete.
+  return req.readableLength >= Number(req.headers['content-length']);
 }
 
 /**

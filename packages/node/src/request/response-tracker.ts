@@ -69,5 +69,8 @@ function isCutOff(req: IncomingMessage, res: ServerResponse): boolean {
   // Node detaches the socket from a response that has been sent before it closes. It also does so after a failed last
   // write, since the callback is called all the same.
   const socket = socketOf(req);
-  return responseSocketOf(res) !== null || (socket.destroyed && socket.errored !== null);
+  const own = responseSocketOf(res);
+  // A response without a connection, such as one of `inject()` of Fastify, writes to a stream that stays attached.
+  if (own !== null && own !== socket) return !finishedOf(res);
+  return own !== null || (socket.destroyed && socket.errored !== null);
 }

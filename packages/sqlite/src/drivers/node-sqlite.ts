@@ -20,6 +20,9 @@ interface NodeStatement {
 /** Before this release, several writers could damage a file: https://sqlite.org/wal.html#walresetbug */
 const FIRST_SOUND: readonly number[] = [3, 51, 3];
 
+/** Empty, but somewhere in memory: Node 22 takes an empty array without an address for NULL. */
+const EMPTY = new Uint8Array(new ArrayBuffer(1), 0, 0);
+
 /** The version of the runtime's SQLite, if it has one. */
 export function versionOfRuntime(): string | undefined {
   return process.versions['sqlite'];
@@ -82,8 +85,12 @@ function prepare(database: NodeDatabase, sql: string): DriverStatement {
   const statement = database.prepare(sql);
   statement.setReturnArrays(true);
   return {
-    get: (values) => statement.get(...values),
-    all: (values) => statement.all(...values),
-    run: (values) => statement.run(...values).changes,
+    get: (values) => statement.get(...values.map(bindable)),
+    all: (values) => statement.all(...values.map(bindable)),
+    run: (values) => statement.run(...values.map(bindable)).changes,
   };
+}
+
+function bindable(value: Value): Value {
+  return value instanceof Uint8Array && value.byteLength === 0 ? EMPTY : value;
 }

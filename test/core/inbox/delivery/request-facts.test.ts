@@ -5,14 +5,17 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { memoryStore, type Inbox, type RawDelivery } from '@webhook-backpressure/core';
 import { webhookInbox as forExpress } from '@webhook-backpressure/express';
+import { webhookInbox as forFastify } from '@webhook-backpressure/fastify';
 import { webhookInbox as forHono } from '@webhook-backpressure/hono';
 import { webhookInbox as forKoa } from '@webhook-backpressure/koa';
 import { webhookInbox as forNode, type RequestListener } from '@webhook-backpressure/node';
 import { webhookInbox as forWeb } from '@webhook-backpressure/web';
 import express5 from 'express';
+import type fastify5 from 'fastify';
 import type { Hono as HonoLatest } from 'hono';
 import type Koa3 from 'koa';
 import { afterEach, describe, expect, it } from 'vitest';
+import { fastifyApp } from '../../../conformance/fastify-driver.ts';
 import { onEvery } from '../../../conformance/frameworks.ts';
 import type { ServeWeb } from '../../../conformance/web-servers.ts';
 import { InboxBench } from '../inbox-bench.ts';
@@ -86,6 +89,20 @@ function express(name: string, create: typeof express5): Mounted {
   };
 }
 
+function fastify(name: string, create: typeof fastify5): Mounted {
+  return {
+    name,
+    hasRoutes: true,
+    seesSentUrl: true,
+    mount({ options }) {
+      const webhooks = forFastify({ ...options, context: ({ headers }) => ({ from: headers['x-from'] }) });
+      const { app, listener } = fastifyApp(create);
+      app.post('/api/:version/hooks/:tenant', webhooks);
+      return { listener, inbox: webhooks.inbox };
+    },
+  };
+}
+
 function koa(name: string, Koa: typeof Koa3): Mounted {
   return {
     name,
@@ -150,45 +167,44 @@ async function post(server: Server, path: string): Promise<void> {
   expect(answer.statusCode).toBe(200);
 }
 
-describe.each(onEvery<Mounted>({ node, express, koa, hono, web }))(
-  'a delivery on $name',
-  ({ hasRoutes, seesSentUrl, mount }) => {
-    it('passes the original URL, the route params and the context to every callback and dead letter', async () => {
-      const witness = new Witness();
-      const { listener, inbox } = mount(witness);
-      const dead = new Promise((resolve) => {
-        inbox.subscribe(({ type }) => {
-          if (type === 'dead') resolve(type);
-        });
-      });
-      const path = '/api/v1/hooks/caf%C3%A9%20%2e';
-      const url = `${path}?a=1&a=2&b=%7e%27'(x)&c`;
-      await post(
-        createServer((req, res) => void listener(req, res)),
-        url,
-      );
-      await dead;
-      await new Promise((resolve) => setImmediate(resolve));
-      const expected = {
-        ...{
-          method: 'POST',
-          url: seesSentUrl ? url : url.replace(/'/g, '%27'),
-          path,
-          context: { from: 'test' },
-        },
-        params: hasRoutes ? { version: 'v1', tenant: 'café .' } : {},
-      };
-      const callbacks = ['verify', 'handshake', 'id', 'keyGenerator', 'process', 'onDead'];
-      expect([...witness.shown.keys()]).toEqual(callbacks);
-      for (const callback of callbacks) expect(witness.shown.get(callback), callback).toMatchObject(expected);
-      expect(await inbox.deadLetters.get('evt_1')).toMatchObject(expected);
-      expect(await inbox.deadLetters.list()).toMatchObject([expected]);
-      await inbox.close();
-    });
-  },
-);
+const all = onEvery<Mounted>({ node, express, fastify, koa, hono, web });
 
-describe.each(onEvery<Mounted>({ node, express, koa, hono, web }).filter(({ seesSentUrl }) => seesSentUrl))(
+describe.each(all)('a delivery on $name', ({ hasRoutes, seesSentUrl, mount }) => {
+  it('passes the original URL, the route params and the context to every callback and dead letter', async () => {
+    const witness = new Witness();
+    const { listener, inbox } = mount(witness);
+    const dead = new Promise((resolve) => {
+      inbox.subscribe(({ type }) => {
+        if (type === 'dead') resolve(type);
+      });
+    });
+    const path = '/api/v1/hooks/caf%C3%A9%20%2e';
+    const url = `${path}?a=1&a=2&b=%7e%27'(x)&c`;
+    await post(
+      createServer((req, res) => void listener(req, res)),
+      url,
+    );
+    await dead;
+    await new Promise((resolve) => setImmediate(resolve));
+    const expected = {
+      ...{
+        method: 'POST',
+        url: seesSentUrl ? url : url.replace(/'/g, '%27'),
+        path,
+        context: { from: 'test' },
+      },
+      params: hasRoutes ? { version: 'v1', tenant: 'café .' } : {},
+    };
+    const callbacks = ['verify', 'handshake', 'id', 'keyGenerator', 'process', 'onDead'];
+    expect([...witness.shown.keys()]).toEqual(callbacks);
+    for (const callback of callbacks) expect(witness.shown.get(callback), callback).toMatchObject(expected);
+    expect(await inbox.deadLetters.get('evt_1')).toMatchObject(expected);
+    expect(await inbox.deadLetters.list()).toMatchObject([expected]);
+    await inbox.close();
+  });
+});
+
+describe.each(all.filter(({ seesSentUrl }) => seesSentUrl))(
   'an app on $name that Express mounts',
   ({ mount }) => {
     it('passes the whole URL', async () => {

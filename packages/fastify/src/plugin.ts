@@ -1,0 +1,95 @@
+import { createAdmissionControl, type MiddlewareOptions } from '@webhook-backpressure/core';
+import {
+  boundBody,
+  nodeReader,
+  RequestAdmission,
+  setHeaders,
+  type Verdict,
+} from '@webhook-backpressure/node';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { followHandlers } from './follow-handlers.ts';
+import { gate } from './gate.ts';
+import { sendAnswer } from './send-answer.ts';
+
+/**
+ * The options of {@link webhookBackpressure}. A `handler` receives the refusal, the request and the reply. What it
+ * returns is sent, as from the handler of a route.
+ */
+export type WebhookBackpressureOptions = MiddlewareOptions<
+  FastifyRequest,
+  [request: FastifyRequest, reply: FastifyReply]
+>;
+
+/** Adds the hook that decides about each request of a scope, before its body is parsed. */
+export function addBackpressure(fastify: FastifyInstance, options: WebhookBackpressureOptions): void {
+  const control = createAdmissionControl<FastifyRequest, [FastifyRequest, FastifyReply]>(options, {
+    method: (request) => nodeReader.method(request.raw),
+    identity: (request) => request.raw,
+    headers: (request) => nodeReader.headers(request.raw),
+    warn: nodeReader.warn,
+  });
+  const { handler } = options;
+  const { intake } = control;
+  const admission = new RequestAdmission(control);
+
+  const settle = (
+    verdict: Verdict,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): boolean | Promise<false> => {
+    if (verdict?.admitted === true) {
+      request.backpressure = verdict;
+      follow(request, verdict);
+      setHeaders(reply.raw, control.fields());
+      return true;
+    }
+    const fields = verdict === null ? undefined : control.fields(verdict);
+    if (verdict !== null && handler !== undefined) {
+      boundBody(request.raw, reply.raw);
+      setHeaders(reply.raw, fields);
+      return sendPayload(reply, handler(verdict, request, reply));
+    }
+    sendAnswer(request, reply, verdict, fields);
+    return false;
+  };
+  const settleLater = async (verdict: Promise<Verdict>, ...rest: Rest): Promise<boolean> =>
+    settle(await verdict, ...rest);
+  const admitUnless = (
+    skips: boolean,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): boolean | Promise<boolean> => {
+    if (skips) return true;
+    const verdict = admission.admit(request, request.raw, reply.raw);
+    return verdict instanceof Promise
+      ? settleLater(verdict, request, reply)
+      : settle(verdict, request, reply);
+  };
+  const admitLater = async (skips: Promise<boolean>, ...rest: Rest): Promise<boolean> =>
+    admitUnless(await skips, ...rest);
+
+  // In a scope inside one that has the plugin, the request is decorated already.
+  if (!fastify.hasDecorator('backpressure')) fastify.decorateRequest('backpressure', undefined);
+  fastify.decorate('backpressure', { intake });
+  const follow = followHandlers(fastify);
+  fastify.addHook(
+    'onRequest',
+    gate((request, reply) => {
+      const skips = control.skips(request);
+      return typeof skips === 'boolean'
+        ? admitUnless(skips, request, reply)
+        : admitLater(skips, request, reply);
+    }),
+  );
+  // Whoever shares an intake closes it.
+  if (options.intake === undefined) fastify.addHook('onClose', () => intake.close({ timeoutMs: 0 }));
+}
+
+type Rest = [request: FastifyRequest, reply: FastifyReply];
+
+/** Sends what a handler returns, as Fastify does with what the handler of a route returns. */
+async function sendPayload(reply: FastifyReply, returned: unknown): Promise<false> {
+  const payload = await returned;
+  if (payload !== undefined && !reply.sent) void reply.send(payload);
+  return false;
+}

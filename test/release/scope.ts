@@ -1,0 +1,2 @@
+/** The scope of all published packages. */
+export const SCOPE = '@webhook-backpressure';
