@@ -119,8 +119,8 @@ const builtins = `^(node:)?(${builtinModules.join('|')})$`;
 /** @param {string} name of an npm package, whether it brings its types itself or not */
 const npm = (name) => `(^|/)node_modules/(@types/)?${name}/`;
 
-/** The benchmarks' own packages, which `npm ci` at the root does not install. */
-const benchOnly = dependenciesOf('bench/package.json');
+/** Packages of the benchmarks and of the docs site, which `npm ci` at the root does not install. */
+const ownLockfiles = ['bench', 'site'].flatMap((folder) => dependenciesOf(`${folder}/package.json`));
 
 /** @type {import('dependency-cruiser').IRegularForbiddenRuleType[]} */
 const boundaries = [];
@@ -222,12 +222,12 @@ export default {
       comment: 'Every import leads somewhere.',
       severity: 'error',
       from: {},
-      to: { couldNotResolve: true, pathNot: `^(${benchOnly.join('|')})$` },
+      to: { couldNotResolve: true, pathNot: `^(${ownLockfiles.join('|')})(/|$)` },
     },
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(packages/[^/]+|test|test/simulation|bench|demo|examples)/(dist|types)/' },
+    exclude: { path: '^(packages/[^/]+|test|test/simulation|bench|demo|examples|site)/(dist|types)/' },
     tsPreCompilationDeps: 'specify',
     enhancedResolveOptions: {
       exportsFields: ['exports'],

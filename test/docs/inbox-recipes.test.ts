@@ -1,16 +1,15 @@
 import * as crypto from 'node:crypto';
 import { join } from 'node:path';
-import { compileFunction } from 'node:vm';
 import * as octokit from '@octokit/webhooks-methods';
 import * as adapter from '@webhook-backpressure/express';
 import { memoryStore, type InboxOptions } from '@webhook-backpressure/express';
 import * as standardwebhooks from 'standardwebhooks';
 import * as stripe from 'stripe';
-import ts from 'typescript';
 import { describe, expect, it, vi } from 'vitest';
 import { root } from '../../tooling/packages.js';
 import { InboxBench } from '../core/inbox/inbox-bench.ts';
 import { codeIn, page, rowsOf, sectionOf, tokensOf } from './pages.ts';
+import { runBlock } from './run-block.ts';
 import { problemsIn, programOf } from './typescript.ts';
 
 const inbox = page('docs/inbox.md');
@@ -30,17 +29,8 @@ const hmac = (message: string): ReturnType<typeof crypto.createHmac> =>
 
 /** The options that this code passes to webhookInbox. */
 function optionsFrom(code: string, title: string): InboxOptions {
-  const { outputText } = ts.transpileModule(code, {
-    compilerOptions: {
-      module: ts.ModuleKind.CommonJS,
-      target: ts.ScriptTarget.ES2022,
-      esModuleInterop: true,
-    },
-  });
   let given: InboxOptions | undefined;
-  const names = {
-    require: (name: string) => modules[name],
-    exports: {},
+  runBlock(code, modules, {
     Buffer,
     process: { env: { WEBHOOK_SECRET: SECRET } },
     store: memoryStore(),
@@ -48,10 +38,7 @@ function optionsFrom(code: string, title: string): InboxOptions {
     webhookInbox: (options: InboxOptions) => {
       given = options;
     },
-  };
-  (compileFunction(outputText, Object.keys(names)) as (...values: unknown[]) => void)(
-    ...Object.values(names),
-  );
+  });
   if (given === undefined) throw new Error(`${title} makes no inbox`);
   return given;
 }

@@ -43,7 +43,7 @@ describe.each(pages)('$path', ({ path, source, tokens }) => {
     const named = tokensOf('codespan', tokens)
       .map(({ text }) => text)
       .filter((text) => /^[\w.@/-]+$/.test(text) && folders.includes(text.split('/')[0] ?? ''))
-      // `npm run docs` writes it.
+      // `npm run site` writes it.
       .filter((text) => text !== 'docs/api');
     expect(named.filter((file) => !existsSync(join(root, file)))).toEqual([]);
   });

@@ -1,14 +1,13 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { compileFunction } from 'node:vm';
 import * as adapter from '@webhook-backpressure/express';
-import ts from 'typescript';
 import { build } from 'vite';
 import * as vitest from 'vitest';
 import { afterAll, describe, expect, it } from 'vitest';
 import { root } from '../../tooling/packages.js';
 import { page, tokensOf } from './pages.ts';
+import { runBlock } from './run-block.ts';
 
 /** Below node_modules, so that the packages that the blocks import are found from there. */
 const FOLDER = join(root, 'node_modules/.cache/webhook-backpressure', `testing-${String(process.pid)}`);
@@ -77,8 +76,5 @@ it('shows tests for Node that pass, and leave nothing open', async () => {
 
 describe.each(forVitest)('%s', (name) => {
   const modules: Record<string, unknown> = { vitest, '@webhook-backpressure/express': adapter };
-  const compilerOptions = { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ES2022 };
-  const { outputText } = ts.transpileModule(files.get(name) ?? '', { compilerOptions });
-  const declareTests = compileFunction(outputText, ['require', 'exports']) as (...values: unknown[]) => void;
-  declareTests((module: string) => modules[module], {});
+  runBlock(files.get(name) ?? '', modules);
 });

@@ -117,6 +117,17 @@ describe.skipIf(typeof found === 'string')('nginx, as the docs configure it', ()
     await Promise.all(held.map(({ answered }) => answered));
   });
 
+  it.each([
+    ['', 1],
+    [' non_idempotent', 3],
+  ])('repeats a refused POST only with non_idempotent: http_503%s, %i requests', async (more, count) => {
+    const directive = `proxy_next_upstream error timeout http_503${more}; proxy_http_version`;
+    await start(LEAST_CONNECTIONS.replace('proxy_http_version', directive));
+    for (const one of receivers) one.answer = (_req, res) => res.writeHead(503).end();
+    expect((await nginx.post()).status).toBe(503);
+    expect(sum()).toBe(count);
+  });
+
   describe('by id', () => {
     it('sends all attempts of a delivery to one receiver, and shares the ids among all', async () => {
       await start(BY_ID);

@@ -18,9 +18,14 @@ export const NODE_AND_NPM = [
 /** A program that runs in a project. */
 export interface Running {
   readonly process: ChildProcess;
+  /** What it has printed so far. */
+  readonly printed: () => string;
   /** All that it has printed, once it has ended. */
   readonly output: Promise<string>;
 }
+
+/** Those that have not ended. */
+const children = new Set<ChildProcess>();
 
 /** An empty project, as users begin one, on one release of Node.js. */
 export class Project {
@@ -58,6 +63,8 @@ export class Project {
     const project = new Project(home, program, {
       ...process.env,
       PATH: bin + delimiter + (process.env['PATH'] ?? ''),
+      // npx installs without a question: there is no terminal to answer it.
+      npm_config_yes: 'true',
     });
     await project.sh('npm init -y');
     await writeFile(join(home, '.npmrc'), `${SCOPE}:registry=${registry}\n`);
@@ -80,8 +87,17 @@ export class Project {
       env: { ...this.#env, ...variables },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    return { process: started, output: text(started.stdout) };
+    children.add(started);
+    started.once('exit', () => children.delete(started));
+    let printed = '';
+    started.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+    return { process: started, printed: () => printed, output: text(started.stdout) };
   }
+}
+
+/** Kills the programs that are left, such as those of a test that has failed. */
+export function endAll(): void {
+  for (const child of children) child.kill('SIGKILL');
 }
 
 /** Ends a program, and gives what it printed. */

@@ -39,5 +39,6 @@ describe.each(publishedPackages(repository))('the changelog of packages/$folder'
     const [, heading, changes = ''] = /^## (\S+)\n((?:(?!^## ).*\n)*)/m.exec(changelog) ?? [];
     expect(heading).toBe(versions.released);
     expect(changes).toMatch(/^- /m);
+    expect(changes).not.toMatch(/^- [\da-f]{7,}: |Updated dependencies/m);
   });
 });

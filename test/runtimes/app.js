@@ -50,6 +50,11 @@ function create(name) {
     await hold();
     return c.text(await c.req.text());
   });
+  app.post('/work', async (c) => {
+    const body = await c.req.text();
+    await hold();
+    return c.text(body);
+  });
   app.post('/stream', () => streamed(hold));
   app.post('/unavailable', (c) => c.text('no', 503));
   app.post('/throw', () => {

@@ -141,7 +141,7 @@ export function holdScenarios({ seesDepartures, prefix = '', headers: common = {
 
   it('holds the permit until the handler has ended when its sender disconnects', async () => {
     const { post, get, until } = using('handled-gone');
-    const held = post('/hold');
+    const held = post('/work');
     await until(({ active }) => active === 1);
     held.vanish();
     // Each of these requests gives the runtime time to notice it.

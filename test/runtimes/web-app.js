@@ -37,6 +37,12 @@ function create(name) {
         case '/hold':
           await hold();
           break;
+        case '/work': {
+          // Read before: on Elysia's adapter for Node.js, a body can't be read after its sender has disconnected.
+          const body = await requestOf(source).text();
+          await hold();
+          return new Response(body);
+        }
         case '/stream':
           return streamed(hold);
         case '/unavailable':

@@ -6,7 +6,7 @@ import {
   type Refusal,
 } from '@webhook-backpressure/core';
 import { RequestAdmission } from '@webhook-backpressure/node/request';
-import { admitRequest } from '@webhook-backpressure/web/parts';
+import { admitRequest, enclosingDelivery, handleInside } from '@webhook-backpressure/web/parts';
 import type { Context, MiddlewareHandler, Next } from 'hono';
 import { boundNodeBody, nodeBindings, UndecidedRequests } from './node-server.ts';
 import { waitUntilOf } from './execution-context.ts';
@@ -61,21 +61,21 @@ export function webhookBackpressure(
   };
 
   const middleware: MiddlewareHandler = async (c, next) => {
-    const skips = control.skips(c);
+    const node = nodeBindings(c.env);
+    const skips = (node === undefined && enclosingDelivery(control.intake) !== undefined) || control.skips(c);
     if (typeof skips === 'boolean' ? skips : await skips) {
       await next();
       return undefined;
     }
-    const node = nodeBindings(c.env);
     const verdict = await (node === undefined
-      ? admitRequest(control, c, c.req.raw.signal as AbortSignal | undefined, waitUntilOf(c))
+      ? admitRequest<Context>(control, c, c.req.raw.signal, waitUntilOf(c))
       : admission.admit(c, node.incoming, node.outgoing));
     if (verdict === null) return undecided.answer(c);
     if (!verdict.admitted) return refuse(c, next, verdict);
 
     c.set('backpressure', verdict);
     const fields = control.fields();
-    const handled = next();
+    const handled = node === undefined ? handleInside(control.intake, verdict, next) : next();
     verdict.follow(handled);
     try {
       await handled;

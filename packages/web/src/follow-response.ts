@@ -24,13 +24,15 @@ export async function followResponse(
   method: string,
   handling: Handling,
 ): Promise<Response> {
-  const outcome = response.status >= 500 ? 'failure' : 'success';
-  // A body with another reader cannot be followed, for example when a middleware `timeout` has responded meanwhile.
-  if (response.body === null || response.bodyUsed || response.body.locked || method === 'HEAD') {
+  // `Response.error()` has status 0, and what is not a response none.
+  const { status } = (response as Partial<Response> | null | undefined) ?? {};
+  const outcome = status === 0 || (status ?? 200) >= 500 ? 'failure' : 'success';
+  const body = bodyOf(response);
+  if (body === null || body === undefined || method === 'HEAD') {
     handling.endResponse(outcome);
     return response;
   }
-  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  const reader = body.getReader();
   const begin = await readBegin(reader);
   if (begin.isWhole) {
     handling.endResponse(outcome);
@@ -42,11 +44,23 @@ export async function followResponse(
 
 /** Adds headers to a response, whose headers may be immutable. */
 export function withHeaders(response: Response, fields: Record<string, string> | undefined): Response {
-  // A response with status 101 cannot be recreated.
-  if (fields === undefined || response.status === 101) return response;
+  if (fields === undefined || bodyOf(response) === undefined) return response;
   const changed = new Response(response.body, response);
   for (const [name, value] of Object.entries(fields)) changed.headers.set(name, value);
   return changed;
+}
+
+/**
+ * The body that can be followed, null if there is none, and undefined for a response that cannot be recreated. Some
+ * frameworks accept handlers that return no response, and responses of polyfills, whose body is no web-standard stream.
+ * Responses with status 101, and `Response.error()`, have no constructor. A body may have another reader, for example when a
+ * middleware `timeout` has responded meanwhile.
+ */
+function bodyOf(response: Response | null | undefined): ReadableStream<Uint8Array> | null | undefined {
+  const { status = 0, body, bodyUsed } = (response ?? {}) as Partial<Response>;
+  if (status < 200 || status > 599) return undefined;
+  if (body === null) return null;
+  return typeof body?.getReader === 'function' && bodyUsed === false && !body.locked ? body : undefined;
 }
 
 type Begin =

@@ -9,7 +9,11 @@ import {
 import { keepAliveForInbox } from './keep-alive.ts';
 import { readBody } from './read-body.ts';
 import { requestOf, type RequestSource } from './request-of.ts';
-import { waitUntilOf } from './wait-until-of.ts';
+import { routeParamsOf } from './route-params.ts';
+import { waitUntilFinder, withoutWaitUntil, type WaitUntilOption } from './wait-until-option.ts';
+
+/** Options of {@link webhookInbox}. */
+export type WebhookInboxOptions = (InboxOptions<Request> | ReceiverOptions<Request>) & WaitUntilOption;
 
 const HINT = 'Do not read the body before the inbox.';
 
@@ -25,15 +29,19 @@ const HINT = 'Do not read the body before the inbox.';
  * ```
  */
 export function webhookInbox(
-  options: InboxOptions<Request> | ReceiverOptions<Request>,
+  options: WebhookInboxOptions,
 ): ((source: RequestSource, ...rest: unknown[]) => Promise<Response>) & { inbox: Inbox } {
-  const inbox = createInbox(options);
+  const findWaitUntil = waitUntilFinder(options);
+  const inbox = createInbox(withoutWaitUntil(options) as InboxOptions<Request> | ReceiverOptions<Request>);
+  // Without workers it processes nothing that a request could be kept alive for.
+  const processes = 'process' in options && options.process !== undefined;
   const receive = async (source: RequestSource, ...rest: unknown[]): Promise<Response> => {
     const request = requestOf(source);
     const answer = isDelivery(request.method)
       ? await inbox.receive({
           method: request.method,
           url: request.url,
+          params: await routeParamsOf(source, rest),
           headers: Object.fromEntries(request.headers),
           source: request,
           hint: HINT,
@@ -43,7 +51,7 @@ export function webhookInbox(
     // The sender has disconnected, but the platform requires a response.
     if (answer === null) return new Response(null, { status: 503 });
     const { status, headers, body } = answer;
-    if (status < 300) keepAliveForInbox(waitUntilOf([source, ...rest]), inbox);
+    if (processes && status < 300) keepAliveForInbox(findWaitUntil([source, ...rest]), inbox);
     return new Response(body === '' ? null : body, { status, headers });
   };
   return Object.assign(receive, { inbox });

@@ -1,21 +1,24 @@
 import {
-  BackpressureError,
   createAdmissionControl,
   type Intake,
   type MiddlewareOptions,
   type Refusal,
 } from '@webhook-backpressure/core';
 import { admitRequest } from './admit-request.ts';
+import { bodyCheck } from './body-check.ts';
 import { noteBackpressure } from './backpressure-of.ts';
+import { checkHandler } from './check-handler.ts';
+import { enclosingDelivery, handleInside } from './enclosing-delivery.ts';
 import { followResponse, withHeaders } from './follow-response.ts';
 import { requestOf, type RequestSource } from './request-of.ts';
-import { waitUntilOf } from './wait-until-of.ts';
+import { waitUntilFinder, withoutWaitUntil, type WaitUntilOption } from './wait-until-option.ts';
 
 /** Options of {@link withBackpressure}. `handler` receives the refusal and the arguments of the wrapped handler. */
 export type WithBackpressureOptions<A extends readonly unknown[] = readonly [Request]> = MiddlewareOptions<
   Request,
   A
->;
+> &
+  WaitUntilOption<A>;
 
 /**
  * Wraps a request handler: at most `concurrency` deliveries are handled concurrently, a limited number of others is queued,
@@ -30,19 +33,13 @@ export type WithBackpressureOptions<A extends readonly unknown[] = readonly [Req
  * export const POST = withBackpressure(async (request) => new Response(null, { status: 204 }))
  * ```
  */
-export function withBackpressure<
-  A extends readonly [source: RequestSource, ...rest: never[]] = [request: Request, ...rest: never[]],
->(
-  handler: (...args: A) => Response | Promise<Response>,
-  options: WithBackpressureOptions<A> = {},
-): ((...args: A) => Promise<Response>) & { intake: Intake } {
-  if (typeof (handler as unknown) !== 'function') {
-    throw new BackpressureError(
-      'ERR_WBP_CALLBACK',
-      'The first argument of withBackpressure() must be a request handler (a function).',
-    );
-  }
-  const control = createAdmissionControl<Request, A>(options, {
+export function withBackpressure<S extends RequestSource = Request, R extends unknown[] = []>(
+  handler: (source: S, ...rest: R) => Response | Promise<Response>,
+  options: WithBackpressureOptions<[source: S, ...rest: R]> = {},
+): ((source: S, ...rest: R) => Promise<Response>) & { intake: Intake } {
+  type A = [source: S, ...rest: R];
+  checkHandler(handler);
+  const control = createAdmissionControl<Request, A>(withoutWaitUntil(options), {
     method: (request) => request.method,
     identity: (request) => request,
     headers: (request) => Object.fromEntries(request.headers),
@@ -50,6 +47,9 @@ export function withBackpressure<
       console.warn(`${code}: ${message}`);
     },
   });
+
+  const findWaitUntil = waitUntilFinder(options);
+  const checkBody = bodyCheck(control);
 
   const refuse = async (args: A, refusal: Refusal): Promise<Response> => {
     const fields = control.fields(refusal);
@@ -61,9 +61,12 @@ export function withBackpressure<
 
   const guarded = async (...args: A): Promise<Response> => {
     const request = requestOf(args[0]);
-    if (await control.skips(request)) return handler(...args);
+    if (enclosingDelivery(control.intake) !== undefined) return handler(...args);
+    const skips = control.skips(request);
+    if (typeof skips === 'boolean' ? skips : await skips) return handler(...args);
+    checkBody(request);
     const signal = request.signal as AbortSignal | undefined;
-    const verdict = await admitRequest(control, request, signal, waitUntilOf(args));
+    const verdict = await admitRequest(control, request, signal, findWaitUntil(args));
     // The sender has disconnected, but the platform requires a response.
     if (verdict === null) return new Response(null, { status: 503 });
     if (!verdict.admitted) return refuse(args, verdict);
@@ -71,7 +74,7 @@ export function withBackpressure<
     noteBackpressure(request, verdict);
     const fields = control.fields();
     try {
-      const handled = Promise.resolve(handler(...args));
+      const handled = Promise.resolve(handleInside(control.intake, verdict, () => handler(...args)));
       verdict.follow(handled);
       return await followResponse(withHeaders(await handled, fields), request.method, verdict);
     } catch (error) {
@@ -89,5 +92,6 @@ export * from '@webhook-backpressure/core';
 export { backpressureOf } from './backpressure-of.ts';
 export { readiness } from './readiness.ts';
 export type { RequestSource } from './request-of.ts';
-export { webhookInbox } from './inbox.ts';
+export type { WaitUntilOption } from './wait-until-option.ts';
+export { webhookInbox, type WebhookInboxOptions } from './inbox.ts';
 export default withBackpressure;

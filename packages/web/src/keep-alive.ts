@@ -25,11 +25,14 @@ export function keepAlive(waitUntil: WaitUntil | undefined): KeepAlive | undefin
   let end = (): void => undefined;
   // Otherwise nothing runs after the sender has disconnected, not even the release of the permit. Without `waitUntil` the
   // permit is revoked after maxHandlingMs.
-  waitUntil?.(
-    new Promise<void>((resolve) => {
-      end = resolve;
-    }),
-  );
+  const lifetime = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  try {
+    waitUntil?.(lifetime);
+  } catch {
+    // For example when the platform has no request at the moment. The delivery is handled all the same.
+  }
   return {
     end: () => {
       end();

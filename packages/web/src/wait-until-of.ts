@@ -4,21 +4,50 @@ interface WithWaitUntil {
   readonly waitUntil?: WaitUntil;
 }
 
-/** Where Vercel keeps the request that its function handles. */
-const VERCEL = Symbol.for('@vercel/request-context');
+type Bag = Readonly<Record<string, unknown>>;
 
-/**
- * Finds the `waitUntil` of the platform in the arguments of a handler: the execution context of Workers and Netlify, the
- * event of H3, `event.platform` of SvelteKit on Cloudflare, or the request context of Vercel.
- */
+/** Properties of a handler's argument that hold the context of a platform. */
+const PATHS: readonly (readonly string[])[] = [
+  // The argument itself: Workers, Netlify, an event of H3, a request of srvx.
+  [],
+  // SvelteKit on Cloudflare; `context` up to version 6 of its adapter, and on Netlify.
+  ['platform', 'ctx'],
+  ['platform', 'context'],
+  // Astro on Cloudflare, from Astro 6; before that, `runtime.ctx`, whose getter throws from Astro 6. Then on Netlify.
+  ['locals', 'cfContext'],
+  ['locals', 'runtime', 'ctx'],
+  ['locals', 'netlify', 'context'],
+  // An event of H3 2 on a server of srvx.
+  ['req'],
+];
+
+/** Where Vercel and Next.js keep the request that is being handled. */
+const GLOBALS = [Symbol.for('@vercel/request-context'), Symbol.for('@next/request-context')];
+
+/** The `waitUntil` of the platform, if it has one. */
 export function waitUntilOf(args: readonly unknown[]): WaitUntil | undefined {
   for (const argument of args) {
     if (typeof argument !== 'object' || argument === null) continue;
-    const { platform } = argument as { platform?: { ctx?: WithWaitUntil; context?: WithWaitUntil } };
-    for (const owner of [argument as WithWaitUntil, platform?.ctx, platform?.context]) {
-      if (typeof owner?.waitUntil === 'function') return owner.waitUntil.bind(owner);
+    for (const path of PATHS) {
+      const found = bound(() =>
+        path.reduce<unknown>((owner, name) => (owner as Bag | undefined)?.[name], argument),
+      );
+      if (found !== undefined) return found;
     }
   }
-  const vercel = (globalThis as { [VERCEL]?: { get?(): WithWaitUntil | undefined } })[VERCEL]?.get?.();
-  return vercel?.waitUntil;
+  for (const name of GLOBALS) {
+    const found = bound(() => (globalThis as Record<symbol, { get?(): unknown } | undefined>)[name]?.get?.());
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** A getter that throws, as those of removed properties do, must not fail a delivery. */
+function bound(read: () => unknown): WaitUntil | undefined {
+  try {
+    const owner = read() as WithWaitUntil | null | undefined;
+    return typeof owner?.waitUntil === 'function' ? owner.waitUntil.bind(owner) : undefined;
+  } catch {
+    return undefined;
+  }
 }

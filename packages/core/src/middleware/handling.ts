@@ -85,6 +85,11 @@ export class Handling implements BackpressureInfo {
     return (this.#held & RESPONSE) === 0;
   }
 
+  /** Whether the handler has ended, and with it the response and the promises of `waitUntil`. */
+  get isOver(): boolean {
+    return this.#held === 0;
+  }
+
   /** Aborted when the sender has disconnected or `maxHandlingMs` is over. */
   get signal(): Signal {
     // A handler sees this object only once there is a permit.

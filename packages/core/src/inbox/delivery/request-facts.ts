@@ -40,7 +40,9 @@ export function pathOf(url: string): string {
 export function headersOf(headers: RequestHeaders): Record<string, string> {
   const entries = Object.entries(headers).flatMap(([name, value]): [string, string][] => {
     if (value === undefined || name.startsWith(':')) return [];
-    return [[name, typeof value === 'string' ? value : value.join(', ')]];
+    const one: unknown = Array.isArray(value) ? value.join(', ') : value;
+    // serverless-http sets Content-Length to a number.
+    return [[name, String(one)]];
   });
   return Object.fromEntries(entries);
 }

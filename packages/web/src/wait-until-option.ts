@@ -1,0 +1,42 @@
+import { BackpressureError } from '@webhook-backpressure/core';
+import type { WaitUntil } from './keep-alive.ts';
+import { waitUntilOf } from './wait-until-of.ts';
+
+/** An option of both functions of this package. */
+export interface WaitUntilOption<A extends readonly unknown[] = readonly unknown[]> {
+  /**
+   * Keeps the platform's request alive until the promise settles, also after its response, such as `after` of
+   * `next/server`. Called synchronously with the request, with the promise and the arguments of the handler. Default: the
+   * `waitUntil` of Vercel, Netlify, Cloudflare Workers, H3 or srvx, which is found in the arguments or in the platform's
+   * global context. Without one, a serverless platform may suspend the process after the response.
+   */
+  waitUntil?: ((promise: Promise<unknown>, ...args: A) => unknown) | undefined;
+}
+
+/** Finds what keeps the request of a platform alive, from the arguments of its handler. */
+export type FindWaitUntil<A extends readonly unknown[]> = (args: A) => WaitUntil | undefined;
+
+/** @throws BackpressureError `ERR_WBP_CALLBACK` when the option is not a function. */
+export function waitUntilFinder<A extends readonly unknown[]>(options: WaitUntilOption<A>): FindWaitUntil<A> {
+  // Other invalid options are the core's to report.
+  const option = (options as WaitUntilOption<A> | null | undefined)?.waitUntil;
+  if (option === undefined) return waitUntilOf;
+  if (typeof (option as unknown) !== 'function')
+    throw new BackpressureError(
+      'ERR_WBP_CALLBACK',
+      `waitUntil must be a function, but was ${String(option)}.`,
+    );
+  return (args) => (promise) => {
+    // A function that awaits the promise is not awaited, and its rejection is the platform's to report.
+    option(promise, ...args);
+  };
+}
+
+/** The options of the core. */
+export function withoutWaitUntil<O extends object>(options: O): Omit<O, 'waitUntil'> {
+  if (typeof options !== 'object' || (options as unknown) === null || !Object.hasOwn(options, 'waitUntil'))
+    return options;
+  const rest = { ...options } as O & WaitUntilOption;
+  delete rest.waitUntil;
+  return rest;
+}

@@ -1,0 +1,112 @@
+import { copyFileSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../../tooling/packages.js';
+import { BASE, ORIGIN, REPOSITORY, routeOf } from '../src/addresses.ts';
+import { descriptionOf } from '../src/description.ts';
+import { forSite, type MarkdownIt } from '../src/markdown.ts';
+import { nav, sidebar } from '../src/menus.ts';
+import { wordsOf } from '../src/search.ts';
+import { slug } from 'github-slugger';
+
+/** The parts of the data of a page that are used here. */
+interface PageData {
+  /** Its path on the site, with the extension. */
+  readonly relativePath: string;
+  /** Its path in the repository. */
+  readonly filePath: string;
+  readonly title: string;
+  description: string;
+  readonly frontmatter: Record<string, unknown>;
+}
+
+const { description } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  description: string;
+};
+const TITLE = 'webhook-backpressure';
+const isApi = (path: string): boolean => path.startsWith('docs/api/');
+
+function addressOf({ relativePath }: PageData): string {
+  return `${ORIGIN}${BASE}${relativePath.replace(/(^|\/)index\.md$/, '$1').replace(/\.md$/, '')}`;
+}
+
+export default {
+  lang: 'en',
+  title: TITLE,
+  description,
+  base: BASE,
+  cleanUrls: true,
+  srcDir: '..',
+  outDir: './dist',
+  srcExclude: [
+    ...['AGENTS.md', 'CONTRIBUTING.md', '**/CHANGELOG.md', 'packages/*/{api,types,page,src}/**'],
+    ...['test/!(simulation)/**', 'temp/**', '**/coverage/**'],
+  ],
+  rewrites: (page: string): string => {
+    const route = routeOf(page);
+    if (route === undefined) throw new Error(`${page} has no address: add one to site/src/addresses.ts.`);
+    return route;
+  },
+  sitemap: { hostname: `${ORIGIN}${BASE}` },
+  head: [
+    ['link', { rel: 'icon', type: 'image/svg+xml', href: `${BASE}icon.svg` }],
+    ['meta', { property: 'og:type', content: 'website' }],
+    ['meta', { property: 'og:site_name', content: TITLE }],
+    ['meta', { property: 'og:image', content: `${ORIGIN}${BASE}preview.png` }],
+    ['meta', { name: 'twitter:card', content: 'summary_large_image' }],
+  ],
+  markdown: {
+    anchor: { slugify: (text: string) => slug(text) },
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+    config: (markdown: MarkdownIt) => {
+      forSite(markdown);
+    },
+  },
+  transformPageData(page: PageData): Partial<PageData> {
+    if (isApi(page.filePath)) return { frontmatter: { ...page.frontmatter, editLink: false } };
+    const found = descriptionOf(readFileSync(join(root, page.filePath), 'utf8'));
+    return page.description === '' && found !== undefined ? { description: found } : {};
+  },
+  transformHead({ pageData, title }: { pageData: PageData; title: string }): unknown[] {
+    if (pageData.relativePath === '404.md') return [];
+    return [
+      ['link', { rel: 'canonical', href: addressOf(pageData) }],
+      ['meta', { property: 'og:url', content: addressOf(pageData) }],
+      ['meta', { property: 'og:title', content: title }],
+      ['meta', { property: 'og:description', content: pageData.description || description }],
+    ];
+  },
+  buildEnd({ outDir }: { outDir: string }): void {
+    copyFileSync(join(root, 'docs/images/dashboard-light.png'), join(outDir, 'preview.png'));
+  },
+  vite: {
+    publicDir: join(root, 'site/public'),
+    // Pictures stay files, so that style.css recognizes them by their names. The largest chunk is the search index.
+    build: { assetsInlineLimit: 0, chunkSizeWarningLimit: 3_000 },
+  },
+  themeConfig: {
+    nav,
+    sidebar,
+    logo: '/icon.svg',
+    outline: { level: [2, 3] },
+    socialLinks: [{ icon: 'github', link: REPOSITORY }],
+    editLink: { pattern: `${REPOSITORY}/edit/main/:path`, text: 'Edit this page' },
+    externalLinkIcon: true,
+    search: {
+      provider: 'local',
+      options: {
+        detailedView: false,
+        miniSearch: {
+          options: { tokenize: wordsOf },
+          // Every word must be found: most pages have "webhook" in them.
+          searchOptions: { combineWith: 'AND', boost: { title: 4, text: 2, titles: 1 } },
+        },
+      },
+    },
+    footer: { message: 'MIT license' },
+    notFound: {
+      title: 'Page not found',
+      quote: 'No page has this address. Search for it, or start from the home page.',
+      linkText: 'Home page',
+    },
+  },
+};

@@ -1,0 +1,70 @@
+import { relative, sep } from 'node:path';
+import { root } from '../../tooling/packages.js';
+import { hrefOf } from './addresses.ts';
+import { drawingOf } from './drawing.ts';
+
+/** The parts of a token of markdown-it that are used here. */
+interface Token {
+  readonly type: string;
+  readonly info: string;
+  content: string;
+  readonly children: Token[] | null;
+  attrGet(name: string): string | null;
+  attrSet(name: string, value: string): void;
+}
+
+type Render = (tokens: Token[], index: number, ...rest: unknown[]) => string;
+
+/** The parts of a renderer of markdown-it that are used here. */
+export interface MarkdownIt {
+  readonly core: {
+    readonly ruler: {
+      push(name: string, rule: (state: { tokens: Token[]; env: Environment }) => void): void;
+    };
+  };
+  readonly renderer: { readonly rules: Record<string, Render | undefined> };
+}
+
+/** What VitePress says about the page: `path` is its address if `realPath` is its file. */
+interface Environment {
+  readonly path: string;
+  readonly realPath?: string;
+}
+
+/** Makes pages that are written for GitHub work on the site: links, pictures and diagrams. */
+export function forSite(markdown: MarkdownIt): void {
+  markdown.core.ruler.push('for-site', ({ tokens, env }) => {
+    const source = relative(root, env.realPath ?? env.path)
+      .split(sep)
+      .join('/');
+    for (const token of tokens) {
+      if (token.type === 'html_block') token.content = pictureOf(token.content);
+      for (const child of token.children ?? []) {
+        if (child.type !== 'link_open') continue;
+        child.attrSet('href', hrefOf(source, child.attrGet('href') ?? ''));
+      }
+    }
+  });
+  const { fence, table_open: table } = markdown.renderer.rules;
+  markdown.renderer.rules['fence'] = (tokens, index, ...rest) => {
+    const token = tokens[index];
+    if (token?.info.trim() === 'mermaid') return drawingOf(token.content);
+    return fence?.(tokens, index, ...rest) ?? '';
+  };
+  // Scrolls inside of the page, by the keyboard as well.
+  markdown.renderer.rules['table_open'] = (...given) =>
+    `<div class="scrolled-table" tabindex="0" role="group" aria-label="Table">${table?.(...given) ?? '<table>'}`;
+  markdown.renderer.rules['table_close'] = () => '</table></div>\n';
+}
+
+/** Follows the switch of the site: a picture element follows only the operating system. */
+function pictureOf(html: string): string {
+  return html.replaceAll(/<picture>([\s\S]*?)<\/picture>/g, (_, content: string) => {
+    const [, dark = ''] = /<source [^>]*dark[^>]*srcset="([^"]+)"/.exec(content) ?? [];
+    const [, light = ''] = /<img [^>]*src="([^"]+)"/.exec(content) ?? [];
+    const [, alt = ''] = /alt="([^"]*)"/.exec(content) ?? [];
+    const image = (path: string, theme: string): string =>
+      `<img src="./${path}" class="only-${theme}" alt="${alt}">`;
+    return `${image(light, 'light')}${image(dark, 'dark')}`;
+  });
+}

@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { publishedPackages, root } from '../../tooling/packages.js';
+import { REPOSITORY, routeOf } from './addresses.ts';
+import { additions, exists, frameworks, groups, type Entry } from './navigation.ts';
+
+interface Link {
+  readonly text: string;
+  readonly link: string;
+}
+
+interface Menu {
+  readonly text: string;
+  readonly items: readonly (Link | Menu)[];
+}
+
+function linkTo({ text, source }: Entry): Link {
+  const route = routeOf(source);
+  if (route === undefined) throw new Error(`site/src/navigation.ts has ${source}, which has no address.`);
+  return { text, link: `/${route.replace(/(^|\/)index\.md$/, '$1').replace(/\.md$/, '')}` };
+}
+
+const { version } = JSON.parse(readFileSync(join(root, 'packages/core/package.json'), 'utf8')) as {
+  version: string;
+};
+
+export const nav: readonly (Link | Menu)[] = [
+  { text: 'Quick starts', items: frameworks.map(linkTo) },
+  { text: 'Packages', items: additions.map(linkTo) },
+  { text: 'Options', link: '/options' },
+  { text: 'API', link: '/api/' },
+  {
+    text: version,
+    items: [
+      { text: 'Versions and support', link: '/support' },
+      { text: 'Releases', link: `${REPOSITORY}/releases` },
+      { text: 'Changes of the core', link: `${REPOSITORY}/blob/main/packages/core/CHANGELOG.md` },
+    ],
+  },
+];
+
+const apiPackages = publishedPackages().map(({ folder, manifest: { name } }) => ({
+  text: name.replace(/^@.*\//, ''),
+  link: `/api/${folder}/`,
+}));
+
+export const sidebar: Readonly<Record<string, readonly (Link | Menu)[]>> = {
+  '/api/': [{ text: 'API reference', items: apiPackages }],
+  '/': [
+    ...groups.map(({ text, entries }) => ({ text, items: entries.filter(exists).map(linkTo) })),
+    { text: 'API reference', items: apiPackages },
+  ],
+};

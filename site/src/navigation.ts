@@ -1,0 +1,109 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../../tooling/packages.js';
+
+/** A page in the navigation. */
+export interface Entry {
+  readonly text: string;
+  /** The path of its Markdown file, from the top of the repository. */
+  readonly source: string;
+}
+
+/** Whether the page is written. */
+export function exists({ source }: Entry): boolean {
+  return existsSync(join(root, source));
+}
+
+/** Pages under one heading. */
+export interface Group {
+  readonly text: string;
+  readonly entries: readonly Entry[];
+}
+
+const doc = (name: string, text: string): Entry => ({ text, source: `docs/${name}.md` });
+const packageOf = (folder: string, text: string): Entry => ({ text, source: `packages/${folder}/README.md` });
+
+/** The quick starts. */
+export const frameworks: readonly Entry[] = [
+  packageOf('express', 'Express'),
+  packageOf('fastify', 'Fastify'),
+  packageOf('web', 'Web APIs'),
+  packageOf('hono', 'Hono'),
+  packageOf('koa', 'Koa'),
+  packageOf('node', 'node:http'),
+];
+
+/** The packages that an adapter for a framework is combined with. */
+export const additions: readonly Entry[] = [
+  packageOf('sqlite', 'SQLite'),
+  packageOf('postgres', 'PostgreSQL'),
+  packageOf('redis', 'Redis'),
+  packageOf('bullmq', 'BullMQ'),
+  packageOf('sender', 'Sender'),
+  packageOf('planner', 'Planner'),
+  packageOf('dashboard', 'Dashboard'),
+  packageOf('prometheus', 'Prometheus'),
+  packageOf('otel', 'OpenTelemetry'),
+];
+
+/** The sidebar. */
+export const groups: readonly Group[] = [
+  {
+    text: 'Start',
+    entries: [
+      { text: 'Get started', source: 'README.md' },
+      doc('frameworks', 'Frameworks'),
+      doc('web', 'Next.js and other Web APIs'),
+      doc('nestjs', 'NestJS'),
+      doc('serverless', 'Serverless'),
+      { text: 'Examples', source: 'examples/README.md' },
+    ],
+  },
+  { text: 'Quick starts', entries: frameworks },
+  {
+    text: 'Guides',
+    entries: [
+      doc('sizing', 'Sizing'),
+      doc('inbox', 'The inbox'),
+      doc('many-machines', 'Many machines'),
+      doc('fleet', 'One limit for many receivers'),
+      doc('sending', 'Sending webhooks'),
+      doc('production', 'Production'),
+      doc('testing', 'Testing your app'),
+      doc('migration', 'Migration'),
+      doc('troubleshooting', 'Troubleshooting'),
+      doc('faq', 'FAQ'),
+    ],
+  },
+  {
+    text: 'Reference',
+    entries: [
+      doc('options', 'Options'),
+      doc('refusals', 'Refusals'),
+      doc('senders', 'Senders'),
+      doc('errors', 'Errors'),
+      doc('operations', 'Operations'),
+      doc('metrics', 'Metrics'),
+      doc('dashboard', 'Dashboard'),
+      doc('limits', 'Limits'),
+      { text: 'Security', source: 'SECURITY.md' },
+      doc('support', 'Versions and support'),
+    ],
+  },
+  {
+    text: 'Packages',
+    entries: [...additions, packageOf('core', 'Core')],
+  },
+  {
+    text: 'Background',
+    entries: [
+      doc('architecture', 'Architecture'),
+      doc('comparison', 'Comparison'),
+      doc('sender-lab', 'Sender lab'),
+      { text: 'Simulator', source: 'test/simulation/README.md' },
+      { text: 'Benchmarks', source: 'bench/report.md' },
+      { text: 'A burst on PostgreSQL', source: 'bench/story/report.md' },
+      { text: 'Growth', source: 'bench/scale/report.md' },
+    ],
+  },
+];

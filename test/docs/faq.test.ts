@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { builtInSenders } from '@webhook-backpressure/core';
+import { passingSentence } from '../../bench/src/passing/plan.ts';
+import { root } from '../../tooling/packages.js';
+import { isHeading, page, sectionOf, tokensOf } from './pages.ts';
+
+const faq = page('docs/faq.md');
+const questions = faq.tokens.filter(isHeading).flatMap(({ depth, text }) => (depth === 3 ? [text] : []));
+
+describe('docs/faq.md', () => {
+  it.each(questions)('answers in at most 80 words, with a link to more: %s', (question) => {
+    const section = sectionOf(faq, question);
+    const text = section.flatMap(({ type, raw }) => (type === 'code' ? [] : [raw])).join('');
+    const words = text.replaceAll(/\]\([^)]*\)/g, ']').split(/\s+/).length;
+    expect(words).toBeLessThanOrEqual(80);
+    expect(tokensOf('link', section).length).toBeGreaterThan(0);
+  });
+
+  it('has the figures of the benchmark', () => {
+    const results = JSON.parse(readFileSync(join(root, 'bench/results.json'), 'utf8')) as Parameters<
+      typeof passingSentence
+    >[0];
+    expect(faq.source).toContain(`costs ${passingSentence(results)} of processor time on Node 24`);
+  });
+
+  it('says that most senders ignore Retry-After', () => {
+    expect(faq.source).toContain('### What if my sender ignores Retry-After?\n\nMost do.');
+    const ignoring = builtInSenders.filter(({ retryAfter }) => retryAfter === 'ignored');
+    expect(ignoring.length).toBeGreaterThan(builtInSenders.length / 2);
+  });
+});

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { hrefOf, routeOf } from '../../site/src/addresses.ts';
+import { descriptionOf } from '../../site/src/description.ts';
+import { nav, sidebar } from '../../site/src/menus.ts';
+import { exists, groups } from '../../site/src/navigation.ts';
+import { wordsOf } from '../../site/src/search.ts';
+import { publishedPackages } from '../../tooling/packages.js';
+import { pages } from './pages.ts';
+
+const REPOSITORY = 'https://github.com/webhook-backpressure/webhook-backpressure';
+const listed = groups.flatMap(({ entries }) => entries.filter(exists).map(({ source }) => source));
+
+describe('the sidebar of the site', () => {
+  it('has every page of docs and every README of a package, once', () => {
+    const expected = pages
+      .map(({ path }) => path)
+      .filter((path) => /^(docs\/[^/]+|packages\/[^/]+\/README)\.md$/.test(path));
+    expect(expected.length).toBeGreaterThan(30);
+    expect(listed.filter((path) => expected.includes(path)).sort()).toEqual(expected);
+  });
+
+  it('has the API reference of every package', () => {
+    const links = JSON.stringify(sidebar);
+    const folders = publishedPackages().map(({ folder }) => folder);
+    expect(folders.filter((folder) => !links.includes(`"/api/${folder}/"`))).toEqual([]);
+  });
+});
+
+it('names in the menu every package that users install', () => {
+  const links = JSON.stringify(nav);
+  const folders = publishedPackages().map(({ folder }) => folder);
+  expect(folders.filter((folder) => !links.includes(`"/packages/${folder}"`))).toEqual(['core']);
+});
+
+describe('an address on the site', () => {
+  it.each([
+    ['docs/options.md', 'senders.md#known-senders', '/senders.md#known-senders'],
+    ['docs/options.md', '../packages/koa/README.md', '/packages/koa.md'],
+    ['README.md', 'docs/inbox.md', '/inbox.md'],
+    ['docs/inbox.md', '../README.md#quick-start', '/start.md#quick-start'],
+    ['test/simulation/README.md', 'reports/README.md', '/simulation/reports/index.md'],
+    [
+      'packages/koa/README.md',
+      `${REPOSITORY}/blob/main/docs/errors.md#err_wbp_role`,
+      '/errors.md#err_wbp_role',
+    ],
+  ])('of %s with the target %s is %s', (source, href, expected) => {
+    expect(hrefOf(source, href)).toBe(expected);
+  });
+
+  it.each([
+    ['docs/inbox.md', '../examples/worker.js', `${REPOSITORY}/blob/main/examples/worker.js`],
+    ['bench/README.md', '../packages/planner/src', `${REPOSITORY}/tree/main/packages/planner/src`],
+    ['README.md', 'AGENTS.md#writing', `${REPOSITORY}/blob/main/AGENTS.md#writing`],
+  ])('does not exist for a file that is no page: %s links with %s to GitHub', (source, href, expected) => {
+    expect(hrefOf(source, href)).toBe(expected);
+  });
+
+  it.each(['#retries', 'https://hookdeck.com', 'mailto:security@example.com', REPOSITORY])(
+    'does not replace %s',
+    (href) => {
+      expect(hrefOf('docs/options.md', href)).toBe(href);
+    },
+  );
+
+  it('belongs to one page', () => {
+    const routes = pages.flatMap(({ path }) => routeOf(path) ?? []);
+    expect(new Set(routes).size).toBe(routes.length);
+  });
+});
+
+describe('the description of a page', () => {
+  it('is its first paragraph without Markdown', () => {
+    expect(descriptionOf('# Title\n\nSee [the `queue`](queue.md) of **all**\nsenders.\n\nMore.')).toBe(
+      'See the queue of all senders.',
+    );
+  });
+
+  it('skips pictures, lists and code before it', () => {
+    expect(descriptionOf('# Title\n\n<picture>\n</picture>\n\n- a\n\n```sh\nnpm\n```\n\nText.')).toBe(
+      'Text.',
+    );
+  });
+
+  it('ends with a sentence where it is too long', () => {
+    const long = `${'A sentence of some words. '.repeat(5)}${'More '.repeat(40)}`;
+    expect(descriptionOf(long)).toBe('A sentence of some words. '.repeat(5).trim());
+  });
+
+  it('exists for every page of docs', () => {
+    const inDocs = pages.filter(({ path }) => path.startsWith('docs/'));
+    const without = inDocs.filter(({ source }) => descriptionOf(source) === undefined);
+    expect(without.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe('the search', () => {
+  it('finds a name as a whole and by its parts', () => {
+    expect(wordsOf('ERR_WBP_CAPACITY: set `maxWaitMs`.')).toEqual([
+      ...['ERR_WBP_CAPACITY', 'ERR', 'WBP', 'CAPACITY'],
+      ...['set', 'maxWaitMs', 'max', 'Wait', 'Ms'],
+    ]);
+  });
+});

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { codeIn, isHeading, page, rowsOf, sectionOf, tokensOf } from './pages.ts';
+
+const troubleshooting = page('docs/troubleshooting.md');
+const symptoms = troubleshooting.tokens
+  .filter(isHeading)
+  .flatMap(({ depth, text }) => (depth === 3 ? [text] : []));
+
+describe('docs/troubleshooting.md', () => {
+  it.each(symptoms)('says how to recognize it and what to do: %s', (symptom) => {
+    const section = sectionOf(troubleshooting, symptom);
+    const text = section.map(({ raw }) => raw).join('');
+    const columns = rowsOf(section, 'You see').length > 0 ? ['You see', 'Cause', 'Fix'] : [];
+    const parts = [...text.matchAll(/\*\*(?:Check|Cause|Fix|Cause and fix):\*\*/g)].map(([part]) => part);
+    expect(columns.length > 0 || parts.length >= 2).toBe(true);
+    expect(tokensOf('link', section).length).toBeGreaterThan(0);
+  });
+
+  it('explains every reason of a refusal', () => {
+    const reasons = (name: string, title: string): string[] =>
+      rowsOf(sectionOf(page(name), title), '`reason`').flatMap((row) => codeIn(row['`reason`']));
+    const explained = reasons('docs/troubleshooting.md', 'All requests get 503 with Retry-After');
+    expect(new Set(explained)).toEqual(new Set(reasons('docs/refusals.md', 'Reasons')));
+  });
+});

@@ -1,0 +1,4 @@
+import { route } from '../suite-route.js';
+
+export const prerender = false;
+export const ALL = route;

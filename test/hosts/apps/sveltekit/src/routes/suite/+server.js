@@ -1,0 +1,6 @@
+import { route } from '../../suite-route.js';
+
+export const GET = route;
+export const HEAD = route;
+export const OPTIONS = route;
+export const POST = route;

@@ -1,0 +1,88 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openBrowser, OPEN_BROWSER_LIMIT_MS, type Opened } from '../browser/open-browser.ts';
+import { Reader, type View } from './reader.ts';
+import { serveSite } from './site-server.ts';
+
+const VIEWS: readonly View[] = [
+  { width: 1440, colorScheme: 'light' },
+  { width: 1440, colorScheme: 'dark' },
+  { width: 390, colorScheme: 'light' },
+  { width: 390, colorScheme: 'dark' },
+];
+const PAGES = [
+  '',
+  'start',
+  'inbox',
+  'options',
+  'many-machines',
+  'api/core/interfaces/IntakeOptions',
+  'missing',
+];
+
+let opened: Opened;
+let site: Awaited<ReturnType<typeof serveSite>>;
+let reader: Reader | undefined;
+
+beforeAll(async () => {
+  opened = await openBrowser();
+  site = await serveSite();
+}, OPEN_BROWSER_LIMIT_MS);
+
+afterAll(async () => {
+  site.close();
+  await opened.close?.();
+});
+
+beforeEach(({ skip }) => {
+  if (opened.browser === undefined) skip(opened.missing);
+});
+
+afterEach(async () => {
+  if (reader === undefined) return;
+  const { errors, requests } = reader;
+  await reader.close();
+  reader = undefined;
+  expect(errors).toEqual([]);
+  expect([...new Set(requests.map((url) => new URL(url).origin))]).toEqual([new URL(site.address).origin]);
+});
+
+async function read(view: View): Promise<Reader> {
+  if (opened.browser === undefined) throw new Error(opened.missing);
+  reader = await Reader.open(opened.browser, site.address, view);
+  return reader;
+}
+
+describe.each(VIEWS)('on a screen of $width px, $colorScheme, the site', (view) => {
+  it.each(PAGES.filter((path) => path !== 'missing'))('is accessible and fits at /%s', async (path) => {
+    const { page } = await read(view);
+    await reader?.visit(path);
+    expect(await page.locator('html').getAttribute('class')).toBe(view.colorScheme === 'dark' ? 'dark' : '');
+    expect(await reader?.violations()).toEqual([]);
+    expect(await reader?.overflow()).toBe(0);
+  });
+
+  it('is accessible while a reader searches', async () => {
+    const { page } = await read(view);
+    await reader?.visit('options');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByRole('searchbox').fill('maxWaitMs');
+    await page.getByRole('option').first().waitFor();
+    expect(await reader?.violations()).toEqual([]);
+  });
+});
+
+describe('the search', () => {
+  it.each([
+    ['ERR_WBP_CAPACITY', '/errors#err_wbp_capacity'],
+    ['maxWaitMs', '/options'],
+    ['nginx', ''],
+  ])('finds %s', async (words, expected) => {
+    const { page } = await read(VIEWS[0] as View);
+    await reader?.visit('');
+    await page.keyboard.press('/');
+    await page.getByRole('searchbox').fill(words);
+    const results = page.getByRole('option').getByRole('link');
+    await results.first().waitFor();
+    expect(await results.first().getAttribute('href')).toContain(expected);
+  });
+});
