@@ -44,6 +44,7 @@ const projects: readonly Project[] = [
   { uses: 'koa', beside: { koa: testedVersion('koa2'), '@types/koa': '^2.13.0' } },
   { uses: 'hono', beside: { hono: testedVersion('hono') } },
   { uses: 'hono', beside: { hono: testedVersion('hono40') } },
+  { uses: 'web', beside: {} },
   { uses: 'sender', with: 'node', beside: {} },
   { uses: 'planner', beside: {} },
   { uses: 'prometheus', with: 'node', beside: { 'prom-client': testedVersion('prom-client') } },

@@ -17,11 +17,13 @@ export function followHandlers(fastify: FastifyInstance): Follow {
   fastify.addHook('onRoute', (route) => {
     const { handler } = route;
     route.handler = function (request, reply): unknown {
-      const returned: unknown = handler.call(this, request, reply);
       const handling = (request as Followed)[name];
-      // One that returns the reply sends it later.
-      if (handling !== undefined && returned !== reply && isThenable(returned))
-        handling.follow(handlerEnd(returned, reply));
+      if (handling === undefined) return handler.call(this, request, reply);
+      const wasAwaited = watchThen(reply);
+      const returned: unknown = handler.call(this, request, reply);
+      // It sends the reply later, from a callback. With `undefined` Fastify waits for that, also when the sender has gone.
+      if (returned === reply) return undefined;
+      if (isThenable(returned)) handling.follow(handlerEnd(returned, reply, wasAwaited));
       return returned;
     };
   });
@@ -33,19 +35,27 @@ export function followHandlers(fastify: FastifyInstance): Follow {
 type Followed = FastifyRequest & Record<symbol, Handling | undefined>;
 
 /**
- * Settles when an async handler has ended. One that awaits or returns its reply sends it later, from a callback. Its
- * promise settles when the response is over, also because the sender has gone, and then the callback is still to come.
+ * Settles when an async handler has ended. One that awaits or returns its reply sends it from a callback. Its promise
+ * settles when the response is over, also because the sender has gone, and then the callback is still to come.
  */
-async function handlerEnd(returned: PromiseLike<unknown>, reply: FastifyReply): Promise<void> {
-  const reached = { then: false };
-  // The way Fastify makes replies thenable.
+async function handlerEnd(
+  returned: PromiseLike<unknown>,
+  reply: FastifyReply,
+  wasAwaited: () => boolean,
+): Promise<void> {
+  await returned;
+  if (wasAwaited() && !reply.raw.writableEnded) await ended(reply.raw);
+}
+
+/** Fastify makes replies thenable. Returns a function that returns whether `then` has been called. */
+function watchThen(reply: FastifyReply): () => boolean {
   const then = reply.then.bind(reply);
+  let isCalled = false;
   reply.then = (...given): void => {
-    reached.then = true;
+    isCalled = true;
     then(...given);
   };
-  await returned;
-  if (reached.then && !reply.raw.writableEnded) await ended(reply.raw);
+  return () => isCalled;
 }
 
 function ended(res: ServerResponse): Promise<void> {
