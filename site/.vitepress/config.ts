@@ -1,10 +1,11 @@
 import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../../tooling/packages.js';
+import { accessibleSearch } from '../src/accessible-search.ts';
 import { BASE, ORIGIN, REPOSITORY, routeOf } from '../src/addresses.ts';
 import { descriptionOf } from '../src/description.ts';
 import { forSite, type MarkdownIt } from '../src/markdown.ts';
-import { nav, sidebar } from '../src/menus.ts';
+import { features, nav, sidebar } from '../src/menus.ts';
 import { wordsOf } from '../src/search.ts';
 import { slug } from 'github-slugger';
 
@@ -62,6 +63,13 @@ export default {
     },
   },
   transformPageData(page: PageData): Partial<PageData> {
+    if (page.filePath === 'site/index.md') {
+      const { hero } = page.frontmatter as { hero: object };
+      return {
+        description,
+        frontmatter: { ...page.frontmatter, hero: { ...hero, tagline: description }, features },
+      };
+    }
     if (isApi(page.filePath)) return { frontmatter: { ...page.frontmatter, editLink: false } };
     const found = descriptionOf(readFileSync(join(root, page.filePath), 'utf8'));
     return page.description === '' && found !== undefined ? { description: found } : {};
@@ -79,6 +87,7 @@ export default {
     copyFileSync(join(root, 'docs/images/dashboard-light.png'), join(outDir, 'preview.png'));
   },
   vite: {
+    plugins: [accessibleSearch()],
     publicDir: join(root, 'site/public'),
     // Pictures stay files, so that style.css recognizes them by their names. The largest chunk is the search index.
     build: { assetsInlineLimit: 0, chunkSizeWarningLimit: 3_000 },
@@ -98,7 +107,12 @@ export default {
         miniSearch: {
           options: { tokenize: wordsOf },
           // Every word must be found: most pages have "webhook" in them.
-          searchOptions: { combineWith: 'AND', boost: { title: 4, text: 2, titles: 1 } },
+          searchOptions: {
+            combineWith: 'AND',
+            boost: { title: 4, text: 2, titles: 1 },
+            // The pages first: an option has its name in many types of the API reference.
+            boostDocument: (id: string): number => (id.includes('/api/') ? 0.1 : 1),
+          },
         },
       },
     },

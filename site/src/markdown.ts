@@ -2,9 +2,10 @@ import { relative, sep } from 'node:path';
 import { root } from '../../tooling/packages.js';
 import { hrefOf } from './addresses.ts';
 import { drawingOf } from './drawing.ts';
+import { widenColumns } from './columns.ts';
 
 /** The parts of a token of markdown-it that are used here. */
-interface Token {
+export interface Token {
   readonly type: string;
   readonly info: string;
   content: string;
@@ -27,16 +28,18 @@ export interface MarkdownIt {
 
 /** What VitePress says about the page: `path` is its address if `realPath` is its file. */
 interface Environment {
-  readonly path: string;
+  readonly path?: string;
   readonly realPath?: string;
 }
 
 /** Makes pages that are written for GitHub work on the site: links, pictures and diagrams. */
 export function forSite(markdown: MarkdownIt): void {
   markdown.core.ruler.push('for-site', ({ tokens, env }) => {
-    const source = relative(root, env.realPath ?? env.path)
-      .split(sep)
-      .join('/');
+    const file = env.realPath ?? env.path;
+    // The title in the head of a page.
+    if (file === undefined) return;
+    widenColumns(tokens);
+    const source = relative(root, file).split(sep).join('/');
     for (const token of tokens) {
       if (token.type === 'html_block') token.content = pictureOf(token.content);
       for (const child of token.children ?? []) {
@@ -45,15 +48,22 @@ export function forSite(markdown: MarkdownIt): void {
       }
     }
   });
-  const { fence, table_open: table } = markdown.renderer.rules;
+  const { fence, image } = markdown.renderer.rules;
   markdown.renderer.rules['fence'] = (tokens, index, ...rest) => {
     const token = tokens[index];
     if (token?.info.trim() === 'mermaid') return drawingOf(token.content);
     return fence?.(tokens, index, ...rest) ?? '';
   };
   // Scrolls inside of the page, by the keyboard as well.
-  markdown.renderer.rules['table_open'] = (...given) =>
-    `<div class="scrolled-table" tabindex="0" role="group" aria-label="Table">${table?.(...given) ?? '<table>'}`;
+  markdown.renderer.rules['table_open'] = () =>
+    '<div class="scrolled" tabindex="0" role="group" aria-label="Table"><table>\n';
+  markdown.renderer.rules['image'] = (tokens, index, ...rest) => {
+    const html = image?.(tokens, index, ...rest) ?? '';
+    const isDrawn = tokens[index]?.attrGet('src')?.endsWith('.svg') === true;
+    return isDrawn
+      ? `<span class="scrolled" tabindex="0" role="group" aria-label="Picture">${html}</span>`
+      : html;
+  };
   markdown.renderer.rules['table_close'] = () => '</table></div>\n';
 }
 

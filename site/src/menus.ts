@@ -24,8 +24,13 @@ const { version } = JSON.parse(readFileSync(join(root, 'packages/core/package.js
   version: string;
 };
 
+/** The frameworks on the home page. */
+export const features: readonly object[] = frameworks
+  .filter(exists)
+  .map((entry) => ({ title: entry.text, details: entry.details, link: linkTo(entry).link }));
+
 export const nav: readonly (Link | Menu)[] = [
-  { text: 'Quick starts', items: frameworks.map(linkTo) },
+  { text: 'Quick starts', items: frameworks.filter(exists).map(linkTo) },
   { text: 'Packages', items: additions.map(linkTo) },
   { text: 'Options', link: '/options' },
   { text: 'API', link: '/api/' },

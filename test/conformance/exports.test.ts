@@ -5,6 +5,7 @@ import * as hono from '@webhook-backpressure/hono';
 import * as honoOnNode from '@webhook-backpressure/hono/node';
 import * as koa from '@webhook-backpressure/koa';
 import * as node from '@webhook-backpressure/node';
+import * as web from '@webhook-backpressure/web';
 import { describe, expect, it } from 'vitest';
 
 const { closeOnSignals, processPressure } = node;
@@ -16,6 +17,8 @@ describe.each([
   ['koa', koa, koa],
   ['hono', hono, honoOnNode],
   ['node', node, node],
+  // It imports nothing of node: an app on Node also installs that package.
+  ['web', web, node],
 ])('the package %s', (_name, adapter, onNode) => {
   it('exports everything that core exports', () => {
     expect(adapter).toMatchObject(core);

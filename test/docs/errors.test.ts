@@ -37,6 +37,7 @@ import {
   type SenderOptions,
 } from '@webhook-backpressure/sender';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
+import { withBackpressure } from '@webhook-backpressure/web';
 import { Registry } from 'prom-client';
 import { choose } from '../../packages/sqlite/src/drivers/choose.ts';
 import { MemoryState } from '../../packages/core/src/inbox/store/memory/memory-state.ts';
@@ -159,6 +160,9 @@ async function thrownBy(line: string): Promise<unknown> {
     known,
     manualClock,
     webhookBackpressure,
+    withBackpressure,
+    respond: () => new Response(),
+    expressRequest: { method: 'POST', headers: {}, res: {} },
     closeOnSignals,
     readiness,
     sqliteStore,

@@ -14,6 +14,7 @@ import type * as postgres from '@webhook-backpressure/postgres';
 import type * as redis from '@webhook-backpressure/redis';
 import type * as senderPackage from '@webhook-backpressure/sender';
 import type * as sqlite from '@webhook-backpressure/sqlite';
+import type * as web from '@webhook-backpressure/web';
 import type * as promClient from 'prom-client';
 
 declare global {
@@ -38,6 +39,9 @@ declare global {
   const known: typeof core.known;
   const manualClock: typeof testing.manualClock;
   const webhookBackpressure: typeof adapter.webhookBackpressure;
+  const withBackpressure: typeof web.withBackpressure;
+  const respond: (request: Request) => Response;
+  const expressRequest: Request;
   const webhookInbox: typeof adapter.webhookInbox;
   const closeOnSignals: typeof node.closeOnSignals;
   const readiness: typeof node.readiness;

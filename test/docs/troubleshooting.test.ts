@@ -22,4 +22,13 @@ describe('docs/troubleshooting.md', () => {
     const explained = reasons('docs/troubleshooting.md', 'All requests get 503 with Retry-After');
     expect(new Set(explained)).toEqual(new Set(reasons('docs/refusals.md', 'Reasons')));
   });
+
+  it('names every code of a warning', () => {
+    const codes = rowsOf(sectionOf(page('docs/operations.md'), 'Warnings'), 'Code').flatMap((row) =>
+      codeIn(row['Code']),
+    );
+    const named = rowsOf(sectionOf(troubleshooting, 'Codes'), 'Code').flatMap((row) => codeIn(row['Code']));
+    expect(codes.length).toBeGreaterThan(15);
+    expect(named.filter((code) => !code.endsWith('…')).toSorted()).toEqual(codes.toSorted());
+  });
 });

@@ -15,7 +15,7 @@ import { isRedisSkipped, redisUrl } from '../redis/bed.ts';
 
 const quickStarts = [
   'README.md',
-  ...['express', 'fastify', 'koa', 'hono', 'node'].map((name) => `packages/${name}/README.md`),
+  ...['express', 'fastify', 'koa', 'hono', 'node', 'web'].map((name) => `packages/${name}/README.md`),
 ];
 const examples = readdirSync(`${root}/examples`).filter((name) => name.endsWith('.js'));
 /** They need a server, or are tested separately. */

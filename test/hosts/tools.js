@@ -68,6 +68,7 @@ export const hosts = [
       svelte: '5.57.3',
       vite: '8.3.8',
     },
+    differs: READS_AHEAD,
   },
   {
     name: 'Astro 5',
@@ -147,9 +148,10 @@ export function install(host) {
  * @returns {{ bin: string | Record<string, string>, dependencies: Record<string, string> }}
  */
 function manifestOf(folder) {
-  const text = readFileSync(join(folder, 'package.json'), 'utf8');
+  /** @type {unknown} */
+  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   return /** @type {{ bin: string | Record<string, string>, dependencies: Record<string, string> }} */ (
-    JSON.parse(text)
+    manifest
   );
 }
 
@@ -172,5 +174,5 @@ export function programOf(folder, name) {
  * @param {Host} host
  */
 export function seesDepartures({ differs }) {
-  return differs === undefined;
+  return !WITHOUT_SIGNAL.some((name) => differs?.includes(name));
 }

@@ -47,6 +47,7 @@ const projects: readonly Project[] = [
   { uses: 'fastify', beside: { fastify: '4.29.1' } },
   { uses: 'hono', beside: { hono: testedVersion('hono') } },
   { uses: 'hono', beside: { hono: testedVersion('hono40') } },
+  { uses: 'web', beside: {} },
   { uses: 'sender', with: 'node', beside: {} },
   { uses: 'planner', beside: {} },
   { uses: 'prometheus', with: 'node', beside: { 'prom-client': testedVersion('prom-client') } },

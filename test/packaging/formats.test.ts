@@ -10,7 +10,7 @@ import { isPostgresSkipped } from './servers.ts';
 import { tools } from './tools.ts';
 
 /** Programs of `consumer/` that bundlers and Jest run: they do not start the thread of the SQLite store. */
-const BUNDLED = ['node', 'express', 'koa', 'hono', 'prometheus', 'dashboard'];
+const BUNDLED = ['node', 'express', 'koa', 'hono', 'web', 'prometheus', 'dashboard'];
 const PROGRAMS = [...BUNDLED, 'sqlite', ...(isPostgresSkipped ? [] : ['postgres'])];
 const EXTENSIONS = { es: 'mjs', cjs: 'cjs' } as const;
 
