@@ -5,12 +5,13 @@ import { getRequestListener } from '@hono/node-server';
 import { webhookBackpressure as forExpress } from '@webhook-backpressure/express';
 import { webhookBackpressure as forHono } from '@webhook-backpressure/hono';
 import { webhookBackpressure as forKoa } from '@webhook-backpressure/koa';
-import { withBackpressure } from '@webhook-backpressure/node';
+import { withBackpressure, type RequestListener } from '@webhook-backpressure/node';
 import type express5 from 'express';
 import type { ErrorRequestHandler } from 'express';
 import type { Hono as HonoLatest, Context as HonoContext } from 'hono';
 import type Koa3 from 'koa';
 import type { Context as KoaContext } from 'koa';
+import { around, aroundFetch } from './around.ts';
 import { translated, type Asked, type Driver, type Exchange, type Outflow } from './exchange.ts';
 import { fastify } from './fastify-driver.ts';
 import { onEvery } from './frameworks.ts';
@@ -49,12 +50,12 @@ const node: Driver = {
   hasNext: false,
   cutsBrokenStreams: true,
   seesConnection: true,
-  serve({ options, handle }) {
-    const listener = withBackpressure(
-      (req, res) => handle(nodeExchange(req, res)),
-      translated(options, askedOf, nodeExchange),
-    );
-    return { listener, intake: listener.intake };
+  serve({ options, handle, isMountedTwice, ...host }) {
+    const mount = (listener: RequestListener): ReturnType<typeof withBackpressure> =>
+      withBackpressure(listener, translated(options, askedOf, nodeExchange));
+    const once = mount((req, res) => handle(nodeExchange(req, res)));
+    const listener = isMountedTwice ? mount(once) : once;
+    return { listener: around(listener, host), intake: listener.intake };
   },
 };
 
@@ -64,10 +65,11 @@ function express(name: string, create: typeof express5): Driver {
     hasNext: true,
     cutsBrokenStreams: true,
     seesConnection: true,
-    serve({ options, handle, onError, isNextTwice }) {
+    serve({ options, handle, onError, isNextTwice, isMountedTwice, ...host }) {
       const app = create();
       const middleware = forExpress(translated(options, askedOf, nodeExchange));
       app.use(middleware);
+      if (isMountedTwice) app.use(middleware);
       if (isNextTwice) {
         app.use((_req, _res, next) => {
           next();
@@ -85,7 +87,7 @@ function express(name: string, create: typeof express5): Driver {
         else res.status(500).end();
       };
       app.use(onFailure);
-      return { listener: app, intake: middleware.intake };
+      return { listener: around(app, host), intake: middleware.intake };
     },
   };
 }
@@ -116,7 +118,7 @@ function koa(name: string, Koa: typeof Koa3): Driver {
     hasNext: true,
     cutsBrokenStreams: false,
     seesConnection: true,
-    serve({ options, handle, onError, isNextTwice }) {
+    serve({ options, handle, onError, isNextTwice, isMountedTwice, ...host }) {
       const app = new Koa();
       const middleware = forKoa(
         translated(
@@ -127,6 +129,7 @@ function koa(name: string, Koa: typeof Koa3): Driver {
       );
       app.on('error', onError);
       app.use(middleware);
+      if (isMountedTwice) app.use(middleware);
       if (isNextTwice) {
         app.use(async (_ctx, next) => {
           await next();
@@ -134,7 +137,7 @@ function koa(name: string, Koa: typeof Koa3): Driver {
         });
       }
       app.use((ctx) => handle(koaExchange(ctx)));
-      return { listener: app.callback(), intake: middleware.intake };
+      return { listener: around(app.callback(), host), intake: middleware.intake };
     },
   };
 }
@@ -168,7 +171,7 @@ function hono(name: string, Hono: typeof HonoLatest): Driver {
     hasNext: true,
     cutsBrokenStreams: true,
     seesConnection: true,
-    serve({ options, handle, onError, isNextTwice }) {
+    serve({ options, handle, onError, isNextTwice, isMountedTwice, ...host }) {
       const app = new Hono();
       const middleware = forHono(
         translated(
@@ -182,7 +185,20 @@ function hono(name: string, Hono: typeof HonoLatest): Driver {
         onError(error);
         return c.body(null, 500);
       });
+      if (host.readsBody === true) {
+        app.use('*', async (c, next) => {
+          await c.req.text();
+          await next();
+        });
+      }
       app.use('*', middleware);
+      if (isMountedTwice) {
+        app.use('*', async (c, next) => {
+          c.req.raw = new Request(c.req.raw);
+          await next();
+        });
+        app.use('*', middleware);
+      }
       if (isNextTwice) {
         app.use('*', async (_c, next) => {
           await next();
@@ -193,7 +209,10 @@ function hono(name: string, Hono: typeof HonoLatest): Driver {
         const exchange = honoExchange(c);
         return (await responseOf(exchange, handle(exchange))) ?? c.body(null, 500);
       });
-      return { listener: getRequestListener(app.fetch), intake: middleware.intake };
+      const fetch = aroundFetch(async (request: Request, env: object) => app.fetch(request, env), {
+        deadline: host.deadline,
+      });
+      return { listener: getRequestListener(fetch), intake: middleware.intake };
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { BackpressureInfo, Intake, MiddlewareOptions } from '@webhook-backpressure/core';
 import type { RequestListener } from '@webhook-backpressure/node';
+import type { Around } from './around.ts';
 
 /** A request in terms that every framework can provide, for callbacks of options. */
 export interface Asked {
@@ -30,13 +31,15 @@ export type Handle = (exchange: Exchange) => unknown;
 /** The options of a middleware, with callbacks that are independent of the framework. */
 export type SuiteOptions = MiddlewareOptions<Asked, [exchange: Exchange]>;
 
-export interface Setup {
+export interface Setup extends Around {
   readonly options: SuiteOptions;
   readonly handle: Handle;
   /** Receives the errors that reach the framework's error handler. */
   readonly onError: (error: unknown) => void;
   /** Adds a middleware between ours and the handler that calls `next` twice. */
   readonly isNextTwice: boolean;
+  /** Mounts our middleware twice, with another request object in between where the framework has one. */
+  readonly isMountedTwice: boolean;
 }
 
 /** Runs the suite on one framework. */

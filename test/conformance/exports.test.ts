@@ -1,5 +1,6 @@
 import * as core from '@webhook-backpressure/core';
 import * as express from '@webhook-backpressure/express';
+import * as fastify from '@webhook-backpressure/fastify';
 import * as hono from '@webhook-backpressure/hono';
 import * as honoOnNode from '@webhook-backpressure/hono/node';
 import * as koa from '@webhook-backpressure/koa';
@@ -12,6 +13,7 @@ const { closeOnSignals, processPressure } = node;
 // With pnpm an app can import only the packages that it depends on itself.
 describe.each([
   ['express', express, express],
+  ['fastify', fastify, fastify],
   ['koa', koa, koa],
   ['hono', hono, honoOnNode],
   ['node', node, node],

@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { webhookBackpressure } from '@webhook-backpressure/fastify';
 import type fastify5 from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { around } from './around.ts';
 import { translated, type Driver, type Exchange, type Outflow } from './exchange.ts';
 
 interface FastifyExchange extends Exchange {
@@ -70,7 +71,7 @@ export function fastify(name: string, create: typeof fastify5): Driver {
     hasNext: true,
     cutsBrokenStreams: true,
     seesConnection: true,
-    serve({ options, handle, onError, isNextTwice }) {
+    serve({ options, handle, onError, isNextTwice, isMountedTwice, ...host }) {
       const { app, listener } = fastifyApp(create);
       app.setErrorHandler((error, _request, reply) => {
         onError(error);
@@ -78,19 +79,18 @@ export function fastify(name: string, create: typeof fastify5): Driver {
       });
       const { intake } = options;
       if (intake === undefined) throw new Error('The suite observes an intake.');
-      app.register(
-        webhookBackpressure,
-        translated(
-          options,
-          ({ method, headers }: FastifyRequest) => ({
-            method,
-            header: (field) => headers[field] as string | undefined,
-          }),
-          exchangeOf,
-          payloadOf,
-        ),
+      const own = translated(
+        options,
+        ({ method, headers }: FastifyRequest) => ({
+          method,
+          header: (field) => headers[field] as string | undefined,
+        }),
+        exchangeOf,
+        payloadOf,
       );
+      app.register(webhookBackpressure, own);
       app.register((scope, _options, done) => {
+        if (isMountedTwice) scope.register(webhookBackpressure, own);
         if (isNextTwice) {
           scope.addHook('preHandler', (_request, _reply, next) => {
             next();
@@ -103,7 +103,7 @@ export function fastify(name: string, create: typeof fastify5): Driver {
         });
         done();
       });
-      return { listener, intake };
+      return { listener: around(listener, host), intake };
     },
   };
 }

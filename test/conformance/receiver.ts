@@ -5,6 +5,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { createIntake, type Intake, type IntakeSnapshot } from '@webhook-backpressure/core';
 import { manualClock, type ManualClock } from '@webhook-backpressure/core/testing';
 import { expect, vi } from 'vitest';
+import type { Around } from './around.ts';
 import { answerWithBody } from './held.ts';
 import { Sender, type Call, type Sent } from './sender.ts';
 import type { Driver, Exchange, Handle, SuiteOptions } from './exchange.ts';
@@ -12,10 +13,11 @@ import type { Driver, Exchange, Handle, SuiteOptions } from './exchange.ts';
 /** The `x-trace` header of the request in whose async context the code runs. */
 export const trace = new AsyncLocalStorage<string | undefined>();
 
-export interface Behavior {
+export interface Behavior extends Around {
   /** Default: responds with 200 and the request body. */
   readonly handle?: Handle;
   readonly isNextTwice?: boolean;
+  readonly isMountedTwice?: boolean;
 }
 
 /** Starts a server with the options and the handler of a test. {@link stopAll} stops it. */
@@ -56,7 +58,7 @@ export class Receiver {
   constructor(
     driver: Driver,
     options: SuiteOptions,
-    { handle = answerWithBody, isNextTwice = false }: Behavior,
+    { handle = answerWithBody, isNextTwice = false, isMountedTwice = false, ...around }: Behavior,
   ) {
     const own = options.intake ?? createIntake({ ...intakeOptions(options), ...this.fixtures });
     this.intake = own;
@@ -91,6 +93,8 @@ export class Receiver {
       },
       onError,
       isNextTwice,
+      isMountedTwice,
+      ...around,
     });
     this.server = createServer((req, res) => {
       this.requests.push(req);

@@ -6,6 +6,7 @@ import { departure } from './cases/departure.ts';
 import { handlers } from './cases/handlers.ts';
 import { permits } from './cases/permits.ts';
 import { refusal } from './cases/refusal.ts';
+import { trouble } from './cases/trouble.ts';
 import type { Driver } from './exchange.ts';
 import { starter, stopAll } from './receiver.ts';
 
@@ -21,5 +22,6 @@ export function conformance(driver: Driver): void {
     handlers(start, driver);
     departure(start, driver);
     closing(start);
+    trouble(start);
   });
 }

@@ -1,4 +1,5 @@
 import { backpressureOf, withBackpressure } from '@webhook-backpressure/web';
+import { aroundFetch } from './around.ts';
 import { translated, type Asked, type Driver, type Exchange } from './exchange.ts';
 import { webOutflow, type WebExchange } from './web-exchange.ts';
 import type { ServeWeb } from './web-servers.ts';
@@ -32,22 +33,21 @@ export function webDriver(name: string, serveWeb: ServeWeb): Driver {
     hasNext: false,
     cutsBrokenStreams: true,
     seesConnection: false,
-    serve({ options, handle, onError }) {
-      const guarded = withBackpressure(
-        (request: Request) => {
-          const exchange = exchangeOf(request);
-          return responseOf(exchange, handle(exchange));
-        },
-        translated(
-          options,
-          (request: Request): Asked => ({
-            method: request.method,
-            header: (field) => request.headers.get(field) ?? undefined,
-          }),
-          exchangeOf,
-          responseOf,
-        ),
+    serve({ options, handle, onError, isMountedTwice, ...host }) {
+      const own = translated(
+        options,
+        (request: Request): Asked => ({
+          method: request.method,
+          header: (field) => request.headers.get(field) ?? undefined,
+        }),
+        exchangeOf,
+        responseOf,
       );
+      const once = withBackpressure((request) => {
+        const exchange = exchangeOf(request);
+        return responseOf(exchange, handle(exchange));
+      }, own);
+      const guarded = isMountedTwice ? withBackpressure((request) => once(new Request(request)), own) : once;
       const fetch = async (request: Request): Promise<Response> => {
         try {
           return await guarded(request);
@@ -56,7 +56,7 @@ export function webDriver(name: string, serveWeb: ServeWeb): Driver {
           return new Response(null, { status: 500 });
         }
       };
-      return { listener: serveWeb(fetch), intake: guarded.intake };
+      return { listener: serveWeb(aroundFetch(fetch, host)), intake: guarded.intake };
     },
   };
 }

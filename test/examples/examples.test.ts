@@ -15,7 +15,7 @@ import { isRedisSkipped, redisUrl } from '../redis/bed.ts';
 
 const quickStarts = [
   'README.md',
-  ...['express', 'koa', 'hono', 'node', 'web'].map((name) => `packages/${name}/README.md`),
+  ...['express', 'fastify', 'koa', 'hono', 'node', 'web'].map((name) => `packages/${name}/README.md`),
 ];
 const examples = readdirSync(`${root}/examples`).filter((name) => name.endsWith('.js'));
 /** They need a server, or are tested separately. */
@@ -37,7 +37,7 @@ beforeAll(() => run('npm', ['run', '--silent', 'build'], root), 120_000);
 afterEach(() => child?.kill('SIGKILL'));
 
 it('has an example for each framework and for the inbox', () => {
-  const without = ['express.js', 'hono.js', 'inbox.js', 'koa.js', 'node-http.js'];
+  const without = ['express.js', 'fastify.js', 'hono.js', 'inbox.js', 'koa.js', 'node-http.js'];
   expect(examples.sort()).toEqual([...withServer, ...without].sort());
 });
 

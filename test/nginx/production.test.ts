@@ -146,6 +146,25 @@ describe.skipIf(typeof found === 'string')('an app behind nginx, as docs/product
     expect([answered, held]).toEqual([[], []]);
   });
 
+  it('answers 504 and 502 as HTML and without Retry-After, if the app is late or cuts the connection', async () => {
+    await start(LINES.replace('proxy_read_timeout 60s', 'proxy_read_timeout 500ms'));
+    const late = await nginx.post();
+    held.shift()?.end();
+    const started = event('started');
+    const cut = nginx.post();
+    await started;
+    while (held.length === 0) await new Promise(setImmediate);
+    held[0]?.destroy();
+    for (const [status, answer] of [[504, late] as const, [502, await cut] as const]) {
+      const { headers } = answer;
+      expect([answer.status, headers['content-type'], headers['retry-after']]).toEqual([
+        status,
+        'text/html',
+        undefined,
+      ]);
+    }
+  });
+
   it('lets a delivery leave the queue when its sender hangs up', async () => {
     await start(LINES);
     const started = event('started');

@@ -42,6 +42,8 @@ const projects: readonly Project[] = [
   { uses: 'express', beside: { express: testedVersion('express4'), '@types/express': '^4.17.17' } },
   { uses: 'koa', beside: { koa: testedVersion('koa'), '@types/koa': testedVersion('@types/koa') } },
   { uses: 'koa', beside: { koa: testedVersion('koa2'), '@types/koa': '^2.13.0' } },
+  { uses: 'fastify', beside: { fastify: testedVersion('fastify') } },
+  { uses: 'fastify', beside: { fastify: testedVersion('fastify4') } },
   { uses: 'hono', beside: { hono: testedVersion('hono') } },
   { uses: 'hono', beside: { hono: testedVersion('hono40') } },
   { uses: 'web', beside: {} },

@@ -48,5 +48,6 @@ export { closeOnSignals, processPressure } from '@webhook-backpressure/node';
 export type { CloseOnSignalsOptions, ProcessPressureOptions } from '@webhook-backpressure/node';
 export type { WebhookBackpressureOptions } from './plugin.ts';
 export { readiness } from './readiness.ts';
-export { webhookInbox } from './inbox.ts';
+export type { Gate } from './gate.ts';
+export { webhookInbox, type InboxRoute } from './inbox.ts';
 export default webhookBackpressure;
