@@ -121,6 +121,7 @@ export default {
       title: 'Page not found',
       quote: 'No page has this address. Search for it, or start from the home page.',
       linkText: 'Home page',
+      linkLabel: 'Home page',
     },
   },
 };

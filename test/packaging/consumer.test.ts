@@ -43,7 +43,8 @@ const projects: readonly Project[] = [
   { uses: 'koa', beside: { koa: testedVersion('koa'), '@types/koa': testedVersion('@types/koa') } },
   { uses: 'koa', beside: { koa: testedVersion('koa2'), '@types/koa': '^2.13.0' } },
   { uses: 'fastify', beside: { fastify: testedVersion('fastify') } },
-  { uses: 'fastify', beside: { fastify: testedVersion('fastify4') } },
+  // The types of Fastify 4.0 have errors. The conformance suite runs on 4.0.
+  { uses: 'fastify', beside: { fastify: '4.29.1' } },
   { uses: 'hono', beside: { hono: testedVersion('hono') } },
   { uses: 'hono', beside: { hono: testedVersion('hono40') } },
   { uses: 'web', beside: {} },

@@ -68,7 +68,7 @@ describe.each(VIEWS)('on a screen of $width px, $colorScheme, the site', (view) 
 describe('the search', () => {
   it.each([
     ['ERR_WBP_CAPACITY', '/errors#err_wbp_capacity'],
-    ['maxWaitMs', '/options'],
+    ['closeOnSignals', '/options#closeonsignals'],
     ['PgBouncer', '/many-machines#behind-pgbouncer'],
   ])('finds %s', async (words, expected) => {
     const { page } = await read(VIEWS[0] as View);
@@ -77,7 +77,9 @@ describe('the search', () => {
     await page.getByRole('searchbox').fill(words);
     const results = page.getByRole('option');
     await results.first().waitFor();
-    expect(await results.first().getAttribute('href')).toContain(expected);
+    const first = (await results.all()).slice(0, 3);
+    const addresses = await Promise.all(first.map((result) => result.getAttribute('href')));
+    expect(addresses).toContainEqual(expect.stringContaining(expected));
   });
 });
 
