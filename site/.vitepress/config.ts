@@ -2,7 +2,7 @@ import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../../tooling/packages.js';
 import { accessibleSearch } from '../src/accessible-search.ts';
-import { BASE, ORIGIN, REPOSITORY, routeOf } from '../src/addresses.ts';
+import { BASE, OFF_SITE, ORIGIN, REPOSITORY, routeOf } from '../src/addresses.ts';
 import { descriptionOf } from '../src/description.ts';
 import { forSite, type MarkdownIt } from '../src/markdown.ts';
 import { features, nav, sidebar } from '../src/menus.ts';
@@ -38,10 +38,7 @@ export default {
   cleanUrls: true,
   srcDir: '..',
   outDir: './dist',
-  srcExclude: [
-    ...['AGENTS.md', 'CONTRIBUTING.md', '**/CHANGELOG.md', 'packages/*/{api,types,page,src}/**'],
-    ...['test/!(simulation)/**', 'temp/**', '**/coverage/**'],
-  ],
+  srcExclude: OFF_SITE,
   rewrites: (page: string): string => {
     const route = routeOf(page);
     if (route === undefined) throw new Error(`${page} has no address: add one to site/src/addresses.ts.`);
