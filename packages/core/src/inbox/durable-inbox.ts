@@ -91,6 +91,7 @@ export class DurableInbox implements Inbox {
     const opening = new StoreOpening({
       ...{ ...common, isOrdered, isWanted: hooks.isOpening },
       opened: this.#begin,
+      failed: () => parts.receiver?.endStart(),
     });
     this.#shutDown = (timeoutMs) => shutDown({ ...parts, opening }, timeoutMs);
     this.#resizeLevel();
@@ -165,6 +166,7 @@ export class DurableInbox implements Inbox {
 
   async #close(timeoutMs: number): Promise<InboxCloseReport> {
     this.#phase = 'closing';
+    this.#parts.receiver?.endStart();
     this.#endOpening();
     this.#monitoring.end(this.#parts.now());
     const report = await this.#shutDown(timeoutMs);
@@ -181,6 +183,7 @@ export class DurableInbox implements Inbox {
     if (this.#phase !== 'opening') return;
     this.#phase = 'open';
     markStarting(this, false);
+    this.#parts.receiver?.endStart();
     this.#endOpening();
     // Without workers nothing is claimed.
     this.#parts.workers.isOpen = this.#role !== 'receiver';
