@@ -227,7 +227,13 @@ export default {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(packages/[^/]+|test|test/simulation|bench|demo|examples|site)/(dist|types)/' },
+    exclude: {
+      path: [
+        '^(packages/[^/]+|test|test/simulation|bench|demo|examples|site)/(dist|types)/',
+        // Their frameworks are installed in a temporary folder.
+        '^test/hosts/apps/',
+      ],
+    },
     tsPreCompilationDeps: 'specify',
     enhancedResolveOptions: {
       exportsFields: ['exports'],

@@ -17,7 +17,7 @@ export default defineConfig({
     globalSetup: ['test/postgres/global-setup.ts', 'test/redis/global-setup.ts'],
     exclude: [
       ...configDefaults.exclude,
-      ...['hosts', 'packaging', 'release', 'runtimes'].map((folder) => `test/${folder}/**`),
+      ...['hosts', 'packaging', 'release', 'runtimes', 'site'].map((folder) => `test/${folder}/**`),
       'test/nest/handlers.test.ts',
     ],
     // By default, one core of two would be idle. Many tests wait for servers and processes.

@@ -4,6 +4,12 @@ export const REPOSITORY = 'https://github.com/webhook-backpressure/webhook-backp
 export const BASE = '/webhook-backpressure/';
 export const ORIGIN = 'https://webhook-backpressure.github.io';
 
+/** Pages for contributors, in the patterns of VitePress. Others must have an address. */
+export const OFF_SITE: readonly string[] = [
+  ...['AGENTS.md', 'CONTRIBUTING.md', 'RELEASING.md', '**/CHANGELOG.md'],
+  ...['packages/*/{api,types,page,src}/**', 'test/!(simulation)/**', 'temp/**', '**/coverage/**'],
+];
+
 /** Where a file of the repository is on the site: the first pattern that matches, in JavaScript's syntax. */
 const ROUTES: readonly (readonly [RegExp, string])[] = [
   [/^site\/index\.md$/, 'index.md'],

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { publishedPackages, root } from '../../tooling/packages.js';
 import { REPOSITORY, routeOf } from './addresses.ts';
-import { additions, exists, frameworks, groups, type Entry } from './navigation.ts';
+import { additions, frameworks, groups, type Entry } from './navigation.ts';
 
 interface Link {
   readonly text: string;
@@ -25,12 +25,14 @@ const { version } = JSON.parse(readFileSync(join(root, 'packages/core/package.js
 };
 
 /** The frameworks on the home page. */
-export const features: readonly object[] = frameworks
-  .filter(exists)
-  .map((entry) => ({ title: entry.text, details: entry.details, link: linkTo(entry).link }));
+export const features: readonly object[] = frameworks.map((entry) => ({
+  title: entry.text,
+  details: entry.details,
+  link: linkTo(entry).link,
+}));
 
 export const nav: readonly (Link | Menu)[] = [
-  { text: 'Quick starts', items: frameworks.filter(exists).map(linkTo) },
+  { text: 'Quick starts', items: frameworks.map(linkTo) },
   { text: 'Packages', items: additions.map(linkTo) },
   { text: 'Options', link: '/options' },
   { text: 'API', link: '/api/' },
@@ -52,7 +54,7 @@ const apiPackages = publishedPackages().map(({ folder, manifest: { name } }) => 
 export const sidebar: Readonly<Record<string, readonly (Link | Menu)[]>> = {
   '/api/': [{ text: 'API reference', items: apiPackages }],
   '/': [
-    ...groups.map(({ text, entries }) => ({ text, items: entries.filter(exists).map(linkTo) })),
+    ...groups.map(({ text, entries }) => ({ text, items: entries.map(linkTo) })),
     { text: 'API reference', items: apiPackages },
   ],
 };

@@ -1,7 +1,3 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { root } from '../../tooling/packages.js';
-
 /** A page in the navigation. */
 export interface Entry {
   readonly text: string;
@@ -9,11 +5,6 @@ export interface Entry {
   readonly source: string;
   /** On the home page. */
   readonly details?: string;
-}
-
-/** Whether the page is written. */
-export function exists({ source }: Entry): boolean {
-  return existsSync(join(root, source));
 }
 
 /** Pages under one heading. */

@@ -7,3 +7,8 @@ declare module 'express-queue' {
     queuedLimit: number;
   }): RequestHandler & { readonly queue: { getLength(): number } };
 }
+
+// The function of Next.js that packages/web/README.md passes.
+declare module 'next/server' {
+  export function after(task: Promise<unknown> | (() => unknown)): void;
+}

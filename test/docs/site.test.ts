@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { hrefOf, routeOf } from '../../site/src/addresses.ts';
+import { hrefOf, OFF_SITE, routeOf } from '../../site/src/addresses.ts';
 import { descriptionOf } from '../../site/src/description.ts';
 import { nav, sidebar } from '../../site/src/menus.ts';
-import { exists, groups } from '../../site/src/navigation.ts';
+import { groups } from '../../site/src/navigation.ts';
 import { wordsOf } from '../../site/src/search.ts';
 import { publishedPackages } from '../../tooling/packages.js';
 import { pages } from './pages.ts';
 
 const REPOSITORY = 'https://github.com/webhook-backpressure/webhook-backpressure';
-const listed = groups.flatMap(({ entries }) => entries.filter(exists).map(({ source }) => source));
+const listed = groups.flatMap(({ entries }) => entries.map(({ source }) => source));
 
 describe('the sidebar of the site', () => {
   it('has every page of docs and every README of a package, once', () => {
@@ -62,6 +62,11 @@ describe('an address on the site', () => {
       expect(hrefOf('docs/options.md', href)).toBe(href);
     },
   );
+
+  it('exists for every page that is not for contributors', () => {
+    const without = pages.map(({ path }) => path).filter((path) => routeOf(path) === undefined);
+    expect(without.filter((path) => !path.startsWith('test/') && !OFF_SITE.includes(path))).toEqual([]);
+  });
 
   it('belongs to one page', () => {
     const routes = pages.flatMap(({ path }) => routeOf(path) ?? []);

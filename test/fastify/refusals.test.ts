@@ -1,6 +1,6 @@
 import type { WebhookBackpressureOptions } from '@webhook-backpressure/fastify';
 import type { FastifyInstance } from 'fastify';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { post, protectedApp, versions } from './apps.ts';
 
 describe.each(versions)('a refusal on $name', ({ create }) => {
@@ -18,6 +18,23 @@ describe.each(versions)('a refusal on $name', ({ create }) => {
       'retry-after': expect.stringMatching(/^\d+$/) as string,
     });
   });
+
+  it('leaves no timer behind a request of inject, which has no connection to close', async () => {
+    const apps = [await refusing(), await refusing({ handler: () => 'refused' })];
+    for (const app of apps) await app.ready();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      for (const app of apps) {
+        for (const payload of ['small', 'x'.repeat(100_000)]) {
+          const headers = { 'content-type': 'text/plain' };
+          const { statusCode } = await app.inject({ method: 'POST', url: '/', headers, payload });
+          expect([statusCode, vi.getTimerCount()]).toEqual([app === apps[0] ? 503 : 200, 0]);
+        }
+      }
+    } finally {
+      vi.useRealTimers();
+    }
+  }, 2000);
 
   it('has the headers of earlier hooks, passes onResponse hooks, and no others', async () => {
     const app = create();

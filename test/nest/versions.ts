@@ -15,7 +15,13 @@ export const versions: readonly string[] = process.env['NEST'] === 'all' ? ['12'
 export function exampleWith(version: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'nest-example-'));
   const isOlder = OLDER.includes(version);
-  symlinkSync(join(isOlder ? installed(version) : root, 'node_modules'), join(folder, 'node_modules'));
+  const modules = join(folder, 'node_modules');
+  if (isOlder) {
+    mkdirSync(modules);
+    // Every checkout links its own packages: the older versions are installed once for all of them.
+    link(join(root, 'node_modules'), modules, ['@webhook-backpressure']);
+    link(join(installed(version), 'node_modules'), modules, ['@nestjs', 'reflect-metadata', 'rxjs']);
+  } else symlinkSync(join(root, 'node_modules'), modules);
   compileTo(folder, isOlder ? 'commonjs' : 'esm');
   return folder;
 }
@@ -33,10 +39,10 @@ function installed(version: string): string {
     cwd: folder,
     stdio: 'inherit',
   });
-  symlinkSync(
-    join(root, 'node_modules/@webhook-backpressure'),
-    join(folder, 'node_modules/@webhook-backpressure'),
-  );
   writeFileSync(join(folder, 'installed'), '');
   return folder;
+}
+
+function link(from: string, to: string, names: readonly string[]): void {
+  for (const name of names) symlinkSync(join(from, name), join(to, name));
 }

@@ -96,7 +96,11 @@ export class DurableInbox implements Inbox {
     this.#shutDown = (timeoutMs) => shutDown({ ...parts, opening }, timeoutMs);
     this.#resizeLevel();
     markStarting(this, true);
-    opening.begin();
+    // Nothing is opened, so that the build does not wait for it.
+    if (!opening.begin()) {
+      parts.receiver?.endStart();
+      this.#endOpening();
+    }
   }
 
   receive(request: InboxRequest): Promise<InboxAnswer | null> {

@@ -91,7 +91,8 @@ export interface Inbox {
   /**
    * Resolves when the store is open, or the inbox closes before. Never rejects: a store that cannot be opened is tried
    * again. Deliveries need not await it: up to 1,000 wait during the first attempt, each no longer than its sender does.
-   * After a failed attempt they are refused until the store is open.
+   * After a failed attempt they are refused until the store is open. Resolves immediately in the build of an app, where the
+   * store stays closed.
    */
   readonly opened: Promise<void>;
   /**

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerResponse } from 'node:http2';
+import type { Socket } from 'node:net';
 import { TimeLimit, type InboxAnswer } from '@webhook-backpressure/core';
 
 /** A body up to this size is read to its end, so that the connection can be kept. */
@@ -99,10 +100,15 @@ export function boundBody(req: IncomingMessage, res: ServerResponse): void {
 
 /** How much of the body may still arrive; Infinity if its length is unknown. */
 function unreadBytes(req: IncomingMessage): number {
-  if (req.complete) return 0;
+  if (req.complete || !hasConnection(req)) return 0;
   const length = req.headers['content-length'];
   if (length !== undefined) return Number(length);
   return req.headers['transfer-encoding'] === undefined ? 0 : Infinity;
+}
+
+/** Requests of Fastify's `inject()`, in tests and on AWS Lambda, have none: their bodies are in memory, never complete. */
+function hasConnection(req: IncomingMessage): boolean {
+  return typeof (req.socket as Partial<Socket>).destroy === 'function';
 }
 
 /**

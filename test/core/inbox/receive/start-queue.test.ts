@@ -1,5 +1,5 @@
 import { createInbox, memoryStore, type InboxAnswer, type InboxRequest } from '@webhook-backpressure/core';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { InboxBench, turns } from '../inbox-bench.ts';
 import { slowStore } from '../slow-store.ts';
 
@@ -180,6 +180,17 @@ describe('a delivery that arrives while the store opens for the first time', () 
     await bench.inbox.close();
     await bench.advance(50);
     expect(bench.clock.pending).toBe(0);
+  });
+});
+
+describe('a delivery in the build of an app', () => {
+  it('is refused immediately, since the store stays closed', async () => {
+    vi.stubEnv('NEXT_PHASE', 'phase-production-build');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { bench } = startingBench();
+    const { send, answers } = sender(bench);
+    await send('a');
+    expect(answers).toEqual(['a 503 pressure retry-after']);
   });
 });
 
