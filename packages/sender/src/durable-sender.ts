@@ -66,7 +66,8 @@ export class DurableSender implements Sender {
       ...{ store: settings.store, health: parts.health, wallMs: parts.wallMs, isOrdered: undefined },
       ...{ isWanted: () => this.#phase === 'opening', opened: this.#begin },
     });
-    this.#opening.begin();
+    // Nothing is opened, so that the build of an app does not wait for it.
+    if (!this.#opening.begin()) this.#endOpening();
   }
 
   async send(

@@ -95,7 +95,8 @@ export class DurableInbox implements Inbox {
     this.#shutDown = (timeoutMs) => shutDown({ ...parts, opening }, timeoutMs);
     this.#resizeLevel();
     markStarting(this, true);
-    opening.begin();
+    // Nothing is opened, so that the build does not wait for it.
+    if (!opening.begin()) this.#endOpening();
   }
 
   receive(request: InboxRequest): Promise<InboxAnswer | null> {

@@ -90,7 +90,8 @@ export interface InboxCloseReport {
 export interface Inbox {
   /**
    * Resolves when the store is open, or the inbox closes before. Never rejects: a store that cannot be opened is tried
-   * again. Until then deliveries are refused, so a function that is started for a delivery awaits it first.
+   * again. Until then deliveries are refused, so a function that is started for a delivery awaits it first. Resolves
+   * immediately in the build of an app, where the store stays closed.
    */
   readonly opened: Promise<void>;
   /**

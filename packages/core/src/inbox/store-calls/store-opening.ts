@@ -1,4 +1,5 @@
 import type { InboxStore, OpenedStore } from '../store/inbox-store.ts';
+import { isBuilding } from './is-building.ts';
 import type { StoreHealth } from './store-health.ts';
 
 export interface StoreOpeningParts {
@@ -22,12 +23,17 @@ export class StoreOpening {
     this.#parts = parts;
   }
 
-  /** Throws what `open` throws synchronously. After a rejection it is called again. */
-  begin(): void {
+  /**
+   * Throws what `open` throws synchronously. After a rejection it is called again. Returns false, and leaves the store
+   * closed, in the build of an app, which would otherwise process the deliveries of production.
+   */
+  begin(): boolean {
+    if (isBuilding()) return false;
     const { opened } = this.#parts;
     const found = this.#open();
     if (found instanceof Promise) this.#running = this.#openLater(found);
     else opened(found);
+    return true;
   }
 
   /** Resolves when no call is in progress. */
