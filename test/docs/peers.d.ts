@@ -12,3 +12,12 @@ declare module 'express-queue' {
 declare module 'next/server' {
   export function after(task: Promise<unknown> | (() => unknown)): void;
 }
+
+// A file that the page on Next.js shows beside its routes.
+declare module '*/lib/webhooks' {
+  export const webhooks: {
+    readonly receive: (request: Request) => Promise<Response>;
+    readonly metrics: import('prom-client').Registry;
+    readonly page: import('@webhook-backpressure/dashboard').Dashboard;
+  };
+}
