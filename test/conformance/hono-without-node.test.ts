@@ -73,6 +73,23 @@ describe.each([
     expect(intake.snapshot()).toMatchObject({ active: 0, totals: { admitted: 1, completed: 1 } });
   });
 
+  it('admits a request once when an app is mounted, which gets another request', async () => {
+    const intake = createIntake({ concurrency: 1 });
+    const requests: Request[] = [];
+    const note: Handler = async (c, next) => {
+      requests.push(c.req.raw);
+      await next();
+    };
+    const inner = new Hono();
+    inner.use('*', note, webhookBackpressure({ intake })).post('/', (c) => c.text('inner'));
+    const app = new Hono();
+    app.use('*', webhookBackpressure({ intake }), note).mount('/inner', inner.fetch);
+    const response = await app.fetch(new Request('http://x/inner/', { method: 'POST' }));
+    expect(await response.text()).toBe('inner');
+    expect(requests[0]).not.toBe(requests[1]);
+    expect(intake.snapshot()).toMatchObject({ active: 0, totals: { admitted: 1, completed: 1 } });
+  });
+
   it('admits a request once when a middleware replaces it', async () => {
     const intake = createIntake({ concurrency: 1 });
     const app = new Hono();
