@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { install, programOf } from './tools.js';
+import { buildLogOf, install, programOf } from './tools.js';
 
 const root = join(import.meta.dirname, '../..');
 const SHARED = ['web-app.js', 'holding.js', 'inbox-options.js'];
@@ -49,16 +49,18 @@ export function build(host) {
   const sources = join(folder, SOURCES.get(kind) ?? '.');
   cpSync(join(apps, kind), folder, { recursive: true });
   if (host.name === 'SvelteKit 2') cpSync(join(apps, 'sveltekit2'), folder, { recursive: true });
-  cpSync(join(apps, 'suite-route.js'), join(sources, 'suite-route.js'));
+  for (const file of ['suite-route.js', 'built-inbox.js']) cpSync(join(apps, file), join(sources, file));
   for (const file of SHARED) cpSync(join(root, 'test/runtimes', file), join(sources, file));
   const builder = BUILDERS[kind];
   if (builder === undefined) return;
+  const log = buildLogOf(host);
+  rmSync(log, { force: true });
   for (const env of [{}, SUITE_BUILDS[kind]]) {
     if (env === undefined) continue;
     execFileSync(process.execPath, [programOf(folder, builder), 'build'], {
       cwd: folder,
       stdio: ['ignore', 'inherit', 'inherit'],
-      env: { ...process.env, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1', ...env },
+      env: { ...process.env, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1', BUILD_LOG: log, ...env },
     });
   }
 }

@@ -122,6 +122,15 @@ export function folderOf({ kind, packages }) {
 }
 
 /**
+ * What the modules of a route did while the app was built.
+ *
+ * @param {Host} host
+ */
+export function buildLogOf(host) {
+  return join(folderOf(host), 'build.log');
+}
+
+/**
  * Installs a host unless it is there already.
  *
  * @param {Host} host
