@@ -1,4 +1,5 @@
 import { memoryStore } from '@webhook-backpressure/core';
+import { manualClock, until } from '@webhook-backpressure/core/testing';
 import { webhookInbox, withBackpressure } from '@webhook-backpressure/web';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
@@ -41,4 +42,25 @@ describe('the trouble of web-standard hosts', () => {
     });
     expect(guarded.intake.snapshot().active).toBe(0);
   });
+
+  it.each([false, true])(
+    'lets the platform end a request whose handler never ends (sender gone: %s)',
+    async (isGone) => {
+      const clock = manualClock();
+      const stays: Promise<unknown>[] = [];
+      const waitUntil = (stay: Promise<unknown>): void => void stays.push(stay);
+      const options = { clock, concurrency: 1, maxHandlingMs: 5000, waitUntil };
+      const guarded = withBackpressure(() => new Promise<Response>(() => undefined), options);
+      const sender = new AbortController();
+      void guarded(new Request('http://x/', { method: 'POST', signal: sender.signal }));
+      void guarded(post());
+      await until(guarded.intake, ({ depth }) => depth === 1);
+      if (isGone) sender.abort();
+      clock.advance(5100);
+      await stays[0];
+      clock.advance(5100);
+      await stays[1];
+      expect(guarded.intake.snapshot().totals).toMatchObject({ overdue: 2 });
+    },
+  );
 });

@@ -29,6 +29,10 @@ export async function admitRequest<R>(
     signal?.removeEventListener('abort', cutOff);
     alive?.end();
   });
+  if (alive !== undefined)
+    handling.whenRevoked(() => {
+      alive.end();
+    });
   if (handling.tryStart()) return handling;
   const started = handling.start(isGone);
   const result = await (alive?.wait(started) ?? started);

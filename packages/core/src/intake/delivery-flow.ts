@@ -177,7 +177,7 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
     } else if (admitted.state !== 'ended') {
       this.ledger.overdue += 1;
       this.#end(admitted, 'failure', now, true);
-      admitted.abort(timeoutError('The delivery was handled for longer than maxHandlingMs.'));
+      admitted.revoke(timeoutError('The delivery was handled for longer than maxHandlingMs.'));
     }
   }
 

@@ -4,6 +4,7 @@ import { keptIdOf, keyOf, type Delivery } from '../delivery/delivery.ts';
 import type { Outcome } from '../delivery/events.ts';
 import type { Admission, Permit } from '../delivery/admission.ts';
 import type { Refusal } from '../delivery/refusal.ts';
+import { whenRevoked } from '../delivery/revocations.ts';
 
 /** What a handler knows about the delivery that it handles. */
 export interface BackpressureInfo {
@@ -135,6 +136,11 @@ export class Handling implements BackpressureInfo {
   /** Calls back once, when no more work is done for the delivery, whether it has started or not. */
   whenOver(callback: () => void): void {
     this.#onOver = callback;
+  }
+
+  /** Calls back if `maxHandlingMs` is over: the worker is free although the handler has not ended. */
+  whenRevoked(callback: () => void): void {
+    if (this.#place !== undefined) whenRevoked(this.#place, callback);
   }
 
   /** The handler will not run, or will not report its end, although the delivery has a worker. */

@@ -6,6 +6,7 @@ import { NO_DEADLINE, type Timed } from '../time/deadlines.ts';
 import type { Outcome } from '../delivery/events.ts';
 import type { Line, Queued } from '../queue/line.ts';
 import type { Refusal } from '../delivery/refusal.ts';
+import { revoked } from '../delivery/revocations.ts';
 import type { ReservePlace } from '../queue/reserve.ts';
 import type { Worker } from './worker-pool.ts';
 import type { Account } from './worker-time.ts';
@@ -138,6 +139,12 @@ export class AdmittedDelivery
     this.#reason = reason;
     if (this.state === 'active') this.#owner.abandon(this);
     this.#controller?.abort(reason);
+  }
+
+  /** Its time is over, and its worker is free. */
+  revoke(reason: unknown): void {
+    this.abort(reason);
+    revoked(this);
   }
 
   /** Makes `permit` a promise. */
