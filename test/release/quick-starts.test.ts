@@ -14,7 +14,9 @@ async function installed(path: string, version: (typeof NODE_AND_NPM)[number] = 
   return project;
 }
 
-const adapters = ['express', 'hono', 'koa', 'node', 'web'].map((name) => `packages/${name}/README.md`);
+const adapters = ['express', 'fastify', 'hono', 'koa', 'node', 'web'].map(
+  (name) => `packages/${name}/README.md`,
+);
 
 describe.each(['README.md', ...adapters])('the quick start of %s', (path) => {
   it('answers curl with 204, prints the event, and ends on SIGTERM', async () => {
