@@ -51,6 +51,8 @@ function markdownOptions() {
     hidePageHeader: true,
     useCodeBlocks: true,
     parametersFormat: 'table',
+    // Types and variables are part of their module's page: most are one line, and each page takes time to build.
+    membersWithOwnFile: ['Class', 'Function', 'Interface'],
     pageTitleTemplates: {
       member: '{name}',
       module: '{name}',

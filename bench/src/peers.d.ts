@@ -84,28 +84,15 @@ declare module 'hono-rate-limiter' {
   }): MiddlewareHandler;
 }
 
-declare module 'fastify' {
-  import type { Server } from 'node:http';
-  interface Reply {
-    status(code: number): Reply;
-    send(body?: string): Reply;
-  }
-  export interface FastifyInstance {
-    readonly server: Server;
-    register<O>(plugin: (options: O) => void, options: O): Promise<void>;
-    post(path: string, handler: (request: { body: unknown }, reply: Reply) => Reply | Promise<Reply>): void;
-    listen(where: { host: string; port: number }): Promise<string>;
-  }
-  export function fastify(): FastifyInstance;
-}
-
 declare module '@fastify/under-pressure' {
-  export default function underPressure(options: {
+  import type { FastifyPluginCallback } from 'fastify';
+  const underPressure: FastifyPluginCallback<{
     maxEventLoopDelay: number;
     maxHeapUsedBytes: number;
     maxRssBytes: number;
     maxEventLoopUtilization: number;
-  }): void;
+  }>;
+  export default underPressure;
 }
 
 declare module 'plainjob' {

@@ -7,6 +7,8 @@ import { descriptionOf } from '../src/description.ts';
 import { forSite, type MarkdownIt } from '../src/markdown.ts';
 import { features, nav, sidebar } from '../src/menus.ts';
 import { wordsOf } from '../src/search.ts';
+import { searchable } from '../src/searchable.ts';
+import { withoutTreeShaking } from '../src/server-bundle.ts';
 import { slug } from 'github-slugger';
 
 /** The parts of the data of a page that are used here. */
@@ -36,6 +38,8 @@ export default {
   description,
   base: BASE,
   cleanUrls: true,
+  // The names of all pages' files in one file, not in every page.
+  metaChunk: true,
   srcDir: '..',
   outDir: './dist',
   srcExclude: OFF_SITE,
@@ -84,7 +88,7 @@ export default {
     copyFileSync(join(root, 'docs/images/dashboard-light.png'), join(outDir, 'preview.png'));
   },
   vite: {
-    plugins: [accessibleSearch()],
+    plugins: [accessibleSearch(), withoutTreeShaking()],
     publicDir: join(root, 'site/public'),
     // Pictures stay files, so that style.css recognizes them by their names. The largest chunk is the search index.
     build: { assetsInlineLimit: 0, chunkSizeWarningLimit: 3_000 },
@@ -101,14 +105,16 @@ export default {
       provider: 'local',
       options: {
         detailedView: false,
+        _render: searchable,
         miniSearch: {
           options: { tokenize: wordsOf },
           // Every word must be found: most pages have "webhook" in them.
           searchOptions: {
             combineWith: 'AND',
             boost: { title: 4, text: 2, titles: 1 },
-            // The pages first: an option has its name in many types of the API reference.
-            boostDocument: (id: string): number => (id.includes('/api/') ? 0.1 : 1),
+            // An option has its name on many pages, and in many types of the API reference.
+            boostDocument: (id: string): number =>
+              id.includes('/api/') ? 0.1 : id.includes('/options#') ? 2 : 1,
           },
         },
       },

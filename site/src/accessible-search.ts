@@ -7,7 +7,7 @@ interface Plugin {
 
 /**
  * What axe-core finds serious in the search of VitePress 1.6, and what replaces it: the dialog is a button that contains
- * buttons, an option contains a link, and labels differ from the visible text.
+ * buttons, an option contains a link, labels differ from the visible text, and keys without a role have labels.
  */
 const REPLACEMENTS: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
   'VPLocalSearchBox.vue': [
@@ -23,6 +23,7 @@ const REPLACEMENTS: Readonly<Record<string, readonly (readonly [string, string])
       `:aria-label="[...p.titles, p.title].join(' > ')"`,
       `:id="'localsearch-item-' + index" role="option" :aria-selected="selectedIndex === index"`,
     ],
+    ['<kbd :aria-label', '<kbd role="img" :aria-label'],
   ],
   // The theme draws this key.
   'VPNavBarSearchButton.vue': [['class="DocSearch-Button-Key">K<', 'class="DocSearch-Button-Key key-k"><']],
@@ -38,7 +39,7 @@ export function accessibleSearch(): Plugin {
       return found?.[1].reduce((changed, [from, to]) => {
         if (!changed.includes(from))
           throw new Error(`${found[0]} of VitePress has changed: ${from} is missing.`);
-        return changed.replace(from, to);
+        return changed.replaceAll(from, to);
       }, code);
     },
   };

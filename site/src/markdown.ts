@@ -3,6 +3,7 @@ import { root } from '../../tooling/packages.js';
 import { hrefOf } from './addresses.ts';
 import { drawingOf } from './drawing.ts';
 import { widenColumns } from './columns.ts';
+import { nameOptionRows } from './option-rows.ts';
 
 /** The parts of a token of markdown-it that are used here. */
 export interface Token {
@@ -39,6 +40,7 @@ export function forSite(markdown: MarkdownIt): void {
     // The title in the head of a page.
     if (file === undefined) return;
     widenColumns(tokens);
+    nameOptionRows(tokens);
     const source = relative(root, file).split(sep).join('/');
     for (const token of tokens) {
       if (token.type === 'html_block') token.content = pictureOf(token.content);

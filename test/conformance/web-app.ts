@@ -1,7 +1,9 @@
 import type { Intake, IntakeSnapshot } from '@webhook-backpressure/core';
 import { manualClock, type ManualClock } from '@webhook-backpressure/core/testing';
 import { webhookBackpressure, type WebhookBackpressureOptions } from '@webhook-backpressure/hono';
-import type { Handler, Hono as HonoLatest } from 'hono';
+import { withBackpressure, type WithBackpressureOptions } from '@webhook-backpressure/web';
+import { Hono as HonoLatest, type Handler } from 'hono';
+import { Hono as Hono40 } from 'hono40';
 
 /** An app under test. */
 export interface Served {
@@ -11,8 +13,16 @@ export interface Served {
   readonly intake: Intake;
 }
 
+/** A handler that needs no request. */
+export type Respond = () => Response | Promise<Response>;
+
+/** Options that do not depend on the framework. */
+type CommonOptions = Pick<WithBackpressureOptions, 'maxWaitMs' | 'standardHeaders'> & {
+  skip?: () => boolean;
+};
+
 /** An app of this Hono version with the middleware, without a server. */
-export function serve(
+export function serveHono(
   Hono: typeof HonoLatest,
   handler: Handler,
   options: WebhookBackpressureOptions = {},
@@ -23,17 +33,44 @@ export function serve(
   const app = new Hono();
   app.onError((error, c) => c.text(error.message, 500));
   app.use('*', middleware);
-  app.post('/', handler);
-  const post = (init: RequestInit = {}, ...rest: unknown[]): Promise<Response> =>
-    Promise.resolve(
-      app.fetch(new Request('http://x/', { method: 'POST', ...init }), ...(rest as [object, never])),
-    );
-  const snapshot = (): IntakeSnapshot => middleware.intake.snapshot();
-  return { post, snapshot, clock, intake: middleware.intake };
+  app.all('/', handler);
+  const fetch = async (request: Request, ...rest: unknown[]): Promise<Response> =>
+    app.fetch(request, ...(rest as [object, never]));
+  return served(fetch, middleware.intake, clock);
 }
 
+/** A wrapped handler, called with the arguments of a platform. */
+export function serveWeb(
+  handler: (...args: [Request, ...unknown[]]) => Response | Promise<Response>,
+  options: WithBackpressureOptions<[Request, ...unknown[]]> = {},
+): Served {
+  const clock = manualClock();
+  const guarded = withBackpressure(handler, { concurrency: 1, clock, ...options });
+  return served(guarded, guarded.intake, clock);
+}
+
+function served(
+  fetch: (request: Request, ...rest: unknown[]) => Promise<Response>,
+  intake: Intake,
+  clock: ManualClock,
+): Served {
+  const post = (init: RequestInit = {}, ...rest: unknown[]): Promise<Response> =>
+    fetch(new Request('http://x/', { method: 'POST', ...init }), ...rest);
+  return { post, snapshot: () => intake.snapshot(), clock, intake };
+}
+
+/** Every adapter that follows web-standard requests and responses. */
+export const onWebStandards: readonly {
+  readonly name: string;
+  readonly serve: (handler: Respond, options?: CommonOptions) => Served;
+}[] = [
+  { name: 'Hono 4.0', serve: (handler, options) => serveHono(Hono40, handler, options) },
+  { name: 'Hono 4', serve: (handler, options) => serveHono(HonoLatest, handler, options) },
+  { name: 'packages/web', serve: serveWeb },
+];
+
 /** A handler with a streamed response, and the stream that the test writes to. */
-export function streamed(): { handler: Handler; out: WritableStreamDefaultWriter<Uint8Array> } {
+export function streamed(): { handler: Respond; out: WritableStreamDefaultWriter<Uint8Array> } {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   return { handler: () => new Response(readable), out: writable.getWriter() };
 }

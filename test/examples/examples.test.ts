@@ -203,6 +203,8 @@ describe.each(quickStarts)('the first program in %s', (path) => {
       fetch(`http://localhost:${String(port)}/webhooks`, {
         method: 'POST',
         body: '{"type":"order.created"}',
+        // As `curl -d` sends it, and some senders do.
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
       });
     const answer = await vi.waitFor(send, { timeout: 20_000, interval: 100 });
     expect(answer.status).toBe(204);

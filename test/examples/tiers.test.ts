@@ -46,9 +46,12 @@ describe.skipIf(isSkipped)('receivers and workers on PostgreSQL', () => {
     const [receiver, worker] = [start('receiver.js'), start('worker.js')];
     const [address] = await Promise.all([nextLine(receiver), nextLine(worker)]);
     const handled = nextLine(worker);
-    const answer = await accepted(() =>
-      fetch(address, { method: 'POST', body: '{"type":"order.created"}', headers: { 'webhook-id': 'a' } }),
-    );
+    // Its store may still be opening.
+    const answer = await fetch(address, {
+      method: 'POST',
+      body: '{"type":"order.created"}',
+      headers: { 'webhook-id': 'a' },
+    });
     expect(await answer.json()).toEqual({ id: 'a', status: 'accepted' });
     expect(await handled).toBe('attempt 1 at a: {"type":"order.created"}');
     for (const { child } of [receiver, worker]) {
@@ -85,12 +88,3 @@ describe.skipIf(isSkipped)('receivers and workers on PostgreSQL', () => {
     expect(JSON.parse(printed.at(-1) ?? '')).toMatchObject({ remaining: 0 });
   }, 60_000);
 });
-
-/** A receiver refuses deliveries until its store is open. */
-async function accepted(send: () => Promise<Response>): Promise<Response> {
-  for (;;) {
-    const answer = await send();
-    if (answer.status !== 503) return answer;
-    await answer.body?.cancel();
-  }
-}

@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, RouteHandlerMethod } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
 import { protectedApp, until, versions } from './apps.ts';
@@ -17,8 +18,14 @@ interface Served {
   readonly app: FastifyInstance;
   /** The replies of the handlers that have started. */
   readonly replies: FastifyReply[];
-  /** Sends a delivery and disconnects when its handler has started. */
-  readonly leave: () => Promise<void>;
+  /** Sends a delivery and disconnects when its handler has started, or when the answer has. */
+  readonly leave: (hasBegun?: boolean) => Promise<void>;
+}
+
+function begun(): Readable {
+  const stream = new PassThrough();
+  stream.write('begun');
+  return stream;
 }
 
 describe.each(versions)('the permit on $name', ({ name, create }) => {
@@ -34,10 +41,11 @@ describe.each(versions)('the permit on $name', ({ name, create }) => {
     await app.listen({ port: 0 });
     apps.push(app);
     const { port } = app.server.address() as AddressInfo;
-    const leave = async (): Promise<void> => {
+    const leave = async (hasBegun = false): Promise<void> => {
       const sending = request({ port, method: 'POST', agent: false });
       sending.on('error', () => undefined).end();
-      await until(() => replies.length > 0);
+      if (hasBegun) await once(sending, 'response');
+      else await until(() => replies.length > 0);
       sending.destroy();
       await until(() => replies[0]?.raw.destroyed === true);
       await new Promise((resolve) => setImmediate(resolve));
@@ -103,6 +111,50 @@ describe.each(versions)('the permit on $name', ({ name, create }) => {
     void replies[0]?.send('late');
     await until(() => active(app) === 0);
     expect(app.backpressure.intake.snapshot().totals.failed).toBe(1);
+  });
+
+  // Fastify 4.0 itself answers such a request twice, and its second answer throws.
+  const sendingLate: [string, RouteHandlerMethod][] =
+    name === 'Fastify 4.0'
+      ? []
+      : [['resolves to the sending of', async (_request, reply) => reply.send(begun())]];
+  it.each<[string, RouteHandlerMethod]>([
+    ['sends', (_request, reply) => void reply.send(begun())],
+    ['returns the sending of', (_request, reply) => reply.send(begun())],
+    ['resolves to', () => Promise.resolve(begun())],
+    ...sendingLate,
+  ])('ends with the sender in the middle of a stream that a handler %s', async (_how, handler) => {
+    const { app, leave } = await serve(handler);
+    await leave(true);
+    await until(() => active(app) === 0);
+  });
+
+  // Fastify 4.0 does not send web streams.
+  it.runIf(name === 'Fastify 5').each<[string, RouteHandlerMethod]>([
+    ['sends it from a callback', () => undefined],
+    ['returns its reply', (_request, reply) => reply],
+    [
+      'awaits its reply',
+      async (_request, reply) => {
+        await reply;
+      },
+    ],
+  ])('ends with a web stream for a sender that has gone if the handler %s', async (_how, handler) => {
+    const { app, replies, leave } = await serve(handler);
+    await leave();
+    expect(active(app)).toBe(1);
+    void replies[0]?.send(new Response('late'));
+    await until(() => active(app) === 0);
+  });
+
+  it('ends with the sender in the middle of a hijacked response', async () => {
+    const { app, leave } = await serve(async (_request, reply) => {
+      reply.hijack();
+      reply.raw.write('begun');
+      return Promise.resolve(reply);
+    });
+    await leave(true);
+    await until(() => active(app) === 0);
   });
 
   it('is held until a hijacked response has ended', async () => {

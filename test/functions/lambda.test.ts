@@ -15,7 +15,6 @@ describe.each(Object.keys(receivers))('%s', (adapter) => {
     async function send(sent: Sent, options = {}): Promise<[number, unknown]> {
       urls = [];
       receiver = created(adapter, options);
-      await receiver.inbox.opened;
       const event = services[service]?.(sent);
       if (event === undefined) throw new Error(service);
       const { statusCode, body, isBase64Encoded } = await receiver.handler(event);

@@ -10,6 +10,7 @@ const { folder, registry, packages } = inject('rehearsal');
 const PROGRAMS = [
   'dashboard',
   'express',
+  'fastify',
   'hono',
   'koa',
   'node',
@@ -18,6 +19,7 @@ const PROGRAMS = [
   'prometheus',
   'sender',
   'sqlite',
+  'web',
 ];
 /** What the programs use beside our packages; npm also installs what our packages need as peers. */
 const BESIDE = [

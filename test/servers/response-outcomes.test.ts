@@ -43,6 +43,14 @@ describe('the outcome of a response', () => {
     expect(await outcomeOf(answer)).toBe('success');
   });
 
+  it('is a success when the request was sent on with undici, which removes its socket', async () => {
+    const answer: Answer = (res) => {
+      Object.assign(res.req, { socket: null });
+      res.end('done');
+    };
+    expect(await outcomeOf(answer)).toBe('success');
+  });
+
   it.each<[string, Answer]>([
     ['is destroyed', (res) => res.destroy()],
     ['is destroyed in the middle', (res) => res.write('do', () => res.destroy())],

@@ -31,9 +31,9 @@ function open(receiver: Receiver): Wire {
   return wire;
 }
 
-// The adapters that write refusals themselves. With Hono the runtime decides.
 // Elsewhere the runtime decides how much of an unread body it reads.
 const onConnections = drivers.filter(({ seesConnection }) => seesConnection);
+// The adapters that write refusals themselves. With Hono the runtime decides.
 const onNode = onConnections.filter(({ name }) => !name.startsWith('Hono'));
 
 describe.each(onNode)('the unread body of a refusal on $name', (driver) => {

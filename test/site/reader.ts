@@ -31,9 +31,11 @@ export class Reader {
     return new Reader(context, await context.newPage(), address);
   }
 
-  /** Opens a page of the site, by its path below the base path. */
+  /** Opens a page of the site, by its path below the base path, and waits until it reacts. */
   async visit(path: string): Promise<void> {
     await this.page.goto(`${this.#address}${path}`, { waitUntil: 'networkidle' });
+    // Before, keys and clicks have no effect.
+    await this.page.waitForFunction(`document.querySelector('#app').__vue_app__ !== undefined`);
   }
 
   /** What axe-core finds serious or critical. */

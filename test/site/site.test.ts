@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openBrowser, OPEN_BROWSER_LIMIT_MS, type Opened } from '../browser/open-browser.ts';
+import { groups } from '../../site/src/navigation.ts';
 import { Reader, type View } from './reader.ts';
 import { serveSite } from './site-server.ts';
 
@@ -81,6 +82,29 @@ describe('the search', () => {
     const addresses = await Promise.all(first.map((result) => result.getAttribute('href')));
     expect(addresses).toContainEqual(expect.stringContaining(expected));
   });
+});
+
+it('finds an option first where it is explained', async () => {
+  const { page } = await read(VIEWS[0] as View);
+  await reader?.visit('');
+  await page.getByRole('button', { name: 'Search' }).click();
+  await page.getByRole('searchbox').fill('maxWaitMs');
+  const first = page.getByRole('option').first();
+  await first.click();
+  await page.waitForURL(/\/options#maxwaitms$/);
+  await page.locator('#maxwaitms').getByText('The longest wait in the queue').waitFor();
+});
+
+it('gets from the home page to every listed page in two clicks', async () => {
+  const { page } = await read(VIEWS[0] as View);
+  await reader?.visit('');
+  await page.getByRole('link', { name: 'Get started' }).click();
+  const links = page.getByRole('complementary').getByRole('link');
+  await links.first().waitFor();
+  const names = (await links.allTextContents()).map((name) => name.trim());
+  expect(names).toEqual(
+    expect.arrayContaining(groups.flatMap(({ entries }) => entries.map(({ text }) => text))),
+  );
 });
 
 describe('a reader without a mouse', () => {

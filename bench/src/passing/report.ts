@@ -2,22 +2,27 @@ import { textOption } from '../command-line.ts';
 import { describeMachine } from '../machine.ts';
 import { textOfBench, write, writeBetween } from '../write.ts';
 import { measurePassing, versionOf } from './measure.ts';
-import { passings, type Passing } from './plan.ts';
+import { passings, passingSentence, type Passing } from './plan.ts';
 
 /**
- * Measures what passing costs and puts it into the report and the results, beside what is there. With `--only` it
- * measures what begins so, and keeps the other figures.
+ * Measures what passing costs and puts it into the report, the results, the README and the FAQ, beside what is there. With
+ * `--only` it measures what begins so, and keeps the other figures.
  */
 export async function writePassing(): Promise<void> {
   const before = JSON.parse(textOfBench('results.json')) as Record<string, object>;
   const only = textOption('only') ?? '';
-  const rows = passings.map((one) => {
-    const figure = one.name.startsWith(only) ? measurePassing(one) : (before[one.name] as Passing);
-    return { ...one, figure };
+  const rows = passings.flatMap((one) => {
+    const figure = one.name.startsWith(only)
+      ? measurePassing(one)
+      : (before[one.name] as Passing | undefined);
+    return figure === undefined ? [] : [{ ...one, figure }];
   });
   const others = Object.entries(before).filter(([name]) => !name.startsWith('passing/'));
   const figures = rows.map(({ name, figure }): [string, Passing] => [name, figure]);
-  await write('results.json', JSON.stringify(Object.fromEntries([...others, ...figures])));
+  const results = Object.fromEntries([...others, ...figures]);
+  await write('results.json', JSON.stringify(results));
+  for (const page of ['../README.md', '../docs/faq.md'])
+    await writeBetween(page, 'passing', passingSentence(results));
 
   const { date, processor, system } = describeMachine();
   const versions = [...new Set(passings.map(({ node }) => versionOf(node)))];

@@ -19,12 +19,20 @@ export function followHandlers(fastify: FastifyInstance): Follow {
     route.handler = function (request, reply): unknown {
       const handling = (request as Followed)[name];
       if (handling === undefined) return handler.call(this, request, reply);
-      const wasAwaited = watchThen(reply);
+      const watched = watch(reply);
       const returned: unknown = handler.call(this, request, reply);
+      if (returned !== reply && isThenable(returned)) {
+        handling.follow(handlerEnd(returned, reply, watched));
+        return returned;
+      }
+      // Fastify does not end a response whose sender has gone if a web stream is sent.
+      const endIfGone = (): void => {
+        if (watched.isSent && handling.isAnswered) handling.endHandler();
+      };
+      watched.onSent = endIfGone;
+      endIfGone();
       // It sends the reply later, from a callback. With `undefined` Fastify waits for that, also when the sender has gone.
-      if (returned === reply) return undefined;
-      if (isThenable(returned)) handling.follow(handlerEnd(returned, reply, wasAwaited));
-      return returned;
+      return returned === reply ? undefined : returned;
     };
   });
   return (request, handling) => {
@@ -35,36 +43,54 @@ export function followHandlers(fastify: FastifyInstance): Follow {
 type Followed = FastifyRequest & Record<symbol, Handling | undefined>;
 
 /**
- * Settles when an async handler has ended. One that awaits or returns its reply sends it from a callback. Its promise
+ * Settles when an async handler has ended. One that awaits or returns its reply may send it from a callback. Its promise
  * settles when the response is over, also because the sender has gone, and then the callback is still to come.
  */
 async function handlerEnd(
   returned: PromiseLike<unknown>,
   reply: FastifyReply,
-  wasAwaited: () => boolean,
+  watched: WatchedReply,
 ): Promise<void> {
   await returned;
-  if (wasAwaited() && !reply.raw.writableEnded) await ended(reply.raw);
+  if (watched.isAwaited && !watched.isSent && !reply.raw.writableEnded) await ended(reply.raw, watched);
 }
 
-/** Fastify makes replies thenable. Returns a function that returns whether `then` has been called. */
-function watchThen(reply: FastifyReply): () => boolean {
+interface WatchedReply {
+  /** Fastify makes replies thenable. */
+  isAwaited: boolean;
+  isSent: boolean;
+  onSent: (() => void) | undefined;
+}
+
+function watch(reply: FastifyReply): WatchedReply {
+  const watched: WatchedReply = { isAwaited: false, isSent: false, onSent: undefined };
   const then = reply.then.bind(reply);
-  let isCalled = false;
+  const send = reply.send.bind(reply);
   reply.then = (...given): void => {
-    isCalled = true;
+    watched.isAwaited = true;
     then(...given);
   };
-  return () => isCalled;
+  reply.send = (payload): FastifyReply => {
+    watched.isSent = true;
+    watched.onSent?.();
+    return send(payload);
+  };
+  return watched;
 }
 
-function ended(res: ServerResponse): Promise<void> {
+/** Resolves when the reply has been sent, or a hijacked response has ended or was cut off. */
+function ended(res: ServerResponse, watched: WatchedReply): Promise<void> {
   return new Promise((resolve) => {
+    watched.onSent = resolve;
     const end = res.end.bind(res) as (...given: unknown[]) => ServerResponse;
     res.end = (...given: unknown[]): ServerResponse => {
       resolve();
       return end(...given);
     };
+    // In the middle of an answer, many handlers just stop.
+    res.once('close', () => {
+      if (res.headersSent) resolve();
+    });
   });
 }
 

@@ -1,4 +1,5 @@
 import type { Inbox } from '@webhook-backpressure/core';
+import { shared } from './shared.ts';
 
 /** Keeps the request of a platform alive until a promise settles, also after its response. */
 export type WaitUntil = (promise: Promise<unknown>) => void;
@@ -48,17 +49,30 @@ export function keepAlive(waitUntil: WaitUntil | undefined): KeepAlive | undefin
   };
 }
 
+/** No platform keeps a request longer after its response. */
+const LONGEST_MS = 15 * 60_000;
+/** How often a further request keeps the process alive. Each of them reads the state of the inbox once a second. */
+const RENEWED_MS = 10_000;
+const renewed = shared('kept-inboxes', () => new WeakSet<Inbox>());
+
 /**
  * Keeps a request alive until the inbox has processed its deliveries, for as long as the platform permits: no code runs
- * there outside a request.
+ * there outside a request. On Workers this is each request, as its timers and connections end with it. Elsewhere one
+ * request keeps the process running for the others: a server that is never idle would gather endless timers.
  */
 export function keepAliveForInbox(waitUntil: WaitUntil | undefined, inbox: Inbox): void {
+  if (renewed.has(inbox)) return;
   const alive = keepAlive(waitUntil);
   if (alive === undefined) return;
+  if (!isOnWorkers()) renewed.add(inbox);
+  let aliveMs = 0;
   const pulse = setInterval(() => {
+    aliveMs += PULSE_MS;
     const { depth, state } = inbox.snapshot();
     // Deliveries left when it closes are processed after the next start.
-    if (depth > 0 && state !== 'closed') return;
+    const isOver = depth === 0 || state === 'closed' || aliveMs >= LONGEST_MS;
+    if (isOver || aliveMs === RENEWED_MS) renewed.delete(inbox);
+    if (!isOver) return;
     clearInterval(pulse);
     alive.end();
   }, PULSE_MS);

@@ -26,9 +26,21 @@ export function waitUntilFinder<A extends readonly unknown[]>(options: WaitUntil
       'ERR_WBP_CALLBACK',
       `waitUntil must be a function, but was ${String(option)}.`,
     );
+  let hasWarned = false;
+  const warn = (error: unknown): void => {
+    if (hasWarned) return;
+    hasWarned = true;
+    console.warn(
+      `WBP_WORK_FAILED: The option waitUntil has failed, so the platform may end requests early: ${String(error)}`,
+    );
+  };
   return (args) => (promise) => {
-    // A function that awaits the promise is not awaited, and its rejection is the platform's to report.
-    option(promise, ...args);
+    try {
+      // Not awaited: it may await the promise. A rejection without a listener ends the process on Node.js.
+      Promise.resolve(option(promise, ...args)).catch(warn);
+    } catch (error) {
+      warn(error);
+    }
   };
 }
 

@@ -1,19 +1,6 @@
 import { createInbox, createReadiness, createWorker, memoryStore } from '@webhook-backpressure/core';
-import type { InboxStore } from '@webhook-backpressure/core';
 import { afterEach, describe, expect, it } from 'vitest';
-
-/** A store in memory that opens when the test says so. */
-function slowStore(): { readonly store: InboxStore; readonly open: () => void } {
-  const store = memoryStore();
-  let open: () => void = () => undefined;
-  const opening = new Promise<void>((resolve) => (open = resolve));
-  const openNow = store.open.bind(store);
-  store.open = async (nowMs, options) => {
-    await opening;
-    return await openNow(nowMs, options);
-  };
-  return { store, open };
-}
+import { slowStore } from './slow-store.ts';
 
 describe('a readiness probe', () => {
   let close: () => Promise<unknown> = () => Promise.resolve();

@@ -3,6 +3,7 @@ import { BackpressureError, memoryStore, type InboxDelivery } from '@webhook-bac
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { inboxDrivers, InboxReceiver, stopReceivers, type InboxDriver } from './receivers.ts';
+import { slowStore } from './slow-store.ts';
 
 afterEach(async () => {
   await stopReceivers();
@@ -177,6 +178,29 @@ function suite(driver: InboxDriver): void {
     await closed;
     expect((await receiver.post('{}')).status).toBe(200);
     expect(receiver.inbox.snapshot().totals.stored).toBe(1);
+  });
+
+  it('accepts what has arrived while its store opened, unless the sender has disconnected', async () => {
+    const { store, open } = slowStore();
+    const receiver = await start({ store });
+    const { inbox, server } = receiver;
+    for (const rest of [
+      'Content-Length: 100\r\n\r\nhalf',
+      'Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n',
+    ]) {
+      const arrived = once(server, 'request');
+      const socket = await receiver.dial();
+      socket.write(`POST /webhooks HTTP/1.1\r\nHost: a\r\n${rest}`);
+      const [request] = (await arrived) as [NodeJS.EventEmitter];
+      const closed = new Promise((resolve) => request.once('close', resolve));
+      socket.destroy();
+      await closed;
+    }
+    const answers = [receiver.post('{}'), receiver.post('')];
+    while (inbox.snapshot().totals.arrivals < 4) await new Promise((resolve) => setImmediate(resolve));
+    open();
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200]);
+    expect(inbox.snapshot().totals).toMatchObject({ arrivals: 4, stored: 2 });
   });
 
   it('answers before the sender times out when its body does not end', async () => {

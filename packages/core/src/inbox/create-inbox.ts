@@ -4,8 +4,8 @@ import type { InboxOptions } from './options/inbox-options.ts';
 import type { ReceiverOptions, WorkerOptions } from './options/role-options.ts';
 
 /**
- * Creates an inbox and opens its store. While a store opens asynchronously, deliveries are refused. In a build of Next.js
- * or SvelteKit, which loads the modules of routes, the store stays closed.
+ * Creates an inbox and opens its store. While a store opens asynchronously, deliveries wait for it: see {@link Inbox.opened}.
+ * In a build of Next.js or SvelteKit, which loads the modules of routes, the store stays closed.
  *
  * Without `process` it is a receiver without workers: it verifies, stores and acknowledges deliveries, and the workers of
  * {@link createWorker}, or of other inboxes on the same store, handle them.

@@ -91,12 +91,16 @@ export class DurableInbox implements Inbox {
     const opening = new StoreOpening({
       ...{ ...common, isOrdered, isWanted: hooks.isOpening },
       opened: this.#begin,
+      failed: () => parts.receiver?.endStart(),
     });
     this.#shutDown = (timeoutMs) => shutDown({ ...parts, opening }, timeoutMs);
     this.#resizeLevel();
     markStarting(this, true);
     // Nothing is opened, so that the build does not wait for it.
-    if (!opening.begin()) this.#endOpening();
+    if (!opening.begin()) {
+      parts.receiver?.endStart();
+      this.#endOpening();
+    }
   }
 
   receive(request: InboxRequest): Promise<InboxAnswer | null> {
@@ -166,6 +170,7 @@ export class DurableInbox implements Inbox {
 
   async #close(timeoutMs: number): Promise<InboxCloseReport> {
     this.#phase = 'closing';
+    this.#parts.receiver?.endStart();
     this.#endOpening();
     this.#monitoring.end(this.#parts.now());
     const report = await this.#shutDown(timeoutMs);
@@ -182,6 +187,7 @@ export class DurableInbox implements Inbox {
     if (this.#phase !== 'opening') return;
     this.#phase = 'open';
     markStarting(this, false);
+    this.#parts.receiver?.endStart();
     this.#endOpening();
     // Without workers nothing is claimed.
     this.#parts.workers.isOpen = this.#role !== 'receiver';

@@ -90,8 +90,9 @@ export interface InboxCloseReport {
 export interface Inbox {
   /**
    * Resolves when the store is open, or the inbox closes before. Never rejects: a store that cannot be opened is tried
-   * again. Until then deliveries are refused, so a function that is started for a delivery awaits it first. Resolves
-   * immediately in the build of an app, where the store stays closed.
+   * again. Deliveries need not await it: up to 1,000 wait during the first attempt, each no longer than its sender does.
+   * After a failed attempt they are refused until the store is open. Resolves immediately in the build of an app, where the
+   * store stays closed.
    */
   readonly opened: Promise<void>;
   /**

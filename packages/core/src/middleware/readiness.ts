@@ -17,8 +17,8 @@ export interface Closable {
  * - `ready`: new deliveries are accepted. Also while shedding or stalled: other instances are as full, so routing to
  *   them does not help
  * - `draining`: new deliveries are still accepted, but the load balancer should stop sending them
- * - `starting`: new deliveries are refused, because the store of an inbox is not open yet. No state of a source that has
- *   been ready once
+ * - `starting`: the store of an inbox is not open yet. New deliveries wait for it, and are refused once an attempt to open
+ *   it has failed. No state of a source that has been ready once
  * - `closing`: new deliveries are refused
  */
 export type ReadinessStatus = 'ready' | 'starting' | 'draining' | 'closing';

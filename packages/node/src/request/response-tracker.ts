@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerResponse } from 'node:http2';
+import type { Socket } from 'node:net';
 import { TimeLimit, type Handling } from '@webhook-backpressure/core';
 import { finishedOf, majorVersionOf, responseSocketOf, socketOf, statusOf } from './read-property.ts';
 import { SlowReaders } from './slow-readers.ts';
@@ -24,10 +25,12 @@ export class ResponseTracker {
 
   track(handling: Handling, req: IncomingMessage, res: ServerResponse): void {
     const watched = this.#readers.watch(handling, res);
+    // Later the request may have none: undici removes it from a request that it has sent on as a body.
+    const socket = socketOf(req);
     // `close` is emitted once, so `once` would only cost two more objects.
     res.on('close', () => {
       this.#readers.forget(watched);
-      if (isCutOff(req, res)) handling.cutOff();
+      if (isCutOff(socket, req, res)) handling.cutOff();
       else handling.endResponse(statusOf(res) >= 500 ? 'failure' : 'success');
       const isFinished = finishedOf(res);
       if (isFinished && !handling.isFollowed) handling.endHandler();
@@ -61,14 +64,13 @@ function isDestroyed(res: ServerResponse): boolean {
 }
 
 /** Whether the response closed before all of it was on its way. */
-function isCutOff(req: IncomingMessage, res: ServerResponse): boolean {
+function isCutOff(socket: Socket, req: IncomingMessage, res: ServerResponse): boolean {
   if (majorVersionOf(req) > 1) {
     const { stream } = res as unknown as Http2ServerResponse;
     return stream.aborted || stream.rstCode !== 0 || !stream.writableFinished;
   }
   // Node detaches the socket from a response that has been sent before it closes. It also does so after a failed last
   // write, since the callback is called all the same.
-  const socket = socketOf(req);
   const own = responseSocketOf(res);
   // A response without a connection, such as one of `inject()` of Fastify, writes to a stream that stays attached.
   if (own !== null && own !== socket) return !finishedOf(res);

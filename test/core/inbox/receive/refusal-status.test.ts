@@ -39,11 +39,11 @@ const CAUSES: Record<string, Cause> = {
       return bench({ store }).deliver('a', '{}', headers);
     },
   ],
-  'a store that is not open': [
+  'a store that cannot be opened': [
     'pressure',
     (headers) => {
       const store = memoryStore();
-      store.open = () => new Promise(() => undefined);
+      store.open = () => Promise.reject(new Error('the connection was refused'));
       return bench({ store }).deliver('a', '{}', headers);
     },
   ],

@@ -16,6 +16,7 @@ import { InboxAdmission, type InboxAdmissionParts } from './inbox-admission.ts';
 import { handshakeAnswer, tooLarge, UNVERIFIED, type InboxAnswer } from './inbox-answers.ts';
 import type { InboxRequest } from './inbox-request.ts';
 import { IncomingDelivery } from './incoming-delivery.ts';
+import { StartQueue } from './start-queue.ts';
 import { contextOf } from './user-context.ts';
 import { verificationFailureOf, type VerificationFailure } from './verification.ts';
 
@@ -33,6 +34,7 @@ export class InboxReceiver {
   readonly #deadlines: Deadlines<IncomingDelivery>;
   readonly #budget: BodyBudget;
   readonly #handshakes = new Handshakes();
+  readonly #startQueue = new StartQueue();
 
   constructor(parts: ReceiverParts) {
     const { options, fixtures, settings, now } = parts;
@@ -71,6 +73,11 @@ export class InboxReceiver {
     return incoming.answered;
   }
 
+  /** The first attempt to open the store has ended, or the inbox closes: deliveries that waited for it go on. */
+  endStart(): void {
+    this.#startQueue.end();
+  }
+
   get isStoring(): boolean {
     return this.#writer.isBusy;
   }
@@ -89,6 +96,10 @@ export class InboxReceiver {
     const { delivery, body } = incoming;
     const { options, settings, report, refuser, now } = this.#parts;
     refuser.arrive(now());
+    if (this.#startQueue.isOpen) {
+      await this.#startQueue.wait(incoming);
+      if (incoming.isOver()) return null;
+    }
     // Before the body is read, so that refusing stays cheap. With the body, the key may be another one.
     const early = this.#admission.refusalOf(incoming, delivery.key ?? DEFAULT_KEY, false);
     if (early !== undefined) return early;
@@ -156,5 +167,6 @@ export class InboxReceiver {
     const { delivery } = incoming;
     if (incoming.isOver()) return;
     incoming.answer(this.#admission.refuse('wait', delivery, delivery.key ?? DEFAULT_KEY));
+    this.#startQueue.leave(incoming);
   };
 }

@@ -12,6 +12,8 @@ export interface StoreOpeningParts {
   readonly isWanted: () => boolean;
   /** Called when the store is open. */
   readonly opened: (found: OpenedStore) => void;
+  /** Called after each attempt that fails. */
+  readonly failed?: () => void;
 }
 
 /** Opens the store of an inbox, again and again until it succeeds. */
@@ -42,7 +44,7 @@ export class StoreOpening {
   }
 
   async #openLater(first: Promise<OpenedStore>): Promise<void> {
-    const { health, isWanted, opened } = this.#parts;
+    const { health, isWanted, opened, failed } = this.#parts;
     for (let opening = first; ; opening = this.#again()) {
       try {
         opened(await opening);
@@ -50,6 +52,7 @@ export class StoreOpening {
         return;
       } catch (error) {
         health.failed('open', error);
+        failed?.();
         await health.rest();
       }
       // A store that opens after the inbox has closed would stay open.

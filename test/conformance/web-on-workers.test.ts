@@ -1,11 +1,30 @@
-import { memoryStore } from '@webhook-backpressure/core';
+import { memoryStore, type Inbox } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
-import { webhookInbox } from '@webhook-backpressure/hono';
+import { webhookInbox as honoInbox } from '@webhook-backpressure/hono';
+import { webhookInbox } from '@webhook-backpressure/web';
 import { Hono } from 'hono';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { serve, settled, streamed } from './web-app.ts';
+import { onWebStandards, settled, streamed } from './web-app.ts';
 
-describe('Hono on Workers', () => {
+interface Receiving {
+  readonly inbox: Inbox;
+  readonly fetch: (request: Request, ...rest: unknown[]) => Response | Promise<Response>;
+}
+
+const onWeb = (webhooks: ReturnType<typeof webhookInbox>): Receiving => ({
+  inbox: webhooks.inbox,
+  fetch: webhooks,
+});
+
+function onHono(webhooks: ReturnType<typeof honoInbox>): Receiving {
+  const app = new Hono().post('/', webhooks);
+  return {
+    inbox: webhooks.inbox,
+    fetch: (request, ...rest) => app.fetch(request, ...(rest as [object, never])),
+  };
+}
+
+describe.each(onWebStandards)('$name on Workers', ({ name, serve }) => {
   afterEach(() => {
     vi.unstubAllGlobals();
     vi.useRealTimers();
@@ -27,7 +46,7 @@ describe('Hono on Workers', () => {
   it('keeps the request alive until the permit is released', async () => {
     const { stays, rest } = context();
     const { handler, out } = streamed();
-    const { post } = serve(Hono, handler);
+    const { post } = serve(handler);
     const reading = (await post({}, ...rest)).text();
     expect(await isSettled(stays[0])).toBe(false);
     await out.close();
@@ -37,7 +56,7 @@ describe('Hono on Workers', () => {
 
   it('runs a timer while a delivery waits, and stops it and lets the request end after a refusal', async () => {
     const { stays, rest } = context();
-    const { post, clock } = serve(Hono, () => new Promise<Response>(() => undefined), { maxWaitMs: 1000 });
+    const { post, clock } = serve(() => new Promise<Response>(() => undefined), { maxWaitMs: 1000 });
     const set = vi.spyOn(globalThis, 'setInterval');
     const clear = vi.spyOn(globalThis, 'clearInterval');
     void post({}, ...rest);
@@ -61,28 +80,29 @@ describe('Hono on Workers', () => {
     const { stays, rest } = context();
     let end = (): void => undefined;
     const clock = manualClock();
-    const webhooks = webhookInbox({
+    const options = {
       store: memoryStore(),
       verify: false,
       clock,
       process: () => new Promise<void>((resolve) => (end = resolve)),
-    });
-    const app = new Hono();
-    app.post('/', webhooks);
+    } as const;
+    const { inbox, fetch } = name.startsWith('Hono')
+      ? onHono(honoInbox(options))
+      : onWeb(webhookInbox(options));
     const request = new Request('http://x/', { method: 'POST', body: '{}' });
     const nextEvent = async (expected: string): Promise<void> =>
       new Promise((resolve) => {
-        webhooks.inbox.subscribe(({ type }) => {
+        inbox.subscribe(({ type }) => {
           if (type === expected) resolve();
         });
       });
     const begun = nextEvent('started');
-    expect((await app.fetch(request, ...(rest as [object, never]))).status).toBe(200);
+    expect((await fetch(request, ...rest)).status).toBe(200);
     await begun;
     vi.advanceTimersByTime(5000);
     expect(await isSettled(stays[0])).toBe(false);
     const finished = nextEvent(closes ? 'closed' : 'completed');
-    if (closes) void webhooks.inbox.close({ timeoutMs: 1 });
+    if (closes) void inbox.close({ timeoutMs: 1 });
     else end();
     clock.advance(1);
     await finished;
@@ -94,7 +114,7 @@ describe('Hono on Workers', () => {
 
   it('works without an execution context', async () => {
     context();
-    const { post, snapshot } = serve(Hono, (c) => c.text('done'));
+    const { post, snapshot } = serve(() => new Response('done'));
     expect(await (await post()).text()).toBe('done');
     expect(snapshot().totals.completed).toBe(1);
   });

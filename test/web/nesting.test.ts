@@ -1,0 +1,75 @@
+import { backpressureOf, createIntake, withBackpressure } from '@webhook-backpressure/web';
+import { describe, expect, it } from 'vitest';
+
+const request = (): Request => new Request('http://x/webhooks', { method: 'POST', body: '{}' });
+const noContent = (): Response => new Response(null, { status: 204 });
+
+describe('a handler inside another', () => {
+  it('finds its delivery also when the framework has replaced the request', async () => {
+    let key: string | undefined;
+    const handler = withBackpressure(
+      () => {
+        key = backpressureOf(request())?.key;
+        return noContent();
+      },
+      { keyGenerator: () => 'shop' },
+    );
+    await handler(request());
+    expect(key).toBe('shop');
+  });
+
+  it('is admitted once by each intake, also by an outer one again', async () => {
+    const [outer, inner] = [createIntake({ concurrency: 1 }), createIntake({ concurrency: 1 })];
+    const again = withBackpressure(noContent, { intake: outer });
+    const middle = withBackpressure(() => again(request()), { intake: inner });
+    const handler = withBackpressure(() => middle(request()), { intake: outer });
+    expect((await handler(request())).status).toBe(204);
+    const totals = [outer, inner].map((intake) => intake.snapshot().totals);
+    expect(totals).toEqual([
+      expect.objectContaining({ admitted: 1, completed: 1 }),
+      expect.objectContaining({ admitted: 1, completed: 1 }),
+    ]);
+  });
+
+  it('is admitted again after its first permit is released', async () => {
+    const intake = createIntake({ concurrency: 1 });
+    const once = withBackpressure(noContent, { intake });
+    let later: Promise<Response> | undefined;
+    let begin = (): void => undefined;
+    const begun = new Promise<void>((resolve) => (begin = resolve));
+    const handler = withBackpressure(
+      () => {
+        later = begun.then(() => once(request()));
+        return noContent();
+      },
+      { intake },
+    );
+    await handler(request());
+    expect(intake.snapshot()).toMatchObject({ active: 0, totals: { completed: 1 } });
+    begin();
+    expect((await later)?.status).toBe(204);
+    expect(intake.snapshot().totals).toMatchObject({ admitted: 2, completed: 2 });
+  });
+});
+
+describe('the permit of a delivery', () => {
+  it('leaves no listener on the signal of its request', async () => {
+    const { signal } = new AbortController();
+    const listeners = new Set<unknown>();
+    signal.addEventListener = (_type: string, listener: unknown) => void listeners.add(listener);
+    signal.removeEventListener = (_type: string, listener: unknown) => void listeners.delete(listener);
+    let during = 0;
+    const handler = withBackpressure(() => {
+      during = listeners.size;
+      return noContent();
+    });
+    await handler({ request: Object.defineProperty(request(), 'signal', { value: signal }) } as never);
+    expect([during, listeners.size]).toEqual([1, 0]);
+  });
+
+  it('ends as a failure for Response.error()', async () => {
+    const handler = withBackpressure(() => Response.error());
+    await handler(request());
+    expect(handler.intake.snapshot().totals).toMatchObject({ completed: 0, failed: 1 });
+  });
+});
