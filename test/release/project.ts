@@ -81,8 +81,12 @@ export class Project {
   }
 
   /** Starts a program of the project. */
-  start(file: string, variables: Readonly<Record<string, string>> = {}): Running {
-    const started = spawn(this.node, [file], {
+  start(
+    file: string,
+    variables: Readonly<Record<string, string>> = {},
+    args: readonly string[] = [],
+  ): Running {
+    const started = spawn(this.node, [file, ...args], {
       cwd: this.folder,
       env: { ...this.#env, ...variables },
       stdio: ['ignore', 'pipe', 'inherit'],
