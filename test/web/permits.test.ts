@@ -66,22 +66,4 @@ describe('the permit of a delivery', () => {
     await handler({ request: Object.defineProperty(request(), 'signal', { value: signal }) } as never);
     expect([during, listeners.size]).toEqual([1, 0]);
   });
-
-  it('ends as a failure for Response.error()', async () => {
-    const handler = withBackpressure(() => Response.error());
-    await handler(request());
-    expect(handler.intake.snapshot().totals).toMatchObject({ completed: 0, failed: 1 });
-  });
-
-  const locked = new Response('locked');
-  locked.body?.getReader();
-  it.each([
-    ['of an upgrade', { status: 101, body: new Response('x').body, bodyUsed: false }],
-    ['whose body has another reader', locked],
-    ['of a polyfill', { status: 200, body: { pipe: () => undefined }, bodyUsed: false }],
-  ])('ends with a response %s, which is returned as it is', async (_kind, response) => {
-    const handler = withBackpressure(() => response as Response);
-    expect(await handler(request())).toBe(response);
-    expect(handler.intake.snapshot()).toMatchObject({ active: 0, totals: { completed: 1 } });
-  });
 });

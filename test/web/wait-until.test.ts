@@ -1,6 +1,7 @@
+import { manualClock, until } from '@webhook-backpressure/core/testing';
 import { withBackpressure, type WaitUntilOption } from '@webhook-backpressure/web';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { serveWeb, settled } from './web-app.ts';
+import { serveWeb, settled } from './apps.ts';
 
 interface Platform {
   waitUntil(promise: Promise<unknown>): void;
@@ -26,6 +27,7 @@ const isSettled = async (promise: Promise<unknown> | undefined): Promise<boolean
   Promise.race([promise?.then(() => true), settled().then(() => false)]) as Promise<boolean>;
 
 afterEach(() => {
+  vi.restoreAllMocks();
   for (const name of [VERCEL, NEXT]) Reflect.deleteProperty(globalThis, name);
 });
 
@@ -121,6 +123,53 @@ describe('waitUntil', () => {
     expect(await (await post()).text()).toBe('done');
     expect(snapshot()).toMatchObject({ active: 0, totals: { completed: 1 } });
   });
+
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('outside a request');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('outside a request'))],
+    [
+      'throws later',
+      (promise: Promise<unknown>) =>
+        promise.then(() => {
+          throw new Error('late');
+        }),
+    ],
+  ])('of the option fails no delivery, and warns once, when it %s', async (_what, waitUntil) => {
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+    const guarded = withBackpressure(() => new Response('done'), { waitUntil });
+    // Vitest fails on an unhandled rejection.
+    for (let sent = 0; sent < 2; sent += 1) expect(await (await guarded(request())).text()).toBe('done');
+    await vi.waitFor(() => {
+      expect(warn).toHaveBeenCalledOnce();
+    });
+    expect(guarded.intake.snapshot().active).toBe(0);
+  });
+
+  it.each([false, true])(
+    'lets the platform end a request whose handler never ends (sender gone: %s)',
+    async (isGone) => {
+      const clock = manualClock();
+      const stays: Promise<unknown>[] = [];
+      const waitUntil = (stay: Promise<unknown>): void => void stays.push(stay);
+      const options = { clock, concurrency: 1, maxHandlingMs: 5000, waitUntil };
+      const guarded = withBackpressure(() => new Promise<Response>(() => undefined), options);
+      const sender = new AbortController();
+      void guarded(new Request('http://x/', { method: 'POST', signal: sender.signal }));
+      void guarded(request());
+      await until(guarded.intake, ({ depth }) => depth === 1);
+      if (isGone) sender.abort();
+      clock.advance(5100);
+      await stays[0];
+      clock.advance(5100);
+      await stays[1];
+      expect(guarded.intake.snapshot().totals).toMatchObject({ overdue: 2 });
+    },
+  );
 
   it.each([null, 5, {}, 'after'])('must be a function, not %o', (waitUntil) => {
     expect(() => withBackpressure(() => new Response(), { waitUntil: waitUntil as never })).toThrow(

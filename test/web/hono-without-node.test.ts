@@ -4,7 +4,7 @@ import { webhookBackpressure, type WebhookBackpressureOptions } from '@webhook-b
 import { Hono as HonoLatest, type Handler } from 'hono';
 import { Hono as Hono40 } from 'hono40';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { serveHono, settled, streamed, type Served } from './web-app.ts';
+import { serveHono, settled, streamed, type Served } from './apps.ts';
 
 // What other middlewares and apps do to a delivery, without a server.
 describe.each([
@@ -83,6 +83,7 @@ describe.each([
     const inner = new Hono();
     inner.use('*', note, webhookBackpressure({ intake })).post('/', (c) => c.text('inner'));
     const app = new Hono();
+      // eslint-disable-next-line @typescript-eslint/no-deprecated -- Hono 4.0 has no other
     app.use('*', webhookBackpressure({ intake }), note).mount('/inner', inner.fetch);
     const response = await app.fetch(new Request('http://x/inner/', { method: 'POST' }));
     expect(await response.text()).toBe('inner');

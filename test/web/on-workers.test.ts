@@ -4,7 +4,7 @@ import { webhookInbox as honoInbox } from '@webhook-backpressure/hono';
 import { webhookInbox } from '@webhook-backpressure/web';
 import { Hono } from 'hono';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { onWebStandards, settled, streamed } from './web-app.ts';
+import { onWebStandards, settled, streamed } from './apps.ts';
 
 interface Receiving {
   readonly inbox: Inbox;

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { onWebStandards, settled, streamed } from './web-app.ts';
+import { onWebStandards, settled, streamed } from './apps.ts';
 
 // Without a server: a signal reports that the sender disconnects, and a stream that the response ends.
 describe.each(onWebStandards)('$name with web standards only', ({ serve }) => {
