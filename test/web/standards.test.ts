@@ -1,8 +1,12 @@
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { onWebStandards, settled, streamed } from './apps.ts';
 
 // Without a server: a signal reports that the sender disconnects, and a stream that the response ends.
 describe.each(onWebStandards)('$name with web standards only', ({ serve }) => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
   const text = new TextEncoder();
 
   it('releases the permit of a response without a body', async () => {
@@ -28,6 +32,36 @@ describe.each(onWebStandards)('$name with web standards only', ({ serve }) => {
     await out.close();
     expect(await reading).toBe('abcd');
     expect(snapshot()).toMatchObject({ active: 0, totals: { completed: 1, failed: 0 } });
+  });
+
+  it.each([1, 4])(
+    'releases the permit of a streamed body that nothing reads for 5 seconds, after %i chunks',
+    async (count) => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+      const { handler, out } = streamed();
+      const { post, snapshot } = serve(handler);
+      // A middleware may drop the response.
+      await post();
+      for (let chunk = 0; chunk < count; chunk += 1) void out.write(text.encode('a'));
+      await settled();
+      expect(snapshot().active).toBe(1);
+      vi.advanceTimersByTime(5100);
+      expect(snapshot()).toMatchObject({ active: 0, totals: { completed: 1 } });
+    },
+  );
+
+  it('holds the permit while the source of a body that is read sends nothing for 5 seconds', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const { handler, out } = streamed();
+    const { post, snapshot } = serve(handler);
+    const reading = (await post()).text();
+    void out.write(text.encode('a'));
+    await settled();
+    vi.advanceTimersByTime(5100);
+    expect(snapshot().active).toBe(1);
+    await out.close();
+    expect(await reading).toBe('a');
+    expect(snapshot()).toMatchObject({ active: 0, totals: { completed: 1 } });
   });
 
   it('releases the permit as a failure when a streamed body is canceled', async () => {

@@ -95,23 +95,30 @@ function followed(
   outcome: Outcome,
   handling: Handling,
 ): ReadableStream<Uint8Array> {
+  let out: ReadableStreamDefaultController<Uint8Array> | undefined;
+  const isAllRead = (): boolean => out?.desiredSize === READ_AHEAD_CHUNKS;
   const giveUp = (): void => {
-    handling.endResponse(outcome);
+    // The source is slow, and not the reader.
+    if (!isAllRead()) handling.endResponse(outcome);
   };
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        unread.stop(giveUp);
+        out = controller;
+        if (isAllRead()) unread.stop(giveUp);
         try {
           const { done, value } = await (begin.shift() ?? reader.read());
           if (!done) {
             controller.enqueue(value);
-            if ((controller.desiredSize ?? 0) <= 0) unread.start(giveUp);
+            // Also a response with one chunk may have been dropped, while its source sends nothing more.
+            if (!isAllRead()) unread.start(giveUp);
             return;
           }
+          unread.stop(giveUp);
           handling.endResponse(outcome);
           controller.close();
         } catch (error) {
+          unread.stop(giveUp);
           handling.endResponse('failure');
           controller.error(error);
         }
