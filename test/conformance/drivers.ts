@@ -50,6 +50,7 @@ const node: Driver = {
   hasNext: false,
   cutsBrokenStreams: true,
   seesConnection: true,
+  answersForHandlers: false,
   serve({ options, handle, isMountedTwice, ...host }) {
     const mount = (listener: RequestListener): ReturnType<typeof withBackpressure> =>
       withBackpressure(listener, translated(options, askedOf, nodeExchange));
@@ -65,6 +66,7 @@ function express(name: string, create: typeof express5): Driver {
     hasNext: true,
     cutsBrokenStreams: true,
     seesConnection: true,
+    answersForHandlers: false,
     serve({ options, handle, onError, isNextTwice, isMountedTwice, ...host }) {
       const app = create();
       const middleware = forExpress(translated(options, askedOf, nodeExchange));
@@ -118,6 +120,7 @@ function koa(name: string, Koa: typeof Koa3): Driver {
     hasNext: true,
     cutsBrokenStreams: false,
     seesConnection: true,
+    answersForHandlers: true,
     serve({ options, handle, onError, isNextTwice, isMountedTwice, ...host }) {
       const app = new Koa();
       const middleware = forKoa(
@@ -171,6 +174,7 @@ function hono(name: string, Hono: typeof HonoLatest): Driver {
     hasNext: true,
     cutsBrokenStreams: true,
     seesConnection: true,
+    answersForHandlers: true,
     serve({ options, handle, onError, isNextTwice, isMountedTwice, ...host }) {
       const app = new Hono();
       const middleware = forHono(
@@ -207,7 +211,7 @@ function hono(name: string, Hono: typeof HonoLatest): Driver {
       }
       app.all('*', async (c) => {
         const exchange = honoExchange(c);
-        return (await responseOf(exchange, handle(exchange))) ?? c.body(null, 500);
+        return await responseOf(exchange, handle(exchange));
       });
       const fetch = aroundFetch(async (request: Request, env: object) => app.fetch(request, env), {
         deadline: host.deadline,

@@ -51,6 +51,8 @@ export interface Driver {
   readonly cutsBrokenStreams: boolean;
   /** Whether it sees the connection, and with it how much of a body has arrived and whether a response has been sent. */
   readonly seesConnection: boolean;
+  /** Whether it responds when a handler ends without a response. The others leave the connection open. */
+  readonly answersForHandlers: boolean;
   /** An app with our middleware followed by the handler. */
   serve(setup: Setup): { listener: RequestListener; intake: Intake };
 }

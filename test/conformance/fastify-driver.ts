@@ -71,6 +71,7 @@ export function fastify(name: string, create: typeof fastify5): Driver {
     hasNext: true,
     cutsBrokenStreams: true,
     seesConnection: true,
+    answersForHandlers: false,
     serve({ options, handle, onError, isNextTwice, isMountedTwice, ...host }) {
       const { app, listener } = fastifyApp(create);
       app.setErrorHandler((error, _request, reply) => {

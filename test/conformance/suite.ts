@@ -22,6 +22,6 @@ export function conformance(driver: Driver): void {
     handlers(start, driver);
     departure(start, driver);
     closing(start);
-    trouble(start);
+    trouble(start, driver);
   });
 }

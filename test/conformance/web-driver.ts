@@ -23,7 +23,8 @@ function exchangeOf(request: Request): WebExchange {
 
 async function responseOf(exchange: Exchange, result: unknown): Promise<Response> {
   await result;
-  return (exchange as WebExchange).response ?? new Response(null, { status: 500 });
+  // Some handlers return nothing.
+  return (exchange as WebExchange).response as Response;
 }
 
 /** `packages/web` behind a server that passes it web-standard requests. */
@@ -33,6 +34,7 @@ export function webDriver(name: string, serveWeb: ServeWeb): Driver {
     hasNext: false,
     cutsBrokenStreams: true,
     seesConnection: false,
+    answersForHandlers: true,
     serve({ options, handle, onError, isMountedTwice, ...host }) {
       const own = translated(
         options,
@@ -50,7 +52,11 @@ export function webDriver(name: string, serveWeb: ServeWeb): Driver {
       const guarded = isMountedTwice ? withBackpressure((request) => once(new Request(request)), own) : once;
       const fetch = async (request: Request): Promise<Response> => {
         try {
-          return await guarded(request);
+          const response: Response | undefined = await (
+            guarded as (...args: [Request]) => Promise<Response | undefined>
+          )(request);
+          // As hosts respond to a handler that returns nothing.
+          return response ?? new Response(null, { status: 500 });
         } catch (error) {
           onError(error);
           return new Response(null, { status: 500 });

@@ -1,9 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
+import type { Driver } from '../exchange.ts';
 import { held } from '../held.ts';
 import { expectEnds, type Start } from '../receiver.ts';
 
 /** What hosts, and other middlewares, do to a delivery. */
-export function trouble(start: Start): void {
+export function trouble(start: Start, driver: Driver): void {
   describe('a delivery', () => {
     it('is admitted once when its app mounts the middleware twice', async () => {
       const receiver = await start({ concurrency: 1 }, { isMountedTwice: true });
@@ -27,6 +28,15 @@ export function trouble(start: Start): void {
       const shown = [...receiver.errors.splice(0), ...(warn.mock.calls.flat() as unknown[])];
       expect(shown).toEqual([expect.stringMatching(/body/i)]);
       await expectEnds(receiver, { completed: 2 });
+    });
+
+    it.runIf(driver.answersForHandlers)('frees its worker when its handler returns nothing', async () => {
+      const receiver = await start({ concurrency: 1 }, { handle: () => undefined });
+      expect((await receiver.send().reply).status).toBeGreaterThanOrEqual(400);
+      expect((await receiver.send().reply).status).toBeGreaterThanOrEqual(400);
+      await receiver.when(({ active }) => active === 0);
+      expect(receiver.snapshot.totals).toMatchObject({ admitted: 2, started: 2, overdue: 0 });
+      receiver.errors.splice(0);
     });
 
     it('frees its worker when its handler ends after a timeout of the host has responded', async () => {
