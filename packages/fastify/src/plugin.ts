@@ -81,7 +81,7 @@ export function addBackpressure(fastify: FastifyInstance, options: WebhookBackpr
         : admitLater(skips, request, reply);
     }),
   );
-  // Whoever shares an intake closes it.
+  // A shared intake is closed by the code that created it.
   if (options.intake === undefined) fastify.addHook('onClose', () => intake.close({ timeoutMs: 0 }));
 }
 
