@@ -1,7 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { build, type Plugin } from 'vite';
+import type { Plugin } from 'vite';
+import { bundleSources } from './bundle-sources.ts';
 import { root } from './packages.js';
 
 const HOST = join(root, 'packages/sqlite/src/thread/store-thread.ts');
@@ -32,20 +33,6 @@ export function storeThread(): Plugin {
 async function bundle(): Promise<string> {
   const folder = join(FOLDER, String(process.pid));
   mkdirSync(folder, { recursive: true });
-  await build({
-    configFile: false,
-    logLevel: 'error',
-    ssr: {
-      noExternal: [/^@webhook-backpressure\//],
-      resolve: { conditions: ['@webhook-backpressure/source'] },
-    },
-    build: {
-      ssr: ENTRY,
-      outDir: folder,
-      emptyOutDir: true,
-      target: 'node20',
-      rolldownOptions: { output: { entryFileNames: 'thread.js' } },
-    },
-  });
+  await bundleSources(ENTRY, folder, 'thread.js');
   return join(folder, 'thread.js');
 }

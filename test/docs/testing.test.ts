@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as adapter from '@webhook-backpressure/express';
-import { build } from 'vite';
 import * as vitest from 'vitest';
 import { afterAll, describe, expect, it } from 'vitest';
+import { bundleSources } from '../../tooling/bundle-sources.ts';
 import { root } from '../../tooling/packages.js';
 import { page, tokensOf } from './pages.ts';
 import { runBlock } from './run-block.ts';
@@ -28,20 +28,7 @@ async function bundle(names: readonly string[]): Promise<string> {
   for (const [name, text] of files) writeFileSync(join(FOLDER, name), text);
   const entry = join(FOLDER, 'all.ts');
   writeFileSync(entry, names.map((name) => `import './${name}';\n`).join(''));
-  await build({
-    configFile: false,
-    logLevel: 'error',
-    ssr: {
-      noExternal: [/^@webhook-backpressure\//],
-      resolve: { conditions: ['@webhook-backpressure/source'] },
-    },
-    build: {
-      ssr: entry,
-      outDir: join(FOLDER, 'out'),
-      target: 'node20',
-      rolldownOptions: { output: { entryFileNames: 'all.mjs' } },
-    },
-  });
+  await bundleSources(entry, join(FOLDER, 'out'), 'all.mjs');
   return join(FOLDER, 'out/all.mjs');
 }
 
