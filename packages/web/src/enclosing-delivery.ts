@@ -29,7 +29,14 @@ const storage = shared('enclosing-delivery', (): Storage | undefined => {
 export function handleInside<R>(intake: Intake, handling: Handling, action: () => R): R {
   return storage === undefined
     ? action()
-    : storage.run({ intake, handling, outer: storage.getStore() }, action);
+    : storage.run({ intake, handling, outer: stillHeld(storage.getStore()) }, action);
+}
+
+/** Without the deliveries whose permit is released: in a loop of calls from one handler to the next they would add up. */
+function stillHeld(enclosing: Enclosing | undefined): Enclosing | undefined {
+  let held = enclosing;
+  while (held?.handling.isOver === true) held = held.outer;
+  return held;
 }
 
 /**
