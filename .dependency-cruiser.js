@@ -74,6 +74,7 @@ export const order = {
     ],
   },
   node: { entries: ['index'], rooms: ['request', 'pressure', 'shutdown', '.'] },
+  web: { entries: ['index', 'parts'], rooms: ['platform', 'request', 'response', '.'] },
   sqlite: {
     entries: ['index', 'sqlite-store', 'cli'],
     rooms: ['.', 'drivers', 'connection', 'file', 'tables', 'finished', 'queue', 'store', 'thread', 'cli'],

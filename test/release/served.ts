@@ -27,7 +27,7 @@ export interface Served extends Running {
   readonly page: string;
 }
 
-/** Saves a program of a page as `server.mjs`, with free ports in place of its own, and starts it. */
+/** Saves a program of a page as `server.mjs`, on free ports, and starts it. */
 export async function serve(
   project: Project,
   program: string,

@@ -6,11 +6,11 @@ import {
   type InboxOptions,
   type ReceiverOptions,
 } from '@webhook-backpressure/core';
-import { keepAliveForInbox } from './keep-alive.ts';
-import { readBody } from './read-body.ts';
-import { requestOf, type RequestSource } from './request-of.ts';
-import { routeParamsOf } from './route-params.ts';
-import { waitUntilFinder, withoutWaitUntil, type WaitUntilOption } from './wait-until-option.ts';
+import { keepAliveForInbox } from './platform/keep-alive.ts';
+import { readBody } from './request/read-body.ts';
+import { requestOf, type RequestSource } from './request/request-of.ts';
+import { routeParamsOf } from './request/route-params.ts';
+import { waitUntilFinder, withoutWaitUntil, type WaitUntilOption } from './platform/wait-until-option.ts';
 
 /** Options of {@link webhookInbox}. */
 export type WebhookInboxOptions = (InboxOptions<Request> | ReceiverOptions<Request>) & WaitUntilOption;

@@ -4,14 +4,14 @@ import {
   type MiddlewareOptions,
   type Refusal,
 } from '@webhook-backpressure/core';
-import { admitRequest } from './admit-request.ts';
-import { bodyCheck } from './body-check.ts';
-import { noteBackpressure } from './backpressure-of.ts';
-import { checkHandler } from './check-handler.ts';
-import { enclosingDelivery, handleInside } from './enclosing-delivery.ts';
-import { followResponse, withHeaders } from './follow-response.ts';
-import { requestOf, type RequestSource } from './request-of.ts';
-import { waitUntilFinder, withoutWaitUntil, type WaitUntilOption } from './wait-until-option.ts';
+import { admitRequest } from './request/admit-request.ts';
+import { bodyCheck } from './request/body-check.ts';
+import { noteBackpressure } from './request/backpressure-of.ts';
+import { checkHandler } from './request/check-handler.ts';
+import { enclosingDelivery, handleInside } from './request/enclosing-delivery.ts';
+import { followResponse, withHeaders } from './response/follow-response.ts';
+import { requestOf, type RequestSource } from './request/request-of.ts';
+import { waitUntilFinder, withoutWaitUntil, type WaitUntilOption } from './platform/wait-until-option.ts';
 
 /** Options of {@link withBackpressure}. `handler` receives the refusal and the arguments of the wrapped handler. */
 export type WithBackpressureOptions<A extends readonly unknown[] = readonly [Request]> = MiddlewareOptions<
@@ -89,9 +89,9 @@ export function withBackpressure<S extends RequestSource = Request, R extends un
 }
 
 export * from '@webhook-backpressure/core';
-export { backpressureOf } from './backpressure-of.ts';
+export { backpressureOf } from './request/backpressure-of.ts';
 export { readiness } from './readiness.ts';
-export type { RequestSource } from './request-of.ts';
-export type { WaitUntilOption } from './wait-until-option.ts';
+export type { RequestSource } from './request/request-of.ts';
+export type { WaitUntilOption } from './platform/wait-until-option.ts';
 export { webhookInbox, type WebhookInboxOptions } from './inbox.ts';
 export default withBackpressure;

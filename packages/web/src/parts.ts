@@ -1,6 +1,6 @@
 // For adapters of frameworks on web-standard requests. Not part of the public API.
-export { admitRequest } from './admit-request.ts';
-export { enclosingDelivery, handleInside } from './enclosing-delivery.ts';
-export { followResponse, withHeaders } from './follow-response.ts';
-export { keepAliveForInbox, isOnWorkers, type WaitUntil } from './keep-alive.ts';
-export { readBody } from './read-body.ts';
+export { admitRequest } from './request/admit-request.ts';
+export { enclosingDelivery, handleInside } from './request/enclosing-delivery.ts';
+export { followResponse, withHeaders } from './response/follow-response.ts';
+export { keepAliveForInbox, isOnWorkers, type WaitUntil } from './platform/keep-alive.ts';
+export { readBody } from './request/read-body.ts';

@@ -1,5 +1,5 @@
 import type { Handling, Intake } from '@webhook-backpressure/core';
-import { shared } from './shared.ts';
+import { shared } from '../platform/shared.ts';
 
 /** A delivery that is being handled in the current async context. */
 interface Enclosing {

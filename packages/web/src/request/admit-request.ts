@@ -1,5 +1,5 @@
 import type { AdmissionControl, Handling, Refusal } from '@webhook-backpressure/core';
-import { keepAlive, type WaitUntil } from './keep-alive.ts';
+import { keepAlive, type WaitUntil } from '../platform/keep-alive.ts';
 
 /**
  * Admits a web-standard request. Its signal reports when the sender disconnects; how much of its body has arrived is

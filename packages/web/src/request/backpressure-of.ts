@@ -1,7 +1,7 @@
 import type { BackpressureInfo } from '@webhook-backpressure/core';
 import { enclosingDelivery } from './enclosing-delivery.ts';
 import { requestOf, type RequestSource } from './request-of.ts';
-import { shared } from './shared.ts';
+import { shared } from '../platform/shared.ts';
 
 const infos = shared('infos', () => new WeakMap<Request, BackpressureInfo>());
 
