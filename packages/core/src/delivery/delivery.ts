@@ -24,12 +24,7 @@ export interface Delivery {
   statusCode?: 429 | 503 | undefined;
   /** `false`: its sender never retries, so it may use the reserve above the high-water mark. Default true. */
   retries?: boolean | undefined;
-  /**
-   * `true`: it is known to come from the sender that its headers claim, such as by a secret path. If that sender never
-   * retries, its deliveries may take up to 80 % of the starts while shedding, and not only half. Default false.
-   */
-  authentic?: boolean | undefined;
-  /** Whether it is a handshake. A few at a time are admitted as critical. Default false. */
+  /** Whether it is a handshake, which may use the reserve above the high-water mark. Default false. */
   handshake?: boolean | undefined;
   /** The profile of its sender: how it treats Retry-After, and when it disables an endpoint. */
   profile?: SenderProfile | undefined;
@@ -54,7 +49,7 @@ export function checkDelivery(delivery: Delivery): void {
     throw invalid('ERR_WBP_DELIVERY', 'delivery', 'an object', delivery);
   }
   const given: Partial<Record<keyof Delivery, unknown>> = delivery;
-  const { key, id, priority, maxWaitMs, ageMs, statusCode, retries, authentic, handshake, profile } = given;
+  const { key, id, priority, maxWaitMs, ageMs, statusCode, retries, handshake, profile } = given;
   if (key !== undefined && typeof key !== 'string') throw invalidField('key', 'a string', key);
   if (id !== undefined && typeof id !== 'string') throw invalidField('id', 'a string', id);
   if (priority !== undefined && priority !== 'normal' && priority !== 'critical') {
@@ -71,8 +66,6 @@ export function checkDelivery(delivery: Delivery): void {
   }
   if (retries !== undefined && typeof retries !== 'boolean')
     throw invalidField('retries', 'a boolean', retries);
-  if (authentic !== undefined && typeof authentic !== 'boolean')
-    throw invalidField('authentic', 'a boolean', authentic);
   if (handshake !== undefined && typeof handshake !== 'boolean') {
     throw invalidField('handshake', 'a boolean', handshake);
   }
@@ -90,7 +83,6 @@ const FIELDS: Record<keyof Delivery, true> = {
   ageMs: true,
   statusCode: true,
   retries: true,
-  authentic: true,
   handshake: true,
   profile: true,
 };

@@ -22,9 +22,7 @@ export function textOf(state: MemberState): string {
 
 /** Empty if there is nothing to tell. */
 export function newsTextOf(news: RefusalNews | undefined): string {
-  if (news === undefined) return '';
-  const { arrived, due, booked, added, redeemed } = news;
-  return arrived + due + booked.length + added.length + redeemed.length === 0 ? '' : JSON.stringify(news);
+  return news === undefined || news.booked.length === 0 ? '' : JSON.stringify(news);
 }
 
 /** Undefined for text that no release of this package has written: other programs may write to the registry. */

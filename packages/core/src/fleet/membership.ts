@@ -3,6 +3,7 @@ import type { FleetSnapshot, FleetState } from '../delivery/fleet-snapshot.ts';
 import type { FleetHandle, FleetMembership } from '../intake/fleet-handle.ts';
 import type { Tunable } from '../intake/options.ts';
 import type { RefusalExchange } from '../refusals/fleet-exchange.ts';
+import { SharedRefusals } from '../refusals/shared-refusals.ts';
 import { Beats } from './beats.ts';
 import { SmoothedDemand } from './demand.ts';
 import type { FleetSettings } from './fleet-options.ts';
@@ -68,7 +69,9 @@ export class Member implements FleetMembership {
   }
 
   begin(): void {
-    this.#refusals = this.#intake.join(this);
+    const { retryAfter, situation } = this.#intake;
+    this.#refusals ??= new SharedRefusals(retryAfter, situation);
+    this.#intake.join(this);
     this.#apply();
     this.#tick();
   }

@@ -47,7 +47,7 @@ export function inboxSnapshot(parts: SnapshotParts, facts: SnapshotFacts): Inbox
   const { depth, bytes, keys, effectiveCapacity, highWater, lowWater } = level;
   const { failingSinceMs, failingKeys } = workers.outages;
   const { shelved, kept } = finished;
-  const { retryAfter } = refuser;
+  const { seconds } = refuser.retryAfter;
   return {
     role,
     state,
@@ -66,8 +66,8 @@ export function inboxSnapshot(parts: SnapshotParts, facts: SnapshotFacts): Inbox
     concurrency,
     drainRate: inboxRate.perSecond,
     oldestAgeMs,
-    booked: retryAfter.booked,
-    bookedAhead: retryAfter.bookedAhead,
+    booked: seconds.total,
+    bookedAhead: seconds.ahead(),
     keys,
     outageMs: failingSinceMs === undefined ? null : now - failingSinceMs,
     failingKeys,
@@ -76,7 +76,7 @@ export function inboxSnapshot(parts: SnapshotParts, facts: SnapshotFacts): Inbox
     isStoreFailing,
     endangered: refuser.endangered(now),
     options,
-    totals: report.read(retryAfter.promises),
+    totals: report.read(refuser.promises.counts),
     windows,
     alarms,
   };

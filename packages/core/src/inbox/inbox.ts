@@ -97,7 +97,7 @@ export interface Inbox {
   readonly opened: Promise<void>;
   /**
    * Receives a delivery. Resolves to the answer, or to null when the sender has disconnected. Rejects with what `context`,
-   * `id`, `keyGenerator`, `authentic`, `redact` or `handshake` throws, and with `ERR_WBP_BODY_READ` when another middleware has read
+   * `id`, `keyGenerator`, `redact` or `handshake` throws, and with `ERR_WBP_BODY_READ` when another middleware has read
    * the body before.
    */
   receive(request: InboxRequest): Promise<InboxAnswer | null>;

@@ -1,150 +1,226 @@
+import { timeoutError } from '../base/abort.ts';
 import type { Admission } from '../delivery/admission.ts';
-import { AdmittedDelivery } from '../workers/admitted-delivery.ts';
-import { checkDelivery, keyOf, NOTHING_KNOWN, type Delivery } from '../delivery/delivery.ts';
-import { DeliveryFlow } from './delivery-flow.ts';
-import { favorOf } from '../delivery/favor.ts';
-import { Displacement } from '../queue/displacement.ts';
+import type { Arrival } from '../delivery/arrival.ts';
 import type { CurrentOptions } from '../delivery/current-options.ts';
+import { checkDelivery, keyOf, NOTHING_KNOWN, type Delivery } from '../delivery/delivery.ts';
+import {
+  Listeners,
+  type EventSubject,
+  type Listener,
+  type Outcome,
+  type SubscribeOptions,
+  type WithdrawalCause,
+} from '../delivery/events.ts';
+import { Ledger } from '../delivery/ledger.ts';
+import {
+  createRefusal,
+  REASON_OF,
+  UNSENT_REFUSAL,
+  type Refusal,
+  type RefusalReason,
+} from '../delivery/refusal.ts';
+import type { IntakeGlance, IntakeSnapshot, IntakeState } from '../delivery/snapshot.ts';
+import { Warnings, type Warn } from '../delivery/warnings.ts';
 import { invalid } from '../errors.ts';
+import { Limits, workersPerKey } from '../limits/limits.ts';
 import { checkNames } from '../option-names.ts';
+import { FairQueue } from '../queue/fair-queue.ts';
+import { Gate } from '../queue/gate.ts';
+import { Reserve } from '../queue/reserve.ts';
+import { Promises } from '../refusals/promises.ts';
+import { RetryAfter } from '../refusals/retry-after.ts';
+import type { Situation } from '../refusals/situation.ts';
+import { statusOf } from '../refusals/status.ts';
+import { SwitchOff } from '../refusals/switch-off.ts';
+import { Alarm } from '../time/alarm.ts';
+import { monotonic } from '../time/clock.ts';
+import { Deadlines } from '../time/deadlines.ts';
+import { AdmittedDelivery, type DeliveryOwner } from '../workers/admitted-delivery.ts';
+import { DrainRate } from '../workers/drain-rate.ts';
+import { Pacer } from '../workers/pacer.ts';
+import { WorkerPool } from '../workers/worker-pool.ts';
+import { currentOptions } from './current-options.ts';
 import type { FleetHandle, FleetMembership } from './fleet-handle.ts';
 import type { CloseReport, Intake } from './intake.ts';
-import type { Listener, SubscribeOptions } from '../delivery/events.ts';
-import { currentOptions } from './current-options.ts';
 import { updateSettings, type Fixtures, type Settings, type Tunable } from './options.ts';
-import type { Refusal, RefusalReason } from '../delivery/refusal.ts';
-import type { IntakeGlance, IntakeSnapshot, IntakeState } from '../delivery/snapshot.ts';
-import { UNMONITORED } from '../alarms/monitor.ts';
-import type { Warn } from '../delivery/warnings.ts';
+import type { Rule } from './rule.ts';
+import { Shutdown } from './shutdown.ts';
 
 /**
- * Decides whether a delivery starts, is queued or is refused. Each rule is in its own part; the order of the rules is
- * here. What follows from a decision is in {@link DeliveryFlow}.
+ * A bounded queue with water marks in front of a worker pool. It decides whether a delivery starts, is queued or is refused,
+ * and moves it from its admission to its end. Five parts compute what it decides by:
+ *
+ * - the {@link FairQueue}: whose turn it is
+ * - the {@link Gate}: when shedding begins and ends; above it the {@link Reserve}
+ * - the {@link WorkerPool}: how many deliveries are handled concurrently
+ * - the {@link DrainRate}: how many the workers complete per second
+ * - {@link RetryAfter}: when a refused delivery should be retried
  */
-export class BoundedIntake implements Intake {
+export class BoundedIntake implements Intake, DeliveryOwner {
   readonly dryRun: boolean;
   #settings: Settings;
   #options: CurrentOptions;
-  readonly #isPressed: () => boolean;
-  readonly #flow: DeliveryFlow;
-  readonly #displacement: Displacement<AdmittedDelivery>;
-  readonly #isMonitored: boolean;
   readonly #fixtures: Fixtures;
+  readonly #now: () => number;
+  readonly #queue: FairQueue<AdmittedDelivery>;
+  readonly #gate = new Gate();
+  readonly #reserve: Reserve;
+  readonly #workers: WorkerPool;
+  readonly #drain: DrainRate;
+  readonly #retryAfter: RetryAfter;
+  readonly #promises = new Promises();
+  readonly #switchOff: SwitchOff;
+  readonly #rules: readonly Rule[];
+  readonly #limits: Limits;
+  #pacer: Pacer;
+  readonly #paceAlarm: Alarm;
+  readonly #deadlines: Deadlines<AdmittedDelivery>;
+  readonly #ledger: Ledger;
+  readonly #listeners: Listeners = new Listeners();
+  readonly #warnings: Warnings;
+  readonly #shutdown: Shutdown;
+  /** Deliveries that are handled without a worker. Only a dry run has any. */
+  #outside = 0;
+  #isStalled = false;
   #membership: FleetMembership | null = null;
 
-  /** @param isMonitored - whether windows are measured and alarms judged when someone looks. */
-  constructor(options: Settings & Fixtures, warn?: Warn, isMonitored = true) {
+  constructor(options: Settings & Fixtures, warn?: Warn) {
+    const { clock, dryRun } = options;
     this.#settings = options;
     this.#options = currentOptions(options);
-    this.#isPressed = options.isPressed;
-    this.dryRun = options.dryRun;
-    this.#isMonitored = isMonitored;
     this.#fixtures = options;
-    this.#flow = new DeliveryFlow(options, warn);
-    this.#displacement = new Displacement(this.#flow.dispatcher.queue);
+    this.dryRun = dryRun;
+    const now = (this.#now = monotonic(clock));
+    this.#limits = new Limits(options);
+    this.#workers = new WorkerPool(this.#limits.concurrency, this.#limits.mostConcurrency);
+    this.#queue = new FairQueue(workersPerKey(options, this.#limits.concurrency));
+    this.#reserve = new Reserve(this.#queue, this.#gate);
+    this.#pacer = new Pacer(this.#limits.rate);
+    this.#drain = new DrainRate(this.#limits.concurrency);
+    this.#drain.cap = this.#limits.rate ?? Infinity;
+    this.#retryAfter = new RetryAfter(options.random);
+    this.#switchOff = new SwitchOff((sender, key, at) => {
+      this.#listeners.emit(at, { type: 'endangered', sender, key });
+    });
+    this.#rules = [this.#promises, this.#switchOff];
+    this.#ledger = new Ledger(dryRun);
+    this.#warnings = new Warnings(this.#listeners, warn);
+    this.#paceAlarm = new Alarm(clock, () => {
+      const at = now();
+      this.#fill(at, true);
+      this.#relieve(at);
+    });
+    this.#deadlines = new Deadlines<AdmittedDelivery>(
+      ...[clock, now] as const,
+      (admitted, at) => {
+        this.#due(admitted, at);
+      },
+      (at) => {
+        this.#step(at);
+      },
+      () => this.#queue.size > 0,
+    );
+    this.#shutdown = new Shutdown({
+      ...{ clock, now, ledger: this.#ledger, listeners: this.#listeners },
+      active: () => this.#active,
+      depth: () => this.#queue.size,
+      withdrawAll: () => this.#withdrawAll(),
+      stop: () => {
+        this.#deadlines.stop();
+        this.#paceAlarm.clear();
+        this.#workers.close();
+      },
+    });
+    this.#measure(0);
   }
 
   admit(delivery: Delivery = NOTHING_KNOWN): Admission | Refusal {
     checkDelivery(delivery);
-    const flow = this.#flow;
-    const { dispatcher } = flow;
-    const key = keyOf(delivery);
-    const now = flow.now();
-    if (delivery.retries === false) flow.warnings.ofLoss(key, now);
-    flow.retryAfter.arrive(now);
-    if (flow.shutdown.phase !== 'open') return flow.refuse('closing', delivery, key, now);
-    if (this.#settings.shed.has(key)) return flow.refuse('shed', delivery, key, now);
-    const isPressed = this.#isPressed();
-    const mayStart = !isPressed || this.#isEntitled(delivery, key, now);
-    if (mayStart && dispatcher.isIdle(key, now)) return flow.start(delivery, key, now);
-
-    const isHandshake = delivery.handshake === true && flow.handshakes.tryBegin(now);
-    const isEntitled = isHandshake || this.#isEntitled(delivery, key, now);
-    if (isHandshake && dispatcher.isIdle(key, now)) {
-      const admitted = flow.start(delivery, key, now);
-      admitted.isHandshake = true;
-      return admitted;
-    }
-    const reason = isPressed && !isEntitled ? 'pressure' : this.#judge(delivery, key, isEntitled, now);
-    const result =
-      reason === null
-        ? flow.enqueue(delivery, key, isEntitled ? 'entitled' : 'none', now)
-        : this.#overflow(reason, delivery, key, isEntitled, now);
-    if (isHandshake) {
-      // It may have ended already: a listener may have admitted another delivery, which displaced it.
-      if (result instanceof AdmittedDelivery && result.state !== 'ended') result.isHandshake = true;
-      else flow.handshakes.end();
-    }
-    return result;
+    const arrival = { delivery, key: keyOf(delivery), nowMs: this.#now() };
+    const { key, nowMs } = arrival;
+    if (delivery.retries === false) this.#warnings.ofLoss(key, nowMs);
+    this.#retryAfter.arrivals.note(nowMs);
+    if (this.#shutdown.phase !== 'open') return this.#refuse('closing', arrival);
+    if (this.#settings.shed.has(key)) return this.#refuse('shed', arrival);
+    const isPressed = this.#fixtures.isPressed();
+    const isIdle = this.#isIdle(key, nowMs);
+    if (isIdle && !isPressed) return this.#start(arrival);
+    const isEntitled = this.#isEntitled(arrival);
+    if (isPressed && !isEntitled) return this.#refuse('pressure', arrival);
+    if (isIdle) return this.#start(arrival);
+    this.#judge(nowMs);
+    // A listener may have closed the intake when shedding began or ended.
+    if (this.#shutdown.phase !== 'open') return this.#refuse('closing', arrival);
+    const reason = this.#objection(arrival, isEntitled);
+    if (reason === null) return this.#enqueue(arrival);
+    const isOverflow = reason === 'shedding' || reason === 'full';
+    if (!isOverflow || this.#settings.overflow === 'refuse') return this.#refuse(reason, arrival);
+    return this.#dropOldest(arrival);
   }
 
   accepts(delivery: Delivery = NOTHING_KNOWN): boolean {
     checkDelivery(delivery);
-    const { dispatcher, marks, reserve, shutdown, now: clock } = this.#flow;
-    const key = keyOf(delivery);
-    const now = clock();
+    const arrival = { delivery, key: keyOf(delivery), nowMs: this.#now() };
+    const { key, nowMs } = arrival;
     if (this.dryRun) return true;
-    if (shutdown.phase !== 'open' || this.#settings.shed.has(key)) return false;
-    const isEntitled = delivery.handshake === true || this.#isEntitled(delivery, key, now);
-    if (this.#isPressed() && !isEntitled) return false;
-    if (dispatcher.isIdle(key, now)) return true;
-    marks.measure(now);
-    if (this.#waitsTooLong(delivery, key, now)) return false;
-    const { size } = dispatcher.queue;
-    if (this.#settings.overflow === 'drop-oldest' || !marks.gate.wouldShed(size)) return true;
-    if (size < marks.gate.effectiveCapacity && reserve.isOpenTo(key, isEntitled)) return true;
-    return delivery.retries === false && this.#displacement.youngestFor(key) !== null;
+    if (this.#shutdown.phase !== 'open' || this.#settings.shed.has(key)) return false;
+    const isEntitled = this.#isEntitled(arrival);
+    if (this.#fixtures.isPressed() && !isEntitled) return false;
+    if (this.#isIdle(key, nowMs)) return true;
+    this.#measure(nowMs);
+    if (this.#waitsTooLong(arrival)) return false;
+    const { size } = this.#queue;
+    if (this.#settings.overflow === 'drop-oldest' || !this.#gate.wouldShed(size)) return true;
+    return size < this.#gate.effectiveCapacity && this.#reserve.isOpenTo(key, isEntitled);
   }
 
   snapshot(): IntakeSnapshot {
-    const { dispatcher, marks, refuser, retryAfter, ledger, now: clock } = this.#flow;
-    const now = clock();
-    // First, since it may report an alarm, whose listeners may do anything.
-    const { windows, alarms } = this.#isMonitored ? this.#flow.look(now).read(now) : UNMONITORED;
+    const now = this.#now();
     const { state, depth, highWater, concurrency, drainRate } = this.glance();
-    refuser.advance(now);
-    const { queue, active } = dispatcher;
+    const { seconds } = this.#retryAfter;
+    seconds.advance(now);
+    const { oldest, keys } = this.#queue;
     return {
       state,
       depth,
-      active,
+      active: this.#active,
       capacity: this.#settings.capacity,
-      effectiveCapacity: marks.gate.effectiveCapacity,
+      effectiveCapacity: this.#gate.effectiveCapacity,
       highWater,
-      lowWater: marks.gate.low,
+      lowWater: this.#gate.low,
       concurrency,
       drainRate,
-      oldestWaitMs: queue.oldest === null ? 0 : now - queue.oldest.admittedAtMs,
-      booked: retryAfter.booked,
-      bookedAhead: retryAfter.bookedAhead,
-      keys: queue.keys,
-      endangered: refuser.endangered(now),
+      oldestWaitMs: oldest === null ? 0 : now - oldest.admittedAtMs,
+      booked: seconds.total,
+      bookedAhead: seconds.ahead(),
+      keys,
+      endangered: this.#switchOff.endangered(now),
       options: this.#options,
       fleet: this.#membership?.snapshot() ?? null,
-      totals: ledger.read(retryAfter.promises),
-      windows,
-      alarms,
+      totals: this.#ledger.read(this.#promises.counts),
     };
   }
 
   /** See {@link glanceAt}. */
   glance(): IntakeGlance {
-    const { dispatcher, marks, now: clock } = this.#flow;
-    const now = clock();
-    marks.measure(now);
-    const { queue, concurrency, drain } = dispatcher;
-    const state = this.#state(now);
-    return { state, depth: queue.size, highWater: marks.gate.high, concurrency, drainRate: drain.rate(now) };
+    const now = this.#now();
+    this.#measure(now);
+    return {
+      state: this.#state(now),
+      depth: this.#queue.size,
+      highWater: this.#gate.high,
+      concurrency: this.#workers.size,
+      drainRate: this.#drain.rate(this.#lived(now)),
+    };
   }
 
   update(changes: Tunable): void {
     const settings = updateSettings(this.#settings, changes);
-    const { listeners } = this.#flow;
     if (this.#membership === null) this.#retune(settings);
     else this.#retune(updateSettings(this.#settings, this.#membership.revise(changes)));
-    if (!listeners.any) return;
+    if (!this.#listeners.any) return;
     const options = Object.keys(changes).filter((name) => changes[name as keyof Tunable] !== undefined);
-    listeners.emit(this.#flow.now(), { type: 'updated', options });
+    this.#listeners.emit(this.#now(), { type: 'updated', options });
   }
 
   subscribe(listener: Listener, options: SubscribeOptions = {}): () => void {
@@ -153,14 +229,11 @@ export class BoundedIntake implements Intake {
     const { inRequestContext = false } = options;
     if (typeof inRequestContext !== 'boolean')
       throw invalid('ERR_WBP_LISTENER', 'inRequestContext', 'a boolean', inRequestContext);
-    const unsubscribe = this.#flow.listeners.add(listener, !inRequestContext);
-    const now = this.#flow.now();
-    if (this.#isMonitored) this.#flow.look(now).judge(now);
-    return unsubscribe;
+    return this.#listeners.add(listener, !inRequestContext);
   }
 
   close(options: { timeoutMs?: number | undefined } = {}): Promise<CloseReport> {
-    const report = this.#flow.shutdown.begin(options);
+    const report = this.#shutdown.begin(options);
     const membership = this.#membership;
     if (membership === null) return report;
     return report.then(async (closed) => {
@@ -172,20 +245,22 @@ export class BoundedIntake implements Intake {
   /** See {@link fleetHandleOf}. */
   fleetHandle(): FleetHandle {
     const { clock, random } = this.#fixtures;
-    const { dispatcher, listeners, refuser, shutdown, warnings, now } = this.#flow;
     const settings = (): Settings => this.#settings;
     const membership = (): FleetMembership | null => this.#membership;
-    const isDryRun = this.dryRun;
+    const isOpen = (): boolean => this.#shutdown.phase === 'open';
+    const wanted = (): number => this.#wanted;
+    const active = (): number => (this.dryRun ? 0 : this.#active);
     return {
-      ...{ clock, random, now, warnings },
+      ...{ clock, random, now: this.#now, warnings: this.#warnings, retryAfter: this.#retryAfter },
+      situation: (nowMs) => this.#situation(nowMs),
       get isOpen() {
-        return shutdown.phase === 'open';
+        return isOpen();
       },
       get wanted() {
-        return dispatcher.wanted;
+        return wanted();
       },
       get active() {
-        return isDryRun ? 0 : dispatcher.active;
+        return active();
       },
       get limits() {
         const { concurrency, drainRate } = settings();
@@ -196,102 +271,403 @@ export class BoundedIntake implements Intake {
       },
       join: (member) => {
         this.#membership = member;
-        return refuser.join();
       },
       part: () => {
         this.#membership = null;
       },
       limit: (limits) => {
-        const before = dispatcher.concurrency;
+        const before = this.#workers.size;
         this.#retune(updateSettings(this.#settings, limits));
         // Otherwise the rate would follow a change of the share only after half a minute.
-        dispatcher.drain.scale(dispatcher.concurrency / before);
+        this.#drain.scale(this.#workers.size / before);
       },
       report: (event) => {
-        listeners.emit(now(), event);
+        this.#listeners.emit(this.#now(), event);
       },
     };
   }
 
-  #retune(settings: Settings): void {
-    this.#settings = settings;
-    this.#options = currentOptions(settings);
-    this.#flow.retune(settings, this.#flow.now());
+  leave(admitted: AdmittedDelivery): void {
+    if (admitted.state === 'waiting' && !this.dryRun) this.#withdraw(admitted, 'abandoned', this.#now());
   }
 
-  /** Whether the delivery itself may use the reserve, whatever its key holds. */
-  #isEntitled(delivery: Delivery, key: string, now: number): boolean {
-    if (delivery.priority === 'critical' || delivery.retries === false) return true;
-    return this.#flow.retryAfter.reservationOf(key, delivery)?.isDue(now) === true;
+  release(admitted: AdmittedDelivery, outcome: Outcome): void {
+    if (admitted.state === 'ended' || (admitted.state === 'waiting' && !this.dryRun)) return;
+    this.#end(admitted, outcome, this.#now(), false);
   }
 
-  /** Why the delivery cannot be queued, or null if it can. */
-  #judge(delivery: Delivery, key: string, isEntitled: boolean, now: number): RefusalReason | null {
-    const { marks, reserve, retryAfter, shutdown } = this.#flow;
-    marks.judge(now);
-    // A listener may have closed the intake when shedding began or ended.
-    if (shutdown.phase !== 'open') return 'closing';
-    if (marks.gate.shedding) {
-      retryAfter.shed(now);
-      const answer = reserve.ask(key, isEntitled, now, this.#settings.maxWaitMs, favorOf(delivery));
+  /** Deliveries that are being handled. */
+  get #active(): number {
+    return this.#workers.active + this.#outside;
+  }
+
+  /** How many deliveries could be handled concurrently now, if `concurrency` were larger. */
+  get #wanted(): number {
+    const { size, keys } = this.#queue;
+    const { concurrency, mostConcurrency } = this.#limits;
+    const { maxConcurrencyPerKey: most = 0 } = this.#settings;
+    // A fraction grows with the concurrency.
+    const wanted = this.#active + (most < 1 ? size : Math.min(size, keys * most));
+    // A limit that was learned is what the downstream can bear, and grows by a quarter at most.
+    return concurrency < mostConcurrency ? Math.min(wanted, Math.ceil(1.25 * concurrency)) : wanted;
+  }
+
+  /** Whether a delivery of the key could start now without overtaking a queued one. */
+  #isIdle(key: string, now: number): boolean {
+    const isFree = !this.#queue.hasTurns && this.#workers.isFree && this.#pacer.delayMs(now) === 0;
+    return isFree && !this.#queue.isAtLimit(key);
+  }
+
+  /** Whether the delivery may use the reserve, whatever its key holds. */
+  #isEntitled(arrival: Arrival): boolean {
+    const { priority, retries, handshake } = arrival.delivery;
+    if (priority === 'critical' || retries === false || handshake === true) return true;
+    for (const rule of this.#rules) if (rule.entitles?.(arrival) === true) return true;
+    return false;
+  }
+
+  /** Why a delivery cannot be queued, or null if it can. */
+  #objection(arrival: Arrival, isEntitled: boolean): RefusalReason | null {
+    const { key, nowMs } = arrival;
+    if (this.#gate.shedding) {
+      this.#retryAfter.shed(nowMs);
+      const answer = this.#reserve.ask(key, isEntitled, nowMs, this.#settings.maxWaitMs);
       if (answer !== 'open') return answer;
     }
-    return this.#waitsTooLong(delivery, key, now) ? 'wait' : null;
+    return this.#waitsTooLong(arrival) ? 'wait' : null;
   }
 
-  #waitsTooLong(delivery: Delivery, key: string, now: number): boolean {
-    return this.#flow.waitLimit.isExceeded(delivery, key, this.#settings.maxWaitMs, now);
+  /** Whether a delivery would be queued for longer than its sender waits, or its own key longer than any may. */
+  #waitsTooLong({ delivery, key, nowMs }: Arrival): boolean {
+    // The gate knows what all workers complete in the longest wait, and not how few of them this key may have.
+    if (delivery.retries !== false && this.#queue.ownWaitMs(key) > this.#settings.maxWaitMs) return true;
+    const leftMs = leftToWaitMs(delivery);
+    if (leftMs === Infinity) return false;
+    const rate = this.#drain.rate(this.#lived(nowMs));
+    if (rate === null) return false;
+    return Math.max((this.#queue.turnsUntil(key) / rate) * 1000, this.#queue.ownWaitMs(key)) > leftMs;
   }
 
-  /** Handles a delivery that the queue has no room for: it is refused, or displaces a queued one. */
-  #overflow(
-    reason: RefusalReason,
-    delivery: Delivery,
-    key: string,
-    isEntitled: boolean,
-    now: number,
-  ): Admission | Refusal {
-    const flow = this.#flow;
-    if (reason !== 'shedding' && reason !== 'full') return this.#keepOrRefuse(reason, delivery, key, now);
-    const { queue } = flow.dispatcher;
-    const { high, effectiveCapacity } = flow.marks.gate;
-    const isRepeated = delivery.retries !== false;
-    const isOldest = this.#settings.overflow === 'drop-oldest';
-    this.#displacement.note(key, isRepeated);
-    if (!isOldest && (isRepeated || this.#displacement.youngestFor(key) === null))
-      return this.#keepOrRefuse(reason, delivery, key, now);
-    if (this.#waitsTooLong(delivery, key, now))
-      return this.#keepOrRefuse(isOldest ? 'wait' : reason, delivery, key, now);
-    // The effective capacity may have fallen below the size, and then one place is not enough. But during a stall it is a
-    // hundredth of the queue, which must not be emptied for one delivery.
-    const isStalling = flow.dispatcher.drain.gapFactor(now) > 1;
-    const most = isOldest
-      ? Math.max(high, queue.size)
-      : Math.min(isStalling ? Infinity : effectiveCapacity, queue.size);
-    while (queue.size >= most) {
+  /** Starts a delivery that no other waits before. */
+  #start(arrival: Arrival): AdmittedDelivery {
+    const admitted = this.#admit(arrival, 0);
+    this.#run(admitted, arrival.nowMs, false);
+    this.#started(admitted, arrival.nowMs);
+    return admitted;
+  }
+
+  #enqueue(arrival: Arrival): AdmittedDelivery {
+    const { delivery, nowMs } = arrival;
+    const admitted = this.#admit(arrival, Math.min(this.#settings.maxWaitMs, leftToWaitMs(delivery)));
+    // A dry run handles a delivery from its admission on.
+    if (this.dryRun) admitted.startedAtMs = nowMs;
+    else admitted.wait();
+    this.#queue.push(admitted);
+    this.#deadlines.set(admitted, admitted.expiresAtMs, nowMs);
+    // Before a worker can become free for it.
+    if (this.#listeners.any) this.#listeners.emit(nowMs, { type: 'queued', ...subjectOf(admitted) });
+    this.#fill(nowMs);
+    this.#judge(nowMs);
+    return admitted;
+  }
+
+  /**
+   * Admits a delivery in the place of the one that has been queued the longest: of all, or of its own key if that holds an
+   * equal share, so that a noisy key does not displace the others.
+   */
+  #dropOldest(arrival: Arrival): Admission | Refusal {
+    const queue = this.#queue;
+    const { key, nowMs } = arrival;
+    if (this.#waitsTooLong(arrival)) return this.#refuse('wait', arrival);
+    // The marks may have fallen below the depth, and then one place is not enough.
+    for (const most = Math.max(this.#gate.high, queue.size); queue.size >= most; ) {
       const { size } = queue;
-      const displaced = isOldest ? this.#displacement.oldestFor(key) : this.#displacement.youngestFor(key);
-      const isSpared = isOldest && displaced !== null && flow.guard.spares(displaced);
-      if (isSpared && size < effectiveCapacity) return flow.enqueue(delivery, key, 'entitled', now);
-      if (displaced !== null) flow.withdraw(displaced, 'displaced', now);
+      const oldest = queue.holdsShare(key) ? (queue.lineOf(key)?.first ?? null) : queue.oldest;
+      if (oldest !== null) this.#withdraw(oldest, 'displaced', nowMs);
       // A listener of that may have closed the intake, or admitted another delivery in the place that became free.
-      if (flow.shutdown.phase !== 'open') return flow.refuse('closing', delivery, key, now);
-      if (queue.size >= size) return flow.refuse('full', delivery, key, now);
+      if (this.#shutdown.phase !== 'open') return this.#refuse('closing', arrival);
+      if (queue.size >= size) return this.#refuse('full', arrival);
     }
-    return flow.enqueue(delivery, key, isEntitled ? 'entitled' : 'none', now);
+    return this.#enqueue(arrival);
   }
 
-  /** Refuses a delivery, unless its sender would disable the endpoint. */
-  #keepOrRefuse(reason: RefusalReason, delivery: Delivery, key: string, now: number): Admission | Refusal {
-    const flow = this.#flow;
-    const isKept = reason !== 'closing' && flow.guard.keeps(delivery, key, now);
-    return isKept ? flow.enqueue(delivery, key, 'kept', now) : flow.refuse(reason, delivery, key, now);
+  /** Refuses a delivery. A dry run reports that, and handles the delivery. */
+  #refuse(reason: RefusalReason, arrival: Arrival): Admission | Refusal {
+    const { delivery, key, nowMs } = arrival;
+    const refusal = this.#answer(reason, arrival);
+    const { status, retryAfterSeconds } = refusal;
+    for (const rule of this.#rules) rule.refused?.(arrival, refusal);
+    (status === 429 ? this.#ledger.refused429 : this.#ledger.refused503)[reason] += 1;
+    if (this.#listeners.any) {
+      const lossRisk = delivery.retries === false;
+      const sender = delivery.profile?.name;
+      this.#listeners.emit(nowMs, { type: 'refused', reason, status, retryAfterSeconds, key, sender, lossRisk });
+    }
+    if (!this.dryRun) return refusal;
+    const admitted = this.#admit(arrival, 0);
+    this.#runOutside(admitted, nowMs);
+    return admitted;
+  }
+
+  /** The answer to a refused delivery, whether it was queued before or not. */
+  #answer(reason: RefusalReason, { delivery, key, nowMs }: Arrival): Refusal {
+    const { statusCode, maxWaitMs, retryAfter } = this.#settings;
+    const queue = this.#queue;
+    if (delivery.retries === false) this.#ledger.lossRisk += 1;
+    const fixed = delivery.statusCode ?? statusCode;
+    const status = fixed === 'auto' ? statusOf(reason, key, () => queue.holdsShare(key)) : fixed;
+    // At less than one start per longest wait, a retry that finds a free place waits too long again.
+    const longestMs = Math.min(delivery.maxWaitMs ?? Infinity, maxWaitMs);
+    const situation = this.#situation(nowMs);
+    const inTime = Math.floor((longestMs / 1000) * (situation.drainRate ?? Infinity));
+    const seconds = this.#retryAfter.of(
+      reason,
+      {
+        ...{ key, habit: delivery.profile?.retryAfter },
+        promisedMs: this.#promises.dueMs({ delivery, key, nowMs }),
+        excess: Math.min(queue.size, queue.turnsUntil(key) - inTime),
+        ...{ spacingMs: queue.spacingMs(key), excessMs: queue.ownWaitMs(key) - longestMs },
+      },
+      situation,
+      retryAfter,
+    );
+    return createRefusal(reason, status, seconds, delivery.profile?.retryAfter);
+  }
+
+  #situation(nowMs: number): Situation {
+    const drain = this.#drain;
+    const lived = this.#lived(nowMs);
+    return {
+      nowMs,
+      depth: this.#queue.size,
+      low: this.#gate.low,
+      drainRate: drain.steadyRate,
+      presentRate: drain.rate(lived),
+      paceAgeS: drain.paceAgeS,
+      isStalled: drain.isStalled(lived),
+      gapMs: drain.gapMs(lived),
+      gapFactor: drain.gapFactor(lived),
+    };
+  }
+
+  /** Withdraws a queued delivery, and settles its promise with the refusal. */
+  #withdraw(admitted: AdmittedDelivery, cause: WithdrawalCause, now: number): void {
+    const { delivery, key, admittedAtMs } = admitted;
+    const refusal =
+      cause === 'abandoned'
+        ? UNSENT_REFUSAL
+        : this.#answer(REASON_OF[cause], { delivery, key, nowMs: now });
+    this.#deadlines.clear(admitted);
+    this.#queue.remove(admitted);
+    if (this.dryRun) this.#runOutside(admitted, now);
+    else {
+      admitted.state = 'ended';
+      this.#ledger.withdrawn[cause] += 1;
+      admitted.settle(refusal);
+    }
+    if (this.#listeners.any) {
+      const waitedMs = now - admittedAtMs;
+      this.#listeners.emit(now, { type: 'withdrawn', ...subjectOf(admitted), cause, waitedMs });
+    }
+    // Their listeners may do anything, so they come last.
+    for (const rule of this.#rules) rule.withdrawn?.(admitted, cause, now);
+    // A newer delivery takes the place of a displaced one, and nothing is to be decided between the two.
+    if (cause !== 'displaced') this.#relieve(now);
+  }
+
+  /** Withdraws all queued deliveries. Returns how many were refused by that: in a dry run none. */
+  #withdrawAll(): number {
+    const now = this.#now();
+    const { withdrawn } = this.#ledger;
+    const before = withdrawn.closing;
+    for (let next = this.#queue.oldest; next !== null; next = this.#queue.oldest)
+      this.#withdraw(next, 'closing', now);
+    return withdrawn.closing - before;
+  }
+
+  #admit(arrival: Arrival, maxWaitMs: number): AdmittedDelivery {
+    this.#ledger.admitted += 1;
+    for (const rule of this.#rules) rule.admitted?.(arrival);
+    return new AdmittedDelivery(this, arrival, this.#ledger.admitted, maxWaitMs);
+  }
+
+  /** Starts queued deliveries, as far as workers are free and the pace allows. */
+  #fill(now: number, isPaced: boolean = this.#paceAlarm.isSet): void {
+    while (this.#workers.isFree) {
+      const next = this.#queue.peek();
+      if (next === null) break;
+      if (now >= next.expiresAtMs) {
+        this.#withdraw(next, 'expired', now);
+        continue;
+      }
+      const delayMs = this.#pacer.delayMs(now);
+      if (delayMs > 0) {
+        this.#paceAlarm.set(now, delayMs);
+        break;
+      }
+      this.#deadlines.clear(next);
+      this.#run(next, now, isPaced);
+      // It has its permit before its start is reported: a listener may start the next one, whose turn comes later.
+      this.#workers.grant(next);
+      this.#started(next, now);
+    }
+    this.#drain.look(!this.#workers.isFree, this.#lived(now));
+  }
+
+  /** Gives a delivery a worker. `isTimed`: see {@link Pacer.started}. */
+  #run(admitted: AdmittedDelivery, now: number, isTimed: boolean): void {
+    this.#queue.start(admitted);
+    admitted.state = 'active';
+    admitted.worker = this.#workers.take();
+    // A dry run handles a delivery from its admission on, and the drain rate needs the true times.
+    admitted.startedAtMs = this.dryRun ? admitted.admittedAtMs : now;
+    this.#pacer.started(now, isTimed);
+    this.#deadlines.set(admitted, admitted.startedAtMs + this.#settings.maxHandlingMs, now);
+    const lived = this.#lived(now);
+    admitted.beganMs = lived - (now - admitted.startedAtMs);
+    if (!this.#workers.isFree) this.#drain.look(true, lived);
+  }
+
+  /** Handles a delivery without a worker, in a dry run. */
+  #runOutside(admitted: AdmittedDelivery, now: number): void {
+    admitted.state = 'outside';
+    admitted.startedAtMs = admitted.admittedAtMs;
+    this.#outside += 1;
+    this.#ledger.started += 1;
+    this.#deadlines.set(admitted, admitted.startedAtMs + this.#settings.maxHandlingMs, now);
+  }
+
+  #started(admitted: AdmittedDelivery, now: number): void {
+    this.#ledger.started += 1;
+    if (!this.#listeners.any) return;
+    const { waitedMs } = admitted;
+    this.#listeners.emit(now, { type: 'started', ...subjectOf(admitted), waitedMs });
+  }
+
+  /** Ends the handling of a delivery: it is released, or overdue. */
+  #end(admitted: AdmittedDelivery, outcome: Outcome, now: number, isOverdue: boolean): void {
+    const { state, worker } = admitted;
+    const tookMs = now - (state === 'waiting' ? admitted.admittedAtMs : admitted.startedAtMs);
+    this.#deadlines.clear(admitted);
+    admitted.state = 'ended';
+    if (worker !== null) {
+      admitted.worker = null;
+      // How long an interrupted handler would have taken is not known.
+      this.#learn(admitted, outcome, now, !isOverdue && !admitted.isInterrupted);
+      this.#workers.give(worker);
+      this.#applyLimits();
+    } else if (state === 'outside') this.#outside -= 1;
+    else {
+      this.#ledger.started += 1;
+      this.#queue.remove(admitted);
+    }
+    this.#ledger[outcome === 'success' ? 'completed' : 'failed'] += 1;
+    if (isOverdue) this.#ledger.overdue += 1;
+    if (this.#listeners.any) {
+      const subject = subjectOf(admitted);
+      if (isOverdue) this.#listeners.emit(now, { type: 'overdue', ...subject, heldMs: tookMs });
+      this.#listeners.emit(now, { type: 'completed', ...subject, tookMs, outcome });
+    }
+    if (this.#isStalled && worker !== null) {
+      this.#isStalled = false;
+      this.#retryAfter.recover();
+      this.#listeners.emit(now, { type: 'recovered' });
+    }
+    for (const rule of this.#rules) rule.ended?.(admitted, outcome, now);
+    this.#fill(now);
+    this.#relieve(now);
+  }
+
+  /** Learns from a delivery whose worker is about to be freed. */
+  #learn(admitted: AdmittedDelivery, outcome: Outcome, now: number, teaches: boolean): void {
+    const lived = this.#lived(now);
+    const tookMs = lived - admitted.beganMs;
+    if (teaches) this.#drain.complete(tookMs, lived);
+    this.#limits.observe(now, tookMs, outcome, this.#workers.active);
+    this.#queue.end(admitted, tookMs, teaches);
+  }
+
+  /** The queue has become shorter, or a worker is free. */
+  #relieve(now: number): void {
+    if (this.#gate.shedding) this.#judge(now);
+    this.#shutdown.finishIfEmpty();
+  }
+
+  /** Moves the water marks to where the drain rate puts them now. */
+  #measure(now: number): void {
+    this.#gate.follow(this.#settings, this.#drain.rate(this.#lived(now)));
+  }
+
+  /** Begins or ends shedding, if the depth has reached the mark. */
+  #judge(now: number): void {
+    this.#measure(now);
+    const gate = this.#gate;
+    const { size } = this.#queue;
+    if (!gate.judge(size)) return;
+    this.#listeners.emit(now, { type: gate.shedding ? 'shedding' : 'accepting', depth: size });
+    if (gate.shedding)
+      this.#warnings.ofLowWater(gate.low, this.#settings.capacity, this.#drain.rate(this.#lived(now)), now);
+  }
+
+  /** A delivery has been queued, or handled, for as long as it may. */
+  #due(admitted: AdmittedDelivery, now: number): void {
+    if (admitted.state === 'waiting') this.#withdraw(admitted, 'expired', now);
+    else if (admitted.state !== 'ended') {
+      this.#end(admitted, 'failure', now, true);
+      admitted.revoke(timeoutError('The delivery was handled for longer than maxHandlingMs.'));
+    }
+  }
+
+  /** A step of the shared timer, which runs while there are admitted deliveries. */
+  #step(now: number): void {
+    this.#retryAfter.seconds.advance(now);
+    const lived = this.#lived(now);
+    if (this.#isStalled || !this.#drain.isStalled(lived)) return;
+    this.#isStalled = true;
+    this.#listeners.emit(now, { type: 'stalled', gapMs: this.#drain.gapMs(lived) });
+  }
+
+  #retune(settings: Settings): void {
+    const now = this.#now();
+    this.#settings = settings;
+    this.#options = currentOptions(settings);
+    this.#limits.retune(settings);
+    this.#applyLimits();
+    this.#queue.limit(workersPerKey(settings, this.#workers.size));
+    this.#fill(now);
+    this.#judge(now);
+  }
+
+  #applyLimits(): void {
+    const { concurrency, mostConcurrency, rate } = this.#limits;
+    if (concurrency !== this.#workers.size || mostConcurrency !== this.#workers.most) {
+      this.#workers.resize(concurrency, mostConcurrency);
+      this.#queue.limit(workersPerKey(this.#settings, concurrency));
+      this.#drain.workers = concurrency;
+    }
+    if (rate === this.#pacer.rate) return;
+    this.#pacer = new Pacer(rate, this.#pacer);
+    this.#drain.cap = rate ?? Infinity;
+    this.#paceAlarm.clear();
+  }
+
+  #lived(now: number): number {
+    return this.#deadlines.livedMs(now);
   }
 
   #state(now: number): IntakeState {
-    const { dispatcher, marks, shutdown } = this.#flow;
-    if (shutdown.phase !== 'open') return shutdown.phase;
-    if (dispatcher.drain.isStalled(now)) return 'stalled';
-    return marks.gate.shedding ? 'shedding' : 'accepting';
+    const { phase } = this.#shutdown;
+    if (phase !== 'open') return phase;
+    if (this.#drain.isStalled(this.#lived(now))) return 'stalled';
+    return this.#gate.shedding ? 'shedding' : 'accepting';
   }
+}
+
+/** How long the sender of a delivery waits from now on, without the time that its body took; Infinity if not known. */
+function leftToWaitMs({ maxWaitMs = Infinity, ageMs = 0 }: Delivery): number {
+  return Math.max(0, maxWaitMs - ageMs);
+}
+
+function subjectOf({ key, sequence, delivery }: AdmittedDelivery): EventSubject {
+  return { key, sender: delivery.profile?.name, sequence };
 }

@@ -1,7 +1,8 @@
 import type { EventBody } from '../delivery/events.ts';
 import type { FleetSnapshot } from '../delivery/fleet-snapshot.ts';
 import type { Warnings } from '../delivery/warnings.ts';
-import type { RefusalExchange } from '../refusals/fleet-exchange.ts';
+import type { RetryAfter } from '../refusals/retry-after.ts';
+import type { Situation } from '../refusals/situation.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Intake } from './intake.ts';
 import type { Settings, Tunable } from './options.ts';
@@ -27,8 +28,12 @@ export interface FleetHandle {
   readonly warnings: Warnings;
   /** The membership of the intake, or null. */
   readonly member: FleetMembership | null;
-  /** Begins the exchange of bookings and promises with other members. */
-  join(member: FleetMembership): RefusalExchange;
+  /** Books the retries of refused deliveries. */
+  readonly retryAfter: RetryAfter;
+  /** What it books by. */
+  situation(nowMs: number): Situation;
+  /** Begins the membership. */
+  join(member: FleetMembership): void;
   /** Ends the membership. */
   part(): void;
   /** Changes limits, without asking the member and without an event. */

@@ -1,5 +1,4 @@
 import { holdTimer, type Clock } from '../time/clock.ts';
-import type { Dispatcher } from '../workers/dispatcher.ts';
 import { invalid } from '../errors.ts';
 import type { Listeners } from '../delivery/events.ts';
 import type { CloseReport } from './intake.ts';
@@ -13,11 +12,12 @@ const MAX_TIMEOUT_MS = 86_400_000;
 export interface ShutdownParts {
   readonly clock: Clock;
   readonly now: () => number;
-  readonly dispatcher: Dispatcher;
   readonly ledger: Ledger;
   readonly listeners: Listeners;
-  /** Called when the shutdown begins. */
-  readonly begun: () => void;
+  readonly active: () => number;
+  readonly depth: () => number;
+  /** Ends the timers and the workers. Deliveries that are being handled may end later. */
+  readonly stop: () => void;
   /** Refuses all queued deliveries, and returns how many. */
   readonly withdrawAll: () => number;
 }
@@ -51,13 +51,12 @@ export class Shutdown {
   }
 
   finishIfEmpty(): void {
-    if (this.#parts.dispatcher.held === 0) this.#finish?.();
+    if (this.#finish !== undefined && this.#parts.depth() + this.#parts.active() === 0) this.#finish();
   }
 
   #start(timeoutMs: number, resolve: (report: CloseReport) => void): void {
     this.phase = 'closing';
-    const { clock, now, dispatcher, ledger, listeners, begun, withdrawAll } = this.#parts;
-    begun();
+    const { clock, now, active, ledger, listeners, stop, withdrawAll } = this.#parts;
     const done = (): number => ledger.completed + ledger.failed;
     const doneBefore = done();
     this.#finish = (): void => {
@@ -65,8 +64,8 @@ export class Shutdown {
       clock.clearTimeout(timer);
       const refused = withdrawAll();
       this.phase = 'closed';
-      dispatcher.stop();
-      const report = { completed: done() - doneBefore, refused, remaining: dispatcher.active };
+      stop();
+      const report = { completed: done() - doneBefore, refused, remaining: active() };
       listeners.emit(now(), { type: 'closed', ...report });
       resolve(report);
     };

@@ -3,7 +3,6 @@ import { BoundedIntake } from '../intake/bounded-intake.ts';
 import { checkNumber, DAY_MS, isThenable, requireSync } from '../checks.ts';
 import { describedDelivery, type Delivery } from '../delivery/delivery.ts';
 import { deliveryOf } from '../delivery/recognized-delivery.ts';
-import { checkAuthentic } from '../delivery/authentic.ts';
 import { BackpressureError, invalid, thrownText } from '../errors.ts';
 import type { WarningCode } from '../delivery/events.ts';
 import { Handling } from './handling.ts';
@@ -35,12 +34,6 @@ export interface MiddlewareOptions<
    * `default`. Any other value is ignored, with one warning `WBP_KEY`.
    */
   keyGenerator?: ((request: R) => string | null | undefined) | undefined;
-  /**
-   * Whether a request is known to come from the sender that its headers claim, such as by a secret path, mTLS or a list of
-   * addresses. If that sender never retries, its deliveries may take up to 80 % of the starts while shedding, instead of
-   * half. Synchronous, and must return a boolean. Default: no request is.
-   */
-  authentic?: ((request: R) => boolean) | undefined;
   /** More about a delivery. Its fields override what the sender's profile says. Synchronous. */
   delivery?: ((request: R) => Delivery) | undefined;
   /**
@@ -107,7 +100,6 @@ const UNGUARDED = new Set(['GET', 'HEAD', 'OPTIONS']);
 const OWN_NAMES = [
   'skip',
   'keyGenerator',
-  'authentic',
   'delivery',
   'senders',
   'standardHeaders',
@@ -131,7 +123,7 @@ export function createAdmissionControl<R, A extends readonly unknown[]>(
   reader: RequestReader<R>,
 ): AdmissionControl<R> {
   const { intake, ...own } = split(options, reader.warn);
-  const { skip, keyGenerator, authentic, delivery: describe } = own;
+  const { skip, keyGenerator, delivery: describe } = own;
   const recognition = createRecognition([...resolveSenders(own.senders), ...builtInSenders]);
   const style = checkOwn(own);
   const askKey = keyAsker(reader.warn);
@@ -167,7 +159,6 @@ export function createAdmissionControl<R, A extends readonly unknown[]>(
       const found = profile === undefined ? { id: idOf(undefined, headers) } : deliveryOf(profile, headers);
       const key = keyGenerator === undefined ? undefined : askKey(keyGenerator(request));
       if (key !== undefined) found.key = key;
-      if (authentic !== undefined) found.authentic = checkAuthentic(authentic(request));
       if (describe !== undefined)
         Object.assign(
           found,
@@ -196,10 +187,10 @@ function split<R, A extends readonly unknown[]>(
   warn: Warn,
 ): OwnOptions<R, A> & { intake: Intake } {
   checkObject(options, 'options');
-  const { intake, skip, keyGenerator, authentic, delivery, senders, ...others } = options;
+  const { intake, skip, keyGenerator, delivery, senders, ...others } = options;
   const { standardHeaders, legacyHeaders, bodyTimeoutMs, handler, ...rest } = others;
   const headers = { standardHeaders, legacyHeaders };
-  const own = { skip, keyGenerator, authentic, delivery, senders, ...headers, bodyTimeoutMs, handler };
+  const own = { skip, keyGenerator, delivery, senders, ...headers, bodyTimeoutMs, handler };
   if (intake === undefined)
     return { ...own, intake: new BoundedIntake(resolveOptions(rest, ['intake', ...OWN_NAMES]), warn) };
 
@@ -221,7 +212,7 @@ function split<R, A extends readonly unknown[]>(
 }
 
 function checkOwn<R, A extends readonly unknown[]>(own: OwnOptions<R, A>): FieldStyle | undefined {
-  for (const name of ['skip', 'keyGenerator', 'authentic', 'delivery', 'handler'] as const) {
+  for (const name of ['skip', 'keyGenerator', 'delivery', 'handler'] as const) {
     const value: unknown = own[name];
     if (value !== undefined && typeof value !== 'function') {
       throw invalid('ERR_WBP_CALLBACK', name, 'a function', value);

@@ -1,36 +1,61 @@
-import type { Favor } from '../delivery/favor.ts';
-import { FavoredLines } from './favored-lines.ts';
-import { Line, type Payer, type Queued } from './line.ts';
-import { Turns } from './turns.ts';
+import { KeyLoads, type KeyLoad } from './key-loads.ts';
+import { Turns, type Turning } from './turns.ts';
 
-/** The account of a key; undefined where nothing is known, and a turn costs 1. */
-type Payers = (key: string) => Payer | undefined;
+/** A queued delivery, with room for the links of the queue. */
+export interface Queued<T> {
+  readonly key: string;
+  /** What is known of its key, from start to end. */
+  load: KeyLoad | null;
+  line: Line<T> | null;
+  /** Its neighbors in the line of its key. */
+  ahead: T | null;
+  behind: T | null;
+  /** Its neighbors among all queued deliveries, in the order of arrival. */
+  older: T | null;
+  younger: T | null;
+}
+
+/** The queued deliveries of one key, first in, first out. */
+export class Line<T> implements Turning<Line<T>> {
+  size = 0;
+  first: T | null = null;
+  last: T | null = null;
+  /** See {@link Turning}. */
+  turn = 0;
+  previous: Line<T> = this;
+  next: Line<T> = this;
+  /** Its key has as many workers as it may have, so the line has no turns. */
+  isParked = false;
+  readonly key: string;
+
+  constructor(key: string) {
+    this.key = key;
+  }
+}
 
 /**
- * The queue that is fair between keys: each key has its own line, first in, first out, and {@link Turns} decides which
- * line is next. With turns of equal cost, the keys alternate.
+ * The queue that is fair between keys. Each key has its own line, and the lines take turns. A turn costs what the key's
+ * deliveries take ({@link KeyLoads}), so that a key with slow handlers gets as much worker time as the others, and not as
+ * many starts. With handlers of similar speed the keys alternate.
  *
  * Every operation is O(1), also in the number of keys, including removal from the middle: the links are in the
- * deliveries. A key without queued deliveries is forgotten.
+ * deliveries. A key without queued deliveries has no line.
  */
 export class FairQueue<T extends Queued<T>> {
   /** Queued deliveries. */
   size = 0;
-  /** Queued deliveries in turns at the usual cost. */
-  work = 0;
-  /** Queued deliveries of senders that never retry. */
-  unrepeated = 0;
   /** The one that arrived first, whatever its key. */
   oldest: T | null = null;
+  readonly loads: KeyLoads = new KeyLoads();
   #youngest: T | null = null;
   // Not an object: keys come from senders, and `__proto__` must be an ordinary key.
   readonly #lines = new Map<string, Line<T>>();
   readonly #turns = new Turns<Line<T>>();
-  readonly #favored = new FavoredLines<Line<T>>();
-  readonly #payerOf: Payers;
+  /** How many workers one key may have. */
+  #mostPerKey: number;
 
-  constructor(payerOf: Payers = () => undefined) {
-    this.#payerOf = payerOf;
+  constructor(mostPerKey = Infinity) {
+    this.#mostPerKey = mostPerKey;
   }
 
   /** Keys that have queued deliveries. */
@@ -43,58 +68,43 @@ export class FairQueue<T extends Queued<T>> {
     return this.#turns.size > 0;
   }
 
-  /** While shedding, senders that never retry get more than their turns. See {@link FavoredLines}. */
-  set isShedding(isShedding: boolean) {
-    this.#favored.isOn = isShedding;
-  }
-
-  /**
-   * The next delivery of a key starts before its turn. A key at its limit of workers waits for one of them.
-   *
-   * @returns whether the key has queued deliveries.
-   */
-  hurry(key: string): boolean {
-    const line = this.#lines.get(key);
-    if (line?.isParked === false) this.#favored.hurry(line);
-    return line !== undefined;
-  }
-
-  isHurried(line: Line<T>): boolean {
-    return this.#favored.isHurried(line);
-  }
-
   lineOf(key: string): Line<T> | undefined {
     return this.#lines.get(key);
   }
 
-  /** All lines, in the order in which their keys joined. Lines may be added and removed during the iteration. */
-  lines(): IterableIterator<Line<T>> {
-    return this.#lines.values();
+  /** Whether a key holds an equal share of the queue or more: then it is part of the cause of refusals. */
+  holdsShare(key: string): boolean {
+    const line = this.#lines.get(key);
+    return line !== undefined && line.size * this.#lines.size >= this.size;
   }
 
-  /** @param isParked - the key has all the workers it may have: a new line gets no turns before {@link unpark}. */
-  push(item: T, isParked = false): void {
+  /** Whether the key has all the workers it may have. */
+  isAtLimit(key: string): boolean {
+    return this.#mostPerKey !== Infinity && this.loads.active(key) >= this.#mostPerKey;
+  }
+
+  /** Changes the most workers of one key. Only keys that hold workers, or have queued deliveries, can be affected. */
+  limit(mostPerKey: number): void {
+    if (mostPerKey === this.#mostPerKey) return;
+    this.#mostPerKey = mostPerKey;
+    for (const line of this.#lines.values()) this.#park(line, this.isAtLimit(line.key));
+  }
+
+  push(item: T): void {
     let line = this.#lines.get(item.key);
     if (line === undefined) {
       line = new Line<T>(item.key);
-      const payer = this.#payerOf(item.key);
-      if (payer !== undefined) this.#bind(line, payer);
-      line.turn = this.#firstTurn(payer);
-      line.isParked = isParked;
+      line.turn = this.#firstTurn(this.loads.of(item.key));
+      line.isParked = this.isAtLimit(item.key);
       this.#lines.set(item.key, line);
-      if (!isParked) this.#turns.add(line);
+      if (!line.isParked) this.#turns.add(line);
     }
     item.line = line;
     item.ahead = line.last;
-    if (line.last === null) {
-      line.first = item;
-      this.#favor(line);
-    } else line.last.behind = item;
+    if (line.last === null) line.first = item;
+    else line.last.behind = item;
     line.last = item;
     line.size += 1;
-    line.work += line.cost;
-    this.work += line.cost;
-    if (isUnrepeated(item)) this.unrepeated += 1;
 
     item.older = this.#youngest;
     if (this.#youngest === null) this.oldest = item;
@@ -105,122 +115,19 @@ export class FairQueue<T extends Queued<T>> {
 
   /** The delivery whose turn it is, or null if no queued delivery has a turn. */
   peek(): T | null {
-    return (this.#favored.next(this.#turns.size) ?? this.#turns.first())?.first ?? null;
-  }
-
-  /** Skips the key whose turn it is. */
-  pass(): void {
-    const line = this.#turns.first();
-    if (line === null) return;
-    this.#turns.take(line);
-    this.#moveTo(line, line.turn + 1);
-  }
-
-  /** Removes the delivery whose turn it is; null if no queued delivery has a turn. */
-  shift(payer?: Payer): T | null {
-    const favored = this.#favored.next(this.#turns.size);
-    const line = favored ?? this.#turns.first();
-    if (line === null) return null;
-    const item = line.first as T;
-    if (payer !== undefined) this.#bind(line, payer);
-    if (favored === null) this.#take(line, payer);
-    this.#favored.started(line);
-    this.remove(item);
-    return item;
-  }
-
-  /** Favors a line by its next delivery. */
-  #favor(line: Line<T>): void {
-    if (line.first === null || line.isParked) this.#favored.delete(line);
-    else this.#favored.place(line, line.first.favor ?? 'none');
-  }
-
-  /** Takes the turn of the line. */
-  #take(line: Line<T>, payer: Payer | undefined): void {
-    this.#turns.take(line);
-    const turn = this.#turns.within(line.turn + (payer?.cost ?? 1));
-    if (payer !== undefined) payer.paidTo = turn;
-    if (line.size > 1) this.#moveTo(line, turn);
-  }
-
-  /** Charges the turn of a delivery that starts without being queued, as if it had joined and been taken. */
-  skip(payer: Payer): void {
-    this.#turns.now = this.#firstTurn(payer);
-    payer.paidTo = this.#turns.within(this.#turns.now + payer.cost);
-  }
-
-  /**
-   * Charges a key that has queued deliveries what its turns cost beyond the estimate; a negative cost is a refund. If no
-   * other key is queued, none has lost anything. If the key itself is not queued it takes less than its share, so one
-   * long handling must not delay its next delivery by rounds.
-   */
-  correct(payer: Payer, cost: number): void {
-    const line = payer.line as Line<T> | null;
-    if (line === null) {
-      if (cost < 0) payer.paidTo += cost;
-      return;
-    }
-    if (this.#lines.size === 1) return;
-    if (line.isParked) line.turn += cost;
-    else this.#turns.shift(line, line.turn + cost);
-    payer.paidTo = line.turn;
-  }
-
-  /** Removes the line of a payer's key from the turns, if there is one. */
-  park(payer: Payer): void {
-    const line = payer.line as Line<T> | null;
-    if (line === null || line.isParked) return;
-    this.#turns.remove(line);
-    line.isParked = true;
-    this.#favor(line);
-  }
-
-  /** Gives the line of a payer's key turns again, after those that it still has to pay for. */
-  unpark(payer: Payer): void {
-    const line = payer.line as Line<T> | null;
-    if (line?.isParked !== true) return;
-    line.isParked = false;
-    this.#turns.add(line);
-    this.#favor(line);
-  }
-
-  /**
-   * How many deliveries are started until one of `key` that joined now has its turn, including that one: for each turn of
-   * its key one of every other key, and at most all queued deliveries.
-   *
-   * @param scale - how many deliveries a turn at the usual cost is worth.
-   * @param joining - the favor of that delivery.
-   */
-  turnsUntil(key: string, scale = 1, joining: Favor = 'none'): number {
-    const line = this.#lines.get(key);
-    const keys = line === undefined ? this.keys + 1 : this.keys;
-    const cost = line?.cost ?? 1;
-    const next = (line?.turn ?? this.#firstTurn(this.#payerOf(key))) - this.#turns.now;
-    const turns = line === undefined ? next : Math.max(next, Math.min(1, cost)) + line.size * cost;
-    const most = this.size + 1;
-    const starts = this.#favored.startsUntil(line, line?.favor ?? joining);
-    return Math.min(most, starts, Math.max(1, turns * keys * scale));
+    return this.#turns.first()?.first ?? null;
   }
 
   /** Removes a delivery of this queue, also from the middle. */
   remove(item: T): void {
     const line = item.line as Line<T>;
-    const isFirst = item.ahead === null;
     if (item.ahead === null) line.first = item.behind;
     else item.ahead.behind = item.behind;
     if (item.behind === null) line.last = item.ahead;
     else item.behind.ahead = item.ahead;
-    // Each may have been added at another cost, since costs are learned; the average needs no room in the deliveries.
-    const work = line.work / line.size;
-    line.work -= work;
     line.size -= 1;
-    this.size -= 1;
-    this.work = this.size === 0 ? 0 : this.work - work;
-    if (isUnrepeated(item)) this.unrepeated -= 1;
-    if (isFirst) this.#favor(line);
     if (line.size === 0) {
       this.#lines.delete(line.key);
-      if (line.payer !== undefined) line.payer.line = null;
       if (!line.isParked) this.#turns.remove(line);
     }
 
@@ -228,6 +135,7 @@ export class FairQueue<T extends Queued<T>> {
     else item.older.younger = item.younger;
     if (item.younger === null) this.#youngest = item.older;
     else item.younger.older = item.older;
+    this.size -= 1;
 
     // Remaining links would keep every later delivery in memory for as long as this one.
     item.line = null;
@@ -235,27 +143,85 @@ export class FairQueue<T extends Queued<T>> {
   }
 
   /**
+   * A delivery starts: the one that {@link peek} returned, which leaves the queue, or one that has not been queued. Its
+   * key pays for a turn.
+   */
+  start(item: T): void {
+    const { line } = item;
+    const load = this.loads.start(item.key);
+    item.load = load;
+    const turn = line === null ? this.#firstTurn(load) : line.turn;
+    if (turn > this.#turns.now) this.#turns.now = turn;
+    load.paidTo = this.#turns.within(turn + load.cost);
+    if (line === null) return;
+    this.remove(item);
+    if (line.size === 0) return;
+    this.#turns.remove(line);
+    line.turn = load.paidTo;
+    this.#turns.add(line);
+    this.#park(line, load.active >= this.#mostPerKey);
+  }
+
+  /**
+   * The handling of a delivery has ended. Its key pays what its turn cost beyond the
+   * estimate, or gets the rest back.
+   *
+   * @param teaches - whether it took as long as its work takes, and was not interrupted.
+   */
+  end(item: T, tookMs: number, teaches: boolean): void {
+    const load = item.load as KeyLoad;
+    item.load = null;
+    const rest = this.loads.end(load, tookMs, teaches);
+    const line = this.#lines.get(item.key);
+    if (line === undefined) {
+      // A key that is not queued takes less than its share: one long handling must not delay its next delivery.
+      if (rest < 0) load.paidTo += rest;
+      return;
+    }
+    // Without other queued keys, none has lost anything.
+    if (this.#lines.size > 1) {
+      if (line.isParked) line.turn += rest;
+      else this.#turns.move(line, line.turn + rest);
+      load.paidTo = line.turn;
+    }
+    this.#park(line, load.active >= this.#mostPerKey);
+  }
+
+  /**
+   * How many deliveries start until one of `key` that joined now has its turn, including that one: for each of its own
+   * line one of every other key, and at most all queued deliveries.
+   */
+  turnsUntil(key: string): number {
+    const line = this.#lines.get(key);
+    const keys = line === undefined ? this.keys + 1 : this.keys;
+    return Math.min(this.size + 1, ((line?.size ?? 0) + 1) * keys);
+  }
+
+  /** How long a delivery of `key` that joined now would wait for a worker of its key, in ms; 0 without a limit. */
+  ownWaitMs(key: string): number {
+    if (this.#mostPerKey === Infinity) return 0;
+    const before = (this.#lines.get(key)?.size ?? 0) + this.loads.active(key) + 1 - this.#mostPerKey;
+    return Math.max(0, before * this.spacingMs(key));
+  }
+
+  /** The usual time between two starts of a key whose workers are limited, in milliseconds; 0 without a limit. */
+  spacingMs(key: string): number {
+    return this.#mostPerKey === Infinity ? 0 : (this.loads.of(key)?.meanMs ?? 0) / this.#mostPerKey;
+  }
+
+  /**
    * At the end of the round: a new key waits until each other key has had its turn. A key whose turns are known to be
    * cheap waits less, in proportion, and one that still has to pay for its last turns waits longer.
    */
-  #firstTurn(payer: Payer | undefined): number {
+  #firstTurn(load: KeyLoad | undefined): number {
     const { now } = this.#turns;
-    return payer === undefined ? now + 1 : Math.max(now + Math.min(1, payer.cost), payer.paidTo);
+    return load === undefined ? now + 1 : Math.max(now + Math.min(1, load.cost), load.paidTo);
   }
 
-  #bind(line: Line<T>, payer: Payer): void {
-    line.cost = payer.cost;
-    line.payer = payer;
-    payer.line = line;
+  #park(line: Line<T>, isParked: boolean): void {
+    if (isParked === line.isParked) return;
+    line.isParked = isParked;
+    if (isParked) this.#turns.remove(line);
+    else this.#turns.add(line);
   }
-
-  #moveTo(line: Line<T>, turn: number): void {
-    this.#turns.remove(line);
-    line.turn = turn;
-    this.#turns.add(line);
-  }
-}
-
-function isUnrepeated({ favor }: Queued<unknown>): boolean {
-  return favor !== undefined && favor !== 'none';
 }

@@ -4,6 +4,14 @@ const ROUNDING = 1e-9;
 /** The most work between the marks, in seconds. */
 const SPAN_S = 10;
 
+/** The options that the marks of a gate of deliveries depend on. */
+export interface MarkSettings {
+  readonly capacity: number;
+  readonly highWaterMark: number;
+  readonly lowWaterMark: number;
+  readonly maxWaitMs: number;
+}
+
 /** Where the marks of a gate are. */
 export interface Marks {
   readonly effectiveCapacity: number;
@@ -30,6 +38,14 @@ export class Gate {
   #highWaterMark = 0;
   #lowWaterMark = 0;
   #span = 0;
+
+  /** Moves the marks to where the drain rate puts them. */
+  follow({ capacity, maxWaitMs, highWaterMark, lowWaterMark }: MarkSettings, drainRate: number | null): void {
+    this.resize({
+      effectiveCapacity: effectiveCapacity(capacity, maxWaitMs, drainRate),
+      ...{ highWaterMark, lowWaterMark, span: longestSpan(drainRate) },
+    });
+  }
 
   /** Moves the marks. Those that pass the depth take effect at the next {@link judge}. */
   resize({ effectiveCapacity, highWaterMark, lowWaterMark, span }: Marks): void {

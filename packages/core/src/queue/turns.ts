@@ -77,7 +77,7 @@ export class Turns<L extends Turning<L>> {
   }
 
   /** Moves the turn of a line. Within the same slot the line keeps its position. */
-  shift(line: L, turn: number): void {
+  move(line: L, turn: number): void {
     const to = this.within(turn);
     if (slotOf(to) === slotOf(line.turn)) {
       line.turn = to;

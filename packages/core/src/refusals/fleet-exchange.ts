@@ -7,8 +7,6 @@ const MOST = 1e9;
 export interface RefusalState {
   /** Retries per second that it can handle; 0 while that is unknown. */
   readonly returnRate: number;
-  /** First attempts per second before the burst; 0 while that is unknown. */
-  readonly freshRate: number;
   /** Completions per second that its workers can sustain; 0 while that is unknown. */
   readonly drainRate: number;
   /** For how many seconds deliveries have been handled at that rate. */
@@ -21,19 +19,12 @@ export interface RefusalState {
   readonly isShedding: boolean;
 }
 
-/** What has happened at a member since its last beat. Plain JSON data, of at most 56 KB. */
+/** What has happened at a member since its last beat. Plain JSON data, of at most 8 KB. */
 export interface RefusalNews {
   /** Since when, in seconds. */
   readonly spanS: number;
-  /** Deliveries that arrived, and bookings that came due. */
-  readonly arrived: number;
-  readonly due: number;
   /** New bookings by key, the keys with most bookings first; under the empty key those of all further keys. */
   readonly booked: readonly (readonly [key: string, count: number])[];
-  /** New promises: the hash of a key and a delivery id, then in how many seconds it is due, alternately. */
-  readonly added: readonly number[];
-  /** The hashes of promises that were used. */
-  readonly redeemed: readonly number[];
 }
 
 /** What a beat has brought. Data that is not as this release writes it is ignored. */
@@ -46,7 +37,7 @@ export interface RefusalView {
 
 /**
  * The connection between the refusals of one receiver and its fleet. With it, each receiver books its retries behind
- * those of all others, and knows their promises. All times are those of the intake's clock.
+ * those of all others. All times are those of the intake's clock.
  */
 export interface RefusalExchange {
   /** For this member's row. */
@@ -57,20 +48,18 @@ export interface RefusalExchange {
   delivered(): void;
   /** A beat has succeeded. */
   learn(view: RefusalView, nowMs: number): void;
-  /** The receiver has left the fleet, and books for its own rate again. Promises of other members stay valid. */
+  /** The receiver has left the fleet, and books for its own rate again. */
   leave(): void;
 }
 
 /** Undefined if the text is not the state of any release. */
 export function refusalStateOf(data: unknown): RefusalState | undefined {
   if (!isRecord(data)) return undefined;
-  const { returnRate, freshRate, drainRate, paceAgeS, ahead, gapFactor, isShedding } = data;
-  if (!isAmount(returnRate) || !isAmount(freshRate) || !isAmount(drainRate) || !isAmount(paceAgeS)) {
-    return undefined;
-  }
+  const { returnRate, drainRate, paceAgeS, ahead, gapFactor, isShedding } = data;
+  if (!isAmount(returnRate) || !isAmount(drainRate) || !isAmount(paceAgeS)) return undefined;
   if (!isAmount(gapFactor) || !Array.isArray(ahead) || !ahead.every(isAmountOfKey)) return undefined;
   return {
-    ...{ returnRate, freshRate, drainRate, paceAgeS, ahead, gapFactor: Math.max(1, gapFactor) },
+    ...{ returnRate, drainRate, paceAgeS, ahead, gapFactor: Math.max(1, gapFactor) },
     isShedding: isShedding === true,
   };
 }
@@ -78,18 +67,13 @@ export function refusalStateOf(data: unknown): RefusalState | undefined {
 /** Undefined if the text is not the news of any release. */
 export function refusalNewsOf(data: unknown): RefusalNews | undefined {
   if (!isRecord(data)) return undefined;
-  const { spanS, arrived, due, booked, added, redeemed } = data;
-  if (!isAmount(spanS) || !isAmount(arrived) || !isAmount(due) || !Array.isArray(booked)) return undefined;
-  if (!isList(added) || !isList(redeemed) || !booked.every(isAmountOfKey)) return undefined;
-  return { spanS, arrived, due, booked, added, redeemed };
+  const { spanS, booked } = data;
+  if (!isAmount(spanS) || !Array.isArray(booked) || !booked.every(isAmountOfKey)) return undefined;
+  return { spanS, booked };
 }
 
 function isAmount(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= MOST;
-}
-
-function isList(value: unknown): value is number[] {
-  return Array.isArray(value) && value.every((one) => Number.isSafeInteger(one));
 }
 
 function isAmountOfKey(value: unknown): value is [string, number] {

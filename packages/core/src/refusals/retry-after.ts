@@ -1,291 +1,279 @@
-import { ReturningShare } from './returning-share.ts';
-import { Bookings } from './bookings.ts';
-import { DEFAULT_KEY } from '../delivery/delivery.ts';
-import { ExpectedRetries, tightRoom } from './expected-retries.ts';
-import { trustedHorizonS, overloadHorizonS, sharedHorizonS } from './booking-horizon.ts';
-import type { RefusalExchange } from './fleet-exchange.ts';
-import { Reservations, type Reservation } from './reservations.ts';
+import { MinHeap, type Heaped } from '../base/min-heap.ts';
 import type { RefusalReason } from '../delivery/refusal.ts';
-import { boundsOf, untilOpen } from './retry-bounds.ts';
-import { SharedRefusals } from './shared-refusals.ts';
-import type { SharedPromise } from './shared-promises.ts';
-import type { Refused, RetryAfterSettings, Situation } from './situation.ts';
+import { BookedSeconds } from './booked-seconds.ts';
+import { FirstAttempts } from './first-attempts.ts';
+import type { FleetRates, Refused, RetryAfterSettings, Situation } from './situation.ts';
 
-/** `depth`: the maximum random stretch of a delay, so that retries with the same delay do not arrive together. */
-const DEPTH_JITTER = 0.2;
-/** `booked`: the same, but smaller, as each delivery already has its own slot. */
-const BOOKED_JITTER = 0.1;
-const MAX_BOOKED_JITTER_S = 2;
-/** Sent while the drain rate is unknown, in seconds: long enough to see a first completion. */
-const UNKNOWN_FROM_S = 3;
-const UNKNOWN_TO_S = 7;
-/** Sent for a key that was switched off by hand: a person has to switch it on again. */
-const SHED_S = 60;
-const SHED_JITTER = 0.2;
-const LEAST_STALL_S = 5;
-/** A stall also stretches the horizon, up to this factor: without new completions it must not grow forever. */
-const MOST_STRETCH = 3;
-/** The horizon is at least the time of this many completions. */
-const COMPLETIONS_AHEAD = 2;
-/** A pace that differs by this factor from the previous one is a new pace. */
+/** The most keys that have their own account, and that are remembered in the line. */
+const MOST_KEYS = 1000;
+/** A rate that differs by this factor from the one that was booked with is a new pace. */
 const NEW_PACE = 1.3;
-/** Where the queue is too small for the retries of a second, a retry may be this far from its place in the schedule. */
-const MOST_AHEAD_S = 4;
-/** The retries of deliveries refused during a stall are spread over this many times its length so far. */
-const STALL_SPREAD = 1.5;
+/** The horizon: 10 s and 4 s for each second that the pace has lasted, from 43 s on the square of it ÷ 10, at most 10 times it. */
+const HORIZON_S = 10;
+const HORIZON_PER_S = 4;
+const MOST_HORIZON_PER_S = 10;
+/** During a stall the horizon grows up to this many times: without completions it must not grow forever. */
+const MOST_STRETCH = 3;
+/** The random stretch of a delay: of the time to drain the queue, and of a booked slot, which is up to 2 s. */
+const DEPTH_JITTER = 0.2;
+const BOOKED_JITTER = 0.1;
+const MOST_JITTER_S = 2;
+
+/** The end of a key's bookings, in milliseconds of the intake's clock. */
+interface Account extends Heaped {
+  readonly key: string;
+  until: number;
+}
 
 /**
- * Computes Retry-After, in whole seconds and never the same for all senders.
+ * Retry-After, in whole seconds. With the strategy `booked`, each refused delivery gets its own slot:
  *
- * - `depth`: the time to drain the queue, depth ÷ drain rate, plus up to 20 % of jitter.
- * - `booked`: each refused delivery is booked into its own slot of a schedule, after shedding is expected to end, in
- *   `max(0, depth − low-water mark) ÷ drain rate`, and after all earlier bookings. A slot takes 1/ρ at the rate ρ that is
- *   left for retries, so retries arrive at the rate at which they can be accepted, not as a wave. A delay above the
- *   maximum, or beyond the horizon (see {@link trustedHorizonS}), books nothing and is spread over the upper half of the
- *   range.
+ *     slot  = max(now + open, end of the bookings of its key)
+ *     open  = max(0, depth − low-water mark) ÷ μ            when shedding is expected to end
+ *     then:   end of the bookings of its key = slot + keys ÷ ρ
+ *     ρ     = μ − first attempts per second                 the drain rate that is left for retries, at least μ ÷ 4
+ *     Retry-After = slot − now, plus up to 10 % (at most 2 s) of jitter, rounded at random
  *
- * While the drain rate is unknown, both strategies return 3 to 7 s; during a stall, 1 to 2.5 times its length so far.
+ * So retries arrive at the rate at which they can be accepted. A slot cannot be revoked, so a pace that has been measured
+ * for t seconds is trusted for 10 s + 4 t ahead and more after a minute: the horizon. A slot beyond the horizon, or above the maximum, is not
+ * booked: its delivery gets a random time in the upper half of the range. An early retry costs one more refusal, but
+ * workers that are idle until a retry booked too late have lost that time.
+ *
+ * Keys with several bookings have an account each and share ρ equally, so that the flood of one key does not postpone the
+ * retries of another. First bookings of keys follow one another in one line, which has half of ρ beside accounts: so a
+ * burst of thousands of keys is spread like a burst of one, and invented keys take at most that half.
+ *
+ * With `depth`, Retry-After is depth ÷ μ plus up to 20 %. While μ is unknown both are 3 to 7 s, and during a stall 1 to 2.5
+ * times its length so far, at least 5 s.
  */
 export class RetryAfter {
+  readonly arrivals: FirstAttempts = new FirstAttempts();
+  readonly seconds: BookedSeconds = new BookedSeconds();
+  /** Null unless the receiver is in a fleet. */
+  fleet: FleetRates | null = null;
   readonly #random: () => number;
-  readonly #returning = new ReturningShare();
-  readonly #bookings = new Bookings();
-  readonly #reservations = new Reservations();
-  readonly #expected = new ExpectedRetries();
-  /** See {@link PromiseCounts}. */
-  readonly promises: { kept: number; missed: number } = { kept: 0, missed: 0 };
-  /** The time per retry that the schedule was last scaled to. */
-  #bookedSpacingMs = 0;
-  /** Null until this receiver joins others. */
-  #shared: SharedRefusals | null = null;
+  readonly #accounts = new Map<string, Account>();
+  readonly #byEnd = new MinHeap<Account>((a, b) => a.until < b.until);
+  /** The end of the line, and where each of the last keys to join it may book again: in two generations. */
+  #lineUntil = 0;
+  #joined = new Map<string, number>();
+  #joinedBefore = new Map<string, number>();
+  /** The latest end of an account. */
+  #accountsUntil = 0;
+  /** The time per retry that the bookings were made with. */
+  #spacingMs = 0;
 
   constructor(random: () => number) {
     this.#random = random;
   }
 
-  /** The number of bookings that are not due yet. */
-  get booked(): number {
-    return Math.ceil(this.#bookings.total);
+  /** The Retry-After of a delivery refused now, which is booked if it has a slot. */
+  of(reason: RefusalReason, refused: Refused, situation: Situation, settings: RetryAfterSettings): number {
+    const bounds = boundsOf(settings, refused.habit);
+    const seconds = this.#decide(reason, refused, situation, settings.strategy, bounds);
+    return within(seconds, bounds);
   }
 
-  /** See {@link IntakeSnapshot.bookedAhead}. Advance it before. */
-  get bookedAhead(): readonly number[] {
-    return this.#bookings.ahead();
-  }
-
-  /** Notes that a delivery has arrived. See {@link ReturningShare.noteArrival}. */
-  arrive(nowMs: number, mostPerS?: number): void {
-    this.#returning.noteArrival(nowMs, mostPerS);
-  }
-
-  /** Notes that deliveries are being shed. */
-  shed(nowMs: number): void {
-    this.#returning.shed(nowMs, this.#bookings.total > 0);
-  }
-
-  /** Books behind the retries of other receivers from now on. */
-  join(look: (nowMs: number) => Situation): RefusalExchange {
-    const parts = {
-      ...{ bookings: this.#bookings, returning: this.#returning, look },
-      returnRate: (steadyRate: number) => this.#retryRate(steadyRate),
-      advance: (situation: Situation) => {
-        this.advance(situation);
-      },
-      shed: (atMs: number) => {
-        this.#returning.shedAnywhere(atMs, this.#bookings.total > 0);
-      },
-    };
-    this.#shared ??= new SharedRefusals(parts);
-    return this.#shared;
+  /** Notes that deliveries are shed. Bookings that are ahead belong to the same burst. */
+  shed(nowMs: number, isOwn = true): void {
+    this.arrivals.shed(nowMs, this.seconds.total > 0, isOwn);
   }
 
   /** Drops the bookings after a stall: retries during the stall were refused again. */
   recover(): void {
-    this.#bookings.clear();
-    this.#expected.clear();
+    this.#accounts.clear();
+    this.#byEnd.clear();
+    this.#joined.clear();
+    this.#joinedBefore.clear();
+    this.#lineUntil = this.#accountsUntil = 0;
+    this.seconds.clear();
   }
 
-  /** The reservation of a delivery here, or else the promise of another receiver of the fleet. */
-  reservationOf(
-    key: string,
-    { id }: { readonly id?: string | undefined },
-  ): Reservation | SharedPromise | undefined {
-    if (id === undefined) return undefined;
-    const own = this.#reservations.find(key, id);
-    return this.#shared === null ? own : this.#shared.promiseOf(key, id, own);
+  /** The rate that is left for retries, per second. */
+  retryRate(drainRate: number): number {
+    return drainRate * this.arrivals.shareForRetries(drainRate);
   }
 
-  /** Drops the reservation of an admitted delivery: a reservation is used once. */
-  redeem(key: string, delivery: { readonly id?: string | undefined }, nowMs: number): void {
-    const reservation = this.reservationOf(key, delivery);
-    if (reservation === undefined) return;
-    this.#count('kept', reservation, nowMs);
-    this.#forget(key, delivery.id);
-    this.#shared?.redeemed(key, delivery.id);
+  /** How far the bookings of each account extend ahead of now, in milliseconds; those of the line under the empty key. */
+  *ends(nowMs: number): IterableIterator<readonly [key: string, aheadMs: number]> {
+    for (const { key, until } of this.#accounts.values()) yield [key, Math.max(0, until - nowMs)];
+    yield ['', Math.max(0, this.#lineUntil - nowMs)];
   }
 
-  /** Notes that a delivery is refused, perhaps although it arrived in its booked time. Called before it is booked again. */
-  miss(key: string, delivery: { readonly id?: string | undefined }, nowMs: number): void {
-    const reservation = this.reservationOf(key, delivery);
-    if (reservation !== undefined) this.#count('missed', reservation, nowMs);
+  /**
+   * Moves the end of a key's bookings, such as by those of other receivers.
+   *
+   * @param ms - the time that they take at the rate of the fleet; negative if bookings have taken too much.
+   */
+  shift(key: string, ms: number, nowMs: number): void {
+    const account = this.#accounts.get(key) ?? (ms > 0 && key !== '' ? this.#open(key, nowMs) : undefined);
+    const shares =
+      account === undefined ? (this.#accountsUntil > nowMs ? 2 : 1) : this.#sharesAt(Math.max(nowMs, account.until));
+    this.#extend(account, ms * shares, nowMs);
   }
 
-  /** Advances the bookings to `nowMs`. Called before they are read, and from time to time. */
-  advance({ nowMs }: Situation): void {
-    this.#returning.noteDue(nowMs, this.#bookings.advance(nowMs, 1 / this.#returning.shareKept()));
+  /** Moves the end of a key's bookings by `ms` of time. */
+  extend(key: string, ms: number, nowMs: number): void {
+    this.#extend(this.#accounts.get(key) ?? (key === '' ? undefined : this.#open(key, nowMs)), ms, nowMs);
   }
 
-  /** Returns the seconds for a delivery refused now and, with `booked`, books its retry. */
-  seconds(
-    reason: RefusalReason,
-    refused: Refused,
-    situation: Situation,
-    settings: RetryAfterSettings,
-  ): number {
-    const seconds = this.#decide(reason, refused, situation, settings);
-    const { minSeconds, maxSeconds } = boundsOf(settings, refused.habit);
-    return Math.min(maxSeconds, Math.max(minSeconds, seconds));
+  #extend(account: Account | undefined, ms: number, nowMs: number): void {
+    const until = Math.max(nowMs, Math.max(nowMs, account?.until ?? this.#lineUntil) + ms);
+    if (account === undefined) this.#lineUntil = until;
+    else this.#move(account, until);
   }
 
   #decide(
     reason: RefusalReason,
     refused: Refused,
-    situation: Situation,
-    settings: RetryAfterSettings,
+    alone: Situation,
+    strategy: 'booked' | 'depth',
+    bounds: Bounds,
   ): number {
-    if (reason === 'shed') return Math.ceil(SHED_S * (1 + SHED_JITTER * this.#random()));
+    // A person has to switch the key on again.
+    if (reason === 'shed') return this.#between(60, 72);
     // The retry will reach another process, or this one under less load: the queue says nothing about that.
-    if (reason === 'closing' || reason === 'pressure') return this.#unknown();
-    const { drainRate, depth } = situation;
-    if (settings.strategy === 'booked') return this.#book(refused, situation, settings);
-    if (situation.isStalled) return this.#stalled(situation, settings.maxSeconds);
-    if (drainRate === null) return this.#unknown();
-    return Math.ceil((depth / drainRate) * (1 + DEPTH_JITTER * this.#random()));
-  }
-
-  #forget(key: string, id: string | undefined): void {
-    if (id !== undefined) this.#reservations.forget(this.#reservations.find(key, id));
-  }
-
-  #count(outcome: 'kept' | 'missed', reservation: Reservation | SharedPromise, nowMs: number): void {
-    if (reservation.isCounted || !reservation.isDue(nowMs)) return;
-    reservation.isCounted = true;
-    this.promises[outcome] += 1;
-  }
-
-  #book(refused: Refused, situation: Situation, settings: RetryAfterSettings): number {
-    const { key, id, habit } = refused;
-    const { nowMs } = situation;
-    const shared = this.#shared;
-    const steadyRate = shared === null ? situation.steadyRate : shared.drainRate(situation.steadyRate);
-    const gapFactor = shared === null ? situation.gapFactor : shared.gapFactor(situation.gapFactor);
-    this.advance(situation);
-    const reservation = this.reservationOf(key, refused);
-    if (reservation !== undefined && nowMs < reservation.dueMs)
-      return Math.ceil((reservation.dueMs - nowMs) / 1000);
-    const { minSeconds, maxSeconds } = boundsOf(settings, habit);
-    if (situation.isStalled) return this.#stalled(situation, maxSeconds);
-    if (steadyRate === null) {
-      // The longer nothing has completed, the less is likely to complete soon.
-      if (situation.gapMs > UNKNOWN_FROM_S * 1000) return this.#stalled(situation, maxSeconds);
-      const seconds = Math.min(maxSeconds, Math.max(minSeconds, this.#unknown()));
-      this.#expect(refused, nowMs + seconds * 1000, nowMs);
+    if (reason === 'closing' || reason === 'pressure') return this.#between(3, 7);
+    const situation = this.fleet === null ? alone : this.fleet.complete(alone);
+    const { nowMs, depth, drainRate, presentRate, isStalled, gapMs } = situation;
+    const { promisedMs = 0 } = refused;
+    if (nowMs < promisedMs) return Math.ceil((promisedMs - nowMs) / 1000);
+    // The longer nothing has completed, the less is likely to complete soon.
+    if (isStalled || (drainRate === null && gapMs > 3000)) return this.#stalled(gapMs / 1000, bounds);
+    if (drainRate === null || presentRate === null) {
+      const seconds = within(this.#between(3, 7), bounds);
+      this.seconds.add(nowMs + seconds * 1000);
       return seconds;
     }
-
-    const untilOwnMs = (refused.ownWaitMs ?? 0) - (refused.maxWaitMs ?? 0);
-    const untilOpenMs = Math.max(untilOwnMs, (untilOpen(refused, situation, steadyRate) / steadyRate) * 1000);
-    const spacingMs = this.#spacingMs(steadyRate, nowMs);
-    // Earlier times would all be raised to the same second, the minimum.
-    const earliestMs = nowMs + Math.max(untilOpenMs, (minSeconds - 1) * 1000);
-    const atMs = this.#bookings.next(key, earliestMs);
-    // A stall stretches the assigned delay, not the schedule: if it was only a pause of the process, a schedule
-    // stretched by minutes would leave workers idle.
-    const delay = ((atMs - nowMs) / 1000) * gapFactor;
-    const farthest = Math.min(
-      maxSeconds,
-      Math.max(minSeconds, this.#horizonS(key, situation, gapFactor, steadyRate)),
-    );
-    if (delay > farthest) {
-      const assignedS = this.#spread(farthest);
-      this.#bookings.noteKey(key, nowMs + assignedS * 1000);
-      return assignedS;
-    }
-
-    const jitter = Math.min(BOOKED_JITTER * delay, MAX_BOOKED_JITTER_S) * this.#random();
-    const room = tightRoom(refused, situation, steadyRate, 1000 / spacingMs);
-    // Adding a random fraction before rounding down fills each second at the rate, even below one per second.
-    const seconds =
-      room === null
-        ? Math.floor(delay + jitter + this.#random())
-        : this.#expected.firstWithRoom(
-            Math.max(minSeconds, Math.floor(Math.max(untilOpenMs / 1000, delay - MOST_AHEAD_S))),
-            nowMs,
-            room,
-          );
-    const assignedS = Math.min(maxSeconds, Math.max(minSeconds, seconds));
-    if (habit === 'ignored') return assignedS;
-    const assignedMs = nowMs + assignedS * 1000;
-    const leastMs = room === null ? earliestMs : Math.max(earliestMs, assignedMs - MOST_AHEAD_S * 1000);
-    this.#bookings.add(key, leastMs, spacingMs, assignedMs, refused.spacingMs);
-    this.#expect(refused, assignedMs, nowMs);
-    shared?.booked(key, id, spacingMs, assignedMs);
-    return assignedS;
+    if (strategy === 'booked') return this.#book(refused, situation, drainRate, bounds);
+    return Math.ceil((depth / presentRate) * (1 + DEPTH_JITTER * this.#random()));
   }
 
-  /** Expects a retry at the time that was sent to its sender. */
-  #expect({ key, id, habit }: Refused, assignedMs: number, nowMs: number): void {
-    if (habit === 'ignored') return;
-    this.#expected.note(assignedMs, nowMs);
-    if (id === undefined) return;
-    this.#forget(key, id);
-    this.#reservations.add(key, id, assignedMs, nowMs);
-  }
-
-  /** The time per retry. Changes smaller than a new pace do not rescale the schedule, or bookings would collide. */
-  #spacingMs(steadyRate: number, nowMs: number): number {
-    const shared = this.#shared;
-    const spacingMs = 1000 / (this.#retryRate(steadyRate) + (shared?.othersRate ?? 0));
-    const change = spacingMs / this.#bookedSpacingMs;
-    if (change > NEW_PACE || change < 1 / NEW_PACE) {
-      if (this.#bookedSpacingMs > 0 && shared?.isSettled(nowMs) !== false) this.#bookings.rescale(change);
-      this.#bookedSpacingMs = spacingMs;
-    }
-    return shared === null ? spacingMs : spacingMs / shared.share(nowMs);
-  }
-
-  #retryRate(drainRate: number): number {
-    return (drainRate * this.#returning.shareForRetries(drainRate)) / this.#returning.shareKept();
-  }
-
-  /** How many seconds ahead a retry may be booked. */
-  #horizonS(
-    key: string,
-    { nowMs, paceAgeS, lateShare }: Situation,
-    gapFactor: number,
-    steadyRate: number,
-  ): number {
-    const burstS = this.#returning.burstS(nowMs);
-    const isShared = key === DEFAULT_KEY || !this.#bookings.knows(key);
-    const ageS = this.#shared === null ? paceAgeS : this.#shared.paceAgeS(paceAgeS);
-    const trustedS = Math.min(trustedHorizonS(ageS), isShared ? sharedHorizonS(burstS) : Infinity);
+  #book(refused: Refused, situation: Situation, drainRate: number, bounds: Bounds): number {
+    const { key, habit, excess = 0, excessMs = 0, spacingMs: leastMs = 0 } = refused;
+    const { nowMs, depth, low, gapFactor, paceAgeS } = situation;
+    const openMs = Math.max(excessMs, (Math.max(0, excess, depth - low) / drainRate) * 1000);
+    const spacingMs = this.#spacing(drainRate, nowMs);
+    // Earlier slots would all become the minimum.
+    const slotMs = this.#slot(key, nowMs + Math.max(openMs, (bounds.minSeconds - 1) * 1000), nowMs);
+    // A stall delays retries, and not the bookings: after a pause of the process, bookings that are minutes apart would
+    // leave workers idle.
+    const delay = ((slotMs - nowMs) / 1000) * gapFactor;
     // However new the pace, no delivery can be admitted before the next completions.
-    const horizonS = Math.max(trustedS, overloadHorizonS(burstS * lateShare), COMPLETIONS_AHEAD / steadyRate);
-    return horizonS * Math.min(gapFactor, MOST_STRETCH);
+    const trustedS = Math.max(horizonS(paceAgeS), 2 / drainRate) * Math.min(gapFactor, MOST_STRETCH);
+    const farthest = within(trustedS, bounds);
+    if (delay > farthest) return this.#spread(farthest);
+    const jitter = Math.min(BOOKED_JITTER * delay, MOST_JITTER_S) * this.#random();
+    // A random fraction before rounding down fills each second at the rate, even below one per second.
+    const seconds = within(Math.floor(delay + jitter + this.#random()), bounds);
+    if (habit === 'ignored') return seconds;
+    this.#add(key, slotMs, spacingMs, leastMs, nowMs);
+    this.seconds.add(nowMs + seconds * 1000);
+    this.fleet?.booked(key, spacingMs);
+    return seconds;
   }
 
-  #unknown(): number {
-    return Math.ceil(UNKNOWN_FROM_S + (UNKNOWN_TO_S - UNKNOWN_FROM_S) * this.#random());
+  /** The time per retry, of all keys together. A new pace stretches or compresses the bookings that are ahead. */
+  #spacing(drainRate: number, nowMs: number): number {
+    const { fleet } = this;
+    const spacingMs = 1000 / (this.retryRate(drainRate) + (fleet?.othersRate ?? 0));
+    const change = spacingMs / this.#spacingMs;
+    // A smaller change is chance, and slots would collide.
+    if (change > NEW_PACE || change < 1 / NEW_PACE) {
+      if (this.#spacingMs > 0 && fleet?.isSettled(nowMs) !== false) this.#rescale(change, nowMs);
+      this.#spacingMs = spacingMs;
+    }
+    return fleet === null ? spacingMs : spacingMs / fleet.share(nowMs);
   }
 
-  #stalled({ gapMs }: Situation, maxSeconds: number): number {
-    const least = Math.min(maxSeconds, Math.max(LEAST_STALL_S, gapMs / 1000));
-    const seconds = Math.ceil(least * (1 + STALL_SPREAD * this.#random()));
+  #rescale(factor: number, nowMs: number): void {
+    const rescaled = (until: number): number => nowMs + (until - nowMs) * factor;
+    // The order of the heap stays.
+    for (const account of this.#accounts.values()) account.until = rescaled(account.until);
+    this.#lineUntil = rescaled(this.#lineUntil);
+    this.#accountsUntil = rescaled(this.#accountsUntil);
+  }
+
+  #slot(key: string, earliestMs: number, nowMs: number): number {
+    for (let first = this.#byEnd.top; first !== undefined && first.until <= nowMs; first = this.#byEnd.top) {
+      this.#byEnd.pop();
+      this.#accounts.delete(first.key);
+    }
+    return Math.max(earliestMs, this.#accounts.get(key)?.until ?? this.#joinedUntil(key) ?? this.#lineUntil);
+  }
+
+  #add(key: string, slotMs: number, spacingMs: number, leastMs: number, nowMs: number): void {
+    const isSecond = this.#joinedUntil(key) !== undefined;
+    const account = this.#accounts.get(key) ?? (isSecond ? this.#open(key, nowMs) : undefined);
+    if (account !== undefined) {
+      this.#move(account, slotMs + Math.max(leastMs, spacingMs * this.#sharesAt(slotMs + 2 * spacingMs)));
+      return;
+    }
+    const before = Math.min(MOST_KEYS * spacingMs, Math.max(0, slotMs - nowMs));
+    this.#lineUntil = slotMs + spacingMs * (this.#accountsUntil > slotMs ? 2 : 1);
+    if (this.#joined.size >= MOST_KEYS) {
+      this.#joinedBefore = this.#joined;
+      this.#joined = new Map();
+    }
+    // Its second booking comes after the first bookings of the keys that are in the line now.
+    this.#joined.set(key, slotMs + Math.max(leastMs, spacingMs, before));
+  }
+
+  /** By how many the rate is divided from that time on: by the accounts, and once more by the line. */
+  #sharesAt(atMs: number): number {
+    return this.#accounts.size * (this.#lineUntil > atMs ? 2 : 1);
+  }
+
+  #joinedUntil(key: string): number | undefined {
+    return this.#joined.get(key) ?? this.#joinedBefore.get(key);
+  }
+
+  #open(key: string, nowMs: number): Account | undefined {
+    if (this.#accounts.size >= MOST_KEYS) return undefined;
+    this.#joined.delete(key);
+    this.#joinedBefore.delete(key);
+    const account = { key, until: nowMs, heapIndex: 0 };
+    this.#accounts.set(key, account);
+    this.#byEnd.push(account);
+    return account;
+  }
+
+  #move(account: Account, until: number): void {
+    this.#byEnd.remove(account);
+    account.until = until;
+    this.#byEnd.push(account);
+    this.#accountsUntil = this.#accounts.size === 1 ? until : Math.max(this.#accountsUntil, until);
+  }
+
+  #stalled(gapS: number, { maxSeconds }: Bounds): number {
+    const seconds = Math.ceil(Math.max(5, gapS) * (1 + 1.5 * this.#random()));
     return seconds > maxSeconds ? this.#spread(maxSeconds) : seconds;
   }
 
-  /** Spreads delays beyond the maximum, which would otherwise all be the same. */
-  #spread(maxSeconds: number): number {
-    return Math.ceil(maxSeconds * (0.5 + 0.5 * this.#random()));
+  /** Spreads delays beyond the farthest, which would otherwise all be the same. */
+  #spread(farthest: number): number {
+    return this.#between(farthest / 2, farthest);
   }
+
+  #between(from: number, to: number): number {
+    return Math.ceil(from + (to - from) * this.#random());
+  }
+}
+
+/** How many seconds ahead a retry may be booked at a pace that has lasted for `paceAgeS` seconds. */
+function horizonS(paceAgeS: number): number {
+  return Math.max(HORIZON_S + HORIZON_PER_S * paceAgeS, paceAgeS * Math.min(MOST_HORIZON_PER_S, paceAgeS / 10));
+}
+
+type Bounds = Pick<RetryAfterSettings, 'minSeconds' | 'maxSeconds'>;
+
+/** The bounds of the options, and of the seconds that the sender honors. */
+function boundsOf({ minSeconds, maxSeconds }: RetryAfterSettings, habit: Refused['habit']): Bounds {
+  if (habit === undefined || habit === 'ignored') return { minSeconds, maxSeconds };
+  const most = Math.max(1, Math.floor(Math.min(maxSeconds, habit.maxSeconds ?? maxSeconds)));
+  return { minSeconds: Math.min(most, Math.ceil(Math.max(minSeconds, habit.minSeconds ?? 0))), maxSeconds: most };
+}
+
+function within(seconds: number, { minSeconds, maxSeconds }: Bounds): number {
+  return Math.min(maxSeconds, Math.max(minSeconds, seconds));
 }

@@ -7,24 +7,18 @@ export interface RetryAfterSettings {
   readonly maxSeconds: number;
 }
 
-/** The state of the intake at a refusal. */
+/** The queue and the workers at a refusal. */
 export interface Situation {
   readonly nowMs: number;
   readonly depth: number;
   /** The low-water mark in deliveries: at this depth shedding ends. */
   readonly low: number;
-  /** The high-water mark in deliveries; undefined: the queue is never too small for the retries of a second. */
-  readonly high?: number;
-  /** The queue with its reserve, in deliveries; undefined as above. */
-  readonly capacity?: number;
-  /** Per second; null while unknown. */
+  /** Completions per second, over minutes; null while unknown. */
   readonly drainRate: number | null;
-  /** The drain rate over a longer time, not capped during a stall. */
-  readonly steadyRate: number | null;
-  /** How long deliveries have been handled at that rate, in seconds. */
+  /** The same of the last seconds, and less during a stall. */
+  readonly presentRate: number | null;
+  /** For how many seconds deliveries have been completed at that rate. */
   readonly paceAgeS: number;
-  /** The share of the last seconds in which the process was late, 0 to 1. */
-  readonly lateShare: number;
   readonly isStalled: boolean;
   /** Milliseconds without a completion although all workers are busy. */
   readonly gapMs: number;
@@ -35,13 +29,26 @@ export interface Situation {
 /** The refused delivery. */
 export interface Refused {
   readonly key: string;
-  readonly id: string | undefined;
-  readonly maxWaitMs: number | undefined;
-  /** Deliveries handled until its turn, including itself; undefined: the whole queue. */
-  readonly turns?: number | undefined;
-  /** The minimum time between two starts of its key, in milliseconds; 0 if the key may use all workers. */
-  readonly spacingMs?: number;
-  /** How long it would wait for its key's workers, in milliseconds; 0 if the key may use all workers. */
-  readonly ownWaitMs?: number;
   readonly habit: RetryAfterHabit | 'ignored' | undefined;
+  /** When a retry of this delivery is expected already. */
+  readonly promisedMs?: number | undefined;
+  /** How many deliveries must be handled before its wait would be short enough, although the queue is open; or 0. */
+  readonly excess?: number;
+  /** The least time between two starts of its key, in milliseconds; 0 if the key may use all workers. */
+  readonly spacingMs?: number;
+  /** How long the wait for its key's own workers is too long, in milliseconds. */
+  readonly excessMs?: number;
+}
+
+/** The rates of the other receivers of a fleet, behind whose retries this one books its own. */
+export interface FleetRates {
+  /** Retries per second that the others can handle. */
+  readonly othersRate: number;
+  /** The part of the fleet's rate at which this receiver books. */
+  share(nowMs: number): number;
+  /** What this receiver knows, completed by what the others know. */
+  complete(situation: Situation): Situation;
+  /** Whether the number of receivers has been the same for a while. */
+  isSettled(nowMs: number): boolean;
+  booked(key: string, spacingMs: number): void;
 }

@@ -1,15 +1,14 @@
 import { abortController, type Controller, type Signal } from '../base/abort.ts';
 import type { Admission, Permit } from '../delivery/admission.ts';
+import type { Arrival } from '../delivery/arrival.ts';
 import type { Delivery } from '../delivery/delivery.ts';
-import { favorOf, type Favor } from '../delivery/favor.ts';
 import { NO_DEADLINE, type Timed } from '../time/deadlines.ts';
 import type { Outcome } from '../delivery/events.ts';
-import type { Line, Queued } from '../queue/line.ts';
+import type { Line, Queued } from '../queue/fair-queue.ts';
+import type { KeyLoad } from '../queue/key-loads.ts';
 import type { Refusal } from '../delivery/refusal.ts';
 import { revoked } from '../delivery/revocations.ts';
-import type { ReservePlace } from '../queue/reserve.ts';
 import type { Worker } from './worker-pool.ts';
-import type { Account } from './worker-time.ts';
 
 /** A reason that no caller can give, so that one field says both whether a delivery was aborted and why. */
 const NOT_ABORTED = Symbol('not aborted');
@@ -18,8 +17,6 @@ const NOT_ABORTED = Symbol('not aborted');
 export interface DeliveryOwner {
   leave(admitted: AdmittedDelivery): void;
   release(admitted: AdmittedDelivery, outcome: Outcome): void;
-  /** The sender has disconnected while its delivery is being handled. */
-  abandon(admitted: AdmittedDelivery): void;
 }
 
 /**
@@ -49,20 +46,11 @@ export class AdmittedDelivery
   // Set at the start and not before: V8 keeps each fraction in a separate object, so a million queued deliveries would
   // have three million more objects, which the collector has to copy.
   startedAtMs!: number;
-  /** See {@link DrainRate.begin}. */
+  /** The same in lived time: see {@link LivedTime}. */
   beganMs!: number;
-  saturatedAtStartMs!: number;
-  stalledAtStartMs!: number;
-  /** See {@link Deadlines.lateInAllMs}. */
-  lateAtStartMs!: number;
-  reserve: ReservePlace = 'none';
-  isHandshake = false;
-  /** The deliveries whose refusal is deferred, if this is one of them. */
-  deferred: Set<AdmittedDelivery> | null = null;
   /** From start to end. */
   worker: Worker | null = null;
-  /** The worker time of its key, from start to end. */
-  account: Account | null = null;
+  load: KeyLoad | null = null;
 
   line: Line<AdmittedDelivery> | null = null;
   ahead: AdmittedDelivery | null = null;
@@ -79,19 +67,12 @@ export class AdmittedDelivery
   #wait: Promise<Permit | Refusal> | null = null;
   #settle: ((result: Permit | Refusal) => void) | null = null;
 
-  constructor(
-    owner: DeliveryOwner,
-    delivery: Delivery,
-    key: string,
-    sequence: number,
-    admittedAtMs: number,
-    maxWaitMs: number,
-  ) {
+  constructor(owner: DeliveryOwner, arrival: Arrival, sequence: number, maxWaitMs: number) {
     this.#owner = owner;
-    this.delivery = delivery;
-    this.key = key;
+    this.delivery = arrival.delivery;
+    this.key = arrival.key;
     this.sequence = sequence;
-    this.admittedAtMs = admittedAtMs;
+    this.admittedAtMs = arrival.nowMs;
     this.maxWaitMs = maxWaitMs;
   }
 
@@ -102,19 +83,6 @@ export class AdmittedDelivery
   /** It must start before this time. */
   get expiresAtMs(): number {
     return this.admittedAtMs + this.maxWaitMs;
-  }
-
-  get isRepeated(): boolean {
-    return this.delivery.retries !== false;
-  }
-
-  /** No newer delivery displaces it. */
-  get isKept(): boolean {
-    return this.isHandshake || this.deferred !== null || this.delivery.priority === 'critical';
-  }
-
-  get favor(): Favor {
-    return favorOf(this.delivery);
   }
 
   get permit(): Permit | Promise<Permit | Refusal> {
@@ -137,7 +105,6 @@ export class AdmittedDelivery
   abort(reason?: unknown): void {
     if (this.#reason !== NOT_ABORTED) return;
     this.#reason = reason;
-    if (this.state === 'active') this.#owner.abandon(this);
     this.#controller?.abort(reason);
   }
 

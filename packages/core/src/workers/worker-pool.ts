@@ -65,6 +65,11 @@ export class WorkerPool {
     this.#hire(Math.min(most, READY));
   }
 
+  /** The largest size that a learned limit may reach. */
+  get most(): number {
+    return this.#limit.concurrency;
+  }
+
   /** How many deliveries may be handled concurrently. */
   get size(): number {
     return this.#size;

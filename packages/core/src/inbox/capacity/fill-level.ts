@@ -1,4 +1,3 @@
-import type { Favor } from '../../delivery/favor.ts';
 import { effectiveCapacity, longestSpan } from '../../queue/gate.ts';
 import type { InboxSettings } from '../options/inbox-settings.ts';
 import type { StoreStats } from '../store/inbox-store.ts';
@@ -29,8 +28,6 @@ class KeyShare {
 /** A delivery that is being stored. */
 export interface IncomingAmount extends Sized {
   readonly share: KeyShare;
-  /** Whether it uses the reserve, by either measure. */
-  readonly isReserved: { readonly count: boolean; readonly bytes: boolean };
 }
 
 /**
@@ -45,8 +42,6 @@ export class FillLevel {
   #added = 0;
   #addedBytes = 0;
   #finished = 0;
-  /** Whether the reserve keeps places for deliveries that must not be refused; see {@link Reserve.kept}. */
-  isKeeping = false;
 
   get depth(): number {
     return this.#counts.stored;
@@ -89,18 +84,15 @@ export class FillLevel {
     return { count: this.#counts.room(mark), bytes: this.#sizes.room(mark) };
   }
 
-  /** Used by {@link holdsShare}. */
-  get size(): number {
-    return this.depth;
-  }
-
+  /** Keys that use it. */
   get keys(): number {
     return this.#byKey.size;
   }
 
-  /** Used by {@link holdsShare}. Includes deliveries that are being stored. */
-  lineOf(key: string): { readonly size: number } | undefined {
-    return this.#byKey.get(key)?.count;
+  /** Whether a key holds an equal share of the inbox or more, deliveries that are being stored included. */
+  holdsShare(key: string): boolean {
+    const share = this.#byKey.get(key);
+    return share !== undefined && share.count.size * this.#byKey.size >= this.depth;
   }
 
   fill(stats: Pick<StoreStats, 'depth' | 'bytes'>, depthByKey: ReadonlyMap<string, number>): void {
@@ -169,8 +161,8 @@ export class FillLevel {
   /** Opens or closes the gates. Returns whether shedding began or ended. */
   judge(): boolean {
     const before = this.shedding;
-    if (this.#counts.judge()) for (const { count } of this.#byKey.values()) this.#counts.empty(count);
-    if (this.#sizes.judge()) for (const { bytes } of this.#byKey.values()) this.#sizes.empty(bytes);
+    this.#counts.gate.judge(this.#counts.size);
+    this.#sizes.gate.judge(this.#sizes.size);
     return this.shedding !== before;
   }
 
@@ -190,38 +182,29 @@ export class FillLevel {
    * Why a verified delivery is refused, if so.
    *
    * @param isEntitled - whether the delivery itself may use the reserve, whatever its key uses.
-   * @param favor - default `none`.
    */
-  ask(key: string, isEntitled: boolean, nowMs: number, favor?: Favor): 'full' | 'shedding' | undefined {
-    const byCount = this.#counts.ask(key, isEntitled, nowMs, favor);
-    const bySize = this.#sizes.ask(key, isEntitled, nowMs, favor);
+  ask(key: string, isEntitled: boolean, nowMs: number): 'full' | 'shedding' | undefined {
+    const byCount = this.#counts.ask(key, isEntitled, nowMs);
+    const bySize = this.#sizes.ask(key, isEntitled, nowMs);
     if (this.isFull || byCount === 'full' || bySize === 'full') return 'full';
     return byCount === 'shedding' || bySize === 'shedding' ? 'shedding' : undefined;
   }
 
-  /** Whether there is a place for a verified delivery that must not be refused. See `Reserve.keeps`. */
-  keeps(key: string, nowMs: number): boolean {
-    const hasCount = this.#counts.keeps(key, nowMs);
-    return this.#sizes.keeps(key, nowMs) && hasCount;
-  }
-
   /** A delivery is being stored. */
-  begin({ key, bytes }: Sized, isEntitled: boolean): IncomingAmount {
+  begin({ key, bytes }: Sized): IncomingAmount {
     const share = this.#shareOf(key);
-    const isReserved = {
-      count: this.#counts.begin(share.count, 1, isEntitled),
-      bytes: this.#sizes.begin(share.bytes, bytes, isEntitled),
-    };
-    return { key, bytes, share, isReserved };
+    this.#counts.begin(share.count, 1);
+    this.#sizes.begin(share.bytes, bytes);
+    return { key, bytes, share };
   }
 
   /** A delivery has been stored, or could not be. */
-  end({ key, bytes, share, isReserved }: IncomingAmount, isStored: boolean): void {
+  end({ key, bytes, share }: IncomingAmount, isStored: boolean): void {
     this.#counts.incoming -= 1;
     this.#sizes.incoming -= bytes;
     if (!isStored) {
-      this.#counts.undo(share.count, 1, isReserved.count);
-      this.#sizes.undo(share.bytes, bytes, isReserved.bytes);
+      this.#counts.leave(share.count, 1);
+      this.#sizes.leave(share.bytes, bytes);
       if (this.#byKey.get(key) === share && share.count.size === 0) this.#forget(key, share);
       return;
     }
@@ -260,7 +243,7 @@ export class FillLevel {
       },
       of: (key: string) => byKey.get(key)?.[measure],
     };
-    return new Gauge(usages, () => this.isKeeping, measure === 'bytes' ? Infinity : undefined);
+    return new Gauge(usages);
   }
 
   #grow(bytes: number): void {

@@ -1,26 +1,15 @@
-import type { Favor } from '../../delivery/favor.ts';
 import { Gate } from '../../queue/gate.ts';
-import { Reserve, type ReserveAnswer, type ReserveLine, type ReservePlace } from '../../queue/reserve.ts';
+import { Reserve, type ReserveAnswer } from '../../queue/reserve.ts';
 
 /** How long a key counts as asking for the reserve. */
 const ASKING_MS = 60_000;
 
 /** What one key uses of a measure. */
-export class KeyUsage implements ReserveLine {
+export class KeyUsage {
   size = 0;
-  reserved = 0;
-  entitled = 0;
 }
 
-interface Place {
-  readonly line: KeyUsage;
-  reserve: ReservePlace;
-}
-
-/**
- * How full the inbox is by one measure, deliveries or bytes: the gate with its marks, and the reserve above the high-water
- * mark with the part of it that each key uses.
- */
+/** How full the inbox is by one measure, deliveries or bytes: the gate with its marks, and the reserve above them. */
 export class Gauge {
   readonly gate: Gate = new Gate();
   /** The amount that is stored and unfinished. */
@@ -28,20 +17,11 @@ export class Gauge {
   /** The amount that is being stored. */
   incoming = 0;
   readonly #usages: { readonly size: number; of(key: string): KeyUsage | undefined };
-  readonly #reserve: Reserve<Place>;
+  readonly #reserve: Reserve = new Reserve(this, this.gate);
 
-  /**
-   * @param usages - the usage of every key.
-   * @param isKeeping - whether the reserve keeps places for deliveries that must not be refused.
-   * @param mostKept - how many.
-   */
-  constructor(
-    usages: { readonly size: number; of(key: string): KeyUsage | undefined },
-    isKeeping: () => boolean,
-    mostKept?: number,
-  ) {
+  /** @param usages - the usage of every key. */
+  constructor(usages: { readonly size: number; of(key: string): KeyUsage | undefined }) {
     this.#usages = usages;
-    this.#reserve = new Reserve<Place>(this, this.gate, isKeeping, mostKept);
   }
 
   get size(): number {
@@ -74,47 +54,18 @@ export class Gauge {
   }
 
   /** Whether a delivery of this key is accepted. The key counts as asking for the reserve. */
-  ask(key: string, isEntitled: boolean, nowMs: number, favor?: Favor): ReserveAnswer {
-    return this.gate.shedding ? this.#reserve.ask(key, isEntitled, nowMs, ASKING_MS, favor) : 'open';
+  ask(key: string, isEntitled: boolean, nowMs: number): ReserveAnswer {
+    return this.gate.shedding ? this.#reserve.ask(key, isEntitled, nowMs, ASKING_MS) : 'open';
   }
 
-  /** Whether a delivery of this key that must not be refused is accepted. See `Reserve.keeps`. */
-  keeps(key: string, nowMs: number): boolean {
-    return !this.gate.shedding || this.#reserve.keeps(key, nowMs, ASKING_MS);
-  }
-
-  /** A delivery is being stored. Returns whether it uses the reserve. */
-  begin(line: KeyUsage, units: number, isEntitled: boolean): boolean {
+  /** A delivery is being stored. */
+  begin(line: KeyUsage, units: number): void {
     this.incoming += units;
     line.size += units;
-    if (!this.gate.shedding) return false;
-    const place: Place = { line, reserve: 'none' };
-    this.#reserve.take(place, isEntitled, units);
-    return place.reserve !== 'none';
   }
 
-  /** The delivery was not stored. */
-  undo(line: KeyUsage, units: number, isReserved: boolean): void {
-    if (isReserved) this.#reserve.giveAny(line, units);
-    this.leave(line, units);
-  }
-
-  /**
-   * A delivery of a key is finished. Whether it used the reserve is not recorded, but the deliveries of a key finish in
-   * the order of arrival, so those in the reserve finish last.
-   */
+  /** A delivery of a key is finished, or was not stored. */
   leave(line: KeyUsage, units: number): void {
     line.size = Math.max(0, line.size - units);
-    this.#reserve.giveAny(line, Math.max(0, line.reserved - line.size));
-  }
-
-  /** Opens or closes the gate. Returns whether it has opened: then the reserve is unused. */
-  judge(): boolean {
-    return this.gate.judge(this.size) && !this.gate.shedding;
-  }
-
-  /** Releases the reserve that a key uses. */
-  empty(line: KeyUsage): void {
-    this.#reserve.giveAny(line, line.reserved);
   }
 }

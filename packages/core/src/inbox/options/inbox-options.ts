@@ -147,7 +147,7 @@ export interface InboxOptions<R = unknown>
    * Headers that are not stored: a list of names in any case, or a function that gets each name in lower case. Replaces
    * the default list: `authorization`, `proxy-authorization`, `cookie`, `api-key`, `x-api-key`, `x-auth-token`,
    * `x-access-token`, `x-amz-security-token`, `x-forwarded-access-token`, `cf-access-client-secret`, `x-gitlab-token`,
-   * `x-telegram-bot-api-secret-token`. `verify`, `id`, `keyGenerator`, `authentic` and `handshake` see all headers; `process`,
+   * `x-telegram-bot-api-secret-token`. `verify`, `id`, `keyGenerator` and `handshake` see all headers; `process`,
    * `onDead` and operators see the stored ones.
    */
   redact?: readonly string[] | ((name: string) => boolean) | undefined;
@@ -164,12 +164,6 @@ export interface InboxOptions<R = unknown>
   id?: ((delivery: RawDelivery) => string | undefined) | undefined;
   /** Returns the key of a delivery. Default, and when it returns undefined: the name of the sender, else `default`. */
   keyGenerator?: ((delivery: RawDelivery) => string | undefined) | undefined;
-  /**
-   * Whether a delivery is known to come from the sender that its headers claim. If that sender never retries, its key may
-   * use up to 80 % of the reserve while other keys ask for it, instead of half. Synchronous, called after `verify`, and
-   * must return a boolean. Default: no delivery is.
-   */
-  authentic?: ((delivery: RawDelivery) => boolean) | undefined;
   /**
    * Answers handshakes that are recognized from their body and that a sender profile alone cannot answer, such as
    * Zoom's. Called after `verify`. When it returns undefined or null, the delivery is an ordinary one.

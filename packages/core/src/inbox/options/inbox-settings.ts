@@ -80,7 +80,6 @@ const OWN = [
     'context',
     'id',
     'keyGenerator',
-    'authentic',
     'handshake',
     'onDead',
     'senders',
@@ -90,7 +89,7 @@ const OWN = [
     'encrypt',
   ],
 ];
-const CALLBACKS = ['context', 'id', 'keyGenerator', 'authentic', 'handshake', 'onDead'] as const;
+const CALLBACKS = ['context', 'id', 'keyGenerator', 'handshake', 'onDead'] as const;
 /** The options of any role. */
 export type AnyInboxOptions = InboxOptions<never> | ReceiverOptions<never> | WorkerOptions;
 

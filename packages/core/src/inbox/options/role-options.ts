@@ -9,7 +9,6 @@ export type ReceivingOption =
       | 'redact'
       | 'id'
       | 'keyGenerator'
-      | 'authentic'
       | 'handshake'
       | 'senders'
       | 'dryRun'

@@ -42,7 +42,6 @@ const RECEIVING: Record<ReceivingOption, true> = {
   redact: true,
   id: true,
   keyGenerator: true,
-  authentic: true,
   handshake: true,
   senders: true,
   dryRun: true,

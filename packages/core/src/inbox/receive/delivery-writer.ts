@@ -1,4 +1,3 @@
-import { checkAuthentic } from '../../delivery/authentic.ts';
 import type { Delivery } from '../../delivery/delivery.ts';
 import { show } from '../../errors.ts';
 import type { FillLevel, IncomingAmount } from '../capacity/fill-level.ts';
@@ -51,8 +50,8 @@ export class DeliveryWriter {
   constructor(parts: DeliveryWriterParts) {
     const { options, store, settings, wallMs, now, report } = parts;
     this.#parts = parts;
-    const { verify, handshake, id, keyGenerator, authentic } = options;
-    this.#isBodyShared = [verify === false ? undefined : verify, handshake, id, keyGenerator, authentic].some(
+    const { verify, handshake, id, keyGenerator } = options;
+    this.#isBodyShared = [verify === false ? undefined : verify, handshake, id, keyGenerator].some(
       (callback) => callback !== undefined,
     );
     this.#puts = new GroupCommit(
@@ -84,7 +83,6 @@ export class DeliveryWriter {
     const names = await namesOf(options, raw, delivery);
     const { id, key, isIdGenerated } = names;
     Object.assign(delivery, { id: isIdGenerated ? undefined : id, key });
-    if (options.authentic !== undefined) delivery.authentic = checkAuthentic(options.authentic(raw));
     const stored = await fixtures.encryption.encrypt(this.#storedDelivery(contents, names, delivery));
     if (incoming.isOver()) return null;
 
@@ -94,8 +92,7 @@ export class DeliveryWriter {
     // No callback has seen the encrypted bytes.
     const isBodyGiven = stored.sealedBy !== undefined || !this.#isBodyShared;
     const amount = { key, bytes: storedBytes(stored) };
-    const isEntitled = incoming.keptFor !== null || admission.isEntitled(delivery, key);
-    const counted = isOverflow ? undefined : level.begin(amount, isEntitled);
+    const counted = isOverflow ? undefined : level.begin(amount);
     const result = await this.#put({ delivery: stored, isOverflow, isBodyGiven }, incoming, counted);
     if (result === 'failed') return admission.refuse('pressure', delivery, key);
     if (result === 'full') return admission.refuse('full', delivery, key);
@@ -148,7 +145,7 @@ export class DeliveryWriter {
     const type = result === 'stored' && isOverflow ? 'overflow' : result;
     report.totals[type] += 1;
     report.emit({ type, key, sender: delivery.profile?.name, id });
-    refuser.retryAfter.redeem(key, delivery, now());
+    refuser.promises.admitted({ delivery, key, nowMs: now() });
     refuser.noteAnswer(delivery, key, false, now());
     if (type === 'stored') stored();
     const answer = result === 'stored' ? 'accepted' : 'duplicate';

@@ -1,12 +1,10 @@
 import type { Delivery } from '../../delivery/delivery.ts';
-import { favorOf } from '../../delivery/favor.ts';
 import type { Refusal, RefusalReason } from '../../delivery/refusal.ts';
 import type { FillLevel } from '../capacity/fill-level.ts';
 import type { InboxOptions } from '../options/inbox-options.ts';
 import type { InboxFixtures, InboxSettings } from '../options/inbox-settings.ts';
 import type { InboxRefuser } from './inbox-refuser.ts';
 import type { IncomingDelivery } from './incoming-delivery.ts';
-import { KeptDeliveries } from './kept-deliveries.ts';
 
 export interface InboxAdmissionParts {
   readonly level: FillLevel;
@@ -25,11 +23,9 @@ export interface InboxAdmissionParts {
 /** Decides whether a delivery may be stored. */
 export class InboxAdmission {
   readonly #parts: InboxAdmissionParts;
-  readonly #kept: KeptDeliveries;
 
   constructor(parts: InboxAdmissionParts) {
     this.#parts = parts;
-    this.#kept = new KeptDeliveries(parts.refuser.switchOff, parts.level);
   }
 
   /**
@@ -48,7 +44,7 @@ export class InboxAdmission {
 
   refuse(reason: RefusalReason, delivery: Delivery, key: string): Refusal {
     const { refuser, now, settings } = this.#parts;
-    return refuser.refuse(reason, delivery, key, now(), settings());
+    return refuser.refuse(reason, { delivery, key, nowMs: now() }, settings());
   }
 
   /** Whether a verified delivery goes to the dead-letter queue because there is no room for it. */
@@ -58,26 +54,19 @@ export class InboxAdmission {
     );
   }
 
-  /** Whether the delivery may use the reserve: its sender never retries, or it has a reservation that is due. */
+  /** Whether the delivery may use the reserve. */
   isEntitled(delivery: Delivery, key: string): boolean {
-    if (delivery.priority === 'critical' || delivery.retries === false) return true;
     const { refuser, now } = this.#parts;
-    return refuser.retryAfter.reservationOf(key, delivery)?.isDue(now()) === true;
-  }
-
-  /** A delivery has been answered. */
-  end(incoming: IncomingDelivery): void {
-    this.#kept.end(incoming);
+    return refuser.entitles({ delivery, key, nowMs: now() });
   }
 
   #objection(incoming: IncomingDelivery, key: string, isVerified: boolean): RefusalReason | undefined {
     const { delivery } = incoming;
-    const { settings, isOpen, isReady, now } = this.#parts;
+    const { settings, isOpen, isReady } = this.#parts;
     if (!isOpen()) return 'closing';
     if (!isReady()) return 'pressure';
     if (settings().intake.shed.has(key)) return 'shed';
-    const reason = this.#scarcity(delivery, key, isVerified);
-    return reason !== undefined && this.#kept.keeps(incoming, key, isVerified, now()) ? undefined : reason;
+    return this.#scarcity(delivery, key, isVerified);
   }
 
   /** Why a delivery would be refused for lack of room, or under pressure. */
@@ -92,7 +81,7 @@ export class InboxAdmission {
     judge();
     if (level.shedding) refuser.retryAfter.shed(now());
     const isEntitled = this.isEntitled(delivery, key);
-    if (isVerified) return level.ask(key, isEntitled, now(), favorOf(delivery));
+    if (isVerified) return level.ask(key, isEntitled, now());
     return level.shortage(options.keyGenerator === undefined ? key : undefined, isEntitled);
   }
 }

@@ -2,7 +2,7 @@ import { Deadlines } from '../../time/deadlines.ts';
 import { DEFAULT_KEY, type Delivery } from '../../delivery/delivery.ts';
 import { deliveryOf } from '../../delivery/recognized-delivery.ts';
 import { BackpressureError } from '../../errors.ts';
-import { Handshakes } from '../../queue/handshakes.ts';
+import { Handshakes } from './handshakes.ts';
 import { createRecognition, idOf, type Recognition } from '../../senders/recognition.ts';
 import { resolveSenders } from '../../senders/resolve-senders.ts';
 import type { RequestHeaders } from '../../senders/sender-profile.ts';
@@ -58,7 +58,6 @@ export class InboxReceiver {
     });
     const incoming = new IncomingDelivery(delivery, body, () => {
       this.#deadlines.clear(incoming);
-      this.#admission.end(incoming);
       if (isHandshake) this.#handshakes.end();
     });
     this.#deadlines.set(incoming, nowMs + (delivery.maxWaitMs ?? DEFAULT_TIMEOUT_MS), nowMs);

@@ -1,11 +1,13 @@
-import { keptIdOf, type Delivery } from '../../delivery/delivery.ts';
+import type { Arrival } from '../../delivery/arrival.ts';
+import type { Delivery } from '../../delivery/delivery.ts';
 import { createRefusal, type Refusal, type RefusalReason } from '../../delivery/refusal.ts';
 import { RetryAfter } from '../../refusals/retry-after.ts';
 import type { Situation } from '../../refusals/situation.ts';
-import { holdsShare } from '../../queue/equal-share.ts';
 import type { RefusalExchange } from '../../refusals/fleet-exchange.ts';
+import { Promises } from '../../refusals/promises.ts';
+import { SharedRefusals } from '../../refusals/shared-refusals.ts';
 import { statusOf } from '../../refusals/status.ts';
-import { SwitchOffWatch } from '../../refusals/switch-off.ts';
+import { SwitchOff } from '../../refusals/switch-off.ts';
 import type { InboxSettings } from '../options/inbox-settings.ts';
 import type { InboxReport } from '../events/inbox-report.ts';
 import type { FillLevel } from '../capacity/fill-level.ts';
@@ -14,7 +16,8 @@ import type { DrainReading } from '../capacity/drain-reading.ts';
 /** Refuses as an intake does, by the fill level and the drain rate of the inbox. */
 export class InboxRefuser {
   readonly retryAfter: RetryAfter;
-  readonly switchOff: SwitchOffWatch = new SwitchOffWatch();
+  readonly promises: Promises = new Promises();
+  readonly #switchOff: SwitchOff;
   readonly #level: FillLevel;
   readonly #inboxRate: DrainReading;
   readonly #report: InboxReport;
@@ -33,29 +36,34 @@ export class InboxRefuser {
     this.#level = level;
     this.#inboxRate = inboxRate;
     this.#report = report;
+    this.#switchOff = new SwitchOff((sender, key) => {
+      report.emit({ type: 'endangered', sender, key });
+    });
   }
 
   /** Notes that a delivery has arrived. */
   arrive(nowMs: number): void {
-    this.retryAfter.arrive(nowMs, this.#drainRate(this.#members(nowMs)) ?? undefined);
+    this.retryAfter.arrivals.note(nowMs, this.#drainRate(this.#members(nowMs)) ?? undefined);
   }
 
-  refuse(
-    reason: RefusalReason,
-    delivery: Delivery,
-    key: string,
-    nowMs: number,
-    settings: InboxSettings,
-  ): Refusal {
+  /** Whether the delivery may use the reserve, whatever its key holds. */
+  entitles(arrival: Arrival): boolean {
+    const { priority, retries } = arrival.delivery;
+    if (priority === 'critical' || retries === false) return true;
+    return this.promises.entitles(arrival) || this.#switchOff.entitles(arrival);
+  }
+
+  refuse(reason: RefusalReason, arrival: Arrival, settings: InboxSettings): Refusal {
+    const { delivery, key, nowMs } = arrival;
     const { profile } = delivery;
-    this.retryAfter.miss(key, delivery, nowMs);
     const { statusCode, retryAfter } = settings.intake;
     const fixed = delivery.statusCode ?? statusCode;
-    const status = fixed === 'auto' ? statusOf(reason, key, this.#isCause) : fixed;
+    const status = fixed === 'auto' ? statusOf(reason, key, () => this.#level.holdsShare(key)) : fixed;
     // The sender's timeout does not matter: an accepted delivery is acknowledged immediately.
-    const refused = { key, id: keptIdOf(delivery), maxWaitMs: undefined, habit: profile?.retryAfter };
-    const seconds = this.retryAfter.seconds(reason, refused, this.#situation(nowMs), retryAfter);
+    const refused = { key, habit: profile?.retryAfter, promisedMs: this.promises.dueMs(arrival) };
+    const seconds = this.retryAfter.of(reason, refused, this.#situation(nowMs), retryAfter);
     const refusal = createRefusal(reason, status, seconds, profile?.retryAfter);
+    this.promises.refused(arrival, refusal);
     const lossRisk = delivery.retries === false;
     const { totals } = this.#report;
     totals.refusedByStatus[status][reason] += 1;
@@ -67,32 +75,28 @@ export class InboxRefuser {
     return refusal;
   }
 
-  /** Records how a sender was answered: after too many failures it disables the endpoint. */
+  /** Notes how a sender was answered: after too many failures it disables the endpoint. */
   noteAnswer({ profile }: Delivery, key: string, isFailure: boolean, nowMs: number): void {
-    if (profile?.switchOff === undefined) return;
-    this.#level.isKeeping = true;
+    this.#switchOff.note(profile, key, isFailure, nowMs);
     // Refusals before the body is read have the sender's name as key.
-    if (!isFailure) this.switchOff.runs.end(profile.name, profile.name);
-    if (!this.switchOff.note(profile, key, isFailure, nowMs)) return;
-    this.#report.emit({ type: 'endangered', sender: profile.name, key });
+    if (!isFailure && profile !== undefined && profile.name !== key)
+      this.#switchOff.endRun(profile.name, profile.name);
   }
 
   /** See {@link InboxSnapshot.endangered}. */
   endangered(nowMs: number): readonly string[] {
-    return this.switchOff.endangered(nowMs);
+    return this.#switchOff.endangered(nowMs);
   }
 
   /** Advances the bookings to now. */
   advance(nowMs: number): void {
-    this.retryAfter.advance(this.#situation(nowMs));
+    this.retryAfter.seconds.advance(nowMs);
   }
 
   /** Connects the refusals with those of other receivers on the store. */
   join(): RefusalExchange {
-    return this.retryAfter.join((nowMs) => this.#situation(nowMs));
+    return new SharedRefusals(this.retryAfter, (nowMs) => this.#situation(nowMs));
   }
-
-  readonly #isCause = (key: string): boolean => holdsShare(key, this.#level);
 
   #situation(nowMs: number): Situation {
     // Each of several receivers counts as one with its part of the backlog and of the workers: all of them together book
@@ -104,9 +108,8 @@ export class InboxRefuser {
       depth: this.#level.depth / members,
       low: this.#level.target / members,
       drainRate,
-      steadyRate: drainRate,
+      presentRate: drainRate,
       paceAgeS: this.#inboxRate.measuredS,
-      lateShare: 0,
       isStalled: this.#inboxRate.isStalled,
       gapMs: this.#inboxRate.gapMs(nowMs),
       gapFactor: 1,

@@ -1,6 +1,5 @@
 import { NO_DEADLINE, type Timed } from '../../time/deadlines.ts';
 import type { Delivery } from '../../delivery/delivery.ts';
-import type { FailureRun } from '../../refusals/failure-runs.ts';
 import type { BodyCollector } from './body-collector.ts';
 import type { InboxAnswer } from './inbox-answers.ts';
 
@@ -10,8 +9,6 @@ export class IncomingDelivery implements Timed<IncomingDelivery> {
   readonly body: BodyCollector;
   /** Resolves with the answer. */
   readonly answered: Promise<InboxAnswer | null>;
-  /** If it is kept, the failures that its acknowledgement ends. */
-  keptFor: FailureRun | null = null;
   #isOver = false;
   #isBeingStored = false;
   dueStep: number = NO_DEADLINE;

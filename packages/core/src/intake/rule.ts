@@ -1,0 +1,21 @@
+import type { Outcome, WithdrawalCause } from '../delivery/events.ts';
+import type { Refusal } from '../delivery/refusal.ts';
+import type { AdmittedDelivery } from '../workers/admitted-delivery.ts';
+import type { Arrival } from '../delivery/arrival.ts';
+
+/**
+ * A rule beside the queue and its marks. The intake asks each rule whether a delivery may use the reserve, and tells it
+ * what happens to deliveries. Without any rule the intake is a bounded queue with two marks and a Retry-After.
+ */
+export interface Rule {
+  /** Whether the delivery may use the reserve above the high-water mark. */
+  entitles?(arrival: Arrival): boolean;
+  /** It has been admitted, and starts or is queued. */
+  admitted?(arrival: Arrival): void;
+  /** Its handling has ended. */
+  ended?(admitted: AdmittedDelivery, outcome: Outcome, nowMs: number): void;
+  /** It left the queue without a start. */
+  withdrawn?(admitted: AdmittedDelivery, cause: WithdrawalCause, nowMs: number): void;
+  /** It was refused on arrival. */
+  refused?(arrival: Arrival, refusal: Refusal): void;
+}
