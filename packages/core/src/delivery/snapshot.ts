@@ -1,6 +1,4 @@
-import type { ActiveAlarm } from '../alarms/alarm.ts';
 import type { GlanceField } from '../base/glance.ts';
-import type { Windows } from '../windows/windows.ts';
 import type { CurrentOptions } from './current-options.ts';
 import type { FleetSnapshot } from './fleet-snapshot.ts';
 import type { Totals } from './ledger.ts';
@@ -55,8 +53,4 @@ export interface IntakeSnapshot {
   readonly fleet: FleetSnapshot | null;
   /** Counts since the intake was created. */
   readonly totals: Totals;
-  /** The figures of the last one and five minutes, for all deliveries and for the busiest keys and senders. */
-  readonly windows: Windows;
-  /** The alarms that are raised now. */
-  readonly alarms: readonly ActiveAlarm[];
 }

@@ -16,8 +16,7 @@ export function createWorkerIntake({ clock, random }: InboxFixtures, settings: I
     capacity: Number.MAX_SAFE_INTEGER,
     ...{ maxWaitMs: DAY_MS, highWaterMark: 1, maxHandlingMs: backstop(settings) },
   };
-  // Its windows and alarms would be those of attempts. The inbox has its own.
-  return new BoundedIntake(resolveOptions(options), undefined, false);
+  return new BoundedIntake(resolveOptions(options));
 }
 
 /** After which time the intake revokes a permit. */

@@ -11,10 +11,10 @@ import type { FleetHandle, FleetMembership } from './fleet-handle.ts';
 import type { CloseReport, Intake } from './intake.ts';
 import type { Listener, SubscribeOptions } from '../delivery/events.ts';
 import { currentOptions } from './current-options.ts';
+import type { ObserveHandle } from './observe-handle.ts';
 import { updateSettings, type Fixtures, type Settings, type Tunable } from './options.ts';
 import type { Refusal, RefusalReason } from '../delivery/refusal.ts';
 import type { IntakeGlance, IntakeSnapshot, IntakeState } from '../delivery/snapshot.ts';
-import { UNMONITORED } from '../alarms/monitor.ts';
 import type { Warn } from '../delivery/warnings.ts';
 
 /**
@@ -28,17 +28,14 @@ export class BoundedIntake implements Intake {
   readonly #isPressed: () => boolean;
   readonly #flow: DeliveryFlow;
   readonly #displacement: Displacement<AdmittedDelivery>;
-  readonly #isMonitored: boolean;
   readonly #fixtures: Fixtures;
   #membership: FleetMembership | null = null;
 
-  /** @param isMonitored - whether windows are measured and alarms judged when someone looks. */
-  constructor(options: Settings & Fixtures, warn?: Warn, isMonitored = true) {
+  constructor(options: Settings & Fixtures, warn?: Warn) {
     this.#settings = options;
     this.#options = currentOptions(options);
     this.#isPressed = options.isPressed;
     this.dryRun = options.dryRun;
-    this.#isMonitored = isMonitored;
     this.#fixtures = options;
     this.#flow = new DeliveryFlow(options, warn);
     this.#displacement = new Displacement(this.#flow.dispatcher.queue);
@@ -99,8 +96,6 @@ export class BoundedIntake implements Intake {
   snapshot(): IntakeSnapshot {
     const { dispatcher, marks, refuser, retryAfter, ledger, now: clock } = this.#flow;
     const now = clock();
-    // First, since it may report an alarm, whose listeners may do anything.
-    const { windows, alarms } = this.#isMonitored ? this.#flow.look(now).read(now) : UNMONITORED;
     const { state, depth, highWater, concurrency, drainRate } = this.glance();
     refuser.advance(now);
     const { queue, active } = dispatcher;
@@ -122,8 +117,6 @@ export class BoundedIntake implements Intake {
       options: this.#options,
       fleet: this.#membership?.snapshot() ?? null,
       totals: ledger.read(retryAfter.promises),
-      windows,
-      alarms,
     };
   }
 
@@ -153,10 +146,7 @@ export class BoundedIntake implements Intake {
     const { inRequestContext = false } = options;
     if (typeof inRequestContext !== 'boolean')
       throw invalid('ERR_WBP_LISTENER', 'inRequestContext', 'a boolean', inRequestContext);
-    const unsubscribe = this.#flow.listeners.add(listener, !inRequestContext);
-    const now = this.#flow.now();
-    if (this.#isMonitored) this.#flow.look(now).judge(now);
-    return unsubscribe;
+    return this.#flow.listeners.add(listener, !inRequestContext);
   }
 
   close(options: { timeoutMs?: number | undefined } = {}): Promise<CloseReport> {
@@ -207,6 +197,29 @@ export class BoundedIntake implements Intake {
         // Otherwise the rate would follow a change of the share only after half a minute.
         dispatcher.drain.scale(dispatcher.concurrency / before);
       },
+      report: (event) => {
+        listeners.emit(now(), event);
+      },
+    };
+  }
+
+  /** See {@link observeHandleOf}. */
+  observeHandle(): ObserveHandle {
+    const { dispatcher, listeners, refuser, shutdown, now } = this.#flow;
+    const { queue, drain } = dispatcher;
+    return {
+      ...{ clock: this.#fixtures.clock, now },
+      get isOpen() {
+        return shutdown.phase === 'open';
+      },
+      get isIdle() {
+        return dispatcher.held === 0;
+      },
+      get depth() {
+        return queue.size;
+      },
+      stalledMs: (at) => (drain.isStalled(at) ? drain.gapMs(at) : 0),
+      endangered: (at) => refuser.endangered(at).length,
       report: (event) => {
         listeners.emit(now(), event);
       },

@@ -1,5 +1,4 @@
 import { timeoutError } from '../base/abort.ts';
-import type { Monitor } from '../alarms/monitor.ts';
 import { monotonic, type Clock } from '../time/clock.ts';
 import { AdmittedDelivery, type DeliveryOwner } from '../workers/admitted-delivery.ts';
 import type { Admission } from '../delivery/admission.ts';
@@ -8,7 +7,6 @@ import { Dispatcher, type TimerEvents } from '../workers/dispatcher.ts';
 import { Handshakes } from '../queue/handshakes.ts';
 import { Ledger } from '../delivery/ledger.ts';
 import { Listeners, type EventSubject, type Outcome, type WithdrawalCause } from '../delivery/events.ts';
-import { intakeMonitor } from './intake-monitor.ts';
 import type { Fixtures, Settings } from './options.ts';
 import { REASON_OF, UNSENT_REFUSAL, type Refusal, type RefusalReason } from '../delivery/refusal.ts';
 import { Refuser } from '../refusals/refuser.ts';
@@ -39,8 +37,6 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
   readonly guard: SwitchOffGuard;
   readonly shutdown: Shutdown;
   settings: Settings;
-  /** Null until someone looks: the figures of windows and the alarms cost something. */
-  monitor: Monitor | null = null;
   readonly #clock: Clock;
   readonly #isDryRun: boolean;
   #isStalled = false;
@@ -65,7 +61,6 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
     this.guard = new SwitchOffGuard(this);
     this.shutdown = new Shutdown({
       ...{ clock: options.clock, now: this.now, dispatcher: this.dispatcher, ledger, listeners },
-      begun: () => this.monitor?.end(this.now()),
       withdrawAll: () => this.#withdrawAll(),
     });
   }
@@ -76,25 +71,6 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
     this.dispatcher.retune(settings);
     this.#fill(now);
     this.marks.judge(now);
-    this.monitor?.judge(now);
-  }
-
-  /** Begins to measure the windows and to judge the alarms, unless that has begun. */
-  look(now: number): Monitor {
-    if (this.monitor !== null) return this.monitor;
-    const { dispatcher, listeners } = this;
-    const monitor = intakeMonitor(
-      {
-        ...{ clock: this.#clock, now: this.now, dispatcher, listeners },
-        settings: () => this.settings,
-        endangered: (at) => this.refuser.endangered(at).length,
-      },
-      now,
-    );
-    this.monitor = monitor;
-    if (this.shutdown.phase === 'open') monitor.judge(now);
-    else monitor.end(now);
-    return monitor;
   }
 
   /** Starts a delivery that no other waits before. */
@@ -124,9 +100,6 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
   /** Refuses a delivery. A dry run reports that, and handles the delivery. */
   refuse(reason: RefusalReason, delivery: Delivery, key: string, now: number): Admission | Refusal {
     const refusal = this.refuser.refuse(reason, delivery, key, now, this.settings);
-    if (!this.#isDryRun) this.#arrived(delivery, key, now);
-    this.monitor?.refused(key, delivery.profile?.name, refusal.retryAfterSeconds, now);
-    if (delivery.retries === false) this.monitor?.lost('lossRisk', now);
     if (!this.#isDryRun) return refusal;
     const admitted = this.#admit(delivery, key, now, 0);
     this.dispatcher.runOutside(admitted, now);
@@ -150,7 +123,8 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
     }
     if (listeners.any) {
       const waitedMs = now - admitted.admittedAtMs;
-      listeners.emit(now, { type: 'withdrawn', ...subjectOf(admitted), cause, waitedMs });
+      const lossRisk = admitted.delivery.retries === false;
+      listeners.emit(now, { type: 'withdrawn', ...subjectOf(admitted), cause, waitedMs, lossRisk });
     }
     // Its listeners may do anything, so it comes last. A sender that disconnected counts it as a failure too.
     this.refuser.noteAnswer(admitted.delivery, admitted.key, true, now);
@@ -196,17 +170,11 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
       this.#isStalled = true;
       this.listeners.emit(now, { type: 'stalled', gapMs: drain.gapMs(now) });
     }
-    this.monitor?.step(now);
   }
 
   #admit(delivery: Delivery, key: string, now: number, maxWaitMs: number): AdmittedDelivery {
     this.ledger.admitted += 1;
-    this.#arrived(delivery, key, now);
     return new AdmittedDelivery(this, delivery, key, this.ledger.admitted, now, maxWaitMs);
-  }
-
-  #arrived(delivery: Delivery, key: string, now: number): void {
-    this.monitor?.arrived(key, delivery.profile?.name, now);
   }
 
   /** Starts queued deliveries, as far as workers are free and the pace allows. */
@@ -227,9 +195,8 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
 
   #started(admitted: AdmittedDelivery, now: number): void {
     const { listeners } = this;
-    const { key, delivery, waitedMs } = admitted;
+    const { waitedMs } = admitted;
     this.ledger.started += 1;
-    this.monitor?.started(key, delivery.profile?.name, waitedMs, now);
     if (listeners.any) {
       listeners.emit(now, { type: 'started', ...subjectOf(admitted), waitedMs });
     }
@@ -246,7 +213,6 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
     // How long an interrupted handler would have taken is not known.
     this.dispatcher.end(admitted, outcome, now, !isOverdue && !admitted.isInterrupted);
     ledger[outcome === 'success' ? 'completed' : 'failed'] += 1;
-    this.monitor?.ended(key, delivery.profile?.name, outcome === 'success', tookMs, now);
     if (listeners.any) {
       const subject = subjectOf(admitted);
       if (isOverdue) listeners.emit(now, { type: 'overdue', ...subject, heldMs: tookMs });
@@ -276,7 +242,6 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
     if (admitted.isHandshake) this.handshakes.end();
     admitted.isHandshake = false;
     if (cause !== 'abandoned') {
-      if (admitted.delivery.retries === false) this.monitor?.lost('lossRisk', now);
       return this.refuser.answer(REASON_OF[cause], admitted.delivery, admitted.key, now, this.settings);
     }
     this.waitLimit.gone(admitted, now);

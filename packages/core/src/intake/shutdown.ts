@@ -16,8 +16,6 @@ export interface ShutdownParts {
   readonly dispatcher: Dispatcher;
   readonly ledger: Ledger;
   readonly listeners: Listeners;
-  /** Called when the shutdown begins. */
-  readonly begun: () => void;
   /** Refuses all queued deliveries, and returns how many. */
   readonly withdrawAll: () => number;
 }
@@ -56,8 +54,7 @@ export class Shutdown {
 
   #start(timeoutMs: number, resolve: (report: CloseReport) => void): void {
     this.phase = 'closing';
-    const { clock, now, dispatcher, ledger, listeners, begun, withdrawAll } = this.#parts;
-    begun();
+    const { clock, now, dispatcher, ledger, listeners, withdrawAll } = this.#parts;
     const done = (): number => ledger.completed + ledger.failed;
     const doneBefore = done();
     this.#finish = (): void => {
