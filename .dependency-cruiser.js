@@ -68,6 +68,7 @@ export const order = {
         'inbox',
         'buckets',
         'outbox',
+        'observe',
         'metrics',
       ],
       ...['verifiers', 'logs', 'tool'],

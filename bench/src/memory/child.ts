@@ -29,11 +29,10 @@ async function afterRefusals(count: number): Promise<number> {
   return growth;
 }
 
-/** What shows an intake: windows with its busiest keys, metrics by key, and a page. */
-function observe(intake: Intake): void {
+/** Shows an intake: windows with its busiest keys, metrics by key, and a page. */
+function show(intake: Intake): void {
   collect(intake, { register: new Registry(), keys: 50 });
   void dashboard({ intakes: { intake }, authorize: false }).fetch(new Request('http://localhost/events'));
-  intake.snapshot();
 }
 
 /**
@@ -44,7 +43,7 @@ function observe(intake: Intake): void {
 async function afterKeys(count: number, isObserved = false): Promise<number> {
   const idle = createIntake();
   const saturated = new Saturated();
-  if (isObserved) for (const intake of [idle, saturated.intake]) observe(intake);
+  if (isObserved) for (const intake of [idle, saturated.intake]) show(intake);
   await saturated.complete();
   const before = heap();
   for (let i = 0; i < count; i += 2) {

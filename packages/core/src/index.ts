@@ -200,3 +200,6 @@ export type { ListedPendingDelivery, Pending, PendingDelivery } from './inbox/ad
 export type { EventLogger, LogEventsOptions, LogFields, LogLevel } from './logs/event-logger.ts';
 export type { EventSource } from './logs/event-source.ts';
 export { logEvents } from './logs/log-events.ts';
+export type { Observation, ObservationReading, ObserveOptions } from './observe/observation.ts';
+export { observe } from './observe/observe.ts';
+export type { ObservedIntakeSnapshot } from './observe/observed-snapshots.ts';

@@ -10,6 +10,7 @@ export {
   type EndpointReading,
 } from './alarms/endpoint-alarm-rules.ts';
 export { LateMonitor } from './alarms/late-monitor.ts';
+export { observedSnapshots } from './observe/observed-snapshots.ts';
 export { Alarm } from './time/alarm.ts';
 export { BusiestNames } from './windows/busiest-names.ts';
 export { SliceClock } from './windows/slice-clock.ts';

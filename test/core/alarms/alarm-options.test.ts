@@ -1,4 +1,10 @@
-import { createInbox, createIntake, memoryStore, type BackpressureError } from '@webhook-backpressure/core';
+import {
+  createInbox,
+  createIntake,
+  memoryStore,
+  observe,
+  type BackpressureError,
+} from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 
 const INBOX = { store: memoryStore(), process: () => undefined, verify: false } as const;
@@ -34,12 +40,12 @@ const WRONG: readonly [given: unknown, shown: string][] = [
 describe('the option alarms', () => {
   it.each(WRONG)('rejects %j', (given, shown) => {
     const options = { alarms: given } as object;
-    const running = createIntake();
+    const observation = observe(createIntake());
     const actions = [
-      () => createIntake(options),
+      () => observe(createIntake(), options),
       () => createInbox({ ...INBOX, ...options }),
       () => {
-        running.update(options);
+        observation.update(options);
       },
     ];
     for (const action of actions) {
@@ -47,30 +53,36 @@ describe('the option alarms', () => {
       expect(code).toBe('ERR_WBP_ALARMS');
       expect(message).toContain(shown);
     }
-    expect(running.snapshot().options.alarms).toEqual(createIntake().snapshot().options.alarms);
   });
 
   it('rejects an unknown threshold with the most similar name', () => {
-    const { code, message } = errorOf(() => createIntake({ alarms: { refuseRatio: 0.1 } as object }));
+    const { code, message } = errorOf(() =>
+      observe(createIntake(), { alarms: { refuseRatio: 0.1 } as object }),
+    );
     expect(code).toBe('ERR_WBP_UNKNOWN_OPTION');
     expect(message).toContain('Did you mean "refusedRatio"?');
   });
 
   it('has thresholds of an inbox that an intake does not have', () => {
     for (const name of ['oldestAgeMs', 'deadLetters', 'storeFailingMs']) {
-      expect(errorOf(() => createIntake({ alarms: { [name]: 1 } })).code).toBe('ERR_WBP_UNKNOWN_OPTION');
+      const { code } = errorOf(() => observe(createIntake(), { alarms: { [name]: 1 } }));
+      expect(code).toBe('ERR_WBP_UNKNOWN_OPTION');
       expect(() => createInbox({ ...INBOX, alarms: { [name]: 1 } })).not.toThrow();
     }
   });
 
   it('takes false for one threshold and for all, and undefined for no change', () => {
-    const intake = createIntake({ alarms: { stalledMs: false, lossRisk: undefined } });
-    expect(intake.snapshot().options.alarms).toMatchObject({ stalledMs: false, lossRisk: 1 });
-    intake.update({ alarms: undefined });
-    expect(intake.snapshot().options.alarms).toMatchObject({ stalledMs: false });
-    intake.update({ alarms: false });
-    expect(intake.snapshot().options.alarms).toBe(false);
-    intake.update({ alarms: { refusedRatio: 0.2 } });
-    expect(intake.snapshot().options.alarms).toMatchObject({ refusedRatio: 0.2, stalledMs: 10_000 });
+    const inbox = createInbox({ ...INBOX, alarms: { stalledMs: false, lossRisk: undefined } });
+    expect(inbox.snapshot().options.alarms).toMatchObject({ stalledMs: false, lossRisk: 1 });
+    inbox.update({ alarms: undefined });
+    expect(inbox.snapshot().options.alarms).toMatchObject({ stalledMs: false });
+    inbox.update({ alarms: false });
+    expect(inbox.snapshot().options.alarms).toBe(false);
+    inbox.update({ alarms: { refusedRatio: 0.2 } });
+    expect(inbox.snapshot().options.alarms).toMatchObject({ refusedRatio: 0.2, stalledMs: 10_000 });
+  });
+
+  it('is not an option of an intake', () => {
+    expect(errorOf(() => createIntake({ alarms: false } as object)).code).toBe('ERR_WBP_UNKNOWN_OPTION');
   });
 });

@@ -52,7 +52,7 @@ describe('events that a listener causes', () => {
   });
 
   it('end when a listener causes one at each event, and harm no later event', () => {
-    const { intake } = createBench({ shed: { off: true }, alarms: false });
+    const { intake } = createBench({ shed: { off: true } });
     const unsubscribe = intake.subscribe(() => {
       intake.admit({ key: 'off' });
     });

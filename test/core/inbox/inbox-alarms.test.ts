@@ -1,8 +1,5 @@
-import { memoryStore, type AlarmCode, type InboxEvent } from '@webhook-backpressure/core';
+import type { AlarmCode, InboxEvent } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
-import { manualClock } from '@webhook-backpressure/core/testing';
-import { resolveInboxOptions } from '../../../packages/core/src/inbox/options/inbox-settings.ts';
-import { createWorkerIntake } from '../../../packages/core/src/inbox/worker-intake.ts';
 import { InboxBench, turns } from './inbox-bench.ts';
 
 const MINUTE_MS = 60_000;
@@ -191,19 +188,6 @@ describe('the windows of an inbox', () => {
       totals: { unverified: 1 },
       windows: { oneMinute: { all: { arrivals: 0 } } },
     });
-  });
-
-  it('do not exist a second time for the intake of its workers', () => {
-    const clock = manualClock();
-    const { fixtures, settings } = resolveInboxOptions({
-      ...{ store: memoryStore(), process: () => undefined, verify: false, clock },
-    });
-    const workers = createWorkerIntake(fixtures, settings);
-    workers.subscribe(() => undefined);
-    workers.admit();
-    clock.advance(50_000);
-    expect(workers.snapshot()).toMatchObject({ state: 'accepting', active: 1, alarms: [] });
-    expect(workers.snapshot().windows.fiveMinutes).toMatchObject({ seconds: 0, all: { arrivals: 0 } });
   });
 
   it('count each delivery of a dry run once', async () => {

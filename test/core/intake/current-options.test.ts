@@ -15,7 +15,6 @@ const DEFAULTS = {
   statusCode: 'auto',
   retryAfter: { strategy: 'booked', minSeconds: 1, maxSeconds: 3600 },
   shed: [],
-  alarms: expect.objectContaining({ refusedRatio: 0.05 }) as unknown,
 };
 
 const CHANGES: Tunable = {
@@ -81,6 +80,7 @@ describe('the options in a snapshot of an inbox', () => {
     maxShelvedAgeMs: null,
     keepCompletedMs: 0,
     maxKeptBytes: 1_073_741_824,
+    alarms: expect.objectContaining({ refusedRatio: 0.05 }) as unknown,
   };
 
   it('are complete, and survive JSON', () => {

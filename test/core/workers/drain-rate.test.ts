@@ -202,7 +202,7 @@ describe('the rate of the same workers', () => {
 
 describe('a stall', () => {
   it('is reported once after 10 s even if nothing has ever completed, and its end is reported', () => {
-    const { intake, clock, events } = createBench({ concurrency: 2, maxHandlingMs: 600_000, alarms: false });
+    const { intake, clock, events } = createBench({ concurrency: 2, maxHandlingMs: 600_000 });
     const permits = occupy(intake);
     clock.advance(10_000);
     expect(intake.snapshot()).toMatchObject({ state: 'accepting', drainRate: null });

@@ -1,19 +1,20 @@
-import { createIntake } from '@webhook-backpressure/core';
+import { createIntake, observe, type ActiveAlarm } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { describe, expect, it } from 'vitest';
 import { News } from '../../../packages/dashboard/page/data/news.ts';
 import type { Source } from '../../../packages/dashboard/page/data/wire.ts';
 
 const rates = { arrivals: 0, started: 0, completed: 0, refused: 0 };
-const snapshot = createIntake({ clock: manualClock() }).snapshot();
-const alarm = {
+const intake = createIntake({ clock: manualClock() });
+const snapshot = { ...intake.snapshot(), ...observe(intake).read() };
+const alarm: ActiveAlarm = {
   code: 'WBP_ALARM_STALLED',
   sinceMs: 0,
   value: 1,
   threshold: 1,
   message: 'It hangs.',
   help: '',
-} as const;
+};
 
 function source(change: Partial<typeof snapshot>): Source {
   return { kind: 'intake', name: 'orders', view: { snapshot: { ...snapshot, ...change }, rates } };

@@ -3,7 +3,7 @@ import { sampleOf } from '../../../packages/dashboard/page/data/sample.ts';
 import { MOST_SAMPLES, Series } from '../../../packages/dashboard/page/data/series.ts';
 import { INBOX_COLUMNS, INTAKE_COLUMNS } from '../../../packages/dashboard/src/state/history-columns.ts';
 import type { InboxView, IntakeView } from '../../../packages/dashboard/src/state/page-state.ts';
-import { createIntake, memoryStore, createInbox } from '@webhook-backpressure/core';
+import { createIntake, memoryStore, createInbox, observe } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
 
 describe('Series', () => {
@@ -69,7 +69,7 @@ describe('a sample of a state', () => {
   it('has the columns and values that the server keeps of an intake', () => {
     const clock = manualClock();
     const intake = createIntake({ clock });
-    const view: IntakeView = { snapshot: intake.snapshot(), rates };
+    const view: IntakeView = { snapshot: { ...intake.snapshot(), ...observe(intake).read() }, rates };
     const expected = Object.entries(INTAKE_COLUMNS).map(([name, read]) => [name, read(view.snapshot, rates)]);
     const { state, ...columns } = sampleOf({ kind: 'intake', name: 'a', view });
     expect(state).toBe('accepting');

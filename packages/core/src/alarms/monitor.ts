@@ -20,7 +20,7 @@ export interface Monitored {
   readonly settings: () => AlarmSettings | false;
   /** How many deliveries are queued; in an inbox, stored and unfinished. */
   readonly depth: () => number;
-  /** Whether an alarm may become due without an event, a reading or a call of {@link Monitor.step}. */
+  /** Whether an alarm may become due without an event or a reading. */
   readonly isWaiting: () => boolean;
   readonly read: (nowMs: number) => Omit<AlarmReading, Metered>;
   readonly emit: (nowMs: number, event: AlarmEvent) => void;
@@ -39,8 +39,6 @@ export class Monitor {
   readonly #watch = new AlarmWatch();
   readonly #timer: Timer;
   #isOn = true;
-  /** The slice in which the alarms were judged last. */
-  #judgedSlice = 0;
   #hasEnded = false;
 
   constructor(of: Monitored, nowMs: number) {
@@ -109,17 +107,6 @@ export class Monitor {
     if (this.#watch.isTimed || this.#of.isWaiting()) this.wake(nowMs);
   }
 
-  /**
-   * Judges the alarms if a slice has ended since the last time, and there is a listener. For a caller with a timer that
-   * runs anyway.
-   */
-  step(nowMs: number): void {
-    if (!this.#of.listeners.any || !this.#isOn) return;
-    // Under load it is an arrival that ends most slices, and not the timer.
-    this.#meter.advance(nowMs);
-    if (this.#meter.slice !== this.#judgedSlice) this.judge(nowMs);
-  }
-
   /** Makes sure that the alarms are judged at the end of the slice, if there is a listener. */
   wake(nowMs: number): void {
     if (!this.#of.listeners.any || !this.#isOn) return;
@@ -140,7 +127,6 @@ export class Monitor {
   #judge(nowMs: number): void {
     const { settings, depth, read, emit } = this.#of;
     const meter = this.#meter;
-    this.#judgedSlice = meter.slice;
     const reading = {
       ...read(nowMs),
       depth: depth(),
@@ -158,17 +144,3 @@ export class Monitor {
     });
   }
 }
-
-const NO_FIGURES = {
-  ...{ arrivals: 0, refused: 0, refusedRatio: 0, completed: 0, failed: 0 },
-  waitMs: { p50: null, p99: null },
-  handlingMs: { p50: null, p99: null },
-  retryAfterSeconds: { p50: null, p99: null },
-};
-const NO_WINDOW = { seconds: 0, all: NO_FIGURES, keys: [], senders: [] };
-
-/** The reading of an intake that is not monitored. */
-export const UNMONITORED: { windows: Windows; alarms: readonly ActiveAlarm[] } = {
-  windows: { oneMinute: NO_WINDOW, fiveMinutes: NO_WINDOW },
-  alarms: [],
-};

@@ -1,5 +1,3 @@
-import type { AlarmSettings } from '../alarms/alarm-options.ts';
-
 /**
  * The tunable options of an intake that are in force, complete and as plain JSON data, as the live page and a log need
  * them. `null` means none.
@@ -34,6 +32,4 @@ export interface CurrentOptions {
   };
   /** The keys that are switched off. */
   readonly shed: readonly string[];
-  /** `false` for none. */
-  readonly alarms: AlarmSettings | false;
 }

@@ -54,12 +54,14 @@ export type IntakeEvent = { readonly at: number } & (
       readonly type: 'withdrawn';
       readonly cause: WithdrawalCause;
       readonly waitedMs: number;
+      /** Its sender never retries. */
+      readonly lossRisk: boolean;
     })
   /** A permit was held for longer than `maxHandlingMs` and was revoked. */
   | (EventSubject & { readonly type: 'overdue'; readonly heldMs: number })
   /** The sender has seen many of the failures after which it disables an endpoint. Reported once. */
   | { readonly type: 'endangered'; readonly sender: string; readonly key: string }
-  /** An alarm was raised, or has ended. `help` says what to do. */
+  /** An alarm of {@link observe} was raised, or has ended. `help` says what to do. */
   | AlarmEvent
   /** A likely misconfiguration. Each is reported once. */
   | { readonly type: 'warning'; readonly code: WarningCode; readonly message: string }

@@ -42,6 +42,7 @@ import { WorkerPool } from '../workers/worker-pool.ts';
 import { currentOptions } from './current-options.ts';
 import type { FleetHandle, FleetMembership } from './fleet-handle.ts';
 import type { CloseReport, Intake } from './intake.ts';
+import type { ObserveHandle } from './observe-handle.ts';
 import { updateSettings, type Fixtures, type Settings, type Tunable } from './options.ts';
 import type { Rule } from './rule.ts';
 import { Shutdown } from './shutdown.ts';
@@ -287,6 +288,30 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     };
   }
 
+  /** See {@link observeHandleOf}. */
+  observeHandle(): ObserveHandle {
+    const isOpen = (): boolean => this.#shutdown.phase === 'open';
+    const depth = (): number => this.#queue.size;
+    const isIdle = (): boolean => this.#queue.size + this.#active === 0;
+    return {
+      ...{ clock: this.#fixtures.clock, now: this.#now },
+      get isOpen() {
+        return isOpen();
+      },
+      get isIdle() {
+        return isIdle();
+      },
+      get depth() {
+        return depth();
+      },
+      stalledMs: (at) => (this.#drain.isStalled(this.#lived(at)) ? this.#drain.gapMs(this.#lived(at)) : 0),
+      endangered: (at) => this.#switchOff.endangered(at).length,
+      report: (event) => {
+        this.#listeners.emit(this.#now(), event);
+      },
+    };
+  }
+
   leave(admitted: AdmittedDelivery): void {
     if (admitted.state === 'waiting' && !this.dryRun) this.#withdraw(admitted, 'abandoned', this.#now());
   }
@@ -467,7 +492,8 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     }
     if (this.#listeners.any) {
       const waitedMs = now - admittedAtMs;
-      this.#listeners.emit(now, { type: 'withdrawn', ...subjectOf(admitted), cause, waitedMs });
+      const lossRisk = delivery.retries === false;
+      this.#listeners.emit(now, { type: 'withdrawn', ...subjectOf(admitted), cause, waitedMs, lossRisk });
     }
     // Their listeners may do anything, so they come last.
     for (const rule of this.#rules) rule.withdrawn?.(admitted, cause, now);

@@ -17,6 +17,5 @@ export function currentOptions(settings: Settings): CurrentOptions {
     statusCode: settings.statusCode,
     retryAfter: Object.freeze({ ...settings.retryAfter }),
     shed: Object.freeze([...settings.shed]),
-    alarms: settings.alarms === false ? false : Object.freeze({ ...settings.alarms }),
   });
 }

@@ -1,9 +1,3 @@
-import {
-  ALARM_DEFAULTS,
-  alarmSettings,
-  type AlarmOptions,
-  type AlarmSettings,
-} from '../alarms/alarm-options.ts';
 import type { ConcurrencyRange } from '../limits/limit-range.ts';
 import type { RateRange } from '../limits/adaptive-rate.ts';
 import { checkInteger, checkNumber, checkOneOf, DAY_MS, isRecord, requireSync } from '../checks.ts';
@@ -79,8 +73,6 @@ export interface Tunable {
     | undefined;
   /** Emergency switch: deliveries of keys that are `true` here are refused. Default none. */
   shed?: Record<string, boolean> | undefined;
-  /** When alarms are raised; `false` for none. An update keeps fields that are absent. */
-  alarms?: false | AlarmOptions | undefined;
 }
 
 /** The options of an intake. `undefined` means absent. */
@@ -114,7 +106,6 @@ export interface Settings {
   readonly statusCode: 'auto' | 429 | 503;
   readonly retryAfter: RetryAfterSettings;
   readonly shed: ReadonlySet<string>;
-  readonly alarms: AlarmSettings | false;
 }
 
 /** The options that are fixed at construction. */
@@ -138,7 +129,6 @@ const DEFAULTS: Settings = {
   statusCode: 'auto',
   retryAfter: { strategy: 'booked', minSeconds: 1, maxSeconds: 3600 },
   shed: new Set(),
-  alarms: ALARM_DEFAULTS,
 };
 
 /** A day. Bookings are counted for each second ahead, so the number of seconds has to be bounded. */
@@ -200,7 +190,6 @@ function settle(base: Settings, given: Tunable): Settings {
     statusCode: or(given.statusCode, base.statusCode),
     retryAfter: retryAfter(base.retryAfter, given.retryAfter),
     shed: given.shed === undefined ? base.shed : shedKeys(given.shed),
-    alarms: alarmSettings(ALARM_DEFAULTS, base.alarms, given.alarms),
   };
   check(settings);
   return settings;

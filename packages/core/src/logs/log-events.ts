@@ -1,5 +1,6 @@
 import { checkLogger, resolveLogOptions, type EventLogger, type LogEventsOptions } from './event-logger.ts';
 import { EventLog } from './event-log.ts';
+import { observationOf } from '../observe/observe.ts';
 import { kindOf, type EventSource } from './event-source.ts';
 
 /**
@@ -31,6 +32,8 @@ export function logEvents(
   const unsubscribe = source.subscribe((event) => {
     log.add(event);
   });
+  // Later, since it can report an alarm. An inbox and a sender judge their alarms by themselves.
+  observationOf(source);
   return () => {
     unsubscribe();
     log.flush();

@@ -1,6 +1,6 @@
 import type { IntakeEvent } from '../delivery/events.ts';
 import type { Totals } from '../delivery/ledger.ts';
-import type { IntakeSnapshot } from '../delivery/snapshot.ts';
+import type { ObservedIntakeSnapshot } from '../observe/observed-snapshots.ts';
 import { INTAKE_ALARMS } from './alarm-readings.ts';
 import { DURATION_BUCKETS, RETRY_AFTER_BUCKETS } from './buckets.ts';
 import { countersOfRefusals, gaugesOfLoad } from './common-rows.ts';
@@ -15,7 +15,7 @@ export type IntakeKeyTotals = Pick<
 
 /** What the metrics of an intake are read from. */
 export interface ReadableIntake {
-  readonly snapshot: IntakeSnapshot;
+  readonly snapshot: ObservedIntakeSnapshot;
   readonly keyTotals: IntakeKeyTotals;
   readonly event: IntakeEvent;
 }

@@ -2,6 +2,7 @@ import { isRecord } from '../checks.ts';
 import { BackpressureError, invalid, show } from '../errors.ts';
 import type { Inbox } from '../inbox/inbox.ts';
 import type { Intake } from '../intake/intake.ts';
+import { observedSnapshots } from '../observe/observed-snapshots.ts';
 import type { ObservableSender } from '../outbox/sender.ts';
 import { checkNames } from '../option-names.ts';
 import { InboxCountsByKey } from './inbox-key-totals.ts';
@@ -61,7 +62,9 @@ export interface MetricsReader {
  */
 export function readMetrics(source: MetricsSource, options: MetricsOptions = {}): MetricsReader {
   if (isIntake(source)) {
-    return new SourceMetrics(intakeRows, source, new IntakeCountsByKey(source), settingsOf(options));
+    const settings = settingsOf(options);
+    const observed = { snapshot: observedSnapshots(source), subscribe: source.subscribe.bind(source) };
+    return new SourceMetrics(intakeRows, observed, new IntakeCountsByKey(source), settings);
   }
   if (isInbox(source)) {
     return new SourceMetrics(inboxRows, source, new InboxCountsByKey(), settingsOf(options));

@@ -54,7 +54,7 @@ export class FairQueue<T extends Queued<T>> {
   /** How many workers one key may have. */
   #mostPerKey: number;
 
-  constructor(mostPerKey = Infinity) {
+  constructor(mostPerKey: number = Infinity) {
     this.#mostPerKey = mostPerKey;
   }
 

@@ -75,7 +75,7 @@ export class RetryAfter {
   }
 
   /** Notes that deliveries are shed. Bookings that are ahead belong to the same burst. */
-  shed(nowMs: number, isOwn = true): void {
+  shed(nowMs: number, isOwn: boolean = true): void {
     this.arrivals.shed(nowMs, this.seconds.total > 0, isOwn);
   }
 

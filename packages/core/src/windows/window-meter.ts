@@ -22,11 +22,6 @@ export class WindowMeter {
     return this.#keys.size + this.#senders.size;
   }
 
-  /** The number of the current slice. Call {@link advance} first. */
-  get slice(): number {
-    return this.#slices.slice;
-  }
-
   /** Milliseconds until the current slice ends. */
   leftMs(nowMs: number): number {
     return this.#slices.leftMs(nowMs);

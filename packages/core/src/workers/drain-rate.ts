@@ -24,7 +24,7 @@ export class DrainRate {
   /** L: the concurrency. */
   workers: number;
   /** A cap on starts per second, which μ does not exceed. */
-  cap = Infinity;
+  cap: number = Infinity;
   #isSaturated = false;
   /** Follows a change within three seconds, and fluctuates by about 7 % if handling times are random. */
   readonly #quick = new Average(1.8, 50);

@@ -2,7 +2,7 @@ import type {
   ActiveAlarm,
   ActiveSenderAlarm,
   InboxSnapshot,
-  IntakeSnapshot,
+  ObservedIntakeSnapshot,
 } from '@webhook-backpressure/core';
 import type { Change, InboxView, IntakeView, SenderView } from '../../src/state/page-state.ts';
 
@@ -26,7 +26,7 @@ export type AnySource = Source | SenderSource;
 /** The options in force, as JSON. */
 export type Options = Readonly<Record<string, unknown>>;
 
-export type Snapshot = IntakeSnapshot | InboxSnapshot;
+export type Snapshot = ObservedIntakeSnapshot | InboxSnapshot;
 
 /** A dead letter in the list. Times are in milliseconds since 1970. */
 export interface DeadLetter {

@@ -1,6 +1,6 @@
 import type {
   InboxSnapshot,
-  IntakeSnapshot,
+  ObservedIntakeSnapshot,
   IntakeState,
   SenderSnapshot,
   WindowFigures,
@@ -15,7 +15,7 @@ export const STATES: readonly (IntakeState | SenderSnapshot['state'])[] = [
   ...(['accepting', 'shedding', 'stalled', 'closing', 'closed', 'opening', 'full'] as const),
 ];
 
-type Shared = IntakeSnapshot | InboxSnapshot;
+type Shared = ObservedIntakeSnapshot | InboxSnapshot;
 
 const SHARED: Columns<Shared, { arrivals: number; completed: number; refused: number }> = {
   state: ({ state }) => STATES.indexOf(state),
@@ -38,7 +38,7 @@ const SHARED: Columns<Shared, { arrivals: number; completed: number; refused: nu
 };
 
 /** The columns of an intake. */
-export const INTAKE_COLUMNS: Columns<IntakeSnapshot, IntakeRates> = {
+export const INTAKE_COLUMNS: Columns<ObservedIntakeSnapshot, IntakeRates> = {
   ...SHARED,
   started: (_, { started }) => started,
 };

@@ -1,4 +1,4 @@
-import type { InboxSnapshot, IntakeSnapshot, Rate, SenderSnapshot } from '@webhook-backpressure/core';
+import type { InboxSnapshot, ObservedIntakeSnapshot, Rate, SenderSnapshot } from '@webhook-backpressure/core';
 
 /** What `GET state` answers, and, without `history`, each event `state` of `GET events`. JSON data. */
 export interface PageState {
@@ -23,7 +23,7 @@ export interface PageState {
 /** An intake on the page. */
 export interface IntakeView {
   /** Its state and totals. */
-  readonly snapshot: IntakeSnapshot;
+  readonly snapshot: ObservedIntakeSnapshot;
   /** Deliveries per second, in the last second. */
   readonly rates: IntakeRates;
   /** Its last 15 minutes. */

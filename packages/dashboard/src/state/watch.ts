@@ -3,10 +3,11 @@ import type {
   Inbox,
   InboxSnapshot,
   Intake,
-  IntakeSnapshot,
   ObservableSender,
+  ObservedIntakeSnapshot,
   SenderSnapshot,
 } from '@webhook-backpressure/core';
+import { observedSnapshots } from '@webhook-backpressure/core/parts';
 import { ChangeLog } from './change-log.ts';
 import { EverySecond } from './every-second.ts';
 import { INBOX_COLUMNS, INTAKE_COLUMNS, SENDER_COLUMNS } from './history-columns.ts';
@@ -37,7 +38,7 @@ export interface WatchParts {
 export class Watch {
   readonly #parts: WatchParts;
   readonly #startedAt: number;
-  readonly #intakes: ReadonlyMap<string, WatchedSource<IntakeSnapshot, IntakeRates>>;
+  readonly #intakes: ReadonlyMap<string, WatchedSource<ObservedIntakeSnapshot, IntakeRates>>;
   readonly #inboxes: ReadonlyMap<string, WatchedSource<InboxSnapshot, InboxRates>>;
   readonly #senders: ReadonlyMap<string, WatchedSource<SenderSnapshot, SenderRates>>;
   readonly #changes = new ChangeLog();
@@ -50,11 +51,11 @@ export class Watch {
     this.#parts = parts;
     this.#startedAt = this.#sampledAt = parts.wallMs();
     this.#intakes = mapped(parts.intakes, (intake) => {
-      const snapshot = (): IntakeSnapshot => intake.snapshot();
+      const snapshot = observedSnapshots(intake);
       return new WatchedSource({ snapshot, counts: intakeCounts, columns: INTAKE_COLUMNS });
     });
     this.#inboxes = mapped(parts.inboxes, (inbox) => {
-      const snapshot = (): InboxSnapshot => inbox.snapshot();
+      const snapshot = observedSnapshots(inbox);
       return new WatchedSource({ snapshot, counts: inboxCounts, columns: INBOX_COLUMNS });
     });
     this.#senders = mapped(parts.senders, (sender) => {

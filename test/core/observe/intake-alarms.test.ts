@@ -1,13 +1,26 @@
 import {
   createIntake,
+  observe,
   type AlarmCode,
   type AlarmEvent,
   type IntakeEvent,
+  type IntakeOptions,
+  type Observation,
+  type ObserveOptions,
   type SenderProfile,
 } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { describe, expect, it } from 'vitest';
 import { createBench, occupy, seeded, startedNow, type Bench } from '../harness.ts';
+
+interface ObservedBench extends Bench {
+  readonly observation: Observation;
+}
+
+function observedBench(options: IntakeOptions = {}, { alarms }: ObserveOptions = {}): ObservedBench {
+  const bench = createBench(options);
+  return { ...bench, observation: observe(bench.intake, { alarms }) };
+}
 
 function alarmsIn(events: readonly IntakeEvent[]): (AlarmEvent & { readonly at: number })[] {
   return events.flatMap((event) => (event.type === 'alarm' || event.type === 'alarm-cleared' ? [event] : []));
@@ -17,8 +30,8 @@ function changesIn(events: readonly IntakeEvent[]): string[] {
   return alarmsIn(events).map(({ type, code }) => `${type} ${code}`);
 }
 
-function raisedIn({ intake }: Bench): AlarmCode[] {
-  return intake.snapshot().alarms.map(({ code }) => code);
+function raisedIn({ observation }: ObservedBench): AlarmCode[] {
+  return observation.read().alarms.map(({ code }) => code);
 }
 
 /** Deliveries that are handled immediately, and deliveries that are refused. */
@@ -31,7 +44,7 @@ const SHED_OFF = { shed: { off: true } };
 
 describe('the alarm of refused deliveries', () => {
   it('is raised above 5 % of five minutes, and cleared below half of that', () => {
-    const bench = createBench(SHED_OFF);
+    const bench = observedBench(SHED_OFF);
     receive(bench, 95, 5);
     bench.clock.advance(5000);
     expect(raisedIn(bench)).toEqual([]);
@@ -44,17 +57,17 @@ describe('the alarm of refused deliveries', () => {
     expect(raised?.help).toMatch(/operations\.md#wbp_alarm_refused$/);
     receive(bench, 100, 0);
     bench.clock.advance(60_000);
-    expect(bench.intake.snapshot().alarms).toMatchObject([
+    expect(bench.observation.read().alarms).toMatchObject([
       { code: 'WBP_ALARM_REFUSED', value: 6 / 201, sinceMs: 60_000 },
     ]);
     receive(bench, 60, 0);
     bench.clock.advance(5000);
     expect(changesIn(bench.events)).toEqual(['alarm WBP_ALARM_REFUSED', 'alarm-cleared WBP_ALARM_REFUSED']);
-    expect(bench.intake.snapshot().alarms).toEqual([]);
+    expect(bench.observation.read().alarms).toEqual([]);
   });
 
   it('is not raised by a few deliveries', () => {
-    const bench = createBench(SHED_OFF);
+    const bench = observedBench(SHED_OFF);
     receive(bench, 9, 10);
     bench.clock.advance(300_000);
     expect(alarmsIn(bench.events)).toEqual([]);
@@ -64,7 +77,7 @@ describe('the alarm of refused deliveries', () => {
   });
 
   it('is cleared when nothing has arrived for five minutes', () => {
-    const bench = createBench(SHED_OFF);
+    const bench = observedBench(SHED_OFF);
     receive(bench, 0, 50);
     bench.clock.advance(299_000);
     expect(raisedIn(bench)).toEqual(['WBP_ALARM_REFUSED']);
@@ -75,7 +88,7 @@ describe('the alarm of refused deliveries', () => {
 
 describe('the alarm of a growing queue', () => {
   it('is raised after ten minutes of growth, and cleared when the queue drains', () => {
-    const bench = createBench({ concurrency: 1, maxWaitMs: 86_400_000, maxHandlingMs: 86_400_000 });
+    const bench = observedBench({ concurrency: 1, maxWaitMs: 86_400_000, maxHandlingMs: 86_400_000 });
     const permit = startedNow(bench.intake.admit());
     for (let second = 0; second < 1000; second += 1) {
       if (second % 2 === 0) bench.intake.admit();
@@ -97,6 +110,7 @@ describe('the alarm of a growing queue', () => {
     const intake = createIntake({ clock, concurrency: 1, maxWaitMs: 86_400_000, maxHandlingMs: 86_400_000 });
     const events: IntakeEvent[] = [];
     intake.subscribe((event) => events.push(event));
+    observe(intake);
     for (let second = 0; second < 700; second += 1) {
       intake.admit();
       clock.advance(1000);
@@ -105,7 +119,7 @@ describe('the alarm of a growing queue', () => {
   });
 
   it('is not raised by bursts that drain', async () => {
-    const bench = createBench({ concurrency: 1, maxWaitMs: 60_000 });
+    const bench = observedBench({ concurrency: 1, maxWaitMs: 60_000 });
     for (let minute = 0; minute < 30; minute += 1) {
       const admissions = Array.from({ length: 20 + minute * 5 }, () => bench.intake.admit());
       for (const admission of admissions) {
@@ -122,14 +136,14 @@ describe('the alarm of a growing queue', () => {
 
 describe('the alarm of stalled workers', () => {
   it('is raised while no delivery completes, and cleared 30 s after one has', () => {
-    const bench = createBench({ concurrency: 2, maxHandlingMs: 600_000 });
+    const bench = observedBench({ concurrency: 2, maxHandlingMs: 600_000 });
     const permits = occupy(bench.intake);
     bench.clock.advance(20_000);
     expect(alarmsIn(bench.events)).toMatchObject([
       { type: 'alarm', code: 'WBP_ALARM_STALLED', threshold: 10_000, at: 15_000 },
     ]);
     bench.clock.advance(100_000);
-    expect(bench.intake.snapshot().alarms).toMatchObject([{ value: 120_000, sinceMs: 105_000 }]);
+    expect(bench.observation.read().alarms).toMatchObject([{ value: 120_000, sinceMs: 105_000 }]);
     for (const permit of permits) permit.release();
     bench.clock.advance(29_000);
     expect(raisedIn(bench)).toEqual(['WBP_ALARM_STALLED']);
@@ -138,7 +152,7 @@ describe('the alarm of stalled workers', () => {
   });
 
   it('stays raised when they stall again within 30 s', () => {
-    const bench = createBench({ concurrency: 1, maxHandlingMs: 600_000 });
+    const bench = observedBench({ concurrency: 1, maxHandlingMs: 600_000 });
     let permit = startedNow(bench.intake.admit());
     for (let stall = 0; stall < 5; stall += 1) {
       bench.clock.advance(20_000);
@@ -154,7 +168,7 @@ describe('the alarm of stalled workers', () => {
 
 describe('the alarm of deliveries that may be lost', () => {
   it('is raised by one, refused on arrival or later, and cleared after five minutes', () => {
-    const bench = createBench({ ...SHED_OFF, concurrency: 1, maxWaitMs: 5000 });
+    const bench = observedBench({ ...SHED_OFF, concurrency: 1, maxWaitMs: 5000 });
     bench.intake.admit({ key: 'off', retries: false });
     bench.clock.advance(5000);
     expect(alarmsIn(bench.events)).toMatchObject([
@@ -173,7 +187,7 @@ describe('the alarm of deliveries that may be lost', () => {
 
 describe('the alarm of an endangered sender', () => {
   it('is raised although nothing is handled any more, and cleared by better answers', () => {
-    const bench = createBench();
+    const bench = observedBench();
     const match = { header: 'x-shop' };
     const facts = { source: 'https://shop.example', verifiedAt: '2026-01-01' };
     const profile: SenderProfile = { name: 'shop', match, switchOff: { inARow: 8 }, ...facts };
@@ -191,35 +205,35 @@ describe('the alarm of an endangered sender', () => {
 });
 
 describe('alarms', () => {
-  it('are judged by a snapshot even if no one subscribes', () => {
-    const { intake, clock } = createBench(SHED_OFF);
-    const quiet = createBench(SHED_OFF);
-    quiet.intake.snapshot();
-    receive(quiet, 0, 50);
-    expect(raisedIn(quiet)).toEqual(['WBP_ALARM_REFUSED']);
-    intake.snapshot();
-    expect(clock.pending).toBe(0);
+  it('are judged by a reading, and set no timer for an idle intake', () => {
+    const bench = observedBench(SHED_OFF);
+    receive(bench, 50, 0);
+    bench.observation.read();
+    bench.clock.advance(5000);
+    expect(bench.clock.pending).toBe(0);
+    receive(bench, 0, 50);
+    expect(raisedIn(bench)).toEqual(['WBP_ALARM_REFUSED']);
   });
 
   it('end with the intake, and are never raised again', async () => {
-    const bench = createBench(SHED_OFF);
+    const bench = observedBench(SHED_OFF);
     receive(bench, 0, 50);
     bench.clock.advance(5000);
     await bench.intake.close({ timeoutMs: 0 });
     expect(bench.clock.pending).toBe(0);
-    expect(bench.events.slice(-2).map(({ type }) => type)).toEqual(['alarm-cleared', 'closed']);
-    expect(bench.events.at(-2)).toMatchObject({
+    expect(bench.events.slice(-2).map(({ type }) => type)).toEqual(['closed', 'alarm-cleared']);
+    expect(bench.events.at(-1)).toMatchObject({
       message: 'This alarm was turned off, or its source was closed.',
     });
     receive(bench, 0, 50);
-    expect(bench.intake.snapshot().alarms).toEqual([]);
-    expect(bench.intake.snapshot().windows.fiveMinutes.all.refused).toBe(100);
+    expect(bench.observation.read().alarms).toEqual([]);
+    expect(bench.observation.read().windows.fiveMinutes.all.refused).toBe(100);
     bench.clock.advance(300_000);
     expect(changesIn(bench.events)).toEqual(['alarm WBP_ALARM_REFUSED', 'alarm-cleared WBP_ALARM_REFUSED']);
   });
 
   it('set no timer after the last one has ended', () => {
-    const bench = createBench(SHED_OFF);
+    const bench = observedBench(SHED_OFF);
     receive(bench, 100, 100);
     while (bench.clock.advanceToNext());
     expect(bench.clock.pending).toBe(0);
@@ -236,6 +250,7 @@ describe('alarms', () => {
       intake.subscribe(({ type }) => {
         if (type === 'alarm') alarms += 1;
       });
+      observe(intake);
       for (let count = 0; count < 60; count += 1) {
         intake.admit({ key: 'off' });
         clock.advance(random() * 100 * Math.PI);
@@ -248,37 +263,37 @@ describe('alarms', () => {
   });
 
   it('end when the option turns them off, and are judged again when it turns them on', () => {
-    const bench = createBench(SHED_OFF);
+    const bench = observedBench(SHED_OFF);
     receive(bench, 0, 50);
     bench.clock.advance(5000);
-    bench.intake.update({ alarms: { refusedRatio: false } });
+    bench.observation.update({ alarms: { refusedRatio: false } });
     expect(raisedIn(bench)).toEqual([]);
-    bench.intake.update({ alarms: { refusedRatio: 0.5 } });
-    expect(bench.intake.snapshot().alarms).toMatchObject([{ threshold: 0.5, value: 1 }]);
-    bench.intake.update({ alarms: false });
-    expect(bench.intake.snapshot().alarms).toEqual([]);
+    bench.observation.update({ alarms: { refusedRatio: 0.5 } });
+    expect(bench.observation.read().alarms).toMatchObject([{ threshold: 0.5, value: 1 }]);
+    bench.observation.update({ alarms: false });
+    expect(bench.observation.read().alarms).toEqual([]);
     expect(bench.clock.pending).toBe(0);
-    bench.intake.update({ alarms: {} });
+    bench.observation.update({ alarms: {} });
     expect(raisedIn(bench)).toEqual(['WBP_ALARM_REFUSED']);
-    expect(bench.intake.snapshot().alarms).toMatchObject([{ threshold: 0.05 }]);
+    expect(bench.observation.read().alarms).toMatchObject([{ threshold: 0.05 }]);
   });
 
   it('keep the thresholds that an update does not name', () => {
-    const bench = createBench({ ...SHED_OFF, alarms: { minArrivals: 100 } });
-    bench.intake.update({ alarms: { refusedRatio: 0.5 } });
+    const bench = observedBench(SHED_OFF, { alarms: { minArrivals: 100 } });
+    bench.observation.update({ alarms: { refusedRatio: 0.5 } });
     receive(bench, 0, 99);
     expect(raisedIn(bench)).toEqual([]);
     receive(bench, 0, 1);
-    expect(bench.intake.snapshot().alarms).toMatchObject([{ threshold: 0.5 }]);
+    expect(bench.observation.read().alarms).toMatchObject([{ threshold: 0.5 }]);
   });
 
   it('allow a listener to do anything', () => {
-    const { intake, clock, events } = createBench({ ...SHED_OFF, concurrency: 1 });
+    const { intake, clock, events, observation } = observedBench({ ...SHED_OFF, concurrency: 1 });
     let calls = 0;
     intake.subscribe(({ type }) => {
       if (type !== 'alarm') return;
       calls += 1;
-      intake.snapshot();
+      observation.read();
       startedNow(intake.admit()).release();
       void intake.close({ timeoutMs: 0 });
     });

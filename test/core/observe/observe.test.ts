@@ -1,0 +1,55 @@
+import {
+  createInbox,
+  createIntake,
+  memoryStore,
+  logEvents,
+  observe,
+  type Intake,
+} from '@webhook-backpressure/core';
+import { describe, expect, it } from 'vitest';
+import { createBench } from '../harness.ts';
+import { recordingLogger } from '../logs/recording-logger.ts';
+
+describe('observe()', () => {
+  it('returns the same observation each time, and changes the options that are given', () => {
+    const { intake } = createBench({ shed: { off: true } });
+    const observation = observe(intake, { alarms: { lossRisk: false } });
+    for (let count = 0; count < 30; count += 1) intake.admit({ key: 'off', retries: false });
+    expect(observation.read().alarms.map(({ code }) => code)).toEqual(['WBP_ALARM_REFUSED']);
+    expect(observe(intake)).toBe(observation);
+    expect(observation.read().alarms.map(({ code }) => code)).toEqual(['WBP_ALARM_REFUSED']);
+    observe(intake, { alarms: false });
+    expect(observation.read().alarms).toEqual([]);
+    expect(observation.read().windows.oneMinute.all.arrivals).toBe(30);
+  });
+
+  it.each([
+    ['an inbox', createInbox({ store: memoryStore(), process: () => undefined, verify: false })],
+    ['another object', { admit: () => undefined }],
+    ['nothing', undefined],
+  ])('rejects %s', (_, given) => {
+    expect(() => observe(given as unknown as Intake)).toThrow(
+      expect.objectContaining({ code: 'ERR_WBP_OBSERVE' }),
+    );
+  });
+
+  it('rejects unknown options and no object', () => {
+    const code = 'ERR_WBP_UNKNOWN_OPTION';
+    expect(() => observe(createIntake(), { alarm: false } as object)).toThrow(
+      expect.objectContaining({ code }),
+    );
+    expect(() => observe(createIntake(), 'off' as never)).toThrow(
+      expect.objectContaining({ code: 'ERR_WBP_OBSERVE' }),
+    );
+  });
+
+  it('raises alarms for a log of the intake', () => {
+    const { intake, clock } = createBench({ shed: { off: true } });
+    const { lines, logger } = recordingLogger();
+    logEvents(intake, logger, { clock });
+    for (let count = 0; count < 30; count += 1) intake.admit({ key: 'off' });
+    clock.advance(5000);
+    const codes = lines.flatMap(({ fields }) => (fields['event'] === 'alarm' ? [fields['code']] : []));
+    expect(codes).toEqual(['WBP_ALARM_REFUSED']);
+  });
+});
