@@ -73,7 +73,8 @@ export class BoundedIntake implements Intake, DeliveryOwner {
   readonly #switchOff: SwitchOff;
   readonly #rules: readonly Rule[];
   readonly #limits: Limits;
-  #pacer: Pacer;
+  /** Null without a limit on starts per second. */
+  #pacer: Pacer | null;
   readonly #paceAlarm: Alarm;
   readonly #deadlines: Deadlines<AdmittedDelivery>;
   readonly #ledger: Ledger;
@@ -96,9 +97,8 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     this.#workers = new WorkerPool(this.#limits.concurrency, this.#limits.mostConcurrency);
     this.#queue = new FairQueue(workersPerKey(options, this.#limits.concurrency));
     this.#reserve = new Reserve(this.#queue, this.#gate);
-    this.#pacer = new Pacer(this.#limits.rate);
+    this.#pacer = null;
     this.#drain = new DrainRate(this.#limits.concurrency);
-    this.#drain.cap = this.#limits.rate ?? Infinity;
     this.#retryAfter = new RetryAfter(options.random);
     this.#switchOff = new SwitchOff((sender, key, at) => {
       this.#listeners.emit(at, { type: 'endangered', sender, key });
@@ -132,6 +132,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
         this.#workers.close();
       },
     });
+    this.#applyLimits();
     this.#measure(0);
   }
 
@@ -339,8 +340,8 @@ export class BoundedIntake implements Intake, DeliveryOwner {
 
   /** Whether a delivery of the key could start now without overtaking a queued one. */
   #isIdle(key: string, now: number): boolean {
-    const isFree = !this.#queue.hasTurns && this.#workers.isFree && this.#pacer.delayMs(now) === 0;
-    return isFree && !this.#queue.isAtLimit(key);
+    if (this.#queue.hasTurns || !this.#workers.isFree || this.#queue.isAtLimit(key)) return false;
+    return this.#pacer === null || this.#pacer.delayMs(now) === 0;
   }
 
   /** Whether the delivery may use the reserve, whatever its key holds. */
@@ -519,14 +520,13 @@ export class BoundedIntake implements Intake, DeliveryOwner {
 
   /** Starts queued deliveries, as far as workers are free and the pace allows. */
   #fill(now: number, isPaced: boolean = this.#paceAlarm.isSet): void {
-    while (this.#workers.isFree) {
-      const next = this.#queue.peek();
-      if (next === null) break;
+    while (this.#queue.hasTurns && this.#workers.isFree) {
+      const next = this.#queue.peek() as AdmittedDelivery;
       if (now >= next.expiresAtMs) {
         this.#withdraw(next, 'expired', now);
         continue;
       }
-      const delayMs = this.#pacer.delayMs(now);
+      const delayMs = this.#pacer?.delayMs(now) ?? 0;
       if (delayMs > 0) {
         this.#paceAlarm.set(now, delayMs);
         break;
@@ -547,7 +547,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     admitted.worker = this.#workers.take();
     // A dry run handles a delivery from its admission on, and the drain rate needs the true times.
     admitted.startedAtMs = this.dryRun ? admitted.admittedAtMs : now;
-    this.#pacer.started(now, isTimed);
+    this.#pacer?.started(now, isTimed);
     this.#deadlines.set(admitted, admitted.startedAtMs + this.#settings.maxHandlingMs, now);
     const lived = this.#lived(now);
     admitted.beganMs = lived - (now - admitted.startedAtMs);
@@ -581,7 +581,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
       // How long an interrupted handler would have taken is not known.
       this.#learn(admitted, outcome, now, !isOverdue && !admitted.isInterrupted);
       this.#workers.give(worker);
-      this.#applyLimits();
+      if (this.#limits.isAdaptive) this.#applyLimits();
     } else if (state === 'outside') this.#outside -= 1;
     else {
       this.#ledger.started += 1;
@@ -609,14 +609,14 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     const lived = this.#lived(now);
     const tookMs = lived - admitted.beganMs;
     if (teaches) this.#drain.complete(tookMs, lived);
-    this.#limits.observe(now, tookMs, outcome, this.#workers.active);
+    if (this.#limits.isAdaptive) this.#limits.observe(now, tookMs, outcome, this.#workers.active);
     this.#queue.end(admitted, tookMs, teaches);
   }
 
   /** The queue has become shorter, or a worker is free. */
   #relieve(now: number): void {
     if (this.#gate.shedding) this.#judge(now);
-    this.#shutdown.finishIfEmpty();
+    if (this.#shutdown.phase === 'closing') this.#shutdown.finishIfEmpty();
   }
 
   /** Moves the water marks to where the drain rate puts them now. */
@@ -671,8 +671,8 @@ export class BoundedIntake implements Intake, DeliveryOwner {
       this.#queue.limit(workersPerKey(this.#settings, concurrency));
       this.#drain.workers = concurrency;
     }
-    if (rate === this.#pacer.rate) return;
-    this.#pacer = new Pacer(rate, this.#pacer);
+    if (rate === this.#pacer?.rate) return;
+    this.#pacer = rate === undefined ? null : new Pacer(rate, this.#pacer);
     this.#drain.cap = rate ?? Infinity;
     this.#paceAlarm.clear();
   }

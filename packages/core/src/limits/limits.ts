@@ -39,6 +39,11 @@ export class Limits {
     return typeof drainRate === 'object' ? (this.#adaptiveRate?.rate ?? drainRate.max) : drainRate;
   }
 
+  /** Whether a limit is learned. */
+  get isAdaptive(): boolean {
+    return this.#adaptiveConcurrency !== undefined || this.#adaptiveRate !== undefined;
+  }
+
   /** Sets new settings. A new range starts from the limit learned in the old one. */
   retune(settings: LimitSettings): void {
     const { concurrency, drainRate } = settings;

@@ -152,7 +152,7 @@ export class FairQueue<T extends Queued<T>> {
     item.load = load;
     const turn = line === null ? this.#firstTurn(load) : line.turn;
     if (turn > this.#turns.now) this.#turns.now = turn;
-    load.paidTo = this.#turns.within(turn + load.cost);
+    load.paidTo = turn + load.cost;
     if (line === null) return;
     this.remove(item);
     if (line.size === 0) return;

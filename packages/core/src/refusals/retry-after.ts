@@ -140,11 +140,7 @@ export class RetryAfter {
     if (nowMs < promisedMs) return Math.ceil((promisedMs - nowMs) / 1000);
     // The longer nothing has completed, the less is likely to complete soon.
     if (isStalled || (drainRate === null && gapMs > 3000)) return this.#stalled(gapMs / 1000, bounds);
-    if (drainRate === null || presentRate === null) {
-      const seconds = within(this.#between(3, 7), bounds);
-      this.seconds.add(nowMs + seconds * 1000);
-      return seconds;
-    }
+    if (drainRate === null || presentRate === null) return this.#between(3, 7);
     if (strategy === 'booked') return this.#book(refused, situation, drainRate, bounds);
     return Math.ceil((depth / presentRate) * (1 + DEPTH_JITTER * this.#random()));
   }

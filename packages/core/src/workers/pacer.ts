@@ -10,8 +10,8 @@ const US_PER_MS = 1000;
  * carried over, so that a rate of 3/s is exactly three starts a second even after days.
  */
 export class Pacer {
-  /** Starts per second; undefined without a limit. */
-  readonly rate: number | undefined;
+  /** Starts per second. */
+  readonly rate: number;
   readonly #scaledRate: number;
   /** When the last start was due, or was made if it was too late to be made up for. */
   #startedUs = -Infinity;
@@ -19,15 +19,14 @@ export class Pacer {
   #remainder = 0;
 
   /** @param before - the pacer that this one replaces: the first start keeps its distance from the last one there. */
-  constructor(rate: number | undefined, before?: Pacer) {
+  constructor(rate: number, before: Pacer | null = null) {
     this.rate = rate;
-    this.#scaledRate = rate === undefined ? 0 : Math.max(1, Math.round(rate * RATE_SCALE));
-    if (before !== undefined && this.#scaledRate > 0) this.#space(before.#startedUs);
+    this.#scaledRate = Math.max(1, Math.round(rate * RATE_SCALE));
+    if (before !== null) this.#space(before.#startedUs);
   }
 
   /** Milliseconds until the next start is due; 0 when one is due now. */
   delayMs(nowMs: number): number {
-    if (this.#scaledRate === 0) return 0;
     return Math.max(0, (this.#dueUs - Math.floor(nowMs * US_PER_MS)) / US_PER_MS);
   }
 
@@ -38,7 +37,6 @@ export class Pacer {
    * forward; a start after a pause does not.
    */
   started(nowMs: number, isTimed: boolean): void {
-    if (this.#scaledRate === 0) return;
     const nowUs = Math.floor(nowMs * US_PER_MS);
     this.#space(Math.max(this.#dueUs, isTimed ? nowUs - CATCH_UP_US : nowUs));
   }
