@@ -22,6 +22,7 @@ import {
 import type { IntakeGlance, IntakeSnapshot, IntakeState } from '../delivery/snapshot.ts';
 import { Warnings, type Warn } from '../delivery/warnings.ts';
 import { invalid } from '../errors.ts';
+import { LearnedTimeouts } from './learned-timeouts.ts';
 import { Limits, workersPerKey } from '../limits/limits.ts';
 import { checkNames } from '../option-names.ts';
 import { FairQueue } from '../queue/fair-queue.ts';
@@ -103,7 +104,8 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     this.#switchOff = new SwitchOff((sender, key, at) => {
       this.#listeners.emit(at, { type: 'endangered', sender, key });
     });
-    this.#rules = [this.#promises, this.#switchOff];
+    const timeouts = new LearnedTimeouts((key) => this.#queue.loads.of(key)?.meanMs ?? 0);
+    this.#rules = [this.#promises, this.#switchOff, timeouts];
     this.#ledger = new Ledger(dryRun);
     this.#warnings = new Warnings(this.#listeners, warn);
     this.#paceAlarm = new Alarm(clock, () => {
@@ -317,6 +319,11 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     if (admitted.state === 'waiting' && !this.dryRun) this.#withdraw(admitted, 'abandoned', this.#now());
   }
 
+  abandon(admitted: AdmittedDelivery): void {
+    const now = this.#now();
+    for (const rule of this.#rules) rule.abandoned?.(admitted, now);
+  }
+
   release(admitted: AdmittedDelivery, outcome: Outcome): void {
     if (admitted.state === 'ended' || (admitted.state === 'waiting' && !this.dryRun)) return;
     this.#end(admitted, outcome, this.#now(), false);
@@ -364,14 +371,24 @@ export class BoundedIntake implements Intake, DeliveryOwner {
   }
 
   /** Whether a delivery would be queued for longer than its sender waits, or its own key longer than any may. */
-  #waitsTooLong({ delivery, key, nowMs }: Arrival): boolean {
+  #waitsTooLong(arrival: Arrival): boolean {
+    const { delivery, key, nowMs } = arrival;
     // The gate knows what all workers complete in the longest wait, and not how few of them this key may have.
     if (delivery.retries !== false && this.#queue.ownWaitMs(key) > this.#settings.maxWaitMs) return true;
-    const leftMs = leftToWaitMs(delivery);
+    const leftMs = this.#senderWaitMs(arrival);
     if (leftMs === Infinity) return false;
     const rate = this.#drain.rate(this.#lived(nowMs));
     if (rate === null) return false;
     return Math.max((this.#queue.turnsUntil(key) / rate) * 1000, this.#queue.ownWaitMs(key)) > leftMs;
+  }
+
+  /** How long the sender of a delivery waits from now on, without the time that its body took; Infinity if not known. */
+  #senderWaitMs(arrival: Arrival): number {
+    const { maxWaitMs, ageMs = 0 } = arrival.delivery;
+    let waitMs = maxWaitMs ?? Infinity;
+    if (maxWaitMs === undefined)
+      for (const rule of this.#rules) waitMs = Math.min(waitMs, rule.longestWaitMs?.(arrival) ?? Infinity);
+    return Math.max(0, waitMs - ageMs);
   }
 
   /** Starts a delivery that no other waits before. */
@@ -383,8 +400,8 @@ export class BoundedIntake implements Intake, DeliveryOwner {
   }
 
   #enqueue(arrival: Arrival): AdmittedDelivery {
-    const { delivery, nowMs } = arrival;
-    const admitted = this.#admit(arrival, Math.min(this.#settings.maxWaitMs, leftToWaitMs(delivery)));
+    const { nowMs } = arrival;
+    const admitted = this.#admit(arrival, Math.min(this.#settings.maxWaitMs, this.#senderWaitMs(arrival)));
     // A dry run handles a delivery from its admission on.
     if (this.dryRun) admitted.startedAtMs = nowMs;
     else admitted.wait();
@@ -687,11 +704,6 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     if (this.#drain.isStalled(this.#lived(now))) return 'stalled';
     return this.#gate.shedding ? 'shedding' : 'accepting';
   }
-}
-
-/** How long the sender of a delivery waits from now on, without the time that its body took; Infinity if not known. */
-function leftToWaitMs({ maxWaitMs = Infinity, ageMs = 0 }: Delivery): number {
-  return Math.max(0, maxWaitMs - ageMs);
 }
 
 function subjectOf({ key, sequence, delivery }: AdmittedDelivery): EventSubject {

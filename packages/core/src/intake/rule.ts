@@ -10,8 +10,12 @@ import type { Arrival } from '../delivery/arrival.ts';
 export interface Rule {
   /** Whether the delivery may use the reserve above the high-water mark. */
   entitles?(arrival: Arrival): boolean;
+  /** How long the sender waits, in milliseconds, if its timeout is not known otherwise; Infinity if not known. */
+  longestWaitMs?(arrival: Arrival): number;
   /** It has been admitted, and starts or is queued. */
   admitted?(arrival: Arrival): void;
+  /** Its sender has disconnected while it is being handled. */
+  abandoned?(admitted: AdmittedDelivery, nowMs: number): void;
   /** Its handling has ended. */
   ended?(admitted: AdmittedDelivery, outcome: Outcome, nowMs: number): void;
   /** It left the queue without a start. */

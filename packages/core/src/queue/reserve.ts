@@ -11,10 +11,10 @@ export interface ReserveQueue {
 }
 
 /**
- * The reserve: the band from the high-water mark up to the effective capacity. While the gate is closed, all of it is open
- * to entitled deliveries: critical ones, those that are never retried, and retries on time. Its lower half is also open to
- * keys that hold so little that they are not part of the burst. Headers can be forged, so a key that holds as much as half
- * of the reserve gets no place in the upper half while another key asks for it.
+ * The reserve: the band from the high-water mark up to the effective capacity. While the gate is closed it is open to
+ * entitled deliveries, which are critical, never retried, or retries on time, and to keys that hold so little that they are
+ * not part of the burst. Headers can be forged and keys invented, so a key that holds as much as half of the reserve gets
+ * no place in the upper half while another key asks for it, and the last quarter is for entitled deliveries alone.
  */
 export class Reserve {
   readonly #queue: ReserveQueue;
@@ -48,9 +48,9 @@ export class Reserve {
     // Half of a single place is that place.
     const half = Math.max(1, Math.floor((effectiveCapacity - high) / 2));
     if (size - high < half) return 'open';
-    if (!isEntitled) return 'shedding';
-    const isAskedByOthers = nowMs - this.#otherAskedMs <= memoryMs;
-    return isAskedByOthers && (this.#queue.lineOf(key)?.size ?? 0) >= half ? 'full' : 'open';
+    const isLarge = (this.#queue.lineOf(key)?.size ?? 0) >= half;
+    if (isLarge) return nowMs - this.#otherAskedMs <= memoryMs ? 'full' : 'open';
+    return isEntitled || size - high < 1.5 * half ? 'open' : 'shedding';
   }
 
   /**

@@ -17,6 +17,8 @@ const NOT_ABORTED = Symbol('not aborted');
 export interface DeliveryOwner {
   leave(admitted: AdmittedDelivery): void;
   release(admitted: AdmittedDelivery, outcome: Outcome): void;
+  /** The sender has disconnected while its delivery is being handled. */
+  abandon(admitted: AdmittedDelivery): void;
 }
 
 /**
@@ -105,6 +107,7 @@ export class AdmittedDelivery
   abort(reason?: unknown): void {
     if (this.#reason !== NOT_ABORTED) return;
     this.#reason = reason;
+    if (this.state === 'active') this.#owner.abandon(this);
     this.#controller?.abort(reason);
   }
 
