@@ -10,8 +10,7 @@ import { checkNames } from '../option-names.ts';
 import type { FleetHandle, FleetMembership } from './fleet-handle.ts';
 import type { CloseReport, Intake } from './intake.ts';
 import type { Listener, SubscribeOptions } from '../delivery/events.ts';
-import { currentOptions } from './current-options.ts';
-import { updateSettings, type Fixtures, type Settings, type Tunable } from './options.ts';
+import { currentOptions, updateSettings, type Fixtures, type Settings, type Tunable } from './options.ts';
 import type { Refusal, RefusalReason } from '../delivery/refusal.ts';
 import type { IntakeGlance, IntakeSnapshot, IntakeState } from '../delivery/snapshot.ts';
 import { UNMONITORED } from '../alarms/monitor.ts';
@@ -36,7 +35,7 @@ export class BoundedIntake implements Intake {
   constructor(options: Settings & Fixtures, warn?: Warn, isMonitored = true) {
     this.#settings = options;
     this.#options = currentOptions(options);
-    this.#isPressed = options.isPressed;
+    this.#isPressed = options.pressure;
     this.dryRun = options.dryRun;
     this.#isMonitored = isMonitored;
     this.#fixtures = options;

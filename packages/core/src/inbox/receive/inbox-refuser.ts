@@ -49,7 +49,7 @@ export class InboxRefuser {
   ): Refusal {
     const { profile } = delivery;
     this.retryAfter.miss(key, delivery, nowMs);
-    const { statusCode, retryAfter } = settings.intake;
+    const { statusCode, retryAfter } = settings;
     const fixed = delivery.statusCode ?? statusCode;
     const status = fixed === 'auto' ? statusOf(reason, key, this.#isCause) : fixed;
     // The sender's timeout does not matter: an accepted delivery is acknowledged immediately.
