@@ -59,8 +59,6 @@ describe('docs/inbox.md', () => {
     });
     const flat: Record<string, unknown> = {
       ...settings,
-      capacity: settings.intake.capacity,
-      maxHandlingMs: settings.intake.maxHandlingMs,
       ...flattened('retry', settings.retry),
       ...flattened('successStatus', settings.successStatus),
     };

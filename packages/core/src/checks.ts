@@ -37,6 +37,14 @@ export function checkOneOf(
   throw invalid(code, option, alternatives(allowed), value);
 }
 
+export function checkBoolean(code: BackpressureErrorCode, option: string, value: unknown): void {
+  if (typeof value !== 'boolean') throw invalid(code, option, 'a boolean', value);
+}
+
+export function checkFunction(code: BackpressureErrorCode, option: string, value: unknown): void {
+  if (typeof value !== 'function') throw invalid(code, option, 'a function', value);
+}
+
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -39,9 +39,18 @@ export { Deadlines, NO_DEADLINE, type Timed } from './time/deadlines.ts';
 export { LocalBuckets } from './buckets/local-buckets.ts';
 export { TokenLevel } from './buckets/token-level.ts';
 export { holdTimer, monotonic } from './time/clock.ts';
-export { checkInteger, checkNumber, checkOneOf, isRecord, DAY_MS } from './checks.ts';
+export {
+  checkBoolean,
+  checkFunction,
+  checkInteger,
+  checkNumber,
+  checkOneOf,
+  isRecord,
+  DAY_MS,
+} from './checks.ts';
 export { invalid, isThenable, show } from './errors.ts';
 export { checkNames, unknownName } from './option-names.ts';
+export { by, milliseconds, resolve, type Complete, type Rows } from './option-rows.ts';
 export { resolveSenders } from './senders/resolve-senders.ts';
 export { checkClock } from './time/check-clock.ts';
 export { isInboxStore } from './inbox/store/as-inbox-store.ts';

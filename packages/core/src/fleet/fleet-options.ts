@@ -1,6 +1,6 @@
 import { checkInteger } from '../checks.ts';
 import { invalid } from '../errors.ts';
-import { checkDrainRate } from '../limits/limit-options.ts';
+import { drainRateOf } from '../limits/limit-options.ts';
 import { checkNames } from '../option-names.ts';
 import type { FleetRegistry } from './registry.ts';
 
@@ -48,7 +48,7 @@ export function checkFleetOptions(options: FleetOptions): FleetSettings {
   checkInteger('ERR_WBP_CONCURRENCY', 'concurrency', concurrency, 1);
   if (typeof drainRate === 'object')
     throw invalid('ERR_WBP_DRAIN_RATE', 'drainRate of a fleet', 'a number of starts per second', drainRate);
-  checkDrainRate(drainRate);
+  if (drainRate !== undefined) drainRateOf(drainRate, 'drainRate');
   checkInteger('ERR_WBP_FLEET', 'instances', instances, 1);
   return { registry, resource, concurrency, drainRate, instances };
 }

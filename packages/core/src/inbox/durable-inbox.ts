@@ -14,9 +14,10 @@ import { composeInbox, type InboxHooks, type InboxParts } from './inbox-parts.ts
 import { inboxSnapshot } from './inbox-snapshot.ts';
 import { shutDown } from './inbox-shutdown.ts';
 import type { Inbox, InboxCloseReport, InboxSnapshot } from './inbox.ts';
-import { currentInboxOptions, type CurrentInboxOptions } from './options/current-inbox-options.ts';
+import type { CurrentInboxOptions } from './options/current-inbox-options.ts';
 import type { InboxTunable } from './options/inbox-options.ts';
 import {
+  currentInboxOptions,
   resolveInboxOptions,
   updateInboxSettings,
   type AnyInboxOptions,

@@ -58,7 +58,7 @@ export function inboxSnapshot(parts: SnapshotParts, facts: SnapshotFacts): Inbox
     shelvedBytes: shelved.bytes,
     kept: kept.count,
     keptBytes: kept.bytes,
-    capacity: settings.intake.capacity,
+    capacity: settings.capacity,
     effectiveCapacity,
     maxBytes: settings.maxBytes,
     highWater,

@@ -9,7 +9,7 @@ const BACKSTOP_MS = 60_000;
 
 /** The intake that runs the handlers of claimed deliveries. */
 export function createWorkerIntake({ clock, random }: InboxFixtures, settings: InboxSettings): Intake {
-  const { concurrency, drainRate } = settings.intake;
+  const { concurrency, drainRate } = settings;
   const options = {
     ...{ concurrency, drainRate, clock, random },
     // Every claimed delivery must be admitted: a refused one would be given back and claimed again immediately.
@@ -20,6 +20,6 @@ export function createWorkerIntake({ clock, random }: InboxFixtures, settings: I
 }
 
 /** After which time the intake revokes a permit. */
-export function backstop({ intake }: InboxSettings): number {
-  return Math.min(DAY_MS, intake.maxHandlingMs + BACKSTOP_MS);
+export function backstop({ maxHandlingMs }: InboxSettings): number {
+  return Math.min(DAY_MS, maxHandlingMs + BACKSTOP_MS);
 }

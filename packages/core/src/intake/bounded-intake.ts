@@ -40,11 +40,10 @@ import { AdmittedDelivery, type DeliveryOwner } from '../workers/admitted-delive
 import { DrainRate } from '../workers/drain-rate.ts';
 import { Pacer } from '../workers/pacer.ts';
 import { WorkerPool } from '../workers/worker-pool.ts';
-import { currentOptions } from './current-options.ts';
 import type { FleetHandle, FleetMembership } from './fleet-handle.ts';
 import type { CloseReport, Intake } from './intake.ts';
 import type { ObserveHandle } from './observe-handle.ts';
-import { updateSettings, type Fixtures, type Settings, type Tunable } from './options.ts';
+import { currentOptions, updateSettings, type Fixtures, type Settings, type Tunable } from './options.ts';
 import type { Rule } from './rule.ts';
 import { Shutdown } from './shutdown.ts';
 
@@ -146,7 +145,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     this.#retryAfter.arrivals.note(nowMs);
     if (this.#shutdown.phase !== 'open') return this.#refuse('closing', arrival);
     if (this.#settings.shed.has(key)) return this.#refuse('shed', arrival);
-    const isPressed = this.#fixtures.isPressed();
+    const isPressed = this.#fixtures.pressure();
     const isIdle = this.#isIdle(key, nowMs);
     if (isIdle && !isPressed) return this.#start(arrival);
     const isEntitled = this.#isEntitled(arrival);
@@ -169,7 +168,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     if (this.dryRun) return true;
     if (this.#shutdown.phase !== 'open' || this.#settings.shed.has(key)) return false;
     const isEntitled = this.#isEntitled(arrival);
-    if (this.#fixtures.isPressed() && !isEntitled) return false;
+    if (this.#fixtures.pressure() && !isEntitled) return false;
     if (this.#isIdle(key, nowMs)) return true;
     this.#measure(nowMs);
     if (this.#waitsTooLong(arrival)) return false;

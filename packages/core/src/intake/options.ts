@@ -1,13 +1,32 @@
-import type { ConcurrencyRange } from '../limits/limit-range.ts';
-import type { RateRange } from '../limits/adaptive-rate.ts';
-import { checkInteger, checkNumber, checkOneOf, DAY_MS, isRecord, requireSync } from '../checks.ts';
-import { checkConcurrency, checkDrainRate, checkPerKey } from '../limits/limit-options.ts';
-import { checkClock } from '../time/check-clock.ts';
-import { systemClock, type Clock } from '../time/clock.ts';
+import {
+  checkBoolean,
+  checkFunction,
+  checkInteger,
+  checkOneOf,
+  DAY_MS,
+  isRecord,
+  requireSync,
+} from '../checks.ts';
+import type { CurrentOptions } from '../delivery/current-options.ts';
 import { keyOf } from '../delivery/delivery.ts';
 import { BackpressureError, invalid, show } from '../errors.ts';
-import { checkNames, checkObject } from '../option-names.ts';
+import type { RateRange } from '../limits/adaptive-rate.ts';
+import { checkPerKey, concurrencyOf, drainRateOf } from '../limits/limit-options.ts';
+import type { ConcurrencyRange } from '../limits/limit-range.ts';
+import {
+  by,
+  current,
+  group,
+  milliseconds,
+  resolve,
+  update,
+  type Complete,
+  type Rows,
+  type SettingsOf,
+} from '../option-rows.ts';
 import type { RetryAfterSettings } from '../refusals/situation.ts';
+import { checkClock } from '../time/check-clock.ts';
+import { systemClock, type Clock } from '../time/clock.ts';
 
 /** The options that can be changed while the intake runs. */
 export interface Tunable {
@@ -93,182 +112,111 @@ export interface IntakeOptions extends Tunable {
 }
 
 /** The tunable options, complete and valid. */
-export interface Settings {
-  readonly capacity: number;
-  readonly highWaterMark: number;
-  readonly lowWaterMark: number;
-  readonly concurrency: number | ConcurrencyRange;
-  readonly maxConcurrencyPerKey: number | undefined;
-  readonly drainRate: number | RateRange | undefined;
-  readonly maxWaitMs: number;
-  readonly maxHandlingMs: number;
-  readonly overflow: 'refuse' | 'drop-oldest';
-  readonly statusCode: 'auto' | 429 | 503;
-  readonly retryAfter: RetryAfterSettings;
-  readonly shed: ReadonlySet<string>;
-}
+export type Settings = SettingsOf<CurrentOptions>;
 
-/** The options that are fixed at construction. */
-export interface Fixtures {
-  readonly dryRun: boolean;
-  readonly isPressed: () => boolean;
-  readonly clock: Clock;
-  readonly random: () => number;
-}
-
-const DEFAULTS: Settings = {
-  capacity: 1000,
-  highWaterMark: 0.8,
-  lowWaterMark: 0.5,
-  concurrency: 10,
-  maxConcurrencyPerKey: undefined,
-  drainRate: undefined,
-  maxWaitMs: 10_000,
-  maxHandlingMs: 60_000,
-  overflow: 'refuse',
-  statusCode: 'auto',
-  retryAfter: { strategy: 'booked', minSeconds: 1, maxSeconds: 3600 },
-  shed: new Set(),
-};
+type Fixed = Omit<IntakeOptions, keyof Tunable>;
+/** The options that are fixed at construction, complete and valid. */
+export type Fixtures = Complete<Fixed>;
 
 /** A day. Bookings are counted for each second ahead, so the number of seconds has to be bounded. */
 const MOST_SECONDS = 86_400;
-const TUNABLE = Object.keys(DEFAULTS);
-const FIXED = ['dryRun', 'pressure', 'clock', 'random'];
-const RETRY_AFTER = Object.keys(DEFAULTS.retryAfter);
+const RETRY_AFTER = 'ERR_WBP_RETRY_AFTER';
+
+export const TUNABLE: Rows<Settings, Tunable> = {
+  capacity: { default: 1000, check: by(checkInteger, 'ERR_WBP_CAPACITY', 1) },
+  // Checked together.
+  highWaterMark: { default: 0.8 },
+  lowWaterMark: { default: 0.5 },
+  concurrency: { default: 10, read: concurrencyOf },
+  maxConcurrencyPerKey: { default: undefined, check: checkPerKey },
+  drainRate: { default: undefined, read: drainRateOf },
+  maxWaitMs: { default: 10_000, check: milliseconds('ERR_WBP_MAX_WAIT', 1, DAY_MS) },
+  maxHandlingMs: { default: 60_000, check: milliseconds('ERR_WBP_MAX_HANDLING', 1, DAY_MS) },
+  overflow: { default: 'refuse', check: by(checkOneOf, 'ERR_WBP_OVERFLOW', ['refuse', 'drop-oldest']) },
+  statusCode: { default: 'auto', check: by(checkOneOf, 'ERR_WBP_STATUS_CODE', ['auto', 429, 503]) },
+  retryAfter: group<RetryAfterSettings>(
+    RETRY_AFTER,
+    {
+      strategy: { default: 'booked', check: by(checkOneOf, RETRY_AFTER, ['booked', 'depth']) },
+      minSeconds: { default: 1, check: by(checkInteger, RETRY_AFTER, 1) },
+      maxSeconds: { default: 3600 },
+    },
+    ({ minSeconds, maxSeconds }) => {
+      const why = ', the value of retryAfter.minSeconds';
+      checkInteger(RETRY_AFTER, 'retryAfter.maxSeconds', maxSeconds, minSeconds, why);
+      if (maxSeconds > MOST_SECONDS)
+        throw invalid(RETRY_AFTER, 'retryAfter.maxSeconds', 'at most 86,400', maxSeconds);
+    },
+  ),
+  shed: { default: new Set(), read: shedKeys },
+};
+
+export const FIXED: Rows<Fixtures, Fixed> = {
+  dryRun: { default: false, check: by(checkBoolean, 'ERR_WBP_DRY_RUN') },
+  pressure: { default: () => false, read: harmless },
+  clock: { default: systemClock, check: checkClock },
+  // A test of an application may replace `Math.random` after this module has been loaded.
+  random: { default: () => Math.random(), check: by(checkFunction, 'ERR_WBP_RANDOM') },
+};
 
 /**
  * @param beside - names of other known options, for the message about an unknown one.
  * @throws BackpressureError with the code of the first invalid option.
  */
 export function resolveOptions(options: IntakeOptions, beside: readonly string[] = []): Settings & Fixtures {
-  checkNames(options, 'options', [...TUNABLE, ...FIXED, ...beside]);
-  const { dryRun = false, pressure, clock = systemClock, random = Math.random } = options;
-  if (typeof dryRun !== 'boolean') throw invalid('ERR_WBP_DRY_RUN', 'dryRun', 'a boolean', dryRun);
-  if (pressure !== undefined && typeof pressure !== 'function') {
-    throw invalid('ERR_WBP_PRESSURE', 'pressure', 'a function', pressure);
-  }
-  checkClock(clock);
-  if (typeof random !== 'function') throw invalid('ERR_WBP_RANDOM', 'random', 'a function', random);
-  return { ...settle(DEFAULTS, options), dryRun, isPressed: harmless(pressure), clock, random };
+  return checkMarks(resolve<Settings & Fixtures>({ ...TUNABLE, ...FIXED }, options, beside));
 }
 
 /**
  * The settings after an update; an error changes nothing.
  *
- * @param beside - see {@link resolveOptions}.
  * @throws BackpressureError with the code of the first invalid option.
  */
-export function updateSettings(
-  current: Settings,
-  changes: Tunable,
-  beside: readonly string[] = [],
-): Settings {
-  checkObject(changes, 'update()');
-  for (const [name, value] of Object.entries(changes)) {
-    if (value === undefined || !FIXED.includes(name)) continue;
-    throw new BackpressureError(
-      'ERR_WBP_NOT_TUNABLE',
-      `${name} cannot be updated. It is fixed when the intake or inbox is created.`,
-    );
-  }
-  checkNames(changes, 'update()', [...TUNABLE, ...beside]);
-  return settle(current, changes);
+export function updateSettings(present: Settings, changes: Tunable): Settings {
+  return checkMarks(update(TUNABLE, FIXED, present, changes));
 }
 
-function settle(base: Settings, given: Tunable): Settings {
-  const settings: Settings = {
-    capacity: or(given.capacity, base.capacity),
-    highWaterMark: or(given.highWaterMark, base.highWaterMark),
-    lowWaterMark: or(given.lowWaterMark, base.lowWaterMark),
-    concurrency: or(given.concurrency, base.concurrency),
-    maxConcurrencyPerKey: or(given.maxConcurrencyPerKey, base.maxConcurrencyPerKey),
-    drainRate: or(given.drainRate, base.drainRate),
-    maxWaitMs: or(given.maxWaitMs, base.maxWaitMs),
-    maxHandlingMs: or(given.maxHandlingMs, base.maxHandlingMs),
-    overflow: or(given.overflow, base.overflow),
-    statusCode: or(given.statusCode, base.statusCode),
-    retryAfter: retryAfter(base.retryAfter, given.retryAfter),
-    shed: given.shed === undefined ? base.shed : shedKeys(given.shed),
-  };
-  check(settings);
-  return settings;
+export function currentOptions(settings: Settings): CurrentOptions {
+  return current<CurrentOptions>(TUNABLE, settings);
 }
 
-/** A pressure signal that fails must not refuse any delivery. */
-function harmless(pressure: (() => unknown) | undefined): () => boolean {
-  if (pressure === undefined) return () => false;
-  return () => {
-    let isPressed: unknown;
-    try {
-      isPressed = pressure();
-    } catch {
-      return false;
-    }
-    // A promise is truthy, and would refuse all deliveries.
-    return Boolean(requireSync('ERR_WBP_PRESSURE', 'pressure', 'a boolean', isPressed));
-  };
-}
-
-/** Only `undefined` means absent: `null` is a mistake, and is reported. */
-function or<T>(given: T | undefined, base: T): T {
-  return given === undefined ? base : given;
-}
-
-function retryAfter(base: RetryAfterSettings, given: Tunable['retryAfter']): RetryAfterSettings {
-  if (given === undefined) return base;
-  checkNames(given, 'retryAfter', RETRY_AFTER, 'ERR_WBP_RETRY_AFTER');
-  return {
-    strategy: or(given.strategy, base.strategy),
-    minSeconds: or(given.minSeconds, base.minSeconds),
-    maxSeconds: or(given.maxSeconds, base.maxSeconds),
-  };
-}
-
-function shedKeys(given: Record<string, boolean>): ReadonlySet<string> {
-  if (!isRecord(given)) throw invalid('ERR_WBP_SHED', 'shed', 'an object that maps keys to booleans', given);
-  const keys = new Set<string>();
-  for (const [key, isShed] of Object.entries(given) as [string, boolean | undefined][]) {
-    if (isShed === undefined) continue;
-    if (typeof isShed !== 'boolean')
-      throw invalid('ERR_WBP_SHED', `shed[${JSON.stringify(key)}]`, 'a boolean', isShed);
-    if (isShed) keys.add(keyOf({ key }));
-  }
-  return keys;
-}
-
-function check(settings: Settings): void {
+/** @throws BackpressureError `ERR_WBP_WATER_MARKS` */
+export function checkMarks<S extends Pick<Settings, 'highWaterMark' | 'lowWaterMark'>>(settings: S): S {
   const { highWaterMark, lowWaterMark } = settings;
-  checkInteger('ERR_WBP_CAPACITY', 'capacity', settings.capacity, 1);
-  if (!isFraction(highWaterMark) || !isFraction(lowWaterMark) || lowWaterMark >= highWaterMark) {
-    throw new BackpressureError(
-      'ERR_WBP_WATER_MARKS',
-      'lowWaterMark and highWaterMark must be fractions with 0 < lowWaterMark < highWaterMark ≤ 1, ' +
-        `but were ${show(lowWaterMark)} and ${show(highWaterMark)}.`,
-    );
-  }
-  checkConcurrency(settings.concurrency);
-  checkPerKey(settings.maxConcurrencyPerKey);
-  checkDrainRate(settings.drainRate);
-  checkNumber('ERR_WBP_MAX_WAIT', 'maxWaitMs', settings.maxWaitMs, 1, DAY_MS, 'milliseconds');
-  checkNumber('ERR_WBP_MAX_HANDLING', 'maxHandlingMs', settings.maxHandlingMs, 1, DAY_MS, 'milliseconds');
-  checkOneOf('ERR_WBP_OVERFLOW', 'overflow', settings.overflow, ['refuse', 'drop-oldest']);
-  checkOneOf('ERR_WBP_STATUS_CODE', 'statusCode', settings.statusCode, ['auto', 429, 503]);
-  const { strategy, minSeconds, maxSeconds } = settings.retryAfter;
-  checkOneOf('ERR_WBP_RETRY_AFTER', 'retryAfter.strategy', strategy, ['booked', 'depth']);
-  checkInteger('ERR_WBP_RETRY_AFTER', 'retryAfter.minSeconds', minSeconds, 1);
-  checkInteger(
-    'ERR_WBP_RETRY_AFTER',
-    'retryAfter.maxSeconds',
-    maxSeconds,
-    minSeconds,
-    ', the value of retryAfter.minSeconds',
+  if (isFraction(highWaterMark) && isFraction(lowWaterMark) && lowWaterMark < highWaterMark) return settings;
+  throw new BackpressureError(
+    'ERR_WBP_WATER_MARKS',
+    'lowWaterMark and highWaterMark must be fractions with 0 < lowWaterMark < highWaterMark ≤ 1, ' +
+      `but were ${show(lowWaterMark)} and ${show(highWaterMark)}.`,
   );
-  if (maxSeconds > MOST_SECONDS) {
-    throw invalid('ERR_WBP_RETRY_AFTER', 'retryAfter.maxSeconds', 'at most 86,400', maxSeconds);
-  }
 }
 
 function isFraction(value: unknown): boolean {
   return typeof value === 'number' && value > 0 && value <= 1;
+}
+
+/** A pressure signal that fails must not refuse any delivery. */
+function harmless(pressure: unknown, name: string): () => boolean {
+  checkFunction('ERR_WBP_PRESSURE', name, pressure);
+  return () => {
+    let isPressed: unknown;
+    try {
+      isPressed = (pressure as () => unknown)();
+    } catch {
+      return false;
+    }
+    // A promise is truthy, and would refuse all deliveries.
+    return Boolean(requireSync('ERR_WBP_PRESSURE', name, 'a boolean', isPressed));
+  };
+}
+
+function shedKeys(given: unknown, name: string): ReadonlySet<string> {
+  if (!isRecord(given)) throw invalid('ERR_WBP_SHED', name, 'an object that maps keys to booleans', given);
+  const keys = new Set<string>();
+  for (const [key, isShed] of Object.entries(given)) {
+    if (isShed === undefined) continue;
+    checkBoolean('ERR_WBP_SHED', `${name}[${JSON.stringify(key)}]`, isShed);
+    if (isShed === true) keys.add(keyOf({ key }));
+  }
+  return keys;
 }

@@ -4,44 +4,42 @@ import { checkInteger, checkNumber, DAY_MS, isRecord } from '../checks.ts';
 import { invalid } from '../errors.ts';
 import { checkNames } from '../option-names.ts';
 
-const CONCURRENCY_RANGE = ['initial', 'min', 'max'];
-const RATE_RANGE = ['min', 'max', 'targetP99Ms'];
 const LEAST_RATE = 0.001;
 const MOST_RATE = 1_000_000;
 
 /** @throws BackpressureError `ERR_WBP_CONCURRENCY` */
-export function checkConcurrency(given: number | ConcurrencyRange): void {
+export function concurrencyOf(given: unknown, name: string): number | ConcurrencyRange {
   const code = 'ERR_WBP_CONCURRENCY';
-  if (typeof given === 'number' || !isRecord(given)) {
-    checkInteger(code, 'concurrency', given, 1);
-    return;
+  if (!isRecord(given)) {
+    checkInteger(code, name, given, 1);
+    return given as number;
   }
-  checkNames(given, 'concurrency', CONCURRENCY_RANGE, code);
-  const { initial, min, max } = given;
-  checkInteger(code, 'concurrency.min', min, 1);
-  checkInteger(code, 'concurrency.initial', initial, min, ', the value of concurrency.min');
-  checkInteger(code, 'concurrency.max', max, initial, ', the value of concurrency.initial');
+  checkNames(given, name, ['initial', 'min', 'max'], code);
+  const { initial, min, max } = given as unknown as ConcurrencyRange;
+  checkInteger(code, `${name}.min`, min, 1);
+  checkInteger(code, `${name}.initial`, initial, min, `, the value of ${name}.min`);
+  checkInteger(code, `${name}.max`, max, initial, `, the value of ${name}.initial`);
+  return { initial, min, max };
 }
 
 /** @throws BackpressureError `ERR_WBP_MAX_CONCURRENCY_PER_KEY` */
-export function checkPerKey(given: number | undefined): void {
-  if (given === undefined || (typeof given === 'number' && given > 0 && given < 1)) return;
-  if (Number.isSafeInteger(given) && given >= 1) return;
+export function checkPerKey(given: unknown, name: string): void {
+  if (typeof given === 'number' && given > 0 && (given < 1 || Number.isSafeInteger(given))) return;
   const rule = 'an integer of at least 1, or a fraction between 0 and 1';
-  throw invalid('ERR_WBP_MAX_CONCURRENCY_PER_KEY', 'maxConcurrencyPerKey', rule, given);
+  throw invalid('ERR_WBP_MAX_CONCURRENCY_PER_KEY', name, rule, given);
 }
 
 /** @throws BackpressureError `ERR_WBP_DRAIN_RATE` */
-export function checkDrainRate(given: number | RateRange | undefined): void {
+export function drainRateOf(given: unknown, name: string): number | RateRange {
   const code = 'ERR_WBP_DRAIN_RATE';
-  if (given === undefined) return;
-  if (typeof given === 'number' || !isRecord(given)) {
-    checkNumber(code, 'drainRate', given, LEAST_RATE, MOST_RATE, 'starts per second');
-    return;
+  if (!isRecord(given)) {
+    checkNumber(code, name, given, LEAST_RATE, MOST_RATE, 'starts per second');
+    return given as number;
   }
-  checkNames(given, 'drainRate', RATE_RANGE, code);
-  const { min, max, targetP99Ms } = given;
-  checkNumber(code, 'drainRate.min', min, LEAST_RATE, MOST_RATE, 'starts per second');
-  checkNumber(code, 'drainRate.max', max, min, MOST_RATE, 'starts per second');
-  checkNumber(code, 'drainRate.targetP99Ms', targetP99Ms, 1, DAY_MS, 'milliseconds');
+  checkNames(given, name, ['min', 'max', 'targetP99Ms'], code);
+  const { min, max, targetP99Ms } = given as unknown as RateRange;
+  checkNumber(code, `${name}.min`, min, LEAST_RATE, MOST_RATE, 'starts per second');
+  checkNumber(code, `${name}.max`, max, min, MOST_RATE, 'starts per second');
+  checkNumber(code, `${name}.targetP99Ms`, targetP99Ms, 1, DAY_MS, 'milliseconds');
+  return { min, max, targetP99Ms };
 }

@@ -146,10 +146,10 @@ export class FillLevel {
   }
 
   /** Recalculates the marks. */
-  resize({ intake, longestWaitMs, maxBytes }: InboxSettings, drainRate: number | null): void {
-    const { capacity, highWaterMark, lowWaterMark } = intake;
+  resize(settings: InboxSettings, drainRate: number | null): void {
+    const { capacity, maxBytes, maxWaitMs = Infinity, highWaterMark, lowWaterMark } = settings;
     this.#counts.gate.resize({
-      effectiveCapacity: effectiveCapacity(capacity, longestWaitMs, drainRate),
+      effectiveCapacity: effectiveCapacity(capacity, maxWaitMs, drainRate),
       ...{ highWaterMark, lowWaterMark, span: longestSpan(drainRate) },
     });
     this.#sizes.gate.resize({

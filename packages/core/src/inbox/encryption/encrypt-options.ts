@@ -29,8 +29,7 @@ const ID = /^[\w.-]{1,64}$/;
  *
  * @throws BackpressureError `ERR_WBP_ENCRYPT`
  */
-export function encryptSettings(encrypt: EncryptOptions | undefined): EncryptSettings | undefined {
-  if (encrypt === undefined) return undefined;
+export function encryptSettings(encrypt: EncryptOptions): EncryptSettings {
   if (!isRecord(encrypt)) throw wrong('encrypt must be an object with the field keys.');
   checkNames(encrypt, 'encrypt', ['keys', 'current'], 'ERR_WBP_ENCRYPT');
   if (!isRecord(encrypt.keys)) throw wrong('encrypt.keys must be an object that maps ids to keys.');

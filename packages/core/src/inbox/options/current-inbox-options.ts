@@ -1,7 +1,5 @@
 import type { InboxAlarmSettings } from '../../alarms/alarm-options.ts';
 import type { CurrentOptions } from '../../delivery/current-options.ts';
-import { currentOptions } from '../../intake/current-options.ts';
-import type { InboxSettings } from './inbox-settings.ts';
 
 /**
  * The tunable options of an inbox that are in force, complete and as plain JSON data. `null` means none.
@@ -35,18 +33,4 @@ export interface CurrentInboxOptions extends Omit<CurrentOptions, 'maxWaitMs' | 
   readonly maxKeptBytes: number;
   /** `false` for none. */
   readonly alarms: InboxAlarmSettings | false;
-}
-
-/** The settings as plain JSON data. It is frozen, so that every snapshot until the next update can share it. */
-export function currentInboxOptions(settings: InboxSettings): CurrentInboxOptions {
-  const { intake, longestWaitMs, retry, successStatus, maxShelvedAgeMs, alarms, ...others } = settings;
-  return Object.freeze({
-    ...currentOptions(intake),
-    ...others,
-    maxWaitMs: longestWaitMs === Infinity ? null : longestWaitMs,
-    retry: Object.freeze({ ...retry }),
-    successStatus: Object.freeze({ ...successStatus }),
-    maxShelvedAgeMs: maxShelvedAgeMs ?? null,
-    alarms: alarms === false ? false : Object.freeze({ ...alarms }),
-  });
 }

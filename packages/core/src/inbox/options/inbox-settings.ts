@@ -1,103 +1,124 @@
-import { alarmSettings, INBOX_ALARM_DEFAULTS, type InboxAlarmSettings } from '../../alarms/alarm-options.ts';
-import { checkInteger, checkNumber, checkOneOf, DAY_MS } from '../../checks.ts';
+import { alarmSettings, INBOX_ALARM_DEFAULTS } from '../../alarms/alarm-options.ts';
+import { checkBoolean, checkFunction, checkInteger, checkNumber, checkOneOf, DAY_MS } from '../../checks.ts';
 import { invalid } from '../../errors.ts';
-import { checkNames, checkObject } from '../../option-names.ts';
 import {
-  resolveOptions,
-  updateSettings,
+  checkMarks,
+  FIXED as INTAKE_FIXED,
+  TUNABLE as INTAKE_TUNABLE,
   type Fixtures,
-  type IntakeOptions,
-  type Settings,
 } from '../../intake/options.ts';
-import { encryptSettings } from '../encryption/encrypt-options.ts';
-import type { InboxOptions, InboxTunable, RetryOptions, SuccessStatusOptions } from './inbox-options.ts';
+import { checkObject } from '../../option-names.ts';
+import {
+  by,
+  current,
+  group,
+  milliseconds,
+  resolve,
+  update,
+  type Row,
+  type Rows,
+  type SettingsOf,
+} from '../../option-rows.ts';
+import { encryptSettings, type EncryptOptions } from '../encryption/encrypt-options.ts';
+import { Encryption } from '../encryption/encryption.ts';
+import type { CurrentInboxOptions } from './current-inbox-options.ts';
+import type { InboxOptions, InboxTunable } from './inbox-options.ts';
 import { redaction, type Redacts } from './redaction.ts';
 import type { ReceiverOptions, WorkerOptions } from './role-options.ts';
 import { checkRole, checkStoreAndProcess, type InboxRole } from './roles.ts';
-import { Encryption } from '../encryption/encryption.ts';
 
 /** The tunable options, complete and checked. */
-export interface InboxSettings {
-  /** The options shared with an intake. `longestWaitMs` replaces its `maxWaitMs`. */
-  readonly intake: Settings;
-  /** Infinity without `maxWaitMs`. */
-  readonly longestWaitMs: number;
-  readonly overflow: 'refuse' | 'dead-letter';
-  readonly retry: { readonly attempts: number; readonly firstDelayMs: number; readonly maxDelayMs: number };
-  readonly successStatus: { readonly known: number; readonly unknown: number };
-  readonly maxBodyBytes: number;
-  readonly maxBytes: number;
-  readonly retentionMs: number;
-  readonly maxRemembered: number;
-  readonly maxShelved: number;
-  readonly maxShelvedBytes: number;
-  readonly maxShelvedAgeMs: number | undefined;
-  readonly keepCompletedMs: number;
-  readonly maxKeptBytes: number;
-  readonly alarms: InboxAlarmSettings | false;
+export type InboxSettings = SettingsOf<CurrentInboxOptions>;
+
+type Fixed = Omit<InboxOptions<never>, keyof InboxTunable>;
+
+/** The options that are fixed at construction and not used as given. */
+interface Kept extends Fixtures {
+  readonly wallClock: () => number;
+  readonly ordered: boolean;
+  readonly redact: Redacts;
+  readonly encrypt: Encryption;
 }
 
 /** The options that are fixed at construction. */
-export interface InboxFixtures extends Omit<Fixtures, 'dryRun'> {
+export interface InboxFixtures extends Omit<Kept, 'ordered' | 'redact' | 'encrypt'> {
   readonly role: InboxRole;
-  readonly dryRun: boolean;
-  readonly wallClock: () => number;
   /** Undefined for a receiver without workers, which leaves the order as it is. */
   readonly isOrdered: boolean | undefined;
   readonly redacts: Redacts;
   readonly encryption: Encryption;
 }
 
-const YEAR_MS = 31_536_000_000;
-const WEEK_MS = 604_800_000;
-const DEFAULT_CAPACITY = 100_000;
-const DEFAULTS: Omit<InboxSettings, 'intake' | 'longestWaitMs'> = {
-  overflow: 'refuse',
-  // 5 s, 10 s, 20 s and so on up to 12 h: about 71 h, at least 47 h, so that attempts outlast a weekend.
-  retry: { attempts: 21, firstDelayMs: 5000, maxDelayMs: 43_200_000 },
-  // Mailgun, Linear, Paddle and others take any other 2xx for a failure, and retry.
-  successStatus: { known: 202, unknown: 200 },
-  maxBodyBytes: 1024 * 1024,
-  maxBytes: 1024 * 1024 * 1024,
-  retentionMs: 604_800_000,
-  maxRemembered: 1_000_000,
-  maxShelved: 100_000,
-  maxShelvedBytes: 1024 * 1024 * 1024,
-  maxShelvedAgeMs: undefined,
-  keepCompletedMs: 0,
-  maxKeptBytes: 1024 * 1024 * 1024,
-  alarms: INBOX_ALARM_DEFAULTS,
-};
-const RETRY = Object.keys(DEFAULTS.retry);
-const SUCCESS_STATUS = Object.keys(DEFAULTS.successStatus);
-const OWN_TUNABLE = Object.keys(DEFAULTS);
-const OWN = [
-  ...OWN_TUNABLE,
-  ...[
-    'store',
-    'process',
-    'verify',
-    'context',
-    'id',
-    'keyGenerator',
-    'handshake',
-    'onDead',
-    'senders',
-    'wallClock',
-    'ordered',
-    'redact',
-    'encrypt',
-  ],
-];
-const CALLBACKS = ['context', 'id', 'keyGenerator', 'handshake', 'onDead'] as const;
 /** The options of any role. */
 export type AnyInboxOptions = InboxOptions<never> | ReceiverOptions<never> | WorkerOptions;
 
-/**
- * Separates the inbox's own options from the intake's, and checks all of them.
- *
- * @throws BackpressureError with the code of the first option that is wrong.
- */
+const YEAR_MS = 31_536_000_000;
+const WEEK_MS = 604_800_000;
+const GIB = 1024 * 1024 * 1024;
+const MAX_SHELVED = 'ERR_WBP_MAX_SHELVED';
+
+const TUNABLE: Rows<InboxSettings, InboxTunable> = {
+  ...INTAKE_TUNABLE,
+  capacity: { ...INTAKE_TUNABLE.capacity, default: 100_000 },
+  maxWaitMs: { ...INTAKE_TUNABLE.maxWaitMs, default: undefined },
+  overflow: { default: 'refuse', check: by(checkOneOf, 'ERR_WBP_OVERFLOW', ['refuse', 'dead-letter']) },
+  retry: group<InboxSettings['retry']>(
+    'ERR_WBP_RETRY',
+    {
+      // 5 s, 10 s, 20 s and so on up to 12 h: about 71 h, at least 47 h, so that attempts outlast a weekend.
+      attempts: { default: 21, check: by(checkInteger, 'ERR_WBP_RETRY', 1) },
+      firstDelayMs: { default: 5000, check: milliseconds('ERR_WBP_RETRY', 0, DAY_MS) },
+      maxDelayMs: { default: 43_200_000 },
+    },
+    ({ firstDelayMs, maxDelayMs }) => {
+      checkNumber('ERR_WBP_RETRY', 'retry.maxDelayMs', maxDelayMs, firstDelayMs, WEEK_MS, 'milliseconds');
+    },
+  ),
+  successStatus: group<InboxSettings['successStatus']>('ERR_WBP_SUCCESS_STATUS', {
+    // Mailgun, Linear, Paddle and others take any other 2xx for a failure, and retry.
+    known: { default: 202, check: checkSuccess },
+    unknown: { default: 200, check: checkSuccess },
+  }),
+  maxBodyBytes: { default: 1024 * 1024, check: by(checkInteger, 'ERR_WBP_MAX_BODY', 1) },
+  maxBytes: { default: GIB, check: by(checkInteger, 'ERR_WBP_MAX_BYTES', 1) },
+  retentionMs: { default: WEEK_MS, check: milliseconds('ERR_WBP_RETENTION', 0, YEAR_MS) },
+  maxRemembered: { default: 1_000_000, check: by(checkInteger, 'ERR_WBP_RETENTION', 1) },
+  maxShelved: { default: 100_000, check: by(checkInteger, MAX_SHELVED, 1) },
+  maxShelvedBytes: { default: GIB, check: by(checkInteger, MAX_SHELVED, 1) },
+  maxShelvedAgeMs: { default: undefined, check: milliseconds(MAX_SHELVED, 1, YEAR_MS) },
+  keepCompletedMs: { default: 0, check: milliseconds('ERR_WBP_KEEP_COMPLETED', 0, YEAR_MS) },
+  maxKeptBytes: { default: GIB, check: by(checkInteger, 'ERR_WBP_KEEP_COMPLETED', 1) },
+  alarms: {
+    default: INBOX_ALARM_DEFAULTS,
+    read: (given, _name, present) => alarmSettings(INBOX_ALARM_DEFAULTS, present, given),
+  },
+};
+
+const CALLBACK = { default: undefined, check: by(checkFunction, 'ERR_WBP_CALLBACK') };
+const FIXED: { readonly [K in keyof Fixed]-?: Row<K extends keyof Kept ? Kept[K] : Fixed[K]> } = {
+  ...INTAKE_FIXED,
+  // What these three may be depends on the role.
+  store: {},
+  process: {},
+  verify: {},
+  context: CALLBACK,
+  id: CALLBACK,
+  keyGenerator: CALLBACK,
+  handshake: CALLBACK,
+  onDead: CALLBACK,
+  // Checked where requests are recognized.
+  senders: {},
+  // A test of an application may replace `Date.now` after this module has been loaded.
+  wallClock: { default: () => Date.now(), check: by(checkFunction, 'ERR_WBP_CLOCK') },
+  ordered: { default: false, check: by(checkBoolean, 'ERR_WBP_ORDERED') },
+  redact: { default: redaction(), read: redaction },
+  encrypt: {
+    default: new Encryption(undefined),
+    read: (given) => new Encryption(encryptSettings(given as EncryptOptions)),
+  },
+};
+
+/** @throws BackpressureError with the code of the first option that is wrong. */
 export function resolveInboxOptions(
   options: AnyInboxOptions,
   role: InboxRole = 'both',
@@ -106,31 +127,16 @@ export function resolveInboxOptions(
   fixtures: InboxFixtures;
 } {
   checkObject(options, 'options');
-  const { store, process, verify, wallClock = Date.now, ordered: isOrdered = false } = options;
-  const others = without(options, OWN);
+  const { store, process, verify } = options;
   checkStoreAndProcess(store, process, role);
   checkRole(options, role);
   if (role !== 'worker' && verify !== false && typeof (verify as unknown) !== 'function') {
     throw invalid('ERR_WBP_VERIFY', 'verify', 'a function, or false to accept unverified deliveries', verify);
   }
-  for (const name of CALLBACKS) {
-    const callback: unknown = options[name];
-    if (callback !== undefined && typeof callback !== 'function') {
-      throw invalid('ERR_WBP_CALLBACK', name, 'a function', callback);
-    }
-  }
-  if (typeof wallClock !== 'function') throw invalid('ERR_WBP_CLOCK', 'wallClock', 'a function', wallClock);
-  if (typeof isOrdered !== 'boolean') throw invalid('ERR_WBP_ORDERED', 'ordered', 'a boolean', isOrdered);
-  const { capacity = DEFAULT_CAPACITY, maxWaitMs } = options;
-  const { dryRun, isPressed, clock, random, ...intake } = resolveOptions({ ...others, capacity }, OWN);
-  const settings = settle({ ...DEFAULTS, intake, longestWaitMs: maxWaitMs ?? Infinity }, options);
-  const redacts = redaction(options.redact);
-  const encryption = new Encryption(encryptSettings(options.encrypt));
-  const given = { dryRun, isPressed, clock, random, wallClock };
-  return {
-    settings,
-    fixtures: { ...given, role, isOrdered: role === 'receiver' ? undefined : isOrdered, redacts, encryption },
-  };
+  const settings = checkMarks(resolve<InboxSettings & Kept>({ ...TUNABLE, ...FIXED }, options));
+  const { ordered, redact: redacts, encrypt: encryption } = settings;
+  const isOrdered = role === 'receiver' ? undefined : ordered;
+  return { settings, fixtures: { ...settings, role, isOrdered, redacts, encryption } };
 }
 
 /**
@@ -139,86 +145,20 @@ export function resolveInboxOptions(
  * @throws BackpressureError with the code of the first option that is wrong.
  */
 export function updateInboxSettings(
-  current: InboxSettings,
+  present: InboxSettings,
   changes: InboxTunable,
   role: InboxRole,
 ): InboxSettings {
   checkObject(changes, 'update()');
   checkRole(changes, role);
-  const intake = updateSettings(current.intake, without(changes, OWN_TUNABLE), OWN_TUNABLE);
-  const longestWaitMs = changes.maxWaitMs ?? current.longestWaitMs;
-  return settle({ ...current, intake, longestWaitMs }, changes);
+  return checkMarks(update(TUNABLE, INTAKE_FIXED, present, changes));
 }
 
-/** Only `undefined` means absent: `null` is reported as an error. */
-function or<T>(given: T | undefined, base: T): T {
-  return given === undefined ? base : given;
+export function currentInboxOptions(settings: InboxSettings): CurrentInboxOptions {
+  return current<CurrentInboxOptions>(TUNABLE, settings);
 }
 
-function settle(base: InboxSettings, given: InboxTunable): InboxSettings {
-  const settings: InboxSettings = {
-    ...base,
-    overflow: or(given.overflow, base.overflow),
-    retry: retrySettings(base.retry, given.retry),
-    successStatus: successStatus(base.successStatus, given.successStatus),
-    maxBodyBytes: or(given.maxBodyBytes, base.maxBodyBytes),
-    maxBytes: or(given.maxBytes, base.maxBytes),
-    retentionMs: or(given.retentionMs, base.retentionMs),
-    maxRemembered: or(given.maxRemembered, base.maxRemembered),
-    maxShelved: or(given.maxShelved, base.maxShelved),
-    maxShelvedBytes: or(given.maxShelvedBytes, base.maxShelvedBytes),
-    maxShelvedAgeMs: or(given.maxShelvedAgeMs, base.maxShelvedAgeMs),
-    keepCompletedMs: or(given.keepCompletedMs, base.keepCompletedMs),
-    maxKeptBytes: or(given.maxKeptBytes, base.maxKeptBytes),
-    alarms: alarmSettings(INBOX_ALARM_DEFAULTS, base.alarms, given.alarms),
-  };
-  checkOneOf('ERR_WBP_OVERFLOW', 'overflow', settings.overflow, ['refuse', 'dead-letter']);
-  const { attempts, firstDelayMs, maxDelayMs } = settings.retry;
-  checkInteger('ERR_WBP_RETRY', 'retry.attempts', attempts, 1);
-  checkNumber('ERR_WBP_RETRY', 'retry.firstDelayMs', firstDelayMs, 0, DAY_MS, 'milliseconds');
-  checkNumber('ERR_WBP_RETRY', 'retry.maxDelayMs', maxDelayMs, firstDelayMs, WEEK_MS, 'milliseconds');
-  for (const [name, status] of Object.entries(settings.successStatus)) {
-    if (!isSuccess(status))
-      throw invalid('ERR_WBP_SUCCESS_STATUS', `successStatus.${name}`, 'an integer from 200 to 299', status);
-  }
-  checkInteger('ERR_WBP_MAX_BODY', 'maxBodyBytes', settings.maxBodyBytes, 1);
-  checkInteger('ERR_WBP_MAX_BYTES', 'maxBytes', settings.maxBytes, 1);
-  checkNumber('ERR_WBP_RETENTION', 'retentionMs', settings.retentionMs, 0, YEAR_MS, 'milliseconds');
-  checkInteger('ERR_WBP_RETENTION', 'maxRemembered', settings.maxRemembered, 1);
-  checkInteger('ERR_WBP_MAX_SHELVED', 'maxShelved', settings.maxShelved, 1);
-  checkInteger('ERR_WBP_MAX_SHELVED', 'maxShelvedBytes', settings.maxShelvedBytes, 1);
-  const { maxShelvedAgeMs, keepCompletedMs } = settings;
-  if (maxShelvedAgeMs !== undefined)
-    checkNumber('ERR_WBP_MAX_SHELVED', 'maxShelvedAgeMs', maxShelvedAgeMs, 1, YEAR_MS, 'milliseconds');
-  checkNumber('ERR_WBP_KEEP_COMPLETED', 'keepCompletedMs', keepCompletedMs, 0, YEAR_MS, 'milliseconds');
-  checkInteger('ERR_WBP_KEEP_COMPLETED', 'maxKeptBytes', settings.maxKeptBytes, 1);
-  return settings;
-}
-
-function retrySettings(
-  base: InboxSettings['retry'],
-  given: RetryOptions | undefined,
-): InboxSettings['retry'] {
-  if (given === undefined) return base;
-  checkNames(given, 'retry', RETRY, 'ERR_WBP_RETRY');
-  const { attempts = base.attempts, firstDelayMs = base.firstDelayMs, maxDelayMs = base.maxDelayMs } = given;
-  return { attempts, firstDelayMs, maxDelayMs };
-}
-
-function successStatus(
-  base: InboxSettings['successStatus'],
-  given: SuccessStatusOptions | undefined,
-): InboxSettings['successStatus'] {
-  if (given === undefined) return base;
-  checkNames(given, 'successStatus', SUCCESS_STATUS, 'ERR_WBP_SUCCESS_STATUS');
-  return { known: or(given.known, base.known), unknown: or(given.unknown, base.unknown) };
-}
-
-function isSuccess(status: unknown): boolean {
-  return Number.isInteger(status) && (status as number) >= 200 && (status as number) <= 299;
-}
-
-/** The options except those of these names. */
-function without(options: AnyInboxOptions | InboxTunable, names: readonly string[]): IntakeOptions {
-  return Object.fromEntries(Object.entries(options).filter(([name]) => !names.includes(name)));
+function checkSuccess(given: unknown, name: string): void {
+  if (Number.isInteger(given) && (given as number) >= 200 && (given as number) <= 299) return;
+  throw invalid('ERR_WBP_SUCCESS_STATUS', name, 'an integer from 200 to 299', given);
 }

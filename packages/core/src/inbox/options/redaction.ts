@@ -1,5 +1,4 @@
 import { invalid } from '../../errors.ts';
-import type { InboxOptions } from './inbox-options.ts';
 
 /**
  * Headers that authenticate the sender: anyone who reads the store could impersonate it. Only `verify` needs them, before
@@ -28,9 +27,8 @@ export type Redacts = (name: string) => boolean;
  *
  * @throws BackpressureError `ERR_WBP_REDACT`
  */
-export function redaction(redact: InboxOptions['redact'] = REDACTED): Redacts {
-  if (typeof redact === 'function') return redact;
-  const given: unknown = redact;
+export function redaction(given: unknown = REDACTED): Redacts {
+  if (typeof given === 'function') return given as Redacts;
   if (!Array.isArray(given) || !given.every((name) => typeof name === 'string')) {
     throw invalid('ERR_WBP_REDACT', 'redact', 'an array of header names, or a function', given);
   }

@@ -56,8 +56,8 @@ export class DeliveryWriter {
     );
     this.#puts = new GroupCommit(
       (batch) => {
-        const { intake, maxBytes, maxShelved, maxShelvedBytes } = settings();
-        const limits = { capacity: intake.capacity, maxBytes, maxShelved, maxShelvedBytes };
+        const { capacity, maxBytes, maxShelved, maxShelvedBytes } = settings();
+        const limits = { capacity, maxBytes, maxShelved, maxShelvedBytes };
         return store.put(batch, { limits, nowMs: wallMs() });
       },
       (deliveries, beganMs) => {

@@ -65,14 +65,14 @@ export class InboxAdmission {
     const { settings, isOpen, isReady } = this.#parts;
     if (!isOpen()) return 'closing';
     if (!isReady()) return 'pressure';
-    if (settings().intake.shed.has(key)) return 'shed';
+    if (settings().shed.has(key)) return 'shed';
     return this.#scarcity(delivery, key, isVerified);
   }
 
   /** Why a delivery would be refused for lack of room, or under pressure. */
   #scarcity(delivery: Delivery, key: string, isVerified: boolean): RefusalReason | undefined {
     const { settings, fixtures } = this.#parts;
-    if (!this.isEntitled(delivery, key) && fixtures.isPressed()) return 'pressure';
+    if (!this.isEntitled(delivery, key) && fixtures.pressure()) return 'pressure';
     return settings().overflow === 'dead-letter' ? undefined : this.#shortage(delivery, key, isVerified);
   }
 

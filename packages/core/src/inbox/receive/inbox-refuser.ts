@@ -56,7 +56,7 @@ export class InboxRefuser {
   refuse(reason: RefusalReason, arrival: Arrival, settings: InboxSettings): Refusal {
     const { delivery, key, nowMs } = arrival;
     const { profile } = delivery;
-    const { statusCode, retryAfter } = settings.intake;
+    const { statusCode, retryAfter } = settings;
     const fixed = delivery.statusCode ?? statusCode;
     const status = fixed === 'auto' ? statusOf(reason, key, () => this.#level.holdsShare(key)) : fixed;
     // The sender's timeout does not matter: an accepted delivery is acknowledged immediately.

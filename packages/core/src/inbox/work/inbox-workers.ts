@@ -92,7 +92,7 @@ export class InboxWorkers implements ClaimingWorkers {
     const except = new Set(allowance.except);
     const free = this.isOpen ? workers - this.runs.size : 0;
     let { perKey } = allowance;
-    const most = workersPerKey(settings().intake, workers);
+    const most = workersPerKey(settings(), workers);
     if (most < Infinity) {
       // A claim can skip keys but not limit each one, so it asks for no more than the key with the least room may have.
       perKey = Math.min(perKey, most);
@@ -197,7 +197,7 @@ export class InboxWorkers implements ClaimingWorkers {
     run.permit = permit;
     run.state = 'running';
     run.startedAtMs = now();
-    this.#deadlines.set(run, run.startedAtMs + settings().intake.maxHandlingMs, run.startedAtMs);
+    this.#deadlines.set(run, run.startedAtMs + settings().maxHandlingMs, run.startedAtMs);
     report.totals.started += 1;
     report.emit({
       type: 'started',
@@ -259,7 +259,7 @@ export class InboxWorkers implements ClaimingWorkers {
     if (run.state !== 'running') return;
     const { report, settings } = this.#parts;
     const { key, sender, id, attempt } = run.claimed;
-    const why = `The handler took longer than ${String(settings().intake.maxHandlingMs)} ms.`;
+    const why = `The handler took longer than ${String(settings().maxHandlingMs)} ms.`;
     report.totals.overdue += 1;
     report.emit({ type: 'overdue', key, sender, id, attempt });
     const failing = this.#settler.fail(run, why, { isOverdue: true });
