@@ -8,7 +8,6 @@ import type { Line, Queued } from '../queue/line.ts';
 import type { Refusal } from '../delivery/refusal.ts';
 import { revoked } from '../delivery/revocations.ts';
 import type { ReservePlace } from '../queue/reserve.ts';
-import type { Worker } from './worker-pool.ts';
 import type { Account } from './worker-time.ts';
 
 /** A reason that no caller can give, so that one field says both whether a delivery was aborted and why. */
@@ -59,8 +58,6 @@ export class AdmittedDelivery
   isHandshake = false;
   /** The deliveries whose refusal is deferred, if this is one of them. */
   deferred: Set<AdmittedDelivery> | null = null;
-  /** From start to end. */
-  worker: Worker | null = null;
   /** The worker time of its key, from start to end. */
   account: Account | null = null;
 

@@ -9,7 +9,7 @@ import { FairShares } from './fair-shares.ts';
 import { Limits, workersPerKey, type LimitSettings } from '../limits/limits.ts';
 import { Pacer } from './pacer.ts';
 import { TooLate } from '../queue/too-late.ts';
-import { WorkerPool } from './worker-pool.ts';
+import { Workers } from './workers.ts';
 
 /** The options of an intake that its dispatcher depends on. */
 export interface DispatcherSettings extends LimitSettings {
@@ -40,7 +40,7 @@ export class Dispatcher {
   #settings: DispatcherSettings;
   readonly #isDryRun: boolean;
   readonly #limits: Limits;
-  readonly #pool: WorkerPool;
+  readonly #workers: Workers;
   readonly #deadlines: Deadlines<AdmittedDelivery>;
   readonly #tooLate: TooLate<AdmittedDelivery>;
   readonly #paceAlarm: Alarm;
@@ -55,8 +55,8 @@ export class Dispatcher {
     this.#settings = options;
     this.#isDryRun = dryRun;
     this.#limits = new Limits(options);
-    this.#pool = new WorkerPool(this.#limits.concurrency, this.#limits.mostConcurrency);
-    this.shares = new FairShares<AdmittedDelivery>(workersPerKey(options, this.#pool.size));
+    this.#workers = new Workers(this.#limits.concurrency);
+    this.shares = new FairShares<AdmittedDelivery>(workersPerKey(options, this.#workers.size));
     this.queue = this.shares.queue;
     this.#tooLate = new TooLate<AdmittedDelivery>(this.queue);
     this.#pacer = new Pacer(this.#limits.rate);
@@ -75,7 +75,7 @@ export class Dispatcher {
       () => this.queue.size > 0,
     );
     this.drain = new DrainMeter({
-      pool: this.#pool,
+      workers: this.#workers,
       pacer: () => this.#pacer,
       deadlines: this.#deadlines,
     });
@@ -83,12 +83,12 @@ export class Dispatcher {
 
   /** Deliveries that are being handled. */
   get active(): number {
-    return this.#pool.active + this.#outside;
+    return this.#workers.active + this.#outside;
   }
 
   /** How many deliveries may be handled concurrently, now. */
   get concurrency(): number {
-    return this.#pool.size;
+    return this.#workers.size;
   }
 
   /** How many deliveries could be handled concurrently now, if `concurrency` were larger. */
@@ -114,7 +114,7 @@ export class Dispatcher {
 
   /** Whether a delivery of the key could start now without overtaking a queued one. */
   isIdle(key: string, now: number): boolean {
-    const isFree = !this.queue.hasTurns && this.#pool.isFree && this.#pacer.delayMs(now) === 0;
+    const isFree = !this.queue.hasTurns && this.#workers.isFree && this.#pacer.delayMs(now) === 0;
     return isFree && !this.shares.isAtLimit(key);
   }
 
@@ -140,7 +140,7 @@ export class Dispatcher {
 
   /** The queued delivery that may start now, or null. Where only the pace delays it, the timer will report that. */
   next(now: number): AdmittedDelivery | null {
-    const admitted = this.#pool.isFree ? this.queue.peek() : null;
+    const admitted = this.#workers.isFree ? this.queue.peek() : null;
     if (admitted === null) return null;
     const delayMs = this.#pacer.delayMs(now);
     if (delayMs === 0) return admitted;
@@ -153,7 +153,7 @@ export class Dispatcher {
     this.shares.shift(admitted, now);
     this.#deadlines.clear(admitted);
     this.#start(admitted, now, isTimed);
-    this.#pool.grant(admitted);
+    admitted.grant();
   }
 
   /** Handles a delivery without a worker, in a dry run. */
@@ -170,15 +170,14 @@ export class Dispatcher {
    * @param teaches - whether it took as long as its work takes, and was not interrupted.
    */
   end(admitted: AdmittedDelivery, outcome: Outcome, now: number, teaches: boolean): void {
-    const { state, worker } = admitted;
+    const { state } = admitted;
     this.#deadlines.clear(admitted);
     admitted.state = 'ended';
-    if (worker !== null) {
-      admitted.worker = null;
+    if (state === 'active') {
       const serviceMs = this.drain.end(admitted, now, teaches);
-      const hasChanged = this.#limits.observe(now, serviceMs, outcome, this.#pool.active);
+      const hasChanged = this.#limits.observe(now, serviceMs, outcome, this.#workers.active);
       this.shares.end(admitted, now, serviceMs, teaches);
-      this.#pool.give(worker);
+      this.#workers.active -= 1;
       if (hasChanged) this.#applyLimits();
     } else if (state === 'outside') {
       this.#outside -= 1;
@@ -204,20 +203,19 @@ export class Dispatcher {
     const { sureRate } = this.drain;
     // While the workers are stalled it is not known what can start in time.
     if (this.queue.size === 0 || sureRate === null || this.drain.gapFactor(now) > 1) return;
-    const share = this.shares.shareOf(this.#pool.size);
+    const share = this.shares.shareOf(this.#workers.size);
     this.#tooLate.step(now, { perMs: sureRate / 1000, scale: this.shares.scale, share }, found);
   }
 
-  /** Ends the timers, and dismisses the workers. Deliveries that are being handled may end later. */
+  /** Ends the timers. Deliveries that are being handled may end later. */
   stop(): void {
     this.#deadlines.stop();
     this.#paceAlarm.clear();
-    this.#pool.close();
   }
 
   #start(admitted: AdmittedDelivery, now: number, isTimed: boolean): void {
     admitted.state = 'active';
-    admitted.worker = this.#pool.take();
+    this.#workers.active += 1;
     // A dry run handles a delivery from its admission on, and the drain rate needs the true times.
     admitted.startedAtMs = this.#isDryRun ? admitted.admittedAtMs : now;
     this.#pacer.started(now, isTimed);
@@ -226,8 +224,8 @@ export class Dispatcher {
   }
 
   #applyLimits(): void {
-    const { concurrency, mostConcurrency, rate } = this.#limits;
-    this.#pool.resize(concurrency, mostConcurrency);
+    const { concurrency, rate } = this.#limits;
+    this.#workers.size = concurrency;
     this.shares.limit(workersPerKey(this.#settings, concurrency));
     if (rate === this.#pacer.rate) return;
     this.#pacer = new Pacer(rate, this.#pacer);

@@ -2,11 +2,11 @@ import type { Deadlines } from '../time/deadlines.ts';
 import { DrainRate } from './drain-rate.ts';
 import type { Pacer } from './pacer.ts';
 import type { AdmittedDelivery } from './admitted-delivery.ts';
-import type { WorkerPool } from './worker-pool.ts';
+import type { Workers } from './workers.ts';
 
 /** What the meter reads: the workers, the present cap on starts, and the timer that notices standstills. */
 export interface MeterParts {
-  readonly pool: WorkerPool;
+  readonly workers: Workers;
   pacer(): Pacer;
   readonly deadlines: Deadlines<AdmittedDelivery>;
 }
@@ -27,17 +27,17 @@ export class DrainMeter {
 
   /** Completions per second that the workers can sustain; null before the first completion. */
   rate(now: number): number | null {
-    return this.#capped(this.#rate.rate(this.#lived(now), this.#parts.pool.size));
+    return this.#capped(this.#rate.rate(this.#lived(now), this.#parts.workers.size));
   }
 
   /** The same, less affected by chance and by stalls, for a horizon of minutes. */
   get steadyRate(): number | null {
-    return this.#capped(this.#rate.steadyRate(this.#parts.pool.size));
+    return this.#capped(this.#rate.steadyRate(this.#parts.workers.size));
   }
 
   /** See {@link DrainRate.sureRate}. */
   get sureRate(): number | null {
-    return this.#capped(this.#rate.sureRate(this.#parts.pool.size));
+    return this.#capped(this.#rate.sureRate(this.#parts.workers.size));
   }
 
   /** See {@link DrainRate.paceAgeS}. */
@@ -52,7 +52,7 @@ export class DrainMeter {
 
   /** That gap as a multiple of the longest usual gap; at least 1. */
   gapFactor(now: number): number {
-    return this.#rate.gapFactor(this.#lived(now), this.#parts.pool.size);
+    return this.#rate.gapFactor(this.#lived(now), this.#parts.workers.size);
   }
 
   /** Whether the workers are stalled. */
@@ -78,9 +78,9 @@ export class DrainMeter {
   /** The handling of a delivery begins. */
   begin(admitted: AdmittedDelivery, now: number): void {
     const lived = this.#lived(now);
-    const { pool } = this.#parts;
-    if (!pool.isFree) this.#rate.saturate(lived);
-    this.#rate.begin(admitted, lived, pool.size, lived - (now - admitted.startedAtMs));
+    const { workers } = this.#parts;
+    if (!workers.isFree) this.#rate.saturate(lived);
+    this.#rate.begin(admitted, lived, workers.size, lived - (now - admitted.startedAtMs));
     admitted.lateAtStartMs = this.#parts.deadlines.lateInAllMs(now);
   }
 
@@ -92,15 +92,15 @@ export class DrainMeter {
    */
   end(admitted: AdmittedDelivery, now: number, teaches: boolean): number {
     const lived = this.#lived(now);
-    if (teaches) this.#rate.complete(lived, admitted, this.#parts.pool.size, this.#weight(admitted, now));
+    if (teaches) this.#rate.complete(lived, admitted, this.#parts.workers.size, this.#weight(admitted, now));
     return lived - admitted.beganMs;
   }
 
   /** Checks whether all workers are busy. */
   look(now: number): void {
-    const { pool } = this.#parts;
-    if (pool.isFree !== this.#rate.saturated) return;
-    if (pool.isFree) this.#rate.relax(this.#lived(now), pool.size);
+    const { workers } = this.#parts;
+    if (workers.isFree !== this.#rate.saturated) return;
+    if (workers.isFree) this.#rate.relax(this.#lived(now), workers.size);
     else this.#rate.saturate(this.#lived(now));
   }
 
