@@ -8,7 +8,7 @@ import { builtinModules } from 'node:module';
  * @type {Record<string, { packages?: string[], npm?: string[], types?: string[], node?: 'values' | 'types' }>}
  */
 const mayImport = {
-  core: { npm: ['p-limit'] },
+  core: {},
   node: { packages: ['core'], node: 'values' },
   express: { packages: ['core', 'node'], types: ['express', 'express-serve-static-core'], node: 'types' },
   koa: { packages: ['core', 'node'], types: ['koa'], node: 'types' },

@@ -28,9 +28,6 @@ const PAGES = { core: ['docs/errors.md'] };
 
 const PAGES_ADDRESS = 'https://github.com/webhook-backpressure/webhook-backpressure/blob/main/';
 
-/** ES modules that CommonJS modules contain, since Jest cannot `require` them. */
-const INSIDE_COMMONJS = ['p-limit', 'yocto-queue'];
-
 /** @typedef {Record<string, string>} Entries names of files in `dist`, and the paths of what is bundled in them */
 /** @typedef {(file: string, text: string) => void} Write */
 
@@ -93,7 +90,7 @@ async function bundle(entries, dist, format, write) {
   const build = await rolldown({
     input: entries,
     platform: 'node',
-    external: (id) => isExternal(id) && !(format === 'cjs' && INSIDE_COMMONJS.includes(id)),
+    external: isExternal,
     // Of two entries that share modules, the one imported by the other exports them, instead of a third file.
     preserveEntrySignatures: 'allow-extension',
     onLog(level, { message }) {
@@ -109,7 +106,6 @@ async function bundle(entries, dist, format, write) {
     // The package contains its sources.
     sourcemapExcludeSources: true,
     comments: { legal: true, annotation: true, jsdoc: false },
-    banner: licences,
   });
   await build.close();
   for (const file of output) {
@@ -120,17 +116,6 @@ async function bundle(entries, dist, format, write) {
     }
     write(file.fileName, file.type === 'chunk' ? file.code : String(file.source));
   }
-}
-
-/**
- * The MIT licence asks for its text in every copy.
- *
- * @param {import('rolldown').RenderedChunk} chunk
- */
-function licences({ moduleIds }) {
-  return INSIDE_COMMONJS.filter((name) => moduleIds.some((id) => id.includes(`/node_modules/${name}/`)))
-    .map((name) => `/*! ${name}\n\n${readFileSync(join(root, 'node_modules', name, 'license'), 'utf8')}*/\n`)
-    .join('');
 }
 
 /**

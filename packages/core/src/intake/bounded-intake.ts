@@ -39,7 +39,7 @@ import { Deadlines } from '../time/deadlines.ts';
 import { AdmittedDelivery, type DeliveryOwner } from '../workers/admitted-delivery.ts';
 import { DrainRate } from '../workers/drain-rate.ts';
 import { Pacer } from '../workers/pacer.ts';
-import { WorkerPool } from '../workers/worker-pool.ts';
+import { Workers } from '../workers/workers.ts';
 import type { FleetHandle, FleetMembership } from './fleet-handle.ts';
 import type { CloseReport, Intake } from './intake.ts';
 import type { ObserveHandle } from './observe-handle.ts';
@@ -53,7 +53,7 @@ import { Shutdown } from './shutdown.ts';
  *
  * - the {@link FairQueue}: whose turn it is
  * - the {@link Gate}: when shedding begins and ends; above it the {@link Reserve}
- * - the {@link WorkerPool}: how many deliveries are handled concurrently
+ * - the {@link Workers}: how many deliveries are handled concurrently
  * - the {@link DrainRate}: how many the workers complete per second
  * - {@link RetryAfter}: when a refused delivery should be retried
  */
@@ -66,7 +66,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
   readonly #queue: FairQueue<AdmittedDelivery>;
   readonly #gate = new Gate();
   readonly #reserve: Reserve;
-  readonly #workers: WorkerPool;
+  readonly #workers: Workers;
   readonly #drain: DrainRate;
   readonly #retryAfter: RetryAfter;
   readonly #promises = new Promises();
@@ -94,7 +94,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     this.dryRun = dryRun;
     const now = (this.#now = monotonic(clock));
     this.#limits = new Limits(options);
-    this.#workers = new WorkerPool(this.#limits.concurrency, this.#limits.mostConcurrency);
+    this.#workers = new Workers(this.#limits.concurrency);
     this.#queue = new FairQueue(workersPerKey(options, this.#limits.concurrency));
     this.#reserve = new Reserve(this.#queue, this.#gate);
     this.#pacer = null;
@@ -130,7 +130,6 @@ export class BoundedIntake implements Intake, DeliveryOwner {
       stop: () => {
         this.#deadlines.stop();
         this.#paceAlarm.clear();
-        this.#workers.close();
       },
     });
     this.#applyLimits();
@@ -550,7 +549,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
       this.#deadlines.clear(next);
       this.#run(next, now, isPaced);
       // It has its permit before its start is reported: a listener may start the next one, whose turn comes later.
-      this.#workers.grant(next);
+      next.grant();
       this.#started(next, now);
     }
     this.#drain.look(!this.#workers.isFree, this.#lived(now));
@@ -560,7 +559,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
   #run(admitted: AdmittedDelivery, now: number, isTimed: boolean): void {
     this.#queue.start(admitted);
     admitted.state = 'active';
-    admitted.worker = this.#workers.take();
+    this.#workers.active += 1;
     // A dry run handles a delivery from its admission on, and the drain rate needs the true times.
     admitted.startedAtMs = this.dryRun ? admitted.admittedAtMs : now;
     this.#pacer?.started(now, isTimed);
@@ -588,15 +587,14 @@ export class BoundedIntake implements Intake, DeliveryOwner {
 
   /** Ends the handling of a delivery: it is released, or overdue. */
   #end(admitted: AdmittedDelivery, outcome: Outcome, now: number, isOverdue: boolean): void {
-    const { state, worker } = admitted;
+    const { state } = admitted;
     const tookMs = now - (state === 'waiting' ? admitted.admittedAtMs : admitted.startedAtMs);
     this.#deadlines.clear(admitted);
     admitted.state = 'ended';
-    if (worker !== null) {
-      admitted.worker = null;
+    if (state === 'active') {
       // How long an interrupted handler would have taken is not known.
       this.#learn(admitted, outcome, now, !isOverdue && !admitted.isInterrupted);
-      this.#workers.give(worker);
+      this.#workers.active -= 1;
       if (this.#limits.isAdaptive) this.#applyLimits();
     } else if (state === 'outside') this.#outside -= 1;
     else {
@@ -610,7 +608,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
       if (isOverdue) this.#listeners.emit(now, { type: 'overdue', ...subject, heldMs: tookMs });
       this.#listeners.emit(now, { type: 'completed', ...subject, tookMs, outcome });
     }
-    if (this.#isStalled && worker !== null) {
+    if (this.#isStalled && state === 'active') {
       this.#isStalled = false;
       this.#retryAfter.recover();
       this.#listeners.emit(now, { type: 'recovered' });
@@ -681,9 +679,9 @@ export class BoundedIntake implements Intake, DeliveryOwner {
   }
 
   #applyLimits(): void {
-    const { concurrency, mostConcurrency, rate } = this.#limits;
-    if (concurrency !== this.#workers.size || mostConcurrency !== this.#workers.most) {
-      this.#workers.resize(concurrency, mostConcurrency);
+    const { concurrency, rate } = this.#limits;
+    if (concurrency !== this.#workers.size) {
+      this.#workers.size = concurrency;
       this.#queue.limit(workersPerKey(this.#settings, concurrency));
       this.#drain.workers = concurrency;
     }

@@ -8,7 +8,6 @@ import type { Line, Queued } from '../queue/fair-queue.ts';
 import type { KeyLoad } from '../queue/key-loads.ts';
 import type { Refusal } from '../delivery/refusal.ts';
 import { revoked } from '../delivery/revocations.ts';
-import type { Worker } from './worker-pool.ts';
 
 /** A reason that no caller can give, so that one field says both whether a delivery was aborted and why. */
 const NOT_ABORTED = Symbol('not aborted');
@@ -50,8 +49,6 @@ export class AdmittedDelivery
   startedAtMs!: number;
   /** The same in lived time: see {@link LivedTime}. */
   beganMs!: number;
-  /** From start to end. */
-  worker: Worker | null = null;
   load: KeyLoad | null = null;
 
   line: Line<AdmittedDelivery> | null = null;
