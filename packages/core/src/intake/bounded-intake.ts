@@ -102,6 +102,9 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     this.#retryAfter = new RetryAfter(options.random);
     this.#switchOff = new SwitchOff((sender, key, at) => {
       this.#listeners.emit(at, { type: 'endangered', sender, key });
+    }, (admitted, at) => {
+      // Otherwise there is room for it, and it waits for its turn.
+      if (this.#gate.shedding) this.#withdraw(admitted, 'expired', at);
     });
     const timeouts = new LearnedTimeouts((key) => this.#queue.loads.of(key)?.meanMs ?? 0);
     this.#rules = [this.#promises, this.#switchOff, timeouts];
@@ -148,7 +151,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     const isIdle = this.#isIdle(key, nowMs);
     if (isIdle && !isPressed) return this.#start(arrival);
     const isEntitled = this.#isEntitled(arrival);
-    if (isPressed && !isEntitled) return this.#refuse('pressure', arrival);
+    if (isPressed && !isEntitled) return this.#defer(arrival) ?? this.#refuse('pressure', arrival);
     if (isIdle) return this.#start(arrival);
     this.#judge(nowMs);
     // A listener may have closed the intake when shedding began or ended.
@@ -156,8 +159,8 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     const reason = this.#objection(arrival, isEntitled);
     if (reason === null) return this.#enqueue(arrival);
     const isOverflow = reason === 'shedding' || reason === 'full';
-    if (!isOverflow || this.#settings.overflow === 'refuse') return this.#refuse(reason, arrival);
-    return this.#dropOldest(arrival);
+    if (isOverflow && this.#settings.overflow === 'drop-oldest') return this.#dropOldest(arrival);
+    return this.#defer(arrival) ?? this.#refuse(reason, arrival);
   }
 
   accepts(delivery: Delivery = NOTHING_KNOWN): boolean {
@@ -412,6 +415,18 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     return admitted;
   }
 
+  /** Queues a delivery that a rule saves from being refused, or returns null. */
+  #defer(arrival: Arrival): AdmittedDelivery | null {
+    if (this.#queue.size >= this.#settings.capacity) return null;
+    for (const rule of this.#rules) {
+      if (rule.defers?.(arrival) !== true) continue;
+      const admitted = this.#enqueue(arrival);
+      if (admitted.state === 'waiting') rule.deferred?.(admitted);
+      return admitted;
+    }
+    return null;
+  }
+
   /**
    * Admits a delivery in the place of the one that has been queued the longest: of all, or of its own key if that holds an
    * equal share, so that a noisy key does not displace the others.
@@ -547,6 +562,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
         break;
       }
       this.#deadlines.clear(next);
+      for (const rule of this.#rules) rule.started?.(next);
       this.#run(next, now, isPaced);
       // It has its permit before its start is reported: a listener may start the next one, whose turn comes later.
       next.grant();

@@ -14,6 +14,11 @@ export interface Rule {
   longestWaitMs?(arrival: Arrival): number;
   /** It has been admitted, and starts or is queued. */
   admitted?(arrival: Arrival): void;
+  /** Whether a delivery is queued instead of being refused, and then that it has been queued. */
+  defers?(arrival: Arrival): boolean;
+  deferred?(admitted: AdmittedDelivery): void;
+  /** It has left the queue and starts. */
+  started?(admitted: AdmittedDelivery): void;
   /** Its sender has disconnected while it is being handled. */
   abandoned?(admitted: AdmittedDelivery, nowMs: number): void;
   /** Its handling has ended. */

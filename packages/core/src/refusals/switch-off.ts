@@ -1,12 +1,14 @@
 import type { Arrival } from '../delivery/arrival.ts';
 import type { Delivery } from '../delivery/delivery.ts';
 import type { Outcome } from '../delivery/events.ts';
+import type { Rule } from '../intake/rule.ts';
 import type { SenderProfile, SwitchOffRule } from '../senders/sender-profile.ts';
+import type { AdmittedDelivery } from '../workers/admitted-delivery.ts';
 import { FailureWindow } from './failure-window.ts';
 
 /** A sender is endangered from this share of the failures on after which it disables the endpoint … */
 const WARN_AT = 0.75;
-/** … until its failures have fallen to this share. Otherwise the warning would repeat at every other answer. */
+/** … until its failures in a window have fallen to this share. Otherwise the warning would repeat at every other answer. */
 const CALM_AT = 0.5;
 /** Failures in a row of one sender are reported at most this often: a success may end each run just in time. */
 const WARN_EVERY_MS = 60_000;
@@ -14,78 +16,123 @@ const WARN_EVERY_MS = 60_000;
 const MIN_ANSWERS = 20;
 /** How many senders are watched, and how many keys of each. */
 const MOST = 1000;
+/** How many refusals are deferred at most, and from how many on as many follow one another as the sender permits. */
+const MOST_DEFERRED = 256;
+const MANY_DEFERRED = 16;
 
-/** A delivery that was answered. */
-interface Noted {
-  readonly delivery: Delivery;
-  readonly key: string;
+/** Failures in a row of one key, since senders count them by endpoint. */
+interface Run {
+  failures: number;
+  /** Queued deliveries that are refused after a success. */
+  readonly deferred: Set<AdmittedDelivery>;
 }
 
 /** The recent answers to one sender. */
 interface Watched {
   rule: SwitchOffRule;
-  /** Failures in a row, by key: a sender counts them by endpoint. */
-  readonly runs: Map<string, number>;
-  /** The keys of which so many have followed one another that the sender is endangered. */
-  readonly longRuns: Set<string>;
+  readonly runs: Map<string, Run>;
+  /** The runs that the sender is warned of. */
+  readonly longRuns: Set<Run>;
   window: FailureWindow | undefined;
   isWindowNear: boolean;
   warnedMs: number;
 }
 
+/** A delivery that was answered. */
+interface Answered {
+  readonly delivery: Delivery;
+  readonly key: string;
+}
+
 const NONE: readonly string[] = Object.freeze([]);
 
 /**
- * Watches how senders are answered that disable an endpoint after too many failures. To a sender, refusals are failures, as
- * are answers of 500 and above. From three quarters of the limit on, its deliveries may use the reserve, and an event
- * warns.
+ * Keeps senders below the failures after which they disable the endpoint. To a sender, refusals are failures, as are
+ * answers of 500 and above.
  *
- * Failures in a row are counted by sender and key. A share or a number of failures in a window is counted by sender.
+ * A sender that counts failures in a row gets only some refusals in a row. From then on its deliveries are queued instead,
+ * and refused when one of them has succeeded, again as many as may follow one another. So a refusal comes later, and costs
+ * no handling. At 1.3 times the drain rate, Shopify (8 failures) would disable the endpoint within seconds without it.
+ *
+ * A sender that counts failures in a window may use the reserve near its limit. An event warns at three quarters of each
+ * limit.
  */
-export class SwitchOff {
+export class SwitchOff implements Rule {
   readonly #bySender = new Map<string, Watched>();
   readonly #warn: (sender: string, key: string, nowMs: number) => void;
+  readonly #refuse: (admitted: AdmittedDelivery, nowMs: number) => void;
+  #deferred = 0;
 
-  /** @param warn - called when a sender becomes endangered, and again only after better answers. */
-  constructor(warn: (sender: string, key: string, nowMs: number) => void) {
+  /**
+   * @param warn - called when a sender becomes endangered, and again only after better answers.
+   * @param refuse - refuses a queued delivery, unless it need not be refused any more.
+   */
+  constructor(
+    warn: (sender: string, key: string, nowMs: number) => void,
+    refuse: (admitted: AdmittedDelivery, nowMs: number) => void = () => undefined,
+  ) {
     this.#warn = warn;
+    this.#refuse = refuse;
   }
 
   entitles({ delivery: { profile }, key, nowMs }: Arrival): boolean {
     return profile?.switchOff !== undefined && this.isNear(profile, key, nowMs);
   }
 
-  ended({ delivery: { profile }, key }: Noted, outcome: Outcome, nowMs: number): void {
-    this.note(profile, key, outcome === 'failure', nowMs);
+  /** Whether the refusal of a delivery would be one too many in a row, so that it must wait for a success. */
+  defers(arrival: Arrival): boolean {
+    const { profile, maxWaitMs } = arrival.delivery;
+    const inARow = profile?.switchOff?.inARow;
+    if (inARow === undefined || maxWaitMs === 0 || this.#deferred >= MOST_DEFERRED) return false;
+    const run = this.#runOf(arrival);
+    return run !== undefined && run.failures >= mostInARow(inARow, run);
+  }
+
+  /** A delivery has been queued that would have been refused. */
+  deferred(admitted: AdmittedDelivery): void {
+    const run = this.#runOf(admitted);
+    if (run === undefined) return;
+    run.deferred.add(admitted);
+    this.#deferred += 1;
+  }
+
+  started(admitted: AdmittedDelivery): void {
+    this.#settle(admitted);
+  }
+
+  ended(admitted: AdmittedDelivery, outcome: Outcome, nowMs: number): void {
+    this.note(admitted, outcome === 'failure', nowMs);
+    const inARow = admitted.delivery.profile?.switchOff?.inARow;
+    const run = outcome === 'failure' || this.#deferred === 0 ? undefined : this.#runOf(admitted);
+    if (run === undefined || inARow === undefined) return;
+    for (const one of run.deferred) {
+      if (run.failures >= mostInARow(inARow, run)) return;
+      this.#refuse(one, nowMs);
+    }
   }
 
   /** A sender that disconnected counts that as a failure too. */
-  withdrawn({ delivery: { profile }, key }: Noted, _cause: unknown, nowMs: number): void {
-    this.note(profile, key, true, nowMs);
+  withdrawn(admitted: AdmittedDelivery, _cause: unknown, nowMs: number): void {
+    this.#settle(admitted);
+    this.note(admitted, true, nowMs);
   }
 
-  refused({ delivery: { profile }, key, nowMs }: Arrival): void {
-    this.note(profile, key, true, nowMs);
-  }
-
-  /** A sender has got a success with this key. */
-  endRun(sender: string, key: string): void {
-    const watched = this.#bySender.get(sender);
-    watched?.runs.delete(key);
-    watched?.longRuns.delete(key);
+  refused(arrival: Arrival): void {
+    this.note(arrival, true, arrival.nowMs);
   }
 
   /** Whether a few more failures would make the sender disable the endpoint. */
   isNear({ name }: SenderProfile, key: string, nowMs: number): boolean {
     const watched = this.#bySender.get(name);
     if (watched === undefined) return false;
-    if (watched.longRuns.has(key)) return true;
+    const run = watched.runs.get(key);
+    if (run !== undefined && watched.longRuns.has(run)) return true;
     watched.window?.advance(nowMs);
     return watched.isWindowNear && nearnessOf(watched) > CALM_AT;
   }
 
   /** Notes an answer. */
-  note(profile: SenderProfile | undefined, key: string, isFailure: boolean, nowMs: number): void {
+  note({ delivery: { profile }, key }: Answered, isFailure: boolean, nowMs: number): void {
     if (profile?.switchOff === undefined) return;
     const { name, switchOff: rule } = profile;
     let watched = this.#bySender.get(name);
@@ -100,12 +147,20 @@ export class SwitchOff {
     if (watched.window === undefined || watched.rule.windowS !== rule.windowS)
       watched.window = rule.windowS === undefined ? undefined : new FailureWindow(rule.windowS);
     watched.rule = rule;
-    const isRunNear = noteRun(watched, key, isFailure, nowMs);
+    let warns = false;
+    if (!isFailure) endRun(watched, key);
+    else if (rule.inARow !== undefined) warns = noteFailure(watched, rule.inARow, key, nowMs);
     const wasWindowNear = watched.isWindowNear;
     watched.window?.note(isFailure, nowMs);
     const nearness = nearnessOf(watched);
     watched.isWindowNear = nearness >= WARN_AT || (wasWindowNear && nearness > CALM_AT);
-    if (isRunNear || (watched.isWindowNear && !wasWindowNear)) this.#warn(name, key, nowMs);
+    if (warns || (watched.isWindowNear && !wasWindowNear)) this.#warn(name, key, nowMs);
+  }
+
+  /** A sender has got a success with this key. */
+  endRun(sender: string, key: string): void {
+    const watched = this.#bySender.get(sender);
+    if (watched !== undefined) endRun(watched, key);
   }
 
   /** The senders that are endangered now. */
@@ -118,31 +173,49 @@ export class SwitchOff {
     }
     return names;
   }
+
+  #runOf({ delivery: { profile }, key }: Answered): Run | undefined {
+    return profile === undefined ? undefined : this.#bySender.get(profile.name)?.runs.get(key);
+  }
+
+  /** The refusal of a delivery is no longer deferred. */
+  #settle(admitted: AdmittedDelivery): void {
+    if (this.#deferred > 0 && this.#runOf(admitted)?.deferred.delete(admitted) === true) this.#deferred -= 1;
+  }
 }
 
-function noteRun(watched: Watched, key: string, isFailure: boolean, nowMs: number): boolean {
-  const { runs, longRuns, rule } = watched;
-  if (rule.inARow === undefined) return false;
-  if (!isFailure) {
-    runs.delete(key);
-    longRuns.delete(key);
-    return false;
+/** How many refusals may follow one another: none that warns, unless many are deferred. */
+function mostInARow(inARow: number, { deferred }: Run): number {
+  return deferred.size >= MANY_DEFERRED ? inARow - 1 : warnedFrom(inARow) - 1;
+}
+
+function warnedFrom(inARow: number): number {
+  return Math.max(1, Math.floor(inARow * WARN_AT));
+}
+
+/** Returns whether the sender becomes endangered by it, and has not been reported lately. */
+function noteFailure(watched: Watched, inARow: number, key: string, nowMs: number): boolean {
+  const { runs, longRuns } = watched;
+  let run = runs.get(key);
+  if (run === undefined) {
+    if (runs.size >= MOST) return false;
+    run = { failures: 0, deferred: new Set() };
+    runs.set(key, run);
   }
-  const run = (runs.get(key) ?? 0) + 1;
-  if (run === 1 && runs.size >= MOST) {
-    // The one whose run began first.
-    for (const first of runs.keys()) {
-      runs.delete(first);
-      longRuns.delete(first);
-      break;
-    }
-  }
-  runs.set(key, run);
-  if (run < Math.max(1, Math.floor(rule.inARow * WARN_AT)) || longRuns.has(key)) return false;
-  longRuns.add(key);
+  run.failures += 1;
+  if (run.failures < warnedFrom(inARow) || longRuns.has(run)) return false;
+  longRuns.add(run);
   if (nowMs < watched.warnedMs + WARN_EVERY_MS) return false;
   watched.warnedMs = nowMs;
   return true;
+}
+
+function endRun({ runs, longRuns }: Watched, key: string): void {
+  const run = runs.get(key);
+  if (run === undefined) return;
+  run.failures = 0;
+  longRuns.delete(run);
+  if (run.deferred.size === 0) runs.delete(key);
 }
 
 /** How much of the limit of its window a sender has reached: 1 disables the endpoint. */

@@ -76,8 +76,9 @@ export class InboxRefuser {
   }
 
   /** Notes how a sender was answered: after too many failures it disables the endpoint. */
-  noteAnswer({ profile }: Delivery, key: string, isFailure: boolean, nowMs: number): void {
-    this.#switchOff.note(profile, key, isFailure, nowMs);
+  noteAnswer(delivery: Delivery, key: string, isFailure: boolean, nowMs: number): void {
+    const { profile } = delivery;
+    this.#switchOff.note({ delivery, key }, isFailure, nowMs);
     // Refusals before the body is read have the sender's name as key.
     if (!isFailure && profile !== undefined && profile.name !== key)
       this.#switchOff.endRun(profile.name, profile.name);
