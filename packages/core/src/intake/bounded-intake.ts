@@ -206,23 +206,12 @@ export class BoundedIntake implements Intake {
   /** See {@link observeHandleOf}. */
   observeHandle(): ObserveHandle {
     const { dispatcher, listeners, refuser, shutdown, now } = this.#flow;
-    const { queue, drain } = dispatcher;
     return {
-      ...{ clock: this.#fixtures.clock, now },
-      get isOpen() {
-        return shutdown.phase === 'open';
-      },
-      get isIdle() {
-        return dispatcher.held === 0;
-      },
-      get depth() {
-        return queue.size;
-      },
-      stalledMs: (at) => (drain.isStalled(at) ? drain.gapMs(at) : 0),
+      ...{ clock: this.#fixtures.clock, now, report: listeners.emit.bind(listeners) },
+      ...{ isOpen: () => shutdown.phase === 'open', isIdle: () => dispatcher.held === 0 },
+      depth: () => dispatcher.queue.size,
+      stalledMs: (at) => (dispatcher.drain.isStalled(at) ? dispatcher.drain.gapMs(at) : 0),
       endangered: (at) => refuser.endangered(at).length,
-      report: (event) => {
-        listeners.emit(now(), event);
-      },
     };
   }
 

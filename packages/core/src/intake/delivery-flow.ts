@@ -1,5 +1,5 @@
 import { timeoutError } from '../base/abort.ts';
-import { monotonic, type Clock } from '../time/clock.ts';
+import { monotonic } from '../time/clock.ts';
 import { AdmittedDelivery, type DeliveryOwner } from '../workers/admitted-delivery.ts';
 import type { Admission } from '../delivery/admission.ts';
 import type { Delivery } from '../delivery/delivery.ts';
@@ -37,7 +37,6 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
   readonly guard: SwitchOffGuard;
   readonly shutdown: Shutdown;
   settings: Settings;
-  readonly #clock: Clock;
   readonly #isDryRun: boolean;
   #isStalled = false;
 
@@ -46,7 +45,6 @@ export class DeliveryFlow implements DeliveryOwner, TimerEvents {
     const ledger = (this.ledger = new Ledger(options.dryRun));
     this.settings = options;
     this.#isDryRun = options.dryRun;
-    this.#clock = options.clock;
     this.now = monotonic(options.clock);
     this.warnings = new Warnings(listeners, warn);
     this.dispatcher = new Dispatcher(options, this.now, this);
