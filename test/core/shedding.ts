@@ -2,11 +2,12 @@ import type { Admission, Delivery, RefusalReason } from '@webhook-backpressure/c
 import { expect } from 'vitest';
 import { createBench, letIn, occupy, type Bench } from './harness.ts';
 
-// Marks at 80 and 50; a reserve of 20, half of it 10.
+// Marks at 80 and 50; a reserve of 20, of which small keys may use 15. Half of it is 10.
 export const CAPACITY = 100;
 export const HIGH = 80;
 export const LOW = 50;
 export const HALF = 10;
+export const SMALL = 15;
 
 export interface Shedding extends Bench {
   readonly waiting: Admission[];

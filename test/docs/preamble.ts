@@ -22,6 +22,7 @@ declare global {
   const createInbox: typeof core.createInbox;
   const createWorker: typeof core.createWorker;
   const joinFleet: typeof core.joinFleet;
+  const observe: typeof core.observe;
   const memoryStore: typeof core.memoryStore;
   const RetryAfter: typeof core.RetryAfter;
   const verifiers: typeof core.verifiers;

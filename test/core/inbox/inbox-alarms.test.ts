@@ -1,4 +1,4 @@
-import type { AlarmCode, InboxEvent } from '@webhook-backpressure/core';
+import { memoryStore, type AlarmCode, type InboxEvent } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import { InboxBench, turns } from './inbox-bench.ts';
 

@@ -6,7 +6,6 @@ import {
   type IntakeEvent,
   type IntakeOptions,
   type Observation,
-  type ObserveOptions,
   type SenderProfile,
 } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
@@ -17,9 +16,9 @@ interface ObservedBench extends Bench {
   readonly observation: Observation;
 }
 
-function observedBench(options: IntakeOptions = {}, { alarms }: ObserveOptions = {}): ObservedBench {
+function observedBench(options: IntakeOptions = {}): ObservedBench {
   const bench = createBench(options);
-  return { ...bench, observation: observe(bench.intake, { alarms }) };
+  return { ...bench, observation: observe(bench.intake) };
 }
 
 function alarmsIn(events: readonly IntakeEvent[]): (AlarmEvent & { readonly at: number })[] {
@@ -276,15 +275,6 @@ describe('alarms', () => {
     bench.observation.update({ alarms: {} });
     expect(raisedIn(bench)).toEqual(['WBP_ALARM_REFUSED']);
     expect(bench.observation.read().alarms).toMatchObject([{ threshold: 0.05 }]);
-  });
-
-  it('keep the thresholds that an update does not name', () => {
-    const bench = observedBench(SHED_OFF, { alarms: { minArrivals: 100 } });
-    bench.observation.update({ alarms: { refusedRatio: 0.5 } });
-    receive(bench, 0, 99);
-    expect(raisedIn(bench)).toEqual([]);
-    receive(bench, 0, 1);
-    expect(bench.observation.read().alarms).toMatchObject([{ threshold: 0.5 }]);
   });
 
   it('allow a listener to do anything', () => {

@@ -23,6 +23,16 @@ describe('observe()', () => {
     expect(observation.read().windows.oneMinute.all.arrivals).toBe(30);
   });
 
+  it('keeps the thresholds that an update does not name', () => {
+    const { intake } = createBench({ shed: { off: true } });
+    const observation = observe(intake, { alarms: { minArrivals: 100 } });
+    observation.update({ alarms: { refusedRatio: 0.5 } });
+    for (let count = 0; count < 99; count += 1) intake.admit({ key: 'off' });
+    expect(observation.read().alarms).toEqual([]);
+    intake.admit({ key: 'off' });
+    expect(observation.read().alarms).toMatchObject([{ threshold: 0.5 }]);
+  });
+
   it.each([
     ['an inbox', createInbox({ store: memoryStore(), process: () => undefined, verify: false })],
     ['another object', { admit: () => undefined }],
@@ -49,7 +59,7 @@ describe('observe()', () => {
     logEvents(intake, logger, { clock });
     for (let count = 0; count < 30; count += 1) intake.admit({ key: 'off' });
     clock.advance(5000);
-    const codes = lines.flatMap(({ fields }) => (fields['event'] === 'alarm' ? [fields['code']] : []));
+    const codes = lines.flatMap(({ fields }) => (fields.event === 'alarm' ? [fields['code']] : []));
     expect(codes).toEqual(['WBP_ALARM_REFUSED']);
   });
 });

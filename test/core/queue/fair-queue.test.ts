@@ -1,17 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FairQueue } from '../../../packages/core/src/queue/fair-queue.ts';
-import type { Queued } from '../../../packages/core/src/queue/line.ts';
+import { item, take, type Item } from './items.ts';
 import { TurnModel } from './turn-model.ts';
-
-interface Item extends Queued<Item> {
-  readonly key: string;
-  readonly id: number;
-}
-
-function item(key: string, id = 0): Item {
-  return { key, id, line: null, ahead: null, behind: null, older: null, younger: null };
-}
 
 const STRANGE_KEYS = [
   '__proto__',
@@ -28,7 +19,7 @@ describe('the fair queue', () => {
     const key = fc.constantFrom('a', 'b', 'c', 'd', ...STRANGE_KEYS.slice(0, 5));
     const step = fc.oneof(
       { weight: 5, arbitrary: fc.record({ do: fc.constant('push' as const), key }) },
-      { weight: 3, arbitrary: fc.record({ do: fc.constant('shift' as const) }) },
+      { weight: 3, arbitrary: fc.record({ do: fc.constant('take' as const) }) },
       { weight: 2, arbitrary: fc.record({ do: fc.constant('remove' as const), at: fc.nat(1000) }) },
     );
     fc.assert(
@@ -45,10 +36,10 @@ describe('the fair queue', () => {
             queue.push(added);
             model.push(added);
             byAge.push(added);
-          } else if (one.do === 'shift') {
+          } else if (one.do === 'take') {
             const peeked = queue.peek();
-            const taken = queue.shift();
-            if (taken !== peeked) throw new Error('peek and shift differ');
+            const taken = take(queue);
+            if (taken !== peeked || taken?.line != null) throw new Error('the next one has not left');
             const expected = model.shift();
             if ((taken ?? undefined) !== expected) throw new Error('it is the turn of another');
             gone(expected);
@@ -74,7 +65,7 @@ describe('the fair queue', () => {
       queue.push(item(key, id));
     });
     expect(queue.keys).toBe(STRANGE_KEYS.length);
-    expect(STRANGE_KEYS.map(() => queue.shift()?.id)).toEqual(STRANGE_KEYS.map((_, id) => id));
+    expect(STRANGE_KEYS.map(() => take(queue)?.id)).toEqual(STRANGE_KEYS.map((_, id) => id));
     expect({}.constructor).toBe(Object);
   });
 
@@ -83,7 +74,7 @@ describe('the fair queue', () => {
     const items = Array.from({ length: 3000 }, (_, id) => item(String(id % 1000), id));
     for (const one of items) queue.push(one);
     for (const one of items.filter(({ id }) => id % 2 === 0)) queue.remove(one);
-    while (queue.shift() !== null);
+    while (take(queue) !== null);
     expect(queue).toMatchObject({ size: 0, keys: 0, oldest: null });
     expect(queue.peek()).toBeNull();
     expect(queue.lineOf('7')).toBeUndefined();
@@ -97,7 +88,7 @@ describe('the fair queue', () => {
     for (let id = 0; id < 100; id += 1) queue.push(item(`busy ${String(id % 5)}`));
     queue.push(item('new'));
     let turns = 1;
-    while (queue.shift()?.key !== 'new') turns += 1;
+    while (take(queue)?.key !== 'new') turns += 1;
     expect(turns).toBe(6);
   });
 });

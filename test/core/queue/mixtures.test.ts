@@ -27,27 +27,6 @@ describe('a small sender that never retries', () => {
       }
     },
   );
-
-  it('loses nothing at seven tenths of the drain rate if it is authentic, and much if not', async () => {
-    for (const name of ['github', 'default']) {
-      const lost: number[] = [];
-      for (const authentic of [true, false]) {
-        const big = member('github', 7, { delivery: { authentic } });
-        const options = { seed: 1, service: { ms: 1000 }, intake: SLOW, untilS: 60 };
-        const outcomes = await mix(
-          [
-            { ...big, untilS: 40 },
-            { ...flood(name), untilS: 40 },
-          ],
-          options,
-        );
-        const { events, delivered } = outcomes.get('small github') ?? { events: 0, delivered: 0 };
-        lost.push((events - delivered) / events);
-      }
-      expect(lost[0], name).toBe(0);
-      expect(lost[1], name).toBeGreaterThan(0.05);
-    }
-  });
 });
 
 describe('a flood that claims to never be retried', () => {

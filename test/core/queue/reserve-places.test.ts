@@ -1,7 +1,7 @@
 import type { Admission, Delivery, Permit } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import { createBench, letIn, occupy, reactions } from '../harness.ts';
-import { answer, CAPACITY, flood, HALF, HIGH, leave, shedding } from '../shedding.ts';
+import { answer, CAPACITY, flood, HALF, HIGH, leave, shedding, SMALL } from '../shedding.ts';
 
 describe('the places of the reserve', () => {
   it('are free again when the queue is short, whichever deliveries are left', () => {
@@ -42,27 +42,27 @@ describe('the places of the reserve', () => {
     expect(answer(bench, { priority: 'critical' })).toBe('full');
   });
 
-  it('begin above the high-water mark', () => {
+  it('are refused to a key that holds half as many anywhere in the queue', () => {
     const bench = shedding();
     const vip: Delivery = { key: 'vip', priority: 'critical' };
     leave(bench, 1);
     expect(answer(bench, vip)).toBe('admitted');
     expect(bench.intake.snapshot().depth).toBe(HIGH);
     expect(answer(bench, { key: 'other', priority: 'critical' })).toBe('admitted');
-    expect(flood(bench, 50, () => vip)).toBe(HALF);
+    expect(flood(bench, 50, () => vip)).toBe(HALF - 1);
   });
 
   it('are available to other small keys when small keys have returned them', () => {
     const bench = shedding();
     expect(flood(bench, 50, () => ({ key: 'vip', priority: 'critical' }))).toBe(CAPACITY - HIGH);
-    leave(bench, HALF);
+    leave(bench, CAPACITY - HIGH);
     for (let round = 0; round < 3; round += 1) {
       const small: Admission[] = [];
       for (let i = 0; i < 40; i += 1) {
         const result = bench.intake.admit({ key: `small ${String(round)} ${String(i)}` });
         if (result.admitted) small.push(result);
       }
-      expect(small).toHaveLength(HALF);
+      expect(small).toHaveLength(SMALL);
       for (const one of small) one.leave();
     }
   });
@@ -84,18 +84,16 @@ describe('the places of the reserve', () => {
     const fillTo = (depth: number, delivery: Delivery): void => {
       while (intake.snapshot().depth < depth) expect(isAdmitted(delivery)).toBe(true);
     };
-    const vip: Delivery = { key: 'vip', priority: 'critical' };
     fillTo(HIGH, { key: 'burst' });
-    fillTo(HIGH + HALF, vip);
-    expect(smallKeys(1)).toBe(HALF);
-    while (intake.snapshot().keys > 2) {
+    expect(smallKeys(1)).toBe(SMALL);
+    while (intake.snapshot().keys > 1) {
       clock.advance(100);
       started.shift()?.release();
       await reactions();
     }
     expect(intake.snapshot().state).toBe('shedding');
-    fillTo(HIGH + HALF, vip);
-    expect(smallKeys(2)).toBe(HALF);
+    fillTo(HIGH, { key: 'vip', priority: 'critical' });
+    expect(smallKeys(2)).toBe(SMALL);
   });
 
   it('are shared among keys that hold some now, not among keys that did before', () => {
@@ -119,7 +117,8 @@ describe('the places of the reserve', () => {
         const result = bench.intake.admit(vip);
         if (result.admitted) taken.push(result);
       }
-      expect(taken).toHaveLength(HALF);
+      // The other key has one place of the lower half.
+      expect(taken).toHaveLength(HALF - 1);
       expect(answer(bench, vip)).toBe('full');
       for (const one of taken) one.leave();
       // One leaves for each that has arrived.

@@ -1,6 +1,6 @@
 import type { Delivery } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
-import { answer, CAPACITY, flood, HALF, HIGH, leave, LOW, shedding } from '../shedding.ts';
+import { answer, CAPACITY, flood, HALF, HIGH, leave, LOW, shedding, SMALL } from '../shedding.ts';
 
 describe('the reserve, while shedding', () => {
   it('is closed to ordinary deliveries from the high-water mark down to the low-water mark', () => {
@@ -33,13 +33,11 @@ describe('the reserve, while shedding', () => {
   });
 
   it('is open to a key that stays below half of an equal share of the low-water mark', () => {
-    // Two keys are queued: below 50 ÷ 2 ÷ 2 = 12.5, so 12 including the new one; but half of the reserve is 10.
+    // Two keys are queued: below 50 ÷ 2 ÷ 2 = 12.5, so 12 including the new one.
     const bench = shedding();
-    expect(flood(bench, 30, () => ({ key: 'small' }))).toBe(HALF);
+    expect(flood(bench, 30, () => ({ key: 'small' }))).toBe(12);
     leave(bench, 20);
-    // Below the high-water mark the reserve is not needed, and the share alone decides.
-    expect(bench.intake.snapshot()).toMatchObject({ state: 'shedding', depth: HIGH - 10 });
-    expect(flood(bench, 30, () => ({ key: 'small' }))).toBe(2);
+    expect(bench.intake.snapshot()).toMatchObject({ state: 'shedding', depth: HIGH - 8 });
     expect(answer(bench, { key: 'small' })).toBe('shedding');
   });
 
@@ -51,11 +49,11 @@ describe('the reserve, while shedding', () => {
     expect(bench.intake.snapshot()).toMatchObject({ depth: HIGH - 20 + 23, keys: 24, state: 'shedding' });
   });
 
-  it('leaves half of its places when keys are invented', () => {
+  it('leaves a quarter of its places when keys are invented', () => {
     const bench = shedding();
-    expect(flood(bench, 5000, (i) => ({ key: `invented ${String(i)}` }))).toBe(HALF);
+    expect(flood(bench, 5000, (i) => ({ key: `invented ${String(i)}` }))).toBe(SMALL);
     expect(answer(bench, { key: 'another' })).toBe('shedding');
-    expect(flood(bench, 50, () => ({ key: 'vip', priority: 'critical' }))).toBe(HALF);
+    expect(flood(bench, 50, () => ({ key: 'vip', priority: 'critical' }))).toBe(CAPACITY - HIGH - SMALL);
     expect(answer(bench, { key: 'vip', priority: 'critical' })).toBe('full');
   });
 });
@@ -70,15 +68,6 @@ describe('a flood of forged deliveries', () => {
     expect(answer(bench, forged)).toBe('full');
     expect(flood(bench, 1000, () => ({ key: 'honest', priority: 'critical' }))).toBe(HALF - 1);
     expect(bench.intake.snapshot().depth).toBe(CAPACITY);
-  });
-
-  it('leaves a fifth of the reserve to other keys that ask, if the user says that it is authentic', () => {
-    const bench = shedding();
-    expect(answer(bench, { key: 'honest', priority: 'critical' })).toBe('admitted');
-    const authentic: Delivery = { key: 'github', retries: false, authentic: true };
-    expect(flood(bench, 1000, () => authentic)).toBe((CAPACITY - HIGH) * 0.8);
-    expect(answer(bench, authentic)).toBe('full');
-    expect(flood(bench, 1000, () => ({ key: 'honest', priority: 'critical' }))).toBe(3);
   });
 
   it('that filled the reserve alone gives it up as places become free', () => {
@@ -99,6 +88,8 @@ describe('a flood of forged deliveries', () => {
     const forged: Delivery = { key: 'forger', priority: 'critical' };
     flood(bench, 1000, () => forged);
     expect(answer(bench, { key: 'small' })).toBe('full');
+    // The last quarter is for entitled deliveries.
+    leave(bench, CAPACITY - HIGH - SMALL);
     let admitted = 0;
     for (let i = 0; i < 10; i += 1) {
       leave(bench, 1);

@@ -1,16 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FairQueue } from '../../../packages/core/src/queue/fair-queue.ts';
-import type { Payer, Queued } from '../../../packages/core/src/queue/line.ts';
 import { MAX_TURN_COST, Turns, type Turning } from '../../../packages/core/src/queue/turns.ts';
-
-interface Item extends Queued<Item> {
-  readonly key: string;
-}
-
-function item(key: string): Item {
-  return { key, line: null, ahead: null, behind: null, older: null, younger: null };
-}
+import { item, price, take, type Item } from './items.ts';
 
 interface Entry extends Turning<Entry> {
   readonly id: number;
@@ -24,15 +16,12 @@ function entry(id: number, turn: number): Entry {
 
 /** How many of the turns each key gets if all have enough deliveries. */
 function turnsOf(costs: Record<string, number>, turns: number): Record<string, number> {
-  const payers = new Map<string, Payer>(
-    Object.entries(costs).map(([key, cost]) => [key, { cost, paidTo: 0, line: null }]),
-  );
-  const queue = new FairQueue<Item>((key) => payers.get(key));
+  const queue = new FairQueue<Item>();
+  for (const [key, cost] of Object.entries(costs)) price(queue, key, cost);
   const taken = Object.fromEntries(Object.keys(costs).map((key) => [key, 0]));
   for (const key of Object.keys(costs)) for (let i = 0; i < 3; i += 1) queue.push(item(key));
   for (let i = 0; i < turns; i += 1) {
-    const { key } = queue.peek() as Item;
-    queue.shift(payers.get(key));
+    const { key } = take(queue) as Item;
     taken[key] = (taken[key] ?? 0) + 1;
     queue.push(item(key));
   }
@@ -55,48 +44,50 @@ describe('turns that cost differently', () => {
   });
 
   it('come for a new key after one round, and sooner if it is known to be cheap', () => {
-    const cheap: Payer = { cost: 0.01, paidTo: 0, line: null };
-    const queue = new FairQueue<Item>((key) => (key === 'cheap' ? cheap : undefined));
+    const queue = new FairQueue<Item>();
+    price(queue, 'cheap', 0.01);
     for (let i = 0; i < 50; i += 1) queue.push(item(`busy ${String(i % 5)}`));
-    for (let i = 0; i < 7; i += 1) queue.shift();
+    for (let i = 0; i < 7; i += 1) take(queue);
     queue.push(item('new'));
     queue.push(item('cheap'));
-    const order = Array.from({ length: 9 }, () => queue.shift()?.key ?? '');
+    const order = Array.from({ length: 9 }, () => take(queue)?.key ?? '');
     expect(order.indexOf('cheap')).toBeLessThanOrEqual(3);
     expect(order.indexOf('new')).toBeLessThanOrEqual(6);
     expect(order.indexOf('cheap')).toBeLessThan(order.indexOf('new'));
   });
 
   it('are still owed by a key that was empty in the meantime', () => {
-    const dear: Payer = { cost: 10, paidTo: 0, line: null };
-    const queue = new FairQueue<Item>((key) => (key === 'dear' ? dear : undefined));
+    const queue = new FairQueue<Item>();
+    price(queue, 'dear', 10);
     for (let i = 0; i < 100; i += 1) queue.push(item('usual'));
     queue.push(item('dear'));
-    while (queue.shift(queue.peek()?.key === 'dear' ? dear : undefined)?.key !== 'dear');
+    while (take(queue)?.key !== 'dear');
     queue.push(item('dear'));
     let turns = 0;
-    while (queue.shift(queue.peek()?.key === 'dear' ? dear : undefined)?.key !== 'dear') turns += 1;
+    while (take(queue)?.key !== 'dear') turns += 1;
     expect(turns).toBeGreaterThanOrEqual(9);
     expect(turns).toBeLessThanOrEqual(10);
   });
 
-  it('are not given to a parked line until it is unparked', () => {
-    const b: Payer = { cost: 1, paidTo: 0, line: null };
-    const absent: Payer = { cost: 1, paidTo: 0, line: null };
-    const queue = new FairQueue<Item>((key) => (key === 'b' ? b : undefined));
+  it('are not given to a key with as many workers as it may have', () => {
+    const queue = new FairQueue<Item>(1);
+    const [first, second] = [item('b', 1), item('b', 2)];
+    queue.start(first);
     queue.push(item('a'));
-    queue.push(item('b'), true);
-    queue.push(item('b'), true);
-    expect(queue.shift()?.key).toBe('a');
+    queue.push(second);
+    queue.push(item('b', 3));
+    expect(take(queue)?.key).toBe('a');
     expect([queue.hasTurns, queue.peek(), queue.size]).toEqual([false, null, 2]);
-    queue.unpark(b);
-    queue.unpark(b);
-    expect(queue.shift(b)?.key).toBe('b');
-    queue.park(b);
-    queue.park(absent);
+    queue.end(first, 100, true);
+    expect(take(queue)).toBe(second);
+    expect([queue.hasTurns, queue.peek(), queue.size]).toEqual([false, null, 1]);
+    queue.limit(2);
+    expect(queue.peek()?.id).toBe(3);
+    queue.limit(1);
     expect(queue.peek()).toBeNull();
     queue.remove(queue.oldest as Item);
-    expect([queue.size, queue.keys]).toEqual([0, 0]);
+    queue.end(second, 100, true);
+    expect([queue.size, queue.keys, queue.hasTurns]).toEqual([0, 0, false]);
   });
 });
 
@@ -118,7 +109,7 @@ describe('the slots of turns', () => {
             turns.add(added);
             all.push(added);
           } else if (one.do === 'move' && chosen !== undefined) {
-            turns.shift(chosen, chosen.turn + one.by - 150);
+            turns.move(chosen, chosen.turn + one.by - 150);
           } else if (one.do === 'remove' && chosen !== undefined) {
             turns.remove(chosen);
             all.splice(all.indexOf(chosen), 1);

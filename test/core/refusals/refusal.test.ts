@@ -152,7 +152,6 @@ describe('an invalid delivery', () => {
     ['a wait that is a string', { maxWaitMs: '5' }, 'delivery.maxWaitMs'],
     ['another status', { statusCode: 500 }, 'delivery.statusCode'],
     ['retries that is a string', { retries: 'none' }, 'delivery.retries'],
-    ['authentic that is a string', { authentic: 'yes' }, 'delivery.authentic'],
   ])('throws and is not counted: %s', (_, delivery, named) => {
     const { intake, clock } = createBench();
     const before = intake.snapshot();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DrainRate, type Begun } from '../../../packages/core/src/workers/drain-rate.ts';
+import { DrainRate } from '../../../packages/core/src/workers/drain-rate.ts';
 import { createBench, exponential, occupy, seeded, startedNow, typesOf, type Bench } from '../harness.ts';
 import { arrivals, runUntil, Workshop } from '../workshop.ts';
 
@@ -180,23 +180,13 @@ describe('the drain rate', () => {
 
 describe('the rate of the same workers', () => {
   it('follows a change of their number immediately', () => {
-    const rate = new DrainRate();
-    const starts: { begun: Begun; endMs: number }[] = [];
-    const begin = (nowMs: number): void => {
-      const begun = { beganMs: 0, saturatedAtStartMs: 0, stalledAtStartMs: 0 };
-      rate.begin(begun, nowMs, WORKERS);
-      starts.push({ begun, endMs: nowMs + SERVICE_MS });
-    };
-    rate.saturate(0);
-    for (let i = 0; i < WORKERS; i += 1) begin((i * SERVICE_MS) / WORKERS);
-    for (let i = 0; i < 20_000; i += 1) {
-      const { begun, endMs } = starts.shift() ?? { begun: undefined, endMs: 0 };
-      if (begun !== undefined) rate.complete(endMs, begun, WORKERS);
-      begin(endMs);
-    }
-    expect(rate.steadyRate(WORKERS)).toBeCloseTo(TRUTH, 0);
+    const rate = new DrainRate(WORKERS);
+    rate.look(true, 0);
+    for (let i = 1; i <= 20_000; i += 1) rate.complete(SERVICE_MS, (i * SERVICE_MS) / WORKERS);
+    expect(rate.steadyRate).toBeCloseTo(TRUTH, 0);
     rate.scale(2);
-    expect(rate.steadyRate(2 * WORKERS)).toBeCloseTo(2 * TRUTH, 0);
+    rate.workers *= 2;
+    expect(rate.steadyRate).toBeCloseTo(2 * TRUTH, 0);
   });
 });
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { LivedTime } from '../../../packages/core/src/time/lived-time.ts';
-import { remainingMs } from '../../../packages/core/src/intake/wait-limit.ts';
 import {
   createBench,
   letIn,
@@ -12,7 +11,6 @@ import {
   type Bench,
 } from '../harness.ts';
 import { arrivals, runUntil, Workshop } from '../workshop.ts';
-import { createRetryAfter, refused, SETTINGS, situation } from '../refusals/retry-after/situation.ts';
 
 /** Ten workers of 100 ms, busy for 20 s: 100/s. */
 async function saturated(): Promise<Bench & { workshop: Workshop }> {
@@ -95,34 +93,6 @@ describe('lived time', () => {
 });
 
 describe('a delivery that is read late', () => {
-  it('may have waited for that long, and has at least half of its time left', () => {
-    expect([0, 300, 5000, 9000].map((lagMs) => remainingMs(10_000, lagMs))).toEqual([
-      10_000, 9700, 5000, 5000,
-    ]);
-  });
-
-  it('is refused that much earlier', async () => {
-    const { intake, clock } = createBench({ concurrency: 1, maxWaitMs: 4000, capacity: 10 });
-    occupy(intake);
-    clock.jump(1050);
-    const { permit } = letIn(intake.admit());
-    let answered = false;
-    void Promise.resolve(permit).then(() => (answered = true));
-    await runUntil(clock, 1050 + 2900);
-    expect(answered).toBe(false);
-    await runUntil(clock, 1050 + 3150);
-    expect(answered).toBe(true);
-    expect(turnedAway(await permit).reason).toBe('wait');
-  });
-
-  it('is refused at admission if the rest of its time is not enough', async () => {
-    const { clock, intake } = await saturated();
-    const patient = { key: 'shop', maxWaitMs: 9000, retries: false } as const;
-    expect(intake.admit(patient).admitted).toBe(true);
-    clock.jump(3000);
-    expect(turnedAway(intake.admit(patient)).reason).toBe('wait');
-  });
-
   it('is admitted if a runtime has lost the timer', () => {
     const { intake, clock } = createBench({ concurrency: 1, maxWaitMs: 1000 });
     losingTimers(clock, () => {
@@ -130,22 +100,5 @@ describe('a delivery that is read late', () => {
     });
     clock.advance(3_600_000);
     letIn(intake.admit());
-  });
-});
-
-describe('a process that is slow to admit', () => {
-  it('books later retries the longer the burst has lasted', () => {
-    const farthest = (burstS: number, lateShare: number): number => {
-      const retryAfter = createRetryAfter();
-      retryAfter.shed(0);
-      const now = situation(burstS * 1000, { paceAgeS: 2, lateShare });
-      const told = Array.from({ length: 20_000 }, () =>
-        retryAfter.seconds('shedding', refused(), now, SETTINGS),
-      );
-      return Math.max(...told.slice(-2000));
-    };
-    expect(farthest(30, 0)).toBe(18);
-    expect(farthest(2, 0.9)).toBe(19);
-    expect(farthest(30, 0.9)).toBe(145);
   });
 });

@@ -103,8 +103,10 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     this.#switchOff = new SwitchOff((sender, key, at) => {
       this.#listeners.emit(at, { type: 'endangered', sender, key });
     }, (admitted, at) => {
+      const rate = this.#drain.rate(this.#lived(at)) ?? Infinity;
+      const waitMs = (this.#queue.turnsUntil(admitted.key) / rate) * 1000;
       // Otherwise there is room for it, and it waits for its turn.
-      if (this.#gate.shedding) this.#withdraw(admitted, 'expired', at);
+      if (this.#gate.shedding || waitMs > admitted.expiresAtMs - at) this.#withdraw(admitted, 'expired', at);
     });
     const timeouts = new LearnedTimeouts((key) => this.#queue.loads.of(key)?.meanMs ?? 0);
     this.#rules = [this.#promises, this.#switchOff, timeouts];
@@ -294,24 +296,15 @@ export class BoundedIntake implements Intake, DeliveryOwner {
 
   /** See {@link observeHandleOf}. */
   observeHandle(): ObserveHandle {
-    const isOpen = (): boolean => this.#shutdown.phase === 'open';
-    const depth = (): number => this.#queue.size;
-    const isIdle = (): boolean => this.#queue.size + this.#active === 0;
     return {
       ...{ clock: this.#fixtures.clock, now: this.#now },
-      get isOpen() {
-        return isOpen();
-      },
-      get isIdle() {
-        return isIdle();
-      },
-      get depth() {
-        return depth();
-      },
+      isOpen: () => this.#shutdown.phase === 'open',
+      isIdle: () => this.#queue.size + this.#active === 0,
+      depth: () => this.#queue.size,
       stalledMs: (at) => (this.#drain.isStalled(this.#lived(at)) ? this.#drain.gapMs(this.#lived(at)) : 0),
       endangered: (at) => this.#switchOff.endangered(at).length,
-      report: (event) => {
-        this.#listeners.emit(this.#now(), event);
+      report: (at, event) => {
+        this.#listeners.emit(at, event);
       },
     };
   }

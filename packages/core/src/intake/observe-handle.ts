@@ -1,22 +1,21 @@
 import type { EventBody } from '../delivery/events.ts';
 import type { Clock } from '../time/clock.ts';
-import type { Intake } from './intake.ts';
 
 /** What an observation reads in an intake beside its events, and how it reports alarms. */
 export interface ObserveHandle {
   readonly clock: Clock;
   /** The monotonic time of the intake, in milliseconds. */
   now(): number;
-  readonly isOpen: boolean;
+  isOpen(): boolean;
   /** Whether no delivery is queued or active. */
-  readonly isIdle: boolean;
+  isIdle(): boolean;
   /** How many deliveries are queued. */
-  readonly depth: number;
+  depth(): number;
   /** How long the workers have been stalled, in milliseconds; 0 if they are not. */
   stalledMs(nowMs: number): number;
   /** How many senders are close to disabling the endpoint. */
   endangered(nowMs: number): number;
-  report(event: EventBody): void;
+  report(nowMs: number, event: EventBody): void;
 }
 
 /** The handle of an intake of this package; undefined for any other value. */

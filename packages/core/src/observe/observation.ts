@@ -52,15 +52,15 @@ export class IntakeObservation implements Observation {
     this.#monitor = new Monitor(
       {
         ...{ clock: handle.clock, now: () => handle.now(), listeners: { any: true } },
-        settings: () => handle.isOpen && this.#alarms,
-        depth: () => handle.depth,
-        isWaiting: () => !handle.isIdle,
+        settings: () => handle.isOpen() && this.#alarms,
+        depth: () => handle.depth(),
+        isWaiting: () => !handle.isIdle(),
         read: (at) => ({
           ...{ stalledMs: handle.stalledMs(at), endangered: handle.endangered(at) },
           ...{ oldestAgeMs: 0, storeFailingMs: 0 },
         }),
-        emit: (_, event) => {
-          handle.report(event);
+        emit: (at, event) => {
+          handle.report(at, event);
         },
       },
       handle.now(),

@@ -10,8 +10,8 @@ function burst(count: number, changes: Parameters<typeof refused>[0] = {}, setti
   const retryAfter = createRetryAfter();
   return Array.from({ length: count }, (_, i) => {
     const nowMs = i / 2;
-    retryAfter.arrive(nowMs);
-    return nowMs + 1000 * retryAfter.seconds('shedding', refused(changes), situation(nowMs), settings);
+    retryAfter.arrivals.note(nowMs);
+    return nowMs + 1000 * retryAfter.of('shedding', refused(changes), situation(nowMs), settings);
   });
 }
 
@@ -19,7 +19,7 @@ describe('the booked second', () => {
   it('is not before shedding ends, and later for each earlier refusal', () => {
     const retryAfter = createRetryAfter();
     const assigned = Array.from({ length: 5000 }, () =>
-      retryAfter.seconds('shedding', refused(), situation(0), SETTINGS),
+      retryAfter.of('shedding', refused(), situation(0), SETTINGS),
     );
     for (const [i, seconds] of assigned.entries()) {
       const delay = 3 + i / RATE;
@@ -46,8 +46,8 @@ describe('the booked second', () => {
     retryAfter.shed(0);
     const times = Array.from({ length: 10_000 }, (_, i) => {
       const nowMs = 60_000 + i / 2;
-      retryAfter.arrive(nowMs);
-      const seconds = retryAfter.seconds(
+      retryAfter.arrivals.note(nowMs);
+      const seconds = retryAfter.of(
         'shedding',
         refused({ key: String(i % 4000) }),
         situation(nowMs),
@@ -62,9 +62,9 @@ describe('the booked second', () => {
 
   it('is rounded at random, so that no second is left out below 1/s', () => {
     const retryAfter = createRetryAfter();
-    const slow = { depth: 5, low: 4, drainRate: 0.5, steadyRate: 0.5 };
+    const slow = { depth: 5, low: 4, drainRate: 0.5, presentRate: 0.5 };
     const assigned = Array.from({ length: 200 }, () =>
-      retryAfter.seconds('shedding', refused(), situation(0, slow), SETTINGS),
+      retryAfter.of('shedding', refused(), situation(0, slow), SETTINGS),
     );
     const parities = assigned.map((seconds) => seconds % 2);
     const odd = parities.filter((parity) => parity === 1).length;
@@ -83,22 +83,22 @@ describe('the booked second', () => {
     const retryAfter = createRetryAfter();
     const habit = { unit: 's', minSeconds: 2.5, maxSeconds: 7.5 } as const;
     const assigned = Array.from({ length: 2000 }, () =>
-      retryAfter.seconds('shedding', refused({ habit }), situation(0), SETTINGS),
+      retryAfter.of('shedding', refused({ habit }), situation(0), SETTINGS),
     );
     expect(Math.min(...assigned)).toBe(3);
     expect(Math.max(...assigned)).toBe(7);
     expect(assigned.filter((seconds) => !Number.isInteger(seconds))).toEqual([]);
     // Beyond the sender's maximum nothing is booked, since the booking would not be kept.
-    expect(retryAfter.booked).toBeLessThanOrEqual(7 * RATE);
+    expect(retryAfter.seconds.total).toBeLessThanOrEqual(7 * RATE);
   });
 
   it('is random in the upper half of the range beyond the maximum, and is not booked', () => {
     const retryAfter = createRetryAfter();
     const settings = { ...SETTINGS, maxSeconds: 40 };
     const assigned = Array.from({ length: 20_000 }, () =>
-      retryAfter.seconds('shedding', refused(), situation(0), settings),
+      retryAfter.of('shedding', refused(), situation(0), settings),
     );
-    expect(retryAfter.booked).toBeLessThanOrEqual(38 * RATE);
+    expect(retryAfter.seconds.total).toBeLessThanOrEqual(38 * RATE);
     const beyond = assigned.slice(4000);
     expect(new Set(beyond)).toEqual(new Set(Array.from({ length: 20 }, (_, i) => 21 + i)));
     const mean = beyond.reduce((sum, seconds) => sum + seconds, 0) / beyond.length;
@@ -108,12 +108,12 @@ describe('the booked second', () => {
 
   it('follows a lasting change of pace, but not a fluctuation', () => {
     const retryAfter = createRetryAfter();
-    for (let i = 0; i < 5000; i += 1) retryAfter.seconds('shedding', refused(), situation(0), SETTINGS);
-    const secondsAt = (steadyRate: number): number =>
-      retryAfter.seconds('shedding', refused(), situation(0, { steadyRate }), SETTINGS);
-    for (const steadyRate of [90, 110, 80, 120]) {
-      expect(secondsAt(steadyRate)).toBeGreaterThanOrEqual(53);
-      expect(secondsAt(steadyRate)).toBeLessThanOrEqual(57);
+    for (let i = 0; i < 5000; i += 1) retryAfter.of('shedding', refused(), situation(0), SETTINGS);
+    const secondsAt = (drainRate: number): number =>
+      retryAfter.of('shedding', refused(), situation(0, { drainRate }), SETTINGS);
+    for (const drainRate of [90, 110, 80, 120]) {
+      expect(secondsAt(drainRate)).toBeGreaterThanOrEqual(53);
+      expect(secondsAt(drainRate)).toBeLessThanOrEqual(57);
     }
     expect(secondsAt(50)).toBeGreaterThanOrEqual(100);
     expect(secondsAt(200)).toBeLessThanOrEqual(35);
@@ -122,85 +122,67 @@ describe('the booked second', () => {
   it('is not booked for a sender that ignores Retry-After', () => {
     const retryAfter = createRetryAfter();
     for (let i = 0; i < 1000; i += 1) {
-      const seconds = retryAfter.seconds(
+      const seconds = retryAfter.of(
         'shedding',
-        refused({ id: String(i), habit: 'ignored' }),
+        refused({ habit: 'ignored' }),
         situation(0),
         SETTINGS,
       );
       expect(seconds).toBeLessThanOrEqual(4);
     }
-    expect([retryAfter.booked, retryAfter.reservationOf('shop', { id: '1' })]).toEqual([0, undefined]);
+    expect(retryAfter.seconds.total).toBe(0);
   });
 
   it('waits for the queue to be short enough for a sender with a short timeout', () => {
     const retryAfter = createRetryAfter();
-    // The sender waits 1 s, so at most 100 deliveries may be ahead and 700 must drain first.
-    const assigned = retryAfter.seconds('wait', refused({ maxWaitMs: 1000 }), situation(0), SETTINGS);
+    // The sender waits 1 s, so at most 100 of the 800 deliveries may be ahead.
+    const assigned = retryAfter.of('wait', refused({ excess: 700 }), situation(0), SETTINGS);
     expect(assigned).toBeGreaterThanOrEqual(7);
     expect(assigned).toBeLessThanOrEqual(8);
   });
 });
 
-describe('a booking whose id is known', () => {
-  it('is repeated as the remaining time, and not booked again', () => {
+describe('a delivery with a promised retry', () => {
+  it('gets the remaining time, and is not booked again', () => {
     const retryAfter = createRetryAfter();
-    for (let i = 0; i < 2000; i += 1) {
-      retryAfter.seconds('shedding', refused({ id: String(i) }), situation(0), SETTINGS);
+    for (let i = 0; i < 2000; i += 1) retryAfter.of('shedding', refused(), situation(0), SETTINGS);
+    const promisedMs = 23_000;
+    const before = retryAfter.seconds.total;
+    for (const nowMs of [0, 500, 999.5, 10_000, promisedMs - 1]) {
+      const again = retryAfter.of('full', refused({ promisedMs }), situation(nowMs), SETTINGS);
+      expect(again).toBe(Math.ceil((promisedMs - nowMs) / 1000));
     }
-    const dueMs = retryAfter.reservationOf('shop', { id: '1999' })?.dueMs ?? 0;
-    const { booked } = retryAfter;
-    for (const nowMs of [0, 500, 999.5, 10_000, dueMs - 1]) {
-      const again = retryAfter.seconds('full', refused({ id: '1999' }), situation(nowMs), SETTINGS);
-      expect(again).toBe(Math.ceil((dueMs - nowMs) / 1000));
-    }
-    expect(retryAfter.booked).toBeLessThanOrEqual(booked);
-    expect(retryAfter.reservationOf('shop', { id: '1999' })?.dueMs).toBe(dueMs);
-    // A flood of early retries books nothing.
-    const before = retryAfter.booked;
-    for (let i = 0; i < 10_000; i += 1) {
-      retryAfter.seconds('full', refused({ id: '1999' }), situation(dueMs - 1), SETTINGS);
-    }
-    expect(retryAfter.booked).toBe(before);
+    expect(retryAfter.seconds.total).toBe(before);
   });
 
-  it('is renewed if there is no place when it is due', () => {
+  it('is booked again if there is no place when it is due', () => {
     const retryAfter = createRetryAfter();
-    retryAfter.seconds('shedding', refused({ id: 'a' }), situation(0), SETTINGS);
-    const dueMs = retryAfter.reservationOf('shop', { id: 'a' })?.dueMs ?? 0;
-    const again = retryAfter.seconds('full', refused({ id: 'a' }), situation(dueMs), SETTINGS);
+    retryAfter.of('shedding', refused(), situation(0), SETTINGS);
+    const again = retryAfter.of('full', refused({ promisedMs: 3000 }), situation(3000), SETTINGS);
     expect(again).toBeGreaterThanOrEqual(3);
-    expect(retryAfter.reservationOf('shop', { id: 'a' })?.dueMs).toBe(dueMs + again * 1000);
-    expect(retryAfter.booked).toBe(2);
-  });
-
-  it('belongs to one key', () => {
-    const retryAfter = createRetryAfter();
-    retryAfter.seconds('shedding', refused({ id: 'a' }), situation(0), SETTINGS);
-    retryAfter.seconds('shedding', refused({ id: 'a', key: 'bank' }), situation(0), SETTINGS);
-    expect(retryAfter.booked).toBe(2);
+    expect(retryAfter.seconds.total).toBe(2);
   });
 });
 
 describe('Retry-After without a usable drain rate', () => {
   it.each<[string, RefusalReason, object]>([
-    ['before the first completion', 'shedding', { drainRate: null, steadyRate: null }],
+    ['before the first completion', 'shedding', { drainRate: null, presentRate: null }],
     ['while the process is overloaded', 'pressure', {}],
     ['during shutdown', 'closing', {}],
   ])('is 3 to 7 s, and nothing is booked: %s', (_, reason, changes) => {
     const retryAfter = createRetryAfter();
-    const assigned = Array.from({ length: 400 }, (__, i) =>
-      retryAfter.seconds(reason, refused({ id: String(i) }), situation(0, changes), SETTINGS),
+    const assigned = Array.from({ length: 400 }, () =>
+      retryAfter.of(reason, refused(), situation(0, changes), SETTINGS),
     );
     expect(new Set(assigned)).toEqual(new Set([4, 5, 6, 7]));
-    expect(retryAfter.booked).toBe(0);
+    expect(retryAfter.seconds.total).toBe(0);
   });
 
   it('is 1 to 2.5 times the length of a stall', () => {
     const retryAfter = createRetryAfter();
     for (const gapS of [11, 60, 300]) {
       const assigned = Array.from({ length: 400 }, () =>
-        retryAfter.seconds(
+        retryAfter.of(
           'shedding',
           refused(),
           situation(0, { isStalled: true, gapMs: gapS * 1000 }),
@@ -212,14 +194,14 @@ describe('Retry-After without a usable drain rate', () => {
       expect(Math.max(...assigned)).toBeLessThanOrEqual(gapS * 2.5 + 1);
       expect(new Set(assigned).size).toBeGreaterThan(gapS * 0.7);
     }
-    expect(retryAfter.booked).toBe(0);
+    expect(retryAfter.seconds.total).toBe(0);
   });
 
   it('is not the same for all in a stall longer than the maximum', () => {
     const retryAfter = createRetryAfter();
     const stalled = situation(0, { isStalled: true, gapMs: 7_200_000 });
     const assigned = Array.from({ length: 400 }, () =>
-      retryAfter.seconds('shedding', refused(), stalled, SETTINGS),
+      retryAfter.of('shedding', refused(), stalled, SETTINGS),
     );
     expect(new Set(assigned).size).toBeGreaterThan(200);
     expect(Math.min(...assigned)).toBeGreaterThanOrEqual(450);
@@ -233,9 +215,8 @@ describe('Retry-After in any situation', () => {
     depth: fc.nat(5000),
     low: fc.nat(2000),
     drainRate: fc.option(fc.double({ min: 1e-6, max: 1e6, noNaN: true })),
-    steadyRate: fc.option(fc.double({ min: 1e-6, max: 1e6, noNaN: true })),
+    presentRate: fc.option(fc.double({ min: 1e-6, max: 1e6, noNaN: true })),
     paceAgeS: fc.double({ min: 0, max: 1e6, noNaN: true }),
-    lateShare: fc.double({ min: 0, max: 1, noNaN: true }),
     isStalled: fc.boolean(),
     gapMs: fc.double({ min: 0, max: 1e9, noNaN: true }),
     gapFactor: fc.double({ min: 1, max: 1e6, noNaN: true }),
@@ -253,8 +234,10 @@ describe('Retry-After in any situation', () => {
   );
   const who = fc.record({
     key: fc.constantFrom('shop', 'bank', 'default'),
-    id: fc.option(fc.constantFrom('a', 'b', 'c'), { nil: undefined }),
-    maxWaitMs: fc.option(fc.double({ min: 0, max: 1e6, noNaN: true }), { nil: undefined }),
+    promisedMs: fc.option(fc.double({ min: 0, max: 1e8, noNaN: true }), { nil: undefined }),
+    excess: fc.option(fc.nat(5000), { nil: undefined }),
+    excessMs: fc.option(fc.double({ min: -1e6, max: 1e6, noNaN: true }), { nil: undefined }),
+    spacingMs: fc.option(fc.double({ min: 0, max: 1e5, noNaN: true }), { nil: undefined }),
     habit: habits,
   });
   const reasons = fc.constantFrom<RefusalReason>('shedding', 'full', 'wait', 'shed', 'closing', 'pressure');
@@ -277,14 +260,14 @@ describe('Retry-After in any situation', () => {
           for (const [reason, refusal, state] of script) {
             // Time only moves forward, by steps of any size.
             nowMs += state.nowMs;
-            retryAfter.arrive(nowMs);
-            const seconds = retryAfter.seconds(reason, refusal, { ...state, nowMs }, given);
+            retryAfter.arrivals.note(nowMs);
+            const seconds = retryAfter.of(reason, refusal, { ...state, nowMs }, given);
             const clamp = typeof refusal.habit === 'object' ? refusal.habit.maxSeconds : undefined;
             const least = Math.min(given.minSeconds, Math.max(1, Math.floor(clamp ?? Infinity)));
             if (!Number.isInteger(seconds) || seconds < least || seconds > given.maxSeconds) {
               throw new Error(`assigned ${String(seconds)}`);
             }
-            if (retryAfter.booked < 0) throw new Error(`booked ${String(retryAfter.booked)}`);
+            if (retryAfter.seconds.total < 0) throw new Error(`booked ${String(retryAfter.seconds.total)}`);
           }
         },
       ),

@@ -1,9 +1,8 @@
-import { queryObjects, setFlagsFromString } from 'node:v8';
+import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { createIntake, type Delivery } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
-import { Reservation } from '../../../../packages/core/src/refusals/reservations.ts';
 import { createBench, exponential, seeded } from '../../harness.ts';
 import { arrivals, runUntil, Workshop } from '../../workshop.ts';
 
@@ -119,7 +118,6 @@ describe('a million refusals', () => {
     const before = heapMiB();
     await flood(20);
     expect(heapMiB() - before).toBeLessThan(1);
-    expect(queryObjects(Reservation, { format: 'count' })).toBeLessThanOrEqual(10_000);
     expect(intake.snapshot().totals.completed).toBeGreaterThan(4500);
     expect(intake.snapshot().booked).toBeLessThanOrEqual(900 * 100 * 2);
     expect(refused).toBeGreaterThan(490_000);

@@ -13,12 +13,12 @@ export const SETTINGS: RetryAfterSettings = { strategy: 'booked', minSeconds: 1,
  * shedding ends in three seconds.
  */
 export function situation(nowMs: number, changes: Partial<Situation> = {}): Situation {
-  const burst = { depth: 800, low: 500, drainRate: 100, steadyRate: 100, paceAgeS: 300, lateShare: 0 };
+  const burst = { depth: 800, low: 500, drainRate: 100, presentRate: 100, paceAgeS: 300 };
   return { nowMs, ...burst, isStalled: false, gapMs: 0, gapFactor: 1, ...changes };
 }
 
 export function refused(changes: Partial<Refused> = {}): Refused {
-  return { key: 'shop', id: undefined, maxWaitMs: undefined, habit: undefined, ...changes };
+  return { key: 'shop', habit: undefined, ...changes };
 }
 
 export function createRetryAfter(seed = 1): RetryAfter {
