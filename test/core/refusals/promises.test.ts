@@ -30,7 +30,9 @@ describe('a promised retry', () => {
   it('is remembered among 5000 later ones, and forgotten among 10,000', () => {
     const promises = new Promises();
     for (let i = 0; i < 20_000; i += 1) promises.refused(arrival(String(i)), { retryAfterSeconds: 5 });
-    const known = Array.from({ length: 20_000 }, (_, i) => promises.dueMs(arrival(String(i)))).filter(Boolean);
+    const known = Array.from({ length: 20_000 }, (_, i) => promises.dueMs(arrival(String(i)))).filter(
+      Boolean,
+    );
     expect(known.length).toBeGreaterThanOrEqual(5000);
     expect(known.length).toBeLessThanOrEqual(10_000);
     expect(promises.dueMs(arrival('15001'))).toBe(5000);

@@ -71,12 +71,7 @@ describe('failures in a row', () => {
 
 describe('a share of failures in a window', () => {
   /** One answer every ten seconds with this percentage of failures. Returns the times of warnings, in ms. */
-  function watchHours(
-    watch: Watch,
-    fromMs: number,
-    hours: number,
-    failuresInHundred: number,
-  ): number[] {
+  function watchHours(watch: Watch, fromMs: number, hours: number, failuresInHundred: number): number[] {
     const warned: number[] = [];
     for (let i = 0; i < hours * 360; i += 1) {
       const nowMs = fromMs + i * 10_000;

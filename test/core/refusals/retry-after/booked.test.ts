@@ -122,12 +122,7 @@ describe('the booked second', () => {
   it('is not booked for a sender that ignores Retry-After', () => {
     const retryAfter = createRetryAfter();
     for (let i = 0; i < 1000; i += 1) {
-      const seconds = retryAfter.of(
-        'shedding',
-        refused({ habit: 'ignored' }),
-        situation(0),
-        SETTINGS,
-      );
+      const seconds = retryAfter.of('shedding', refused({ habit: 'ignored' }), situation(0), SETTINGS);
       expect(seconds).toBeLessThanOrEqual(4);
     }
     expect(retryAfter.seconds.total).toBe(0);
@@ -182,12 +177,7 @@ describe('Retry-After without a usable drain rate', () => {
     const retryAfter = createRetryAfter();
     for (const gapS of [11, 60, 300]) {
       const assigned = Array.from({ length: 400 }, () =>
-        retryAfter.of(
-          'shedding',
-          refused(),
-          situation(0, { isStalled: true, gapMs: gapS * 1000 }),
-          SETTINGS,
-        ),
+        retryAfter.of('shedding', refused(), situation(0, { isStalled: true, gapMs: gapS * 1000 }), SETTINGS),
       );
       expect(Math.min(...assigned)).toBeLessThanOrEqual(gapS * 1.05 + 1);
       expect(Math.min(...assigned)).toBeGreaterThanOrEqual(gapS);

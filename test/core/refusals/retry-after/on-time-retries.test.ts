@@ -1,3 +1,4 @@
+import type { Delivery, SenderProfile } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import {
   createBench,
@@ -11,6 +12,10 @@ import {
 } from '../../harness.ts';
 import { arrivals, runUntil, Workshop } from '../../workshop.ts';
 
+const IGNORING: SenderProfile = {
+  ...{ name: 'x', match: { header: 'x' }, retryAfter: 'ignored' },
+  ...{ source: 'x', verifiedAt: '2026-11-20' },
+};
 const HIGH = 80;
 const LOW = 50;
 
@@ -124,6 +129,33 @@ describe('a retry with a booked second', () => {
       clock.jump(1000);
     }
     expect(intake.snapshot().booked).toBeLessThanOrEqual(booked);
+  });
+});
+
+describe('a refusal without a booking', () => {
+  it('because of pressure does not let the retry pass the pressure', () => {
+    let isPressed = true;
+    const { intake, clock } = createBench({ pressure: () => isPressed });
+    const { retryAfterSeconds } = turnedAway(intake.admit({ id: 'a' }));
+    clock.jump(retryAfterSeconds * 1000);
+    expect(turnedAway(intake.admit({ id: 'a' })).reason).toBe('pressure');
+    isPressed = false;
+    letIn(intake.admit({ id: 'a' }));
+    expect(intake.snapshot().totals.promises).toEqual({ kept: 0, missed: 0 });
+  });
+
+  it.each<[string, Delivery, object]>([
+    ['of a sender that ignores Retry-After', { id: 'a', profile: IGNORING }, {}],
+    ['by depth', { id: 'a' }, { retryAfter: { strategy: 'depth', minSeconds: 5 } }],
+    ['of a key that was switched off', { id: 'a' }, { shed: { default: true } }],
+  ])('promises nothing: %s', (_, delivery, changes) => {
+    const { intake, clock } = shedding();
+    intake.update(changes);
+    const { retryAfterSeconds } = turnedAway(intake.admit(delivery));
+    intake.update({ shed: {} });
+    clock.jump(retryAfterSeconds * 1000);
+    expect(intake.admit(delivery).admitted).toBe(false);
+    expect(intake.snapshot().totals.promises).toEqual({ kept: 0, missed: 0 });
   });
 });
 
