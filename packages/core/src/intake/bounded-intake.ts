@@ -47,6 +47,9 @@ import { currentOptions, updateSettings, type Fixtures, type Settings, type Tuna
 import type { Rule } from './rule.ts';
 import { Shutdown } from './shutdown.ts';
 
+/** A delivery may wait for this part of its longest wait beyond it. Its sender waits for a quarter longer, or more. */
+const OVERTIME = 0.1;
+
 /**
  * A bounded queue with water marks in front of a worker pool. It decides whether a delivery starts, is queued or is refused,
  * and moves it from its admission to its end. Five parts compute what it decides by:
@@ -358,7 +361,9 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     const { key, nowMs } = arrival;
     if (this.#gate.shedding) {
       this.#retryAfter.shed(nowMs);
-      const answer = this.#reserve.ask(key, isEntitled, nowMs, this.#settings.maxWaitMs);
+      const answer = this.#reserve.ask(
+        ...[key, isEntitled, nowMs, this.#settings.maxWaitMs, this.#switchOff.keepsPlaces] as const,
+      );
       if (answer !== 'open') return answer;
     }
     return this.#waitsTooLong(arrival) ? 'wait' : null;
@@ -418,6 +423,17 @@ export class BoundedIntake implements Intake, DeliveryOwner {
       return admitted;
     }
     return null;
+  }
+
+  /** Whether a delivery that has been queued for as long as it may waits a little longer, since a rule defers its refusal. */
+  #extends(admitted: AdmittedDelivery, now: number): boolean {
+    const untilMs = admitted.expiresAtMs + OVERTIME * admitted.maxWaitMs;
+    const rule = now >= untilMs ? undefined : this.#rules.find((one) => one.defers?.(admitted) === true);
+    if (rule === undefined) return false;
+    rule.deferred?.(admitted);
+    this.#deadlines.clear(admitted);
+    this.#deadlines.set(admitted, untilMs, now);
+    return true;
   }
 
   /**
@@ -545,7 +561,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
   #fill(now: number, isPaced: boolean = this.#paceAlarm.isSet): void {
     while (this.#queue.hasTurns && this.#workers.isFree) {
       const next = this.#queue.peek() as AdmittedDelivery;
-      if (now >= next.expiresAtMs) {
+      if (now >= next.expiresAtMs && !this.#extends(next, now)) {
         this.#withdraw(next, 'expired', now);
         continue;
       }
@@ -660,8 +676,9 @@ export class BoundedIntake implements Intake, DeliveryOwner {
 
   /** A delivery has been queued, or handled, for as long as it may. */
   #due(admitted: AdmittedDelivery, now: number): void {
-    if (admitted.state === 'waiting') this.#withdraw(admitted, 'expired', now);
-    else if (admitted.state !== 'ended') {
+    if (admitted.state === 'waiting') {
+      if (!this.#extends(admitted, now)) this.#withdraw(admitted, 'expired', now);
+    } else if (admitted.state !== 'ended') {
       this.#end(admitted, 'failure', now, true);
       admitted.revoke(timeoutError('The delivery was handled for longer than maxHandlingMs.'));
     }

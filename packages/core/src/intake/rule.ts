@@ -14,9 +14,11 @@ export interface Rule {
   longestWaitMs?(arrival: Arrival): number;
   /** It has been admitted, and starts or is queued. */
   admitted?(arrival: Arrival): void;
-  /** Whether a delivery is queued instead of being refused, and then that it has been queued. */
-  defers?(arrival: Arrival): boolean;
+  /** Whether a delivery is queued, or stays queued, instead of being refused, and then that it is. */
+  defers?(delivery: Pick<Arrival, 'delivery' | 'key'>): boolean;
   deferred?(admitted: AdmittedDelivery): void;
+  /** Whether places of the queue are kept for such deliveries. */
+  readonly keepsPlaces?: boolean;
   /** It has left the queue and starts. */
   started?(admitted: AdmittedDelivery): void;
   /** Its sender has disconnected while it is being handled. */

@@ -3,6 +3,9 @@ import type { Gate } from './gate.ts';
 /** The answer to a delivery that arrives while the gate is closed: admitted, or the reason why not. */
 export type ReserveAnswer = 'open' | 'shedding' | 'full';
 
+/** The most places of the reserve that are kept. */
+const MOST_KEPT = 64;
+
 /** A queue in the unit of the gate, deliveries or bytes. The queue of an intake is one. */
 export interface ReserveQueue {
   readonly size: number;
@@ -33,11 +36,19 @@ export class Reserve {
    * Decides for a delivery of `key` while the gate is closed.
    *
    * @param memoryMs - how long a key that asked is taken to be asking.
+   * @param isKeeping - whether a quarter of the reserve, at most 64 places, is kept for deliveries that do not ask.
    */
-  ask(key: string, isEntitled: boolean, nowMs: number, memoryMs: number): ReserveAnswer {
+  ask(
+    key: string,
+    isEntitled: boolean,
+    nowMs: number,
+    memoryMs: number,
+    isKeeping: boolean = false,
+  ): ReserveAnswer {
     const { size } = this.#queue;
     const { high, effectiveCapacity } = this.#gate;
-    const isFull = size >= effectiveCapacity;
+    const kept = isKeeping ? Math.min(MOST_KEPT, Math.floor((effectiveCapacity - high) / 4)) : 0;
+    const isFull = size >= effectiveCapacity - kept;
     if (!this.isOpenTo(key, isEntitled)) return isFull ? 'full' : 'shedding';
     if (key !== this.#lastAsker) {
       this.#otherAskedMs = this.#lastAskedMs;

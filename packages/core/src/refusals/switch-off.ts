@@ -62,6 +62,7 @@ export class SwitchOff implements Rule {
   readonly #warn: (sender: string, key: string, nowMs: number) => void;
   readonly #refuse: (admitted: AdmittedDelivery, nowMs: number) => void;
   #deferred = 0;
+  #keepsPlaces = false;
 
   /**
    * @param warn - called when a sender becomes endangered, and again only after better answers.
@@ -80,20 +81,25 @@ export class SwitchOff implements Rule {
   }
 
   /** Whether the refusal of a delivery would be one too many in a row, so that it must wait for a success. */
-  defers(arrival: Arrival): boolean {
-    const { profile, maxWaitMs } = arrival.delivery;
+  defers(answered: Answered): boolean {
+    const { profile, maxWaitMs } = answered.delivery;
     const inARow = profile?.switchOff?.inARow;
     if (inARow === undefined || maxWaitMs === 0 || this.#deferred >= MOST_DEFERRED) return false;
-    const run = this.#runOf(arrival);
+    const run = this.#runOf(answered);
     return run !== undefined && run.failures >= mostInARow(inARow, run);
   }
 
   /** A delivery has been queued that would have been refused. */
   deferred(admitted: AdmittedDelivery): void {
     const run = this.#runOf(admitted);
-    if (run === undefined) return;
+    if (run === undefined || run.deferred.has(admitted)) return;
     run.deferred.add(admitted);
     this.#deferred += 1;
+  }
+
+  /** Whether places of the queue are kept for such deliveries. */
+  get keepsPlaces(): boolean {
+    return this.#keepsPlaces;
   }
 
   started(admitted: AdmittedDelivery): void {
@@ -147,6 +153,7 @@ export class SwitchOff implements Rule {
     if (watched.window === undefined || watched.rule.windowS !== rule.windowS)
       watched.window = rule.windowS === undefined ? undefined : new FailureWindow(rule.windowS);
     watched.rule = rule;
+    if (rule.inARow !== undefined) this.#keepsPlaces = true;
     let warns = false;
     if (!isFailure) endRun(watched, key);
     else if (rule.inARow !== undefined) warns = noteFailure(watched, rule.inARow, key, nowMs);
