@@ -4,7 +4,7 @@ import {
   type AlarmOptions,
   type AlarmSettings,
 } from '../alarms/alarm-options.ts';
-import type { ConcurrencyRange } from '../limits/limit-range.ts';
+import type { ConcurrencyRange } from '../limits/adaptive-concurrency.ts';
 import type { RateRange } from '../limits/adaptive-rate.ts';
 import { checkInteger, checkNumber, checkOneOf, DAY_MS, isRecord, requireSync } from '../checks.ts';
 import { checkConcurrency, checkDrainRate, checkPerKey } from '../limits/limit-options.ts';
