@@ -1,4 +1,4 @@
-export type { ConcurrencyRange } from './limits/limit-range.ts';
+export type { ConcurrencyRange } from './limits/adaptive-concurrency.ts';
 export type { RateRange } from './limits/adaptive-rate.ts';
 export type {
   AlarmOptions,

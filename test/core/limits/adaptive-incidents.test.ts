@@ -57,7 +57,7 @@ describe('the adaptive concurrency during failures', () => {
       { fromS: 70, failureShare: 0 },
     ]);
     expect(settingsOf(run, 70, 71).at(-1)).toBeLessThanOrEqual(0.4 * KNEE);
-    expect(settingsOf(run, 74, 75).at(-1)).toBeGreaterThanOrEqual(KNEE);
+    expect(settingsOf(run, 75, 76).at(-1)).toBeGreaterThanOrEqual(KNEE);
   });
 
   it.each(NOISES)('cuts the limit while half of the deliveries fail (%s service)', LONG, (noise) => {

@@ -1,4 +1,4 @@
-import type { ConcurrencyRange } from '../limits/limit-range.ts';
+import type { ConcurrencyRange } from '../limits/adaptive-concurrency.ts';
 import type { RateRange } from '../limits/adaptive-rate.ts';
 import type { FleetLimits } from '../intake/fleet-handle.ts';
 import type { Tunable } from '../intake/options.ts';

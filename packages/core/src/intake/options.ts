@@ -12,7 +12,7 @@ import { keyOf } from '../delivery/delivery.ts';
 import { BackpressureError, invalid, show } from '../errors.ts';
 import type { RateRange } from '../limits/adaptive-rate.ts';
 import { checkPerKey, concurrencyOf, drainRateOf } from '../limits/limit-options.ts';
-import type { ConcurrencyRange } from '../limits/limit-range.ts';
+import type { ConcurrencyRange } from '../limits/adaptive-concurrency.ts';
 import {
   by,
   current,

@@ -1,77 +1,114 @@
-import { ConcurrencyTrial, neededTrialError, TrialSchedule, type TrialKind } from './concurrency-trial.ts';
-import { allowedQueue, downstreamQueue } from './downstream-queue.ts';
-import { LatencyBaseline } from './latency-baseline.ts';
-import { LatencyWindow, type Reading } from './latency-window.ts';
-import { LimitRange, type ConcurrencyRange } from './limit-range.ts';
-
-/** After this time, a window is used even if it is not precise enough. */
-const LONGEST_WINDOW_MS = 10_000;
-/** Shorter for the first reading, which only decides whether to begin with a trial or with growth. */
-const FIRST_WINDOW_MS = 3000;
-/** A baseline with a relative standard error above this needs more frequent trials. */
-const VAGUE = 0.03;
-/** A latency far above the baseline becomes the new baseline if no trial has lowered it for this long. */
+/** A window lasts at least this long and has at least this many successes. */
+const SHORTEST_MS = 1000;
+const FEWEST = 50;
+/** The relative standard error that a latency may have. 650 exponential times have it. */
+const ERROR = 0.05;
+/** The queue allowed in the downstream, beyond one delivery, as a share of the deliveries in service. */
+const QUEUE_SHARE = 0.08;
+/** A trial lowers the number in service to this share. */
+const CUT = 0.75;
+/** Windows between trials. A trial that finds no queue doubles the interval; one that finds a queue resets it. */
+const FIRST_EVERY = 3;
+const EVERY = 24;
+/** The weight of a window in the baseline. */
+const GAIN = 0.2;
 const NEW_NORMAL_MS = 1_800_000;
 const FAILURE_CUT = 0.9;
+/** Up to this share, failures are attributed to the deliveries, not to the downstream. */
+const TOLERATED_FAILURES = 0.05;
+
+/** The range of an adaptive `concurrency`. */
+export interface ConcurrencyRange {
+  /** The limit at the start. Integer, from `min` to `max`. */
+  readonly initial: number;
+  /** The lowest limit. Integer ≥ 1. */
+  readonly min: number;
+  /** The highest limit. Integer ≥ `initial`. */
+  readonly max: number;
+}
+
+/** The result of a window. */
+interface Reading {
+  /** The geometric mean of the successes' handling times. */
+  readonly ms: number;
+  /** The mean number of deliveries in service. */
+  readonly active: number;
+}
 
 /**
  * How many deliveries to handle concurrently, learned from their handling times. Beyond its capacity, a downstream
- * queues internally: calls take longer, and throughput stays the same. That queue is estimated as
- * `q = active × (1 − baseline ÷ recent)`: `recent` is a high percentile of the handling times of the last second or
- * more, and `baseline` the same percentile without a queue. The limit grows while q is small and shrinks while q is
- * large, so it settles about 10 % above the knee of the latency.
+ * queues internally: calls take longer, and throughput stays the same. That queue is estimated once per window as
  *
- * The estimate is that of TCP Vegas (Brakmo and Peterson, 1995), which Netflix applied to concurrency limits
- * (concurrency-limits: `VegasLimit`, `Gradient2Limit`). The differences, and the reasons:
+ *     queue = active × (1 − baseline ÷ latency)
  *
- * - Both sides of the comparison are the same percentile. A high percentile compared with an average shows a queue
- *   wherever times merely vary. A window also stays open, up to 10 s, until it is as precise as the decision needs.
- * - The baseline learns only from windows without a queue, so that it does not drift up during an incident. At full
- *   use, trials find such windows: from time to time the limit falls by a fifth for one window. If the latency falls
- *   too, there was a queue, and the limit stays down. If not, this latency is the baseline. The limit never gets stuck.
- * - A lower limit does not help a downstream that is slow for other reasons than our load. So latency alone lowers the
- *   limit to at most 40 % of the last sound limit, and further only while trials show that it helps. A latency that no
- *   trial has lowered for half an hour becomes the new baseline.
- * - Failures do not count as latency, since they are often fast. If more than 1 in 20 in a window fail, the limit falls
- *   to nine tenths, once per window. Fewer failures are attributed to the deliveries. Otherwise one sender with broken
- *   payloads would hold the limit at its minimum.
+ * `latency` is the mean handling time in the window, `baseline` the one without a queue, and `active` the mean number in
+ * service. The limit grows while the queue is below half of `1 + 8 % of active`. Above the whole of it, the limit
+ * shrinks by the excess. So it settles about 10 % above the knee of the latency.
  *
- * A window with less than half of the limit in use does not change the limit, but teaches the baseline.
+ * This is TCP Vegas (Brakmo and Peterson, 1995), which Netflix applied to concurrency limits (concurrency-limits:
+ * `VegasLimit`, `Gradient2Limit`), with four additions:
+ *
+ * - **Trials.** At full use the latency without a queue is unknown. So from time to time the limit falls by a quarter
+ *   for one window. If the latency falls with the number in service, there was a queue, and the limit stays down.
+ *   Otherwise there was none: the limit returns, and the baseline learns this latency.
+ * - **Incidents.** A lower limit does not help a downstream that is slow for other reasons than our load. If the limit
+ *   has shrunk to half and the latency has not followed, the limit stays there, and only trials lower it further. A
+ *   latency that stays high for half an hour becomes the baseline; until then the baseline is frozen.
+ * - **Quick growth.** Below the last sound limit, and at the start until a queue is found, the limit grows by a quarter
+ *   per window. Otherwise growth starts at 1 and doubles.
+ * - **Failures** do not count as latency, since they are often fast. If more than 1 in 20 in a window fail, the limit
+ *   falls to nine tenths. Fewer are attributed to the deliveries. Otherwise one sender with broken payloads would hold
+ *   the limit at its minimum.
+ *
+ * The mean is geometric, so that a few very slow deliveries do not look like a queue. The window stays open until the
+ * mean is precise to 5 %. With less than half of the limit in use, the limit stays, and the baseline learns.
  */
 export class AdaptiveConcurrency {
-  readonly #range: LimitRange;
-  readonly #window: LatencyWindow = new LatencyWindow();
-  readonly #baseline: LatencyBaseline = new LatencyBaseline();
-  #isWarm = false;
-  /** No queue has been found yet: the limit grows by a quarter per window, and the windows teach the baseline. */
-  #isSearching = true;
-  /** A trial, or a window with little use, has confirmed the baseline. */
+  #limit: number;
+  #min: number;
+  #max: number;
+  #baselineMs = 0;
+  /** A trial has confirmed the baseline. */
   #isProven = false;
+  /** The last limit without a queue. */
+  #sound = Infinity;
   #growth = 0;
-  #trial: ConcurrencyTrial | null = null;
-  readonly #schedule: TrialSchedule = new TrialSchedule();
-  /** Since when the latency has been far above the baseline. */
-  #highSinceMs: number | undefined;
+  /** The reading before the trial, and the limit to restore if there was no queue. */
+  #trial: { readonly before: Reading; readonly from: number } | undefined;
+  #windowsToTrial = 0;
+  #every = FIRST_EVERY;
+  /** The reading before the limit began to shrink. */
+  #before: Reading | undefined;
+  /** Since when the latency has been high whatever the limit. */
+  #incidentSinceMs: number | undefined;
 
-  constructor(range: ConcurrencyRange) {
-    this.#range = new LimitRange(range);
+  #opensAtMs: number | undefined;
+  #completions = 0;
+  #failures = 0;
+  #activeSum = 0;
+  #logSum = 0;
+  #logSquareSum = 0;
+
+  constructor({ initial, min, max }: ConcurrencyRange) {
+    this.#limit = initial;
+    this.#min = min;
+    this.#max = max;
   }
 
   /** The number of concurrent deliveries: an integer from `min` to `max`. */
   get limit(): number {
-    return this.#range.limit;
+    return this.#limit;
   }
 
   /** Sets new bounds and moves the limit between them. The learned state stays, so `initial` has no effect. */
-  retune(range: ConcurrencyRange): void {
-    this.#range.retune(range, this.#trial?.from);
-    this.#trial = null;
-    this.#growth = 0;
+  retune({ min, max }: ConcurrencyRange): void {
+    this.#min = min;
+    this.#max = max;
+    this.#limit = this.#clamp(this.#leaveTrial());
   }
 
   /**
-   * Notes one completion. O(1), except at the end of a window (at most once a second or every 50 completions), which
-   * reads a histogram of fixed size.
+   * Notes one completion. O(1).
    *
    * @param nowMs - from a monotonic clock.
    * @param serviceMs - the handling time.
@@ -80,179 +117,163 @@ export class AdaptiveConcurrency {
    * @returns whether the limit changed.
    */
   observe(nowMs: number, serviceMs: number, isFailure: boolean, active: number): boolean {
-    const window = this.#window;
-    if (!window.note(nowMs, serviceMs, isFailure, active)) return false;
-    if (window.isFailing) return this.#moveTo(this.#cut(), nowMs, 0);
-    if (!window.isDue) return false;
-    const reading = window.read();
-    if (!this.#isWarm) {
-      // After a start the fastest deliveries complete first, so the first window is biased.
-      this.#isWarm = true;
-      window.reopen(nowMs + reading.ms);
-      return false;
+    this.#opensAtMs ??= nowMs;
+    if (nowMs < this.#opensAtMs) return false;
+    this.#note(serviceMs, isFailure, active);
+    if (nowMs - this.#opensAtMs < SHORTEST_MS) return false;
+    if (this.#failures > TOLERATED_FAILURES * Math.max(this.#completions, FEWEST)) {
+      const from = this.#leaveTrial();
+      return this.#moveTo(Math.min(from - 1, Math.round(from * FAILURE_CUT)), nowMs, 0);
     }
-    const longestMs = this.#baseline.ms === 0 ? FIRST_WINDOW_MS : LONGEST_WINDOW_MS;
-    if (reading.error > this.#neededError(reading) && window.ageMs(nowMs) < longestMs) {
-      window.postpone();
-      return false;
-    }
+    const successes = this.#completions - this.#failures;
+    if (successes < FEWEST) return false;
+    const mean = this.#logSum / successes;
+    const error = Math.sqrt(Math.max(0, this.#logSquareSum / successes - mean * mean) / successes);
+    if (error > 2 * ERROR) return false;
+    const reading = { ms: Math.exp(mean), active: this.#activeSum / this.#completions };
+    if (error > ERROR && !this.#growsQuickly(reading)) return false;
     return this.#moveTo(this.#judge(reading, nowMs), nowMs, reading.ms);
   }
 
+  #note(serviceMs: number, isFailure: boolean, active: number): void {
+    this.#completions += 1;
+    this.#activeSum += active;
+    if (isFailure) {
+      this.#failures += 1;
+      return;
+    }
+    const log = Math.log(Math.max(0.01, serviceMs));
+    this.#logSum += log;
+    this.#logSquareSum += log * log;
+  }
+
   #moveTo(limit: number, nowMs: number, latencyMs: number): boolean {
-    const isMoved = this.#range.moveTo(limit);
-    // Leave out deliveries that started under the old limit.
-    this.#window.reopen(nowMs + (isMoved ? Math.min(latencyMs, LONGEST_WINDOW_MS) : 0));
+    const before = this.#limit;
+    this.#limit = this.#clamp(limit);
+    const isMoved = this.#limit !== before;
+    // Leave out the deliveries that started under the old limit.
+    this.#opensAtMs = nowMs + (isMoved ? latencyMs : 0);
+    this.#completions = this.#failures = this.#activeSum = this.#logSum = this.#logSquareSum = 0;
     return isMoved;
   }
 
-  #cut(): number {
-    const from = this.#trial?.from ?? this.#range.limit;
-    this.#trial = null;
-    this.#growth = 0;
-    return Math.min(from - 1, Math.round(from * FAILURE_CUT));
+  #clamp(limit: number): number {
+    return Math.min(this.#max, Math.max(this.#min, limit));
   }
 
-  /** The maximum relative standard error of a reading for the decision that would follow. */
-  #neededError({ ms, active }: Reading): number {
-    const baselineMs = this.#baseline.ms;
-    const isTrialNext = this.#schedule.isNext && !this.#isSearching && this.#range.limit >= this.#range.sound;
-    if (baselineMs === 0 || this.#trial !== null || isTrialNext) return neededTrialError(this.#isProven);
-    if (active < this.#range.limit / 2) return Infinity;
-    const queue = downstreamQueue({ ms, active }, baselineMs);
-    const allowed = allowedQueue(active);
-    // Growing on little evidence is harmless, since a queue soon shows. Shrinking on little evidence sheds needlessly.
-    if (this.#isSearching ? queue < allowed : queue < allowed / 2 && this.#range.limit < this.#range.sound)
-      return Infinity;
-    return Math.max(allowed / active / 2, (ms / baselineMs - 1) / 4);
+  /** Growth up to a sound limit is harmless, so half the precision is enough. */
+  #growsQuickly(reading: Reading): boolean {
+    return (
+      this.#baselineMs > 0 &&
+      this.#trial === undefined &&
+      this.#limit < Math.min(this.#sound, this.#max) &&
+      this.#queueOf(reading) <= allowedQueue(reading.active)
+    );
   }
 
   /** The next limit after a window. */
   #judge(reading: Reading, nowMs: number): number {
-    const limit = this.#range.limit;
-    const baseline = this.#baseline;
-    const { ms, error, active } = reading;
-    this.#schedule.passWindow();
-    if (baseline.ms === 0) {
-      baseline.learn(ms, error);
-      const isPrecise = error <= neededTrialError(false);
-      if (active >= limit / 2 && isPrecise) return this.#beginTrial('first', limit, reading, nowMs);
-    }
-    // Between the two, chance decides, and chance must neither start nor reset this timer.
-    if (baseline.isNear(ms, error)) this.#highSinceMs = undefined;
-    else if (!baseline.isLike(ms, error)) this.#highSinceMs ??= nowMs;
-    if (this.#trial !== null) return this.#endTrial(this.#trial, reading, nowMs);
-    baseline.learnIfFallen(ms, error);
-    if (active < limit / 2) {
-      if (baseline.isLike(ms, error)) baseline.learn(ms, error);
-      this.#prove();
-      this.#growth = 0;
+    const limit = this.#limit;
+    if (this.#baselineMs === 0) this.#baselineMs = reading.ms;
+    if (this.#trial !== undefined) return this.#endTrial(reading);
+    const growth = this.#growth;
+    this.#growth = 0;
+    if (reading.active < limit / 2) {
+      this.#learn(reading);
       return limit;
     }
-    return this.#isSearching ? this.#search(reading, nowMs) : this.#track(reading, nowMs);
-  }
-
-  #search(reading: Reading, nowMs: number): number {
-    const { ms, error } = reading;
-    const isChance = this.#baseline.isChance(ms, error);
-    if (!isChance && downstreamQueue(reading, this.#baseline.ms) > allowedQueue(reading.active)) {
-      // With a baseline from one or two windows, the queue may be an artifact.
-      if (!this.#isProven) return this.#beginTrial('first', this.#range.sound, reading, nowMs);
-      this.#endSearch();
-      return this.#shrink(reading, nowMs);
-    }
-    if (isChance) this.#baseline.learn(ms, error);
-    if (this.#range.limit >= this.#range.max) {
-      this.#endSearch();
-      return this.#track(reading, nowMs);
-    }
-    this.#range.setSound();
-    return this.#range.limit + quarterOf(this.#range.limit);
-  }
-
-  #track(reading: Reading, nowMs: number): number {
-    const limit = this.#range.limit;
-    const queue = downstreamQueue(reading, this.#baseline.ms);
+    this.#windowsToTrial -= 1;
+    const queue = this.#queueOf(reading);
     const allowed = allowedQueue(reading.active);
     if (queue > allowed) return this.#shrink(reading, nowMs);
-    if (queue >= allowed / 2) {
-      this.#growth = 0;
-      if (this.#baseline.isLike(reading.ms, reading.error)) this.#range.setSound();
-      return this.#schedule.isDue ? this.#beginTrial('usual', limit, reading, nowMs) : limit;
-    }
-    if (limit < this.#range.sound) return Math.min(this.#range.sound, limit + Math.max(1, limit >> 1));
-    if (this.#schedule.isDue) return this.#beginTrial('usual', limit, reading, nowMs);
-    this.#range.setSound();
-    this.#growth = Math.min(Math.max(1, 2 * this.#growth), quarterOf(limit));
+    this.#before = this.#incidentSinceMs = undefined;
+    if (this.#sound === Infinity) this.#learn(reading);
+    const quarter = Math.max(1, limit >> 2);
+    if (limit < Math.min(this.#sound, this.#max)) return Math.min(this.#sound, limit + quarter);
+    if (this.#windowsToTrial <= 0) return this.#beginTrial(reading, limit);
+    this.#sound = limit;
+    if (queue >= allowed / 2) return limit;
+    this.#growth = Math.min(Math.max(1, 2 * growth), quarter);
     return limit + this.#growth;
   }
 
   #shrink(reading: Reading, nowMs: number): number {
-    const limit = this.#range.limit;
-    this.#growth = 0;
-    if (limit <= this.#range.floor) {
-      return this.#schedule.isDue ? this.#beginTrial('incident', limit, reading, nowMs) : limit;
+    const limit = this.#limit;
+    // The first baseline may be from a window with a queue.
+    if (!this.#isProven) return this.#beginTrial(reading, limit);
+    if (this.#incidentSinceMs !== undefined) {
+      if (nowMs - this.#incidentSinceMs >= NEW_NORMAL_MS) this.#baselineMs = reading.ms;
+      return this.#windowsToTrial > 0 ? limit : this.#beginTrial(reading, limit);
     }
-    const inService = reading.active - downstreamQueue(reading, this.#baseline.ms);
-    const fit = Math.min(limit - 1, Math.round(inService + 0.75 * allowedQueue(reading.active)));
-    if (fit > this.#range.floor) {
-      this.#range.sound = fit;
-      return fit;
+    this.#before ??= reading;
+    if (limit <= Math.round(this.#before.active / 2)) {
+      if (!hasFollowed(reading, this.#before, this.#before.ms)) {
+        this.#incidentSinceMs = nowMs;
+        // The load or the downstream may have changed in the middle of the window before, so compare once more.
+        return this.#beginTrial(reading, limit);
+      }
+      this.#before = reading;
     }
-    this.#schedule.hurry();
-    return this.#range.floor;
+    const least = Math.round(this.#before.active / 2);
+    const fit = Math.round(reading.active - this.#queueOf(reading) + 0.75 * allowedQueue(reading.active));
+    if (fit >= least) this.#sound = Math.min(fit, limit - 1);
+    return Math.min(limit - 1, Math.max(fit, least));
   }
 
-  #beginTrial(kind: TrialKind, from: number, before: Reading, nowMs: number): number {
-    const trial = new ConcurrencyTrial(kind, from, before);
-    const limit = this.#range.clamp(trial.limit);
-    this.#growth = 0;
-    if (trial.isFeltAt(limit)) {
-      this.#trial = trial;
-      return limit;
+  #beginTrial(before: Reading, from: number): number {
+    this.#before = undefined;
+    this.#trial = { before, from };
+    return Math.floor(CUT * before.active);
+  }
+
+  #endTrial(reading: Reading): number {
+    const { before, from } = this.#trial as { before: Reading; from: number };
+    this.#trial = undefined;
+    const isIncident = this.#incidentSinceMs !== undefined;
+    const isUsual = this.#isProven && !isIncident;
+    const isQueue = hasFollowed(reading, before, isUsual ? Math.min(before.ms, this.#baselineMs) : before.ms);
+    if (this.#isProven) this.#learn(reading);
+    else this.#baselineMs = reading.ms;
+    if (isQueue) {
+      // In an incident the latency may have fallen because the incident ended.
+      if (!isIncident) this.#sound = this.#limit;
+      this.#every = FIRST_EVERY;
+      return this.#beginTrial(reading, this.#limit);
     }
-    this.#adoptIfLasting(before, nowMs);
-    this.#prove();
+    this.#isProven = true;
+    this.#windowsToTrial = this.#every;
+    this.#every = Math.min(EVERY, 2 * this.#every);
     return from;
   }
 
-  #endTrial(trial: ConcurrencyTrial, reading: Reading, nowMs: number): number {
-    const { ms, error } = reading;
-    const baseline = this.#baseline;
-    this.#trial = null;
-    if (trial.isHelped(reading, baseline.ms)) {
-      baseline.learnIfFallen(ms, error);
-      this.#range.floor = this.#range.limit;
-      this.#schedule.restart();
-      // The latency may have fallen because the incident ended. Then so low a limit may not be needed.
-      if (trial.kind !== 'incident') this.#range.sound = this.#range.limit;
-      else if (baseline.isLike(ms, error)) return this.#range.limit;
-      return this.#beginTrial(trial.kind, this.#range.limit, reading, nowMs);
-    }
-    if (baseline.isLike(ms, error)) baseline.learn(ms, error);
-    else if (this.#isProven) this.#adoptIfLasting(reading, nowMs);
-    else baseline.replace(ms, error);
-    this.#prove();
-    return trial.from;
+  /** Returns the limit from which to continue. */
+  #leaveTrial(): number {
+    const from = this.#trial?.from ?? this.#limit;
+    this.#trial = this.#before = undefined;
+    this.#growth = 0;
+    return from;
   }
 
-  #endSearch(): void {
-    this.#isSearching = false;
-    this.#schedule.hurry();
+  #learn(reading: Reading): void {
+    if (this.#queueOf(reading) > allowedQueue(reading.active)) return;
+    this.#baselineMs += GAIN * (reading.ms - this.#baselineMs);
   }
 
-  #prove(): void {
-    this.#isProven = true;
-    this.#schedule.conclude(this.#baseline.isVaguerThan(VAGUE));
-  }
-
-  #adoptIfLasting({ ms, error }: Reading, nowMs: number): void {
-    if (this.#highSinceMs === undefined || nowMs - this.#highSinceMs < NEW_NORMAL_MS) return;
-    this.#baseline.replace(ms, error);
-    this.#highSinceMs = undefined;
+  /** The estimated queue inside the downstream. Below 0 if the downstream is faster than the baseline. */
+  #queueOf({ ms, active }: Reading): number {
+    return active * (1 - this.#baselineMs / ms);
   }
 }
 
-function quarterOf(limit: number): number {
-  return Math.max(1, limit >> 2);
+function allowedQueue(active: number): number {
+  return 1 + QUEUE_SHARE * active;
+}
+
+/**
+ * Whether the latency fell with the number in service, so that there was a queue. It does so proportionally above the
+ * knee and not at all below, so the bound is half way between.
+ */
+function hasFollowed(reading: Reading, before: Reading, referenceMs: number): boolean {
+  const share = reading.active / before.active;
+  return share < 0.95 && reading.ms < referenceMs * Math.sqrt(share);
 }

@@ -1,4 +1,4 @@
-import type { ConcurrencyRange } from './limit-range.ts';
+import type { ConcurrencyRange } from './adaptive-concurrency.ts';
 import type { RateRange } from './adaptive-rate.ts';
 import { checkInteger, checkNumber, DAY_MS, isRecord } from '../checks.ts';
 import { invalid } from '../errors.ts';

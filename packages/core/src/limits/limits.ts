@@ -1,5 +1,4 @@
-import { AdaptiveConcurrency } from './adaptive-concurrency.ts';
-import type { ConcurrencyRange } from './limit-range.ts';
+import { AdaptiveConcurrency, type ConcurrencyRange } from './adaptive-concurrency.ts';
 import { AdaptiveRate, type RateRange } from './adaptive-rate.ts';
 import type { Outcome } from '../delivery/events.ts';
 
