@@ -76,7 +76,7 @@ export function inboxSnapshot(parts: SnapshotParts, facts: SnapshotFacts): Inbox
     isStoreFailing,
     endangered: refuser.endangered(now),
     options,
-    totals: report.read(refuser.promises.counts),
+    totals: report.read(refuser.retryAfter.promises.counts),
     windows,
     alarms,
   };

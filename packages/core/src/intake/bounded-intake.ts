@@ -28,7 +28,6 @@ import { checkNames } from '../option-names.ts';
 import { FairQueue } from '../queue/fair-queue.ts';
 import { Gate } from '../queue/gate.ts';
 import { Reserve } from '../queue/reserve.ts';
-import { Promises } from '../refusals/promises.ts';
 import { RetryAfter } from '../refusals/retry-after.ts';
 import type { Situation } from '../refusals/situation.ts';
 import { statusOf } from '../refusals/status.ts';
@@ -72,7 +71,6 @@ export class BoundedIntake implements Intake, DeliveryOwner {
   readonly #workers: Workers;
   readonly #drain: DrainRate;
   readonly #retryAfter: RetryAfter;
-  readonly #promises = new Promises();
   readonly #switchOff: SwitchOff;
   readonly #rules: readonly Rule[];
   readonly #limits: Limits;
@@ -112,7 +110,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
       if (this.#gate.shedding || waitMs > admitted.expiresAtMs - at) this.#withdraw(admitted, 'expired', at);
     });
     const timeouts = new LearnedTimeouts((key) => this.#queue.loads.of(key)?.meanMs ?? 0);
-    this.#rules = [this.#promises, this.#switchOff, timeouts];
+    this.#rules = [this.#retryAfter.promises, this.#switchOff, timeouts];
     this.#ledger = new Ledger(dryRun);
     this.#warnings = new Warnings(this.#listeners, warn);
     this.#paceAlarm = new Alarm(clock, () => {
@@ -207,7 +205,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
       endangered: this.#switchOff.endangered(now),
       options: this.#options,
       fleet: this.#membership?.snapshot() ?? null,
-      totals: this.#ledger.read(this.#promises.counts),
+      totals: this.#ledger.read(this.#retryAfter.promises.counts),
     };
   }
 
@@ -475,7 +473,8 @@ export class BoundedIntake implements Intake, DeliveryOwner {
   }
 
   /** The answer to a refused delivery, whether it was queued before or not. */
-  #answer(reason: RefusalReason, { delivery, key, nowMs }: Arrival): Refusal {
+  #answer(reason: RefusalReason, arrival: Arrival): Refusal {
+    const { delivery, key, nowMs } = arrival;
     const { statusCode, maxWaitMs, retryAfter } = this.#settings;
     const queue = this.#queue;
     if (delivery.retries === false) this.#ledger.lossRisk += 1;
@@ -488,8 +487,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     const seconds = this.#retryAfter.of(
       reason,
       {
-        ...{ key, habit: delivery.profile?.retryAfter },
-        promisedMs: this.#promises.dueMs({ delivery, key, nowMs }),
+        arrival,
         excess: Math.min(queue.size, queue.turnsUntil(key) - inTime),
         ...{ spacingMs: queue.spacingMs(key), excessMs: queue.ownWaitMs(key) - longestMs },
       },
@@ -635,7 +633,6 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     }
     if (this.#isStalled && state === 'active') {
       this.#isStalled = false;
-      this.#retryAfter.recover();
       this.#listeners.emit(now, { type: 'recovered' });
     }
     for (const rule of this.#rules) rule.ended?.(admitted, outcome, now);

@@ -163,28 +163,16 @@ export class FairQueue<T extends Queued<T>> {
   }
 
   /**
-   * The handling of a delivery has ended. Its key pays what its turn cost beyond the
-   * estimate, or gets the rest back.
+   * The handling of a delivery has ended.
    *
    * @param teaches - whether it took as long as its work takes, and was not interrupted.
    */
   end(item: T, tookMs: number, teaches: boolean): void {
     const load = item.load as KeyLoad;
     item.load = null;
-    const rest = this.loads.end(load, tookMs, teaches);
+    this.loads.end(load, tookMs, teaches);
     const line = this.#lines.get(item.key);
-    if (line === undefined) {
-      // A key that is not queued takes less than its share: one long handling must not delay its next delivery.
-      if (rest < 0) load.paidTo += rest;
-      return;
-    }
-    // Without other queued keys, none has lost anything.
-    if (this.#lines.size > 1) {
-      if (line.isParked) line.turn += rest;
-      else this.#turns.move(line, line.turn + rest);
-      load.paidTo = line.turn;
-    }
-    this.#park(line, load.active >= this.#mostPerKey);
+    if (line !== undefined) this.#park(line, load.active >= this.#mostPerKey);
   }
 
   /**

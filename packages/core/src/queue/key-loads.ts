@@ -20,8 +20,6 @@ export class KeyLoad {
   samples = 0;
   /** That mean as a multiple of the mean of all keys; 1 while it is unknown or similar. */
   cost = 1;
-  /** The sum that was charged for the deliveries that are being handled. */
-  charged = 0;
   /** The virtual time up to which its turns are paid for. */
   paidTo = 0;
 }
@@ -51,30 +49,20 @@ export class KeyLoads {
       this.#forgetIdle();
     }
     load.active += 1;
-    load.charged += load.cost;
     return load;
   }
 
-  /** Returns the cost of the delivery minus what was charged for it. */
-  end(load: KeyLoad, tookMs: number, teaches: boolean): number {
-    const charged = load.charged / load.active;
+  end(load: KeyLoad, tookMs: number, teaches: boolean): void {
     load.active -= 1;
-    load.charged = load.active === 0 ? 0 : load.charged - charged;
-    if (teaches) {
-      load.samples = Math.min(KEY_MEMORY, load.samples + 1);
-      load.meanMs += (tookMs - load.meanMs) / load.samples;
-      this.#samples = Math.min(MEMORY, this.#samples + 1);
-      this.#meanMs += (tookMs - this.#meanMs) / this.#samples;
-      const cost = this.#costOf(load.meanMs);
-      load.cost = cost < ALIKE && cost > 1 / ALIKE ? 1 : cost;
-    }
-    return this.#costOf(tookMs) - charged;
-  }
-
-  /** A handling time as a multiple of the mean of all, bounded so that no key starves or takes all turns. */
-  #costOf(tookMs: number): number {
-    if (this.#meanMs === 0) return 1;
-    return Math.min(MAX_TURN_COST, Math.max(1 / MAX_TURN_COST, tookMs / this.#meanMs));
+    if (!teaches) return;
+    load.samples = Math.min(KEY_MEMORY, load.samples + 1);
+    load.meanMs += (tookMs - load.meanMs) / load.samples;
+    this.#samples = Math.min(MEMORY, this.#samples + 1);
+    this.#meanMs += (tookMs - this.#meanMs) / this.#samples;
+    const cost = this.#meanMs === 0 ? 1 : load.meanMs / this.#meanMs;
+    const isAlike = cost < ALIKE && cost > 1 / ALIKE;
+    // Bounded, so that no key starves or takes all turns.
+    load.cost = isAlike ? 1 : Math.min(MAX_TURN_COST, Math.max(1 / MAX_TURN_COST, cost));
   }
 
   /** Keys that were handled once are forgotten first: invented keys push out each other, and not regular senders. */

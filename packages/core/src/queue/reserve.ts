@@ -16,8 +16,9 @@ export interface ReserveQueue {
 /**
  * The reserve: the band from the high-water mark up to the effective capacity. While the gate is closed it is open to
  * entitled deliveries, which are critical, never retried, or retries on time, and to keys that hold so little that they are
- * not part of the burst. Headers can be forged and keys invented, so a key that holds as much as half of the reserve gets
- * no place in the upper half while another key asks for it, and the last quarter is for entitled deliveries alone.
+ * not part of the burst. Headers can be forged and keys invented, so a key that holds an equal share of the queue, or as
+ * much as half of the reserve, gets no place in the upper half while another key asks for it, and the last quarter is for
+ * entitled deliveries alone.
  */
 export class Reserve {
   readonly #queue: ReserveQueue;
@@ -59,8 +60,8 @@ export class Reserve {
     // Half of a single place is that place.
     const half = Math.max(1, Math.floor((effectiveCapacity - high) / 2));
     if (size - high < half) return 'open';
-    const isLarge = (this.#queue.lineOf(key)?.size ?? 0) >= half;
-    if (isLarge) return nowMs - this.#otherAskedMs <= memoryMs ? 'full' : 'open';
+    const share = Math.min(half, effectiveCapacity / (this.#queue.keys + 1));
+    if ((this.#queue.lineOf(key)?.size ?? 0) >= share) return nowMs - this.#otherAskedMs <= memoryMs ? 'full' : 'open';
     return isEntitled || size - high < 1.5 * half ? 'open' : 'shedding';
   }
 

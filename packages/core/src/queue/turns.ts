@@ -76,18 +76,6 @@ export class Turns<L extends Turning<L>> {
     this.size -= 1;
   }
 
-  /** Moves the turn of a line. Within the same slot the line keeps its position. */
-  move(line: L, turn: number): void {
-    const to = this.within(turn);
-    if (slotOf(to) === slotOf(line.turn)) {
-      line.turn = to;
-      return;
-    }
-    this.remove(line);
-    line.turn = to;
-    this.add(line);
-  }
-
   /** The line whose turn is next, or null. */
   first(): L | null {
     if (this.#first !== null || this.size === 0) return this.#first;
@@ -102,11 +90,6 @@ export class Turns<L extends Turning<L>> {
     const slot = (word << 5) | (31 - Math.clz32(bits & -bits));
     this.#first = (this.#lasts[slot] as L).next;
     return this.#first;
-  }
-
-  /** Takes the turn of a line: virtual time advances to it. */
-  take(line: Turning<L>): void {
-    if (line.turn > this.now) this.now = line.turn;
   }
 
   /** The time nearest to `turn` that has a slot. */

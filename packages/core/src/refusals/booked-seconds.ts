@@ -46,11 +46,6 @@ export class BookedSeconds {
     }
     return counts;
   }
-
-  clear(): void {
-    this.#perSecond.clear();
-    this.#total = 0;
-  }
 }
 
 function* seconds(from: number, to: number): IterableIterator<number> {

@@ -1,7 +1,9 @@
 import { MinHeap, type Heaped } from '../base/min-heap.ts';
+import type { RetryAfterHabit } from '../senders/sender-profile.ts';
 import type { RefusalReason } from '../delivery/refusal.ts';
 import { BookedSeconds } from './booked-seconds.ts';
 import { FirstAttempts } from './first-attempts.ts';
+import { Promises } from './promises.ts';
 import type { FleetRates, Refused, RetryAfterSettings, Situation } from './situation.ts';
 
 /** The most keys that have their own account, and that are remembered in the line. */
@@ -49,6 +51,7 @@ interface Account extends Heaped {
 export class RetryAfter {
   readonly arrivals: FirstAttempts = new FirstAttempts();
   readonly seconds: BookedSeconds = new BookedSeconds();
+  readonly promises: Promises = new Promises();
   /** Null unless the receiver is in a fleet. */
   fleet: FleetRates | null = null;
   readonly #random: () => number;
@@ -69,7 +72,8 @@ export class RetryAfter {
 
   /** The Retry-After of a delivery refused now, which is booked if it has a slot. */
   of(reason: RefusalReason, refused: Refused, situation: Situation, settings: RetryAfterSettings): number {
-    const bounds = boundsOf(settings, refused.habit);
+    const bounds = boundsOf(settings, refused.arrival.delivery.profile?.retryAfter);
+    this.promises.missed(refused.arrival);
     const seconds = this.#decide(reason, refused, situation, settings.strategy, bounds);
     return within(seconds, bounds);
   }
@@ -77,16 +81,6 @@ export class RetryAfter {
   /** Notes that deliveries are shed. Bookings that are ahead belong to the same burst. */
   shed(nowMs: number, isOwn: boolean = true): void {
     this.arrivals.shed(nowMs, this.seconds.total > 0, isOwn);
-  }
-
-  /** Drops the bookings after a stall: retries during the stall were refused again. */
-  recover(): void {
-    this.#accounts.clear();
-    this.#byEnd.clear();
-    this.#joined.clear();
-    this.#joinedBefore.clear();
-    this.#lineUntil = this.#accountsUntil = 0;
-    this.seconds.clear();
   }
 
   /** The rate that is left for retries, per second. */
@@ -136,8 +130,8 @@ export class RetryAfter {
     if (reason === 'closing' || reason === 'pressure') return this.#between(3, 7);
     const situation = this.fleet === null ? alone : this.fleet.complete(alone);
     const { nowMs, depth, drainRate, presentRate, isStalled, gapMs } = situation;
-    const { promisedMs = 0 } = refused;
-    if (nowMs < promisedMs) return Math.ceil((promisedMs - nowMs) / 1000);
+    const promisedMs = this.promises.dueMs(refused.arrival) ?? 0;
+    if (strategy === 'booked' && nowMs < promisedMs) return Math.ceil((promisedMs - nowMs) / 1000);
     // The longer nothing has completed, the less is likely to complete soon.
     if (isStalled || (drainRate === null && gapMs > 3000)) return this.#stalled(gapMs / 1000, bounds);
     if (drainRate === null || presentRate === null) return this.#between(3, 7);
@@ -146,12 +140,14 @@ export class RetryAfter {
   }
 
   #book(refused: Refused, situation: Situation, drainRate: number, bounds: Bounds): number {
-    const { key, habit, excess = 0, excessMs = 0, spacingMs: leastMs = 0 } = refused;
+    const { arrival, excess = 0, excessMs = 0, spacingMs: leastMs = 0 } = refused;
+    const { key } = arrival;
     const { nowMs, depth, low, gapFactor, paceAgeS } = situation;
     const openMs = Math.max(excessMs, (Math.max(0, excess, depth - low) / drainRate) * 1000);
     const spacingMs = this.#spacing(drainRate, nowMs);
     // Earlier slots would all become the minimum.
-    const slotMs = this.#slot(key, nowMs + Math.max(openMs, (bounds.minSeconds - 1) * 1000), nowMs);
+    const earliestMs = nowMs + Math.max(openMs, (bounds.minSeconds - 1) * 1000);
+    const slotMs = this.#slot(key, earliestMs, nowMs);
     // A stall delays retries, and not the bookings: after a pause of the process, bookings that are minutes apart would
     // leave workers idle.
     const delay = ((slotMs - nowMs) / 1000) * gapFactor;
@@ -162,9 +158,10 @@ export class RetryAfter {
     const jitter = Math.min(BOOKED_JITTER * delay, MOST_JITTER_S) * this.#random();
     // A random fraction before rounding down fills each second at the rate, even below one per second.
     const seconds = within(Math.floor(delay + jitter + this.#random()), bounds);
-    if (habit === 'ignored') return seconds;
-    this.#add(key, slotMs, spacingMs, leastMs, nowMs);
+    if (arrival.delivery.profile?.retryAfter === 'ignored') return seconds;
+    this.#add(key, slotMs, earliestMs, spacingMs, leastMs);
     this.seconds.add(nowMs + seconds * 1000);
+    this.promises.add(arrival, nowMs + seconds * 1000);
     this.fleet?.booked(key, spacingMs);
     return seconds;
   }
@@ -198,21 +195,21 @@ export class RetryAfter {
     return Math.max(earliestMs, this.#accounts.get(key)?.until ?? this.#joinedUntil(key) ?? this.#lineUntil);
   }
 
-  #add(key: string, slotMs: number, spacingMs: number, leastMs: number, nowMs: number): void {
+  #add(key: string, slotMs: number, earliestMs: number, spacingMs: number, leastMs: number): void {
     const isSecond = this.#joinedUntil(key) !== undefined;
-    const account = this.#accounts.get(key) ?? (isSecond ? this.#open(key, nowMs) : undefined);
+    const account = this.#accounts.get(key) ?? (isSecond ? this.#open(key, slotMs) : undefined);
     if (account !== undefined) {
       this.#move(account, slotMs + Math.max(leastMs, spacingMs * this.#sharesAt(slotMs + 2 * spacingMs)));
       return;
     }
-    const before = Math.min(MOST_KEYS * spacingMs, Math.max(0, slotMs - nowMs));
     this.#lineUntil = slotMs + spacingMs * (this.#accountsUntil > slotMs ? 2 : 1);
     if (this.#joined.size >= MOST_KEYS) {
       this.#joinedBefore = this.#joined;
       this.#joined = new Map();
     }
     // Its second booking comes after the first bookings of the keys that are in the line now.
-    this.#joined.set(key, slotMs + Math.max(leastMs, spacingMs, before));
+    const before = Math.min(MOST_KEYS * spacingMs, this.#lineUntil - earliestMs);
+    this.#joined.set(key, slotMs + Math.max(leastMs, before));
   }
 
   /** By how many the rate is divided from that time on: by the accounts, and once more by the line. */
@@ -264,7 +261,10 @@ function horizonS(paceAgeS: number): number {
 type Bounds = Pick<RetryAfterSettings, 'minSeconds' | 'maxSeconds'>;
 
 /** The bounds of the options, and of the seconds that the sender honors. */
-function boundsOf({ minSeconds, maxSeconds }: RetryAfterSettings, habit: Refused['habit']): Bounds {
+function boundsOf(
+  { minSeconds, maxSeconds }: RetryAfterSettings,
+  habit: RetryAfterHabit | 'ignored' | undefined,
+): Bounds {
   if (habit === undefined || habit === 'ignored') return { minSeconds, maxSeconds };
   const most = Math.max(1, Math.floor(Math.min(maxSeconds, habit.maxSeconds ?? maxSeconds)));
   return { minSeconds: Math.min(most, Math.ceil(Math.max(minSeconds, habit.minSeconds ?? 0))), maxSeconds: most };

@@ -1,4 +1,4 @@
-import type { RetryAfterHabit } from '../senders/sender-profile.ts';
+import type { Arrival } from '../delivery/arrival.ts';
 
 /** The strategy of Retry-After and its bounds, in seconds. */
 export interface RetryAfterSettings {
@@ -28,10 +28,7 @@ export interface Situation {
 
 /** The refused delivery. */
 export interface Refused {
-  readonly key: string;
-  readonly habit: RetryAfterHabit | 'ignored' | undefined;
-  /** When a retry of this delivery is expected already. */
-  readonly promisedMs?: number | undefined;
+  readonly arrival: Arrival;
   /** How many deliveries must be handled before its wait would be short enough, although the queue is open; or 0. */
   readonly excess?: number;
   /** The least time between two starts of its key, in milliseconds; 0 if the key may use all workers. */

@@ -205,7 +205,7 @@ function noteFailure(watched: Watched, inARow: number, key: string, nowMs: numbe
   const { runs, longRuns } = watched;
   let run = runs.get(key);
   if (run === undefined) {
-    if (runs.size >= MOST) return false;
+    if (runs.size >= MOST) forgetFirst(watched);
     run = { failures: 0, deferred: new Set() };
     runs.set(key, run);
   }
@@ -215,6 +215,16 @@ function noteFailure(watched: Watched, inARow: number, key: string, nowMs: numbe
   if (nowMs < watched.warnedMs + WARN_EVERY_MS) return false;
   watched.warnedMs = nowMs;
   return true;
+}
+
+/** Forgets the run that began first, of those without deferred refusals. */
+function forgetFirst({ runs, longRuns }: Watched): void {
+  for (const [key, run] of runs) {
+    if (run.deferred.size > 0) continue;
+    runs.delete(key);
+    longRuns.delete(run);
+    return;
+  }
 }
 
 function endRun({ runs, longRuns }: Watched, key: string): void {

@@ -145,7 +145,7 @@ export class DeliveryWriter {
     const type = result === 'stored' && isOverflow ? 'overflow' : result;
     report.totals[type] += 1;
     report.emit({ type, key, sender: delivery.profile?.name, id });
-    refuser.promises.admitted({ delivery, key, nowMs: now() });
+    refuser.retryAfter.promises.admitted({ delivery, key, nowMs: now() });
     refuser.noteAnswer(delivery, key, false, now());
     if (type === 'stored') stored();
     const answer = result === 'stored' ? 'accepted' : 'duplicate';

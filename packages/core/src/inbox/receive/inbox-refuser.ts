@@ -4,7 +4,6 @@ import { createRefusal, type Refusal, type RefusalReason } from '../../delivery/
 import { RetryAfter } from '../../refusals/retry-after.ts';
 import type { Situation } from '../../refusals/situation.ts';
 import type { RefusalExchange } from '../../refusals/fleet-exchange.ts';
-import { Promises } from '../../refusals/promises.ts';
 import { SharedRefusals } from '../../refusals/shared-refusals.ts';
 import { statusOf } from '../../refusals/status.ts';
 import { SwitchOff } from '../../refusals/switch-off.ts';
@@ -16,7 +15,6 @@ import type { DrainReading } from '../capacity/drain-reading.ts';
 /** Refuses as an intake does, by the fill level and the drain rate of the inbox. */
 export class InboxRefuser {
   readonly retryAfter: RetryAfter;
-  readonly promises: Promises = new Promises();
   readonly #switchOff: SwitchOff;
   readonly #level: FillLevel;
   readonly #inboxRate: DrainReading;
@@ -50,7 +48,7 @@ export class InboxRefuser {
   entitles(arrival: Arrival): boolean {
     const { priority, retries } = arrival.delivery;
     if (priority === 'critical' || retries === false) return true;
-    return this.promises.entitles(arrival) || this.#switchOff.entitles(arrival);
+    return this.retryAfter.promises.entitles(arrival) || this.#switchOff.entitles(arrival);
   }
 
   refuse(reason: RefusalReason, arrival: Arrival, settings: InboxSettings): Refusal {
@@ -60,10 +58,8 @@ export class InboxRefuser {
     const fixed = delivery.statusCode ?? statusCode;
     const status = fixed === 'auto' ? statusOf(reason, key, () => this.#level.holdsShare(key)) : fixed;
     // The sender's timeout does not matter: an accepted delivery is acknowledged immediately.
-    const refused = { key, habit: profile?.retryAfter, promisedMs: this.promises.dueMs(arrival) };
-    const seconds = this.retryAfter.of(reason, refused, this.#situation(nowMs), retryAfter);
+    const seconds = this.retryAfter.of(reason, { arrival }, this.#situation(nowMs), retryAfter);
     const refusal = createRefusal(reason, status, seconds, profile?.retryAfter);
-    this.promises.refused(arrival, refusal);
     const lossRisk = delivery.retries === false;
     const { totals } = this.#report;
     totals.refusedByStatus[status][reason] += 1;
