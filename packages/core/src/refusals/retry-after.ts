@@ -4,6 +4,7 @@ import type { RefusalReason } from '../delivery/refusal.ts';
 import { BookedSeconds } from './booked-seconds.ts';
 import { FirstAttempts } from './first-attempts.ts';
 import { Promises } from './promises.ts';
+import type { Arrival } from '../delivery/arrival.ts';
 import type { FleetRates, Refused, RetryAfterSettings, Situation } from './situation.ts';
 
 /** The most keys that have their own account, and that are remembered in the line. */
@@ -134,7 +135,11 @@ export class RetryAfter {
     if (strategy === 'booked' && nowMs < promisedMs) return Math.ceil((promisedMs - nowMs) / 1000);
     // The longer nothing has completed, the less is likely to complete soon.
     if (isStalled || (drainRate === null && gapMs > 3000)) return this.#stalled(gapMs / 1000, bounds);
-    if (drainRate === null || presentRate === null) return this.#between(3, 7);
+    if (drainRate === null || presentRate === null) {
+      const seconds = within(this.#between(3, 7), bounds);
+      if (strategy === 'booked') this.#promise(refused.arrival, seconds);
+      return seconds;
+    }
     if (strategy === 'booked') return this.#book(refused, situation, drainRate, bounds);
     return Math.ceil((depth / presentRate) * (1 + DEPTH_JITTER * this.#random()));
   }
@@ -161,7 +166,7 @@ export class RetryAfter {
     if (arrival.delivery.profile?.retryAfter === 'ignored') return seconds;
     this.#add(key, slotMs, earliestMs, spacingMs, leastMs);
     this.seconds.add(nowMs + seconds * 1000);
-    this.promises.add(arrival, nowMs + seconds * 1000);
+    this.#promise(arrival, seconds);
     this.fleet?.booked(key, spacingMs);
     return seconds;
   }
@@ -236,6 +241,11 @@ export class RetryAfter {
     account.until = until;
     this.#byEnd.push(account);
     this.#accountsUntil = this.#accounts.size === 1 ? until : Math.max(this.#accountsUntil, until);
+  }
+
+  #promise(arrival: Arrival, seconds: number): void {
+    if (arrival.delivery.profile?.retryAfter === 'ignored') return;
+    this.promises.add(arrival, arrival.nowMs + seconds * 1000);
   }
 
   #stalled(gapS: number, { maxSeconds }: Bounds): number {

@@ -2,7 +2,7 @@
 const GAP_S = 1;
 /** A stall of so long, and of ten mean handling times, is reported. */
 const STALLED_MS = 10_000;
-/** After a stall the steady average waits for so long: deliveries that were part of the stall end. */
+/** After a stall the quick average contains it for so long, and is then used for at least as long. */
 const SETTLING_MS = 10_000;
 /** Four to five standard deviations of the quick average, for random handling times: a new pace, and not chance. */
 const NEW_PACE = 1.35;
@@ -36,8 +36,11 @@ export class DrainRate {
   #progressMs = 0;
   /** The last completion, saturated or not. */
   #completedMs = -Infinity;
-  /** Until then the steady average waits. */
+  /** From then on the quick average is free of the last stall. */
   #settledMs = -SETTLING_MS;
+  /** When the last stall ended, and for how long it was one. */
+  #stallEndMs = -Infinity;
+  #stallMs = 0;
 
   constructor(workers: number) {
     this.workers = workers;
@@ -53,8 +56,12 @@ export class DrainRate {
 
   /** A delivery that took so long has been handled. */
   complete(tookMs: number, nowMs: number): void {
-    const isStall = this.gapFactor(nowMs) > 1;
-    if (isStall && nowMs >= this.#settledMs + SETTLING_MS) this.#settledMs = nowMs + SETTLING_MS;
+    const stallMs = this.gapMs(nowMs) - this.#longGapS() * 1000;
+    if (stallMs > 0) {
+      this.#stallEndMs = nowMs;
+      this.#stallMs = stallMs;
+      if (nowMs >= this.#settledMs + SETTLING_MS) this.#settledMs = nowMs + SETTLING_MS;
+    }
     this.#count(nowMs);
     this.#progressMs = nowMs;
     // Of a long gap only the usual part counts toward the age of the pace.
@@ -62,9 +69,10 @@ export class DrainRate {
     this.#completedMs = nowMs;
     const counted = Number(this.#isSaturated);
     this.#quick.complete(tookMs / 1000, counted, sinceS);
-    if (nowMs < this.#settledMs) return;
-    this.#steady.complete(tookMs / 1000, counted, sinceS);
-    this.#steady.restartIfOff(this.#quick, this.workers);
+    // The quick average takes slow handlers for a change immediately; the steady one until they stay slow.
+    const stalledMs = Math.max(0, Math.min(this.#stallMs, this.#stallEndMs - (nowMs - tookMs)));
+    this.#steady.complete((tookMs - stalledMs) / 1000, counted, sinceS);
+    if (nowMs >= this.#settledMs) this.#steady.restartIfOff(this.#quick, this.workers);
   }
 
   /** The workers were as fast as before, and there are `factor` times as many from now on. */
@@ -83,8 +91,7 @@ export class DrainRate {
 
   /** μ of the last minutes, less affected by chance and by stalls; null before the first completion. */
   get steadyRate(): number | null {
-    const average = this.#steady.isEmpty ? this.#quick : this.#steady;
-    return average.isEmpty ? null : Math.min(this.cap, average.rate(this.workers));
+    return this.#steady.isEmpty ? null : Math.min(this.cap, this.#steady.rate(this.workers));
   }
 
   /** For how many seconds deliveries have been completed at the steady rate, at any load. */
@@ -120,7 +127,7 @@ export class DrainRate {
     const seconds = Math.min(elapsedMs, leftMs) / 1000;
     if (seconds <= 0) return;
     this.#quick.elapse(seconds);
-    if (nowMs >= this.#settledMs) this.#steady.elapse(seconds);
+    this.#steady.elapse(seconds);
   }
 }
 
