@@ -9,27 +9,39 @@ function arrival(id: string, nowMs = 0, key = 'shop'): Arrival {
 describe('a promised retry', () => {
   it('belongs to one key', () => {
     const promises = new Promises();
-    promises.refused(arrival('a'), { retryAfterSeconds: 5 });
-    expect(promises.dueMs(arrival('a'))).toBe(5000);
+    promises.add(arrival('a'), 5000);
     expect(promises.dueMs(arrival('a', 0, 'bank'))).toBeUndefined();
     promises.admitted(arrival('a', 5000, 'bank'));
-    promises.refused(arrival('a', 5000, 'bank'), { retryAfterSeconds: 50 });
-    expect(promises.dueMs(arrival('a'))).toBe(5000);
-    expect(promises.counts).toEqual({ kept: 0, missed: 0 });
+    promises.missed(arrival('a', 5000, 'bank'));
+    promises.add(arrival('a', 5000, 'bank'), 50_000);
+    expect([promises.dueMs(arrival('a')), promises.counts]).toEqual([5000, { kept: 0, missed: 0 }]);
   });
 
-  it('keeps its time if the retry is too early, and is promised again if it is on time', () => {
+  it('differs for other keys and ids, also where their texts together are the same', () => {
     const promises = new Promises();
-    promises.refused(arrival('a'), { retryAfterSeconds: 5 });
-    promises.refused(arrival('a', 3000), { retryAfterSeconds: 2 });
-    expect([promises.dueMs(arrival('a')), promises.counts.missed]).toEqual([5000, 0]);
-    promises.refused(arrival('a', 5000), { retryAfterSeconds: 7 });
-    expect([promises.dueMs(arrival('a')), promises.counts.missed]).toEqual([12_000, 1]);
+    promises.add(arrival('pa', 0, 'sho'), 5000);
+    for (const [id, key] of [
+      ['a', 'shop'],
+      ['hopa', 's'],
+      ['sho', 'pa'],
+    ] as const)
+      expect(promises.dueMs(arrival(id, 0, key))).toBeUndefined();
+  });
+
+  it('counts once, and only on time', () => {
+    const promises = new Promises();
+    promises.add(arrival('a'), 5000);
+    for (const nowMs of [3999, 65_001]) promises.missed(arrival('a', nowMs));
+    expect(promises.counts.missed).toBe(0);
+    for (const nowMs of [4000, 65_000]) promises.missed(arrival('a', nowMs));
+    promises.admitted(arrival('a', 5000));
+    expect(promises.counts).toEqual({ kept: 0, missed: 1 });
+    expect(promises.dueMs(arrival('a'))).toBeUndefined();
   });
 
   it('is remembered among 5000 later ones, and forgotten among 10,000', () => {
     const promises = new Promises();
-    for (let i = 0; i < 20_000; i += 1) promises.refused(arrival(String(i)), { retryAfterSeconds: 5 });
+    for (let i = 0; i < 20_000; i += 1) promises.add(arrival(String(i)), 5000);
     const known = Array.from({ length: 20_000 }, (_, i) => promises.dueMs(arrival(String(i)))).filter(
       Boolean,
     );

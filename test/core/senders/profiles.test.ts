@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { builtInSenders, known, type SenderProfile } from '@webhook-backpressure/core';
-import { boundsOf } from '../../../packages/core/src/refusals/retry-bounds.ts';
+import { createBench, turnedAway } from '../harness.ts';
 import { resolveSenders } from '../../../packages/core/src/senders/resolve-senders.ts';
 
 const profiles: [string, SenderProfile][] = Object.entries(known);
@@ -64,8 +64,9 @@ describe.each(profiles)('the profile %s', (key, profile) => {
 describe('the profile of Zendesk', () => {
   it('keeps Retry-After below a minute, since Zendesk retries after no other', () => {
     for (const maxSeconds of [900, 7200]) {
-      const settings = { strategy: 'booked', minSeconds: 1, maxSeconds } as const;
-      expect(boundsOf(settings, known.zendesk.retryAfter).maxSeconds).toBeLessThan(60);
+      const { intake } = createBench({ retryAfter: { maxSeconds }, shed: { zendesk: true } });
+      const zendesk = { key: 'zendesk', profile: known.zendesk };
+      expect(turnedAway(intake.admit(zendesk)).retryAfterSeconds).toBeLessThan(60);
     }
   });
 });

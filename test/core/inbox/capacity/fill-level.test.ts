@@ -17,7 +17,7 @@ function put(level: FillLevel, key: string, isEntitled = false): 'full' | 'shedd
   level.judge();
   const shortage = level.ask(key, isEntitled, 0);
   if (shortage !== undefined) return shortage;
-  level.end(level.begin({ key, bytes: BYTES }, isEntitled), true);
+  level.end(level.begin({ key, bytes: BYTES }), true);
   return 'stored';
 }
 
@@ -48,7 +48,7 @@ describe('the fill level of an inbox', () => {
     const level = levelOf({ maxBytes: 100 * BYTES });
     level.fill({ depth: 2, bytes: 10 * BYTES }, new Map([['a', 2]]));
     drain(level, 'a', 2);
-    expect([level.keys, level.lineOf('a')]).toEqual([0, undefined]);
+    expect([level.keys, level.holdsShare('a')]).toEqual([0, false]);
     // The store's count is the correct one.
     level.correct({ depth: 0, bytes: 0 });
     expect([level.depth, level.bytes]).toEqual([0, 0]);
@@ -67,10 +67,10 @@ describe('the fill level of an inbox', () => {
 
   it('counts deliveries that arrive while the store reports that it is empty', () => {
     const level = levelOf({ capacity: 100 });
-    const coming = level.begin({ key: 'a', bytes: BYTES }, false);
+    const coming = level.begin({ key: 'a', bytes: BYTES });
     level.correct({ depth: 0, bytes: 0 });
     level.end(coming, true);
-    expect([level.depth, level.bytes, level.keys, level.lineOf('a')?.size]).toEqual([1, BYTES, 1, 1]);
+    expect([level.depth, level.bytes, level.keys, level.holdsShare('a')]).toEqual([1, BYTES, 1, true]);
     drain(level, 'a', 1);
     expect([level.depth, level.bytes, level.keys]).toEqual([0, 0, 0]);
   });
@@ -78,16 +78,20 @@ describe('the fill level of an inbox', () => {
   it('does not count deliveries that were not stored', () => {
     const level = levelOf({ maxBytes: 100 * BYTES });
     put(level, 'small');
-    for (let at = 0; at < 40; at += 1) level.end(level.begin({ key: 'small', bytes: BYTES }, false), false);
+    for (let at = 0; at < 40; at += 1) level.end(level.begin({ key: 'small', bytes: BYTES }), false);
     fill(level, 'noisy', 79);
     expect([put(level, 'noisy'), put(level, 'small')]).toEqual(['shedding', 'stored']);
   });
 
-  it('keeps entitled deliveries out of the half for small keys', () => {
+  it('keeps small keys out of the last quarter of the reserve', () => {
     const level = levelOf({ capacity: 100 });
     fill(level, 'noisy', 80);
-    expect(fill(level, 'entitled', 15, true)).toBe(15);
-    expect(put(level, 'small')).toBe('stored');
+    expect(fill(level, 'entitled', 14, true)).toBe(14);
+    expect([put(level, 'small'), put(level, 'small'), put(level, 'other', true)]).toEqual([
+      'stored',
+      'shedding',
+      'stored',
+    ]);
   });
 
   it('resets the reserve when the gate has opened, however much was used', () => {
@@ -98,7 +102,8 @@ describe('the fill level of an inbox', () => {
     expect(level.shedding).toBe(false);
     fill(level, 'noisy', 30);
     expect(put(level, 'other', true)).toBe('stored');
-    expect(fill(level, 'one', 20, true)).toBe(10);
+    // The lower half, of which the other key has a place.
+    expect(fill(level, 'one', 20, true)).toBe(9);
   });
 
   it('stays correct for each key after any sequence of events', () => {
@@ -117,7 +122,7 @@ describe('the fill level of an inbox', () => {
         const isEntitled = random(2) === 0;
         if (level.ask(key, isEntitled, step) === undefined) {
           const isStored = random(4) > 0;
-          level.end(level.begin({ key, bytes: BYTES }, isEntitled), isStored);
+          level.end(level.begin({ key, bytes: BYTES }), isStored);
           if (isStored) held.set(key, has + 1);
         }
       } else if (has > 0) {
@@ -125,10 +130,13 @@ describe('the fill level of an inbox', () => {
         held.set(key, has - 1);
       }
       const depths = [...held.values()];
-      expect([level.lineOf(key)?.size ?? 0, level.depth, level.keys]).toEqual([
-        held.get(key) ?? 0,
-        depths.reduce((sum, one) => sum + one, 0),
-        depths.filter((one) => one > 0).length,
+      const depth = depths.reduce((sum, one) => sum + one, 0);
+      const keys = depths.filter((one) => one > 0).length;
+      const now = held.get(key) ?? 0;
+      expect([level.depth, level.keys, level.holdsShare(key)]).toEqual([
+        depth,
+        keys,
+        now > 0 && now * keys >= depth,
       ]);
       expect(level.depth).toBeLessThanOrEqual(20);
     }

@@ -122,10 +122,16 @@ describe('the booked second', () => {
   it('is not booked for a sender that ignores Retry-After', () => {
     const retryAfter = createRetryAfter();
     for (let i = 0; i < 1000; i += 1) {
-      const seconds = retryAfter.of('shedding', refused({ habit: 'ignored' }), situation(0), SETTINGS);
+      const seconds = retryAfter.of(
+        'shedding',
+        refused({ id: String(i), habit: 'ignored' }),
+        situation(0),
+        SETTINGS,
+      );
       expect(seconds).toBeLessThanOrEqual(4);
     }
     expect(retryAfter.seconds.total).toBe(0);
+    expect(retryAfter.promises.dueMs({ delivery: { id: '1' }, key: 'shop', nowMs: 0 })).toBeUndefined();
   });
 
   it('waits for the queue to be short enough for a sender with a short timeout', () => {
@@ -137,24 +143,39 @@ describe('the booked second', () => {
   });
 });
 
-describe('a delivery with a promised retry', () => {
-  it('gets the remaining time, and is not booked again', () => {
+describe('a booking whose id is known', () => {
+  const a = { delivery: { id: 'a' }, key: 'shop', nowMs: 0 };
+
+  it('is repeated as the remaining time, and not booked again', () => {
     const retryAfter = createRetryAfter();
     for (let i = 0; i < 2000; i += 1) retryAfter.of('shedding', refused(), situation(0), SETTINGS);
-    const promisedMs = 23_000;
-    const before = retryAfter.seconds.total;
-    for (const nowMs of [0, 500, 999.5, 10_000, promisedMs - 1]) {
-      const again = retryAfter.of('full', refused({ promisedMs }), situation(nowMs), SETTINGS);
-      expect(again).toBe(Math.ceil((promisedMs - nowMs) / 1000));
+    retryAfter.of('shedding', refused({ id: 'a' }), situation(0), SETTINGS);
+    const dueMs = retryAfter.promises.dueMs(a) ?? 0;
+    expect(dueMs).toBeGreaterThan(20_000);
+    const { total } = retryAfter.seconds;
+    for (const nowMs of [0, 500, 999.5, 10_000, dueMs - 1]) {
+      const again = retryAfter.of('full', refused({ id: 'a' }, nowMs), situation(nowMs), SETTINGS);
+      expect(again).toBe(Math.ceil((dueMs - nowMs) / 1000));
     }
-    expect(retryAfter.seconds.total).toBe(before);
+    expect(retryAfter.seconds.total).toBe(total);
+    expect(retryAfter.promises.dueMs(a)).toBe(dueMs);
   });
 
-  it('is booked again if there is no place when it is due', () => {
+  it('is renewed if there is no place when it is due', () => {
     const retryAfter = createRetryAfter();
-    retryAfter.of('shedding', refused(), situation(0), SETTINGS);
-    const again = retryAfter.of('full', refused({ promisedMs: 3000 }), situation(3000), SETTINGS);
+    retryAfter.of('shedding', refused({ id: 'a' }), situation(0), SETTINGS);
+    const dueMs = retryAfter.promises.dueMs(a) ?? 0;
+    const again = retryAfter.of('full', refused({ id: 'a' }, dueMs), situation(dueMs), SETTINGS);
     expect(again).toBeGreaterThanOrEqual(3);
+    expect(retryAfter.promises.dueMs(a)).toBe(dueMs + again * 1000);
+    expect(retryAfter.promises.counts).toEqual({ kept: 0, missed: 1 });
+    expect(retryAfter.seconds.total).toBe(2);
+  });
+
+  it('belongs to one key', () => {
+    const retryAfter = createRetryAfter();
+    retryAfter.of('shedding', refused({ id: 'a' }), situation(0), SETTINGS);
+    retryAfter.of('shedding', refused({ id: 'a', key: 'bank' }), situation(0), SETTINGS);
     expect(retryAfter.seconds.total).toBe(2);
   });
 });
@@ -224,10 +245,10 @@ describe('Retry-After in any situation', () => {
   );
   const who = fc.record({
     key: fc.constantFrom('shop', 'bank', 'default'),
-    promisedMs: fc.option(fc.double({ min: 0, max: 1e8, noNaN: true }), { nil: undefined }),
-    excess: fc.option(fc.nat(5000), { nil: undefined }),
-    excessMs: fc.option(fc.double({ min: -1e6, max: 1e6, noNaN: true }), { nil: undefined }),
-    spacingMs: fc.option(fc.double({ min: 0, max: 1e5, noNaN: true }), { nil: undefined }),
+    id: fc.option(fc.constantFrom('a', 'b', 'c'), { nil: undefined }),
+    excess: fc.nat(5000),
+    excessMs: fc.double({ min: -1e6, max: 1e6, noNaN: true }),
+    spacingMs: fc.double({ min: 0, max: 1e5, noNaN: true }),
     habit: habits,
   });
   const reasons = fc.constantFrom<RefusalReason>('shedding', 'full', 'wait', 'shed', 'closing', 'pressure');
@@ -251,7 +272,7 @@ describe('Retry-After in any situation', () => {
             // Time only moves forward, by steps of any size.
             nowMs += state.nowMs;
             retryAfter.arrivals.note(nowMs);
-            const seconds = retryAfter.of(reason, refusal, { ...state, nowMs }, given);
+            const seconds = retryAfter.of(reason, refused(refusal, nowMs), { ...state, nowMs }, given);
             const clamp = typeof refusal.habit === 'object' ? refusal.habit.maxSeconds : undefined;
             const least = Math.min(given.minSeconds, Math.max(1, Math.floor(clamp ?? Infinity)));
             if (!Number.isInteger(seconds) || seconds < least || seconds > given.maxSeconds) {

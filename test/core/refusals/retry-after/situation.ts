@@ -1,3 +1,4 @@
+import type { SenderProfile } from '@webhook-backpressure/core';
 import { RetryAfter } from '../../../../packages/core/src/refusals/retry-after.ts';
 import type {
   Refused,
@@ -17,8 +18,16 @@ export function situation(nowMs: number, changes: Partial<Situation> = {}): Situ
   return { nowMs, ...burst, isStalled: false, gapMs: 0, gapFactor: 1, ...changes };
 }
 
-export function refused(changes: Partial<Refused> = {}): Refused {
-  return { key: 'shop', habit: undefined, ...changes };
+interface Changes extends Omit<Refused, 'arrival'> {
+  readonly key?: string;
+  readonly id?: string | undefined;
+  readonly habit?: SenderProfile['retryAfter'];
+}
+
+export function refused({ key = 'shop', id, habit, ...rest }: Changes = {}, nowMs = 0): Refused {
+  const sender = { name: 'x', match: { header: 'x' }, source: 'x', verifiedAt: '2026-11-20' };
+  const profile = habit === undefined ? undefined : { ...sender, retryAfter: habit };
+  return { arrival: { delivery: { key, id, profile }, key, nowMs }, ...rest };
 }
 
 export function createRetryAfter(seed = 1): RetryAfter {
