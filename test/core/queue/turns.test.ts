@@ -109,7 +109,9 @@ describe('the slots of turns', () => {
             turns.add(added);
             all.push(added);
           } else if (one.do === 'move' && chosen !== undefined) {
-            turns.move(chosen, chosen.turn + one.by - 150);
+            turns.remove(chosen);
+            chosen.turn += one.by - 150;
+            turns.add(chosen);
           } else if (one.do === 'remove' && chosen !== undefined) {
             turns.remove(chosen);
             all.splice(all.indexOf(chosen), 1);
@@ -120,7 +122,7 @@ describe('the slots of turns', () => {
             const earliest = Math.min(...all.map(({ turn }) => turn));
             if (first.turn - earliest >= 1 / 8)
               throw new Error(`${String(first.turn)} before ${String(earliest)}`);
-            turns.take(first);
+            turns.now = Math.max(turns.now, first.turn);
             turns.remove(first);
             all.splice(all.indexOf(first), 1);
           }
