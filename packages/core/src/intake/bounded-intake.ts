@@ -161,8 +161,10 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     if (this.#shutdown.phase !== 'open') return this.#refuse('closing', arrival);
     const reason = this.#objection(arrival, isEntitled);
     if (reason === null) return this.#enqueue(arrival);
-    const isOverflow = reason === 'shedding' || reason === 'full';
-    if (isOverflow && this.#settings.overflow === 'drop-oldest') return this.#dropOldest(arrival);
+    if (reason === 'shedding' || reason === 'full') {
+      if (this.#settings.overflow === 'drop-oldest') return this.#dropOldest(arrival);
+      if (delivery.retries === false && this.#displaceFor(arrival)) return this.#enqueue(arrival);
+    }
     return this.#defer(arrival) ?? this.#refuse(reason, arrival);
   }
 
@@ -179,7 +181,8 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     if (this.#waitsTooLong(arrival)) return false;
     const { size } = this.#queue;
     if (this.#settings.overflow === 'drop-oldest' || !this.#gate.wouldShed(size)) return true;
-    return size < this.#gate.effectiveCapacity && this.#reserve.isOpenTo(key, isEntitled);
+    if (size < this.#gate.effectiveCapacity && this.#reserve.isOpenTo(key, isEntitled)) return true;
+    return delivery.retries === false && this.#displaceable(key) !== null;
   }
 
   snapshot(): IntakeSnapshot {
@@ -409,6 +412,29 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     this.#fill(nowMs);
     this.#judge(nowMs);
     return admitted;
+  }
+
+  /**
+   * The delivery in whose place one of `key` is queued that is never retried: the youngest of the longest line, if that holds
+   * an equal share of the queue or more, and `key` with it less. The displaced one is retried, unless its sender never
+   * retries either.
+   */
+  #displaceable(key: string): AdmittedDelivery | null {
+    const { longest, size, keys } = this.#queue;
+    const line = this.#queue.lineOf(key);
+    const isSmall = ((line?.size ?? 0) + 1) * (line === undefined ? keys + 1 : keys) <= size;
+    const last = isSmall && longest !== null && this.#queue.holdsShare(longest.key) ? longest.last : null;
+    return last?.isKept === false ? last : null;
+  }
+
+  /** Makes room for a delivery that is never retried, and would be lost. */
+  #displaceFor(arrival: Arrival): boolean {
+    const displaced = this.#displaceable(arrival.key);
+    if (displaced === null || this.#waitsTooLong(arrival)) return false;
+    const { size } = this.#queue;
+    this.#withdraw(displaced, 'displaced', arrival.nowMs);
+    // A listener of that may have closed the intake, or admitted another delivery in the place that became free.
+    return this.#shutdown.phase === 'open' && this.#queue.size < size;
   }
 
   /** Queues a delivery that a rule saves from being refused, or returns null. */

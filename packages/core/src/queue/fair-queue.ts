@@ -46,6 +46,8 @@ export class FairQueue<T extends Queued<T>> {
   size = 0;
   /** The one that arrived first, whatever its key. */
   oldest: T | null = null;
+  /** The line that was the longest when it last grew: that of the key that fills the queue. */
+  longest: Line<T> | null = null;
   readonly loads: KeyLoads = new KeyLoads();
   #youngest: T | null = null;
   // Not an object: keys come from senders, and `__proto__` must be an ordinary key.
@@ -105,6 +107,7 @@ export class FairQueue<T extends Queued<T>> {
     else line.last.behind = item;
     line.last = item;
     line.size += 1;
+    if (this.longest === null || line.size >= this.longest.size) this.longest = line;
 
     item.older = this.#youngest;
     if (this.#youngest === null) this.oldest = item;
@@ -128,6 +131,7 @@ export class FairQueue<T extends Queued<T>> {
     line.size -= 1;
     if (line.size === 0) {
       this.#lines.delete(line.key);
+      if (this.longest === line) this.longest = null;
       if (!line.isParked) this.#turns.remove(line);
     }
 

@@ -60,7 +60,7 @@ export class Reserve {
     // Half of a single place is that place.
     const half = Math.max(1, Math.floor((effectiveCapacity - high) / 2));
     if (size - high < half) return 'open';
-    const share = Math.min(half, effectiveCapacity / (this.#queue.keys + 1));
+    const share = effectiveCapacity / (this.#queue.keys + 1);
     if ((this.#queue.lineOf(key)?.size ?? 0) >= share) return nowMs - this.#otherAskedMs <= memoryMs ? 'full' : 'open';
     return isEntitled || size - high < 1.5 * half ? 'open' : 'shedding';
   }

@@ -92,8 +92,9 @@ export class SwitchOff implements Rule {
   /** A delivery has been queued that would have been refused. */
   deferred(admitted: AdmittedDelivery): void {
     const run = this.#runOf(admitted);
-    if (run === undefined || run.deferred.has(admitted)) return;
+    if (run === undefined || admitted.isDeferred) return;
     run.deferred.add(admitted);
+    admitted.isDeferred = true;
     this.#deferred += 1;
   }
 
@@ -187,7 +188,10 @@ export class SwitchOff implements Rule {
 
   /** The refusal of a delivery is no longer deferred. */
   #settle(admitted: AdmittedDelivery): void {
-    if (this.#deferred > 0 && this.#runOf(admitted)?.deferred.delete(admitted) === true) this.#deferred -= 1;
+    if (!admitted.isDeferred) return;
+    admitted.isDeferred = false;
+    this.#deferred -= 1;
+    this.#runOf(admitted)?.deferred.delete(admitted);
   }
 }
 

@@ -44,6 +44,8 @@ export class AdmittedDelivery
   readonly maxWaitMs: number;
   readonly delivery: Delivery;
   state: DeliveryState = 'waiting';
+  /** A rule defers its refusal. */
+  isDeferred = false;
   // Set at the start and not before: V8 keeps each fraction in a separate object, so a million queued deliveries would
   // have three million more objects, which the collector has to copy.
   startedAtMs!: number;
@@ -82,6 +84,12 @@ export class AdmittedDelivery
   /** It must start before this time. */
   get expiresAtMs(): number {
     return this.admittedAtMs + this.maxWaitMs;
+  }
+
+  /** No newer delivery displaces it. */
+  get isKept(): boolean {
+    const { priority, handshake } = this.delivery;
+    return this.isDeferred || priority === 'critical' || handshake === true;
   }
 
   get permit(): Permit | Promise<Permit | Refusal> {
