@@ -56,6 +56,11 @@ export default defineConfig(
     rules: { 'max-lines': ['error', 300] },
   },
   {
+    // One class decides. Cut in two, each half would need the other to be understood.
+    files: ['packages/core/src/intake/bounded-intake.ts'],
+    rules: { 'max-lines': ['error', 800] },
+  },
+  {
     // Adapters translate; every decision is the core's.
     files: ['packages/{express,fastify,koa,hono,web}/src/index.ts'],
     rules: { 'max-lines': ['error', 100] },

@@ -69,8 +69,8 @@ export class Member implements FleetMembership {
   }
 
   begin(): void {
-    const { retryAfter, situation } = this.#intake;
-    this.#refusals ??= new SharedRefusals(retryAfter, situation);
+    const intake = this.#intake;
+    this.#refusals ??= new SharedRefusals(intake.retryAfter, (nowMs) => intake.situation(nowMs));
     this.#intake.join(this);
     this.#apply();
     this.#tick();

@@ -84,6 +84,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
   readonly #shutdown: Shutdown;
   /** Deliveries that are handled without a worker. Only a dry run has any. */
   #outside = 0;
+  /** Since the event `stalled`. */
   #isStalled = false;
   #membership: FleetMembership | null = null;
 
@@ -101,14 +102,18 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     this.#pacer = null;
     this.#drain = new DrainRate(this.#limits.concurrency);
     this.#retryAfter = new RetryAfter(options.random);
-    this.#switchOff = new SwitchOff((sender, key, at) => {
-      this.#listeners.emit(at, { type: 'endangered', sender, key });
-    }, (admitted, at) => {
-      const rate = this.#drain.rate(this.#lived(at)) ?? Infinity;
-      const waitMs = (this.#queue.turnsUntil(admitted.key) / rate) * 1000;
-      // Otherwise there is room for it, and it waits for its turn.
-      if (this.#gate.shedding || waitMs > admitted.expiresAtMs - at) this.#withdraw(admitted, 'expired', at);
-    });
+    this.#switchOff = new SwitchOff(
+      (sender, key, at) => {
+        this.#listeners.emit(at, { type: 'endangered', sender, key });
+      },
+      (admitted, at) => {
+        const rate = this.#drain.rate(this.#lived(at)) ?? Infinity;
+        const waitMs = (this.#queue.turnsUntil(admitted.key) / rate) * 1000;
+        // Otherwise there is room for it, and it waits for its turn.
+        if (this.#gate.shedding || waitMs > admitted.expiresAtMs - at)
+          this.#withdraw(admitted, 'expired', at);
+      },
+    );
     const timeouts = new LearnedTimeouts((key) => this.#queue.loads.of(key)?.meanMs ?? 0);
     this.#rules = [this.#retryAfter.promises, this.#switchOff, timeouts];
     this.#ledger = new Ledger(dryRun);
@@ -119,7 +124,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
       this.#relieve(at);
     });
     this.#deadlines = new Deadlines<AdmittedDelivery>(
-      ...[clock, now] as const,
+      ...([clock, now] as const),
       (admitted, at) => {
         this.#due(admitted, at);
       },
@@ -148,7 +153,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     const { key, nowMs } = arrival;
     if (delivery.retries === false) this.#warnings.ofLoss(key, nowMs);
     this.#retryAfter.arrivals.note(nowMs);
-    if (this.#shutdown.phase !== 'open') return this.#refuse('closing', arrival);
+    if (this.#isClosing) return this.#refuse('closing', arrival);
     if (this.#settings.shed.has(key)) return this.#refuse('shed', arrival);
     const isPressed = this.#fixtures.pressure();
     const isIdle = this.#isIdle(key, nowMs);
@@ -158,7 +163,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     if (isIdle) return this.#start(arrival);
     this.#judge(nowMs);
     // A listener may have closed the intake when shedding began or ended.
-    if (this.#shutdown.phase !== 'open') return this.#refuse('closing', arrival);
+    if (this.#isClosing) return this.#refuse('closing', arrival);
     const reason = this.#objection(arrival, isEntitled);
     if (reason === null) return this.#enqueue(arrival);
     if (reason === 'shedding' || reason === 'full') {
@@ -327,6 +332,10 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     this.#end(admitted, outcome, this.#now(), false);
   }
 
+  get #isClosing(): boolean {
+    return this.#shutdown.phase !== 'open';
+  }
+
   /** Deliveries that are being handled. */
   get #active(): number {
     return this.#workers.active + this.#outside;
@@ -363,7 +372,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     if (this.#gate.shedding) {
       this.#retryAfter.shed(nowMs);
       const answer = this.#reserve.ask(
-        ...[key, isEntitled, nowMs, this.#settings.maxWaitMs, this.#switchOff.keepsPlaces] as const,
+        ...([key, isEntitled, nowMs, this.#settings.maxWaitMs, this.#switchOff.keepsPlaces] as const),
       );
       if (answer !== 'open') return answer;
     }
@@ -469,7 +478,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     const { key, nowMs } = arrival;
     if (this.#waitsTooLong(arrival)) return this.#refuse('wait', arrival);
     // The marks may have fallen below the depth, and then one place is not enough.
-    for (const most = Math.max(this.#gate.high, queue.size); queue.size >= most; ) {
+    for (const most = Math.max(this.#gate.high, queue.size); queue.size >= most;) {
       const { size } = queue;
       const oldest = queue.holdsShare(key) ? (queue.lineOf(key)?.first ?? null) : queue.oldest;
       if (oldest !== null) this.#withdraw(oldest, 'displaced', nowMs);
@@ -490,7 +499,15 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     if (this.#listeners.any) {
       const lossRisk = delivery.retries === false;
       const sender = delivery.profile?.name;
-      this.#listeners.emit(nowMs, { type: 'refused', reason, status, retryAfterSeconds, key, sender, lossRisk });
+      this.#listeners.emit(nowMs, {
+        type: 'refused',
+        reason,
+        status,
+        retryAfterSeconds,
+        key,
+        sender,
+        lossRisk,
+      });
     }
     if (!this.dryRun) return refusal;
     const admitted = this.#admit(arrival, 0);
@@ -543,9 +560,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
   #withdraw(admitted: AdmittedDelivery, cause: WithdrawalCause, now: number): void {
     const { delivery, key, admittedAtMs } = admitted;
     const refusal =
-      cause === 'abandoned'
-        ? UNSENT_REFUSAL
-        : this.#answer(REASON_OF[cause], { delivery, key, nowMs: now });
+      cause === 'abandoned' ? UNSENT_REFUSAL : this.#answer(REASON_OF[cause], { delivery, key, nowMs: now });
     this.#deadlines.clear(admitted);
     this.#queue.remove(admitted);
     if (this.dryRun) this.#runOutside(admitted, now);

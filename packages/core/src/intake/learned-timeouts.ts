@@ -66,7 +66,11 @@ export class LearnedTimeouts implements Rule {
     if (admitted.waitedMs > 0 && !isSlow) this.#gone(admitted, nowMs);
   }
 
-  ended({ delivery: { ageMs = 0 }, key, admittedAtMs }: AdmittedDelivery, outcome: Outcome, nowMs: number): void {
+  ended(
+    { delivery: { ageMs = 0 }, key, admittedAtMs }: AdmittedDelivery,
+    outcome: Outcome,
+    nowMs: number,
+  ): void {
     const habit = this.#habits.size === 0 || outcome === 'failure' ? undefined : this.#habits.get(key);
     const isLate = habit !== undefined && nowMs - admittedAtMs + ageMs > habit.meanMs;
     if (isLate) habit.weight = Math.max(0, habit.weight - 1);

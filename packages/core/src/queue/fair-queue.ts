@@ -56,8 +56,8 @@ export class FairQueue<T extends Queued<T>> {
   /** How many workers one key may have. */
   #mostPerKey: number;
 
-  constructor(mostPerKey: number = Infinity) {
-    this.#mostPerKey = mostPerKey;
+  constructor(mostPerKey?: number) {
+    this.#mostPerKey = mostPerKey ?? Infinity;
   }
 
   /** Keys that have queued deliveries. */

@@ -44,7 +44,7 @@ export class Reserve {
     isEntitled: boolean,
     nowMs: number,
     memoryMs: number,
-    isKeeping: boolean = false,
+    isKeeping = false,
   ): ReserveAnswer {
     const { size } = this.#queue;
     const { high, effectiveCapacity } = this.#gate;
@@ -60,8 +60,9 @@ export class Reserve {
     // Half of a single place is that place.
     const half = Math.max(1, Math.floor((effectiveCapacity - high) / 2));
     if (size - high < half) return 'open';
-    const share = effectiveCapacity / (this.#queue.keys + 1);
-    if ((this.#queue.lineOf(key)?.size ?? 0) >= share) return nowMs - this.#otherAskedMs <= memoryMs ? 'full' : 'open';
+    const share = Math.min(half, effectiveCapacity / (this.#queue.keys + 1));
+    if ((this.#queue.lineOf(key)?.size ?? 0) >= share)
+      return nowMs - this.#otherAskedMs <= memoryMs ? 'full' : 'open';
     return isEntitled || size - high < 1.5 * half ? 'open' : 'shedding';
   }
 

@@ -28,8 +28,8 @@ export class FirstAttempts {
    * @param mostPerS - more arrivals per second than this are a burst: a large queue takes minutes to fill, and by then
    * every bin contains the burst.
    */
-  note(nowMs: number, mostPerS: number = Infinity): void {
-    this.#mostPerBin = mostPerS * BIN_S;
+  note(nowMs: number, mostPerS?: number): void {
+    this.#mostPerBin = (mostPerS ?? Infinity) * BIN_S;
     const bin = Math.floor(nowMs / 1000 / BIN_S);
     if (bin !== this.#bin) this.#turnTo(bin);
     this.#filling += 1;
@@ -41,7 +41,7 @@ export class FirstAttempts {
    * @param isBooked - whether retries are ahead: then this is the same burst.
    * @param isOwn - whether it is this receiver that sheds, and not another one of its fleet.
    */
-  shed(nowMs: number, isBooked: boolean, isOwn: boolean = true): void {
+  shed(nowMs: number, isBooked: boolean, isOwn = true): void {
     if (isOwn) this.#ownShedMs = nowMs;
     if (!isBooked && nowMs - this.#shedMs >= QUIET_MS) {
       this.#turnTo(Math.floor(nowMs / 1000 / BIN_S));

@@ -80,7 +80,7 @@ export class RetryAfter {
   }
 
   /** Notes that deliveries are shed. Bookings that are ahead belong to the same burst. */
-  shed(nowMs: number, isOwn: boolean = true): void {
+  shed(nowMs: number, isOwn = true): void {
     this.arrivals.shed(nowMs, this.seconds.total > 0, isOwn);
   }
 
@@ -103,7 +103,11 @@ export class RetryAfter {
   shift(key: string, ms: number, nowMs: number): void {
     const account = this.#accounts.get(key) ?? (ms > 0 && key !== '' ? this.#open(key, nowMs) : undefined);
     const shares =
-      account === undefined ? (this.#accountsUntil > nowMs ? 2 : 1) : this.#sharesAt(Math.max(nowMs, account.until));
+      account === undefined
+        ? this.#accountsUntil > nowMs
+          ? 2
+          : 1
+        : this.#sharesAt(Math.max(nowMs, account.until));
     this.#extend(account, ms * shares, nowMs);
   }
 
@@ -265,7 +269,10 @@ export class RetryAfter {
 
 /** How many seconds ahead a retry may be booked at a pace that has lasted for `paceAgeS` seconds. */
 function horizonS(paceAgeS: number): number {
-  return Math.max(HORIZON_S + HORIZON_PER_S * paceAgeS, paceAgeS * Math.min(MOST_HORIZON_PER_S, paceAgeS / 10));
+  return Math.max(
+    HORIZON_S + HORIZON_PER_S * paceAgeS,
+    paceAgeS * Math.min(MOST_HORIZON_PER_S, paceAgeS / 10),
+  );
 }
 
 type Bounds = Pick<RetryAfterSettings, 'minSeconds' | 'maxSeconds'>;
@@ -277,7 +284,10 @@ function boundsOf(
 ): Bounds {
   if (habit === undefined || habit === 'ignored') return { minSeconds, maxSeconds };
   const most = Math.max(1, Math.floor(Math.min(maxSeconds, habit.maxSeconds ?? maxSeconds)));
-  return { minSeconds: Math.min(most, Math.ceil(Math.max(minSeconds, habit.minSeconds ?? 0))), maxSeconds: most };
+  return {
+    minSeconds: Math.min(most, Math.ceil(Math.max(minSeconds, habit.minSeconds ?? 0))),
+    maxSeconds: most,
+  };
 }
 
 function within(seconds: number, { minSeconds, maxSeconds }: Bounds): number {

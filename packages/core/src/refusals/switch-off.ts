@@ -128,12 +128,13 @@ export class SwitchOff implements Rule {
     this.note(arrival, true, arrival.nowMs);
   }
 
-  /** Whether a few more failures would make the sender disable the endpoint. */
-  isNear({ name }: SenderProfile, key: string, nowMs: number): boolean {
+  /** Whether one more failure would endanger the sender. */
+  isNear({ name, switchOff }: SenderProfile, key: string, nowMs: number): boolean {
     const watched = this.#bySender.get(name);
     if (watched === undefined) return false;
-    const run = watched.runs.get(key);
-    if (run !== undefined && watched.longRuns.has(run)) return true;
+    const { inARow } = switchOff ?? {};
+    const failures = watched.runs.get(key)?.failures ?? 0;
+    if (inARow !== undefined && failures > 0 && failures >= warnedFrom(inARow) - 1) return true;
     watched.window?.advance(nowMs);
     return watched.isWindowNear && nearnessOf(watched) > CALM_AT;
   }
@@ -177,7 +178,8 @@ export class SwitchOff implements Rule {
     const names: string[] = [];
     for (const [name, watched] of this.#bySender) {
       watched.window?.advance(nowMs);
-      if (watched.longRuns.size > 0 || (watched.isWindowNear && nearnessOf(watched) > CALM_AT)) names.push(name);
+      if (watched.longRuns.size > 0 || (watched.isWindowNear && nearnessOf(watched) > CALM_AT))
+        names.push(name);
     }
     return names;
   }

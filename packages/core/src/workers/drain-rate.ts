@@ -24,7 +24,7 @@ export class DrainRate {
   /** L: the concurrency. */
   workers: number;
   /** A cap on starts per second, which μ does not exceed. */
-  cap: number = Infinity;
+  cap: number;
   #isSaturated = false;
   /** Follows a change within three seconds, and fluctuates by about 7 % if handling times are random. */
   readonly #quick = new Average(1.8, 50);
@@ -44,6 +44,7 @@ export class DrainRate {
 
   constructor(workers: number) {
     this.workers = workers;
+    this.cap = Infinity;
   }
 
   /** Notes whether all workers are busy. */

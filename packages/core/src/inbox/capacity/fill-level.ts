@@ -183,9 +183,14 @@ export class FillLevel {
    *
    * @param isEntitled - whether the delivery itself may use the reserve, whatever its key uses.
    */
-  ask(key: string, isEntitled: boolean, nowMs: number): 'full' | 'shedding' | undefined {
-    const byCount = this.#counts.ask(key, isEntitled, nowMs);
-    const bySize = this.#sizes.ask(key, isEntitled, nowMs);
+  ask(
+    key: string,
+    isEntitled: boolean,
+    nowMs: number,
+    isKeeping: boolean,
+  ): 'full' | 'shedding' | undefined {
+    const byCount = this.#counts.ask(key, isEntitled, nowMs, isKeeping);
+    const bySize = this.#sizes.ask(key, isEntitled, nowMs, isKeeping);
     if (this.isFull || byCount === 'full' || bySize === 'full') return 'full';
     return byCount === 'shedding' || bySize === 'shedding' ? 'shedding' : undefined;
   }

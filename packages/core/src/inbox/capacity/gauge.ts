@@ -54,8 +54,9 @@ export class Gauge {
   }
 
   /** Whether a delivery of this key is accepted. The key counts as asking for the reserve. */
-  ask(key: string, isEntitled: boolean, nowMs: number): ReserveAnswer {
-    return this.gate.shedding ? this.#reserve.ask(key, isEntitled, nowMs, ASKING_MS) : 'open';
+  ask(key: string, isEntitled: boolean, nowMs: number, isKeeping: boolean): ReserveAnswer {
+    if (!this.gate.shedding) return 'open';
+    return this.#reserve.ask(key, isEntitled, nowMs, ASKING_MS, isKeeping);
   }
 
   /** A delivery is being stored. */

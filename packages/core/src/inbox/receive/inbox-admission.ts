@@ -71,8 +71,10 @@ export class InboxAdmission {
 
   /** Why a delivery would be refused for lack of room, or under pressure. */
   #scarcity(delivery: Delivery, key: string, isVerified: boolean): RefusalReason | undefined {
-    const { settings, fixtures } = this.#parts;
-    if (!this.isEntitled(delivery, key) && fixtures.pressure()) return 'pressure';
+    const { settings, fixtures, refuser } = this.#parts;
+    const arrival = { delivery, key, nowMs: this.#parts.now() };
+    const isEntitled = refuser.isNear(arrival) || refuser.entitles(arrival);
+    if (!isEntitled && fixtures.pressure()) return 'pressure';
     return settings().overflow === 'dead-letter' ? undefined : this.#shortage(delivery, key, isVerified);
   }
 
@@ -80,8 +82,9 @@ export class InboxAdmission {
     const { level, judge, refuser, now, options } = this.#parts;
     judge();
     if (level.shedding) refuser.retryAfter.shed(now());
-    const isEntitled = this.isEntitled(delivery, key);
-    if (isVerified) return level.ask(key, isEntitled, now());
+    const isNear = refuser.isNear({ delivery, key, nowMs: now() });
+    const isEntitled = isNear || this.isEntitled(delivery, key);
+    if (isVerified) return level.ask(key, isEntitled, now(), refuser.keepsPlaces && !isNear);
     return level.shortage(options.keyGenerator === undefined ? key : undefined, isEntitled);
   }
 }

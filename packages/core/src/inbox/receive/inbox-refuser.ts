@@ -48,7 +48,17 @@ export class InboxRefuser {
   entitles(arrival: Arrival): boolean {
     const { priority, retries } = arrival.delivery;
     if (priority === 'critical' || retries === false) return true;
-    return this.retryAfter.promises.entitles(arrival) || this.#switchOff.entitles(arrival);
+    return this.retryAfter.promises.entitles(arrival);
+  }
+
+  /** Whether one more failure would endanger the sender: then the delivery may use all of the reserve. */
+  isNear(arrival: Arrival): boolean {
+    return this.#switchOff.entitles(arrival);
+  }
+
+  /** Whether places of the reserve are kept for such deliveries. */
+  get keepsPlaces(): boolean {
+    return this.#switchOff.keepsPlaces;
   }
 
   refuse(reason: RefusalReason, arrival: Arrival, settings: InboxSettings): Refusal {
