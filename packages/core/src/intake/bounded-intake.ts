@@ -153,7 +153,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     const { key, nowMs } = arrival;
     if (delivery.retries === false) this.#warnings.ofLoss(key, nowMs);
     this.#retryAfter.arrivals.note(nowMs);
-    if (this.#isClosing) return this.#refuse('closing', arrival);
+    if (this.#isClosing()) return this.#refuse('closing', arrival);
     if (this.#settings.shed.has(key)) return this.#refuse('shed', arrival);
     const isPressed = this.#fixtures.pressure();
     const isIdle = this.#isIdle(key, nowMs);
@@ -163,7 +163,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     if (isIdle) return this.#start(arrival);
     this.#judge(nowMs);
     // A listener may have closed the intake when shedding began or ended.
-    if (this.#isClosing) return this.#refuse('closing', arrival);
+    if (this.#isClosing()) return this.#refuse('closing', arrival);
     const reason = this.#objection(arrival, isEntitled);
     if (reason === null) return this.#enqueue(arrival);
     if (reason === 'shedding' || reason === 'full') {
@@ -332,7 +332,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     this.#end(admitted, outcome, this.#now(), false);
   }
 
-  get #isClosing(): boolean {
+  #isClosing(): boolean {
     return this.#shutdown.phase !== 'open';
   }
 
