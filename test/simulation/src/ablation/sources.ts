@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, type Plugin } from 'vite';
-import { RULES, type Change, type Rule } from './rules.ts';
+import type { Change, Rule } from './rule.ts';
+import { RULES } from './rules.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
 const CORE = join(ROOT, 'packages/core/src');
@@ -59,7 +60,7 @@ const plugin: Plugin = {
 /**
  * Bundles the program of the workers from the sources.
  *
- * @param isChanged - whether rules can be taken out. Otherwise the sources are as they are, also where `rules.ts` does not
+ * @param isChanged - whether rules can be taken out. Otherwise the sources are as they are, also where the rules do not
  * know them.
  * @returns its path.
  */
