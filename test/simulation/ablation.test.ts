@@ -36,9 +36,7 @@ describe('a rule of the table', () => {
   });
 
   it('can matter in a scenario', () => {
-    const idle = RULES.filter(
-      ({ matters }) => matters !== undefined && !SCENARIOS.some(({ name }) => matters.test(name)),
-    );
+    const idle = RULES.filter(({ matters = '' }) => !SCENARIOS.some(({ name }) => name.startsWith(matters)));
     expect(idle.map(({ name }) => name)).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { first, LATE, value, type Rule } from './rule.ts';
+import { after, LATE, value, type Rule } from './rule.ts';
 
 const INTAKE = 'intake/bounded-intake.ts';
 const GUARD = 'intake/switch-off-guard.ts';
@@ -20,14 +20,14 @@ export const ADMISSION_RULES: readonly Rule[] = [
         'reserve.ask(key, isEntitled, now, this.#settings.maxWaitMs, favorOf(delivery))',
         "'shedding'",
       ),
-      first(RESERVE, 'isOpenTo(key: string, isEntitled: boolean): boolean {', 'return false;'),
+      after(RESERVE, 'isOpenTo(key: string, isEntitled: boolean): boolean {', 'return false;'),
     ],
   },
   {
     name: 'reserve for small keys',
     size: 35,
     changes: [
-      first(
+      after(
         RESERVE,
         'function isSmall(line: ReserveLine | undefined, keys: number, low: number): boolean {',
         'return false;',
@@ -37,68 +37,66 @@ export const ADMISSION_RULES: readonly Rule[] = [
   {
     name: 'reserve: kept places',
     size: 12,
-    changes: [first(RESERVE, 'get kept(): number {', 'return 0;')],
+    changes: [value(RESERVE, 'Math.min(this.#mostKept, Math.floor((effectiveCapacity - high) / 4))', '0')],
   },
   {
     name: 'reserve: no key more than half',
     size: 40,
-    changes: [value(RESERVE, 'isAskedByOthers && line !== undefined && line.reserved >= most', 'false')],
+    changes: [value(RESERVE, 'line.reserved >= most', 'false')],
   },
   {
     name: 'favored lines',
     size: [FAVORED, 'queue/start-share.ts'],
     changes: [
-      first(FAVORED, 'place(line: L, favor: Favor): void {', 'return;'),
-      first(FAVORED, 'startsUntil(line: L | undefined, favor: Favor): number {', 'return Infinity;'),
+      after(FAVORED, 'if (line.favor === favor) return;', 'return;'),
+      after(
+        FAVORED,
+        'if (!this.isOn || lines === undefined || (line !== undefined && line.favor !== favor)) return Infinity;',
+        'return Infinity;',
+      ),
     ],
   },
   {
     name: 'displacement',
     size: ['queue/displacement.ts'],
-    changes: [first('queue/displacement.ts', 'youngestFor(key: string): T | null {', 'return null;')],
+    changes: [after('queue/displacement.ts', 'youngestFor(key: string): T | null {', 'return null;')],
   },
   {
     name: 'switch-off guard',
     size: [GUARD],
     changes: [
-      first(
+      after(GUARD, 'if (profile?.switchOff === undefined || maxWaitMs === 0) return false;', 'return false;'),
+      after(
         GUARD,
-        'keeps({ profile, maxWaitMs }: Delivery, key: string, now: number): boolean {',
+        'if (run === undefined || now >= untilMs || !this.spares(admitted)) return false;',
         'return false;',
       ),
-      first(GUARD, 'extends(admitted: AdmittedDelivery, now: number): boolean {', 'return false;'),
-      first(GUARD, 'spares(admitted: AdmittedDelivery): boolean {', 'return false;'),
+      value(GUARD, 'run.failures >= this.#most(inARow, run.deferred.size)', 'false'),
     ],
   },
   {
     name: 'switch-off guard: hurry',
     size: 30,
-    changes: [first(FAVORED, 'hurry(line: L): void {', 'return;')],
+    changes: [after(FAVORED, 'hurry(line: L): void {', 'return;')],
   },
   {
     name: 'handshakes',
     size: ['queue/handshakes.ts'],
-    changes: [first('queue/handshakes.ts', 'tryBegin(nowMs: number): boolean {', 'return false;')],
+    changes: [after('queue/handshakes.ts', 'tryBegin(nowMs: number): boolean {', 'return false;')],
   },
   {
     name: 'too late',
     size: ['queue/too-late.ts'],
-    changes: [
-      first(
-        'queue/too-late.ts',
-        'step(nowMs: number, rate: TurnRate, refuse: (item: T) => void): void {',
-        'return;',
-      ),
-    ],
+    changes: [value('queue/too-late.ts', 'refuse(item)', 'undefined')],
   },
   {
     name: 'learned timeouts',
     size: ['intake/learned-timeouts.ts'],
     changes: [
-      first(
+      value(
         'intake/learned-timeouts.ts',
-        'of(key: string, handlingMs: number, nowMs: number): number {',
-        'return Infinity;',
+        'Math.max(meanMs / 2, meanMs - 2 * deviationMs - HANDLINGS * handlingMs)',
+        'Infinity',
       ),
     ],
   },
@@ -106,37 +104,33 @@ export const ADMISSION_RULES: readonly Rule[] = [
     name: 'refusal of too long waits',
     size: 16,
     changes: [
-      first(
-        WAIT,
-        'isExceeded(delivery: Delivery, key: string, longestMs: number, now: number): boolean {',
-        'return false;',
-      ),
+      value(WAIT, 'shares.ownWaitMs(key) > longestMs', 'false'),
+      value(WAIT, 'shares.waitMs(key, rate, favorOf(delivery)) > leftMs', 'false'),
     ],
   },
   {
     name: 'wait by turns (else by depth)',
     size: 25,
     changes: [
-      first(SHARES, 'turnsUntil(key: string, joining?: Favor): number {', 'return this.queue.size + 1;'),
+      after(SHARES, 'turnsUntil(key: string, joining?: Favor): number {', 'return this.queue.size + 1;'),
     ],
   },
   {
     name: 'lag of the process counts as waited',
     matters: LATE,
     size: 14,
-    changes: [first(METER, 'lagMs(now: number): number {', 'return 0;')],
+    changes: [after(METER, 'lagMs(now: number): number {', 'return 0;')],
   },
   {
     name: 'lived time',
     matters: LATE,
     size: ['time/lived-time.ts'],
-    changes: [first('time/lived-time.ts', 'at(nowMs: number, lateMs: number): number {', 'return nowMs;')],
+    changes: [after('time/lived-time.ts', 'at(nowMs: number, lateMs: number): number {', 'return nowMs;')],
   },
   {
     name: 'weight of late service times',
-    matters: LATE,
     size: 20,
-    changes: [value(METER, 'this.#weight(admitted, now)', '1')],
+    changes: [value(METER, 'Math.min(1, Math.max(LEAST_WEIGHT, onTime / usual))', '1')],
   },
   {
     name: 'cost of a turn',
@@ -144,7 +138,7 @@ export const ADMISSION_RULES: readonly Rule[] = [
     changes: [
       value(COSTS, 'alike(costOf(account.meanMs, this.#mean))', '1'),
       value(COSTS, 'costOf(tookMs, this.#mean) - charged', '0'),
-      first(COSTS, 'get scale(): number {', 'return 1;'),
+      after(COSTS, 'get scale(): number {', 'return 1;'),
     ],
   },
   {

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { REPORTS } from '../reports.ts';
-import { meansOf, type Means } from './changes.ts';
+import { meansOf } from './changes.ts';
 import { compare } from './compare.ts';
 import { differing, formatAblation, renderAblation, type AblationReport } from './page.ts';
 import { RULES } from './rules.ts';
@@ -27,9 +27,9 @@ const names = SCENARIOS.map(({ name }) => name).filter((name) =>
 );
 
 if (values.baseline !== undefined || values.compare !== undefined) {
-  const outcomes: Outcomes = {};
-  await runSets([[]], names, seeds, (_, all) => {
-    Object.assign(outcomes, all);
+  let outcomes: Outcomes = {};
+  await runSets([], names, seeds, (all) => {
+    [outcomes = {}] = all.values();
     return Promise.resolve();
   });
   if (values.baseline !== undefined)
@@ -42,31 +42,40 @@ if (values.baseline !== undefined || values.compare !== undefined) {
 
 async function makeTable(): Promise<void> {
   const isWhole = values.rules === undefined && values.together.length === 0 && values.only.length === 0;
-  const base = isWhole ? join(REPORTS, 'ablation') : values.out;
+  const base = values.out ?? (isWhole ? join(REPORTS, 'ablation') : undefined);
   const sets = chosen();
-  let all: Means = {};
-  const taken = new Map<string, Means>();
-  const report = (): AblationReport => ({
-    ...{ seeds, all },
-    without: Object.fromEntries(
-      sets.flatMap((set) => {
-        const means = taken.get(set.join(' + '));
-        return means === undefined ? [] : [[set.join(' + '), differing(all, means)]];
-      }),
-    ),
-  });
+  const most = seeds * (sets.length + 1);
   let made = 0;
-  await runSets([[], ...sets], names, seeds, async (set, outcomes) => {
-    if (set.length === 0) all = meansOf(outcomes);
-    else taken.set(set.join(' + '), meansOf(outcomes));
-    process.stderr.write(
-      `${String(++made)} of ${String(sets.length + 1)}: ${set.join(' + ') || 'all rules'}\n`,
-    );
-    // So that an interrupted command keeps its results.
-    if (base !== undefined) await writeFile(`${base}.json`, formatAblation(report()));
+  let report: AblationReport | undefined;
+  await runSets(sets, names, seeds, async (outcomes) => {
+    made += 1;
+    process.stderr.write(`${String(made)} of ${String(most)}\n`);
+    // After each seed of all sets, so that an interrupted command keeps its results.
+    if (made <= seeds || (made - seeds) % sets.length !== 0) return;
+    report = reportOf([...outcomes], (made - seeds) / sets.length);
+    if (base !== undefined) {
+      await writeFile(`${base}.json`, formatAblation(report));
+      await writeFile(`${base}.md`, renderAblation(report));
+    }
   });
-  if (base === undefined) process.stdout.write(renderAblation(report()));
-  else await writeFile(`${base}.md`, renderAblation(report()));
+  if (base === undefined && report !== undefined) process.stdout.write(renderAblation(report));
+}
+
+/** The report of the first seeds. */
+function reportOf(
+  outcomes: readonly (readonly [readonly string[], Outcomes])[],
+  first: number,
+): AblationReport {
+  const [all = {}, ...rest] = outcomes.map(([, bySet]) =>
+    meansOf(
+      Object.fromEntries(Object.entries(bySet).map(([name, bySeed]) => [name, bySeed.slice(0, first)])),
+    ),
+  );
+  const titles = outcomes.slice(1).map(([set]) => set.join(' + '));
+  return {
+    ...{ seeds: first, all },
+    without: Object.fromEntries(rest.map((means, i) => [titles[i] ?? '', differing(all, means)])),
+  };
 }
 
 /** The sets of rules to take out. */

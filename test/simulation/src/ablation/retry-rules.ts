@@ -1,4 +1,4 @@
-import { first, LATE, FLEET, PER_KEY, ADAPTIVE, value, type Rule } from './rule.ts';
+import { after, LATE, value, type Rule } from './rule.ts';
 
 const RATE = 'workers/drain-rate.ts';
 const SHARES = 'workers/fair-shares.ts';
@@ -12,12 +12,12 @@ export const RETRY_RULES: readonly Rule[] = [
   {
     name: 'reservations',
     size: ['refusals/reservations.ts', 'refusals/shared-promises.ts', 'refusals/promise-hash.ts'],
-    changes: [first(AFTER, '): Reservation | SharedPromise | undefined {', 'return undefined;')],
+    changes: [after(AFTER, '): Reservation | SharedPromise | undefined {', 'return undefined;')],
   },
   {
     name: 'reservations: repeated to early retries',
     size: 3,
-    changes: [value(AFTER, 'reservation !== undefined && nowMs < reservation.dueMs', 'false')],
+    changes: [value(AFTER, 'nowMs < reservation.dueMs', 'false')],
   },
   {
     name: 'expected retries',
@@ -27,12 +27,12 @@ export const RETRY_RULES: readonly Rule[] = [
   {
     name: 'share of kept bookings',
     size: 45,
-    changes: [first(SHARE, 'shareKept(): number {', 'return 1;')],
+    changes: [value(SHARE, 'Math.max(LEAST_SHARE, share)', '1')],
   },
   {
     name: 'rate of first attempts',
     size: [SHARE],
-    changes: [first(SHARE, 'shareForRetries(drainRate: number): number {', 'return 1;')],
+    changes: [after(SHARE, 'shareForRetries(drainRate: number): number {', 'return 1;')],
   },
   {
     name: 'horizon: all of it',
@@ -81,7 +81,7 @@ export const RETRY_RULES: readonly Rule[] = [
   {
     name: 'rescale at a new pace',
     size: 16,
-    changes: [first(BOOKINGS, 'rescale(factor: number): void {', 'return;')],
+    changes: [after(BOOKINGS, 'rescale(factor: number): void {', 'return;')],
   },
   {
     name: 'jitter of bookings',
@@ -99,7 +99,7 @@ export const RETRY_RULES: readonly Rule[] = [
   {
     name: 'stall: bookings dropped at its end',
     size: 6,
-    changes: [first(AFTER, 'recover(): void {', 'return;')],
+    changes: [after(AFTER, 'recover(): void {', 'return;')],
   },
   {
     name: 'stall: own Retry-After',
@@ -109,7 +109,7 @@ export const RETRY_RULES: readonly Rule[] = [
   {
     name: 'stall: caps the drain rate',
     size: 8,
-    changes: [value(RATE, 'gapS > this.#longGapS(concurrency)', 'false')],
+    changes: [value(RATE, 'Math.min(rate, 3 / gapS)', 'rate')],
   },
   {
     name: 'stall: not counted',
@@ -138,33 +138,29 @@ export const RETRY_RULES: readonly Rule[] = [
     name: 'sure rate (else the steady one)',
     size: 22,
     changes: [
-      first(RATE, 'sureRate(concurrency: number): number | null {', 'return this.steadyRate(concurrency);'),
+      after(RATE, 'sureRate(concurrency: number): number | null {', 'return this.steadyRate(concurrency);'),
     ],
   },
   {
     name: 'limit per key: spacing of retries',
-    matters: PER_KEY,
     size: 25,
-    changes: [first(SHARES, 'spacingMs(key: string): number {', 'return 0;')],
+    changes: [value(SHARES, '(this.#time.of(key)?.typicalMs ?? 0) / this.#most', '0')],
   },
   {
     name: 'limit per key: wait for own workers',
-    matters: PER_KEY,
     size: 12,
-    changes: [first(SHARES, 'ownWaitMs(key: string): number {', 'return 0;')],
+    changes: [value(SHARES, 'Math.max(0, (before * account.typicalMs) / this.#most)', '0')],
   },
   {
     name: 'fleet exchange',
-    matters: FLEET,
     size: [SHARED, 'refusals/fleet-exchange.ts', 'refusals/fleet-pace.ts', 'refusals/shared-promises.ts'],
-    changes: [first(SHARED, 'learn(view: RefusalView, nowMs: number): void {', 'return;')],
+    changes: [after(SHARED, 'learn(view: RefusalView, nowMs: number): void {', 'return;')],
   },
   {
     name: 'fleet exchange: promises',
-    matters: FLEET,
     size: ['refusals/shared-promises.ts', 'refusals/promise-hash.ts'],
     changes: [
-      first(
+      after(
         SHARED,
         '#learnPromises(added: readonly number[], redeemed: readonly number[], nowMs: number): void {',
         'return;',
@@ -173,15 +169,14 @@ export const RETRY_RULES: readonly Rule[] = [
   },
   {
     name: 'adaptive concurrency: trials',
-    matters: ADAPTIVE,
     size: ['limits/concurrency-trial.ts'],
-    changes: [first('limits/concurrency-trial.ts', 'isFeltAt(limit: number): boolean {', 'return false;')],
+    changes: [after('limits/concurrency-trial.ts', 'isFeltAt(limit: number): boolean {', 'return false;')],
   },
   {
     name: 'gate: longest span',
     size: 18,
     changes: [
-      first(
+      after(
         'queue/gate.ts',
         'export function longestSpan(drainRate: number | null, unit = 1): number {',
         'return Infinity;',
@@ -192,7 +187,7 @@ export const RETRY_RULES: readonly Rule[] = [
     name: 'gate: effective capacity',
     size: 14,
     changes: [
-      first(
+      after(
         'queue/gate.ts',
         'export function effectiveCapacity(capacity: number, maxWaitMs: number, drainRate: number | null): number {',
         'return capacity;',

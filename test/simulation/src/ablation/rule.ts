@@ -3,8 +3,8 @@ export interface Change {
   readonly file: string;
   /** A text that occurs in the file. */
   readonly from: string;
-  /** `value`: `to` replaces the expression `from`. `first`: the statement `to` follows `from`, the head of a function. */
-  readonly as: 'value' | 'first';
+  /** `value`: `to` replaces the expression `from`. `after`: the statement `to` follows `from`. */
+  readonly as: 'value' | 'after';
   readonly to: string;
 }
 
@@ -14,20 +14,17 @@ export interface Rule {
   /** The sources that would go with it, or where it is a part of a file, about how many lines. */
   readonly size: readonly string[] | number;
   readonly changes: readonly Change[];
-  /** The scenarios that it can matter in, by their names. Default all. */
-  readonly matters?: RegExp;
+  /** It can matter only in scenarios whose names begin so. Where its sources are not reached is found without this. */
+  readonly matters?: string;
 }
 
 /** Elsewhere the process takes no time, so no timer is late. */
-export const LATE = /^process/;
-export const FLEET = /^fleet/;
-export const PER_KEY = /per key/;
-export const ADAPTIVE = /^adaptive/;
+export const LATE = 'process';
 
 export function value(file: string, from: string, to: string): Change {
   return { file, from, as: 'value', to };
 }
 
-export function first(file: string, from: string, to: string): Change {
-  return { file, from, as: 'first', to };
+export function after(file: string, from: string, to: string): Change {
+  return { file, from, as: 'after', to };
 }

@@ -3,13 +3,10 @@ import { join } from 'node:path';
 import { build, type Plugin } from 'vite';
 import type { Change, Rule } from './rule.ts';
 import { RULES } from './rules.ts';
+import { AND, REACHED, TAKEN_OUT } from './switches.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
 const CORE = join(ROOT, 'packages/core/src');
-
-/** The variable of the environment that names the rules that are out, separated by {@link AND}. */
-export const TAKEN_OUT = 'TAKEN_OUT';
-export const AND = '+';
 
 /** Reads a source of the core. */
 export function readCore(file: string): string {
@@ -33,18 +30,32 @@ export function withRules(file: string, code: string): string {
   let changed = code;
   for (const { name, changes } of rules) {
     for (const change of changes.filter((one) => one.file === file)) {
-      changed = changeIn(changed, change, `takenOut[${JSON.stringify(name)}]`);
+      changed = changeIn(
+        changed,
+        change,
+        `takenOut[${JSON.stringify(name)}] ?? reachesRule(${JSON.stringify(name)})`,
+      );
     }
   }
-  const names = rules.map(({ name }) => name);
-  const constant = `const takenOut = Object.fromEntries(${JSON.stringify(names)}.map((name) => [name, (process.env.${TAKEN_OUT} ?? '').split('${AND}').includes(name)]));`;
-  return `${changed}\n${constant}\n`;
+  const names = JSON.stringify(rules.map(({ name }) => name));
+  // Where all rules are in, each says where it is reached.
+  const constants = `
+    const takenOut = Object.fromEntries(${names}.map((name) => [
+      name,
+      process.env.${TAKEN_OUT} ? process.env.${TAKEN_OUT}.split('${AND}').includes(name) : undefined,
+    ]));
+    const reachesRule = (name) => {
+      (globalThis.${REACHED} ??= new Set()).add(name);
+      return false;
+    };
+  `;
+  return `${changed}${constants}`;
 }
 
 function changeIn(code: string, { file, from, as, to }: Change, isOut: string): string {
   const parts = code.split(from);
   if (parts.length === 1) throw new Error(`${file} does not contain: ${from}`);
-  if (as === 'first') return parts.join(`${from} if (${isOut}) { ${to} }`);
+  if (as === 'after') return parts.join(`${from} if (${isOut}) { ${to} }`);
   return parts.join(`(${isOut} ? (${to}) : (${from}))`);
 }
 

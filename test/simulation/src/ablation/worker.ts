@@ -1,5 +1,6 @@
 import { parentPort } from 'node:worker_threads';
-import { outcomeOf } from './outcomes.ts';
+import { outcomeOf, type Outcome } from './outcomes.ts';
+import { REACHED } from './switches.ts';
 
 /** A run to make. */
 export interface Task {
@@ -7,6 +8,15 @@ export interface Task {
   readonly seed: number;
 }
 
+export interface Result {
+  readonly outcome: Outcome | null;
+  /** The rules whose sources were reached, if all rules are in. */
+  readonly reached: ReadonlySet<string>;
+}
+
+const global = globalThis as unknown as Record<string, Set<string>>;
+
 parentPort?.on('message', ({ name, seed }: Task) => {
-  void outcomeOf(name, seed).then((outcome) => parentPort?.postMessage(outcome));
+  const reached = (global[REACHED] = new Set<string>());
+  void outcomeOf(name, seed).then((outcome) => parentPort?.postMessage({ outcome, reached }));
 });
