@@ -50,9 +50,8 @@ async function makeTable(): Promise<void> {
   await runSets(sets, names, seeds, async (outcomes) => {
     made += 1;
     process.stderr.write(`${String(made)} of ${String(most)}\n`);
-    // After each seed of all sets, so that an interrupted command keeps its results.
-    if (made <= seeds || (made - seeds) % sets.length !== 0) return;
-    report = reportOf([...outcomes], (made - seeds) / sets.length);
+    // An interrupted command keeps its results.
+    report = reportOf([...outcomes], Math.max(1, Math.floor((made - seeds) / sets.length)));
     if (base !== undefined) {
       await writeFile(`${base}.json`, formatAblation(report));
       await writeFile(`${base}.md`, renderAblation(report));
@@ -61,21 +60,22 @@ async function makeTable(): Promise<void> {
   if (base === undefined && report !== undefined) process.stdout.write(renderAblation(report));
 }
 
-/** The report of the first seeds. */
+/** The report of the first seeds, with the sets of rules that have been run with all of them. */
 function reportOf(
   outcomes: readonly (readonly [readonly string[], Outcomes])[],
   first: number,
 ): AblationReport {
-  const [all = {}, ...rest] = outcomes.map(([, bySet]) =>
-    meansOf(
-      Object.fromEntries(Object.entries(bySet).map(([name, bySeed]) => [name, bySeed.slice(0, first)])),
-    ),
-  );
-  const titles = outcomes.slice(1).map(([set]) => set.join(' + '));
-  return {
-    ...{ seeds: first, all },
-    without: Object.fromEntries(rest.map((means, i) => [titles[i] ?? '', differing(all, means)])),
-  };
+  const [all = {}, ...rest] = outcomes.map(([, bySet]) => {
+    const seedsOf = Object.entries(bySet).map(([name, bySeed]) => [name, bySeed.slice(0, first)] as const);
+    return seedsOf.every(([, bySeed]) => bySeed.length === first)
+      ? meansOf(Object.fromEntries(seedsOf))
+      : null;
+  });
+  const without = rest.flatMap((means, i) => {
+    const title = outcomes[i + 1]?.[0].join(' + ') ?? '';
+    return means === null || all === null ? [] : [[title, differing(all, means)] as const];
+  });
+  return { seeds: first, all: all ?? {}, without: Object.fromEntries(without) };
 }
 
 /** The sets of rules to take out. */
