@@ -40,7 +40,12 @@ interface Measured {
   readonly of: (mean: NonNullable<Mean>) => number | null;
   readonly weight: (before: number, after: number) => number;
   readonly digits: number;
+  /** It says nothing where many events are lost: those need no attempts and no time. */
+  readonly isOfAll?: boolean;
 }
+
+/** The share of lost events from which on the measures of all events say nothing. */
+const MANY_LOST = 0.2;
 
 /** @param part - more by this part is felt. */
 function byPart(part: number): Measured['weight'] {
@@ -65,30 +70,36 @@ const TWICE = 1;
 
 /** What a user would feel, and from when on. */
 const MEASURES: readonly Measured[] = [
-  { title: 'lost', of: ({ lost }) => lost, weight: any(0.03), digits: 1 },
+  {
+    title: 'lost',
+    of: ({ lost, smallLost }) => (lost ?? 0) - (smallLost ?? 0),
+    weight: any(0.03),
+    digits: 1,
+  },
   { title: 'lost of small tenants', of: ({ smallLost }) => smallLost, weight: any(0.03), digits: 1 },
   { title: 'disabled', of: ({ off }) => off, weight: any(0.1), digits: 1 },
-  { title: 'attempts', of: ({ attempts }) => attempts, weight: byPart(0.05), digits: 2 },
-  { title: 'clear ÷ ideal', of: ({ clear }) => clear, weight: byPart(0.05), digits: 2 },
+  { title: 'attempts', of: ({ attempts }) => attempts, weight: byPart(0.05), digits: 2, isOfAll: true },
+  { title: 'clear ÷ ideal', of: ({ clear }) => clear, weight: byPart(0.05), digits: 2, isOfAll: true },
   {
     title: 'goodput',
     of: ({ goodput }) => goodput,
     weight: (before, after) => (before - after) / 0.05,
     digits: 2,
+    isOfAll: true,
   },
   {
-    title: 'handled in vain or again',
+    title: 'in vain or again',
     of: ({ inVain, again, events }) => ((inVain ?? 0) + (again ?? 0)) / (events ?? 1),
     weight: (before, after) => (after - before) / 0.05,
-    digits: 3,
+    digits: 2,
   },
   {
-    title: 'p99 of small tenants',
+    title: 'p99 of small tenants (s)',
     of: ({ smallP99 }) => smallP99,
     weight: (before, after) => (after > before ? byPart(TWICE)(before, after) : 1 - before / after),
-    digits: 0,
+    digits: 1,
   },
-  { title: 'p99 of handling', of: ({ handling }) => handling, weight: byPart(0.25), digits: 2 },
+  { title: 'p99 of handling (s)', of: ({ handling }) => handling, weight: byPart(0.25), digits: 2 },
 ];
 
 /** Compares the measures of all scenarios, the worst change first. */
@@ -97,7 +108,9 @@ export function changesOf(before: Means, after: Means): Change[] {
     const other = after[scenario];
     if (other === undefined || (one === null && other === null)) return [];
     if (one === null || other === null) return [settling(scenario, other === null)];
-    return MEASURES.flatMap(({ title, of, weight, digits }) => {
+    const areFew = [one, other].every(({ lost, events }) => (lost ?? 0) < MANY_LOST * (events ?? 0));
+    return MEASURES.flatMap(({ title, of, weight, digits, isOfAll = false }) => {
+      if (isOfAll && !areFew) return [];
       const [from, to] = [of(one), of(other)];
       if (from === null || to === null || from === to) return [];
       const [before, after] = [from.toFixed(digits), to.toFixed(digits)];

@@ -36,8 +36,9 @@ const MOST_ATTEMPTS = 30;
 export async function outcomeOf(name: string, seed: number): Promise<Outcome | null> {
   const found = SCENARIOS.find((one) => one.name === name);
   if (found === undefined) throw new Error(`There is no scenario ${name}.`);
-  const { small = [], slower = {} } = found;
+  const { small = [], slower = {}, deliveries = {} } = found;
   const scenario = parseScenario({ ...found.scenario, seed });
+  for (const [index, { delivery }] of scenario.senders.entries()) Object.assign(delivery, deliveries[index]);
   const traffic = drawTraffic(scenario);
   for (let i = 0; i < traffic.count; i += 1) {
     const key = scenario.senders[traffic.sender[i] as number]?.key ?? '';

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Delivery } from '@webhook-backpressure/core';
 import type { ScenarioJson } from '../comparisons.ts';
 import { labSender } from '../lab-senders.ts';
 
@@ -12,6 +13,8 @@ export interface AblationScenario {
   readonly small?: readonly string[];
   /** By key: how many times as long its deliveries are handled. */
   readonly slower?: Readonly<Record<string, number>>;
+  /** By index of the sender: fields of its deliveries that scenarios of the planner do not have. */
+  readonly deliveries?: Readonly<Record<number, Delivery>>;
 }
 
 const FOLDER = join(import.meta.dirname, '../../scenarios');
@@ -236,6 +239,37 @@ const others: AblationScenario[] = [
   })),
 ];
 
+/** It never retries, and the user vouches for its deliveries. */
+const AUTHENTIC = {
+  ...{ key: 'github', retry: 'none', timeoutMs: 10_000, share: 0.7 * DRAIN_RATE },
+  delivery: { retries: false, maxWaitMs: 8000 },
+};
+
+const vouched: AblationScenario[] = [
+  ...[{ ...OBEYING, key: 'obeying' }, UNKNOWN].map((flood) => ({
+    name: `authentic: GitHub 0.7× beside ${flood.key}`,
+    small: ['github'],
+    deliveries: { 0: { authentic: true } },
+    scenario: {
+      service: SERVICE,
+      arrivals: poisson({ fromS: 0, toS: 120, perSecond: FLOOD + 0.7 * DRAIN_RATE }),
+      senders: [AUTHENTIC, { ...flood, share: FLOOD }],
+    },
+  })),
+  {
+    name: 'handshakes: beside a flood with their key',
+    deliveries: { 0: { handshake: true } },
+    scenario: {
+      service: SERVICE,
+      arrivals: poisson({ fromS: 0, toS: 120, perSecond: FLOOD }),
+      senders: [
+        { key: 'shop', retry: 'none', share: 0.5 },
+        { ...OBEYING, key: 'shop', share: FLOOD - 0.5 },
+      ],
+    },
+  },
+];
+
 export const SCENARIOS: readonly AblationScenario[] = [
   ...committed,
   ...alone,
@@ -244,4 +278,5 @@ export const SCENARIOS: readonly AblationScenario[] = [
   ...hangUps,
   ...fleets,
   ...others,
+  ...vouched,
 ];
