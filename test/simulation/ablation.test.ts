@@ -63,9 +63,9 @@ describe('a change', () => {
     expect(worst({ attempts: 2.09 })).toBe('attempts, not felt');
     expect(worst({ clear: 1.06 })).toBe('clear ÷ ideal, felt');
     expect(worst({ goodput: 0.84 })).toBe('goodput, felt');
-    expect(worst({ inVain: 60 })).toBe('handled in vain or again, felt');
-    expect(worst({ smallP99: 21 })).toBe('p99 of small tenants, felt');
-    expect(worst({ smallP99: 19 })).toBe('p99 of small tenants, not felt');
+    expect(worst({ inVain: 60 })).toBe('in vain or again, felt');
+    expect(worst({ smallP99: 21 })).toBe('p99 of small tenants (s), felt');
+    expect(worst({ smallP99: 19 })).toBe('p99 of small tenants (s), not felt');
     expect(worst({})).toBe('nothing');
   });
 

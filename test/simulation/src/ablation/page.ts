@@ -19,7 +19,8 @@ const HEAD = `# What each rule is for
 Each rule of the decision is taken out alone, and all scenarios run without it. The table shows what gets worse for users:
 an event is lost (where some are lost anyway, 3 % more), an endpoint is disabled, 5 % more attempts or time, 5 points less
 goodput or more work in vain, handlers a quarter slower, or the p99 of small tenants doubled. Where a fifth of the events
-are lost, attempts, time and goodput say nothing and are left out. Seeds: SEEDS; figures are means. \`npm run simulate:ablation\` makes this page from \`ablation.json\`. Lines that are marked with ~ are a part of a file.
+are lost, attempts, time and goodput say nothing and are left out. Seeds: SEEDS; figures are means. Lines that are marked
+with ~ are a part of a file. \`npm run simulate:ablation\` makes this page from \`ablation.json\`.
 
 | rule taken out | lines | what gets worse | what gets better |
 | --- | ---: | --- | --- |
