@@ -1,13 +1,11 @@
 import { after, LATE, value, type Rule } from './rule.ts';
 
 const INTAKE = 'intake/bounded-intake.ts';
-const GUARD = 'intake/switch-off-guard.ts';
-const WAIT = 'intake/wait-limit.ts';
+const QUEUE = 'queue/fair-queue.ts';
+const LOADS = 'queue/key-loads.ts';
 const RESERVE = 'queue/reserve.ts';
-const FAVORED = 'queue/favored-lines.ts';
-const METER = 'workers/drain-meter.ts';
-const SHARES = 'workers/fair-shares.ts';
-const COSTS = 'workers/worker-time.ts';
+const SWITCH_OFF = 'refusals/switch-off.ts';
+const IS_NEAR = 'isNear({ name, switchOff }: SenderProfile, key: string, nowMs: number): boolean {';
 
 /** Who is admitted, who starts, and how long a delivery may wait. */
 export const ADMISSION_RULES: readonly Rule[] = [
@@ -15,79 +13,51 @@ export const ADMISSION_RULES: readonly Rule[] = [
     name: 'reserve',
     size: [RESERVE],
     changes: [
-      value(
-        INTAKE,
-        'reserve.ask(key, isEntitled, now, this.#settings.maxWaitMs, favorOf(delivery))',
-        "'shedding'",
+      after(
+        RESERVE,
+        'const isFull = size >= effectiveCapacity - kept;',
+        "return isFull ? 'full' : 'shedding';",
       ),
       after(RESERVE, 'isOpenTo(key: string, isEntitled: boolean): boolean {', 'return false;'),
     ],
   },
   {
     name: 'reserve for small keys',
-    size: 35,
-    changes: [
-      after(
-        RESERVE,
-        'function isSmall(line: ReserveLine | undefined, keys: number, low: number): boolean {',
-        'return false;',
-      ),
-    ],
+    size: 6,
+    changes: [value(RESERVE, '(line?.size ?? 0) + 1 < this.#gate.low / keys / 2', 'false')],
   },
   {
     name: 'reserve: kept places',
+    size: 6,
+    changes: [value(RESERVE, 'Math.min(MOST_KEPT, Math.floor((effectiveCapacity - high) / 4))', '0')],
+  },
+  {
+    name: 'reserve: lower half for large keys',
     size: 12,
-    changes: [value(RESERVE, 'Math.min(this.#mostKept, Math.floor((effectiveCapacity - high) / 4))', '0')],
-  },
-  {
-    name: 'reserve: no key more than half',
-    size: 40,
-    changes: [value(RESERVE, 'line.reserved >= most', 'false')],
-  },
-  {
-    name: 'favored lines',
-    size: [FAVORED, 'queue/start-share.ts'],
-    changes: [
-      after(FAVORED, 'if (line.favor === favor) return;', 'return;'),
-      after(
-        FAVORED,
-        'if (!this.isOn || lines === undefined || (line !== undefined && line.favor !== favor)) return Infinity;',
-        'return Infinity;',
-      ),
-    ],
+    changes: [value(RESERVE, 'Math.min(half, effectiveCapacity / (this.#queue.keys + 1))', 'Infinity')],
   },
   {
     name: 'displacement',
-    size: ['queue/displacement.ts'],
-    changes: [after('queue/displacement.ts', 'youngestFor(key: string): T | null {', 'return null;')],
+    size: 30,
+    changes: [after(INTAKE, '#displaceable(key: string): AdmittedDelivery | null {', 'return null;')],
   },
   {
-    name: 'switch-off guard',
-    size: [GUARD],
+    name: 'switch-off',
+    size: [SWITCH_OFF, 'refusals/failure-window.ts'],
     changes: [
-      after(GUARD, 'if (profile?.switchOff === undefined || maxWaitMs === 0) return false;', 'return false;'),
-      after(
-        GUARD,
-        'if (run === undefined || now >= untilMs || !this.spares(admitted)) return false;',
-        'return false;',
-      ),
-      value(GUARD, 'run.failures >= this.#most(inARow, run.deferred.size)', 'false'),
+      value(SWITCH_OFF, 'run.failures >= mostInARow(inARow, run)', 'false'),
+      after(SWITCH_OFF, IS_NEAR, 'return false;'),
     ],
   },
   {
-    name: 'switch-off guard: hurry',
-    size: 30,
-    changes: [after(FAVORED, 'hurry(line: L): void {', 'return;')],
+    name: 'switch-off: overtime',
+    size: 14,
+    changes: [after(INTAKE, '#extends(admitted: AdmittedDelivery, now: number): boolean {', 'return false;')],
   },
   {
-    name: 'handshakes',
-    size: ['queue/handshakes.ts'],
-    changes: [after('queue/handshakes.ts', 'tryBegin(nowMs: number): boolean {', 'return false;')],
-  },
-  {
-    name: 'too late',
-    size: ['queue/too-late.ts'],
-    changes: [value('queue/too-late.ts', 'refuse(item)', 'undefined')],
+    name: 'switch-off: the reserve near a limit',
+    size: 12,
+    changes: [after(SWITCH_OFF, IS_NEAR, 'return false;')],
   },
   {
     name: 'learned timeouts',
@@ -95,31 +65,20 @@ export const ADMISSION_RULES: readonly Rule[] = [
     changes: [
       value(
         'intake/learned-timeouts.ts',
-        'Math.max(meanMs / 2, meanMs - 2 * deviationMs - HANDLINGS * handlingMs)',
+        'Math.max(meanMs / 2, meanMs - 2 * deviationMs - HANDLINGS * this.#handlingMs(key))',
         'Infinity',
       ),
     ],
   },
   {
     name: 'refusal of too long waits',
-    size: 16,
-    changes: [
-      value(WAIT, 'shares.ownWaitMs(key) > longestMs', 'false'),
-      value(WAIT, 'shares.waitMs(key, rate, favorOf(delivery)) > leftMs', 'false'),
-    ],
+    size: 12,
+    changes: [after(INTAKE, '#waitsTooLong(arrival: Arrival): boolean {', 'return false;')],
   },
   {
     name: 'wait by turns (else by depth)',
-    size: 25,
-    changes: [
-      after(SHARES, 'turnsUntil(key: string, joining?: Favor): number {', 'return this.queue.size + 1;'),
-    ],
-  },
-  {
-    name: 'lag of the process counts as waited',
-    matters: LATE,
-    size: 14,
-    changes: [after(METER, 'lagMs(now: number): number {', 'return 0;')],
+    size: 8,
+    changes: [after(QUEUE, 'turnsUntil(key: string): number {', 'return this.size + 1;')],
   },
   {
     name: 'lived time',
@@ -128,22 +87,13 @@ export const ADMISSION_RULES: readonly Rule[] = [
     changes: [after('time/lived-time.ts', 'at(nowMs: number, lateMs: number): number {', 'return nowMs;')],
   },
   {
-    name: 'weight of late service times',
-    size: 20,
-    changes: [value(METER, 'Math.min(1, Math.max(LEAST_WEIGHT, onTime / usual))', '1')],
-  },
-  {
     name: 'cost of a turn',
-    size: 110,
-    changes: [
-      value(COSTS, 'alike(costOf(account.meanMs, this.#mean))', '1'),
-      value(COSTS, 'costOf(tookMs, this.#mean) - charged', '0'),
-      after(COSTS, 'get scale(): number {', 'return 1;'),
-    ],
+    size: [LOADS],
+    changes: [value(LOADS, 'this.#meanMs === 0 ? 1 : load.meanMs / this.#meanMs', '1')],
   },
   {
-    name: 'cost of a turn: corrected at its end',
-    size: 20,
-    changes: [value(COSTS, 'costOf(tookMs, this.#mean) - charged', '0')],
+    name: 'cost of a turn: similar keys alternate',
+    size: 6,
+    changes: [value(LOADS, 'cost < ALIKE && cost > 1 / ALIKE', 'false')],
   },
 ];

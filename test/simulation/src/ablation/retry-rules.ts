@@ -1,183 +1,141 @@
-import { after, LATE, value, type Rule } from './rule.ts';
+import { after, value, type Rule } from './rule.ts';
 
 const RATE = 'workers/drain-rate.ts';
-const SHARES = 'workers/fair-shares.ts';
+const QUEUE = 'queue/fair-queue.ts';
+const GATE = 'queue/gate.ts';
 const AFTER = 'refusals/retry-after.ts';
-const BOOKINGS = 'refusals/bookings.ts';
-const SHARE = 'refusals/returning-share.ts';
+const PROMISES = 'refusals/promises.ts';
+const FIRST = 'refusals/first-attempts.ts';
 const SHARED = 'refusals/shared-refusals.ts';
 
-/** The Retry-After of refusals, the measured rate that this follows from, and the limits. */
+/** The Retry-After of refusals, and the measured rate that it follows from. */
 export const RETRY_RULES: readonly Rule[] = [
   {
-    name: 'reservations',
-    size: ['refusals/reservations.ts', 'refusals/shared-promises.ts', 'refusals/promise-hash.ts'],
-    changes: [after(AFTER, '): Reservation | SharedPromise | undefined {', 'return undefined;')],
+    name: 'promises',
+    size: [PROMISES],
+    changes: [after(PROMISES, '#find(name: string | undefined): Promised | undefined {', 'return undefined;')],
   },
   {
-    name: 'reservations: repeated to early retries',
+    name: 'promises: the reserve on time',
+    size: 6,
+    changes: [value(PROMISES, 'promised !== undefined && isOnTime(promised, arrival.nowMs)', 'false')],
+  },
+  {
+    name: 'promises: the time left for early retries',
     size: 3,
-    changes: [value(AFTER, 'nowMs < reservation.dueMs', 'false')],
-  },
-  {
-    name: 'expected retries',
-    size: ['refusals/expected-retries.ts'],
-    changes: [value(AFTER, 'tightRoom(refused, situation, steadyRate, 1000 / spacingMs)', 'null')],
-  },
-  {
-    name: 'share of kept bookings',
-    size: 45,
-    changes: [value(SHARE, 'Math.max(LEAST_SHARE, share)', '1')],
+    changes: [value(AFTER, "strategy === 'booked' && nowMs < promisedMs", 'false')],
   },
   {
     name: 'rate of first attempts',
-    size: [SHARE],
-    changes: [after(SHARE, 'shareForRetries(drainRate: number): number {', 'return 1;')],
+    size: [FIRST],
+    changes: [after(FIRST, 'shareForRetries(drainRate: number): number {', 'return 1;')],
+  },
+  { name: 'horizon', size: 12, changes: [value(AFTER, 'horizonS(paceAgeS)', 'Infinity')] },
+  {
+    name: 'horizon: the square from 43 s on',
+    size: 3,
+    changes: [value(AFTER, 'paceAgeS * Math.min(MOST_HORIZON_PER_S, paceAgeS / 10)', '0')],
   },
   {
-    name: 'horizon: all of it',
-    size: ['refusals/booking-horizon.ts'],
-    changes: [value(AFTER, 'this.#horizonS(key, situation, gapFactor, steadyRate)', 'Infinity')],
-  },
-  {
-    name: 'horizon: trusted pace',
-    size: 22,
-    changes: [value(AFTER, 'trustedHorizonS(ageS)', 'Infinity')],
-  },
-  {
-    name: 'horizon: shared by new keys',
-    size: 14,
-    changes: [value(AFTER, 'sharedHorizonS(burstS)', 'Infinity')],
-  },
-  {
-    name: 'horizon: overload of the process',
-    matters: LATE,
-    size: 14,
-    changes: [value(AFTER, 'overloadHorizonS(burstS * lateShare)', '0')],
-  },
-  {
-    name: 'horizon: completions ahead',
-    size: 4,
-    changes: [value(AFTER, 'COMPLETIONS_AHEAD / steadyRate', '0')],
+    name: 'horizon: two completions ahead',
+    size: 2,
+    changes: [value(AFTER, '2 / drainRate', '0')],
   },
   {
     name: 'accounts by key',
-    size: 90,
+    size: 60,
     changes: [
-      value(BOOKINGS, 'this.#accounts.size < MAX_ACCOUNTS', 'false'),
-      value(BOOKINGS, "key === '' || this.#accounts.size >= MAX_ACCOUNTS", 'true'),
+      value(AFTER, 'this.#joined.get(key) ?? this.#joinedBefore.get(key)', 'undefined'),
+      value(AFTER, 'this.#accounts.size >= MOST_KEYS', 'true'),
     ],
   },
   {
     name: 'accounts: half for the line',
-    size: 10,
+    size: 6,
     changes: [
-      value(BOOKINGS, 'isShared ? 2 : 1', '1'),
-      value(BOOKINGS, 'this.#accountsUntil > at ? 2 : 1', '1'),
-      value(BOOKINGS, 'this.#accountsUntil > now ? 2 : 1', '1'),
-      value(BOOKINGS, 'this.#lineUntil > at ? 2 : 1', '1'),
+      value(AFTER, 'this.#accountsUntil > slotMs ? 2 : 1', '1'),
+      value(AFTER, 'this.#lineUntil > atMs ? 2 : 1', '1'),
     ],
   },
   {
     name: 'rescale at a new pace',
-    size: 16,
-    changes: [after(BOOKINGS, 'rescale(factor: number): void {', 'return;')],
+    size: 12,
+    changes: [after(AFTER, '#rescale(factor: number, nowMs: number): void {', 'return;')],
   },
   {
     name: 'jitter of bookings',
-    size: 4,
-    changes: [value(AFTER, 'Math.min(BOOKED_JITTER * delay, MAX_BOOKED_JITTER_S) * this.#random()', '0')],
+    size: 3,
+    changes: [value(AFTER, 'Math.min(BOOKED_JITTER * delay, MOST_JITTER_S) * this.#random()', '0')],
   },
   {
     name: 'stall: stretched delays',
-    size: 8,
+    size: 4,
     changes: [
-      value(AFTER, '((atMs - nowMs) / 1000) * gapFactor', '(atMs - nowMs) / 1000'),
-      value(AFTER, 'horizonS * Math.min(gapFactor, MOST_STRETCH)', 'horizonS'),
+      value(AFTER, '((slotMs - nowMs) / 1000) * gapFactor', '(slotMs - nowMs) / 1000'),
+      value(AFTER, 'Math.min(gapFactor, MOST_STRETCH)', '1'),
     ],
   },
   {
-    name: 'stall: bookings dropped at its end',
-    size: 6,
-    changes: [after(AFTER, 'recover(): void {', 'return;')],
-  },
-  {
     name: 'stall: own Retry-After',
-    size: 12,
-    changes: [value(AFTER, 'situation.isStalled', 'false')],
+    size: 6,
+    changes: [value(AFTER, 'isStalled || (drainRate === null && gapMs > 3000)', 'false')],
   },
   {
     name: 'stall: caps the drain rate',
-    size: 8,
+    size: 4,
     changes: [value(RATE, 'Math.min(rate, 3 / gapS)', 'rate')],
   },
   {
     name: 'stall: not counted',
-    size: 20,
-    changes: [value(RATE, 'Math.min(elapsedMs, left)', 'elapsedMs')],
+    size: 12,
+    changes: [value(RATE, 'Math.min(elapsedMs, leftMs)', 'elapsedMs')],
+  },
+  {
+    name: 'stall: no part of a handling time',
+    size: 8,
+    changes: [
+      value(RATE, 'Math.max(0, Math.min(this.#stallMs, this.#stallEndMs - (nowMs - tookMs)))', '0'),
+    ],
   },
   {
     name: 'steady rate (else the quick one)',
-    size: 45,
+    size: 35,
     changes: [
       value(
         RATE,
-        'this.#steady.isEmpty ? null : this.#steady.rate(concurrency)',
-        'this.#quick.isEmpty ? null : this.#quick.rate(concurrency)',
+        'this.#steady.isEmpty ? null : Math.min(this.cap, this.#steady.rate(this.workers))',
+        'this.#quick.isEmpty ? null : Math.min(this.cap, this.#quick.rate(this.workers))',
       ),
     ],
   },
   {
     name: 'saturated completions (else Little’s law alone)',
-    size: 40,
+    size: 30,
     changes: [
       value(RATE, '(this.#completions + littleS * byLittle) / (this.#saturatedS + littleS)', 'byLittle'),
     ],
   },
   {
-    name: 'sure rate (else the steady one)',
-    size: 22,
-    changes: [
-      after(RATE, 'sureRate(concurrency: number): number | null {', 'return this.steadyRate(concurrency);'),
-    ],
-  },
-  {
     name: 'limit per key: spacing of retries',
-    size: 25,
-    changes: [value(SHARES, '(this.#time.of(key)?.typicalMs ?? 0) / this.#most', '0')],
+    size: 5,
+    changes: [value(QUEUE, '(this.loads.of(key)?.meanMs ?? 0) / this.#mostPerKey', '0')],
   },
   {
     name: 'limit per key: wait for own workers',
-    size: 12,
-    changes: [value(SHARES, 'Math.max(0, (before * account.typicalMs) / this.#most)', '0')],
+    size: 6,
+    changes: [after(QUEUE, 'ownWaitMs(key: string): number {', 'return 0;')],
   },
   {
     name: 'fleet exchange',
-    size: [SHARED, 'refusals/fleet-exchange.ts', 'refusals/fleet-pace.ts', 'refusals/shared-promises.ts'],
+    size: [SHARED, 'refusals/fleet-exchange.ts', 'refusals/fleet-pace.ts'],
     changes: [after(SHARED, 'learn(view: RefusalView, nowMs: number): void {', 'return;')],
   },
   {
-    name: 'fleet exchange: promises',
-    size: ['refusals/shared-promises.ts', 'refusals/promise-hash.ts'],
-    changes: [
-      after(
-        SHARED,
-        '#learnPromises(added: readonly number[], redeemed: readonly number[], nowMs: number): void {',
-        'return;',
-      ),
-    ],
-  },
-  {
-    name: 'adaptive concurrency: trials',
-    size: ['limits/concurrency-trial.ts'],
-    changes: [after('limits/concurrency-trial.ts', 'isFeltAt(limit: number): boolean {', 'return false;')],
-  },
-  {
     name: 'gate: longest span',
-    size: 18,
+    size: 10,
     changes: [
       after(
-        'queue/gate.ts',
+        GATE,
         'export function longestSpan(drainRate: number | null, unit = 1): number {',
         'return Infinity;',
       ),
@@ -188,7 +146,7 @@ export const RETRY_RULES: readonly Rule[] = [
     size: 14,
     changes: [
       after(
-        'queue/gate.ts',
+        GATE,
         'export function effectiveCapacity(capacity: number, maxWaitMs: number, drainRate: number | null): number {',
         'return capacity;',
       ),
