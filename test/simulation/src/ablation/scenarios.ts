@@ -239,23 +239,7 @@ const others: AblationScenario[] = [
   })),
 ];
 
-/** It never retries, and the user vouches for its deliveries. */
-const AUTHENTIC = {
-  ...{ key: 'github', retry: 'none', timeoutMs: 10_000, share: 0.7 * DRAIN_RATE },
-  delivery: { retries: false, maxWaitMs: 8000 },
-};
-
-const vouched: AblationScenario[] = [
-  ...[{ ...OBEYING, key: 'obeying' }, UNKNOWN].map((flood) => ({
-    name: `authentic: GitHub 0.7× beside ${flood.key}`,
-    small: ['github'],
-    deliveries: { 0: { authentic: true } },
-    scenario: {
-      service: SERVICE,
-      arrivals: poisson({ fromS: 0, toS: 120, perSecond: FLOOD + 0.7 * DRAIN_RATE }),
-      senders: [AUTHENTIC, { ...flood, share: FLOOD }],
-    },
-  })),
+const handshakes: AblationScenario[] = [
   {
     name: 'handshakes: beside a flood with their key',
     deliveries: { 0: { handshake: true } },
@@ -278,5 +262,5 @@ export const SCENARIOS: readonly AblationScenario[] = [
   ...hangUps,
   ...fleets,
   ...others,
-  ...vouched,
+  ...handshakes,
 ];
