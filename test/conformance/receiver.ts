@@ -211,7 +211,6 @@ const MIDDLEWARE_OPTIONS = new Set([
   'intake',
   'skip',
   'keyGenerator',
-  'authentic',
   'delivery',
   'standardHeaders',
   'legacyHeaders',

@@ -132,36 +132,6 @@ export function callbacks(start: Start): void {
     });
   });
 
-  describe('authentic', () => {
-    it('is asked once about each delivery, and not about a skipped request', async () => {
-      const seen: (string | undefined)[] = [];
-      const receiver = await start({
-        authentic: (asked) => {
-          seen.push(asked.header('x-secret'));
-          return asked.header('x-secret') === 'known';
-        },
-      });
-      expect((await receiver.send({ headers: { 'x-secret': 'known' } }).reply).status).toBe(200);
-      expect((await receiver.send().reply).status).toBe(200);
-      expect((await receiver.send({ method: 'GET' }).reply).status).toBe(200);
-      expect(seen).toEqual(['known', undefined]);
-    });
-
-    it('passes what it throws to the error handler', () =>
-      expectFailure({ authentic: whenBad(true, fail) }, 'callback failed'));
-    it.each([
-      ['a promise', Promise.resolve(true)],
-      ['undefined', undefined],
-      ['1', 1],
-      ['the string "yes"', 'yes'],
-    ])('rejects %s', (shown, answer) =>
-      expectFailure(
-        { authentic: whenBad(true, () => answer as unknown as boolean) },
-        `authentic() must return a boolean, but returned ${shown}.`,
-      ),
-    );
-  });
-
   it.each([7, null, ['a'], { a: 1 }])('uses the default key when keyGenerator returns %j', async (answer) => {
     const shown = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     const receiver = await start({ keyGenerator: () => answer as unknown as string });

@@ -61,7 +61,7 @@ describe('the reserve, while shedding', () => {
 describe('a flood of forged deliveries', () => {
   it('of one key leaves half of the reserve to other keys that ask', () => {
     const bench = shedding();
-    const forged: Delivery = { key: 'forger', retries: false };
+    const forged: Delivery = { key: 'forger', priority: 'critical' };
     // Until another key asks, the reserve may be used up.
     expect(answer(bench, { key: 'honest', priority: 'critical' })).toBe('admitted');
     expect(flood(bench, 1000, () => forged)).toBe(HALF);

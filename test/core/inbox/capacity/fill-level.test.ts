@@ -15,7 +15,7 @@ function levelOf(limits: { capacity?: number; maxBytes?: number }): FillLevel {
 
 function put(level: FillLevel, key: string, isEntitled = false): 'full' | 'shedding' | 'stored' {
   level.judge();
-  const shortage = level.ask(key, isEntitled, 0);
+  const shortage = level.ask(key, isEntitled, 0, false);
   if (shortage !== undefined) return shortage;
   level.end(level.begin({ key, bytes: BYTES }), true);
   return 'stored';
@@ -120,7 +120,7 @@ describe('the fill level of an inbox', () => {
       if (random(2) === 0) {
         level.judge();
         const isEntitled = random(2) === 0;
-        if (level.ask(key, isEntitled, step) === undefined) {
+        if (level.ask(key, isEntitled, step, false) === undefined) {
           const isStored = random(4) > 0;
           level.end(level.begin({ key, bytes: BYTES }), isStored);
           if (isStored) held.set(key, has + 1);

@@ -98,7 +98,7 @@ describe('the reserve of an inbox', () => {
     const bench = await shedding({}, ONE);
     await flood(bench, 1, TWO);
     expect(await flood(bench, 50, ONE)).toBe(HALF - 1);
-    await finish(bench, 41);
+    await finish(bench, 40);
     expect(bench.inbox.snapshot()).toMatchObject({ depth: 50, state: 'accepting' });
     expect(await flood(bench, 50, {})).toBe(HIGH - 50);
     await flood(bench, 1, TWO);

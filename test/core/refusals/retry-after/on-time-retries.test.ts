@@ -209,17 +209,6 @@ describe('during a stall of the workers', () => {
     expect(assigned).toBeLessThanOrEqual(1.25 * (expected ?? 0));
   });
 
-  it('drops all bookings after a long stall', async () => {
-    const { assigned, intake, events } = await standStill(55_000, 1);
-    const recovered = events.find(({ type }) => type === 'recovered')?.at ?? 0;
-    expect(recovered).toBeGreaterThanOrEqual(55_000);
-    const after = assigned.filter(({ atMs }) => atMs > recovered);
-    // New refusals wait for the queue and for one another, not for earlier bookings.
-    expect(after.length).toBeGreaterThan(0);
-    expect(after[0]?.seconds).toBeLessThanOrEqual(6);
-    expect(intake.snapshot().booked).toBeLessThanOrEqual(after.length);
-  });
-
   it('books nothing', () => {
     const { intake, clock } = shedding();
     clock.advance(15_200);
