@@ -550,6 +550,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
       drainRate: drain.steadyRate,
       presentRate: drain.rate(lived),
       paceAgeS: drain.paceAgeS,
+      lateShare: this.#deadlines.lateShare,
       isStalled: drain.isStalled(lived),
       gapMs: drain.gapMs(lived),
       gapFactor: drain.gapFactor(lived),
@@ -630,6 +631,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     this.#deadlines.set(admitted, admitted.startedAtMs + this.#settings.maxHandlingMs, now);
     const lived = this.#lived(now);
     admitted.beganMs = lived - (now - admitted.startedAtMs);
+    admitted.lateAtStartMs = this.#deadlines.lateInAllMs(now);
     if (!this.#workers.isFree) this.#drain.look(true, lived);
   }
 
@@ -685,7 +687,8 @@ export class BoundedIntake implements Intake, DeliveryOwner {
   #learn(admitted: AdmittedDelivery, outcome: Outcome, now: number, teaches: boolean): void {
     const lived = this.#lived(now);
     const tookMs = lived - admitted.beganMs;
-    if (teaches) this.#drain.complete(tookMs, lived);
+    const lateMs = this.#deadlines.lateInAllMs(now) - admitted.lateAtStartMs;
+    if (teaches) this.#drain.complete(tookMs, lived, lateMs);
     if (this.#limits.isAdaptive) this.#limits.observe(now, tookMs, outcome, this.#workers.active);
     this.#queue.end(admitted, tookMs, teaches);
   }

@@ -15,10 +15,11 @@ export interface ReserveQueue {
 
 /**
  * The reserve: the band from the high-water mark up to the effective capacity. While the gate is closed it is open to
- * entitled deliveries, which are critical, never retried, or retries on time, and to keys that hold so little that they are
- * not part of the burst. Headers can be forged and keys invented, so a key that holds an equal share of the queue, or as
- * much as half of the reserve, gets no place in the upper half while another key asks for it, and the last quarter is for
- * entitled deliveries alone.
+ * entitled deliveries, and to keys that hold so little that they are not part of the burst. Entitled are deliveries that are
+ * critical, never retried, handshakes, retries on time, or from a sender that is about to disable the endpoint.
+ *
+ * Headers can be forged and keys invented. So a key that holds an equal share of the queue, or as much as half of the
+ * reserve, gets only the lower quarter while another key asks, and the upper quarter is for entitled deliveries alone.
  */
 export class Reserve {
   readonly #queue: ReserveQueue;
@@ -37,19 +38,13 @@ export class Reserve {
    * Decides for a delivery of `key` while the gate is closed.
    *
    * @param memoryMs - how long a key that asked is taken to be asking.
-   * @param isKeeping - whether a quarter of the reserve, at most 64 places, is kept for deliveries that do not ask.
+   * @param isKeeping - whether the upper quarter, at most 64 places, is kept for deliveries whose refusal is deferred.
    */
-  ask(
-    key: string,
-    isEntitled: boolean,
-    nowMs: number,
-    memoryMs: number,
-    isKeeping = false,
-  ): ReserveAnswer {
-    const { size } = this.#queue;
+  ask(key: string, isEntitled: boolean, nowMs: number, memoryMs: number, isKeeping = false): ReserveAnswer {
+    const { size, keys } = this.#queue;
     const { high, effectiveCapacity } = this.#gate;
-    const kept = isKeeping ? Math.min(MOST_KEPT, Math.floor((effectiveCapacity - high) / 4)) : 0;
-    const isFull = size >= effectiveCapacity - kept;
+    const quarter = Math.max(1, Math.floor((effectiveCapacity - high) / 4));
+    const isFull = size >= effectiveCapacity - (isKeeping ? Math.min(MOST_KEPT, quarter) : 0);
     if (!this.isOpenTo(key, isEntitled)) return isFull ? 'full' : 'shedding';
     if (key !== this.#lastAsker) {
       this.#otherAskedMs = this.#lastAskedMs;
@@ -57,13 +52,11 @@ export class Reserve {
     }
     this.#lastAskedMs = nowMs;
     if (isFull) return 'full';
-    // Half of a single place is that place.
-    const half = Math.max(1, Math.floor((effectiveCapacity - high) / 2));
-    if (size - high < half) return 'open';
-    const share = Math.min(half, effectiveCapacity / (this.#queue.keys + 1));
-    if ((this.#queue.lineOf(key)?.size ?? 0) >= share)
+    if (size - high < quarter) return 'open';
+    const large = Math.min(2 * quarter, effectiveCapacity / (keys + 1));
+    if ((this.#queue.lineOf(key)?.size ?? 0) >= large)
       return nowMs - this.#otherAskedMs <= memoryMs ? 'full' : 'open';
-    return isEntitled || size - high < 1.5 * half ? 'open' : 'shedding';
+    return isEntitled || size - high < 3 * quarter ? 'open' : 'shedding';
   }
 
   /**

@@ -20,6 +20,8 @@ export class FirstAttempts {
   #bin = -1;
   #mostPerBin = Infinity;
   #shedMs = -Infinity;
+  /** When the present burst began. */
+  #burstMs = Infinity;
   #ownShedMs = -Infinity;
 
   /**
@@ -46,6 +48,7 @@ export class FirstAttempts {
     if (!isBooked && nowMs - this.#shedMs >= QUIET_MS) {
       this.#turnTo(Math.floor(nowMs / 1000 / BIN_S));
       this.perSecond = rateOf(this.#filled);
+      this.#burstMs = nowMs;
     }
     this.#shedMs = nowMs;
   }
@@ -53,6 +56,11 @@ export class FirstAttempts {
   /** Whether this receiver has shed deliveries in the last seconds. */
   isShedding(nowMs: number): boolean {
     return nowMs - this.#ownShedMs < RECENT_MS;
+  }
+
+  /** The age of the burst, in seconds. */
+  burstS(nowMs: number): number {
+    return Math.max(0, nowMs - this.#burstMs) / 1000;
   }
 
   /** The share of the drain rate for retries: 1 − first attempts ÷ drain rate, from 0.25 to 1. */

@@ -15,6 +15,8 @@ const NEW_PACE = 1.3;
 const HORIZON_S = 10;
 const HORIZON_PER_S = 4;
 const MOST_HORIZON_PER_S = 10;
+/** And at least 10 s and this many for each second of the burst in which the process was late: refusals take CPU, too. */
+const HORIZON_PER_LATE_S = 5;
 /** During a stall the horizon grows up to this many times: without completions it must not grow forever. */
 const MOST_STRETCH = 3;
 /** The random stretch of a delay: of the time to drain the queue, and of a booked slot, which is up to 2 s. */
@@ -151,7 +153,7 @@ export class RetryAfter {
   #book(refused: Refused, situation: Situation, drainRate: number, bounds: Bounds): number {
     const { arrival, excess = 0, excessMs = 0, spacingMs: leastMs = 0 } = refused;
     const { key } = arrival;
-    const { nowMs, depth, low, gapFactor, paceAgeS } = situation;
+    const { nowMs, depth, low, gapFactor, paceAgeS, lateShare } = situation;
     const openMs = Math.max(excessMs, (Math.max(0, excess, depth - low) / drainRate) * 1000);
     const spacingMs = this.#spacing(drainRate, nowMs);
     // Earlier slots would all become the minimum.
@@ -161,7 +163,8 @@ export class RetryAfter {
     // leave workers idle.
     const delay = ((slotMs - nowMs) / 1000) * gapFactor;
     // However new the pace, no delivery can be admitted before the next completions.
-    const trustedS = Math.max(horizonS(paceAgeS), 2 / drainRate) * Math.min(gapFactor, MOST_STRETCH);
+    const lateS = this.arrivals.burstS(nowMs) * lateShare;
+    const trustedS = Math.max(horizonS(paceAgeS, lateS), 2 / drainRate) * Math.min(gapFactor, MOST_STRETCH);
     const farthest = within(trustedS, bounds);
     if (delay > farthest) return this.#spread(farthest);
     const jitter = Math.min(BOOKED_JITTER * delay, MOST_JITTER_S) * this.#random();
@@ -268,11 +271,9 @@ export class RetryAfter {
 }
 
 /** How many seconds ahead a retry may be booked at a pace that has lasted for `paceAgeS` seconds. */
-function horizonS(paceAgeS: number): number {
-  return Math.max(
-    HORIZON_S + HORIZON_PER_S * paceAgeS,
-    paceAgeS * Math.min(MOST_HORIZON_PER_S, paceAgeS / 10),
-  );
+function horizonS(paceAgeS: number, lateS: number): number {
+  const linear = HORIZON_S + Math.max(HORIZON_PER_S * paceAgeS, HORIZON_PER_LATE_S * lateS);
+  return Math.max(linear, paceAgeS * Math.min(MOST_HORIZON_PER_S, paceAgeS / 10));
 }
 
 type Bounds = Pick<RetryAfterSettings, 'minSeconds' | 'maxSeconds'>;

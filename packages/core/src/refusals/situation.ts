@@ -19,6 +19,8 @@ export interface Situation {
   readonly presentRate: number | null;
   /** For how many seconds deliveries have been completed at that rate. */
   readonly paceAgeS: number;
+  /** The share of the last seconds in which the process was late, 0 to 1. */
+  readonly lateShare: number;
   readonly isStalled: boolean;
   /** Milliseconds without a completion although all workers are busy. */
   readonly gapMs: number;

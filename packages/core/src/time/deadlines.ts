@@ -76,11 +76,6 @@ export class Deadlines<T extends Timed<T>> {
     return this.#lived.lateInAllMs(this.#alarm.lateMs(nowMs));
   }
 
-  /** See {@link LivedTime.usualShare}. */
-  get usualLateShare(): number {
-    return this.#lived.usualShare;
-  }
-
   set(item: T, atMs: number, nowMs: number): void {
     if (this.#isStopped) return;
     if (this.#size === 0) this.#doneStep = Math.floor(nowMs / STEP_MS);

@@ -4,10 +4,8 @@ const USUAL_LATE_MS = 50;
 const MOST_AWAY = 0.5;
 /** … except that up to this much is left out regardless. */
 const CREDIT_MS = 4000;
-/** The time constant of the late shares. */
+/** The time constant of the late share. */
 const LATE_TAU_MS = 5000;
-/** One standstill makes lateness usual only as far as one of this length does. */
-const MOST_USUAL_MS = 1000;
 
 /**
  * Clock time minus the standstills: the time in which the process was stopped, had no CPU, or was blocked by one long
@@ -24,16 +22,10 @@ export class LivedTime {
   #firedMs = 0;
   #lateShare = 0;
   #lateMs = 0;
-  #usualShare = 0;
 
   /** The share of the last seconds in which the timer was late, 0 to 1. */
   get lateShare(): number {
     return this.#lateShare;
-  }
-
-  /** The same, with the lateness that is usual under normal load: how late the event loop usually is, now. */
-  get usualShare(): number {
-    return this.#usualShare;
   }
 
   /** The lateness of all timers so far, added up. `lateMs`: that of the current timer. */
@@ -54,7 +46,6 @@ export class LivedTime {
     const sinceMs = Math.max(lateMs, nowMs - this.#firedMs);
     if (sinceMs > 0) {
       this.#lateShare += (overMs / sinceMs - this.#lateShare) * gain(sinceMs);
-      this.#usualShare += (lateMs / sinceMs - this.#usualShare) * gain(Math.min(sinceMs, MOST_USUAL_MS));
     }
     const earnedMs = (nowMs - this.#firedMs) * MOST_AWAY;
     this.#creditMs = Math.min(CREDIT_MS, Math.max(0, this.#creditMs - overMs) + earnedMs);

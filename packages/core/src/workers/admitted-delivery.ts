@@ -51,6 +51,8 @@ export class AdmittedDelivery
   startedAtMs!: number;
   /** The same in lived time: see {@link LivedTime}. */
   beganMs!: number;
+  /** See {@link Deadlines.lateInAllMs}. */
+  lateAtStartMs!: number;
   load: KeyLoad | null = null;
 
   line: Line<AdmittedDelivery> | null = null;

@@ -6,6 +6,8 @@ const STALLED_MS = 10_000;
 const SETTLING_MS = 10_000;
 /** Four to five standard deviations of the quick average, for random handling times: a new pace, and not chance. */
 const NEW_PACE = 1.35;
+/** The least weight of a handling time in which the process was late: enough to know a rate until another one says more. */
+const LEAST_WEIGHT = 0.05;
 
 /**
  * The drain rate μ: completions per second that the workers can sustain.
@@ -55,24 +57,30 @@ export class DrainRate {
     this.#isSaturated = isSaturated;
   }
 
-  /** A delivery that took so long has been handled. */
-  complete(tookMs: number, nowMs: number): void {
+  /**
+   * A delivery that took so long has been handled.
+   *
+   * @param lateMs - for how much of that time the process was late. The end of a handler is then noticed late, and during a
+   * cold start that is most of the time.
+   */
+  complete(tookMs: number, nowMs: number, lateMs: number): void {
+    const weight = lateMs === 0 ? 1 : Math.min(1, Math.max(LEAST_WEIGHT, 1 - lateMs / tookMs));
     const stallMs = this.gapMs(nowMs) - this.#longGapS() * 1000;
     if (stallMs > 0) {
       this.#stallEndMs = nowMs;
       this.#stallMs = stallMs;
       if (nowMs >= this.#settledMs + SETTLING_MS) this.#settledMs = nowMs + SETTLING_MS;
     }
-    this.#count(nowMs);
+    this.#count(nowMs, weight);
     this.#progressMs = nowMs;
     // Of a long gap only the usual part counts toward the age of the pace.
     const sinceS = Math.min((nowMs - this.#completedMs) / 1000, this.#longGapS());
     this.#completedMs = nowMs;
     const counted = Number(this.#isSaturated);
-    this.#quick.complete(tookMs / 1000, counted, sinceS);
+    this.#quick.complete(tookMs / 1000, counted, sinceS, weight);
     // The quick average takes slow handlers for a change immediately; the steady one until they stay slow.
     const stalledMs = Math.max(0, Math.min(this.#stallMs, this.#stallEndMs - (nowMs - tookMs)));
-    this.#steady.complete((tookMs - stalledMs) / 1000, counted, sinceS);
+    this.#steady.complete((tookMs - stalledMs) / 1000, counted, sinceS, weight);
     if (nowMs >= this.#settledMs) this.#steady.restartIfOff(this.#quick, this.workers);
   }
 
@@ -120,15 +128,15 @@ export class DrainRate {
   }
 
   /** Counts the time under saturation. Of a long gap only the beginning counts. */
-  #count(nowMs: number): void {
+  #count(nowMs: number, weight = 1): void {
     if (!this.#isSaturated) return;
     const elapsedMs = nowMs - this.#countedMs;
     const leftMs = Math.max(0, this.#progressMs + this.#longGapS() * 1000 - this.#countedMs);
     this.#countedMs = nowMs;
     const seconds = Math.min(elapsedMs, leftMs) / 1000;
     if (seconds <= 0) return;
-    this.#quick.elapse(seconds);
-    this.#steady.elapse(seconds);
+    this.#quick.elapse(seconds, weight);
+    this.#steady.elapse(seconds, weight);
   }
 }
 
@@ -153,16 +161,16 @@ class Average {
     return this.#samples === 0;
   }
 
-  elapse(seconds: number): void {
+  elapse(seconds: number, weight: number): void {
     const kept = Math.exp(-seconds / this.#tauS);
     this.#completions *= kept;
-    this.#saturatedS = this.#saturatedS * kept + this.#tauS * (1 - kept);
+    this.#saturatedS = this.#saturatedS * kept + this.#tauS * (1 - kept) * weight;
   }
 
-  complete(tookS: number, counted: number, sinceS: number): void {
-    this.#completions += counted;
-    this.#samples = Math.min(this.#memory, this.#samples + 1);
-    this.meanS += (tookS - this.meanS) / this.#samples;
+  complete(tookS: number, counted: number, sinceS: number, weight: number): void {
+    this.#completions += counted * weight;
+    this.#samples = Math.min(this.#memory, this.#samples + weight);
+    this.meanS += ((tookS - this.meanS) * weight) / this.#samples;
     this.ageS += sinceS;
   }
 

@@ -117,6 +117,7 @@ export class InboxRefuser {
       drainRate,
       presentRate: drainRate,
       paceAgeS: this.#inboxRate.measuredS,
+      lateShare: 0,
       isStalled: this.#inboxRate.isStalled,
       gapMs: this.#inboxRate.gapMs(nowMs),
       gapFactor: 1,
