@@ -16,7 +16,7 @@ const HORIZON_S = 10;
 const HORIZON_PER_S = 4;
 const MOST_HORIZON_PER_S = 10;
 /** And at least 10 s and this many for each second of the burst in which the process was late: refusals take CPU, too. */
-const HORIZON_PER_LATE_S = 5;
+const HORIZON_PER_LATE_S = 3;
 /** During a stall the horizon grows up to this many times: without completions it must not grow forever. */
 const MOST_STRETCH = 3;
 /** The random stretch of a delay: of the time to drain the queue, and of a booked slot, which is up to 2 s. */
