@@ -1,3 +1,4 @@
+import { Generations } from '../base/generations.ts';
 import type { Arrival } from '../delivery/arrival.ts';
 import { keptIdOf } from '../delivery/delivery.ts';
 import type { Rule } from '../intake/rule.ts';
@@ -6,8 +7,8 @@ import type { Rule } from '../intake/rule.ts';
 const EARLY_MS = 1000;
 /** … until this long after it. */
 const LATE_MS = 60_000;
-/** The promises are kept in two generations of so many: the older one is forgotten. */
-const GENERATION = 5000;
+/** So many promises are kept, and at most twice as many. */
+const KEPT = 5000;
 
 interface Promised {
   readonly dueMs: number;
@@ -22,8 +23,7 @@ interface Promised {
 export class Promises implements Rule {
   /** Retries on time that were admitted, and refused again, each counted at its first arrival. */
   readonly counts: { kept: number; missed: number } = { kept: 0, missed: 0 };
-  #latest = new Map<string, Promised>();
-  #older = new Map<string, Promised>();
+  readonly #byName = new Generations<Promised>(KEPT);
 
   /** When the retry of this delivery is expected; undefined if it has not been booked. */
   dueMs(arrival: Arrival): number | undefined {
@@ -40,8 +40,7 @@ export class Promises implements Rule {
     const promised = this.#find(name);
     if (name === undefined || promised === undefined) return;
     this.#count('kept', promised, arrival.nowMs);
-    this.#latest.delete(name);
-    this.#older.delete(name);
+    this.#byName.delete(name);
   }
 
   /** Notes that a delivery is refused, perhaps although it arrived on time. Called before it is booked again. */
@@ -53,16 +52,11 @@ export class Promises implements Rule {
   /** Notes when the retry of a refused delivery is expected. */
   add(arrival: Arrival, dueMs: number): void {
     const name = nameOf(arrival);
-    if (name === undefined) return;
-    if (this.#latest.size >= GENERATION) {
-      this.#older = this.#latest;
-      this.#latest = new Map();
-    }
-    this.#latest.set(name, { dueMs, isCounted: false });
+    if (name !== undefined) this.#byName.set(name, { dueMs, isCounted: false });
   }
 
   #find(name: string | undefined): Promised | undefined {
-    return name === undefined ? undefined : (this.#latest.get(name) ?? this.#older.get(name));
+    return name === undefined ? undefined : this.#byName.get(name);
   }
 
   #count(outcome: 'kept' | 'missed', promised: Promised, nowMs: number): void {

@@ -1,3 +1,4 @@
+import { Generations } from '../base/generations.ts';
 import { MinHeap, type Heaped } from '../base/min-heap.ts';
 import type { RetryAfterHabit } from '../senders/sender-profile.ts';
 import type { RefusalReason } from '../delivery/refusal.ts';
@@ -17,9 +18,9 @@ const HORIZON_PER_S = 4;
 const MOST_HORIZON_PER_S = 10;
 /** And at least 10 s and this many for each second of the burst in which the process was late: refusals take CPU, too. */
 const HORIZON_PER_LATE_S = 3;
-/** During a stall the horizon grows up to this many times: without completions it must not grow forever. */
+/** During a stall the horizon grows up to this many times. */
 const MOST_STRETCH = 3;
-/** The random stretch of a delay: of the time to drain the queue, and of a booked slot, which is up to 2 s. */
+/** The random stretch of the time to drain the queue, and of a booked delay, at most 2 s. */
 const DEPTH_JITTER = 0.2;
 const BOOKED_JITTER = 0.1;
 const MOST_JITTER_S = 2;
@@ -40,13 +41,13 @@ interface Account extends Heaped {
  *     Retry-After = slot − now, plus up to 10 % (at most 2 s) of jitter, rounded at random
  *
  * So retries arrive at the rate at which they can be accepted. A slot cannot be revoked, so a pace that has been measured
- * for t seconds is trusted for 10 s + 4 t ahead and more after a minute: the horizon. A slot beyond the horizon, or above the maximum, is not
- * booked: its delivery gets a random time in the upper half of the range. An early retry costs one more refusal, but
- * workers that are idle until a retry booked too late have lost that time.
+ * for t seconds is trusted for 10 s + 4 t ahead, from 43 s on for t² ÷ 10: the horizon. A slot beyond the horizon, or above
+ * the maximum, is not booked: its delivery gets a random time in the upper half of the range. An early retry costs one more
+ * refusal, but workers that wait idly for a retry that was booked too late have lost that time.
  *
  * Keys with several bookings have an account each and share ρ equally, so that the flood of one key does not postpone the
- * retries of another. First bookings of keys follow one another in one line, which has half of ρ beside accounts: so a
- * burst of thousands of keys is spread like a burst of one, and invented keys take at most that half.
+ * retries of another. The first bookings of all keys follow one another in one line, so that a burst of thousands of keys
+ * is spread like a burst of one.
  *
  * With `depth`, Retry-After is depth ÷ μ plus up to 20 %. While μ is unknown both are 3 to 7 s, and during a stall 1 to 2.5
  * times its length so far, at least 5 s.
@@ -60,12 +61,9 @@ export class RetryAfter {
   readonly #random: () => number;
   readonly #accounts = new Map<string, Account>();
   readonly #byEnd = new MinHeap<Account>((a, b) => a.until < b.until);
-  /** The end of the line, and where each of the last keys to join it may book again: in two generations. */
+  /** The end of the line, and from when on its last keys may book again. */
   #lineUntil = 0;
-  #joined = new Map<string, number>();
-  #joinedBefore = new Map<string, number>();
-  /** The latest end of an account. */
-  #accountsUntil = 0;
+  readonly #joined = new Generations<number>(MOST_KEYS);
   /** The time per retry that the bookings were made with. */
   #spacingMs = 0;
 
@@ -97,31 +95,11 @@ export class RetryAfter {
     yield ['', Math.max(0, this.#lineUntil - nowMs)];
   }
 
-  /**
-   * Moves the end of a key's bookings, such as by those of other receivers.
-   *
-   * @param ms - the time that they take at the rate of the fleet; negative if bookings have taken too much.
-   */
-  shift(key: string, ms: number, nowMs: number): void {
-    const account = this.#accounts.get(key) ?? (ms > 0 && key !== '' ? this.#open(key, nowMs) : undefined);
-    const shares =
-      account === undefined
-        ? this.#accountsUntil > nowMs
-          ? 2
-          : 1
-        : this.#sharesAt(Math.max(nowMs, account.until));
-    this.#extend(account, ms * shares, nowMs);
-  }
-
-  /** Moves the end of a key's bookings by `ms` of time. */
-  extend(key: string, ms: number, nowMs: number): void {
-    this.#extend(this.#accounts.get(key) ?? (key === '' ? undefined : this.#open(key, nowMs)), ms, nowMs);
-  }
-
-  #extend(account: Account | undefined, ms: number, nowMs: number): void {
-    const until = Math.max(nowMs, Math.max(nowMs, account?.until ?? this.#lineUntil) + ms);
-    if (account === undefined) this.#lineUntil = until;
-    else this.#move(account, until);
+  /** Moves the end of the bookings of a key, or under the empty key of the line, by those of other receivers. */
+  moveEnd(key: string, aheadMs: number, nowMs: number): void {
+    const account = this.#accounts.get(key) ?? (key === '' ? undefined : this.#open(key, nowMs));
+    if (account === undefined) this.#lineUntil = nowMs + aheadMs;
+    else this.#move(account, nowMs + aheadMs);
   }
 
   #decide(
@@ -162,11 +140,9 @@ export class RetryAfter {
     // A stall delays retries, and not the bookings: after a pause of the process, bookings that are minutes apart would
     // leave workers idle.
     const delay = ((slotMs - nowMs) / 1000) * gapFactor;
-    // However new the pace, no delivery can be admitted before the next completions.
     const lateS = this.arrivals.burstS(nowMs) * lateShare;
-    const trustedS = Math.max(horizonS(paceAgeS, lateS), 2 / drainRate) * Math.min(gapFactor, MOST_STRETCH);
-    const farthest = within(trustedS, bounds);
-    if (delay > farthest) return this.#spread(farthest);
+    const farthest = within(horizonS(paceAgeS, lateS) * Math.min(gapFactor, MOST_STRETCH), bounds);
+    if (delay > farthest) return this.#between(farthest / 2, farthest);
     const jitter = Math.min(BOOKED_JITTER * delay, MOST_JITTER_S) * this.#random();
     // A random fraction before rounding down fills each second at the rate, even below one per second.
     const seconds = within(Math.floor(delay + jitter + this.#random()), bounds);
@@ -196,7 +172,6 @@ export class RetryAfter {
     // The order of the heap stays.
     for (const account of this.#accounts.values()) account.until = rescaled(account.until);
     this.#lineUntil = rescaled(this.#lineUntil);
-    this.#accountsUntil = rescaled(this.#accountsUntil);
   }
 
   #slot(key: string, earliestMs: number, nowMs: number): number {
@@ -204,39 +179,25 @@ export class RetryAfter {
       this.#byEnd.pop();
       this.#accounts.delete(first.key);
     }
-    return Math.max(earliestMs, this.#accounts.get(key)?.until ?? this.#joinedUntil(key) ?? this.#lineUntil);
+    return Math.max(earliestMs, this.#accounts.get(key)?.until ?? this.#joined.get(key) ?? this.#lineUntil);
   }
 
   #add(key: string, slotMs: number, earliestMs: number, spacingMs: number, leastMs: number): void {
-    const isSecond = this.#joinedUntil(key) !== undefined;
+    const isSecond = this.#joined.get(key) !== undefined;
     const account = this.#accounts.get(key) ?? (isSecond ? this.#open(key, slotMs) : undefined);
     if (account !== undefined) {
-      this.#move(account, slotMs + Math.max(leastMs, spacingMs * this.#sharesAt(slotMs + 2 * spacingMs)));
+      this.#move(account, slotMs + Math.max(leastMs, spacingMs * this.#accounts.size));
       return;
     }
-    this.#lineUntil = slotMs + spacingMs * (this.#accountsUntil > slotMs ? 2 : 1);
-    if (this.#joined.size >= MOST_KEYS) {
-      this.#joinedBefore = this.#joined;
-      this.#joined = new Map();
-    }
+    this.#lineUntil = slotMs + spacingMs;
     // Its second booking comes after the first bookings of the keys that are in the line now.
     const before = Math.min(MOST_KEYS * spacingMs, this.#lineUntil - earliestMs);
     this.#joined.set(key, slotMs + Math.max(leastMs, before));
   }
 
-  /** By how many the rate is divided from that time on: by the accounts, and once more by the line. */
-  #sharesAt(atMs: number): number {
-    return this.#accounts.size * (this.#lineUntil > atMs ? 2 : 1);
-  }
-
-  #joinedUntil(key: string): number | undefined {
-    return this.#joined.get(key) ?? this.#joinedBefore.get(key);
-  }
-
   #open(key: string, nowMs: number): Account | undefined {
     if (this.#accounts.size >= MOST_KEYS) return undefined;
     this.#joined.delete(key);
-    this.#joinedBefore.delete(key);
     const account = { key, until: nowMs, heapIndex: 0 };
     this.#accounts.set(key, account);
     this.#byEnd.push(account);
@@ -247,7 +208,6 @@ export class RetryAfter {
     this.#byEnd.remove(account);
     account.until = until;
     this.#byEnd.push(account);
-    this.#accountsUntil = this.#accounts.size === 1 ? until : Math.max(this.#accountsUntil, until);
   }
 
   #promise(arrival: Arrival, seconds: number): void {
@@ -257,12 +217,7 @@ export class RetryAfter {
 
   #stalled(gapS: number, { maxSeconds }: Bounds): number {
     const seconds = Math.ceil(Math.max(5, gapS) * (1 + 1.5 * this.#random()));
-    return seconds > maxSeconds ? this.#spread(maxSeconds) : seconds;
-  }
-
-  /** Spreads delays beyond the farthest, which would otherwise all be the same. */
-  #spread(farthest: number): number {
-    return this.#between(farthest / 2, farthest);
+    return seconds > maxSeconds ? this.#between(maxSeconds / 2, maxSeconds) : seconds;
   }
 
   #between(from: number, to: number): number {

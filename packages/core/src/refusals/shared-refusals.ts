@@ -166,22 +166,25 @@ export class SharedRefusals implements RefusalExchange, FleetRates {
     this.#isNew = false;
     const own = new Map(this.#retryAfter.ends(nowMs));
     for (const { ahead } of others) {
-      for (const [key, seconds] of ahead) {
-        const missing = seconds * 1000 - (own.get(key) ?? 0);
-        if (missing <= 0) continue;
-        this.#retryAfter.extend(key, missing, nowMs);
-        own.set(key, seconds * 1000);
-      }
+      for (const [key, seconds] of ahead) own.set(key, Math.max(own.get(key) ?? 0, seconds * 1000));
     }
+    for (const [key, aheadMs] of own) this.#retryAfter.moveEnd(key, aheadMs, nowMs);
   }
 
   /** Each booking takes 1 ÷ the rate of the fleet in the schedule, whichever receiver it was made at. */
   #correct(others: ReadonlyMap<string, number>, spacingMs: number, nowMs: number): void {
-    const retryAfter = this.#retryAfter;
-    for (const [key, { ms, count }] of this.#taken)
-      retryAfter.shift(key, (count + (others.get(key) ?? 0)) * spacingMs - ms, nowMs);
-    for (const [key, count] of others)
-      if (!this.#taken.has(key)) retryAfter.shift(key, count * spacingMs, nowMs);
+    const ends = new Map(this.#retryAfter.ends(nowMs));
+    for (const key of new Set([...this.#taken.keys(), ...others.keys()])) {
+      const { ms, count } = this.#taken.get(key) ?? { ms: 0, count: 0 };
+      const moreMs = (count + (others.get(key) ?? 0)) * spacingMs - ms;
+      // The first bookings of keys are in the line, until another receiver has more of them.
+      const named = ends.has(key) || moreMs > 0 ? key : '';
+      const accounts = ends.size - (ends.has(named) ? 1 : 0);
+      const shares = named === '' ? 1 : Math.max(1, accounts);
+      const aheadMs = Math.max(0, (ends.get(named) ?? 0) + moreMs * shares);
+      this.#retryAfter.moveEnd(named, aheadMs, nowMs);
+      ends.set(named, aheadMs);
+    }
   }
 }
 

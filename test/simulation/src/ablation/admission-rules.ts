@@ -15,7 +15,7 @@ export const ADMISSION_RULES: readonly Rule[] = [
     changes: [
       after(
         RESERVE,
-        'const isFull = size >= effectiveCapacity - kept;',
+        'const isFull = size >= effectiveCapacity - (isKeeping ? Math.min(MOST_KEPT, quarter) : 0);',
         "return isFull ? 'full' : 'shedding';",
       ),
       after(RESERVE, 'isOpenTo(key: string, isEntitled: boolean): boolean {', 'return false;'),
@@ -29,12 +29,17 @@ export const ADMISSION_RULES: readonly Rule[] = [
   {
     name: 'reserve: kept places',
     size: 6,
-    changes: [value(RESERVE, 'Math.min(MOST_KEPT, Math.floor((effectiveCapacity - high) / 4))', '0')],
+    changes: [value(RESERVE, 'isKeeping ? Math.min(MOST_KEPT, quarter) : 0', '0')],
   },
   {
-    name: 'reserve: lower half for large keys',
+    name: 'reserve: lower quarter for large keys',
     size: 12,
-    changes: [value(RESERVE, 'Math.min(half, effectiveCapacity / (this.#queue.keys + 1))', 'Infinity')],
+    changes: [value(RESERVE, 'Math.min(2 * quarter, effectiveCapacity / (keys + 1))', 'Infinity')],
+  },
+  {
+    name: 'reserve: upper quarter for entitled deliveries',
+    size: 2,
+    changes: [value(RESERVE, 'isEntitled || size - high < 3 * quarter', 'true')],
   },
   {
     name: 'displacement',

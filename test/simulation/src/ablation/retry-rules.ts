@@ -1,4 +1,4 @@
-import { after, value, type Rule } from './rule.ts';
+import { after, LATE, value, type Rule } from './rule.ts';
 
 const RATE = 'workers/drain-rate.ts';
 const QUEUE = 'queue/fair-queue.ts';
@@ -13,7 +13,9 @@ export const RETRY_RULES: readonly Rule[] = [
   {
     name: 'promises',
     size: [PROMISES],
-    changes: [after(PROMISES, '#find(name: string | undefined): Promised | undefined {', 'return undefined;')],
+    changes: [
+      after(PROMISES, '#find(name: string | undefined): Promised | undefined {', 'return undefined;'),
+    ],
   },
   {
     name: 'promises: the reserve on time',
@@ -30,31 +32,24 @@ export const RETRY_RULES: readonly Rule[] = [
     size: [FIRST],
     changes: [after(FIRST, 'shareForRetries(drainRate: number): number {', 'return 1;')],
   },
-  { name: 'horizon', size: 12, changes: [value(AFTER, 'horizonS(paceAgeS)', 'Infinity')] },
+  { name: 'horizon', size: 12, changes: [value(AFTER, 'horizonS(paceAgeS, lateS)', 'Infinity')] },
   {
     name: 'horizon: the square from 43 s on',
     size: 3,
     changes: [value(AFTER, 'paceAgeS * Math.min(MOST_HORIZON_PER_S, paceAgeS / 10)', '0')],
   },
   {
-    name: 'horizon: two completions ahead',
-    size: 2,
-    changes: [value(AFTER, '2 / drainRate', '0')],
+    name: 'horizon: late seconds',
+    matters: LATE,
+    size: 10,
+    changes: [value(AFTER, 'HORIZON_PER_LATE_S * lateS', '0')],
   },
   {
     name: 'accounts by key',
     size: 60,
     changes: [
-      value(AFTER, 'this.#joined.get(key) ?? this.#joinedBefore.get(key)', 'undefined'),
+      value(AFTER, 'this.#joined.get(key) !== undefined', 'false'),
       value(AFTER, 'this.#accounts.size >= MOST_KEYS', 'true'),
-    ],
-  },
-  {
-    name: 'accounts: half for the line',
-    size: 6,
-    changes: [
-      value(AFTER, 'this.#accountsUntil > slotMs ? 2 : 1', '1'),
-      value(AFTER, 'this.#lineUntil > atMs ? 2 : 1', '1'),
     ],
   },
   {
@@ -93,9 +88,13 @@ export const RETRY_RULES: readonly Rule[] = [
   {
     name: 'stall: no part of a handling time',
     size: 8,
-    changes: [
-      value(RATE, 'Math.max(0, Math.min(this.#stallMs, this.#stallEndMs - (nowMs - tookMs)))', '0'),
-    ],
+    changes: [value(RATE, 'Math.max(0, Math.min(this.#stallMs, this.#stallEndMs - (nowMs - tookMs)))', '0')],
+  },
+  {
+    name: 'weight of late handling times',
+    matters: LATE,
+    size: 12,
+    changes: [value(RATE, 'Math.max(LEAST_WEIGHT, 1 - lateMs / tookMs)', '1')],
   },
   {
     name: 'steady rate (else the quick one)',

@@ -84,7 +84,9 @@ export class InboxAdmission {
     if (level.shedding) refuser.retryAfter.shed(now());
     const isNear = refuser.isNear({ delivery, key, nowMs: now() });
     const isEntitled = isNear || this.isEntitled(delivery, key);
-    if (isVerified) return level.ask(key, isEntitled, now(), refuser.keepsPlaces && !isNear);
+    // Whatever its key holds: one more failure would endanger the sender.
+    if (isNear && isVerified) return level.isFull ? 'full' : undefined;
+    if (isVerified) return level.ask(key, isEntitled, now(), refuser.keepsPlaces);
     return level.shortage(options.keyGenerator === undefined ? key : undefined, isEntitled);
   }
 }

@@ -53,7 +53,13 @@ export class InboxRefuser {
 
   /** Whether one more failure would endanger the sender: then the delivery may use all of the reserve. */
   isNear(arrival: Arrival): boolean {
-    return this.#switchOff.entitles(arrival);
+    const { delivery, key } = arrival;
+    const name = delivery.profile?.name;
+    // Refusals before the body is read have the sender's name as key.
+    const isOther = name !== undefined && name !== key;
+    return (
+      this.#switchOff.entitles(arrival) || (isOther && this.#switchOff.entitles({ ...arrival, key: name }))
+    );
   }
 
   /** Whether places of the reserve are kept for such deliveries. */
