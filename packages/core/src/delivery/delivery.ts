@@ -22,7 +22,10 @@ export interface Delivery {
   ageMs?: number | undefined;
   /** The status of a refusal. Takes precedence over the intake's `statusCode`. */
   statusCode?: 429 | 503 | undefined;
-  /** `false`: its sender never retries, so it may use the reserve above the high-water mark. Default true. */
+  /**
+   * `false`: its sender never retries. So it may use the reserve above the high-water mark, and without a place there it
+   * displaces the youngest delivery of the key that fills the queue. Default true.
+   */
   retries?: boolean | undefined;
   /** Whether it is a handshake, which may use the reserve above the high-water mark. Default false. */
   handshake?: boolean | undefined;

@@ -45,7 +45,7 @@ export interface IntakeSnapshot {
   readonly bookedAhead: readonly number[];
   /** Keys that have queued deliveries. */
   readonly keys: number;
-  /** Names of the senders that are close to disabling the endpoint because of failures, in the order of the warnings. */
+  /** Names of the senders that are close to disabling the endpoint because of failures. */
   readonly endangered: readonly string[];
   /** The tunable options in force, as plain JSON data. */
   readonly options: CurrentOptions;

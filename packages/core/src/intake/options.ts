@@ -73,8 +73,8 @@ export interface Tunable {
    */
   overflow?: 'refuse' | 'drop-oldest' | undefined;
   /**
-   * The status of a refusal. `auto` is 429 for a key that takes its equal share of the workers' time or more, and 503
-   * for all others. Default `auto`.
+   * The status of a refusal. `auto` is 429 for a key that holds an equal share of the queue or more, and 503 for all
+   * others. Default `auto`.
    */
   statusCode?: 'auto' | 429 | 503 | undefined;
   /**

@@ -4,8 +4,8 @@ import type { AdmittedDelivery } from '../workers/admitted-delivery.ts';
 import type { Arrival } from '../delivery/arrival.ts';
 
 /**
- * A rule beside the queue and its marks. The intake asks each rule whether a delivery may use the reserve, and tells it
- * what happens to deliveries. Without any rule the intake is a bounded queue with two marks and a Retry-After.
+ * A rule beside the queue and its marks. The intake asks each rule about deliveries, and reports to it what happens to
+ * them. Without any rule the intake is a bounded queue with two marks and a Retry-After.
  */
 export interface Rule {
   /** Whether the delivery may use the reserve above the high-water mark. */
@@ -17,8 +17,6 @@ export interface Rule {
   /** Whether a delivery is queued, or stays queued, instead of being refused, and then that it is. */
   defers?(delivery: Pick<Arrival, 'delivery' | 'key'>): boolean;
   deferred?(admitted: AdmittedDelivery): void;
-  /** Whether places of the queue are kept for such deliveries. */
-  readonly keepsPlaces?: boolean;
   /** It has left the queue and starts. */
   started?(admitted: AdmittedDelivery): void;
   /** Its sender has disconnected while it is being handled. */

@@ -27,7 +27,7 @@ export interface Marks {
  */
 export class Gate {
   shedding = false;
-  /** The upper end of the reserve, in deliveries. None is admitted at or above it. */
+  /** The upper end of the reserve, in deliveries. Above it, only refusals that are deferred are queued. */
   effectiveCapacity = 0;
   /** The depth at which the gate closes, in deliveries. */
   high = 0;

@@ -19,7 +19,7 @@ export interface RefusalState {
   readonly isShedding: boolean;
 }
 
-/** What has happened at a member since its last beat. Plain JSON data, of at most 8 KB. */
+/** What has happened at a member since its last beat. Plain JSON data, of at most 16 KB. */
 export interface RefusalNews {
   /** Since when, in seconds. */
   readonly spanS: number;

@@ -75,8 +75,7 @@ export class RetryAfter {
   of(reason: RefusalReason, refused: Refused, situation: Situation, settings: RetryAfterSettings): number {
     const bounds = boundsOf(settings, refused.arrival.delivery.profile?.retryAfter);
     this.promises.missed(refused.arrival);
-    const seconds = this.#decide(reason, refused, situation, settings.strategy, bounds);
-    return within(seconds, bounds);
+    return within(this.#decide(reason, refused, situation, settings.strategy, bounds), bounds);
   }
 
   /** Notes that deliveries are shed. Bookings that are ahead belong to the same burst. */

@@ -54,8 +54,7 @@ const NONE: readonly string[] = Object.freeze([]);
  * and refused when one of them has succeeded, again as many as may follow one another. So a refusal comes later, and costs
  * no handling. At 1.3 times the drain rate, Shopify (8 failures) would disable the endpoint within seconds without it.
  *
- * A sender that counts failures in a window may use the reserve near its limit. An event warns at three quarters of each
- * limit.
+ * Near either limit its deliveries may use the reserve. An event warns at three quarters of the limit.
  */
 export class SwitchOff implements Rule {
   readonly #bySender = new Map<string, Watched>();
@@ -128,7 +127,7 @@ export class SwitchOff implements Rule {
     this.note(arrival, true, arrival.nowMs);
   }
 
-  /** Whether one more failure would endanger the sender. */
+  /** Whether one more failure in a row would endanger the sender, or failures in its window already do. */
   isNear({ name, switchOff }: SenderProfile, key: string, nowMs: number): boolean {
     const watched = this.#bySender.get(name);
     if (watched === undefined) return false;

@@ -27,7 +27,7 @@ export interface ReceiverExchangeParts {
 
 /**
  * The receivers on one store see each other in its registry: each books retries behind those of all, at its share of the
- * rate, and knows their promises. Nothing waits for the registry, and nothing is refused if it fails.
+ * rate. Nothing waits for the registry, and nothing is refused if it fails.
  */
 export class ReceiverExchange {
   readonly #parts: ReceiverExchangeParts;
