@@ -43,7 +43,7 @@ import type { FleetHandle, FleetMembership } from './fleet-handle.ts';
 import type { CloseReport, Intake } from './intake.ts';
 import type { ObserveHandle } from './observe-handle.ts';
 import { currentOptions, updateSettings, type Fixtures, type Settings, type Tunable } from './options.ts';
-import type { Rule } from './rule.ts';
+import type { Rule } from '../refusals/rule.ts';
 import { Shutdown } from './shutdown.ts';
 
 /** A delivery may wait for this part of its longest wait beyond it. Its sender waits for a quarter longer, or more. */

@@ -1,7 +1,7 @@
 import type { Arrival } from '../delivery/arrival.ts';
 import type { Outcome, WithdrawalCause } from '../delivery/events.ts';
 import type { AdmittedDelivery } from '../workers/admitted-delivery.ts';
-import type { Rule } from './rule.ts';
+import type { Rule } from '../refusals/rule.ts';
 
 /** From so many disconnects at about the same age on, the timeout of a key's senders is known. */
 const ENOUGH = 8;

@@ -1,7 +1,7 @@
 import { Generations } from '../base/generations.ts';
 import type { Arrival } from '../delivery/arrival.ts';
 import { keptIdOf } from '../delivery/delivery.ts';
-import type { Rule } from '../intake/rule.ts';
+import type { Rule } from './rule.ts';
 
 /** A retry is on time from this long before its booked second … */
 const EARLY_MS = 1000;
