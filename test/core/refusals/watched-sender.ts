@@ -12,6 +12,15 @@ export interface WatchedSender {
   readonly counts?: 'answers' | 'attempts';
 }
 
+/** A sender that disables the endpoint after so many failures in a row. */
+export function profileOf(name: string, inARow: number, changes: Partial<SenderProfile> = {}): SenderProfile {
+  return {
+    ...{ name, match: { header: `x-${name}` }, timeoutMs: 5000, retryAfter: 'ignored' },
+    ...{ switchOff: { inARow }, source: 'none', verifiedAt: '2026-11-22' },
+    ...changes,
+  };
+}
+
 /** What the sender has seen. */
 export class Seen {
   events = 0;

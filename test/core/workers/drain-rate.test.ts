@@ -182,7 +182,7 @@ describe('the rate of the same workers', () => {
   it('follows a change of their number immediately', () => {
     const rate = new DrainRate(WORKERS);
     rate.look(true, 0);
-    for (let i = 1; i <= 20_000; i += 1) rate.complete(SERVICE_MS, (i * SERVICE_MS) / WORKERS);
+    for (let i = 1; i <= 20_000; i += 1) rate.complete(SERVICE_MS, (i * SERVICE_MS) / WORKERS, 0);
     expect(rate.steadyRate).toBeCloseTo(TRUTH, 0);
     rate.scale(2);
     rate.workers *= 2;

@@ -57,8 +57,8 @@ describe('a drain rate that is measured while the event loop is late', () => {
   it.each([
     [0.4, 100, 0.9],
     [1, 50, 0.9],
-    [2, 60, 0.8],
-    [5, 40, 0.67],
+    [2, 60, 0.88],
+    [5, 40, 0.77],
   ])(
     'is forgotten soon after a cold start, with %f ms for each request and %i in a turn',
     async (readMs, perTurn, share) => {

@@ -230,6 +230,7 @@ describe('Retry-After in any situation', () => {
     paceAgeS: fc.double({ min: 0, max: 1e6, noNaN: true }),
     isStalled: fc.boolean(),
     gapMs: fc.double({ min: 0, max: 1e9, noNaN: true }),
+    lateShare: fc.double({ min: 0, max: 1, noNaN: true }),
     gapFactor: fc.double({ min: 1, max: 1e6, noNaN: true }),
   });
   const habits = fc.option(

@@ -14,7 +14,7 @@ export const SETTINGS: RetryAfterSettings = { strategy: 'booked', minSeconds: 1,
  * shedding ends in three seconds.
  */
 export function situation(nowMs: number, changes: Partial<Situation> = {}): Situation {
-  const burst = { depth: 800, low: 500, drainRate: 100, presentRate: 100, paceAgeS: 300 };
+  const burst = { depth: 800, low: 500, drainRate: 100, presentRate: 100, paceAgeS: 300, lateShare: 0 };
   return { nowMs, ...burst, isStalled: false, gapMs: 0, gapFactor: 1, ...changes };
 }
 
