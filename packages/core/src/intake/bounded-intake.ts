@@ -153,7 +153,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     const { key, nowMs } = arrival;
     if (delivery.retries === false) this.#warnings.ofLoss(key, nowMs);
     this.#retryAfter.arrivals.note(nowMs);
-    if (this.#isClosing()) return this.#refuse('closing', arrival);
+    if (this.#shutdown.phase !== 'open') return this.#refuse('closing', arrival);
     if (this.#settings.shed.has(key)) return this.#refuse('shed', arrival);
     const isPressed = this.#fixtures.pressure();
     const isIdle = this.#isIdle(key, nowMs);

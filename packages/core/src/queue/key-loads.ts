@@ -46,9 +46,9 @@ export class KeyLoads {
     if (load === undefined) {
       load = new KeyLoad();
       this.#byKey.set(key, load);
-      this.#forgetIdle();
     }
     load.active += 1;
+    if (load.samples === 0) this.#forgetIdle();
     return load;
   }
 

@@ -38,9 +38,18 @@ export class Reserve {
    * Decides for a delivery of `key` while the gate is closed.
    *
    * @param memoryMs - how long a key that asked is taken to be asking.
-   * @param isKeeping - whether the upper quarter, at most 64 places, is kept for deliveries whose refusal is deferred.
+   * @param isKeeping - whether the upper quarter, at most 64 places, is kept for deliveries whose refusal is deferred, or
+   *   that are near.
+   * @param isNear - one more failure would endanger its sender: it gets the lower half, and the kept places.
    */
-  ask(key: string, isEntitled: boolean, nowMs: number, memoryMs: number, isKeeping = false): ReserveAnswer {
+  ask(
+    key: string,
+    isEntitled: boolean,
+    nowMs: number,
+    memoryMs: number,
+    isKeeping = false,
+    isNear = false,
+  ): ReserveAnswer {
     const { size, keys } = this.#queue;
     const { high, effectiveCapacity } = this.#gate;
     const quarter = Math.max(1, Math.floor((effectiveCapacity - high) / 4));
@@ -51,8 +60,8 @@ export class Reserve {
       this.#lastAsker = key;
     }
     this.#lastAskedMs = nowMs;
-    if (isFull) return 'full';
-    if (size - high < quarter) return 'open';
+    if (isFull) return isNear && size < effectiveCapacity ? 'open' : 'full';
+    if (size - high < (isNear ? 2 : 1) * quarter) return 'open';
     const large = Math.min(2 * quarter, effectiveCapacity / (keys + 1));
     if ((this.#queue.lineOf(key)?.size ?? 0) >= large)
       return nowMs - this.#otherAskedMs <= memoryMs ? 'full' : 'open';

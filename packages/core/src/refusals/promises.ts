@@ -36,6 +36,7 @@ export class Promises implements Rule {
   }
 
   admitted(arrival: Arrival): void {
+    if (arrival.delivery.id === undefined) return;
     const name = nameOf(arrival);
     const promised = this.#find(name);
     if (name === undefined || promised === undefined) return;

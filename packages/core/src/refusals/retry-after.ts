@@ -140,7 +140,9 @@ export class RetryAfter {
     // leave workers idle.
     const delay = ((slotMs - nowMs) / 1000) * gapFactor;
     const lateS = this.arrivals.burstS(nowMs) * lateShare;
-    const farthest = within(horizonS(paceAgeS, lateS) * Math.min(gapFactor, MOST_STRETCH), bounds);
+    // However new the pace, no delivery can be admitted before the next completions.
+    const trustedS = Math.max(horizonS(paceAgeS, lateS), 2 / drainRate);
+    const farthest = within(trustedS * Math.min(gapFactor, MOST_STRETCH), bounds);
     if (delay > farthest) return this.#between(farthest / 2, farthest);
     const jitter = Math.min(BOOKED_JITTER * delay, MOST_JITTER_S) * this.#random();
     // A random fraction before rounding down fills each second at the rate, even below one per second.

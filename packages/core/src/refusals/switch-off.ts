@@ -107,8 +107,10 @@ export class SwitchOff implements Rule {
   }
 
   ended(admitted: AdmittedDelivery, outcome: Outcome, nowMs: number): void {
+    const { switchOff } = admitted.delivery.profile ?? {};
+    if (switchOff === undefined) return;
     this.note(admitted, outcome === 'failure', nowMs);
-    const inARow = admitted.delivery.profile?.switchOff?.inARow;
+    const { inARow } = switchOff;
     const run = outcome === 'failure' || this.#deferred === 0 ? undefined : this.#runOf(admitted);
     if (run === undefined || inARow === undefined) return;
     for (const one of run.deferred) {

@@ -188,9 +188,10 @@ export class FillLevel {
     isEntitled: boolean,
     nowMs: number,
     isKeeping: boolean,
+    isNear: boolean,
   ): 'full' | 'shedding' | undefined {
-    const byCount = this.#counts.ask(key, isEntitled, nowMs, isKeeping);
-    const bySize = this.#sizes.ask(key, isEntitled, nowMs, isKeeping);
+    const byCount = this.#counts.ask(key, isEntitled, nowMs, isKeeping, isNear);
+    const bySize = this.#sizes.ask(key, isEntitled, nowMs, isKeeping, isNear);
     if (this.isFull || byCount === 'full' || bySize === 'full') return 'full';
     return byCount === 'shedding' || bySize === 'shedding' ? 'shedding' : undefined;
   }

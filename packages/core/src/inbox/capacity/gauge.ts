@@ -54,9 +54,9 @@ export class Gauge {
   }
 
   /** Whether a delivery of this key is accepted. The key counts as asking for the reserve. */
-  ask(key: string, isEntitled: boolean, nowMs: number, isKeeping: boolean): ReserveAnswer {
+  ask(key: string, isEntitled: boolean, nowMs: number, isKeeping: boolean, isNear: boolean): ReserveAnswer {
     if (!this.gate.shedding) return 'open';
-    return this.#reserve.ask(key, isEntitled, nowMs, ASKING_MS, isKeeping);
+    return this.#reserve.ask(key, isEntitled, nowMs, ASKING_MS, isKeeping, isNear);
   }
 
   /** A delivery is being stored. */

@@ -84,9 +84,7 @@ export class InboxAdmission {
     if (level.shedding) refuser.retryAfter.shed(now());
     const isNear = refuser.isNear({ delivery, key, nowMs: now() });
     const isEntitled = isNear || this.isEntitled(delivery, key);
-    // Whatever its key holds: one more failure would endanger the sender.
-    if (isNear && isVerified) return level.isFull ? 'full' : undefined;
-    if (isVerified) return level.ask(key, isEntitled, now(), refuser.keepsPlaces);
+    if (isVerified) return level.ask(key, isEntitled, now(), refuser.keepsPlaces, isNear);
     return level.shortage(options.keyGenerator === undefined ? key : undefined, isEntitled);
   }
 }
