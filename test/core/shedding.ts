@@ -7,6 +7,8 @@ export const CAPACITY = 100;
 export const HIGH = 80;
 export const LOW = 50;
 export const HALF = 10;
+/** What a key gets that holds much, while another key asks. */
+export const QUARTER = 5;
 export const SMALL = 15;
 
 export interface Shedding extends Bench {

@@ -1,7 +1,7 @@
 import type { Admission, Delivery, Permit } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import { createBench, letIn, occupy, reactions } from '../harness.ts';
-import { answer, CAPACITY, flood, HALF, HIGH, leave, shedding, SMALL } from '../shedding.ts';
+import { answer, CAPACITY, flood, HALF, HIGH, leave, QUARTER, shedding, SMALL } from '../shedding.ts';
 
 describe('the places of the reserve', () => {
   it('are free again when the queue is short, whichever deliveries are left', () => {
@@ -13,14 +13,14 @@ describe('the places of the reserve', () => {
     // The earlier deliveries leave; those in the reserve are still queued.
     leave(bench, 15);
     expect(bench.intake.snapshot()).toMatchObject({ depth: HIGH - 4, state: 'shedding' });
-    expect(flood(bench, 100, () => vip)).toBe(4 + HALF);
+    expect(flood(bench, 100, () => vip)).toBe(4 + QUARTER);
     expect(answer(bench, other)).toBe('admitted');
   });
 
   it.each([
     [10, 8, 2, 1],
     [5, 4, 1, 1],
-    [15, 12, 3, 1],
+    [15, 12, 3, 2],
     [25, 20, 5, 2],
   ])(
     'of a capacity of %i are shared: high-water %i, reserve %i, half %i',
@@ -117,8 +117,8 @@ describe('the places of the reserve', () => {
         const result = bench.intake.admit(vip);
         if (result.admitted) taken.push(result);
       }
-      // The other key has one place of the lower half.
-      expect(taken).toHaveLength(HALF - 1);
+      // The other key has one place of the lower quarter.
+      expect(taken).toHaveLength(QUARTER - 1);
       expect(answer(bench, vip)).toBe('full');
       for (const one of taken) one.leave();
       // One leaves for each that has arrived.

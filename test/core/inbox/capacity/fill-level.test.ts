@@ -15,7 +15,7 @@ function levelOf(limits: { capacity?: number; maxBytes?: number }): FillLevel {
 
 function put(level: FillLevel, key: string, isEntitled = false): 'full' | 'shedding' | 'stored' {
   level.judge();
-  const shortage = level.ask(key, isEntitled, 0, false);
+  const shortage = level.ask(key, isEntitled, 0, false, false);
   if (shortage !== undefined) return shortage;
   level.end(level.begin({ key, bytes: BYTES }), true);
   return 'stored';
@@ -102,8 +102,8 @@ describe('the fill level of an inbox', () => {
     expect(level.shedding).toBe(false);
     fill(level, 'noisy', 30);
     expect(put(level, 'other', true)).toBe('stored');
-    // The lower half, of which the other key has a place.
-    expect(fill(level, 'one', 20, true)).toBe(9);
+    // Until it holds an equal share of the capacity among 14 keys.
+    expect(fill(level, 'one', 20, true)).toBe(7);
   });
 
   it('stays correct for each key after any sequence of events', () => {
@@ -120,7 +120,7 @@ describe('the fill level of an inbox', () => {
       if (random(2) === 0) {
         level.judge();
         const isEntitled = random(2) === 0;
-        if (level.ask(key, isEntitled, step, false) === undefined) {
+        if (level.ask(key, isEntitled, step, false, false) === undefined) {
           const isStored = random(4) > 0;
           level.end(level.begin({ key, bytes: BYTES }), isStored);
           if (isStored) held.set(key, has + 1);
