@@ -424,9 +424,9 @@ export class BoundedIntake implements Intake, DeliveryOwner {
   }
 
   /**
-   * The delivery in whose place one of `key` is queued that is never retried: the youngest of the longest line, if that holds
-   * an equal share of the queue or more, and `key` with it less. The displaced one is retried, unless its sender never
-   * retries either.
+   * The delivery that is displaced so that one of `key` can be queued that is never retried: the youngest of the longest
+   * line. That line must hold at least an equal share of the queue, and `key` at most that with the new delivery. Null if
+   * there is none.
    */
   #displaceable(key: string): AdmittedDelivery | null {
     const { longest, size, keys } = this.#queue;
@@ -575,7 +575,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
       const lossRisk = delivery.retries === false;
       this.#listeners.emit(now, { type: 'withdrawn', ...subjectOf(admitted), cause, waitedMs, lossRisk });
     }
-    // Their listeners may do anything, so they come last.
+    // Rules emit events, whose listeners may do anything, so they come last.
     for (const rule of this.#rules) rule.withdrawn?.(admitted, cause, now);
     // A newer delivery takes the place of a displaced one, and nothing is to be decided between the two.
     if (cause !== 'displaced') this.#relieve(now);

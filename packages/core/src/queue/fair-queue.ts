@@ -38,7 +38,7 @@ export class Line<T> implements Turning<Line<T>> {
  * deliveries take ({@link KeyLoads}), so that a key with slow handlers gets as much worker time as the others, and not as
  * many starts. With handlers of similar speed the keys alternate.
  *
- * Every operation is O(1), also in the number of keys, including removal from the middle: the links are in the
+ * Every operation but `limit` is O(1), also in the number of keys, including removal from the middle: the links are in the
  * deliveries. A key without queued deliveries has no line.
  */
 export class FairQueue<T extends Queued<T>> {
@@ -46,7 +46,7 @@ export class FairQueue<T extends Queued<T>> {
   size = 0;
   /** The one that arrived first, whatever its key. */
   oldest: T | null = null;
-  /** The line that was the longest when it last grew: that of the key that fills the queue. */
+  /** About the longest line: the last one that grew to at least the size of the one before; null after it was empty. */
   longest: Line<T> | null = null;
   readonly loads: KeyLoads = new KeyLoads();
   #youngest: T | null = null;
@@ -85,7 +85,7 @@ export class FairQueue<T extends Queued<T>> {
     return this.#mostPerKey !== Infinity && this.loads.active(key) >= this.#mostPerKey;
   }
 
-  /** Changes the most workers of one key. Only keys that hold workers, or have queued deliveries, can be affected. */
+  /** Changes the most workers of one key. Keys without queued deliveries are checked when they next have one. */
   limit(mostPerKey: number): void {
     if (mostPerKey === this.#mostPerKey) return;
     this.#mostPerKey = mostPerKey;
@@ -202,7 +202,7 @@ export class FairQueue<T extends Queued<T>> {
   }
 
   /**
-   * At the end of the round: a new key waits until each other key has had its turn. A key whose turns are known to be
+   * One usual turn from now: a new key waits until each other key has had its turn. A key whose turns are known to be
    * cheap waits less, in proportion, and one that still has to pay for its last turns waits longer.
    */
   #firstTurn(load: KeyLoad | undefined): number {

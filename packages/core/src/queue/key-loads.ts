@@ -1,6 +1,6 @@
 import { MAX_TURN_COST } from './turns.ts';
 
-/** The mean handling time of a key is that of about so many of its last deliveries, and that of all keys of so many. */
+/** How many of the last deliveries the mean handling time of a key covers, and that of all keys. */
 const KEY_MEMORY = 16;
 const MEMORY = 1000;
 /**
@@ -18,7 +18,7 @@ export class KeyLoad {
   /** The mean handling time, in milliseconds, of so many deliveries. */
   meanMs = 0;
   samples = 0;
-  /** That mean as a multiple of the mean of all keys; 1 while it is unknown or similar. */
+  /** That mean ÷ the mean of the last deliveries of all keys; 1 while it is unknown or similar. */
   cost = 1;
   /** The virtual time up to which its turns are paid for. */
   paidTo = 0;

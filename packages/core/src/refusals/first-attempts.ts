@@ -8,11 +8,11 @@ const LEAST_SHARE = 0.25;
 
 /**
  * The rate of first attempts, and with it the share of the drain rate that is left for retries. During a burst, arrivals
- * may be retries. So the rate is that of the minute before the burst: a trimmed mean of six bins of 10 s, of which one
- * may contain the onset of the burst.
+ * may be retries. So the rate is that of the six bins of 10 s before the burst, without the largest, which may contain
+ * the onset of the burst, and the smallest. A burst ends when nothing has been shed for a minute and no retry is booked.
  */
 export class FirstAttempts {
-  /** Per second; 0 while unknown. */
+  /** Per second, as measured before the last burst; 0 before the first one. */
   perSecond = 0;
   /** Arrivals in the present bin and in the bins before, latest first. */
   #filling = 0;
@@ -82,8 +82,8 @@ export class FirstAttempts {
 }
 
 /**
- * The rate of counts of 10 s without the largest and the smallest, plus one standard deviation: retries that are booked
- * too densely are refused again.
+ * The rate of counts of 10 s without the largest and the smallest, plus one standard error: retries that are booked too
+ * densely are refused again.
  */
 function rateOf(counts: readonly number[]): number {
   if (counts.length === 0) return 0;

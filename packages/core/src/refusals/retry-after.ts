@@ -8,24 +8,24 @@ import { Promises } from './promises.ts';
 import type { Arrival } from '../delivery/arrival.ts';
 import type { FleetRates, Refused, RetryAfterSettings, Situation } from './situation.ts';
 
-/** The most keys that have their own account, and that are remembered in the line. */
+/** The maximum of accounts. The line remembers at least as many keys, and at most twice as many. */
 const MOST_KEYS = 1000;
 /** A rate that differs by this factor from the one that was booked with is a new pace. */
 const NEW_PACE = 1.3;
-/** The horizon: 10 s and 4 s for each second that the pace has lasted, from 43 s on the square of it ÷ 10, at most 10 times it. */
+/** The horizon: 10 s and 4 s for each second that the pace has lasted, or its square ÷ 10, at most 10 times it. */
 const HORIZON_S = 10;
 const HORIZON_PER_S = 4;
 const MOST_HORIZON_PER_S = 10;
-/** And at least 10 s and this many for each second of the burst in which the process was late: refusals take CPU, too. */
+/** And at least 10 s and this many times the age of the burst × the share of late time: refusals take CPU, too. */
 const HORIZON_PER_LATE_S = 3;
-/** During a stall the horizon grows up to this many times. */
+/** During a long gap between completions the horizon grows up to this many times. */
 const MOST_STRETCH = 3;
 /** The random stretch of the time to drain the queue, and of a booked delay, at most 2 s. */
 const DEPTH_JITTER = 0.2;
 const BOOKED_JITTER = 0.1;
 const MOST_JITTER_S = 2;
 
-/** The end of a key's bookings, in milliseconds of the intake's clock. */
+/** The bookings of a key, and when they end, in milliseconds of the intake's clock. */
 interface Account extends Heaped {
   readonly key: string;
   until: number;
@@ -35,22 +35,22 @@ interface Account extends Heaped {
  * Retry-After, in whole seconds. With the strategy `booked`, each refused delivery gets its own slot:
  *
  *     slot  = max(now + open, end of the bookings of its key)
- *     open  = max(0, depth − low-water mark) ÷ μ            when shedding is expected to end
- *     then:   end of the bookings of its key = slot + keys ÷ ρ
+ *     open  = max(depth − low-water mark, excess) ÷ μ       when shedding ends, and its wait is short enough
+ *     then:   end of the bookings of its key = slot + accounts ÷ ρ
  *     ρ     = μ − first attempts per second                 the drain rate that is left for retries, at least μ ÷ 4
  *     Retry-After = slot − now, plus up to 10 % (at most 2 s) of jitter, rounded at random
  *
- * So retries arrive at the rate at which they can be accepted. A slot cannot be revoked, so a pace that has been measured
- * for t seconds is trusted for 10 s + 4 t ahead, from 43 s on for t² ÷ 10: the horizon. A slot beyond the horizon, or above
- * the maximum, is not booked: its delivery gets a random time in the upper half of the range. An early retry costs one more
- * refusal, but workers that wait idly for a retry that was booked too late have lost that time.
+ * So retries arrive at the rate at which they can be accepted. A slot cannot be revoked, so a pace is trusted only for some
+ * time ahead, the horizon (see `horizonS`). A slot beyond the horizon or the maximum is not booked: its delivery gets a
+ * random time between half of that and all of it. A retry that is too early costs one more refusal; one that is too late
+ * leaves workers idle.
  *
  * Keys with several bookings have an account each and share ρ equally, so that the flood of one key does not postpone the
  * retries of another. The first bookings of all keys follow one another in one line, so that a burst of thousands of keys
  * is spread like a burst of one.
  *
- * With `depth`, Retry-After is depth ÷ μ plus up to 20 %. While μ is unknown both are 3 to 7 s, and during a stall 1 to 2.5
- * times its length so far, at least 5 s.
+ * With `depth`, Retry-After is depth ÷ the rate of the last seconds, plus up to 20 %. While μ is unknown both are above 3 s
+ * and up to 7 s, and during a stall 1 to 2.5 times its length so far, at least 5 s.
  */
 export class RetryAfter {
   readonly arrivals: FirstAttempts = new FirstAttempts();
@@ -61,11 +61,12 @@ export class RetryAfter {
   readonly #random: () => number;
   readonly #accounts = new Map<string, Account>();
   readonly #byEnd = new MinHeap<Account>((a, b) => a.until < b.until);
-  /** The end of the line, and from when on its last keys may book again. */
+  /** The end of the line. */
   #lineUntil = 0;
+  /** When each of its last keys may book again. */
   readonly #joined = new Generations<number>(MOST_KEYS);
-  /** The time per retry that the bookings were made with. */
-  #spacingMs = 0;
+  /** The time per retry at the last change of pace. */
+  #paceMs = 0;
 
   constructor(random: () => number) {
     this.#random = random;
@@ -75,10 +76,10 @@ export class RetryAfter {
   of(reason: RefusalReason, refused: Refused, situation: Situation, settings: RetryAfterSettings): number {
     const bounds = boundsOf(settings, refused.arrival.delivery.profile?.retryAfter);
     this.promises.missed(refused.arrival);
-    return within(this.#decide(reason, refused, situation, settings.strategy, bounds), bounds);
+    return within(this.#decide(reason, refused, situation, bounds), bounds);
   }
 
-  /** Notes that deliveries are shed. Bookings that are ahead belong to the same burst. */
+  /** Notes that deliveries are shed. While booked retries are outstanding, this is the same burst. */
   shed(nowMs: number, isOwn = true): void {
     this.arrivals.shed(nowMs, this.seconds.total > 0, isOwn);
   }
@@ -88,26 +89,21 @@ export class RetryAfter {
     return drainRate * this.arrivals.shareForRetries(drainRate);
   }
 
-  /** How far the bookings of each account extend ahead of now, in milliseconds; those of the line under the empty key. */
-  *ends(nowMs: number): IterableIterator<readonly [key: string, aheadMs: number]> {
+  /** How far the bookings of each account extend ahead of now, in milliseconds; null is the line. */
+  *ends(nowMs: number): IterableIterator<readonly [key: string | null, aheadMs: number]> {
     for (const { key, until } of this.#accounts.values()) yield [key, Math.max(0, until - nowMs)];
-    yield ['', Math.max(0, this.#lineUntil - nowMs)];
+    yield [null, Math.max(0, this.#lineUntil - nowMs)];
   }
 
-  /** Moves the end of the bookings of a key, or under the empty key of the line, by those of other receivers. */
-  moveEnd(key: string, aheadMs: number, nowMs: number): void {
-    const account = this.#accounts.get(key) ?? (key === '' ? undefined : this.#open(key, nowMs));
-    if (account === undefined) this.#lineUntil = nowMs + aheadMs;
-    else this.#move(account, nowMs + aheadMs);
+  /** Sets the end of the bookings of a key, or of the line for null, to include those of other receivers. */
+  moveEnd(key: string | null, aheadMs: number, nowMs: number): void {
+    const account = key === null ? undefined : (this.#accounts.get(key) ?? this.#open(key, nowMs));
+    if (key === null) this.#lineUntil = nowMs + aheadMs;
+    else if (account !== undefined) this.#move(account, nowMs + aheadMs);
   }
 
-  #decide(
-    reason: RefusalReason,
-    refused: Refused,
-    alone: Situation,
-    strategy: 'booked' | 'depth',
-    bounds: Bounds,
-  ): number {
+  #decide(reason: RefusalReason, refused: Refused, alone: Situation, bounds: RetryAfterSettings): number {
+    const { strategy } = bounds;
     // A person has to switch the key on again.
     if (reason === 'shed') return this.#between(60, 72);
     // The retry will reach another process, or this one under less load: the queue says nothing about that.
@@ -127,7 +123,7 @@ export class RetryAfter {
     return Math.ceil((depth / presentRate) * (1 + DEPTH_JITTER * this.#random()));
   }
 
-  #book(refused: Refused, situation: Situation, drainRate: number, bounds: Bounds): number {
+  #book(refused: Refused, situation: Situation, drainRate: number, bounds: RetryAfterSettings): number {
     const { arrival, excess = 0, excessMs = 0, spacingMs: leastMs = 0 } = refused;
     const { key } = arrival;
     const { nowMs, depth, low, gapFactor, paceAgeS, lateShare } = situation;
@@ -136,8 +132,8 @@ export class RetryAfter {
     // Earlier slots would all become the minimum.
     const earliestMs = nowMs + Math.max(openMs, (bounds.minSeconds - 1) * 1000);
     const slotMs = this.#slot(key, earliestMs, nowMs);
-    // A stall delays retries, and not the bookings: after a pause of the process, bookings that are minutes apart would
-    // leave workers idle.
+    // A long gap delays this retry, and not the bookings: after a pause of the process, bookings that are minutes apart
+    // would leave workers idle.
     const delay = ((slotMs - nowMs) / 1000) * gapFactor;
     const lateS = this.arrivals.burstS(nowMs) * lateShare;
     // However new the pace, no delivery can be admitted before the next completions.
@@ -159,11 +155,11 @@ export class RetryAfter {
   #spacing(drainRate: number, nowMs: number): number {
     const { fleet } = this;
     const spacingMs = 1000 / (this.retryRate(drainRate) + (fleet?.othersRate ?? 0));
-    const change = spacingMs / this.#spacingMs;
-    // A smaller change is chance, and slots would collide.
+    const change = spacingMs / this.#paceMs;
+    // A smaller change is chance, and new slots would collide with booked ones.
     if (change > NEW_PACE || change < 1 / NEW_PACE) {
-      if (this.#spacingMs > 0 && fleet?.isSettled(nowMs) !== false) this.#rescale(change, nowMs);
-      this.#spacingMs = spacingMs;
+      if (this.#paceMs > 0 && fleet?.isSettled(nowMs) !== false) this.#rescale(change, nowMs);
+      this.#paceMs = spacingMs;
     }
     return fleet === null ? spacingMs : spacingMs / fleet.share(nowMs);
   }
@@ -184,14 +180,14 @@ export class RetryAfter {
   }
 
   #add(key: string, slotMs: number, earliestMs: number, spacingMs: number, leastMs: number): void {
-    const isSecond = this.#joined.get(key) !== undefined;
-    const account = this.#accounts.get(key) ?? (isSecond ? this.#open(key, slotMs) : undefined);
+    const hasJoined = this.#joined.get(key) !== undefined;
+    const account = this.#accounts.get(key) ?? (hasJoined ? this.#open(key, slotMs) : undefined);
     if (account !== undefined) {
       this.#move(account, slotMs + Math.max(leastMs, spacingMs * this.#accounts.size));
       return;
     }
     this.#lineUntil = slotMs + spacingMs;
-    // Its second booking comes after the first bookings of the keys that are in the line now.
+    // Its second booking comes one length of the line after its first: other keys may have joined for the first time.
     const before = Math.min(MOST_KEYS * spacingMs, this.#lineUntil - earliestMs);
     this.#joined.set(key, slotMs + Math.max(leastMs, before));
   }
@@ -216,9 +212,9 @@ export class RetryAfter {
     this.promises.add(arrival, arrival.nowMs + seconds * 1000);
   }
 
-  #stalled(gapS: number, { maxSeconds }: Bounds): number {
+  #stalled(gapS: number, { maxSeconds: most }: RetryAfterSettings): number {
     const seconds = Math.ceil(Math.max(5, gapS) * (1 + 1.5 * this.#random()));
-    return seconds > maxSeconds ? this.#between(maxSeconds / 2, maxSeconds) : seconds;
+    return seconds > most ? this.#between(most / 2, most) : seconds;
   }
 
   #between(from: number, to: number): number {
@@ -232,21 +228,18 @@ function horizonS(paceAgeS: number, lateS: number): number {
   return Math.max(linear, paceAgeS * Math.min(MOST_HORIZON_PER_S, paceAgeS / 10));
 }
 
-type Bounds = Pick<RetryAfterSettings, 'minSeconds' | 'maxSeconds'>;
-
 /** The bounds of the options, and of the seconds that the sender honors. */
 function boundsOf(
-  { minSeconds, maxSeconds }: RetryAfterSettings,
+  settings: RetryAfterSettings,
   habit: RetryAfterHabit | 'ignored' | undefined,
-): Bounds {
-  if (habit === undefined || habit === 'ignored') return { minSeconds, maxSeconds };
+): RetryAfterSettings {
+  if (habit === undefined || habit === 'ignored') return settings;
+  const { strategy, minSeconds, maxSeconds } = settings;
   const most = Math.max(1, Math.floor(Math.min(maxSeconds, habit.maxSeconds ?? maxSeconds)));
-  return {
-    minSeconds: Math.min(most, Math.ceil(Math.max(minSeconds, habit.minSeconds ?? 0))),
-    maxSeconds: most,
-  };
+  const least = Math.min(most, Math.ceil(Math.max(minSeconds, habit.minSeconds ?? 0)));
+  return { strategy, minSeconds: least, maxSeconds: most };
 }
 
-function within(seconds: number, { minSeconds, maxSeconds }: Bounds): number {
+function within(seconds: number, { minSeconds, maxSeconds }: RetryAfterSettings): number {
   return Math.min(maxSeconds, Math.max(minSeconds, seconds));
 }

@@ -5,7 +5,7 @@ import type { Arrival } from '../delivery/arrival.ts';
 
 /**
  * A rule beside the queue and its marks. The intake asks each rule about deliveries, and reports to it what happens to
- * them. Without any rule the intake is a bounded queue with two marks and a Retry-After.
+ * them. Without its rules the intake would be a bounded queue with two marks, a reserve and a Retry-After.
  */
 export interface Rule {
   /** Whether the delivery may use the reserve above the high-water mark. */
@@ -17,7 +17,7 @@ export interface Rule {
   /** Whether a delivery is queued, or stays queued, instead of being refused, and then that it is. */
   defers?(delivery: Pick<Arrival, 'delivery' | 'key'>): boolean;
   deferred?(admitted: AdmittedDelivery): void;
-  /** It has left the queue and starts. */
+  /** It is about to start, after it has been queued. */
   started?(admitted: AdmittedDelivery): void;
   /** Its sender has disconnected while it is being handled. */
   abandoned?(admitted: AdmittedDelivery, nowMs: number): void;

@@ -15,6 +15,8 @@ const MAX_KEYS = 32;
 const MAX_AHEAD = 8;
 /** Longer keys are reported as one, so that the state fits into 4 KiB and the news into 64 KiB, whatever is in the keys. */
 const LONGEST_KEY = 64;
+/** The name of the line, and of all further keys, in what the receivers exchange. */
+const LINE = '';
 /** How long a change of the number of members may change the rate of the fleet. */
 const SETTLING_MS = 20_000;
 /** The maximum of keys that wait for a beat. */
@@ -84,7 +86,7 @@ export class SharedRefusals implements RefusalExchange, FleetRates {
 
   booked(key: string, spacingMs: number): void {
     this.#pace.noteBooking();
-    const named = this.#booked.has(key) || this.#booked.size < MAX_WAITING_KEYS ? key : '';
+    const named = this.#booked.has(key) || this.#booked.size < MAX_WAITING_KEYS ? key : LINE;
     this.#booked.set(named, (this.#booked.get(named) ?? 0) + 1);
     const taken = this.#taken.get(named);
     if (taken === undefined) this.#taken.set(named, { ms: spacingMs, count: 1 });
@@ -97,12 +99,14 @@ export class SharedRefusals implements RefusalExchange, FleetRates {
   state(nowMs: number): RefusalState {
     const own = this.#look(nowMs);
     const rate = this.complete(own).drainRate;
-    const ends = [...this.#retryAfter.ends(nowMs)].filter(([key]) => key.length <= LONGEST_KEY);
+    const ends = [...this.#retryAfter.ends(nowMs)]
+      .map(([key, ms]) => [key ?? LINE, ms] as const)
+      .filter(([key]) => key.length <= LONGEST_KEY);
     return {
       returnRate: rate === null ? 0 : this.#retryAfter.retryRate(rate),
       ...{ drainRate: own.drainRate ?? 0, paceAgeS: own.paceAgeS, gapFactor: own.gapFactor },
       ahead: ends
-        .sort(([a, aMs], [b, bMs]) => Number(a !== '') - Number(b !== '') || bMs - aMs)
+        .sort(([a, aMs], [b, bMs]) => Number(a !== LINE) - Number(b !== LINE) || bMs - aMs)
         .slice(0, MAX_AHEAD + 1)
         .map(([key, ms]) => [key, Math.round(ms / 100) / 10] as const),
       isShedding: this.#retryAfter.arrivals.isShedding(nowMs),
@@ -113,7 +117,7 @@ export class SharedRefusals implements RefusalExchange, FleetRates {
     const keys = [...this.#booked].sort(([, a], [, b]) => b - a);
     const booked = keys.filter(([key]) => key.length <= LONGEST_KEY).slice(0, MAX_KEYS);
     const rest = sum([...this.#booked.values()]) - sum(booked.map(([, count]) => count));
-    if (rest > 0) booked.push(['', rest]);
+    if (rest > 0) booked.push([LINE, rest]);
     this.#deliveredMs ??= nowMs;
     this.#sent = { atMs: nowMs, booked: new Map(keys) };
     return { spanS: (nowMs - this.#deliveredMs) / 1000, booked };
@@ -164,25 +168,30 @@ export class SharedRefusals implements RefusalExchange, FleetRates {
   /** Retries are booked already, by the others. */
   #takeOver(others: readonly RefusalState[], nowMs: number): void {
     this.#isNew = false;
-    const own = new Map(this.#retryAfter.ends(nowMs));
+    const own = this.#ends(nowMs);
     for (const { ahead } of others) {
       for (const [key, seconds] of ahead) own.set(key, Math.max(own.get(key) ?? 0, seconds * 1000));
     }
-    for (const [key, aheadMs] of own) this.#retryAfter.moveEnd(key, aheadMs, nowMs);
+    for (const [key, aheadMs] of own) this.#retryAfter.moveEnd(key === LINE ? null : key, aheadMs, nowMs);
+  }
+
+  /** The ends of the bookings of this receiver. A key that is named like the line counts as part of it. */
+  #ends(nowMs: number): Map<string, number> {
+    return new Map([...this.#retryAfter.ends(nowMs)].map(([key, aheadMs]) => [key ?? LINE, aheadMs]));
   }
 
   /** Each booking takes 1 ÷ the rate of the fleet in the schedule, whichever receiver it was made at. */
   #correct(others: ReadonlyMap<string, number>, spacingMs: number, nowMs: number): void {
-    const ends = new Map(this.#retryAfter.ends(nowMs));
+    const ends = this.#ends(nowMs);
     for (const key of new Set([...this.#taken.keys(), ...others.keys()])) {
       const { ms, count } = this.#taken.get(key) ?? { ms: 0, count: 0 };
       const moreMs = (count + (others.get(key) ?? 0)) * spacingMs - ms;
       // The first bookings of keys are in the line, until another receiver has more of them.
-      const named = ends.has(key) || moreMs > 0 ? key : '';
+      const named = ends.has(key) || moreMs > 0 ? key : LINE;
       const accounts = ends.size - (ends.has(named) ? 1 : 0);
-      const shares = named === '' ? 1 : Math.max(1, accounts);
+      const shares = named === LINE ? 1 : Math.max(1, accounts);
       const aheadMs = Math.max(0, (ends.get(named) ?? 0) + moreMs * shares);
-      this.#retryAfter.moveEnd(named, aheadMs, nowMs);
+      this.#retryAfter.moveEnd(named === LINE ? null : named, aheadMs, nowMs);
       ends.set(named, aheadMs);
     }
   }

@@ -15,7 +15,7 @@ export interface Situation {
   readonly low: number;
   /** Completions per second, over minutes; null while unknown. */
   readonly drainRate: number | null;
-  /** The same of the last seconds, and less during a stall. */
+  /** Completions per second of the last seconds; lower during a long gap. */
   readonly presentRate: number | null;
   /** For how many seconds deliveries have been completed at that rate. */
   readonly paceAgeS: number;
@@ -31,11 +31,11 @@ export interface Situation {
 /** The refused delivery. */
 export interface Refused {
   readonly arrival: Arrival;
-  /** How many deliveries must be handled before its wait would be short enough, although the queue is open; or 0. */
+  /** How many deliveries must start before a retry would start in time; zero or less if none. */
   readonly excess?: number;
   /** The least time between two starts of its key, in milliseconds; 0 if the key may use all workers. */
   readonly spacingMs?: number;
-  /** How long the wait for its key's own workers is too long, in milliseconds. */
+  /** By how much the wait for a worker of its own key exceeds the longest wait, in milliseconds; may be negative. */
   readonly excessMs?: number;
 }
 
