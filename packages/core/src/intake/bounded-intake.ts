@@ -84,6 +84,8 @@ export class BoundedIntake implements Intake, DeliveryOwner {
   readonly #shutdown: Shutdown;
   /** Deliveries that are handled without a worker. Only a dry run has any. */
   #outside = 0;
+  /** Queued deliveries that are never retried. */
+  #unrepeated = 0;
   /** Since the event `stalled`. */
   #isStalled = false;
   #membership: FleetMembership | null = null;
@@ -415,6 +417,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     if (this.dryRun) admitted.startedAtMs = nowMs;
     else admitted.wait();
     this.#queue.push(admitted);
+    if (arrival.delivery.retries === false) this.#unrepeated += 1;
     this.#deadlines.set(admitted, admitted.expiresAtMs, nowMs);
     // Before a worker can become free for it.
     if (this.#listeners.any) this.#listeners.emit(nowMs, { type: 'queued', ...subjectOf(admitted) });
@@ -433,7 +436,9 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     const line = this.#queue.lineOf(key);
     const isSmall = ((line?.size ?? 0) + 1) * (line === undefined ? keys + 1 : keys) <= size;
     const last = isSmall && longest !== null && this.#queue.holdsShare(longest.key) ? longest.last : null;
-    return last?.isKept === false ? last : null;
+    if (last === null || last.isKept || this.#isSpared(last)) return null;
+    // However many keys are invented, deliveries that are retried keep half of the queue.
+    return last.delivery.retries === false || this.#unrepeated * 2 < size ? last : null;
   }
 
   /** Makes room for a delivery that is never retried, and would be lost. */
@@ -444,6 +449,18 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     this.#withdraw(displaced, 'displaced', arrival.nowMs);
     // A listener of that may have closed the intake, or admitted another delivery in the place that became free.
     return this.#shutdown.phase === 'open' && this.#queue.size < size;
+  }
+
+  /** A queued delivery is about to leave the queue. */
+  #leaves(admitted: AdmittedDelivery): void {
+    this.#deadlines.clear(admitted);
+    if (admitted.delivery.retries === false) this.#unrepeated -= 1;
+    for (const rule of this.#rules) rule.leaves?.(admitted);
+  }
+
+  /** Whether the refusal of a queued delivery would be one too many for its sender. */
+  #isSpared(admitted: AdmittedDelivery): boolean {
+    return this.#rules.some((rule) => rule.defers?.(admitted) === true);
   }
 
   /** Queues a delivery that a rule saves from being refused, or returns null. */
@@ -477,10 +494,10 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     const queue = this.#queue;
     const { key, nowMs } = arrival;
     if (this.#waitsTooLong(arrival)) return this.#refuse('wait', arrival);
-    // The marks may have fallen below the depth, and then one place is not enough.
     for (const most = Math.max(this.#gate.high, queue.size); queue.size >= most;) {
       const { size } = queue;
       const oldest = queue.holdsShare(key) ? (queue.lineOf(key)?.first ?? null) : queue.oldest;
+      if (oldest !== null && size < this.#gate.effectiveCapacity && this.#isSpared(oldest)) break;
       if (oldest !== null) this.#withdraw(oldest, 'displaced', nowMs);
       // A listener of that may have closed the intake, or admitted another delivery in the place that became free.
       if (this.#shutdown.phase !== 'open') return this.#refuse('closing', arrival);
@@ -562,7 +579,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     const { delivery, key, admittedAtMs } = admitted;
     const refusal =
       cause === 'abandoned' ? UNSENT_REFUSAL : this.#answer(REASON_OF[cause], { delivery, key, nowMs: now });
-    this.#deadlines.clear(admitted);
+    this.#leaves(admitted);
     this.#queue.remove(admitted);
     if (this.dryRun) this.#runOutside(admitted, now);
     else {
@@ -610,8 +627,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
         this.#paceAlarm.set(now, delayMs);
         break;
       }
-      this.#deadlines.clear(next);
-      for (const rule of this.#rules) rule.started?.(next);
+      this.#leaves(next);
       this.#run(next, now, isPaced);
       // It has its permit before its start is reported: a listener may start the next one, whose turn comes later.
       next.grant();
@@ -665,6 +681,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     } else if (state === 'outside') this.#outside -= 1;
     else {
       this.#ledger.started += 1;
+      this.#leaves(admitted);
       this.#queue.remove(admitted);
     }
     this.#ledger[outcome === 'success' ? 'completed' : 'failed'] += 1;

@@ -62,7 +62,7 @@ export class RetryAfter {
   readonly #accounts = new Map<string, Account>();
   readonly #byEnd = new MinHeap<Account>((a, b) => a.until < b.until);
   /** The end of the line. */
-  #lineUntil = 0;
+  #lineUntil = -Infinity;
   /** When each of its last keys may book again. */
   readonly #joined = new Generations<number>(MOST_KEYS);
   /** The time per retry at the last change of pace. */

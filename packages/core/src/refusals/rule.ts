@@ -17,8 +17,8 @@ export interface Rule {
   /** Whether a delivery is queued, or stays queued, instead of being refused, and then that it is. */
   defers?(delivery: Pick<Arrival, 'delivery' | 'key'>): boolean;
   deferred?(admitted: AdmittedDelivery): void;
-  /** It is about to start, after it has been queued. */
-  started?(admitted: AdmittedDelivery): void;
+  /** It is about to leave the queue: it starts, is withdrawn, or ends in a dry run. */
+  leaves?(admitted: AdmittedDelivery): void;
   /** Its sender has disconnected while it is being handled. */
   abandoned?(admitted: AdmittedDelivery, nowMs: number): void;
   /** Its handling has ended. */

@@ -16,8 +16,9 @@ const WARN_EVERY_MS = 60_000;
 const MIN_ANSWERS = 20;
 /** How many senders are watched, and how many keys of each. */
 const MOST = 1000;
-/** How many refusals are deferred at most, and from how many on as many follow one another as the sender permits. */
+/** How many refusals are deferred at most, and of one run, and from how many on as many follow one another as permitted. */
 const MOST_DEFERRED = 256;
+const MOST_OF_RUN = 128;
 const MANY_DEFERRED = 16;
 
 /** Failures in a row of one key, since senders count them by endpoint. */
@@ -85,7 +86,8 @@ export class SwitchOff implements Rule {
     const inARow = profile?.switchOff?.inARow;
     if (inARow === undefined || maxWaitMs === 0 || this.#deferred >= MOST_DEFERRED) return false;
     const run = this.#runOf(answered);
-    return run !== undefined && run.failures >= mostInARow(inARow, run);
+    if (run === undefined || run.deferred.size >= MOST_OF_RUN) return false;
+    return run.failures >= mostInARow(inARow, run);
   }
 
   /** A delivery has been queued that would have been refused. */
@@ -102,8 +104,12 @@ export class SwitchOff implements Rule {
     return this.#keepsPlaces;
   }
 
-  started(admitted: AdmittedDelivery): void {
-    this.#settle(admitted);
+  /** Its refusal is no longer deferred. */
+  leaves(admitted: AdmittedDelivery): void {
+    if (!admitted.isDeferred) return;
+    admitted.isDeferred = false;
+    this.#deferred -= 1;
+    this.#runOf(admitted)?.deferred.delete(admitted);
   }
 
   ended(admitted: AdmittedDelivery, outcome: Outcome, nowMs: number): void {
@@ -121,7 +127,6 @@ export class SwitchOff implements Rule {
 
   /** A sender that disconnected counts that as a failure too. */
   withdrawn(admitted: AdmittedDelivery, _cause: unknown, nowMs: number): void {
-    this.#settle(admitted);
     this.note(admitted, true, nowMs);
   }
 
@@ -187,14 +192,6 @@ export class SwitchOff implements Rule {
 
   #runOf({ delivery: { profile }, key }: Answered): Run | undefined {
     return profile === undefined ? undefined : this.#bySender.get(profile.name)?.runs.get(key);
-  }
-
-  /** The refusal of a delivery is no longer deferred. */
-  #settle(admitted: AdmittedDelivery): void {
-    if (!admitted.isDeferred) return;
-    admitted.isDeferred = false;
-    this.#deferred -= 1;
-    this.#runOf(admitted)?.deferred.delete(admitted);
   }
 }
 

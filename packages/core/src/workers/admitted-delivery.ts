@@ -88,7 +88,7 @@ export class AdmittedDelivery
     return this.admittedAtMs + this.maxWaitMs;
   }
 
-  /** No newer delivery displaces it. */
+  /** No delivery that is never retried displaces it. */
   get isKept(): boolean {
     const { priority, handshake } = this.delivery;
     return this.isDeferred || priority === 'critical' || handshake === true;
