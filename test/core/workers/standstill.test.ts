@@ -1,15 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LivedTime } from '../../../packages/core/src/time/lived-time.ts';
-import {
-  createBench,
-  letIn,
-  losingTimers,
-  occupy,
-  seeded,
-  turnedAway,
-  typesOf,
-  type Bench,
-} from '../harness.ts';
+import { createBench, letIn, losingTimers, occupy, seeded, typesOf, type Bench } from '../harness.ts';
 import { arrivals, runUntil, Workshop } from '../workshop.ts';
 
 /** Ten workers of 100 ms, busy for 20 s: 100/s. */
