@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 
+/** What a package for a framework or platform translates to. */
+const RECEIVING = ['base', 'senders', 'core', 'inbox'];
+
 /**
  * What the source of each package may import, beside its own files; `types` only where nothing of it is left in
  * the compiled JavaScript. A package that is not listed may import nothing.
@@ -8,22 +11,35 @@ import { builtinModules } from 'node:module';
  * @type {Record<string, { packages?: string[], npm?: string[], types?: string[], node?: 'values' | 'types' }>}
  */
 const mayImport = {
-  core: {},
-  node: { packages: ['core'], node: 'values' },
-  express: { packages: ['core', 'node'], types: ['express', 'express-serve-static-core'], node: 'types' },
-  koa: { packages: ['core', 'node'], types: ['koa'], node: 'types' },
-  fastify: { packages: ['core', 'node'], npm: ['fastify-plugin'], types: ['fastify'], node: 'types' },
-  hono: { packages: ['core', 'node', 'web'], npm: ['hono'], node: 'types' },
-  web: { packages: ['core'] },
-  otel: { packages: ['core'], npm: ['@opentelemetry/api'] },
-  sqlite: { packages: ['core'], npm: ['libsql'], node: 'values' },
-  postgres: { packages: ['core'], npm: ['pg'], node: 'values' },
-  redis: { packages: ['core'], node: 'values' },
-  bullmq: { packages: ['core'], npm: ['bullmq'], node: 'values' },
-  sender: { packages: ['core'], npm: ['undici', 'standardwebhooks', 'ipaddr.js'], node: 'values' },
-  planner: { packages: ['core'], node: 'values' },
-  prometheus: { packages: ['core'], npm: ['prom-client'] },
-  dashboard: { packages: ['core'], node: 'types' },
+  base: {},
+  senders: { packages: ['base'] },
+  core: { packages: ['base', 'senders'] },
+  fleet: { packages: ['base', 'core'] },
+  inbox: { packages: ['base', 'senders', 'core', 'fleet'] },
+  observe: { packages: ['base', 'core', 'inbox'] },
+  node: { packages: [...RECEIVING], node: 'values' },
+  express: {
+    packages: [...RECEIVING, 'node'],
+    types: ['express', 'express-serve-static-core'],
+    node: 'types',
+  },
+  koa: { packages: [...RECEIVING, 'node'], types: ['koa'], node: 'types' },
+  fastify: { packages: [...RECEIVING, 'node'], npm: ['fastify-plugin'], types: ['fastify'], node: 'types' },
+  web: { packages: [...RECEIVING] },
+  hono: { packages: [...RECEIVING, 'node', 'web'], npm: ['hono'], node: 'types' },
+  sqlite: { packages: ['base', 'inbox'], npm: ['libsql'], node: 'values' },
+  postgres: { packages: ['base', 'fleet', 'inbox'], npm: ['pg'], node: 'values' },
+  redis: { packages: ['base', 'fleet'], node: 'values' },
+  bullmq: { packages: ['base', 'fleet', 'inbox'], npm: ['bullmq'], node: 'values' },
+  sender: {
+    packages: ['base', 'core', 'fleet', 'inbox', 'observe'],
+    npm: ['undici', 'standardwebhooks', 'ipaddr.js'],
+    node: 'values',
+  },
+  otel: { packages: ['base', 'core', 'observe'], npm: ['@opentelemetry/api'] },
+  prometheus: { packages: ['base', 'observe'], npm: ['prom-client'] },
+  dashboard: { packages: ['base', 'core', 'inbox', 'observe'], node: 'types' },
+  planner: { packages: ['base', 'senders', 'core', 'fleet', 'inbox'], node: 'values' },
 };
 
 /**
@@ -33,49 +49,26 @@ const mayImport = {
  * @type {Record<string, { entries: string[], rooms: string[] }>}
  */
 export const order = {
+  base: { entries: ['index'], rooms: ['.', 'time'] },
+  senders: { entries: ['index'], rooms: ['.', 'profiles'] },
   core: {
-    entries: ['index', 'parts', 'testing', 'tool', 'verifiers'],
+    entries: ['index', 'middleware', 'extend', 'testing'],
     rooms: [
-      ...[
-        '.',
-        'base',
-        'time',
-        'windows',
-        'alarms',
-        'senders',
-        'senders/profiles',
-        'delivery',
-        'queue',
-        'limits',
-        'workers',
-        'refusals',
-      ],
-      ...[
-        'intake',
-        'fleet',
-        'middleware',
-        'inbox/delivery',
-        'inbox/store',
-        'inbox/store/memory',
-        'inbox/events',
-      ],
-      ...['inbox/encryption', 'inbox/options', 'inbox/time', 'inbox/store-calls', 'inbox/capacity'],
-      ...[
-        'inbox/receive',
-        'inbox/work',
-        'inbox/admin',
-        'inbox/maintenance',
-        'inbox',
-        'buckets',
-        'outbox',
-        'observe',
-        'metrics',
-      ],
-      ...['verifiers', 'logs', 'tool'],
+      ...['windows', 'alarms', 'delivery', 'queue', 'limits', 'workers', 'refusals', 'intake'],
+      ...['middleware', '.'],
     ],
   },
-  node: { entries: ['index'], rooms: ['request', 'pressure', 'shutdown', '.'] },
-  web: { entries: ['index', 'parts'], rooms: ['platform', 'request', 'response', '.'] },
+  fleet: { entries: ['index'], rooms: ['buckets', '.'] },
+  inbox: {
+    entries: ['index', 'store', 'tool'],
+    rooms: [
+      ...['delivery', 'store', 'store/memory', 'events', 'encryption', 'options', 'time', 'store-calls'],
+      ...['capacity', 'receive', 'work', 'admin', 'maintenance', 'verifiers', 'tool', '.'],
+    ],
+  },
+  observe: { entries: ['index'], rooms: ['outbox', '.', 'metrics', 'logs'] },
+  node: { entries: ['index', 'inbox', 'request'], rooms: ['request', 'pressure', 'shutdown', '.'] },
+  web: { entries: ['index', 'inbox', 'parts'], rooms: ['platform', 'request', 'response', '.'] },
   sqlite: {
     entries: ['index', 'sqlite-store', 'cli'],
     rooms: ['.', 'drivers', 'connection', 'file', 'tables', 'finished', 'queue', 'store', 'thread', 'cli'],

@@ -1,6 +1,7 @@
 // @ts-check
 import { bullmqDoor, deliveryOf } from '@webhook-backpressure/bullmq';
-import { closeOnSignals, verifiers, webhookInbox } from '@webhook-backpressure/express';
+import { closeOnSignals } from '@webhook-backpressure/express';
+import { verifiers, webhookInbox } from '@webhook-backpressure/express/inbox';
 import { collect } from '@webhook-backpressure/prometheus';
 import { Queue, Worker } from 'bullmq';
 import express from 'express';

@@ -1,6 +1,6 @@
 // @ts-check
 import { postgresStore } from '@webhook-backpressure/postgres';
-import { verifiers, webhookInbox } from '@webhook-backpressure/web';
+import { verifiers, webhookInbox } from '@webhook-backpressure/web/inbox';
 import { Hono } from 'hono';
 import { handle } from 'hono/aws-lambda';
 

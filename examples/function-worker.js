@@ -1,5 +1,5 @@
 // @ts-check
-import { createWorker } from '@webhook-backpressure/node';
+import { createWorker } from '@webhook-backpressure/node/inbox';
 import { postgresStore } from '@webhook-backpressure/postgres';
 
 const { DATABASE_URL = 'postgres://localhost/webhooks', RUN_MS = '50000' } = process.env;

@@ -1,6 +1,7 @@
 // @ts-check
 import { dashboard } from '@webhook-backpressure/dashboard';
-import { closeOnSignals, verifiers, webhookInbox } from '@webhook-backpressure/express';
+import { closeOnSignals } from '@webhook-backpressure/express';
+import { verifiers, webhookInbox } from '@webhook-backpressure/express/inbox';
 import { collect } from '@webhook-backpressure/prometheus';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import express from 'express';

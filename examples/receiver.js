@@ -1,5 +1,6 @@
 // @ts-check
-import { closeOnSignals, verifiers, webhookInbox } from '@webhook-backpressure/express';
+import { closeOnSignals } from '@webhook-backpressure/express';
+import { verifiers, webhookInbox } from '@webhook-backpressure/express/inbox';
 import { postgresStore } from '@webhook-backpressure/postgres';
 import express from 'express';
 

@@ -1,7 +1,8 @@
 // @ts-check
 import { createServer } from 'node:http';
 import { collect } from '@webhook-backpressure/prometheus';
-import { createSender, logEvents } from '@webhook-backpressure/sender';
+import { createSender } from '@webhook-backpressure/sender';
+import { logEvents } from '@webhook-backpressure/observe';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { register } from 'prom-client';
 

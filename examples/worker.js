@@ -1,5 +1,6 @@
 // @ts-check
-import { closeOnSignals, createWorker } from '@webhook-backpressure/node';
+import { closeOnSignals } from '@webhook-backpressure/node';
+import { createWorker } from '@webhook-backpressure/node/inbox';
 import { postgresStore } from '@webhook-backpressure/postgres';
 
 const { DATABASE_URL = 'postgres://localhost/webhooks' } = process.env;

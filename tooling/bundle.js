@@ -16,15 +16,15 @@ const PROGRAMS = {
   planner: { cli: 'src/cli.ts' },
 };
 
-/** Packages whose entries share state, so that each module must be in one file only. */
-const SHARES_STATE = new Set(['node']);
+/** Packages whose entries share modules: each module must be in one file only, since some have state. */
+const SHARES_MODULES = new Set(['core', 'inbox', 'node', 'web']);
 
 /**
  * Pages that the package contains, since its errors lead to them.
  *
  * @type {Record<string, string[]>}
  */
-const PAGES = { core: ['docs/errors.md'] };
+const PAGES = { base: ['docs/errors.md'] };
 
 const PAGES_ADDRESS = 'https://github.com/webhook-backpressure/webhook-backpressure/blob/main/';
 
@@ -46,7 +46,7 @@ export async function bundlePackage(published) {
 
   const names = entriesOf(published).map(({ name }) => name);
   const entries = Object.fromEntries(names.map((name) => [name, join(path, 'src', `${name}.ts`)]));
-  for (const group of SHARES_STATE.has(folder) ? [entries] : eachAlone(entries)) {
+  for (const group of SHARES_MODULES.has(folder) ? [entries] : eachAlone(entries)) {
     await bundle(group, dist, 'es', write);
     await bundle(group, dist, 'cjs', write);
   }
@@ -102,6 +102,7 @@ async function bundle(entries, dist, format, write) {
     format,
     exports: 'named',
     entryFileNames: `[name].${format === 'es' ? 'js' : 'cjs'}`,
+    chunkFileNames: `shared-[hash].${format === 'es' ? 'js' : 'cjs'}`,
     sourcemap: true,
     // The package contains its sources.
     sourcemapExcludeSources: true,
@@ -109,11 +110,6 @@ async function bundle(entries, dist, format, write) {
   });
   await build.close();
   for (const file of output) {
-    if (file.type === 'chunk' && !file.isEntry) {
-      throw new Error(
-        `${Object.keys(entries).join(' and ')} share ${file.fileName}: let one import the other.`,
-      );
-    }
     write(file.fileName, file.type === 'chunk' ? file.code : String(file.source));
   }
 }

@@ -1,5 +1,5 @@
 import { appendFileSync } from 'node:fs';
-import type { InboxDelivery } from '@webhook-backpressure/core';
+import type { InboxDelivery } from '@webhook-backpressure/inbox';
 import { ConnectionPool } from './pool.ts';
 import { POOL } from './setup.ts';
 

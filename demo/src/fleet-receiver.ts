@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
-import { verifiers } from '@webhook-backpressure/core';
-import { webhookInbox } from '@webhook-backpressure/express';
+import { verifiers } from '@webhook-backpressure/inbox';
+import { webhookInbox } from '@webhook-backpressure/express/inbox';
 import { postgresStore } from '@webhook-backpressure/postgres';
 import express from 'express';
 import { openChannel } from './channel.ts';

@@ -1,4 +1,4 @@
-import { createWorker } from '@webhook-backpressure/core';
+import { createWorker } from '@webhook-backpressure/inbox';
 import { postgresStore } from '@webhook-backpressure/postgres';
 import { openChannel } from './channel.ts';
 import { fleetHandler } from './fleet-handler.ts';

@@ -1,8 +1,8 @@
 import { appendFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { verifiers } from '@webhook-backpressure/core';
-import { webhookInbox } from '@webhook-backpressure/express';
+import { verifiers } from '@webhook-backpressure/inbox';
+import { webhookInbox } from '@webhook-backpressure/express/inbox';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import express from 'express';
 import { openChannel } from './channel.ts';

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createSender, type Endpoint, type SenderEvent } from '@webhook-backpressure/sender';
+import { createSender, type Endpoint } from '@webhook-backpressure/sender';
+import type { SenderEvent } from '@webhook-backpressure/observe';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { openChannel } from './channel.ts';
 import { bulkImport } from './payloads.ts';

@@ -1,9 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { memoryStore, Unrecoverable } from '@webhook-backpressure/core';
+import { memoryStore, Unrecoverable } from '@webhook-backpressure/inbox';
 import { dashboard } from '@webhook-backpressure/dashboard';
-import { webhookBackpressure, webhookInbox } from '@webhook-backpressure/express';
+import { webhookBackpressure } from '@webhook-backpressure/express';
+import { webhookInbox } from '@webhook-backpressure/express/inbox';
 import express from 'express';
 import { openChannel } from './channel.ts';
 import type { WatchedReceiverOrders, WatchedReceiverReports } from './messages.ts';

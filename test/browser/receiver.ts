@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { memoryStore, Unrecoverable, type Inbox, type Intake } from '@webhook-backpressure/core';
+import { type Inbox, memoryStore, Unrecoverable } from '@webhook-backpressure/inbox';
+import type { Intake } from '@webhook-backpressure/core';
 import { dashboard } from '@webhook-backpressure/dashboard';
-import { webhookBackpressure, webhookInbox } from '@webhook-backpressure/express';
+import { webhookBackpressure } from '@webhook-backpressure/express';
+import { webhookInbox } from '@webhook-backpressure/express/inbox';
 import { createSender, type Sender } from '@webhook-backpressure/sender';
 import express from 'express';
 import { Gate } from './gate.ts';

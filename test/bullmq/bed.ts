@@ -1,6 +1,6 @@
 import { Queue, Worker, type Job } from 'bullmq';
 import { Queue as Queue5, Worker as Worker5 } from 'bullmq5';
-import type { Put, StoredDelivery, StoreLimits } from '@webhook-backpressure/core';
+import type { Put, StoredDelivery, StoreLimits } from '@webhook-backpressure/inbox';
 import { redisPrefix, redisUrl } from '../redis/bed.ts';
 
 /** The versions of BullMQ that are tested: the latest, and the lowest one. */

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { bullmqDoor, deliveryOf } from '@webhook-backpressure/bullmq';
-import { webhookInbox } from '@webhook-backpressure/node';
+import { webhookInbox } from '@webhook-backpressure/node/inbox';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isRedisSkipped } from '../redis/bed.ts';
 import { RedisServer } from '../redis/server.ts';

@@ -1,5 +1,6 @@
 import { bullmqDoor, deliveryOf } from '@webhook-backpressure/bullmq';
-import { manualClock, memoryRegistry } from '@webhook-backpressure/core/testing';
+import { memoryRegistry } from '@webhook-backpressure/fleet';
+import { manualClock } from '@webhook-backpressure/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isRedisSkipped } from '../redis/bed.ts';
 import { BullmqBed, LIMITS, put, VERSIONS } from './bed.ts';

@@ -1,5 +1,5 @@
 import { bullmqDoor, deliveryOf } from '@webhook-backpressure/bullmq';
-import type { StoreEvent } from '@webhook-backpressure/core';
+import type { StoreEvent } from '@webhook-backpressure/inbox';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BullmqStore } from '../../packages/bullmq/src/bullmq-store.ts';

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { BackpressureError, type PutResult } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
+import type { PutResult } from '@webhook-backpressure/inbox';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BullmqStore } from '../../packages/bullmq/src/bullmq-store.ts';

@@ -1,6 +1,6 @@
-import { BackpressureError } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
 import { describe, expect, it } from 'vitest';
-import { docsParentOf } from '../../packages/core/src/errors.ts';
+import { docsParentOf } from '../../packages/base/src/errors.ts';
 
 const INSTALLED = '@webhook-backpressure/core/dist/';
 

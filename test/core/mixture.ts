@@ -1,11 +1,5 @@
-import {
-  builtInSenders,
-  type Admission,
-  type Delivery,
-  type Permit,
-  type Refusal,
-  type SenderProfile,
-} from '@webhook-backpressure/core';
+import { builtInSenders, type SenderProfile } from '@webhook-backpressure/senders';
+import type { Admission, Delivery, Permit, Refusal } from '@webhook-backpressure/core';
 import type { ManualClock } from '@webhook-backpressure/core/testing';
 import { deliveryOf } from '../../packages/core/src/delivery/recognized-delivery.ts';
 import { createBench, exponential, seeded, type Bench } from './harness.ts';

@@ -1,4 +1,5 @@
-import { createInbox, createIntake, memoryStore, type InboxOptions } from '@webhook-backpressure/core';
+import { createInbox, type InboxOptions, memoryStore } from '@webhook-backpressure/inbox';
+import { createIntake } from '@webhook-backpressure/core';
 import { webhookBackpressure as forExpress } from '@webhook-backpressure/express';
 import { webhookBackpressure as forHono } from '@webhook-backpressure/hono';
 import { webhookBackpressure as forKoa } from '@webhook-backpressure/koa';

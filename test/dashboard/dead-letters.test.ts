@@ -1,4 +1,4 @@
-import type { Inbox } from '@webhook-backpressure/core';
+import type { Inbox } from '@webhook-backpressure/inbox';
 import { describe, expect, it } from 'vitest';
 import type { Dashboard } from '@webhook-backpressure/dashboard';
 import { get, inboxThatFails, inboxWithDead, post, problemOf, watched, withDeadLetters } from './fixtures.ts';

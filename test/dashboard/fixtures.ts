@@ -1,12 +1,11 @@
 import {
   createInbox,
-  createIntake,
-  memoryStore,
-  Unrecoverable,
   type Inbox,
   type InboxOptions,
-  type Intake,
-} from '@webhook-backpressure/core';
+  memoryStore,
+  Unrecoverable,
+} from '@webhook-backpressure/inbox';
+import { createIntake, type Intake } from '@webhook-backpressure/core';
 import { manualClock, type ManualClock } from '@webhook-backpressure/core/testing';
 import {
   dashboard,

@@ -1,4 +1,4 @@
-import { observe } from '@webhook-backpressure/core';
+import { observe } from '@webhook-backpressure/observe';
 import { describe, expect, it } from 'vitest';
 import { HistoryKeeper, SAMPLES } from '../../packages/dashboard/src/state/history.ts';
 import { Ring } from '../../packages/dashboard/src/state/ring.ts';

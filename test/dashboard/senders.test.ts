@@ -1,4 +1,4 @@
-import type { ObservableSender } from '@webhook-backpressure/core';
+import type { ObservableSender } from '@webhook-backpressure/observe';
 import { dashboard, type Change, type Dashboard } from '@webhook-backpressure/dashboard';
 import { describe, expect, it } from 'vitest';
 import { SenderBed } from '../sender/dispatch/bed.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { builtInSenders } from '@webhook-backpressure/core';
+import { builtInSenders } from '@webhook-backpressure/senders';
 import { root } from '../../tooling/packages.js';
 import { page, rowsOf, sectionOf } from './pages.ts';
 

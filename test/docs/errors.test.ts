@@ -2,27 +2,22 @@ import { readFileSync, rmSync } from 'node:fs';
 import { compileFunction } from 'node:vm';
 import { metrics, trace } from '@opentelemetry/api';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { BackpressureError, systemClock } from '@webhook-backpressure/base';
+import { cloudEventsHandshake, known } from '@webhook-backpressure/senders';
 import {
-  BackpressureError,
-  cloudEventsHandshake,
   createInbox,
-  createIntake,
   createWorker,
-  joinFleet,
-  observe,
-  known,
-  logEvents,
-  memoryStore,
-  readMetrics,
-  RetryAfter,
-  sizeQueue,
-  systemClock,
-  throwing,
-  verifiers,
   type Inbox,
   type InboxRequest,
-} from '@webhook-backpressure/core';
-import { manualClock, memoryRegistry } from '@webhook-backpressure/core/testing';
+  memoryStore,
+  RetryAfter,
+  throwing,
+  verifiers,
+} from '@webhook-backpressure/inbox';
+import { createIntake, sizeQueue } from '@webhook-backpressure/core';
+import { logEvents, observe, readMetrics } from '@webhook-backpressure/observe';
+import { joinFleet, memoryRegistry } from '@webhook-backpressure/fleet';
+import { manualClock } from '@webhook-backpressure/core/testing';
 import { bullmqDoor, deliveryOf } from '@webhook-backpressure/bullmq';
 import { dashboard, type DashboardOptions } from '@webhook-backpressure/dashboard';
 import { webhookBackpressure } from '@webhook-backpressure/express';
@@ -41,8 +36,8 @@ import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { withBackpressure } from '@webhook-backpressure/web';
 import { Registry } from 'prom-client';
 import { choose } from '../../packages/sqlite/src/drivers/choose.ts';
-import { MemoryState } from '../../packages/core/src/inbox/store/memory/memory-state.ts';
-import { MemoryStore } from '../../packages/core/src/inbox/store/memory/memory-store.ts';
+import { MemoryState } from '../../packages/inbox/src/store/memory/memory-state.ts';
+import { MemoryStore } from '../../packages/inbox/src/store/memory/memory-store.ts';
 import { checkEndpoint } from '../../packages/sender/src/options/check-endpoint.ts';
 import { checkLimits } from '../../packages/sender/src/options/limits.ts';
 import { settle } from '../../packages/sqlite/src/options.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { builtInSenders } from '@webhook-backpressure/core';
+import { builtInSenders } from '@webhook-backpressure/senders';
 import { passingSentence } from '../../bench/src/passing/plan.ts';
 import { root } from '../../tooling/packages.js';
 import { isHeading, page, sectionOf, tokensOf } from './pages.ts';

@@ -1,5 +1,6 @@
-import { createIntake, joinFleet } from '@webhook-backpressure/core';
-import { manualClock, memoryRegistry } from '@webhook-backpressure/core/testing';
+import { createIntake } from '@webhook-backpressure/core';
+import { joinFleet, memoryRegistry } from '@webhook-backpressure/fleet';
+import { manualClock } from '@webhook-backpressure/core/testing';
 import type ts from 'typescript';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { codeIn, page, rowsOf, sectionOf } from './pages.ts';

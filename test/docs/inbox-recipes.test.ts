@@ -1,8 +1,8 @@
 import * as crypto from 'node:crypto';
 import { join } from 'node:path';
 import * as octokit from '@octokit/webhooks-methods';
-import * as adapter from '@webhook-backpressure/express';
-import { memoryStore, type InboxOptions } from '@webhook-backpressure/express';
+import * as adapter from '@webhook-backpressure/express/inbox';
+import { type InboxOptions, memoryStore } from '@webhook-backpressure/express/inbox';
 import * as standardwebhooks from 'standardwebhooks';
 import * as stripe from 'stripe';
 import { describe, expect, it, vi } from 'vitest';
@@ -16,7 +16,7 @@ const inbox = page('docs/inbox.md');
 /** What the recipes import. Some of it cannot be required. */
 const modules: Record<string, unknown> = {
   'node:crypto': crypto,
-  '@webhook-backpressure/express': adapter,
+  '@webhook-backpressure/express/inbox': adapter,
   '@octokit/webhooks-methods': octokit,
   stripe,
   standardwebhooks,

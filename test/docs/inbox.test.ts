@@ -1,7 +1,7 @@
 import type ts from 'typescript';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { memoryStore } from '@webhook-backpressure/core';
-import { resolveInboxOptions } from '../../packages/core/src/inbox/options/inbox-settings.ts';
+import { memoryStore } from '@webhook-backpressure/inbox';
+import { resolveInboxOptions } from '../../packages/inbox/src/options/inbox-settings.ts';
 import { codeIn, page, rowsOf, sectionOf } from './pages.ts';
 import { coreFile, literalsOf, programOf, typeIn } from './typescript.ts';
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { LINES } from '../../packages/core/src/logs/lines.ts';
-import { SENDER_LINES } from '../../packages/core/src/logs/sender-lines.ts';
-import { SENDER_SUMS } from '../../packages/core/src/logs/sender-sums.ts';
-import { SUMS } from '../../packages/core/src/logs/sums.ts';
+import { LINES } from '../../packages/observe/src/logs/lines.ts';
+import { SENDER_LINES } from '../../packages/observe/src/logs/sender-lines.ts';
+import { SENDER_SUMS } from '../../packages/observe/src/logs/sender-sums.ts';
+import { SUMS } from '../../packages/observe/src/logs/sums.ts';
 import { codeIn, page, rowsOf, sectionOf } from './pages.ts';
 
 const log = sectionOf(page('docs/operations.md'), 'Log');

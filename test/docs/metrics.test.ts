@@ -1,4 +1,4 @@
-import { inboxMetrics, intakeMetrics, senderMetrics } from '@webhook-backpressure/core';
+import { inboxMetrics, intakeMetrics, senderMetrics } from '@webhook-backpressure/observe';
 import { describe, expect, it } from 'vitest';
 import { codeIn, page, rowsOf, sectionOf } from './pages.ts';
 

@@ -3,7 +3,8 @@ import { createServer, request, type IncomingMessage, type RequestListener, type
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import * as adapter from '@webhook-backpressure/express';
-import type { Inbox, Intake } from '@webhook-backpressure/express';
+import type { Inbox } from '@webhook-backpressure/express/inbox';
+import type { Intake } from '@webhook-backpressure/express';
 import express from 'express';
 import expressQueue from 'express-queue';
 import { rateLimit } from 'express-rate-limit';

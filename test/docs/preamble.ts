@@ -2,10 +2,15 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Express, RequestHandler } from 'express';
 import type * as core from '@webhook-backpressure/core';
+import type * as fleet from '@webhook-backpressure/fleet';
+import type * as inboxPackage from '@webhook-backpressure/inbox';
+import type * as observing from '@webhook-backpressure/observe';
+import type * as senderProfiles from '@webhook-backpressure/senders';
 import type * as testing from '@webhook-backpressure/core/testing';
 import type * as bullmq from '@webhook-backpressure/bullmq';
 import type * as page from '@webhook-backpressure/dashboard';
 import type * as adapter from '@webhook-backpressure/express';
+import type * as inboxAdapter from '@webhook-backpressure/express/inbox';
 import type * as node from '@webhook-backpressure/node';
 import type * as otelApi from '@opentelemetry/api';
 import type * as otel from '@webhook-backpressure/otel';
@@ -19,31 +24,31 @@ import type * as promClient from 'prom-client';
 
 declare global {
   const createIntake: typeof core.createIntake;
-  const createInbox: typeof core.createInbox;
-  const createWorker: typeof core.createWorker;
-  const joinFleet: typeof core.joinFleet;
-  const observe: typeof core.observe;
-  const memoryStore: typeof core.memoryStore;
-  const RetryAfter: typeof core.RetryAfter;
-  const verifiers: typeof core.verifiers;
-  const throwing: typeof core.throwing;
+  const createInbox: typeof inboxPackage.createInbox;
+  const createWorker: typeof inboxPackage.createWorker;
+  const joinFleet: typeof fleet.joinFleet;
+  const observe: typeof observing.observe;
+  const memoryStore: typeof inboxPackage.memoryStore;
+  const RetryAfter: typeof inboxPackage.RetryAfter;
+  const verifiers: typeof inboxPackage.verifiers;
+  const throwing: typeof inboxPackage.throwing;
   const sizeQueue: typeof core.sizeQueue;
-  const logEvents: typeof core.logEvents;
-  const readMetrics: typeof core.readMetrics;
+  const logEvents: typeof observing.logEvents;
+  const readMetrics: typeof observing.readMetrics;
   const instrument: typeof otel.instrument;
   const metrics: typeof otelApi.metrics;
   const trace: typeof otelApi.trace;
   const collect: typeof prometheus.collect;
   const Registry: typeof promClient.Registry;
   const register: promClient.Registry;
-  const cloudEventsHandshake: typeof core.cloudEventsHandshake;
-  const known: typeof core.known;
+  const cloudEventsHandshake: typeof senderProfiles.cloudEventsHandshake;
+  const known: typeof senderProfiles.known;
   const manualClock: typeof testing.manualClock;
   const webhookBackpressure: typeof adapter.webhookBackpressure;
   const withBackpressure: typeof web.withBackpressure;
   const respond: (request: Request) => Response;
   const expressRequest: Request;
-  const webhookInbox: typeof adapter.webhookInbox;
+  const webhookInbox: typeof inboxAdapter.webhookInbox;
   const closeOnSignals: typeof node.closeOnSignals;
   const readiness: typeof node.readiness;
   const sqliteStore: typeof sqlite.sqliteStore;
@@ -57,19 +62,19 @@ declare global {
   const dashboard: typeof page.dashboard;
 
   const intake: core.Intake;
-  const inbox: core.Inbox;
-  const inboxWithoutItsKey: core.Inbox;
-  const registry: core.FleetRegistry;
+  const inbox: inboxPackage.Inbox;
+  const inboxWithoutItsKey: inboxPackage.Inbox;
+  const registry: fleet.FleetRegistry;
   const redisBuckets: typeof redis.redisBuckets;
   const redisRegistry: typeof redis.redisRegistry;
   const redisClient: redis.RedisClient;
-  const request: core.InboxRequest;
+  const request: inboxPackage.InboxRequest;
   const key: Uint8Array;
-  const options: core.InboxOptions;
-  const store: core.InboxStore;
-  const storeOfADeletedFile: core.InboxStore;
-  const delivery: core.StoredDelivery;
-  const limits: { readonly limits: core.StoreLimits; readonly nowMs: number };
+  const options: inboxPackage.InboxOptions;
+  const store: inboxPackage.InboxStore;
+  const storeOfADeletedFile: inboxPackage.InboxStore;
+  const delivery: inboxPackage.StoredDelivery;
+  const limits: { readonly limits: inboxPackage.StoreLimits; readonly nowMs: number };
   const backpressure: { readonly intake: core.Intake };
   const app: Express;
   const server: Server;
@@ -85,7 +90,7 @@ declare global {
 
   const databases: Record<
     'withoutRights' | 'ofAnotherProgram' | 'ofANewerRelease' | 'unreachable',
-    core.InboxStore
+    inboxPackage.InboxStore
   >;
 
   const queues: Record<'working' | 'disconnected' | 'onPostgres', bullmq.BullmqQueue>;

@@ -1,7 +1,8 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { builtInSenders, intakeMetrics } from '@webhook-backpressure/core';
+import { builtInSenders } from '@webhook-backpressure/senders';
+import { intakeMetrics } from '@webhook-backpressure/observe';
 import { codeIn, page, rowsOf, sectionOf, tokensOf } from './pages.ts';
 
 const production = page('docs/production.md');

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { builtInSenders, type SenderProfile } from '@webhook-backpressure/core';
+import { builtInSenders, type SenderProfile } from '@webhook-backpressure/senders';
 import { root } from '../../tooling/packages.js';
 import { page, rowsOf, sectionOf } from './pages.ts';
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { memoryStore } from '@webhook-backpressure/core';
+import { memoryStore } from '@webhook-backpressure/inbox';
 import type ts from 'typescript';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { checkEndpoint } from '../../packages/sender/src/options/check-endpoint.ts';

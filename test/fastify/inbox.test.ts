@@ -1,5 +1,5 @@
-import { memoryStore, type InboxDelivery } from '@webhook-backpressure/core';
-import { webhookInbox, type Inbox } from '@webhook-backpressure/fastify';
+import { type InboxDelivery, memoryStore } from '@webhook-backpressure/inbox';
+import { type Inbox, webhookInbox } from '@webhook-backpressure/fastify/inbox';
 import type { onRequestHookHandler } from 'fastify';
 import { describe, expect, it } from 'vitest';
 import { post, versions } from './apps.ts';

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { InboxDelivery } from '@webhook-backpressure/core';
+import type { InboxDelivery } from '@webhook-backpressure/inbox';
 import { services, type Sent } from './lambda-events.ts';
 import { receivers, type Receiver } from './receivers.ts';
 

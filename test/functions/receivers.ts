@@ -1,8 +1,8 @@
 import fastifyLambda from '@fastify/aws-lambda';
-import { memoryStore, type Inbox, type InboxOptions } from '@webhook-backpressure/core';
-import { webhookInbox as onExpress } from '@webhook-backpressure/express';
-import { webhookInbox as onFastify } from '@webhook-backpressure/fastify';
-import { webhookInbox } from '@webhook-backpressure/web';
+import { type Inbox, type InboxOptions, memoryStore } from '@webhook-backpressure/inbox';
+import { webhookInbox as onExpress } from '@webhook-backpressure/express/inbox';
+import { webhookInbox as onFastify } from '@webhook-backpressure/fastify/inbox';
+import { webhookInbox } from '@webhook-backpressure/web/inbox';
 import express from 'express';
 import fastify from 'fastify';
 import { Hono } from 'hono';

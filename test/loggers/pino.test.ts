@@ -1,4 +1,5 @@
-import { createIntake, logEvents } from '@webhook-backpressure/core';
+import { createIntake } from '@webhook-backpressure/core';
+import { logEvents } from '@webhook-backpressure/observe';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { pino } from 'pino';
 import { expect, it } from 'vitest';

@@ -1,13 +1,7 @@
 import { diag, DiagLogLevel, type Meter } from '@opentelemetry/api';
 import { DataPointType } from '@opentelemetry/sdk-metrics';
-import {
-  createInbox,
-  inboxMetrics,
-  intakeMetrics,
-  memoryStore,
-  readMetrics,
-  type Metric,
-} from '@webhook-backpressure/core';
+import { createInbox, memoryStore } from '@webhook-backpressure/inbox';
+import { inboxMetrics, intakeMetrics, type Metric, readMetrics } from '@webhook-backpressure/observe';
 import { instrument } from '@webhook-backpressure/otel';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createBench, expectBalance, occupy, type Bench } from '../core/harness.ts';

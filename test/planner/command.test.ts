@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { builtInSenders } from '@webhook-backpressure/core';
+import { builtInSenders } from '@webhook-backpressure/senders';
 import { plan } from '@webhook-backpressure/planner';
 import { runCli } from '../../packages/planner/src/cli/run-cli.ts';
 import { renderAnswer } from '../../packages/planner/src/terminal/answer.ts';

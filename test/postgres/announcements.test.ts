@@ -1,4 +1,4 @@
-import type { InboxStore, StoreEvent } from '@webhook-backpressure/core';
+import type { InboxStore, StoreEvent } from '@webhook-backpressure/inbox';
 import { postgresStore } from '@webhook-backpressure/postgres';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {

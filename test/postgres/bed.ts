@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { InboxStore } from '@webhook-backpressure/core';
+import type { InboxStore } from '@webhook-backpressure/inbox';
 import { postgresStore } from '@webhook-backpressure/postgres';
 import { inject } from 'vitest';
 import type { StoreBed } from '../core/inbox/store-bed.ts';

@@ -1,4 +1,4 @@
-import type { InboxStore } from '@webhook-backpressure/core';
+import type { InboxStore } from '@webhook-backpressure/inbox';
 import { postgresStore } from '@webhook-backpressure/postgres';
 
 type Answer = (text: string) => readonly object[];

@@ -1,4 +1,4 @@
-import type { InboxStore } from '@webhook-backpressure/core';
+import type { InboxStore } from '@webhook-backpressure/inbox';
 import { postgresStore, type PostgresClient } from '@webhook-backpressure/postgres';
 import type { PostgresBed } from './bed.ts';
 

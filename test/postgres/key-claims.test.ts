@@ -1,4 +1,4 @@
-import type { InboxStore, KeyClaim } from '@webhook-backpressure/core';
+import type { InboxStore, KeyClaim } from '@webhook-backpressure/inbox';
 import { postgresStore } from '@webhook-backpressure/postgres';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { settle as settings } from '../../packages/postgres/src/options.ts';

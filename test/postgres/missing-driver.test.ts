@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { postgresSchema, postgresStore } from '@webhook-backpressure/postgres';
-import { runTool } from '@webhook-backpressure/core/tool';
+import { runTool } from '@webhook-backpressure/inbox/tool';
 import { parseArgs } from 'node:util';
 import { target } from '../../packages/postgres/src/cli/target.ts';
 

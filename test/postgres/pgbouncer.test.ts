@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { InboxStore } from '@webhook-backpressure/core';
+import type { InboxStore } from '@webhook-backpressure/inbox';
 import { postgresRegistry, postgresStore } from '@webhook-backpressure/postgres';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { claimOne, delivery, ends, put, settle, START } from '../core/inbox/store/cases/store-fixtures.ts';

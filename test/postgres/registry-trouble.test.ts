@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { FleetBeat, FleetRegistry } from '@webhook-backpressure/core';
+import type { FleetBeat, FleetRegistry } from '@webhook-backpressure/fleet';
 import { postgresRegistry, postgresSchema } from '@webhook-backpressure/postgres';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { expectSharing } from '../core/fleet/real-registry.ts';

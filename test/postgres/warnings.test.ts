@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { InboxStore, StoreEvent } from '@webhook-backpressure/core';
+import type { InboxStore, StoreEvent } from '@webhook-backpressure/inbox';
 import { postgresStore } from '@webhook-backpressure/postgres';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { settle as settings } from '../../packages/postgres/src/options.ts';

@@ -1,10 +1,6 @@
-import {
-  createInbox,
-  createIntake,
-  intakeMetrics,
-  memoryStore,
-  type Intake,
-} from '@webhook-backpressure/core';
+import { createInbox, memoryStore } from '@webhook-backpressure/inbox';
+import { createIntake, type Intake } from '@webhook-backpressure/core';
+import { intakeMetrics } from '@webhook-backpressure/observe';
 import { collect, type CollectOptions } from '@webhook-backpressure/prometheus';
 import * as latest from 'prom-client';
 import * as oldest from 'prom-client150';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { inboxMetrics, intakeMetrics, senderMetrics, type Metric } from '@webhook-backpressure/core';
+import { inboxMetrics, intakeMetrics, type Metric, senderMetrics } from '@webhook-backpressure/observe';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { root } from '../../tooling/packages.js';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { BucketLimit, BucketsEvent } from '@webhook-backpressure/core';
+import type { BucketLimit, BucketsEvent } from '@webhook-backpressure/fleet';
 import { limitsOfAudit } from './children/limits-of-audit.js';
 
 const RECORD_BYTES = 16;

@@ -1,4 +1,4 @@
-import type { Buckets, BucketsEvent } from '@webhook-backpressure/core';
+import type { Buckets, BucketsEvent } from '@webhook-backpressure/fleet';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { redisBuckets, type RedisClient } from '@webhook-backpressure/redis';
 import type { Redis } from 'ioredis';

@@ -1,4 +1,4 @@
-import type { BucketLimit, Buckets } from '@webhook-backpressure/core';
+import type { BucketLimit, Buckets } from '@webhook-backpressure/fleet';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { redisBuckets } from '@webhook-backpressure/redis';
 import { Redis } from 'ioredis';

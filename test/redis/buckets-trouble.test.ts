@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import type { Buckets, TokenGrant } from '@webhook-backpressure/core';
+import type { Buckets, TokenGrant } from '@webhook-backpressure/fleet';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isRedisSkipped } from './bed.ts';
 import { redisBucketsBed, type RedisBucketsBed } from './buckets-bed.ts';

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
-import type { FleetBeat, FleetRegistry } from '@webhook-backpressure/core';
+import type { FleetBeat, FleetRegistry } from '@webhook-backpressure/fleet';
 import { redisRegistry, type RedisClient } from '@webhook-backpressure/redis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { expectSharing } from '../core/fleet/real-registry.ts';

@@ -1,6 +1,7 @@
 // A receiver that any runtime can serve. Each name in `x-app` has its own intake, so that tests do not interfere.
 import { dashboard } from '@webhook-backpressure/dashboard';
-import { webhookBackpressure, webhookInbox } from '@webhook-backpressure/hono';
+import { webhookBackpressure } from '@webhook-backpressure/hono';
+import { webhookInbox } from '@webhook-backpressure/hono/inbox';
 import { Hono } from 'hono';
 import { holding, streamed } from './holding.js';
 import { inboxOptions } from './inbox-options.js';

@@ -1,11 +1,11 @@
-import { memoryStore } from '@webhook-backpressure/core';
+import { memoryStore } from '@webhook-backpressure/inbox';
 
 const STEP_MS = 5;
 
 /**
  * The first attempt fails for every tenth delivery: were it all of them, the inbox would assume an outage and pause.
  *
- * @returns {Omit<import('@webhook-backpressure/core').InboxOptions<never>, 'context'>}
+ * @returns {Omit<import('@webhook-backpressure/inbox').InboxOptions<never>, 'context'>}
  */
 export function inboxOptions() {
   return {

@@ -1,4 +1,4 @@
-import type { InboxSnapshot } from '@webhook-backpressure/core';
+import type { InboxSnapshot } from '@webhook-backpressure/inbox';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Sender, type Reply } from '../conformance/sender.ts';
 import type { Target } from './hold-scenarios.ts';

@@ -1,7 +1,7 @@
 // What a runtime that has node:http serves with it: an inbox for each name in `x-app`, as the app has.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { webhookInbox } from '@webhook-backpressure/node';
+import { webhookInbox } from '@webhook-backpressure/node/inbox';
 import { inboxOptions } from './inbox-options.js';
 
 /** @type {Map<string, ReturnType<typeof webhookInbox>>} */

@@ -1,6 +1,7 @@
 // The receiver of app.js without a framework, as the handler of any web-standard host. Each name in `x-app` has its own
 // intake, so that tests do not interfere.
-import { backpressureOf, withBackpressure, webhookInbox } from '@webhook-backpressure/web';
+import { backpressureOf, withBackpressure } from '@webhook-backpressure/web';
+import { webhookInbox } from '@webhook-backpressure/web/inbox';
 import { holding, streamed } from './holding.js';
 import { inboxOptions } from './inbox-options.js';
 

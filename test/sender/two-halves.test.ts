@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { memoryStore } from '@webhook-backpressure/core';
+import { memoryStore } from '@webhook-backpressure/inbox';
 import { webhookBackpressure } from '@webhook-backpressure/express';
 import { createSender, type Sender } from '@webhook-backpressure/sender';
 import express from 'express';

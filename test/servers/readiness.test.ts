@@ -2,16 +2,9 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { getRequestListener } from '@hono/node-server';
-import {
-  beginDraining,
-  createInbox,
-  createIntake,
-  createReadiness,
-  isProbed,
-  memoryStore,
-  type Closable,
-  type Intake,
-} from '@webhook-backpressure/core';
+import { beginDraining, createReadiness, isProbed } from '@webhook-backpressure/core/middleware';
+import { createInbox, memoryStore } from '@webhook-backpressure/inbox';
+import { type Closable, createIntake, type Intake } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { readiness as forExpress } from '@webhook-backpressure/express';
 import { readiness as forHono } from '@webhook-backpressure/hono';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { builtInSenders, type SenderProfile, type SwitchOffRule } from '@webhook-backpressure/core';
+import { builtInSenders, type SenderProfile, type SwitchOffRule } from '@webhook-backpressure/senders';
 import { Endpoint, type Failure, profileHabit, simulate } from '@webhook-backpressure/planner/parts';
 
 const SOURCE = { source: 'a test', verifiedAt: '2026-11-22' };

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import type { InboxStore } from '@webhook-backpressure/core';
+import type { InboxStore } from '@webhook-backpressure/inbox';
 import Database from 'libsql';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import {

@@ -1,4 +1,4 @@
-import type { InboxStore } from '@webhook-backpressure/core';
+import type { InboxStore } from '@webhook-backpressure/inbox';
 import { describe } from 'vitest';
 import { useDriver, type DriverName } from '../../packages/sqlite/src/drivers/choose.ts';
 import { loadNodeSqlite } from '../../packages/sqlite/src/drivers/node-sqlite.ts';

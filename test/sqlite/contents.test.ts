@@ -1,4 +1,4 @@
-import type { StoredDelivery } from '@webhook-backpressure/core';
+import type { StoredDelivery } from '@webhook-backpressure/inbox';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { encodeFacts, factsOf, isIntact, type FactsRow } from '../../packages/sqlite/src/tables/contents.ts';

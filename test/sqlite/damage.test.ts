@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import type { ClaimedDelivery, InboxStore } from '@webhook-backpressure/core';
+import type { ClaimedDelivery, InboxStore } from '@webhook-backpressure/inbox';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { InboxBench } from '../core/inbox/inbox-bench.ts';

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BackpressureError, InboxStore } from '@webhook-backpressure/core';
+import type { BackpressureError } from '@webhook-backpressure/base';
+import type { InboxStore } from '@webhook-backpressure/inbox';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {

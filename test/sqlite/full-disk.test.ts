@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import type { ClaimedDelivery } from '@webhook-backpressure/core';
+import type { ClaimedDelivery } from '@webhook-backpressure/inbox';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   claimOne,

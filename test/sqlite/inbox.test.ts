@@ -1,5 +1,5 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
-import type { InboxAnswer } from '@webhook-backpressure/core';
+import type { InboxAnswer } from '@webhook-backpressure/inbox';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { InboxBench, turns } from '../core/inbox/inbox-bench.ts';

@@ -1,4 +1,4 @@
-import { BackpressureError } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
 import { describe, expect, it } from 'vitest';
 import { LockWait } from '../../packages/sqlite/src/connection/lock-wait.ts';
 

@@ -1,4 +1,4 @@
-import { BackpressureError } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
 import { expect } from 'vitest';
 import { anotherProgram } from './broken-files.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { runTool } from '@webhook-backpressure/core/tool';
+import { runTool } from '@webhook-backpressure/inbox/tool';
 import { target } from '../../packages/sqlite/src/cli/target.ts';
 import { openDatabase } from '../../packages/sqlite/src/drivers/choose.ts';
 import { root } from '../../tooling/packages.js';

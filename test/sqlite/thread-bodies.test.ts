@@ -1,4 +1,4 @@
-import type { Put } from '@webhook-backpressure/core';
+import type { Put } from '@webhook-backpressure/inbox';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { claim, delivery, LEASE, ROOMY, START } from '../core/inbox/store/cases/store-fixtures.ts';
 import { Threads } from './threads.ts';

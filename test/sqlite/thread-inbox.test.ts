@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Worker } from 'node:worker_threads';
-import { createInbox, type Inbox, type InboxAnswer, type InboxEvent } from '@webhook-backpressure/core';
+import { createInbox, type Inbox, type InboxAnswer, type InboxEvent } from '@webhook-backpressure/inbox';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { Threads } from './threads.ts';

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
-import { BackpressureError, type ClaimedDelivery } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
+import type { ClaimedDelivery } from '@webhook-backpressure/inbox';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { useDriver, type DriverName } from '../../packages/sqlite/src/drivers/choose.ts';

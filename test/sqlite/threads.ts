@@ -1,5 +1,5 @@
 import { MessagePort, Worker } from 'node:worker_threads';
-import type { InboxStore } from '@webhook-backpressure/core';
+import type { InboxStore } from '@webhook-backpressure/inbox';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { vi } from 'vitest';
 import { START } from '../core/inbox/store/cases/store-fixtures.ts';

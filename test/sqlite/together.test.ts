@@ -1,4 +1,5 @@
-import { BackpressureError, type PutResult } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
+import type { PutResult } from '@webhook-backpressure/inbox';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { Connection } from '../../packages/sqlite/src/connection/connection.ts';
 import { settle } from '../../packages/sqlite/src/options.ts';

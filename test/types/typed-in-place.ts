@@ -1,23 +1,22 @@
 // Compiled and never run: code that users write without a cast, and code that must not compile.
 import {
   createWorker,
-  memoryStore,
-  type BackpressureInfo,
   type Inbox,
   type InboxDelivery,
   type InboxStore,
-  type Intake,
+  memoryStore,
   type RawDelivery,
   type ReceivingStore,
-  type Refusal,
-} from '@webhook-backpressure/core';
-import {
-  webhookBackpressure as forExpress,
-  webhookInbox as inboxForExpress,
-} from '@webhook-backpressure/express';
-import { webhookBackpressure as forHono, webhookInbox as inboxForHono } from '@webhook-backpressure/hono';
-import { webhookBackpressure as forKoa, webhookInbox as inboxForKoa } from '@webhook-backpressure/koa';
-import { webhookInbox as inboxForNode, withBackpressure } from '@webhook-backpressure/node';
+} from '@webhook-backpressure/inbox';
+import type { BackpressureInfo, Intake, Refusal } from '@webhook-backpressure/core';
+import { webhookBackpressure as forExpress } from '@webhook-backpressure/express';
+import { webhookInbox as inboxForExpress } from '@webhook-backpressure/express/inbox';
+import { webhookBackpressure as forHono } from '@webhook-backpressure/hono';
+import { webhookInbox as inboxForHono } from '@webhook-backpressure/hono/inbox';
+import { webhookBackpressure as forKoa } from '@webhook-backpressure/koa';
+import { webhookInbox as inboxForKoa } from '@webhook-backpressure/koa/inbox';
+import { webhookInbox as inboxForNode } from '@webhook-backpressure/node/inbox';
+import { withBackpressure } from '@webhook-backpressure/node';
 import express, { Router, type Request, type RequestHandler } from 'express';
 import { Hono, type Context as HonoContext } from 'hono';
 import Koa, { type Context as KoaContext } from 'koa';

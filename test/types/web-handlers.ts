@@ -1,14 +1,12 @@
 // Compiled and never run: handlers as the hosts of web-standard requests declare them, without a cast.
 import {
-  backpressureOf,
-  memoryStore,
-  webhookInbox,
-  withBackpressure,
   type BackpressureInfo,
-  type Inbox,
+  backpressureOf,
   type Intake,
   type Refusal,
+  withBackpressure,
 } from '@webhook-backpressure/web';
+import { type Inbox, memoryStore, webhookInbox } from '@webhook-backpressure/web/inbox';
 import type { Exactly } from '../packaging/consumer/exactly.ts';
 
 /** Compiles only for a value of exactly this type. */

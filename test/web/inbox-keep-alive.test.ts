@@ -1,6 +1,6 @@
-import { memoryStore } from '@webhook-backpressure/core';
+import { memoryStore } from '@webhook-backpressure/inbox';
 import { until } from '@webhook-backpressure/core/testing';
-import { webhookInbox } from '@webhook-backpressure/web';
+import { webhookInbox } from '@webhook-backpressure/web/inbox';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
 describe('an inbox with workers on a platform with waitUntil', () => {

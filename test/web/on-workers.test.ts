@@ -1,7 +1,7 @@
-import { memoryStore, type Inbox } from '@webhook-backpressure/core';
+import { type Inbox, memoryStore } from '@webhook-backpressure/inbox';
 import { manualClock } from '@webhook-backpressure/core/testing';
-import { webhookInbox as honoInbox } from '@webhook-backpressure/hono';
-import { webhookInbox } from '@webhook-backpressure/web';
+import { webhookInbox as honoInbox } from '@webhook-backpressure/hono/inbox';
+import { webhookInbox } from '@webhook-backpressure/web/inbox';
 import { Hono } from 'hono';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { onWebStandards, settled, streamed } from './apps.ts';

@@ -1,4 +1,5 @@
-import { memoryStore, webhookInbox, withBackpressure } from '@webhook-backpressure/web';
+import { memoryStore, webhookInbox } from '@webhook-backpressure/web/inbox';
+import { withBackpressure } from '@webhook-backpressure/web';
 import { describe, expect, it } from 'vitest';
 
 describe('a call without a request', () => {

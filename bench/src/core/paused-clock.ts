@@ -1,4 +1,4 @@
-import type { Clock } from '@webhook-backpressure/core';
+import type { Clock } from '@webhook-backpressure/base';
 
 /** About what passes from one reading to the next. */
 const STEP_MS = 0.0005;

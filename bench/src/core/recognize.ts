@@ -1,9 +1,5 @@
-import {
-  builtInSenders,
-  createAdmissionControl,
-  type RequestHeaders,
-  type SenderProfile,
-} from '@webhook-backpressure/core';
+import { builtInSenders, type RequestHeaders, type SenderProfile } from '@webhook-backpressure/senders';
+import { createAdmissionControl } from '@webhook-backpressure/core/middleware';
 import type { Run } from './runs.ts';
 
 interface Request {

@@ -1,4 +1,4 @@
-import type { InboxOptions } from '@webhook-backpressure/core';
+import type { InboxOptions } from '@webhook-backpressure/inbox';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 
 /**

@@ -1,4 +1,4 @@
-import type { Put } from '@webhook-backpressure/core';
+import type { Put } from '@webhook-backpressure/inbox';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { BODY, headersOf } from './sample.ts';
 

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { webhookInbox } from '@webhook-backpressure/node';
+import { webhookInbox } from '@webhook-backpressure/node/inbox';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { listen } from '../listen.ts';
 import { answer } from '../pinned.ts';

@@ -1,4 +1,4 @@
-import { createInbox } from '@webhook-backpressure/core';
+import { createInbox } from '@webhook-backpressure/inbox';
 import { answer } from '../pinned.ts';
 import { ampleInbox } from './ample.ts';
 import { countStored, queues } from './queues.ts';

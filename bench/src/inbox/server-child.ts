@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { webhookInbox } from '@webhook-backpressure/node';
+import { webhookInbox } from '@webhook-backpressure/node/inbox';
 import { listen } from '../listen.ts';
 import { answer } from '../pinned.ts';
 import { ampleInbox } from './ample.ts';

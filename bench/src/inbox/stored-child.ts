@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createInbox } from '@webhook-backpressure/core';
+import { createInbox } from '@webhook-backpressure/inbox';
 import { answer } from '../pinned.ts';
 import { ampleInbox } from './ample.ts';
 import { fill } from './backlog.ts';

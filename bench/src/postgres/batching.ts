@@ -1,4 +1,4 @@
-import { createInbox } from '@webhook-backpressure/core';
+import { createInbox } from '@webhook-backpressure/inbox';
 import { postgresStore } from '@webhook-backpressure/postgres';
 import pg from 'pg';
 import { BODY, headersOf, isAcknowledged } from '../inbox/sample.ts';

@@ -1,4 +1,5 @@
-import { storedBytes, type InboxStore } from '@webhook-backpressure/core';
+import { storedBytes } from '@webhook-backpressure/inbox/store';
+import type { InboxStore } from '@webhook-backpressure/inbox';
 import { postgresStore } from '@webhook-backpressure/postgres';
 import pg from 'pg';
 import { percentile } from '../statistics.ts';

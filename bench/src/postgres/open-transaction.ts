@@ -1,4 +1,4 @@
-import { createInbox, type InboxStore } from '@webhook-backpressure/core';
+import { createInbox, type InboxStore } from '@webhook-backpressure/inbox';
 import { postgresStore } from '@webhook-backpressure/postgres';
 import pg from 'pg';
 import { BODY, headersOf, isAcknowledged } from '../inbox/sample.ts';

@@ -1,4 +1,4 @@
-import type { Put, StoreLimits } from '@webhook-backpressure/core';
+import type { Put, StoreLimits } from '@webhook-backpressure/inbox';
 import { BODY, headersOf } from '../inbox/sample.ts';
 
 export const AMPLE: StoreLimits = { capacity: 1e8, maxBytes: 1e13, maxShelved: 1e6, maxShelvedBytes: 1e12 };

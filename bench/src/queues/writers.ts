@@ -1,4 +1,4 @@
-import { createInbox } from '@webhook-backpressure/core';
+import { createInbox } from '@webhook-backpressure/inbox';
 import { postgresStore } from '@webhook-backpressure/postgres';
 import { Queue } from 'bullmq';
 import pg from 'pg';

@@ -1,5 +1,5 @@
-import { systemClock } from '@webhook-backpressure/core';
-import { LocalBuckets } from '@webhook-backpressure/core/parts';
+import { systemClock } from '@webhook-backpressure/base';
+import { LocalBuckets } from '@webhook-backpressure/fleet';
 import { redisBuckets } from '@webhook-backpressure/redis';
 import { Redis } from 'ioredis';
 import { setTimeout as wait } from 'node:timers/promises';

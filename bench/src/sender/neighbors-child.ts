@@ -1,4 +1,4 @@
-import { memoryStore } from '@webhook-backpressure/core';
+import { memoryStore } from '@webhook-backpressure/inbox';
 import { createSender } from '@webhook-backpressure/sender';
 import { setTimeout as wait } from 'node:timers/promises';
 import { answer } from '../pinned.ts';

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { memoryStore, type InboxStore } from '@webhook-backpressure/core';
+import { type InboxStore, memoryStore } from '@webhook-backpressure/inbox';
 import { postgresStore } from '@webhook-backpressure/postgres';
 import { createSender } from '@webhook-backpressure/sender';
 import { sqliteStore } from '@webhook-backpressure/sqlite';

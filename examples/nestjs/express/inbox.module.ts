@@ -1,6 +1,6 @@
 // inbox.module.ts
 import { Inject, Injectable, Module, type OnModuleDestroy } from '@nestjs/common';
-import { verifiers, webhookInbox } from '@webhook-backpressure/express';
+import { verifiers, webhookInbox } from '@webhook-backpressure/express/inbox';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 
 export const INBOX = Symbol('inbox');

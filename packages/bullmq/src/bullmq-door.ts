@@ -1,4 +1,4 @@
-import type { ReceivingStore } from '@webhook-backpressure/core';
+import type { ReceivingStore } from '@webhook-backpressure/inbox';
 import { BullmqStore } from './bullmq-store.ts';
 import { settle, type BullmqDoorOptions, type BullmqQueue } from './options.ts';
 

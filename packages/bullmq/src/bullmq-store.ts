@@ -1,17 +1,15 @@
-import {
-  areOtherBodies,
-  BackpressureError,
-  bodySum,
-  storedBytes,
-  type FleetRegistry,
-  type Put,
-  type PutResult,
-  type ReceivingStats,
-  type ReceivingStore,
-  type StoredDelivery,
-  type StoreEvent,
-  type StoreLimits,
-} from '@webhook-backpressure/core';
+import { areOtherBodies, bodySum, storedBytes } from '@webhook-backpressure/inbox/store';
+import { BackpressureError } from '@webhook-backpressure/base';
+import type { FleetRegistry } from '@webhook-backpressure/fleet';
+import type {
+  Put,
+  PutResult,
+  ReceivingStats,
+  ReceivingStore,
+  StoredDelivery,
+  StoreEvent,
+  StoreLimits,
+} from '@webhook-backpressure/inbox';
 import { jobDataOf } from './job-data.ts';
 import { deduplicationIdOf, newJobId, sumIn } from './job-ids.ts';
 import type { BullmqQueue, Settings } from './options.ts';

@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import { inspect } from 'node:util';
+import { BackpressureError } from '@webhook-backpressure/base';
 import {
-  BackpressureError,
   inboxDelivery,
   type InboxDelivery,
   type Json,
   type StoredDelivery,
-} from '@webhook-backpressure/core';
+} from '@webhook-backpressure/inbox';
 
 /** The data of a job: a verified delivery. {@link deliveryOf} reads it. */
 export interface WebhookJobData {

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { bodySum, type StoredDelivery } from '@webhook-backpressure/core';
+import { bodySum } from '@webhook-backpressure/inbox/store';
+import type { StoredDelivery } from '@webhook-backpressure/inbox';
 
 /** 128 bits: two deliveries have the same by accident or on purpose with a negligible probability only. */
 const HASH_BYTES = 16;

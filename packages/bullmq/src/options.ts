@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
-import { BackpressureError, checkNames, type FleetRegistry } from '@webhook-backpressure/core';
+import { BackpressureError, checkNames } from '@webhook-backpressure/base';
+import type { FleetRegistry } from '@webhook-backpressure/fleet';
 
 /** The queue of BullMQ 5 or 6 that deliveries are added to: `Queue` of `bullmq` is one. It must be on Redis. */
 export interface BullmqQueue {

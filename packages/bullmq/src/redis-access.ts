@@ -1,4 +1,4 @@
-import { BackpressureError, thrownText } from '@webhook-backpressure/core';
+import { BackpressureError, thrownText } from '@webhook-backpressure/base';
 import type { BullmqQueue } from './options.ts';
 
 /** The part of the queue's Redis client that is used: of ioredis in BullMQ 5, of any client in BullMQ 6. */

@@ -1,10 +1,6 @@
-import type { Clock } from './time/clock.ts';
-import { MinHeap, type Heaped } from './base/min-heap.ts';
+import { type Clock, type Heaped, MinHeap } from '@webhook-backpressure/base';
 
-export type { Clock } from './time/clock.ts';
-export type { FleetBeat, FleetMember, FleetNews, FleetRegistry, FleetView } from './fleet/registry.ts';
-export { memoryRegistry } from './fleet/memory-registry.ts';
-export { until, type Observed } from './base/until.ts';
+export { type Clock, type Observed, until } from '@webhook-backpressure/base';
 
 /** A clock that moves only when its methods are called. */
 export interface ManualClock extends Clock {

@@ -1,11 +1,12 @@
 import {
   createInbox,
-  isDelivery,
   type Inbox,
   type InboxOptions,
+  isDelivery,
   type ReceiverOptions,
-} from '@webhook-backpressure/core';
-import { inboxRequest, writeRefusal } from '@webhook-backpressure/node';
+} from '@webhook-backpressure/inbox';
+import { inboxRequest } from '@webhook-backpressure/node/inbox';
+import { writeRefusal } from '@webhook-backpressure/node/request';
 import type { Request, RequestHandler } from 'express';
 
 const HINT =
@@ -42,3 +43,7 @@ export function webhookInbox(
   };
   return Object.assign(middleware, { inbox });
 }
+
+export { createWorker, memoryStore, RetryAfter, throwing, Unrecoverable, verifiers } from '@webhook-backpressure/inbox';
+export type * from '@webhook-backpressure/inbox';
+export { cloudEventsHandshake } from '@webhook-backpressure/senders';

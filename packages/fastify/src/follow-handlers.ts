@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Handling } from '@webhook-backpressure/core';
+import type { Handling } from '@webhook-backpressure/core/middleware';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 /** Registers the delivery of a request, before its handler runs. */

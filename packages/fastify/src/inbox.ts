@@ -1,12 +1,12 @@
 import {
   createInbox,
-  isDelivery,
   type Inbox,
   type InboxOptions,
   type InboxRequest,
+  isDelivery,
   type ReceiverOptions,
-} from '@webhook-backpressure/core';
-import { inboxRequest } from '@webhook-backpressure/node';
+} from '@webhook-backpressure/inbox';
+import { inboxRequest } from '@webhook-backpressure/node/inbox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { gate, type Gate } from './gate.ts';
 import { sendAnswer } from './send-answer.ts';
@@ -60,3 +60,7 @@ export function webhookInbox(
         : reply.code(405).header('Allow', 'POST').send(),
   };
 }
+
+export { createWorker, memoryStore, RetryAfter, throwing, Unrecoverable, verifiers } from '@webhook-backpressure/inbox';
+export type * from '@webhook-backpressure/inbox';
+export { cloudEventsHandshake } from '@webhook-backpressure/senders';

@@ -1,11 +1,12 @@
-import { createAdmissionControl, type MiddlewareOptions } from '@webhook-backpressure/core';
+import { createAdmissionControl } from '@webhook-backpressure/core/middleware';
+import type { MiddlewareOptions } from '@webhook-backpressure/core';
 import {
   boundBody,
   nodeReader,
   RequestAdmission,
   setHeaders,
   type Verdict,
-} from '@webhook-backpressure/node';
+} from '@webhook-backpressure/node/request';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { followHandlers } from './follow-handlers.ts';
 import { gate } from './gate.ts';

@@ -1,4 +1,5 @@
-import { createReadiness, type Closable } from '@webhook-backpressure/core';
+import { createReadiness } from '@webhook-backpressure/core/middleware';
+import type { Closable } from '@webhook-backpressure/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /**

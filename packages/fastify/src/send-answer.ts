@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import type { InboxAnswer } from '@webhook-backpressure/core';
-import { writeRefusal } from '@webhook-backpressure/node';
+import type { InboxAnswer } from '@webhook-backpressure/inbox';
+import { writeRefusal } from '@webhook-backpressure/node/request';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /**

@@ -1,10 +1,10 @@
 import {
   createInbox,
-  isDelivery,
   type Inbox,
   type InboxOptions,
+  isDelivery,
   type ReceiverOptions,
-} from '@webhook-backpressure/core';
+} from '@webhook-backpressure/inbox';
 import { originalUrl } from '@webhook-backpressure/node/request';
 import { keepAliveForInbox, readBody } from '@webhook-backpressure/web/parts';
 import type { Context, MiddlewareHandler } from 'hono';
@@ -58,3 +58,7 @@ function urlOf(c: Context): string {
   if (incoming === undefined) return c.req.url;
   return originalUrl(incoming) ?? incoming.url ?? c.req.url;
 }
+
+export { createWorker, memoryStore, RetryAfter, throwing, Unrecoverable, verifiers } from '@webhook-backpressure/inbox';
+export type * from '@webhook-backpressure/inbox';
+export { cloudEventsHandshake } from '@webhook-backpressure/senders';

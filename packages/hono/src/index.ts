@@ -1,10 +1,5 @@
-import {
-  createAdmissionControl,
-  type BackpressureInfo,
-  type Intake,
-  type MiddlewareOptions,
-  type Refusal,
-} from '@webhook-backpressure/core';
+import { createAdmissionControl } from '@webhook-backpressure/core/middleware';
+import type { BackpressureInfo, Intake, MiddlewareOptions, Refusal } from '@webhook-backpressure/core';
 import { RequestAdmission } from '@webhook-backpressure/node/request';
 import { admitRequest, enclosingDelivery, handleInside } from '@webhook-backpressure/web/parts';
 import type { Context, MiddlewareHandler, Next } from 'hono';
@@ -91,7 +86,9 @@ export function webhookBackpressure(
   return Object.assign(middleware, { intake: control.intake });
 }
 
-export * from '@webhook-backpressure/core';
+export { BackpressureError, createIntake, sizeQueue, systemClock } from '@webhook-backpressure/core';
+export type * from '@webhook-backpressure/core';
+export { known } from '@webhook-backpressure/senders';
+export type * from '@webhook-backpressure/senders';
 export { readiness } from './readiness.ts';
-export { webhookInbox } from './inbox.ts';
 export default webhookBackpressure;

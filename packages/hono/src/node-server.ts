@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { bodyTimedOut, type Delivery } from '@webhook-backpressure/core';
+import { bodyTimedOut } from '@webhook-backpressure/core/middleware';
+import type { Delivery } from '@webhook-backpressure/core';
 import { boundBody } from '@webhook-backpressure/node/request';
 import type { Context } from 'hono';
 

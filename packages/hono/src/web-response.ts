@@ -1,4 +1,4 @@
-import type { Handling } from '@webhook-backpressure/core';
+import type { Handling } from '@webhook-backpressure/core/middleware';
 import { followResponse, withHeaders } from '@webhook-backpressure/web/parts';
 import type { Context } from 'hono';
 

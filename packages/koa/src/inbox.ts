@@ -1,12 +1,13 @@
 import {
   createInbox,
-  isDelivery,
   type Inbox,
   type InboxOptions,
-  type ReceiverOptions,
   type InboxRequest,
-} from '@webhook-backpressure/core';
-import { inboxRequest, writeRefusal } from '@webhook-backpressure/node';
+  isDelivery,
+  type ReceiverOptions,
+} from '@webhook-backpressure/inbox';
+import { inboxRequest } from '@webhook-backpressure/node/inbox';
+import { writeRefusal } from '@webhook-backpressure/node/request';
 import type { Context, Middleware } from 'koa';
 
 const HINT = 'Mount the inbox before the body parser, or exclude its path from the parser.';
@@ -41,3 +42,7 @@ export function webhookInbox(
   };
   return Object.assign(middleware, { inbox });
 }
+
+export { createWorker, memoryStore, RetryAfter, throwing, Unrecoverable, verifiers } from '@webhook-backpressure/inbox';
+export type * from '@webhook-backpressure/inbox';
+export { cloudEventsHandshake } from '@webhook-backpressure/senders';

@@ -1,17 +1,13 @@
-import {
-  createAdmissionControl,
-  type BackpressureInfo,
-  type Intake,
-  type MiddlewareOptions,
-} from '@webhook-backpressure/core';
+import { createAdmissionControl } from '@webhook-backpressure/core/middleware';
+import type { BackpressureInfo, Intake, MiddlewareOptions } from '@webhook-backpressure/core';
 import {
   boundBody,
-  RequestAdmission,
   nodeReader,
+  RequestAdmission,
   setHeaders,
-  writeRefusal,
   type Verdict,
-} from '@webhook-backpressure/node';
+  writeRefusal,
+} from '@webhook-backpressure/node/request';
 import type { Context, Middleware, Next } from 'koa';
 import { promised } from './promised.ts';
 
@@ -90,9 +86,11 @@ export function webhookBackpressure(
   return Object.assign(middleware, { intake: control.intake });
 }
 
-export * from '@webhook-backpressure/core';
+export { BackpressureError, createIntake, sizeQueue, systemClock } from '@webhook-backpressure/core';
+export type * from '@webhook-backpressure/core';
+export { known } from '@webhook-backpressure/senders';
+export type * from '@webhook-backpressure/senders';
 export { closeOnSignals, processPressure } from '@webhook-backpressure/node';
 export type { CloseOnSignalsOptions, ProcessPressureOptions } from '@webhook-backpressure/node';
 export { readiness } from './readiness.ts';
-export { webhookInbox } from './inbox.ts';
 export default webhookBackpressure;

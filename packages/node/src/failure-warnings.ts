@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
-import { thrownText } from '@webhook-backpressure/core';
+import { thrownText } from '@webhook-backpressure/base';
 
 /** How often repeated failures are reported. */
 const REPORT_MS = 60_000;

@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
-  createInbox,
-  isDelivery,
-  METHOD_NOT_ALLOWED,
   type BodyEnd,
   type BodySink,
+  createInbox,
   type Inbox,
   type InboxOptions,
-  type ReceiverOptions,
   type InboxRequest,
-} from '@webhook-backpressure/core';
+  isDelivery,
+  METHOD_NOT_ALLOWED,
+  type ReceiverOptions,
+} from '@webhook-backpressure/inbox';
 import { originalUrl } from './request/read-property.ts';
 import { writeRefusal } from './request/refuse.ts';
 import { answeringFailures } from './with-backpressure.ts';
@@ -92,3 +92,7 @@ function bytesReadBefore(req: IncomingMessage): Uint8Array | undefined {
   if (rawBody instanceof Uint8Array) return rawBody;
   return body instanceof Uint8Array ? body : undefined;
 }
+
+export { createWorker, memoryStore, RetryAfter, throwing, Unrecoverable, verifiers } from '@webhook-backpressure/inbox';
+export type * from '@webhook-backpressure/inbox';
+export { cloudEventsHandshake } from '@webhook-backpressure/senders';

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createReadiness, type Closable } from '@webhook-backpressure/core';
+import { createReadiness } from '@webhook-backpressure/core/middleware';
+import type { Closable } from '@webhook-backpressure/core';
 
 /**
  * Creates a request listener for the readiness probe of a load balancer. It responds with 200 while deliveries are

@@ -1,3 +1,4 @@
-export { RequestAdmission, type Answers, type Verdict } from './request/request-admission.ts';
-export { boundBody } from './request/refuse.ts';
 export { originalUrl } from './request/read-property.ts';
+export { nodeReader } from './request/reader.ts';
+export { boundBody, setHeaders, writeRefusal } from './request/refuse.ts';
+export { RequestAdmission, type Answers, type Verdict } from './request/request-admission.ts';

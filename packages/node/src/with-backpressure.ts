@@ -1,13 +1,9 @@
 import { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
-import {
-  BackpressureError,
-  createAdmissionControl,
-  type BackpressureInfo,
-  type Intake,
-  type MiddlewareOptions,
-} from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
+import { createAdmissionControl } from '@webhook-backpressure/core/middleware';
+import type { BackpressureInfo, Intake, MiddlewareOptions } from '@webhook-backpressure/core';
 import { RequestAdmission, type Verdict } from './request/request-admission.ts';
 import { processWarnings } from './failure-warnings.ts';
 import { nodeReader } from './request/reader.ts';

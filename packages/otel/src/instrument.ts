@@ -1,5 +1,6 @@
 import { metrics, trace, type Meter, type Tracer } from '@opentelemetry/api';
-import { BackpressureError, checkNames, readMetrics, type MetricsSource } from '@webhook-backpressure/core';
+import { BackpressureError, checkNames } from '@webhook-backpressure/base';
+import { type MetricsSource, readMetrics } from '@webhook-backpressure/observe';
 import { Failures } from './failures.ts';
 import { exportMetrics } from './metrics.ts';
 import { VERSION } from './version.ts';

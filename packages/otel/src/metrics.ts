@@ -5,7 +5,7 @@ import type {
   MetricOptions,
   Observable,
 } from '@opentelemetry/api';
-import type { Metric, MetricsReader } from '@webhook-backpressure/core';
+import type { Metric, MetricsReader } from '@webhook-backpressure/observe';
 import type { Failures } from './failures.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { BackpressureError, checkNames } from '@webhook-backpressure/core';
+import { BackpressureError, checkNames } from '@webhook-backpressure/base';
 
 /** What another session has announced. */
 export interface PostgresNotification {

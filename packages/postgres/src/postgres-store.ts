@@ -1,4 +1,4 @@
-import type { InboxStore } from '@webhook-backpressure/core';
+import type { InboxStore } from '@webhook-backpressure/inbox';
 import { settle, type PostgresConnection, type PostgresStoreOptions } from './options.ts';
 import { serverStore } from './store/server-store.ts';
 

@@ -1,12 +1,6 @@
 import { register as defaultRegister, type Registry, type RegistryContentType } from 'prom-client';
-import {
-  BackpressureError,
-  checkNames,
-  readMetrics,
-  thrownText,
-  type MetricsOptions,
-  type MetricsSource,
-} from '@webhook-backpressure/core';
+import { BackpressureError, checkNames, thrownText } from '@webhook-backpressure/base';
+import { type MetricsOptions, type MetricsSource, readMetrics } from '@webhook-backpressure/observe';
 import { familiesIn } from './families.ts';
 
 /** Options of {@link collect}. */

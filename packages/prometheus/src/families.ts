@@ -1,5 +1,6 @@
 import type { Metric as RegisteredMetric, Registry, RegistryContentType } from 'prom-client';
-import { BackpressureError, type Metric, type MetricsReader, type Sample } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
+import type { Metric, MetricsReader, Sample } from '@webhook-backpressure/observe';
 import { Family } from './family.ts';
 
 type Register = Registry<RegistryContentType>;

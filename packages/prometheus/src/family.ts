@@ -1,5 +1,5 @@
 import type { Aggregator } from 'prom-client';
-import type { Metric, Sample } from '@webhook-backpressure/core';
+import type { Metric, Sample } from '@webhook-backpressure/observe';
 
 /** A value as prom-client prints it. */
 interface Value {

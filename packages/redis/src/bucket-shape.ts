@@ -1,4 +1,4 @@
-import type { BucketLimit } from '@webhook-backpressure/core';
+import type { BucketLimit } from '@webhook-backpressure/fleet';
 
 /** A limit as Redis keeps it. Units as in `TokenLevel` of core: each microsecond adds `amount`. */
 export interface BucketShape {

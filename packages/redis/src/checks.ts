@@ -1,4 +1,4 @@
-import { invalid } from '@webhook-backpressure/core/parts';
+import { invalid } from '@webhook-backpressure/base';
 import { isClient } from './client.ts';
 
 const LONGEST_PREFIX = 200;

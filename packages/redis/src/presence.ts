@@ -1,4 +1,5 @@
-import { thrownText, type BucketsEvent, type Clock } from '@webhook-backpressure/core';
+import { type Clock, thrownText } from '@webhook-backpressure/base';
+import type { BucketsEvent } from '@webhook-backpressure/fleet';
 import type { RedisClient } from './client.ts';
 import { PRESENT } from './presence-script.ts';
 import { Script } from './script.ts';

@@ -1,16 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import {
-  checkNames,
-  systemClock,
-  thrownText,
-  type Awaitable,
-  type BucketLimit,
-  type Buckets,
-  type BucketsOptions,
-  type Clock,
-  type TokenGrant,
-} from '@webhook-backpressure/core';
-import { monotonic } from '@webhook-backpressure/core/parts';
+import { checkNames, type Clock, monotonic, systemClock, thrownText } from '@webhook-backpressure/base';
+import type { Awaitable } from '@webhook-backpressure/base';
+import type { BucketLimit, Buckets, BucketsOptions, TokenGrant } from '@webhook-backpressure/fleet';
 import { checkClient, checkPrefix } from './checks.ts';
 import type { RedisClient } from './client.ts';
 import { Presence } from './presence.ts';

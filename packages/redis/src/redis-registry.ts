@@ -1,11 +1,11 @@
-import {
-  checkNames,
-  type FleetBeat,
-  type FleetMember,
-  type FleetNews,
-  type FleetRegistry,
-  type FleetView,
-} from '@webhook-backpressure/core';
+import { checkNames } from '@webhook-backpressure/base';
+import type {
+  FleetBeat,
+  FleetMember,
+  FleetNews,
+  FleetRegistry,
+  FleetView,
+} from '@webhook-backpressure/fleet';
 import { BEAT, FIELDS, STATE } from './beat-script.ts';
 import { checkClient, checkPrefix } from './checks.ts';
 import { evaluate, type RedisClient } from './client.ts';

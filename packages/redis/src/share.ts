@@ -1,5 +1,4 @@
-import type { BucketLimit } from '@webhook-backpressure/core';
-import { TokenLevel } from '@webhook-backpressure/core/parts';
+import { type BucketLimit, TokenLevel } from '@webhook-backpressure/fleet';
 
 /** How the rates are divided while the server is away. */
 export interface Sharing {

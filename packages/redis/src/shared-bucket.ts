@@ -1,4 +1,4 @@
-import type { BucketLimit } from '@webhook-backpressure/core';
+import type { BucketLimit } from '@webhook-backpressure/fleet';
 import { shapeOf, type BucketShape } from './bucket-shape.ts';
 import { Share, type Sharing } from './share.ts';
 import type { TakeReply } from './take-script.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '@webhook-backpressure/core';
+import type { Clock } from '@webhook-backpressure/base';
 
 /** How a call ended: `late` if there was no reply in time. */
 export type Reply<T> =

@@ -1,13 +1,13 @@
+import type { DeadLetters, OpenedStore, StoreStats } from '@webhook-backpressure/inbox';
 import type {
-  DeadLetters,
   Endpoints,
-  OpenedStore,
   SenderCloseReport,
   SenderListener,
   SenderSnapshot,
-  StoreStats,
-} from '@webhook-backpressure/core';
-import { DAY_MS, deadLetters, invalid, LateMonitor, StoreOpening } from '@webhook-backpressure/core/parts';
+} from '@webhook-backpressure/observe';
+import { DAY_MS, invalid } from '@webhook-backpressure/base';
+import { deadLetters, StoreOpening } from '@webhook-backpressure/inbox/store';
+import { LateMonitor } from '@webhook-backpressure/core/extend';
 import { settle } from './options/sender-settings.ts';
 import type { SenderOptions } from './options/sender-options.ts';
 import { storedEvent, type OutgoingEvent, type SendResult } from './outbox/outgoing-event.ts';

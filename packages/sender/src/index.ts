@@ -1,4 +1,8 @@
-export * from '@webhook-backpressure/core';
+export { BackpressureError, systemClock, type Clock } from '@webhook-backpressure/base';
+export { memoryStore } from '@webhook-backpressure/inbox';
+export type * from '@webhook-backpressure/fleet';
+export type * from '@webhook-backpressure/inbox';
+export type * from '@webhook-backpressure/observe';
 export type {
   BatchOptions,
   Endpoint,

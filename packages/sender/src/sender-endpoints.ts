@@ -1,5 +1,5 @@
-import type { Endpoints, EndpointSnapshot, Rate } from '@webhook-backpressure/core';
-import { checkInteger } from '@webhook-backpressure/core/parts';
+import type { Endpoints, EndpointSnapshot, Rate } from '@webhook-backpressure/observe';
+import { checkInteger } from '@webhook-backpressure/base';
 import { checkEndpointId } from './options/endpoint-id.ts';
 import { limitOf } from './options/rates.ts';
 import type { SenderParts } from './sender-parts.ts';

@@ -1,16 +1,16 @@
-import type { StoreStats } from '@webhook-backpressure/core';
+import type { StoreStats } from '@webhook-backpressure/inbox';
 import {
   FinishedUsage,
   LeaseRenewal,
   Maintenance,
   MAX_RECEIVING_DELAY_MS,
-  monotonic,
   Redriving,
   Retention,
   Scheduler,
   StoreHealth,
   WallTime,
-} from '@webhook-backpressure/core/parts';
+} from '@webhook-backpressure/inbox/store';
+import { monotonic } from '@webhook-backpressure/base';
 import { GuardedBuckets } from './buckets/guarded-buckets.ts';
 import { localBuckets } from './buckets/local-buckets.ts';
 import type { Buckets } from './buckets/buckets.ts';

@@ -1,5 +1,5 @@
-import type { SenderCloseReport } from '@webhook-backpressure/core';
-import type { StoreOpening } from '@webhook-backpressure/core/parts';
+import type { SenderCloseReport } from '@webhook-backpressure/observe';
+import type { StoreOpening } from '@webhook-backpressure/inbox/store';
 import type { SenderParts } from './sender-parts.ts';
 
 /** The time that the store gets to release everything, after the timeout of the requests. */

@@ -1,4 +1,9 @@
-import type { EndpointSnapshot, EndpointState, RateAudit, SenderSnapshot } from '@webhook-backpressure/core';
+import type {
+  EndpointSnapshot,
+  EndpointState,
+  RateAudit,
+  SenderSnapshot,
+} from '@webhook-backpressure/observe';
 import { Destination } from './dispatch/destination.ts';
 import { perSecondOf } from './options/settings.ts';
 import type { SenderParts } from './sender-parts.ts';

@@ -1,4 +1,4 @@
-import type { ObservableSender, SenderCloseReport } from '@webhook-backpressure/core';
+import type { ObservableSender, SenderCloseReport } from '@webhook-backpressure/observe';
 import type { OutgoingEvent, SendResult } from './outbox/outgoing-event.ts';
 
 /** Sends webhooks from a durable outbox. */

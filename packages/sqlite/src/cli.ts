@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util';
-import { runTool } from '@webhook-backpressure/core/tool';
+import { runTool } from '@webhook-backpressure/inbox/tool';
 import { target } from './cli/target.ts';
 
 process.exitCode = await runTool(process.argv.slice(2), target, parseArgs, {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { inspect } from 'node:util';
-import { BackpressureError, checkNames, type BackpressureErrorCode } from '@webhook-backpressure/core';
+import { BackpressureError, type BackpressureErrorCode, checkNames } from '@webhook-backpressure/base';
 
 /** Options of {@link sqliteStore}. */
 export interface SqliteStoreOptions {

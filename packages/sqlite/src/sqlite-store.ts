@@ -1,4 +1,4 @@
-import type { InboxStore } from '@webhook-backpressure/core';
+import type { InboxStore } from '@webhook-backpressure/inbox';
 import { settle, type SqliteStoreOptions } from './options.ts';
 import { fileStore } from './store/file-store.ts';
 import { isThreadAvailable } from './thread/is-thread-available.ts';

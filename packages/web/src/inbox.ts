@@ -1,11 +1,11 @@
 import {
   createInbox,
-  isDelivery,
-  METHOD_NOT_ALLOWED,
   type Inbox,
   type InboxOptions,
+  isDelivery,
+  METHOD_NOT_ALLOWED,
   type ReceiverOptions,
-} from '@webhook-backpressure/core';
+} from '@webhook-backpressure/inbox';
 import { keepAliveForInbox } from './platform/keep-alive.ts';
 import { readBody } from './request/read-body.ts';
 import { requestOf, type RequestSource } from './request/request-of.ts';
@@ -56,3 +56,7 @@ export function webhookInbox(
   };
   return Object.assign(receive, { inbox });
 }
+
+export { createWorker, memoryStore, RetryAfter, throwing, Unrecoverable, verifiers } from '@webhook-backpressure/inbox';
+export type * from '@webhook-backpressure/inbox';
+export { cloudEventsHandshake } from '@webhook-backpressure/senders';

@@ -1,9 +1,5 @@
-import {
-  createAdmissionControl,
-  type Intake,
-  type MiddlewareOptions,
-  type Refusal,
-} from '@webhook-backpressure/core';
+import { createAdmissionControl } from '@webhook-backpressure/core/middleware';
+import type { Intake, MiddlewareOptions, Refusal } from '@webhook-backpressure/core';
 import { admitRequest } from './request/admit-request.ts';
 import { bodyCheck } from './request/body-check.ts';
 import { noteBackpressure } from './request/backpressure-of.ts';
@@ -88,10 +84,12 @@ export function withBackpressure<S extends RequestSource = Request, R extends un
   return Object.assign(guarded, { intake: control.intake });
 }
 
-export * from '@webhook-backpressure/core';
+export { BackpressureError, createIntake, sizeQueue, systemClock } from '@webhook-backpressure/core';
+export type * from '@webhook-backpressure/core';
+export { known } from '@webhook-backpressure/senders';
+export type * from '@webhook-backpressure/senders';
 export { backpressureOf } from './request/backpressure-of.ts';
 export { readiness } from './readiness.ts';
 export type { RequestSource } from './request/request-of.ts';
 export type { WaitUntilOption } from './platform/wait-until-option.ts';
-export { webhookInbox, type WebhookInboxOptions } from './inbox.ts';
 export default withBackpressure;

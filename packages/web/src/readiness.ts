@@ -1,4 +1,5 @@
-import { createReadiness, type Closable } from '@webhook-backpressure/core';
+import { createReadiness } from '@webhook-backpressure/core/middleware';
+import type { Closable } from '@webhook-backpressure/core';
 
 /**
  * Creates a handler for the readiness probe of a load balancer. It responds with 200 while deliveries are accepted, also

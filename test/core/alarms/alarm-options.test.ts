@@ -1,10 +1,7 @@
-import {
-  createInbox,
-  createIntake,
-  memoryStore,
-  observe,
-  type BackpressureError,
-} from '@webhook-backpressure/core';
+import { createInbox, memoryStore } from '@webhook-backpressure/inbox';
+import { createIntake } from '@webhook-backpressure/core';
+import { observe } from '@webhook-backpressure/observe';
+import type { BackpressureError } from '@webhook-backpressure/base';
 import { describe, expect, it } from 'vitest';
 
 const INBOX = { store: memoryStore(), process: () => undefined, verify: false } as const;

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage, createHook } from 'node:async_hooks';
-import { boundToThisContext, createIntake } from '@webhook-backpressure/core';
+import { boundToThisContext } from '@webhook-backpressure/base';
+import { createIntake } from '@webhook-backpressure/core';
 import { expect, it } from 'vitest';
 
 it('calls a function in the async context in which it was bound', () => {

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import type { BucketLimit } from '@webhook-backpressure/core';
-import { TokenLevel } from '@webhook-backpressure/core/parts';
+import { type BucketLimit, TokenLevel } from '@webhook-backpressure/fleet';
 import { describe, expect, it } from 'vitest';
 
 /** A bucket in rational arithmetic: exact, slow, and written from the definition. Times in microseconds. */

@@ -1,8 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { createInbox, createIntake, memoryStore, type IntakeEvent } from '@webhook-backpressure/core';
+import { createInbox, memoryStore } from '@webhook-backpressure/inbox';
+import { createIntake, type IntakeEvent } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { describe, expect, it } from 'vitest';
-import { holdTimer, systemClock } from '../../../packages/core/src/time/clock.ts';
+import { holdTimer, systemClock } from '../../../packages/base/src/time/clock.ts';
 import { letIn, startedLater, startedNow, turnedAway } from '../harness.ts';
 
 describe('a listener', () => {

@@ -1,4 +1,5 @@
-import { builtInSenders, type IntakeEvent } from '@webhook-backpressure/core';
+import { builtInSenders } from '@webhook-backpressure/senders';
+import type { IntakeEvent } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import { createBench, letIn, occupy, startedLater, startedNow, turnedAway } from '../harness.ts';
 

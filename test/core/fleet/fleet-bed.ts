@@ -1,17 +1,20 @@
 import {
-  createIntake,
-  joinFleet,
   type Admission,
-  type Fleet,
-  type FleetOptions,
-  type FleetRegistry,
-  type FleetView,
+  createIntake,
   type Intake,
   type IntakeEvent,
   type IntakeOptions,
 } from '@webhook-backpressure/core';
-import { manualClock, memoryRegistry, type ManualClock } from '@webhook-backpressure/core/testing';
-import { glanceAt } from '../../../packages/core/src/base/glance.ts';
+import {
+  type Fleet,
+  type FleetOptions,
+  type FleetRegistry,
+  type FleetView,
+  joinFleet,
+  memoryRegistry,
+} from '@webhook-backpressure/fleet';
+import { manualClock, type ManualClock } from '@webhook-backpressure/core/testing';
+import { glanceAt } from '../../../packages/base/src/glance.ts';
 import { letIn, seeded } from '../harness.ts';
 
 /** What becomes of beats. */

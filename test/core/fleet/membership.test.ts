@@ -1,12 +1,7 @@
-import {
-  createIntake,
-  createInbox,
-  joinFleet,
-  memoryStore,
-  type FleetOptions,
-  type Intake,
-} from '@webhook-backpressure/core';
-import { manualClock, memoryRegistry } from '@webhook-backpressure/core/testing';
+import { createIntake, type Intake } from '@webhook-backpressure/core';
+import { createInbox, memoryStore } from '@webhook-backpressure/inbox';
+import { type FleetOptions, joinFleet, memoryRegistry } from '@webhook-backpressure/fleet';
+import { manualClock } from '@webhook-backpressure/core/testing';
 import { describe, expect, it } from 'vitest';
 import { letIn, startedNow } from '../harness.ts';
 import { FleetBed, TroubledRegistry } from './fleet-bed.ts';

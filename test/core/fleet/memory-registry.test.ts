@@ -1,4 +1,5 @@
-import { manualClock, memoryRegistry } from '@webhook-backpressure/core/testing';
+import { memoryRegistry } from '@webhook-backpressure/fleet';
+import { manualClock } from '@webhook-backpressure/core/testing';
 import { describeRegistry } from './registry-suite.ts';
 
 describeRegistry('memoryRegistry', () => {

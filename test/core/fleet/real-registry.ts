@@ -1,11 +1,5 @@
-import {
-  createIntake,
-  joinFleet,
-  type Fleet,
-  type FleetBeat,
-  type FleetRegistry,
-  type Intake,
-} from '@webhook-backpressure/core';
+import { createIntake, type Intake } from '@webhook-backpressure/core';
+import { type Fleet, type FleetBeat, type FleetRegistry, joinFleet } from '@webhook-backpressure/fleet';
 import { manualClock, type ManualClock } from '@webhook-backpressure/core/testing';
 import { expect } from 'vitest';
 import { letIn, seeded } from '../harness.ts';

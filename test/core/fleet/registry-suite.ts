@@ -1,4 +1,4 @@
-import type { FleetBeat, FleetRegistry, FleetView } from '@webhook-backpressure/core';
+import type { FleetBeat, FleetRegistry, FleetView } from '@webhook-backpressure/fleet';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 /** A registry, and its server. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Roster } from '../../../packages/core/src/fleet/roster.ts';
+import { Roster } from '../../../packages/fleet/src/roster.ts';
 
 it('returns each news once, although the registry does so several times', () => {
   const roster = new Roster();

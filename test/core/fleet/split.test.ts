@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { floorOf, split, type Demand } from '../../../packages/core/src/fleet/split.ts';
+import { type Demand, floorOf, split } from '../../../packages/fleet/src/split.ts';
 import { seeded } from '../harness.ts';
 
 const ROUNDS = 3000;

@@ -1,7 +1,8 @@
-import { memoryRegistry, manualClock } from '@webhook-backpressure/core/testing';
+import { memoryRegistry } from '@webhook-backpressure/fleet';
+import { manualClock } from '@webhook-backpressure/core/testing';
 import { expect, it } from 'vitest';
-import type { MemberState } from '../../../packages/core/src/fleet/member-state.ts';
-import { View } from '../../../packages/core/src/fleet/view.ts';
+import type { MemberState } from '../../../packages/fleet/src/member-state.ts';
+import { View } from '../../../packages/fleet/src/view.ts';
 
 const STATE: MemberState = {
   ...{ concurrency: 2, drainRate: 100, demand: 1, share: 1, claim: 1, hasLeft: false, refusals: null },

@@ -1,8 +1,8 @@
-import { createInbox, createWorker, type Inbox, type InboxStore } from '@webhook-backpressure/core';
+import { createInbox, createWorker, type Inbox, type InboxStore } from '@webhook-backpressure/inbox';
 import { createSender } from '@webhook-backpressure/sender';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { MemoryState } from '../../../packages/core/src/inbox/store/memory/memory-state.ts';
-import { MemoryStore } from '../../../packages/core/src/inbox/store/memory/memory-store.ts';
+import { MemoryState } from '../../../packages/inbox/src/store/memory/memory-state.ts';
+import { MemoryStore } from '../../../packages/inbox/src/store/memory/memory-store.ts';
 
 const BUILDS = [
   {

@@ -1,4 +1,5 @@
-import { memoryStore, type AlarmCode, type InboxEvent } from '@webhook-backpressure/core';
+import { type InboxEvent, memoryStore } from '@webhook-backpressure/inbox';
+import type { AlarmCode } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import { InboxBench, turns } from './inbox-bench.ts';
 

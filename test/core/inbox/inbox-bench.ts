@@ -1,6 +1,5 @@
 import {
   createInbox,
-  memoryStore,
   type Inbox,
   type InboxAnswer,
   type InboxDelivery,
@@ -8,8 +7,9 @@ import {
   type InboxOptions,
   type InboxRequest,
   type InboxStore,
+  memoryStore,
   type ProcessContext,
-} from '@webhook-backpressure/core';
+} from '@webhook-backpressure/inbox';
 import { manualClock, type ManualClock } from '@webhook-backpressure/core/testing';
 import { START } from './store/cases/store-fixtures.ts';
 

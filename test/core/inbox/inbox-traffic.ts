@@ -1,10 +1,10 @@
 import {
   createInbox,
-  memoryStore,
   type Inbox,
   type InboxAnswer,
   type InboxOptions,
-} from '@webhook-backpressure/core';
+  memoryStore,
+} from '@webhook-backpressure/inbox';
 import { manualClock, type ManualClock } from '@webhook-backpressure/core/testing';
 import { seeded } from '../harness.ts';
 import { START } from './store/cases/store-fixtures.ts';

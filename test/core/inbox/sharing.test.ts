@@ -1,8 +1,8 @@
-import type { InboxStore } from '@webhook-backpressure/core';
+import type { InboxStore } from '@webhook-backpressure/inbox';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { MemoryState } from '../../../packages/core/src/inbox/store/memory/memory-state.ts';
-import { MemoryStore } from '../../../packages/core/src/inbox/store/memory/memory-store.ts';
+import { MemoryState } from '../../../packages/inbox/src/store/memory/memory-state.ts';
+import { MemoryStore } from '../../../packages/inbox/src/store/memory/memory-store.ts';
 import { Scratch } from '../../sqlite/scratch.ts';
 import { InboxBench, turns } from './inbox-bench.ts';
 

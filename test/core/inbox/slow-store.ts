@@ -1,4 +1,4 @@
-import { memoryStore, type InboxStore } from '@webhook-backpressure/core';
+import { type InboxStore, memoryStore } from '@webhook-backpressure/inbox';
 
 export interface SlowStore {
   readonly store: InboxStore;

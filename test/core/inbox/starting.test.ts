@@ -1,4 +1,5 @@
-import { createInbox, createReadiness, createWorker, memoryStore } from '@webhook-backpressure/core';
+import { createInbox, createWorker, memoryStore } from '@webhook-backpressure/inbox';
+import { createReadiness } from '@webhook-backpressure/core/middleware';
 import { afterEach, describe, expect, it } from 'vitest';
 import { slowStore } from './slow-store.ts';
 

@@ -1,4 +1,4 @@
-import type { InboxStore } from '@webhook-backpressure/core';
+import type { InboxStore } from '@webhook-backpressure/inbox';
 
 /** Creates the stores of a test. */
 export interface StoreBed {

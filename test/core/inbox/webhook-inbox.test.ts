@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { BackpressureError, memoryStore, type InboxDelivery } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
+import { type InboxDelivery, memoryStore } from '@webhook-backpressure/inbox';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { inboxDrivers, InboxReceiver, stopReceivers, type InboxDriver } from './receivers.ts';

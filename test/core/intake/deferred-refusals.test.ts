@@ -1,4 +1,5 @@
-import type { IntakeOptions, Permit, Refusal, SenderProfile } from '@webhook-backpressure/core';
+import type { IntakeOptions, Permit, Refusal } from '@webhook-backpressure/core';
+import type { SenderProfile } from '@webhook-backpressure/senders';
 import { describe, expect, it } from 'vitest';
 import {
   createBench,

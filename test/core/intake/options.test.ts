@@ -1,10 +1,5 @@
-import {
-  BackpressureError,
-  createIntake,
-  type BackpressureErrorCode,
-  type IntakeOptions,
-  type Tunable,
-} from '@webhook-backpressure/core';
+import { BackpressureError, type BackpressureErrorCode } from '@webhook-backpressure/base';
+import { createIntake, type IntakeOptions, type Tunable } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import { createBench, letIn, occupy, turnedAway } from '../harness.ts';
 

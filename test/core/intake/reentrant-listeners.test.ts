@@ -1,4 +1,5 @@
-import type { Admission, IntakeEvent, Permit, SenderProfile } from '@webhook-backpressure/core';
+import type { Admission, IntakeEvent, Permit } from '@webhook-backpressure/core';
+import type { SenderProfile } from '@webhook-backpressure/senders';
 import { describe, expect, it } from 'vitest';
 import {
   createBench,

@@ -1,5 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createInbox, createIntake, logEvents, memoryStore } from '@webhook-backpressure/core';
+import { createInbox, memoryStore } from '@webhook-backpressure/inbox';
+import { createIntake } from '@webhook-backpressure/core';
+import { logEvents } from '@webhook-backpressure/observe';
 import { createBench, occupy, reactions } from '../harness.ts';
 import { loggedSource, recordingLogger } from './recording-logger.ts';
 

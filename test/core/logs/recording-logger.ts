@@ -1,13 +1,13 @@
 import {
-  logEvents,
   type EventSource,
-  type InboxEvent,
-  type IntakeEvent,
+  logEvents,
   type LogEventsOptions,
   type LogFields,
   type LogLevel,
   type SenderEvent,
-} from '@webhook-backpressure/core';
+} from '@webhook-backpressure/observe';
+import type { InboxEvent } from '@webhook-backpressure/inbox';
+import type { IntakeEvent } from '@webhook-backpressure/core';
 import { manualClock, type ManualClock } from '@webhook-backpressure/core/testing';
 
 /** A line as the logger got it. */

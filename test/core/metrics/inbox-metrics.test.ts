@@ -1,4 +1,4 @@
-import { inboxMetrics, readMetrics } from '@webhook-backpressure/core';
+import { inboxMetrics, readMetrics } from '@webhook-backpressure/observe';
 import { describe, expect, it } from 'vitest';
 import { InboxBench } from '../inbox/inbox-bench.ts';
 import { histogramsOf, sumOf, valuesOf } from './samples.ts';

@@ -1,6 +1,6 @@
-import { intakeMetrics, joinFleet, readMetrics } from '@webhook-backpressure/core';
+import { intakeMetrics, readMetrics } from '@webhook-backpressure/observe';
 import { describe, expect, it } from 'vitest';
-import { memoryRegistry } from '@webhook-backpressure/core/testing';
+import { joinFleet, memoryRegistry } from '@webhook-backpressure/fleet';
 import { createBench, letIn, occupy, startedLater, startedNow } from '../harness.ts';
 import { histogramsOf, samplesOf, valuesOf } from './samples.ts';
 

@@ -1,5 +1,7 @@
 import fc from 'fast-check';
-import { readMetrics, type Intake, type MetricsReader, type SenderProfile } from '@webhook-backpressure/core';
+import { type MetricsReader, readMetrics } from '@webhook-backpressure/observe';
+import type { Intake } from '@webhook-backpressure/core';
+import type { SenderProfile } from '@webhook-backpressure/senders';
 import { describe, expect, it } from 'vitest';
 import { createBench, letIn, occupy, seeded, startedNow } from '../harness.ts';
 import { histogramsOf, samplesOf, sumOf, valuesOf } from './samples.ts';

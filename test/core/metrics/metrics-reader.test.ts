@@ -1,11 +1,8 @@
-import {
-  createInbox,
-  createIntake,
-  memoryStore,
-  readMetrics,
-  type MetricsOptions,
-} from '@webhook-backpressure/core';
-import { webhookBackpressure, webhookInbox } from '@webhook-backpressure/express';
+import { createInbox, memoryStore } from '@webhook-backpressure/inbox';
+import { createIntake } from '@webhook-backpressure/core';
+import { type MetricsOptions, readMetrics } from '@webhook-backpressure/observe';
+import { webhookBackpressure } from '@webhook-backpressure/express';
+import { webhookInbox } from '@webhook-backpressure/express/inbox';
 import { describe, expect, it } from 'vitest';
 import { createBench, startedNow } from '../harness.ts';
 import { valuesOf } from './samples.ts';

@@ -1,4 +1,4 @@
-import type { Attributes, HistogramSample, MetricsReader, Sample } from '@webhook-backpressure/core';
+import type { Attributes, HistogramSample, MetricsReader, Sample } from '@webhook-backpressure/observe';
 
 /** The samples of the metric with this name. */
 export function samplesOf(reader: MetricsReader, name: string): readonly Sample[] {

@@ -1,10 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import {
-  createAdmissionControl,
-  createIntake,
-  type AdmissionControl,
-  type MiddlewareOptions,
-} from '@webhook-backpressure/core';
+import { type AdmissionControl, createAdmissionControl } from '@webhook-backpressure/core/middleware';
+import { createIntake, type MiddlewareOptions } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { control, handled, POST, reader, type Request } from './admission-controls.ts';
 import { letIn, occupy, reactions, turnedAway } from '../harness.ts';

@@ -1,10 +1,10 @@
 import {
-  createAdmissionControl,
   type AdmissionControl,
+  createAdmissionControl,
   type Handling,
-  type MiddlewareOptions,
   type RequestReader,
-} from '@webhook-backpressure/core';
+} from '@webhook-backpressure/core/middleware';
+import type { MiddlewareOptions } from '@webhook-backpressure/core';
 
 export interface Request {
   readonly method: string;

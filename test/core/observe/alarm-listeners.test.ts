@@ -1,4 +1,5 @@
-import { observe, type Intake, type IntakeEvent } from '@webhook-backpressure/core';
+import { observe } from '@webhook-backpressure/observe';
+import type { Intake, IntakeEvent } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import { createBench } from '../harness.ts';
 

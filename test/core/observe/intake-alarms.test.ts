@@ -1,13 +1,12 @@
 import {
-  createIntake,
-  observe,
   type AlarmCode,
   type AlarmEvent,
+  createIntake,
   type IntakeEvent,
   type IntakeOptions,
-  type Observation,
-  type SenderProfile,
 } from '@webhook-backpressure/core';
+import { type Observation, observe } from '@webhook-backpressure/observe';
+import type { SenderProfile } from '@webhook-backpressure/senders';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { describe, expect, it } from 'vitest';
 import { createBench, occupy, seeded, startedNow, type Bench } from '../harness.ts';

@@ -1,4 +1,4 @@
-import { observe } from '@webhook-backpressure/core';
+import { observe } from '@webhook-backpressure/observe';
 import { describe, expect, it } from 'vitest';
 import { createBench, startedNow } from '../harness.ts';
 

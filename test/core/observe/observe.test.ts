@@ -1,11 +1,6 @@
-import {
-  createInbox,
-  createIntake,
-  memoryStore,
-  logEvents,
-  observe,
-  type Intake,
-} from '@webhook-backpressure/core';
+import { createInbox, memoryStore } from '@webhook-backpressure/inbox';
+import { createIntake, type Intake } from '@webhook-backpressure/core';
+import { logEvents, observe } from '@webhook-backpressure/observe';
 import { describe, expect, it } from 'vitest';
 import { createBench } from '../harness.ts';
 import { recordingLogger } from '../logs/recording-logger.ts';

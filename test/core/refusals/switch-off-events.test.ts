@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { builtInSenders, type Delivery, type IntakeEvent } from '@webhook-backpressure/core';
+import { builtInSenders } from '@webhook-backpressure/senders';
+import type { Delivery, IntakeEvent } from '@webhook-backpressure/core';
 import { createBench, letIn, occupy, startedNow, turnedAway, type Bench } from '../harness.ts';
 
 const [shopify, github] = ['shopify', 'github'].map((name) =>

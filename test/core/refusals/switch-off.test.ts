@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { builtInSenders, type SenderProfile } from '@webhook-backpressure/core';
+import { builtInSenders, type SenderProfile } from '@webhook-backpressure/senders';
 import { SwitchOff } from '../../../packages/core/src/refusals/switch-off.ts';
 import { seeded } from '../harness.ts';
 

@@ -1,4 +1,5 @@
-import type { Delivery, Permit, Refusal, SenderProfile } from '@webhook-backpressure/core';
+import type { Delivery, Permit, Refusal } from '@webhook-backpressure/core';
+import type { SenderProfile } from '@webhook-backpressure/senders';
 import { exponential, type Bench } from '../harness.ts';
 
 /** A sender that retries by the schedule of its profile, and disables the endpoint by its rule. */

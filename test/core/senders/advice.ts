@@ -1,4 +1,4 @@
-import type { SenderProfile } from '@webhook-backpressure/core';
+import type { SenderProfile } from '@webhook-backpressure/senders';
 import { retriesForS } from './cells.ts';
 
 const INBOX = 'Use [the inbox](inbox.md).';

@@ -1,4 +1,4 @@
-import type { SenderProfile } from '@webhook-backpressure/core';
+import type { SenderProfile } from '@webhook-backpressure/senders';
 
 /** The cells that docs/senders.md must have for a sender, by column title. */
 export type Cells = Record<

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { BackpressureError, cloudEventsHandshake, createIntake } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
+import { cloudEventsHandshake } from '@webhook-backpressure/senders';
+import { createIntake } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
 
 const ORIGIN = 'eventemitter.example.com';

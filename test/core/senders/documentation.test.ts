@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { builtInSenders, known, type SenderProfile, type SwitchOffRule } from '@webhook-backpressure/core';
+import { builtInSenders, known, type SenderProfile, type SwitchOffRule } from '@webhook-backpressure/senders';
 import { codeIn, page, rowsOf, sectionOf } from '../../docs/pages.ts';
 import { adviceOf } from './advice.ts';
 import { cellsOf, duration } from './cells.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { builtInSenders, known, type SenderProfile } from '@webhook-backpressure/core';
+import { builtInSenders, known, type SenderProfile } from '@webhook-backpressure/senders';
 import { createBench, turnedAway } from '../harness.ts';
-import { resolveSenders } from '../../../packages/core/src/senders/resolve-senders.ts';
+import { resolveSenders } from '../../../packages/senders/src/resolve-senders.ts';
 
 const profiles: [string, SenderProfile][] = Object.entries(known);
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { BackpressureError, builtInSenders } from '@webhook-backpressure/core';
-import { resolveSenders } from '../../../packages/core/src/senders/resolve-senders.ts';
+import { BackpressureError } from '@webhook-backpressure/base';
+import { builtInSenders } from '@webhook-backpressure/senders';
+import { resolveSenders } from '../../../packages/senders/src/resolve-senders.ts';
 
 const RIGHT = {
   name: 'acme',

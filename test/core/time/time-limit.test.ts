@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TimeLimit } from '../../../packages/core/src/time/time-limit.ts';
+import { TimeLimit } from '../../../packages/base/src/time/time-limit.ts';
 
 /** A clock whose timers run on command, however late that is. */
 class LateClock {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createInbox, type InboxStore } from '@webhook-backpressure/core';
+import { createInbox, type InboxStore } from '@webhook-backpressure/inbox';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   claim,

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { throwing, verifiers } from '@webhook-backpressure/core';
+import { throwing, verifiers } from '@webhook-backpressure/inbox';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import { isEqual } from '../../../packages/core/src/verifiers/signatures.ts';
+import { isEqual } from '../../../packages/inbox/src/verifiers/signatures.ts';
 import { InboxBench } from '../inbox/inbox-bench.ts';
 import {
   BASE,

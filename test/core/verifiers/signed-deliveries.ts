@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { sign as signForGitHub } from '@octokit/webhooks-methods';
-import { verifiers, type InboxRequest, type SecretOption, type Verifier } from '@webhook-backpressure/core';
+import { type InboxRequest, type SecretOption, type Verifier, verifiers } from '@webhook-backpressure/inbox';
 import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 import { expect } from 'vitest';

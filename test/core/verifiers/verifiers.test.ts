@@ -1,4 +1,4 @@
-import type { SecretOption } from '@webhook-backpressure/core';
+import type { SecretOption } from '@webhook-backpressure/inbox';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { cases, hmac, BODY, NOW, OTHER, SECRET, statusOf } from './signed-deliveries.ts';
 

@@ -1,8 +1,8 @@
 // The process that the tests kill: Express and an inbox, or workers. Its handler logs each step before taking it.
 import { openSync, writeSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
-import { createWorker } from '@webhook-backpressure/core';
-import { webhookInbox } from '@webhook-backpressure/express';
+import { createWorker } from '@webhook-backpressure/inbox';
+import { webhookInbox } from '@webhook-backpressure/express/inbox';
 import { postgresStore } from '@webhook-backpressure/postgres';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import express from 'express';
@@ -50,7 +50,7 @@ const worker = {
   concurrency,
   maxHandlingMs,
   retry: { attempts, firstDelayMs: 1, maxDelayMs: 50 },
-  /** @param {import('@webhook-backpressure/core').InboxDelivery} delivery */
+  /** @param {import('@webhook-backpressure/inbox').InboxDelivery} delivery */
   process: async (delivery) => {
     note('start', delivery.id);
     const { tookMs = 0, does } = /** @type {Wish} */ (delivery.json());
@@ -61,7 +61,7 @@ const worker = {
   },
 };
 
-/** @returns {import('@webhook-backpressure/core').Inbox} */
+/** @returns {import('@webhook-backpressure/inbox').Inbox} */
 function begin() {
   if (role === 'worker') {
     const workers = createWorker({ ...stored, ...worker });

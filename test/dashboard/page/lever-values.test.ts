@@ -1,4 +1,5 @@
-import { BackpressureError, createIntake } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
+import { createIntake } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import { changesOf, draftOf, fieldOf, shedKeys } from '../../../packages/dashboard/page/data/lever-values.ts';
 import type { Options } from '../../../packages/dashboard/page/data/wire.ts';

@@ -1,4 +1,5 @@
-import { createIntake, observe, type ActiveAlarm } from '@webhook-backpressure/core';
+import { type ActiveAlarm, createIntake } from '@webhook-backpressure/core';
+import { observe } from '@webhook-backpressure/observe';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { describe, expect, it } from 'vitest';
 import { News } from '../../../packages/dashboard/page/data/news.ts';

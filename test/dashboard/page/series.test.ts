@@ -3,7 +3,9 @@ import { sampleOf } from '../../../packages/dashboard/page/data/sample.ts';
 import { MOST_SAMPLES, Series } from '../../../packages/dashboard/page/data/series.ts';
 import { INBOX_COLUMNS, INTAKE_COLUMNS } from '../../../packages/dashboard/src/state/history-columns.ts';
 import type { InboxView, IntakeView } from '../../../packages/dashboard/src/state/page-state.ts';
-import { createIntake, memoryStore, createInbox, observe } from '@webhook-backpressure/core';
+import { createIntake } from '@webhook-backpressure/core';
+import { createInbox, memoryStore } from '@webhook-backpressure/inbox';
+import { observe } from '@webhook-backpressure/observe';
 import { manualClock } from '@webhook-backpressure/core/testing';
 
 describe('Series', () => {

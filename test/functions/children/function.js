@@ -1,7 +1,7 @@
 // A function that receives for each line of standard input, and prints the status.
 import { createInterface } from 'node:readline';
 import { postgresStore } from '@webhook-backpressure/postgres';
-import { webhookInbox } from '@webhook-backpressure/web';
+import { webhookInbox } from '@webhook-backpressure/web/inbox';
 
 const { DATABASE_URL = '', SCHEMA = '' } = process.env;
 const webhooks = webhookInbox({

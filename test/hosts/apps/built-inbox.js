@@ -1,5 +1,5 @@
 import { appendFileSync } from 'node:fs';
-import { memoryStore, webhookInbox } from '@webhook-backpressure/web';
+import { memoryStore, webhookInbox } from '@webhook-backpressure/web/inbox';
 
 /** Set only while the app is built. */
 const { BUILD_LOG } = process.env;

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Queue, Worker, type Job } from 'bullmq';
 import { bullmqDoor, deliveryOf, type WebhookJobData } from '@webhook-backpressure/bullmq';
-import type { InboxDelivery, ReceivingStore } from '@webhook-backpressure/core';
-import { webhookInbox } from '@webhook-backpressure/node';
+import type { InboxDelivery, ReceivingStore } from '@webhook-backpressure/inbox';
+import { webhookInbox } from '@webhook-backpressure/node/inbox';
 import type { Exactly } from './exactly.ts';
 import { shopInbox } from './shop-inbox.ts';
 

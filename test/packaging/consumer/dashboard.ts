@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Inbox } from '@webhook-backpressure/core';
+import type { Inbox } from '@webhook-backpressure/inbox';
 import { dashboard, type Dashboard, type PageState } from '@webhook-backpressure/dashboard';
-import { webhookInbox, withBackpressure } from '@webhook-backpressure/node';
+import { webhookInbox } from '@webhook-backpressure/node/inbox';
+import { withBackpressure } from '@webhook-backpressure/node';
 import type { Exactly } from './exactly.ts';
 import { deliver, shopInbox } from './shop-inbox.ts';
 

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
-import type { Inbox } from '@webhook-backpressure/core';
-import backpressure, { webhookBackpressure, webhookInbox } from '@webhook-backpressure/express';
+import type { Inbox } from '@webhook-backpressure/inbox';
+import backpressure, { webhookBackpressure } from '@webhook-backpressure/express';
+import { webhookInbox } from '@webhook-backpressure/express/inbox';
 import type { Exactly } from './exactly.ts';
 import { deliver, shopInbox } from './shop-inbox.ts';
 

@@ -1,7 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import fastify from 'fastify';
-import type { Inbox } from '@webhook-backpressure/core';
-import backpressure, { webhookBackpressure, webhookInbox } from '@webhook-backpressure/fastify';
+import type { Inbox } from '@webhook-backpressure/inbox';
+import backpressure, { webhookBackpressure } from '@webhook-backpressure/fastify';
+import { webhookInbox } from '@webhook-backpressure/fastify/inbox';
 import type { Exactly } from './exactly.ts';
 import { deliver, shopInbox } from './shop-inbox.ts';
 

@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
-import type { Inbox } from '@webhook-backpressure/core';
-import backpressure, { webhookBackpressure, webhookInbox } from '@webhook-backpressure/hono';
+import type { Inbox } from '@webhook-backpressure/inbox';
+import backpressure, { webhookBackpressure } from '@webhook-backpressure/hono';
+import { webhookInbox } from '@webhook-backpressure/hono/inbox';
 import type { Exactly } from './exactly.ts';
 import { deliver, shopInbox } from './shop-inbox.ts';
 

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
-import type { Inbox } from '@webhook-backpressure/core';
-import backpressure, { webhookBackpressure, webhookInbox } from '@webhook-backpressure/koa';
+import type { Inbox } from '@webhook-backpressure/inbox';
+import backpressure, { webhookBackpressure } from '@webhook-backpressure/koa';
+import { webhookInbox } from '@webhook-backpressure/koa/inbox';
 import type { Exactly } from './exactly.ts';
 import { deliver, shopInbox } from './shop-inbox.ts';
 

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createIntake, type Inbox, type Intake } from '@webhook-backpressure/core';
+import { createIntake, type Intake } from '@webhook-backpressure/core';
+import type { Inbox } from '@webhook-backpressure/inbox';
 import { manualClock } from '@webhook-backpressure/core/testing';
-import { webhookInbox, withBackpressure } from '@webhook-backpressure/node';
+import { webhookInbox } from '@webhook-backpressure/node/inbox';
+import { withBackpressure } from '@webhook-backpressure/node';
 import type { Exactly } from './exactly.ts';
 import { deliver, shopInbox } from './shop-inbox.ts';
 

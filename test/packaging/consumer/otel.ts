@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Inbox } from '@webhook-backpressure/core';
-import { webhookInbox, withBackpressure } from '@webhook-backpressure/node';
+import type { Inbox } from '@webhook-backpressure/inbox';
+import { webhookInbox } from '@webhook-backpressure/node/inbox';
+import { withBackpressure } from '@webhook-backpressure/node';
 import { instrument } from '@webhook-backpressure/otel';
 import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
 import type { Exactly } from './exactly.ts';

@@ -1,17 +1,16 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { webhookInbox } from '@webhook-backpressure/node';
+import { webhookInbox } from '@webhook-backpressure/node/inbox';
 import {
   createSender,
   memoryStore,
   parseRetryAfter,
-  tokenBucket,
-  verifiers,
-  type ObservableSender,
   type Sender,
-  type SenderSnapshot,
+  tokenBucket,
 } from '@webhook-backpressure/sender';
+import { verifiers } from '@webhook-backpressure/inbox';
+import type { ObservableSender, SenderSnapshot } from '@webhook-backpressure/observe';
 import type { Exactly } from './exactly.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';

@@ -1,4 +1,4 @@
-import { memoryStore, type Inbox, type InboxOptions } from '@webhook-backpressure/core';
+import { type Inbox, type InboxOptions, memoryStore } from '@webhook-backpressure/inbox';
 
 /** The options of an inbox that accepts the deliveries of one shop. */
 export function shopInbox(): InboxOptions {

@@ -1,10 +1,6 @@
-import type { Inbox } from '@webhook-backpressure/core';
-import backpressure, {
-  backpressureOf,
-  createIntake,
-  webhookInbox,
-  withBackpressure,
-} from '@webhook-backpressure/web';
+import type { Inbox } from '@webhook-backpressure/inbox';
+import backpressure, { backpressureOf, createIntake, withBackpressure } from '@webhook-backpressure/web';
+import { webhookInbox } from '@webhook-backpressure/web/inbox';
 import type { Exactly } from './exactly.ts';
 import { deliver, shopInbox } from './shop-inbox.ts';
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInbox, type InboxOptions } from '@webhook-backpressure/core';
+import { createInbox, type InboxOptions } from '@webhook-backpressure/inbox';
 import { postgresStore } from '@webhook-backpressure/postgres';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readLog } from '../../crash/handler-log.ts';

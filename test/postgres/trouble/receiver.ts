@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { InboxEvent, InboxOptions, InboxStore } from '@webhook-backpressure/core';
-import { webhookInbox } from '@webhook-backpressure/express';
+import type { InboxEvent, InboxOptions, InboxStore } from '@webhook-backpressure/inbox';
+import { webhookInbox } from '@webhook-backpressure/express/inbox';
 import express from 'express';
 
 type Type = InboxEvent['type'];

@@ -2,7 +2,7 @@
 // to an inbox whose store may wait for locks. Prints a report.
 import { fileURLToPath } from 'node:url';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
-import { createInbox } from '@webhook-backpressure/core';
+import { createInbox } from '@webhook-backpressure/inbox';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 
 /** @typedef {{ path: string, name: string, senders: number, each: number }} Task */

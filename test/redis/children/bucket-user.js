@@ -3,7 +3,7 @@
 import { openSync, writeSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { systemClock } from '@webhook-backpressure/core';
+import { systemClock } from '@webhook-backpressure/base';
 import { redisBuckets } from '@webhook-backpressure/redis';
 import { limitsOfAudit } from './limits-of-audit.js';
 
@@ -33,7 +33,7 @@ await Promise.all(limitsOfAudit(Number(count)).map((limit, endpoint) => use(endp
 
 /**
  * @param {number} endpoint
- * @param {import('@webhook-backpressure/core').BucketLimit} limit
+ * @param {import('@webhook-backpressure/fleet').BucketLimit} limit
  */
 async function use(endpoint, limit) {
   for (;;) {

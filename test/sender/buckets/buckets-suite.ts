@@ -1,4 +1,4 @@
-import type { BucketLimit, Buckets } from '@webhook-backpressure/core';
+import type { BucketLimit, Buckets } from '@webhook-backpressure/fleet';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 /** Buckets of any kind under test. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Buckets } from '@webhook-backpressure/sender';
+import type { Buckets } from '@webhook-backpressure/fleet';
 import { SenderBed } from '../dispatch/bed.ts';
 
 const fine: Buckets = {

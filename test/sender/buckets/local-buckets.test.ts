@@ -1,4 +1,4 @@
-import { LocalBuckets } from '@webhook-backpressure/core/parts';
+import { LocalBuckets } from '@webhook-backpressure/fleet';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { describe, expect, it } from 'vitest';
 import { localBuckets } from '../../../packages/sender/src/buckets/local-buckets.ts';

@@ -1,5 +1,5 @@
 // A program that sends two events to the URL of its first argument, with room for one, and ends.
-import { memoryStore } from '@webhook-backpressure/core';
+import { memoryStore } from '@webhook-backpressure/inbox';
 import { createSender } from '@webhook-backpressure/sender';
 
 const [url] = process.argv.slice(2);

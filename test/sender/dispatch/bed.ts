@@ -1,4 +1,5 @@
-import { memoryStore, type InboxStore, type SenderEvent } from '@webhook-backpressure/core';
+import { type InboxStore, memoryStore } from '@webhook-backpressure/inbox';
+import type { SenderEvent } from '@webhook-backpressure/observe';
 import { manualClock, type ManualClock } from '@webhook-backpressure/core/testing';
 import { createSender, type Endpoint, type Sender, type SenderOptions } from '@webhook-backpressure/sender';
 

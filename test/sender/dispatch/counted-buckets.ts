@@ -1,4 +1,4 @@
-import type { BucketLimit, Buckets, TokenGrant } from '@webhook-backpressure/sender';
+import type { BucketLimit, Buckets, TokenGrant } from '@webhook-backpressure/fleet';
 
 /** Buckets with as many tokens as the test says, which count what becomes of them. */
 export class CountedBuckets implements Buckets {

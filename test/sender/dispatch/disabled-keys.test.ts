@@ -1,5 +1,5 @@
-import { memoryStore } from '@webhook-backpressure/core';
-import { Scheduler, StoreHealth } from '@webhook-backpressure/core/parts';
+import { memoryStore } from '@webhook-backpressure/inbox';
+import { Scheduler, StoreHealth } from '@webhook-backpressure/inbox/store';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { describe, expect, it } from 'vitest';
 import { Disabling } from '../../../packages/sender/src/dispatch/disabling.ts';

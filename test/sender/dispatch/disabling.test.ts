@@ -1,4 +1,4 @@
-import { memoryStore } from '@webhook-backpressure/core';
+import { memoryStore } from '@webhook-backpressure/inbox';
 import { describe, expect, it, vi } from 'vitest';
 import { SenderBed } from './bed.ts';
 

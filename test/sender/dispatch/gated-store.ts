@@ -1,4 +1,4 @@
-import { memoryStore, type InboxStore, type KeyClaim, type KeyWant } from '@webhook-backpressure/core';
+import { type InboxStore, type KeyClaim, type KeyWant, memoryStore } from '@webhook-backpressure/inbox';
 
 /** A store in memory whose claims return when the test says so. */
 export class GatedStore {

@@ -1,4 +1,4 @@
-import { memoryStore } from '@webhook-backpressure/core';
+import { memoryStore } from '@webhook-backpressure/inbox';
 import type { Endpoint } from '@webhook-backpressure/sender';
 import { describe, expect, it } from 'vitest';
 import { seeded, SenderBed, type SeenRequest } from './bed.ts';

@@ -1,4 +1,5 @@
-import { monotonic, Scheduler } from '@webhook-backpressure/core/parts';
+import { monotonic } from '@webhook-backpressure/base';
+import { Scheduler } from '@webhook-backpressure/inbox/store';
 import { manualClock, type ManualClock } from '@webhook-backpressure/core/testing';
 import { EndpointDirectory } from '../../../packages/sender/src/endpoints/directory.ts';
 import { checkEndpoint } from '../../../packages/sender/src/options/check-endpoint.ts';

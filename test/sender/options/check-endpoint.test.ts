@@ -1,4 +1,4 @@
-import { BackpressureError } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
 import { describe, expect, it } from 'vitest';
 import { checkEndpoint } from '../../../packages/sender/src/options/check-endpoint.ts';
 import { checkLimits } from '../../../packages/sender/src/options/limits.ts';

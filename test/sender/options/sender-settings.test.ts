@@ -1,4 +1,5 @@
-import { BackpressureError, memoryStore } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
+import { memoryStore } from '@webhook-backpressure/inbox';
 import { describe, expect, it } from 'vitest';
 import type { SenderOptions } from '../../../packages/sender/src/options/sender-options.ts';
 import { settle } from '../../../packages/sender/src/options/sender-settings.ts';

@@ -1,4 +1,4 @@
-import { BackpressureError } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
 import type { SenderBed } from '../dispatch/bed.ts';
 
 /** The calls that have ended, in order. */

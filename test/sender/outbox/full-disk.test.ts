@@ -1,4 +1,4 @@
-import type { InboxStore } from '@webhook-backpressure/core';
+import type { InboxStore } from '@webhook-backpressure/inbox';
 import { createSender, type Sender } from '@webhook-backpressure/sender';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';

@@ -1,4 +1,5 @@
-import { BackpressureError, memoryStore, type InboxStore } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
+import { type InboxStore, memoryStore } from '@webhook-backpressure/inbox';
 import { describe, expect, it } from 'vitest';
 import { SenderBed } from '../dispatch/bed.ts';
 import { noted } from './ended-calls.ts';

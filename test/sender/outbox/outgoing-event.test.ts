@@ -1,4 +1,4 @@
-import { BackpressureError } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { storedEvent, type OutgoingEvent } from '../../../packages/sender/src/outbox/outgoing-event.ts';

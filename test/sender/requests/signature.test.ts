@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks';
-import { verifiers } from '@webhook-backpressure/core';
+import { verifiers } from '@webhook-backpressure/inbox';
 import { describe, expect, it } from 'vitest';
 import { statusOf } from '../../core/verifiers/signed-deliveries.ts';
 import { checkSecret, signatureHeaders } from '../../../packages/sender/src/requests/signature.ts';

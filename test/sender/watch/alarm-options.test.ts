@@ -1,4 +1,6 @@
-import { memoryStore, type BackpressureError, type SenderAlarmOptions } from '@webhook-backpressure/core';
+import { memoryStore } from '@webhook-backpressure/inbox';
+import type { BackpressureError } from '@webhook-backpressure/base';
+import type { SenderAlarmOptions } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import { settle, type SenderSettings } from '../../../packages/sender/src/options/sender-settings.ts';
 

@@ -1,4 +1,4 @@
-import { readMetrics, senderMetrics, type MetricsReader } from '@webhook-backpressure/core';
+import { type MetricsReader, readMetrics, senderMetrics } from '@webhook-backpressure/observe';
 import { collect } from '@webhook-backpressure/prometheus';
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import { memoryStore } from '@webhook-backpressure/core';
+import { memoryStore } from '@webhook-backpressure/inbox';
 import { createSender, type SenderOptions } from '@webhook-backpressure/sender';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 

@@ -1,6 +1,7 @@
 import { manualClock, type ManualClock } from '@webhook-backpressure/core/testing';
-import { Listeners, SENDER_ALARM_DEFAULTS } from '@webhook-backpressure/core/parts';
-import type { SenderAlarmSettings, SenderEvent } from '@webhook-backpressure/core';
+import { Listeners, SENDER_ALARM_DEFAULTS } from '@webhook-backpressure/core/extend';
+import type { SenderAlarmSettings } from '@webhook-backpressure/core';
+import type { SenderEvent } from '@webhook-backpressure/observe';
 import { describe, expect, it } from 'vitest';
 import { SenderMonitor } from '../../../packages/sender/src/watch/sender-monitor.ts';
 

@@ -1,6 +1,8 @@
 // A receiver without workers, or workers without a receiver, on a file that both share.
 import { createServer } from 'node:http';
-import { closeOnSignals, createInbox, createWorker, webhookInbox } from '@webhook-backpressure/node';
+import { closeOnSignals } from '@webhook-backpressure/node';
+import { createInbox } from '@webhook-backpressure/inbox';
+import { createWorker, webhookInbox } from '@webhook-backpressure/node/inbox';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 
 const [role, path, tookMs] = process.argv.slice(2);

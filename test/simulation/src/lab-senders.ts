@@ -1,4 +1,4 @@
-import { builtInSenders, known, type SenderProfile } from '@webhook-backpressure/core';
+import { builtInSenders, known, type SenderProfile } from '@webhook-backpressure/senders';
 
 /** A sender of the lab. */
 export interface LabSender {

@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInbox, memoryStore, type InboxRequest, type InboxStore } from '@webhook-backpressure/core';
+import { createInbox, type InboxRequest, type InboxStore, memoryStore } from '@webhook-backpressure/inbox';
 import { withBackpressure } from '@webhook-backpressure/node';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 

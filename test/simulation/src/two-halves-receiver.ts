@@ -1,10 +1,10 @@
 import {
-  createAdmissionControl,
   type AdmissionControl,
-  type Clock,
+  createAdmissionControl,
   type Handling,
-  type Refusal,
-} from '@webhook-backpressure/core';
+} from '@webhook-backpressure/core/middleware';
+import type { Clock } from '@webhook-backpressure/base';
+import type { Refusal } from '@webhook-backpressure/core';
 import {
   Downstream,
   type Observations,

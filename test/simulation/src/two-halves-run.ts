@@ -1,4 +1,4 @@
-import { memoryStore } from '@webhook-backpressure/core';
+import { memoryStore } from '@webhook-backpressure/inbox';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { createSender, type EndpointLimits, type Sender } from '@webhook-backpressure/sender';
 import {

@@ -1,5 +1,5 @@
 // A program that opens an inbox and receives a delivery. Its second argument says how it ends: idle, close or exit.
-import { createInbox } from '@webhook-backpressure/core';
+import { createInbox } from '@webhook-backpressure/inbox';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 
 const [path, end] = process.argv.slice(2);

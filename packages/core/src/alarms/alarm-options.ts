@@ -1,6 +1,12 @@
-import { checkInteger, checkNumber, DAY_MS } from '../checks.ts';
-import { BackpressureError, invalid, show } from '../errors.ts';
-import { checkNames } from '../option-names.ts';
+import {
+  BackpressureError,
+  checkInteger,
+  checkNames,
+  checkNumber,
+  DAY_MS,
+  invalid,
+  show,
+} from '@webhook-backpressure/base';
 
 /** When alarms are raised. A threshold that is `false` turns its alarm off. An update keeps fields that are absent. */
 export interface AlarmOptions {

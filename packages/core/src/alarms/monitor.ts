@@ -1,5 +1,4 @@
-import { Alarm as Timer } from '../time/alarm.ts';
-import type { Clock } from '../time/clock.ts';
+import { Alarm as Timer, type Clock } from '@webhook-backpressure/base';
 import type { Windows } from '../windows/windows.ts';
 import { WindowMeter } from '../windows/window-meter.ts';
 import type { ActiveAlarm, AlarmEvent, AlarmReading } from './alarm.ts';

@@ -1,4 +1,4 @@
-import type { Signal } from '../base/abort.ts';
+import type { Signal } from '@webhook-backpressure/base';
 import type { Outcome } from './events.ts';
 import type { Refusal } from './refusal.ts';
 

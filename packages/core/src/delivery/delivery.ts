@@ -1,6 +1,5 @@
-import { BackpressureError, invalid, invalidResult } from '../errors.ts';
-import { unknownName } from '../option-names.ts';
-import type { SenderProfile } from '../senders/sender-profile.ts';
+import { BackpressureError, invalid, invalidResult, unknownName } from '@webhook-backpressure/base';
+import type { SenderProfile } from '@webhook-backpressure/senders';
 
 /** What is known about a delivery. All fields are optional. */
 export interface Delivery {

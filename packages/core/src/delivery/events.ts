@@ -1,5 +1,4 @@
-import { boundToThisContext } from '../base/async-context.ts';
-import { shared } from '../base/shared.ts';
+import { boundToThisContext, shared } from '@webhook-backpressure/base';
 import type { AlarmEvent } from '../alarms/alarm.ts';
 import type { RefusalReason } from './refusal.ts';
 

@@ -1,5 +1,4 @@
-import { idOf, isHandshake } from '../senders/recognition.ts';
-import type { RequestHeaders, SenderProfile } from '../senders/sender-profile.ts';
+import { idOf, isHandshake, type RequestHeaders, type SenderProfile } from '@webhook-backpressure/senders';
 import type { Delivery } from './delivery.ts';
 
 /** The part of the sender's timeout that is left for the handler and for the response. */

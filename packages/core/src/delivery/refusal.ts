@@ -1,4 +1,4 @@
-import type { RetryAfterHabit } from '../senders/sender-profile.ts';
+import type { RetryAfterHabit } from '@webhook-backpressure/senders';
 
 /**
  * Why a delivery was refused.

@@ -1,4 +1,4 @@
-import { shared } from '../base/shared.ts';
+import { shared } from '@webhook-backpressure/base';
 import type { Admission } from './admission.ts';
 
 /** Not a field of each delivery: only few platforms have to learn of it. */

@@ -1,4 +1,4 @@
-import type { GlanceField } from '../base/glance.ts';
+import type { GlanceField } from '@webhook-backpressure/base';
 import type { CurrentOptions } from './current-options.ts';
 import type { FleetSnapshot } from './fleet-snapshot.ts';
 import type { Totals } from './ledger.ts';

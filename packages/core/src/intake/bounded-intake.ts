@@ -1,4 +1,4 @@
-import { timeoutError } from '../base/abort.ts';
+import { Alarm, checkNames, Deadlines, invalid, monotonic, timeoutError } from '@webhook-backpressure/base';
 import type { Admission } from '../delivery/admission.ts';
 import type { Arrival } from '../delivery/arrival.ts';
 import type { CurrentOptions } from '../delivery/current-options.ts';
@@ -21,10 +21,8 @@ import {
 } from '../delivery/refusal.ts';
 import type { IntakeGlance, IntakeSnapshot, IntakeState } from '../delivery/snapshot.ts';
 import { Warnings, type Warn } from '../delivery/warnings.ts';
-import { invalid } from '../errors.ts';
 import { LearnedTimeouts } from './learned-timeouts.ts';
 import { Limits, workersPerKey } from '../limits/limits.ts';
-import { checkNames } from '../option-names.ts';
 import { FairQueue } from '../queue/fair-queue.ts';
 import { Gate } from '../queue/gate.ts';
 import { Reserve } from '../queue/reserve.ts';
@@ -32,9 +30,6 @@ import { RetryAfter } from '../refusals/retry-after.ts';
 import type { Situation } from '../refusals/situation.ts';
 import { statusOf } from '../refusals/status.ts';
 import { SwitchOff } from '../refusals/switch-off.ts';
-import { Alarm } from '../time/alarm.ts';
-import { monotonic } from '../time/clock.ts';
-import { Deadlines } from '../time/deadlines.ts';
 import { AdmittedDelivery, type DeliveryOwner } from '../workers/admitted-delivery.ts';
 import { DrainRate } from '../workers/drain-rate.ts';
 import { Pacer } from '../workers/pacer.ts';

@@ -3,7 +3,7 @@ import type { FleetSnapshot } from '../delivery/fleet-snapshot.ts';
 import type { Warnings } from '../delivery/warnings.ts';
 import type { RetryAfter } from '../refusals/retry-after.ts';
 import type { Situation } from '../refusals/situation.ts';
-import type { Clock } from '../time/clock.ts';
+import type { Clock } from '@webhook-backpressure/base';
 import type { Intake } from './intake.ts';
 import type { Settings, Tunable } from './options.ts';
 

@@ -1,5 +1,5 @@
 import type { EventBody } from '../delivery/events.ts';
-import type { Clock } from '../time/clock.ts';
+import type { Clock } from '@webhook-backpressure/base';
 
 /** What an observation reads in an intake beside its events, and how it reports alarms. */
 export interface ObserveHandle {

@@ -1,32 +1,33 @@
 import {
+  BackpressureError,
+  by,
   checkBoolean,
+  checkClock,
   checkFunction,
   checkInteger,
   checkOneOf,
+  type Clock,
+  type Complete,
+  current,
   DAY_MS,
+  group,
+  invalid,
   isRecord,
+  milliseconds,
   requireSync,
-} from '../checks.ts';
+  resolve,
+  type Rows,
+  type SettingsOf,
+  show,
+  systemClock,
+  update,
+} from '@webhook-backpressure/base';
 import type { CurrentOptions } from '../delivery/current-options.ts';
 import { keyOf } from '../delivery/delivery.ts';
-import { BackpressureError, invalid, show } from '../errors.ts';
 import type { RateRange } from '../limits/adaptive-rate.ts';
 import { checkPerKey, concurrencyOf, drainRateOf } from '../limits/limit-options.ts';
 import type { ConcurrencyRange } from '../limits/adaptive-concurrency.ts';
-import {
-  by,
-  current,
-  group,
-  milliseconds,
-  resolve,
-  update,
-  type Complete,
-  type Rows,
-  type SettingsOf,
-} from '../option-rows.ts';
 import type { RetryAfterSettings } from '../refusals/situation.ts';
-import { checkClock } from '../time/check-clock.ts';
-import { systemClock, type Clock } from '../time/clock.ts';
 
 /** The options that can be changed while the intake runs. */
 export interface Tunable {

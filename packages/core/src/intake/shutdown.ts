@@ -1,9 +1,7 @@
-import { holdTimer, type Clock } from '../time/clock.ts';
-import { invalid } from '../errors.ts';
+import { checkNames, type Clock, holdTimer, invalid } from '@webhook-backpressure/base';
 import type { Listeners } from '../delivery/events.ts';
 import type { CloseReport } from './intake.ts';
 import type { Ledger } from '../delivery/ledger.ts';
-import { checkNames } from '../option-names.ts';
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 const MAX_TIMEOUT_MS = 86_400_000;

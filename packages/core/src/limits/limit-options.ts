@@ -1,8 +1,6 @@
 import type { ConcurrencyRange } from './adaptive-concurrency.ts';
 import type { RateRange } from './adaptive-rate.ts';
-import { checkInteger, checkNumber, DAY_MS, isRecord } from '../checks.ts';
-import { invalid } from '../errors.ts';
-import { checkNames } from '../option-names.ts';
+import { checkInteger, checkNames, checkNumber, DAY_MS, invalid, isRecord } from '@webhook-backpressure/base';
 
 const LEAST_RATE = 0.001;
 const MOST_RATE = 1_000_000;

@@ -1,22 +1,33 @@
-import { glanceAt } from '../base/glance.ts';
+import {
+  BackpressureError,
+  checkNumber,
+  checkObject,
+  DAY_MS,
+  glanceAt,
+  invalid,
+  isThenable,
+  requireSync,
+  thrownText,
+} from '@webhook-backpressure/base';
 import { BoundedIntake } from '../intake/bounded-intake.ts';
-import { checkNumber, DAY_MS, isThenable, requireSync } from '../checks.ts';
 import { describedDelivery, type Delivery } from '../delivery/delivery.ts';
 import { deliveryOf } from '../delivery/recognized-delivery.ts';
-import { BackpressureError, invalid, thrownText } from '../errors.ts';
 import type { WarningCode } from '../delivery/events.ts';
 import { Handling } from './handling.ts';
 import type { Intake } from '../intake/intake.ts';
 import { keyAsker } from './key-generator.ts';
 import { passedThrough } from './passed.ts';
-import { checkObject } from '../option-names.ts';
 import { resolveOptions, type IntakeOptions } from '../intake/options.ts';
 import { rateLimitFields, type FieldStyle } from '../refusals/rate-limit-fields.ts';
-import { createRecognition, idOf } from '../senders/recognition.ts';
+import {
+  builtInSenders,
+  createRecognition,
+  idOf,
+  type RequestHeaders,
+  resolveSenders,
+  type SenderProfile,
+} from '@webhook-backpressure/senders';
 import type { Refusal } from '../delivery/refusal.ts';
-import { resolveSenders } from '../senders/resolve-senders.ts';
-import type { RequestHeaders, SenderProfile } from '../senders/sender-profile.ts';
-import { builtInSenders } from '../senders/profiles/built-in.ts';
 import type { Warn } from '../delivery/warnings.ts';
 
 /** The options of every middleware, in addition to those of the intake. `R` is the framework's request. */

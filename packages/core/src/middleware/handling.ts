@@ -1,5 +1,4 @@
-import type { Signal } from '../base/abort.ts';
-import { isThenable } from '../checks.ts';
+import { isThenable, type Signal } from '@webhook-backpressure/base';
 import { keptIdOf, keyOf, type Delivery } from '../delivery/delivery.ts';
 import type { Outcome } from '../delivery/events.ts';
 import type { Admission, Permit } from '../delivery/admission.ts';

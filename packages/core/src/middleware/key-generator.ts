@@ -1,5 +1,4 @@
-import { requireSync } from '../checks.ts';
-import { show } from '../errors.ts';
+import { requireSync, show } from '@webhook-backpressure/base';
 import type { Warn } from '../delivery/warnings.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { shared } from '../base/shared.ts';
+import { shared } from '@webhook-backpressure/base';
 import type { Intake } from '../intake/intake.ts';
 
 /** Holds the intakes that a request has been through. Every copy of this package uses the same symbol. */

@@ -1,7 +1,10 @@
-import { glanceAt } from '../base/glance.ts';
-import { shared } from '../base/shared.ts';
-import { BackpressureError, show } from '../errors.ts';
-import type { BackpressureErrorCode } from '../errors.ts';
+import {
+  BackpressureError,
+  type BackpressureErrorCode,
+  glanceAt,
+  shared,
+  show,
+} from '@webhook-backpressure/base';
 import type { CloseReport } from '../intake/intake.ts';
 import type { IntakeState } from '../delivery/snapshot.ts';
 

@@ -1,4 +1,4 @@
-import { invalid } from '../errors.ts';
+import { invalid } from '@webhook-backpressure/base';
 
 /**
  * Computes the size of a queue: capacity = longest acceptable wait × drain rate.

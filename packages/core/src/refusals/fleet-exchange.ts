@@ -1,4 +1,4 @@
-import { isRecord } from '../checks.ts';
+import { isRecord } from '@webhook-backpressure/base';
 
 /** More than any member reports. Sums of larger numbers could become infinite, and Retry-After no number. */
 const MOST = 1e9;

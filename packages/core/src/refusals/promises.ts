@@ -1,4 +1,4 @@
-import { Generations } from '../base/generations.ts';
+import { Generations } from '@webhook-backpressure/base';
 import type { Arrival } from '../delivery/arrival.ts';
 import { keptIdOf } from '../delivery/delivery.ts';
 import type { Rule } from './rule.ts';

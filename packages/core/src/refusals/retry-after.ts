@@ -1,6 +1,5 @@
-import { Generations } from '../base/generations.ts';
-import { MinHeap, type Heaped } from '../base/min-heap.ts';
-import type { RetryAfterHabit } from '../senders/sender-profile.ts';
+import { Generations, type Heaped, MinHeap } from '@webhook-backpressure/base';
+import type { RetryAfterHabit } from '@webhook-backpressure/senders';
 import type { RefusalReason } from '../delivery/refusal.ts';
 import { BookedSeconds } from './booked-seconds.ts';
 import { FirstAttempts } from './first-attempts.ts';

@@ -2,7 +2,7 @@ import type { Arrival } from '../delivery/arrival.ts';
 import type { Delivery } from '../delivery/delivery.ts';
 import type { Outcome } from '../delivery/events.ts';
 import type { Rule } from './rule.ts';
-import type { SenderProfile, SwitchOffRule } from '../senders/sender-profile.ts';
+import type { SenderProfile, SwitchOffRule } from '@webhook-backpressure/senders';
 import type { AdmittedDelivery } from '../workers/admitted-delivery.ts';
 import { FailureWindow } from './failure-window.ts';
 

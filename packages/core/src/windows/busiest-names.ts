@@ -1,4 +1,4 @@
-import { MinHeap, type Heaped } from '../base/min-heap.ts';
+import { type Heaped, MinHeap } from '@webhook-backpressure/base';
 import { SlicedFigures, type WindowName } from './sliced-figures.ts';
 import { COUNTS } from './tally.ts';
 import type { NamedFigures } from './windows.ts';

@@ -1,8 +1,13 @@
-import { abortController, type Controller, type Signal } from '../base/abort.ts';
+import {
+  abortController,
+  type Controller,
+  NO_DEADLINE,
+  type Signal,
+  type Timed,
+} from '@webhook-backpressure/base';
 import type { Admission, Permit } from '../delivery/admission.ts';
 import type { Arrival } from '../delivery/arrival.ts';
 import type { Delivery } from '../delivery/delivery.ts';
-import { NO_DEADLINE, type Timed } from '../time/deadlines.ts';
 import type { Outcome } from '../delivery/events.ts';
 import type { Line, Queued } from '../queue/fair-queue.ts';
 import type { KeyLoad } from '../queue/key-loads.ts';

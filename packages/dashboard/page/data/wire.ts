@@ -1,9 +1,6 @@
-import type {
-  ActiveAlarm,
-  ActiveSenderAlarm,
-  InboxSnapshot,
-  ObservedIntakeSnapshot,
-} from '@webhook-backpressure/core';
+import type { ActiveAlarm } from '@webhook-backpressure/core';
+import type { ActiveSenderAlarm, ObservedIntakeSnapshot } from '@webhook-backpressure/observe';
+import type { InboxSnapshot } from '@webhook-backpressure/inbox';
 import type { Change, InboxView, IntakeView, SenderView } from '../../src/state/page-state.ts';
 
 export type { Change, History, PageState } from '../../src/state/page-state.ts';

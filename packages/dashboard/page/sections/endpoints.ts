@@ -1,4 +1,4 @@
-import type { EndpointSnapshot } from '@webhook-backpressure/core';
+import type { EndpointSnapshot } from '@webhook-backpressure/observe';
 import { count, duration, percentile, plural, rate } from '../data/format.ts';
 import type { SenderSource } from '../data/wire.ts';
 import { button, card, h, setCut, setText } from '../parts/dom.ts';

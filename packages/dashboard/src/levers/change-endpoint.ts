@@ -1,4 +1,5 @@
-import { BackpressureError, type ObservableSender, type Rate } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
+import type { ObservableSender, Rate } from '@webhook-backpressure/observe';
 import { json, problem } from '../answers/answers.ts';
 import type { Change } from '../state/page-state.ts';
 import { libraryError, storeError } from './library-error.ts';

@@ -1,4 +1,4 @@
-import type { DeadLetter, ListedDeadLetter } from '@webhook-backpressure/core';
+import type { DeadLetter, ListedDeadLetter } from '@webhook-backpressure/inbox';
 import { json, problem } from '../answers/answers.ts';
 import { storeError } from './library-error.ts';
 import { withDeadLetters, type Sources, type WithDeadLetters } from './sources.ts';

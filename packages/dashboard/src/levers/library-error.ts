@@ -1,4 +1,4 @@
-import { BackpressureError } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
 import { json, problem } from '../answers/answers.ts';
 
 const ERRORS_PAGE = 'https://github.com/webhook-backpressure/webhook-backpressure/blob/main/docs/errors.md';

@@ -1,4 +1,4 @@
-import type { Clock } from '@webhook-backpressure/core';
+import type { Clock } from '@webhook-backpressure/base';
 import { json, problem } from '../answers/answers.ts';
 import type { Change } from '../state/page-state.ts';
 import { unknownInbox } from './dead-letters.ts';

@@ -1,4 +1,6 @@
-import type { DeadLetters, Inbox, Intake, ObservableSender } from '@webhook-backpressure/core';
+import type { DeadLetters, Inbox } from '@webhook-backpressure/inbox';
+import type { Intake } from '@webhook-backpressure/core';
+import type { ObservableSender } from '@webhook-backpressure/observe';
 
 /** Whose options can be changed. */
 export interface Source {

@@ -1,4 +1,4 @@
-import { BackpressureError } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
 import { json, problem } from '../answers/answers.ts';
 import type { Change } from '../state/page-state.ts';
 import type { Watch } from '../state/watch.ts';

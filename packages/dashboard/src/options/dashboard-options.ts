@@ -1,12 +1,7 @@
-import {
-  BackpressureError,
-  checkNames,
-  systemClock,
-  type Clock,
-  type Inbox,
-  type Intake,
-  type ObservableSender,
-} from '@webhook-backpressure/core';
+import { BackpressureError, checkNames, type Clock, systemClock } from '@webhook-backpressure/base';
+import type { Inbox } from '@webhook-backpressure/inbox';
+import type { Intake } from '@webhook-backpressure/core';
+import type { ObservableSender } from '@webhook-backpressure/observe';
 import type { Change } from '../state/page-state.ts';
 
 /** The options of {@link dashboard}. */

@@ -1,4 +1,4 @@
-import { thrownText } from '@webhook-backpressure/core';
+import { thrownText } from '@webhook-backpressure/base';
 
 interface Runtime {
   readonly process?: { emitWarning?: (message: string, options: { type: string; code: string }) => void };

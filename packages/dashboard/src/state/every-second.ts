@@ -1,4 +1,4 @@
-import type { Clock } from '@webhook-backpressure/core';
+import type { Clock } from '@webhook-backpressure/base';
 
 /** How far apart samples are, in milliseconds. */
 const SECOND_MS = 1000;

@@ -1,10 +1,6 @@
-import type {
-  InboxSnapshot,
-  ObservedIntakeSnapshot,
-  IntakeState,
-  SenderSnapshot,
-  WindowFigures,
-} from '@webhook-backpressure/core';
+import type { InboxSnapshot } from '@webhook-backpressure/inbox';
+import type { ObservedIntakeSnapshot, SenderSnapshot } from '@webhook-backpressure/observe';
+import type { IntakeState, WindowFigures } from '@webhook-backpressure/core';
 import type { InboxRates, IntakeRates, SenderRates } from './page-state.ts';
 
 /** How the columns of a history are read: each by its name. */

@@ -1,4 +1,5 @@
-import type { InboxSnapshot, ObservedIntakeSnapshot, Rate, SenderSnapshot } from '@webhook-backpressure/core';
+import type { InboxSnapshot } from '@webhook-backpressure/inbox';
+import type { ObservedIntakeSnapshot, Rate, SenderSnapshot } from '@webhook-backpressure/observe';
 
 /** What `GET state` answers, and, without `history`, each event `state` of `GET events`. JSON data. */
 export interface PageState {

@@ -1,4 +1,6 @@
-import type { InboxSnapshot, IntakeSnapshot, SenderSnapshot } from '@webhook-backpressure/core';
+import type { InboxSnapshot } from '@webhook-backpressure/inbox';
+import type { IntakeSnapshot } from '@webhook-backpressure/core';
+import type { SenderSnapshot } from '@webhook-backpressure/observe';
 import type { SenderRates } from './page-state.ts';
 
 /** Totals of which the page shows how many there were per second. */

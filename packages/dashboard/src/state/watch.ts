@@ -1,13 +1,12 @@
-import type {
-  Clock,
-  Inbox,
-  InboxSnapshot,
-  Intake,
-  ObservableSender,
-  ObservedIntakeSnapshot,
-  SenderSnapshot,
-} from '@webhook-backpressure/core';
-import { observedSnapshots } from '@webhook-backpressure/core/parts';
+import type { Clock } from '@webhook-backpressure/base';
+import type { Inbox, InboxSnapshot } from '@webhook-backpressure/inbox';
+import type { Intake } from '@webhook-backpressure/core';
+import {
+  type ObservableSender,
+  type ObservedIntakeSnapshot,
+  observedSnapshots,
+  type SenderSnapshot,
+} from '@webhook-backpressure/observe';
 import { ChangeLog } from './change-log.ts';
 import { EverySecond } from './every-second.ts';
 import { INBOX_COLUMNS, INTAKE_COLUMNS, SENDER_COLUMNS } from './history-columns.ts';

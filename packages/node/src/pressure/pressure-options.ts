@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { BackpressureError, checkNames } from '@webhook-backpressure/core';
+import { BackpressureError, checkNames } from '@webhook-backpressure/base';
 
 /** Options of {@link processPressure}. `undefined` means absent. */
 export interface ProcessPressureOptions {

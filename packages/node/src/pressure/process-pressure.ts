@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
-import type { Clock } from '@webhook-backpressure/core';
+import type { Clock } from '@webhook-backpressure/base';
 import { PressureLatch, type Level } from './pressure-latch.ts';
 import {
   resolvePressureOptions,

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
-import { TimeLimit } from '@webhook-backpressure/core';
+import { TimeLimit } from '@webhook-backpressure/base';
 import { completeOf, headersOf, majorVersionOf } from './read-property.ts';
 
 /** The part of a body that node may buffer before its delivery has a worker. The handler reads the rest. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { RequestReader } from '@webhook-backpressure/core';
+import type { RequestReader } from '@webhook-backpressure/core/middleware';
 import { headersOf, methodOf } from './read-property.ts';
 
 /** How every server on node:http reads a request. */

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerResponse } from 'node:http2';
 import type { Socket } from 'node:net';
-import { TimeLimit, type InboxAnswer } from '@webhook-backpressure/core';
+import { TimeLimit } from '@webhook-backpressure/base';
+import type { InboxAnswer } from '@webhook-backpressure/inbox';
 
 /** A body up to this size is read to its end, so that the connection can be kept. */
 const SMALL_BODY_BYTES = 64 * 1024;

@@ -1,13 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import type { Socket } from 'node:net';
-import {
-  bodyTimedOut,
-  type Delivery,
-  type AdmissionControl,
-  type Handling,
-  type Refusal,
-} from '@webhook-backpressure/core';
+import { bodyTimedOut } from '@webhook-backpressure/core/middleware';
+import type { Delivery, Refusal } from '@webhook-backpressure/core';
+import type { AdmissionControl, Handling } from '@webhook-backpressure/core/middleware';
 import { BodyArrivals, hasArrived } from './body-arrival.ts';
 import { isItsTurn, itsTurn } from './connection-turn.ts';
 import { endOfTurn } from './end-of-turn.ts';

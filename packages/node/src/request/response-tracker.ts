@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerResponse } from 'node:http2';
 import type { Socket } from 'node:net';
-import { TimeLimit, type Handling } from '@webhook-backpressure/core';
+import { TimeLimit } from '@webhook-backpressure/base';
+import type { Handling } from '@webhook-backpressure/core/middleware';
 import { finishedOf, majorVersionOf, responseSocketOf, socketOf, statusOf } from './read-property.ts';
 import { SlowReaders } from './slow-readers.ts';
 

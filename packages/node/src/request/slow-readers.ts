@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { boundToThisContext, type Handling } from '@webhook-backpressure/core';
+import { boundToThisContext } from '@webhook-backpressure/base';
+import type { Handling } from '@webhook-backpressure/core/middleware';
 
 const SWEEP_MS = 1000;
 /** An answer of which the reader takes nothing for this long is cut off. */

@@ -1,13 +1,9 @@
 import type { Server } from 'node:net';
 import { constants } from 'node:os';
 import { inspect } from 'node:util';
-import {
-  BackpressureError,
-  checkNames,
-  closablesOf,
-  type Closable,
-  type CloseReport,
-} from '@webhook-backpressure/core';
+import { BackpressureError, checkNames } from '@webhook-backpressure/base';
+import { closablesOf } from '@webhook-backpressure/core/middleware';
+import type { Closable, CloseReport } from '@webhook-backpressure/core';
 import { EndingServer } from './ending-server.ts';
 import { processEnd } from './process-end.ts';
 

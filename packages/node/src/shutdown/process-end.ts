@@ -1,11 +1,7 @@
 import { constants } from 'node:os';
-import {
-  beginDraining,
-  isProbed,
-  thrownText,
-  type Closable,
-  type CloseReport,
-} from '@webhook-backpressure/core';
+import { beginDraining, isProbed } from '@webhook-backpressure/core/middleware';
+import { thrownText } from '@webhook-backpressure/base';
+import type { Closable, CloseReport } from '@webhook-backpressure/core';
 import type { EndingServer } from './ending-server.ts';
 
 /** The arguments of one call of `closeOnSignals`. */

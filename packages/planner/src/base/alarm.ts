@@ -1,4 +1,4 @@
-import type { Clock } from '@webhook-backpressure/core';
+import type { Clock } from '@webhook-backpressure/base';
 
 /** One timer on a clock, for the next event of the simulation. */
 export class Alarm {

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { unknownName } from '@webhook-backpressure/core/parts';
+import { unknownName } from '@webhook-backpressure/base';
 import { LIMITS } from '../request/limits.ts';
 import type { PlanRequest } from '../request/plan-request.ts';
 import { ScenarioError, type Rule } from '../scenario/fields.ts';

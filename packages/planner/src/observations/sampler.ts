@@ -1,4 +1,5 @@
-import type { Clock, Intake } from '@webhook-backpressure/core';
+import type { Clock } from '@webhook-backpressure/base';
+import type { Intake } from '@webhook-backpressure/core';
 
 /** Reads the intake at regular intervals of the run. */
 export interface Sampler {

@@ -1,4 +1,4 @@
-import type { Clock } from '@webhook-backpressure/core';
+import type { Clock } from '@webhook-backpressure/base';
 import type { ManualClock } from '@webhook-backpressure/core/testing';
 import type { Interval } from '../scenario/scenario.ts';
 

@@ -1,14 +1,14 @@
 import {
   createInbox,
-  memoryStore,
-  type Clock,
-  type Delivery,
   type Inbox,
   type InboxDelivery,
   type InboxRequest,
   type InboxStore,
-  type SenderProfile,
-} from '@webhook-backpressure/core';
+  memoryStore,
+} from '@webhook-backpressure/inbox';
+import type { Clock } from '@webhook-backpressure/base';
+import type { Delivery } from '@webhook-backpressure/core';
+import type { SenderProfile } from '@webhook-backpressure/senders';
 import { stream } from '../base/random.ts';
 import type { ScenarioInbox } from '../scenario/inbox.ts';
 import type { Scenario } from '../scenario/scenario.ts';

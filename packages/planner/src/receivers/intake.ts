@@ -1,4 +1,5 @@
-import { createIntake, type Clock, type Intake } from '@webhook-backpressure/core';
+import { createIntake, type Intake } from '@webhook-backpressure/core';
+import type { Clock } from '@webhook-backpressure/base';
 import type { Observations } from '../observations/observations.ts';
 import { optionsUnder } from '../scenario/policy.ts';
 import { stream } from '../base/random.ts';

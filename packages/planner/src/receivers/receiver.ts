@@ -1,4 +1,5 @@
-import { createIntake, type Clock, type Intake, type Permit, type Refusal } from '@webhook-backpressure/core';
+import { createIntake, type Intake, type Permit, type Refusal } from '@webhook-backpressure/core';
+import type { Clock } from '@webhook-backpressure/base';
 import type { Balanced } from './balancer.ts';
 import type { Observations } from '../observations/observations.ts';
 import { optionsUnder } from '../scenario/policy.ts';

@@ -1,5 +1,11 @@
-import { joinFleet, type FleetBeat, type FleetRegistry, type FleetView } from '@webhook-backpressure/core';
-import { memoryRegistry, type ManualClock } from '@webhook-backpressure/core/testing';
+import {
+  type FleetBeat,
+  type FleetRegistry,
+  type FleetView,
+  joinFleet,
+  memoryRegistry,
+} from '@webhook-backpressure/fleet';
+import { type ManualClock } from '@webhook-backpressure/core/testing';
 import type { Receiver } from './receiver.ts';
 import type { Fleet } from '../scenario/scenario.ts';
 

@@ -1,4 +1,4 @@
-import type { SenderProfile } from '@webhook-backpressure/core';
+import type { SenderProfile } from '@webhook-backpressure/senders';
 
 /** What you know about your traffic and your receiver. */
 export interface PlanRequest {

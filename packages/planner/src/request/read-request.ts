@@ -1,4 +1,4 @@
-import type { SenderProfile } from '@webhook-backpressure/core';
+import type { SenderProfile } from '@webhook-backpressure/senders';
 import { mistake, oneOf, readAll, ScenarioError, type Fields } from '../scenario/fields.ts';
 import { isRecognized, profileNamed } from '../scenario/known-senders.ts';
 import { ASSUMED_TIMEOUT_MS } from '../scenario/sender.ts';

@@ -1,4 +1,4 @@
-import type { Inbox, InboxAnswer, InboxDelivery, InboxEvent } from '@webhook-backpressure/core';
+import type { Inbox, InboxAnswer, InboxDelivery, InboxEvent } from '@webhook-backpressure/inbox';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { Alarm } from '../base/alarm.ts';
 import { Turns } from '../base/turns.ts';

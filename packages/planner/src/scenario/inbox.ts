@@ -1,4 +1,5 @@
-import { BackpressureError, createInbox, memoryStore, type InboxOptions } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
+import { createInbox, type InboxOptions, memoryStore } from '@webhook-backpressure/inbox';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { aNumber, mistake, ScenarioError, type Fields } from './fields.ts';
 

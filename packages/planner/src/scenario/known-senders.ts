@@ -1,5 +1,5 @@
-import { builtInSenders, known, type SenderProfile } from '@webhook-backpressure/core';
-import { unknownName } from '@webhook-backpressure/core/parts';
+import { builtInSenders, known, type SenderProfile } from '@webhook-backpressure/senders';
+import { unknownName } from '@webhook-backpressure/base';
 import { ScenarioError } from './fields.ts';
 
 /** A sender that the receiver does not recognize, with the habits of many: it ignores Retry-After. */

@@ -1,4 +1,4 @@
-import type { FailedAttempt, RetryAfterHabit, SenderProfile } from '@webhook-backpressure/core';
+import type { FailedAttempt, RetryAfterHabit, SenderProfile } from '@webhook-backpressure/senders';
 import { spread, type Failure, type Habit } from './habits.ts';
 
 /** The schedule of a sender that publishes none: exponential backoff from 10 s to an hour. */

@@ -1,4 +1,5 @@
-import type { Delivery, IntakeOptions, SenderProfile } from '@webhook-backpressure/core';
+import type { Delivery, IntakeOptions } from '@webhook-backpressure/core';
+import type { SenderProfile } from '@webhook-backpressure/senders';
 import type { ScenarioInboxOptions } from './inbox.ts';
 import type { Balancing, Interval } from './scenario.ts';
 

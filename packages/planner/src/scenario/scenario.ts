@@ -1,4 +1,5 @@
-import { BackpressureError, createIntake, type IntakeOptions } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
+import { createIntake, type IntakeOptions } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import {
   aBoolean,

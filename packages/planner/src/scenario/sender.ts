@@ -1,5 +1,6 @@
-import { BackpressureError, type Delivery, type SenderProfile } from '@webhook-backpressure/core';
-import { resolveSenders } from '@webhook-backpressure/core/parts';
+import { BackpressureError } from '@webhook-backpressure/base';
+import type { Delivery } from '@webhook-backpressure/core';
+import { resolveSenders, type SenderProfile } from '@webhook-backpressure/senders';
 import {
   aBoolean,
   aCount,

@@ -1,5 +1,5 @@
 import type { Delivery } from '@webhook-backpressure/core';
-import { deliveryOf } from '@webhook-backpressure/core/parts';
+import { deliveryOf } from '@webhook-backpressure/core/extend';
 import type { Sender } from '../scenario/sender.ts';
 
 /** A delivery of the sender as the receiver sees it: with a profile, what the middleware makes of its headers. */

@@ -1,4 +1,4 @@
-import type { SwitchOffRule } from '@webhook-backpressure/core';
+import type { SwitchOffRule } from '@webhook-backpressure/senders';
 import { AnswerWindow } from './answer-window.ts';
 
 /** The default of {@link SwitchOffRule.minAnswers}. */

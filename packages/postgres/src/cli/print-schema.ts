@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { UsageError } from '@webhook-backpressure/core/tool';
+import { UsageError } from '@webhook-backpressure/inbox/tool';
 import { postgresSchema } from '../schema/print.ts';
 
 /** The statements that `schema` prints. */

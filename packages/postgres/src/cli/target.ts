@@ -1,4 +1,4 @@
-import { UsageError, type ToolTarget } from '@webhook-backpressure/core/tool';
+import { type ToolTarget, UsageError } from '@webhook-backpressure/inbox/tool';
 import { settle } from '../options.ts';
 import { checkNewest } from '../schema/migrate.ts';
 import { loadPg } from '../server/load-pg.ts';

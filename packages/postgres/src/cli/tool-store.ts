@@ -1,5 +1,5 @@
-import type { DeliveryRef } from '@webhook-backpressure/core';
-import type { ToolOwner, ToolStore } from '@webhook-backpressure/core/tool';
+import type { DeliveryRef } from '@webhook-backpressure/inbox';
+import type { ToolOwner, ToolStore } from '@webhook-backpressure/inbox/tool';
 import { Completed } from '../finished/completed.ts';
 import { DeadLetters } from '../finished/dead-letters.ts';
 import { Levels } from '../queue/levels.ts';

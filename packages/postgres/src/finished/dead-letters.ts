@@ -4,7 +4,7 @@ import type {
   MovedDelivery,
   ShelfScope,
   ShelvedDelivery,
-} from '@webhook-backpressure/core';
+} from '@webhook-backpressure/inbox';
 import { deliveryOf, FACTS, factsOf, type ContentsRow, type FactsRow } from '../records/contents.ts';
 import { countRows, moveRows, scopeOf, scopeValues, type PortionUpTo } from '../records/scope.ts';
 import { decodeText } from '../records/text.ts';

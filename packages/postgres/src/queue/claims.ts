@@ -1,4 +1,4 @@
-import type { ClaimedDelivery, ClaimOptions, ClaimRef, Settlement } from '@webhook-backpressure/core';
+import type { ClaimedDelivery, ClaimOptions, ClaimRef, Settlement } from '@webhook-backpressure/inbox';
 import { deliveryOf, type ContentsRow } from '../records/contents.ts';
 import { idHash } from '../records/id-hash.ts';
 import { encodeText } from '../records/text.ts';

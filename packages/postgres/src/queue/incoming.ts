@@ -1,11 +1,5 @@
-import {
-  areOtherBodies,
-  bodySum,
-  storedBytes,
-  type Put,
-  type PutResult,
-  type StoreLimits,
-} from '@webhook-backpressure/core';
+import { areOtherBodies, bodySum, storedBytes } from '@webhook-backpressure/inbox/store';
+import type { Put, PutResult, StoreLimits } from '@webhook-backpressure/inbox';
 import { encodeFacts } from '../records/contents.ts';
 import { idHash } from '../records/id-hash.ts';
 import { encodeText } from '../records/text.ts';

@@ -1,4 +1,4 @@
-import type { DueKeys, KeyClaim, KeyWant } from '@webhook-backpressure/core';
+import type { DueKeys, KeyClaim, KeyWant } from '@webhook-backpressure/inbox';
 import { deliveryOf, type ContentsRow } from '../records/contents.ts';
 import { decodeText, encodeText } from '../records/text.ts';
 import { isOutcomeUnknown } from '../server/errors.ts';

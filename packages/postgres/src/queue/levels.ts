@@ -1,4 +1,4 @@
-import type { StoreStats } from '@webhook-backpressure/core';
+import type { StoreStats } from '@webhook-backpressure/inbox';
 import { decodeText } from '../records/text.ts';
 import type { Server } from '../server/server.ts';
 import { OrderWatch } from './order-watch.ts';

@@ -5,7 +5,7 @@ import type {
   PendingState,
   StoredPage,
   StoredPending,
-} from '@webhook-backpressure/core';
+} from '@webhook-backpressure/inbox';
 import { deliveryOf, FACTS, factsOf, type ContentsRow, type FactsRow } from '../records/contents.ts';
 import { idHash } from '../records/id-hash.ts';
 import { MAX_SCANNED, pageOf, type PageRow, type Scanned } from '../records/paging.ts';

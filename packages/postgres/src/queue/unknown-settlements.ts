@@ -1,4 +1,4 @@
-import type { Settlement } from '@webhook-backpressure/core';
+import type { Settlement } from '@webhook-backpressure/inbox';
 import { idHash } from '../records/id-hash.ts';
 import type { Server } from '../server/server.ts';
 

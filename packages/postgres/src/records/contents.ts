@@ -1,4 +1,4 @@
-import type { Json, StoredDelivery } from '@webhook-backpressure/core';
+import type { Json, StoredDelivery } from '@webhook-backpressure/inbox';
 import { decodeText } from './text.ts';
 
 /** The columns of a delivery without its body. */

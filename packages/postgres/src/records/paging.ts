@@ -1,4 +1,4 @@
-import type { StoredPage } from '@webhook-backpressure/core';
+import type { StoredPage } from '@webhook-backpressure/inbox';
 
 /** A list call scans at most so many rows, so that listing a rare key does not delay other calls. */
 export const MAX_SCANNED = 2000;

@@ -1,4 +1,4 @@
-import type { Counted, MovedDelivery, Portion, ShelfScope } from '@webhook-backpressure/core';
+import type { Counted, MovedDelivery, Portion, ShelfScope } from '@webhook-backpressure/inbox';
 import type { Server } from '../server/server.ts';
 import { decodeText, encodeText } from './text.ts';
 

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
-import { BackpressureError, checkNames, type FleetRegistry } from '@webhook-backpressure/core';
+import { BackpressureError, checkNames } from '@webhook-backpressure/base';
+import type { FleetRegistry } from '@webhook-backpressure/fleet';
 import { checkSchema, type PostgresPool } from '../options.ts';
 import { Server } from '../server/server.ts';
 import { ServerRegistry } from './server-registry.ts';

@@ -1,4 +1,4 @@
-import type { FleetBeat, FleetRegistry, FleetView } from '@webhook-backpressure/core';
+import type { FleetBeat, FleetRegistry, FleetView } from '@webhook-backpressure/fleet';
 import { migrate } from '../schema/migrate.ts';
 import type { Server } from '../server/server.ts';
 

@@ -1,4 +1,4 @@
-import { BackpressureError } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
 import type { Run, Server } from '../server/server.ts';
 import { MIGRATIONS, migrationSql, VERSION, type Migration } from './migrations.ts';
 

@@ -1,4 +1,4 @@
-import { BackpressureError } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
 import { checkSchema } from '../options.ts';
 import { migrationSql, VERSION } from './migrations.ts';
 

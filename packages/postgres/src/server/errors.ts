@@ -1,4 +1,4 @@
-import { BackpressureError } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
 
 /** The SQLSTATE of an error of the server, or undefined for any other error. */
 function stateOf(error: unknown): string | undefined {

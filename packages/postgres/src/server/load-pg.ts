@@ -1,4 +1,4 @@
-import { BackpressureError } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
 
 /**
  * Loads the package `pg`, only for those who need it: a pool may come from another copy, and printing the schema needs

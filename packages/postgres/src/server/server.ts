@@ -1,4 +1,4 @@
-import type { StoreEvent } from '@webhook-backpressure/core';
+import type { StoreEvent } from '@webhook-backpressure/inbox';
 import type { PostgresClient, PostgresPool, Settings } from '../options.ts';
 import { ClockSkew } from './clock-skew.ts';
 import { coded, isRetryable, isUsableAfter } from './errors.ts';

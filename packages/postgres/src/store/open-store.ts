@@ -1,4 +1,4 @@
-import type { OpenedStore } from '@webhook-backpressure/core';
+import type { OpenedStore } from '@webhook-backpressure/inbox';
 import { Completed } from '../finished/completed.ts';
 import { DeadLetters } from '../finished/dead-letters.ts';
 import { Claims } from '../queue/claims.ts';

@@ -1,9 +1,5 @@
-import {
-  BackpressureError,
-  type InboxStore,
-  type OpenedStore,
-  type StoreEvent,
-} from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
+import type { InboxStore, OpenedStore, StoreEvent } from '@webhook-backpressure/inbox';
 import type { Settings } from '../options.ts';
 import { Server } from '../server/server.ts';
 import { OpenStore } from './open-store.ts';

@@ -1,4 +1,4 @@
-import { isRecord } from '@webhook-backpressure/core/parts';
+import { isRecord } from '@webhook-backpressure/base';
 import { RequestFailure, type Answer } from '../requests/request.ts';
 import { httpDate } from './http-date.ts';
 import type { Judgment, Outcome } from './outcome.ts';

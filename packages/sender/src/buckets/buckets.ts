@@ -1,7 +1,7 @@
 export type {
-  Buckets,
   BucketLimit,
+  Buckets,
   BucketsEvent,
   BucketsOptions,
   TokenGrant,
-} from '@webhook-backpressure/core';
+} from '@webhook-backpressure/fleet';

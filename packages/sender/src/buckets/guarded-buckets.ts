@@ -1,5 +1,6 @@
-import type { Awaitable } from '@webhook-backpressure/core';
-import { errorMessageOf, isThenable } from '@webhook-backpressure/core/parts';
+import type { Awaitable } from '@webhook-backpressure/inbox';
+import { errorMessageOf } from '@webhook-backpressure/inbox/store';
+import { isThenable } from '@webhook-backpressure/base';
 import type { BucketLimit, Buckets, BucketsEvent, BucketsOptions, TokenGrant } from './buckets.ts';
 
 /** The delay of the next try after a call that failed. */

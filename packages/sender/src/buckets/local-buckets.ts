@@ -1,4 +1,4 @@
-import { LocalBuckets } from '@webhook-backpressure/core/parts';
+import { LocalBuckets } from '@webhook-backpressure/fleet';
 import type { Buckets } from './buckets.ts';
 
 /** Buckets of this process. */

@@ -1,5 +1,5 @@
-import type { RateAudit } from '@webhook-backpressure/core';
-import { TokenLevel } from '@webhook-backpressure/core/parts';
+import type { RateAudit } from '@webhook-backpressure/observe';
+import { TokenLevel } from '@webhook-backpressure/fleet';
 import type { BucketLimit } from './buckets.ts';
 
 const SLOT_MS = 50;

@@ -1,5 +1,5 @@
-import { systemClock, type Clock } from '@webhook-backpressure/core';
-import { checkClock, checkNames, invalid, TokenLevel } from '@webhook-backpressure/core/parts';
+import { checkClock, checkNames, type Clock, invalid, systemClock } from '@webhook-backpressure/base';
+import { TokenLevel } from '@webhook-backpressure/fleet';
 import { checkBurst } from '../options/limits.ts';
 import { defaultBurst, fractionOfRate } from '../options/rates.ts';
 import type { BucketLimit } from './buckets.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '@webhook-backpressure/core';
-import { holdTimer, type TokenLevel } from '@webhook-backpressure/core/parts';
+import { type Clock, holdTimer } from '@webhook-backpressure/base';
+import type { TokenLevel } from '@webhook-backpressure/fleet';
 
 interface Waiter {
   readonly count: number;

@@ -1,5 +1,5 @@
-import { NO_DEADLINE, type Timed } from '@webhook-backpressure/core/parts';
-import type { EndpointAttempt } from '@webhook-backpressure/core';
+import { NO_DEADLINE, type Timed } from '@webhook-backpressure/base';
+import type { EndpointAttempt } from '@webhook-backpressure/observe';
 import type { Claim } from './claim.ts';
 import type { Destination, Learned } from './destination.ts';
 

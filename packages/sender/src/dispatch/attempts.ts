@@ -1,5 +1,5 @@
-import type { Clock } from '@webhook-backpressure/core';
-import { Deadlines, errorMessageOf } from '@webhook-backpressure/core/parts';
+import { type Clock, Deadlines } from '@webhook-backpressure/base';
+import { errorMessageOf } from '@webhook-backpressure/inbox/store';
 import { batchContent, eventContent, type RequestContent } from '../outbox/request-content.ts';
 import { RequestFailure, type Answer, type OutgoingRequest, type Requester } from '../requests/request.ts';
 import { signatureHeaders } from '../requests/signature.ts';

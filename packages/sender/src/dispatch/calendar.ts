@@ -1,4 +1,5 @@
-import { MinHeap, type Scheduler, type Task } from '@webhook-backpressure/core/parts';
+import { MinHeap } from '@webhook-backpressure/base';
+import type { Scheduler, Task } from '@webhook-backpressure/inbox/store';
 import type { Destination } from './destination.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { ClaimedDelivery, ClaimRef } from '@webhook-backpressure/core';
-import { storedBytes, type Leased } from '@webhook-backpressure/core/parts';
+import type { ClaimedDelivery, ClaimRef } from '@webhook-backpressure/inbox';
+import { type Leased, storedBytes } from '@webhook-backpressure/inbox/store';
 import type { Destination } from './destination.ts';
 
 /** A claimed event, until its result is stored. */

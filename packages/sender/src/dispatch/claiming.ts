@@ -1,5 +1,5 @@
-import type { InboxStore, KeyClaim, KeyWant } from '@webhook-backpressure/core';
-import { LEASE_MS, type StoreHealth } from '@webhook-backpressure/core/parts';
+import type { InboxStore, KeyClaim, KeyWant } from '@webhook-backpressure/inbox';
+import { LEASE_MS, type StoreHealth } from '@webhook-backpressure/inbox/store';
 import type { BucketLimit } from '../buckets/buckets.ts';
 import type { Destination } from './destination.ts';
 

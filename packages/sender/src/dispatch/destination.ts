@@ -1,4 +1,4 @@
-import type { Heaped } from '@webhook-backpressure/core/parts';
+import type { Heaped } from '@webhook-backpressure/base';
 import type { Batching } from '../batches/batching.ts';
 import type { Gathering } from '../batches/gathering.ts';
 import type { BucketLimit } from '../buckets/buckets.ts';

@@ -1,5 +1,6 @@
-import type { DisableReason, InboxStore } from '@webhook-backpressure/core';
-import type { StoreHealth } from '@webhook-backpressure/core/parts';
+import type { DisableReason } from '@webhook-backpressure/observe';
+import type { InboxStore } from '@webhook-backpressure/inbox';
+import type { StoreHealth } from '@webhook-backpressure/inbox/store';
 import { DISABLED_PREFIX } from '../options/endpoint-id.ts';
 import type { SenderReport } from '../watch/sender-report.ts';
 

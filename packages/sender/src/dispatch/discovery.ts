@@ -1,11 +1,6 @@
-import type { InboxStore } from '@webhook-backpressure/core';
-import {
-  DAY_MS,
-  nextTurn,
-  type Scheduler,
-  type StoreHealth,
-  type Task,
-} from '@webhook-backpressure/core/parts';
+import type { InboxStore } from '@webhook-backpressure/inbox';
+import { DAY_MS } from '@webhook-backpressure/base';
+import { nextTurn, type Scheduler, type StoreHealth, type Task } from '@webhook-backpressure/inbox/store';
 
 /** Endpoints of one call. Another turn of the event loop begins after each. */
 const PAGE = 1000;

@@ -1,5 +1,6 @@
-import type { StoredDelivery } from '@webhook-backpressure/core';
-import { isThenable, nextTurn, type Scheduler, type StoreHealth } from '@webhook-backpressure/core/parts';
+import type { StoredDelivery } from '@webhook-backpressure/inbox';
+import { isThenable } from '@webhook-backpressure/base';
+import { nextTurn, type Scheduler, type StoreHealth } from '@webhook-backpressure/inbox/store';
 import { Gathering } from '../batches/gathering.ts';
 import { bytesInBatch } from '../outbox/request-content.ts';
 import type { Buckets, TokenGrant } from '../buckets/buckets.ts';

@@ -1,4 +1,4 @@
-import type { FinishedUsage } from '@webhook-backpressure/core/parts';
+import type { FinishedUsage } from '@webhook-backpressure/inbox/store';
 import { judge } from '../answers/judge.ts';
 import type { Judgment } from '../answers/outcome.ts';
 import type { SenderSettings } from '../options/sender-settings.ts';

@@ -1,4 +1,5 @@
-import { BackpressureError, type InboxStore } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
+import type { InboxStore } from '@webhook-backpressure/inbox';
 import type { SenderReport } from '../watch/sender-report.ts';
 
 /** The most paused endpoints: the store lists all of them with its counts. */

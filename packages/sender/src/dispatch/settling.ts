@@ -1,5 +1,5 @@
-import type { InboxStore, Settlement } from '@webhook-backpressure/core';
-import { GroupCommit, type FinishedUsage, type StoreHealth } from '@webhook-backpressure/core/parts';
+import type { InboxStore, Settlement } from '@webhook-backpressure/inbox';
+import { type FinishedUsage, GroupCommit, type StoreHealth } from '@webhook-backpressure/inbox/store';
 import type { OutboxLevel } from '../outbox/outbox-level.ts';
 import type { SenderReport } from '../watch/sender-report.ts';
 import type { Claim } from './claim.ts';

@@ -1,5 +1,6 @@
-import type { Awaitable, InboxStore, KeyClaim } from '@webhook-backpressure/core';
-import { isThenable, type StoreHealth } from '@webhook-backpressure/core/parts';
+import type { Awaitable, InboxStore, KeyClaim } from '@webhook-backpressure/inbox';
+import { isThenable } from '@webhook-backpressure/base';
+import type { StoreHealth } from '@webhook-backpressure/inbox/store';
 import type { Buckets } from '../buckets/buckets.ts';
 import { Batching } from '../batches/batching.ts';
 import { bytesInBatch } from '../outbox/request-content.ts';

@@ -1,4 +1,4 @@
-import type { Scheduler } from '@webhook-backpressure/core/parts';
+import type { Scheduler } from '@webhook-backpressure/inbox/store';
 
 const LIMIT_MS = 10_000;
 

@@ -1,5 +1,6 @@
-import type { Awaitable } from '@webhook-backpressure/core';
-import { errorMessageOf, isThenable, MinHeap, type Scheduler } from '@webhook-backpressure/core/parts';
+import type { Awaitable } from '@webhook-backpressure/inbox';
+import { errorMessageOf, type Scheduler } from '@webhook-backpressure/inbox/store';
+import { isThenable, MinHeap } from '@webhook-backpressure/base';
 import type { EndpointSettings } from '../options/settings.ts';
 import { CallLimit } from './call-limit.ts';
 import { Entry } from './entry.ts';

@@ -1,4 +1,4 @@
-import type { Heaped } from '@webhook-backpressure/core/parts';
+import type { Heaped } from '@webhook-backpressure/base';
 import type { EndpointSettings } from '../options/settings.ts';
 
 /** The knowledge about one endpoint. */

@@ -1,5 +1,4 @@
-import { BackpressureError } from '@webhook-backpressure/core';
-import { checkNames, invalid } from '@webhook-backpressure/core/parts';
+import { BackpressureError, checkNames, invalid } from '@webhook-backpressure/base';
 import { endpointUrl } from '../requests/addresses.ts';
 import { checkSecret } from '../requests/signature.ts';
 import { bucketLimitOf, checkInFlight, type LimitDefaults } from './limits.ts';

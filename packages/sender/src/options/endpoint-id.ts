@@ -1,5 +1,4 @@
-import type { BackpressureErrorCode } from '@webhook-backpressure/core';
-import { invalid } from '@webhook-backpressure/core/parts';
+import { type BackpressureErrorCode, invalid } from '@webhook-backpressure/base';
 
 /** Begins the names under which the store remembers disabled endpoints. An endpoint of such an id would be mistaken for one. */
 export const DISABLED_PREFIX = 'wbp-disabled:';

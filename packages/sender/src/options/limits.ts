@@ -1,5 +1,5 @@
-import { checkNames, invalid } from '@webhook-backpressure/core/parts';
-import type { BucketLimit } from '@webhook-backpressure/core';
+import { checkNames, invalid } from '@webhook-backpressure/base';
+import type { BucketLimit } from '@webhook-backpressure/fleet';
 import { defaultBurst, fractionOfRate, scaled, type RateFraction } from './rates.ts';
 import type { EndpointLimits } from './sender-options.ts';
 

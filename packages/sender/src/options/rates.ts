@@ -1,5 +1,6 @@
-import { BackpressureError, type BucketLimit, type Rate } from '@webhook-backpressure/core';
-import { invalid, isRecord, show } from '@webhook-backpressure/core/parts';
+import { BackpressureError, invalid, isRecord, show } from '@webhook-backpressure/base';
+import type { BucketLimit } from '@webhook-backpressure/fleet';
+import type { Rate } from '@webhook-backpressure/observe';
 
 /** A rate as a fraction of integers: `amount` tokens in `periodMs`, reduced. */
 export type RateFraction = Omit<BucketLimit, 'burst'>;

@@ -1,11 +1,8 @@
-import type {
-  Awaitable,
-  Buckets,
-  Clock,
-  InboxStore,
-  Rate,
-  SenderAlarmOptions,
-} from '@webhook-backpressure/core';
+import type { Awaitable, InboxStore } from '@webhook-backpressure/inbox';
+import type { Buckets } from '@webhook-backpressure/fleet';
+import type { Clock } from '@webhook-backpressure/base';
+import type { Rate } from '@webhook-backpressure/observe';
+import type { SenderAlarmOptions } from '@webhook-backpressure/core';
 
 /** When events of an endpoint are put into one request: whichever comes first. */
 export interface BatchOptions {

@@ -1,5 +1,5 @@
+import { alarmSettings, SENDER_ALARM_DEFAULTS } from '@webhook-backpressure/core/extend';
 import {
-  alarmSettings,
   by,
   checkBoolean,
   checkClock,
@@ -8,22 +8,19 @@ import {
   checkNames,
   checkNumber,
   checkOneOf,
+  type Complete,
   DAY_MS,
   invalid,
-  isInboxStore,
   isRecord,
   milliseconds,
   resolve,
-  SENDER_ALARM_DEFAULTS,
-  type Complete,
   type Rows,
-} from '@webhook-backpressure/core/parts';
-import {
   systemClock,
-  type Buckets,
-  type InboxStore,
-  type SenderAlarmSettings,
-} from '@webhook-backpressure/core';
+} from '@webhook-backpressure/base';
+import { isInboxStore } from '@webhook-backpressure/inbox/store';
+import type { Buckets } from '@webhook-backpressure/fleet';
+import type { InboxStore } from '@webhook-backpressure/inbox';
+import type { SenderAlarmSettings } from '@webhook-backpressure/core';
 import { checkLimits, type LimitDefaults } from './limits.ts';
 import type { EndpointLimits, SenderOptions, SenderRetryOptions } from './sender-options.ts';
 

@@ -1,4 +1,4 @@
-import type { BucketLimit } from '@webhook-backpressure/core';
+import type { BucketLimit } from '@webhook-backpressure/fleet';
 
 /** Checked batch options. */
 export interface BatchSettings {

@@ -1,5 +1,4 @@
-import { BackpressureError } from '@webhook-backpressure/core';
-import { invalid, isRecord } from '@webhook-backpressure/core/parts';
+import { BackpressureError, invalid, isRecord } from '@webhook-backpressure/base';
 
 const NAME = /^[!#$%&'*+.^_`|~0-9a-z-]{1,256}$/;
 /** No line break and no other control character: it would begin another header, or end the request. */

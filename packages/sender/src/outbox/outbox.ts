@@ -1,17 +1,11 @@
-import {
-  BackpressureError,
-  type InboxStore,
-  type Put,
-  type PutResult,
-  type StoredDelivery,
-} from '@webhook-backpressure/core';
+import { BackpressureError, show } from '@webhook-backpressure/base';
+import type { InboxStore, Put, PutResult, StoredDelivery } from '@webhook-backpressure/inbox';
 import {
   GroupCommit,
-  show,
-  storedBytes,
   type Scheduler,
+  storedBytes,
   type StoreHealth,
-} from '@webhook-backpressure/core/parts';
+} from '@webhook-backpressure/inbox/store';
 import type { SendResult } from './outgoing-event.ts';
 import type { SenderReport } from '../watch/sender-report.ts';
 import type { OutboxLevel, OutboxLimits } from './outbox-level.ts';

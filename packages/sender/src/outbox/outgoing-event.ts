@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { BackpressureError, type Json, type StoredDelivery } from '@webhook-backpressure/core';
-import { checkNames, checkJson, invalid, NotJsonError } from '@webhook-backpressure/core/parts';
+import { BackpressureError, checkNames, invalid } from '@webhook-backpressure/base';
+import type { Json, StoredDelivery } from '@webhook-backpressure/inbox';
+import { checkJson, NotJsonError } from '@webhook-backpressure/inbox/store';
 import { checkEndpointId } from '../options/endpoint-id.ts';
 import { checkedHeaders } from './event-headers.ts';
 

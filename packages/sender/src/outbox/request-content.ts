@@ -1,4 +1,4 @@
-import type { StoredDelivery } from '@webhook-backpressure/core';
+import type { StoredDelivery } from '@webhook-backpressure/inbox';
 
 /** The parts of a request beside the signature. */
 export interface RequestContent {

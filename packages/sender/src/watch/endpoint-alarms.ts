@@ -1,10 +1,11 @@
-import type { ActiveSenderAlarm, SenderAlarmEvent, SenderAlarmSettings } from '@webhook-backpressure/core';
+import type { ActiveSenderAlarm, SenderAlarmEvent } from '@webhook-backpressure/observe';
+import type { SenderAlarmSettings } from '@webhook-backpressure/core';
 import {
   ENDPOINT_ALARM_RULES,
-  helpOf,
   type EndpointAlarmRule,
   type EndpointReading,
-} from '@webhook-backpressure/core/parts';
+  helpOf,
+} from '@webhook-backpressure/core/extend';
 
 /** How many endpoints have the same alarm. After a failure of something that all need, more would be noise. */
 const MOST_RAISED = 100;

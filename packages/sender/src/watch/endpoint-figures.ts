@@ -1,12 +1,12 @@
-import type { EndpointWindow } from '@webhook-backpressure/core';
+import type { EndpointWindow } from '@webhook-backpressure/observe';
 import {
   BusiestNames,
+  type Count,
   COUNTS,
   HISTOGRAMS,
   SliceClock,
   SlicedFigures,
-  type Count,
-} from '@webhook-backpressure/core/parts';
+} from '@webhook-backpressure/core/extend';
 
 /** How many endpoints have figures. */
 const MOST_ENDPOINTS = 1000;

@@ -1,11 +1,7 @@
-import type {
-  ActiveSenderAlarm,
-  Clock,
-  EndpointWindow,
-  SenderAlarmEvent,
-  SenderAlarmSettings,
-} from '@webhook-backpressure/core';
-import { Alarm as Timer, AlarmWatch, type EndpointReading } from '@webhook-backpressure/core/parts';
+import type { ActiveSenderAlarm, EndpointWindow, SenderAlarmEvent } from '@webhook-backpressure/observe';
+import { Alarm as Timer, type Clock } from '@webhook-backpressure/base';
+import type { SenderAlarmSettings } from '@webhook-backpressure/core';
+import { AlarmWatch, type EndpointReading } from '@webhook-backpressure/core/extend';
 import { EndpointAlarms, type EndpointReadings } from './endpoint-alarms.ts';
 import { EndpointFigures } from './endpoint-figures.ts';
 

@@ -1,5 +1,6 @@
-import type { SenderEvent, SenderTotals } from '@webhook-backpressure/core';
-import { Listeners, ProcessWarnings, withCode, type EventBody } from '@webhook-backpressure/core/parts';
+import type { SenderEvent, SenderTotals } from '@webhook-backpressure/observe';
+import { type EventBody, Listeners } from '@webhook-backpressure/core/extend';
+import { ProcessWarnings, withCode } from '@webhook-backpressure/inbox/store';
 import type { SenderMonitor } from './sender-monitor.ts';
 
 /** The totals, writable. */

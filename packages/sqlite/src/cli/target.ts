@@ -1,6 +1,6 @@
 import { statSync, type Stats } from 'node:fs';
-import { BackpressureError } from '@webhook-backpressure/core';
-import { UsageError, type ToolTarget } from '@webhook-backpressure/core/tool';
+import { BackpressureError } from '@webhook-backpressure/base';
+import { type ToolTarget, UsageError } from '@webhook-backpressure/inbox/tool';
 import { settle } from '../options.ts';
 import { changeInboxFile, readInboxFile } from '../store/inbox-file.ts';
 import { toolStore } from './tool-store.ts';

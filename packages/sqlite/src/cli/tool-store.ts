@@ -1,4 +1,4 @@
-import type { ToolOwner, ToolStore } from '@webhook-backpressure/core/tool';
+import type { ToolOwner, ToolStore } from '@webhook-backpressure/inbox/tool';
 import type { Connection } from '../connection/connection.ts';
 import { isAlive } from '../file/owner-lock.ts';
 import { CompletedIds } from '../finished/completed-ids.ts';

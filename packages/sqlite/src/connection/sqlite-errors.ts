@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { BackpressureError, type BackpressureErrorCode } from '@webhook-backpressure/core';
+import { BackpressureError, type BackpressureErrorCode } from '@webhook-backpressure/base';
 
 /** Primary result codes of SQLite, as its documentation numbers them. */
 const RESULT = {

@@ -1,4 +1,4 @@
-import { BackpressureError } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
 import type { Driver, DriverDatabase } from './driver.ts';
 import { loadLibsql } from './libsql.ts';
 import { loadNodeSqlite, versionOfRuntime } from './node-sqlite.ts';

@@ -1,5 +1,5 @@
 import { statfsSync, statSync } from 'node:fs';
-import { BackpressureError } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
 import type { Connection, Statement } from '../connection/connection.ts';
 import { lockedByReader } from '../connection/sqlite-errors.ts';
 

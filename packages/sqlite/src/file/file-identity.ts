@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { BackpressureError } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
 
 /**
  * Detects that the open files are no longer those at their paths. SQLite keeps writing to a deleted or replaced file,

@@ -1,4 +1,4 @@
-import type { DeliveryRef } from '@webhook-backpressure/core';
+import type { DeliveryRef } from '@webhook-backpressure/inbox';
 import type { Connection, Statement } from '../connection/connection.ts';
 import { idHash } from '../tables/id-hash.ts';
 import { encodeText } from '../tables/text.ts';

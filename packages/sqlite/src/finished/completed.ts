@@ -7,7 +7,7 @@ import type {
   ShelfScope,
   StoredCompleted,
   StoredPage,
-} from '@webhook-backpressure/core';
+} from '@webhook-backpressure/inbox';
 import type { Connection, Statement } from '../connection/connection.ts';
 import { CONTENTS, deliveryOf, FACTS, factsOf, type ContentsRow, type FactsRow } from '../tables/contents.ts';
 import { Order } from '../tables/order.ts';

@@ -5,7 +5,7 @@ import type {
   ShelfScope,
   ShelvedDelivery,
   StoredDelivery,
-} from '@webhook-backpressure/core';
+} from '@webhook-backpressure/inbox';
 import type { Connection, Statement } from '../connection/connection.ts';
 import { CONTENTS, deliveryOf, FACTS, factsOf, type ContentsRow, type FactsRow } from '../tables/contents.ts';
 import { Order } from '../tables/order.ts';

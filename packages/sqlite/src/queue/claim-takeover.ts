@@ -1,4 +1,4 @@
-import type { ClaimRef } from '@webhook-backpressure/core';
+import type { ClaimRef } from '@webhook-backpressure/inbox';
 import type { Connection, Statement } from '../connection/connection.ts';
 import { removeLock } from '../file/owner-lock.ts';
 import { encodeText } from '../tables/text.ts';

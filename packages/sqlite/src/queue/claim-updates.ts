@@ -1,4 +1,4 @@
-import type { ClaimRef, Settlement } from '@webhook-backpressure/core';
+import type { ClaimRef, Settlement } from '@webhook-backpressure/inbox';
 import type { Connection, Statement } from '../connection/connection.ts';
 import { avoidingDamage, type Access } from '../connection/damage.ts';
 import type { DiskSpace } from '../file/disk-space.ts';

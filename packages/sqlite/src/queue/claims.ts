@@ -1,4 +1,4 @@
-import type { ClaimedDelivery, ClaimOptions } from '@webhook-backpressure/core';
+import type { ClaimedDelivery, ClaimOptions } from '@webhook-backpressure/inbox';
 import type { Connection, Statement } from '../connection/connection.ts';
 import { Pauses, type Paused } from '../tables/pauses.ts';
 import { encodeText } from '../tables/text.ts';

@@ -1,4 +1,4 @@
-import type { DueKey, DueKeys } from '@webhook-backpressure/core';
+import type { DueKey, DueKeys } from '@webhook-backpressure/inbox';
 import type { Connection, Statement } from '../connection/connection.ts';
 import { Pauses } from '../tables/pauses.ts';
 import { decodeText } from '../tables/text.ts';

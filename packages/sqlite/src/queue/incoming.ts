@@ -1,11 +1,5 @@
-import {
-  areOtherBodies,
-  bodySum,
-  storedBytes,
-  type Put,
-  type PutResult,
-  type StoreLimits,
-} from '@webhook-backpressure/core';
+import { areOtherBodies, bodySum, storedBytes } from '@webhook-backpressure/inbox/store';
+import type { Put, PutResult, StoreLimits } from '@webhook-backpressure/inbox';
 import type { Connection, Statement } from '../connection/connection.ts';
 import type { DiskSpace } from '../file/disk-space.ts';
 import type { FileIdentity } from '../file/file-identity.ts';

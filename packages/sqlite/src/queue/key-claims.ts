@@ -1,4 +1,4 @@
-import type { ClaimedDelivery, KeyClaim, KeyWant } from '@webhook-backpressure/core';
+import type { ClaimedDelivery, KeyClaim, KeyWant } from '@webhook-backpressure/inbox';
 import type { Connection, Statement } from '../connection/connection.ts';
 import { Order } from '../tables/order.ts';
 import { Pauses } from '../tables/pauses.ts';

@@ -5,7 +5,7 @@ import type {
   PendingState,
   StoredPage,
   StoredPending,
-} from '@webhook-backpressure/core';
+} from '@webhook-backpressure/inbox';
 import type { Connection, Statement } from '../connection/connection.ts';
 import { CONTENTS, deliveryOf, FACTS, factsOf, type ContentsRow, type FactsRow } from '../tables/contents.ts';
 import { pageOf, MAX_SCANNED } from '../tables/paging.ts';

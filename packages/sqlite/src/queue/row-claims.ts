@@ -1,4 +1,4 @@
-import type { ClaimedDelivery } from '@webhook-backpressure/core';
+import type { ClaimedDelivery } from '@webhook-backpressure/inbox';
 import type { Connection, Statement } from '../connection/connection.ts';
 import { isDamage } from '../connection/sqlite-errors.ts';
 import { CONTENTS, deliveryOf, isIntact, type ContentsRow } from '../tables/contents.ts';

@@ -1,4 +1,5 @@
-import { BackpressureError, type InboxStore, type OpenedStore } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
+import type { InboxStore, OpenedStore } from '@webhook-backpressure/inbox';
 import { outcomeOf, type Outcome } from '../connection/connection.ts';
 import type { Settings } from '../options.ts';
 import type { Predecessor } from '../queue/claim-takeover.ts';

@@ -1,4 +1,4 @@
-import type { DeliveryRef, OpenedStore, StoreStats } from '@webhook-backpressure/core';
+import type { DeliveryRef, OpenedStore, StoreStats } from '@webhook-backpressure/inbox';
 import type { Connection, Outcome } from '../connection/connection.ts';
 import { DiskSpace } from '../file/disk-space.ts';
 import { FileIdentity } from '../file/file-identity.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { DeliveryRef } from '@webhook-backpressure/core';
+import type { DeliveryRef } from '@webhook-backpressure/inbox';
 
 const HASH_BYTES = 16;
 

@@ -1,4 +1,4 @@
-import type { StoreStats } from '@webhook-backpressure/core';
+import type { StoreStats } from '@webhook-backpressure/inbox';
 import type { Connection, Statement } from '../connection/connection.ts';
 import { decodeText, encodeText } from './text.ts';
 

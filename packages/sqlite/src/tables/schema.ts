@@ -1,4 +1,4 @@
-import { BackpressureError } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
 import type { Connection } from '../connection/connection.ts';
 
 /** "WBPI" in ASCII. It identifies the file of an inbox in the header. */

@@ -1,4 +1,4 @@
-import type { Counted, ShelfScope } from '@webhook-backpressure/core';
+import type { Counted, ShelfScope } from '@webhook-backpressure/inbox';
 import type { Connection, Statement, Value } from '../connection/connection.ts';
 import { encodeText } from './text.ts';
 

@@ -1,4 +1,4 @@
-import type { ClaimRef } from '@webhook-backpressure/core';
+import type { ClaimRef } from '@webhook-backpressure/inbox';
 
 /** The claims that have reached this process. A new thread takes them over from a thread that has ended. */
 export class HeldClaims {

@@ -1,9 +1,5 @@
-import {
-  BackpressureError,
-  type BackpressureErrorCode,
-  type InboxStore,
-  type OpenedStore,
-} from '@webhook-backpressure/core';
+import { BackpressureError, type BackpressureErrorCode } from '@webhook-backpressure/base';
+import type { InboxStore, OpenedStore } from '@webhook-backpressure/inbox';
 import type { DriverName } from '../drivers/choose.ts';
 import type { Settings } from '../options.ts';
 

@@ -1,5 +1,6 @@
 import { MessageChannel, receiveMessageOnPort, Worker, type MessagePort } from 'node:worker_threads';
-import { BackpressureError, type Awaitable } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
+import type { Awaitable } from '@webhook-backpressure/inbox';
 import { unpackError, type Call, type Reply, type Request, type ThreadData } from './protocol.ts';
 
 /** The result of a call, or its error. */

@@ -1,5 +1,5 @@
 import { receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads';
-import type { InboxStore, OpenedStore, Put } from '@webhook-backpressure/core';
+import type { InboxStore, OpenedStore, Put } from '@webhook-backpressure/inbox';
 import type { Outcome } from '../connection/connection.ts';
 import { useDriver } from '../drivers/choose.ts';
 import type { Predecessor } from '../queue/claim-takeover.ts';

@@ -1,4 +1,4 @@
-import type { InboxStore, StoreAdmin } from '@webhook-backpressure/core';
+import type { InboxStore, StoreAdmin } from '@webhook-backpressure/inbox';
 
 type Args<Name extends keyof StoreAdmin> = Parameters<StoreAdmin[Name]>;
 type Result<Name extends keyof StoreAdmin> = Promise<Awaited<ReturnType<StoreAdmin[Name]>>>;

@@ -3,15 +3,15 @@ import type {
   ClaimedDelivery,
   ClaimRef,
   DueKeys,
+  InboxStore,
   KeyClaim,
   KeyWant,
-  InboxStore,
   OpenedStore,
   Put,
   PutResult,
   Settlement,
   StoreStats,
-} from '@webhook-backpressure/core';
+} from '@webhook-backpressure/inbox';
 import type { DriverName } from '../drivers/choose.ts';
 import type { Settings } from '../options.ts';
 import { alreadyOpen, notOpen } from '../store/file-store.ts';

@@ -1,4 +1,5 @@
-import { BackpressureError, type Put } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
+import type { Put } from '@webhook-backpressure/inbox';
 import { sendable } from './bodies.ts';
 
 /** A batch to be sent to the thread. */

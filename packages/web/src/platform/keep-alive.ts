@@ -1,4 +1,4 @@
-import type { Inbox } from '@webhook-backpressure/core';
+import type { Inbox } from '@webhook-backpressure/inbox';
 import { shared } from './shared.ts';
 
 /** Keeps the request of a platform alive until a promise settles, also after its response. */

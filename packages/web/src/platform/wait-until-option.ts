@@ -1,4 +1,4 @@
-import { BackpressureError } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
 import type { WaitUntil } from './keep-alive.ts';
 import { waitUntilOf } from './wait-until-of.ts';
 

@@ -1,4 +1,5 @@
-import type { AdmissionControl, Handling, Refusal } from '@webhook-backpressure/core';
+import type { AdmissionControl, Handling } from '@webhook-backpressure/core/middleware';
+import type { Refusal } from '@webhook-backpressure/core';
 import { keepAlive, type WaitUntil } from '../platform/keep-alive.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { AdmissionControl } from '@webhook-backpressure/core';
+import type { AdmissionControl } from '@webhook-backpressure/core/middleware';
 
 /** The number of deliveries that are checked: on some servers the check creates the whole request. */
 const CHECKED = 1000;

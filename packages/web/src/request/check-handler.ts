@@ -1,4 +1,4 @@
-import { BackpressureError } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
 
 /** @throws BackpressureError `ERR_WBP_CALLBACK` for anything but a function. */
 export function checkHandler(handler: unknown): void {

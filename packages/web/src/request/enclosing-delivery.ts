@@ -1,4 +1,5 @@
-import type { Handling, Intake } from '@webhook-backpressure/core';
+import type { Handling } from '@webhook-backpressure/core/middleware';
+import type { Intake } from '@webhook-backpressure/core';
 import { shared } from '../platform/shared.ts';
 
 /** A delivery that is being handled in the current async context. */

@@ -1,4 +1,4 @@
-import type { BodyEnd, BodySink } from '@webhook-backpressure/core';
+import type { BodyEnd, BodySink } from '@webhook-backpressure/inbox';
 
 /** Reads the body of a web-standard request for `inbox.receive`. */
 export async function readBody(request: Request, sink: BodySink): Promise<BodyEnd> {

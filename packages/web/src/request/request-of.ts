@@ -1,4 +1,4 @@
-import { BackpressureError } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
 
 /**
  * The first argument of a handler: a request, or an object that contains it, such as the event of SvelteKit and H3, and

@@ -1,4 +1,4 @@
-import type { RequestParts } from '@webhook-backpressure/core';
+import type { RequestParts } from '@webhook-backpressure/inbox';
 import type { RequestSource } from './request-of.ts';
 
 type Params = RequestParts['params'];

@@ -1,4 +1,6 @@
-import { TimeLimit, type Handling, type Outcome } from '@webhook-backpressure/core';
+import { TimeLimit } from '@webhook-backpressure/base';
+import type { Handling } from '@webhook-backpressure/core/middleware';
+import type { Outcome } from '@webhook-backpressure/core';
 
 /** A body in memory has ended after this many microtask turns; a streamed one has not. */
 const MICROTASKS = 32;

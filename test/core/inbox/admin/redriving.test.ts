@@ -1,13 +1,13 @@
 import {
-  memoryStore,
-  Unrecoverable,
   type InboxOptions,
+  memoryStore,
   type RedriveProgress,
-} from '@webhook-backpressure/core';
+  Unrecoverable,
+} from '@webhook-backpressure/inbox';
 import { describe, expect, it } from 'vitest';
-import { MemoryState } from '../../../../packages/core/src/inbox/store/memory/memory-state.ts';
-import { MemoryStore } from '../../../../packages/core/src/inbox/store/memory/memory-store.ts';
-import { PartSize } from '../../../../packages/core/src/inbox/store-calls/part-size.ts';
+import { MemoryState } from '../../../../packages/inbox/src/store/memory/memory-state.ts';
+import { MemoryStore } from '../../../../packages/inbox/src/store/memory/memory-store.ts';
+import { PartSize } from '../../../../packages/inbox/src/store-calls/part-size.ts';
 import { InboxBench, turns } from '../inbox-bench.ts';
 import { delivery, opened, put, storedBytes } from '../store/cases/store-fixtures.ts';
 

@@ -1,7 +1,7 @@
-import { memoryStore } from '@webhook-backpressure/core';
+import { memoryStore } from '@webhook-backpressure/inbox';
 import { describe, expect, it } from 'vitest';
-import { resolveInboxOptions } from '../../../../packages/core/src/inbox/options/inbox-settings.ts';
-import { FillLevel } from '../../../../packages/core/src/inbox/capacity/fill-level.ts';
+import { resolveInboxOptions } from '../../../../packages/inbox/src/options/inbox-settings.ts';
+import { FillLevel } from '../../../../packages/inbox/src/capacity/fill-level.ts';
 
 const BYTES = 1000;
 

@@ -1,7 +1,7 @@
-import { memoryStore } from '@webhook-backpressure/core';
+import { memoryStore } from '@webhook-backpressure/inbox';
 import { expect, it } from 'vitest';
-import { FinishedUsage } from '../../../../packages/core/src/inbox/capacity/finished-usage.ts';
-import { resolveInboxOptions } from '../../../../packages/core/src/inbox/options/inbox-settings.ts';
+import { FinishedUsage } from '../../../../packages/inbox/src/capacity/finished-usage.ts';
+import { resolveInboxOptions } from '../../../../packages/inbox/src/options/inbox-settings.ts';
 
 const REF = { key: 'a', id: 'a', attempt: 1 };
 

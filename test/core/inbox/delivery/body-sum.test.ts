@@ -1,4 +1,4 @@
-import { areOtherBodies, bodySum } from '@webhook-backpressure/core';
+import { areOtherBodies, bodySum } from '@webhook-backpressure/inbox/store';
 import { expect, it } from 'vitest';
 
 const sum = (rawBody: Uint8Array): number => bodySum({ rawBody });

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { InboxOptions } from '@webhook-backpressure/core';
-import { MemoryState } from '../../../../packages/core/src/inbox/store/memory/memory-state.ts';
-import { MemoryStore } from '../../../../packages/core/src/inbox/store/memory/memory-store.ts';
+import type { InboxOptions } from '@webhook-backpressure/inbox';
+import { MemoryState } from '../../../../packages/inbox/src/store/memory/memory-state.ts';
+import { MemoryStore } from '../../../../packages/inbox/src/store/memory/memory-store.ts';
 import { InboxBench, turns } from '../inbox-bench.ts';
 import { START } from '../store/cases/store-fixtures.ts';
 

@@ -1,17 +1,14 @@
 import {
   createInbox,
-  memoryStore,
-  readMetrics,
   type Inbox,
   type InboxOptions,
+  memoryStore,
   type RawDelivery,
-} from '@webhook-backpressure/core';
+} from '@webhook-backpressure/inbox';
+import { readMetrics } from '@webhook-backpressure/observe';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  ProcessWarnings,
-  classAndPlaceOf,
-} from '../../../../packages/core/src/inbox/events/process-warnings.ts';
+import { classAndPlaceOf, ProcessWarnings } from '../../../../packages/inbox/src/events/process-warnings.ts';
 import { turns } from '../inbox-bench.ts';
 
 /** Contained in every body, header and message, so that a warning with any of them is detected. */

@@ -1,4 +1,4 @@
-import { memoryStore, type InboxAnswer } from '@webhook-backpressure/core';
+import { type InboxAnswer, memoryStore } from '@webhook-backpressure/inbox';
 import { describe, expect, it } from 'vitest';
 import { InboxBench, turns } from '../inbox-bench.ts';
 import { START } from '../store/cases/store-fixtures.ts';

@@ -1,4 +1,5 @@
-import { BackpressureError, memoryStore, type BodySink, type InboxAnswer } from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
+import { type BodySink, type InboxAnswer, memoryStore } from '@webhook-backpressure/inbox';
 import { describe, expect, it } from 'vitest';
 import { InboxBench, turns } from '../inbox-bench.ts';
 

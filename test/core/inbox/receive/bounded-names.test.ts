@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { boundedId, boundedName } from '../../../../packages/core/src/inbox/receive/bounded-names.ts';
+import { boundedId, boundedName } from '../../../../packages/inbox/src/receive/bounded-names.ts';
 import { InboxBench } from '../inbox-bench.ts';
 
 const LONG = 'x'.repeat(300);

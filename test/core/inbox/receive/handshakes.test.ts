@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Handshakes } from '../../../../packages/core/src/inbox/receive/handshakes.ts';
+import { Handshakes } from '../../../../packages/inbox/src/receive/handshakes.ts';
 
 describe('handshakes admitted as critical', () => {
   it('are ten per second', () => {

@@ -1,9 +1,5 @@
-import {
-  memoryStore,
-  type InboxAnswer,
-  type InboxOptions,
-  type SenderProfile,
-} from '@webhook-backpressure/core';
+import { type InboxAnswer, type InboxOptions, memoryStore } from '@webhook-backpressure/inbox';
+import type { SenderProfile } from '@webhook-backpressure/senders';
 import { describe, expect, it } from 'vitest';
 import { InboxBench, turns } from '../inbox-bench.ts';
 

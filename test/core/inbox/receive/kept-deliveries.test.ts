@@ -1,4 +1,4 @@
-import type { SenderProfile } from '@webhook-backpressure/core';
+import type { SenderProfile } from '@webhook-backpressure/senders';
 import { describe, expect, it } from 'vitest';
 import { InboxBench } from '../inbox-bench.ts';
 

@@ -1,8 +1,8 @@
-import type { FleetBeat, FleetRegistry, FleetView } from '@webhook-backpressure/core';
+import type { FleetBeat, FleetRegistry, FleetView } from '@webhook-backpressure/fleet';
 import { manualClock, type ManualClock } from '@webhook-backpressure/core/testing';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { ReceiverExchange } from '../../../../packages/core/src/inbox/receive/receiver-exchange.ts';
-import { Scheduler } from '../../../../packages/core/src/inbox/time/scheduler.ts';
+import { ReceiverExchange } from '../../../../packages/inbox/src/receive/receiver-exchange.ts';
+import { Scheduler } from '../../../../packages/inbox/src/time/scheduler.ts';
 import type { RefusalExchange } from '../../../../packages/core/src/refusals/fleet-exchange.ts';
 
 const OTHER = { member: 'other', ageMs: 0, state: '{"hasLeft":false}' };

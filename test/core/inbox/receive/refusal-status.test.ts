@@ -1,9 +1,5 @@
-import {
-  memoryStore,
-  type InboxAnswer,
-  type InboxOptions,
-  type RefusalReason,
-} from '@webhook-backpressure/core';
+import { type InboxAnswer, type InboxOptions, memoryStore } from '@webhook-backpressure/inbox';
+import type { RefusalReason } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import { InboxBench } from '../inbox-bench.ts';
 

@@ -1,4 +1,4 @@
-import { createInbox, memoryStore, type InboxAnswer, type InboxRequest } from '@webhook-backpressure/core';
+import { createInbox, type InboxAnswer, type InboxRequest, memoryStore } from '@webhook-backpressure/inbox';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { InboxBench, turns } from '../inbox-bench.ts';
 import { slowStore } from '../slow-store.ts';

@@ -1,4 +1,4 @@
-import type { Json } from '@webhook-backpressure/core';
+import type { Json } from '@webhook-backpressure/inbox';
 import { describe, expect, it } from 'vitest';
 import { InboxBench } from '../inbox-bench.ts';
 

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { memoryStore, throwing, type InboxAnswer } from '@webhook-backpressure/core';
+import { type InboxAnswer, memoryStore, throwing } from '@webhook-backpressure/inbox';
 import { describe, expect, it, vi } from 'vitest';
 import { InboxBench, turns } from '../inbox-bench.ts';
 

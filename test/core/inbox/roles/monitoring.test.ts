@@ -1,4 +1,6 @@
-import { logEvents, readMetrics, type AlarmCode, type Inbox } from '@webhook-backpressure/core';
+import { logEvents, readMetrics } from '@webhook-backpressure/observe';
+import type { AlarmCode } from '@webhook-backpressure/core';
+import type { Inbox } from '@webhook-backpressure/inbox';
 import { dashboard } from '@webhook-backpressure/dashboard';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { post, problemOf, stateOf } from '../../../dashboard/fixtures.ts';

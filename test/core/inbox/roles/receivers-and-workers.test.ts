@@ -1,5 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Unrecoverable, type Inbox, type InboxAnswer, type ReceivingStore } from '@webhook-backpressure/core';
+import {
+  type Inbox,
+  type InboxAnswer,
+  type ReceivingStore,
+  Unrecoverable,
+} from '@webhook-backpressure/inbox';
 import { turns } from '../inbox-bench.ts';
 import { Tier } from './tier.ts';
 

@@ -4,7 +4,7 @@ import {
   memoryStore,
   type ReceivingStore,
   type WorkerOptions,
-} from '@webhook-backpressure/core';
+} from '@webhook-backpressure/inbox';
 import { describe, expect, it } from 'vitest';
 import { Tier } from './tier.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Inbox, ReceiverOptions } from '@webhook-backpressure/core';
+import type { Inbox, ReceiverOptions } from '@webhook-backpressure/inbox';
 import { Tier } from './tier.ts';
 
 /** Two workers with five handlers of 100 ms each. */

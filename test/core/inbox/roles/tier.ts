@@ -8,11 +8,11 @@ import {
   type InboxStore,
   type ReceiverOptions,
   type WorkerOptions,
-} from '@webhook-backpressure/core';
+} from '@webhook-backpressure/inbox';
 import { manualClock, type ManualClock } from '@webhook-backpressure/core/testing';
-import { memoryRegistry } from '../../../../packages/core/src/fleet/memory-registry.ts';
-import { MemoryState } from '../../../../packages/core/src/inbox/store/memory/memory-state.ts';
-import { MemoryStore } from '../../../../packages/core/src/inbox/store/memory/memory-store.ts';
+import { memoryRegistry } from '../../../../packages/fleet/src/memory-registry.ts';
+import { MemoryState } from '../../../../packages/inbox/src/store/memory/memory-state.ts';
+import { MemoryStore } from '../../../../packages/inbox/src/store/memory/memory-store.ts';
 import { turns } from '../inbox-bench.ts';
 import { START } from '../store/cases/store-fixtures.ts';
 

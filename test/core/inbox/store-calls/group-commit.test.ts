@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { BackpressureError, memoryStore } from '@webhook-backpressure/core';
-import { GroupCommit } from '../../../../packages/core/src/inbox/store-calls/group-commit.ts';
+import { BackpressureError } from '@webhook-backpressure/base';
+import { memoryStore } from '@webhook-backpressure/inbox';
+import { GroupCommit } from '../../../../packages/inbox/src/store-calls/group-commit.ts';
 import { InboxBench, turns } from '../inbox-bench.ts';
 
 /** Commits that end when the test says so. */

@@ -1,4 +1,4 @@
-import { createInbox, memoryStore, type InboxStore, type StoreEvent } from '@webhook-backpressure/core';
+import { createInbox, type InboxStore, memoryStore, type StoreEvent } from '@webhook-backpressure/inbox';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { InboxBench, turns } from '../inbox-bench.ts';

@@ -1,9 +1,5 @@
-import {
-  BackpressureError,
-  memoryStore,
-  type InboxAnswer,
-  type InboxStore,
-} from '@webhook-backpressure/core';
+import { BackpressureError } from '@webhook-backpressure/base';
+import { type InboxAnswer, type InboxStore, memoryStore } from '@webhook-backpressure/inbox';
 import { describe, expect, it, vi } from 'vitest';
 import { InboxBench, turns } from '../inbox-bench.ts';
 

@@ -1,7 +1,7 @@
-import { memoryStore } from '@webhook-backpressure/core';
+import { memoryStore } from '@webhook-backpressure/inbox';
 import { expect, it } from 'vitest';
-import { MemoryState } from '../../../../packages/core/src/inbox/store/memory/memory-state.ts';
-import { MemoryStore } from '../../../../packages/core/src/inbox/store/memory/memory-store.ts';
+import { MemoryState } from '../../../../packages/inbox/src/store/memory/memory-state.ts';
+import { MemoryStore } from '../../../../packages/inbox/src/store/memory/memory-store.ts';
 import { InboxBench } from '../inbox-bench.ts';
 import { storeSuite } from './store-suite.ts';
 import { claim, delivery, opened, put } from './cases/store-fixtures.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { MemoryState } from '../../../../packages/core/src/inbox/store/memory/memory-state.ts';
-import { MemoryStore } from '../../../../packages/core/src/inbox/store/memory/memory-store.ts';
+import { MemoryState } from '../../../../packages/inbox/src/store/memory/memory-state.ts';
+import { MemoryStore } from '../../../../packages/inbox/src/store/memory/memory-store.ts';
 import { InboxBench, turns } from '../inbox-bench.ts';
 import { START } from '../store/cases/store-fixtures.ts';
 

@@ -1,4 +1,4 @@
-import { memoryStore, type InboxOptions } from '@webhook-backpressure/core';
+import { type InboxOptions, memoryStore } from '@webhook-backpressure/inbox';
 import { describe, expect, it, vi } from 'vitest';
 import { InboxBench, turns } from '../inbox-bench.ts';
 import { LEASE, START } from '../store/cases/store-fixtures.ts';

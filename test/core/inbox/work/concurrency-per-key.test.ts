@@ -1,7 +1,7 @@
-import { memoryStore, type InboxOptions } from '@webhook-backpressure/core';
+import { type InboxOptions, memoryStore } from '@webhook-backpressure/inbox';
 import { describe, expect, it, vi } from 'vitest';
-import { MemoryState } from '../../../../packages/core/src/inbox/store/memory/memory-state.ts';
-import { MemoryStore } from '../../../../packages/core/src/inbox/store/memory/memory-store.ts';
+import { MemoryState } from '../../../../packages/inbox/src/store/memory/memory-state.ts';
+import { MemoryStore } from '../../../../packages/inbox/src/store/memory/memory-store.ts';
 import { InboxBench, turns } from '../inbox-bench.ts';
 
 const KEYED: Partial<InboxOptions> = { keyGenerator: ({ headers }) => headers['x-key'] };

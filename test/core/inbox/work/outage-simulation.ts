@@ -1,4 +1,4 @@
-import type { InboxEvent, InboxOptions, InboxSnapshot } from '@webhook-backpressure/core';
+import type { InboxEvent, InboxOptions, InboxSnapshot } from '@webhook-backpressure/inbox';
 import { stream } from '@webhook-backpressure/planner/parts';
 import { InboxBench } from '../inbox-bench.ts';
 

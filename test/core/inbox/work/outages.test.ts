@@ -1,4 +1,4 @@
-import { Unrecoverable } from '@webhook-backpressure/core';
+import { Unrecoverable } from '@webhook-backpressure/inbox';
 import { describe, expect, it } from 'vitest';
 import { stream } from '@webhook-backpressure/planner/parts';
 import { plainQueue } from './plain-queue.ts';

@@ -1,6 +1,6 @@
 import { stream } from '@webhook-backpressure/planner/parts';
-import { retryDelayMs } from '../../../../packages/core/src/inbox/work/retry-delay.ts';
-import { MinHeap, type Heaped } from '../../../../packages/core/src/base/min-heap.ts';
+import { retryDelayMs } from '../../../../packages/inbox/src/work/retry-delay.ts';
+import { type Heaped, MinHeap } from '../../../../packages/base/src/min-heap.ts';
 import type { Plan } from './outage-simulation.ts';
 
 interface Job extends Heaped {

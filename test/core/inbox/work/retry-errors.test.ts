@@ -1,8 +1,7 @@
-import { RetryAfter, Unrecoverable, type InboxOptions } from '@webhook-backpressure/core';
+import { type InboxOptions, memoryStore, RetryAfter, Unrecoverable } from '@webhook-backpressure/inbox';
 import { describe, expect, it } from 'vitest';
-import { retryDelayMs } from '../../../../packages/core/src/inbox/work/retry-delay.ts';
-import { resolveInboxOptions } from '../../../../packages/core/src/inbox/options/inbox-settings.ts';
-import { memoryStore } from '@webhook-backpressure/core';
+import { retryDelayMs } from '../../../../packages/inbox/src/work/retry-delay.ts';
+import { resolveInboxOptions } from '../../../../packages/inbox/src/options/inbox-settings.ts';
 import { stream } from '@webhook-backpressure/planner/parts';
 import { InboxBench } from '../inbox-bench.ts';
 import { HOUR } from './outage-simulation.ts';

@@ -1,4 +1,5 @@
-import type { Delivery, SenderProfile } from '@webhook-backpressure/core';
+import type { Delivery } from '@webhook-backpressure/core';
+import type { SenderProfile } from '@webhook-backpressure/senders';
 import { describe, expect, it } from 'vitest';
 import {
   createBench,

@@ -1,4 +1,4 @@
-import type { SenderProfile } from '@webhook-backpressure/core';
+import type { SenderProfile } from '@webhook-backpressure/senders';
 import { RetryAfter } from '../../../../packages/core/src/refusals/retry-after.ts';
 import type {
   Refused,

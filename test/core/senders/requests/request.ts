@@ -1,4 +1,4 @@
-import type { RequestHeaders } from '@webhook-backpressure/core';
+import type { RequestHeaders } from '@webhook-backpressure/senders';
 
 /** A request of a sender. Signatures, ids and addresses are invented. */
 export interface Request {

@@ -1,4 +1,4 @@
-import type { ClaimedDelivery, DueKey, InboxStore, KeyClaim, KeyWant } from '@webhook-backpressure/core';
+import type { ClaimedDelivery, DueKey, InboxStore, KeyClaim, KeyWant } from '@webhook-backpressure/inbox';
 import { expect } from 'vitest';
 import { delivery, LEASE, put, START } from './store-fixtures.ts';
 

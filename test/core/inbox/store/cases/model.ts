@@ -6,7 +6,7 @@ import type {
   InboxStore,
   KeyWant,
   Settlement,
-} from '@webhook-backpressure/core';
+} from '@webhook-backpressure/inbox';
 import { expect, it } from 'vitest';
 import type { StoreBed } from '../../store-bed.ts';
 import { NaiveKeys } from './naive-keys.ts';

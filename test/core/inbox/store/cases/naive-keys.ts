@@ -1,4 +1,4 @@
-import type { ClaimedDelivery, DueKey, KeyClaim, KeyWant } from '@webhook-backpressure/core';
+import type { ClaimedDelivery, DueKey, KeyClaim, KeyWant } from '@webhook-backpressure/inbox';
 import { expect } from 'vitest';
 import type { Row } from './naive-row.ts';
 import type { NaiveStore } from './naive-store.ts';

@@ -6,7 +6,7 @@ import type {
   PutResult,
   Settlement,
   StoreLimits,
-} from '@webhook-backpressure/core';
+} from '@webhook-backpressure/inbox';
 import { expect } from 'vitest';
 import { namesOf, type Row } from './naive-row.ts';
 

@@ -1,4 +1,4 @@
-import type { ClaimedDelivery } from '@webhook-backpressure/core';
+import type { ClaimedDelivery } from '@webhook-backpressure/inbox';
 import { describe, expect, it } from 'vitest';
 import type { BedOf } from '../../store-bed.ts';
 import {

@@ -1,4 +1,4 @@
-import type { ClaimedDelivery, Settlement } from '@webhook-backpressure/core';
+import type { ClaimedDelivery, Settlement } from '@webhook-backpressure/inbox';
 import { describe, expect, it } from 'vitest';
 import type { BedOf } from '../../store-bed.ts';
 import { claim, claimOne, delivery, ends, idsOf, opened, put, settle, START } from './store-fixtures.ts';

@@ -1,14 +1,14 @@
-import {
-  storedBytes,
-  type ClaimedDelivery,
-  type ClaimRef,
-  type InboxStore,
-  type Portion,
-  type PutResult,
-  type Settlement,
-  type StoredDelivery,
-  type StoreLimits,
-} from '@webhook-backpressure/core';
+import { storedBytes } from '@webhook-backpressure/inbox/store';
+import type {
+  ClaimedDelivery,
+  ClaimRef,
+  InboxStore,
+  Portion,
+  PutResult,
+  Settlement,
+  StoredDelivery,
+  StoreLimits,
+} from '@webhook-backpressure/inbox';
 import type { StoreBed } from '../../store-bed.ts';
 
 /** The wall clock at the start of a test. */

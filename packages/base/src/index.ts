@@ -1,0 +1,56 @@
+export { abortController, type Controller, type Signal, timeoutError } from './abort.ts';
+export { boundToThisContext } from './async-context.ts';
+export {
+  type Awaitable,
+  checkBoolean,
+  checkFunction,
+  checkInteger,
+  checkNumber,
+  checkOneOf,
+  DAY_MS,
+  isRecord,
+  requireSync,
+} from './checks.ts';
+export {
+  BackpressureError,
+  type BackpressureErrorCode,
+  invalid,
+  invalidResult,
+  isThenable,
+  show,
+  thrownText,
+} from './errors.ts';
+export { Generations } from './generations.ts';
+export { glanceAt, type GlanceField } from './glance.ts';
+export { type Heaped, MinHeap } from './min-heap.ts';
+export { checkNames, checkObject, unknownName } from './option-names.ts';
+export {
+  by,
+  type Complete,
+  current,
+  group,
+  milliseconds,
+  resolve,
+  type Row,
+  type Rows,
+  type SettingsOf,
+  update,
+} from './option-rows.ts';
+export { shared } from './shared.ts';
+export { Alarm } from './time/alarm.ts';
+export { checkClock } from './time/check-clock.ts';
+export { type Clock, holdTimer, monotonic, systemClock } from './time/clock.ts';
+export { Deadlines, NO_DEADLINE, type Timed } from './time/deadlines.ts';
+export { TimeLimit } from './time/time-limit.ts';
+export { type Observed, until } from './until.ts';
+export {
+  type CryptoKey,
+  fromBase64,
+  fromHex,
+  joined,
+  randomBytes,
+  randomUuid,
+  subtle,
+  toHex,
+  utf8,
+} from './web-crypto.ts';

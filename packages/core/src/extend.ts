@@ -1,0 +1,45 @@
+export {
+  ALARM_DEFAULTS,
+  alarmSettings,
+  INBOX_ALARM_DEFAULTS,
+  SENDER_ALARM_DEFAULTS,
+} from './alarms/alarm-options.ts';
+export { ALARM_RULES } from './alarms/alarm-rules.ts';
+export { AlarmWatch } from './alarms/alarm-watch.ts';
+export { helpOf } from './alarms/alarm.ts';
+export {
+  ENDPOINT_ALARM_RULES,
+  type EndpointAlarmRule,
+  type EndpointReading,
+} from './alarms/endpoint-alarm-rules.ts';
+export { LateMonitor } from './alarms/late-monitor.ts';
+export { Monitor } from './alarms/monitor.ts';
+export type { Arrival } from './delivery/arrival.ts';
+export { DEFAULT_KEY } from './delivery/delivery.ts';
+export { type EventBody, Listeners, measuring } from './delivery/events.ts';
+export { addUp, noRefusals } from './delivery/ledger.ts';
+export { deliveryOf } from './delivery/recognized-delivery.ts';
+export { createRefusal } from './delivery/refusal.ts';
+export { BoundedIntake } from './intake/bounded-intake.ts';
+export {
+  type FleetHandle,
+  fleetHandleOf,
+  type FleetLimits,
+  type FleetMembership,
+} from './intake/fleet-handle.ts';
+export { type ObserveHandle, observeHandleOf } from './intake/observe-handle.ts';
+export { checkMarks, FIXED, type Fixtures, resolveOptions, TUNABLE } from './intake/options.ts';
+export { drainRateOf } from './limits/limit-options.ts';
+export { workersPerKey } from './limits/limits.ts';
+export { effectiveCapacity, Gate, longestSpan } from './queue/gate.ts';
+export { Reserve, type ReserveAnswer } from './queue/reserve.ts';
+export type { RefusalExchange, RefusalNews } from './refusals/fleet-exchange.ts';
+export { RetryAfter } from './refusals/retry-after.ts';
+export { SharedRefusals } from './refusals/shared-refusals.ts';
+export type { Situation } from './refusals/situation.ts';
+export { statusOf } from './refusals/status.ts';
+export { SwitchOff } from './refusals/switch-off.ts';
+export { BusiestNames } from './windows/busiest-names.ts';
+export { SliceClock } from './windows/slice-clock.ts';
+export { SlicedFigures } from './windows/sliced-figures.ts';
+export { type Count, COUNTS, HISTOGRAMS } from './windows/tally.ts';

@@ -1,0 +1,16 @@
+export {
+  type AdmissionControl,
+  createAdmissionControl,
+  type RequestReader,
+} from './middleware/admission-control.ts';
+export { Handling } from './middleware/handling.ts';
+export {
+  beginDraining,
+  closablesOf,
+  createReadiness,
+  isProbed,
+  markStarting,
+  type Readiness,
+  type ReadinessStatus,
+} from './middleware/readiness.ts';
+export { bodyTimedOut, type BodyTimedOut, type HttpAnswer, problem } from './middleware/problem.ts';

@@ -1,4 +1,0 @@
-import type { RawDelivery } from '../inbox/delivery/inbox-delivery.ts';
-
-/** A function for the option `verify`. Resolves to true for a genuine delivery, and rejects otherwise. */
-export type Verifier = (delivery: RawDelivery) => Promise<true>;

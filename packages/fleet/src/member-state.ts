@@ -1,0 +1,53 @@
+import { isRecord } from '@webhook-backpressure/base';
+import type { RefusalNews } from '@webhook-backpressure/core/extend';
+
+/** What a member lets the others know. A release may add fields, and ignores those that it does not know. */
+export interface MemberState {
+  /** The options. */
+  readonly concurrency: number;
+  readonly drainRate: number | null;
+  readonly demand: number;
+  /** How many deliveries it may handle concurrently now. */
+  readonly share: number;
+  /** The share that it takes with the answer to this beat, as far as there is room: at least `share`. */
+  readonly claim: number;
+  readonly hasLeft: boolean;
+  /** The state of its refusals. */
+  readonly refusals: unknown;
+}
+
+export function textOf(state: MemberState): string {
+  return JSON.stringify({ v: 1, ...state });
+}
+
+/** Empty if there is nothing to tell. */
+export function newsTextOf(news: RefusalNews | undefined): string {
+  return news === undefined || news.booked.length === 0 ? '' : JSON.stringify(news);
+}
+
+/** Undefined for text that no release of this package has written: other programs may write to the registry. */
+export function stateOf(text: unknown): MemberState | undefined {
+  const data = jsonOf(text);
+  if (!isRecord(data)) return undefined;
+  const { concurrency, drainRate, demand, share, claim, hasLeft, refusals } = data;
+  if (!isCount(concurrency) || !isCount(demand) || !isCount(share) || !isCount(claim)) return undefined;
+  const isRate = typeof drainRate === 'number' && drainRate > 0;
+  return {
+    ...{ concurrency: Math.max(1, concurrency), drainRate: isRate ? drainRate : null },
+    ...{ demand, share, claim: Math.max(share, claim), hasLeft: hasLeft === true, refusals },
+  };
+}
+
+/** Undefined if the text is not JSON. */
+export function jsonOf(text: unknown): unknown {
+  if (typeof text !== 'string') return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}

@@ -1,0 +1,99 @@
+import {
+  addUp,
+  type EventBody,
+  Listeners,
+  type Monitor,
+  noRefusals,
+} from '@webhook-backpressure/core/extend';
+import type { PromiseCounts } from '@webhook-backpressure/core';
+import type { InboxEvent } from './inbox-events.ts';
+import { meterEvent } from './meter-event.ts';
+import type { InboxTotals } from './inbox-totals.ts';
+import { ProcessWarnings, classAndPlaceOf, type SuspectedBug } from './process-warnings.ts';
+
+/** The totals, writable. */
+type Running<T> = { -readonly [K in keyof T]: T[K] extends number ? number : Running<T[K]> };
+
+/** Counts events, and reports them to the listeners. */
+export class InboxReport {
+  readonly listeners: Listeners<InboxEvent> = new Listeners<InboxEvent>();
+  /** Null until someone looks: the figures of windows and the alarms cost something. */
+  monitor: Monitor | null = null;
+  readonly totals: Running<Omit<InboxTotals, 'refused' | 'promises'>> = {
+    arrivals: 0,
+    stored: 0,
+    duplicate: 0,
+    conflict: 0,
+    overflow: 0,
+    refusedByStatus: { 429: noRefusals(), 503: noRefusals() },
+    lossRisk: 0,
+    unverified: 0,
+    tooLarge: 0,
+    started: 0,
+    completed: 0,
+    failed: 0,
+    overdue: 0,
+    dead: 0,
+    shelfFull: 0,
+    discarded: 0,
+    lost: 0,
+    outages: 0,
+    storeFailures: 0,
+  };
+  readonly #now: () => number;
+  readonly #isDryRun: boolean;
+  readonly #warnings: ProcessWarnings;
+
+  constructor(now: () => number, isDryRun = false) {
+    this.#now = now;
+    this.#isDryRun = isDryRun;
+    this.#warnings = new ProcessWarnings(() => this.listeners.anyReporting);
+  }
+
+  emit(event: EventBody<InboxEvent>): void {
+    if (this.monitor !== null) meterEvent(this.monitor, event, this.#isDryRun, this.#now());
+    if (this.listeners.any) this.listeners.emit(this.#now(), event);
+    if (!this.listeners.anyReporting) this.#warn(event);
+  }
+
+  /** Warns that `process` threw or rejected. */
+  processFailed(error: unknown): void {
+    this.#warnings.warn(
+      'WBP_PROCESS_FAILED',
+      () => `An attempt to process a delivery failed with ${classAndPlaceOf(error)}.`,
+    );
+  }
+
+  /** Warns that `verify` rejected a delivery, probably because of a bug in it. */
+  verifyBroken(bug: SuspectedBug): void {
+    const why = 'advice' in bug ? bug.advice : `It threw ${classAndPlaceOf(bug.thrown)}.`;
+    this.#warnings.warn(
+      'WBP_VERIFY_BROKEN',
+      () => `A delivery was refused with 401, perhaps because of a bug in verify. ${why}`,
+    );
+  }
+
+  #warn(event: EventBody<InboxEvent>): void {
+    if (event.type === 'dead') {
+      this.#warnings.warn(
+        'WBP_DELIVERY_DEAD',
+        () => 'The last attempt of a delivery failed. It is in the dead-letter queue now.',
+      );
+    } else if (event.type === 'store-failed') {
+      this.#warnings.storeFailed(event.call, event.error);
+    } else if (event.type === 'store-warning') {
+      this.#warnings.warn(event.code, () => event.message);
+    }
+  }
+
+  /** A copy of the totals. */
+  read(promises: PromiseCounts): InboxTotals {
+    const { 429: tooMany, 503: unavailable } = this.totals.refusedByStatus;
+    return {
+      ...this.totals,
+      refused: addUp(tooMany, unavailable),
+      refusedByStatus: { 429: { ...tooMany }, 503: { ...unavailable } },
+      promises: { ...promises },
+    };
+  }
+}

@@ -1,0 +1,170 @@
+import {
+  alarmSettings,
+  checkMarks,
+  FIXED as INTAKE_FIXED,
+  type Fixtures,
+  INBOX_ALARM_DEFAULTS,
+  TUNABLE as INTAKE_TUNABLE,
+} from '@webhook-backpressure/core/extend';
+import {
+  by,
+  checkBoolean,
+  checkFunction,
+  checkInteger,
+  checkNumber,
+  checkObject,
+  checkOneOf,
+  current,
+  DAY_MS,
+  group,
+  invalid,
+  milliseconds,
+  resolve,
+  type Row,
+  type Rows,
+  type SettingsOf,
+  update,
+} from '@webhook-backpressure/base';
+import { encryptSettings, type EncryptOptions } from '../encryption/encrypt-options.ts';
+import { Encryption } from '../encryption/encryption.ts';
+import type { CurrentInboxOptions } from './current-inbox-options.ts';
+import type { InboxOptions, InboxTunable } from './inbox-options.ts';
+import { redaction, type Redacts } from './redaction.ts';
+import type { ReceiverOptions, WorkerOptions } from './role-options.ts';
+import { checkRole, checkStoreAndProcess, type InboxRole } from './roles.ts';
+
+/** The tunable options, complete and checked. */
+export type InboxSettings = SettingsOf<CurrentInboxOptions>;
+
+type Fixed = Omit<InboxOptions<never>, keyof InboxTunable>;
+
+/** The options that are fixed at construction and not used as given. */
+interface Kept extends Fixtures {
+  readonly wallClock: () => number;
+  readonly ordered: boolean;
+  readonly redact: Redacts;
+  readonly encrypt: Encryption;
+}
+
+/** The options that are fixed at construction. */
+export interface InboxFixtures extends Omit<Kept, 'ordered' | 'redact' | 'encrypt'> {
+  readonly role: InboxRole;
+  /** Undefined for a receiver without workers, which leaves the order as it is. */
+  readonly isOrdered: boolean | undefined;
+  readonly redacts: Redacts;
+  readonly encryption: Encryption;
+}
+
+/** The options of any role. */
+export type AnyInboxOptions = InboxOptions<never> | ReceiverOptions<never> | WorkerOptions;
+
+const YEAR_MS = 31_536_000_000;
+const WEEK_MS = 604_800_000;
+const GIB = 1024 * 1024 * 1024;
+const MAX_SHELVED = 'ERR_WBP_MAX_SHELVED';
+
+const TUNABLE: Rows<InboxSettings, InboxTunable> = {
+  ...INTAKE_TUNABLE,
+  capacity: { ...INTAKE_TUNABLE.capacity, default: 100_000 },
+  maxWaitMs: { ...INTAKE_TUNABLE.maxWaitMs, default: undefined },
+  overflow: { default: 'refuse', check: by(checkOneOf, 'ERR_WBP_OVERFLOW', ['refuse', 'dead-letter']) },
+  retry: group<InboxSettings['retry']>(
+    'ERR_WBP_RETRY',
+    {
+      // 5 s, 10 s, 20 s and so on up to 12 h: about 71 h, at least 47 h, so that attempts outlast a weekend.
+      attempts: { default: 21, check: by(checkInteger, 'ERR_WBP_RETRY', 1) },
+      firstDelayMs: { default: 5000, check: milliseconds('ERR_WBP_RETRY', 0, DAY_MS) },
+      maxDelayMs: { default: 43_200_000 },
+    },
+    ({ firstDelayMs, maxDelayMs }) => {
+      checkNumber('ERR_WBP_RETRY', 'retry.maxDelayMs', maxDelayMs, firstDelayMs, WEEK_MS, 'milliseconds');
+    },
+  ),
+  successStatus: group<InboxSettings['successStatus']>('ERR_WBP_SUCCESS_STATUS', {
+    // Mailgun, Linear, Paddle and others take any other 2xx for a failure, and retry.
+    known: { default: 202, check: checkSuccess },
+    unknown: { default: 200, check: checkSuccess },
+  }),
+  maxBodyBytes: { default: 1024 * 1024, check: by(checkInteger, 'ERR_WBP_MAX_BODY', 1) },
+  maxBytes: { default: GIB, check: by(checkInteger, 'ERR_WBP_MAX_BYTES', 1) },
+  retentionMs: { default: WEEK_MS, check: milliseconds('ERR_WBP_RETENTION', 0, YEAR_MS) },
+  maxRemembered: { default: 1_000_000, check: by(checkInteger, 'ERR_WBP_RETENTION', 1) },
+  maxShelved: { default: 100_000, check: by(checkInteger, MAX_SHELVED, 1) },
+  maxShelvedBytes: { default: GIB, check: by(checkInteger, MAX_SHELVED, 1) },
+  maxShelvedAgeMs: { default: undefined, check: milliseconds(MAX_SHELVED, 1, YEAR_MS) },
+  keepCompletedMs: { default: 0, check: milliseconds('ERR_WBP_KEEP_COMPLETED', 0, YEAR_MS) },
+  maxKeptBytes: { default: GIB, check: by(checkInteger, 'ERR_WBP_KEEP_COMPLETED', 1) },
+  alarms: {
+    default: INBOX_ALARM_DEFAULTS,
+    read: (given, _name, present) => alarmSettings(INBOX_ALARM_DEFAULTS, present, given),
+  },
+};
+
+const CALLBACK = { default: undefined, check: by(checkFunction, 'ERR_WBP_CALLBACK') };
+const FIXED: { readonly [K in keyof Fixed]-?: Row<K extends keyof Kept ? Kept[K] : Fixed[K]> } = {
+  ...INTAKE_FIXED,
+  // What these three may be depends on the role.
+  store: {},
+  process: {},
+  verify: {},
+  context: CALLBACK,
+  id: CALLBACK,
+  keyGenerator: CALLBACK,
+  handshake: CALLBACK,
+  onDead: CALLBACK,
+  // Checked where requests are recognized.
+  senders: {},
+  // A test of an application may replace `Date.now` after this module has been loaded.
+  wallClock: { default: () => Date.now(), check: by(checkFunction, 'ERR_WBP_CLOCK') },
+  ordered: { default: false, check: by(checkBoolean, 'ERR_WBP_ORDERED') },
+  redact: { default: redaction(), read: redaction },
+  encrypt: {
+    default: new Encryption(undefined),
+    read: (given) => new Encryption(encryptSettings(given as EncryptOptions)),
+  },
+};
+
+/** @throws BackpressureError with the code of the first option that is wrong. */
+export function resolveInboxOptions(
+  options: AnyInboxOptions,
+  role: InboxRole = 'both',
+): {
+  settings: InboxSettings;
+  fixtures: InboxFixtures;
+} {
+  checkObject(options, 'options');
+  const { store, process, verify } = options;
+  checkStoreAndProcess(store, process, role);
+  checkRole(options, role);
+  if (role !== 'worker' && verify !== false && typeof (verify as unknown) !== 'function') {
+    throw invalid('ERR_WBP_VERIFY', 'verify', 'a function, or false to accept unverified deliveries', verify);
+  }
+  const settings = checkMarks(resolve<InboxSettings & Kept>({ ...TUNABLE, ...FIXED }, options));
+  const { ordered, redact: redacts, encrypt: encryption } = settings;
+  const isOrdered = role === 'receiver' ? undefined : ordered;
+  return { settings, fixtures: { ...settings, role, isOrdered, redacts, encryption } };
+}
+
+/**
+ * The settings after an update.
+ *
+ * @throws BackpressureError with the code of the first option that is wrong.
+ */
+export function updateInboxSettings(
+  present: InboxSettings,
+  changes: InboxTunable,
+  role: InboxRole,
+): InboxSettings {
+  checkObject(changes, 'update()');
+  checkRole(changes, role);
+  return checkMarks(update(TUNABLE, INTAKE_FIXED, present, changes));
+}
+
+export function currentInboxOptions(settings: InboxSettings): CurrentInboxOptions {
+  return current<CurrentInboxOptions>(TUNABLE, settings);
+}
+
+function checkSuccess(given: unknown, name: string): void {
+  if (Number.isInteger(given) && (given as number) >= 200 && (given as number) <= 299) return;
+  throw invalid('ERR_WBP_SUCCESS_STATUS', name, 'an integer from 200 to 299', given);
+}

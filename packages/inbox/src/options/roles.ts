@@ -1,0 +1,112 @@
+import { BackpressureError, invalid, isRecord } from '@webhook-backpressure/base';
+import type { InboxStore } from '../store/inbox-store.ts';
+import { isUnshared } from '../store/memory/memory-store.ts';
+import type { ReceivingStore } from '../store/receiving-store.ts';
+import type { ReceivingOption, WorkingOption } from './role-options.ts';
+
+const RECEIVING_CALLS: readonly (keyof ReceivingStore)[] = ['open', 'put', 'stats', 'close'];
+const STORE_CALLS: readonly (keyof InboxStore)[] = [
+  ...RECEIVING_CALLS,
+  'claim',
+  'renew',
+  'settle',
+  'nextDueMs',
+  'listShelved',
+  'getShelved',
+  'countShelved',
+  'redrive',
+  'purge',
+  'noteRoom',
+  'listPending',
+  'getPending',
+  'listCompleted',
+  'getCompleted',
+  'countCompleted',
+  'replay',
+  'dropCompleted',
+  'forget',
+  'forgetId',
+  'hasten',
+  'pause',
+  'resume',
+  'depthByKey',
+];
+
+/** What an inbox does: it receives deliveries, handles them, or both. */
+export type InboxRole = 'both' | 'receiver' | 'worker';
+
+const RECEIVING: Record<ReceivingOption, true> = {
+  verify: true,
+  context: true,
+  redact: true,
+  id: true,
+  keyGenerator: true,
+  handshake: true,
+  senders: true,
+  dryRun: true,
+  pressure: true,
+  successStatus: true,
+  maxBodyBytes: true,
+  maxWaitMs: true,
+  overflow: true,
+  statusCode: true,
+  retryAfter: true,
+  shed: true,
+};
+const WORKING: Record<WorkingOption, true> = {
+  process: true,
+  onDead: true,
+  ordered: true,
+  concurrency: true,
+  drainRate: true,
+  maxConcurrencyPerKey: true,
+  maxHandlingMs: true,
+  retry: true,
+  retentionMs: true,
+  maxRemembered: true,
+  maxShelvedAgeMs: true,
+  keepCompletedMs: true,
+  maxKeptBytes: true,
+};
+
+/**
+ * Checks that no option belongs to the other role.
+ *
+ * @throws BackpressureError `ERR_WBP_ROLE`
+ */
+export function checkRole(options: object, role: InboxRole): void {
+  if (role === 'both') return;
+  const others: object = role === 'receiver' ? WORKING : RECEIVING;
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined || !Object.hasOwn(others, name)) continue;
+    throw new BackpressureError(
+      'ERR_WBP_ROLE',
+      role === 'receiver'
+        ? `${name} belongs to the workers: pass it to createWorker(), or add process to this inbox.`
+        : `${name} belongs to the receivers: pass it to webhookInbox(). createWorker() receives nothing.`,
+    );
+  }
+}
+
+/**
+ * Checks that there is a store, and workers exactly where the role has them.
+ *
+ * @throws BackpressureError `ERR_WBP_STORE`, `ERR_WBP_ROLE` or `ERR_WBP_PROCESS`
+ */
+export function checkStoreAndProcess(store: unknown, process: unknown, role: InboxRole): void {
+  if (!has(store, RECEIVING_CALLS))
+    throw invalid('ERR_WBP_STORE', 'store', 'a store, such as memoryStore() or sqliteStore({ path })', store);
+  if (role === 'receiver') {
+    if (!isUnshared(store)) return;
+  } else if (!has(store, STORE_CALLS)) {
+    throw new BackpressureError(
+      'ERR_WBP_ROLE',
+      'The store only receives deliveries: workers cannot claim any from it. Remove process and the options of workers, or use another store.',
+    );
+  }
+  if (typeof process !== 'function') throw invalid('ERR_WBP_PROCESS', 'process', 'a function', process);
+}
+
+function has(store: unknown, calls: readonly string[]): boolean {
+  return isRecord(store) && calls.every((call) => typeof store[call] === 'function');
+}

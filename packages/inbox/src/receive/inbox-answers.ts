@@ -1,0 +1,49 @@
+import { type HttpAnswer, problem } from '@webhook-backpressure/core/middleware';
+import type { SenderProfile } from '@webhook-backpressure/senders';
+import type { HandshakeReply } from '../options/inbox-options.ts';
+import type { InboxSettings } from '../options/inbox-settings.ts';
+
+/** The answer to a request. */
+export type InboxAnswer = HttpAnswer;
+
+/** No content may follow them (RFC 9110). */
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205]);
+
+/**
+ * Acknowledges a stored delivery: with the only success status of its sender, if the profile names one, else with JSON and
+ * the status for senders that accept any 2xx, or for all others.
+ */
+export function acknowledged(
+  { success }: Pick<SenderProfile, 'success'>,
+  { known, unknown }: InboxSettings['successStatus'],
+  id: string,
+  result: 'accepted' | 'duplicate',
+): InboxAnswer {
+  if (typeof success === 'number') return { status: success, headers: {}, body: '' };
+  const status = success === '2xx' ? known : unknown;
+  if (WITHOUT_BODY.has(status)) return { status, headers: {}, body: '' };
+  const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
+  return { status, headers, body: JSON.stringify({ id, status: result }) };
+}
+
+export const UNVERIFIED: InboxAnswer = problem(401, 'Unauthorized', 'The delivery could not be verified.');
+
+const NOT_ALLOWED = problem(405, 'Method Not Allowed', 'Deliveries are sent by POST.');
+/** For a request that cannot be a delivery, where no other handler accepts it. */
+export const METHOD_NOT_ALLOWED: InboxAnswer = {
+  ...NOT_ALLOWED,
+  headers: { ...NOT_ALLOWED.headers, Allow: 'POST' },
+};
+
+/** Whether a request with this method can carry a delivery. */
+export function isDelivery(method: string): boolean {
+  return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
+}
+
+export function tooLarge(maxBytes: number): InboxAnswer {
+  return problem(413, 'Content Too Large', `The body is larger than ${String(maxBytes)} bytes.`);
+}
+
+export function handshakeAnswer({ status = 200, headers = {}, body }: HandshakeReply): InboxAnswer {
+  return { status, headers, body };
+}

@@ -1,0 +1,24 @@
+import { BackpressureError, thrownText } from '@webhook-backpressure/base';
+
+/**
+ * Why a call of the store failed.
+ *
+ * - `store`: the store does not work
+ * - `value`: one delivery holds something that cannot be stored
+ * - `unknown`: the error does not say
+ */
+export type StoreFault = 'store' | 'value' | 'unknown';
+
+export function storeFaultOf(error: unknown): StoreFault {
+  if (!(error instanceof BackpressureError)) return 'unknown';
+  return error.code === 'ERR_WBP_STORE_VALUE' ? 'value' : 'store';
+}
+
+/** The error for a delivery that the store rejects while it stores the others of its batch. */
+export function valueError(error: unknown): BackpressureError {
+  if (error instanceof BackpressureError) return error;
+  const reason = error instanceof Error ? error.message : thrownText(error);
+  return new BackpressureError('ERR_WBP_STORE_VALUE', `The store cannot store a delivery: ${reason}`, {
+    cause: error,
+  });
+}

@@ -1,0 +1,10 @@
+export { runTool, type ToolOutput } from './tool/run-tool.ts';
+export type { ToolArguments, ToolOptions, ToolParser } from './tool/tool-parser.ts';
+export type { ToolAccess, ToolCommand, ToolOwner, ToolStore, ToolTarget } from './tool/target.ts';
+export { UsageError } from './tool/usage-error.ts';
+export type { Json } from './delivery/json.ts';
+export type { RequestFacts } from './delivery/request-facts.ts';
+export type { Awaitable, DeliveryRef, StoredDelivery } from './delivery/stored-delivery.ts';
+export type { StoreStats } from './store/inbox-store.ts';
+export type { ReceivingStats } from './store/receiving-store.ts';
+export { storedBytes } from './delivery/stored-bytes.ts';

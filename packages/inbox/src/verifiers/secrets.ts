@@ -1,0 +1,108 @@
+import {
+  BackpressureError,
+  type CryptoKey,
+  fromBase64,
+  invalid,
+  subtle,
+  utf8,
+} from '@webhook-backpressure/base';
+import type { Awaitable } from '../delivery/stored-delivery.ts';
+import type { RawDelivery } from '../delivery/inbox-delivery.ts';
+import { VerificationError } from './signatures.ts';
+
+/** A signing secret: a string as the sender's dashboard shows it, or bytes. */
+export type Secret = string | Uint8Array;
+
+/**
+ * The secret of a sender; a list with the old and the new secret during rotation; or a function that returns the secret
+ * for a delivery, for example by a tenant in `params`. A missing or empty secret throws `ERR_WBP_SECRET` at
+ * construction. If a function returns undefined, an empty string or an empty list, the delivery is answered with 401.
+ */
+export type SecretOption =
+  | Secret
+  | undefined
+  | readonly (Secret | undefined)[]
+  | ((delivery: RawDelivery) => Awaitable<Secret | undefined | readonly (Secret | undefined)[]>);
+
+/** How a sender derives a key from its secret. */
+export interface KeyMaker {
+  readonly hash: 'SHA-1' | 'SHA-256';
+  /** The bytes of the key; undefined if the text is not a secret of this sender. */
+  readonly bytesOf: (secret: string) => Uint8Array | undefined;
+}
+
+/** For senders that use the text of the secret unchanged. */
+export const asText: KeyMaker = { hash: 'SHA-256', bytesOf: utf8 };
+
+/** For Standard Webhooks: base64 after a prefix. */
+export const asStandardSecret: KeyMaker = {
+  hash: 'SHA-256',
+  bytesOf: (secret) => fromBase64(secret.replace(/^whsec_/, '')),
+};
+
+/**
+ * Returns the keys that may have signed a delivery.
+ *
+ * @throws BackpressureError `ERR_WBP_SECRET` without a valid secret. No message contains a secret.
+ */
+export function keysOf(
+  option: SecretOption,
+  maker: KeyMaker,
+): (delivery: RawDelivery) => Promise<readonly CryptoKey[]> {
+  if (typeof option === 'function') {
+    // Not cached: a cache would keep a key for every tenant that ever sent.
+    return async (delivery) => {
+      const found: unknown = await option(delivery);
+      const isFound = Array.isArray(found) ? found.length > 0 : Boolean(found);
+      if (!isFound) throw new VerificationError('No secret is known for this delivery.');
+      return imported(bytesOf(found, maker), maker);
+    };
+  }
+  const secrets = bytesOf(option, maker);
+  let keys: Promise<readonly CryptoKey[]> | undefined;
+  return () => {
+    keys ??= imported(secrets, maker);
+    return keys;
+  };
+}
+
+function imported(secrets: readonly Uint8Array[], { hash }: KeyMaker): Promise<readonly CryptoKey[]> {
+  return Promise.all(
+    secrets.map((secret) => subtle().importKey('raw', secret, { name: 'HMAC', hash }, false, ['sign'])),
+  );
+}
+
+function bytesOf(given: unknown, { bytesOf: read }: KeyMaker): readonly Uint8Array[] {
+  const secrets: readonly unknown[] = Array.isArray(given) ? given : [given];
+  if (secrets.length === 0) throw wrong('secret must contain at least one secret.');
+  return secrets.map((secret) => {
+    if (secret === undefined || secret === null || secret === '') {
+      throw wrong('secret is missing or empty. Is the environment variable set?');
+    }
+    if (typeof secret !== 'string' && !(secret instanceof Uint8Array)) {
+      throw wrong(`secret must be a string or bytes, but was of type ${typeof secret}.`);
+    }
+    const bytes = typeof secret === 'string' ? read(secret) : Uint8Array.from(secret);
+    if (bytes === undefined || bytes.byteLength === 0) {
+      throw wrong('secret is not in the format that the sender uses. Copy it unchanged.');
+    }
+    return bytes;
+  });
+}
+
+function wrong(sentence: string): BackpressureError {
+  return new BackpressureError('ERR_WBP_SECRET', sentence);
+}
+
+/** @throws BackpressureError `ERR_WBP_VERIFIER` unless `given` is an http or https URL without a query. */
+export function checkedBaseUrl(given: unknown): string {
+  if (typeof given !== 'string' || !/^https?:\/\/[^/?#\s]+(?:\/[^?#\s]*)?$/i.test(given)) {
+    throw invalid(
+      'ERR_WBP_VERIFIER',
+      'baseUrl',
+      'an http or https URL without a query, such as "https://shop.example"',
+      given,
+    );
+  }
+  return given.replace(/\/+$/, '');
+}
