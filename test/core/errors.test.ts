@@ -2,7 +2,7 @@ import { BackpressureError } from '@webhook-backpressure/base';
 import { describe, expect, it } from 'vitest';
 import { docsParentOf } from '../../packages/base/src/errors.ts';
 
-const INSTALLED = '@webhook-backpressure/core/dist/';
+const INSTALLED = '@webhook-backpressure/base/dist/';
 
 describe('the folder of the page that help points to', () => {
   it.each([
@@ -10,18 +10,18 @@ describe('the folder of the page that help points to', () => {
     ['the installed package on Windows', `file:///C:/app/node_modules/${INSTALLED}`, 'index.cjs'],
     ["pnpm's store", `file:///app/node_modules/.pnpm/x@1/node_modules/${INSTALLED}`, 'index.js'],
     ['a package that is called core', `file:///app/packages/core/node_modules/${INSTALLED}`, 'index.js'],
-    ['a build of such a package', `file:///app/packages/core/dist/node_modules/${INSTALLED}`, 'index.js'],
+    ['a build of such a package', `file:///app/packages/base/dist/node_modules/${INSTALLED}`, 'index.js'],
   ])('is dist, in %s', (_, dist, file) => {
     expect(docsParentOf(`${dist}${file}`)).toBe(dist);
   });
 
   it('is the repository, for its sources', () => {
-    expect(docsParentOf('file:///repository/packages/core/src/errors.ts')).toBe('file:///repository/');
+    expect(docsParentOf('file:///repository/packages/base/src/errors.ts')).toBe('file:///repository/');
   });
 
   it.each([
     ['a bundle', 'file:///app/dist/server.js'],
-    ["a bundle in the user's own package core", 'file:///app/packages/core/dist/index.js'],
+    ["a bundle in the user's own package base", 'file:///app/packages/base/dist/index.js'],
     ['a module without an address', ''],
     ['a worker', 'file:///worker.js'],
   ])('is where npm installs the package, for %s', (_, url) => {

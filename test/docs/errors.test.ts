@@ -47,7 +47,7 @@ import { delivery, ROOMY, START } from '../core/inbox/store/cases/store-fixtures
 import { databases } from '../postgres/broken-databases.ts';
 import { BrokenFiles } from '../sqlite/broken-files.ts';
 import { anchorsOf, isHeading, page, sectionOf, tokensOf } from './pages.ts';
-import { coreFile, literalsOf, programOf, typeIn } from './typescript.ts';
+import { entryFile, literalsOf, programOf, typeIn } from './typescript.ts';
 
 const errors = page('docs/errors.md');
 const codes = errors.tokens
@@ -212,8 +212,8 @@ describe('docs/errors.md', () => {
   let known: string[] = [];
 
   beforeAll(() => {
-    const program = programOf([coreFile('errors.ts')]);
-    known = literalsOf(typeIn(program, coreFile('errors.ts'), 'BackpressureErrorCode'));
+    const program = programOf([entryFile('base')]);
+    known = literalsOf(typeIn(program, entryFile('base'), 'BackpressureErrorCode'));
   }, 120_000);
 
   it('has one heading for each code and no others', () => {
@@ -226,7 +226,7 @@ describe('docs/errors.md', () => {
     const error = await thrownBy('createIntake({ capacity: 0 })');
     expect(error).toBeInstanceOf(BackpressureError);
     const { message } = error as BackpressureError;
-    const installed = 'file:///app/node_modules/@webhook-backpressure/core/dist/';
+    const installed = 'file:///app/node_modules/@webhook-backpressure/base/dist/';
     expect(shown?.text).toBe(message.replace(/file:.*(?=docs)/, installed));
   });
 

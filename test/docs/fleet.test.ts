@@ -4,13 +4,13 @@ import { manualClock } from '@webhook-backpressure/core/testing';
 import type ts from 'typescript';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { codeIn, page, rowsOf, sectionOf } from './pages.ts';
-import { coreFile, literalsOf, programOf, typeIn } from './typescript.ts';
+import { entryFile, literalsOf, programOf, typeIn } from './typescript.ts';
 
 const fleet = page('docs/fleet.md');
 let program: ts.Program;
 
 beforeAll(() => {
-  program = programOf([coreFile('fleet/fleet-options.ts'), coreFile('delivery/fleet-snapshot.ts')]);
+  program = programOf([entryFile('fleet'), entryFile('core')]);
 }, 120_000);
 
 function names(heading: string, column: string): string[] {
@@ -19,7 +19,7 @@ function names(heading: string, column: string): string[] {
 
 describe('docs/fleet.md', () => {
   it('lists every option', () => {
-    const options = typeIn(program, coreFile('fleet/fleet-options.ts'), 'FleetOptions').getProperties();
+    const options = typeIn(program, entryFile('fleet'), 'FleetOptions').getProperties();
     expect(options.length).toBeGreaterThan(3);
     expect(names('Options', 'Option').sort()).toEqual(options.map(({ name }) => name).sort());
   });
@@ -30,7 +30,7 @@ describe('docs/fleet.md', () => {
       ...{ registry: memoryRegistry(clock), resource: 'db', concurrency: 40 },
     }).snapshot();
     expect(names('Snapshot', 'Field').sort()).toEqual(Object.keys(snapshot).sort());
-    const states = literalsOf(typeIn(program, coreFile('delivery/fleet-snapshot.ts'), 'FleetState'));
+    const states = literalsOf(typeIn(program, entryFile('core'), 'FleetState'));
     const [row] = rowsOf(sectionOf(fleet, 'Snapshot'), 'Field');
     expect(codeIn(row?.['Meaning']).sort()).toEqual(states.sort());
     const members = rowsOf(sectionOf(fleet, 'Snapshot'), 'Field').at(-1);

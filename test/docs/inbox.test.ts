@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { memoryStore } from '@webhook-backpressure/inbox';
 import { resolveInboxOptions } from '../../packages/inbox/src/options/inbox-settings.ts';
 import { codeIn, page, rowsOf, sectionOf } from './pages.ts';
-import { coreFile, literalsOf, programOf, typeIn } from './typescript.ts';
+import { entryFile, literalsOf, programOf, typeIn } from './typescript.ts';
 
 const inbox = page('docs/inbox.md');
 
@@ -20,10 +20,7 @@ function flattened(name: string, fields: object): Record<string, unknown> {
 describe('docs/inbox.md', () => {
   let program: ts.Program;
   beforeAll(() => {
-    program = programOf([
-      coreFile('inbox/options/inbox-options.ts'),
-      coreFile('inbox/events/inbox-events.ts'),
-    ]);
+    program = programOf([entryFile('inbox'), entryFile('inbox')]);
   }, 120_000);
 
   const rows = rowsOf(sectionOf(inbox, 'Options'), 'Option').map((row) => ({
@@ -32,7 +29,7 @@ describe('docs/inbox.md', () => {
   }));
 
   it('has a row for every option that an intake does not have, or that has another meaning', () => {
-    const own = typeIn(program, coreFile('inbox/options/inbox-options.ts'), 'InboxOptions').getProperties();
+    const own = typeIn(program, entryFile('inbox'), 'InboxOptions').getProperties();
     const inherited = new Set(
       [
         'highWaterMark',
@@ -73,7 +70,7 @@ describe('docs/inbox.md', () => {
   });
 
   it('names every event', () => {
-    const union = typeIn(program, coreFile('inbox/events/inbox-events.ts'), 'InboxEvent') as ts.UnionType;
+    const union = typeIn(program, entryFile('inbox'), 'InboxEvent') as ts.UnionType;
     const checker = program.getTypeChecker();
     const names = union.types.flatMap((event) => {
       const type = event.getProperty('type');

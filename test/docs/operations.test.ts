@@ -11,7 +11,7 @@ import { ENDPOINT_ALARM_RULES } from '../../packages/core/src/alarms/endpoint-al
 import { helpOf } from '../../packages/core/src/alarms/alarm.ts';
 import { resolvePressureOptions } from '../../packages/node/src/pressure/pressure-options.ts';
 import { anchorsOf, codeIn, isHeading, page, rowsOf, sectionOf } from './pages.ts';
-import { coreFile, literalsOf, programOf, typeIn } from './typescript.ts';
+import { entryFile, literalsOf, programOf, typeIn } from './typescript.ts';
 
 const operations = page('docs/operations.md');
 const snapshot = createIntake().snapshot();
@@ -19,12 +19,7 @@ const alarmRules = [...ALARM_RULES, ...ENDPOINT_ALARM_RULES];
 let program: ts.Program;
 
 beforeAll(() => {
-  program = programOf([
-    coreFile('delivery/events.ts'),
-    coreFile('delivery/snapshot.ts'),
-    coreFile('alarms/alarm.ts'),
-    coreFile('windows/windows.ts'),
-  ]);
+  program = programOf([entryFile('core'), entryFile('core'), entryFile('core'), entryFile('core')]);
 }, 120_000);
 
 /** The names in the first column of a table, and the cells of its row. */
@@ -39,7 +34,7 @@ describe('docs/operations.md', () => {
   });
 
   it('names every state', () => {
-    const states = literalsOf(typeIn(program, coreFile('delivery/snapshot.ts'), 'IntakeState'));
+    const states = literalsOf(typeIn(program, entryFile('core'), 'IntakeState'));
     expect(states).toContain('accepting');
     expect(codeIn(table('Snapshot', 'Field').get('state')?.['Meaning']).sort()).toEqual(states.sort());
   });
@@ -53,7 +48,7 @@ describe('docs/operations.md', () => {
   });
 
   it('has a heading for each alarm, with what to do, where the alarm links to', () => {
-    const codes = literalsOf(typeIn(program, coreFile('alarms/alarm.ts'), 'AlarmCode'));
+    const codes = literalsOf(typeIn(program, entryFile('core'), 'AlarmCode'));
     expect(codes).toHaveLength(12);
     const alarms = sectionOf(operations, 'Alarms').filter(isHeading);
     expect(alarms.map(({ text }) => text).filter((text) => text.startsWith('WBP_'))).toEqual(
@@ -99,7 +94,7 @@ describe('docs/operations.md', () => {
 
   it('explains every figure of a window', () => {
     const checker = program.getTypeChecker();
-    const figures = typeIn(program, coreFile('windows/windows.ts'), 'WindowFigures')
+    const figures = typeIn(program, entryFile('core'), 'WindowFigures')
       .getProperties()
       .map((figure) => {
         const isPercentiles = checker.getTypeOfSymbol(figure).getProperty('p50') !== undefined;
@@ -120,7 +115,7 @@ describe('docs/operations.md', () => {
 
   it('lists every event with its fields', () => {
     const checker = program.getTypeChecker();
-    const union = typeIn(program, coreFile('delivery/events.ts'), 'IntakeEvent');
+    const union = typeIn(program, entryFile('core'), 'IntakeEvent');
     const events = (union as ts.UnionType).types.flatMap((event) => {
       const fields = event.getProperties().map(({ name }) => name);
       const type = event.getProperty('type');

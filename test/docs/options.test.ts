@@ -6,11 +6,11 @@ import { webhookBackpressure, type WebhookBackpressureOptions } from '@webhook-b
 import { resolveOptions } from '../../packages/core/src/intake/options.ts';
 import { root } from '../../tooling/packages.js';
 import { codeIn, page, rowsOf, sectionOf } from './pages.ts';
-import { coreFile, programOf, typeIn } from './typescript.ts';
+import { entryFile, programOf, typeIn } from './typescript.ts';
 
-const CONTROL = coreFile('middleware/admission-control.ts');
-const INTAKE = coreFile('intake/options.ts');
-const DELIVERY = coreFile('delivery/delivery.ts');
+const CONTROL = entryFile('core');
+const INTAKE = entryFile('core');
+const DELIVERY = entryFile('core');
 const SHUTDOWN = join(root, 'packages/node/src/shutdown/close-on-signals.ts');
 const SUBJECTS = ['Queue', 'Workers', 'Refusals', 'Deliveries', 'Setup'];
 

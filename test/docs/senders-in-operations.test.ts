@@ -1,12 +1,12 @@
 import type ts from 'typescript';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { codeIn, page, rowsOf, sectionOf } from './pages.ts';
-import { coreFile, literalsOf, programOf, typeIn } from './typescript.ts';
+import { entryFile, literalsOf, programOf, typeIn } from './typescript.ts';
 
 const senders = sectionOf(page('docs/operations.md'), 'Senders');
-const SNAPSHOT = coreFile('outbox/sender-snapshot.ts');
-const TOTALS = coreFile('outbox/sender-totals.ts');
-const EVENTS = coreFile('outbox/sender-events.ts');
+const SNAPSHOT = entryFile('observe');
+const TOTALS = entryFile('observe');
+const EVENTS = entryFile('observe');
 
 /** The names in the first column of a table, and the cells of its row. */
 function table(first: string): Map<string, Record<string, string>> {

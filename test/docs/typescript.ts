@@ -42,18 +42,20 @@ export function problemsIn(program: ts.Program, path: string): string[] {
   return diagnostics.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
 }
 
-/** An exported type of a source file of core. */
-export function typeIn(program: ts.Program, file: string, name: string): ts.Type {
+/** A type that an entry of a package exports. */
+export function typeIn(program: ts.Program, entry: string, name: string): ts.Type {
   const checker = program.getTypeChecker();
-  const source = program.getSourceFile(file);
+  const source = program.getSourceFile(entry);
   const module = source && checker.getSymbolAtLocation(source);
   const symbol = module && checker.getExportsOfModule(module).find((one) => one.name === name);
-  if (symbol === undefined) throw new Error(`${file} exports no ${name}.`);
-  return checker.getDeclaredTypeOfSymbol(symbol);
+  if (symbol === undefined) throw new Error(`${entry} exports no ${name}.`);
+  const isAlias = (symbol.flags & ts.SymbolFlags.Alias) !== 0;
+  return checker.getDeclaredTypeOfSymbol(isAlias ? checker.getAliasedSymbol(symbol) : symbol);
 }
 
-export function coreFile(name: string): string {
-  return join(root, 'packages/core/src', name);
+/** The source of the main entry of a package. */
+export function entryFile(folder: string): string {
+  return join(root, 'packages', folder, 'src/index.ts');
 }
 
 /** The values of a union of string literals. */

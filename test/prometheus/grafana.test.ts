@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { root } from '../../tooling/packages.js';
 import { anchorsOf, codeIn, page, rowsOf, sectionOf } from '../docs/pages.ts';
-import { coreFile, literalsOf, programOf, typeIn } from '../docs/typescript.ts';
+import { entryFile, literalsOf, programOf, typeIn } from '../docs/typescript.ts';
 import { parsePromql, type Selector } from './promql.ts';
 
 interface Rule {
@@ -159,8 +159,8 @@ describe('the alert rules', () => {
     let codes: string[] = [];
 
     beforeAll(() => {
-      const program = programOf([coreFile('alarms/alarm.ts')]);
-      codes = literalsOf(typeIn(program, coreFile('alarms/alarm.ts'), 'AlarmCode'));
+      const program = programOf([entryFile('core')]);
+      codes = literalsOf(typeIn(program, entryFile('core'), 'AlarmCode'));
     }, 120_000);
 
     it('cover each code of the library, and lead to its heading', () => {

@@ -4,11 +4,11 @@ const docsParent = docsParentOf(moduleUrl);
 
 /**
  * The folder that holds docs/errors.md: `dist` of the installed package, or the repository. Any other module is code that
- * a bundler has moved, also into a folder `packages/core/dist` of the user: it gets the place where npm installs the page.
+ * a bundler has moved, also into a folder `packages/base/dist` of the user: it gets the place where npm installs the page.
  */
 export function docsParentOf(url: string): string {
-  const [parent = 'node_modules/@webhook-backpressure/core/dist/'] =
-    /^file:.*\/@webhook-backpressure\/core\/dist\/|^file:.*\/(?=packages\/core\/src\/errors\.ts$)/.exec(
+  const [parent = 'node_modules/@webhook-backpressure/base/dist/'] =
+    /^file:.*\/@webhook-backpressure\/base\/dist\/|^file:.*\/(?=packages\/base\/src\/errors\.ts$)/.exec(
       url,
     ) ?? [];
   return parent;

@@ -7,7 +7,7 @@ import { root } from '../../../../tooling/packages.js';
 
 /** Awaits only the redrive, and there is no room for all of them. */
 const SCRIPT = `
-import { createInbox, memoryStore } from '${pathToFileURL(join(root, 'packages/core/dist/index.js')).href}';
+import { createInbox, memoryStore } from '${pathToFileURL(join(root, 'packages/inbox/dist/index.js')).href}';
 const inbox = createInbox({
   store: memoryStore(),
   verify: false,
