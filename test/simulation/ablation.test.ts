@@ -7,7 +7,7 @@ import type { Outcome } from './src/ablation/outcomes.ts';
 import { formatAblation, renderAblation, type AblationReport } from './src/ablation/page.ts';
 import { RULES } from './src/ablation/rules.ts';
 import { SCENARIOS } from './src/ablation/scenarios.ts';
-import { linesOf, readCore, withRules } from './src/ablation/sources.ts';
+import { linesOf, readSource, withRules } from './src/ablation/sources.ts';
 import { REPORTS } from './src/reports.ts';
 
 const json = await readFile(join(REPORTS, 'ablation.json'), 'utf8');
@@ -29,7 +29,7 @@ describe('a rule of the table', () => {
   it.each(RULES)('can be taken out of the sources: $name', (rule) => {
     expect(linesOf(rule)).toBeGreaterThan(0);
     for (const { file, to } of rule.changes) {
-      const changed = withRules(file, readCore(file));
+      const changed = withRules(file, readSource(file));
       expect(changed).toContain(`takenOut[${JSON.stringify(rule.name)}]`);
       expect(changed).toContain(to);
     }

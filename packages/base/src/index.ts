@@ -38,19 +38,6 @@ export {
 } from './option-rows.ts';
 export { shared } from './shared.ts';
 export { Alarm } from './time/alarm.ts';
-export { checkClock } from './time/check-clock.ts';
-export { type Clock, holdTimer, monotonic, systemClock } from './time/clock.ts';
+export { checkClock, type Clock, holdTimer, monotonic, systemClock } from './time/clock.ts';
 export { Deadlines, NO_DEADLINE, type Timed } from './time/deadlines.ts';
 export { TimeLimit } from './time/time-limit.ts';
-export { type Observed, until } from './until.ts';
-export {
-  type CryptoKey,
-  fromBase64,
-  fromHex,
-  joined,
-  randomBytes,
-  randomUuid,
-  subtle,
-  toHex,
-  utf8,
-} from './web-crypto.ts';

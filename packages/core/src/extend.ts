@@ -18,7 +18,7 @@ export type { Arrival } from './delivery/arrival.ts';
 export { DEFAULT_KEY } from './delivery/delivery.ts';
 export { type EventBody, Listeners, measuring } from './delivery/events.ts';
 export { addUp, noRefusals } from './delivery/ledger.ts';
-export { deliveryOf } from './delivery/recognized-delivery.ts';
+export { deliveryOf } from './delivery/delivery.ts';
 export { createRefusal } from './delivery/refusal.ts';
 export { BoundedIntake } from './intake/bounded-intake.ts';
 export {
@@ -29,7 +29,7 @@ export {
 } from './intake/fleet-handle.ts';
 export { type ObserveHandle, observeHandleOf } from './intake/observe-handle.ts';
 export { checkMarks, FIXED, type Fixtures, resolveOptions, TUNABLE } from './intake/options.ts';
-export { drainRateOf } from './limits/limit-options.ts';
+export { drainRateOf } from './limits/limits.ts';
 export { workersPerKey } from './limits/limits.ts';
 export { effectiveCapacity, Gate, longestSpan } from './queue/gate.ts';
 export { Reserve, type ReserveAnswer } from './queue/reserve.ts';
@@ -37,7 +37,7 @@ export type { RefusalExchange, RefusalNews } from './refusals/fleet-exchange.ts'
 export { RetryAfter } from './refusals/retry-after.ts';
 export { SharedRefusals } from './refusals/shared-refusals.ts';
 export type { Situation } from './refusals/situation.ts';
-export { statusOf } from './refusals/status.ts';
+export { statusOf } from './delivery/refusal.ts';
 export { SwitchOff } from './refusals/switch-off.ts';
 export { BusiestNames } from './windows/busiest-names.ts';
 export { SliceClock } from './windows/slice-clock.ts';

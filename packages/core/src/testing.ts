@@ -1,6 +1,7 @@
 import { type Clock, type Heaped, MinHeap } from '@webhook-backpressure/base';
 
-export { type Clock, type Observed, until } from '@webhook-backpressure/base';
+export type { Clock } from '@webhook-backpressure/base';
+export { type Observed, until } from './until.ts';
 
 /** A clock that moves only when its methods are called. */
 export interface ManualClock extends Clock {

@@ -1,4 +1,6 @@
 import { boundToThisContext } from '../async-context.ts';
+import { isRecord } from '../checks.ts';
+import { invalid } from '../errors.ts';
 
 declare const performance: { now(): number };
 declare function setTimeout(callback: () => void, ms: number): unknown;
@@ -60,3 +62,16 @@ export function monotonic(clock: Clock): () => number {
     return readingMs + aheadMs;
   };
 }
+
+/** @throws BackpressureError `ERR_WBP_CLOCK` if something is no clock. */
+export function checkClock(clock: unknown): void {
+  if (isRecord(clock) && FUNCTIONS.every((name) => typeof clock[name] === 'function')) return;
+  throw invalid(
+    'ERR_WBP_CLOCK',
+    'clock',
+    'an object with the functions now, setTimeout and clearTimeout',
+    clock,
+  );
+}
+
+const FUNCTIONS = ['now', 'setTimeout', 'clearTimeout'];

@@ -1,4 +1,5 @@
 import type { RetryAfterHabit } from '@webhook-backpressure/senders';
+import { DEFAULT_KEY } from './delivery.ts';
 
 /**
  * Why a delivery was refused.
@@ -93,3 +94,15 @@ export function createRefusal(
 export const REASON_OF = { expired: 'wait', displaced: 'displaced', closing: 'closing' } as const;
 /** The refusal of a delivery whose sender has disconnected. It is never sent, and books no retry. */
 export const UNSENT_REFUSAL: Refusal = Object.freeze(createRefusal('wait', 503, 1));
+
+/**
+ * The status `'auto'`: 429 for a key that is part of the cause, 503 otherwise. Unknown senders share the default key
+ * and always get 503: several senders drop an event on 429 and retry it on 503 (Amazon SNS, SendGrid Inbound Parse,
+ * Dialpad), and hardly any does the reverse.
+ *
+ * @param isCause - whether the key is part of the cause; called only if the result depends on it.
+ */
+export function statusOf(reason: RefusalReason, key: string, isCause: (key: string) => boolean): 429 | 503 {
+  if (reason === 'pressure' || reason === 'closing' || key === DEFAULT_KEY) return 503;
+  return isCause(key) ? 429 : 503;
+}

@@ -28,7 +28,7 @@ import { Gate } from '../queue/gate.ts';
 import { Reserve } from '../queue/reserve.ts';
 import { RetryAfter } from '../refusals/retry-after.ts';
 import type { Situation } from '../refusals/situation.ts';
-import { statusOf } from '../refusals/status.ts';
+import { statusOf } from '../delivery/refusal.ts';
 import { SwitchOff } from '../refusals/switch-off.ts';
 import { AdmittedDelivery, type DeliveryOwner } from '../workers/admitted-delivery.ts';
 import { DrainRate } from '../workers/drain-rate.ts';

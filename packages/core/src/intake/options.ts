@@ -25,7 +25,7 @@ import {
 import type { CurrentOptions } from '../delivery/current-options.ts';
 import { keyOf } from '../delivery/delivery.ts';
 import type { RateRange } from '../limits/adaptive-rate.ts';
-import { checkPerKey, concurrencyOf, drainRateOf } from '../limits/limit-options.ts';
+import { checkPerKey, concurrencyOf, drainRateOf } from '../limits/limits.ts';
 import type { ConcurrencyRange } from '../limits/adaptive-concurrency.ts';
 import type { RetryAfterSettings } from '../refusals/situation.ts';
 

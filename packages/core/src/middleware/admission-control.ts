@@ -7,18 +7,9 @@ import {
   invalid,
   isThenable,
   requireSync,
+  show,
   thrownText,
 } from '@webhook-backpressure/base';
-import { BoundedIntake } from '../intake/bounded-intake.ts';
-import { describedDelivery, type Delivery } from '../delivery/delivery.ts';
-import { deliveryOf } from '../delivery/recognized-delivery.ts';
-import type { WarningCode } from '../delivery/events.ts';
-import { Handling } from './handling.ts';
-import type { Intake } from '../intake/intake.ts';
-import { keyAsker } from './key-generator.ts';
-import { passedThrough } from './passed.ts';
-import { resolveOptions, type IntakeOptions } from '../intake/options.ts';
-import { rateLimitFields, type FieldStyle } from '../refusals/rate-limit-fields.ts';
 import {
   builtInSenders,
   createRecognition,
@@ -27,8 +18,16 @@ import {
   resolveSenders,
   type SenderProfile,
 } from '@webhook-backpressure/senders';
+import { type Delivery, deliveryOf, describedDelivery } from '../delivery/delivery.ts';
+import type { WarningCode } from '../delivery/events.ts';
 import type { Refusal } from '../delivery/refusal.ts';
 import type { Warn } from '../delivery/warnings.ts';
+import { BoundedIntake } from '../intake/bounded-intake.ts';
+import type { Intake } from '../intake/intake.ts';
+import { type IntakeOptions, resolveOptions } from '../intake/options.ts';
+import { type FieldStyle, rateLimitFields } from '../refusals/rate-limit-fields.ts';
+import { Handling } from './handling.ts';
+import { passedThrough } from './passed.ts';
 
 /** The options of every middleware, in addition to those of the intake. `R` is the framework's request. */
 export interface MiddlewareOptions<
@@ -249,4 +248,29 @@ function defined<T extends object>(given: T | undefined): Partial<T> {
   return Object.fromEntries(
     Object.entries(given ?? {}).filter(([, value]) => value !== undefined),
   ) as Partial<T>;
+}
+
+/**
+ * Checks the results of the option `keyGenerator`. `null` and `undefined` mean no key. For any other value that is not
+ * a string the default key is used and a warning is given once: an error would fail deliveries that can be handled.
+ *
+ * @param warn - shows the warning `WBP_KEY`.
+ * @returns a function that converts a result to a key, or to undefined for no key.
+ * @throws BackpressureError `ERR_WBP_CALLBACK` from that function, for a promise.
+ */
+function keyAsker(warn: Warn): (answer: unknown) => string | undefined {
+  let hasWarned = false;
+  return (answer) => {
+    if (typeof answer === 'string') return answer;
+    if (answer === undefined || answer === null) return undefined;
+    requireSync('ERR_WBP_CALLBACK', 'keyGenerator', 'a string or undefined', answer);
+    if (hasWarned) return undefined;
+    hasWarned = true;
+    warn(
+      'WBP_KEY',
+      `keyGenerator() must return a string or undefined, but returned ${show(answer)}. ` +
+        'These deliveries use the default key. This warning is given once.',
+    );
+    return undefined;
+  };
 }

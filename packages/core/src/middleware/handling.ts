@@ -3,7 +3,7 @@ import { keptIdOf, keyOf, type Delivery } from '../delivery/delivery.ts';
 import type { Outcome } from '../delivery/events.ts';
 import type { Admission, Permit } from '../delivery/admission.ts';
 import type { Refusal } from '../delivery/refusal.ts';
-import { whenRevoked } from '../delivery/revocations.ts';
+import { whenRevoked } from '../workers/admitted-delivery.ts';
 
 /** What a handler knows about the delivery that it handles. */
 export interface BackpressureInfo {

@@ -2,6 +2,7 @@ import {
   abortController,
   type Controller,
   NO_DEADLINE,
+  shared,
   type Signal,
   type Timed,
 } from '@webhook-backpressure/base';
@@ -9,10 +10,9 @@ import type { Admission, Permit } from '../delivery/admission.ts';
 import type { Arrival } from '../delivery/arrival.ts';
 import type { Delivery } from '../delivery/delivery.ts';
 import type { Outcome } from '../delivery/events.ts';
+import type { Refusal } from '../delivery/refusal.ts';
 import type { Line, Queued } from '../queue/fair-queue.ts';
 import type { KeyLoad } from '../queue/key-loads.ts';
-import type { Refusal } from '../delivery/refusal.ts';
-import { revoked } from '../delivery/revocations.ts';
 
 /** A reason that no caller can give, so that one field says both whether a delivery was aborted and why. */
 const NOT_ABORTED = Symbol('not aborted');
@@ -153,4 +153,17 @@ export class AdmittedDelivery
   release(outcome: Outcome = 'success'): void {
     this.#owner.release(this, outcome);
   }
+}
+
+/** Not a field of each delivery: only few platforms have to learn of it. */
+const callbacks = shared('revocations', () => new WeakMap<object, () => void>());
+
+/** Calls back if the permit of an admission is revoked after `maxHandlingMs`. */
+export function whenRevoked(place: Admission, callback: () => void): void {
+  callbacks.set(place, callback);
+}
+
+/** Reports that the permit of an admission has been revoked. */
+function revoked(place: Admission): void {
+  callbacks.get(place)?.();
 }

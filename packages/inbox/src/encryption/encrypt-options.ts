@@ -1,4 +1,5 @@
-import { BackpressureError, checkNames, fromBase64, isRecord } from '@webhook-backpressure/base';
+import { BackpressureError, checkNames, isRecord } from '@webhook-backpressure/base';
+import { fromBase64 } from './web-crypto.ts';
 
 /** Encryption of deliveries in the store. */
 export interface EncryptOptions {

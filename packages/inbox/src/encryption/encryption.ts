@@ -1,11 +1,5 @@
-import {
-  BackpressureError,
-  type CryptoKey,
-  joined,
-  randomBytes,
-  subtle,
-  utf8,
-} from '@webhook-backpressure/base';
+import { BackpressureError } from '@webhook-backpressure/base';
+import { type CryptoKey, joined, randomBytes, subtle, utf8 } from './web-crypto.ts';
 import type { EncryptSettings } from './encrypt-options.ts';
 import type { Awaitable, StoredDelivery } from '../delivery/stored-delivery.ts';
 import type { Json } from '../delivery/json.ts';

@@ -1,4 +1,5 @@
-import { invalidResult, randomUuid, subtle, toHex, utf8 } from '@webhook-backpressure/base';
+import { invalidResult } from '@webhook-backpressure/base';
+import { randomUuid, subtle, toHex, utf8 } from '../encryption/web-crypto.ts';
 
 const MAX_CHARACTERS = 256;
 /** Operator calls read it as every delivery: with this id, purging one dead letter would purge all. */

@@ -1,4 +1,5 @@
-import { checkNames, fromBase64, fromHex } from '@webhook-backpressure/base';
+import { checkNames } from '@webhook-backpressure/base';
+import { fromBase64, fromHex } from '../encryption/web-crypto.ts';
 import { keysOf, asStandardSecret, asText, type SecretOption } from './secrets.ts';
 import { checkFresh, checkSigned, fieldsIn, freshness, required, VerificationError } from './signatures.ts';
 import type { Verifier } from './verifier.ts';

@@ -1,11 +1,5 @@
-import {
-  BackpressureError,
-  type CryptoKey,
-  fromBase64,
-  invalid,
-  subtle,
-  utf8,
-} from '@webhook-backpressure/base';
+import { BackpressureError, invalid } from '@webhook-backpressure/base';
+import { type CryptoKey, fromBase64, subtle, utf8 } from '../encryption/web-crypto.ts';
 import type { Awaitable } from '../delivery/stored-delivery.ts';
 import type { RawDelivery } from '../delivery/inbox-delivery.ts';
 import { VerificationError } from './signatures.ts';

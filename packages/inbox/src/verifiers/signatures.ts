@@ -1,12 +1,5 @@
-import {
-  checkNumber,
-  type CryptoKey,
-  DAY_MS,
-  invalid,
-  joined,
-  subtle,
-  utf8,
-} from '@webhook-backpressure/base';
+import { checkNumber, DAY_MS, invalid } from '@webhook-backpressure/base';
+import { type CryptoKey, joined, subtle, utf8 } from '../encryption/web-crypto.ts';
 import type { RawDelivery } from '../delivery/inbox-delivery.ts';
 
 /** Rejects a delivery as not genuine. This is the `error` of the event `unverified`. */

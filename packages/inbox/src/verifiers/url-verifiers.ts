@@ -1,5 +1,6 @@
 import type { RawDelivery } from '../delivery/inbox-delivery.ts';
-import { checkNames, fromBase64, fromHex, subtle } from '@webhook-backpressure/base';
+import { checkNames } from '@webhook-backpressure/base';
+import { fromBase64, fromHex, subtle } from '../encryption/web-crypto.ts';
 import type { TimedVerifierOptions, VerifierOptions } from './body-verifiers.ts';
 import { asText, checkedBaseUrl, keysOf } from './secrets.ts';
 import { checkFresh, checkSigned, freshness, isEqual, required, VerificationError } from './signatures.ts';

@@ -1,10 +1,10 @@
 import { after, LATE, value, type Rule } from './rule.ts';
 
-const INTAKE = 'intake/bounded-intake.ts';
-const QUEUE = 'queue/fair-queue.ts';
-const LOADS = 'queue/key-loads.ts';
-const RESERVE = 'queue/reserve.ts';
-const SWITCH_OFF = 'refusals/switch-off.ts';
+const INTAKE = 'core/src/intake/bounded-intake.ts';
+const QUEUE = 'core/src/queue/fair-queue.ts';
+const LOADS = 'core/src/queue/key-loads.ts';
+const RESERVE = 'core/src/queue/reserve.ts';
+const SWITCH_OFF = 'core/src/refusals/switch-off.ts';
 const IS_NEAR = 'isNear({ name, switchOff }: SenderProfile, key: string, nowMs: number): boolean {';
 
 /** Who is admitted, who starts, and how long a delivery may wait. */
@@ -48,7 +48,7 @@ export const ADMISSION_RULES: readonly Rule[] = [
   },
   {
     name: 'switch-off',
-    size: [SWITCH_OFF, 'refusals/failure-window.ts'],
+    size: [SWITCH_OFF, 'core/src/refusals/failure-window.ts'],
     changes: [
       value(SWITCH_OFF, 'run.failures >= mostInARow(inARow, run)', 'false'),
       after(SWITCH_OFF, IS_NEAR, 'return false;'),
@@ -66,10 +66,10 @@ export const ADMISSION_RULES: readonly Rule[] = [
   },
   {
     name: 'learned timeouts',
-    size: ['intake/learned-timeouts.ts'],
+    size: ['core/src/intake/learned-timeouts.ts'],
     changes: [
       value(
-        'intake/learned-timeouts.ts',
+        'core/src/intake/learned-timeouts.ts',
         'Math.max(meanMs / 2, meanMs - 2 * deviationMs - HANDLINGS * this.#handlingMs(key))',
         'Infinity',
       ),
@@ -88,8 +88,10 @@ export const ADMISSION_RULES: readonly Rule[] = [
   {
     name: 'lived time',
     matters: LATE,
-    size: ['time/lived-time.ts'],
-    changes: [after('time/lived-time.ts', 'at(nowMs: number, lateMs: number): number {', 'return nowMs;')],
+    size: ['base/src/time/lived-time.ts'],
+    changes: [
+      after('base/src/time/lived-time.ts', 'at(nowMs: number, lateMs: number): number {', 'return nowMs;'),
+    ],
   },
   {
     name: 'cost of a turn',

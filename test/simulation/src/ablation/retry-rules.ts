@@ -1,12 +1,12 @@
 import { after, LATE, value, type Rule } from './rule.ts';
 
-const RATE = 'workers/drain-rate.ts';
-const QUEUE = 'queue/fair-queue.ts';
-const GATE = 'queue/gate.ts';
-const AFTER = 'refusals/retry-after.ts';
-const PROMISES = 'refusals/promises.ts';
-const FIRST = 'refusals/first-attempts.ts';
-const SHARED = 'refusals/shared-refusals.ts';
+const RATE = 'core/src/workers/drain-rate.ts';
+const QUEUE = 'core/src/queue/fair-queue.ts';
+const GATE = 'core/src/queue/gate.ts';
+const AFTER = 'core/src/refusals/retry-after.ts';
+const PROMISES = 'core/src/refusals/promises.ts';
+const FIRST = 'core/src/refusals/first-attempts.ts';
+const SHARED = 'core/src/refusals/shared-refusals.ts';
 
 /** The Retry-After of refusals, and the measured rate that it follows from. */
 export const RETRY_RULES: readonly Rule[] = [
@@ -126,7 +126,7 @@ export const RETRY_RULES: readonly Rule[] = [
   },
   {
     name: 'fleet exchange',
-    size: [SHARED, 'refusals/fleet-exchange.ts', 'refusals/fleet-pace.ts'],
+    size: [SHARED, 'core/src/refusals/fleet-exchange.ts', 'core/src/refusals/fleet-pace.ts'],
     changes: [after(SHARED, 'learn(view: RefusalView, nowMs: number): void {', 'return;')],
   },
   {

@@ -1,4 +1,4 @@
-/** A change of a source in `packages/core/src` that takes a rule out. */
+/** A change of a source in `packages` that takes a rule out. */
 export interface Change {
   readonly file: string;
   /** A text that occurs in the file. */

@@ -6,21 +6,21 @@ import { RULES } from './rules.ts';
 import { AND, REACHED, TAKEN_OUT } from './switches.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
-const CORE = join(ROOT, 'packages/core/src');
+const PACKAGES = join(ROOT, 'packages');
 
-/** Reads a source of the core. */
-export function readCore(file: string): string {
-  return readFileSync(join(CORE, file), 'utf8');
+/** Reads a source of a package. */
+export function readSource(file: string): string {
+  return readFileSync(join(PACKAGES, file), 'utf8');
 }
 
 /** The lines of a rule. */
 export function linesOf({ size }: Rule): number {
   if (typeof size === 'number') return size;
-  return size.reduce((sum, file) => sum + readCore(file).split('\n').length - 1, 0);
+  return size.reduce((sum, file) => sum + readSource(file).split('\n').length - 1, 0);
 }
 
 /**
- * Changes a source of the core so that its rules are in or out by {@link TAKEN_OUT}.
+ * Changes a source of a package so that its rules are in or out by {@link TAKEN_OUT}.
  *
  * @throws Error if a text of a change does not occur in it.
  */
@@ -64,7 +64,7 @@ const plugin: Plugin = {
   enforce: 'pre',
   transform(code, id) {
     const [path = ''] = id.split('?');
-    return path.startsWith(`${CORE}/`) ? withRules(path.slice(CORE.length + 1), code) : null;
+    return path.startsWith(`${PACKAGES}/`) ? withRules(path.slice(PACKAGES.length + 1), code) : null;
   },
 };
 
