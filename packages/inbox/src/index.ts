@@ -52,6 +52,7 @@ export type {
   PutResult,
   ReceivingStats,
   ReceivingStore,
+  StoreEvent,
   StoreLimits,
 } from './store/receiving-store.ts';
 export type {
@@ -71,7 +72,6 @@ export type {
   StoredPending,
   WithoutBody,
 } from './store/store-admin.ts';
-export type { StoreEvent } from './store/store-event.ts';
 export { verifiers } from './verifiers.ts';
 export type { TimedVerifierOptions, VerifierOptions } from './verifiers/body-verifiers.ts';
 export type { Secret, SecretOption } from './verifiers/secrets.ts';

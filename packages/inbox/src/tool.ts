@@ -1,7 +1,15 @@
 export { runTool, type ToolOutput } from './tool/run-tool.ts';
-export type { ToolArguments, ToolOptions, ToolParser } from './tool/tool-parser.ts';
-export type { ToolAccess, ToolCommand, ToolOwner, ToolStore, ToolTarget } from './tool/target.ts';
-export { UsageError } from './tool/usage-error.ts';
+export {
+  UsageError,
+  type ToolAccess,
+  type ToolArguments,
+  type ToolCommand,
+  type ToolOptions,
+  type ToolOwner,
+  type ToolParser,
+  type ToolStore,
+  type ToolTarget,
+} from './tool/target.ts';
 export type { Json } from './delivery/json.ts';
 export type { RequestFacts } from './delivery/request-facts.ts';
 export type { Awaitable, DeliveryRef, StoredDelivery } from './delivery/stored-delivery.ts';

@@ -1,5 +1,4 @@
 import type { InboxStore, OpenedStore } from '../store/inbox-store.ts';
-import { isBuilding } from './is-building.ts';
 import type { StoreHealth } from './store-health.ts';
 
 export interface StoreOpeningParts {
@@ -68,4 +67,17 @@ export class StoreOpening {
     const { store, wallMs, isOrdered } = this.#parts;
     return isOrdered === undefined ? store.open(wallMs()) : store.open(wallMs(), { isOrdered });
   }
+}
+
+interface Runtime {
+  readonly process?: { readonly env?: Readonly<Record<string, string | undefined>> };
+}
+
+/**
+ * Whether a framework builds the app in this process or thread: Next.js, or SvelteKit. They load the modules of routes while
+ * they build, and set these variables there only.
+ */
+function isBuilding(): boolean {
+  const env = (globalThis as Runtime).process?.env;
+  return env?.['NEXT_PHASE'] === 'phase-production-build' || env?.['SVELTEKIT_FORK'] === 'true';
 }

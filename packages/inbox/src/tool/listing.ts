@@ -1,9 +1,48 @@
 import type { Awaitable } from '../delivery/stored-delivery.ts';
 import type { ListedCompleted, ListedDelivery, ListedPending, StoredPage } from '../store/store-admin.ts';
-import type { Answer } from './answer.ts';
 import type { ToolStore } from './target.ts';
-import { printable, quoted, table, time } from './text.ts';
+import { age, bytes, printable, quoted, table, time, type Answer } from './text.ts';
 import type { Request } from './usage.ts';
+
+/** How much is stored, what is paused, and which processes have the store open. */
+export async function status(store: ToolStore): Promise<Answer> {
+  const { oldestReceivedAtMs: oldest, isPaused, pausedKeys, ...counts } = await store.stats();
+  const owners = await store.owners();
+  const { depth, inFlight, shelved, shelvedBytes, remembered, kept, keptBytes } = counts;
+  const { name, value } = store.place;
+  return {
+    text: table(
+      [name, printable(value)],
+      [
+        ['unfinished', `${String(depth)} (${bytes(counts.bytes)})`],
+        ['in flight', String(inFlight)],
+        ['oldest', oldest === undefined ? '-' : `${age(Date.now() - oldest)} ago`],
+        ['dead letters', `${String(shelved)} (${bytes(shelvedBytes)})`],
+        ['completed', `${String(kept)} (${bytes(keptBytes)})`],
+        ['ids remembered', String(remembered)],
+        [
+          'paused',
+          isPaused ? 'everything' : pausedKeys.length === 0 ? '-' : `${String(pausedKeys.length)} keys`,
+        ],
+        ...owners.map(({ sinceMs, where, hasEnded }): [string, string] => [
+          'open since',
+          `${time(sinceMs)} ${printable(where)}${hasEnded ? ', which has ended' : ''}`,
+        ]),
+      ],
+    ),
+    data: {
+      [name]: value,
+      ...counts,
+      ...{ isPaused, pausedKeys },
+      oldestReceivedAt: oldest === undefined ? null : time(oldest),
+      owners: owners.map(({ sinceMs, hasEnded, data }) => ({
+        ...data,
+        since: time(sinceMs),
+        isAlive: !hasEnded,
+      })),
+    },
+  };
+}
 
 export async function dead(store: ToolStore, { key: only, limit }: Request): Promise<Answer> {
   const listed = await store.listShelved({ key: only, limit, offset: 0 });
@@ -33,45 +72,44 @@ export async function dead(store: ToolStore, { key: only, limit }: Request): Pro
 export async function pending(store: ToolStore, { key, state, limit, after }: Request): Promise<Answer> {
   const nowMs = Date.now();
   const page = await wholePage(limit, after, (part) => store.listPending({ ...part, key, state, nowMs }));
-  const rows = page.deliveries.map((one) => [
-    ...[printable(one.id), printable(one.key), one.state, String(one.attempts)],
-    ...[time(one.dueMs), time(one.receivedAtMs)],
-  ]);
-  return {
-    text:
-      rows.length === 0
-        ? `There are no pending deliveries${ofKey(key)}.`
-        : [table(['ID', 'KEY', 'STATE', 'ATTEMPTS', 'DUE AT', 'RECEIVED AT'], rows), ...moreOf(page)].join(
-            '\n',
-          ),
-    data: {
-      deliveries: page.deliveries.map((one) => ({
-        ...summary(one),
-        ...{ state: one.state, dueAt: time(one.dueMs) },
-      })),
-      next: page.next ?? null,
-    },
-  };
+  return listOf(page, {
+    none: `There are no pending deliveries${ofKey(key)}.`,
+    head: ['STATE', 'ATTEMPTS', 'DUE AT', 'RECEIVED AT'],
+    rowOf: (one) => [one.state, String(one.attempts), time(one.dueMs), time(one.receivedAtMs)],
+    dataOf: (one) => ({ state: one.state, dueAt: time(one.dueMs) }),
+  });
 }
 
 export async function completed(store: ToolStore, { key, limit, after }: Request): Promise<Answer> {
   const page = await wholePage(limit, after, (part) => store.listCompleted({ ...part, key }));
-  const rows = page.deliveries.map((one) => [
-    ...[printable(one.id), printable(one.key), String(one.attempts)],
-    ...[time(one.completedAtMs), time(one.receivedAtMs)],
-  ]);
+  return listOf(page, {
+    none: `No completed deliveries are kept${ofKey(key)}.`,
+    head: ['ATTEMPTS', 'COMPLETED AT', 'RECEIVED AT'],
+    rowOf: (one) => [String(one.attempts), time(one.completedAtMs), time(one.receivedAtMs)],
+    dataOf: (one) => ({ completedAt: time(one.completedAtMs) }),
+  });
+}
+
+function listOf<T extends ListedPending | ListedCompleted>(
+  { deliveries, next }: StoredPage<T>,
+  {
+    none,
+    head,
+    rowOf,
+    dataOf,
+  }: {
+    readonly none: string;
+    readonly head: readonly string[];
+    readonly rowOf: (one: T) => readonly string[];
+    readonly dataOf: (one: T) => object;
+  },
+): Answer {
+  const rows = deliveries.map((one) => [printable(one.id), printable(one.key), ...rowOf(one)]);
+  const lines = [rows.length === 0 ? none : table(['ID', 'KEY', ...head], rows)];
+  if (rows.length > 0 && next !== undefined) lines.push(`and more: --after ${String(next)}`);
   return {
-    text:
-      rows.length === 0
-        ? `No completed deliveries are kept${ofKey(key)}.`
-        : [table(['ID', 'KEY', 'ATTEMPTS', 'COMPLETED AT', 'RECEIVED AT'], rows), ...moreOf(page)].join('\n'),
-    data: {
-      deliveries: page.deliveries.map((one) => ({
-        ...summary(one),
-        completedAt: time(one.completedAtMs),
-      })),
-      next: page.next ?? null,
-    },
+    text: lines.join('\n'),
+    data: { deliveries: deliveries.map((one) => ({ ...summary(one), ...dataOf(one) })), next: next ?? null },
   };
 }
 
@@ -89,10 +127,6 @@ async function wholePage<T>(
     ({ next } = page);
   }
   return { deliveries: found, next };
-}
-
-function moreOf({ next }: StoredPage<unknown>): string[] {
-  return next === undefined ? [] : [`and more: --after ${String(next)}`];
 }
 
 function ofKey(key: string | undefined): string {

@@ -1,15 +1,24 @@
 import { thrownText } from '@webhook-backpressure/base';
-import type { Answer } from './answer.ts';
-import { forget, pause, purge, redrive, replay, resume } from './commands.ts';
-import type { Context } from './context.ts';
-import { helpOf } from './help.ts';
-import { completed, dead, pending } from './listing.ts';
+import { completed, dead, pending, status } from './listing.ts';
+import { forget, pause, purge, redrive, replay, resume } from './moving.ts';
 import { find, show } from './showing.ts';
-import { status } from './status.ts';
-import type { ToolAccess, ToolStore, ToolTarget } from './target.ts';
-import type { ToolArguments, ToolParser } from './tool-parser.ts';
-import { requestOf, TOOL_OPTIONS, type Request } from './usage.ts';
-import { UsageError } from './usage-error.ts';
+import {
+  UsageError,
+  type ToolArguments,
+  type ToolParser,
+  type ToolStore,
+  type ToolTarget,
+} from './target.ts';
+import type { Answer } from './text.ts';
+import {
+  COMMANDS,
+  helpOf,
+  requestOf,
+  TOOL_OPTIONS,
+  type CommandName,
+  type Context,
+  type Request,
+} from './usage.ts';
 
 /** Each call writes a line. */
 export interface ToolOutput {
@@ -19,24 +28,21 @@ export interface ToolOutput {
   readonly err: (text: string) => void;
 }
 
-interface Command {
-  readonly run: (store: ToolStore, request: Request, context: Context) => Promise<Answer>;
-  readonly access: ToolAccess;
-}
+type Run = (store: ToolStore, request: Request, context: Context) => Promise<Answer>;
 
-const COMMANDS: Record<Request['command'], Command> = {
-  status: { run: status, access: 'read' },
-  pending: { run: pending, access: 'read' },
-  dead: { run: dead, access: 'read' },
-  completed: { run: completed, access: 'read' },
-  show: { run: show, access: 'read' },
-  find: { run: find, access: 'read' },
-  redrive: { run: redrive, access: 'change' },
-  replay: { run: replay, access: 'change' },
-  purge: { run: purge, access: 'change' },
-  pause: { run: pause, access: 'change' },
-  resume: { run: resume, access: 'change' },
-  forget: { run: forget, access: 'change' },
+const RUNS: Record<CommandName, Run> = {
+  status,
+  pending,
+  dead,
+  completed,
+  show,
+  find,
+  redrive,
+  replay,
+  purge,
+  pause,
+  resume,
+  forget,
 };
 const EXIT = { DONE: 0, NOT_DONE: 1, NOT_UNDERSTOOD: 2 };
 
@@ -95,10 +101,10 @@ function parsed(args: readonly string[], { options }: ToolTarget, parse: ToolPar
 }
 
 async function runCommand(request: Request, target: ToolTarget, report: Context['report']): Promise<Answer> {
-  const { run, access } = COMMANDS[request.command];
-  const store = await target.open(request.argument, request.targetOptions, access);
+  const { command, argument, targetOptions } = request;
+  const store = await target.open(argument, targetOptions, COMMANDS[command].access);
   try {
-    return await run(store, request, { noun: target.noun, report });
+    return await RUNS[command](store, request, { noun: target.noun, report });
   } finally {
     await store.close();
   }

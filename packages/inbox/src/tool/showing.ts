@@ -1,10 +1,8 @@
 import type { Json } from '../delivery/json.ts';
 import type { RequestFacts } from '../delivery/request-facts.ts';
-import { notFound, type Answer } from './answer.ts';
-import type { Context } from './context.ts';
 import type { ToolStore } from './target.ts';
-import { printable, printableLines, quoted, table, time } from './text.ts';
-import type { Request } from './usage.ts';
+import { notFound, printable, printableLines, quoted, table, time, type Answer } from './text.ts';
+import type { Context, Request } from './usage.ts';
 
 declare const TextDecoder: new (
   label: string,

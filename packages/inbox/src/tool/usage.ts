@@ -1,28 +1,98 @@
 import type { PendingState } from '../store/store-admin.ts';
-import type { ToolArguments, ToolOptions } from './tool-parser.ts';
-import type { ToolTarget } from './target.ts';
-import { UsageError } from './usage-error.ts';
+import {
+  UsageError,
+  type ToolAccess,
+  type ToolArguments,
+  type ToolOptions,
+  type ToolTarget,
+} from './target.ts';
 
-const COMMANDS = {
-  status: { options: [] },
-  pending: { options: ['key', 'state', 'limit', 'after'] },
-  dead: { options: ['key', 'limit'] },
-  completed: { options: ['key', 'limit', 'after'] },
-  show: { takesId: true, options: ['key'] },
-  find: { takesId: true, options: ['key'] },
-  redrive: { takesId: true, takesAll: true, options: ['key', 'no-wait'] },
-  replay: { takesId: true, takesAll: true, options: ['key', 'no-wait'] },
-  purge: { takesId: true, takesAll: true, options: ['key'] },
-  pause: { options: ['key'] },
-  resume: { options: ['key'] },
-  forget: { takesId: true, needsKey: true, options: ['key'] },
-} as const;
+export type CommandName =
+  | 'status'
+  | 'pending'
+  | 'dead'
+  | 'completed'
+  | 'show'
+  | 'find'
+  | 'redrive'
+  | 'replay'
+  | 'purge'
+  | 'pause'
+  | 'resume'
+  | 'forget';
 
-interface Shape {
-  readonly takesId?: boolean;
-  readonly takesAll?: boolean;
-  readonly needsKey?: boolean;
+/** What a command takes and does. */
+interface Command {
+  readonly access: ToolAccess;
+  /** Its argument before that of the store, as the help names it. */
+  readonly id?: 'ID' | 'ID|all';
   readonly options: readonly OwnOption[];
+  readonly needsKey?: boolean;
+  /** For the help. */
+  readonly does: string;
+}
+
+const LIST_OPTIONS: readonly OwnOption[] = ['key', 'limit', 'after'];
+const SHOWS: Pick<Command, 'access' | 'id' | 'options'> = { access: 'read', id: 'ID', options: ['key'] };
+const MOVES: Pick<Command, 'access' | 'id' | 'options'> = {
+  access: 'change',
+  id: 'ID|all',
+  options: ['key', 'no-wait'],
+};
+
+export const COMMANDS: Readonly<Record<CommandName, Command>> = {
+  status: { access: 'read', options: [], does: 'totals, and the processes that have the inbox open' },
+  pending: {
+    access: 'read',
+    options: [...LIST_OPTIONS, 'state'],
+    does: 'stored, unfinished deliveries in the order of arrival',
+  },
+  dead: { access: 'read', options: ['key', 'limit'], does: 'dead letters, oldest first' },
+  completed: {
+    access: 'read',
+    options: LIST_OPTIONS,
+    does: 'completed deliveries that are kept (keepCompletedMs), in the order of completion',
+  },
+  show: { ...SHOWS, does: 'one delivery with its headers and body' },
+  find: {
+    ...SHOWS,
+    does: 'the state of the deliveries with this id; with --key also whether the id is remembered',
+  },
+  redrive: {
+    ...MOVES,
+    does: 'moves dead letters back into the queue, with all attempts ahead. A running worker\nprocesses them within seconds. "all" stops at the low-water mark and waits for room',
+  },
+  replay: { ...MOVES, does: 'does the same with completed deliveries' },
+  purge: {
+    ...MOVES,
+    options: ['key'],
+    does: 'deletes dead letters. If the sender retries one, it is accepted again',
+  },
+  pause: {
+    access: 'change',
+    options: ['key'],
+    does: 'makes the workers of all processes start no more deliveries; new deliveries are still\nstored. With --key, pauses one key',
+  },
+  resume: {
+    access: 'change',
+    options: ['key'],
+    does: 'ends a pause. Without --key, paused keys stay paused',
+  },
+  forget: {
+    access: 'change',
+    id: 'ID',
+    options: ['key'],
+    needsKey: true,
+    does: 'forgets a completed id, so that it is accepted again; needs --key',
+  },
+};
+
+/** What a command needs beside the store and its arguments. */
+export interface Context {
+  /** Where deliveries are: "the file". */
+  readonly noun: string;
+  /** Reports progress. */
+  readonly report: (text: string) => void;
 }
 
 type OwnOption = 'key' | 'state' | 'limit' | 'after' | 'no-wait';
@@ -32,7 +102,7 @@ const DEFAULT_LIMIT = 100;
 
 /** A parsed command line. `id` is null for `all` and for a command without an id. */
 export interface Request {
-  readonly command: keyof typeof COMMANDS;
+  readonly command: CommandName;
   /** The last argument, and the options that say which store. */
   readonly argument: string | undefined;
   readonly targetOptions: Readonly<Record<string, string | undefined>>;
@@ -69,23 +139,25 @@ export function requestOf(
   if (values['help'] === true || count === 0) return undefined;
   if (command === undefined) throw new UsageError('A command is missing.');
   if (!isCommand(command)) throw new UsageError(`Unknown command ${JSON.stringify(command)}.`);
-  const shape: Shape = COMMANDS[command];
-  const id = shape.takesId === true ? rest.shift() : undefined;
-  if (shape.takesId === true && id === undefined)
-    throw new UsageError(`${command} needs the id of a delivery.`);
+  const { id: takes, options: taken, needsKey } = COMMANDS[command];
+  const id = takes === undefined ? undefined : rest.shift();
+  if (takes !== undefined && id === undefined) throw new UsageError(`${command} needs the id of a delivery.`);
   const argument = rest.shift();
   const [extra] = rest;
   if (extra !== undefined) throw new UsageError(`Unexpected argument ${JSON.stringify(extra)}.`);
   for (const name of OWN_OPTIONS) {
-    if (values[name] !== undefined && !shape.options.includes(name))
+    if (values[name] !== undefined && !taken.includes(name))
       throw new UsageError(`${command} does not take --${name}.`);
   }
   const { key, state, limit, after } = values as Values;
-  if (shape.needsKey === true && key === undefined) throw new UsageError(`${command} needs --key.`);
+  if (needsKey === true && key === undefined) throw new UsageError(`${command} needs --key.`);
   return {
-    ...{ command, argument, key, state: stateOf(state) },
+    command,
+    argument,
+    key,
+    state: stateOf(state),
     targetOptions: Object.fromEntries(options.map((name) => [name, (values as Values)[name]])),
-    id: id === undefined || (id === 'all' && shape.takesAll === true) ? null : id,
+    id: id === undefined || (id === 'all' && takes === 'ID|all') ? null : id,
     limit: integerOf('limit', limit, 1, DEFAULT_LIMIT),
     after: integerOf('after', after, 0, 0),
     waitsForRoom: values['no-wait'] !== true,
@@ -106,6 +178,44 @@ function integerOf(name: string, given: string | undefined, least: number, base:
   );
 }
 
-function isCommand(name: string): name is Request['command'] {
+function isCommand(name: string): name is CommandName {
   return Object.hasOwn(COMMANDS, name);
+}
+
+type Line = readonly [name: string, does: string];
+
+const OPTIONS: readonly Line[] = [
+  ['--key KEY', 'only this key; ids are unique within a key'],
+  ['--state STATE', 'for pending: ready, delayed or active'],
+  ['--limit N', 'for pending, dead, completed: at most N lines, default 100'],
+  ['--after N', 'for pending, completed: continues a list'],
+  ['--no-wait', 'for redrive, replay: exits when there is no room for more'],
+  ['--json', 'prints JSON'],
+  ['--help', 'prints this text'],
+];
+
+export function helpOf({ program, noun, argument, help, commands = {} }: ToolTarget): string {
+  const own = Object.entries(COMMANDS).map(([name, { id, does }]): Line => [
+    id === undefined ? name : `${name} ${id}`,
+    does,
+  ]);
+  const more = Object.entries(commands).map(([name, { does }]): Line => [name, does]);
+  return `Shows, redrives, replays and deletes deliveries in ${noun} of an inbox. Receivers and workers can keep running.
+
+Usage: ${program} COMMAND [ID] ${argument} [options]
+
+Commands
+${listOf([...own, ...more])}
+
+Options
+${listOf([...help, ...OPTIONS])}
+
+Exit code: 0 done, 1 failed or partly done, 2 wrong usage.`;
+}
+
+function listOf(lines: readonly Line[]): string {
+  const width = Math.max(...lines.map(([name]) => name.length)) + 2;
+  return lines
+    .map(([name, does]) => `  ${name.padEnd(width)}${does.replaceAll('\n', `\n${' '.repeat(width + 2)}`)}`)
+    .join('\n');
 }

@@ -1,283 +1,467 @@
-import { MinHeap } from '@webhook-backpressure/base';
-import { areOtherBodies, bodySum } from '../../delivery/body-sum.ts';
-import { storedBytes } from '../../delivery/stored-bytes.ts';
-import type { DeliveryRef, StoredDelivery } from '../../delivery/stored-delivery.ts';
+import { type Heaped, MinHeap } from '@webhook-backpressure/base';
+import type { StoredDelivery } from '../../delivery/stored-delivery.ts';
 import type {
   ClaimedDelivery,
   ClaimOptions,
-  ClaimRef,
   DueKey,
   DueKeys,
+  InboxStore,
   KeyClaim,
   KeyWant,
-  Settlement,
   StoreStats,
 } from '../inbox-store.ts';
-import type { Put, PutResult, StoreLimits } from '../receiving-store.ts';
-import { MemoryClaims } from './memory-claims.ts';
-import { MemoryCompleted, type CompletedEntry } from './memory-completed.ts';
-import { MemoryDeadLetters, type DeadLetterEntry } from './memory-dead-letters.ts';
-import type { HeapSlot } from './key-line.ts';
-import { PendingEntry } from './memory-pending.ts';
-import { MemoryQueue } from './memory-queue.ts';
 
-/** The deliveries that one or more memory stores share. Only `open` visits all of them. */
+type Lease = Pick<ClaimOptions, 'leaseMs' | 'nowMs'>;
+
+/** Who claims deliveries: a store object. */
+export interface Owner {
+  readonly claims: Set<Entry>;
+}
+
+/** The position of a delivery in a heap; it is in several. */
+class Slot implements Heaped {
+  heapIndex = 0;
+  readonly entry: Entry;
+
+  constructor(entry: Entry) {
+    this.entry = entry;
+  }
+}
+
+/** A delivery: unfinished, a dead letter, or completed and kept. */
+export class Entry implements Heaped {
+  /** Its position among the waiting deliveries of its key. */
+  heapIndex = 0;
+  readonly byAge: Slot = new Slot(this);
+  readonly byOrder: Slot = new Slot(this);
+  readonly delivery: StoredDelivery;
+  readonly bytes: number;
+  /** Position in the order of first storing. */
+  readonly order: number;
+  attempts = 0;
+  strandings = 0;
+  dueMs = 0;
+  owner: Owner | undefined;
+  leaseEndsMs = 0;
+  /** When it became a dead letter or was completed, and its position in that order. */
+  endedMs = 0;
+  end = 0;
+  reason: 'dead' | 'overflow' = 'dead';
+  error = '';
+
+  constructor(delivery: StoredDelivery, bytes: number, order: number) {
+    this.delivery = delivery;
+    this.bytes = bytes;
+    this.order = order;
+  }
+}
+
+/** Deliveries in the order in which they were added. */
+export class Pile extends Set<Entry> {
+  bytes = 0;
+
+  override add(entry: Entry): this {
+    this.bytes += entry.bytes;
+    return super.add(entry);
+  }
+
+  override delete(entry: Entry): boolean {
+    const isFound = super.delete(entry);
+    if (isFound) this.bytes -= entry.bytes;
+    return isFound;
+  }
+}
+
+/** The unfinished deliveries of one key. */
+class Line implements Heaped {
+  heapIndex = 0;
+  /** Whether it has something due, or will have; undefined while it is paused or nothing waits. */
+  place: 'due' | 'later' | undefined;
+  /** Its neighbors among the keys that have something due: a key may leave from any position. */
+  previous: Line = this;
+  next: Line = this;
+  readonly key: string;
+  /** Higher than that of each line before it. */
+  readonly number: number;
+  /** In an ordered store: the only delivery that can be claimed. The others are neither waiting nor stranded. */
+  head: Entry | undefined;
+  claimed = 0;
+  /** Deliveries that can be claimed, now or later, and were never stranded. */
+  readonly waiting = new MinHeap<Entry>(isDueBefore);
+  readonly all = new MinHeap<Slot>((a, b) => a.entry.order < b.entry.order);
+
+  constructor(key: string, number: number) {
+    this.key = key;
+    this.number = number;
+  }
+}
+
+interface RememberedId {
+  /** Of the body, by `bodySum`. */
+  readonly sum: number;
+  readonly completedMs: number;
+}
+
+/** The deliveries that one or more memory stores share, and which of them can be claimed. Only `open` visits all. */
 export class MemoryState {
-  readonly deadLetters: MemoryDeadLetters = new MemoryDeadLetters();
-  readonly completed: MemoryCompleted = new MemoryCompleted();
-  /** Unfinished deliveries in the order of storing; redriven ones are at the end. */
-  readonly unfinished: Set<PendingEntry> = new Set<PendingEntry>();
-  /** By key, then by id. */
-  readonly #known = new Map<string, Map<string, PendingEntry | DeadLetterEntry | CompletedEntry>>();
-  readonly #queue = new MemoryQueue<PendingEntry>();
-  readonly #ages = new MinHeap<HeapSlot<PendingEntry>>(
-    (a, b) => a.of.delivery.receivedAtMs < b.of.delivery.receivedAtMs,
-  );
-  readonly #claims = new MemoryClaims();
-  readonly #depths = new Map<string, number>();
-  #bytes = 0;
-  #puts = 0;
+  readonly owners: Set<Owner> = new Set<Owner>();
+  /** All deliveries, by a name made of key and id. */
+  readonly known: Map<string, Entry> = new Map<string, Entry>();
+  /** Completed ids, by the same name, in the order of completion. */
+  readonly remembered: Map<string, RememberedId> = new Map<string, RememberedId>();
+  readonly unfinished: Pile = new Pile();
+  readonly shelved: Pile = new Pile();
+  readonly kept: Pile = new Pile();
+  readonly #pausedKeys = new Set<string>();
+  #isPaused = false;
   #drained = 0;
+  #isOrdered = false;
+  #count = 0;
+  readonly #lines = new Map<string, Line>();
+  /** Before the first and after the last of the keys that have something due, which take turns. */
+  readonly #due = new Line('', 0);
+  /** Keys of which the first delivery is due later, or was due later when it was last looked at. */
+  readonly #later = new MinHeap<Line>((a, b) => isDueBefore(a.waiting.top as Entry, b.waiting.top as Entry));
+  /** Unclaimed deliveries of which a claim was stranded: those that another owner left, so there are few. */
+  readonly #stranded = new Set<Entry>();
+  readonly #ages = new MinHeap<Slot>((a, b) => a.entry.delivery.receivedAtMs < b.entry.delivery.receivedAtMs);
+  /** Upper bound of all due times. */
+  #latestMs = -Infinity;
 
-  open(nowMs: number, isOrdered: boolean | undefined): StoreStats {
-    this.#queue.makeUntriedDue(this.unfinished, nowMs);
-    if (isOrdered !== undefined) this.#queue.setOrdered(isOrdered, this.unfinished, nowMs);
-    return this.stats();
+  /** A higher number with each call. */
+  next(): number {
+    this.#count += 1;
+    return this.#count;
   }
 
   depthByKey(): Map<string, number> {
-    return new Map(this.#depths);
+    return new Map(Array.from(this.#lines.values(), ({ key, all }) => [key, all.size]));
   }
 
-  put({ delivery, isOverflow }: Put, limits: StoreLimits, nowMs: number): PutResult {
-    const known = this.known(delivery);
-    if (known !== undefined)
-      return areOtherBodies(sumOf(known), bodySum(delivery)) ? 'conflict' : 'duplicate';
-    const bytes = storedBytes(delivery);
-    if (isOverflow) {
-      const { maxShelved, maxShelvedBytes } = limits;
-      if (this.deadLetters.size >= maxShelved || this.deadLetters.bytes + bytes > maxShelvedBytes)
-        return 'full';
-      this.#puts += 1;
-      this.#addDeadLetter({
-        ...{ delivery, bytes, order: this.#puts, attempts: 0 },
-        ...{ reason: 'overflow', error: '', shelvedAtMs: nowMs },
-      });
-    } else {
-      const { capacity, maxBytes } = limits;
-      if (this.unfinished.size >= capacity || this.#bytes + bytes > maxBytes) return 'full';
-      this.#puts += 1;
-      this.add(delivery, { bytes, order: this.#puts, nowMs });
+  stats(): StoreStats {
+    let inFlight = 0;
+    for (const { claims } of this.owners) inFlight += claims.size;
+    return {
+      depth: this.unfinished.size,
+      inFlight,
+      bytes: this.unfinished.bytes,
+      drained: this.#drained,
+      shelved: this.shelved.size,
+      shelvedBytes: this.shelved.bytes,
+      remembered: this.remembered.size,
+      kept: this.kept.size,
+      keptBytes: this.kept.bytes,
+      oldestReceivedAtMs: this.#ages.top?.entry.delivery.receivedAtMs,
+      isPaused: this.#isPaused,
+      pausedKeys: [...this.#pausedKeys],
+    };
+  }
+
+  open(nowMs: number, isOrdered: boolean = this.#isOrdered): void {
+    const isConverted = isOrdered !== this.#isOrdered;
+    this.#isOrdered = isOrdered;
+    for (const line of this.#lines.values()) {
+      const entries = line.all.items.map(({ entry }) => entry).sort((a, b) => a.order - b.order);
+      if (isConverted) {
+        // A delivery that is being handled stays the head.
+        const first = entries.find(({ owner }) => owner !== undefined) ?? entries[0];
+        line.head = isOrdered ? first : undefined;
+      }
+      line.waiting.clear();
+      for (const entry of entries) {
+        this.#stranded.delete(entry);
+        if (entry.owner === undefined) this.#waitAgain(line, entry, nowMs);
+      }
+      this.#place(line, nowMs);
     }
-    return 'stored';
   }
 
-  claim(count: number, owner: object, options: ClaimOptions): ClaimedDelivery[] {
-    const { leaseMs, nowMs } = options;
-    if (this.#queue.isPaused) return [];
+  /** Adds an unfinished delivery that is due: a new one, or one that is put back. */
+  add(entry: Entry, nowMs: number): void {
+    const { key } = entry.delivery;
+    let line = this.#lines.get(key);
+    if (line === undefined) {
+      line = new Line(key, this.next());
+      this.#lines.set(key, line);
+    }
+    entry.attempts = 0;
+    entry.strandings = 0;
+    entry.dueMs = nowMs;
+    this.unfinished.add(entry);
+    this.#ages.push(entry.byAge);
+    line.all.push(entry.byOrder);
+    if (this.#isOrdered) line.head ??= entry;
+    this.#wait(line, entry, nowMs);
+  }
+
+  claim(owner: Owner, count: number, options: ClaimOptions): ClaimedDelivery[] {
+    if (this.#isPaused) return [];
+    const { nowMs, except } = options;
     this.#strandExpired(owner, nowMs);
-    return this.#queue.take(count, options).map((entry) => this.#begin(entry, owner, nowMs + leaseMs));
+    const claimed = this.#strandedFirst(count, options).map((entry) =>
+      this.#begin(this.#lineOf(entry), entry, owner, options),
+    );
+    for (let line = this.#later.top; line !== undefined; line = this.#later.top) {
+      if ((line.waiting.top as Entry).dueMs > nowMs) break;
+      this.#place(line, nowMs);
+    }
+    let skipped = this.#due;
+    while (claimed.length < count && skipped.next !== this.#due) {
+      const line = skipped.next;
+      if (except.has(line.key)) {
+        skipped = line;
+        continue;
+      }
+      // If it has more, its next turn is after those of all others.
+      this.#leave(line);
+      claimed.push(this.#begin(line, line.waiting.top as Entry, owner, options));
+    }
+    return claimed;
   }
 
-  claimKeys(
-    wants: readonly KeyWant[],
-    owner: object,
-    { leaseMs, nowMs }: { readonly leaseMs: number; readonly nowMs: number },
-  ): KeyClaim[] {
-    if (!this.#queue.isPaused) this.#strandExpired(owner, nowMs);
-    return wants.map((want) => {
-      const taken = this.#queue.takeOf(want, nowMs);
-      const claimed = taken.map((entry) => this.#begin(entry, owner, nowMs + leaseMs));
-      return { key: want.key, claimed, nextDueMs: this.#nextDueOf(want.key, want.isHeadOnly, owner) };
+  claimKeys(owner: Owner, wants: readonly KeyWant[], options: Lease): KeyClaim[] {
+    if (!this.#isPaused) this.#strandExpired(owner, options.nowMs);
+    const leases = this.#leasesOfOthers(owner);
+    return wants.map(({ key, count, isHeadOnly }) => {
+      const line = this.#lines.get(key);
+      const claimed: ClaimedDelivery[] = [];
+      if (line === undefined || this.#isStopped(key)) return { key, claimed, nextDueMs: undefined };
+      while (claimed.length < count) {
+        const next = this.#nextOf(line, isHeadOnly);
+        if (next === undefined || next.dueMs > options.nowMs) break;
+        claimed.push(this.#begin(line, next, owner, options));
+      }
+      return { key, claimed, nextDueMs: this.#nextDueOf(line, isHeadOnly, leases) };
     });
   }
 
-  dueKeys(
-    owner: object,
-    {
-      after,
-      limit,
-      dueByMs,
-    }: { readonly after: string | undefined; readonly limit: number; readonly dueByMs: number },
-  ): DueKeys {
+  dueKeys(owner: Owner, { after, limit, dueByMs }: Parameters<InboxStore['dueKeys']>[0]): DueKeys {
+    const leases = this.#leasesOfOthers(owner);
     const keys: DueKey[] = [];
     let last = Number(after ?? 0);
-    for (const [key, number] of this.#queue.keysAfter(last)) {
+    for (const line of this.#lines.values()) {
+      if (line.number <= last) continue;
       if (keys.length >= limit) return { keys, next: String(last) };
-      last = number;
-      const nextDueMs = this.#nextDueOf(key, false, owner);
-      if (nextDueMs !== undefined && nextDueMs <= dueByMs) keys.push({ key, nextDueMs });
+      last = line.number;
+      if (this.#isStopped(line.key)) continue;
+      const nextDueMs = this.#nextDueOf(line, false, leases);
+      if (nextDueMs !== undefined && nextDueMs <= dueByMs) keys.push({ key: line.key, nextDueMs });
     }
     return { keys, next: undefined };
   }
 
-  /** The entry of a claim that this owner still holds. */
-  claimed({ key, id, attempt }: ClaimRef, owner: object): PendingEntry | undefined {
-    const entry = this.unfinishedOf({ key, id });
-    return entry?.owner === owner && entry.attempts === attempt ? entry : undefined;
-  }
-
-  renew(entry: PendingEntry, leaseEndsMs: number): void {
-    this.#claims.renew(entry, leaseEndsMs);
-  }
-
-  settle(entry: PendingEntry, settlement: Settlement, nowMs: number): void {
-    this.#claims.end(entry);
-    const { delivery, bytes, attempts, order } = entry;
-    switch (settlement.as) {
-      case 'failed':
-        if (settlement.isRepeated === true) entry.attempts -= 1;
-        entry.dueMs = settlement.retryAtMs;
-        entry.isRetry = true;
-        this.#queue.delay(entry);
-        break;
-      case 'released':
-        entry.attempts -= 1;
-        entry.dueMs = settlement.retryAtMs ?? Math.min(entry.dueMs, nowMs);
-        entry.isRetry = settlement.retryAtMs !== undefined;
-        if (entry.isRetry) this.#queue.delay(entry);
-        else this.#queue.makeDue(entry);
-        break;
-      case 'dead': {
-        this.#remove(entry, nowMs);
-        const { error } = settlement;
-        this.#addDeadLetter({ delivery, bytes, order, attempts, reason: 'dead', error, shelvedAtMs: nowMs });
-        break;
-      }
-      case 'completed': {
-        this.#remove(entry, nowMs);
-        const { keep } = settlement;
-        const done = this.completed.add(delivery, { bytes, attempts, putOrder: order, keep, nowMs });
-        if (done !== undefined) this.#remember(delivery, done);
-      }
-    }
-  }
-
-  nextDueMs(owner: object, except: ReadonlySet<string>): number | undefined {
-    const expiryMs = this.#queue.isPaused ? Infinity : this.#claims.nextExpiryMs(owner);
-    const next = Math.min(this.#queue.nextDueMs(except), expiryMs);
+  nextDueMs(owner: Owner, except: ReadonlySet<string>): number | undefined {
+    if (this.#isPaused) return undefined;
+    let due = this.#due.next;
+    while (due !== this.#due && except.has(due.key)) due = due.next;
+    let next = Math.min(due.waiting.top?.dueMs ?? Infinity, this.#laterDueMs(except));
+    for (const entry of this.#stranded)
+      if (!this.#isSkipped(entry, except)) next = Math.min(next, entry.dueMs);
+    for (const leaseEndsMs of this.#leasesOfOthers(owner).values()) next = Math.min(next, leaseEndsMs);
     return next === Infinity ? undefined : next;
   }
 
-  pause(key: string | null): boolean {
-    return this.#queue.pause(key);
+  /** Ends a claim without finishing the delivery, which is due again at `dueMs`. */
+  giveBack(entry: Entry, dueMs: number, nowMs: number): void {
+    const line = this.#endClaim(entry);
+    entry.dueMs = dueMs;
+    this.#wait(line, entry, nowMs);
   }
 
-  resume(key: string | null): boolean {
-    return this.#queue.resume(key);
+  /** Ends a claim of a delivery that is finished. */
+  finish(entry: Entry, nowMs: number): void {
+    const line = this.#endClaim(entry);
+    this.#drained += 1;
+    this.unfinished.delete(entry);
+    this.#ages.remove(entry.byAge);
+    line.all.remove(entry.byOrder);
+    const first = line.all.top?.entry;
+    if (first === undefined) this.#lines.delete(line.key);
+    if (line.head !== entry) return;
+    line.head = first;
+    if (first !== undefined && first.owner === undefined) this.#waitAgain(line, first, nowMs);
   }
 
-  hasten(which: Parameters<MemoryQueue<PendingEntry>['hasten']>[0]): number {
-    return this.#queue.hasten(which);
-  }
-
-  releaseAll(owner: object, nowMs: number): void {
-    for (let entry = this.#claims.first(owner); entry !== undefined; entry = this.#claims.first(owner)) {
-      const { key, id } = entry.delivery;
-      this.settle(entry, { key, id, attempt: entry.attempts, as: 'released' }, nowMs);
+  /** Pauses or resumes a key, or everything. Returns whether this is a change. */
+  setPaused(key: string | null, isPaused: boolean): boolean {
+    const wasPaused = key === null ? this.#isPaused : this.#pausedKeys.has(key);
+    if (key === null) this.#isPaused = isPaused;
+    else {
+      if (isPaused) this.#pausedKeys.add(key);
+      else this.#pausedKeys.delete(key);
+      const line = this.#lines.get(key);
+      // The next claim moves the key among those that have something due.
+      if (line !== undefined) this.#place(line, -Infinity);
     }
-    this.#claims.removeOwner(owner);
+    return wasPaused !== isPaused;
   }
 
-  stats(): StoreStats {
-    return {
-      depth: this.unfinished.size,
-      inFlight: this.#claims.count,
-      bytes: this.#bytes,
-      drained: this.#drained,
-      shelved: this.deadLetters.size,
-      shelvedBytes: this.deadLetters.bytes,
-      remembered: this.completed.remembered,
-      kept: this.completed.kept,
-      keptBytes: this.completed.bytes,
-      oldestReceivedAtMs: this.#ages.top?.of.delivery.receivedAtMs,
-      isPaused: this.#queue.isPaused,
-      pausedKeys: [...this.#queue.pausedKeys],
-    };
-  }
-
-  known({ key, id }: DeliveryRef): PendingEntry | DeadLetterEntry | CompletedEntry | undefined {
-    return this.#known.get(key)?.get(id);
-  }
-
-  unfinishedOf(ref: DeliveryRef): PendingEntry | undefined {
-    const known = this.known(ref);
-    return known instanceof PendingEntry ? known : undefined;
-  }
-
-  /** Adds an unfinished delivery that is due. */
-  add(
-    delivery: StoredDelivery,
-    { bytes, order, nowMs }: { readonly bytes: number; readonly order: number; readonly nowMs: number },
-  ): void {
-    const entry = new PendingEntry(delivery, bytes, order, nowMs);
-    const { key } = delivery;
-    this.#remember(delivery, entry);
-    this.unfinished.add(entry);
-    this.#ages.push(entry.age);
-    this.#depths.set(key, (this.#depths.get(key) ?? 0) + 1);
-    this.#bytes += bytes;
-    this.#queue.add(entry);
-  }
-
-  forget({ key, id }: DeliveryRef): void {
-    const byId = this.#known.get(key);
-    byId?.delete(id);
-    if (byId?.size === 0) this.#known.delete(key);
-  }
-
-  #strandExpired(owner: object, nowMs: number): void {
-    for (const entry of this.#claims.endExpired(owner, nowMs)) {
-      entry.strandings += 1;
-      this.#queue.makeDue(entry);
+  hasten({ key, afterMs, nowMs, limit }: Parameters<InboxStore['hasten']>[0]): number {
+    if (this.#latestMs <= afterMs) return 0;
+    const ofKey = key === undefined ? [] : (this.#lines.get(key)?.all.items ?? []);
+    const entries = key === undefined ? this.unfinished : ofKey.map(({ entry }) => entry);
+    let hastened = 0;
+    let latestMs = -Infinity;
+    for (const entry of entries) {
+      const line = this.#lineOf(entry);
+      const isWaiting = entry.owner === undefined && (!this.#isOrdered || line.head === entry);
+      if (isWaiting && entry.dueMs > afterMs && hastened < limit) {
+        this.#unwait(line, entry);
+        entry.dueMs = nowMs;
+        this.#wait(line, entry, nowMs);
+        hastened += 1;
+      }
+      latestMs = Math.max(latestMs, entry.dueMs);
     }
+    if (key === undefined) this.#latestMs = latestMs;
+    return hastened;
   }
 
-  #begin(entry: PendingEntry, owner: object, leaseEndsMs: number): ClaimedDelivery {
+  #begin(line: Line, entry: Entry, owner: Owner, { leaseMs, nowMs }: Lease): ClaimedDelivery {
+    this.#unwait(line, entry);
+    this.#place(line, nowMs);
+    line.claimed += 1;
+    owner.claims.add(entry);
+    entry.owner = owner;
+    entry.leaseEndsMs = nowMs + leaseMs;
     entry.attempts += 1;
-    this.#claims.begin(entry, owner, leaseEndsMs);
     const { delivery, attempts, strandings } = entry;
     // A copy: bytes that a handler overwrites must not reach the next attempt.
     const rawBody = new Uint8Array(delivery.rawBody);
     return { ...delivery, rawBody, attempt: attempts, strandings };
   }
 
-  #nextDueOf(key: string, isHeadOnly: boolean, owner: object): number | undefined {
-    let next = this.#queue.nextDueOf(key, isHeadOnly);
-    if (this.#claims.hasOthers(owner)) {
-      for (const entry of this.#queue.claimedOf(key))
-        if (entry.owner !== owner) next = Math.min(next, entry.leaseEndsMs);
+  #endClaim(entry: Entry): Line {
+    const line = this.#lineOf(entry);
+    line.claimed -= 1;
+    entry.owner?.claims.delete(entry);
+    entry.owner = undefined;
+    return line;
+  }
+
+  /** {@link #wait}, for a delivery that was stored earlier. */
+  #waitAgain(line: Line, entry: Entry, nowMs: number): void {
+    // One that was never tried is due, even if the clock was ahead when it was stored.
+    if (entry.attempts === 0) entry.dueMs = Math.min(entry.dueMs, nowMs);
+    this.#wait(line, entry, nowMs);
+  }
+
+  /** Makes an unclaimed delivery claimable, unless it is behind the head of its key. */
+  #wait(line: Line, entry: Entry, nowMs: number): void {
+    if (this.#isOrdered && line.head !== entry) return;
+    this.#latestMs = Math.max(this.#latestMs, entry.dueMs);
+    if (entry.strandings > 0) this.#stranded.add(entry);
+    else line.waiting.push(entry);
+    this.#place(line, nowMs);
+  }
+
+  #unwait(line: Line, entry: Entry): void {
+    if (!this.#stranded.delete(entry)) line.waiting.remove(entry);
+  }
+
+  /** Restores the place of a key among the others, after each change of the waiting ones. */
+  #place(line: Line, nowMs: number): void {
+    const first = this.#pausedKeys.has(line.key) ? undefined : line.waiting.top;
+    let place: Line['place'];
+    if (first !== undefined) place = first.dueMs <= nowMs ? 'due' : 'later';
+    // A key keeps its turn.
+    if (place === 'due' && line.place === 'due') return;
+    this.#leave(line);
+    line.place = place;
+    if (place === 'later') this.#later.push(line);
+    if (place !== 'due') return;
+    line.previous = this.#due.previous;
+    line.next = this.#due;
+    line.previous.next = line;
+    this.#due.previous = line;
+  }
+
+  #leave(line: Line): void {
+    if (line.place === 'later') this.#later.remove(line);
+    line.place = undefined;
+    line.previous.next = line.next;
+    line.next.previous = line.previous;
+    line.previous = line;
+    line.next = line;
+  }
+
+  #strandExpired(owner: Owner, nowMs: number): void {
+    for (const other of this.owners) {
+      if (other === owner) continue;
+      for (const entry of other.claims) {
+        if (entry.leaseEndsMs > nowMs) continue;
+        entry.strandings += 1;
+        this.giveBack(entry, entry.dueMs, nowMs);
+      }
     }
-    return next === Infinity ? undefined : next;
   }
 
-  #remove(entry: PendingEntry, nowMs: number): void {
-    this.#drained += 1;
-    const { key } = entry;
-    const depth = (this.#depths.get(key) ?? 0) - 1;
-    if (depth > 0) this.#depths.set(key, depth);
-    else this.#depths.delete(key);
-    this.#queue.finish(entry, nowMs);
-    this.unfinished.delete(entry);
-    this.#ages.remove(entry.age);
-    this.#bytes -= entry.bytes;
-    this.forget(entry.delivery);
+  #strandedFirst(count: number, { nowMs, maxStranded, except }: ClaimOptions): Entry[] {
+    const due = [...this.#stranded].filter(
+      (entry) => entry.dueMs <= nowMs && !this.#isSkipped(entry, except),
+    );
+    due.sort((a, b) => (isDueBefore(a, b) ? -1 : 1));
+    const once = due.filter(({ strandings }) => strandings === 1);
+    const candidates = once.length > 0 ? once : due.slice(0, 1);
+    return candidates.slice(0, Math.min(count, maxStranded));
   }
 
-  #addDeadLetter(entry: DeadLetterEntry): void {
-    this.#remember(entry.delivery, this.deadLetters.add(entry));
-  }
-
-  #remember({ key, id }: DeliveryRef, entry: PendingEntry | DeadLetterEntry | CompletedEntry): void {
-    let byId = this.#known.get(key);
-    if (byId === undefined) {
-      byId = new Map();
-      this.#known.set(key, byId);
+  /** The delivery of a key that is claimed next, now or later. */
+  #nextOf(line: Line, isHeadOnly: boolean): Entry | undefined {
+    if (this.#isOrdered || isHeadOnly) {
+      if (line.claimed > 0) return undefined;
+      return this.#isOrdered ? line.head : line.all.top?.entry;
     }
-    byId.set(id, entry);
+    let first = line.waiting.top;
+    for (const entry of this.#stranded) {
+      if (entry.delivery.key !== line.key) continue;
+      if (first === undefined || isDueBefore(entry, first)) first = entry;
+    }
+    return first;
+  }
+
+  #nextDueOf(line: Line, isHeadOnly: boolean, leases: ReadonlyMap<string, number>): number | undefined {
+    const dueMs = this.#nextOf(line, isHeadOnly)?.dueMs;
+    const leaseEndsMs = leases.get(line.key);
+    if (dueMs === undefined || leaseEndsMs === undefined) return dueMs ?? leaseEndsMs;
+    return Math.min(dueMs, leaseEndsMs);
+  }
+
+  /** When the first claim of another owner runs out, by key. */
+  #leasesOfOthers(owner: Owner): Map<string, number> {
+    const leases = new Map<string, number>();
+    for (const other of this.owners) {
+      if (other === owner) continue;
+      for (const { delivery, leaseEndsMs } of other.claims)
+        leases.set(delivery.key, Math.min(leaseEndsMs, leases.get(delivery.key) ?? Infinity));
+    }
+    return leases;
+  }
+
+  #laterDueMs(except: ReadonlySet<string>): number {
+    const skipped: Line[] = [];
+    let line = this.#later.top;
+    for (; line !== undefined && except.has(line.key); line = this.#later.top) {
+      this.#later.pop();
+      skipped.push(line);
+    }
+    for (const one of skipped) this.#later.push(one);
+    return line?.waiting.top?.dueMs ?? Infinity;
+  }
+
+  #isSkipped({ delivery: { key } }: Entry, except: ReadonlySet<string>): boolean {
+    return except.has(key) || this.#pausedKeys.has(key);
+  }
+
+  #isStopped(key: string): boolean {
+    return this.#isPaused || this.#pausedKeys.has(key);
+  }
+
+  #lineOf({ delivery }: Entry): Line {
+    return this.#lines.get(delivery.key) as Line;
   }
 }
 
-function sumOf(known: PendingEntry | DeadLetterEntry | CompletedEntry): number {
-  return 'sum' in known ? known.sum : bodySum(known.delivery);
+function isDueBefore(a: Entry, b: Entry): boolean {
+  return a.dueMs < b.dueMs || (a.dueMs === b.dueMs && a.order < b.order);
 }

@@ -1,19 +1,20 @@
-import type {
-  ClaimedDelivery,
-  ClaimOptions,
-  ClaimRef,
-  DueKeys,
-  KeyClaim,
-  KeyWant,
-  InboxStore,
-  OpenedStore,
-  Settlement,
-  StoreStats,
-} from '../inbox-store.ts';
+import { areOtherBodies, bodySum } from '../../delivery/body-sum.ts';
+import { storedBytes } from '../../delivery/stored-bytes.ts';
+import type { DeliveryRef, StoredDelivery } from '../../delivery/stored-delivery.ts';
+import type { ClaimRef, InboxStore, Settlement } from '../inbox-store.ts';
 import type { Put, PutResult, StoreLimits } from '../receiving-store.ts';
-import { MemoryAdmin } from './memory-admin.ts';
-import { MemoryState } from './memory-state.ts';
-import type { Awaitable } from '../../delivery/stored-delivery.ts';
+import type {
+  Counted,
+  MovedDelivery,
+  PendingState,
+  Portion,
+  ShelvedDelivery,
+  StoredCompleted,
+  StoredPage,
+  StoredPending,
+  WithoutBody,
+} from '../store-admin.ts';
+import { Entry, MemoryState, type Owner, type Pile } from './memory-state.ts';
 
 /**
  * Keeps deliveries in memory and loses them when the process ends. For tests, and for inboxes whose deliveries may be
@@ -31,93 +32,306 @@ export function isUnshared(store: unknown): boolean {
 const NO_KEYS: ReadonlySet<string> = new Set();
 
 /** One owner of the deliveries in a shared state. */
-export class MemoryStore extends MemoryAdmin implements InboxStore {
+export class MemoryStore implements InboxStore, Owner {
   readonly isUnshared: boolean;
+  readonly claims: Set<Entry> = new Set<Entry>();
+  readonly #memory: MemoryState;
 
   constructor(memory: MemoryState, isUnshared = false) {
-    super(memory);
+    this.#memory = memory;
     this.isUnshared = isUnshared;
+    memory.owners.add(this);
   }
 
-  open(nowMs: number, options?: { readonly isOrdered: boolean }): Awaitable<OpenedStore> {
-    return { ...this.memory.open(nowMs, options?.isOrdered), depthByKey: this.memory.depthByKey() };
-  }
+  readonly open: InboxStore['open'] = (nowMs, options) => {
+    this.#memory.open(nowMs, options?.isOrdered);
+    return { ...this.#memory.stats(), depthByKey: this.#memory.depthByKey() };
+  };
 
-  put(
-    batch: readonly Put[],
-    { limits, nowMs }: { readonly limits: StoreLimits; readonly nowMs: number },
-  ): Awaitable<readonly PutResult[]> {
-    return batch.map((one) => this.memory.put(one, limits, nowMs));
-  }
+  readonly put: InboxStore['put'] = (batch, { limits, nowMs }) =>
+    batch.map((one) => this.#put(one, limits, nowMs));
 
-  claim(count: number, options: ClaimOptions): Awaitable<readonly ClaimedDelivery[]> {
-    return this.memory.claim(count, this, options);
-  }
+  readonly claim: InboxStore['claim'] = (count, options) => this.#memory.claim(this, count, options);
 
-  claimKeys(
-    wants: readonly KeyWant[],
-    options: { readonly leaseMs: number; readonly nowMs: number },
-  ): Awaitable<readonly KeyClaim[]> {
-    return this.memory.claimKeys(wants, this, options);
-  }
+  readonly claimKeys: InboxStore['claimKeys'] = (wants, options) =>
+    this.#memory.claimKeys(this, wants, options);
 
-  dueKeys(options: {
-    readonly after: string | undefined;
-    readonly limit: number;
-    readonly dueByMs: number;
-  }): Awaitable<DueKeys> {
-    return this.memory.dueKeys(this, options);
-  }
+  readonly dueKeys: InboxStore['dueKeys'] = (options) => this.#memory.dueKeys(this, options);
 
-  renew(
-    claims: readonly ClaimRef[],
-    { leaseMs, nowMs }: { readonly leaseMs: number; readonly nowMs: number },
-  ): Awaitable<readonly boolean[]> {
-    return claims.map((claim) => {
-      const entry = this.memory.claimed(claim, this);
-      if (entry !== undefined) this.memory.renew(entry, nowMs + leaseMs);
+  readonly renew: InboxStore['renew'] = (claims, { leaseMs, nowMs }) =>
+    claims.map((claim) => {
+      const entry = this.#held(claim);
+      if (entry !== undefined) entry.leaseEndsMs = nowMs + leaseMs;
       return entry !== undefined;
     });
-  }
 
-  settle(settlements: readonly Settlement[], nowMs: number): Awaitable<readonly boolean[]> {
-    return settlements.map((settlement) => {
-      const entry = this.memory.claimed(settlement, this);
-      if (entry !== undefined) this.memory.settle(entry, settlement, nowMs);
+  readonly settle: InboxStore['settle'] = (settlements, nowMs) =>
+    settlements.map((settlement) => {
+      const entry = this.#held(settlement);
+      if (entry !== undefined) this.#settle(entry, settlement, nowMs);
       return entry !== undefined;
     });
+
+  readonly nextDueMs: InboxStore['nextDueMs'] = (except = NO_KEYS) => this.#memory.nextDueMs(this, except);
+
+  readonly hasten: InboxStore['hasten'] = (options) => this.#memory.hasten(options);
+
+  readonly pause: InboxStore['pause'] = (key) => this.#memory.setPaused(key, true);
+
+  readonly resume: InboxStore['resume'] = (key) => this.#memory.setPaused(key, false);
+
+  readonly depthByKey: InboxStore['depthByKey'] = () => this.#memory.depthByKey();
+
+  readonly stats: InboxStore['stats'] = () => this.#memory.stats();
+
+  readonly close: InboxStore['close'] = (nowMs) => {
+    for (const entry of this.claims) this.#release(entry, undefined, nowMs);
+    this.#memory.owners.delete(this);
+  };
+
+  readonly listShelved: InboxStore['listShelved'] = ({ key, limit, offset }) =>
+    [...found(this.#memory.shelved, null, key)]
+      .slice(offset, offset + limit)
+      .map((entry) => listed(shelvedOf(entry)));
+
+  readonly getShelved: InboxStore['getShelved'] = (id, { key }) => {
+    const [oldest] = found(this.#memory.shelved, id, key);
+    return oldest && copied(shelvedOf(oldest));
+  };
+
+  readonly countShelved: InboxStore['countShelved'] = (id, { key }) =>
+    counted(found(this.#memory.shelved, id, key));
+
+  readonly redrive: InboxStore['redrive'] = (id, options) => this.#putBack(this.#memory.shelved, id, options);
+
+  readonly purge: InboxStore['purge'] = (id, { key, beforeMs = Infinity, upTo = Infinity, ...portion }) => {
+    const { shelved, known } = this.#memory;
+    const isMeant = ({ end, endedMs }: Entry): boolean => end <= upTo && endedMs < beforeMs;
+    const purged = taken(shelved, found(shelved, id, key), portion, isMeant);
+    for (const { delivery } of purged) known.delete(nameOf(delivery));
+    return purged.map(moved);
+  };
+
+  readonly noteRoom: InboxStore['noteRoom'] = () => {
+    // No other process can redrive into this memory.
+  };
+
+  readonly listPending: InboxStore['listPending'] = ({ after, limit, key, state, nowMs }) => {
+    const entries = [...found(this.#memory.unfinished, null, key)].filter(
+      (entry) => entry.order > after && (state === undefined || stateOf(entry, nowMs) === state),
+    );
+    // Already in order, except for those that were put back.
+    entries.sort((a, b) => a.order - b.order);
+    return page(
+      entries,
+      limit,
+      ({ order }) => order,
+      (entry) => pendingOf(entry, nowMs),
+    );
+  };
+
+  readonly getPending: InboxStore['getPending'] = (ref, nowMs) => {
+    const entry = this.#memory.known.get(nameOf(ref));
+    return entry && this.#memory.unfinished.has(entry) ? copied(pendingOf(entry, nowMs)) : undefined;
+  };
+
+  readonly listCompleted: InboxStore['listCompleted'] = ({ after, limit, key }) => {
+    const entries = [...found(this.#memory.kept, null, key)].filter(({ end }) => end > after);
+    return page(entries, limit, ({ end }) => end, completedOf);
+  };
+
+  readonly getCompleted: InboxStore['getCompleted'] = (id, { key }) => {
+    const last = [...found(this.#memory.kept, id, key)].at(-1);
+    return last && copied(completedOf(last));
+  };
+
+  readonly countCompleted: InboxStore['countCompleted'] = (id, { key }) =>
+    counted(found(this.#memory.kept, id, key));
+
+  readonly replay: InboxStore['replay'] = (id, options) => this.#putBack(this.#memory.kept, id, options);
+
+  readonly dropCompleted: InboxStore['dropCompleted'] = ({ beforeMs, keepBytes, ...portion }) => {
+    const { kept, known } = this.#memory;
+    const isSpare = ({ endedMs }: Entry): boolean => endedMs < beforeMs || kept.bytes > keepBytes;
+    const dropped = taken(kept, kept, portion, isSpare);
+    for (const { delivery } of dropped) known.delete(nameOf(delivery));
+    return dropped.map(moved);
+  };
+
+  readonly forget: InboxStore['forget'] = ({ beforeMs, keep, limit }) => {
+    const { remembered } = this.#memory;
+    let forgotten = 0;
+    for (const [name, { completedMs }] of remembered) {
+      const isSpare = completedMs < beforeMs || remembered.size > keep;
+      if (forgotten >= limit || !isSpare) break;
+      remembered.delete(name);
+      forgotten += 1;
+    }
+    return forgotten;
+  };
+
+  readonly forgetId: InboxStore['forgetId'] = (ref) => {
+    const { known, kept, remembered } = this.#memory;
+    const name = nameOf(ref);
+    const entry = known.get(name);
+    const isKept = entry !== undefined && kept.delete(entry);
+    if (isKept) known.delete(name);
+    return remembered.delete(name) || isKept;
+  };
+
+  #put({ delivery, isOverflow }: Put, limits: StoreLimits, nowMs: number): PutResult {
+    const { known, remembered, unfinished, shelved } = this.#memory;
+    const name = nameOf(delivery);
+    const before = known.get(name);
+    const sum = before === undefined ? remembered.get(name)?.sum : bodySum(before.delivery);
+    if (sum !== undefined) return areOtherBodies(sum, bodySum(delivery)) ? 'conflict' : 'duplicate';
+    const bytes = storedBytes(delivery);
+    const isFull = isOverflow
+      ? shelved.size >= limits.maxShelved || shelved.bytes + bytes > limits.maxShelvedBytes
+      : unfinished.size >= limits.capacity || unfinished.bytes + bytes > limits.maxBytes;
+    if (isFull) return 'full';
+    const entry = new Entry(delivery, bytes, this.#memory.next());
+    known.set(name, entry);
+    if (isOverflow) this.#end(entry, shelved, nowMs, 'overflow');
+    else this.#memory.add(entry, nowMs);
+    return 'stored';
   }
 
-  nextDueMs(except: ReadonlySet<string> = NO_KEYS): Awaitable<number | undefined> {
-    return this.memory.nextDueMs(this, except);
+  /** The delivery of a claim that this owner still holds. */
+  #held({ attempt, ...ref }: ClaimRef): Entry | undefined {
+    const entry = this.#memory.known.get(nameOf(ref));
+    return entry?.owner === this && entry.attempts === attempt ? entry : undefined;
   }
 
-  pause(key: string | null): Awaitable<boolean> {
-    return this.memory.pause(key);
+  #settle(entry: Entry, settlement: Settlement, nowMs: number): void {
+    const { shelved, kept, known, remembered } = this.#memory;
+    switch (settlement.as) {
+      case 'failed':
+        if (settlement.isRepeated === true) entry.attempts -= 1;
+        this.#memory.giveBack(entry, settlement.retryAtMs, nowMs);
+        break;
+      case 'released':
+        this.#release(entry, settlement.retryAtMs, nowMs);
+        break;
+      case 'dead':
+        this.#memory.finish(entry, nowMs);
+        this.#end(entry, shelved, nowMs, 'dead', settlement.error);
+        break;
+      case 'completed': {
+        this.#memory.finish(entry, nowMs);
+        const { delivery } = entry;
+        const name = nameOf(delivery);
+        if (settlement.keep) this.#end(entry, kept, nowMs);
+        else known.delete(name);
+        if (!delivery.isIdGenerated) remembered.set(name, { sum: bodySum(delivery), completedMs: nowMs });
+      }
+    }
   }
 
-  resume(key: string | null): Awaitable<boolean> {
-    return this.memory.resume(key);
+  #putBack(
+    pile: Pile,
+    id: string | null,
+    { key, nowMs, upTo = Infinity, ...portion }: Parameters<InboxStore['redrive']>[1],
+  ): MovedDelivery[] {
+    const entries = taken(pile, found(pile, id, key), portion, ({ end }) => end <= upTo);
+    for (const entry of entries) {
+      this.#memory.remembered.delete(nameOf(entry.delivery));
+      this.#memory.add(entry, nowMs);
+    }
+    return entries.map(moved);
   }
 
-  hasten(options: {
-    readonly key?: string | undefined;
-    readonly afterMs: number;
-    readonly nowMs: number;
-    readonly limit: number;
-  }): Awaitable<number> {
-    return this.memory.hasten(options);
+  #release(entry: Entry, retryAtMs: number | undefined, nowMs: number): void {
+    entry.attempts -= 1;
+    this.#memory.giveBack(entry, retryAtMs ?? Math.min(entry.dueMs, nowMs), nowMs);
   }
 
-  depthByKey(): Awaitable<ReadonlyMap<string, number>> {
-    return this.memory.depthByKey();
+  #end(entry: Entry, pile: Pile, nowMs: number, reason: Entry['reason'] = 'dead', error = ''): void {
+    entry.endedMs = nowMs;
+    entry.end = this.#memory.next();
+    entry.reason = reason;
+    entry.error = error;
+    pile.add(entry);
   }
+}
 
-  stats(): Awaitable<StoreStats> {
-    return this.memory.stats();
-  }
+/** Different for any two deliveries. */
+function nameOf({ key, id }: DeliveryRef): string {
+  return `${String(key.length)}:${key}${id}`;
+}
 
-  close(nowMs: number): Awaitable<void> {
-    this.memory.releaseAll(this, nowMs);
+/** Deliveries of one id, or of any with null, and of one key, or of any with undefined. */
+function* found(pile: Pile, id: string | null, key: string | undefined): Generator<Entry> {
+  for (const entry of pile) {
+    const { delivery } = entry;
+    if ((id === null || delivery.id === id) && (key === undefined || delivery.key === key)) yield entry;
   }
+}
+
+function counted(entries: Iterable<Entry>): Counted {
+  const all = [...entries];
+  return { count: all.length, upTo: all.at(-1)?.end ?? 0 };
+}
+
+/** Removes the first of these entries from a pile, until one is not meant. */
+function taken(
+  pile: Pile,
+  entries: Iterable<Entry>,
+  { limit, maxBytes }: Portion,
+  isMeant: (entry: Entry) => boolean,
+): Entry[] {
+  const some: Entry[] = [];
+  let bytes = 0;
+  for (const entry of entries) {
+    bytes += entry.bytes;
+    if (some.length >= limit || (bytes > maxBytes && some.length > 0) || !isMeant(entry)) break;
+    pile.delete(entry);
+    some.push(entry);
+  }
+  return some;
+}
+
+function page<T extends StoredDelivery>(
+  entries: readonly Entry[],
+  limit: number,
+  positionOf: (entry: Entry) => number,
+  show: (entry: Entry) => T,
+): StoredPage<Omit<T, 'rawBody'> & WithoutBody> {
+  const some = entries.slice(0, limit);
+  const last = some.at(-1);
+  return {
+    deliveries: some.map((entry) => listed(show(entry))),
+    next: last !== undefined && entries.length > limit ? positionOf(last) : undefined,
+  };
+}
+
+function shelvedOf({ delivery, attempts, reason, error, endedMs }: Entry): ShelvedDelivery {
+  return { ...delivery, attempts, reason, error, shelvedAtMs: endedMs };
+}
+
+function completedOf({ delivery, attempts, endedMs }: Entry): StoredCompleted {
+  return { ...delivery, attempts, completedAtMs: endedMs };
+}
+
+function pendingOf(entry: Entry, nowMs: number): StoredPending {
+  const { delivery, attempts, dueMs } = entry;
+  return { ...delivery, state: stateOf(entry, nowMs), attempts, dueMs };
+}
+
+function stateOf({ owner, dueMs }: Entry, nowMs: number): PendingState {
+  if (owner !== undefined) return 'active';
+  return dueMs > nowMs ? 'delayed' : 'ready';
+}
+
+function listed<T extends StoredDelivery>({ rawBody, ...rest }: T): Omit<T, 'rawBody'> & WithoutBody {
+  return { ...rest, bodyBytes: rawBody.byteLength };
+}
+
+/** With bytes of its own: those that a caller overwrites must not reach the next one. */
+function copied<T extends StoredDelivery>(one: T): T {
+  return { ...one, rawBody: new Uint8Array(one.rawBody) };
+}
+
+function moved({ delivery: { key, id }, bytes }: Entry): MovedDelivery {
+  return { key, id, bytes };
 }
