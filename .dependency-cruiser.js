@@ -75,7 +75,7 @@ export const order = {
   },
   postgres: {
     entries: ['index', 'postgres-store', 'cli'],
-    rooms: ['.', 'server', 'schema', 'registry', 'records', 'finished', 'queue', 'store', 'cli'],
+    rooms: ['.', 'server', 'schema', 'registry', 'records', 'queue', 'store', 'cli'],
   },
   sender: {
     entries: ['index'],

@@ -66,6 +66,11 @@ export default defineConfig(
     rules: { 'max-lines': ['error', 500] },
   },
   {
+    // The lists, counts and moves of one schema, which its store and its tool share.
+    files: ['packages/postgres/src/store/stored-deliveries.ts'],
+    rules: { 'max-lines': ['error', 400] },
+  },
+  {
     // Adapters translate; every decision is the core's.
     files: ['packages/{express,fastify,koa,hono,web}/src/index.ts'],
     rules: { 'max-lines': ['error', 100] },

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { idHash } from '../../packages/postgres/src/records/id-hash.ts';
+import { idHash } from '../../packages/postgres/src/records/records.ts';
 import { startPostgres, type PostgresServer } from '../../demo/src/postgres-server.ts';
 import { mostRepeatsOfALife } from './handler-log.ts';
 import { crashOutbox, ENDPOINTS, IN_FLIGHT, needlessRepeats, type OutboxOutcome } from './outbox-crashes.ts';

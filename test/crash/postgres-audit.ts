@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { idHash } from '../../packages/postgres/src/records/id-hash.ts';
+import { idHash } from '../../packages/postgres/src/records/records.ts';
 
 /** The contents of the database, read without the store. */
 export interface StoredOnServer {

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { settle as settings } from '../../packages/postgres/src/options.ts';
 import { Incoming } from '../../packages/postgres/src/queue/incoming.ts';
 import { migrate } from '../../packages/postgres/src/schema/migrate.ts';
-import { MIGRATIONS } from '../../packages/postgres/src/schema/migrations.ts';
+import { MIGRATIONS } from '../../packages/postgres/src/schema/migrate.ts';
 import { Server } from '../../packages/postgres/src/server/server.ts';
 import {
   delivery,

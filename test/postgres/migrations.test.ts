@@ -2,7 +2,7 @@ import { postgresSchema } from '@webhook-backpressure/postgres';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { settle as settings } from '../../packages/postgres/src/options.ts';
 import { migrate } from '../../packages/postgres/src/schema/migrate.ts';
-import { MIGRATIONS, migrationSql } from '../../packages/postgres/src/schema/migrations.ts';
+import { MIGRATIONS, migrationSql } from '../../packages/postgres/src/schema/migrate.ts';
 import { Server } from '../../packages/postgres/src/server/server.ts';
 import { claimOne, delivery, ends, opened, put, settle } from '../core/inbox/store/cases/store-fixtures.ts';
 import { isSkipped, PostgresBed } from './bed.ts';

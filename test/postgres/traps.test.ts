@@ -13,7 +13,7 @@ import {
   settle,
   START,
 } from '../core/inbox/store/cases/store-fixtures.ts';
-import { idHash } from '../../packages/postgres/src/records/id-hash.ts';
+import { idHash } from '../../packages/postgres/src/records/records.ts';
 import { isSkipped, PostgresBed } from './bed.ts';
 import { blocked, HeldCommits, uncommitted } from './held-commits.ts';
 
@@ -173,7 +173,7 @@ describe.skipIf(isSkipped)('postgresStore on many machines', () => {
     );
     expect(Number(rows[0]?.count)).toBeLessThanOrEqual(4);
     const { rows: timeouts } = await bed.pool.query(
-      `SELECT bool_and(p.prosrc LIKE '%lock_timeout%') AS have_limit FROM pg_proc p
+      `SELECT bool_and(p.proconfig::text LIKE '%lock_timeout%') AS have_limit FROM pg_proc p
       JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = $1`,
       [bed.schema],
     );

@@ -1,4 +1,4 @@
-import { createInbox, type InboxStore } from '@webhook-backpressure/inbox';
+import { createInbox } from '@webhook-backpressure/inbox';
 import { postgresStore } from '@webhook-backpressure/postgres';
 import pg from 'pg';
 import { BODY, headersOf, isAcknowledged } from '../inbox/sample.ts';
@@ -29,13 +29,12 @@ export async function openTransaction(
 ): Promise<OpenTransaction> {
   const store = postgresStore({ connectionString }, { schema: name });
   const times: Record<'claim' | 'put', number[]> = { claim: [], put: [] };
-  const timed: InboxStore = {
-    ...store,
-    claim: async (...options) => await time(times.claim, () => store.claim(...options)),
-    put: async (...options) => await time(times.put, () => store.put(...options)),
-  };
+  const claim = store.claim.bind(store);
+  const put = store.put.bind(store);
+  store.claim = async (...options) => await time(times.claim, () => claim(...options));
+  store.put = async (...options) => await time(times.put, () => put(...options));
   const inbox = createInbox({
-    ...{ store: timed, verify: false, process: () => undefined, concurrency: WORKERS },
+    ...{ store, verify: false, process: () => undefined, concurrency: WORKERS },
     keyGenerator: (request) => `shop ${String(request.headers['x-shop'])}`,
     ...{ capacity: 1e8, maxBytes: 1e13 },
   });

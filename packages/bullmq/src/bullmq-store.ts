@@ -10,12 +10,10 @@ import type {
   StoreEvent,
   StoreLimits,
 } from '@webhook-backpressure/inbox';
-import { jobDataOf } from './job-data.ts';
-import { deduplicationIdOf, newJobId, sumIn } from './job-ids.ts';
-import type { BullmqQueue, Settings } from './options.ts';
+import { deduplicationIdOf, jobDataOf, newJobId, sumIn } from './jobs.ts';
+import { settle, type BullmqDoorOptions, type BullmqQueue, type Settings } from './options.ts';
 import { QueueCounts, type Counts } from './queue-counts.ts';
 import { RedisAccess } from './redis-access.ts';
-import { serverInfoOf } from './server-info.ts';
 
 /** Senders wait for 5 to 30 s. */
 const DEADLINE_MS = 5000;
@@ -24,6 +22,18 @@ const MAX_AGE_MS = 1000;
 /** The bytes of a delivery are averaged over about this many. */
 const MEMORY = 100;
 
+/**
+ * The store of a receiver that adds verified deliveries to your own queue of BullMQ, where your own workers process them.
+ * The receiver acknowledges a delivery when Redis has answered that its job is stored. See the README for what the
+ * connection of the queue needs, and for what this cannot promise.
+ *
+ * @param queue - a `Queue` of BullMQ 5.34 or later, on Redis. The store neither closes it nor listens to its events.
+ * @throws BackpressureError for an invalid queue or option.
+ */
+export function bullmqDoor(queue: BullmqQueue, options: BullmqDoorOptions = {}): ReceivingStore {
+  return new BullmqStore(queue, settle(queue, options));
+}
+
 /** The machine that runs a store, which tests replace. */
 export interface Machine {
   readonly nowMs: () => number;
@@ -31,10 +41,6 @@ export interface Machine {
 }
 
 const thisMachine: Machine = { nowMs: () => performance.now(), deadlineMs: DEADLINE_MS };
-
-interface Added {
-  jobs: number;
-}
 
 /** Adds deliveries to a queue of BullMQ. */
 export class BullmqStore implements ReceivingStore {
@@ -49,7 +55,7 @@ export class BullmqStore implements ReceivingStore {
   #counted: Counts = { depth: 0, drained: 0, oldestAddedAtMs: undefined };
   #countedMs = -Infinity;
   /** What this process has added since then. */
-  #added: Added = { jobs: 0 };
+  #added = { jobs: 0 };
   #meanBytes = 0;
   #memory = 0;
   #hasWarned = false;
@@ -81,7 +87,9 @@ export class BullmqStore implements ReceivingStore {
     this.#countedMs = this.#machine.nowMs();
     const { drained, oldestAddedAtMs } = counted;
     const depth = counted.depth + this.#added.jobs;
-    return { depth, drained, bytes: this.#bytesOf(depth), oldestReceivedAtMs: oldestAddedAtMs };
+    // Redis does not know the bytes of its jobs.
+    const bytes = Math.round(depth * this.#meanBytes);
+    return { depth, drained, bytes, oldestReceivedAtMs: oldestAddedAtMs };
   }
 
   async put(
@@ -115,11 +123,6 @@ export class BullmqStore implements ReceivingStore {
     const depth = this.#counted.depth + this.#added.jobs;
     const byBytes = this.#meanBytes === 0 ? Infinity : Math.floor(maxBytes / this.#meanBytes);
     return Math.max(0, Math.min(capacity, this.#settings.capacity, byBytes) - depth);
-  }
-
-  /** Redis does not know the bytes of its jobs. */
-  #bytesOf(depth: number): number {
-    return Math.round(depth * this.#meanBytes);
   }
 
   #jobOf(delivery: StoredDelivery): { name: string; data: unknown; opts: object } {
@@ -156,7 +159,7 @@ export class BullmqStore implements ReceivingStore {
   }
 
   async #readServer(): Promise<void> {
-    const { memory, dangers } = serverInfoOf(await this.#redis.info());
+    const { memory, dangers } = await this.#redis.info();
     this.#memory = memory;
     if (this.#hasWarned || dangers.length === 0) return;
     this.#hasWarned = true;

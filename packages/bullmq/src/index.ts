@@ -1,3 +1,3 @@
-export { bullmqDoor } from './bullmq-door.ts';
-export { deliveryOf, type WebhookJobData } from './job-data.ts';
+export { bullmqDoor } from './bullmq-store.ts';
+export { deliveryOf, type WebhookJobData } from './jobs.ts';
 export type { BullmqDoorOptions, BullmqLimits, BullmqQueue } from './options.ts';

@@ -77,15 +77,11 @@ export function settle(queue: BullmqQueue, options: BullmqDoorOptions): Settings
       'ERR_WBP_BULLMQ_RETENTION',
       `retentionMs must be an integer from ${String(LEAST_RETENTION_MS)} to ${String(YEAR_MS)} (milliseconds), but was ${inspect(retentionMs)}.`,
     );
-  if (registry !== undefined && !isRegistry(registry))
+  if (registry !== undefined && typeof (registry as Partial<FleetRegistry> | null)?.beat !== 'function')
     throw new BackpressureError(
       'ERR_WBP_FLEET',
       `registry must be a registry, such as redisRegistry() returns, but was ${inspect(registry, { depth: 0 })}.`,
     );
-  return { jobName, retentionMs, registry, ...settleLimits(limits) };
-}
-
-function settleLimits(limits: BullmqLimits): Pick<Settings, 'capacity' | 'memory'> {
   checkNames(limits, 'limits', ['capacity', 'memory']);
   const { capacity = Infinity, memory = 0.9 } = limits;
   if (capacity !== Infinity && !(Number.isSafeInteger(capacity) && capacity >= 1))
@@ -98,7 +94,7 @@ function settleLimits(limits: BullmqLimits): Pick<Settings, 'capacity' | 'memory
       'ERR_WBP_BULLMQ_LIMITS',
       `limits.memory must be more than 0 and at most 1, but was ${inspect(memory)}.`,
     );
-  return { capacity, memory };
+  return { jobName, capacity, memory, retentionMs, registry };
 }
 
 function checkQueue(queue: unknown): void {
@@ -119,8 +115,4 @@ function hasClient(queue: object): boolean {
   return 'getBackend' in queue
     ? 'client' in (queue as { getBackend(): object }).getBackend()
     : 'client' in queue;
-}
-
-function isRegistry(value: unknown): boolean {
-  return typeof (value as Partial<FleetRegistry> | null)?.beat === 'function';
 }

@@ -11,6 +11,14 @@ interface RedisClient {
   runCommand?(name: string, args: readonly (string | number)[]): Promise<unknown>;
 }
 
+/** What `INFO` says about the server. */
+export interface ServerInfo {
+  /** The part of `maxmemory` that is used; 0 without a limit. */
+  readonly memory: number;
+  /** Why acknowledged deliveries could be lost, in sentences; empty if Redis keeps them. */
+  readonly dangers: readonly string[];
+}
+
 /** A script of Redis. */
 export interface Script {
   readonly name: string;
@@ -54,14 +62,17 @@ export class RedisAccess {
     return await this.#inTime(make(client), name);
   }
 
-  /** What `INFO` returns; undefined if the user of the connection may not call it. */
-  async info(): Promise<string | undefined> {
-    return await this.call('INFO', (client) =>
-      client.info().catch((error: unknown) => {
-        if (/^(NOPERM|ERR unknown command)/.test((error as Error).message)) return undefined;
-        throw error;
-      }),
-    );
+  /** What `INFO` returns, if the user of the connection may call it. */
+  async info(): Promise<ServerInfo> {
+    return await this.call('INFO', async (client) => {
+      try {
+        return serverInfoOf(await client.info());
+      } catch (error) {
+        if (!/^(NOPERM|ERR unknown command)/.test((error as Error).message)) throw error;
+        const danger = 'it is unknown whether it keeps its data, because the user may not call INFO.';
+        return { memory: 0, dangers: [danger] };
+      }
+    });
   }
 
   /** Runs a script. The keys come first in `args`. */
@@ -129,4 +140,22 @@ function unavailable(reason: string, cause?: unknown): BackpressureError {
     `BullMQ cannot use Redis: ${reason}.`,
     cause === undefined ? undefined : { cause },
   );
+}
+
+function serverInfoOf(text: string): ServerInfo {
+  const fields = new Map(
+    text.split(/\r?\n/).map((line): [string, string] => {
+      const colon = line.indexOf(':');
+      return [line.slice(0, colon), line.slice(colon + 1)];
+    }),
+  );
+  const maximum = Number(fields.get('maxmemory') ?? 0);
+  const memory = maximum > 0 ? Number(fields.get('used_memory') ?? 0) / maximum : 0;
+  const dangers: string[] = [];
+  if (fields.get('aof_enabled') === '0')
+    dangers.push('appendonly is off, so a crash loses what Redis has acknowledged since its last snapshot.');
+  const policy = fields.get('maxmemory_policy');
+  if (policy !== undefined && policy !== 'noeviction')
+    dangers.push(`maxmemory-policy is ${policy}, so Redis may delete jobs when its memory is full.`);
+  return { memory, dangers };
 }

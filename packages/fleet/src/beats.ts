@@ -77,13 +77,8 @@ export class Beats {
       timer = clock.setTimeout(resolve, limitMs);
     });
     const beat = compose(this.#number);
-    const sent = (async (): Promise<void> => {
-      try {
-        await registry.beat(beat);
-      } catch {
-        // The others notice within 10 s.
-      }
-    })();
+    // When it fails, the others notice within 10 s.
+    const sent = (async () => await registry.beat(beat))().catch(() => undefined);
     await Promise.race([sent, over]);
     clock.clearTimeout(timer);
   }
@@ -94,27 +89,29 @@ export class Beats {
     const sentAtMs = now();
     const call = {};
     this.#awaited = call;
-    /** Returns whether the call is awaited. */
-    const settle = (): boolean => {
+    const ended = (use: () => void): void => {
       const isAwaited = this.#awaited === call;
       if (isAwaited) this.#forget();
       if (this.#hanging > 0) {
         this.#hanging = 0;
         this.#dueMs = Math.min(this.#dueMs, now() + BEAT_MS * jitter(JITTER, random()));
       }
-      return isAwaited;
+      if (isAwaited) use();
     };
     const fail = (error: unknown): void => {
-      if (settle()) failed(error);
-    };
-    const pass = (result: FleetView): void => {
-      if (!settle()) return;
-      try {
-        answered(result, sentAtMs);
-      } catch (error) {
-        // What a registry of the user has returned may be anything.
+      ended(() => {
         failed(error);
-      }
+      });
+    };
+    const pass = (view: FleetView): void => {
+      ended(() => {
+        try {
+          answered(view, sentAtMs);
+        } catch (error) {
+          // What a registry of the user has returned may be anything.
+          failed(error);
+        }
+      });
     };
     let view: FleetView | PromiseLike<FleetView>;
     try {

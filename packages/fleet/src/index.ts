@@ -4,8 +4,7 @@ export { LocalBuckets } from './buckets/local-buckets.ts';
 export { TokenLevel } from './buckets/token-level.ts';
 export type { FleetOptions } from './fleet-options.ts';
 export { type Fleet, joinFleet } from './join-fleet.ts';
-export { memberId } from './member-id.ts';
-export { jsonOf, newsTextOf } from './member-state.ts';
+export { jsonOf, memberId, newsTextOf } from './member-state.ts';
 export { memoryRegistry } from './memory-registry.ts';
 export {
   type FleetBeat,

@@ -1,6 +1,18 @@
 import { isRecord } from '@webhook-backpressure/base';
 import type { RefusalNews } from '@webhook-backpressure/core/extend';
 
+const ID_LENGTH = 16;
+
+/** A random id of 16 letters and digits. */
+export function memberId(random: () => number): string {
+  let id = '';
+  while (id.length < ID_LENGTH)
+    id += Math.floor(random() * 36 ** 4)
+      .toString(36)
+      .padStart(4, '0');
+  return id;
+}
+
 /** What a member lets the others know. A release may add fields, and ignores those that it does not know. */
 export interface MemberState {
   /** The options. */
@@ -33,8 +45,13 @@ export function stateOf(text: unknown): MemberState | undefined {
   if (!isCount(concurrency) || !isCount(demand) || !isCount(share) || !isCount(claim)) return undefined;
   const isRate = typeof drainRate === 'number' && drainRate > 0;
   return {
-    ...{ concurrency: Math.max(1, concurrency), drainRate: isRate ? drainRate : null },
-    ...{ demand, share, claim: Math.max(share, claim), hasLeft: hasLeft === true, refusals },
+    concurrency: Math.max(1, concurrency),
+    drainRate: isRate ? drainRate : null,
+    demand,
+    share,
+    claim: Math.max(share, claim),
+    hasLeft: hasLeft === true,
+    refusals,
   };
 }
 

@@ -7,16 +7,12 @@ import {
   SharedRefusals,
 } from '@webhook-backpressure/core/extend';
 import { Beats } from './beats.ts';
-import { SmoothedDemand } from './demand.ts';
 import type { FleetSettings } from './fleet-options.ts';
-import { memberId } from './member-id.ts';
-import { jsonOf, newsTextOf, textOf } from './member-state.ts';
+import { jsonOf, memberId, newsTextOf, textOf } from './member-state.ts';
 import { OwnLimits, type Grant } from './own-limits.ts';
 import { MEMBER_MS, type FleetBeat, type FleetView } from './registry.ts';
-import { Roster } from './roster.ts';
-import { Share } from './share.ts';
-import { floorOf } from './split.ts';
-import { View } from './view.ts';
+import { floorOf, Share, SmoothedDemand } from './shares.ts';
+import { Roster, View } from './view.ts';
 
 const SAMPLE_MS = 500;
 /** Without the registry, a member takes more than it had only when all others have taken less. */
@@ -59,7 +55,10 @@ export class Member implements FleetMembership {
     this.#reported = { used: this.#share.held, demand: 0 };
     this.#answeredAtMs = now();
     this.#beats = new Beats({
-      ...{ registry: settings.registry, clock, now, random },
+      registry: settings.registry,
+      clock,
+      now,
+      random,
       compose: (number) => this.#compose(number),
       answered: (view, sentAtMs) => {
         this.#answered(view, sentAtMs);
@@ -72,8 +71,8 @@ export class Member implements FleetMembership {
 
   begin(): void {
     const intake = this.#intake;
-    this.#refusals ??= new SharedRefusals(intake.retryAfter, (nowMs) => intake.situation(nowMs));
-    this.#intake.join(this);
+    this.#refusals = new SharedRefusals(intake.retryAfter, (nowMs) => intake.situation(nowMs));
+    intake.join(this);
     this.#apply();
     this.#tick();
   }
@@ -99,7 +98,9 @@ export class Member implements FleetMembership {
       state: this.#state,
       resource: this.#settings.resource,
       member: this.#id,
-      ...{ concurrency, drainRate, share },
+      concurrency,
+      drainRate,
+      share,
       shareOfDrainRate: this.#view.rateOf(share) ?? null,
       lostMs: this.#state === 'lost' ? now - this.#answeredAtMs : 0,
       members: [...known, self].sort((a, b) => (a.member < b.member ? -1 : 1)),
@@ -117,9 +118,7 @@ export class Member implements FleetMembership {
     this.#beats.send(now);
     if (this.#hasLeft()) return;
     const lossMs = this.#answeredAtMs + MEMBER_MS;
-    const next = Math.min(
-      ...[this.#sampledAtMs + SAMPLE_MS, this.#beats.dueMs, lossMs > now ? lossMs : Infinity],
-    );
+    const next = Math.min(this.#sampledAtMs + SAMPLE_MS, this.#beats.dueMs, lossMs > now ? lossMs : Infinity);
     clock.clearTimeout(this.#timer);
     this.#timer = clock.setTimeout(this.#tick, Math.max(0, next - now));
   };

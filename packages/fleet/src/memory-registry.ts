@@ -14,47 +14,40 @@ interface Row {
  * @param clock - the clock of the server.
  */
 export function memoryRegistry(clock: Clock): FleetRegistry {
-  return new MemoryRegistry(clock);
-}
-
-class MemoryRegistry implements FleetRegistry {
-  readonly #clock: Clock;
-  readonly #resources = new Map<string, Map<string, Row>>();
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  beat({ resource, member, number, state, news, seen }: FleetBeat): FleetView {
-    const now = this.#clock.now();
-    // What is far ahead was written before the clock was set back.
-    const isRecent = ({ atMs }: { readonly atMs: number }): boolean => Math.abs(now - atMs) < MEMBER_MS;
-    const rows = this.#rowsOf(resource);
-    const own = rows.get(member);
-    if (own === undefined || number > own.number) {
-      const added = news === '' ? [] : [{ atMs: now, number, text: news }];
-      const kept = (own?.news ?? []).filter(isRecent);
-      rows.set(member, { atMs: now, number, state, news: [...kept, ...added] });
-    }
-    for (const [id, row] of rows) if (!isRecent(row)) rows.delete(id);
-    const others = [...rows].filter(([id]) => id !== member);
-    return {
-      members: [...rows].map(([id, row]) => ({
-        member: id,
-        ageMs: Math.max(0, now - row.atMs),
-        state: row.state,
-      })),
-      news: others.flatMap(([id, row]) =>
-        row.news
-          .filter((one) => isRecent(one) && one.number > (seen[id] ?? 0))
-          .map((one) => ({ member: id, number: one.number, news: one.text })),
-      ),
-    };
-  }
-
-  #rowsOf(resource: string): Map<string, Row> {
-    const rows = this.#resources.get(resource) ?? new Map<string, Row>();
-    this.#resources.set(resource, rows);
-    return rows;
-  }
+  const resources = new Map<string, Map<string, Row>>();
+  return {
+    beat({ resource, member, number, state, news, seen }: FleetBeat): FleetView {
+      const now = clock.now();
+      // What is far ahead was written before the clock was set back.
+      const isRecent = ({ atMs }: { readonly atMs: number }): boolean => Math.abs(now - atMs) < MEMBER_MS;
+      const rows = resources.get(resource) ?? new Map<string, Row>();
+      resources.set(resource, rows);
+      const own = rows.get(member);
+      if (own === undefined || number > own.number) {
+        const added = news === '' ? [] : [{ atMs: now, number, text: news }];
+        rows.set(member, {
+          atMs: now,
+          number,
+          state,
+          news: [...(own?.news ?? []).filter(isRecent), ...added],
+        });
+      }
+      for (const [id, row] of rows) if (!isRecent(row)) rows.delete(id);
+      const all = [...rows].map(([id, row]) => ({ member: id, ...row }));
+      return {
+        members: all.map((row) => ({
+          member: row.member,
+          ageMs: Math.max(0, now - row.atMs),
+          state: row.state,
+        })),
+        news: all
+          .filter((row) => row.member !== member)
+          .flatMap((row) =>
+            row.news
+              .filter((one) => isRecent(one) && one.number > (seen[row.member] ?? 0))
+              .map((one) => ({ member: row.member, number: one.number, news: one.text })),
+          ),
+      };
+    },
+  };
 }

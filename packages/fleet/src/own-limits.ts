@@ -51,11 +51,10 @@ export class OwnLimits {
       this.#mostRate = typeof drainRate === 'number' ? drainRate : drainRate.max;
     }
     const limited = this.under(grant);
-    return {
-      ...changes,
-      ...(concurrency === undefined ? {} : { concurrency: limited.concurrency }),
-      ...(drainRate === undefined || limited.drainRate === undefined ? {} : { drainRate: limited.drainRate }),
-    };
+    const revised: { -readonly [K in keyof Tunable]: Tunable[K] } = { ...changes };
+    if (concurrency !== undefined) revised.concurrency = limited.concurrency;
+    if (drainRate !== undefined) revised.drainRate = limited.drainRate ?? drainRate;
+    return revised;
   }
 
   /** The update that sets the intake to its own limits. */

@@ -6,5 +6,5 @@ export type {
   PostgresStoreOptions,
 } from './options.ts';
 export { postgresStore } from './postgres-store.ts';
-export { postgresSchema } from './schema/print.ts';
+export { postgresSchema } from './schema/migrate.ts';
 export { postgresRegistry, type PostgresRegistryOptions } from './registry/postgres-registry.ts';

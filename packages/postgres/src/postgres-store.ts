@@ -1,6 +1,32 @@
-import type { InboxStore } from '@webhook-backpressure/inbox';
+import type {
+  ClaimedDelivery,
+  ClaimOptions,
+  ClaimRef,
+  DueKeys,
+  InboxStore,
+  KeyClaim,
+  KeyWant,
+  OpenedStore,
+  Put,
+  PutResult,
+  Settlement,
+  StoreEvent,
+  StoreLimits,
+} from '@webhook-backpressure/inbox';
+import type { FleetRegistry } from '@webhook-backpressure/fleet';
 import { settle, type PostgresConnection, type PostgresStoreOptions } from './options.ts';
-import { serverStore } from './store/server-store.ts';
+import { Claims } from './queue/claims.ts';
+import { Incoming } from './queue/incoming.ts';
+import { KeyClaims } from './queue/key-claims.ts';
+import { UnknownOutcomes, type Lease } from './queue/unknown-outcomes.ts';
+import { ServerRegistry } from './registry/postgres-registry.ts';
+import { encodeText } from './records/records.ts';
+import { migrate } from './schema/migrate.ts';
+import { Announcements } from './server/announcements.ts';
+import { Presence } from './server/presence.ts';
+import { notOpen, Server, SERVER_MS } from './server/server.ts';
+import { Starvation } from './server/starvation.ts';
+import { StoredDeliveries } from './store/stored-deliveries.ts';
 
 /**
  * Stores the deliveries of an inbox in PostgreSQL 15 or newer, for any number of receivers and workers on any number of
@@ -21,5 +47,175 @@ export function postgresStore(
   connection: PostgresConnection,
   options: PostgresStoreOptions = {},
 ): InboxStore {
-  return serverStore(settle(connection, options));
+  return new PostgresStore(new Server(settle(connection, options)));
+}
+
+/** An owner of claims: a store from `open` to `close`. */
+interface Owner {
+  readonly number: number;
+  readonly claims: Claims;
+  readonly keyClaims: KeyClaims;
+  readonly announcements: Announcements;
+  readonly presence: Presence;
+  readonly starvation: Starvation;
+}
+
+class PostgresStore extends StoredDeliveries implements InboxStore {
+  readonly registry: FleetRegistry;
+  readonly #incoming: Incoming;
+  #current: Owner | undefined;
+  /** The order for which the store was opened; undefined: any. */
+  #isOrdered: boolean | undefined;
+  #isOrderReported = false;
+
+  constructor(server: Server) {
+    super(server);
+    server.isOpen = false;
+    this.registry = new ServerRegistry(server);
+    this.#incoming = new Incoming(server);
+  }
+
+  watch(listener: (event: StoreEvent) => void): void {
+    this.server.report = listener;
+  }
+
+  async open(nowMs: number, options?: { readonly isOrdered: boolean }): Promise<OpenedStore> {
+    const { server } = this;
+    if (server.isOpen)
+      throw notOpen(
+        `The store of the schema ${server.schema} is already open. Create a store for each inbox and each sender.`,
+      );
+    server.isOpen = true;
+    this.#isOrdered = options?.isOrdered;
+    try {
+      this.#current = await this.#begin(nowMs);
+      return { ...(await this.stats()), depthByKey: await this.depthByKey() };
+    } catch (error) {
+      await (this.#current === undefined ? server.end() : this.close(nowMs).catch(() => undefined));
+      throw error;
+    }
+  }
+
+  async put(
+    batch: readonly Put[],
+    { limits, nowMs }: { readonly limits: StoreLimits; readonly nowMs: number },
+  ): Promise<readonly PutResult[]> {
+    const { announcements } = this.#owner();
+    const results = await this.#incoming.put(batch, limits, nowMs);
+    if (results.includes('stored')) announcements.due();
+    return results;
+  }
+
+  async claim(count: number, options: ClaimOptions): Promise<readonly ClaimedDelivery[]> {
+    return await this.#owner().claims.claim(count, options);
+  }
+
+  async claimKeys(wants: readonly KeyWant[], lease: Lease): Promise<readonly KeyClaim[]> {
+    return await this.#owner().keyClaims.claim(wants, lease);
+  }
+
+  async dueKeys(page: Parameters<InboxStore['dueKeys']>[0]): Promise<DueKeys> {
+    return await this.#owner().keyClaims.due(page);
+  }
+
+  async renew(claims: readonly ClaimRef[], lease: Lease): Promise<readonly boolean[]> {
+    return await this.#owner().claims.renew(claims, lease);
+  }
+
+  async settle(settlements: readonly Settlement[], nowMs: number): Promise<readonly boolean[]> {
+    const { announcements, claims } = this.#owner();
+    const held = await claims.settle(settlements, nowMs);
+    if (settlements.some(({ as }) => as === 'released')) announcements.due();
+    return held;
+  }
+
+  async nextDueMs(except?: ReadonlySet<string>): Promise<number | undefined> {
+    return await this.#owner().claims.nextDueMs(except);
+  }
+
+  async hasten({ key, afterMs, nowMs, limit }: Parameters<InboxStore['hasten']>[0]): Promise<number> {
+    const { schema, skew } = this.server;
+    // The form of the condition is that of the index `queue_key_waiting`.
+    const which = key === undefined ? 'state = 1' : 'state - 0 = 1 AND key = $4';
+    const rows = await this.server.query(
+      `UPDATE ${schema}.queue SET due_ms = $1 WHERE seq IN (
+        SELECT seq FROM ${schema}.queue WHERE ${which} AND due_ms > $2 LIMIT $3 FOR UPDATE SKIP LOCKED
+      ) RETURNING 1`,
+      [skew.toServer(nowMs), skew.toServer(afterMs), limit, ...(key === undefined ? [] : [encodeText(key)])],
+    );
+    return rows.length;
+  }
+
+  async close(nowMs: number): Promise<void> {
+    const { server } = this;
+    const { number, announcements, presence, starvation } = this.#owner();
+    this.#current = undefined;
+    starvation.end();
+    announcements.close();
+    try {
+      await server.rows('leave_v1', [number, server.skew.toServer(nowMs)]);
+      await announcements.send();
+    } finally {
+      presence.leave();
+      await server.end();
+    }
+  }
+
+  protected announce(): void {
+    this.#current?.announcements.due();
+  }
+
+  /** Reports that another process has changed the order of the queue, once for each change. */
+  protected override foundOrder(isOrdered: boolean): void {
+    const isOther = this.#isOrdered !== undefined && isOrdered !== this.#isOrdered;
+    const isNews = isOther && !this.#isOrderReported;
+    this.#isOrderReported = isOther;
+    if (!isNews) return;
+    this.server.report({
+      type: 'warning',
+      code: 'WBP_POSTGRES_ORDER',
+      message: `This process has the option ordered: ${String(!isOrdered)}, but another process has opened the schema ${this.server.schema} with ordered: ${String(isOrdered)}, which applies to all. Use the same option everywhere.`,
+    });
+  }
+
+  #owner(): Owner {
+    if (this.#current === undefined)
+      throw notOpen(`The store of the schema ${this.server.schema} is not open.`);
+    return this.#current;
+  }
+
+  async #begin(nowMs: number): Promise<Owner> {
+    const { server } = this;
+    await migrate(server);
+    const { schema, skew } = server;
+    const [row] = await server.timed<{ owner: number }>(
+      `SELECT nextval('${schema}.owner_seq')::double precision AS owner, ${SERVER_MS}`,
+    );
+    const { owner } = row as { owner: number };
+    // A negative number says that no lock shows whether the owner lives.
+    const number = server.isPooled ? -owner : owner;
+    const announcements = new Announcements(server, number);
+    const presence = new Presence(server, number, (client) => announcements.listen(client));
+    try {
+      await presence.announce();
+      if (this.#isOrdered !== undefined)
+        await server.rows('set_order_v1', [this.#isOrdered, skew.toServer(nowMs)]);
+    } catch (error) {
+      // A pool ends when it has all its connections back.
+      announcements.close();
+      presence.leave();
+      throw error;
+    }
+    const outcomes = new UnknownOutcomes(server, number);
+    const starvation = new Starvation(server);
+    starvation.begin();
+    return {
+      number,
+      claims: new Claims(server, number, presence, outcomes),
+      keyClaims: new KeyClaims(server, number, presence, outcomes),
+      announcements,
+      presence,
+      starvation,
+    };
+  }
 }

@@ -1,8 +1,6 @@
 import { type Clock, thrownText } from '@webhook-backpressure/base';
 import type { BucketsEvent } from '@webhook-backpressure/fleet';
-import type { RedisClient } from './client.ts';
-import { PRESENT } from './presence-script.ts';
-import { Script } from './script.ts';
+import { Script, type RedisClient } from './client.ts';
 import type { Sharing } from './share.ts';
 import type { TimedCalls } from './timed-calls.ts';
 
@@ -23,7 +21,31 @@ const CALM_MS = 3000;
 /** A process that has never reached the server takes so small a part of the rates. */
 const ASSUMED_PROCESSES = 4;
 
-const present = new Script(PRESENT);
+/**
+ * Notes that a process uses the buckets, and returns how many did in the last six seconds, how many of them have a lower id,
+ * the time in milliseconds, and whether it had noted this process. A time that is ahead was written before the clock of the server was set back.
+ */
+const PRESENT = new Script(`
+local key, process, is_leaving = KEYS[1], ARGV[1], ARGV[2] == '1'
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+if redis.call('TYPE', key).ok ~= 'zset' then redis.call('DEL', key) end
+if is_leaving then
+  redis.call('ZREM', key, process)
+  return { 0, 0, now, 0 }
+end
+redis.call('ZREMRANGEBYSCORE', key, '-inf', now - 6000)
+redis.call('ZREMRANGEBYSCORE', key, now + 6000, '+inf')
+local was_noted = redis.call('ZSCORE', key, process) and 1 or 0
+redis.call('ZADD', key, string.format('%d', now), process)
+redis.call('PEXPIRE', key, 60000)
+local rank = 0
+local processes = redis.call('ZRANGE', key, 0, -1)
+for _, other in ipairs(processes) do
+  if other < process then rank = rank + 1 end
+end
+return { #processes, rank, now, was_noted }
+`);
 
 interface PresenceOptions {
   readonly id: string;
@@ -118,7 +140,7 @@ export class Presence {
     this.#isClosed = true;
     const { clock, client, key, id } = this.#options;
     clock.clearTimeout(this.#timer);
-    if (this.#wasReached) present.run(client, key, [id, '1']).catch(() => undefined);
+    if (this.#wasReached) PRESENT.run(client, key, [id, '1']).catch(() => undefined);
   }
 
   #lost(error: string): void {
@@ -143,7 +165,7 @@ export class Presence {
     const { client, key, id } = this.#options;
     void this.#calls
       .run(
-        async () => ((await present.run(client, key, [id, '0'])) as unknown[]).map(Number),
+        async () => ((await PRESENT.run(client, key, [id, '0'])) as unknown[]).map(Number),
         () => {
           this.heard();
         },

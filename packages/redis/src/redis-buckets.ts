@@ -2,10 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { checkNames, type Clock, monotonic, systemClock, thrownText } from '@webhook-backpressure/base';
 import type { Awaitable } from '@webhook-backpressure/base';
 import type { BucketLimit, Buckets, BucketsOptions, TokenGrant } from '@webhook-backpressure/fleet';
-import { checkClient, checkPrefix } from './checks.ts';
-import type { RedisClient } from './client.ts';
+import { checkClient, checkPrefix, type RedisClient } from './client.ts';
 import { Presence } from './presence.ts';
-import { Script } from './script.ts';
 import { SharedBucket } from './shared-bucket.ts';
 import { replyOf, TAKE, type TakeReply } from './take-script.ts';
 import { TimedCalls, type Reply } from './timed-calls.ts';
@@ -29,8 +27,6 @@ const LONGEST_WAIT_MS = 1000;
 /** After a late reply. Doubled with each, because calls that are useless make the server later. */
 const LATE_WAIT_MS = 20;
 const LONGEST_LATE_WAIT_MS = 1280;
-
-const take = new Script(TAKE);
 
 /**
  * Keeps the tokens of endpoints in Redis 6.2 or newer, or Valkey, so that all processes of a sender share one limit for each
@@ -227,7 +223,7 @@ class RedisBuckets implements Buckets {
     const values = [this.#process, ...bucket.askFor(want, isEmptied, this.#now())];
     bucket.calls += 1;
     const reply = await (this.#calls as TimedCalls).run(
-      async () => replyOf(await take.run(this.#client, `${this.#prefix}:bucket:${bucket.name}`, values)),
+      async () => replyOf(await TAKE.run(this.#client, `${this.#prefix}:bucket:${bucket.name}`, values)),
       ({ taken, nowUs }) => {
         presence.heard();
         bucket.giveBack(taken, nowUs);

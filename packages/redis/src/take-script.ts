@@ -1,3 +1,5 @@
+import { Script } from './client.ts';
+
 /** The reply of {@link TAKE}, in this order, as integers. */
 export interface TakeReply {
   readonly taken: number;
@@ -30,7 +32,7 @@ export function replyOf(reply: unknown): TakeReply {
  *   full yet: the server has lost its data. So a key lives until all callers know that it is full.
  * - Tokens that are returned let the bucket save others while they were away, so what arrived since is subtracted from them.
  */
-export const TAKE = `
+export const TAKE: Script = new Script(`
 local key, owner = KEYS[1], ARGV[1]
 local amount, token, full = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local want, give, pause = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
@@ -100,4 +102,4 @@ if ttl > 0 then
   redis.call('SET', key, value, 'PX', string.format('%.0f', ttl))
 end
 return { taken, wait, math.floor(units / token), full_at, now }
-`;
+`);

@@ -6,19 +6,13 @@ export type Reply<T> =
   | { readonly kind: 'failed'; readonly error: unknown }
   | { readonly kind: 'late' };
 
-interface Call {
-  readonly untilMs: number;
-  readonly giveUp: () => void;
-}
-
-/** Calls that all have the same time to be answered: in the order of their start, so that they share one timer. */
+/** Calls that all have the same time to be answered. */
 export class TimedCalls {
   readonly #limitMs: number;
   readonly #clock: Clock;
   readonly #now: () => number;
-  readonly #calls = new Set<Call>();
-  #timer: unknown;
-  #isTimerSet = false;
+  /** Gives up the calls that are waiting. */
+  readonly #waiting = new Set<() => void>();
 
   constructor(limitMs: number, clock: Clock, now: () => number) {
     this.#limitMs = limitMs;
@@ -30,21 +24,24 @@ export class TimedCalls {
   run<T>(start: () => Promise<T>, answeredLate: (value: T) => void): Promise<Reply<T>> {
     return new Promise((resolve) => {
       const sentAtMs = this.#now();
-      const call: Call = {
-        untilMs: sentAtMs + this.#limitMs,
-        giveUp: () => {
-          resolve({ kind: 'late' });
-        },
+      const giveUp = (): void => {
+        ended();
+        resolve({ kind: 'late' });
       };
-      this.#calls.add(call);
-      this.#watch();
+      const timer = this.#clock.setTimeout(giveUp, this.#limitMs);
+      this.#waiting.add(giveUp);
+      /** Returns whether the call was still waiting. */
+      const ended = (): boolean => {
+        this.#clock.clearTimeout(timer);
+        return this.#waiting.delete(giveUp);
+      };
       start().then(
         (value) => {
-          if (!this.#ended(call)) answeredLate(value);
-          else resolve({ kind: 'answered', value, tookMs: this.#now() - sentAtMs });
+          if (ended()) resolve({ kind: 'answered', value, tookMs: this.#now() - sentAtMs });
+          else answeredLate(value);
         },
         (error: unknown) => {
-          this.#ended(call);
+          ended();
           // Without effect for a call that was given up.
           resolve({ kind: 'failed', error });
         },
@@ -53,38 +50,6 @@ export class TimedCalls {
   }
 
   close(): void {
-    for (const call of this.#calls) call.giveUp();
-    this.#calls.clear();
-    this.#clearTimer();
-  }
-
-  /** Whether the call was still waiting. */
-  #ended(call: Call): boolean {
-    const isWaiting = this.#calls.delete(call);
-    if (this.#calls.size === 0) this.#clearTimer();
-    return isWaiting;
-  }
-
-  #watch(): void {
-    const [first] = this.#calls;
-    if (this.#isTimerSet || first === undefined) return;
-    this.#isTimerSet = true;
-    this.#timer = this.#clock.setTimeout(this.#giveUp, Math.max(0, first.untilMs - this.#now()));
-  }
-
-  readonly #giveUp = (): void => {
-    this.#isTimerSet = false;
-    const nowMs = this.#now();
-    for (const call of this.#calls) {
-      if (call.untilMs > nowMs) break;
-      this.#calls.delete(call);
-      call.giveUp();
-    }
-    this.#watch();
-  };
-
-  #clearTimer(): void {
-    if (this.#isTimerSet) this.#clock.clearTimeout(this.#timer);
-    this.#isTimerSet = false;
+    for (const giveUp of this.#waiting) giveUp();
   }
 }

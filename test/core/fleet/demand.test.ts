@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { SmoothedDemand } from '../../../packages/fleet/src/demand.ts';
+import { SmoothedDemand } from '../../../packages/fleet/src/shares.ts';
 
 it('reports a rise, and a fall only if it is large enough to move shares', () => {
   const demand = new SmoothedDemand();

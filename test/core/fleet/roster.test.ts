@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Roster } from '../../../packages/fleet/src/roster.ts';
+import { Roster } from '../../../packages/fleet/src/view.ts';
 
 it('returns each news once, although the registry does so several times', () => {
   const roster = new Roster();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Share } from '../../../packages/fleet/src/share.ts';
+import { Share } from '../../../packages/fleet/src/shares.ts';
 import { seeded } from '../harness.ts';
 
 const STEPS = 20_000;

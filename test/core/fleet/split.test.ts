@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Demand, floorOf, split } from '../../../packages/fleet/src/split.ts';
+import { type Demand, floorOf, split } from '../../../packages/fleet/src/shares.ts';
 import { seeded } from '../harness.ts';
 
 const ROUNDS = 3000;

@@ -1,10 +1,10 @@
+import { parseArgs } from 'node:util';
+import { BackpressureError } from '@webhook-backpressure/base';
 import { type ToolTarget, UsageError } from '@webhook-backpressure/inbox/tool';
 import { settle } from '../options.ts';
-import { checkNewest } from '../schema/migrate.ts';
-import { loadPg } from '../server/load-pg.ts';
-import { Server } from '../server/server.ts';
-import { printedSchema } from './print-schema.ts';
-import { toolStore } from './tool-store.ts';
+import { checkNewest, postgresSchema } from '../schema/migrate.ts';
+import { loadPg, Server, SERVER_MS } from '../server/server.ts';
+import { ToolSchema } from './tool-store.ts';
 
 /** One for each statement; a command runs them one after the other. */
 const CONNECTIONS = 1;
@@ -45,8 +45,9 @@ export const target: ToolTarget = {
       // Nothing that the tool does belongs to a connection, so it works behind PgBouncer too.
       const server = new Server(settle({ pool }, { schema, pooled: true }));
       await checkNewest(server);
-      await learnTime(server);
-      return { ...toolStore(server), close: () => pool.end() };
+      // Times are stored by the server's clock, from which that of this machine may differ.
+      await server.timed(`SELECT ${SERVER_MS}`);
+      return new ToolSchema(server, () => pool.end());
     } catch (error) {
       await pool.end();
       throw error;
@@ -54,14 +55,15 @@ export const target: ToolTarget = {
   },
 };
 
-/** Times are stored by the server's clock, from which that of this machine may differ. */
-async function learnTime(server: Server): Promise<void> {
-  const { skew } = server;
-  const sentAtMs = skew.now();
-  const [row] = await server.query<{ server_ms: number }>(
-    'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::double precision AS server_ms',
-  );
-  if (row !== undefined) skew.note(row.server_ms, sentAtMs);
+function printedSchema(args: readonly string[]): string {
+  try {
+    const options = { schema: { type: 'string' }, from: { type: 'string' } } as const;
+    const { schema, from = 0 } = parseArgs({ args: [...args], options }).values;
+    return `BEGIN;\n${postgresSchema(schema, Number(from))}COMMIT;`;
+  } catch (error) {
+    if (error instanceof BackpressureError) throw error;
+    throw new UsageError((error as Error).message);
+  }
 }
 
 function addressOf(argument: string | undefined): { readonly connectionString?: string } {

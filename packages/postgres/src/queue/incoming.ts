@@ -1,8 +1,6 @@
 import { areOtherBodies, bodySum, storedBytes } from '@webhook-backpressure/inbox/store';
 import type { Put, PutResult, StoreLimits } from '@webhook-backpressure/inbox';
-import { encodeFacts } from '../records/contents.ts';
-import { idHash } from '../records/id-hash.ts';
-import { encodeText } from '../records/text.ts';
+import { encodeFacts, encodeText, idHash } from '../records/records.ts';
 import type { Server } from '../server/server.ts';
 
 interface Answer {
@@ -84,7 +82,10 @@ export class Incoming {
       Buffer.concat(deliveries.map(({ rawBody }) => rawBody)),
       entries.map(({ isOverflow }) => isOverflow),
       skew.toServer(nowMs),
-      ...[limits.capacity, limits.maxBytes, limits.maxShelved, limits.maxShelvedBytes],
+      limits.capacity,
+      limits.maxBytes,
+      limits.maxShelved,
+      limits.maxShelvedBytes,
     ]);
     skew.note(answer.server_ms, sentAtMs);
     if (Number(answer.visited) > MANY) void this.#replaceTotals(answer.first_slot);

@@ -1,16 +1,12 @@
-import type { DueKeys, KeyClaim, KeyWant } from '@webhook-backpressure/inbox';
-import { deliveryOf, type ContentsRow } from '../records/contents.ts';
-import { decodeText, encodeText } from '../records/text.ts';
-import { isOutcomeUnknown } from '../server/errors.ts';
+import type { DueKeys, InboxStore, KeyClaim, KeyWant } from '@webhook-backpressure/inbox';
+import { decodeText, encodeText } from '../records/records.ts';
 import type { Presence } from '../server/presence.ts';
 import type { Server } from '../server/server.ts';
-import { KeyFloors } from './key-floors.ts';
-import type { StrayClaims } from './stray-claims.ts';
+import { KeyFloors } from './slow-scans.ts';
+import type { ClaimedRow, Lease, UnknownOutcomes } from './unknown-outcomes.ts';
 
-interface ClaimedRow extends ContentsRow {
+interface WantedRow extends ClaimedRow {
   readonly want: number;
-  readonly attempt: number;
-  readonly strandings: number;
   readonly due_ms: number;
   readonly seq: number;
 }
@@ -23,36 +19,43 @@ interface NextRow {
   readonly visited: number | null;
 }
 
-interface Lease {
-  readonly leaseMs: number;
-  readonly nowMs: number;
-}
-
 /** Claims deliveries of named keys, and lists keys that are due. */
 export class KeyClaims {
   readonly #server: Server;
   readonly #owner: number;
   readonly #presence: Presence;
-  readonly #strays: StrayClaims;
+  readonly #outcomes: UnknownOutcomes;
   readonly #floors: KeyFloors = new KeyFloors();
 
-  constructor(server: Server, owner: number, presence: Presence, strays: StrayClaims) {
+  constructor(server: Server, owner: number, presence: Presence, outcomes: UnknownOutcomes) {
     this.#server = server;
     this.#owner = owner;
     this.#presence = presence;
-    this.#strays = strays;
+    this.#outcomes = outcomes;
   }
 
   async claim(wants: readonly KeyWant[], lease: Lease): Promise<readonly KeyClaim[]> {
     if (wants.length === 0) return [];
     await this.#strandDead();
-    await this.#strays.giveBack(lease.nowMs);
     const nowMs = this.#server.skew.toServer(lease.nowMs);
     const looks = wants.map(({ key }) => this.#floors.lookAt(key, nowMs));
-    const startedMs = performance.now();
-    const rows = await this.#rows(wants, lease, looks);
+    let startedMs = 0;
+    const rows = await this.#outcomes.claiming(lease, () => {
+      startedMs = performance.now();
+      return this.#server.rows<WantedRow | NextRow>('claim_keys_v1', [
+        this.#owner,
+        lease.leaseMs,
+        nowMs,
+        wants.map(({ key }) => encodeText(key)),
+        wants.map(({ count }) => count),
+        wants.map(({ isHeadOnly }) => isHeadOnly),
+        looks.map(({ isFull }) => isFull),
+        looks.map(({ floor }) => floor.dueMs),
+        looks.map(({ floor }) => floor.seq),
+      ]);
+    });
     const tookMs = performance.now() - startedMs;
-    const claimed = wants.map((): ClaimedRow[] => []);
+    const claimed = wants.map((): WantedRow[] => []);
     const nextMs: (number | null)[] = [];
     let visited = 0;
     for (const row of rows) {
@@ -64,18 +67,15 @@ export class KeyClaims {
       const rowsOfKey = claimed[at] ?? [];
       const last = rowsOfKey.findLast(({ strandings }) => strandings === 0);
       return {
-        ...{ key, isFull: looks[at]?.isFull ?? true, claims: rowsOfKey.length },
+        key,
+        isFull: looks[at]?.isFull ?? true,
+        claims: rowsOfKey.length,
         last: last === undefined ? undefined : { dueMs: last.due_ms, seq: last.seq },
       };
     });
     this.#floors.note(found, visited, nowMs, tookMs);
     return found.map(({ key, isFull }, at) => {
-      const deliveries = (claimed[at] ?? []).map((row) => ({
-        ...deliveryOf(row),
-        attempt: row.attempt,
-        strandings: row.strandings,
-      }));
-      this.#strays.claimed(deliveries);
+      const deliveries = this.#outcomes.claimed(claimed[at] ?? []);
       // Absent: the key is paused.
       const next = nextMs[at];
       const dueMs = next ?? (next === null && !isFull ? this.#floors.fullAgainMs(key) : undefined);
@@ -83,39 +83,12 @@ export class KeyClaims {
     });
   }
 
-  async #rows(
-    wants: readonly KeyWant[],
-    { leaseMs, nowMs }: Lease,
-    looks: readonly ReturnType<KeyFloors['lookAt']>[],
-  ): Promise<readonly (ClaimedRow | NextRow)[]> {
-    try {
-      return await this.#server.rows('claim_keys_v1', [
-        ...[this.#owner, leaseMs, this.#server.skew.toServer(nowMs)],
-        wants.map(({ key }) => encodeText(key)),
-        wants.map(({ count }) => count),
-        wants.map(({ isHeadOnly }) => isHeadOnly),
-        looks.map(({ isFull }) => isFull),
-        looks.map(({ floor }) => floor.dueMs),
-        looks.map(({ floor }) => floor.seq),
-      ]);
-    } catch (error) {
-      if (isOutcomeUnknown(error)) this.#strays.lost(leaseMs);
-      throw error;
-    }
-  }
-
-  async due({
-    after,
-    limit,
-    dueByMs,
-  }: {
-    readonly after: string | undefined;
-    readonly limit: number;
-    readonly dueByMs: number;
-  }): Promise<DueKeys> {
+  async due({ after, limit, dueByMs }: Parameters<InboxStore['dueKeys']>[0]): Promise<DueKeys> {
     await this.#strandDead();
     const rows = await this.#server.rows<{ key: string | null; next_ms: number | null }>('due_keys_v1', [
-      ...[this.#owner, after === undefined ? null : encodeText(after), limit],
+      this.#owner,
+      after === undefined ? null : encodeText(after),
+      limit,
       this.#server.skew.toServer(dueByMs),
     ]);
     const last = rows.at(-1)?.key ?? undefined;

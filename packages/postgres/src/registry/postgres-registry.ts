@@ -1,9 +1,9 @@
 import { inspect } from 'node:util';
 import { BackpressureError, checkNames } from '@webhook-backpressure/base';
-import type { FleetRegistry } from '@webhook-backpressure/fleet';
+import type { FleetBeat, FleetRegistry, FleetView } from '@webhook-backpressure/fleet';
 import { checkSchema, type PostgresPool } from '../options.ts';
+import { migrate } from '../schema/migrate.ts';
 import { Server } from '../server/server.ts';
-import { ServerRegistry } from './server-registry.ts';
 
 /** Options of {@link postgresRegistry}. */
 export interface PostgresRegistryOptions {
@@ -30,4 +30,41 @@ export function postgresRegistry(pool: PostgresPool, options: PostgresRegistryOp
     );
   const schema = checkSchema(options.schema);
   return new ServerRegistry(new Server({ connection: { pool }, schema, isPooled: true }));
+}
+
+interface Row {
+  readonly member: string;
+  /** 0: the state of the member. */
+  readonly number: string | number;
+  readonly age_ms: number;
+  readonly content: string;
+}
+
+/** The registry in the schema of a server, which a store may use as well. */
+export class ServerRegistry implements FleetRegistry {
+  readonly #server: Server;
+  #migrating: Promise<void> | undefined;
+
+  constructor(server: Server) {
+    this.#server = server;
+  }
+
+  async beat({ resource, member, number, state, news, seen }: FleetBeat): Promise<FleetView> {
+    const values = [resource, member, number, state, news, JSON.stringify(seen)];
+    try {
+      this.#migrating ??= migrate(this.#server);
+      await this.#migrating;
+      const rows = await this.#server.rows<Row>('fleet_beat_v1', values);
+      const states = rows.filter((row) => Number(row.number) === 0);
+      const others = rows.filter((row) => Number(row.number) > 0);
+      return {
+        members: states.map((row) => ({ member: row.member, ageMs: row.age_ms, state: row.content })),
+        news: others.map((row) => ({ member: row.member, number: Number(row.number), news: row.content })),
+      };
+    } catch (error) {
+      // The tables may be created later, or may have been dropped.
+      this.#migrating = undefined;
+      throw error;
+    }
+  }
 }

@@ -1,41 +1,34 @@
-import { plpgsql } from './function.ts';
+import { PLPGSQL, visits } from './plpgsql.ts';
 
 /** Bounds the time of a claim when very many retries are due, such as after a long outage. */
 const MAX_PROMOTED = 1000;
+
 /**
  * The oldest is searched among so many that were stored first. Deliveries are stored at most seconds after they were
  * received, so none of the others is older.
  */
 const OLDEST_AMONG = 1000;
 
-/** How many entries of the queue's indexes this transaction has visited, also those of rows that no longer exist. */
-const visits = (s: string): string =>
-  ['ready', 'waiting', 'held']
-    .map((name) => `pg_stat_get_xact_tuples_returned('${s}.queue_${name}'::regclass)`)
-    .join(' + ');
-
-/**
- * Claims deliveries, a suspect first, then one of each key in turn, from the key after the cursor on.
- *
- * A full claim considers every delivery. While a transaction is open, that takes ever longer: PostgreSQL keeps the index
- * entries of claimed deliveries, and a scan has to pass all of them. So the caller may ask for less: only deliveries stored
- * after `p_after`, or in a key only those behind its floor.
- *
- * The last row has no key. It counts the visited index entries, and has the number of the delivery stored last.
- */
-export const claim = (s: string): string =>
-  plpgsql(
-    `${s}.claim_v1`,
-    `p_owner bigint, p_count integer, p_lease_ms double precision, p_now_ms double precision,
+/** Functions that claim from the keys in turn. */
+export const claims = (s: string): string => `
+-- Claims deliveries, a suspect first, then one of each key in turn, from the key after the cursor on.
+--
+-- A full claim considers every delivery. While a transaction is open, that takes ever longer: PostgreSQL keeps the index
+-- entries of claimed deliveries, and a scan has to pass all of them. So the caller may ask for less: only deliveries stored
+-- after p_after, or in a key only those behind its floor.
+--
+-- The last row has no key. It counts the visited index entries, and has the number of the delivery stored last.
+CREATE FUNCTION ${s}.claim_v1(
+  p_owner bigint, p_count integer, p_lease_ms double precision, p_now_ms double precision,
   p_max_stranded integer, p_except text[], p_cursor text, p_dead bigint[],
-  p_is_full boolean, p_after bigint, p_floor_keys text[], p_floor_due double precision[], p_floor_seqs bigint[]`,
-    {
-      returns: `TABLE (
+  p_is_full boolean, p_after bigint, p_floor_keys text[], p_floor_due double precision[], p_floor_seqs bigint[])
+RETURNS TABLE (
   key text, id text, is_generated boolean, sender text, facts text, received_ms double precision, body bytea,
   attempt integer, strandings integer, is_turn boolean, due_ms double precision, seq double precision,
-  visited double precision)`,
-      declare: `
-  visited_before bigint := ${visits(s)};
+  visited double precision)
+${PLPGSQL}
+DECLARE
+  visited_before bigint := ${visits(s, 'ready', 'waiting', 'held')};
   visited_key bigint;
   skipped text[];
   taken bigint[] := '{}';
@@ -49,8 +42,8 @@ export const claim = (s: string): string =>
   floor_key text;
   floor_due double precision;
   floor_seq bigint;
-  is_any_left boolean := true;`,
-      body: `
+  is_any_left boolean := true;
+BEGIN
   IF EXISTS (SELECT FROM ${s}.paused WHERE scope = 'all') THEN RETURN; END IF;
   -- A claim that a crash of the server loses is made again. It survives the death of this process.
   PERFORM set_config('synchronous_commit', 'off', true);
@@ -114,7 +107,7 @@ export const claim = (s: string): string =>
     END IF;
     last_key := next_key;
     CONTINUE WHEN next_key = ANY (skipped);
-    visited_key := pg_stat_get_xact_tuples_returned('${s}.queue_ready'::regclass);
+    visited_key := ${visits(s, 'ready')};
     SELECT seq INTO next_seq FROM ${s}.queue
     WHERE state = 0 AND key = next_key AND (due_ms, seq) > (floor_due, floor_seq)
     ORDER BY due_ms, seq LIMIT 1 FOR UPDATE SKIP LOCKED;
@@ -122,7 +115,7 @@ export const claim = (s: string): string =>
     UPDATE ${s}.queue SET state = 2, owner = p_owner, lease_ms = p_now_ms + p_lease_ms, attempts = attempts + 1
     WHERE seq = next_seq;
     taken := taken || next_seq;
-    visits[cardinality(taken)] := pg_stat_get_xact_tuples_returned('${s}.queue_ready'::regclass) - visited_key;
+    visits[cardinality(taken)] := ${visits(s, 'ready')} - visited_key;
     is_any_left := true;
   END LOOP;
 
@@ -131,25 +124,20 @@ export const claim = (s: string): string =>
     t.at >= first_turn, q.due_ms, q.seq::double precision, coalesce(visits[t.at], 0)::double precision
   FROM unnest(taken) WITH ORDINALITY AS t(seq, at)
   JOIN ${s}.contents c ON c.seq = t.seq JOIN ${s}.queue q ON q.seq = t.seq ORDER BY t.at;
-  RETURN QUERY
-  SELECT NULL::text, NULL::text, NULL::boolean, NULL::text, NULL::text, NULL::double precision, NULL::bytea,
-    NULL::integer, NULL::integer, false, NULL::double precision, 
-    coalesce(pg_sequence_last_value('${s}.delivery_seq'::regclass), 0)::double precision,
-    (${visits(s)} - visited_before)::double precision;`,
-    },
-  );
+  seq := coalesce(pg_sequence_last_value('${s}.delivery_seq'::regclass), 0);
+  visited := ${visits(s, 'ready', 'waiting', 'held')} - visited_before;
+  RETURN NEXT;
+END $$;
 
-/** When the next delivery can be claimed; -Infinity: now. Counts the visited index entries. */
-export const nextDue = (s: string): string =>
-  plpgsql(
-    `${s}.next_due_v1`,
-    'p_owner bigint, p_except text[], OUT due_ms double precision, OUT visited double precision',
-    {
-      declare: `
-  before bigint := ${visits(s)};
+-- When the next delivery can be claimed; -Infinity: now. Counts the visited index entries.
+CREATE FUNCTION ${s}.next_due_v1(
+  p_owner bigint, p_except text[], OUT due_ms double precision, OUT visited double precision)
+${PLPGSQL}
+DECLARE
+  before bigint := ${visits(s, 'ready', 'waiting', 'held')};
   skipped text[];
-  next_key text;`,
-      body: `
+  next_key text;
+BEGIN
   visited := 0;
   IF EXISTS (SELECT FROM ${s}.paused WHERE scope = 'all') THEN RETURN; END IF;
   skipped := p_except || ARRAY(SELECT key FROM ${s}.paused WHERE scope = 'key');
@@ -166,24 +154,19 @@ export const nextDue = (s: string): string =>
       (SELECT min(q.due_ms) FROM ${s}.queue q WHERE state = 3 AND key <> ALL (skipped)),
       (SELECT min(lease_ms) FROM ${s}.queue WHERE state = 2 AND owner <> p_owner));
   END IF;
-  visited := ${visits(s)} - before;`,
-    },
-  );
+  visited := ${visits(s, 'ready', 'waiting', 'held')} - before;
+END $$;
 
-/** What no total counts: claimed deliveries, and when the oldest was received. */
-export const counts = (s: string): string =>
-  plpgsql(
-    `${s}.counts_v1`,
-    'OUT in_flight double precision, OUT oldest_ms double precision, OUT visited double precision',
-    {
-      declare: `
-  before bigint := pg_stat_get_xact_tuples_returned('${s}.queue_held'::regclass)
-    + pg_stat_get_xact_tuples_returned('${s}.queue_pkey'::regclass);`,
-      body: `
+-- What no total counts: claimed deliveries, and when the oldest was received.
+CREATE FUNCTION ${s}.counts_v1(
+  OUT in_flight double precision, OUT oldest_ms double precision, OUT visited double precision)
+${PLPGSQL}
+DECLARE
+  before bigint := ${visits(s, 'held', 'pkey')};
+BEGIN
   SELECT count(*) INTO in_flight FROM ${s}.queue WHERE state = 2;
   SELECT min(received_ms) INTO oldest_ms
   FROM (SELECT received_ms FROM ${s}.queue ORDER BY seq LIMIT ${String(OLDEST_AMONG)}) AS oldest;
-  visited := pg_stat_get_xact_tuples_returned('${s}.queue_held'::regclass)
-    + pg_stat_get_xact_tuples_returned('${s}.queue_pkey'::regclass) - before;`,
-    },
-  );
+  visited := ${visits(s, 'held', 'pkey')} - before;
+END $$;
+`;

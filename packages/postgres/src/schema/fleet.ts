@@ -1,4 +1,4 @@
-import { plpgsql } from './function.ts';
+import { PLPGSQL } from './plpgsql.ts';
 
 /** After this time a row is deleted, also one from the future: the clock of the server has been set back. */
 const GONE = "interval '10 s'";
@@ -7,7 +7,7 @@ const GONE = "interval '10 s'";
  * The members of fleets. They write every two seconds, so what they write costs no WAL, and is gone after a crash of the
  * server.
  */
-export const fleetTables = (s: string): string => `
+export const fleet = (s: string): string => `
 CREATE UNLOGGED TABLE ${s}.fleet_members (
   resource text COLLATE "C" NOT NULL,
   member text COLLATE "C" NOT NULL,
@@ -25,20 +25,17 @@ CREATE UNLOGGED TABLE ${s}.fleet_news (
   news text COLLATE "C" NOT NULL,
   PRIMARY KEY (resource, member, number)
 ) WITH (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
-`;
 
-/**
- * Writes what a member reports, then reads what it has not seen. One beat of a resource at a time: of two members that
- * beat concurrently, the later one has to see the other.
- */
-export const fleetBeat = (s: string): string =>
-  plpgsql(
-    `${s}.fleet_beat_v1`,
-    'in_resource text, in_member text, in_number bigint, in_state text, in_news text, in_seen text',
-    {
-      returns: 'TABLE (member text, number bigint, age_ms double precision, content text)',
-      declare: 'now_at timestamptz; seen jsonb := in_seen::jsonb;',
-      body: `
+-- Writes what a member reports, then reads what it has not seen. One beat of a resource at a time: of two members that
+-- beat concurrently, the later one has to see the other.
+CREATE FUNCTION ${s}.fleet_beat_v1(
+  in_resource text, in_member text, in_number bigint, in_state text, in_news text, in_seen text)
+RETURNS TABLE (member text, number bigint, age_ms double precision, content text)
+${PLPGSQL}
+DECLARE
+  now_at timestamptz;
+  seen jsonb := in_seen::jsonb;
+BEGIN
   PERFORM set_config('synchronous_commit', 'off', true);
   PERFORM pg_advisory_xact_lock(hashtext('webhook-backpressure fleet:${s}'), hashtext(in_resource));
   now_at := clock_timestamp();
@@ -62,6 +59,6 @@ export const fleetBeat = (s: string): string =>
     FROM ${s}.fleet_news n
     WHERE n.resource = in_resource AND n.member <> in_member
       AND n.number > coalesce((seen->>n.member)::bigint, 0)
-    ORDER BY n.number;`,
-    },
-  );
+    ORDER BY n.number;
+END $$;
+`;

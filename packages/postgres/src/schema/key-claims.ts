@@ -1,10 +1,13 @@
-import { plpgsql } from './function.ts';
+import { PLPGSQL, visits } from './plpgsql.ts';
 
 /** A page of keys passes at most so many that are not due, or as many as it may list. */
 const MAX_PASSED = 1000;
+
 /** Locks that claims of heads take, by a hash of the key: a server has few thousand locks for all its sessions. */
 const HEAD_LOCKS = 16;
+
 const LOCK_OF_HEADS = 'webhook-backpressure heads:';
+
 /** An owner that lives renews its claims, so that none has a lease that ended so long ago. */
 const LATE_MS = 60_000;
 
@@ -20,15 +23,12 @@ CREATE INDEX queue_key_held ON ${s}.queue (key, lease_ms, owner) WHERE state - 0
 CREATE INDEX queue_key_suspect ON ${s}.queue (key, due_ms, seq) WHERE state - 0 = 3;
 `;
 
-/** How many entries of the indexes this transaction has visited, also those of rows that no longer exist. */
-const visits = (s: string): string =>
-  ['ready', 'key', 'key_waiting', 'key_held', 'key_suspect']
-    .map((name) => `pg_stat_get_xact_tuples_returned('${s}.queue_${name}'::regclass)`)
-    .join(' + ');
+const INDEXES = ['ready', 'key', 'key_waiting', 'key_held', 'key_suspect'];
 
 /** The wants of a claim whose keys are not paused. */
 const WANTS = `unnest(p_keys, p_counts, p_are_heads, p_are_full, p_floor_due, p_floor_seqs)
       WITH ORDINALITY AS w(key, count, is_head, is_full, floor_due, floor_seq, at)`;
+
 const UNPAUSED = 'w.at <> ALL (paused_ats)';
 
 /** The first delivery of a key in one state. */
@@ -54,35 +54,33 @@ const headOf = (s: string, what: string): string => `
         SELECT ${what} FROM ${s}.queue f
         WHERE f.key || '' = w.key AND f.seq + 0 >= w.floor_seq ORDER BY f.key || '', f.seq + 0 LIMIT 1`;
 
-/**
- * Claims deliveries of named keys. A row with an id is a claim. Each want whose key is not paused also has a row without an
- * id, which says when there is more: -Infinity is now. The first of these counts the visited index entries.
- *
- * While a transaction is open, a look at a key passes the entries of all deliveries that were claimed since, see `claim`.
- * So the caller may ask for less: `p_are_full` false looks only at deliveries that were never tried, behind the floor.
- *
- * The head of a key is found before it is locked: a search that skips locked rows would find the second delivery while
- * another transaction claims the first. A delivery that was stored before the head can appear later, from a put that took
- * longer to commit or from a redrive. It must not be claimed beside the head, hence the advisory locks.
- */
-export const claimKeys = (s: string): string =>
-  plpgsql(
-    `${s}.claim_keys_v1`,
-    `p_owner bigint, p_lease_ms double precision, p_now_ms double precision, p_keys text[], p_counts integer[],
-  p_are_heads boolean[], p_are_full boolean[], p_floor_due double precision[], p_floor_seqs bigint[]`,
-    {
-      returns: `TABLE (
+/** Functions that claim from named keys. */
+export const keyClaims = (s: string): string => `
+-- Claims deliveries of named keys. A row with an id is a claim. Each want whose key is not paused also has a row without an
+-- id, which says when there is more: -Infinity is now. The last row counts the visited index entries.
+--
+-- While a transaction is open, a look at a key passes the entries of all deliveries that were claimed since, see claim.
+-- So the caller may ask for less: p_are_full false looks only at deliveries that were never tried, behind the floor.
+--
+-- The head of a key is found before it is locked: a search that skips locked rows would find the second delivery while
+-- another transaction claims the first. A delivery that was stored before the head can appear later, from a put that took
+-- longer to commit or from a redrive. It must not be claimed beside the head, hence the advisory locks.
+CREATE FUNCTION ${s}.claim_keys_v1(
+  p_owner bigint, p_lease_ms double precision, p_now_ms double precision, p_keys text[], p_counts integer[],
+  p_are_heads boolean[], p_are_full boolean[], p_floor_due double precision[], p_floor_seqs bigint[])
+RETURNS TABLE (
   want integer, key text, id text, is_generated boolean, sender text, facts text, received_ms double precision,
   body bytea, attempt integer, strandings integer, due_ms double precision, seq double precision,
-  next_ms double precision, visited double precision)`,
-      declare: `
-  visited_before bigint := ${visits(s)};
+  next_ms double precision, visited double precision)
+${PLPGSQL}
+DECLARE
+  visited_before bigint := ${visits(s, ...INDEXES)};
   paused_ats bigint[] := '{}';
   ordered boolean;
   bucket integer;
   taken bigint[];
-  taken_for integer[];`,
-      body: `
+  taken_for integer[];
+BEGIN
   IF EXISTS (SELECT FROM ${s}.paused WHERE scope = 'all') THEN RETURN; END IF;
   -- A claim that a crash of the server loses is made again. It survives the death of this process.
   PERFORM set_config('synchronous_commit', 'off', true);
@@ -157,37 +155,32 @@ export const claimKeys = (s: string): string =>
       ELSE ${nextOf(s, 'w.key')} END,
     NULL::double precision
   FROM ${WANTS} WHERE ${UNPAUSED};
-  RETURN QUERY
-  SELECT 0, NULL::text, NULL::text, NULL::boolean, NULL::text, NULL::text, NULL::double precision,
-    NULL::bytea, NULL::integer, NULL::integer, NULL::double precision, NULL::double precision, NULL::double precision,
-    (${visits(s)} - visited_before)::double precision;`,
-    },
-  );
+  want := 0;
+  visited := ${visits(s, ...INDEXES)} - visited_before;
+  RETURN NEXT;
+END $$;
 
-/** Gives the claims of dead owners to the next one. */
-export const strandDead = (s: string): string =>
-  plpgsql(`${s}.strand_dead_v1`, 'p_dead bigint[]', {
-    returns: 'void',
-    body: `
+-- Gives the claims of dead owners to the next one.
+CREATE FUNCTION ${s}.strand_dead_v1(p_dead bigint[]) RETURNS void
+${PLPGSQL}
+BEGIN
   PERFORM set_config('synchronous_commit', 'off', true);
   UPDATE ${s}.queue SET state = 3, strandings = strandings + 1, owner = NULL, lease_ms = NULL
   WHERE seq IN (SELECT seq FROM ${s}.queue WHERE state = 2 AND owner = ANY (p_dead)
-    FOR UPDATE SKIP LOCKED);`,
-  });
+    FOR UPDATE SKIP LOCKED);
+END $$;
 
-/**
- * Lists keys with something to claim, by skipping from key to key in an index. The last row has no time: its key is the last
- * one that was looked at, or null if there are no more.
- */
-export const dueKeys = (s: string): string =>
-  plpgsql(`${s}.due_keys_v1`, 'p_owner bigint, p_after text, p_limit integer, p_due_by_ms double precision', {
-    returns: 'TABLE (key text, next_ms double precision)',
-    declare: `
+-- Lists keys with something to claim, by skipping from key to key in an index. The last row has no time: its key is the last
+-- one that was looked at, or null if there are no more.
+CREATE FUNCTION ${s}.due_keys_v1(
+  p_owner bigint, p_after text, p_limit integer, p_due_by_ms double precision) RETURNS TABLE (key text, next_ms double precision)
+${PLPGSQL}
+DECLARE
   one record;
   last_key text;
   listed integer := 0;
-  passed integer := 0;`,
-    body: `
+  passed integer := 0;
+BEGIN
   IF NOT EXISTS (SELECT FROM ${s}.paused WHERE scope = 'all') THEN
     FOR one IN
       WITH RECURSIVE keys AS (
@@ -223,5 +216,6 @@ export const dueKeys = (s: string): string =>
   END IF;
   key := NULL;
   next_ms := NULL;
-  RETURN NEXT;`,
-  });
+  RETURN NEXT;
+END $$;
+`;

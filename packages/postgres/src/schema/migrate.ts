@@ -1,6 +1,64 @@
 import { BackpressureError } from '@webhook-backpressure/base';
+import { checkSchema } from '../options.ts';
 import type { Run, Server } from '../server/server.ts';
-import { MIGRATIONS, migrationSql, VERSION, type Migration } from './migrations.ts';
+import { claims } from './claim.ts';
+import { finished } from './finished.ts';
+import { fleet } from './fleet.ts';
+import { keyClaims, keyIndexes } from './key-claims.ts';
+import { put } from './put.ts';
+import { settlements } from './settlements.ts';
+import { tables } from './tables.ts';
+
+/** The statements of a migration. */
+export type Migration = (schema: string) => string;
+
+const FIRST: readonly Migration[] = [tables, put, claims, settlements, finished, fleet];
+/** For senders, which claim by key. */
+const SECOND: readonly Migration[] = [keyIndexes, keyClaims];
+
+/**
+ * Step n migrates version n to version n + 1. A published step never changes. It only adds, so that receivers of the
+ * release before continue to work while it runs and afterwards, also those that start then. A step that takes something away sets
+ * `meta.min_version`, at the earliest a release after the last one that used it.
+ */
+export const MIGRATIONS: readonly Migration[] = [FIRST, SECOND].map(
+  (parts) => (s) => parts.map((part) => part(s)).join(''),
+);
+
+/** The newest version. */
+const VERSION = MIGRATIONS.length;
+
+/** The statements that migrate a schema from a version to the newest one; from 0, the schema need not exist. */
+export function migrationSql(
+  schema: string,
+  from: number,
+  migrations: readonly Migration[] = MIGRATIONS,
+): string {
+  const steps = migrations.slice(from).map((step) => step(schema));
+  const create = from === 0 ? [`CREATE SCHEMA IF NOT EXISTS ${schema};\n`] : [];
+  const note = [`UPDATE ${schema}.meta SET version = ${String(migrations.length)};\n`];
+  return [...create, ...steps, ...note].join('');
+}
+
+/**
+ * The statements that create the tables of an inbox, for teams whose application may not create any. Run them in one
+ * transaction, and grant the application `USAGE` on the schema, `SELECT`, `INSERT`, `UPDATE` and `DELETE` on its tables,
+ * `USAGE` on its sequences and `EXECUTE` on its functions.
+ *
+ * @param schema - the option `schema` of the store. Default: `webhook_inbox`.
+ * @param from - the version that exists, to migrate it. Default 0: none.
+ * @throws BackpressureError `ERR_WBP_POSTGRES_SCHEMA` for an invalid name, `ERR_WBP_POSTGRES_VERSION` for a version that
+ * this release does not know.
+ */
+export function postgresSchema(schema?: string, from = 0): string {
+  const name = checkSchema(schema);
+  if (!Number.isInteger(from) || from < 0 || from > VERSION)
+    throw new BackpressureError(
+      'ERR_WBP_POSTGRES_VERSION',
+      `from must be an integer from 0 to ${String(VERSION)}, but was ${String(from)}.`,
+    );
+  return migrationSql(name, from);
+}
 
 /** SQL_ASCII keeps bytes as they are. */
 const ENCODINGS = ['UTF8', 'SQL_ASCII'];

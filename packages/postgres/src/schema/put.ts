@@ -1,24 +1,22 @@
-import { plpgsql, WAIT_FOR_DISK } from './function.ts';
+import { PLPGSQL, WAIT_FOR_DISK } from './plpgsql.ts';
 
-/**
- * Stores a batch. Rows of ids are locked in the order of their hashes, so that two batches that share ids never wait for
- * each other.
- *
- * Far from a limit, a put counts in any slot, and puts of other connections are not seen until they commit. Near it, a
- * put locks all slots and sees every other. The distance is that of 16 puts of 64 deliveries, or a sixteenth.
- */
-export const put = (s: string): string =>
-  plpgsql(
-    `${s}.put_v1`,
-    `p_hashes uuid[], p_keys text[], p_ids text[], p_are_generated boolean[], p_senders text[], p_facts text[],
+/** Stores new deliveries. */
+export const put = (s: string): string => `
+-- Stores a batch. Rows of ids are locked in the order of their hashes, so that two batches that share ids never wait for
+-- each other.
+--
+-- Far from a limit, a put counts in any slot, and puts of other connections are not seen until they commit. Near it, a
+-- put locks all slots and sees every other. The distance is that of 16 puts of 64 deliveries, or a sixteenth.
+CREATE FUNCTION ${s}.put_v1(
+  p_hashes uuid[], p_keys text[], p_ids text[], p_are_generated boolean[], p_senders text[], p_facts text[],
   p_received_ms double precision[], p_sizes double precision[], p_sums double precision[],
   p_starts integer[], p_lengths integer[], p_bodies bytea, p_are_overflows boolean[], p_now_ms double precision,
   p_capacity double precision, p_max_bytes double precision,
   p_max_shelved double precision, p_max_shelved_bytes double precision,
   OUT results text[], OUT known_sums double precision[], OUT server_ms double precision, OUT first_slot integer,
-  OUT visited bigint`,
-    {
-      declare: `
+  OUT visited bigint)
+${PLPGSQL}
+DECLARE
   n integer := cardinality(p_hashes);
   batch_bytes double precision := (SELECT coalesce(sum(size), 0) FROM unnest(p_sizes) size);
   seqs bigint[];
@@ -29,8 +27,8 @@ export const put = (s: string): string =>
   new_depth bigint := 0;
   new_bytes bigint := 0;
   new_shelved bigint := 0;
-  new_shelved_bytes bigint := 0;`,
-      body: `
+  new_shelved_bytes bigint := 0;
+BEGIN
   ${WAIT_FOR_DISK}
   -- Waits for a change of the order to end, before the order is read.
   LOCK TABLE ${s}.queue IN ROW EXCLUSIVE MODE;
@@ -120,6 +118,6 @@ export const put = (s: string): string =>
     PERFORM ${s}.add_totals_v1(new_depth, new_bytes, new_shelved, new_shelved_bytes, 0, 0, 0);
   END IF;
   visited := visited + pg_stat_get_xact_tuples_returned('${s}.totals_pkey'::regclass);
-  server_ms := extract(epoch FROM clock_timestamp()) * 1000;`,
-    },
-  );
+  server_ms := extract(epoch FROM clock_timestamp()) * 1000;
+END $$;
+`;

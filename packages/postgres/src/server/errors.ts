@@ -2,7 +2,7 @@ import { BackpressureError } from '@webhook-backpressure/base';
 
 /** The SQLSTATE of an error of the server, or undefined for any other error. */
 function stateOf(error: unknown): string | undefined {
-  const { code } = error as { code?: unknown };
+  const code = (error as { code?: unknown } | undefined)?.code;
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { PostgresClient } from '../options.ts';
 import { coded } from './errors.ts';
-import type { Server } from './server.ts';
+import { SERVER_MS, type Server } from './server.ts';
 
 /** How often dead owners are looked for. */
 const LOOK_MS = 1000;
@@ -87,22 +87,19 @@ export class Presence {
     if (this.#server.isPooled || now - this.#lookedAt < LOOK_MS) return [];
     this.#lookedAt = now;
     await this.announce();
-    const { schema, skew } = this.#server;
-    const sentAtMs = skew.now();
+    const { schema } = this.#server;
     // Owners without a session have negative numbers.
-    const [found] = await this.#server.query<{ missing: string[]; server_ms: number }>(
+    const [found] = await this.#server.timed<{ missing: string[] }>(
       `SELECT ARRAY(
         SELECT DISTINCT q.owner FROM ${schema}.queue q WHERE q.state = 2 AND q.owner > 0
           AND pg_postmaster_start_time() < clock_timestamp() - interval '${String(UNTIL_SETTLED_S)} s'
           AND NOT EXISTS (SELECT FROM pg_locks l WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 2
             AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
             AND l.classid::bigint = ${LOCK}::bigint & 4294967295 AND l.objid::bigint = q.owner)
-      )::text[] AS missing, (extract(epoch FROM clock_timestamp()) * 1000)::double precision AS server_ms`,
+      )::text[] AS missing, ${SERVER_MS}`,
       [schema],
     );
-    if (found === undefined) return [];
-    skew.note(found.server_ms, sentAtMs);
-    const missing = new Set(found.missing);
+    const missing = new Set(found?.missing);
     // The server has ended the session, and this end of the connection has not noticed.
     if (missing.delete(String(this.#owner)) && this.#client !== undefined) this.#lost(this.#client);
     for (const owner of this.#missingSince.keys()) {

@@ -1,14 +1,17 @@
+import { BackpressureError } from '@webhook-backpressure/base';
 import type { StoreEvent } from '@webhook-backpressure/inbox';
 import type { PostgresClient, PostgresPool, Settings } from '../options.ts';
 import { ClockSkew } from './clock-skew.ts';
 import { coded, isRetryable, isUsableAfter } from './errors.ts';
-import { loadPg } from './load-pg.ts';
 
 const CONNECTIONS = 4;
 /** How long a statement may take. A sender waits for 5 to 30 s. */
 const QUERY_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 const MAX_TRIES = 5;
+
+/** The time of the server, as a column. */
+export const SERVER_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::double precision AS server_ms';
 
 /** An idle connection that has failed: the next statement takes another one. */
 const ignore = (): void => undefined;
@@ -28,11 +31,12 @@ export class Server {
   readonly isPooled: boolean;
   readonly skew: ClockSkew;
   /** Reports an event of the store. */
-  readonly report: (event: StoreEvent) => void;
+  report: (event: StoreEvent) => void;
+  /** While false, statements are rejected. */
+  isOpen = true;
   readonly #settings: Settings;
   #pool: Promise<PostgresPool> | undefined;
   #own: OwnPool | undefined;
-  #isEnded = false;
   /** Whether transactions are READ COMMITTED by default, as without a setting; undefined until one has asked. */
   #isUsual: boolean | undefined;
 
@@ -41,13 +45,22 @@ export class Server {
     this.report = report;
     this.skew = new ClockSkew((aheadMs) => {
       const seconds = (Math.abs(aheadMs) / 1000).toFixed(1);
-      report({
-        ...{ type: 'warning', code: 'WBP_POSTGRES_CLOCK' },
+      this.report({
+        type: 'warning',
+        code: 'WBP_POSTGRES_CLOCK',
         message: `The clock of this machine is ${seconds} s ${aheadMs > 0 ? 'behind' : 'ahead of'} that of the PostgreSQL server. The store corrects its times. Synchronize the clocks.`,
       });
     });
     this.schema = settings.schema;
     this.isPooled = settings.isPooled;
+  }
+
+  /** Runs a statement that selects {@link SERVER_MS}, and learns the time of the server from it. */
+  async timed<R>(text: string, values: readonly unknown[] = []): Promise<readonly R[]> {
+    const sentAtMs = this.skew.now();
+    const rows = await this.query<R & { readonly server_ms: number }>(text, values);
+    if (rows[0] !== undefined) this.skew.note(rows[0].server_ms, sentAtMs);
+    return rows;
   }
 
   /** Runs one statement in a transaction, again when transactions have waited for each other. */
@@ -106,11 +119,10 @@ export class Server {
       isBroken = true;
     };
     try {
-      client = await this.connect();
-      client.on('error', failed);
-      const { query } = { query: client.query.bind(client) };
+      const taken = (client = await this.connect());
+      taken.on('error', failed);
       return await work(async <R>(text: string, values: readonly unknown[] = []) => {
-        const { rows } = await query({ text, values: [...values], query_timeout: QUERY_TIMEOUT_MS });
+        const { rows } = await taken.query({ text, values: [...values], query_timeout: QUERY_TIMEOUT_MS });
         return rows as R[];
       });
     } catch (error) {
@@ -125,7 +137,7 @@ export class Server {
 
   /** Takes a client of the pool. Rejects when there is none in time: a pool may wait without limit. */
   async connect(): Promise<PostgresClient> {
-    if (this.#isEnded) throw new Error('The store is closed.');
+    if (!this.isOpen) throw notOpen(`The store of the schema ${this.schema} is not open.`);
     this.#pool ??= this.#openPool();
     const pool = await this.#pool;
     const connecting = pool.connect();
@@ -149,9 +161,12 @@ export class Server {
   }
 
   async end(): Promise<void> {
-    this.#isEnded = true;
+    this.isOpen = false;
+    const own = this.#own;
     if (this.#pool !== undefined) this.#settings.connection.pool?.off?.('error', ignore);
-    await this.#own?.end();
+    this.#pool = undefined;
+    this.#own = undefined;
+    await own?.end();
   }
 
   async #openPool(): Promise<PostgresPool> {
@@ -172,5 +187,27 @@ export class Server {
     pool.on('error', ignore);
     this.#own = pool;
     return pool;
+  }
+}
+
+export function notOpen(sentence: string): BackpressureError {
+  return new BackpressureError('ERR_WBP_POSTGRES_NOT_OPEN', sentence);
+}
+
+/**
+ * Loads the package `pg`, only for those who need it: a pool may come from another copy, and printing the schema needs
+ * none.
+ *
+ * @throws BackpressureError `ERR_WBP_POSTGRES_CONNECTION` if it is not installed or cannot be loaded.
+ */
+export async function loadPg(): Promise<typeof import('pg').default> {
+  try {
+    return (await import('pg')).default;
+  } catch (error) {
+    throw new BackpressureError(
+      'ERR_WBP_POSTGRES_CONNECTION',
+      'The package pg cannot be loaded. Run npm install pg.',
+      { cause: error },
+    );
   }
 }

@@ -72,16 +72,17 @@ export class Starvation {
     if (!isOld && dead < VERY_MANY) return;
     this.#reportedMs = now;
     const rows = `PostgreSQL has not removed ${String(dead)} rows of claimed deliveries of the schema ${this.#server.schema}, which slow claims down.`;
-    this.#server.report(
-      isOld && holder !== null
-        ? {
-            ...{ type: 'warning', code: 'WBP_POSTGRES_OLD_TRANSACTION' },
-            message: `${holder} has kept a transaction open for ${String(Math.round(heldMs / 1000))} s. Meanwhile ${rows} End it.`,
-          }
-        : {
-            ...{ type: 'warning', code: 'WBP_POSTGRES_DEAD_ROWS' },
-            message: `${rows} Check that autovacuum runs.`,
-          },
-    );
+    if (isOld && holder !== null)
+      this.#server.report({
+        type: 'warning',
+        code: 'WBP_POSTGRES_OLD_TRANSACTION',
+        message: `${holder} has kept a transaction open for ${String(Math.round(heldMs / 1000))} s. Meanwhile ${rows} End it.`,
+      });
+    else
+      this.#server.report({
+        type: 'warning',
+        code: 'WBP_POSTGRES_DEAD_ROWS',
+        message: `${rows} Check that autovacuum runs.`,
+      });
   }
 }

@@ -1,26 +1,24 @@
-import { plpgsql, WAIT_FOR_DISK } from './function.ts';
+import { PLPGSQL, WAIT_FOR_DISK } from './plpgsql.ts';
 
-/**
- * Ends claims that are still held. The rows are locked in the order of storing, before heads and slots.
- *
- * `state + 0` keeps the plan from the index of held claims: while a transaction is open, that has the entries of all claims
- * that have ended.
- */
-export const settle = (s: string): string =>
-  plpgsql(
-    `${s}.settle_v1`,
-    `p_owner bigint, p_now_ms double precision, p_hashes uuid[], p_attempts integer[], p_kinds text[],
-  p_retry_ms double precision[], p_errors text[], p_flags boolean[], OUT held boolean[]`,
-    {
-      declare: `
+/** Functions that end and extend claims, and change the order of the queue. */
+export const settlements = (s: string): string => `
+-- Ends claims that are still held. The rows are locked in the order of storing, before heads and slots.
+--
+-- state + 0 keeps the plan from the index of held claims: while a transaction is open, that has the entries of all claims
+-- that have ended.
+CREATE FUNCTION ${s}.settle_v1(
+  p_owner bigint, p_now_ms double precision, p_hashes uuid[], p_attempts integer[], p_kinds text[],
+  p_retry_ms double precision[], p_errors text[], p_flags boolean[], OUT held boolean[])
+${PLPGSQL}
+DECLARE
   ats bigint[];
   seqs bigint[];
   ordered boolean;
   finished record;
   now_shelved record;
   now_kept record;
-  n_remembered bigint;`,
-      body: `
+  n_remembered bigint;
+BEGIN
   ${WAIT_FOR_DISK}
   LOCK TABLE ${s}.queue IN ROW EXCLUSIVE MODE;
   SELECT is_ordered INTO ordered FROM ${s}.meta;
@@ -79,18 +77,16 @@ export const settle = (s: string): string =>
   IF finished.count > 0 THEN
     PERFORM ${s}.add_totals_v1(-finished.count, -finished.bytes::bigint, now_shelved.count, now_shelved.bytes::bigint,
       n_remembered, now_kept.count, now_kept.bytes::bigint, finished.count);
-  END IF;`,
-    },
-  );
+  END IF;
+END $$;
 
-/** Makes the next delivery of each key its head, where the head has ended. Call it with the queue's lock. */
-export const endHeads = (s: string): string =>
-  plpgsql(`${s}.end_heads_v1`, 'p_keys text[], p_seqs bigint[], p_now_ms double precision', {
-    returns: 'void',
-    declare: `
+-- Makes the next delivery of each key its head, where the head has ended. Call it with the queue's lock.
+CREATE FUNCTION ${s}.end_heads_v1(p_keys text[], p_seqs bigint[], p_now_ms double precision) RETURNS void
+${PLPGSQL}
+DECLARE
   ended_key text;
-  next_seq bigint;`,
-    body: `
+  next_seq bigint;
+BEGIN
   FOR ended_key IN
     SELECT p.key FROM unnest(p_keys, p_seqs) AS p(key, seq) ORDER BY p.key
   LOOP
@@ -104,17 +100,16 @@ export const endHeads = (s: string): string =>
       state = CASE WHEN attempts > 0 AND due_ms > p_now_ms THEN 1 WHEN strandings > 0 THEN 3 ELSE 0 END,
       due_ms = CASE WHEN attempts = 0 THEN least(due_ms, p_now_ms) ELSE due_ms END
     WHERE seq = next_seq;
-  END LOOP;`,
-  });
+  END LOOP;
+END $$;
 
-/** Extends claims that are still held. */
-export const renew = (s: string): string =>
-  plpgsql(
-    `${s}.renew_v1`,
-    'p_owner bigint, p_lease_ms double precision, p_hashes uuid[], p_attempts integer[], OUT held boolean[]',
-    {
-      declare: 'seqs bigint[];',
-      body: `
+-- Extends claims that are still held.
+CREATE FUNCTION ${s}.renew_v1(
+  p_owner bigint, p_lease_ms double precision, p_hashes uuid[], p_attempts integer[], OUT held boolean[])
+${PLPGSQL}
+DECLARE
+  seqs bigint[];
+BEGIN
   PERFORM set_config('synchronous_commit', 'off', true);
   PERFORM 1 FROM ${s}.queue WHERE seq IN (SELECT i.seq FROM ${s}.ids i WHERE i.hash = ANY (p_hashes))
   ORDER BY seq FOR UPDATE;
@@ -127,6 +122,38 @@ export const renew = (s: string): string =>
   held := ARRAY(
     SELECT coalesce(i.seq = ANY (seqs) AND q.attempts = p.attempt, false)
     FROM unnest(p_hashes, p_attempts) WITH ORDINALITY AS p(hash, attempt, at)
-    LEFT JOIN ${s}.ids i ON i.hash = p.hash LEFT JOIN ${s}.queue q ON q.seq = i.seq ORDER BY p.at);`,
-    },
-  );
+    LEFT JOIN ${s}.ids i ON i.hash = p.hash LEFT JOIN ${s}.queue q ON q.seq = i.seq ORDER BY p.at);
+END $$;
+
+-- Converts the queue when the order changes. Waits for puts and settlements, and they wait for it.
+CREATE FUNCTION ${s}.set_order_v1(p_is_ordered boolean, p_now_ms double precision) RETURNS void
+${PLPGSQL}
+BEGIN
+  IF (SELECT is_ordered FROM ${s}.meta) = p_is_ordered THEN RETURN; END IF;
+  LOCK TABLE ${s}.queue IN EXCLUSIVE MODE;
+  IF (SELECT is_ordered FROM ${s}.meta) = p_is_ordered THEN RETURN; END IF;
+  UPDATE ${s}.meta SET is_ordered = p_is_ordered;
+  DELETE FROM ${s}.heads;
+  IF p_is_ordered THEN
+    -- A delivery that is being handled stays the head.
+    INSERT INTO ${s}.heads (key, seq)
+    SELECT key, coalesce(min(CASE WHEN state = 2 THEN seq END), min(seq)) FROM ${s}.queue GROUP BY key;
+    UPDATE ${s}.queue q SET state = 4 FROM ${s}.heads h
+    WHERE q.state IN (0, 1, 3) AND h.key = q.key AND h.seq <> q.seq;
+  ELSE
+    UPDATE ${s}.queue SET
+      state = CASE WHEN attempts > 0 AND due_ms > p_now_ms THEN 1 WHEN strandings > 0 THEN 3 ELSE 0 END,
+      due_ms = CASE WHEN attempts = 0 THEN least(due_ms, p_now_ms) ELSE due_ms END
+    WHERE state = 4;
+  END IF;
+END $$;
+
+-- Gives back the claims of an owner.
+CREATE FUNCTION ${s}.leave_v1(p_owner bigint, p_now_ms double precision) RETURNS void
+${PLPGSQL}
+BEGIN
+  UPDATE ${s}.queue SET state = CASE WHEN strandings > 0 THEN 3 ELSE 0 END, attempts = attempts - 1,
+    due_ms = least(due_ms, p_now_ms), owner = NULL, lease_ms = NULL
+  WHERE state = 2 AND owner = p_owner;
+END $$;
+`;

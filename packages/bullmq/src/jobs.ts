@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer';
+import { createHash, randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { BackpressureError } from '@webhook-backpressure/base';
+import { bodySum } from '@webhook-backpressure/inbox/store';
 import {
   inboxDelivery,
   type InboxDelivery,
@@ -39,8 +41,16 @@ export function jobDataOf(delivery: StoredDelivery): WebhookJobData {
   const body = Buffer.from(rawBody.buffer, rawBody.byteOffset, rawBody.byteLength);
   const encoding = isUtf8(body) ? 'utf8' : 'base64';
   return {
-    ...{ id, key, sender, ...request, headers, context },
-    ...{ body: body.toString(encoding), encoding },
+    id,
+    key,
+    sender,
+    method: request.method,
+    url: request.url,
+    params: request.params,
+    headers,
+    context,
+    body: body.toString(encoding),
+    encoding,
     receivedAt: new Date(receivedAtMs).toISOString(),
   };
 }
@@ -61,11 +71,17 @@ export function deliveryOf(job: { readonly data: unknown }): InboxDelivery {
     );
   const { id, key, sender, method, url, params, headers, context, body, encoding, receivedAt } = data;
   return inboxDelivery({
-    ...{ id, key, sender: sender ?? undefined, headers, context },
-    ...{ request: { method, url, params }, isIdGenerated: false },
+    id,
+    key,
+    sender: sender ?? undefined,
+    headers,
+    context,
+    request: { method, url, params },
+    isIdGenerated: false,
     rawBody: new Uint8Array(Buffer.from(body, encoding)),
     receivedAtMs: Date.parse(receivedAt),
-    ...{ sealedBy: undefined, fingerprint: undefined },
+    sealedBy: undefined,
+    fingerprint: undefined,
   });
 }
 
@@ -77,4 +93,32 @@ function isJobData(data: unknown): data is WebhookJobData {
     (encoding === 'utf8' || encoding === 'base64') &&
     [headers, params].every((field) => typeof field === 'object' && field !== null)
   );
+}
+
+/** 128 bits: two deliveries have the same by accident or on purpose with a negligible probability only. */
+const HASH_BYTES = 16;
+const RANDOM_BYTES = 9;
+const RADIX = 36;
+
+/**
+ * What BullMQ recognizes a repeated delivery by. A hash, because ids and keys are arbitrary strings of any length. The
+ * key is part of it: ids are unique within a key only.
+ */
+export function deduplicationIdOf(key: string, id: string): string {
+  const pair = JSON.stringify([key, id]);
+  return createHash('sha256').update(pair).digest().subarray(0, HASH_BYTES).toString('base64url');
+}
+
+/**
+ * A new id for the job of a delivery. BullMQ allows neither a colon nor an integer. Redis returns the id of the first job
+ * for a repeated delivery, so it contains the sum of the body, to reveal that the bodies differ.
+ */
+export function newJobId(delivery: StoredDelivery): string {
+  return `w${bodySum(delivery).toString(RADIX)}.${randomBytes(RANDOM_BYTES).toString('base64url')}`;
+}
+
+/** The sum of the body; undefined if {@link newJobId} has not returned the id. */
+export function sumIn(jobId: string): number | undefined {
+  const [, sum] = /^w([0-9a-z]+)\./.exec(jobId) ?? [];
+  return sum === undefined ? undefined : Number.parseInt(sum, RADIX);
 }

@@ -1,5 +1,5 @@
-import type { Json, StoredDelivery } from '@webhook-backpressure/inbox';
-import { decodeText } from './text.ts';
+import { createHash } from 'node:crypto';
+import type { DeliveryRef, Json, StoredDelivery } from '@webhook-backpressure/inbox';
 
 /** The columns of a delivery without its body. */
 export const FACTS = 'c.key, c.id, c.is_generated, c.sender, c.facts, c.received_ms';
@@ -40,7 +40,9 @@ export function factsOf(row: FactsRow): Omit<StoredDelivery, 'rawBody'> {
     id: decodeText(row.id),
     isIdGenerated: row.is_generated,
     sender: row.sender === null ? undefined : decodeText(row.sender),
-    ...{ headers, request: { method, url, params }, context },
+    headers,
+    request: { method, url, params },
+    context,
     sealedBy: sealedBy ?? undefined,
     receivedAtMs: row.received_ms,
     fingerprint: undefined,
@@ -49,4 +51,35 @@ export function factsOf(row: FactsRow): Omit<StoredDelivery, 'rawBody'> {
 
 export function deliveryOf(row: ContentsRow): StoredDelivery {
   return { ...factsOf(row), rawBody: row.body };
+}
+
+const HEX_DIGITS = 32;
+
+/**
+ * Identifies a key and an id, as a `uuid`: 16 bytes of SHA-256. JSON keeps different pairs different, also with lone
+ * surrogates. Finding two pairs with the same hash takes 2^64 attempts, and the sender would harm only itself.
+ */
+export function idHash({ key, id }: DeliveryRef): string {
+  return createHash('sha256')
+    .update(JSON.stringify([key, id]))
+    .digest('hex')
+    .slice(0, HEX_DIGITS);
+}
+
+/**
+ * Encodes a string as JSON without the quotes, which leaves most strings as they are. PostgreSQL has no text with a NUL,
+ * and UTF-8 has no lone surrogates: two ids could become the same, and the second delivery a duplicate.
+ */
+export function encodeText(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+/** Returns text that {@link encodeText} did not write unchanged. */
+export function decodeText(stored: string): string {
+  if (!stored.includes('\\')) return stored;
+  try {
+    return JSON.parse(`"${stored}"`) as string;
+  } catch {
+    return stored;
+  }
 }

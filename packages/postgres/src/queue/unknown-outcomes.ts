@@ -1,0 +1,132 @@
+import type { ClaimedDelivery, ClaimRef, DeliveryRef, Settlement } from '@webhook-backpressure/inbox';
+import { deliveryOf, idHash, type ContentsRow } from '../records/records.ts';
+import { isOutcomeUnknown } from '../server/errors.ts';
+import type { Server } from '../server/server.ts';
+
+const SWEEP_MS = 10_000;
+const WAITING = 1;
+
+/** A row of a claimed delivery. */
+export interface ClaimedRow extends ContentsRow {
+  readonly attempt: number;
+  readonly strandings: number;
+}
+
+/** How long claims last. */
+export interface Lease {
+  readonly leaseMs: number;
+  readonly nowMs: number;
+}
+
+interface QueueRow {
+  /** Null: it has left the queue. */
+  readonly state: number | null;
+  readonly due_ms: number | null;
+}
+
+/**
+ * The claims and settlements of an owner that the server may have committed, although no answer arrived.
+ *
+ * - Such claims belong to this owner, which lives, so no other takes them over. They were never started, so that giving them
+ *   back costs no attempt.
+ * - When such a settlement is repeated, its claim is not held any more, which must not look as if another process had taken
+ *   it over.
+ */
+export class UnknownOutcomes {
+  readonly #server: Server;
+  readonly #owner: number;
+  /** The hashes of all claims whose answer arrived. */
+  readonly #held = new Set<string>();
+  readonly #settlements = new Set<string>();
+  #sweepAt = Infinity;
+  #sweepUntil = -Infinity;
+
+  constructor(server: Server, owner: number) {
+    this.#server = server;
+    this.#owner = owner;
+  }
+
+  /** Makes a claim, after stray ones have been given back. */
+  async claiming<T>({ leaseMs, nowMs }: Lease, claim: () => Promise<T>): Promise<T> {
+    await this.#giveBack(nowMs);
+    try {
+      return await claim();
+    } catch (error) {
+      if (isOutcomeUnknown(error)) {
+        // The server may still run its statement.
+        this.#sweepAt = performance.now();
+        this.#sweepUntil = this.#sweepAt + leaseMs;
+      }
+      throw error;
+    }
+  }
+
+  /** The deliveries of a claim that was answered. */
+  claimed(rows: readonly ClaimedRow[]): readonly ClaimedDelivery[] {
+    return rows.map((row) => {
+      const delivery = deliveryOf(row);
+      this.#held.add(idHash(delivery));
+      return { ...delivery, attempt: row.attempt, strandings: row.strandings };
+    });
+  }
+
+  /** This owner does not hold the claim any more. */
+  ended(one: DeliveryRef): void {
+    this.#held.delete(idHash(one));
+  }
+
+  /** Makes a settlement. Returns whether each claim was held by it or by an earlier try. */
+  async settling(
+    settlements: readonly Settlement[],
+    settle: () => Promise<readonly boolean[]>,
+  ): Promise<readonly boolean[]> {
+    try {
+      const held = await settle();
+      if (this.#settlements.size === 0) return held;
+      const repeated = settlements.filter(
+        (one, at) => this.#settlements.has(nameOf(one)) && held[at] !== true,
+      );
+      const rows = repeated.length === 0 ? [] : await this.#rowsOf(repeated);
+      const done = new Set(repeated.filter((one, at) => this.#isDone(one, rows[at])));
+      for (const one of settlements) this.#settlements.delete(nameOf(one));
+      return settlements.map((one, at) => held[at] === true || done.has(one));
+    } catch (error) {
+      if (isOutcomeUnknown(error)) for (const one of settlements) this.#settlements.add(nameOf(one));
+      throw error;
+    }
+  }
+
+  async #giveBack(nowMs: number): Promise<void> {
+    const now = performance.now();
+    if (now < this.#sweepAt) return;
+    const { schema, skew } = this.#server;
+    await this.#server.query(
+      `UPDATE ${schema}.queue SET state = CASE WHEN strandings > 0 THEN 3 ELSE 0 END, attempts = attempts - 1,
+        due_ms = least(due_ms, $2), owner = NULL, lease_ms = NULL
+      WHERE state = 2 AND owner = $1 AND seq <> ALL (ARRAY(SELECT seq FROM ${schema}.ids WHERE hash = ANY ($3)))`,
+      [this.#owner, skew.toServer(nowMs), [...this.#held]],
+    );
+    this.#sweepAt = now < this.#sweepUntil ? now + SWEEP_MS : Infinity;
+  }
+
+  #isDone(one: Settlement, row: QueueRow | undefined): boolean {
+    if (one.as === 'completed' || one.as === 'dead') return row?.state === null;
+    const { retryAtMs } = one;
+    if (row?.state !== WAITING || retryAtMs === undefined) return false;
+    // The time has a fraction at random, so that no other owner has set the same.
+    return row.due_ms === this.#server.skew.toServer(retryAtMs);
+  }
+
+  async #rowsOf(settlements: readonly Settlement[]): Promise<readonly QueueRow[]> {
+    const { schema } = this.#server;
+    return await this.#server.query<QueueRow>(
+      `SELECT q.state, q.due_ms FROM unnest($1::uuid[]) WITH ORDINALITY AS p(hash, at)
+      LEFT JOIN ${schema}.ids i ON i.hash = p.hash LEFT JOIN ${schema}.queue q ON q.seq = i.seq ORDER BY p.at`,
+      [settlements.map(idHash)],
+    );
+  }
+}
+
+function nameOf(one: ClaimRef & { readonly as: string }): string {
+  return `${idHash(one)} ${String(one.attempt)} ${one.as}`;
+}
