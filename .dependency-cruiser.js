@@ -66,8 +66,7 @@ export const order = {
       ...['capacity', 'receive', 'work', 'admin', 'maintenance', 'verifiers', 'tool', '.'],
     ],
   },
-  observe: { entries: ['index'], rooms: ['outbox', '.', 'metrics', 'logs'] },
-  node: { entries: ['index', 'inbox', 'request'], rooms: ['request', 'pressure', 'shutdown', '.'] },
+  node: { entries: ['index', 'inbox', 'request'], rooms: ['request', 'shutdown', '.'] },
   web: { entries: ['index', 'inbox', 'parts'], rooms: ['platform', 'request', 'response', '.'] },
   sqlite: {
     entries: ['index', 'sqlite-store', 'cli'],
@@ -98,10 +97,7 @@ export const order = {
   },
   planner: {
     entries: ['index', 'parts', 'cli'],
-    rooms: [
-      ...['base', 'scenario', 'traffic', 'bound', 'observations', 'receivers', 'senders', 'runs', 'results'],
-      ...['request', 'search', 'terminal', 'page', 'cli', '.'],
-    ],
+    rooms: ['base', 'scenario', 'traffic', 'senders', 'runs', 'results', 'search', 'output', 'cli', '.'],
   },
   dashboard: {
     entries: ['index'],

@@ -9,7 +9,7 @@ import {
 import { ALARM_RULES } from '../../packages/core/src/alarms/alarm-rules.ts';
 import { ENDPOINT_ALARM_RULES } from '../../packages/core/src/alarms/endpoint-alarm-rules.ts';
 import { helpOf } from '../../packages/core/src/alarms/alarm.ts';
-import { resolvePressureOptions } from '../../packages/node/src/pressure/pressure-options.ts';
+import { resolvePressureOptions } from '../../packages/node/src/pressure.ts';
 import { anchorsOf, codeIn, isHeading, page, rowsOf, sectionOf } from './pages.ts';
 import { entryFile, literalsOf, programOf, typeIn } from './typescript.ts';
 

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { builtInSenders } from '@webhook-backpressure/senders';
 import { plan } from '@webhook-backpressure/planner';
 import { runCli } from '../../packages/planner/src/cli/run-cli.ts';
-import { renderAnswer } from '../../packages/planner/src/terminal/answer.ts';
+import { renderAnswer } from '../../packages/planner/src/output/terminal.ts';
 
 const SMALL = '--senders github:0.8,svix:0.2 --service 50ms --concurrency 2 --burst 400/3s';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { bytes, duration, percent } from '../../packages/planner/src/base/format.ts';
-import { wrapped } from '../../packages/planner/src/terminal/table.ts';
+import { wrapped } from '../../packages/planner/src/output/terminal.ts';
 
 describe('figures of the planner', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Outcome } from '../../packages/planner/src/search/outcome.ts';
-import { isBetter } from '../../packages/planner/src/search/ranking.ts';
+import type { Outcome } from '../../packages/planner/src/search/plan.ts';
+import { isBetter } from '../../packages/planner/src/search/search.ts';
 import type { Trial } from '../../packages/planner/src/search/trials.ts';
 
 interface Figures {

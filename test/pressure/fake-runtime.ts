@@ -1,8 +1,11 @@
 import type { ManualClock } from '@webhook-backpressure/core/testing';
 import type { ProcessPressure, ProcessPressureOptions } from '@webhook-backpressure/node';
-import { resolvePressureOptions } from '../../packages/node/src/pressure/pressure-options.ts';
-import { watchPressure } from '../../packages/node/src/pressure/process-pressure.ts';
-import type { DelayWatch, Runtime } from '../../packages/node/src/pressure/runtime.ts';
+import {
+  resolvePressureOptions,
+  watchPressure,
+  type DelayWatch,
+  type Runtime,
+} from '../../packages/node/src/pressure.ts';
 
 /** The load of the process from now on. */
 export interface Load {

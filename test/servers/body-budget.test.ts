@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { BodyArrivals } from '../../packages/node/src/request/body-arrival.ts';
+import { BodyArrivals } from '../../packages/node/src/request/arrival.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -32,8 +32,7 @@ describe('arriving bodies', () => {
   it('take at most 64 MiB of memory together', async () => {
     const arrivals = new BodyArrivals(60_000);
     const requests = Array.from({ length: 200 }, () => unfinished(960 * KIB));
-    const arriving = requests.map((req) => arrivals.of(req));
-    const here = arriving.map((arrival) => arrival.wait());
+    const here = requests.map((req) => arrivals.wait(req));
     await turns(100);
     const heldBytes = requests.reduce((sum, { readableLength }) => sum + readableLength, 0);
     // In addition, each holds the packet that node had already read.
@@ -42,9 +41,9 @@ describe('arriving bodies', () => {
     // A request outside the budget waits for a worker with the bytes that it has.
     expect(await Promise.race([...here, turns(1).then(() => 'none')])).toBe('here');
 
-    for (const arrival of arriving) arrival.close();
+    for (const req of requests) arrivals.release(req);
     const next = unfinished(960 * KIB);
-    void arrivals.of(next).wait();
+    void arrivals.wait(next);
     await turns(50);
     expect(next.readableLength).toBe(960 * KIB);
     for (const req of [...requests, next]) req.destroy();

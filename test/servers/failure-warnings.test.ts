@@ -5,32 +5,36 @@ import { connect, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { withBackpressure } from '@webhook-backpressure/node';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { FailureWarnings } from '../../packages/node/src/failure-warnings.ts';
+import { FailureWarnings } from '../../packages/node/src/with-backpressure.ts';
 
-function bed(): { warnings: FailureWarnings; shown: string[]; timers: (() => void)[] } {
+function bed(): { warnings: FailureWarnings; shown: string[] } {
   const shown: string[] = [];
-  const timers: (() => void)[] = [];
-  const warnings = new FailureWarnings({
-    warn: (message) => shown.push(message),
-    after: (_ms, action) => timers.push(action),
+  vi.spyOn(process, 'emitWarning').mockImplementation((warning) => {
+    shown.push(String(warning));
   });
-  return { warnings, shown, timers };
+  vi.useFakeTimers();
+  return { warnings: new FailureWarnings(), shown };
 }
 
 describe('warnings of failures', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  });
+
   it('show the first of a kind and report the number of others', () => {
-    const { warnings, shown, timers } = bed();
+    const { warnings, shown } = bed();
     for (let i = 0; i < 200; i += 1) warnings.note('POST', new TypeError(`text of a sender ${String(i)}`));
     for (let i = 0; i < 3; i += 1)
       warnings.note('PUT', Object.assign(new Error('aborted'), { code: 'ECONNRESET' }));
     expect(shown).toEqual(['POST: TypeError: text of a sender 0', 'PUT: Error: aborted']);
-    expect(timers).toHaveLength(1);
-    timers.pop()?.();
+    expect(vi.getTimerCount()).toBe(1);
+    vi.advanceTimersByTime(60_000);
     expect(shown.slice(2)).toEqual(['Failures since the last report: 199 more TypeError, 2 more ECONNRESET']);
-    expect(timers).toHaveLength(0);
+    expect(vi.getTimerCount()).toBe(0);
     warnings.note('POST', new TypeError('again'));
     expect(shown).toHaveLength(3);
-    expect(timers).toHaveLength(1);
+    expect(vi.getTimerCount()).toBe(1);
   });
 
   it('distinguish a limited number of kinds', () => {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import {
-  attemptSpans,
-  boundOf,
   drawTraffic,
   parseScenario,
   simulate,
   stream,
   type Traffic,
 } from '@webhook-backpressure/planner/parts';
+import { attemptSpans } from './src/bound/attempt-spans.ts';
+import { boundOf } from './src/bound/bound.ts';
 
 type Random = () => number;
 

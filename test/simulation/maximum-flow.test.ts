@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Network, stream } from '@webhook-backpressure/planner/parts';
+import { stream } from '@webhook-backpressure/planner/parts';
+import { Network } from './src/bound/maximum-flow.ts';
 
 const random = stream(1, 'networks');
 const upTo = (most: number): number => Math.floor(random() * (most + 1));

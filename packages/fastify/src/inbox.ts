@@ -9,7 +9,7 @@ import {
 import { inboxRequest } from '@webhook-backpressure/node/inbox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { gate, type Gate } from './gate.ts';
-import { sendAnswer } from './send-answer.ts';
+import { sendAnswer } from './gate.ts';
 
 const HINT =
   'Pass the inbox as the options of the route, app.post(path, webhooks), and keep its onRequest hook.';

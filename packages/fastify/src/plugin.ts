@@ -9,8 +9,7 @@ import {
 } from '@webhook-backpressure/node/request';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { followHandlers } from './follow-handlers.ts';
-import { gate } from './gate.ts';
-import { sendAnswer } from './send-answer.ts';
+import { gate, sendAnswer } from './gate.ts';
 
 /**
  * The options of {@link webhookBackpressure}. A `handler` receives the refusal, the request and the reply. What it
@@ -53,8 +52,6 @@ export function addBackpressure(fastify: FastifyInstance, options: WebhookBackpr
     sendAnswer(request, reply, verdict, fields);
     return false;
   };
-  const settleLater = async (verdict: Promise<Verdict>, ...rest: Rest): Promise<boolean> =>
-    settle(await verdict, ...rest);
   const admitUnless = (
     skips: boolean,
     request: FastifyRequest,
@@ -63,11 +60,9 @@ export function addBackpressure(fastify: FastifyInstance, options: WebhookBackpr
     if (skips) return true;
     const verdict = admission.admit(request, request.raw, reply.raw);
     return verdict instanceof Promise
-      ? settleLater(verdict, request, reply)
+      ? verdict.then((settled) => settle(settled, request, reply))
       : settle(verdict, request, reply);
   };
-  const admitLater = async (skips: Promise<boolean>, ...rest: Rest): Promise<boolean> =>
-    admitUnless(await skips, ...rest);
 
   // In a scope inside one that has the plugin, the request is decorated already.
   if (!fastify.hasDecorator('backpressure')) fastify.decorateRequest('backpressure', undefined);
@@ -79,14 +74,12 @@ export function addBackpressure(fastify: FastifyInstance, options: WebhookBackpr
       const skips = control.skips(request);
       return typeof skips === 'boolean'
         ? admitUnless(skips, request, reply)
-        : admitLater(skips, request, reply);
+        : skips.then((skipped) => admitUnless(skipped, request, reply));
     }),
   );
   // A shared intake is closed by the code that created it.
   if (options.intake === undefined) fastify.addHook('onClose', () => intake.close({ timeoutMs: 0 }));
 }
-
-type Rest = [request: FastifyRequest, reply: FastifyReply];
 
 /** Sends what a handler returns, as Fastify does with what the handler of a route returns. */
 async function sendPayload(reply: FastifyReply, returned: unknown): Promise<false> {

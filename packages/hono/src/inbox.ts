@@ -9,7 +9,7 @@ import { originalUrl } from '@webhook-backpressure/node/request';
 import { keepAliveForInbox, readBody } from '@webhook-backpressure/web/parts';
 import type { Context, MiddlewareHandler } from 'hono';
 import { nodeBindings } from './node-server.ts';
-import { waitUntilOf } from './execution-context.ts';
+import { waitUntilOf } from './web-context.ts';
 
 const HINT = 'Do not read the body in an earlier middleware.';
 

@@ -4,9 +4,7 @@ import { RequestAdmission } from '@webhook-backpressure/node/request';
 import { admitRequest, enclosingDelivery, handleInside } from '@webhook-backpressure/web/parts';
 import type { Context, MiddlewareHandler, Next } from 'hono';
 import { boundNodeBody, nodeBindings, UndecidedRequests } from './node-server.ts';
-import { waitUntilOf } from './execution-context.ts';
-import { webRequest } from './web-request.ts';
-import { addHeaders, holdForBody } from './web-response.ts';
+import { addHeaders, holdForBody, waitUntilOf, webRequest } from './web-context.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {

@@ -67,22 +67,22 @@ export function webhookBackpressure(
     if (verdict !== null) writeRefusal(ctx.req, ctx.res, verdict, { fields: control.fields(verdict) });
     return undefined;
   };
-  const settleLater = async (verdict: Promise<Verdict>, ctx: Context, next: Next): Promise<unknown> =>
-    settle(await verdict, ctx, next);
 
   const middleware: Middleware = (ctx, next) =>
     promised(() => {
       // What an earlier middleware has answered cannot be refused any more.
       const skips = ctx.res.writableEnded || control.skips(ctx);
-      return typeof skips === 'boolean' ? admitUnless(skips, ctx, next) : admitLater(skips, ctx, next);
+      return typeof skips === 'boolean'
+        ? admitUnless(skips, ctx, next)
+        : skips.then((skipped) => admitUnless(skipped, ctx, next));
     });
   const admitUnless = (skips: boolean, ctx: Context, next: Next): unknown => {
     if (skips) return next();
     const verdict = admission.admit(ctx, ctx.req, ctx.res);
-    return verdict instanceof Promise ? settleLater(verdict, ctx, next) : settle(verdict, ctx, next);
+    return verdict instanceof Promise
+      ? verdict.then((settled) => settle(settled, ctx, next))
+      : settle(verdict, ctx, next);
   };
-  const admitLater = async (skips: Promise<boolean>, ctx: Context, next: Next): Promise<unknown> =>
-    admitUnless(await skips, ctx, next);
   return Object.assign(middleware, { intake: control.intake });
 }
 

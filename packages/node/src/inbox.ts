@@ -10,7 +10,7 @@ import {
   METHOD_NOT_ALLOWED,
   type ReceiverOptions,
 } from '@webhook-backpressure/inbox';
-import { originalUrl } from './request/read-property.ts';
+import { originalUrl } from './request/messages.ts';
 import { writeRefusal } from './request/refuse.ts';
 import { answeringFailures } from './with-backpressure.ts';
 

@@ -2,8 +2,11 @@ export { BackpressureError, createIntake, sizeQueue, systemClock } from '@webhoo
 export type * from '@webhook-backpressure/core';
 export { known } from '@webhook-backpressure/senders';
 export type * from '@webhook-backpressure/senders';
-export { closeOnSignals, type CloseOnSignalsOptions } from './shutdown/close-on-signals.ts';
-export type { ProcessPressureOptions } from './pressure/pressure-options.ts';
-export { processPressure, type ProcessPressure, type ProcessReadings } from './pressure/process-pressure.ts';
-export { readiness } from './readiness.ts';
+export { closeOnSignals, readiness, type CloseOnSignalsOptions } from './shutdown/close-on-signals.ts';
+export {
+  processPressure,
+  type ProcessPressure,
+  type ProcessPressureOptions,
+  type ProcessReadings,
+} from './pressure.ts';
 export { withBackpressure, type RequestListener, type WithBackpressureOptions } from './with-backpressure.ts';

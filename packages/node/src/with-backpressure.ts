@@ -1,13 +1,13 @@
+import { AsyncResource } from 'node:async_hooks';
 import { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
-import { BackpressureError } from '@webhook-backpressure/base';
+import { BackpressureError, thrownText } from '@webhook-backpressure/base';
 import { createAdmissionControl } from '@webhook-backpressure/core/middleware';
 import type { BackpressureInfo, Intake, MiddlewareOptions } from '@webhook-backpressure/core';
 import { RequestAdmission, type Verdict } from './request/request-admission.ts';
-import { processWarnings } from './failure-warnings.ts';
-import { nodeReader } from './request/reader.ts';
-import { boundBody, setHeaders, writeRefusal } from './request/refuse.ts';
+import { nodeReader, setHeaders } from './request/messages.ts';
+import { boundBody, writeRefusal } from './request/refuse.ts';
 
 declare module 'node:http' {
   interface IncomingMessage {
@@ -67,13 +67,13 @@ export function withBackpressure(
       verdict.follow(returned);
       return returned;
     }
+    const fields = control.fields(verdict);
     if (handler === undefined) {
-      const awaitsContinue = isCheckContinue(self, req, guarded);
-      writeRefusal(req, res, verdict, { fields: control.fields(verdict), awaitsContinue });
+      writeRefusal(req, res, verdict, { fields, awaitsContinue: isCheckContinue(self, req, guarded) });
       return undefined;
     }
     boundBody(req, res);
-    setHeaders(res, control.fields(verdict));
+    setHeaders(res, fields);
     return handler(verdict, req, res);
   };
 
@@ -85,27 +85,15 @@ export function withBackpressure(
     }
     const verdict = admission.admit(req, req, res, askForBody);
     return verdict instanceof Promise
-      ? settleLater(self, req, res, verdict)
+      ? verdict.then((settled) => settle(self, req, res, settled))
       : settle(self, req, res, verdict);
   };
 
-  // Functions of their own: V8 allocates a context at each call of a function whose parameters a closure captures.
-  const settleLater = async (
-    self: unknown,
-    req: IncomingMessage,
-    res: ServerResponse,
-    verdict: Promise<Verdict>,
-  ): Promise<unknown> => settle(self, req, res, await verdict);
-  const decideLater = async (
-    self: unknown,
-    req: IncomingMessage,
-    res: ServerResponse,
-    skips: Promise<boolean>,
-  ): Promise<unknown> => decide(self, req, res, await skips);
-
   const guarded = answeringFailures((self, req, res) => {
     const skips = control.skips(req);
-    return typeof skips === 'boolean' ? decide(self, req, res, skips) : decideLater(self, req, res, skips);
+    return typeof skips === 'boolean'
+      ? decide(self, req, res, skips)
+      : skips.then((skipped) => decide(self, req, res, skipped));
   });
   return Object.assign(guarded, { intake: control.intake });
 }
@@ -135,24 +123,96 @@ function askOnce(res: ServerResponse): () => void {
 export function answeringFailures(
   listen: (self: unknown, req: IncomingMessage, res: ServerResponse) => unknown,
 ): (this: unknown, req: IncomingMessage, res: ServerResponse) => void {
-  const failures = processWarnings('WBP_LISTENER_FAILED');
+  const failures = new FailureWarnings();
   const fail = (req: IncomingMessage, res: ServerResponse, error: unknown): void => {
     if (!res.headersSent) res.writeHead(500, { 'Content-Length': 0 }).end();
     // A part of an answer is cut off, so that it is not taken for the whole; a complete one is left to arrive.
     else if (!res.writableEnded) res.destroy();
     failures.note(`${req.method ?? ''} was answered with 500`, error);
   };
-  const failLater = (req: IncomingMessage, res: ServerResponse, result: Promise<unknown>): void => {
-    result.catch((error: unknown) => {
-      fail(req, res, error);
-    });
-  };
   return function (this: unknown, req, res) {
     try {
       const result = listen(this, req, res);
-      if (result instanceof Promise) failLater(req, res, result);
+      if (!(result instanceof Promise)) return;
+      result.catch((error: unknown) => {
+        fail(req, res, error);
+      });
     } catch (error) {
       fail(req, res, error);
     }
   };
+}
+
+/** How often repeated failures are reported. */
+const REPORT_MS = 60_000;
+/** Further kinds share one count: a sender that can influence an error must not grow this table. */
+const MAX_KINDS = 20;
+const OTHERS = 'others';
+
+/**
+ * Warns of failures. The first failure of each kind is shown in full; later ones are counted and reported at most once a
+ * minute. A sender can cause failures at any rate, by aborting uploads, and must not flood the log.
+ */
+export class FailureWarnings {
+  /** Unreported failures by kind. */
+  readonly #unreported = new Map<string, number>();
+  // A timer retains the async context in which it was set, and everything that a request stored there.
+  readonly #reportLater = AsyncResource.bind(() => {
+    setTimeout(this.#report, REPORT_MS).unref();
+  });
+  #isReportDue = false;
+
+  /** @param what - what failed, for the first warning of a kind. The kind depends on the error only. */
+  note(what: string, error: unknown): void {
+    const name = kindOf(error);
+    const isKept = this.#unreported.has(name) || this.#unreported.size < MAX_KINDS;
+    const kind = isKept ? name : OTHERS;
+    const count = this.#unreported.get(kind);
+    if (count === undefined) {
+      this.#unreported.set(kind, 0);
+      warn(`${what}: ${thrownText(error)}`, stackOf(error));
+      return;
+    }
+    this.#unreported.set(kind, count + 1);
+    if (this.#isReportDue) return;
+    this.#isReportDue = true;
+    this.#reportLater();
+  }
+
+  readonly #report = (): void => {
+    this.#isReportDue = false;
+    const lines: string[] = [];
+    for (const [kind, count] of this.#unreported) {
+      if (count === 0) continue;
+      lines.push(`${String(count)} more ${kind}`);
+      this.#unreported.set(kind, 0);
+    }
+    warn(`Failures since the last report: ${lines.join(', ')}`);
+  };
+}
+
+function warn(message: string, detail?: string): void {
+  const type = 'WebhookBackpressureWarning';
+  const code = 'WBP_LISTENER_FAILED';
+  process.emitWarning(message, detail === undefined ? { type, code } : { type, code, detail });
+}
+
+/** The code or the class of an error. Its message may contain request data and differ each time. */
+function kindOf(error: unknown): string {
+  try {
+    const { code, name } = error as { code?: unknown; name?: unknown };
+    if (typeof code === 'string') return code;
+    return typeof name === 'string' ? name : typeof error;
+  } catch {
+    return typeof error;
+  }
+}
+
+function stackOf(error: unknown): string | undefined {
+  try {
+    const stack = error instanceof Error ? (error.stack as unknown) : undefined;
+    return typeof stack === 'string' ? stack : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,25 +1,25 @@
 // What the simulation reports and tests of this repository use. Not public, and changed in any release.
-export { Agenda } from './base/agenda.ts';
-export { Alarm } from './base/alarm.ts';
-export { stream } from './base/random.ts';
-export { jain, percentile } from './base/statistics.ts';
+export { Agenda, Alarm } from './base/agenda.ts';
+export { jain, percentile, stream } from './base/numbers.ts';
 export { ScenarioError } from './scenario/fields.ts';
-export { type Failure, parseHabit } from './scenario/habits.ts';
-export { profileHabit } from './scenario/profile-habit.ts';
-export { type Balancing, type Scenario, type Service, parseScenario } from './scenario/scenario.ts';
-export { Downstream } from './traffic/downstream.ts';
-export { runIdeal } from './traffic/ideal.ts';
-export { type Traffic, drawTraffic } from './traffic/traffic.ts';
-export { markOf, placesOf } from './traffic/workers.ts';
-export { type Bound, boundOf } from './bound/bound.ts';
-export { attemptSpans, type Span } from './bound/attempt-spans.ts';
-export { Network } from './bound/maximum-flow.ts';
-export { Observations } from './observations/observations.ts';
-export type { Second } from './observations/series.ts';
-export { type Balanced, Balancer } from './receivers/balancer.ts';
-export { EventLoop } from './receivers/event-loop.ts';
+export { type Failure, parseHabit, profileHabit } from './scenario/habits.ts';
+export { type Scenario, type Service, parseScenario } from './scenario/scenario.ts';
+export type { Balancing } from './scenario/scenario-input.ts';
+export type { Sender } from './scenario/sender.ts';
+export { Downstream, type Phase, phasesOf, runIdeal } from './traffic/downstream.ts';
+export {
+  type Traffic,
+  drawTraffic,
+  markOf,
+  placesOf,
+  startsPerSecondOf,
+  workersOf,
+} from './traffic/traffic.ts';
 export { Endpoint } from './senders/endpoint.ts';
+export { Observations, type Second } from './senders/observations.ts';
+export { type Balanced, Balancer } from './runs/fleet.ts';
+export { EventLoop } from './runs/receivers.ts';
 export { run } from './runs/run.ts';
 export { resultsOf } from './results/results.ts';
-export { type Simulation, simulate } from './results/simulate.ts';
-export { scale, type Scale } from './page/scale.ts';
+export { type Simulation, simulateAll as simulate } from './results/simulate.ts';
+export { scale, type Scale } from './output/chart.ts';

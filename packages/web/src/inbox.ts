@@ -7,10 +7,8 @@ import {
   type ReceiverOptions,
 } from '@webhook-backpressure/inbox';
 import { keepAliveForInbox } from './platform/keep-alive.ts';
-import { readBody } from './request/read-body.ts';
-import { requestOf, type RequestSource } from './request/request-of.ts';
-import { routeParamsOf } from './request/route-params.ts';
-import { waitUntilFinder, withoutWaitUntil, type WaitUntilOption } from './platform/wait-until-option.ts';
+import { waitUntilFinder, withoutWaitUntil, type WaitUntilOption } from './platform/wait-until.ts';
+import { readBody, requestOf, type RequestSource, routeParamsOf } from './request/request-of.ts';
 
 /** Options of {@link webhookInbox}. */
 export type WebhookInboxOptions = (InboxOptions<Request> | ReceiverOptions<Request>) & WaitUntilOption;

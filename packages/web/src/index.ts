@@ -1,13 +1,10 @@
 import { createAdmissionControl } from '@webhook-backpressure/core/middleware';
 import type { Intake, MiddlewareOptions, Refusal } from '@webhook-backpressure/core';
-import { admitRequest } from './request/admit-request.ts';
-import { bodyCheck } from './request/body-check.ts';
-import { noteBackpressure } from './request/backpressure-of.ts';
-import { checkHandler } from './request/check-handler.ts';
-import { enclosingDelivery, handleInside } from './request/enclosing-delivery.ts';
+import { waitUntilFinder, withoutWaitUntil, type WaitUntilOption } from './platform/wait-until.ts';
+import { admitRequest, bodyCheck } from './request/admit-request.ts';
+import { noteBackpressure, enclosingDelivery, handleInside } from './request/enclosing-delivery.ts';
+import { checkHandler, requestOf, type RequestSource } from './request/request-of.ts';
 import { followResponse, withHeaders } from './response/follow-response.ts';
-import { requestOf, type RequestSource } from './request/request-of.ts';
-import { waitUntilFinder, withoutWaitUntil, type WaitUntilOption } from './platform/wait-until-option.ts';
 
 /** Options of {@link withBackpressure}. `handler` receives the refusal and the arguments of the wrapped handler. */
 export type WithBackpressureOptions<A extends readonly unknown[] = readonly [Request]> = MiddlewareOptions<
@@ -88,8 +85,8 @@ export { BackpressureError, createIntake, sizeQueue, systemClock } from '@webhoo
 export type * from '@webhook-backpressure/core';
 export { known } from '@webhook-backpressure/senders';
 export type * from '@webhook-backpressure/senders';
-export { backpressureOf } from './request/backpressure-of.ts';
+export { backpressureOf } from './request/enclosing-delivery.ts';
 export { readiness } from './readiness.ts';
 export type { RequestSource } from './request/request-of.ts';
-export type { WaitUntilOption } from './platform/wait-until-option.ts';
+export type { WaitUntilOption } from './platform/wait-until.ts';
 export default withBackpressure;

@@ -1,5 +1,4 @@
 import {
-  boundOf,
   drawTraffic,
   parseScenario,
   ScenarioError,
@@ -9,6 +8,7 @@ import {
   type Traffic,
 } from '@webhook-backpressure/planner/parts';
 import type { LabRun } from './lab-runs.ts';
+import { boundOf } from './bound/bound.ts';
 
 /** What happened to the events of one sender. Times are in seconds; null without a measurement. */
 export interface LabFigures {

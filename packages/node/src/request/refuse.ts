@@ -82,12 +82,6 @@ function endStream(res: ServerResponse): void {
   });
 }
 
-/** Sets additional headers of an answer, unless its headers have been sent. */
-export function setHeaders(res: ServerResponse, fields: Record<string, string> | undefined): void {
-  if (fields === undefined || res.headersSent) return;
-  for (const [name, value] of Object.entries(fields)) res.setHeader(name, value);
-}
-
 /**
  * Bounds what is read of the body after the caller's own handler, or the framework, has answered instead of a refusal.
  */

@@ -1,15 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import type { Socket } from 'node:net';
-import { bodyTimedOut } from '@webhook-backpressure/core/middleware';
+import { type AdmissionControl, bodyTimedOut, type Handling } from '@webhook-backpressure/core/middleware';
 import type { Delivery, Refusal } from '@webhook-backpressure/core';
-import type { AdmissionControl, Handling } from '@webhook-backpressure/core/middleware';
-import { BodyArrivals, hasArrived } from './body-arrival.ts';
-import { isItsTurn, itsTurn } from './connection-turn.ts';
-import { endOfTurn } from './end-of-turn.ts';
-import { ResponseTracker } from './response-tracker.ts';
-import { finishedOf, socketOf } from './read-property.ts';
+import { BodyArrivals, endOfTurn, hasArrived, isItsTurn, itsTurn } from './arrival.ts';
+import { read } from './messages.ts';
 import { writeRefusal } from './refuse.ts';
+import { Responses } from './responses.ts';
+
 
 /** A request that may run, its refusal, or null if its sender has gone or has been answered. */
 export type Verdict = Handling | Refusal | null;
@@ -25,7 +23,7 @@ const CHECKED = 1000;
 export class RequestAdmission<R> {
   readonly #control: AdmissionControl<R>;
   readonly #bodies: BodyArrivals;
-  readonly #responses: ResponseTracker;
+  readonly #responses: Responses;
   readonly #answers: Answers;
   #checksLeft = CHECKED;
 
@@ -34,7 +32,7 @@ export class RequestAdmission<R> {
     this.#control = control;
     this.#answers = answers;
     this.#bodies = new BodyArrivals(control.bodyTimeoutMs);
-    this.#responses = new ResponseTracker(control.bodyTimeoutMs);
+    this.#responses = new Responses(control.bodyTimeoutMs);
   }
 
   /**
@@ -50,10 +48,13 @@ export class RequestAdmission<R> {
     res: ServerResponse,
     askForBody?: () => void,
   ): Verdict | Promise<Verdict> {
-    const socket = socketOf(req);
-    if (isGone(socket, res)) return null;
+    const socket = read(req, 'socket');
+    if (isGone(socket, req, res)) return null;
     const delivery = this.#control.read(request);
-    if (this.#checksLeft > 0) this.#checkBody(req);
+    if (this.#checksLeft > 0) {
+      this.#checksLeft -= 1;
+      if (req.readableDidRead) this.#warnOfParser();
+    }
     if (hasArrived(req) && isItsTurn(socket, res)) return this.#admit(delivery, req, res, 0);
     return this.#admitWhenReady(delivery, req, res, askForBody);
   }
@@ -68,21 +69,21 @@ export class RequestAdmission<R> {
     const { socket } = req;
     if (!isItsTurn(socket, res) && !(await itsTurn(socket, res))) return this.#answers.gone(res);
     await endOfTurn();
-    if (isGone(socket, res) || isReset(req)) return this.#answers.gone(res);
+    if (isGone(socket, req, res)) return this.#answers.gone(res);
     // A delivery that would be refused is refused with its body unread. In a dry run nothing waits.
-    const arrival = this.#bodies.of(req);
+    const waits = !hasArrived(req) && !this.#control.intake.dryRun && this.#control.accepts(delivery);
     try {
-      if (!hasArrived(req) && !this.#control.intake.dryRun && this.#control.accepts(delivery)) {
+      if (waits) {
         askForBody?.();
-        const how = await arrival.wait();
+        const how = await this.#bodies.wait(req);
         if (how === 'late') return this.#answers.late(req, res, delivery);
-        if (how === 'gone' || isGone(socket, res) || isReset(req)) return this.#answers.gone(res);
+        if (how === 'gone' || isGone(socket, req, res)) return this.#answers.gone(res);
       }
       const verdict = await this.#admit(delivery, req, res, performance.now() - since);
       if (verdict?.admitted === true) askForBody?.();
       return verdict;
     } finally {
-      arrival.close();
+      if (waits) this.#bodies.release(req);
     }
   }
 
@@ -95,21 +96,19 @@ export class RequestAdmission<R> {
     const handling = this.#control.admit(delivery, ageMs);
     if (!handling.admitted) return handling;
 
-    this.#responses.track(handling, req, res);
+    this.#responses.follow(handling, req, res);
     if (handling.tryStart()) return handling;
     if (req.backpressure !== undefined) this.#warnOfNesting();
     return this.#start(handling, req, res);
   }
 
   async #start(handling: Handling, req: IncomingMessage, res: ServerResponse): Promise<Verdict> {
-    const result = await handling.start(() => isGone(req.socket, res) || isReset(req));
+    const result = await handling.start(() => isGone(req.socket, req, res));
     if (result === true) return handling;
     return result === false ? this.#answers.gone(res) : result;
   }
 
-  #checkBody(req: IncomingMessage): void {
-    this.#checksLeft -= 1;
-    if (!req.readableDidRead) return;
+  #warnOfParser(): void {
     this.#checksLeft = 0;
     this.#control.warnOnce(
       'WBP_BODY_READ',
@@ -147,12 +146,10 @@ const ANSWERS: Answers = {
   },
 };
 
-function isGone(socket: Socket, res: ServerResponse): boolean {
-  return socket.destroyed || finishedOf(res);
-}
-
-/** Whether the sender has reset the HTTP/2 stream of the request. */
-function isReset(req: IncomingMessage): boolean {
+/** Whether the connection has closed, the response has ended, or the sender has reset the HTTP/2 stream. */
+function isGone(socket: Socket, req: IncomingMessage, res: ServerResponse): boolean {
+  if (socket.destroyed || read(res, 'writableEnded')) return true;
+  if (read(req, 'httpVersionMajor') === 1) return false;
   const { stream } = req as unknown as Partial<Http2ServerRequest>;
   return stream !== undefined && (stream.aborted || stream.destroyed || stream.rstCode !== 0);
 }

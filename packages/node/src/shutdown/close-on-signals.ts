@@ -1,11 +1,11 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from 'node:net';
 import { constants } from 'node:os';
 import { inspect } from 'node:util';
 import { BackpressureError, checkNames } from '@webhook-backpressure/base';
-import { closablesOf } from '@webhook-backpressure/core/middleware';
+import { closablesOf, createReadiness } from '@webhook-backpressure/core/middleware';
 import type { Closable, CloseReport } from '@webhook-backpressure/core';
-import { EndingServer } from './ending-server.ts';
-import { processEnd } from './process-end.ts';
+import { EndingServer, processEnd } from './process-end.ts';
 
 /** Options of {@link closeOnSignals}. */
 export interface CloseOnSignalsOptions {
@@ -112,4 +112,28 @@ function wrong(option: string, rule: string, given: unknown): BackpressureError 
       ? 'a function'
       : inspect(given, { depth: 0, breakLength: Infinity, maxStringLength: 80, maxArrayLength: 3 });
   return new BackpressureError('ERR_WBP_CLOSE', `${option} must be ${rule}, but was ${shown}.`);
+}
+
+/**
+ * Creates a request listener for the readiness probe of a load balancer. It responds with 200 while deliveries are
+ * accepted, also while shedding or stalled, and with 503 once `closeOnSignals` is draining or a source is closing. The
+ * body is `{"status":"ready"}`, `"draining"` or `"closing"`. With a probe, `closeOnSignals` drains for 5 s by default.
+ *
+ * @param sources - an intake, an inbox, or an array of them. Ready when all of them are.
+ * @throws BackpressureError `ERR_WBP_READINESS` for anything else, and for an empty array.
+ *
+ * @example
+ * ```ts
+ * app.get('/ready', readiness(backpressure.intake))
+ * closeOnSignals(backpressure.intake, { server })
+ * ```
+ */
+export function readiness(
+  sources: Closable | readonly Closable[],
+): (req: IncomingMessage, res: ServerResponse) => void {
+  const probe = createReadiness(sources);
+  return (_req, res) => {
+    const { status, headers, body } = probe.answer();
+    res.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body);
+  };
 }

@@ -1,3 +1,5 @@
+import type { Clock } from '@webhook-backpressure/base';
+
 /**
  * The next actions of the senders, by time: a binary heap in typed arrays, since millions of entries pass through it.
  * Entries with the same time keep their order of insertion.
@@ -74,4 +76,55 @@ function doubled(array: Float64Array): Float64Array<ArrayBuffer> {
   const larger = new Float64Array(array.length * 2);
   larger.set(array);
   return larger;
+}
+
+/** One timer on a clock, for the next event of the simulation. */
+export class Alarm {
+  /** Whether the alarm has rung since it was last set. */
+  hasRung = false;
+  readonly #clock: Clock;
+  #timer: unknown;
+  #atMs = Infinity;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Replaces the time of the alarm. Infinity: never. */
+  set(atMs: number): void {
+    this.hasRung = false;
+    if (atMs === this.#atMs) return;
+    if (this.#atMs !== Infinity) this.#clock.clearTimeout(this.#timer);
+    this.#atMs = atMs;
+    if (atMs !== Infinity) this.#timer = this.#clock.setTimeout(this.#ring, atMs - this.#clock.now());
+  }
+
+  readonly #ring = (): void => {
+    this.hasRung = true;
+    this.#atMs = Infinity;
+  };
+}
+
+/** Of the work after an event, the first turn may only schedule the next. */
+const LEAST = 2;
+
+/**
+ * Lets promises and immediates settle between two events of a run, so that all consequences of one come before the
+ * next.
+ */
+export class Turns {
+  #isActive = false;
+
+  /** Call it for anything that may be followed by more work in a later turn. */
+  note(): void {
+    this.#isActive = true;
+  }
+
+  /** Resolves after a turn in which nothing happened. */
+  async settle(): Promise<void> {
+    for (let turn = 1; turn <= LEAST || this.#isActive; turn += 1) {
+      this.#isActive = false;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
 }

@@ -1,13 +1,34 @@
-import type { FleetResults } from '../observations/fleet-results.ts';
-import type { InboxObservations } from '../observations/inbox-observations.ts';
-import type { Ideal } from '../traffic/ideal.ts';
-import type { Observations } from '../observations/observations.ts';
+import { percentile, rounded, seconds, jain } from '../base/numbers.ts';
 import type { Scenario } from '../scenario/scenario.ts';
-import { jain, percentile } from '../base/statistics.ts';
-import { keyResults, type KeyResults } from './key-results.ts';
-import { rounded, seconds } from './rounding.ts';
-import type { Traffic } from '../traffic/traffic.ts';
-import { workersOf } from '../traffic/workers.ts';
+import type { FleetResults, InboxObservations, Observations, SwitchOffs } from '../senders/observations.ts';
+import type { Ideal } from '../traffic/downstream.ts';
+import { type Traffic, workersOf } from '../traffic/traffic.ts';
+
+/** The results of the senders with one key. Times are in seconds; null without a measurement. */
+export interface KeyResults {
+  /** Distinct deliveries. */
+  readonly events: number;
+  /** Handled to the end. */
+  readonly delivered: number;
+  /** Never answered with success before the sender's timeout. */
+  readonly lost: number;
+  /** Of those, the ones whose handler ran to its end after the sender had disconnected. */
+  readonly handledInVain: number;
+  /** Handlings after the first one of the same event. */
+  readonly handledAgain: number;
+  /** Requests ÷ events. */
+  readonly attemptsPerEvent: number | null;
+  /** Refused attempts. */
+  readonly refused: number;
+  /** The p99 of the time from admission to start, of handled deliveries. */
+  readonly p99WaitS: number | null;
+  /** From the first attempt to the end of the handling, of delivered events. */
+  readonly delayS: { readonly p50: number | null; readonly p99: number | null };
+  /** How often a sender has disabled its endpoint. */
+  readonly switchedOff: number;
+  /** When it did so first. */
+  readonly switchedOffS: number | null;
+}
 
 /** The results of a run. Times are in seconds; null without a measurement. */
 export interface Results {
@@ -85,6 +106,8 @@ export function resultsOf(scenario: Scenario, traffic: Traffic, seen: Observatio
   }
   const delays = delaysMs.subarray(0, delivered).sort();
   const perKey = keyResults(scenario, traffic, seen);
+  const withEvents = [...perKey.values()].filter(({ events }) => events > 0);
+  const served = withEvents.map((key) => key.delivered / key.events);
   return {
     events: count,
     delivered,
@@ -99,7 +122,7 @@ export function resultsOf(scenario: Scenario, traffic: Traffic, seen: Observatio
     maxDepth: seen.maxDepth,
     delayS: delaysOf(delays),
     perKey: Object.fromEntries(perKey),
-    jain: rounded(jain([...perKey.values()].filter(({ events }) => events > 0).map(servedShare))) ?? 1,
+    jain: rounded(jain(served)) ?? 1,
     ...(seen.fleet === undefined ? {} : { fleet: seen.fleet }),
     ...(seen.inbox === undefined ? {} : { inbox: inboxResults(seen.inbox, traffic, seen.handlings) }),
   };
@@ -129,10 +152,6 @@ function inboxResults(
   };
 }
 
-function servedShare({ events, delivered }: KeyResults): number {
-  return delivered / events;
-}
-
 /** Busy worker time ÷ all worker time, over the intervals in which the ideal run has queued deliveries. */
 function goodput(workers: number, seen: Observations, { waitingFromMs, waitingToMs }: Ideal): number {
   const before: number[] = [0];
@@ -160,4 +179,64 @@ function goodput(workers: number, seen: Observations, { waitingFromMs, waitingTo
     busyMs += waitingBefore(seen.busyToMs[index] as number) - waitingBefore(fromMs);
   }
   return busyMs / (workers * (before.at(-1) as number));
+}
+
+/** The results by key of the senders. */
+function keyResults({ senders }: Scenario, traffic: Traffic, seen: Observations): Map<string, KeyResults> {
+  const keys = new Map(senders.map(({ key }) => [key, new KeyFigures()]));
+  const bySender = senders.map(({ key }) => keys.get(key) as KeyFigures);
+  for (let i = 0; i < traffic.count; i += 1) {
+    bySender[traffic.sender[i] as number]?.add(i, traffic.firstMs[i] as number, seen);
+  }
+  return new Map(
+    [...keys].map(([key, figures]) => {
+      const endpoints = seen.endpoints.filter((_, index) => senders[index]?.key === key);
+      return [key, figures.results(endpoints)];
+    }),
+  );
+}
+
+class KeyFigures {
+  #events = 0;
+  #lost = 0;
+  #handledInVain = 0;
+  #handledAgain = 0;
+  #attempts = 0;
+  #refused = 0;
+  readonly #waitsMs: number[] = [];
+  readonly #delaysMs: number[] = [];
+
+  add(i: number, firstMs: number, seen: Observations): void {
+    const handlings = seen.handlings[i] as number;
+    const completedMs = seen.completedMs[i] as number;
+    this.#events += 1;
+    this.#attempts += seen.attempts[i] as number;
+    this.#refused += seen.refusals[i] as number;
+    this.#handledAgain += Math.max(0, handlings - 1);
+    if (Number.isNaN(completedMs)) {
+      this.#lost += 1;
+      if (handlings > 0) this.#handledInVain += 1;
+      return;
+    }
+    this.#waitsMs.push(seen.waitedMs[i] as number);
+    this.#delaysMs.push(completedMs - firstMs);
+  }
+
+  results(endpoints: readonly SwitchOffs[]): KeyResults {
+    const delays = Float64Array.from(this.#delaysMs).sort();
+    const firstOffMs = endpoints.map((one) => one.firstOffMs).filter((ms) => !Number.isNaN(ms));
+    return {
+      events: this.#events,
+      delivered: this.#events - this.#lost,
+      lost: this.#lost,
+      handledInVain: this.#handledInVain,
+      handledAgain: this.#handledAgain,
+      attemptsPerEvent: rounded(this.#attempts / this.#events),
+      refused: this.#refused,
+      p99WaitS: seconds(percentile(Float64Array.from(this.#waitsMs).sort(), 0.99)),
+      delayS: { p50: seconds(percentile(delays, 0.5)), p99: seconds(percentile(delays, 0.99)) },
+      switchedOff: endpoints.reduce((sum, { switchedOff }) => sum + switchedOff, 0),
+      switchedOffS: firstOffMs.length === 0 ? null : seconds(Math.min(...firstOffMs)),
+    };
+  }
 }

@@ -1,12 +1,13 @@
-import { ScenarioError } from '../scenario/fields.ts';
-import { runIdeal, type Ideal } from '../traffic/ideal.ts';
-import type { Observations } from '../observations/observations.ts';
-import { resultsOf, type Results } from './results.ts';
+import type { Sampler } from '../runs/receivers.ts';
 import { run } from '../runs/run.ts';
-import type { Sampler } from '../observations/sampler.ts';
+import { ScenarioError } from '../scenario/fields.ts';
+import type { ScenarioInput } from '../scenario/scenario-input.ts';
 import { parseScenario, type Scenario } from '../scenario/scenario.ts';
+import type { Observations } from '../senders/observations.ts';
+import { Unsettled } from '../senders/senders.ts';
+import { runIdeal, type Ideal } from '../traffic/downstream.ts';
 import { drawTraffic, type Traffic } from '../traffic/traffic.ts';
-import { Unsettled } from '../scenario/unsettled.ts';
+import { resultsOf, type Results } from './results.ts';
 
 /** Everything known about a run. */
 export interface Simulation {
@@ -26,7 +27,7 @@ const MAX_ATTEMPTS = 200_000_000;
  * @param scenario - parsed JSON.
  * @throws ScenarioError at the first mistake in the scenario, or if the scenario does not settle.
  */
-export async function simulate(
+export async function simulateAll(
   scenario: unknown,
   sampler?: Sampler,
   maxAttempts: number = MAX_ATTEMPTS,
@@ -42,4 +43,17 @@ export async function simulate(
   });
   const ideal = runIdeal(parsed, traffic, Infinity);
   return { scenario: parsed, traffic, seen, ideal, results: resultsOf(parsed, traffic, seen, ideal) };
+}
+
+/**
+ * Runs a scenario on the simulated clock until each delivery is handled or given up by its sender. The same scenario with
+ * the same seed gives the same results. Hours of traffic take seconds, in which it blocks the thread.
+ *
+ * @param scenario - plain JSON, such as the parsed content of a scenario file.
+ * @throws ScenarioError at the first mistake in the scenario, or if the deliveries are not settled after 200 million
+ * attempts.
+ */
+export async function simulate(scenario: ScenarioInput): Promise<Results> {
+  const { results } = await simulateAll(scenario);
+  return results;
 }

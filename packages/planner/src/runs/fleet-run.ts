@@ -1,17 +1,22 @@
 import type { Permit, Refusal } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
-import { Alarm } from '../base/alarm.ts';
-import { Balancer } from '../receivers/balancer.ts';
-import { Downstream } from '../traffic/downstream.ts';
-import { FleetWatch } from './fleet-watch.ts';
-import type { Observations } from '../observations/observations.ts';
-import { Receiver, type Answer } from '../receivers/receiver.ts';
+import { Alarm } from '../base/agenda.ts';
 import type { Fleet, Scenario } from '../scenario/scenario.ts';
+import type { Observations } from '../senders/observations.ts';
 import { Senders } from '../senders/senders.ts';
+import { Downstream } from '../traffic/downstream.ts';
 import type { Traffic } from '../traffic/traffic.ts';
+import { Balancer, FleetWatch, Receiver } from './fleet.ts';
 
 const TURN = Promise.resolve();
 const TURNS = 6;
+
+/** The result for a queued delivery. */
+interface Answer {
+  readonly i: number;
+  readonly receiver: Receiver;
+  readonly result: Permit | Refusal;
+}
 
 /** A delivery in service. */
 interface Handling {

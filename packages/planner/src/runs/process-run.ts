@@ -1,16 +1,12 @@
 import type { Admission, Delivery, Intake, Permit, Refusal } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
-import { Alarm } from '../base/alarm.ts';
-import { Downstream } from '../traffic/downstream.ts';
-import { EventLoop } from '../receivers/event-loop.ts';
-import { FifoQueue } from '../receivers/fifo-queue.ts';
-import { intakeOf } from '../receivers/intake.ts';
-import type { Observations } from '../observations/observations.ts';
-import { startSampling, type Sampler } from '../observations/sampler.ts';
+import { Alarm } from '../base/agenda.ts';
 import type { Process, Scenario } from '../scenario/scenario.ts';
+import type { Observations } from '../senders/observations.ts';
 import { Senders } from '../senders/senders.ts';
-import type { Traffic } from '../traffic/traffic.ts';
-import { placesOf, workersOf } from '../traffic/workers.ts';
+import { Downstream } from '../traffic/downstream.ts';
+import { type Traffic, placesOf, workersOf } from '../traffic/traffic.ts';
+import { EventLoop, FifoQueue, intakeOf, startSampling, type Sampler } from './receivers.ts';
 
 const TURN = Promise.resolve();
 
@@ -124,8 +120,15 @@ export class ProcessRun {
     if (delivery === undefined) return;
     const id = this.#nextAttempt++;
     const attempt: Attempt = {
-      ...{ id, i, delivery, isAnswered: false, hasTimedOut: false },
-      ...{ admission: undefined, permit: undefined, admittedMs: 0, startedMs: 0 },
+      id,
+      i,
+      delivery,
+      isAnswered: false,
+      hasTimedOut: false,
+      admission: undefined,
+      permit: undefined,
+      admittedMs: 0,
+      startedMs: 0,
     };
     this.#attempts.set(id, attempt);
     this.#kernel.push({ kind: 'request', attempt });

@@ -1,10 +1,9 @@
-import { Downstream } from '../traffic/downstream.ts';
-import type { Observations } from '../observations/observations.ts';
 import type { PlainQueue } from '../scenario/policy.ts';
 import type { Scenario } from '../scenario/scenario.ts';
+import type { Observations } from '../senders/observations.ts';
 import { Senders } from '../senders/senders.ts';
-import type { Traffic } from '../traffic/traffic.ts';
-import { placesOf, workersOf } from '../traffic/workers.ts';
+import { Downstream } from '../traffic/downstream.ts';
+import { type Traffic, placesOf, workersOf } from '../traffic/traffic.ts';
 
 /** The Retry-After of a plain queue is that of the policy. */
 const FULL = { retryAfterSeconds: 1 };

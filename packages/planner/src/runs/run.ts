@@ -1,17 +1,16 @@
 import type { Intake, Permit, Refusal } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
-import { Alarm } from '../base/alarm.ts';
+import { Alarm } from '../base/agenda.ts';
+import type { Scenario } from '../scenario/scenario.ts';
+import type { Observations } from '../senders/observations.ts';
+import { Senders } from '../senders/senders.ts';
 import { Downstream } from '../traffic/downstream.ts';
+import type { Traffic } from '../traffic/traffic.ts';
 import { FleetRun } from './fleet-run.ts';
 import { InboxRun } from './inbox-run.ts';
-import { intakeOf } from '../receivers/intake.ts';
-import type { Observations } from '../observations/observations.ts';
 import { ProcessRun } from './process-run.ts';
 import { QueueRun } from './queue-run.ts';
-import { startSampling, type Sampler } from '../observations/sampler.ts';
-import type { Scenario } from '../scenario/scenario.ts';
-import { Senders } from '../senders/senders.ts';
-import type { Traffic } from '../traffic/traffic.ts';
+import { intakeOf, startSampling, type Sampler } from './receivers.ts';
 
 const TURN = Promise.resolve();
 const NO_COST = { acceptMs: 0, refuseMs: 0, handleMs: 0, freeze: [] };

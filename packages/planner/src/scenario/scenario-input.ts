@@ -1,7 +1,17 @@
 import type { Delivery, IntakeOptions } from '@webhook-backpressure/core';
 import type { SenderProfile } from '@webhook-backpressure/senders';
 import type { ScenarioInboxOptions } from './inbox.ts';
-import type { Balancing, Interval } from './scenario.ts';
+
+/** The interval [fromS, toS). */
+export interface Interval {
+  /** The first second. */
+  readonly fromS: number;
+  /** The end, in seconds, which is not part of it. */
+  readonly toS: number;
+}
+
+/** How the balancer chooses a receiver. */
+export type Balancing = 'random' | 'round-robin' | 'least-connections' | 'hash';
 
 /** A scenario, as in a scenario file. Names end with their units. */
 export interface ScenarioInput {

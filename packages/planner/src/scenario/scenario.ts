@@ -1,5 +1,5 @@
 import { BackpressureError } from '@webhook-backpressure/base';
-import { createIntake, type IntakeOptions } from '@webhook-backpressure/core';
+import { createIntake } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import {
   aBoolean,
@@ -15,8 +15,9 @@ import {
   type Fields,
   type Rule,
 } from './fields.ts';
-import { checkInboxScenario, readInbox, type ScenarioInbox } from './inbox.ts';
+import { readInbox, type ScenarioInbox } from './inbox.ts';
 import { parsePolicy, type Policy } from './policy.ts';
+import type { FleetInput, Interval, ScenarioInput, ServiceInput } from './scenario-input.ts';
 import { readSender, type Sender } from './sender.ts';
 
 /** A parsed and valid scenario. Names end with their units. */
@@ -37,61 +38,11 @@ export interface Scenario {
 }
 
 /** The options of the intake, except those that the simulator sets. */
-export type ScenarioIntake = Omit<IntakeOptions, 'clock' | 'random'>;
-
-/** How long deliveries take to handle. */
-export interface Service {
-  readonly meanMs: number;
-  readonly distribution: 'constant' | 'exponential';
-  /** All workers stall from `fromS` to `toS`: deliveries in service take that much longer. */
-  readonly standStill?: readonly Interval[];
-  /** From `fromS` to `toS`, deliveries take `factor` times as long, however few are in service. */
-  readonly slow?: readonly (Interval & { readonly factor: number })[];
-  /** From `fromS` on, more than `concurrency` deliveries in service slow each other down. */
-  readonly knee?: readonly { readonly fromS: number; readonly concurrency: number }[];
-}
-
-/** The interval [fromS, toS). */
-export interface Interval {
-  /** The first second. */
-  readonly fromS: number;
-  /** The end, in seconds, which is not part of it. */
-  readonly toS: number;
-}
-
-/** The time that the receiver's single-threaded process needs, in addition to the handling. */
-export interface Process {
-  /** Per admitted request. */
-  readonly acceptMs: number;
-  /** Per refused request. */
-  readonly refuseMs: number;
-  /** Per start and again per end of a handler. */
-  readonly handleMs: number;
-  /** The process is frozen, including its timers; handling outside the process continues. */
-  readonly freeze: readonly Interval[];
-}
-
-/** How the balancer chooses a receiver. */
-export type Balancing = 'random' | 'round-robin' | 'least-connections' | 'hash';
-
-/** Several receivers behind a balancer. The concurrency and the drain rate of the intake are those of all together. */
-export interface Fleet {
-  /** The receivers at the beginning. */
-  readonly receivers: number;
-  readonly balancer: Balancing;
-  /** Whether they share the limits by a registry. Otherwise each has an equal share of them. */
-  readonly registry: boolean;
-  /** The registry does not answer. */
-  readonly registryAway: readonly Interval[];
-  /** A receiver joins, or the one that has lived longest dies. */
-  readonly changes: readonly { readonly atS: number; readonly what: 'join' | 'die' }[];
-}
-
-/** First attempts in [fromS, toS). */
-export interface Arrivals extends Interval {
-  readonly perSecond: number;
-  readonly process: 'uniform' | 'poisson';
-}
+type ScenarioIntake = NonNullable<ScenarioInput['intake']>;
+export type Service = ServiceInput & Required<Pick<ServiceInput, 'distribution'>>;
+export type Process = Required<NonNullable<ScenarioInput['process']>>;
+export type Fleet = Required<FleetInput>;
+export type Arrivals = Required<ScenarioInput['arrivals'][number]>;
 
 /** More deliveries do not fit into the memory of an ordinary machine. */
 export const MAX_DELIVERIES = 2_000_000;
@@ -199,6 +150,19 @@ function readProcess(fields: Fields): Process {
     handleMs: fields.get('handleMs', aCost, 0),
     freeze: fields.list('freeze', 0, readInterval),
   };
+}
+
+/** The run with an inbox has one receiver whose process takes no time, and its deliveries have no priority. */
+function checkInboxScenario({ policy, process, fleet, senders }: Scenario): void {
+  const because = 'because an inbox is simulated without it';
+  if (process !== undefined) throw new ScenarioError(`process must be absent in mode "inbox", ${because}.`);
+  if (fleet !== undefined) throw new ScenarioError(`fleet must be absent in mode "inbox", ${because}.`);
+  if (policy.name !== 'intake') throw mistake('policy', '"intake" in mode "inbox"', policy.name);
+  for (const [index, { delivery }] of senders.entries()) {
+    if (delivery.priority === undefined) continue;
+    const path = `senders[${String(index)}].delivery.priority`;
+    throw mistake(path, 'absent in mode "inbox", whose deliveries have none', delivery.priority);
+  }
 }
 
 /** The run with several receivers has neither a process nor a plain queue, and its receivers share plain limits. */

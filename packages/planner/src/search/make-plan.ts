@@ -1,12 +1,25 @@
-import type { PlanRequest } from '../request/plan-request.ts';
-import type { Request } from '../request/read-request.ts';
-import { burstStartS, drainRateOf, durationS, readArriving } from './arrivals.ts';
-import type { Configuration } from './configuration.ts';
-import { arrivalCurve, axisOf, curvesOf } from './curves.ts';
-import type { Plan, PlannedRequest, PlannedRun, TriedConfiguration } from './plan.ts';
+import { percentile, thousandths } from '../base/numbers.ts';
+import type { Second } from '../senders/observations.ts';
+import type {
+  Axis,
+  Configuration,
+  Curves,
+  Plan,
+  PlannedRequest,
+  PlannedRun,
+  TriedConfiguration,
+} from './plan.ts';
 import { reasonsFor, warningsFor } from './reasons.ts';
+import {
+  type PlanRequest,
+  type Request,
+  burstStartS,
+  drainRateOf,
+  durationS,
+  readArriving,
+} from './request.ts';
 import { search, type Found } from './search.ts';
-import { Trials, type Trial } from './trials.ts';
+import { Trials, type Trial, type Played } from './trials.ts';
 
 /** Settings of {@link plan}. */
 export interface PlanSettings {
@@ -91,7 +104,68 @@ function tried({ configuration, outcome }: Trial): TriedConfiguration {
   const { lost, attemptsPerEvent, delayS, senders } = outcome;
   return {
     ...configuration,
-    ...{ lost, attemptsPerEvent, p50S: delayS.p50, p99S: delayS.p99 },
+    lost,
+    attemptsPerEvent,
+    p50S: delayS.p50,
+    p99S: delayS.p99,
     switchedOff: senders.filter((sender) => sender.switchedOff).map(({ name }) => name),
   };
+}
+
+/** More steps are indistinguishable in a chart. */
+const STEPS = 240;
+
+/** An axis from 0 that shows the arrivals, and what follows until nearly all deliveries are handled. */
+function axisOf(runs: readonly Played[], arrivalsS: number): Axis {
+  const endS = Math.max(arrivalsS, ...runs.map((run) => Math.min(2 * arrivalsS, nearlyDoneS(run))));
+  const stepS = Math.max(1, Math.ceil(endS / STEPS));
+  return { stepS, steps: Math.ceil(endS / stepS) };
+}
+
+function nearlyDoneS({ seen }: Played): number {
+  const times = seen.completedMs.filter((ms) => !Number.isNaN(ms)).sort();
+  return times.length === 0 ? 0 : percentile(times, 0.99) / 1000;
+}
+
+/** First attempts per second. */
+function arrivalCurve({ traffic }: Played, { stepS, steps }: Axis): number[] {
+  const counts = new Array<number>(steps).fill(0);
+  for (const ms of traffic.firstMs) {
+    const step = Math.floor(ms / 1000 / stepS);
+    if (step < steps) counts[step] = (counts[step] as number) + 1;
+  }
+  return counts.map((count) => thousandths(count / stepS));
+}
+
+function curvesOf(played: Played, axis: Axis): Curves {
+  const { stepS, steps } = axis;
+  const { seconds } = played.seen.series;
+  const indexes = Array.from({ length: steps }, (_, index) => index);
+  const partOf = (index: number): Second[] => seconds.slice(index * stepS, (index + 1) * stepS);
+  const rate = (of: (second: Second) => number): number[] =>
+    indexes.map((index) => thousandths(partOf(index).reduce((sum, second) => sum + of(second), 0) / stepS));
+  return {
+    depth: indexes.map((index) => Math.max(0, ...partOf(index).map(({ depth }) => depth))),
+    refused: rate(({ refusals }) => refusals),
+    completed: rate(({ completions }) => completions),
+    delayS: delayCurves(played, axis),
+  };
+}
+
+function delayCurves({ scenario, traffic, seen }: Played, { stepS, steps }: Axis): Curves['delayS'] {
+  const delays = scenario.senders.map(() => Array.from({ length: steps }, (): number[] => []));
+  for (let i = 0; i < traffic.count; i += 1) {
+    const firstMs = traffic.firstMs[i] as number;
+    const delayMs = (seen.completedMs[i] as number) - firstMs;
+    const step = Math.floor(firstMs / 1000 / stepS);
+    if (!Number.isNaN(delayMs)) delays[traffic.sender[i] as number]?.[step]?.push(delayMs);
+  }
+  return Object.fromEntries(
+    delays.map((ofSender, index) => [
+      scenario.senders[index]?.key ?? '',
+      ofSender.map((ms) =>
+        ms.length === 0 ? null : thousandths(percentile(Float64Array.from(ms).sort(), 0.5) / 1000),
+      ),
+    ]),
+  );
 }

@@ -1,7 +1,35 @@
-import type { Burst, Mode } from '../request/plan-request.ts';
-import type { Configuration, PlannedOptions } from './configuration.ts';
-import type { Axis, Curves } from './curves.ts';
-import type { Outcome } from './outcome.ts';
+import type { Mode, Burst } from './request.ts';
+
+/** How deliveries are received. `none`: without the middleware, with only the concurrency limited by hand. */
+export type PlannedMode = Mode | 'none';
+
+/** The options that the search changes. Absent: the default. */
+export interface PlannedOptions {
+  /** How many deliveries may be queued, or pending in the inbox. */
+  readonly capacity?: number;
+  /** The longest wait, in milliseconds. */
+  readonly maxWaitMs?: number;
+  /** The fraction of the capacity at which shedding begins. */
+  readonly highWaterMark?: number;
+  /** The longest Retry-After, in seconds. */
+  readonly retryAfter?: { readonly maxSeconds: number };
+}
+
+/** A configuration that is simulated. */
+export interface Configuration {
+  /** Whether requests are held, stored, or not limited. */
+  readonly mode: PlannedMode;
+  /** The options that differ from the defaults. */
+  readonly options: PlannedOptions;
+  /** How many deliveries are handled concurrently. */
+  readonly concurrency: number;
+}
+
+/** A text that is equal for equal configurations. */
+export function identityOf({ mode, options, concurrency }: Configuration): string {
+  const entries = Object.entries(options).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([mode, concurrency, entries]);
+}
 
 /** The answer to a {@link PlanRequest}: the simulated runs, and a recommendation. Plain JSON. */
 export interface Plan {
@@ -96,4 +124,56 @@ export interface PlannedTime extends Axis {
   readonly arrivalsS: number;
   /** First attempts per second, by step. */
   readonly arrivals: readonly number[];
+}
+
+/** The time axis that all curves of a plan share. */
+export interface Axis {
+  /** The length of a step, in seconds. */
+  readonly stepS: number;
+  /** The number of steps. */
+  readonly steps: number;
+}
+
+/** A run over time: entry `i` of each list is of the `i`th step. */
+export interface Curves {
+  /** The most queued deliveries, or stored and unfinished ones. */
+  readonly depth: readonly number[];
+  /** Refused requests per second. */
+  readonly refused: readonly number[];
+  /** Handled deliveries per second. */
+  readonly completed: readonly number[];
+  /** By sender: the median delay of the deliveries that arrived in the step, in seconds; null without any. */
+  readonly delayS: Readonly<Record<string, readonly (number | null)[]>>;
+}
+
+/** What a configuration does with some deliveries. Times are in seconds; null without any. */
+export interface Figures {
+  /** Distinct deliveries. */
+  readonly events: number;
+  /** Deliveries that were never handled to the end: their sender has given up. */
+  readonly lost: number;
+  /** Requests ÷ deliveries. */
+  readonly attemptsPerEvent: number;
+  /** From the first attempt to the end of the handling, of handled deliveries. */
+  readonly delayS: { readonly p50: number | null; readonly p99: number | null };
+}
+
+/** What a configuration does with the deliveries of one sender. */
+export interface SenderOutcome extends Figures {
+  /** The name of the sender. */
+  readonly name: string;
+  /** Whether the sender disables the endpoint, because of too many failures. */
+  readonly switchedOff: boolean;
+}
+
+/** What a configuration does with all deliveries. */
+export interface Outcome extends Figures {
+  /** The same by sender. */
+  readonly senders: readonly SenderOutcome[];
+  /** From the beginning of the burst until the last delivery that arrived before its end was handled, in seconds. */
+  readonly burstDoneS: number | null;
+  /** The most deliveries that were queued, or stored and unfinished. */
+  readonly maxDepth: number;
+  /** The memory that they took, in bytes, besides the bodies. 0 in mode `inbox`, whose store has them on disk. */
+  readonly memoryBytes: number;
 }

@@ -1,13 +1,8 @@
 import { duration, grouped } from '../base/format.ts';
-import type { Request } from '../request/read-request.ts';
-import type { Configuration } from './configuration.ts';
-import { drainRateOf, durationS, isOverloaded } from './arrivals.ts';
-import { losesNothing } from './ranking.ts';
-import type { Found } from './search.ts';
-import type { Outcome } from './outcome.ts';
-import { COMMIT_MS } from './scenario-of.ts';
-import { busyRateOf } from './store-pace.ts';
-import type { Trial } from './trials.ts';
+import type { Configuration, Outcome } from './plan.ts';
+import { type Request, drainRateOf, durationS, isOverloaded } from './request.ts';
+import { losesNothing, type Found } from './search.ts';
+import { COMMIT_MS, type Trial, type Played } from './trials.ts';
 
 /** Why the configuration is recommended. Sentences. */
 export function reasonsFor(
@@ -142,4 +137,20 @@ function lossOf(outcome: Outcome): string {
 
 function summaryOf({ lost, attemptsPerEvent, delayS }: Outcome): string {
   return `${grouped(lost)} lost, ${attemptsPerEvent.toFixed(2)} attempts, p99 ${duration(delayS.p99)}`;
+}
+
+/** Seconds of work in the queue from which no worker was free for a second. */
+const BUSY_S = 2;
+/** Fewer such seconds say little about the rate. */
+const LEAST_SECONDS = 10;
+
+/**
+ * Deliveries completed per second while no worker was free; undefined if that was rare.
+ *
+ * @param drainRate - what the handlers alone could complete per second.
+ */
+function busyRateOf({ seen }: Played, drainRate: number): number | undefined {
+  const busy = seen.series.seconds.filter(({ depth }) => depth >= BUSY_S * drainRate);
+  if (busy.length < LEAST_SECONDS) return undefined;
+  return busy.reduce((sum, { completions }) => sum + completions, 0) / busy.length;
 }

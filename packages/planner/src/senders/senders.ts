@@ -1,13 +1,23 @@
 import type { Delivery } from '@webhook-backpressure/core';
+import { deliveryOf } from '@webhook-backpressure/core/extend';
 import { Agenda } from '../base/agenda.ts';
-import { deliveryFrom } from './delivery-from.ts';
-import { Endpoint } from './endpoint.ts';
-import { Observations } from '../observations/observations.ts';
-import { stream, type Random } from '../base/random.ts';
+import { stream, type Random } from '../base/numbers.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import type { Sender } from '../scenario/sender.ts';
 import type { Traffic } from '../traffic/traffic.ts';
-import { Unsettled } from '../scenario/unsettled.ts';
+import { Endpoint } from './endpoint.ts';
+import { Observations } from './observations.ts';
+
+/** A run did not settle. */
+export class Unsettled extends Error {
+  readonly open: number;
+
+  /** @param open - the number of deliveries neither handled nor given up. */
+  constructor(open: number) {
+    super(`${String(open)} deliveries are open.`);
+    this.open = open;
+  }
+}
 
 /**
  * The senders of a run: their deliveries, when the next attempts are, and how many deliveries are still open. A
@@ -148,4 +158,18 @@ export class Senders {
   #senderOf(i: number): Sender {
     return this.#senders[this.#traffic.sender[i] as number] as Sender;
   }
+}
+
+/** A delivery of the sender as the receiver sees it: with a profile, what the middleware makes of its headers. */
+function deliveryFrom(sender: Sender, id: string): Delivery {
+  const { key, profile, recognized, identified, delivery } = sender;
+  if (profile === undefined) return { ...delivery, key, id: identified ? id : undefined };
+  if (!recognized) return { ...delivery, key };
+  const headers = identified && profile.id !== undefined ? { [profile.id]: id } : {};
+  const described: Delivery = { ...deliveryOf(profile, headers), key };
+  if (delivery.priority !== undefined) described.priority = delivery.priority;
+  if (delivery.retries !== undefined) described.retries = delivery.retries;
+  if (delivery.maxWaitMs !== undefined) described.maxWaitMs = delivery.maxWaitMs;
+  if (delivery.statusCode !== undefined) described.statusCode = delivery.statusCode;
+  return described;
 }

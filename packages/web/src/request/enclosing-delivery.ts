@@ -1,6 +1,7 @@
 import type { Handling } from '@webhook-backpressure/core/middleware';
-import type { Intake } from '@webhook-backpressure/core';
-import { shared } from '../platform/shared.ts';
+import type { BackpressureInfo, Intake } from '@webhook-backpressure/core';
+import { shared } from '../platform/keep-alive.ts';
+import { requestOf, type RequestSource } from './request-of.ts';
 
 /** A delivery that is being handled in the current async context. */
 interface Enclosing {
@@ -51,4 +52,21 @@ export function enclosingDelivery(intake?: Intake): Handling | undefined {
   while (enclosing !== undefined && intake !== undefined && enclosing.intake !== intake)
     enclosing = enclosing.outer;
   return enclosing?.handling.isOver === false ? enclosing.handling : undefined;
+}
+
+const infos = shared('infos', () => new WeakMap<Request, BackpressureInfo>());
+
+/**
+ * The delivery's key, sender, id, wait, signal and `waitUntil`. Undefined for a request that `withBackpressure` skipped.
+ * Also finds the delivery when a framework has replaced the request object, where the runtime has `AsyncLocalStorage`.
+ *
+ * @param source - the first argument of the handler.
+ */
+export function backpressureOf(source: RequestSource): BackpressureInfo | undefined {
+  return infos.get(requestOf(source)) ?? enclosingDelivery();
+}
+
+/** Notes the info for {@link backpressureOf}. */
+export function noteBackpressure(request: Request, info: BackpressureInfo): void {
+  infos.set(request, info);
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { EncryptOptions, InboxOptions, StoredDelivery } from '@webhook-backpressure/inbox';
+import type { EncryptOptions, InboxOptions, type InboxStore, StoredDelivery } from '@webhook-backpressure/inbox';
 import { describe, expect, it, vi } from 'vitest';
 import { encryptSettings } from '../../../../packages/inbox/src/encryption/encrypt-options.ts';
 import { MemoryState } from '../../../../packages/inbox/src/store/memory/memory-state.ts';
@@ -31,13 +31,15 @@ function lifeOn(
   options: Partial<InboxOptions> = {},
   wallOffsetMs: number = START,
 ): { bench: InboxBench; stored: StoredDelivery[] } {
-  const store = new MemoryStore(state);
+  const memory = new MemoryStore(state);
   const stored: StoredDelivery[] = [];
-  const put = store.put.bind(store);
-  store.put = (batch, limits) => {
-    stored.push(...batch.map((one) => one.delivery));
-    return put(batch, limits);
-  };
+  const { put } = memory;
+  const store = Object.assign(memory, {
+    put: (...[batch, limits]: Parameters<InboxStore['put']>): ReturnType<MemoryStore['put']> => {
+      stored.push(...batch.map((one) => one.delivery));
+      return put(batch, limits);
+    },
+  });
   const bench = new InboxBench(
     { store, context: () => ({ tenant: 'geheim' }), retry: { attempts: 2 }, ...options },
     wallOffsetMs,

@@ -1,0 +1,128 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Http2ServerResponse } from 'node:http2';
+import type { Socket } from 'node:net';
+import { boundToThisContext, TimeLimit } from '@webhook-backpressure/base';
+import type { Handling } from '@webhook-backpressure/core/middleware';
+import { read } from './messages.ts';
+
+const SWEEP_MS = 1000;
+/** An answer of which the reader takes nothing for this long is cut off. */
+const CUT_MS = 60_000;
+
+/** A response that is not over, in a linked list. A Set would cost several times as much for each response. */
+interface Open {
+  readonly handling: Handling;
+  readonly res: ServerResponse;
+  /** Since when the ended response has been waiting for its reader; -1 while it is not. */
+  stuckSinceMs: number;
+  previous: Open | null;
+  next: Open | null;
+}
+
+/**
+ * Follows the responses of deliveries: when a response is over or its connection has closed, its delivery leaves the
+ * queue or has its answer. A handler that returns no promise, as in Express, is taken to have ended when it ends its
+ * response, also after the connection has closed.
+ *
+ * A permit is held until the response has been sent, so a sender that asks for large responses and reads none of them
+ * would hold all workers. A response that has ended and has not been sent after the timeout holds no permit any more. It
+ * is cut off only after a minute in which nothing of it is taken: a slow reader takes something every few seconds.
+ */
+export class Responses {
+  readonly #timeoutMs: number;
+  /** Handlers that may never report their end. */
+  readonly #leaving: TimeLimit<Handling>;
+  readonly #every: (action: () => void) => NodeJS.Timeout;
+  #first: Open | null = null;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param timeoutMs - the option `bodyTimeoutMs`. */
+  constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs;
+    this.#leaving = new TimeLimit(timeoutMs, (handling) => {
+      handling.giveUp();
+    });
+    // A timer that is set in a request would keep the async context of that request while there is traffic.
+    this.#every = boundToThisContext((action) => setInterval(action, SWEEP_MS).unref());
+  }
+
+  follow(handling: Handling, req: IncomingMessage, res: ServerResponse): void {
+    const open: Open = { handling, res, stuckSinceMs: -1, previous: null, next: this.#first };
+    if (this.#first !== null) this.#first.previous = open;
+    this.#first = open;
+    this.#timer ??= this.#every(this.#sweep);
+    // Later the request may have none: undici removes it from a request that it has sent on as a body.
+    const socket = read(req, 'socket');
+    // `close` is emitted once, so `once` would only cost two more objects.
+    res.on('close', () => {
+      if (open.previous === null) this.#first = open.next;
+      else open.previous.next = open.next;
+      if (open.next !== null) open.next.previous = open.previous;
+
+      if (isCutOff(socket, req, res)) handling.cutOff();
+      else handling.endResponse(read(res, 'statusCode') >= 500 ? 'failure' : 'success');
+      const isFinished = read(res, 'writableEnded');
+      if (isFinished && !handling.isFollowed) handling.endHandler();
+      // A handler that destroys its response has ended: the promise of Koa 3 never settles then.
+      else if (isDestroyed(res)) handling.endHandler();
+      else if (!isFinished && !handling.isFollowed) this.#awaitEnd(handling, req, res);
+    });
+  }
+
+  /** The sender has gone, and the handler has not ended its response yet. */
+  #awaitEnd(handling: Handling, req: IncomingMessage, res: ServerResponse): void {
+    const hasEnded = (): void => {
+      this.#leaving.stop(handling);
+      handling.endHandler();
+    };
+    const end = res.end.bind(res) as (...given: unknown[]) => ServerResponse;
+    res.end = (...given: unknown[]): ServerResponse => {
+      hasEnded();
+      return end(...given);
+    };
+    // A source that is piped into the response, as in `sendFile`, stops when the response closes.
+    res.on('unpipe', hasEnded);
+    // In the middle of an answer, or of a body that stays incomplete, many handlers and frameworks just stop.
+    if (res.headersSent || !req.complete) this.#leaving.start(handling);
+  }
+
+  readonly #sweep = (): void => {
+    const now = performance.now();
+    for (let open = this.#first; open !== null; open = open.next) this.#check(open, now);
+    if (this.#first !== null) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  };
+
+  /** Releases the permit of a response that is not read. */
+  #check(open: Open, now: number): void {
+    const { res, handling } = open;
+    if (handling.isAnswered || !res.writableEnded || res.writableLength === 0) return;
+    if (open.stuckSinceMs < 0) open.stuckSinceMs = now;
+    if (now - open.stuckSinceMs < this.#timeoutMs - SWEEP_MS) return;
+    handling.endResponse('success');
+    if (!handling.isFollowed) handling.endHandler();
+    res.setTimeout(CUT_MS, () => {
+      if (res.writableLength > 0) res.destroy();
+    });
+  }
+}
+
+/** Whether `destroy` was called: before that, `errored` is null in HTTP/1, and then the error or undefined. */
+function isDestroyed(res: ServerResponse): boolean {
+  return !('stream' in res) && res.errored !== null;
+}
+
+/** Whether the response closed before all of it was on its way. */
+function isCutOff(socket: Socket, req: IncomingMessage, res: ServerResponse): boolean {
+  if (read(req, 'httpVersionMajor') > 1) {
+    const { stream } = res as unknown as Http2ServerResponse;
+    return stream.aborted || stream.rstCode !== 0 || !stream.writableFinished;
+  }
+  // Node detaches the socket from a response that has been sent before it closes. It also does so after a failed last
+  // write, since the callback is called all the same.
+  const own = read(res, 'socket');
+  // A response without a connection, such as one of `inject()` of Fastify, writes to a stream that stays attached.
+  if (own !== null && own !== socket) return !read(res, 'writableEnded');
+  return own !== null || (socket.destroyed && socket.errored !== null);
+}

@@ -1,0 +1,105 @@
+import { BackpressureError } from '@webhook-backpressure/base';
+import type { WaitUntil } from './keep-alive.ts';
+
+/** An option of both functions of this package. */
+export interface WaitUntilOption<A extends readonly unknown[] = readonly unknown[]> {
+  /**
+   * Keeps the platform's request alive until the promise settles, also after its response, such as `after` of
+   * `next/server`. Called synchronously with the request, with the promise and the arguments of the handler. Default: the
+   * `waitUntil` of Vercel, Netlify, Cloudflare Workers, H3 or srvx, which is found in the arguments or in the platform's
+   * global context. Without one, a serverless platform may suspend the process after the response.
+   */
+  waitUntil?: ((promise: Promise<unknown>, ...args: A) => unknown) | undefined;
+}
+
+/** Finds what keeps the request of a platform alive, from the arguments of its handler. */
+type FindWaitUntil<A extends readonly unknown[]> = (args: A) => WaitUntil | undefined;
+
+/** @throws BackpressureError `ERR_WBP_CALLBACK` when the option is not a function. */
+export function waitUntilFinder<A extends readonly unknown[]>(options: WaitUntilOption<A>): FindWaitUntil<A> {
+  // Other invalid options are the core's to report.
+  const option = (options as WaitUntilOption<A> | null | undefined)?.waitUntil;
+  if (option === undefined) return waitUntilOf;
+  if (typeof (option as unknown) !== 'function')
+    throw new BackpressureError(
+      'ERR_WBP_CALLBACK',
+      `waitUntil must be a function, but was ${String(option)}.`,
+    );
+  let hasWarned = false;
+  const warn = (error: unknown): void => {
+    if (hasWarned) return;
+    hasWarned = true;
+    console.warn(
+      `WBP_WORK_FAILED: The option waitUntil has failed, so the platform may end requests early: ${String(error)}`,
+    );
+  };
+  return (args) => (promise) => {
+    try {
+      // Not awaited: it may await the promise. A rejection without a listener ends the process on Node.js.
+      Promise.resolve(option(promise, ...args)).catch(warn);
+    } catch (error) {
+      warn(error);
+    }
+  };
+}
+
+/** The options of the core. */
+export function withoutWaitUntil<O extends object>(options: O): Omit<O, 'waitUntil'> {
+  if (typeof options !== 'object' || (options as unknown) === null || !Object.hasOwn(options, 'waitUntil'))
+    return options;
+  const rest = { ...options } as O & WaitUntilOption;
+  delete rest.waitUntil;
+  return rest;
+}
+
+interface WithWaitUntil {
+  readonly waitUntil?: WaitUntil;
+}
+
+type Bag = Readonly<Record<string, unknown>>;
+
+/** Properties of a handler's argument that hold the context of a platform. */
+const PATHS: readonly (readonly string[])[] = [
+  // The argument itself: Workers, Netlify, an event of H3, a request of srvx.
+  [],
+  // SvelteKit on Cloudflare; `context` up to version 6 of its adapter, and on Netlify.
+  ['platform', 'ctx'],
+  ['platform', 'context'],
+  // Astro on Cloudflare, from Astro 6; before that, `runtime.ctx`, whose getter throws from Astro 6. Then on Netlify.
+  ['locals', 'cfContext'],
+  ['locals', 'runtime', 'ctx'],
+  ['locals', 'netlify', 'context'],
+  // An event of H3 2 on a server of srvx.
+  ['req'],
+];
+
+/** Where Vercel and Next.js keep the request that is being handled. */
+const GLOBALS = [Symbol.for('@vercel/request-context'), Symbol.for('@next/request-context')];
+
+/** The `waitUntil` of the platform, if it has one. */
+function waitUntilOf(args: readonly unknown[]): WaitUntil | undefined {
+  for (const argument of args) {
+    if (typeof argument !== 'object' || argument === null) continue;
+    for (const path of PATHS) {
+      const found = bound(() =>
+        path.reduce<unknown>((owner, name) => (owner as Bag | undefined)?.[name], argument),
+      );
+      if (found !== undefined) return found;
+    }
+  }
+  for (const name of GLOBALS) {
+    const found = bound(() => (globalThis as Record<symbol, { get?(): unknown } | undefined>)[name]?.get?.());
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** A getter that throws, as those of removed properties do, must not fail a delivery. */
+function bound(read: () => unknown): WaitUntil | undefined {
+  try {
+    const owner = read() as WithWaitUntil | null | undefined;
+    return typeof owner?.waitUntil === 'function' ? owner.waitUntil.bind(owner) : undefined;
+  } catch {
+    return undefined;
+  }
+}
