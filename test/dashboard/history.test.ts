@@ -1,7 +1,6 @@
 import { observe } from '@webhook-backpressure/observe';
 import { describe, expect, it } from 'vitest';
 import { HistoryKeeper, SAMPLES } from '../../packages/dashboard/src/state/history.ts';
-import { Ring } from '../../packages/dashboard/src/state/ring.ts';
 import { get, stateOf, watched } from './fixtures.ts';
 
 describe('GET state', () => {
@@ -86,22 +85,18 @@ describe('GET state', () => {
   });
 });
 
-describe('a ring', () => {
-  it('keeps its last values, the oldest first', () => {
-    const ring = new Ring(3);
-    expect(ring.read()).toEqual([]);
-    for (const value of [1, null, 3.14159, 4]) ring.add(value);
-    expect(ring.read()).toEqual([null, 3.142, 4]);
-    ring.removeLast();
-    expect(ring.last).toBe(3.14159);
-    ring.add(5);
-    expect(ring.read()).toEqual([null, 3.142, 5]);
-    for (let count = 0; count < 4; count += 1) ring.removeLast();
-    expect(ring.last).toBeUndefined();
-  });
-});
-
 describe('a history', () => {
+  it('keeps the last 900 values, with three decimals', () => {
+    const keeper = new HistoryKeeper<number | null, null>({ depth: (depth) => depth });
+    for (let at = 0; at < SAMPLES; at += 1) keeper.add(at, at, null);
+    keeper.add(SAMPLES, null, null);
+    keeper.add(SAMPLES + 1, 3.14159, null);
+    const { at, series } = keeper.read();
+    expect(at).toHaveLength(SAMPLES);
+    expect(series['depth']?.slice(0, 1)).toEqual([2]);
+    expect(series['depth']?.slice(-2)).toEqual([null, 3.142]);
+  });
+
   it('has null for a state that it does not know', () => {
     const keeper = new HistoryKeeper<null, null>({ state: () => -1 });
     keeper.add(1, null, null);

@@ -1,8 +1,5 @@
 import { expect, it } from 'vitest';
-import { LINES } from '../../packages/observe/src/logs/lines.ts';
-import { SENDER_LINES } from '../../packages/observe/src/logs/sender-lines.ts';
-import { SENDER_SUMS } from '../../packages/observe/src/logs/sender-sums.ts';
-import { SUMS } from '../../packages/observe/src/logs/sums.ts';
+import { LINES, SENDER_LINES, SENDER_SUMS, SUMS } from '../../packages/observe/src/logs/lines.ts';
 import { codeIn, page, rowsOf, sectionOf } from './pages.ts';
 
 const log = sectionOf(page('docs/operations.md'), 'Log');

@@ -6,8 +6,7 @@ import {
   INBOX_ALARM_DEFAULTS,
   SENDER_ALARM_DEFAULTS,
 } from '../../packages/core/src/alarms/alarm-options.ts';
-import { ALARM_RULES } from '../../packages/core/src/alarms/alarm-rules.ts';
-import { ENDPOINT_ALARM_RULES } from '../../packages/core/src/alarms/endpoint-alarm-rules.ts';
+import { ALARM_RULES, ENDPOINT_ALARM_RULES } from '../../packages/core/src/alarms/alarm-rules.ts';
 import { helpOf } from '../../packages/core/src/alarms/alarm.ts';
 import { resolvePressureOptions } from '../../packages/node/src/pressure.ts';
 import { anchorsOf, codeIn, isHeading, page, rowsOf, sectionOf } from './pages.ts';

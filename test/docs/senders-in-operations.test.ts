@@ -4,8 +4,7 @@ import { codeIn, page, rowsOf, sectionOf } from './pages.ts';
 import { entryFile, literalsOf, programOf, typeIn } from './typescript.ts';
 
 const senders = sectionOf(page('docs/operations.md'), 'Senders');
-const SNAPSHOT = entryFile('observe');
-const TOTALS = entryFile('observe');
+const SENDER = entryFile('observe');
 const EVENTS = entryFile('observe');
 
 /** The names in the first column of a table, and the cells of its row. */
@@ -16,7 +15,7 @@ function table(first: string): Map<string, Record<string, string>> {
 describe('docs/operations.md, about senders', () => {
   let program: ts.Program;
   beforeAll(() => {
-    program = programOf([SNAPSHOT, TOTALS, EVENTS]);
+    program = programOf([SENDER, EVENTS]);
   }, 120_000);
 
   const fieldsOf = (file: string, name: string): string[] =>
@@ -26,20 +25,20 @@ describe('docs/operations.md, about senders', () => {
       .sort();
 
   it('explains every field of a snapshot and of an endpoint, and every total', () => {
-    expect([...table('Field of a sender').keys()].sort()).toEqual(fieldsOf(SNAPSHOT, 'SenderSnapshot'));
-    expect([...table('Field of an endpoint').keys()].sort()).toEqual(fieldsOf(SNAPSHOT, 'EndpointSnapshot'));
-    expect([...table('Total of a sender').keys()].sort()).toEqual(fieldsOf(TOTALS, 'SenderTotals'));
+    expect([...table('Field of a sender').keys()].sort()).toEqual(fieldsOf(SENDER, 'SenderSnapshot'));
+    expect([...table('Field of an endpoint').keys()].sort()).toEqual(fieldsOf(SENDER, 'EndpointSnapshot'));
+    expect([...table('Total of a sender').keys()].sort()).toEqual(fieldsOf(SENDER, 'SenderTotals'));
   });
 
   it('names every figure of a window and of the audit', () => {
     const endpoint = table('Field of an endpoint');
-    expect(codeIn(endpoint.get('window')?.['Meaning']).sort()).toEqual(fieldsOf(SNAPSHOT, 'EndpointWindow'));
-    expect(codeIn(endpoint.get('audit')?.['Meaning']).sort()).toEqual(fieldsOf(SNAPSHOT, 'RateAudit'));
+    expect(codeIn(endpoint.get('window')?.['Meaning']).sort()).toEqual(fieldsOf(SENDER, 'EndpointWindow'));
+    expect(codeIn(endpoint.get('audit')?.['Meaning']).sort()).toEqual(fieldsOf(SENDER, 'RateAudit'));
   });
 
   it('names every state and reason', () => {
     const endpoint = table('Field of an endpoint');
-    const states = literalsOf(typeIn(program, SNAPSHOT, 'EndpointState'));
+    const states = literalsOf(typeIn(program, SENDER, 'EndpointState'));
     expect(codeIn(endpoint.get('state')?.['Meaning']).sort()).toEqual(states.sort());
     const reasons = literalsOf(typeIn(program, EVENTS, 'DisableReason'));
     expect(codeIn(endpoint.get('disabledBecause')?.['Meaning']).sort()).toEqual(reasons.sort());

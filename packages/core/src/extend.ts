@@ -4,14 +4,14 @@ export {
   INBOX_ALARM_DEFAULTS,
   SENDER_ALARM_DEFAULTS,
 } from './alarms/alarm-options.ts';
-export { ALARM_RULES } from './alarms/alarm-rules.ts';
-export { AlarmWatch } from './alarms/alarm-watch.ts';
-export { helpOf } from './alarms/alarm.ts';
 export {
+  ALARM_RULES,
   ENDPOINT_ALARM_RULES,
   type EndpointAlarmRule,
   type EndpointReading,
-} from './alarms/endpoint-alarm-rules.ts';
+} from './alarms/alarm-rules.ts';
+export { AlarmWatch } from './alarms/alarm-watch.ts';
+export { helpOf } from './alarms/alarm.ts';
 export { LateMonitor } from './alarms/late-monitor.ts';
 export { Monitor } from './alarms/monitor.ts';
 export type { Arrival } from './delivery/arrival.ts';
@@ -41,5 +41,4 @@ export { statusOf } from './delivery/refusal.ts';
 export { SwitchOff } from './refusals/switch-off.ts';
 export { BusiestNames } from './windows/busiest-names.ts';
 export { SliceClock } from './windows/slice-clock.ts';
-export { SlicedFigures } from './windows/sliced-figures.ts';
-export { type Count, COUNTS, HISTOGRAMS } from './windows/tally.ts';
+export { type Count, COUNTS, HISTOGRAMS, SlicedFigures } from './windows/sliced-figures.ts';

@@ -2,9 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { OpenPages } from './events/open-pages.ts';
 import { handleNode } from './node/node-handler.ts';
 import { settle, type DashboardOptions } from './options/dashboard-options.ts';
-import { errorReports } from './options/error-reports.ts';
 import { Handler } from './requests/handler.ts';
-import { incomingOf } from './requests/web-request.ts';
+import { incomingOf } from './requests/incoming.ts';
 import { Watch } from './state/watch.ts';
 
 /** The live page. Its functions can be passed on alone. */
@@ -28,11 +27,9 @@ export interface Dashboard {
  */
 export function dashboard(options: DashboardOptions): Dashboard {
   const settings = settle(options);
-  const onError = errorReports(settings.onError);
-  const wallMs = (): number => Date.now();
   const pages: OpenPages = new OpenPages(() => watch.last);
   const watch = new Watch({
-    ...{ ...settings, wallMs, onError },
+    ...settings,
     onSample: () => {
       pages.sampled();
     },
@@ -44,11 +41,11 @@ export function dashboard(options: DashboardOptions): Dashboard {
       pages.send('change', change);
     },
   });
-  const handler = new Handler({ settings, watch, pages, wallMs, onError });
+  const handler = new Handler(settings, watch, pages);
   return {
     fetch: (request) => handler.handle(incomingOf(request)),
     node: (req, res) => {
-      void handleNode(handler, req, res, onError);
+      void handleNode(handler, req, res, settings.onError);
     },
     close: () => {
       watch.stop();

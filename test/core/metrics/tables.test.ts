@@ -1,6 +1,6 @@
 import { inboxMetrics, intakeMetrics, type Metric, senderMetrics } from '@webhook-backpressure/observe';
 import { describe, expect, it } from 'vitest';
-import { prometheusNameOf } from '../../../packages/observe/src/metrics/prometheus-name.ts';
+import { prometheusNameOf } from '../../../packages/observe/src/metrics/rows.ts';
 
 const all: readonly Metric[] = [...intakeMetrics, ...inboxMetrics, ...senderMetrics];
 const byName = new Map(all.map((metric) => [metric.name, metric]));

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BusiestNames, COUNTERS } from '../../../packages/core/src/windows/busiest-names.ts';
-import { COUNTS } from '../../../packages/core/src/windows/tally.ts';
-import { WindowMeter } from '../../../packages/core/src/windows/window-meter.ts';
+import { SliceClock } from '../../../packages/core/src/windows/slice-clock.ts';
+import { COUNTS } from '../../../packages/core/src/windows/sliced-figures.ts';
 import { seeded } from '../harness.ts';
+import { measured, type Measured } from './measured.ts';
 
 const SLICE_MS = 5000;
 const WINDOW_SLICES = 60;
@@ -43,19 +44,36 @@ describe('the busiest names', () => {
   it('miss no name with more than 1 % of the arrivals of two windows, and lack at most that many', () => {
     fc.assert(
       fc.property(runs, (run) => {
-        const meter = new WindowMeter(0);
+        const { monitor, read } = measured();
         const log: { readonly name: string; readonly slice: number }[] = [];
         const source = names(run);
         for (let arrival = 0; arrival < 12_000; arrival += 1) {
           const slice = Math.floor(arrival / run.perSlice);
           const name = source.next().value as string;
-          meter.arrived(name, undefined, slice * SLICE_MS);
+          monitor.arrived(name, undefined, slice * SLICE_MS);
           log.push({ name, slice });
-          if (arrival % 997 === 0 || arrival === 11_999) check(meter, log, slice);
+          if (arrival % 997 === 0 || arrival === 11_999) check(read, log, slice);
         }
       }),
       { numRuns: 25 },
     );
+  });
+
+  it('are bounded in number, however many names there are', () => {
+    const busiest = new BusiestNames();
+    const slices = new SliceClock([busiest], 0);
+    const random = seeded(7);
+    let most = 0;
+    for (let arrival = 0; arrival < 1_000_000; arrival += 1) {
+      slices.advance(arrival);
+      const isHeavy = random() < 0.05;
+      busiest.arrived(isHeavy ? 'heavy' : `key-${String(arrival)}`).count(COUNTS.arrivals);
+      most = Math.max(most, busiest.size);
+    }
+    expect(most).toBeLessThanOrEqual(201);
+    const [first] = busiest.read('fiveMinutes');
+    expect(first?.name).toBe('heavy');
+    expect(first?.arrivals).toBeGreaterThan(14_000);
   });
 
   it('have no figures of the name whose counter they took', () => {
@@ -110,7 +128,7 @@ describe('the busiest names', () => {
 });
 
 function check(
-  meter: WindowMeter,
+  read: Measured['read'],
   log: readonly { readonly name: string; readonly slice: number }[],
   slice: number,
 ): void {
@@ -122,7 +140,7 @@ function check(
     if (event.slice > slice - WINDOW_SLICES) exact.set(event.name, (exact.get(event.name) ?? 0) + 1);
   }
   const bound = recent / COUNTERS;
-  const { keys } = meter.read(slice * SLICE_MS).fiveMinutes;
+  const { keys } = read(slice * SLICE_MS).fiveMinutes;
   const reported = new Map(keys.map(({ name, arrivals }) => [name, arrivals]));
   for (const [name, arrivals] of reported) {
     expect(arrivals).toBeLessThanOrEqual(exact.get(name) ?? 0);

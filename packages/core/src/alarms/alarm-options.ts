@@ -93,26 +93,27 @@ export const INBOX_ALARM_DEFAULTS: InboxAlarmSettings = {
 };
 
 export const SENDER_ALARM_DEFAULTS: SenderAlarmSettings = {
-  ...{ limitedRatio: 0.05, minAttempts: 20, queued: 100, meanLatencyMs: 60_000 },
-  ...{ growingMs: 600_000, deadLetters: 1, disabled: 1, storeFailingMs: 10_000 },
+  limitedRatio: 0.05,
+  minAttempts: 20,
+  queued: 100,
+  meanLatencyMs: 60_000,
+  growingMs: 600_000,
+  deadLetters: 1,
+  disabled: 1,
+  storeFailingMs: 10_000,
 };
 
 const CODE = 'ERR_WBP_ALARMS';
 const WEEK_MS = 604_800_000;
 
-/** Fractions. All other options without a range are counts. */
-const RATIOS: ReadonlySet<string> = new Set(['refusedRatio', 'limitedRatio']);
-/** They are conditions of another alarm, and have none to turn off. */
-const CONDITIONS: ReadonlySet<string> = new Set(['minArrivals', 'minAttempts']);
-
-/** The ranges of the thresholds in milliseconds. */
-const RANGES_MS = new Map<string, readonly [min: number, max: number]>([
-  ['growingMs', [60_000, DAY_MS]],
-  ['stalledMs', [1, DAY_MS]],
-  ['oldestAgeMs', [1, WEEK_MS]],
-  ['meanLatencyMs', [1, WEEK_MS]],
-  ['storeFailingMs', [1, DAY_MS]],
-]);
+/** The ranges of the thresholds in milliseconds. The options without a range are counts, except for the two ratios. */
+const RANGES_MS: Readonly<Record<string, readonly [min: number, max: number]>> = {
+  growingMs: [60_000, DAY_MS],
+  stalledMs: [1, DAY_MS],
+  oldestAgeMs: [1, WEEK_MS],
+  meanLatencyMs: [1, WEEK_MS],
+  storeFailingMs: [1, DAY_MS],
+};
 
 /**
  * The settings after a change of the option `alarms`. An object turns alarms on again that were off as a whole.
@@ -137,12 +138,13 @@ export function alarmSettings<S extends object>(defaults: S, base: S | false, gi
 }
 
 function check(name: string, value: unknown): void {
-  if (value === false && !CONDITIONS.has(name)) return;
+  // The other two are conditions of another alarm, and have none to turn off.
+  if (value === false && name !== 'minArrivals' && name !== 'minAttempts') return;
   const option = `alarms.${name}`;
-  const range = RANGES_MS.get(name);
+  const range = RANGES_MS[name];
   if (range !== undefined) {
     checkNumber(CODE, option, value, ...range, 'milliseconds');
-  } else if (!RATIOS.has(name)) {
+  } else if (!name.endsWith('Ratio')) {
     checkInteger(CODE, option, value, 1);
   } else if (!(typeof value === 'number' && value > 0 && value < 1)) {
     throw new BackpressureError(

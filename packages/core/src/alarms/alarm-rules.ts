@@ -1,30 +1,32 @@
 import type { AlarmCode, AlarmReading } from './alarm.ts';
 import type { InboxAlarmSettings, SenderAlarmSettings } from './alarm-options.ts';
-import { counted, duration, grouped, percent, was } from './alarm-text.ts';
-
-/** The thresholds of a whole source. */
-type AlarmThreshold = Exclude<keyof InboxAlarmSettings, 'minArrivals'> | 'disabled';
 
 /** The settings of any source. It has only the alarms whose thresholds are in them. */
 export type AnyAlarmSettings = Partial<Omit<InboxAlarmSettings, keyof SenderAlarmSettings>> &
   Partial<SenderAlarmSettings>;
 
-/** When one alarm is raised and cleared. */
-export interface AlarmRule {
+/** When one alarm is raised. It is cleared when the value is at most half of the threshold. */
+interface Rule<R, S, O extends string> {
   readonly code: AlarmCode;
   /** The option that holds the threshold. */
-  readonly option: AlarmThreshold;
+  readonly option: O;
+  readonly value: (reading: R) => number;
+  readonly mayRaise?: (reading: R, settings: S) => boolean;
+  readonly message: (value: number, reading: R) => string;
+}
+
+/** When an alarm of a whole source is raised and cleared. */
+export interface AlarmRule extends Rule<
+  RuleReading,
+  AnyAlarmSettings,
+  Exclude<keyof InboxAlarmSettings, 'minArrivals'> | 'disabled'
+> {
   /** Whether the value must exceed the threshold instead of reaching it. */
   readonly isExceeded?: boolean;
-  /** A raised alarm ends when the value has been at most this … */
-  readonly clearsAt: (threshold: number) => number;
-  /** … for this long, in milliseconds. */
-  readonly calmMs: number;
-  /** Whether the value can change without an event, by the passage of time. */
-  readonly isTimed: boolean;
-  readonly value: (reading: RuleReading) => number;
-  readonly mayRaise?: (reading: RuleReading, settings: AnyAlarmSettings) => boolean;
-  readonly message: (value: number, reading: RuleReading) => string;
+  /** The alarm is cleared when the value has been 0 for this long, in milliseconds. */
+  readonly zeroForMs?: number;
+  /** Whether the value only changes by events, and not by the passage of time. */
+  readonly isUntimed?: boolean;
 }
 
 /** A reading, with the growth of the depth. */
@@ -37,18 +39,11 @@ export interface RuleReading extends AlarmReading {
 /** Something that stops and starts again within this time has not ended. */
 const CALM_MS = 30_000;
 
-const half = (threshold: number): number => threshold / 2;
-const halfCount = (threshold: number): number => Math.floor(threshold / 2);
-const zero = (): number => 0;
-
 export const ALARM_RULES: readonly AlarmRule[] = [
   {
     code: 'WBP_ALARM_REFUSED',
     option: 'refusedRatio',
     isExceeded: true,
-    clearsAt: half,
-    calmMs: 0,
-    isTimed: true,
     value: ({ arrivals, refused }) => (arrivals === 0 ? 0 : Math.min(1, refused / arrivals)),
     mayRaise: ({ arrivals }, { minArrivals = 1 }) => arrivals >= minArrivals,
     message: (value, { arrivals }) =>
@@ -57,9 +52,7 @@ export const ALARM_RULES: readonly AlarmRule[] = [
   {
     code: 'WBP_ALARM_GROWING',
     option: 'growingMs',
-    clearsAt: zero,
-    calmMs: 0,
-    isTimed: true,
+    zeroForMs: 0,
     value: ({ grownMs }) => grownMs,
     message: (value, { depth, grownFrom }) =>
       value === 0
@@ -69,9 +62,7 @@ export const ALARM_RULES: readonly AlarmRule[] = [
   {
     code: 'WBP_ALARM_STALLED',
     option: 'stalledMs',
-    clearsAt: zero,
-    calmMs: CALM_MS,
-    isTimed: true,
+    zeroForMs: CALM_MS,
     value: ({ stalledMs }) => stalledMs,
     message: (value) =>
       value === 0
@@ -81,9 +72,6 @@ export const ALARM_RULES: readonly AlarmRule[] = [
   {
     code: 'WBP_ALARM_LOSS_RISK',
     option: 'lossRisk',
-    clearsAt: halfCount,
-    calmMs: 0,
-    isTimed: true,
     value: ({ lossRisk }) => lossRisk,
     message: (value) =>
       `In the last five minutes ${counted(value, 'delivery')} of senders that never retry ${was(value)} refused.`,
@@ -91,21 +79,14 @@ export const ALARM_RULES: readonly AlarmRule[] = [
   {
     code: 'WBP_ALARM_ENDANGERED',
     option: 'endangered',
-    clearsAt: halfCount,
-    calmMs: 0,
-    isTimed: false,
+    isUntimed: true,
     value: ({ endangered }) => endangered,
     message: (value) =>
-      value === 1
-        ? '1 sender is close to disabling the endpoint.'
-        : `${counted(value, 'sender')} are close to disabling the endpoint.`,
+      `${counted(value, 'sender')} ${value === 1 ? 'is' : 'are'} close to disabling the endpoint.`,
   },
   {
     code: 'WBP_ALARM_OLDEST_AGE',
     option: 'oldestAgeMs',
-    clearsAt: half,
-    calmMs: 0,
-    isTimed: true,
     value: ({ oldestAgeMs }) => oldestAgeMs,
     message: (value) =>
       value === 0
@@ -115,9 +96,6 @@ export const ALARM_RULES: readonly AlarmRule[] = [
   {
     code: 'WBP_ALARM_DEAD_LETTERS',
     option: 'deadLetters',
-    clearsAt: halfCount,
-    calmMs: 0,
-    isTimed: true,
     value: ({ dead }) => dead,
     message: (value) =>
       `In the last five minutes ${counted(value, 'delivery')} became ${value === 1 ? 'a dead letter' : 'dead letters'}.`,
@@ -125,9 +103,7 @@ export const ALARM_RULES: readonly AlarmRule[] = [
   {
     code: 'WBP_ALARM_STORE_FAILING',
     option: 'storeFailingMs',
-    clearsAt: zero,
-    calmMs: CALM_MS,
-    isTimed: true,
+    zeroForMs: CALM_MS,
     value: ({ storeFailingMs }) => storeFailingMs,
     message: (value) =>
       value === 0 ? 'The store works again.' : `Calls of the store have been failing for ${duration(value)}.`,
@@ -135,10 +111,75 @@ export const ALARM_RULES: readonly AlarmRule[] = [
   {
     code: 'WBP_ALARM_DISABLED',
     option: 'disabled',
-    clearsAt: halfCount,
-    calmMs: 0,
-    isTimed: true,
     value: ({ disabled }) => disabled,
     message: (value) => `In the last five minutes ${counted(value, 'endpoint')} ${was(value)} disabled.`,
   },
 ];
+
+/** The figures by which the alarms of one endpoint are judged. They are those of the last five minutes. */
+export interface EndpointReading {
+  readonly attempts: number;
+  readonly limited: number;
+  readonly queued: number;
+  /** The mean time from `send` to the delivery; null without deliveries. */
+  readonly meanLatencyMs: number | null;
+}
+
+/** When an alarm about one endpoint is raised: when the value exceeds the threshold. */
+export type EndpointAlarmRule = Rule<
+  EndpointReading,
+  SenderAlarmSettings,
+  'limitedRatio' | 'queued' | 'meanLatencyMs'
+>;
+
+/** The alarms that each endpoint of a sender has. */
+export const ENDPOINT_ALARM_RULES: readonly EndpointAlarmRule[] = [
+  {
+    code: 'WBP_ALARM_LIMITED',
+    option: 'limitedRatio',
+    value: ({ attempts, limited }) => (attempts === 0 ? 0 : Math.min(1, limited / attempts)),
+    mayRaise: ({ attempts }, { minAttempts }) => attempts >= minAttempts,
+    message: (value, { attempts }) =>
+      `The endpoint asked to wait after ${percent(value)} of the ${counted(attempts, 'attempt')} of the last five minutes.`,
+  },
+  {
+    code: 'WBP_ALARM_QUEUED',
+    option: 'queued',
+    value: ({ queued }) => queued,
+    message: (value) => `The endpoint has ${counted(value, 'queued event')}.`,
+  },
+  {
+    code: 'WBP_ALARM_LATENCY',
+    option: 'meanLatencyMs',
+    value: ({ meanLatencyMs }) => Math.round(meanLatencyMs ?? 0),
+    message: (value) =>
+      value === 0
+        ? 'Nothing was delivered to the endpoint in the last five minutes.'
+        : `In the last five minutes the mean time to deliver an event to the endpoint was ${duration(value)}.`,
+  },
+];
+
+function percent(ratio: number): string {
+  return `${String(Math.round(ratio * 1000) / 10)} %`;
+}
+
+/** 12,345. Not `toLocaleString`, which takes as long as a whole snapshot. */
+function grouped(count: number): string {
+  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
+}
+
+function counted(count: number, one: string): string {
+  if (count === 1) return `1 ${one}`;
+  return `${grouped(count)} ${one === 'delivery' ? 'deliveries' : `${one}s`}`;
+}
+
+function was(count: number): string {
+  return count === 1 ? 'was' : 'were';
+}
+
+/** 12 s, 4 min, 3 h */
+function duration(ms: number): string {
+  if (ms < 120_000) return `${grouped(Math.round(ms / 1000))} s`;
+  if (ms < 7_200_000) return `${grouped(Math.round(ms / 60_000))} min`;
+  return `${grouped(Math.round(ms / 3_600_000))} h`;
+}

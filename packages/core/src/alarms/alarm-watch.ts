@@ -23,7 +23,7 @@ export class AlarmWatch {
 
   /** Whether an alarm is raised that can end without an event. */
   get isTimed(): boolean {
-    for (const { isTimed } of this.#raised.keys()) if (isTimed) return true;
+    for (const { isUntimed = false } of this.#raised.keys()) if (!isUntimed) return true;
     return false;
   }
 
@@ -39,9 +39,10 @@ export class AlarmWatch {
     changed: (event: AlarmEvent) => void,
   ): void {
     const judgement = (this.#judgement += 1);
-    const full = this.#withGrowth(reading, settings, nowMs);
+    const current = settings === false ? {} : settings;
+    const full = this.#withGrowth(reading, current.growingMs ?? false, nowMs);
     for (const rule of ALARM_RULES) {
-      const change = this.#judgeRule(rule, full, settings, nowMs);
+      const change = this.#judgeRule(rule, full, current, nowMs);
       if (change !== undefined) changed(change);
       // A listener may have changed the settings or closed the source. Then all have been judged by newer facts.
       if (this.#judgement !== judgement) return;
@@ -59,8 +60,7 @@ export class AlarmWatch {
     }));
   }
 
-  #withGrowth(reading: AlarmReading, settings: AnyAlarmSettings | false, nowMs: number): RuleReading {
-    const growingMs = settings === false ? false : (settings.growingMs ?? false);
+  #withGrowth(reading: AlarmReading, growingMs: number | false, nowMs: number): RuleReading {
     if (growingMs !== this.#growingMs) {
       this.#growingMs = growingMs;
       this.#growth = growingMs === false ? undefined : new Growth(growingMs, reading.depth, nowMs);
@@ -73,12 +73,12 @@ export class AlarmWatch {
   #judgeRule(
     rule: AlarmRule,
     reading: RuleReading,
-    settings: AnyAlarmSettings | false,
+    settings: AnyAlarmSettings,
     nowMs: number,
   ): AlarmEvent | undefined {
     const raised = this.#raised.get(rule);
-    const threshold = thresholdOf(rule, settings);
-    if (settings === false || threshold === false) {
+    const threshold = settings[rule.option] ?? false;
+    if (threshold === false) {
       if (raised === undefined) return undefined;
       this.#raised.delete(rule);
       // The last message would say that the condition lasts.
@@ -94,19 +94,16 @@ export class AlarmWatch {
       return eventOf('alarm', rule, alarm);
     }
     Object.assign(raised, { value, threshold, message: rule.message(value, reading) });
-    if (value > rule.clearsAt(threshold)) {
+    const { zeroForMs } = rule;
+    if (value > (zeroForMs === undefined ? threshold / 2 : 0)) {
       raised.calmSinceMs = undefined;
       return undefined;
     }
     raised.calmSinceMs ??= nowMs;
-    if (nowMs - raised.calmSinceMs < rule.calmMs) return undefined;
+    if (nowMs - raised.calmSinceMs < (zeroForMs ?? 0)) return undefined;
     this.#raised.delete(rule);
     return eventOf('alarm-cleared', rule, raised);
   }
-}
-
-function thresholdOf({ option }: AlarmRule, settings: AnyAlarmSettings | false): number | false {
-  return settings === false ? false : (settings[option] ?? false);
 }
 
 function eventOf(

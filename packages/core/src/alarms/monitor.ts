@@ -1,6 +1,15 @@
 import { Alarm as Timer, type Clock } from '@webhook-backpressure/base';
-import type { Windows } from '../windows/windows.ts';
-import { WindowMeter } from '../windows/window-meter.ts';
+import { BusiestNames } from '../windows/busiest-names.ts';
+import { SliceClock } from '../windows/slice-clock.ts';
+import {
+  COUNTS,
+  HISTOGRAMS,
+  SLICE_MS,
+  SLICES,
+  SlicedFigures,
+  type WindowName,
+} from '../windows/sliced-figures.ts';
+import type { Window, Windows } from '../windows/windows.ts';
 import type { ActiveAlarm, AlarmEvent, AlarmReading } from './alarm.ts';
 import type { AlarmSettings } from './alarm-options.ts';
 import { AlarmWatch } from './alarm-watch.ts';
@@ -27,14 +36,19 @@ export interface Monitored {
 
 /**
  * Measures the windows of an intake or inbox, and judges its alarms: at each reading and, while there are listeners, at
- * the end of each slice. Never while a delivery is being decided: a listener may admit or withdraw others.
+ * the end of each slice. Never while a delivery is being decided: a listener may admit or withdraw others. To measure an
+ * event is O(1).
  *
  * The timer runs until the end of a slice in which a delivery was refused or failed, and while an alarm is raised that time
  * can end. It ends by itself, and keeps no process alive.
  */
 export class Monitor {
   readonly #of: Monitored;
-  readonly #meter: WindowMeter;
+  readonly #all = new SlicedFigures();
+  readonly #keys = new BusiestNames();
+  readonly #senders = new BusiestNames();
+  readonly #slices: SliceClock;
+  readonly #startedMs: number;
   readonly #watch = new AlarmWatch();
   readonly #timer: Timer;
   #isOn = true;
@@ -42,25 +56,34 @@ export class Monitor {
 
   constructor(of: Monitored, nowMs: number) {
     this.#of = of;
-    this.#meter = new WindowMeter(nowMs);
-    this.#timer = new Timer(of.clock, this.#tick);
+    this.#startedMs = nowMs;
+    this.#slices = new SliceClock([this.#all, this.#keys, this.#senders], nowMs);
+    this.#timer = new Timer(of.clock, () => {
+      this.judge(of.now());
+    });
   }
 
   /** A delivery arrived. */
   arrived(key: string, sender: string | undefined, nowMs: number): void {
-    this.#meter.arrived(key, sender, nowMs);
+    this.#slices.advance(nowMs);
+    this.#all.count(COUNTS.arrivals);
+    this.#keys.arrived(key).count(COUNTS.arrivals);
+    if (sender !== undefined) this.#senders.arrived(sender).count(COUNTS.arrivals);
     this.moved(nowMs);
   }
 
   /** A delivery was refused on arrival. */
   refused(key: string, sender: string | undefined, retryAfterSeconds: number, nowMs: number): void {
-    this.#meter.refused(key, sender, retryAfterSeconds, nowMs);
+    for (const figures of this.#figuresOf(key, sender, nowMs)) {
+      figures?.count(COUNTS.refused);
+      figures?.measure(HISTOGRAMS.retryAfterSeconds, retryAfterSeconds);
+    }
     this.wake(nowMs);
   }
 
   /** A delivery started, and is no longer counted in the depth. */
   started(key: string, sender: string | undefined, waitedMs: number, nowMs: number): void {
-    this.#meter.started(key, sender, waitedMs, nowMs);
+    for (const figures of this.#figuresOf(key, sender, nowMs)) figures?.measure(HISTOGRAMS.waitMs, waitedMs);
     this.moved(nowMs);
   }
 
@@ -76,7 +99,10 @@ export class Monitor {
     tookMs: number | undefined,
     nowMs: number,
   ): void {
-    this.#meter.ended(key, sender, isSuccess, tookMs, nowMs);
+    for (const figures of this.#figuresOf(key, sender, nowMs)) {
+      figures?.count(isSuccess ? COUNTS.completed : COUNTS.failed);
+      if (tookMs !== undefined) figures?.measure(HISTOGRAMS.handlingMs, tookMs);
+    }
     // To a sender that counts failures, it is the same as a refusal.
     if (!isSuccess) this.wake(nowMs);
   }
@@ -89,19 +115,24 @@ export class Monitor {
 
   /** A delivery of a sender that never retries was refused, or a delivery became a dead letter. */
   lost(what: 'lossRisk' | 'dead', nowMs: number): void {
-    this.#meter.lost(what, nowMs);
+    this.#slices.advance(nowMs);
+    this.#all.count(COUNTS[what]);
     this.wake(nowMs);
   }
 
   /** The windows and the raised alarms, which are judged first. */
   read(nowMs: number): { windows: Windows; alarms: readonly ActiveAlarm[] } {
     this.judge(nowMs);
-    return { windows: this.#meter.read(nowMs), alarms: this.#watch.read(nowMs) };
+    const windows = {
+      oneMinute: this.#windowOf('oneMinute', nowMs),
+      fiveMinutes: this.#windowOf('fiveMinutes', nowMs),
+    };
+    return { windows, alarms: this.#watch.read(nowMs) };
   }
 
   /** Judges the alarms, after a change of the options for example. */
   judge(nowMs: number): void {
-    this.#meter.advance(nowMs);
+    this.#slices.advance(nowMs);
     this.#judge(nowMs);
     if (this.#watch.isTimed || this.#of.isWaiting()) this.wake(nowMs);
   }
@@ -110,7 +141,7 @@ export class Monitor {
   wake(nowMs: number): void {
     if (!this.#of.listeners.any || !this.#isOn) return;
     // A rest of 1e-12 ms is lost when it is added to the time: the timer would be due again at the same time, forever.
-    this.#timer.set(nowMs, Math.max(LEAST_MS, this.#meter.leftMs(nowMs)));
+    this.#timer.set(nowMs, Math.max(LEAST_MS, this.#slices.leftMs(nowMs)));
   }
 
   /** Ends all alarms and the timer. The windows are still measured. */
@@ -119,21 +150,17 @@ export class Monitor {
     this.#judge(nowMs);
   }
 
-  readonly #tick = (): void => {
-    this.judge(this.#of.now());
-  };
-
   #judge(nowMs: number): void {
     const { settings, depth, read, emit } = this.#of;
-    const meter = this.#meter;
+    const countOf = (what: keyof typeof COUNTS): number => this.#all.countIn('fiveMinutes', COUNTS[what]);
     const reading = {
       ...read(nowMs),
       depth: depth(),
       disabled: 0,
-      arrivals: meter.countOfAll('arrivals'),
-      refused: meter.countOfAll('refused'),
-      lossRisk: meter.countOfAll('lossRisk'),
-      dead: meter.countOfAll('dead'),
+      arrivals: countOf('arrivals'),
+      refused: countOf('refused'),
+      lossRisk: countOf('lossRisk'),
+      dead: countOf('dead'),
     };
     const current = this.#hasEnded ? false : settings();
     this.#isOn = current !== false;
@@ -141,5 +168,22 @@ export class Monitor {
     this.#watch.judge(reading, current, nowMs, (event) => {
       emit(nowMs, event);
     });
+  }
+
+  /** The figures that an event of a delivery belongs to. A key and a sender have none if they are not among the busiest. */
+  #figuresOf(key: string, sender: string | undefined, nowMs: number): readonly (SlicedFigures | undefined)[] {
+    this.#slices.advance(nowMs);
+    const ofSender = sender === undefined ? undefined : this.#senders.find(sender);
+    return [this.#all, this.#keys.find(key), ofSender];
+  }
+
+  #windowOf(window: WindowName, nowMs: number): Window {
+    const coveredMs = (SLICES[window] - 1) * SLICE_MS + this.#slices.ageMs(nowMs);
+    return {
+      seconds: Math.min(coveredMs, nowMs - this.#startedMs) / 1000,
+      all: this.#all.read(window),
+      keys: this.#keys.read(window),
+      senders: this.#senders.read(window),
+    };
   }
 }

@@ -1,6 +1,5 @@
 import { type Heaped, MinHeap } from '@webhook-backpressure/base';
-import { SlicedFigures, type WindowName } from './sliced-figures.ts';
-import { COUNTS } from './tally.ts';
+import { COUNTS, SlicedFigures, type WindowName } from './sliced-figures.ts';
 import type { NamedFigures } from './windows.ts';
 
 /** How many names are counted in an epoch by default. */
@@ -8,7 +7,7 @@ export const COUNTERS = 100;
 /** How many are reported. */
 const REPORTED = 20;
 
-const REPORTED_COUNTS = [COUNTS.arrivals, COUNTS.refused, COUNTS.completed, COUNTS.failed] as const;
+const OTHER_COUNTS = [COUNTS.refused, COUNTS.completed, COUNTS.failed] as const;
 
 class Entry implements Heaped {
   name = '';
@@ -90,22 +89,16 @@ export class BusiestNames {
 
   /** The names with the most arrivals in a window. */
   read(window: WindowName): NamedFigures[] {
-    const most: Entry[] = [];
-    const arrivals: number[] = [];
+    const found: { readonly entry: Entry; readonly arrivals: number }[] = [];
     for (const entry of this.#entries.values()) {
-      const { figures } = entry;
-      const own = figures.countIn(window, COUNTS.arrivals);
-      if (most.length === REPORTED && own <= (arrivals[REPORTED - 1] as number)) continue;
-      if (own === 0 && !REPORTED_COUNTS.some((what) => figures.countIn(window, what) > 0)) continue;
-      let place = Math.min(most.length, REPORTED - 1);
-      for (; place > 0 && own > (arrivals[place - 1] as number); place -= 1) {
-        most[place] = most[place - 1] as Entry;
-        arrivals[place] = arrivals[place - 1] as number;
-      }
-      most[place] = entry;
-      arrivals[place] = own;
+      const arrivals = entry.figures.countIn(window, COUNTS.arrivals);
+      const isActive = arrivals > 0 || OTHER_COUNTS.some((what) => entry.figures.countIn(window, what) > 0);
+      if (isActive) found.push({ entry, arrivals });
     }
-    return most.map(({ name, figures }) => ({ name, ...figures.read(window) }));
+    found.sort((a, b) => b.arrivals - a.arrivals);
+    return found
+      .slice(0, REPORTED)
+      .map(({ entry: { name, figures } }) => ({ name, ...figures.read(window) }));
   }
 
   #add(name: string): Entry {

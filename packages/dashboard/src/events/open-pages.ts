@@ -1,5 +1,3 @@
-import { OpenPage } from './open-page.ts';
-
 /** How many pages may be open at a time. */
 const MOST_PAGES = 200;
 /** How many seconds pass before the authorization of an open page is checked again. */
@@ -119,5 +117,62 @@ export class OpenPages {
 
   #sendToAll(bytes: Uint8Array): void {
     for (const page of [...this.#pages.keys()]) page.send(bytes);
+  }
+}
+
+/** How many messages a page may be behind; then it is dropped. A state is sent each second. */
+const MOST_BEHIND = 30;
+
+/** The stream of events to one page. */
+class OpenPage {
+  readonly body: ReadableStream<Uint8Array>;
+  readonly #onGone: () => void;
+  // The stream calls `start` in its constructor.
+  #controller!: ReadableStreamDefaultController<Uint8Array>;
+  #isOver = false;
+
+  /** @param onGone - called once, when the page has gone or is dropped. */
+  constructor(onGone: () => void) {
+    this.#onGone = onGone;
+    this.body = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#controller = controller;
+        },
+        cancel: () => {
+          this.#end();
+        },
+      },
+      { highWaterMark: MOST_BEHIND },
+    );
+  }
+
+  /** Sends a message, or drops a page that is too far behind: its messages would fill the memory. */
+  send(message: Uint8Array): void {
+    if (this.#isOver) return;
+    if ((this.#controller.desiredSize ?? 0) > 0) {
+      this.#controller.enqueue(message);
+      return;
+    }
+    this.drop();
+  }
+
+  /** Ends the stream after the messages that were sent. */
+  close(): void {
+    if (this.#isOver) return;
+    this.#end();
+    this.#controller.close();
+  }
+
+  /** Ends the stream even if messages that were sent have not been read. */
+  drop(): void {
+    this.#end();
+    this.#controller.error(new Error('The page reads too slowly.'));
+  }
+
+  #end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#onGone();
   }
 }

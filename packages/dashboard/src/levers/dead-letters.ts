@@ -1,7 +1,7 @@
+import type { Clock } from '@webhook-backpressure/base';
 import type { DeadLetter, ListedDeadLetter } from '@webhook-backpressure/inbox';
-import { json, problem } from '../answers/answers.ts';
-import { storeError } from './library-error.ts';
-import { withDeadLetters, type Sources, type WithDeadLetters } from './sources.ts';
+import { refused } from '../answers/answers.ts';
+import { fromStore, withDeadLetters, type Outcome, type Sources } from './sources.ts';
 
 /** How many dead letters a list has. */
 const PER_PAGE = 50;
@@ -11,53 +11,39 @@ const SHOWN_BYTES = 65_536;
 const SHOWN_ERROR = 500;
 
 /** A page of the dead letters of an inbox or sender, the oldest first. */
-export async function listDeadLetters(query: URLSearchParams, sources: Sources): Promise<Response> {
-  const source = sourceOf(query, sources);
-  if (source === undefined) return unknownInbox();
+export async function listDeadLetters(query: URLSearchParams, sources: Sources): Promise<object> {
+  const { deadLetters } = withDeadLetters(query.get('inbox'), query.get('sender'), sources);
   const offset = Number(query.get('cursor') ?? 0);
-  if (!Number.isSafeInteger(offset) || offset < 0) return problem('BAD_REQUEST', 'cursor is not valid.');
-  return await asking(async () => {
-    // One more shows whether there is a next page.
-    const found = await source.deadLetters.list({ limit: PER_PAGE + 1, offset });
-    const items = found.slice(0, PER_PAGE).map(listed);
-    return json({ items, next: found.length > PER_PAGE ? String(offset + PER_PAGE) : null });
-  });
+  if (!Number.isSafeInteger(offset) || offset < 0) throw refused('BAD_REQUEST', 'cursor is not valid.');
+  // One more shows whether there is a next page.
+  const found = await fromStore(() => deadLetters.list({ limit: PER_PAGE + 1, offset }));
+  const items = found.slice(0, PER_PAGE).map(listed);
+  return { items, next: found.length > PER_PAGE ? String(offset + PER_PAGE) : null };
 }
 
 /** One dead letter with its headers and the beginning of its body. */
-export async function showDeadLetter(query: URLSearchParams, sources: Sources): Promise<Response> {
-  const source = sourceOf(query, sources);
-  if (source === undefined) return unknownInbox();
+export async function showDeadLetter(query: URLSearchParams, sources: Sources): Promise<object> {
+  const { deadLetters } = withDeadLetters(query.get('inbox'), query.get('sender'), sources);
   const [key, id] = [query.get('key'), query.get('id')];
-  if (id === null) return problem('BAD_REQUEST', 'id is missing.');
-  return await asking(async () => {
-    const found = await source.deadLetters.get(id, key === null ? {} : { key });
-    return found === undefined ? problem('NOT_FOUND', 'There is no such dead letter.') : json(shown(found));
-  });
-}
-
-function sourceOf(query: URLSearchParams, sources: Sources): WithDeadLetters | undefined {
-  return withDeadLetters({ inbox: query.get('inbox'), sender: query.get('sender') }, sources);
-}
-
-async function asking(ask: () => Promise<Response>): Promise<Response> {
-  try {
-    return await ask();
-  } catch (error) {
-    return storeError(error);
-  }
-}
-
-export function unknownInbox(): Response {
-  return problem('NOT_FOUND', 'No inbox or sender has this name.');
+  if (id === null) throw refused('BAD_REQUEST', 'id is missing.');
+  const found = await fromStore(() => deadLetters.get(id, key === null ? {} : { key }));
+  if (found === undefined) throw refused('NOT_FOUND', 'There is no such dead letter.');
+  return shown(found);
 }
 
 type Facts = Omit<ListedDeadLetter, 'bodyBytes' | 'encryptedBy' | 'params' | 'context' | 'headers'>;
 
 function facts({ key, id, sender, method, url, attempts, reason, receivedAt, shelvedAt }: Facts): object {
   return {
-    ...{ key, id, sender: sender ?? null, method, url, attempts, reason },
-    ...{ receivedAt: receivedAt.getTime(), deadAt: shelvedAt.getTime() },
+    key,
+    id,
+    sender: sender ?? null,
+    method,
+    url,
+    attempts,
+    reason,
+    receivedAt: receivedAt.getTime(),
+    deadAt: shelvedAt.getTime(),
   };
 }
 
@@ -73,4 +59,52 @@ function shown(one: DeadLetter): object {
   const body = new TextDecoder().decode(rawBody.subarray(0, SHOWN_BYTES));
   const bodyBytes = rawBody.byteLength;
   return { ...facts(one), error, headers, body, bodyBytes, isCut: bodyBytes > SHOWN_BYTES };
+}
+
+/** How long a request may redrive, in milliseconds. A full inbox lets a redrive of all dead letters wait. */
+const LONGEST_REDRIVE_MS = 20_000;
+
+/** Redrives or purges the dead letters of an inbox or sender: of one id, of one key, or all. */
+export async function moveDeadLetters(
+  action: 'redrive' | 'purge',
+  { inbox, sender, key, id }: Readonly<Record<string, unknown>>,
+  sources: Sources,
+  clock: Clock,
+): Promise<Outcome> {
+  const { kind, name, deadLetters } = withDeadLetters(inbox, sender, sources);
+  if (!isTextOrAbsent(key) || !isTextOrAbsent(id)) {
+    throw refused('BAD_REQUEST', 'key and id must be strings.');
+  }
+  // The call takes this id for all of them.
+  if (id === 'all') {
+    throw refused('BAD_REQUEST', 'A dead letter with the id "all" cannot be chosen alone.');
+  }
+  const scope = key === undefined ? {} : { key };
+  const which = id ?? 'all';
+  const answer = await fromStore(async () =>
+    action === 'redrive'
+      ? await forAWhile(clock, (signal) => deadLetters.redrive(which, { ...scope, signal }))
+      : { count: await deadLetters.purge(which, scope), isComplete: true },
+  );
+  const { count } = answer;
+  return count === 0 ? { answer } : { answer, change: { kind, name, action, count } };
+}
+
+async function forAWhile(
+  clock: Clock,
+  redrive: (signal: AbortSignal) => Promise<number>,
+): Promise<{ count: number; isComplete: boolean }> {
+  const stop = new AbortController();
+  const timer = clock.setTimeout(() => {
+    stop.abort();
+  }, LONGEST_REDRIVE_MS);
+  try {
+    return { count: await redrive(stop.signal), isComplete: !stop.signal.aborted };
+  } finally {
+    clock.clearTimeout(timer);
+  }
+}
+
+function isTextOrAbsent(value: unknown): value is string | undefined {
+  return value === undefined || typeof value === 'string';
 }

@@ -1,8 +1,15 @@
-import { BackpressureError, checkNames, type Clock, systemClock } from '@webhook-backpressure/base';
+import {
+  BackpressureError,
+  checkClock,
+  checkNames,
+  type Clock,
+  systemClock,
+} from '@webhook-backpressure/base';
 import type { Inbox } from '@webhook-backpressure/inbox';
 import type { Intake } from '@webhook-backpressure/core';
 import type { ObservableSender } from '@webhook-backpressure/observe';
 import type { Change } from '../state/page-state.ts';
+import { errorReports } from './error-reports.ts';
 
 /** The options of {@link dashboard}. */
 export interface DashboardOptions {
@@ -48,12 +55,19 @@ export interface Settings {
   readonly authorize: Exclude<DashboardOptions['authorize'], false> | undefined;
   readonly allowUpdate: boolean;
   readonly onChange: (change: Change, request: Request) => unknown;
-  readonly onError: ((error: unknown) => unknown) | undefined;
+  readonly onError: (error: unknown) => void;
   readonly clock: Clock;
 }
 
 const NAMES: readonly (keyof DashboardOptions)[] = [
-  ...(['intakes', 'inboxes', 'senders', 'authorize', 'allowUpdate', 'onChange', 'onError', 'clock'] as const),
+  'intakes',
+  'inboxes',
+  'senders',
+  'authorize',
+  'allowUpdate',
+  'onChange',
+  'onError',
+  'clock',
 ];
 
 /**
@@ -79,18 +93,16 @@ export function settle(options: unknown): Settings {
   }
   checkCallback('onChange', onChange);
   if (onError !== undefined) checkCallback('onError', onError);
-  if (!isClock(clock)) {
-    throw new BackpressureError(
-      'ERR_WBP_CLOCK',
-      'clock must be an object with the functions now, setTimeout and clearTimeout.',
-    );
-  }
+  checkClock(clock);
   return {
     intakes: sources('intakes', given.intakes, isIntake),
     inboxes: sources('inboxes', given.inboxes, isInbox),
     senders: sources('senders', given.senders, isSender),
     authorize: authorize === false ? undefined : authorize,
-    ...{ allowUpdate, onChange, onError, clock },
+    allowUpdate,
+    onChange,
+    onError: errorReports(onError),
+    clock,
   };
 }
 
@@ -135,10 +147,6 @@ function isSender(value: unknown): boolean {
   return (
     hasFunctions(value, 'snapshot') && hasFunctions((value as ObservableSender).endpoints, 'pause', 'setRate')
   );
-}
-
-function isClock(value: unknown): boolean {
-  return hasFunctions(value, 'now', 'setTimeout', 'clearTimeout');
 }
 
 function hasFunctions(value: unknown, ...names: readonly string[]): boolean {

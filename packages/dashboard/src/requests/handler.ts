@@ -1,43 +1,35 @@
-import { html, json, problem } from '../answers/answers.ts';
-import { LAST_OF_CONNECTION } from '../answers/security-headers.ts';
-import { eventStream } from '../events/event-stream.ts';
+import {
+  eventStream,
+  html,
+  json,
+  LAST_OF_CONNECTION,
+  problem,
+  Refused,
+  refused,
+} from '../answers/answers.ts';
 import type { OpenPages } from '../events/open-pages.ts';
-import { changeEndpoint } from '../levers/change-endpoint.ts';
-import { listDeadLetters, showDeadLetter } from '../levers/dead-letters.ts';
-import { moveDeadLetters } from '../levers/move-dead-letters.ts';
-import { updateOptions } from '../levers/update-options.ts';
+import { changeEndpoint, updateOptions } from '../levers/changes.ts';
+import { listDeadLetters, moveDeadLetters, showDeadLetter } from '../levers/dead-letters.ts';
+import type { Outcome } from '../levers/sources.ts';
 import type { Settings } from '../options/dashboard-options.ts';
-import type { Change } from '../state/page-state.ts';
 import type { Watch } from '../state/watch.ts';
-import { Authorization } from './authorization.ts';
-import type { Incoming } from './incoming.ts';
-import { readJsonBody } from './json-body.ts';
+import { readJsonBody, type Incoming } from './incoming.ts';
 import { METHOD_OF, routeOf, type Route } from './route.ts';
 import { refuseOtherOrigins, refuseOtherSenders } from './same-origin.ts';
 
-export interface HandlerParts {
-  readonly settings: Settings;
-  readonly watch: Watch;
-  readonly pages: OpenPages;
-  readonly wallMs: () => number;
-  readonly onError: (error: unknown) => void;
-}
-
 type Lever = Extract<Route, 'update' | 'endpoint' | 'redrive' | 'purge'>;
-interface Outcome {
-  readonly answer: Response;
-  readonly change?: Change | undefined;
-}
 
 /** Answers the requests of the page. */
 export class Handler {
-  readonly #parts: HandlerParts;
-  readonly #authorization: Authorization;
+  readonly #settings: Settings;
+  readonly #watch: Watch;
+  readonly #pages: OpenPages;
   #isClosed = false;
 
-  constructor(parts: HandlerParts) {
-    this.#parts = parts;
-    this.#authorization = new Authorization(parts.settings.authorize, parts.onError);
+  constructor(settings: Settings, watch: Watch, pages: OpenPages) {
+    this.#settings = settings;
+    this.#watch = watch;
+    this.#pages = pages;
   }
 
   /** Answers further requests with 503. */
@@ -48,9 +40,10 @@ export class Handler {
   /** Never rejects. */
   async handle(incoming: Incoming): Promise<Response> {
     try {
-      return (await this.#authorization.refuse(incoming.request)) ?? (await this.#answer(incoming));
+      return (await this.#unauthorized(incoming.request)) ?? (await this.#answer(incoming));
     } catch (error) {
-      this.#parts.onError(error);
+      if (error instanceof Refused) return error.answer;
+      this.#settings.onError(error);
       return problem('FAILED', 'The request failed.');
     }
   }
@@ -58,74 +51,100 @@ export class Handler {
   async #answer(incoming: Incoming): Promise<Response> {
     const { request, path, isBelowMount } = incoming;
     const route = routeOf(path, isBelowMount);
-    if (route === undefined) return problem('NOT_FOUND', 'There is nothing at this path.');
+    if (route === undefined) throw refused('NOT_FOUND', 'There is nothing at this path.');
     const method = request.method === 'HEAD' ? 'GET' : request.method;
     if (method !== METHOD_OF[route]) {
       const allow = METHOD_OF[route] === 'GET' ? 'GET, HEAD' : 'POST';
-      return problem('METHOD_NOT_ALLOWED', `The method must be ${allow}.`, { Allow: allow });
+      throw refused('METHOD_NOT_ALLOWED', `The method must be ${allow}.`, { Allow: allow });
     }
-    if (this.#isClosed) return problem('CLOSED', 'The dashboard is closed.');
-    const { watch, settings } = this.#parts;
-    const refusal = route === 'page' ? undefined : refuseOtherOrigins(request);
-    if (refusal !== undefined) return refusal;
+    if (this.#isClosed) throw refused('CLOSED', 'The dashboard is closed.');
+    const settings = this.#settings;
+    if (route !== 'page') refuseOtherOrigins(request);
     const query = (): URLSearchParams => new URL(request.url).searchParams;
     switch (route) {
       case 'page':
         return html();
       case 'state':
-        return json(watch.now, 200, LAST_OF_CONNECTION);
+        return json(this.#watch.now, 200, LAST_OF_CONNECTION);
       case 'events':
         return this.#events(incoming);
       case 'dead':
-        return await listDeadLetters(query(), settings);
+        return json(await listDeadLetters(query(), settings));
       case 'dead/item':
-        return await showDeadLetter(query(), settings);
+        return json(await showDeadLetter(query(), settings));
       default:
         return await this.#pull(route, incoming);
     }
   }
 
   #events({ request, isServing }: Incoming): Response {
-    const { pages } = this.#parts;
+    const pages = this.#pages;
     if (request.method === 'HEAD') return eventStream(null);
     if (pages.isFull) {
-      return problem('TOO_MANY_PAGES', 'Too many pages are open.', { 'Retry-After': '10' });
+      throw refused('TOO_MANY_PAGES', 'Too many pages are open.', { 'Retry-After': '10' });
     }
-    const isAllowed = async (): Promise<boolean> => (await this.#authorization.refuse(request)) === undefined;
+    const isAllowed = async (): Promise<boolean> => (await this.#unauthorized(request)) === undefined;
     const page = pages.open({ isServing, isAllowed });
     return eventStream(page.body);
   }
 
   async #pull(lever: Lever, incoming: Incoming): Promise<Response> {
-    const { watch, settings, wallMs } = this.#parts;
+    const settings = this.#settings;
+    const watch = this.#watch;
     if (!settings.allowUpdate) {
-      return problem('READ_ONLY', 'Changes need the option allowUpdate: true of the dashboard.');
+      throw refused('READ_ONLY', 'Changes need the option allowUpdate: true of the dashboard.');
     }
-    const refusal = refuseOtherSenders(incoming.request);
-    if (refusal !== undefined) return refusal;
+    refuseOtherSenders(incoming.request);
     const body = await readJsonBody(incoming);
-    if (body instanceof Response) return body;
-    if (lever === 'update') {
-      const { answer, change } = updateOptions(body, settings, watch);
-      return await this.#audited({ answer, change }, incoming.request);
+    const { answer, change } = await pull(lever, body, settings, watch);
+    if (change !== undefined) {
+      const made = { at: Date.now(), ...change };
+      watch.note(made);
+      try {
+        await settings.onChange(made, incoming.request);
+      } catch (error) {
+        // The change is made, so a failing audit log does not change the answer.
+        settings.onError(error);
+      }
     }
-    const { clock } = settings;
-    const outcome =
-      lever === 'endpoint'
-        ? await changeEndpoint(body, settings, wallMs)
-        : await moveDeadLetters({ action: lever, body, sources: settings, clock, wallMs });
-    if (outcome.change !== undefined) watch.note(outcome.change);
-    return await this.#audited(outcome, incoming.request);
+    return json(answer);
   }
 
-  /** The change is made, so a failing audit log does not change the answer. */
-  async #audited({ answer, change }: Outcome, request: Request): Promise<Response> {
-    if (change === undefined) return answer;
+  /** The answer for a request that may not use the page; undefined for one that may. Never rejects. */
+  async #unauthorized(request: Request): Promise<Response | undefined> {
+    const { authorize, onError } = this.#settings;
+    if (authorize === undefined) return undefined;
     try {
-      await this.#parts.settings.onChange(change, request);
+      const result: unknown = await authorize(request);
+      if (result === true) return undefined;
+      return result instanceof Response ? uncached(result) : problem('UNAUTHORIZED', 'Unauthorized.');
     } catch (error) {
-      this.#parts.onError(error);
+      onError(error);
+      return problem('FAILED', 'The request could not be authorized.');
     }
-    return answer;
   }
+}
+
+async function pull(
+  lever: Lever,
+  body: Readonly<Record<string, unknown>>,
+  settings: Settings,
+  watch: Watch,
+): Promise<Outcome> {
+  if (lever === 'update') return updateOptions(body, settings, watch);
+  if (lever === 'endpoint') return await changeEndpoint(body, settings);
+  return await moveDeadLetters(lever, body, settings, settings.clock);
+}
+
+/**
+ * The user's own answer, which must not be cached for somebody who is authorized later. It is copied, since `authorize`
+ * may return the same object for each request, and a body can be sent only once.
+ */
+function uncached(given: Response): Response {
+  const copy = given.clone();
+  if (copy.headers.has('cache-control')) return copy;
+  // The headers of a redirect cannot be changed.
+  const answer = new Response(copy.body, copy);
+  answer.headers.set('Cache-Control', 'no-store');
+  return answer;
 }

@@ -1,29 +1,27 @@
-import { problem } from '../answers/answers.ts';
+import { refused } from '../answers/answers.ts';
 
 /** The header that a request of the page has. Another origin may send it only after a preflight, which is not answered. */
 const PAGE_HEADER = 'x-webhook-backpressure';
 
 /**
- * The answer for a request that a page of another origin sends; undefined for others. A middleware for CORS in front may
- * let such a page read the answer.
+ * Refuses a request that a page of another origin sends. A middleware for CORS in front may let such a page read the
+ * answer.
  */
-export function refuseOtherOrigins({ headers, url }: Request): Response | undefined {
+export function refuseOtherOrigins({ headers, url }: Request): void {
   const site = headers.get('sec-fetch-site');
   const isOwn = site === null ? isOwnOrigin(headers, url) : site === 'same-origin' || site === 'none';
-  return isOwn ? undefined : foreign();
+  if (!isOwn) throw refused('OTHER_ORIGIN', 'The request comes from another origin.');
 }
 
-/** The answer for a request to change something that the page has not made; undefined for one of the page. */
-export function refuseOtherSenders({ headers }: Request): Response | undefined {
+/** Refuses a request to change something that the page has not made. */
+export function refuseOtherSenders({ headers }: Request): void {
   if (headers.get(PAGE_HEADER) !== '1') {
-    return problem('OTHER_ORIGIN', `The request needs the header ${PAGE_HEADER}: 1.`);
+    throw refused('OTHER_ORIGIN', `The request needs the header ${PAGE_HEADER}: 1.`);
   }
   // An address that a user types or opens.
-  return headers.get('sec-fetch-site') === 'none' ? foreign() : undefined;
-}
-
-function foreign(): Response {
-  return problem('OTHER_ORIGIN', 'The request comes from another origin.');
+  if (headers.get('sec-fetch-site') === 'none') {
+    throw refused('OTHER_ORIGIN', 'The request comes from another origin.');
+  }
 }
 
 /** Browsers leave out `Sec-Fetch-Site` without TLS, and other clients leave out both headers. */

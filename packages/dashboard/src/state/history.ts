@@ -1,39 +1,112 @@
-import type { Columns } from './history-columns.ts';
-import { STATES } from './history-columns.ts';
-import type { History } from './page-state.ts';
-import { Ring } from './ring.ts';
+import type { InboxSnapshot } from '@webhook-backpressure/inbox';
+import type { ObservedIntakeSnapshot, SenderSnapshot } from '@webhook-backpressure/observe';
+import type { IntakeState, WindowFigures } from '@webhook-backpressure/core';
+import type { History, InboxRates, IntakeRates, SenderRates } from './page-state.ts';
+
+/** How the columns of a history are read: each by its name. */
+export type Columns<S, R> = Readonly<Record<string, (snapshot: S, rates: R) => number | null>>;
+
+/** The states, as a history keeps them: by their place in this list. */
+const STATES: readonly (IntakeState | SenderSnapshot['state'])[] = [
+  'accepting',
+  'shedding',
+  'stalled',
+  'closing',
+  'closed',
+  'opening',
+  'full',
+];
+
+type Shared = ObservedIntakeSnapshot | InboxSnapshot;
+
+const SHARED: Columns<Shared, { arrivals: number; completed: number; refused: number }> = {
+  state: ({ state }) => STATES.indexOf(state),
+  depth: ({ depth }) => depth,
+  highWater: ({ highWater }) => highWater,
+  lowWater: ({ lowWater }) => lowWater,
+  effectiveCapacity: ({ effectiveCapacity }) => effectiveCapacity,
+  active: ({ active }) => active,
+  arrivals: (_, { arrivals }) => arrivals,
+  completed: (_, { completed }) => completed,
+  refused: (_, { refused }) => refused,
+  drainRate: ({ drainRate }) => drainRate,
+  waitP50: (snapshot) => lastMinute(snapshot).waitMs.p50,
+  waitP99: (snapshot) => lastMinute(snapshot).waitMs.p99,
+  handlingP50: (snapshot) => lastMinute(snapshot).handlingMs.p50,
+  handlingP99: (snapshot) => lastMinute(snapshot).handlingMs.p99,
+  retryAfterP50: (snapshot) => lastMinute(snapshot).retryAfterSeconds.p50,
+  retryAfterP99: (snapshot) => lastMinute(snapshot).retryAfterSeconds.p99,
+  booked: ({ booked }) => booked,
+};
+
+/** The columns of an intake. */
+export const INTAKE_COLUMNS: Columns<ObservedIntakeSnapshot, IntakeRates> = {
+  ...SHARED,
+  started: (_, { started }) => started,
+};
+
+/** The columns of an inbox. */
+export const INBOX_COLUMNS: Columns<InboxSnapshot, InboxRates> = {
+  ...SHARED,
+  stored: (_, { stored }) => stored,
+  bytes: ({ bytes }) => bytes,
+  oldestAgeMs: ({ oldestAgeMs }) => oldestAgeMs,
+  shelved: ({ shelved }) => shelved,
+};
+
+/** The columns of a sender. */
+export const SENDER_COLUMNS: Columns<SenderSnapshot, SenderRates> = {
+  state: ({ state }) => STATES.indexOf(state),
+  depth: ({ depth }) => depth,
+  inFlight: ({ inFlight }) => inFlight,
+  accepted: (_, { accepted }) => accepted,
+  attempts: (_, { attempts }) => attempts,
+  delivered: (_, { delivered }) => delivered,
+  limited: (_, { limited }) => limited,
+  failed: (_, { failed }) => failed,
+  oldestAgeMs: ({ oldestAgeMs }) => oldestAgeMs,
+  shelved: ({ shelved }) => shelved,
+};
 
 /** 15 minutes, one sample a second. */
 export const SAMPLES = 900;
 
-/** The last samples of a source: typed columns, so that they take a fixed amount of memory. */
+/** The last samples of a source, as columns of equal length. */
 export class HistoryKeeper<S, R> {
   readonly #columns: Columns<S, R>;
-  readonly #at = new Ring(SAMPLES);
-  readonly #rings: readonly (readonly [name: string, ring: Ring])[];
+  readonly #at: number[] = [];
+  readonly #series: ReadonlyMap<string, (number | null)[]>;
 
   constructor(columns: Columns<S, R>) {
     this.#columns = columns;
-    this.#rings = Object.keys(columns).map((name) => [name, new Ring(SAMPLES)]);
+    this.#series = new Map(Object.keys(columns).map((name) => [name, []]));
   }
 
   add(at: number, snapshot: S, rates: R): void {
     // All are read before one is added, so that an error leaves the columns equally long.
     const values = Object.values(this.#columns).map((read) => read(snapshot, rates));
+    const all = [this.#at, ...this.#series.values()];
     // The clock of the machine may be set back. Charts need times that do not fall.
-    while ((this.#at.last ?? -Infinity) > at) {
-      this.#at.removeLast();
-      for (const [, ring] of this.#rings) ring.removeLast();
-    }
-    this.#at.add(at);
-    for (const [place, [, ring]] of this.#rings.entries()) ring.add(values[place] ?? null);
+    while ((this.#at.at(-1) ?? -Infinity) > at) for (const column of all) column.pop();
+    if (this.#at.length === SAMPLES) for (const column of all) column.shift();
+    this.#at.push(at);
+    for (const [place, column] of [...this.#series.values()].entries()) column.push(values[place] ?? null);
   }
 
   read(): History {
-    const series: [string, (number | string | null)[]][] = this.#rings.map(([name, ring]) => {
-      const values = ring.read();
-      return [name, name === 'state' ? values.map((place) => STATES[place ?? -1] ?? null) : values];
-    });
-    return { at: this.#at.read() as number[], series: Object.fromEntries(series) };
+    const series = [...this.#series].map(([name, values]) => [
+      name,
+      values.map((value) => (name === 'state' ? (STATES[value ?? -1] ?? null) : rounded(value))),
+    ]);
+    return { at: [...this.#at], series: Object.fromEntries(series) as History['series'] };
   }
+}
+
+/** Three decimals: more would double the size of a history, and no chart shows them. JSON has no other numbers. */
+function rounded(value: number | null): number | null {
+  return value === null || !Number.isFinite(value) ? null : Math.round(value * 1000) / 1000;
+}
+
+function lastMinute({ windows }: Shared): WindowFigures {
+  return windows.oneMinute.all;
 }

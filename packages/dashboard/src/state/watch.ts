@@ -7,15 +7,24 @@ import {
   observedSnapshots,
   type SenderSnapshot,
 } from '@webhook-backpressure/observe';
-import { ChangeLog } from './change-log.ts';
-import { EverySecond } from './every-second.ts';
-import { INBOX_COLUMNS, INTAKE_COLUMNS, SENDER_COLUMNS } from './history-columns.ts';
+import { INBOX_COLUMNS, INTAKE_COLUMNS, SENDER_COLUMNS } from './history.ts';
 import type { Change, InboxRates, IntakeRates, PageState, SenderRates } from './page-state.ts';
-import { inboxCounts, intakeCounts, senderCounts } from './rates.ts';
-import { WatchedSource, type View } from './watched-source.ts';
+import {
+  inboxCounts,
+  intakeCounts,
+  senderCounts,
+  WatchedSource,
+  type Options,
+  type View,
+} from './watched-source.ts';
 
 /** How many endpoints of a sender pages get each second. Its snapshot may have 1,000. */
 const MOST_ENDPOINTS = 100;
+
+/** How many changes of options and dead letters are kept. */
+const KEPT_CHANGES = 100;
+/** How far apart samples are, in milliseconds. */
+const SECOND_MS = 1000;
 
 /** What is watched, and with which time. */
 export interface WatchParts {
@@ -24,7 +33,6 @@ export interface WatchParts {
   readonly senders: ReadonlyMap<string, ObservableSender>;
   readonly allowUpdate: boolean;
   readonly clock: Clock;
-  readonly wallMs: () => number;
   /** Called after each sample. */
   readonly onSample: () => void;
   /** Called once, after the sample in which all sources are closed. */
@@ -40,7 +48,7 @@ export class Watch {
   readonly #intakes: ReadonlyMap<string, WatchedSource<ObservedIntakeSnapshot, IntakeRates>>;
   readonly #inboxes: ReadonlyMap<string, WatchedSource<InboxSnapshot, InboxRates>>;
   readonly #senders: ReadonlyMap<string, WatchedSource<SenderSnapshot, SenderRates>>;
-  readonly #changes = new ChangeLog();
+  readonly #changes: Change[] = [];
   readonly #timer: EverySecond;
   #sampledMs: number;
   #sampledAt: number;
@@ -48,7 +56,7 @@ export class Watch {
 
   constructor(parts: WatchParts) {
     this.#parts = parts;
-    this.#startedAt = this.#sampledAt = parts.wallMs();
+    this.#startedAt = this.#sampledAt = Date.now();
     this.#intakes = mapped(parts.intakes, (intake) => {
       const snapshot = observedSnapshots(intake);
       return new WatchedSource({ snapshot, counts: intakeCounts, columns: INTAKE_COLUMNS });
@@ -78,34 +86,30 @@ export class Watch {
 
   /** The state at this moment, with the last 15 minutes. */
   get now(): PageState {
-    return { ...this.#state(this.#parts.wallMs(), ({ now }) => now), changes: this.#changes.read() };
+    return { ...this.#state(Date.now(), ({ now }) => now), changes: [...this.#changes] };
   }
 
-  /**
-   * Notes that options were changed through the page.
-   *
-   * @returns all options in force, and the change; undefined when nothing differs.
-   */
-  optionsChanged(kind: 'intake' | 'inbox', name: string): { options: object; change: Change | undefined } {
+  /** All options in force, and those of them that were changed since the last sample. */
+  readOptions(
+    kind: 'intake' | 'inbox',
+    name: string,
+  ): { readonly options: Options; readonly changed: Options | undefined } {
     const source = (kind === 'intake' ? this.#intakes : this.#inboxes).get(name);
-    const { options = {}, changed } = source?.readOptions() ?? {};
-    if (changed === undefined) return { options, change: undefined };
-    const change: Change = { at: this.#parts.wallMs(), kind, name, options: changed };
-    this.note(change);
-    return { options, change };
+    return source?.readOptions() ?? { options: {}, changed: undefined };
   }
 
   note(change: Change): void {
-    this.#changes.add(change);
+    this.#changes.push(change);
+    if (this.#changes.length > KEPT_CHANGES) this.#changes.shift();
     this.#parts.onChange(change);
   }
 
   #sample(): void {
-    const { clock, wallMs, onSample, onClosed, onError } = this.#parts;
+    const { clock, onSample, onClosed, onError } = this.#parts;
     const nowMs = clock.now();
     const elapsedMs = nowMs - this.#sampledMs;
     this.#sampledMs = nowMs;
-    this.#sampledAt = wallMs();
+    this.#sampledAt = Date.now();
     for (const [kind, sources] of this.#all()) {
       for (const [name, source] of sources) {
         try {
@@ -172,4 +176,46 @@ function mapped<A, B>(map: ReadonlyMap<string, A>, action: (value: A) => B): Rea
 /** `fromEntries` keeps names such as `__proto__` as data. */
 function record<A, B>(map: ReadonlyMap<string, A>, action: (value: A) => B): Readonly<Record<string, B>> {
   return Object.fromEntries(mapped(map, action));
+}
+
+interface DenoRuntime {
+  readonly Deno?: { unrefTimer?: (id: number) => void };
+}
+
+/**
+ * Calls `action` once a second until it is stopped. After a block of the event loop the missed calls are left out. Does
+ * not keep the process alive.
+ */
+class EverySecond {
+  readonly #clock: Clock;
+  readonly #action: () => void;
+  #nextMs: number;
+  #timer: unknown;
+  #isStopped = false;
+
+  constructor(clock: Clock, action: () => void) {
+    this.#clock = clock;
+    this.#action = action;
+    this.#nextMs = clock.now();
+    this.#schedule();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#clock.clearTimeout(this.#timer);
+  }
+
+  #schedule(): void {
+    const nowMs = this.#clock.now();
+    this.#nextMs += SECOND_MS;
+    if (this.#nextMs <= nowMs || this.#nextMs > nowMs + SECOND_MS) this.#nextMs = nowMs + SECOND_MS;
+    this.#timer = this.#clock.setTimeout(() => {
+      if (this.#isStopped) return;
+      this.#schedule();
+      this.#action();
+    }, this.#nextMs - nowMs);
+    // Deno's timers are numbers, which have no `unref`.
+    const { Deno } = globalThis as DenoRuntime;
+    if (typeof this.#timer === 'number') Deno?.unrefTimer?.(this.#timer);
+  }
 }

@@ -1,8 +1,14 @@
-import { changedOptions, type Options } from './changed-options.ts';
-import type { Columns } from './history-columns.ts';
-import { HistoryKeeper } from './history.ts';
-import type { History } from './page-state.ts';
-import { ratesBetween, type Counts } from './rates.ts';
+import type { InboxSnapshot } from '@webhook-backpressure/inbox';
+import type { IntakeSnapshot } from '@webhook-backpressure/core';
+import type { SenderSnapshot } from '@webhook-backpressure/observe';
+import { HistoryKeeper, type Columns } from './history.ts';
+import type { History, InboxRates, IntakeRates, SenderRates } from './page-state.ts';
+
+/** Totals of which the page shows how many there were per second. */
+type Counts<R> = { readonly [name in keyof R]: number };
+
+/** The options of a snapshot: plain data. */
+export type Options = Readonly<Record<string, unknown>>;
 
 /** How a kind of source is read. */
 export interface Reading<S, R extends Counts<R>> {
@@ -95,4 +101,55 @@ export class WatchedSource<
 /** A sender has no options that can be changed. */
 function optionsOf({ options = {} }: { readonly options?: object }): Options {
   return options as Options;
+}
+
+/** What an intake has counted since it was created. */
+export function intakeCounts({ totals }: IntakeSnapshot): IntakeRates {
+  const { arrivals, started, completed } = totals;
+  return { arrivals, started, completed, refused: sum(totals.refused) };
+}
+
+/** What an inbox has counted since it was created. */
+export function inboxCounts({ totals }: InboxSnapshot): InboxRates {
+  const { arrivals, stored, completed } = totals;
+  return { arrivals, stored, completed, refused: sum(totals.refused) };
+}
+
+/** The counts of a sender since it was created. */
+export function senderCounts({ totals }: SenderSnapshot): SenderRates {
+  const { accepted, attempts, delivered, limited, failed } = totals;
+  return { accepted, attempts, delivered, limited, failed };
+}
+
+/** The counts per second between two readings. */
+function ratesBetween<R extends Counts<R>>(before: R, after: R, elapsedMs: number): R {
+  const perSecond = elapsedMs > 0 ? 1000 / elapsedMs : 0;
+  const rates = Object.entries<number>(after).map(([name, count]) => {
+    const earlier = (before as Record<string, number>)[name] as number;
+    return [name, Math.round(Math.max(0, count - earlier) * perSecond * 100) / 100];
+  });
+  return Object.fromEntries(rates) as R;
+}
+
+function sum(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((total, count) => total + count, 0);
+}
+
+/** The options that differ, with their new values; undefined when none does. An option that is gone is null. */
+function changedOptions(before: Options, after: Options): Options | undefined {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  const changed = [...names].filter((name) => !isSame(before[name], after[name]));
+  if (changed.length === 0) return undefined;
+  return Object.fromEntries(changed.map((name) => [name, after[name] ?? null]));
+}
+
+/** Compares JSON data. */
+function isSame(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  const names = Object.keys(a);
+  return (
+    names.length === Object.keys(b).length &&
+    names.every((name) => isSame((a as Options)[name], (b as Options)[name]))
+  );
 }

@@ -1,27 +1,72 @@
 import { callObserver } from '@webhook-backpressure/inbox/store';
-import { Alarm, monotonic } from '@webhook-backpressure/base';
-import type { EventLogger, LogFields, LogLevel, LogSettings } from './event-logger.ts';
-import type { SourceKind } from './event-source.ts';
-import { EventSum, shownError } from './event-sum.ts';
-import { shownKey } from './key-counts.ts';
-import { rulesOf, type AnyLine, type LogRules } from './log-rules.ts';
-import type { SumRule } from './sums.ts';
+import { Alarm, type Clock, monotonic } from '@webhook-backpressure/base';
+import {
+  LINES,
+  SENDER_LINES,
+  SENDER_SUMS,
+  SUMS,
+  type LineRule,
+  type LogLevel,
+  type SumRule,
+} from './lines.ts';
 
-/** The fields whose values are names that users choose. */
-const NAMES: ReadonlySet<string> = new Set(['key', 'endpoint']);
+/** The data of a line: plain values that every logger can write as JSON. `event` is the type of the event. */
+export type LogFields = Readonly<Record<string, unknown>> & { readonly event: string };
+
+/** The part of a logger that `logEvents` uses. pino, bunyan, winston and `console` have it. */
+export interface EventLogger {
+  /** Logs what an operator may want to look up. */
+  info(first: LogFields | string, second: LogFields | string): unknown;
+  /** Logs what may need a change. */
+  warn(first: LogFields | string, second: LogFields | string): unknown;
+  /** Logs what needs attention now. */
+  error(first: LogFields | string, second: LogFields | string): unknown;
+}
+
+/** What is logged, where and how. */
+export interface LogSettings {
+  readonly logger: EventLogger;
+  /** The name of the field that names the source, and what messages call it. */
+  readonly kind: 'intake' | 'inbox' | 'sender';
+  readonly isDryRun: boolean;
+  readonly name: string | undefined;
+  readonly isMessageFirst: boolean;
+  readonly keys: number;
+  readonly hasErrors: boolean;
+  readonly clock: Clock;
+}
 
 /** How often sums are logged, and how often a line of the same kind at most. */
 const PERIOD_MS = 1000;
+/** The fields with text that lines have. Others may be private: ids, bodies, and messages of errors. */
+const TEXTS: ReadonlySet<string> = new Set([
+  'key',
+  'endpoint',
+  'sender',
+  'code',
+  'help',
+  'call',
+  'reason',
+  'resource',
+  'options',
+]);
+/** What follows from the other lines, or from the order of the lines. */
+const OMITTED: ReadonlySet<string> = new Set(['at', 'sequence']);
+
+/** Keys beyond this many are only counted: they come from requests. */
+const MOST_KEYS = 1000;
+const MOST_ERRORS = 3;
+/** Keys and errors can come from requests, and a line must stay readable. */
+const KEY_CHARACTERS = 64;
+const ERROR_CHARACTERS = 300;
 
 /** An event of any source. */
-interface LoggedEvent {
-  readonly type: string;
-}
+type LoggedEvent = Readonly<Record<string, unknown>> & { readonly type: string };
 
 /** An event that was not logged, because one of its kind had been logged just before. */
 interface Held {
-  event: LoggedEvent;
-  repeated: number;
+  readonly event: LoggedEvent;
+  readonly repeated: number;
 }
 
 /**
@@ -29,37 +74,33 @@ interface Held {
  * logged immediately, and what follows within a second becomes one line, or a count in one line.
  */
 export class EventLog {
-  readonly #logger: EventLogger;
   readonly #settings: LogSettings;
-  readonly #kind: SourceKind;
-  readonly #rules: LogRules;
-  readonly #isDryRun: boolean;
+  readonly #lines: ReadonlyMap<string, LineRule>;
+  readonly #sumRules: ReadonlyMap<string, SumRule>;
   readonly #now: () => number;
   readonly #alarm: Alarm;
-  readonly #sums = new Map<string, { readonly rule: SumRule; readonly sum: EventSum }>();
+  readonly #sums = new Map<string, EventSum>();
   /** By kind of line. A Map keeps the order in which they were last set. */
   readonly #held = new Map<string, Held>();
   readonly #loggedAtMs = new Map<string, number>();
   #sinceMs = 0;
 
-  constructor(logger: EventLogger, kind: SourceKind, isDryRun: boolean, settings: LogSettings) {
-    this.#logger = logger;
+  constructor(settings: LogSettings) {
     this.#settings = settings;
-    this.#kind = kind;
-    this.#rules = rulesOf(kind);
-    this.#isDryRun = isDryRun;
+    const isSender = settings.kind === 'sender';
+    this.#lines = new Map(Object.entries(isSender ? SENDER_LINES : LINES));
+    this.#sumRules = new Map(Object.entries(isSender ? SENDER_SUMS : SUMS));
     this.#now = monotonic(settings.clock);
     this.#alarm = new Alarm(settings.clock, () => {
       this.flush();
     });
   }
 
-  add(event: LoggedEvent): void {
-    const { type } = event;
-    const { sums, lines } = this.#rules;
-    const rule = sums.get(type);
-    const line = lines.get(type);
-    if (rule !== undefined) this.#count(rule, event);
+  add(given: { readonly type: string }): void {
+    const event = given as LoggedEvent;
+    const sumRule = this.#sumRules.get(event.type);
+    const line = this.#lines.get(event.type);
+    if (sumRule !== undefined) this.#count(sumRule, event);
     else if (line !== undefined) this.#logOrHold(line, event);
   }
 
@@ -68,9 +109,9 @@ export class EventLog {
     this.#alarm.clear();
     const now = this.#now();
     const seconds = Math.round((now - this.#sinceMs) / 100) / 10;
-    for (const [type, { rule, sum }] of this.#sums) {
+    for (const [type, sum] of this.#sums) {
       const fields = { event: type, seconds, ...sum.fields(this.#settings) };
-      this.#write(rule.level, fields, sum.message(seconds, this.#isDryRun));
+      this.#write(sum.rule.level, fields, sum.message(seconds, this.#settings.isDryRun));
     }
     this.#sums.clear();
     const held = [...this.#held];
@@ -79,53 +120,55 @@ export class EventLog {
   }
 
   #count(rule: SumRule, event: LoggedEvent): void {
-    let counted = this.#sums.get(event.type);
-    if (counted === undefined) {
-      counted = { rule, sum: new EventSum(rule) };
-      this.#sums.set(event.type, counted);
-    }
-    counted.sum.add(event as unknown as Readonly<Record<string, unknown>>);
+    let sum = this.#sums.get(event.type);
+    if (sum === undefined) this.#sums.set(event.type, (sum = new EventSum(rule)));
+    sum.add(event);
     this.#await(this.#now());
   }
 
-  #logOrHold(line: AnyLine, event: LoggedEvent): void {
+  #logOrHold({ by }: LineRule, event: LoggedEvent): void {
     const { type } = event;
     // It is the last event: what was held comes before it.
     if (type === 'closed') this.flush();
     const now = this.#now();
-    const kind = `${type} ${line.variant?.(event as never) ?? ''}`;
+    const kind = by === undefined ? type : `${type} ${String(event[by])}`;
     const isRecent = now - (this.#loggedAtMs.get(kind) ?? -Infinity) < PERIOD_MS;
-    if (!isRecent && !this.#holdsLineAbout(this.#rules.subjectOf(type))) {
+    if (!isRecent && !this.#holdsLineAbout(this.#subjectOf(type))) {
       this.#log(kind, event, now, 0);
       return;
     }
-    const held = this.#held.get(kind);
+    const { repeated = 0 } = this.#held.get(kind) ?? {};
     this.#held.delete(kind);
-    this.#held.set(kind, { event, repeated: (held?.repeated ?? 0) + 1 });
+    this.#held.set(kind, { event, repeated: repeated + 1 });
     this.#await(now);
   }
 
   /** Whether an earlier line about the same has not been logged yet. */
   #holdsLineAbout(subject: string): boolean {
-    for (const { event } of this.#held.values()) {
-      if (this.#rules.subjectOf(event.type) === subject) return true;
-    }
+    for (const { event } of this.#held.values()) if (this.#subjectOf(event.type) === subject) return true;
     return false;
+  }
+
+  #subjectOf(type: string): string {
+    return this.#lines.get(type)?.ends ?? type;
   }
 
   /** @param repeated - how many events of this kind the line represents, if it was held. */
   #log(kind: string, event: LoggedEvent, now: number, repeated: number): void {
     this.#loggedAtMs.set(kind, now);
-    const line = this.#rules.lines.get(event.type) as AnyLine;
-    const values = event as unknown as Readonly<Record<string, unknown>>;
-    const fields: [string, unknown][] = line.fields
-      .filter((name) => values[name] !== undefined)
-      .map((name) => [name, NAMES.has(name) ? keyOf(values[name]) : values[name]]);
-    const { error } = values;
-    if (this.#settings.hasErrors && typeof error === 'string') fields.push(['error', shownError(error)]);
-    const again = repeated > 1 ? { repeated } : {};
-    const all: LogFields = { event: event.type, ...Object.fromEntries(fields), ...again };
-    this.#write(line.level, all, line.message(event as never, this.#kind));
+    const { level, message } = this.#lines.get(event.type) as LineRule;
+    const fields: Record<string, unknown> = {};
+    for (const [name, value] of Object.entries(event)) {
+      if (!isShown(name, value)) continue;
+      const isName = typeof value === 'string' && (name === 'key' || name === 'endpoint');
+      fields[name] = isName ? shortened(value, KEY_CHARACTERS) : value;
+    }
+    const { error } = event;
+    if (this.#settings.hasErrors && typeof error === 'string')
+      fields['error'] = shortened(error, ERROR_CHARACTERS);
+    if (repeated > 1) fields['repeated'] = repeated;
+    const text = typeof message === 'string' ? message : message(event as never, this.#settings.kind);
+    this.#write(level, { event: event.type, ...fields }, text);
   }
 
   #await(now: number): void {
@@ -133,22 +176,87 @@ export class EventLog {
     this.#alarm.set(now, PERIOD_MS);
   }
 
-  #write(level: LogLevel, fields: LogFields, message: string): void {
-    const { name, isMessageFirst } = this.#settings;
-    const { event, ...rest } = fields;
-    const all: LogFields = {
+  #write(level: LogLevel, { event, ...rest }: LogFields, message: string): void {
+    const { logger, kind, name, isDryRun, isMessageFirst } = this.#settings;
+    const fields: LogFields = {
       event,
-      ...(name === undefined ? {} : { [this.#kind]: name }),
-      ...(this.#isDryRun ? { dryRun: true } : {}),
+      ...(name === undefined ? {} : { [kind]: name }),
+      ...(isDryRun ? { dryRun: true } : {}),
       ...rest,
     };
     // A logger that fails must not keep the other lines from being logged.
-    callObserver(() =>
-      isMessageFirst ? this.#logger[level](message, all) : this.#logger[level](all, message),
-    );
+    callObserver(() => (isMessageFirst ? logger[level](message, fields) : logger[level](fields, message)));
   }
 }
 
-function keyOf(key: unknown): unknown {
-  return typeof key === 'string' ? shownKey(key) : key;
+/** Adds up the events of one type, in bounded memory. */
+class EventSum {
+  readonly rule: SumRule;
+  readonly #keys = new Map<string, number>();
+  readonly #errors = new Set<string>();
+  readonly #counted: readonly (readonly [field: string, counts: Map<string, number>])[];
+  #count = 0;
+  #lossRisk = 0;
+  #largest = 0;
+
+  constructor(rule: SumRule) {
+    this.rule = rule;
+    this.#counted = (rule.counted ?? []).map((field) => [field, new Map<string, number>()]);
+  }
+
+  add(event: LoggedEvent): void {
+    this.#count += 1;
+    for (const [field, counts] of this.#counted) {
+      // An attempt without an answer has no status.
+      addOne(counts, String((event[field] as string | number | undefined) ?? 'none'));
+    }
+    const { largest } = this.rule;
+    if (largest !== undefined) this.#largest = Math.max(this.#largest, Number(event[largest[0]]));
+    if (event['lossRisk'] === true) this.#lossRisk += 1;
+    const key = String(event['key'] ?? event['endpoint']);
+    if (this.#keys.size < MOST_KEYS || this.#keys.has(key)) addOne(this.#keys, key);
+    const { error } = event;
+    if (typeof error === 'string' && this.#errors.size < MOST_ERRORS)
+      this.#errors.add(shortened(error, ERROR_CHARACTERS));
+  }
+
+  fields({ keys, hasErrors }: LogSettings): Readonly<Record<string, unknown>> {
+    const fields: Record<string, unknown> = { count: this.#count };
+    for (const [field, counts] of this.#counted) fields[field] = Object.fromEntries(counts);
+    const { largest } = this.rule;
+    if (largest !== undefined) fields[largest[1]] = Math.round(this.#largest);
+    if (this.#lossRisk > 0) fields['lossRisk'] = this.#lossRisk;
+    if (hasErrors && this.#errors.size > 0) fields['errors'] = [...this.#errors];
+    if (keys === 0) return fields;
+    const top = byCount(this.#keys).slice(0, keys);
+    fields['keys'] = top.map(([key, count]) => ({ key: shortened(key, KEY_CHARACTERS), count }));
+    fields['otherKeys'] = top.reduce((rest, [, count]) => rest - count, this.#count);
+    return fields;
+  }
+
+  message(seconds: number, isDryRun: boolean): string {
+    const { text, dryRunText = text } = this.rule;
+    const [, counts = []] = this.#counted[0] ?? [];
+    const details = byCount(counts).map(([value, count]) => `${String(count)} ${value}`);
+    const among = details.length === 0 ? '' : ` (${details.join(', ')})`;
+    return `${isDryRun ? dryRunText : text} in ${String(seconds)} s: ${String(this.#count)}${among}.`;
+  }
+}
+
+/** Numbers and booleans are never private. */
+function isShown(name: string, value: unknown): boolean {
+  if (value === undefined || OMITTED.has(name)) return false;
+  return TEXTS.has(name) || typeof value === 'number' || typeof value === 'boolean';
+}
+
+function addOne(counts: Map<string, number>, value: string): void {
+  counts.set(value, (counts.get(value) ?? 0) + 1);
+}
+
+function byCount(counts: Iterable<readonly [string, number]>): (readonly [string, number])[] {
+  return [...counts].sort(([, a], [, b]) => b - a);
+}
+
+function shortened(text: string, characters: number): string {
+  return text.length <= characters ? text : `${text.slice(0, characters)}…`;
 }

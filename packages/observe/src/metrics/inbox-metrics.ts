@@ -1,169 +1,171 @@
-import type { InboxEvent, InboxSnapshot, InboxTotals } from '@webhook-backpressure/inbox';
-import { INBOX_ALARMS } from './alarm-readings.ts';
-import { BATCH_BUCKETS, DURATION_BUCKETS, RETRY_AFTER_BUCKETS } from './buckets.ts';
-import { countersOfRefusals, gaugesOfLoad } from './common-rows.ts';
+import { INBOX_ALARM_DEFAULTS, noRefusals } from '@webhook-backpressure/core/extend';
+import type { InboxEvent, InboxSnapshot } from '@webhook-backpressure/inbox';
+import { STATES, type KeyRefusals } from './intake-metrics.ts';
 import type { Metric } from './metric.ts';
-import { readingsOfRefusals, RowMaker, type Row } from './rows.ts';
-
-/** The totals of an inbox that are also counted for each key. */
-export type InboxKeyTotals = Pick<
-  InboxTotals,
-  'stored' | 'duplicate' | 'completed' | 'failed' | 'dead' | 'refusedByStatus'
->;
+import {
+  DURATION_BUCKETS,
+  readingsByName,
+  readingsOfAlarms,
+  readingsOfRefusals,
+  RETRY_AFTER_BUCKETS,
+  RowMaker,
+  type Row,
+  type Table,
+} from './rows.ts';
 
 /** What the metrics of an inbox are read from. */
-export interface ReadableInbox {
+interface ReadableInbox {
   readonly snapshot: InboxSnapshot;
-  readonly keyTotals: InboxKeyTotals;
+  readonly keyTotals: KeyRefusals & Record<'stored' | 'duplicate' | 'completed' | 'failed' | 'dead', number>;
   readonly event: InboxEvent;
 }
 
-const make = new RowMaker<ReadableInbox>('webhook.inbox');
-const DELIVERIES = '{delivery}';
+/** Upper bounds for the deliveries in one commit, of which there are at most 256. */
+const BATCH_BUCKETS: readonly number[] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
-export const inboxRows: readonly Row<ReadableInbox>[] = [
-  make.gauge('depth', DELIVERIES, 'Unfinished deliveries', (snapshot) => snapshot.depth, {
-    prometheusName: 'webhook_inbox_queue_depth',
+const make = new RowMaker<ReadableInbox>('webhook.inbox');
+
+const tookSeconds = ({ tookMs }: { readonly tookMs: number }): number => tookMs / 1000;
+
+const rows: readonly Row<ReadableInbox>[] = [
+  ...make.gauges('{delivery}', {
+    depth: ['Unfinished deliveries', 'depth', { prometheusName: 'webhook_inbox_queue_depth' }],
+    active: ['Deliveries whose handlers are running in this process', 'active'],
+    concurrency: ['How many handlers may run concurrently: the option, or the learned value', 'concurrency'],
+    capacity: ['How many deliveries may be stored and unfinished: the option', 'capacity'],
+    effective_capacity: [
+      'The capacity; with maxWaitMs the smaller of it and longest wait × drain rate',
+      'effectiveCapacity',
+    ],
+    high_water: ['The depth at which shedding begins', 'highWater'],
+    low_water: ['The depth at which shedding ends', 'lowWater'],
+    booked: ['Refused deliveries with a booked time to retry that has not come yet', 'booked'],
+    'dead_letter.depth': ['Dead letters, as of the last few seconds', 'shelved'],
   }),
-  make.gauge('size', 'By', 'Bytes of unfinished deliveries', (snapshot) => snapshot.bytes),
-  make.gauge(
-    'active',
-    DELIVERIES,
-    'Deliveries whose handlers are running in this process',
-    (snapshot) => snapshot.active,
-  ),
-  make.gauge(
-    'concurrency',
-    DELIVERIES,
-    'How many handlers may run concurrently: the option, or the learned value',
-    (snapshot) => snapshot.concurrency,
-  ),
-  make.gauge(
-    'capacity',
-    DELIVERIES,
-    'How many deliveries may be stored and unfinished: the option',
-    (snapshot) => snapshot.capacity,
-  ),
-  make.gauge(
-    'effective_capacity',
-    DELIVERIES,
-    'The capacity; with maxWaitMs the smaller of it and longest wait × drain rate',
-    (snapshot) => snapshot.effectiveCapacity,
-  ),
-  make.gauge(
-    'max_size',
-    'By',
-    'How many bytes may be stored and unfinished: the option maxBytes',
-    (snapshot) => snapshot.maxBytes,
-  ),
-  ...gaugesOfLoad(
-    make,
-    '{inbox}',
-    make.gauge(
-      'oldest_age',
-      's',
+  ...make.gauges('By', {
+    size: ['Bytes of unfinished deliveries', 'bytes'],
+    max_size: ['How many bytes may be stored and unfinished: the option maxBytes', 'maxBytes'],
+    'dead_letter.size': ['Bytes of all dead letters', 'shelvedBytes'],
+  }),
+  ...make.gauges('{inbox}', {
+    state: [
+      '1 for the current state, and 0 for the others',
+      ({ state }) => readingsByName('state', { ...STATES, [state]: 1 }),
+      { attributes: ['state'] },
+    ],
+    'store.resting': [
+      '1 after a call of the store has failed, until one works; otherwise 0',
+      ({ isStoreFailing }) => Number(isStoreFailing),
+    ],
+  }),
+  ...make.gauges('{delivery}/s', {
+    drain_rate: [
+      'Completions per second that the workers can sustain; no sample before the first completion',
+      'drainRate',
+    ],
+  }),
+  ...make.gauges('s', {
+    oldest_age: [
       'The age of the oldest unfinished delivery, as of the last few seconds; 0 for none',
-      (snapshot) => snapshot.oldestAgeMs / 1000,
-    ),
-    INBOX_ALARMS,
-  ),
-  make.gauge(
-    'dead_letter.depth',
-    DELIVERIES,
-    'Dead letters, as of the last few seconds',
-    (snapshot) => snapshot.shelved,
-  ),
-  make.gauge('dead_letter.size', 'By', 'Bytes of all dead letters', (snapshot) => snapshot.shelvedBytes),
-  make.gauge(
-    'store.resting',
-    '{inbox}',
-    '1 after a call of the store has failed, until one works; otherwise 0',
-    (snapshot) => (snapshot.isStoreFailing ? 1 : 0),
-  ),
-  make.counter(
-    'arrivals',
-    DELIVERIES,
-    'Requests received, whatever their answer',
-    (totals) => totals.arrivals,
-  ),
-  make.keyCounter('stored', 'Deliveries stored and acknowledged', (totals) => totals.stored),
-  make.keyCounter('duplicates', 'Deliveries answered as duplicates', (totals) => totals.duplicate),
-  make.keyCounter('completed', 'Deliveries that were completed', (totals) => totals.completed),
-  make.keyCounter(
-    'failed_attempts',
-    'Attempts that failed, including last and overdue ones',
-    (totals) => totals.failed,
-  ),
-  make.keyCounter('dead', 'Deliveries whose last attempt failed', (totals) => totals.dead),
-  make.keyCounter(
-    'refused',
-    'Deliveries refused, by reason and status',
-    (totals) => readingsOfRefusals(totals.refusedByStatus),
-    { prometheusName: 'webhook_inbox_overflow_total', attributes: ['reason', 'status'] },
-  ),
-  make.counter(
-    'dead_letter.overflow',
-    DELIVERIES,
-    "Deliveries stored as dead letters because of overflow: 'dead-letter'",
-    (totals) => totals.overflow,
-  ),
-  ...countersOfRefusals(make, 'acknowledged'),
-  make.counter('unverified', DELIVERIES, 'Requests refused with 401', (totals) => totals.unverified),
-  make.counter('too_large', DELIVERIES, 'Requests refused with 413', (totals) => totals.tooLarge),
-  make.counter('started', '{attempt}', 'Attempts that were started', (totals) => totals.started),
-  make.counter('overdue', '{attempt}', 'Handlers that exceeded maxHandlingMs', (totals) => totals.overdue),
-  make.counter(
-    'store.failures',
-    '{call}',
-    'Calls of the store that failed',
-    (totals) => totals.storeFailures,
-  ),
-  make.histogram(
-    'wait.duration',
-    's',
-    'How long deliveries waited between their receipt and their first attempt',
-    DURATION_BUCKETS,
-    true,
-    ['started'],
-    (event) => (event.attempt === 1 ? event.waitedMs / 1000 : undefined),
-  ),
-  make.histogram(
-    'handling.duration',
-    's',
-    'How long attempts took, successful or not',
-    DURATION_BUCKETS,
-    true,
-    ['completed', 'failed', 'shelf-full', 'dead'],
-    (event) => event.tookMs / 1000,
-  ),
-  make.histogram(
-    'retry_after',
-    's',
-    'The Retry-After of refused deliveries',
-    RETRY_AFTER_BUCKETS,
-    true,
-    ['refused'],
-    (event) => event.retryAfterSeconds,
-  ),
-  make.histogram(
-    'commit.duration',
-    's',
-    'How long commits of arriving deliveries took',
-    DURATION_BUCKETS,
-    false,
-    ['committed'],
-    (event) => event.tookMs / 1000,
-  ),
-  make.histogram(
-    'commit.size',
-    DELIVERIES,
-    'How many arriving deliveries were in one commit',
-    BATCH_BUCKETS,
-    false,
-    ['committed'],
-    (event) => event.deliveries,
-  ),
+      ({ oldestAgeMs }) => oldestAgeMs / 1000,
+    ],
+  }),
+  ...make.gauges('{sender}', {
+    endangered: [
+      'Senders that are close to disabling the endpoint because of failures',
+      ({ endangered }) => endangered.length,
+    ],
+  }),
+  ...make.gauges('{alarm}', {
+    alarm: [
+      '1 for a raised alarm, and 0 for the others',
+      readingsOfAlarms(INBOX_ALARM_DEFAULTS),
+      { attributes: ['code'] },
+    ],
+  }),
+  ...make.keyCounters('{delivery}', {
+    stored: ['Deliveries stored and acknowledged', 'stored'],
+    duplicates: ['Deliveries answered as duplicates', 'duplicate'],
+    completed: ['Deliveries that were completed', 'completed'],
+    failed_attempts: ['Attempts that failed, including last and overdue ones', 'failed'],
+    dead: ['Deliveries whose last attempt failed', 'dead'],
+    refused: [
+      'Deliveries refused, by reason and status',
+      readingsOfRefusals,
+      { prometheusName: 'webhook_inbox_overflow_total', attributes: ['reason', 'status'] },
+    ],
+  }),
+  ...make.counters('{delivery}', {
+    arrivals: ['Requests received, whatever their answer', 'arrivals'],
+    'dead_letter.overflow': [
+      "Deliveries stored as dead letters because of overflow: 'dead-letter'",
+      'overflow',
+    ],
+    loss_risk: ['Refused deliveries whose senders never retry', 'lossRisk'],
+    promises: [
+      'Retries that arrived in their booked time: kept if acknowledged, missed if refused again',
+      ({ promises: { kept, missed } }) => readingsByName('outcome', { kept, missed }),
+      { attributes: ['outcome'] },
+    ],
+    unverified: ['Requests refused with 401', 'unverified'],
+    too_large: ['Requests refused with 413', 'tooLarge'],
+  }),
+  ...make.counters('{attempt}', {
+    started: ['Attempts that were started', 'started'],
+    overdue: ['Handlers that exceeded maxHandlingMs', 'overdue'],
+  }),
+  ...make.counters('{call}', { 'store.failures': ['Calls of the store that failed', 'storeFailures'] }),
+  ...make.histograms('s', DURATION_BUCKETS, true, {
+    'wait.duration': [
+      'How long deliveries waited between their receipt and their first attempt',
+      { started: ({ attempt, waitedMs }) => (attempt === 1 ? waitedMs / 1000 : undefined) },
+    ],
+    'handling.duration': [
+      'How long attempts took, successful or not',
+      { completed: tookSeconds, failed: tookSeconds, 'shelf-full': tookSeconds, dead: tookSeconds },
+    ],
+  }),
+  ...make.histograms('s', RETRY_AFTER_BUCKETS, true, {
+    retry_after: [
+      'The Retry-After of refused deliveries',
+      { refused: ({ retryAfterSeconds }) => retryAfterSeconds },
+    ],
+  }),
+  ...make.histograms('s', DURATION_BUCKETS, false, {
+    'commit.duration': ['How long commits of arriving deliveries took', { committed: tookSeconds }],
+  }),
+  ...make.histograms('{delivery}', BATCH_BUCKETS, false, {
+    'commit.size': [
+      'How many arriving deliveries were in one commit',
+      { committed: ({ deliveries }) => deliveries },
+    ],
+  }),
 ];
 
 /** The metrics of an inbox. Exporters are made from this table, so that all of them report the same. */
-export const inboxMetrics: readonly Metric[] = inboxRows;
+export const inboxMetrics: readonly Metric[] = rows;
+
+export const inboxTable: Table<ReadableInbox> = {
+  rows,
+  labels: ['key', 'sender'],
+  create: () => ({
+    stored: 0,
+    duplicate: 0,
+    completed: 0,
+    failed: 0,
+    dead: 0,
+    refusedByStatus: { 429: noRefusals(), 503: noRefusals() },
+  }),
+  counts: {
+    stored: (totals) => (totals.stored += 1),
+    duplicate: (totals) => (totals.duplicate += 1),
+    completed: (totals) => (totals.completed += 1),
+    refused: ({ refusedByStatus }, { status, reason }) => (refusedByStatus[status][reason] += 1),
+    failed: (totals) => (totals.failed += 1),
+    'shelf-full': (totals) => (totals.failed += 1),
+    dead: (totals) => {
+      totals.dead += 1;
+      totals.failed += 1;
+    },
+  },
+};

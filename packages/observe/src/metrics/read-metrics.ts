@@ -1,16 +1,13 @@
 import { BackpressureError, checkNames, invalid, isRecord, show } from '@webhook-backpressure/base';
 import type { Inbox } from '@webhook-backpressure/inbox';
 import type { Intake } from '@webhook-backpressure/core';
-import { observedSnapshots } from '../observed-snapshots.ts';
+import { observedSnapshots } from '../observe.ts';
 import type { ObservableSender } from '../outbox/sender.ts';
-import { InboxCountsByKey } from './inbox-key-totals.ts';
-import { inboxRows } from './inbox-metrics.ts';
-import { IntakeCountsByKey } from './intake-key-totals.ts';
-import { intakeRows } from './intake-metrics.ts';
-import type { Attributes, Metric, Sample } from './metric.ts';
-import { SourceMetrics, type RecordListener } from './metrics-reader.ts';
-import { SenderCountsByKey } from './sender-key-totals.ts';
-import { senderRows } from './sender-metrics.ts';
+import { inboxTable } from './inbox-metrics.ts';
+import { intakeTable } from './intake-metrics.ts';
+import type { Attributes } from './metric.ts';
+import { SourceMetrics, type MetricsReader } from './metrics-reader.ts';
+import { senderTable } from './sender-metrics.ts';
 
 const MAX_KEYS = 1000;
 const MAX_NAME = 100;
@@ -32,24 +29,6 @@ export interface MetricsOptions {
   name?: string | undefined;
 }
 
-/** Reads the metrics of one source. */
-export interface MetricsReader {
-  /** The table of metrics: `intakeMetrics`, `inboxMetrics` or `senderMetrics`. */
-  readonly metrics: readonly Metric[];
-  /**
-   * The current samples of each metric, all from the same snapshot. A gauge whose value is not known has none. Also works
-   * after the source has closed; after `close` of the reader there are no metrics.
-   */
-  read(): ReadonlyMap<Metric, readonly Sample[]>;
-  /**
-   * Calls the listener with each value of a histogram when it occurs, in the unit of the metric. What it throws is ignored.
-   * Returns a function that ends the subscription.
-   */
-  onRecord(listener: RecordListener): () => void;
-  /** Ends the subscription to the source. */
-  close(): void;
-}
-
 /**
  * Reads the metrics of an intake, an inbox or a sender, for an exporter. Gauges and counters are read from a snapshot, so that they
  * include what happened before. Histograms, and the counters of single keys, begin with this call.
@@ -59,31 +38,23 @@ export interface MetricsReader {
  * `ERR_WBP_METRICS_NAME`, `ERR_WBP_OPTIONS` or `ERR_WBP_UNKNOWN_OPTION` for invalid options.
  */
 export function readMetrics(source: MetricsSource, options: MetricsOptions = {}): MetricsReader {
-  if (isIntake(source)) {
-    const settings = settingsOf(options);
-    const observed = { snapshot: observedSnapshots(source), subscribe: source.subscribe.bind(source) };
-    return new SourceMetrics(intakeRows, observed, new IntakeCountsByKey(source), settings);
-  }
-  if (isInbox(source)) {
-    return new SourceMetrics(inboxRows, source, new InboxCountsByKey(), settingsOf(options));
-  }
-  if (isSender(source)) {
-    return new SourceMetrics(senderRows, source, new SenderCountsByKey(), settingsOf(options));
-  }
-  throw sourceError(source);
-}
-
-function settingsOf(options: MetricsOptions): { readonly keys: number; readonly base: Attributes } {
+  if (!isIntake(source) && !isInbox(source) && !isSender(source)) throw sourceError(source);
   checkNames(options, 'options', ['keys', 'name']);
   const { keys = 0, name } = options;
   if (!Number.isSafeInteger(keys) || keys < 0 || keys > MAX_KEYS) {
     throw invalid('ERR_WBP_METRICS_KEYS', 'keys', 'an integer from 0 to 1,000', keys);
   }
-  if (name === undefined) return { keys, base: Object.freeze({}) };
-  if (typeof name !== 'string' || name === '' || name.length > MAX_NAME) {
+  if (name !== undefined && (typeof name !== 'string' || name === '' || name.length > MAX_NAME)) {
     throw invalid('ERR_WBP_METRICS_NAME', 'name', 'a string of 1 to 100 characters', name);
   }
-  return { keys, base: Object.freeze({ name }) };
+  const base: Attributes = Object.freeze(name === undefined ? {} : { name });
+  if (isIntake(source)) {
+    const observed = { snapshot: observedSnapshots(source), subscribe: source.subscribe.bind(source) };
+    return new SourceMetrics(observed, intakeTable(source), keys, base);
+  }
+  return isInbox(source)
+    ? new SourceMetrics(source, inboxTable, keys, base)
+    : new SourceMetrics(source, senderTable, keys, base);
 }
 
 function isIntake(source: unknown): source is Intake {

@@ -1,193 +1,182 @@
+import { SENDER_ALARM_DEFAULTS } from '@webhook-backpressure/core/extend';
 import type { SenderEvent } from '../outbox/sender-events.ts';
-import type { EndpointSnapshot, SenderSnapshot } from '../outbox/sender-snapshot.ts';
-import type { SenderTotals } from '../outbox/sender-totals.ts';
-import { readingsOfAlarms, SENDER_ALARMS } from './alarm-readings.ts';
-import { DURATION_BUCKETS, ENDPOINT_WAIT_BUCKETS, LATENCY_BUCKETS, REQUEST_BUCKETS } from './buckets.ts';
+import type { EndpointSnapshot, SenderSnapshot } from '../outbox/sender.ts';
 import type { Metric } from './metric.ts';
-import { readingsByName, readingsOfState, RowMaker, type Row } from './rows.ts';
-import { SENDER_STATES } from './states.ts';
-
-/** The totals of a sender that are also counted for each endpoint. */
-export type SenderKeyTotals = Pick<
-  SenderTotals,
-  'accepted' | 'duplicate' | 'attempts' | 'delivered' | 'limited' | 'dead'
->;
+import {
+  DURATION_BUCKETS,
+  readingsByName,
+  readingsOfAlarms,
+  RowMaker,
+  type Row,
+  type Table,
+} from './rows.ts';
 
 /** The source of the metrics of a sender. */
-export interface ReadableSender {
+interface ReadableSender {
   readonly snapshot: SenderSnapshot;
-  readonly keyTotals: SenderKeyTotals;
+  readonly keyTotals: Record<
+    'accepted' | 'duplicate' | 'attempts' | 'delivered' | 'limited' | 'dead',
+    number
+  >;
   readonly event: SenderEvent;
 }
 
-const make = new RowMaker<ReadableSender>('webhook.sender');
-const EVENTS = '{event}';
-const REQUESTS = '{request}';
-const ENDPOINTS = '{endpoint}';
-const CALLS = '{call}';
+const STATES: Readonly<Record<SenderSnapshot['state'], number>> = {
+  opening: 0,
+  accepting: 0,
+  full: 0,
+  closing: 0,
+  closed: 0,
+};
 
-export const senderRows: readonly Row<ReadableSender>[] = [
-  make.gauge('depth', EVENTS, 'Unfinished events', ({ depth }) => depth, {
-    prometheusName: 'webhook_sender_queue_depth',
-  }),
-  make.gauge('size', 'By', 'Bytes of unfinished events', ({ bytes }) => bytes),
-  make.gauge('capacity', EVENTS, 'How many events may be unfinished: the option', ({ capacity }) => capacity),
-  make.gauge(
-    'max_size',
-    'By',
-    'How many bytes unfinished events may take: the option maxBytes',
-    ({ maxBytes }) => maxBytes,
-  ),
-  make.gauge('waiting_sends', CALLS, 'Calls of send that wait for room', ({ waitingSends }) => waitingSends),
-  make.gauge('in_flight', REQUESTS, 'Requests in flight', ({ inFlight }) => inFlight),
-  make.gauge(
-    'state',
-    '{sender}',
-    '1 for the current state, and 0 for the others',
-    ({ state }) => readingsOfState(SENDER_STATES, state),
-    { attributes: ['state'] },
-  ),
-  make.gauge(
-    'endpoints',
-    ENDPOINTS,
-    'Endpoints with events or requests, by state',
-    ({ states }) => readingsByName('state', states),
-    { attributes: ['state'] },
-  ),
-  make.gauge(
-    'oldest_age',
-    's',
-    'The age of the oldest unfinished event, as of the last few seconds; 0 for none',
-    ({ oldestAgeMs }) => oldestAgeMs / 1000,
-  ),
-  make.gauge(
-    'dead_letter.depth',
-    EVENTS,
-    'Dead letters, as of the last few seconds',
-    ({ shelved }) => shelved,
-  ),
-  make.gauge('paused', '{sender}', '1 while everything is paused, otherwise 0', ({ isPaused }) =>
-    isPaused ? 1 : 0,
-  ),
-  make.gauge(
-    'store.resting',
-    '{sender}',
-    '1 after a call of the store has failed, until one works; otherwise 0',
-    ({ isStoreFailing }) => (isStoreFailing ? 1 : 0),
-  ),
-  make.gauge(
-    'processes',
-    '{process}',
-    'Processes that share the buckets, this one included; 1 without shared buckets',
-    ({ processes }) => processes,
-  ),
-  make.gauge(
-    'alarm',
-    '{alarm}',
-    'Raised alarms by code: how many endpoints have it, or 1 for an alarm of the whole sender',
-    ({ alarms }) => readingsOfAlarms(SENDER_ALARMS, alarms),
-    { attributes: ['code'] },
-  ),
-  make.keyGauge('endpoint.queued', EVENTS, 'Queued events of an endpoint', (snapshot) =>
-    ofEndpoints(snapshot, ({ queued }) => queued),
-  ),
-  make.keyGauge('endpoint.in_flight', REQUESTS, 'Requests in flight to an endpoint', (snapshot) =>
-    ofEndpoints(snapshot, ({ inFlight }) => inFlight),
-  ),
-  make.keyGauge('endpoint.rate', '{request}/s', 'The present rate of an endpoint', (snapshot) =>
-    ofEndpoints(snapshot, ({ ratePerSecond }) => ratePerSecond),
-  ),
-  make.keyGauge('endpoint.oldest_age', 's', 'The age of the oldest event of an endpoint', (snapshot) =>
-    ofEndpoints(snapshot, ({ oldestAgeMs }) => oldestAgeMs / 1000),
-  ),
-  make.keyCounter('accepted', 'Events stored', ({ accepted }) => accepted, { unit: EVENTS }),
-  make.keyCounter('duplicates', 'Calls of send whose id was known', ({ duplicate }) => duplicate, {
-    unit: CALLS,
-  }),
-  make.counter(
-    'refused',
-    CALLS,
-    'Calls of send that were refused because the outbox was full',
-    ({ refused }) => refused,
-  ),
-  make.keyCounter('attempts', 'Requests started', ({ attempts }) => attempts, { unit: REQUESTS }),
-  make.keyCounter('delivered', 'Events delivered', ({ delivered }) => delivered, { unit: EVENTS }),
-  make.keyCounter('limited', 'Requests after which the endpoint asked to wait', ({ limited }) => limited, {
-    unit: REQUESTS,
-  }),
-  make.counter('failed_attempts', REQUESTS, 'Requests that failed otherwise', ({ failed }) => failed),
-  make.counter(
-    'timed_out',
-    REQUESTS,
-    'Requests without an answer within the timeout; also counted as failed',
-    ({ timedOut }) => timedOut,
-  ),
-  make.keyCounter('dead', 'Events that became dead letters', ({ dead }) => dead, { unit: EVENTS }),
-  make.counter('batches', REQUESTS, 'Requests with more than one event', ({ batches }) => batches),
-  make.counter('lost', EVENTS, 'Events whose claim another process took over', ({ lost }) => lost),
-  make.counter(
-    'clamped_waits',
-    REQUESTS,
-    'Answers with a Retry-After that was invalid, in the past or too long, and was replaced',
-    ({ clampedRetryAfter }) => clampedRetryAfter,
-  ),
-  make.counter('disabled', ENDPOINTS, 'How often endpoints were disabled', ({ disabled }) => disabled),
-  make.counter(
-    'endpoint_failures',
-    CALLS,
-    'Calls of the function endpoint that failed',
-    ({ endpointFailures }) => endpointFailures,
-  ),
-  make.counter(
-    'store.failures',
-    CALLS,
-    'Calls of the store that failed',
-    ({ storeFailures }) => storeFailures,
-  ),
-  make.histogram(
-    'latency',
-    's',
-    'The time from send to the delivery, of the oldest event of each request',
-    LATENCY_BUCKETS,
-    true,
-    ['delivered'],
-    (event) => event.latencyMs / 1000,
-  ),
-  make.histogram(
-    'request.duration',
-    's',
-    'How long requests took, successful or not',
-    DURATION_BUCKETS,
-    true,
-    ['delivered', 'limited', 'failed'],
-    (event) => event.tookMs / 1000,
-  ),
-  make.histogram(
-    'endpoint_wait',
-    's',
-    'How long events are held back after the endpoint asked to wait',
-    ENDPOINT_WAIT_BUCKETS,
-    true,
-    ['limited'],
-    (event) => event.retryInMs / 1000,
-  ),
-  make.histogram(
-    'request.events',
-    EVENTS,
-    'How many events were in one request',
-    REQUEST_BUCKETS,
-    false,
-    ['started'],
-    (event) => event.events,
-  ),
+/** Upper bounds for the time from `send` to a delivery, in seconds: 10 ms to a day. */
+const LATENCY_BUCKETS: readonly number[] = [
+  0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600, 21_600, 86_400,
 ];
 
-function ofEndpoints(
-  { endpoints }: SenderSnapshot,
-  read: (endpoint: EndpointSnapshot) => number,
-): ReadonlyMap<string, number> {
-  return new Map(endpoints.map((one) => [one.endpoint, read(one)]));
-}
+/** Upper bounds for the waits that endpoints ask for, in seconds: from a second to a day. */
+const WAIT_BUCKETS: readonly number[] = [1, 2, 5, 10, 30, 60, 300, 900, 3600, 21_600, 86_400];
+
+/** Upper bounds for the events in one request, of which there are at most 500. */
+const REQUEST_BUCKETS: readonly number[] = [1, 2, 5, 10, 25, 50, 100, 250, 500];
+
+const make = new RowMaker<ReadableSender>('webhook.sender');
+
+const ofEndpoints =
+  (read: (endpoint: EndpointSnapshot) => number) =>
+  ({ endpoints }: SenderSnapshot): ReadonlyMap<string, number> =>
+    new Map(endpoints.map((one) => [one.endpoint, read(one)]));
+
+const tookSeconds = ({ tookMs }: { readonly tookMs: number }): number => tookMs / 1000;
+
+const rows: readonly Row<ReadableSender>[] = [
+  ...make.gauges('{event}', {
+    depth: ['Unfinished events', 'depth', { prometheusName: 'webhook_sender_queue_depth' }],
+    capacity: ['How many events may be unfinished: the option', 'capacity'],
+    'dead_letter.depth': ['Dead letters, as of the last few seconds', 'shelved'],
+  }),
+  ...make.gauges('By', {
+    size: ['Bytes of unfinished events', 'bytes'],
+    max_size: ['How many bytes unfinished events may take: the option maxBytes', 'maxBytes'],
+  }),
+  ...make.gauges('{call}', { waiting_sends: ['Calls of send that wait for room', 'waitingSends'] }),
+  ...make.gauges('{request}', { in_flight: ['Requests in flight', 'inFlight'] }),
+  ...make.gauges('{sender}', {
+    state: [
+      '1 for the current state, and 0 for the others',
+      ({ state }) => readingsByName('state', { ...STATES, [state]: 1 }),
+      { attributes: ['state'] },
+    ],
+    paused: ['1 while everything is paused, otherwise 0', ({ isPaused }) => Number(isPaused)],
+    'store.resting': [
+      '1 after a call of the store has failed, until one works; otherwise 0',
+      ({ isStoreFailing }) => Number(isStoreFailing),
+    ],
+  }),
+  ...make.gauges('{endpoint}', {
+    endpoints: [
+      'Endpoints with events or requests, by state',
+      ({ states }) => readingsByName('state', states),
+      { attributes: ['state'] },
+    ],
+  }),
+  ...make.gauges('s', {
+    oldest_age: [
+      'The age of the oldest unfinished event, as of the last few seconds; 0 for none',
+      ({ oldestAgeMs }) => oldestAgeMs / 1000,
+    ],
+  }),
+  ...make.gauges('{process}', {
+    processes: ['Processes that share the buckets, this one included; 1 without shared buckets', 'processes'],
+  }),
+  ...make.gauges('{alarm}', {
+    alarm: [
+      'Raised alarms by code: how many endpoints have it, or 1 for an alarm of the whole sender',
+      readingsOfAlarms(SENDER_ALARM_DEFAULTS),
+      { attributes: ['code'] },
+    ],
+  }),
+  ...make.keyGauges({
+    'endpoint.queued': ['{event}', 'Queued events of an endpoint', ofEndpoints(({ queued }) => queued)],
+    'endpoint.in_flight': [
+      '{request}',
+      'Requests in flight to an endpoint',
+      ofEndpoints(({ inFlight }) => inFlight),
+    ],
+    'endpoint.rate': [
+      '{request}/s',
+      'The present rate of an endpoint',
+      ofEndpoints(({ ratePerSecond }) => ratePerSecond),
+    ],
+    'endpoint.oldest_age': [
+      's',
+      'The age of the oldest event of an endpoint',
+      ofEndpoints(({ oldestAgeMs }) => oldestAgeMs / 1000),
+    ],
+  }),
+  ...make.keyCounters('{event}', {
+    accepted: ['Events stored', 'accepted'],
+    delivered: ['Events delivered', 'delivered'],
+    dead: ['Events that became dead letters', 'dead'],
+  }),
+  ...make.keyCounters('{call}', { duplicates: ['Calls of send whose id was known', 'duplicate'] }),
+  ...make.keyCounters('{request}', {
+    attempts: ['Requests started', 'attempts'],
+    limited: ['Requests after which the endpoint asked to wait', 'limited'],
+  }),
+  ...make.counters('{request}', {
+    failed_attempts: ['Requests that failed otherwise', 'failed'],
+    timed_out: ['Requests without an answer within the timeout; also counted as failed', 'timedOut'],
+    batches: ['Requests with more than one event', 'batches'],
+    clamped_waits: [
+      'Answers with a Retry-After that was invalid, in the past or too long, and was replaced',
+      'clampedRetryAfter',
+    ],
+  }),
+  ...make.counters('{event}', { lost: ['Events whose claim another process took over', 'lost'] }),
+  ...make.counters('{endpoint}', { disabled: ['How often endpoints were disabled', 'disabled'] }),
+  ...make.counters('{call}', {
+    refused: ['Calls of send that were refused because the outbox was full', 'refused'],
+    endpoint_failures: ['Calls of the function endpoint that failed', 'endpointFailures'],
+    'store.failures': ['Calls of the store that failed', 'storeFailures'],
+  }),
+  ...make.histograms('s', LATENCY_BUCKETS, true, {
+    latency: [
+      'The time from send to the delivery, of the oldest event of each request',
+      { delivered: ({ latencyMs }) => latencyMs / 1000 },
+    ],
+  }),
+  ...make.histograms('s', DURATION_BUCKETS, true, {
+    'request.duration': [
+      'How long requests took, successful or not',
+      { delivered: tookSeconds, limited: tookSeconds, failed: tookSeconds },
+    ],
+  }),
+  ...make.histograms('s', WAIT_BUCKETS, true, {
+    endpoint_wait: [
+      'How long events are held back after the endpoint asked to wait',
+      { limited: ({ retryInMs }) => retryInMs / 1000 },
+    ],
+  }),
+  ...make.histograms('{event}', REQUEST_BUCKETS, false, {
+    'request.events': ['How many events were in one request', { started: ({ events }) => events }],
+  }),
+];
 
 /** The metrics of a sender. Exporters are made from this table, so that all of them report the same. */
-export const senderMetrics: readonly Metric[] = senderRows;
+export const senderMetrics: readonly Metric[] = rows;
+
+export const senderTable: Table<ReadableSender> = {
+  rows,
+  labels: ['endpoint'],
+  create: () => ({ accepted: 0, duplicate: 0, attempts: 0, delivered: 0, limited: 0, dead: 0 }),
+  counts: {
+    accepted: (totals) => (totals.accepted += 1),
+    duplicate: (totals) => (totals.duplicate += 1),
+    conflict: (totals) => (totals.duplicate += 1),
+    started: (totals) => (totals.attempts += 1),
+    limited: (totals) => (totals.limited += 1),
+    delivered: (totals, { events }) => (totals.delivered += events),
+    dead: (totals, { events }) => (totals.dead += events),
+  },
+};

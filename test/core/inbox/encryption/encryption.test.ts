@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { EncryptOptions, InboxOptions, type InboxStore, StoredDelivery } from '@webhook-backpressure/inbox';
+import type { EncryptOptions, InboxOptions, InboxStore, StoredDelivery } from '@webhook-backpressure/inbox';
 import { describe, expect, it, vi } from 'vitest';
 import { encryptSettings } from '../../../../packages/inbox/src/encryption/encrypt-options.ts';
 import { MemoryState } from '../../../../packages/inbox/src/store/memory/memory-state.ts';
