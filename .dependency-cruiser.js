@@ -69,8 +69,8 @@ export const order = {
   node: { entries: ['index', 'inbox', 'request'], rooms: ['request', 'shutdown', '.'] },
   web: { entries: ['index', 'inbox', 'parts'], rooms: ['platform', 'request', 'response', '.'] },
   sqlite: {
-    entries: ['index', 'sqlite-store', 'cli'],
-    rooms: ['.', 'drivers', 'connection', 'file', 'tables', 'finished', 'queue', 'store', 'thread', 'cli'],
+    entries: ['index', 'cli'],
+    rooms: ['.', 'connection', 'file', 'tables', 'finished', 'queue', 'store', 'thread', 'cli'],
   },
   postgres: {
     entries: ['index', 'postgres-store', 'cli'],

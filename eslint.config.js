@@ -71,6 +71,11 @@ export default defineConfig(
     rules: { 'max-lines': ['error', 400] },
   },
   {
+    // One class from the calendar to the start of a request, and one that composes a sender: what they call is elsewhere.
+    files: ['packages/sender/src/dispatch/dispatcher.ts', 'packages/sender/src/sender.ts'],
+    rules: { 'max-lines': ['error', 500] },
+  },
+  {
     // Adapters translate; every decision is the core's.
     files: ['packages/{express,fastify,koa,hono,web}/src/index.ts'],
     rules: { 'max-lines': ['error', 100] },

@@ -1,5 +1,5 @@
 import Database from 'libsql';
-import { idHash } from '../../packages/sqlite/src/tables/id-hash.ts';
+import { idHash } from '../../packages/sqlite/src/tables/contents.ts';
 
 /** The contents of a store, read without it. */
 export interface Stored {

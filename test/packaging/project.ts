@@ -1,6 +1,6 @@
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isSound } from '../../packages/sqlite/src/drivers/node-sqlite.ts';
+import { isSound } from '../../packages/sqlite/src/connection/drivers.ts';
 import { root } from '../../tooling/packages.js';
 import { run } from './run.ts';
 import { testedVersion, type Packed } from './packed.ts';

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
-import { idHash } from '../../packages/sqlite/src/tables/id-hash.ts';
+import { idHash } from '../../packages/sqlite/src/tables/contents.ts';
 import { Scratch } from '../sqlite/scratch.ts';
 import { DiskImage } from './disk-image.ts';
 import { readDiskLog } from './disk-log.ts';

@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
-import { openDatabase } from '../../packages/sqlite/src/drivers/choose.ts';
-import type { DriverDatabase } from '../../packages/sqlite/src/drivers/driver.ts';
+import { openDatabase, type DriverDatabase } from '../../packages/sqlite/src/connection/drivers.ts';
 import { Scratch } from './scratch.ts';
 
 /** The size of the first page, after which the damage begins. */
@@ -64,6 +63,7 @@ export function execute(path: string, sql: string): void {
 export function toFirstVersion(path: string): void {
   // In reverse order.
   const undo = [
+    'CREATE TABLE completed (key TEXT, id TEXT, completed_ms REAL, PRIMARY KEY (key, id))',
     'DROP INDEX queue_key; DROP INDEX queue_waiting; DROP INDEX queue_suspect; DROP INDEX queue_claimed',
     'ALTER TABLE totals DROP COLUMN drained',
     'DROP TABLE buckets; DROP TABLE remembered; DROP TABLE kept',

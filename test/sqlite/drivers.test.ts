@@ -1,7 +1,5 @@
 import { expect, it } from 'vitest';
-import { choose } from '../../packages/sqlite/src/drivers/choose.ts';
-import { loadLibsql } from '../../packages/sqlite/src/drivers/libsql.ts';
-import { isSound, loadNodeSqlite } from '../../packages/sqlite/src/drivers/node-sqlite.ts';
+import { choose, isSound, loadLibsql, loadNodeSqlite } from '../../packages/sqlite/src/connection/drivers.ts';
 
 it.each([
   ['3.51.3', true],

@@ -25,7 +25,7 @@ beforeEach(() => {
   const transaction = Reflect.get(Connection.prototype, 'transaction');
   vi.spyOn(Connection.prototype, 'transaction').mockImplementation(function (this: Connection, work) {
     return transaction.call(this, () => {
-      commits.push((this.prepare('PRAGMA synchronous').get([]) as [number])[0]);
+      commits.push((this.get('PRAGMA synchronous') as [number])[0]);
       return work();
     });
   });

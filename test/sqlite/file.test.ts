@@ -59,7 +59,7 @@ const size = (): number => statSync(scratch.file()).size;
 /** A store in which 12 MiB were stored and deleted. */
 async function emptied(): Promise<FileStore> {
   const store = fileStore(settled({ path: scratch.file() }));
-  await store.open(START);
+  store.open(START);
   const large = Array.from({ length: 12 }, (_, at) =>
     delivery(String(at), { rawBody: new Uint8Array(MIB).fill(at) }),
   );

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { runTool } from '@webhook-backpressure/inbox/tool';
 import { target } from '../../packages/sqlite/src/cli/target.ts';
-import { openDatabase } from '../../packages/sqlite/src/drivers/choose.ts';
+import { openDatabase } from '../../packages/sqlite/src/connection/drivers.ts';
 import { root } from '../../tooling/packages.js';
 import { runProgram } from '../core/tool/run-program.ts';
 import type { Ended } from '../core/tool/tool-bed.ts';

@@ -5,8 +5,7 @@ import { BackpressureError } from '@webhook-backpressure/base';
 import type { ClaimedDelivery } from '@webhook-backpressure/inbox';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { useDriver, type DriverName } from '../../packages/sqlite/src/drivers/choose.ts';
-import { loadNodeSqlite } from '../../packages/sqlite/src/drivers/node-sqlite.ts';
+import { loadNodeSqlite, useDriver, type DriverName } from '../../packages/sqlite/src/connection/drivers.ts';
 import {
   claim,
   claimOne,

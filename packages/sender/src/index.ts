@@ -3,14 +3,6 @@ export { memoryStore } from '@webhook-backpressure/inbox';
 export type * from '@webhook-backpressure/fleet';
 export type * from '@webhook-backpressure/inbox';
 export type * from '@webhook-backpressure/observe';
-export type {
-  BatchOptions,
-  Endpoint,
-  EndpointLimits,
-  SenderOptions,
-  SenderRetryOptions,
-} from './options/sender-options.ts';
-export { createSender } from './create-sender.ts';
 export { parseRetryAfter } from './answers/retry-after.ts';
 export {
   tokenBucket,
@@ -19,5 +11,8 @@ export {
   type TokenBucketOptions,
   type TokensTaken,
 } from './buckets/token-bucket.ts';
+export type { BatchOptions, Endpoint } from './options/endpoint-settings.ts';
+export type { EndpointLimits } from './options/rates.ts';
+export type { SenderOptions, SenderRetryOptions } from './options/sender-options.ts';
 export type { OutgoingEvent, SendResult } from './outbox/outgoing-event.ts';
-export type { Sender } from './sender.ts';
+export { createSender, type Sender } from './sender.ts';

@@ -39,21 +39,10 @@ export interface SqliteStoreOptions {
 }
 
 /** Validated options. */
-export interface Settings {
-  readonly path: string;
-  readonly busyTimeoutMs: number | undefined;
-  readonly maxFileBytes: number | undefined;
+export interface Settings extends Readonly<Omit<SqliteStoreOptions, 'maxWalBytes'>> {
   readonly maxWalBytes: number;
-  readonly thread: boolean | undefined;
 }
 
-const NAMES: readonly (keyof SqliteStoreOptions)[] = [
-  'path',
-  'busyTimeoutMs',
-  'maxFileBytes',
-  'maxWalBytes',
-  'thread',
-];
 const MAX_BUSY_TIMEOUT_MS = 60_000;
 const DEFAULT_WAL_BYTES = 1_073_741_824;
 const LEAST_WAL_BYTES = 16_777_216;
@@ -62,7 +51,7 @@ const NOT_A_FILE = /^(?::memory:$|(?:file|libsql|https?|wss?):)/i;
 
 /** Validates options, also of callers without types. */
 export function settle(options: unknown): Settings {
-  checkNames(options, 'options', NAMES);
+  checkNames(options, 'options', ['path', 'busyTimeoutMs', 'maxFileBytes', 'maxWalBytes', 'thread']);
   const { path, busyTimeoutMs, maxFileBytes, maxWalBytes, thread } = options as Record<
     keyof SqliteStoreOptions,
     unknown
@@ -77,26 +66,20 @@ export function settle(options: unknown): Settings {
       'ERR_WBP_SQLITE_THREAD',
       `thread must be a boolean, but was of type ${typeof thread}.`,
     );
+  const { MAX_SAFE_INTEGER: most } = Number;
   return {
     path: resolve(path),
-    busyTimeoutMs:
-      busyTimeoutMs === undefined
-        ? undefined
-        : integer('ERR_WBP_SQLITE_BUSY_TIMEOUT', 'busyTimeoutMs', busyTimeoutMs, 0, MAX_BUSY_TIMEOUT_MS),
-    maxFileBytes:
-      maxFileBytes === undefined
-        ? undefined
-        : integer('ERR_WBP_SQLITE_MAX_FILE', 'maxFileBytes', maxFileBytes, 1, Number.MAX_SAFE_INTEGER),
+    busyTimeoutMs: integer(
+      'ERR_WBP_SQLITE_BUSY_TIMEOUT',
+      'busyTimeoutMs',
+      busyTimeoutMs,
+      0,
+      MAX_BUSY_TIMEOUT_MS,
+    ),
+    maxFileBytes: integer('ERR_WBP_SQLITE_MAX_FILE', 'maxFileBytes', maxFileBytes, 1, most),
     maxWalBytes:
-      maxWalBytes === undefined
-        ? DEFAULT_WAL_BYTES
-        : integer(
-            'ERR_WBP_SQLITE_MAX_WAL',
-            'maxWalBytes',
-            maxWalBytes,
-            LEAST_WAL_BYTES,
-            Number.MAX_SAFE_INTEGER,
-          ),
+      integer('ERR_WBP_SQLITE_MAX_WAL', 'maxWalBytes', maxWalBytes, LEAST_WAL_BYTES, most) ??
+      DEFAULT_WAL_BYTES,
     thread,
   };
 }
@@ -107,7 +90,8 @@ function integer(
   value: unknown,
   least: number,
   most: number,
-): number {
+): number | undefined {
+  if (value === undefined) return undefined;
   if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value;
   const range =
     most === Number.MAX_SAFE_INTEGER

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { judge } from '../../../packages/sender/src/answers/judge.ts';
-import type { Judgment } from '../../../packages/sender/src/answers/outcome.ts';
+import type { Judgment } from '../../../packages/sender/src/answers/judge.ts';
 import { RequestFailure, type RequestFailureKind } from '../../../packages/sender/src/requests/request.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 1);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { IntakeGlance } from '../../../packages/core/src/delivery/snapshot.ts';
 import { rateLimitFields } from '../../../packages/core/src/refusals/rate-limit-fields.ts';
-import { queueFill } from '../../../packages/sender/src/answers/queue-fill.ts';
+import { queueFill } from '../../../packages/sender/src/answers/rate-hints.ts';
 
 function read(headers: Readonly<Record<string, string>>): number | undefined {
   const names = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));

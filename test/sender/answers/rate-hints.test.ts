@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { IntakeGlance } from '../../../packages/core/src/delivery/snapshot.ts';
 import { rateLimitFields } from '../../../packages/core/src/refusals/rate-limit-fields.ts';
 import { rateHints } from '../../../packages/sender/src/answers/rate-hints.ts';
-import type { RateHints } from '../../../packages/sender/src/answers/outcome.ts';
+import type { RateHints } from '../../../packages/sender/src/answers/rate-hints.ts';
 
 const NOW_MS = 1_800_000_000_000;
 
@@ -12,7 +12,10 @@ const glance = { state: 'accepting', highWater: 800, drainRate: 100 } as IntakeG
 
 function read(headers: Readonly<Record<string, string>>): RateHints | undefined {
   const names = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-  return rateHints((name) => names.get(name), NOW_MS);
+  return rateHints(
+    (name) => names.get(name),
+    () => NOW_MS,
+  );
 }
 
 describe('RateLimit of draft 8', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Batching, type Batchable } from '../../../packages/sender/src/batches/batching.ts';
-import { batchContent, type StoredEvent } from '../../../packages/sender/src/outbox/request-content.ts';
+import { batchContent, type StoredEvent } from '../../../packages/sender/src/requests/request-content.ts';
 import { storedEvent } from '../../../packages/sender/src/outbox/outgoing-event.ts';
 
 const BATCH = { maxEvents: 4, maxDelayMs: 5000, maxBytes: 1_000_000 };

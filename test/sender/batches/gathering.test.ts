@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Gathering } from '../../../packages/sender/src/batches/gathering.ts';
+import { Gathering } from '../../../packages/sender/src/batches/batching.ts';
 
 const BATCH = { maxEvents: 3, maxDelayMs: 5000, maxBytes: 1000 };
 

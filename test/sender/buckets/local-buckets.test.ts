@@ -1,15 +1,14 @@
 import { LocalBuckets } from '@webhook-backpressure/fleet';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { describe, expect, it } from 'vitest';
-import { localBuckets } from '../../../packages/sender/src/buckets/local-buckets.ts';
 import { describeBuckets } from './buckets-suite.ts';
 
-describeBuckets('localBuckets', { isShared: false, lateMs: 0 }, () => {
+describeBuckets('LocalBuckets', { isShared: false, lateMs: 0 }, () => {
   const clock = manualClock();
   return Promise.resolve({
     open() {
-      const buckets = localBuckets();
-      buckets.open?.({ clock, listener: () => undefined });
+      const buckets = new LocalBuckets();
+      buckets.open({ clock });
       return Promise.resolve(buckets);
     },
     advance(ms) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RateAuditor } from '../../../packages/sender/src/buckets/rate-audit.ts';
-import { localBuckets } from '../../../packages/sender/src/buckets/local-buckets.ts';
+import { LocalBuckets } from '@webhook-backpressure/fleet';
 import { manualClock } from '@webhook-backpressure/core/testing';
 
 const LIMIT = { amount: 10, periodMs: 1000, burst: 5 };
@@ -57,8 +57,8 @@ describe('RateAuditor', () => {
 
   it('finds no excess behind a bucket, and finds it when a token is used twice', () => {
     const clock = manualClock();
-    const buckets = localBuckets();
-    buckets.open?.({ clock, listener: () => undefined });
+    const buckets = new LocalBuckets();
+    buckets.open({ clock });
     const auditor = new RateAuditor(LIMIT, 0);
     for (let step = 0; step < 10_000; step += 1) {
       clock.advance((step * 7919) % 257);

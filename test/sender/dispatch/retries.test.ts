@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { namedDelayMs, retryDelayMs, unnamedDelayMs } from '../../../packages/sender/src/dispatch/retries.ts';
+import { namedDelayMs, retryDelayMs } from '../../../packages/sender/src/dispatch/outcomes.ts';
 
 const RETRY = { attempts: 20, firstDelayMs: 5000, maxDelayMs: 3_600_000, maxAgeMs: 86_400_000 };
 const least = (): number => 0;
@@ -32,11 +32,5 @@ describe('the delay after a refusal', () => {
   ])('of %i ms is at least that, and at most %i ms', (waitMs, longestMs) => {
     expect(namedDelayMs(waitMs, least)).toBe(waitMs);
     expect(namedDelayMs(waitMs, most)).toBe(longestMs);
-  });
-
-  it('without a time is a minute after 429, else that of the retries', () => {
-    expect(unnamedDelayMs(429, 1, RETRY, least)).toBe(60_000);
-    expect(unnamedDelayMs(429, 1, RETRY, most)).toBe(62_000);
-    expect(unnamedDelayMs(503, 2, RETRY, most)).toBe(10_000);
   });
 });

@@ -2,9 +2,9 @@ import { monotonic } from '@webhook-backpressure/base';
 import { Scheduler } from '@webhook-backpressure/inbox/store';
 import { manualClock, type ManualClock } from '@webhook-backpressure/core/testing';
 import { EndpointDirectory } from '../../../packages/sender/src/endpoints/directory.ts';
-import { checkEndpoint } from '../../../packages/sender/src/options/check-endpoint.ts';
-import { checkLimits } from '../../../packages/sender/src/options/limits.ts';
-import type { EndpointSettings } from '../../../packages/sender/src/options/settings.ts';
+import { checkEndpoint } from '../../../packages/sender/src/options/endpoint-settings.ts';
+import { checkLimits } from '../../../packages/sender/src/options/rates.ts';
+import type { EndpointSettings } from '../../../packages/sender/src/options/endpoint-settings.ts';
 
 const RULES = { defaults: checkLimits(), allowPrivateAddresses: false };
 export const TTL_MS = 10_000;

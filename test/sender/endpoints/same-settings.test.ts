@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { areSame } from '../../../packages/sender/src/endpoints/same-settings.ts';
-import type { EndpointSettings } from '../../../packages/sender/src/options/settings.ts';
+import { areSame } from '../../../packages/sender/src/options/endpoint-settings.ts';
+import type { EndpointSettings } from '../../../packages/sender/src/options/endpoint-settings.ts';
 
 function settings(changed: Partial<EndpointSettings> = {}): EndpointSettings {
   return {

@@ -1,8 +1,8 @@
 import { BackpressureError } from '@webhook-backpressure/base';
 import { describe, expect, it } from 'vitest';
-import { checkEndpoint } from '../../../packages/sender/src/options/check-endpoint.ts';
-import { checkLimits } from '../../../packages/sender/src/options/limits.ts';
-import type { EndpointSettings } from '../../../packages/sender/src/options/settings.ts';
+import { checkEndpoint } from '../../../packages/sender/src/options/endpoint-settings.ts';
+import { checkLimits } from '../../../packages/sender/src/options/rates.ts';
+import type { EndpointSettings } from '../../../packages/sender/src/options/endpoint-settings.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const ENDPOINT = { url: 'https://example.com/hooks', secret: SECRET };

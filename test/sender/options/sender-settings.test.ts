@@ -2,7 +2,7 @@ import { BackpressureError } from '@webhook-backpressure/base';
 import { memoryStore } from '@webhook-backpressure/inbox';
 import { describe, expect, it } from 'vitest';
 import type { SenderOptions } from '../../../packages/sender/src/options/sender-options.ts';
-import { settle } from '../../../packages/sender/src/options/sender-settings.ts';
+import { settle } from '../../../packages/sender/src/options/sender-options.ts';
 
 const required = { store: memoryStore(), endpoint: (): null => null };
 

@@ -7,7 +7,7 @@ import {
   BYTES_OF_BATCH,
   bytesInBatch,
   eventContent,
-} from '../../../packages/sender/src/outbox/request-content.ts';
+} from '../../../packages/sender/src/requests/request-content.ts';
 
 const AT_MS = Date.UTC(2026, 10, 22, 20, 0, 0, 5);
 const MIB = 1024 * 1024;

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { limitOf } from '../../../packages/sender/src/options/rates.ts';
-import { perSecondOf } from '../../../packages/sender/src/options/settings.ts';
-import { RateShare } from '../../../packages/sender/src/pace/rate-share.ts';
+import { limitOf, perSecondOf } from '../../../packages/sender/src/options/rates.ts';
+import { RateShare } from '../../../packages/sender/src/pace/learning-pace.ts';
 
 describe('the share of a rate', () => {
   it.each([2, 3.7, 10, 100, 128, 1000, 9999, 1_000_000])(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RecentUse } from '../../../packages/sender/src/pace/recent-use.ts';
+import { RecentUse } from '../../../packages/sender/src/pace/learning-pace.ts';
 
 describe('the recent use', () => {
   it('is the most in flight of requests that were started and answered together', () => {

@@ -4,7 +4,7 @@ import type { LookupAddress } from 'node:dns';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Resolve } from '../../../packages/sender/src/requests/guarded-connector.ts';
+import type { Resolve } from '../../../packages/sender/src/requests/undici-requester.ts';
 import { rawServer } from './raw-server.ts';
 import { OK, request, requester } from './requester-bed.ts';
 

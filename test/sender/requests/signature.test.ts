@@ -2,7 +2,7 @@ import { Webhook } from 'standardwebhooks';
 import { verifiers } from '@webhook-backpressure/inbox';
 import { describe, expect, it } from 'vitest';
 import { statusOf } from '../../core/verifiers/signed-deliveries.ts';
-import { checkSecret, signatureHeaders } from '../../../packages/sender/src/requests/signature.ts';
+import { checkSecret, signatureHeaders } from '../../../packages/sender/src/requests/request-content.ts';
 
 const NEW = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
 const OLD = Buffer.alloc(24, 2).toString('base64');

@@ -70,7 +70,7 @@ export class LocalBuckets implements Buckets {
     this.#drop(nowMs);
     const bucket = this.#buckets.get(name);
     if (bucket === undefined || bucket.isForgotten) return;
-    bucket.emptyAtMs = Math.max(bucket.pausedUntilMs, nowMs + bucket.level.fullInMs(nowMs));
+    bucket.emptyAtMs = Math.max(bucket.pausedUntilMs, nowMs + bucket.level.waitMs(bucket.level.size, nowMs));
     if (bucket.emptyAtMs <= nowMs) {
       this.#buckets.delete(name);
       return;

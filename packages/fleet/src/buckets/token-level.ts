@@ -28,7 +28,7 @@ export class TokenLevel {
     this.#token = limit.periodMs * US_PER_MS;
     this.#full = fullOf(limit, this.#token);
     this.#units = Math.min(this.#full, Math.floor(tokens * this.#token));
-    this.#atUs = microseconds(nowMs);
+    this.#atUs = Math.round(nowMs * US_PER_MS);
   }
 
   /**
@@ -72,7 +72,8 @@ export class TokenLevel {
   /** Milliseconds until `count` tokens have arrived, also if the bucket cannot hold as many; 0 if they are there. */
   waitMs(count: number, nowMs: number): number {
     this.#refill(nowMs);
-    return this.#untilMs(count * this.#token);
+    const missing = count * this.#token - this.#units;
+    return missing <= 0 ? 0 : Math.ceil(missing / this.#amount) / US_PER_MS;
   }
 
   /** Tokens of a full bucket. */
@@ -80,18 +81,9 @@ export class TokenLevel {
     return this.#full / this.#token;
   }
 
-  /** Milliseconds until the bucket is full. */
-  fullInMs(nowMs: number): number {
-    this.#refill(nowMs);
-    return this.#untilMs(this.#full);
-  }
-
-  #untilMs(units: number): number {
-    return units <= this.#units ? 0 : Math.ceil((units - this.#units) / this.#amount) / US_PER_MS;
-  }
-
   #refill(nowMs: number): void {
-    const nowUs = microseconds(nowMs);
+    // A fraction of a millisecond such as 33.334 has no exact binary form, so it is rounded and not cut.
+    const nowUs = Math.round(nowMs * US_PER_MS);
     const elapsedUs = nowUs - this.#atUs;
     // A clock that was set back goes on from there. Waiting until it catches up would stop the endpoint.
     this.#atUs = nowUs;
@@ -101,11 +93,6 @@ export class TokenLevel {
     if (elapsedUs >= Math.ceil(missing / this.#amount)) this.#units = this.#full;
     else this.#units += elapsedUs * this.#amount;
   }
-}
-
-/** A fraction of a millisecond such as 33.334 has no exact binary form, so it is rounded and not cut. */
-function microseconds(ms: number): number {
-  return Math.round(ms * US_PER_MS);
 }
 
 /** The burst in units, of whole tokens. With a long period, fewer tokens than the burst are exact. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { BatchSettings } from '../options/settings.ts';
-import { BYTES_OF_BATCH, bytesInBatch, type StoredEvent } from '../outbox/request-content.ts';
+import type { BatchSettings } from '../options/endpoint-settings.ts';
+import { BYTES_OF_BATCH, bytesInBatch, type StoredEvent } from '../requests/request-content.ts';
 
 /** Refused batches that are remembered: the events of older ones are put into batches anew. */
 const MAX_GROUPS = 1000;
@@ -17,7 +17,7 @@ export interface Batch<C extends Batchable> {
   /** Derived from the ids of its events: the same events are always sent under the same id. */
   readonly id: string;
   readonly claims: readonly [C, ...C[]];
-  readonly isBatch: true;
+  readonly isBatch: boolean;
   /** Whether it was refused before. */
   readonly isRepeated: boolean;
 }
@@ -156,4 +156,50 @@ function haveSameHeaders({ headers: one }: StoredEvent, { headers: other }: Stor
     names.length === Object.keys(other).length &&
     names.every((name) => Object.hasOwn(other, name) && one[name] === other[name])
   );
+}
+
+/**
+ * The events of an endpoint that this process has stored and not claimed yet, so that it knows when a batch is complete
+ * without asking the store. Retries, and events from before a restart or of other processes, are not counted: they don't
+ * wait for others.
+ */
+export class Gathering {
+  #count = 0;
+  #bytes = 0;
+  /** When the oldest was stored, at the earliest. */
+  #sinceMs = Infinity;
+
+  /** An event was stored. `bytes`: in the body of a batch. */
+  stored(bytes: number, nowMs: number): void {
+    this.#count += 1;
+    this.#bytes += bytes;
+    this.#sinceMs = Math.min(this.#sinceMs, nowMs);
+  }
+
+  /**
+   * Events were claimed.
+   *
+   * @param isAll - whether no event is left that can be claimed now.
+   */
+  claimed(count: number, bytes: number, isAll: boolean, nowMs: number): void {
+    this.#count = isAll ? 0 : Math.max(0, this.#count - count);
+    this.#bytes = this.#count === 0 ? 0 : Math.max(0, this.#bytes - bytes);
+    // The others are at most as old.
+    if (this.#count === 0) this.#sinceMs = Infinity;
+    else this.#sinceMs = Math.min(nowMs, this.#sinceMs);
+  }
+
+  /** When a batch is complete or old enough, on the monotonic clock; 0 for now, also if nothing gathers. */
+  readyAtMs({ maxEvents, maxDelayMs, maxBytes }: BatchSettings): number {
+    if (this.#count === 0 || this.#count >= maxEvents || this.#bytes >= maxBytes) return 0;
+    return this.#sinceMs + maxDelayMs;
+  }
+
+  /** For how many requests there are events: complete batches, or one more when the rest is old enough. */
+  requests(batch: BatchSettings, nowMs: number): number {
+    const { maxEvents, maxDelayMs, maxBytes } = batch;
+    const full = Math.max(this.#count / maxEvents, this.#bytes / maxBytes);
+    const isOld = nowMs - this.#sinceMs >= maxDelayMs;
+    return Math.max(1, isOld ? Math.ceil(full) : Math.floor(full));
+  }
 }

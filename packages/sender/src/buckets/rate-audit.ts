@@ -1,6 +1,5 @@
+import { type BucketLimit, TokenLevel } from '@webhook-backpressure/fleet';
 import type { RateAudit } from '@webhook-backpressure/observe';
-import { TokenLevel } from '@webhook-backpressure/fleet';
-import type { BucketLimit } from './buckets.ts';
 
 const SLOT_MS = 50;
 const SLOTS = 1000 / SLOT_MS;

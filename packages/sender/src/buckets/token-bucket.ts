@@ -1,9 +1,13 @@
-import { checkClock, checkNames, type Clock, invalid, systemClock } from '@webhook-backpressure/base';
-import { TokenLevel } from '@webhook-backpressure/fleet';
-import { checkBurst } from '../options/limits.ts';
-import { defaultBurst, fractionOfRate } from '../options/rates.ts';
-import type { BucketLimit } from './buckets.ts';
-import { TokenWaiters } from './token-waiters.ts';
+import {
+  checkClock,
+  checkNames,
+  type Clock,
+  holdTimer,
+  invalid,
+  systemClock,
+} from '@webhook-backpressure/base';
+import { type BucketLimit, TokenLevel } from '@webhook-backpressure/fleet';
+import { limitOf } from '../options/rates.ts';
 
 /** The limit of a {@link tokenBucket}: either `perSecond` or `perMinute`. */
 export interface TokenBucketLimit {
@@ -68,44 +72,115 @@ export function tokenBucket(options: TokenBucketOptions): TokenBucket {
   checkNames(options, 'options', [...LIMIT_NAMES, 'clock'], 'ERR_WBP_RATE');
   const { clock = systemClock, ...limit } = options;
   checkClock(clock);
-  const level = new TokenLevel(limitOf(limit), clock.now());
-  const waiters = new TokenWaiters(level, clock);
-  return {
-    take(count = 1, nowMs = clock.now()) {
-      checkCount(count, level);
-      if (!Number.isFinite(nowMs))
-        throw invalid('ERR_WBP_TOKENS', 'nowMs', 'a number of milliseconds', nowMs);
-      const needed = waiters.tokens + count;
-      if (level.tokens(nowMs) < needed) return { ok: false, waitMs: level.waitMs(needed, nowMs) };
-      level.take(count, nowMs);
-      return TAKEN;
-    },
-    // Async, so that an invalid count rejects.
-    async wait(count = 1, { signal } = {}) {
-      checkCount(count, level);
-      await waiters.wait(count, signal);
-    },
-    update(next) {
-      checkNames(next, 'update()', LIMIT_NAMES, 'ERR_WBP_RATE');
-      level.set(limitOf(next), clock.now());
-      waiters.limitChanged((count) => {
-        checkCount(count, level);
+  return new WaitingBucket(bucketLimit(limit), clock);
+}
+
+function bucketLimit({ burst, ...rate }: TokenBucketLimit): BucketLimit {
+  return limitOf(rate, burst);
+}
+
+interface Waiter {
+  readonly count: number;
+  readonly resolve: () => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** A bucket with calls that wait in their order: a large one is not overtaken for ever by small ones. */
+class WaitingBucket implements TokenBucket {
+  readonly #level: TokenLevel;
+  readonly #clock: Clock;
+  /** A set keeps its order, and an aborted waiter leaves it in constant time. */
+  readonly #waiting = new Set<Waiter>();
+  /** Tokens that the waiting calls want. */
+  #wanted = 0;
+  #timer: unknown;
+  #isTimerSet = false;
+
+  constructor(limit: BucketLimit, clock: Clock) {
+    this.#level = new TokenLevel(limit, clock.now());
+    this.#clock = clock;
+  }
+
+  get tokens(): number {
+    return Math.max(0, this.#level.tokens(this.#clock.now()) - this.#wanted);
+  }
+
+  take(count = 1, nowMs: number = this.#clock.now()): TokensTaken {
+    this.#check(count);
+    if (!Number.isFinite(nowMs)) throw invalid('ERR_WBP_TOKENS', 'nowMs', 'a number of milliseconds', nowMs);
+    const needed = this.#wanted + count;
+    if (this.#level.tokens(nowMs) < needed) return { ok: false, waitMs: this.#level.waitMs(needed, nowMs) };
+    this.#level.take(count, nowMs);
+    return TAKEN;
+  }
+
+  // Async, so that an invalid count rejects.
+  async wait(count = 1, { signal }: { signal?: AbortSignal | undefined } = {}): Promise<void> {
+    this.#check(count);
+    signal?.throwIfAborted();
+    let abort = (): void => undefined;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        const waiter: Waiter = { count, resolve, reject };
+        abort = () => {
+          this.#remove(waiter);
+          waiter.reject(signal?.reason);
+          this.#serve();
+        };
+        signal?.addEventListener('abort', abort);
+        this.#waiting.add(waiter);
+        this.#wanted += count;
+        // Only the first one has a timer.
+        if (!this.#isTimerSet) this.#serve();
       });
-    },
-    get tokens() {
-      return Math.max(0, level.tokens(clock.now()) - waiters.tokens);
-    },
-  };
-}
+    } finally {
+      signal?.removeEventListener('abort', abort);
+    }
+  }
 
-function limitOf({ burst, ...rate }: TokenBucketLimit): BucketLimit {
-  const fraction = fractionOfRate(rate, 'the rate');
-  checkBurst(burst, 'burst');
-  return { ...fraction, burst: burst ?? defaultBurst(fraction) };
-}
+  update(limit: TokenBucketLimit): void {
+    checkNames(limit, 'update()', LIMIT_NAMES, 'ERR_WBP_RATE');
+    this.#level.set(bucketLimit(limit), this.#clock.now());
+    for (const waiter of [...this.#waiting]) {
+      try {
+        this.#check(waiter.count);
+      } catch (error) {
+        this.#remove(waiter);
+        waiter.reject(error);
+      }
+    }
+    this.#serve();
+  }
 
-function checkCount(count: number, { size }: TokenLevel): void {
-  if (Number.isInteger(count) && count >= 1 && count <= size) return;
-  const rule = `an integer from 1 to the burst, ${size.toLocaleString('en')}`;
-  throw invalid('ERR_WBP_TOKENS', 'The number of tokens', rule, count);
+  #check(count: number): void {
+    const { size } = this.#level;
+    if (Number.isInteger(count) && count >= 1 && count <= size) return;
+    const rule = `an integer from 1 to the burst, ${size.toLocaleString('en')}`;
+    throw invalid('ERR_WBP_TOKENS', 'The number of tokens', rule, count);
+  }
+
+  #serve(): void {
+    if (this.#isTimerSet) this.#clock.clearTimeout(this.#timer);
+    this.#isTimerSet = false;
+    const nowMs = this.#clock.now();
+    for (const waiter of this.#waiting) {
+      const waitMs = this.#level.waitMs(waiter.count, nowMs);
+      if (waitMs > 0) {
+        this.#isTimerSet = true;
+        this.#timer = this.#clock.setTimeout(() => {
+          this.#serve();
+        }, waitMs);
+        // The process would exit while something awaits the promise.
+        holdTimer(this.#timer);
+        return;
+      }
+      this.#level.take(waiter.count, nowMs);
+      this.#remove(waiter);
+      waiter.resolve();
+    }
+  }
+
+  #remove(waiter: Waiter): void {
+    if (this.#waiting.delete(waiter)) this.#wanted -= waiter.count;
+  }
 }

@@ -1,115 +1,148 @@
-import { type Clock, Deadlines } from '@webhook-backpressure/base';
+import type { EndpointAttempt } from '@webhook-backpressure/observe';
+import { Deadlines, NO_DEADLINE, type Timed } from '@webhook-backpressure/base';
 import { errorMessageOf } from '@webhook-backpressure/inbox/store';
-import { batchContent, eventContent, type RequestContent } from '../outbox/request-content.ts';
+import type { Batch } from '../batches/batching.ts';
+import type { SenderContext } from '../outbox/sender-context.ts';
+import { batchContent, eventContent, signatureHeaders } from '../requests/request-content.ts';
 import { RequestFailure, type Answer, type OutgoingRequest, type Requester } from '../requests/request.ts';
-import { signatureHeaders } from '../requests/signature.ts';
-import type { SenderReport } from '../watch/sender-report.ts';
-import { Attempt, type Parcel } from './attempt.ts';
-import type { Destination, Learned } from './destination.ts';
+import type { Destination, Learned } from './destinations.ts';
+import type { Claim } from './settling.ts';
 
-export interface AttemptParts {
-  readonly clock: Clock;
-  readonly now: () => number;
-  /** The unfiltered wall clock, which is signed. */
-  readonly sentAtMs: () => number;
-  readonly timeoutMs: number;
-  readonly requester: Requester;
-  readonly report: SenderReport;
-  /** Called with the answer. */
-  readonly answered: (attempt: Attempt, answer: Answer | RequestFailure) => void;
-  /** Called when an event cannot be made a request of: its stored data is damaged. */
-  readonly damaged: (attempt: Attempt, error: string) => void;
-  /** Called when the process gives an attempt up. */
-  readonly abandoned: (attempt: Attempt) => void;
+/** The events of one request: one, or a batch. */
+export type Parcel = Batch<Claim>;
+
+/** One request, from its start to its end. */
+export class Attempt implements Timed<Attempt> {
+  readonly destination: Destination;
+  readonly learned: Learned;
+  readonly parcel: Parcel;
+  /** The fields of it that events report. `attempt`: the highest of its events. */
+  readonly facts: EndpointAttempt;
+  readonly startedAtMs: number;
+  /** The same without standstills of this process: see `Deadlines.livedMs`. */
+  readonly startedLivedMs: number;
+  /** How long it took, without standstills of this process. */
+  livedMs = 0;
+  /** Whether the endpoint was failing when it started. */
+  readonly isProbe: boolean;
+  /** Whether it took too long, so that its end is awaited. */
+  hasExpired = false;
+  isOver = false;
+  dueStep: number = NO_DEADLINE;
+  duePrevious: Attempt | null = null;
+  dueNext: Attempt | null = null;
+  /** Ends the request. Its answer is ignored. */
+  readonly controller: AbortController = new AbortController();
+
+  constructor(
+    destination: Destination,
+    learned: Learned,
+    parcel: Parcel,
+    startedAtMs: number,
+    startedLivedMs: number,
+  ) {
+    this.destination = destination;
+    this.learned = learned;
+    this.parcel = parcel;
+    this.startedAtMs = startedAtMs;
+    this.startedLivedMs = startedLivedMs;
+    this.isProbe = learned.health.isFailing;
+    const { id, claims } = parcel;
+    let attempt = 0;
+    for (const { ref } of claims) attempt = Math.max(attempt, ref.attempt);
+    this.facts = { endpoint: destination.id, id, attempt, events: claims.length };
+  }
+}
+
+/** Decides the consequences of the end of an attempt. */
+export interface AttemptEnds {
+  answered(attempt: Attempt, answer: Answer | RequestFailure): void;
+  /** An event cannot be made a request of: its stored data is damaged. */
+  damaged(attempt: Attempt, error: string): void;
+  /** The process gives the attempt up. */
+  abandoned(attempt: Attempt): void;
 }
 
 /** The requests in flight. Their deadlines share one timer. */
 export class Attempts {
-  readonly #parts: AttemptParts;
-  readonly #running = new Set<Attempt>();
+  readonly running: Set<Attempt> = new Set<Attempt>();
+  readonly #context: SenderContext;
+  readonly #requester: Requester;
+  readonly #ends: AttemptEnds;
   readonly #deadlines: Deadlines<Attempt>;
   #onIdle: (() => void) | undefined;
 
-  constructor(parts: AttemptParts) {
-    this.#parts = parts;
-    this.#deadlines = new Deadlines(parts.clock, parts.now, this.#expire, () => undefined);
-  }
-
-  /** Requests in flight. */
-  get count(): number {
-    return this.#running.size;
+  constructor(context: SenderContext, requester: Requester, ends: AttemptEnds) {
+    this.#context = context;
+    this.#requester = requester;
+    this.#ends = ends;
+    this.#deadlines = new Deadlines(context.settings.clock, context.now, this.#expire, () => undefined);
   }
 
   /** Resolves when no request is in flight. */
   idle(): Promise<void> {
-    if (this.#running.size === 0) return Promise.resolve();
+    if (this.running.size === 0) return Promise.resolve();
     return new Promise((resolve) => {
       this.#onIdle = resolve;
     });
   }
 
   start(destination: Destination, learned: Learned, parcel: Parcel): void {
-    const { now, timeoutMs, report, requester } = this.#parts;
+    const { now, wall, settings, report } = this.#context;
     const nowMs = now();
+    const sentAtMs = wall.rawMs();
     destination.inFlight += 1;
     const attempt = new Attempt(destination, learned, parcel, nowMs, this.#deadlines.livedMs(nowMs));
-    this.#running.add(attempt);
-    learned.health.started(nowMs);
+    this.running.add(attempt);
+    learned.health.started();
     learned.audit.started(learned.pace.limit, destination.inFlight, nowMs);
     report.totals.attempts += 1;
     if (parcel.claims.length > 1) report.totals.batches += 1;
     report.monitor?.started(destination.id, nowMs);
-    if (report.hasListeners)
-      report.emit({ type: 'started', ...attempt.facts, waitedMs: this.#ageMs(attempt) });
+    if (report.listeners.any) {
+      const waitedMs = Math.max(0, sentAtMs - parcel.claims[0].event.receivedAtMs);
+      report.emit({ type: 'started', ...attempt.facts, waitedMs });
+    }
     let request: OutgoingRequest;
     try {
-      request = this.#requestOf(attempt);
+      request = requestOf(attempt, sentAtMs);
     } catch (error) {
       this.#end(attempt);
-      this.#parts.damaged(attempt, errorMessageOf(error));
+      this.#ends.damaged(attempt, errorMessageOf(error));
       return;
     }
-    this.#deadlines.set(attempt, nowMs + timeoutMs, nowMs);
-    requester.send(request).then(
+    this.#deadlines.set(attempt, nowMs + settings.timeoutMs, nowMs);
+    this.#requester.send(request).then(
       (answer) => {
         this.#finish(attempt, answer);
       },
       (error: unknown) => {
-        this.#finish(attempt, attempt.hasExpired ? this.#timeout() : failureOf(error));
+        this.#finish(attempt, this.#failureOf(attempt, error));
       },
     );
   }
 
   /** Gives all requests up, because the sender closes. */
   abandon(): void {
-    for (const attempt of [...this.#running]) {
+    for (const attempt of [...this.running]) {
       this.#end(attempt);
-      attempt.abort();
-      this.#parts.abandoned(attempt);
+      attempt.controller.abort();
+      this.#ends.abandoned(attempt);
     }
     this.#deadlines.stop();
   }
 
-  #timeout(): RequestFailure {
-    return new RequestFailure('timeout', `No answer within ${String(this.#parts.timeoutMs)} ms.`);
-  }
-
-  #requestOf(attempt: Attempt): OutgoingRequest {
-    const { settings } = attempt.learned;
-    const { id, headers, body } = contentOf(attempt.parcel);
-    const signed = signatureHeaders(settings.secrets, id, this.#parts.sentAtMs(), body);
-    return { url: settings.url, headers: { ...headers, ...signed }, body, signal: attempt.signal };
-  }
-
-  #ageMs({ parcel }: Attempt): number {
-    return Math.max(0, this.#parts.sentAtMs() - parcel.claims[0].event.receivedAtMs);
+  #failureOf({ hasExpired }: Attempt, error: unknown): RequestFailure {
+    const { timeoutMs } = this.#context.settings;
+    if (hasExpired) return new RequestFailure('timeout', `No answer within ${String(timeoutMs)} ms.`);
+    return error instanceof RequestFailure ? error : new RequestFailure('connection', errorMessageOf(error));
   }
 
   #finish(attempt: Attempt, answer: Answer | RequestFailure): void {
     if (attempt.isOver) return;
-    attempt.livedMs = this.#deadlines.livedMs(this.#parts.now()) - attempt.startedLivedMs;
+    attempt.livedMs = this.#deadlines.livedMs(this.#context.now()) - attempt.startedLivedMs;
     this.#end(attempt);
-    this.#parts.answered(attempt, answer);
+    this.#ends.answered(attempt, answer);
   }
 
   /**
@@ -118,7 +151,7 @@ export class Attempts {
    */
   readonly #expire = (attempt: Attempt): void => {
     attempt.hasExpired = true;
-    attempt.abort();
+    attempt.controller.abort();
   };
 
   /** The place in flight is free from now on, whether the result is stored or not. */
@@ -126,17 +159,18 @@ export class Attempts {
     attempt.isOver = true;
     this.#deadlines.clear(attempt);
     attempt.destination.inFlight -= 1;
-    this.#running.delete(attempt);
-    if (this.#running.size === 0) this.#onIdle?.();
+    this.running.delete(attempt);
+    if (this.running.size === 0) this.#onIdle?.();
   }
 }
 
-function contentOf({ id, claims: [first, ...others], isBatch }: Parcel): RequestContent {
-  if (!isBatch) return eventContent(first.event);
-  return batchContent(id, [first.event, ...others.map(({ event }) => event)]);
-}
-
-function failureOf(error: unknown): RequestFailure {
-  if (error instanceof RequestFailure) return error;
-  return new RequestFailure('connection', errorMessageOf(error));
+/** Throws if stored data is damaged. */
+function requestOf({ parcel, learned, controller }: Attempt, sentAtMs: number): OutgoingRequest {
+  const { url, secrets } = learned.settings;
+  const [first, ...others] = parcel.claims;
+  const { id, headers, body } = parcel.isBatch
+    ? batchContent(parcel.id, [first.event, ...others.map(({ event }) => event)])
+    : eventContent(first.event);
+  const signed = signatureHeaders(secrets, id, sentAtMs, body);
+  return { url, headers: { ...headers, ...signed }, body, signal: controller.signal };
 }

@@ -1,6 +1,6 @@
-import type { InboxStore } from '@webhook-backpressure/inbox';
 import { DAY_MS } from '@webhook-backpressure/base';
-import { nextTurn, type Scheduler, type StoreHealth, type Task } from '@webhook-backpressure/inbox/store';
+import { nextTurn, type Task } from '@webhook-backpressure/inbox/store';
+import type { SenderContext } from '../outbox/sender-context.ts';
 
 /** Endpoints of one call. Another turn of the event loop begins after each. */
 const PAGE = 1000;
@@ -11,55 +11,43 @@ const INTERVAL_MS = 60_000;
 /** Later than any due time. */
 const EVER_MS = 1000 * DAY_MS;
 
-export interface DiscoveryParts {
-  readonly store: InboxStore;
-  readonly health: StoreHealth;
-  readonly scheduler: Scheduler;
-  readonly wallMs: () => number;
-  /** Whether other processes use the store. */
-  readonly isShared: () => boolean;
-  /** Events of an endpoint are due at this time, on the monotonic clock. */
-  readonly due: (id: string, atMs: number) => void;
-}
-
 /** Finds the endpoints that have events in the store: when it opens, and when other processes may have stored some. */
 export class Discovery {
-  readonly #parts: DiscoveryParts;
+  readonly #context: SenderContext;
+  readonly #due: (id: string, atMs: number) => void;
   readonly #task: Task;
   #running: Promise<void> | undefined;
   #isWanted = false;
-  #isOpen = false;
   #hasAll = false;
 
-  constructor(parts: DiscoveryParts) {
-    this.#parts = parts;
-    this.#task = parts.scheduler.task(() => {
+  /** @param due - called with the time when events of an endpoint are due, on the monotonic clock. */
+  constructor(context: SenderContext, due: (id: string, atMs: number) => void) {
+    this.#context = context;
+    this.#due = due;
+    this.#task = context.scheduler.task(() => {
       this.look();
     });
   }
 
-  /** Call it when the store is open. */
-  begin(): void {
-    this.#isOpen = true;
-    this.look();
-  }
-
-  /** Lists endpoints with something due. Call it when there may be some that this process does not know of. */
+  /** Lists endpoints with something due. Call it when the store is open, and when there may be some that are not known. */
   look(isAll = false): void {
     if (isAll) this.#hasAll = false;
     this.#isWanted = true;
     if (this.#isOpen) this.#running ??= this.#run();
   }
 
-  /** Stops. Resolves when the current call of the store has ended. */
+  /** Resolves when the current call of the store has ended. Call it when the sender is closing. */
   async end(): Promise<void> {
-    this.#isOpen = false;
     this.#task.clear();
     await this.#running;
   }
 
+  get #isOpen(): boolean {
+    return this.#context.phase === 'open';
+  }
+
   async #run(): Promise<void> {
-    const { health, scheduler, isShared } = this.#parts;
+    const { health, scheduler } = this.#context;
     while (this.#isWanted && this.#isOpen) {
       if (health.isResting) await health.rest();
       this.#isWanted = false;
@@ -71,11 +59,12 @@ export class Discovery {
       }
     }
     this.#running = undefined;
-    if (this.#isOpen) this.#task.set(scheduler.nowMs + (isShared() ? SHARED_INTERVAL_MS : INTERVAL_MS));
+    if (this.#isOpen)
+      this.#task.set(scheduler.nowMs + (this.#context.isShared ? SHARED_INTERVAL_MS : INTERVAL_MS));
   }
 
   async #list(): Promise<void> {
-    const { store, health, scheduler, wallMs, due } = this.#parts;
+    const { store, health, scheduler, wallMs } = this.#context;
     const isAll = !this.#hasAll;
     // Later ones are found the next time.
     const dueByMs = wallMs() + (isAll ? EVER_MS : INTERVAL_MS);
@@ -84,7 +73,7 @@ export class Discovery {
       const { keys, next } = await store.dueKeys({ after, limit: PAGE, dueByMs });
       health.worked();
       const [nowMs, nowWallMs] = [scheduler.nowMs, wallMs()];
-      for (const { key, nextDueMs } of keys) due(key, nowMs + Math.max(0, nextDueMs - nowWallMs));
+      for (const { key, nextDueMs } of keys) this.#due(key, nowMs + Math.max(0, nextDueMs - nowWallMs));
       after = next;
       if (after !== undefined) await nextTurn();
     } while (after !== undefined && this.#isOpen);

@@ -1,35 +1,23 @@
-import type { FinishedUsage } from '@webhook-backpressure/inbox/store';
-import { judge } from '../answers/judge.ts';
-import type { Judgment } from '../answers/outcome.ts';
-import type { SenderSettings } from '../options/sender-settings.ts';
+import { judge, type Judgment } from '../answers/judge.ts';
+import { perSecondOf } from '../options/rates.ts';
+import type { RetrySettings } from '../options/sender-options.ts';
+import type { SenderContext } from '../outbox/sender-context.ts';
 import { RequestFailure, type Answer } from '../requests/request.ts';
-import type { SenderReport } from '../watch/sender-report.ts';
-import type { Attempt } from './attempt.ts';
-import type { Claim } from './claim.ts';
-import type { Disabling } from './disabling.ts';
-import type { Learning } from './learning.ts';
-import { namedDelayMs, retryDelayMs, unnamedDelayMs } from './retries.ts';
-import type { Fate, Settling } from './settling.ts';
+import type { Attempt, AttemptEnds } from './attempts.ts';
+import type { Destination } from './destinations.ts';
+import type { Claim, Fate, Settling } from './settling.ts';
+import type { Stops } from './stops.ts';
 
 /** The shortest delay before the last attempt is repeated because the dead-letter queue is full. */
 const LEAST_REPEAT_MS = 1000;
 /** The delay until the next check whether the dead-letter queue has room. */
 const FULL_RECHECK_MS = 60_000;
-
-export interface OutcomeParts {
-  readonly settings: SenderSettings;
-  readonly now: () => number;
-  /** The unfiltered wall clock. */
-  readonly sentAtMs: () => number;
-  /** The wall clock without sudden steps. */
-  readonly wallMs: () => number;
-  readonly random: () => number;
-  readonly report: SenderReport;
-  readonly learning: Learning;
-  readonly settling: Settling;
-  readonly finished: FinishedUsage;
-  readonly disabling: Disabling;
-}
+/** After this number of doublings any first delay exceeds the longest one. Without the limit 0 × ∞ would be NaN. */
+const MOST_DOUBLINGS = 60;
+/** After 429 without Retry-After: most limits are per minute. */
+const UNNAMED_WAIT_MS = 60_000;
+const SPREAD = 0.1;
+const MAX_SPREAD_MS = 2000;
 
 /** The meaning of an answer for the events of a request. */
 interface Result {
@@ -38,126 +26,162 @@ interface Result {
   /** Undefined without an answer. */
   readonly status: number | undefined;
   readonly tookMs: number;
-  /** How long its events wait for the next attempt. */
+  /** How long its events wait for the next attempt, the same for all of a batch, which is sent again as it was. */
   readonly delayMs: number;
   /** Whether the failure uses one of the attempts. */
   readonly isCounted: boolean;
 }
 
-/** Decides the consequences of the end of an attempt: for the endpoint, and for each event of the request. */
-export class Outcomes {
-  readonly #parts: OutcomeParts;
+type Retry = Extract<Fate, { readonly as: 'failed' | 'released' }>;
 
-  constructor(parts: OutcomeParts) {
-    this.#parts = parts;
+/** Decides the consequences of the end of an attempt: for the endpoint, and for each event of the request. */
+export class Outcomes implements AttemptEnds {
+  readonly #context: SenderContext;
+  readonly #stops: Stops;
+  readonly #settling: Settling;
+  readonly #review: (destination: Destination) => void;
+
+  /** @param review - called when an answer may have changed when its endpoint can be called next. */
+  constructor(
+    context: SenderContext,
+    stops: Stops,
+    settling: Settling,
+    review: (destination: Destination) => void,
+  ) {
+    this.#context = context;
+    this.#stops = stops;
+    this.#settling = settling;
+    this.#review = review;
   }
 
-  /** An attempt ended, with or without an answer. */
   answered(attempt: Attempt, answer: Answer | RequestFailure): void {
-    const { settings, now, sentAtMs, report, learning, disabling } = this.#parts;
+    const { settings, now, wall, report } = this.#context;
     const { parcel, learned, destination, startedAtMs, isProbe } = attempt;
-    const nowMs = sentAtMs();
-    const judgment = judge(answer, { nowMs, maxWaitMs: settings.maxWaitMs, isBatch: parcel.isBatch });
-    const { kind } = judgment.outcome;
+    const { maxWaitMs, retry, random } = settings;
+    const judgment = judge(answer, { nowMs: wall.rawMs(), maxWaitMs, isBatch: parcel.isBatch });
+    const { outcome } = judgment;
+    const { kind } = outcome;
     const tookMs = now() - startedAtMs;
     // The endpoint began to fail while the request was in flight: the event is not the reason.
     const isCounted = kind !== 'down' || isProbe || !learned.health.isFailing;
-    learning.learn(attempt, judgment, this.#ageMs(parcel.claims[0]));
+    this.#learn(attempt, judgment);
     if (judgment.isClamped) report.totals.clampedRetryAfter += 1;
-    const status = answer instanceof RequestFailure ? undefined : answer.status;
     if (answer instanceof RequestFailure && answer.kind === 'timeout') report.totals.timedOut += 1;
-    this.#count(kind, destination.id, tookMs);
-    const delayMs = isDelivered(judgment) ? 0 : this.#delayMs(judgment, status, attempt);
+    if (kind !== 'delivered') {
+      const how = kind === 'limited' ? 'limited' : 'failed';
+      report.totals[how] += 1;
+      report.monitor?.ended(destination.id, how, tookMs, now());
+    }
+    const status = answer instanceof RequestFailure ? undefined : answer.status;
+    let delayMs = 0;
+    if (kind === 'limited' && (outcome.waitMs !== undefined || status === 429))
+      delayMs = namedDelayMs(outcome.waitMs ?? UNNAMED_WAIT_MS, random);
+    else if (kind !== 'delivered' || outcome.failedIds.length > 0)
+      delayMs = retryDelayMs(attempt.facts.attempt, retry, random);
     const result: Result = { attempt, judgment, status, tookMs, delayMs, isCounted };
-    if (kind === 'gone') disabling.disable(destination.id, 'gone');
-    else if (learned.health.isOver) disabling.disable(destination.id, 'failing');
+    if (kind === 'gone') this.#stops.disable(destination.id, 'gone');
+    else if (learned.health.isOver) this.#stops.disable(destination.id, 'failing');
     if (kind === 'too-much' && parcel.claims.length > 1) this.#split(result);
     else void this.#endAll(result);
+    this.#review(destination);
   }
 
-  /** The stored event is damaged: no request could be made of it. A batch is split, because one event of it is at fault. */
+  /** A batch is split, because one event of it is at fault. */
   damaged(attempt: Attempt, error: string): void {
     const judgment: Judgment = { outcome: { kind: 'final' }, hints: undefined, isClamped: false, error };
-    attempt.learned.health.abandoned(attempt.startedAtMs, this.#parts.now());
-    const result: Result = {
-      ...{ attempt, judgment, status: undefined, tookMs: 0, delayMs: 0, isCounted: true },
-    };
+    attempt.learned.health.abandoned(attempt.startedAtMs, this.#context.now());
+    const result: Result = { attempt, judgment, status: undefined, tookMs: 0, delayMs: 0, isCounted: true };
     if (attempt.parcel.claims.length > 1) this.#split(result);
     else void this.#endAll(result);
   }
 
-  /** An event of an endpoint that is disabled, or does not exist. No request was made. */
-  refused(claim: Claim, error: string): void {
-    const { finished, settling } = this.#parts;
-    if (!finished.canShelve(claim.bytes)) {
-      void settling.settle(claim, { as: 'released', retryInMs: FULL_RECHECK_MS });
-      return;
-    }
-    void settling.settle(claim, { as: 'dead', error }).then((isHeld) => {
-      if (isHeld) this.#reportDead(claim, error, { status: undefined, tookMs: 0 });
-    });
+  abandoned({ parcel }: Attempt): void {
+    this.#settling.release(parcel.claims);
   }
 
-  /** The process gives an attempt up: its events are due immediately. */
-  abandoned({ parcel }: Attempt): void {
-    for (const claim of parcel.claims)
-      void this.#parts.settling.settle(claim, { as: 'released', retryInMs: 0 });
+  /** An event of an endpoint that is disabled, or does not exist. No request was made. */
+  async refused(claim: Claim, error: string): Promise<void> {
+    if (!this.#context.finished.canShelve(claim.bytes)) {
+      await this.#settling.settle(claim, { as: 'released', retryInMs: FULL_RECHECK_MS });
+    } else if (await this.#settling.settle(claim, { as: 'dead', error })) {
+      this.#reportDead(claim, error, undefined, 0);
+    }
+  }
+
+  /** Passes the result on to the limits and the health of the endpoint, and reports how they have changed. */
+  #learn(attempt: Attempt, { outcome, hints, error }: Judgment): void {
+    const { now, buckets, report } = this.#context;
+    const { destination, learned, livedMs, startedAtMs, parcel } = attempt;
+    const { pace, health } = learned;
+    const { id: endpoint } = destination;
+    const nowMs = now();
+    const { limit: limitBefore, waitUntilMs: waitBeforeMs, isSlowed: wasSlowed } = pace;
+    const wasFailing = health.isFailing;
+    // It no longer counts as in flight.
+    const inFlight = destination.inFlight + 1;
+    if (outcome.kind === 'delivered') pace.succeeded(startedAtMs, livedMs, inFlight, hints, nowMs);
+    else if (outcome.kind === 'limited') pace.limited(startedAtMs, outcome.waitMs, hints, nowMs);
+    else pace.failed(startedAtMs, hints, nowMs);
+    if (outcome.kind === 'down') health.failed(startedAtMs, this.#ageMs(parcel.claims[0]), nowMs);
+    else health.answered();
+    learned.lastError = outcome.kind === 'delivered' ? undefined : error;
+
+    const { limit, waitUntilMs, waitsBecause, isSlowed } = pace;
+    const waitMs = waitUntilMs - nowMs;
+    if (waitMs > 0 && waitUntilMs !== waitBeforeMs) {
+      buckets.pause(endpoint, waitMs, limit);
+      if (waitsBecause !== undefined && waitUntilMs > waitBeforeMs)
+        report.emit({ type: 'waiting', endpoint, because: waitsBecause, forMs: waitMs });
+    }
+    if (isSlowed || wasSlowed) {
+      const rates = { endpoint, ratePerSecond: perSecondOf(limit), maxInFlight: pace.maxInFlight };
+      if (!isSlowed) report.emit({ type: 'restored', ...rates });
+      else if (!wasSlowed || rates.ratePerSecond < perSecondOf(limitBefore))
+        report.emit({ type: 'slowed', ...rates });
+    }
+    if (health.isFailing === wasFailing) return;
+    if (wasFailing) report.emit({ type: 'recovered', endpoint });
+    else report.emit({ type: 'failing', endpoint, error, retryInMs: Math.max(0, health.probeAtMs - nowMs) });
   }
 
   /** Stores the fate of each event, and reports them. */
   async #endAll(result: Result): Promise<void> {
-    const { settling } = this.#parts;
     const { parcel, learned } = result.attempt;
     const { outcome } = result.judgment;
-    const failedIds = new Set(outcome.kind === 'delivered' ? outcome.failedIds : []);
-    const fates = parcel.claims.map((claim) =>
-      failedIds.has(claim.ref.id) ? this.#retried(result, claim) : this.#fateOf(result, claim),
-    );
+    const fates: Fate[] = [];
+    for (const claim of parcel.claims) fates.push(this.#fateOf(result, claim));
     // A refused batch is sent again as it was. Events that 207 names are sent again with others.
-    if (parcel.isBatch && failedIds.size === 0)
-      learned.batching?.keepTogether(parcel.claims.filter((_, at) => isRetry(fates[at])));
-    const ended = parcel.claims.map((claim, at) => settling.settle(claim, fates[at] as Fate));
-    const areHeld = await Promise.all(ended);
-    this.#report(
-      result,
-      fates.map((fate, at) => (areHeld[at] === true ? fate : undefined)),
-    );
+    if (parcel.isBatch && outcome.kind !== 'delivered')
+      learned.batching?.keepTogether(parcel.claims.filter((_, at) => isRetry(fates[at] as Fate)));
+    const settled: Promise<boolean>[] = [];
+    for (const [at, claim] of parcel.claims.entries())
+      settled.push(this.#settling.settle(claim, fates[at] as Fate));
+    this.#report(result, fates, await Promise.all(settled));
   }
 
   /** The batch is too large, or one of its events is at fault. */
   #split({ attempt, status }: Result): void {
-    const { settling, report } = this.#parts;
     const { parcel, learned } = attempt;
     learned.batching?.split(parcel.claims);
-    report.emit({ type: 'split', ...attempt.facts, status: status ?? 0 });
-    for (const claim of parcel.claims) void settling.settle(claim, { as: 'released', retryInMs: 0 });
+    this.#context.report.emit({ type: 'split', ...attempt.facts, status: status ?? 0 });
+    this.#settling.release(parcel.claims);
   }
 
   #fateOf(result: Result, claim: Claim): Fate {
-    const { outcome, error } = result.judgment;
-    const isDisabled = this.#parts.disabling.reasonOf(claim.ref.key) !== undefined;
-    switch (outcome.kind) {
-      case 'delivered':
-        return { as: 'completed' };
-      case 'limited': {
-        if (this.#isTooOld(claim) || isDisabled) return this.#last(claim, error);
-        return { as: 'released', retryInMs: result.delayMs };
-      }
-      case 'down':
-      case 'failed':
-        if (isDisabled) return this.#last(claim, error);
-        if (!result.isCounted) return { as: 'released', retryInMs: 0 };
-        return this.#retried(result, claim);
-      case 'final':
-      case 'too-much':
-      case 'gone':
-        return this.#last(claim, error);
-    }
-  }
-
-  #retried({ judgment: { error }, delayMs }: Result, claim: Claim): Fate {
-    const { retry } = this.#parts.settings;
-    if (claim.ref.attempt >= retry.attempts || this.#isTooOld(claim)) return this.#last(claim, error);
+    const { judgment, delayMs, isCounted } = result;
+    const { outcome, error } = judgment;
+    const { ref } = claim;
+    if (outcome.kind === 'delivered' && !outcome.failedIds.includes(ref.id)) return { as: 'completed' };
+    if (outcome.kind === 'final' || outcome.kind === 'too-much' || outcome.kind === 'gone')
+      return this.#last(claim, error);
+    const { retry } = this.#context.settings;
+    const isDisabled = this.#stops.reasonOf(ref.key) !== undefined;
+    const isTooOld = this.#ageMs(claim) >= retry.maxAgeMs;
+    if (outcome.kind === 'limited')
+      return isDisabled || isTooOld ? this.#last(claim, error) : { as: 'released', retryInMs: delayMs };
+    if (isDisabled && outcome.kind !== 'delivered') return this.#last(claim, error);
+    if (!isCounted) return { as: 'released', retryInMs: 0 };
+    if (isTooOld || ref.attempt >= retry.attempts) return this.#last(claim, error);
     return { as: 'failed', retryInMs: delayMs, error, isRepeated: false };
   }
 
@@ -166,72 +190,56 @@ export class Outcomes {
    * after the longest delay: the outbox fills up, and loses nothing.
    */
   #last({ bytes }: Claim, error: string): Fate {
-    const { finished, settings } = this.#parts;
+    const { finished, settings } = this.#context;
     if (finished.canShelve(bytes)) return { as: 'dead', error };
     const retryInMs = Math.max(LEAST_REPEAT_MS, settings.retry.maxDelayMs);
     return { as: 'failed', retryInMs, error, isRepeated: true };
   }
 
-  /** How long the events wait, the same for all of a batch, which is sent again as it was. */
-  #delayMs({ outcome }: Judgment, status: number | undefined, attempt: Attempt): number {
-    const { random, settings } = this.#parts;
-    const { attempt: number } = attempt.facts;
-    if (outcome.kind !== 'limited') return retryDelayMs(number, settings.retry, random);
-    if (outcome.waitMs !== undefined) return namedDelayMs(outcome.waitMs, random);
-    return unnamedDelayMs(status, number, settings.retry, random);
-  }
-
   /** By the trusted clock as well: while the wall clock is wrong, no event is too old. */
   #ageMs({ event }: Claim): number {
-    const { sentAtMs, wallMs } = this.#parts;
-    return Math.max(0, Math.min(sentAtMs(), wallMs()) - event.receivedAtMs);
+    const { wall, wallMs } = this.#context;
+    return Math.max(0, Math.min(wall.rawMs(), wallMs()) - event.receivedAtMs);
   }
 
-  #isTooOld(claim: Claim): boolean {
-    return this.#ageMs(claim) >= this.#parts.settings.retry.maxAgeMs;
-  }
-
-  #count(kind: Judgment['outcome']['kind'], endpoint: string, tookMs: number): void {
-    if (kind === 'delivered') return;
-    const { report, now } = this.#parts;
-    const how = kind === 'limited' ? 'limited' : 'failed';
-    report.totals[how] += 1;
-    report.monitor?.ended(endpoint, how, tookMs, now());
-  }
-
-  /** @param fates - of the events; undefined for those that another process has taken over. */
-  #report(result: Result, fates: readonly (Fate | undefined)[]): void {
+  /** @param areHeld - for each event whether no other process has taken it over, which then reports it. */
+  #report(result: Result, fates: readonly Fate[], areHeld: readonly boolean[]): void {
     const { attempt, judgment, status, tookMs, isCounted } = result;
-    const { report, now } = this.#parts;
+    const { report, now } = this.#context;
+    const { claims } = attempt.parcel;
     const { id: endpoint } = attempt.destination;
-    const { error, outcome } = judgment;
-    const delivered = fates.filter((fate) => fate?.as === 'completed').length;
+    const retried: Retry[] = [];
+    const dead: [Claim, string][] = [];
+    let delivered = 0;
+    for (const [at, fate] of fates.entries()) {
+      if (areHeld[at] !== true) continue;
+      if (isRetry(fate)) retried.push(fate);
+      else if (fate.as === 'dead') dead.push([claims[at] as Claim, fate.error]);
+      else delivered += 1;
+    }
     if (delivered > 0) {
       report.totals.delivered += delivered;
-      const latencyMs = this.#ageMs(attempt.parcel.claims[0]);
+      const latencyMs = this.#ageMs(claims[0]);
       report.monitor?.delivered(endpoint, delivered, latencyMs, tookMs, now());
-      if (report.hasListeners) {
+      if (report.listeners.any) {
         const facts = { ...attempt.facts, events: delivered };
         report.emit({ type: 'delivered', ...facts, status: status ?? 0, tookMs, latencyMs });
       }
-      if (delivered === fates.length) return;
     }
-    for (const [at, fate] of fates.entries())
-      if (fate?.as === 'dead') this.#reportDead(attempt.parcel.claims[at] as Claim, fate.error, result);
-    const retried = fates.filter(isRetry);
+    for (const [claim, error] of dead) this.#reportDead(claim, error, status, tookMs);
     const [first] = retried;
-    if (first === undefined || !report.hasListeners) return;
+    if (first === undefined || !report.listeners.any) return;
     const { retryInMs } = first;
     const facts = { ...attempt.facts, events: retried.length, tookMs, retryInMs };
-    if (outcome.kind === 'limited') report.emit({ type: 'limited', ...facts, status: status ?? 0 });
+    if (judgment.outcome.kind === 'limited') report.emit({ type: 'limited', ...facts, status: status ?? 0 });
     else {
       const uses = isCounted && first.as === 'failed' && !first.isRepeated;
-      report.emit({ type: 'failed', ...facts, status, error, isCounted: uses });
+      report.emit({ type: 'failed', ...facts, status, error: judgment.error, isCounted: uses });
     }
   }
 
-  #reportDead({ ref }: Claim, error: string, { status, tookMs }: Pick<Result, 'status' | 'tookMs'>): void {
-    const { report, now } = this.#parts;
+  #reportDead({ ref }: Claim, error: string, status: number | undefined, tookMs: number): void {
+    const { report, now } = this.#context;
     const { key: endpoint, id, attempt } = ref;
     report.totals.dead += 1;
     report.monitor?.lost('dead', 1, now());
@@ -239,12 +247,20 @@ export class Outcomes {
   }
 }
 
-type Retry = Extract<Fate, { readonly as: 'failed' | 'released' }>;
-
-function isRetry(fate: Fate | undefined): fate is Retry {
-  return fate?.as === 'failed' || fate?.as === 'released';
+function isRetry(fate: Fate): fate is Retry {
+  return fate.as === 'failed' || fate.as === 'released';
 }
 
-function isDelivered({ outcome }: Judgment): boolean {
-  return outcome.kind === 'delivered' && outcome.failedIds.length === 0;
+/** The delay after the n-th attempt: any up to a bound that doubles each time (full jitter), so that retries spread evenly. */
+export function retryDelayMs(attempt: number, retry: RetrySettings, random: () => number): number {
+  const doublings = Math.min(MOST_DOUBLINGS, attempt - 1);
+  return Math.ceil(Math.min(retry.maxDelayMs, retry.firstDelayMs * 2 ** doublings) * random());
+}
+
+/**
+ * The delay after the endpoint asked to wait: at least what it named. A little more by chance, so that the events of many
+ * senders do not arrive in the same millisecond.
+ */
+export function namedDelayMs(waitMs: number, random: () => number): number {
+  return Math.ceil(waitMs + Math.min(MAX_SPREAD_MS, waitMs * SPREAD) * random());
 }

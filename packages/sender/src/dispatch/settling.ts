@@ -1,9 +1,16 @@
-import type { InboxStore, Settlement } from '@webhook-backpressure/inbox';
-import { type FinishedUsage, GroupCommit, type StoreHealth } from '@webhook-backpressure/inbox/store';
-import type { OutboxLevel } from '../outbox/outbox-level.ts';
-import type { SenderReport } from '../watch/sender-report.ts';
-import type { Claim } from './claim.ts';
-import type { Destination } from './destination.ts';
+import type { ClaimedDelivery, ClaimRef, Settlement } from '@webhook-backpressure/inbox';
+import { GroupCommit, type Leased, storedBytes } from '@webhook-backpressure/inbox/store';
+import type { SenderContext } from '../outbox/sender-context.ts';
+import type { Destination } from './destinations.ts';
+
+/** A claimed event, until its result is stored. */
+export interface Claim extends Leased {
+  readonly destination: Destination;
+  readonly event: ClaimedDelivery;
+  readonly ref: ClaimRef;
+  readonly bytes: number;
+  state: 'held' | 'settling' | 'over';
+}
 
 /** How a claim ends. */
 export type Fate =
@@ -19,31 +26,23 @@ export type Fate =
   /** The attempt does not count. */
   | { readonly as: 'released'; readonly retryInMs: number };
 
-export interface SettlingParts {
-  readonly store: InboxStore;
-  readonly health: StoreHealth;
-  readonly level: OutboxLevel;
-  readonly finished: FinishedUsage;
-  readonly report: SenderReport;
-  readonly now: () => number;
-  readonly wallMs: () => number;
-  /** Whether a failed call is repeated. */
-  readonly isOpen: () => boolean;
-  /** Called when a claim has ended. */
-  readonly ended: (destination: Destination) => void;
-  /** Called when an event is finished, so that the level has fallen. */
-  readonly relieved: () => void;
-}
-
 /** The claims of this process. Each ends in a commit, together with others. */
 export class Settling {
   readonly claims: Set<Claim> = new Set<Claim>();
-  readonly #parts: SettlingParts;
+  readonly #context: SenderContext;
+  readonly #ended: (destination: Destination) => void;
+  readonly #relieved: () => void;
   readonly #settlements: GroupCommit<Settlement, boolean>;
 
-  constructor(parts: SettlingParts) {
-    this.#parts = parts;
-    this.#settlements = new GroupCommit((batch) => parts.store.settle(batch, parts.wallMs()));
+  /**
+   * @param ended - called when a claim has ended.
+   * @param relieved - called when an event is finished, so that the level has fallen.
+   */
+  constructor(context: SenderContext, ended: (destination: Destination) => void, relieved: () => void) {
+    this.#context = context;
+    this.#ended = ended;
+    this.#relieved = relieved;
+    this.#settlements = new GroupCommit((batch) => context.store.settle(batch, context.wallMs()));
   }
 
   get isBusy(): boolean {
@@ -55,16 +54,29 @@ export class Settling {
     return this.#settlements.idle();
   }
 
-  hold(claim: Claim): void {
-    this.claims.add(claim);
-    claim.destination.held += 1;
+  /** Events were claimed. */
+  hold(destination: Destination, events: readonly ClaimedDelivery[]): readonly Claim[] {
+    const claims: Claim[] = [];
+    for (const event of events) {
+      const { key, id, attempt } = event;
+      const ref = { key, id, attempt };
+      claims.push({ destination, event, ref, bytes: storedBytes(event), state: 'held' });
+    }
+    for (const claim of claims) this.claims.add(claim);
+    destination.held += claims.length;
+    return claims;
+  }
+
+  /** Gives events back that are due as before. */
+  release(claims: readonly Claim[]): void {
+    for (const claim of claims) void this.settle(claim, { as: 'released', retryInMs: 0 });
   }
 
   /** Stores how a claim ends, however long that takes. Resolves to false when another process had taken the claim over. */
   async settle(claim: Claim, fate: Fate): Promise<boolean> {
     if (claim.state !== 'held') return false;
     claim.state = 'settling';
-    const { health, finished, wallMs, isOpen } = this.#parts;
+    const { health, finished, wallMs } = this.#context;
     const confirmRoom = finished.expect(settlementOf(claim, fate, 0), claim.bytes);
     for (;;) {
       if (health.isResting) await health.rest();
@@ -78,7 +90,7 @@ export class Settling {
       } catch (error) {
         health.failed('settle', error);
         // While closing there is one try: the claim ends when the store closes, or when the lease runs out.
-        if (!isOpen()) {
+        if (this.#context.phase !== 'open') {
           confirmRoom(false);
           this.#end(claim);
           return false;
@@ -89,7 +101,7 @@ export class Settling {
 
   /** Another process has taken the claim over. */
   lose(claim: Claim): void {
-    const { report } = this.#parts;
+    const { report } = this.#context;
     const { key: endpoint, id, attempt } = claim.ref;
     report.totals.lost += 1;
     report.emit({ type: 'lost', endpoint, id, attempt, events: 1 });
@@ -97,27 +109,28 @@ export class Settling {
   }
 
   #settled(claim: Claim, fate: Fate): void {
-    const { level, report, now, relieved } = this.#parts;
+    const { level, report, now } = this.#context;
     const { destination, bytes } = claim;
-    const isFinished = fate.as === 'completed' || fate.as === 'dead';
-    if (isFinished) {
-      level.remove(bytes);
-      destination.stored = Math.max(0, destination.stored - 1);
-      report.monitor?.moved(now());
-      // The next one has been the head since now.
-      if (destination.learned?.settings.isOrdered === true) destination.dueMs = now();
-    } else {
-      destination.dueMs = Math.min(destination.dueMs, now() + fate.retryInMs + 1);
+    const nowMs = now();
+    if (fate.as === 'failed' || fate.as === 'released') {
+      destination.dueMs = Math.min(destination.dueMs, nowMs + fate.retryInMs + 1);
+      this.#end(claim);
+      return;
     }
+    level.remove(bytes);
+    destination.stored = Math.max(0, destination.stored - 1);
+    report.monitor?.moved(nowMs);
+    // The next one has been the head since now.
+    if (destination.learned?.settings.isOrdered === true) destination.dueMs = nowMs;
     this.#end(claim);
-    if (isFinished) relieved();
+    this.#relieved();
   }
 
   #end(claim: Claim): void {
     if (!this.claims.delete(claim)) return;
     claim.state = 'over';
     claim.destination.held -= 1;
-    this.#parts.ended(claim.destination);
+    this.#ended(claim.destination);
   }
 }
 

@@ -1,20 +1,48 @@
 import type { Awaitable } from '@webhook-backpressure/inbox';
-import { errorMessageOf, type Scheduler } from '@webhook-backpressure/inbox/store';
-import { isThenable, MinHeap } from '@webhook-backpressure/base';
-import type { EndpointSettings } from '../options/settings.ts';
-import { CallLimit } from './call-limit.ts';
-import { Entry } from './entry.ts';
-import { IdleEntries } from './idle-entries.ts';
+import { errorMessageOf, type Scheduler, type Task } from '@webhook-backpressure/inbox/store';
+import { type Heaped, isThenable, MinHeap } from '@webhook-backpressure/base';
+import { areSame, type EndpointSettings } from '../options/endpoint-settings.ts';
 import { Line } from './line.ts';
-import { areSame } from './same-settings.ts';
 
 /** Calls of the function `endpoint` that run concurrently: it reads a database. */
 const MAX_CALLS = 50;
+const LIMIT_MS = 10_000;
 const FIRST_RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
+/** How many endpoints without events keep their last valid settings, for the case that the function fails. */
+const MAX_IDLE = 10_000;
 
-/** The parts of a directory. */
-export interface DirectoryParts {
+/** The knowledge about one endpoint. */
+class Entry implements Heaped {
+  readonly id: string;
+  /** The last valid ones; null: there is no such endpoint; undefined: not known. */
+  settings: EndpointSettings | null | undefined = undefined;
+  /** When the last valid ones arrived; undefined: never. */
+  answeredAtMs: number | undefined = undefined;
+  /** Whether it has events. */
+  isWanted = false;
+  /** Whether the settings must not be used before the function was asked. */
+  isBlocked = true;
+  /** Whether a call runs. */
+  isAsking = false;
+  /** Whether it waits for a place among the concurrent calls. */
+  isQueued = false;
+  /** Whether the call that runs began before a refresh. */
+  isOutdated = false;
+  /** Calls that failed since the last one that did not. */
+  failures = 0;
+  /** Not asked before. */
+  askAtMs = 0;
+  /** -1 outside the heap of retries. */
+  heapIndex = -1;
+
+  constructor(id: string) {
+    this.id = id;
+  }
+}
+
+/** How a directory asks, and whom it tells. */
+export interface DirectoryOptions {
   /** The function `endpoint`. */
   readonly ask: (id: string) => Awaitable<unknown>;
   /** Throws for invalid settings. */
@@ -34,24 +62,25 @@ export interface DirectoryParts {
  * settings is repeated after 1 s, doubling to 60 s; meanwhile the last valid settings stay in use.
  */
 export class EndpointDirectory {
-  readonly #parts: DirectoryParts;
+  readonly #options: DirectoryOptions;
   readonly #entries = new Map<string, Entry>();
-  readonly #idle = new IdleEntries((id) => this.#entries.delete(id));
-  /** Entries without usable settings, and those whose settings are only old. */
+  /** Endpoints without events. The least recently used is the first, and is forgotten first. */
+  readonly #idle = new Set<Entry>();
+  /** Entries that wait for a place: those without usable settings, and those whose settings are only old. */
   readonly #urgent = new Line<Entry>();
   readonly #stale = new Line<Entry>();
   readonly #retries = new MinHeap<Entry>((a, b) => a.askAtMs < b.askAtMs);
-  readonly #limit: CallLimit;
-  readonly #timer;
+  readonly #timer: Task;
   #calls = 0;
   /** The endpoint whose function is on the stack. */
   #called: Entry | undefined;
+  /** The endpoint whose settings are being read: its owner need not be told that they have changed. */
+  #read: Entry | undefined;
   #isClosed = false;
 
-  constructor(parts: DirectoryParts) {
-    this.#parts = parts;
-    this.#limit = new CallLimit(parts.scheduler);
-    this.#timer = parts.scheduler.task(this.#retry);
+  constructor(options: DirectoryOptions) {
+    this.#options = options;
+    this.#timer = options.scheduler.task(this.#retry);
   }
 
   /**
@@ -59,14 +88,19 @@ export class EndpointDirectory {
    * The endpoint has events from now on, until {@link release}.
    */
   get(id: string): EndpointSettings | null | undefined {
-    const nowMs = this.#parts.scheduler.nowMs;
-    const entry = this.#entries.get(id) ?? this.#add(id);
-    const isOld = entry.answeredAtMs === undefined || nowMs - entry.answeredAtMs >= this.#parts.ttlMs;
+    const { nowMs } = this.#options.scheduler;
+    const entry = this.#entries.get(id) ?? new Entry(id);
+    this.#entries.set(id, entry);
+    const isOld = entry.answeredAtMs === undefined || nowMs - entry.answeredAtMs >= this.#options.ttlMs;
     // While it was idle, its secret may have changed: its old settings are used only if the function fails.
     if (!entry.isWanted && isOld && entry.askAtMs <= nowMs) entry.isBlocked = true;
     entry.isWanted = true;
     this.#idle.delete(entry);
-    if (isOld || entry.isBlocked) this.#ask(entry, nowMs, true);
+    if (isOld || entry.isBlocked) {
+      this.#read = entry;
+      this.#ask(entry);
+      this.#read = undefined;
+    }
     return entry.isBlocked ? undefined : entry.settings;
   }
 
@@ -81,7 +115,7 @@ export class EndpointDirectory {
     // A call that began earlier may return the settings from before the change.
     entry.isOutdated = entry.isAsking;
     this.#leaveRetries(entry);
-    if (entry.isWanted) this.#ask(entry, this.#parts.scheduler.nowMs, false);
+    if (entry.isWanted) this.#ask(entry);
   }
 
   /** The endpoint has no events. Its settings are kept for a while. */
@@ -104,132 +138,128 @@ export class EndpointDirectory {
     this.#timer.clear();
   }
 
-  #add(id: string): Entry {
-    const entry = new Entry(id);
-    this.#entries.set(id, entry);
-    return entry;
-  }
-
   #rest(entry: Entry): void {
-    if (entry.settings === undefined) this.#entries.delete(entry.id);
-    else this.#idle.add(entry);
+    if (entry.settings === undefined) {
+      this.#entries.delete(entry.id);
+      return;
+    }
+    this.#idle.add(entry);
+    if (this.#idle.size <= MAX_IDLE) return;
+    for (const oldest of this.#idle) {
+      this.#idle.delete(oldest);
+      this.#entries.delete(oldest.id);
+      return;
+    }
   }
 
-  /** @param isRead - whether the owner reads the settings after this call anyway. */
-  #ask(entry: Entry, nowMs: number, isRead: boolean): void {
+  #ask(entry: Entry): void {
+    const { nowMs } = this.#options.scheduler;
     if (entry.isAsking || entry.isQueued || entry.askAtMs > nowMs || this.#isClosed) return;
     if (this.#calls < MAX_CALLS) {
-      this.#call(entry, isRead);
+      this.#call(entry);
       return;
     }
     entry.isQueued = true;
     (entry.isBlocked ? this.#urgent : this.#stale).push(entry);
   }
 
-  #call(entry: Entry, isRead: boolean): void {
-    let result: unknown;
-    let isAsync: boolean;
+  #call(entry: Entry): void {
     entry.isAsking = true;
     const before = this.#called;
     this.#called = entry;
+    let result: unknown;
+    let isAsync: boolean;
     try {
-      result = this.#parts.ask(entry.id);
+      result = this.#options.ask(entry.id);
       isAsync = isThenable(result);
     } catch (error) {
-      this.#failed(entry, error, isRead);
-      return;
-    } finally {
       this.#called = before;
+      this.#failed(entry, error);
+      return;
     }
+    this.#called = before;
     if (isAsync) this.#await(entry, result);
-    else this.#answered(entry, result, isRead);
+    else this.#answered(entry, result);
   }
 
   #await(entry: Entry, result: unknown): void {
+    const { scheduler } = this.#options;
     this.#calls += 1;
     let isOver = false;
     /** Once: by the result, or by the time limit. */
     const end = (then: () => void): void => {
       if (isOver) return;
       isOver = true;
-      this.#limit.stop(expire);
+      limit.clear();
       this.#calls -= 1;
       if (!this.#isClosed) then();
       this.#next();
     };
-    const expire = (): void => {
+    const fail = (error: unknown): void => {
       end(() => {
-        this.#failed(entry, new Error('endpoint() took longer than 10 s.'), false);
+        this.#failed(entry, error);
       });
     };
-    this.#limit.start(expire);
-    Promise.resolve(result).then(
-      (value) => {
-        end(() => {
-          this.#answered(entry, value, false);
-        });
-      },
-      (error: unknown) => {
-        end(() => {
-          this.#failed(entry, error, false);
-        });
-      },
-    );
+    const limit = scheduler.task(() => {
+      fail(new Error('endpoint() took longer than 10 s.'));
+    });
+    limit.set(scheduler.nowMs + LIMIT_MS);
+    Promise.resolve(result).then((value) => {
+      end(() => {
+        this.#answered(entry, value);
+      });
+    }, fail);
   }
 
-  #answered(entry: Entry, value: unknown, isRead: boolean): void {
+  #answered(entry: Entry, value: unknown): void {
     let settings: EndpointSettings | null;
     try {
-      settings = this.#parts.check(value);
+      settings = this.#options.check(value);
     } catch (error) {
-      this.#failed(entry, error, isRead);
+      this.#failed(entry, error);
       return;
     }
     const { settings: before, isBlocked } = entry;
-    const isSame = before === settings || (before && settings !== null && areSame(before, settings));
-    if (isSame !== true) entry.settings = settings;
+    const isSame = before === settings || (before && settings !== null && areSame(before, settings)) === true;
+    if (!isSame) entry.settings = settings;
     entry.failures = 0;
     entry.askAtMs = 0;
-    entry.answeredAtMs = this.#parts.scheduler.nowMs;
-    this.#end(entry, isRead || (isSame === true && !isBlocked));
+    entry.answeredAtMs = this.#options.scheduler.nowMs;
+    this.#end(entry, !isSame || isBlocked);
   }
 
-  #failed(entry: Entry, error: unknown, isRead: boolean): void {
-    const { scheduler, random, failed } = this.#parts;
+  #failed(entry: Entry, error: unknown): void {
+    const { scheduler, random, failed } = this.#options;
     // That there was no endpoint is no reason to give events up while the function fails.
     if (entry.settings === null) entry.settings = undefined;
     const isKept = entry.settings !== undefined;
-    const delayMs = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(entry.failures, 30));
+    const delayMs = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** entry.failures);
     entry.failures += 1;
     entry.askAtMs = scheduler.nowMs + delayMs * (0.5 + 0.5 * random());
     const { isBlocked } = entry;
     if (!isKept) entry.isBlocked = true;
     failed(entry.id, errorMessageOf(error), isKept);
-    this.#end(entry, isRead || !isBlocked, isKept);
+    this.#end(entry, isBlocked, isKept);
   }
 
   /** @param isUsable - whether there are settings to use. */
-  #end(entry: Entry, isQuiet: boolean, isUsable = true): void {
+  #end(entry: Entry, isNew: boolean, isUsable = true): void {
     entry.isAsking = false;
     const { isOutdated } = entry;
     entry.isOutdated = false;
     if (!entry.isWanted) {
       entry.isBlocked &&= isOutdated;
       this.#rest(entry);
-      return;
-    }
-    if (isOutdated) {
+    } else if (isOutdated) {
       entry.askAtMs = 0;
-      this.#ask(entry, this.#parts.scheduler.nowMs, isQuiet);
-      return;
-    }
-    if (!isUsable) {
+      this.#ask(entry);
+    } else if (isUsable) {
+      entry.isBlocked = false;
+      if (isNew && entry !== this.#read) this.#options.changed(entry.id);
+    } else {
       this.#retries.push(entry);
       this.#setTimer();
-      return;
     }
-    entry.isBlocked = false;
-    if (!isQuiet) this.#parts.changed(entry.id);
   }
 
   #leaveRetries(entry: Entry): void {
@@ -243,10 +273,10 @@ export class EndpointDirectory {
   }
 
   readonly #retry = (): void => {
-    const { nowMs } = this.#parts.scheduler;
+    const { nowMs } = this.#options.scheduler;
     for (let { top } = this.#retries; top !== undefined && top.askAtMs <= nowMs; { top } = this.#retries) {
       this.#leaveRetries(top);
-      this.#ask(top, nowMs, false);
+      this.#ask(top);
     }
     this.#setTimer();
   };
@@ -257,7 +287,7 @@ export class EndpointDirectory {
       const entry = this.#urgent.take() ?? this.#stale.take();
       if (entry === undefined) return;
       entry.isQueued = false;
-      if (entry.isWanted) this.#call(entry, false);
+      if (entry.isWanted) this.#call(entry);
       else this.#rest(entry);
     }
   }

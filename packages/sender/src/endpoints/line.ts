@@ -3,18 +3,22 @@ export class Line<T> {
   #items: T[] = [];
   #head = 0;
 
+  get first(): T | undefined {
+    return this.#items[this.#head];
+  }
+
   push(item: T): void {
     this.#items.push(item);
   }
 
   /** Removes and returns the first item. */
   take(): T | undefined {
-    const item = this.#items[this.#head];
+    const { first } = this;
     if (this.#head < this.#items.length) this.#head += 1;
     if (this.#head * 2 > this.#items.length) {
       this.#items = this.#items.slice(this.#head);
       this.#head = 0;
     }
-    return item;
+    return first;
   }
 }

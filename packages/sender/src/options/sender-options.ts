@@ -1,51 +1,29 @@
+import {
+  by,
+  checkBoolean,
+  checkClock,
+  checkFunction,
+  checkInteger,
+  checkNames,
+  checkNumber,
+  checkOneOf,
+  type Clock,
+  type Complete,
+  DAY_MS,
+  invalid,
+  isRecord,
+  milliseconds,
+  resolve,
+  type Rows,
+  systemClock,
+} from '@webhook-backpressure/base';
 import type { Awaitable, InboxStore } from '@webhook-backpressure/inbox';
 import type { Buckets } from '@webhook-backpressure/fleet';
-import type { Clock } from '@webhook-backpressure/base';
-import type { Rate } from '@webhook-backpressure/observe';
-import type { SenderAlarmOptions } from '@webhook-backpressure/core';
-
-/** When events of an endpoint are put into one request: whichever comes first. */
-export interface BatchOptions {
-  /** The most events of a request: an integer from 1 to 500. Default 100. */
-  maxEvents?: number | undefined;
-  /** How long an event waits for others, in milliseconds, from 0 to 60,000. Default 5,000. */
-  maxDelayMs?: number | undefined;
-  /** The most bytes of a request body, from 1 to 1,000,000. An event that is larger is sent alone. Default 1,000,000. */
-  maxBytes?: number | undefined;
-}
-
-/** The limits of an endpoint. */
-export interface EndpointLimits {
-  /** How fast requests are started: from 1 a day to 1,000,000 a second. Default `{ perSecond: 10 }`. */
-  rate?: Rate | undefined;
-  /**
-   * How many requests may start immediately after a quiet time: an integer from 1 to 1,000,000. Default 5 s of the rate, at
-   * least 1; with `documented` a fifth of the amount of the rate, so that no second, or no minute, exceeds the rate.
-   */
-  burst?: number | undefined;
-  /** How many requests may be in flight: an integer from 1 to 10,000. Default 10. */
-  maxInFlight?: number | undefined;
-}
-
-/** The settings of an endpoint, as the function `endpoint` returns them. */
-export interface Endpoint extends EndpointLimits {
-  /**
-   * Where requests go: an absolute URL of https, or of http with `allowPrivateAddresses`, without credentials, of at most
-   * 4,096 characters. A fragment is removed.
-   */
-  url: string | URL;
-  /**
-   * Secrets of Standard Webhooks (`whsec_…` or base64), the newest first: each request is signed with all of them, so that the
-   * receiver can rotate. `null` sends requests without a signature.
-   */
-  secret: string | readonly string[] | null;
-  /** Puts events into batches. Absent: one request for each event. Not together with `ordered`. */
-  batch?: BatchOptions | undefined;
-  /** Whether events are delivered strictly in the order of `send`, one at a time. Default false. */
-  ordered?: boolean | undefined;
-  /** Whether `rate` is the documented limit of the receiver: then 80 % of it is used. Default false. */
-  documented?: boolean | undefined;
-}
+import type { SenderAlarmOptions, SenderAlarmSettings } from '@webhook-backpressure/core';
+import { alarmSettings, SENDER_ALARM_DEFAULTS } from '@webhook-backpressure/core/extend';
+import { isInboxStore } from '@webhook-backpressure/inbox/store';
+import type { Endpoint } from './endpoint-settings.ts';
+import { checkLimits, checkUpTo, type EndpointLimits, type LimitDefaults } from './rates.ts';
 
 /** How failed attempts are retried. */
 export interface SenderRetryOptions {
@@ -116,4 +94,98 @@ export interface SenderOptions {
   random?: (() => number) | undefined;
   /** Returns the time of day that is stored and signed, in milliseconds since 1970. Default `Date.now`. */
   wallClock?: (() => number) | undefined;
+}
+
+/** When failed attempts are retried, complete and checked. */
+export type RetrySettings = Complete<SenderRetryOptions>;
+
+/** The options whose settings are of another type. */
+interface Kept {
+  readonly defaults: LimitDefaults;
+  /** Undefined: buckets of this process. */
+  readonly buckets: Buckets | undefined;
+  readonly retry: RetrySettings;
+  readonly alarms: SenderAlarmSettings | false;
+  /** Undefined: undici. */
+  readonly fetch: typeof globalThis.fetch | undefined;
+}
+
+/** The options of a sender, complete and checked. */
+export type SenderSettings = Omit<Complete<SenderOptions>, keyof Kept> & Kept;
+
+const MINUTE_MS = 60_000;
+const YEAR_MS = 365 * DAY_MS;
+const MAX_EVENT_BYTES = 16 * 1024 * 1024;
+/** From 5 s, doubling to 6 h: twenty attempts take up to 3 days, and the oldest events are 5 days old. */
+const RETRY: RetrySettings = {
+  attempts: 20,
+  firstDelayMs: 5000,
+  maxDelayMs: 6 * 60 * MINUTE_MS,
+  maxAgeMs: 5 * DAY_MS,
+};
+const STORE_CALLS = ['open', 'put', 'stats', 'close'];
+const BUCKET_CALLS = ['take', 'giveBack', 'pause', 'peek', 'forget'];
+
+const ROWS: Rows<SenderSettings, SenderOptions> = {
+  store: { check: checkStore },
+  endpoint: { check: by(checkFunction, 'ERR_WBP_ENDPOINT') },
+  endpointTtlMs: { default: 10_000, check: milliseconds('ERR_WBP_ENDPOINT', 0, DAY_MS) },
+  defaults: { default: checkLimits(), read: (given) => checkLimits(given as EndpointLimits) },
+  buckets: { default: undefined, check: checkBuckets },
+  retry: { default: RETRY, read: (given) => retryOf(given as SenderRetryOptions) },
+  timeoutMs: { default: 15_000, check: milliseconds('ERR_WBP_TIMEOUT', 1, 10 * MINUTE_MS) },
+  maxWaitMs: { default: DAY_MS, check: milliseconds('ERR_WBP_MAX_WAIT', 1000, 30 * DAY_MS) },
+  disableAfterMs: { default: 5 * DAY_MS, check: milliseconds('ERR_WBP_DISABLE_AFTER', MINUTE_MS, YEAR_MS) },
+  capacity: { default: 100_000, check: by(checkInteger, 'ERR_WBP_CAPACITY', 1) },
+  maxBytes: { default: 1024 * 1024 * 1024, check: by(checkInteger, 'ERR_WBP_MAX_BYTES', 1) },
+  maxEventBytes: { default: 1024 * 1024, check: by(checkUpTo, 'ERR_WBP_MAX_BODY', MAX_EVENT_BYTES) },
+  whenFull: { default: 'wait', check: by(checkOneOf, 'ERR_WBP_WHEN_FULL', ['wait', 'refuse']) },
+  retentionMs: { default: 7 * DAY_MS, check: milliseconds('ERR_WBP_RETENTION', 0, YEAR_MS) },
+  maxShelved: { default: 100_000, check: by(checkInteger, 'ERR_WBP_MAX_SHELVED', 1) },
+  alarms: {
+    default: SENDER_ALARM_DEFAULTS,
+    read: (given, _name, present) => alarmSettings(SENDER_ALARM_DEFAULTS, present, given),
+  },
+  allowPrivateAddresses: { default: false, check: by(checkBoolean, 'ERR_WBP_PRIVATE_ADDRESSES') },
+  fetch: { default: undefined, check: by(checkFunction, 'ERR_WBP_FETCH') },
+  clock: { default: systemClock, check: checkClock },
+  // A test of an application may replace `Math.random` or `Date.now` after this module has been loaded.
+  random: { default: () => Math.random(), check: by(checkFunction, 'ERR_WBP_RANDOM') },
+  wallClock: { default: () => Date.now(), check: by(checkFunction, 'ERR_WBP_CLOCK') },
+};
+
+/**
+ * The options of a sender, complete and checked.
+ *
+ * @throws BackpressureError with the code of the first option that is wrong.
+ */
+export function settle(options: SenderOptions): SenderSettings {
+  return resolve(ROWS, options);
+}
+
+function retryOf(given: SenderRetryOptions): RetrySettings {
+  checkNames(given, 'retry', Object.keys(RETRY), 'ERR_WBP_RETRY');
+  const { attempts = RETRY.attempts, firstDelayMs = RETRY.firstDelayMs } = given;
+  const { maxDelayMs = Math.max(RETRY.maxDelayMs, firstDelayMs), maxAgeMs = RETRY.maxAgeMs } = given;
+  checkInteger('ERR_WBP_RETRY', 'retry.attempts', attempts, 1);
+  checkNumber('ERR_WBP_RETRY', 'retry.firstDelayMs', firstDelayMs, 0, DAY_MS, 'milliseconds');
+  checkNumber('ERR_WBP_RETRY', 'retry.maxDelayMs', maxDelayMs, firstDelayMs, 7 * DAY_MS, 'milliseconds');
+  checkNumber('ERR_WBP_RETRY', 'retry.maxAgeMs', maxAgeMs, 1, YEAR_MS, 'milliseconds');
+  return { attempts, firstDelayMs, maxDelayMs, maxAgeMs };
+}
+
+function checkStore(store: unknown): void {
+  if (has(store, STORE_CALLS) && isInboxStore(store as InboxStore)) return;
+  const rule =
+    'a store that workers can use, such as memoryStore(), sqliteStore({ path }) or postgresStore()';
+  throw invalid('ERR_WBP_STORE', 'store', rule, store);
+}
+
+function checkBuckets(buckets: unknown): void {
+  if (!has(buckets, BUCKET_CALLS))
+    throw invalid('ERR_WBP_BUCKETS', 'buckets', 'what redisBuckets() returns', buckets);
+}
+
+function has(value: unknown, calls: readonly string[]): boolean {
+  return isRecord(value) && calls.every((call) => typeof value[call] === 'function');
 }

@@ -17,9 +17,10 @@ const IN_TRANSIT = 512;
 
 /** How full the outbox is. Events that are being stored count, so that concurrent calls do not use the same free place. */
 export class OutboxLevel {
+  /** Unfinished events. */
+  depth = 0;
+  bytes = 0;
   readonly #limits: OutboxLimits;
-  #depth = 0;
-  #bytes = 0;
   #incoming = 0;
   #incomingBytes = 0;
   #added = 0;
@@ -29,28 +30,18 @@ export class OutboxLevel {
     this.#limits = limits;
   }
 
-  get depth(): number {
-    return this.#depth;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
-  }
-
   /** Whether an event of this size has room. */
   fits(bytes: number): boolean {
-    const count = this.#depth + this.#incoming;
-    return (
-      count < this.#limits.capacity && this.#bytes + this.#incomingBytes + bytes <= this.#limits.maxBytes
-    );
+    const { capacity, maxBytes } = this.#limits;
+    return this.depth + this.#incoming < capacity && this.bytes + this.#incomingBytes + bytes <= maxBytes;
   }
 
   /** How many dead letters may be put back: many up to half of the capacity, a single one while any event has room. */
   room(mark: 'low' | 'high'): { readonly count: number; readonly bytes: number } {
     const share = mark === 'low' ? LOW_WATER : 1;
     return {
-      count: Math.floor(this.#limits.capacity * share) - this.#depth - this.#incoming,
-      bytes: Math.floor(this.#limits.maxBytes * share) - this.#bytes - this.#incomingBytes,
+      count: Math.floor(this.#limits.capacity * share) - this.depth - this.#incoming,
+      bytes: Math.floor(this.#limits.maxBytes * share) - this.bytes - this.#incomingBytes,
     };
   }
 
@@ -68,16 +59,16 @@ export class OutboxLevel {
   }
 
   add({ bytes }: { readonly bytes: number }): void {
-    this.#depth += 1;
-    this.#bytes += bytes;
+    this.depth += 1;
+    this.bytes += bytes;
     this.#added += 1;
     this.#addedBytes += bytes;
   }
 
   /** An event is delivered, or a dead letter. */
   remove(bytes: number): void {
-    this.#depth = Math.max(0, this.#depth - 1);
-    this.#bytes = Math.max(0, this.#bytes - bytes);
+    this.depth = Math.max(0, this.depth - 1);
+    this.bytes = Math.max(0, this.bytes - bytes);
   }
 
   /** Pass it to {@link adopt} with the counts of the store, which were read afterwards. */
@@ -98,9 +89,9 @@ export class OutboxLevel {
     isExact = false,
   ): boolean {
     const depth = counts.depth + this.#added - before.added;
-    const isShared = Math.abs(depth - this.#depth) > (isExact ? 0 : IN_TRANSIT);
-    this.#depth = depth;
-    this.#bytes = counts.bytes + this.#addedBytes - before.addedBytes;
+    const isShared = Math.abs(depth - this.depth) > (isExact ? 0 : IN_TRANSIT);
+    this.depth = depth;
+    this.bytes = counts.bytes + this.#addedBytes - before.addedBytes;
     return isShared;
   }
 }

@@ -1,15 +1,9 @@
 import { BackpressureError, show } from '@webhook-backpressure/base';
-import type { InboxStore, Put, PutResult, StoredDelivery } from '@webhook-backpressure/inbox';
-import {
-  GroupCommit,
-  type Scheduler,
-  storedBytes,
-  type StoreHealth,
-} from '@webhook-backpressure/inbox/store';
+import type { Put, PutResult, StoredDelivery } from '@webhook-backpressure/inbox';
+import { GroupCommit, storedBytes } from '@webhook-backpressure/inbox/store';
+import { Line } from '../endpoints/line.ts';
 import type { SendResult } from './outgoing-event.ts';
-import type { SenderReport } from '../watch/sender-report.ts';
-import type { OutboxLevel, OutboxLimits } from './outbox-level.ts';
-import { SendQueue } from './send-queue.ts';
+import type { SenderContext } from './sender-context.ts';
 
 /** How often the counts of the store are read while calls wait for room: another process may have made some. */
 const RECHECK_MS = 500;
@@ -17,55 +11,44 @@ const RECHECK_MS = 500;
 /** Any other result of a store is an error, and never reported as stored. */
 const RESULTS: ReadonlySet<unknown> = new Set<PutResult>(['stored', 'duplicate', 'conflict', 'full']);
 
-export interface OutboxParts {
-  readonly store: InboxStore;
-  readonly health: StoreHealth;
-  readonly scheduler: Scheduler;
-  readonly level: OutboxLevel;
-  readonly report: SenderReport;
-  readonly limits: OutboxLimits;
-  readonly whenFull: 'wait' | 'refuse';
-  readonly wallMs: () => number;
-  /** Resolves when the store is open, or the sender closes. */
-  readonly opened: Promise<void>;
-  /** Whether events are accepted: the sender is opening or open. */
-  readonly isAccepting: () => boolean;
-  /** Whether the store is open. */
-  readonly isOpen: () => boolean;
-  /** Whether the store could not be opened so far. */
-  readonly isOpenFailing: () => boolean;
-  /** Called after an event was stored. */
-  readonly stored: (delivery: StoredDelivery) => void;
+/** A call of `send` that waits for room. */
+interface WaitingSend {
+  readonly bytes: number;
+  readonly proceed: () => void;
+  /** It has proceeded or given up. */
+  isOver: boolean;
 }
 
 /** Stores events. While it is full, calls wait in order, or are refused. */
 export class Outbox {
-  readonly #parts: OutboxParts;
+  /** Calls that wait for room. */
+  waiting = 0;
+  /** Whether there is no room. */
+  isFull = false;
+  readonly #context: SenderContext;
+  readonly #opened: Promise<void>;
+  readonly #stored: (delivery: StoredDelivery) => void;
   readonly #puts: GroupCommit<Put, PutResult>;
-  readonly #queue = new SendQueue();
-  #isFull = false;
+  /** A call that gave up leaves when its turn comes. */
+  readonly #queue = new Line<WaitingSend>();
   /** Whether the store has refused an event since its counts were last read. */
   #isStoreFull = false;
   #isRechecking = false;
 
-  constructor(parts: OutboxParts) {
-    const { store, limits, wallMs } = parts;
-    this.#parts = parts;
+  /**
+   * @param opened - resolves when the store is open, or the sender closes.
+   * @param stored - called after an event was stored.
+   */
+  constructor(context: SenderContext, opened: Promise<void>, stored: (delivery: StoredDelivery) => void) {
+    this.#context = context;
+    this.#opened = opened;
+    this.#stored = stored;
+    const { store, settings, wallMs } = context;
     // Dead letters are limited where deliveries fail: nothing is stored as an overflow.
     // A store in another thread gets a copy, so there may be nothing else in it.
-    const { capacity, maxBytes } = limits;
-    const storeLimits = { capacity, maxBytes, maxShelved: Infinity, maxShelvedBytes: Infinity };
-    this.#puts = new GroupCommit((batch) => store.put(batch, { limits: storeLimits, nowMs: wallMs() }));
-  }
-
-  /** Calls that wait for room. */
-  get waiting(): number {
-    return this.#queue.size;
-  }
-
-  /** Whether there is no room. */
-  get isFull(): boolean {
-    return this.#isFull;
+    const { capacity, maxBytes } = settings;
+    const limits = { capacity, maxBytes, maxShelved: Infinity, maxShelvedBytes: Infinity };
+    this.#puts = new GroupCommit((batch) => store.put(batch, { limits, nowMs: wallMs() }));
   }
 
   /** Whether events are being stored, so that the counts of the store are not exact. */
@@ -80,16 +63,16 @@ export class Outbox {
 
   /** Stores an event. Resolves when it is committed. */
   async put(delivery: StoredDelivery, signal?: AbortSignal): Promise<SendResult> {
-    const { isOpen, opened, level, report, stored } = this.#parts;
+    const { level, report } = this.#context;
     signal?.throwIfAborted();
     this.#check();
-    if (!isOpen()) await unlessAborted(opened, signal);
+    if (this.#context.phase === 'opening') await unlessAborted(this.#opened, signal);
     const bytes = storedBytes(delivery);
     const { key: endpoint, id } = delivery;
     for (;;) {
       this.#check();
       // Calls that wait already go first.
-      if (this.#queue.size === 0 && !this.#isStoreFull && level.fits(bytes)) level.begin(bytes);
+      if (this.waiting === 0 && !this.#isStoreFull && level.fits(bytes)) level.begin(bytes);
       else await this.#waitForRoom(bytes, signal);
       const result = await this.#commit(delivery, bytes);
       if (result === 'full') {
@@ -97,76 +80,83 @@ export class Outbox {
         this.#isStoreFull = true;
         continue;
       }
-      if (result === 'stored') {
-        report.totals.accepted += 1;
-        if (report.hasListeners) report.emit({ type: 'accepted', endpoint, id });
-        stored(delivery);
-        return { id, status: 'accepted' };
-      }
-      report.totals.duplicate += 1;
+      const isNew = result === 'stored';
+      report.totals[isNew ? 'accepted' : 'duplicate'] += 1;
       if (result === 'conflict') report.totals.conflict += 1;
-      if (report.hasListeners) report.emit({ type: result, endpoint, id });
-      return { id, status: 'duplicate' };
+      if (report.listeners.any) report.emit({ type: isNew ? 'accepted' : result, endpoint, id });
+      if (isNew) this.#stored(delivery);
+      return { id, status: isNew ? 'accepted' : 'duplicate' };
     }
   }
 
   /** Call it when the level may have fallen. */
   relieve(): void {
-    const { level, report } = this.#parts;
-    if (!this.#isFull || this.#isStoreFull) return;
-    if (this.#queue.size > 0) {
-      this.#queue.release((bytes) => {
-        if (!level.fits(bytes)) return false;
-        // Counted now, so that the next one does not use the same room.
-        level.begin(bytes);
-        return true;
-      });
-    }
-    if (this.#queue.size > 0 || !level.fits(1)) return;
-    this.#isFull = false;
+    const { level, report } = this.#context;
+    if (!this.isFull || this.#isStoreFull) return;
+    this.#release((bytes) => level.fits(bytes));
+    if (this.waiting > 0 || !level.fits(1)) return;
+    this.isFull = false;
     report.emit({ type: 'accepting', depth: level.depth, bytes: level.bytes });
   }
 
   /** Rejects all calls that wait for room: the sender accepts no more events. */
   end(): void {
-    this.#queue.release((bytes) => {
-      this.#parts.level.begin(bytes);
-      return true;
-    });
+    this.#release(() => true);
+  }
+
+  /** Lets calls proceed, the first ones first. */
+  #release(fits: (bytes: number) => boolean): void {
+    for (let call = this.#queue.first; call !== undefined; call = this.#queue.first) {
+      if (!call.isOver && !fits(call.bytes)) return;
+      this.#queue.take();
+      if (call.isOver) continue;
+      call.isOver = true;
+      this.waiting -= 1;
+      // Counted now, so that the next one does not use the same room.
+      this.#context.level.begin(call.bytes);
+      call.proceed();
+    }
   }
 
   #check(): void {
-    const { isAccepting, isOpen, isOpenFailing, health } = this.#parts;
-    if (!isAccepting()) throw new BackpressureError('ERR_WBP_SENDER_CLOSED', 'The sender is closed.');
-    if (!(isOpen() ? health.isResting : isOpenFailing())) return;
-    throw storeError();
+    const { phase, health, sendingHealth } = this.#context;
+    if (phase === 'closing' || phase === 'closed')
+      throw new BackpressureError('ERR_WBP_SENDER_CLOSED', 'The sender is closed.');
+    if (phase === 'open' ? sendingHealth.isResting : !health.isWell) throw storeError();
   }
 
   /** Resolves when the event has room, which is counted then. */
   async #waitForRoom(bytes: number, signal: AbortSignal | undefined): Promise<void> {
-    const { whenFull, report, level } = this.#parts;
-    if (!this.#isFull) {
-      this.#isFull = true;
+    const { settings, report, level } = this.#context;
+    if (!this.isFull) {
+      this.isFull = true;
       report.emit({ type: 'full', depth: level.depth, bytes: level.bytes });
     }
     void this.#recheck();
-    if (whenFull === 'refuse') {
+    if (settings.whenFull === 'refuse') {
       report.totals.refused += 1;
       throw new BackpressureError(
         'ERR_WBP_SEND_FULL',
         `The outbox has no room: it contains ${String(level.depth)} events of ${String(level.bytes)} bytes.`,
       );
     }
-    await new Promise<void>((resolve, reject) => {
-      const abort = (): void => {
-        if (giveUp()) reject(signal?.reason as Error);
-      };
-      const giveUp = this.#queue.add(bytes, () => {
-        signal?.removeEventListener('abort', abort);
-        resolve();
+    let abort = (): void => undefined;
+    try {
+      await new Promise<void>((proceed, reject) => {
+        const call: WaitingSend = { bytes, proceed, isOver: false };
+        abort = () => {
+          if (call.isOver) return;
+          call.isOver = true;
+          this.waiting -= 1;
+          reject(signal?.reason as Error);
+        };
+        signal?.addEventListener('abort', abort);
+        this.#queue.push(call);
+        this.waiting += 1;
       });
-      signal?.addEventListener('abort', abort, { once: true });
-    });
+    } finally {
+      signal?.removeEventListener('abort', abort);
+    }
     try {
       this.#check();
     } catch (error) {
@@ -182,16 +172,16 @@ export class Outbox {
   async #recheck(): Promise<void> {
     if (this.#isRechecking) return;
     this.#isRechecking = true;
-    const { store, health, scheduler, level, isAccepting } = this.#parts;
-    while (this.#isFull && isAccepting()) {
+    const { store, sendingHealth, scheduler, level } = this.#context;
+    for (;;) {
+      if (!this.isFull || !this.#context.isAccepting) break;
       await scheduler.hold(RECHECK_MS);
-      if (!isAccepting()) break;
       try {
         const before = level.ownChanges;
         level.adopt(await store.stats(), before);
         this.#isStoreFull = false;
       } catch (error) {
-        health.failed('stats', error);
+        sendingHealth.failed('stats', error);
       }
       this.relieve();
     }
@@ -199,17 +189,17 @@ export class Outbox {
   }
 
   async #commit(delivery: StoredDelivery, bytes: number): Promise<PutResult> {
-    const { health, level } = this.#parts;
+    const { sendingHealth, level } = this.#context;
     let isStored = false;
     try {
       const put: Put = { delivery, isOverflow: false, isBodyGiven: true };
       const result = await this.#puts.add(put, delivery.rawBody.byteLength);
       if (!RESULTS.has(result)) throw new Error(`The store returned ${show(result)} for a put.`);
-      health.worked();
+      sendingHealth.worked();
       isStored = result === 'stored';
       return result;
     } catch (error) {
-      health.failed('put', error);
+      sendingHealth.failed('put', error);
       // The store works, and has certainly not stored this event.
       if (error instanceof BackpressureError && error.code === 'ERR_WBP_STORE_VALUE') throw error;
       throw storeError(error);

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { BackpressureError, checkNames, invalid } from '@webhook-backpressure/base';
+import { BackpressureError, checkNames, invalid, isRecord } from '@webhook-backpressure/base';
 import type { Json, StoredDelivery } from '@webhook-backpressure/inbox';
 import { checkJson, NotJsonError } from '@webhook-backpressure/inbox/store';
-import { checkEndpointId } from '../options/endpoint-id.ts';
-import { checkedHeaders } from './event-headers.ts';
+import { checkEndpointId } from '../options/endpoint-settings.ts';
 
 /** An event to send. */
 export interface OutgoingEvent {
@@ -60,7 +59,8 @@ export function storedEvent(event: OutgoingEvent, maxEventBytes: number, atMs: n
   // Read once: a getter might return something else the next time.
   const { endpoint, type, data, id, headers } = event;
   checkEndpointId('ERR_WBP_EVENT', 'endpoint', endpoint);
-  checkText('type', type);
+  if (typeof type !== 'string' || type.length < 1 || type.length > MAX_CHARACTERS)
+    throw invalid('ERR_WBP_EVENT', 'type', 'a string of 1 to 256 characters', type);
   if (id !== undefined) checkId(id);
   return {
     key: endpoint,
@@ -69,7 +69,7 @@ export function storedEvent(event: OutgoingEvent, maxEventBytes: number, atMs: n
     sender: undefined,
     request: NO_REQUEST,
     context: null,
-    headers: checkedHeaders(headers),
+    headers: headers === undefined ? NO_HEADERS : checkedHeaders(headers),
     rawBody: bodyOf(type, jsonOf(data), maxEventBytes),
     receivedAtMs: Math.min(Math.max(0, atMs), LAST_DATE_MS),
     sealedBy: undefined,
@@ -101,13 +101,71 @@ function bodyOf(type: string, data: string, maxEventBytes: number): Uint8Array {
   );
 }
 
-function checkText(field: string, value: unknown): void {
-  if (typeof value === 'string' && value.length >= 1 && value.length <= MAX_CHARACTERS) return;
-  throw invalid('ERR_WBP_EVENT', field, 'a string of 1 to 256 characters', value);
-}
-
 function checkId(id: unknown): void {
   if (typeof id === 'string' && ID.test(id) && id !== RESERVED_ID) return;
   const rule = '1 to 256 printable ASCII characters without spaces and dots, and not "all"';
   throw invalid('ERR_WBP_EVENT', 'id', rule, id);
+}
+
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]{1,256}$/;
+/** No line break and no other control character: it would begin another header, or end the request. */
+const HEADER_VALUE = /^[\t -~]*$/;
+const MAX_HEADERS = 50;
+const MAX_HEADER_CHARACTERS = 8192;
+/** Set by the sender, or part of how HTTP transfers the request. */
+const REFUSED = new Set([
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'content-range',
+  'accept-encoding',
+  'host',
+  'connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+  'http2-settings',
+]);
+const REFUSED_START = /^(webhook|proxy)-/;
+const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
+
+/**
+ * The headers of an event, with names in lower case.
+ *
+ * @throws BackpressureError `ERR_WBP_EVENT`, without the value of a header: it may be a token.
+ */
+function checkedHeaders(headers: unknown): Readonly<Record<string, string>> {
+  if (!isRecord(headers)) throw invalid('ERR_WBP_EVENT', 'headers', 'an object', headers);
+  const checked = new Map<string, string>();
+  let characters = 0;
+  for (const [given, value] of Object.entries(headers)) {
+    if (value === undefined) continue;
+    const name = given.toLowerCase();
+    if (!HEADER_NAME.test(name)) throw refused(given, 'is not the name of a header');
+    if (REFUSED.has(name) || REFUSED_START.test(name))
+      throw refused(given, 'is set by the sender or by HTTP');
+    if (checked.has(name)) throw refused(given, 'is given twice');
+    if (typeof value !== 'string' || !HEADER_VALUE.test(value))
+      throw refused(given, 'must be a string of printable ASCII characters');
+    checked.set(name, value.trim());
+    characters += name.length + value.length;
+  }
+  if (checked.size > MAX_HEADERS || characters > MAX_HEADER_CHARACTERS) {
+    throw new BackpressureError(
+      'ERR_WBP_EVENT',
+      `headers must be at most 50 with 8,192 characters in all, but were ${String(checked.size)} with ${String(characters)}.`,
+    );
+  }
+  // Safe for a header that is named `__proto__`.
+  return Object.fromEntries(checked);
+}
+
+function refused(name: string, problem: string): BackpressureError {
+  return new BackpressureError(
+    'ERR_WBP_EVENT',
+    `The header ${JSON.stringify(name.slice(0, 80))} ${problem}.`,
+  );
 }

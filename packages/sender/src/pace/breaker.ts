@@ -1,5 +1,3 @@
-import type { EndpointHealth } from './pace.ts';
-
 /** Failures in a row after which an endpoint counts as down. */
 const FAILURES = 5;
 /** The longest delay before the first probe. It doubles with each probe that fails. */
@@ -7,8 +5,6 @@ const FIRST_PROBE_MS = 5000;
 const LONGEST_PROBE_MS = 600_000;
 /** The shortest delay, as a share of the longest: endpoints that failed together are not probed together. */
 const LEAST_SHARE = 0.5;
-/** Above this, doubling would exceed the longest delay anyway. */
-const MOST_DOUBLINGS = 20;
 /** The age of events proves a long failure only after this process has seen the endpoint fail for so long. */
 const OWN_EVIDENCE_MS = 3_600_000;
 
@@ -23,10 +19,13 @@ export interface BreakerOptions {
  * attempts. Requests that were in flight when it opened neither lengthen the delay nor count as probes; a success of one
  * of them closes it.
  */
-export class Breaker implements EndpointHealth {
+export class Breaker {
+  /** While failing: when the next probe may start; Infinity while one is in flight. Otherwise 0. */
+  probeAtMs = 0;
+  /** Whether it has failed for `disableAfterMs`. */
+  isOver = false;
   readonly #options: BreakerOptions;
   #failures = 0;
-  #probeAtMs = 0;
   #openedAtMs = 0;
   #probes = 0;
   /** Since when nothing but failures is known. */
@@ -35,37 +34,35 @@ export class Breaker implements EndpointHealth {
   #seenSinceMs = Infinity;
   /** An endpoint that answered once in this process has not been failing for longer, however old its events are. */
   #hasAnswered = false;
-  #isOver = false;
 
   constructor(options: BreakerOptions) {
     this.#options = options;
   }
 
+  /** Whether attempts fail one after another. */
   get isFailing(): boolean {
     return this.#failures >= FAILURES;
   }
 
-  get probeAtMs(): number {
-    return this.#probeAtMs;
-  }
-
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
+  /** An attempt starts; while failing, it is the probe. */
   started(): void {
-    if (this.isFailing) this.#probeAtMs = Infinity;
+    if (this.isFailing) this.probeAtMs = Infinity;
   }
 
+  /** The endpoint answered, whatever it said, so it works. */
   answered(): void {
     this.#hasAnswered = true;
     this.#failures = 0;
     this.#probes = 0;
-    this.#probeAtMs = 0;
+    this.probeAtMs = 0;
     this.#failingSinceMs = this.#seenSinceMs = Infinity;
-    this.#isOver = false;
+    this.isOver = false;
   }
 
+  /**
+   * @param startedAtMs - when the attempt started, on the monotonic clock.
+   * @param ageMs - since the event was sent.
+   */
   failed(startedAtMs: number, ageMs: number, nowMs: number): void {
     this.#noteFailure(ageMs, nowMs);
     this.#failures += 1;
@@ -78,20 +75,18 @@ export class Breaker implements EndpointHealth {
     }
   }
 
+  /** The attempt ended without a request: it says nothing about the endpoint. */
   abandoned(startedAtMs: number, nowMs: number): void {
-    if (this.isFailing && this.#isProbe(startedAtMs)) this.#probeAtMs = nowMs;
+    if (this.isFailing && this.#isProbe(startedAtMs)) this.probeAtMs = nowMs;
   }
 
   #isProbe(startedAtMs: number): boolean {
-    return this.#probeAtMs === Infinity && startedAtMs > this.#openedAtMs;
+    return this.probeAtMs === Infinity && startedAtMs > this.#openedAtMs;
   }
 
   #delayProbe(nowMs: number): void {
-    const longestMs = Math.min(
-      LONGEST_PROBE_MS,
-      FIRST_PROBE_MS * 2 ** Math.min(this.#probes, MOST_DOUBLINGS),
-    );
-    this.#probeAtMs = nowMs + longestMs * (LEAST_SHARE + (1 - LEAST_SHARE) * this.#options.random());
+    const longestMs = Math.min(LONGEST_PROBE_MS, FIRST_PROBE_MS * 2 ** this.#probes);
+    this.probeAtMs = nowMs + longestMs * (LEAST_SHARE + (1 - LEAST_SHARE) * this.#options.random());
   }
 
   /**
@@ -104,6 +99,6 @@ export class Breaker implements EndpointHealth {
     const sinceMs = this.#hasAnswered ? nowMs : nowMs - ageMs;
     this.#failingSinceMs = Math.min(this.#failingSinceMs, sinceMs);
     const hasEvidence = nowMs - this.#seenSinceMs >= Math.min(disableAfterMs, OWN_EVIDENCE_MS);
-    if (hasEvidence && nowMs - this.#failingSinceMs >= disableAfterMs) this.#isOver = true;
+    if (hasEvidence && nowMs - this.#failingSinceMs >= disableAfterMs) this.isOver = true;
   }
 }

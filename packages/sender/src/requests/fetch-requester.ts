@@ -1,50 +1,51 @@
 import { isPublicHost } from './addresses.ts';
-import { AnswerBody, answerOf } from './answer-parts.ts';
-import { failureOf, ForbiddenAddress, timeoutFailure } from './failures.ts';
-import { RequestFailure, type Answer, type OutgoingRequest, type Requester } from './request.ts';
-
-type Fetch = typeof globalThis.fetch;
+import {
+  AnswerBody,
+  answerOf,
+  failureOf,
+  ForbiddenAddress,
+  RequestFailure,
+  timeoutFailure,
+  type Requester,
+} from './request.ts';
 
 /**
  * Makes requests with a function of the user, which is responsible for the addresses of names. It need not be well-behaved:
  * an attempt ends at its signal, whatever the function does.
  */
 export function fetchRequester(
-  fetch: Fetch,
+  fetch: typeof globalThis.fetch,
   options: { readonly allowPrivateAddresses: boolean },
 ): Requester {
   return {
-    send: async (request) => {
-      if (!options.allowPrivateAddresses && !isPublicHost(request.url.hostname)) {
-        throw failureOf(new ForbiddenAddress());
-      }
+    send: async ({ url, headers, body, signal }) => {
+      const received = new AnswerBody();
+      let response: Response | undefined;
+      const exchange = async (): Promise<void> => {
+        if (!options.allowPrivateAddresses && !isPublicHost(url.hostname)) throw new ForbiddenAddress();
+        const init = { method: 'POST', headers, body: body as Uint8Array<ArrayBuffer>, signal };
+        response = checked(await fetch(url, { ...init, redirect: 'manual' }));
+        await read(response, received);
+      };
       try {
-        return await answered(fetch, request);
+        await untilAborted(signal, exchange);
       } catch (thrown) {
-        throw thrown instanceof RequestFailure ? thrown : failureOf(thrown);
+        if (response === undefined) throw failureOf(thrown);
       }
+      // The status decides about the event, whether the body arrives or not.
+      const { status, headers: fields } = response as Response;
+      return answerOf(status, Object.fromEntries(fields), received);
     },
     close: () => Promise.resolve(),
   };
 }
 
-async function answered(fetch: Fetch, { url, headers, body, signal }: OutgoingRequest): Promise<Answer> {
-  const init = { method: 'POST', headers, body: body as Uint8Array<ArrayBuffer>, signal };
-  const response: unknown = await untilAborted(signal, async () =>
-    fetch(url, { ...init, redirect: 'manual' }),
-  );
-  if (!isResponse(response))
+function checked(response: unknown): Response {
+  const { status, headers, type } = (response ?? {}) as Partial<Response>;
+  if (!Number.isInteger(status) || typeof headers?.[Symbol.iterator] !== 'function')
     throw new RequestFailure('invalid', 'fetch returned something else than a Response.');
-  if (response.type === 'opaqueredirect') throw new RequestFailure('invalid', 'Redirects are not followed.');
-  const received = new AnswerBody();
-  // The status decides about the event, whether the body arrives or not.
-  await untilAborted(signal, () => read(response, received)).catch(() => undefined);
-  return answerOf(response.status, Object.fromEntries(response.headers), received);
-}
-
-function isResponse(value: unknown): value is Response {
-  const { status, headers } = (value ?? {}) as Partial<Response>;
-  return Number.isInteger(status) && typeof headers?.[Symbol.iterator] === 'function';
+  if (type === 'opaqueredirect') throw new RequestFailure('invalid', 'Redirects are not followed.');
+  return response as Response;
 }
 
 async function read(response: Response, received: AnswerBody): Promise<void> {

@@ -1,9 +1,17 @@
-import { Agent, type Dispatcher } from 'undici';
+import { lookup as systemLookup, type LookupAddress } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { isPublicAddress } from './addresses.ts';
-import { AnswerBody, answerOf } from './answer-parts.ts';
-import { failureOf, timeoutFailure } from './failures.ts';
-import { guardedConnector, resolveBySystem, type Resolve } from './guarded-connector.ts';
-import type { Answer, OutgoingRequest, Requester, RequestFailure } from './request.ts';
+import {
+  AnswerBody,
+  answerOf,
+  failureOf,
+  ForbiddenAddress,
+  timeoutFailure,
+  type Answer,
+  type Requester,
+  type RequestFailure,
+} from './request.ts';
 
 /** Options of {@link undiciRequester}. */
 export interface UndiciRequesterOptions {
@@ -26,7 +34,7 @@ const MAX_HEADER_BYTES = 16_384;
 /** Makes requests with undici: connections are kept for a few seconds, redirects are not followed. */
 export function undiciRequester(options: UndiciRequesterOptions): Requester {
   const { allowPrivateAddresses, resolve = resolveBySystem, keepAliveMs = KEEP_ALIVE_MS } = options;
-  const { isAllowed = allowPrivateAddresses ? anyAddress : isPublicAddress } = options;
+  const { isAllowed = allowPrivateAddresses ? () => true : isPublicAddress } = options;
   const agent = new Agent({
     connect: guardedConnector(resolve, isAllowed, CONNECT_TIMEOUT_MS),
     keepAliveTimeout: keepAliveMs,
@@ -37,102 +45,122 @@ export function undiciRequester(options: UndiciRequesterOptions): Requester {
     bodyTimeout: 0,
   });
   return {
-    send: (request) =>
+    send: ({ url, headers, body, signal }) =>
       new Promise<Answer>((resolved, reject) => {
-        new Attempt(request, resolved, reject).start(agent);
+        const received = new AnswerBody();
+        let controller: Dispatcher.DispatchController | undefined;
+        let status = 0;
+        let fields: Readonly<Record<string, string | string[] | undefined>> = {};
+        // Of several calls of these, only the first one counts.
+        const finish = (): void => {
+          signal.removeEventListener('abort', abort);
+          resolved(answerOf(status, fields, received));
+        };
+        /** Once the status is known, it decides about the event, whether the body arrives or not. */
+        const fail = (failure: RequestFailure): void => {
+          if (status > 0) {
+            finish();
+            return;
+          }
+          signal.removeEventListener('abort', abort);
+          reject(failure);
+        };
+        const abort = (): void => {
+          fail(timeoutFailure());
+          controller?.abort(timeoutFailure());
+        };
+        if (signal.aborted) {
+          abort();
+          return;
+        }
+        signal.addEventListener('abort', abort);
+        const path = url.pathname + url.search;
+        agent.dispatch(
+          { origin: url.origin, path, method: 'POST', headers, body },
+          {
+            // Not called before the connection is open.
+            onRequestStart: (started) => {
+              controller = started;
+              if (signal.aborted) started.abort(timeoutFailure());
+            },
+            onResponseStart: (_, code, given) => {
+              // 1xx comes before the answer.
+              if (code < 200) return;
+              status = code;
+              fields = given;
+            },
+            onResponseData: (from, chunk) => {
+              if (received.add(chunk)) return;
+              finish();
+              // To read the rest would cost more than a new connection.
+              from.abort(new Error('The answer is too long.'));
+            },
+            onResponseEnd: finish,
+            onResponseError: (_, error) => {
+              fail(failureOf(error));
+            },
+          },
+        );
       }),
     close: () => agent.destroy(),
   };
 }
 
-function anyAddress(): boolean {
-  return true;
+type Resolved = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void;
+
+/** Resolves a name to all of its addresses, like `dns.lookup` with `all`. */
+export type Resolve = (hostname: string, callback: Resolved) => void;
+
+const resolveBySystem: Resolve = (hostname, callback) => {
+  systemLookup(hostname, { all: true }, callback);
+};
+
+/**
+ * Opens connections to allowed addresses only. The addresses that are checked are those that are connected to, so a name
+ * cannot change between check and use.
+ *
+ * @param connectTimeoutMs - how long a connection may take to open.
+ */
+function guardedConnector(
+  resolve: Resolve,
+  isAllowed: (address: string) => boolean,
+  connectTimeoutMs: number,
+): buildConnector.connector {
+  const lookup = guardedLookup(sharing(resolve), isAllowed);
+  const connect = buildConnector({ timeout: connectTimeoutMs, lookup });
+  return (options, callback) => {
+    // No lookup is made for an address.
+    if (isIP(options.hostname) && !isAllowed(options.hostname)) callback(new ForbiddenAddress(), null);
+    else connect(options, callback);
+  };
 }
 
-/** One request, from its start to its answer. */
-class Attempt implements Dispatcher.DispatchHandler {
-  readonly #request: OutgoingRequest;
-  readonly #resolve: (answer: Answer) => void;
-  readonly #reject: (failure: RequestFailure) => void;
-  #controller: Dispatcher.DispatchController | undefined;
-  #status = 0;
-  #headers: Readonly<Record<string, string | string[] | undefined>> = {};
-  readonly #body = new AnswerBody();
-  #isOver = false;
+function guardedLookup(resolve: Resolve, isAllowed: (address: string) => boolean): LookupFunction {
+  return (hostname, { all }, callback) => {
+    resolve(hostname, (error, addresses) => {
+      const allowed = error ? [] : addresses.filter(({ address }) => isAllowed(address));
+      const [first] = allowed;
+      if (!first) callback(error ?? new ForbiddenAddress(), '');
+      else if (all) callback(null, allowed);
+      else callback(null, first.address, first.family);
+    });
+  };
+}
 
-  constructor(
-    request: OutgoingRequest,
-    resolve: (answer: Answer) => void,
-    reject: (failure: RequestFailure) => void,
-  ) {
-    this.#request = request;
-    this.#resolve = resolve;
-    this.#reject = reject;
-  }
-
-  start(agent: Agent): void {
-    const { url, headers, body, signal } = this.#request;
-    if (signal.aborted) {
-      this.#reject(timeoutFailure());
+/** A lookup takes one of four threads that the process has for such work, so connections to one name share it. */
+function sharing(resolve: Resolve): Resolve {
+  const waiting = new Map<string, Resolved[]>();
+  return (hostname, callback) => {
+    const others = waiting.get(hostname);
+    if (others) {
+      others.push(callback);
       return;
     }
-    signal.addEventListener('abort', this.#abort);
-    const path = url.pathname + url.search;
-    agent.dispatch({ origin: url.origin, path, method: 'POST', headers, body }, this);
-  }
-
-  /** Not called before the connection is open. */
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.#isOver) controller.abort(timeoutFailure());
-  }
-
-  onResponseStart(
-    _: Dispatcher.DispatchController,
-    status: number,
-    headers: Readonly<Record<string, string | string[] | undefined>>,
-  ): void {
-    // 1xx comes before the answer.
-    if (status < 200) return;
-    this.#status = status;
-    this.#headers = headers;
-  }
-
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#isOver || this.#body.add(chunk)) return;
-    this.#answer();
-    // To read the rest would cost more than a new connection.
-    controller.abort(new Error('The answer is too long.'));
-  }
-
-  onResponseEnd(): void {
-    this.#answer();
-  }
-
-  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    // The status is known, and decides about the event, whether the body arrives or not.
-    if (this.#status > 0) this.#answer();
-    else this.#fail(failureOf(error));
-  }
-
-  readonly #abort = (): void => {
-    if (this.#status > 0) this.#answer();
-    else this.#fail(timeoutFailure());
-    this.#controller?.abort(timeoutFailure());
+    const callbacks = [callback];
+    waiting.set(hostname, callbacks);
+    resolve(hostname, (error, addresses) => {
+      waiting.delete(hostname);
+      for (const one of callbacks) one(error, addresses);
+    });
   };
-
-  #answer(): void {
-    if (this.#end()) this.#resolve(answerOf(this.#status, this.#headers, this.#body));
-  }
-
-  #fail(failure: RequestFailure): void {
-    if (this.#end()) this.#reject(failure);
-  }
-
-  #end(): boolean {
-    if (this.#isOver) return false;
-    this.#isOver = true;
-    this.#request.signal.removeEventListener('abort', this.#abort);
-    return true;
-  }
 }

@@ -20,9 +20,9 @@ interface Raised {
 /** The figures by which the alarms are judged. */
 export interface EndpointReadings {
   /** Calls back for all endpoints that may have an alarm. */
-  forEach(action: (endpoint: string, reading: EndpointReading) => void): void;
-  /** The reading of an endpoint that has an alarm. */
-  of(endpoint: string): EndpointReading;
+  forEachReading(action: (endpoint: string, reading: EndpointReading) => void): void;
+  /** Of an endpoint that has an alarm. */
+  reading(endpoint: string): EndpointReading;
 }
 
 type Changed = (event: SenderAlarmEvent) => void;
@@ -51,7 +51,7 @@ export class EndpointAlarms {
     const changes: SenderAlarmEvent[] = [];
     this.#clear(readings, settings, changes);
     if (settings !== false) {
-      readings.forEach((endpoint, reading) => {
+      readings.forEachReading((endpoint, reading) => {
         this.#raise(endpoint, reading, settings, nowMs, changes);
       });
     }
@@ -61,10 +61,9 @@ export class EndpointAlarms {
 
   read(nowMs: number): ActiveSenderAlarm[] {
     return [...this.#raised].flatMap(([{ code }, raised]) =>
-      Array.from(raised, ([endpoint, { atMs, ...rest }]) => ({
-        ...{ code, sinceMs: nowMs - atMs, ...rest, help: helpOf(code) },
-        endpoint,
-      })),
+      Array.from(raised, ([endpoint, { atMs, value, threshold, message }]) => {
+        return { code, sinceMs: nowMs - atMs, value, threshold, message, help: helpOf(code), endpoint };
+      }),
     );
   }
 
@@ -81,7 +80,7 @@ export class EndpointAlarms {
           changes.push(eventOf('alarm-cleared', rule, { ...alarm, message: OFF }, endpoint));
           continue;
         }
-        const reading = readings.of(endpoint);
+        const reading = readings.reading(endpoint);
         const value = rule.value(reading);
         Object.assign(alarm, { value, threshold, message: rule.message(value, reading) });
         if (value > threshold / 2) continue;

@@ -1,14 +1,45 @@
 import type { ActiveSenderAlarm, EndpointWindow, SenderAlarmEvent } from '@webhook-backpressure/observe';
 import { Alarm as Timer, type Clock } from '@webhook-backpressure/base';
 import type { SenderAlarmSettings } from '@webhook-backpressure/core';
-import { AlarmWatch, type EndpointReading } from '@webhook-backpressure/core/extend';
+import {
+  AlarmWatch,
+  BusiestNames,
+  type Count,
+  COUNTS,
+  type EndpointReading,
+  HISTOGRAMS,
+  SliceClock,
+  SlicedFigures,
+} from '@webhook-backpressure/core/extend';
 import { EndpointAlarms, type EndpointReadings } from './endpoint-alarms.ts';
-import { EndpointFigures } from './endpoint-figures.ts';
 
+/** How many endpoints have figures. */
+const MOST_ENDPOINTS = 1000;
 /** The timer waits at least this long. */
 const LEAST_MS = 1;
 
-const NO_FIGURES = { attempts: 0, limited: 0, meanLatencyMs: null } as const;
+/** The meaning of the counts of a window here: their names are those of an intake. */
+const OWN_COUNTS = {
+  attempts: COUNTS.arrivals,
+  limited: COUNTS.refused,
+  delivered: COUNTS.completed,
+  failed: COUNTS.failed,
+  disabled: COUNTS.lossRisk,
+  dead: COUNTS.dead,
+} as const;
+const LATENCY = HISTOGRAMS.waitMs;
+const REQUEST = HISTOGRAMS.handlingMs;
+
+const NO_WINDOW: EndpointWindow = {
+  attempts: 0,
+  limited: 0,
+  limitedRatio: 0,
+  failed: 0,
+  delivered: 0,
+  latencyMs: { p50: null, p99: null },
+  meanLatencyMs: null,
+  requestMs: { p50: null, p99: null },
+};
 
 /** A sender, as its monitor sees it. */
 export interface MonitoredSender {
@@ -31,32 +62,31 @@ export interface MonitoredSender {
 /**
  * Measures the last five minutes of a sender and of its busiest endpoints, and judges its alarms: at each snapshot and,
  * while there are listeners, every 5 s as long as there are events, or a raised alarm that ends by the passage of time. The
- * timer keeps no process alive.
+ * timer keeps no process alive. Every call but a read is O(log n).
  */
-export class SenderMonitor {
+export class SenderMonitor implements EndpointReadings {
   readonly #of: MonitoredSender;
-  readonly #figures: EndpointFigures;
+  readonly #all = new SlicedFigures();
+  readonly #endpoints = new BusiestNames(MOST_ENDPOINTS);
+  readonly #slices: SliceClock;
   readonly #watch = new AlarmWatch();
   readonly #endpointAlarms = new EndpointAlarms();
-  readonly #readings: EndpointReadings;
   readonly #timer: Timer;
   #hasEnded = false;
 
   constructor(of: MonitoredSender, nowMs: number) {
     this.#of = of;
-    const figures = (this.#figures = new EndpointFigures(nowMs));
-    this.#readings = {
-      of: (endpoint) => ({ ...(figures.brief(endpoint) ?? NO_FIGURES), queued: of.queuedOf(endpoint) }),
-      forEach: (action) => {
-        forEachReading(of, figures, action);
-      },
-    };
-    this.#timer = new Timer(of.clock, this.#tick);
+    this.#slices = new SliceClock([this.#all, this.#endpoints], nowMs);
+    this.#timer = new Timer(of.clock, () => {
+      this.#judge(of.now());
+    });
   }
 
   /** A request was started. */
   started(endpoint: string, nowMs: number): void {
-    this.#figures.started(endpoint, nowMs);
+    this.#slices.advance(nowMs);
+    this.#all.count(OWN_COUNTS.attempts);
+    this.#endpoints.arrived(endpoint).count(OWN_COUNTS.attempts);
     this.#wake(nowMs);
   }
 
@@ -68,18 +98,28 @@ export class SenderMonitor {
    * @param tookMs - how long the request took.
    */
   delivered(endpoint: string, events: number, latencyMs: number, tookMs: number, nowMs: number): void {
-    this.#figures.delivered(endpoint, events, latencyMs, tookMs, nowMs);
+    this.#slices.advance(nowMs);
+    for (const figures of [this.#all, this.#endpoints.find(endpoint)]) {
+      figures?.count(OWN_COUNTS.delivered, events);
+      figures?.measure(LATENCY, latencyMs);
+      figures?.measure(REQUEST, tookMs);
+    }
   }
 
   /** A request ended otherwise: the endpoint asked to wait, or anything else. */
   ended(endpoint: string, how: 'limited' | 'failed', tookMs: number, nowMs: number): void {
-    this.#figures.ended(endpoint, how, tookMs, nowMs);
+    this.#slices.advance(nowMs);
+    for (const figures of [this.#all, this.#endpoints.find(endpoint)]) {
+      figures?.count(OWN_COUNTS[how]);
+      figures?.measure(REQUEST, tookMs);
+    }
     this.#wake(nowMs);
   }
 
   /** Events became dead letters, or endpoints were disabled. */
   lost(what: 'dead' | 'disabled', count: number, nowMs: number): void {
-    this.#figures.count(what, count, nowMs);
+    this.#slices.advance(nowMs);
+    this.#all.count(OWN_COUNTS[what], count);
     this.#wake(nowMs);
   }
 
@@ -89,22 +129,29 @@ export class SenderMonitor {
     this.#wake(nowMs);
   }
 
-  /** The last five minutes of an endpoint. */
+  /** The last five minutes of an endpoint: 0 and null if it is not among the busiest. */
   window(endpoint: string, nowMs: number): EndpointWindow {
-    this.#figures.advance(nowMs);
-    return this.#figures.read(endpoint);
+    this.#slices.advance(nowMs);
+    const figures = this.#endpoints.find(endpoint);
+    return figures === undefined ? NO_WINDOW : windowOf(figures);
   }
 
   /** The last five minutes of all endpoints together. */
   windowOfAll(nowMs: number): EndpointWindow {
-    this.#figures.advance(nowMs);
-    return this.#figures.readAll();
+    this.#slices.advance(nowMs);
+    return windowOf(this.#all);
   }
 
   /** The ids of the endpoints with the most attempts in the last five minutes, the busiest first: up to 1,000. */
   busiest(nowMs: number): string[] {
-    this.#figures.advance(nowMs);
-    return this.#figures.busiest();
+    this.#slices.advance(nowMs);
+    const found: { readonly endpoint: string; readonly attempts: number }[] = [];
+    this.#endpoints.forEach((endpoint, figures) => {
+      const attempts = countIn(figures, OWN_COUNTS.attempts);
+      if (attempts > 0) found.push({ endpoint, attempts });
+    });
+    found.sort((a, b) => b.attempts - a.attempts);
+    return found.slice(0, MOST_ENDPOINTS).map(({ endpoint }) => endpoint);
   }
 
   /** The raised alarms, which are judged first. */
@@ -122,26 +169,42 @@ export class SenderMonitor {
     this.#judge(nowMs);
   }
 
-  readonly #tick = (): void => {
-    this.#judge(this.#of.now());
-  };
+  /** The figures by which the alarms of an endpoint are judged. */
+  reading(endpoint: string): EndpointReading {
+    return readingOf(this.#endpoints.find(endpoint), this.#of.queuedOf(endpoint));
+  }
+
+  /** An endpoint may have queued events without figures, such as a paused one, and figures without queued events. */
+  forEachReading(action: (endpoint: string, reading: EndpointReading) => void): void {
+    this.#endpoints.forEach((endpoint, figures) => {
+      action(endpoint, readingOf(figures, this.#of.queuedOf(endpoint)));
+    });
+    this.#of.forEachQueued((endpoint, queued) => {
+      if (this.#endpoints.find(endpoint) === undefined) action(endpoint, readingOf(undefined, queued));
+    });
+  }
 
   #judge(nowMs: number): void {
     const of = this.#of;
-    const figures = this.#figures;
-    figures.advance(nowMs);
+    this.#slices.advance(nowMs);
     const settings = this.#hasEnded ? false : of.settings;
     const reading = {
       depth: of.depth(),
       storeFailingMs: of.storeFailingMs(),
-      dead: figures.countOfAll('dead'),
-      disabled: figures.countOfAll('disabled'),
-      ...{ arrivals: 0, refused: 0, lossRisk: 0, stalledMs: 0, endangered: 0, oldestAgeMs: 0 },
+      dead: countIn(this.#all, OWN_COUNTS.dead),
+      disabled: countIn(this.#all, OWN_COUNTS.disabled),
+      // Those of an intake.
+      arrivals: 0,
+      refused: 0,
+      lossRisk: 0,
+      stalledMs: 0,
+      endangered: 0,
+      oldestAgeMs: 0,
     };
     this.#watch.judge(reading, settings, nowMs, (event) => {
       of.emit(nowMs, { ...event, endpoint: undefined });
     });
-    this.#endpointAlarms.judge(this.#readings, settings, nowMs, (event) => {
+    this.#endpointAlarms.judge(this, settings, nowMs, (event) => {
       of.emit(nowMs, event);
     });
     if (this.#hasEnded) this.#timer.clear();
@@ -152,20 +215,36 @@ export class SenderMonitor {
   #wake(nowMs: number): void {
     if (this.#hasEnded || this.#of.settings === false || !this.#of.listeners.any) return;
     // A rest of 1e-12 ms is lost when it is added to the time: the timer would be due again at the same time, forever.
-    this.#timer.set(nowMs, Math.max(LEAST_MS, this.#figures.leftMs(nowMs)));
+    this.#timer.set(nowMs, Math.max(LEAST_MS, this.#slices.leftMs(nowMs)));
   }
 }
 
-/** An endpoint may have queued events without figures, such as a paused one, and figures without queued events. */
-function forEachReading(
-  of: MonitoredSender,
-  figures: EndpointFigures,
-  action: (endpoint: string, reading: EndpointReading) => void,
-): void {
-  figures.forEach((endpoint, brief) => {
-    action(endpoint, { ...brief, queued: of.queuedOf(endpoint) });
-  });
-  of.forEachQueued((endpoint, queued) => {
-    if (!figures.has(endpoint)) action(endpoint, { ...NO_FIGURES, queued });
-  });
+function countIn(figures: SlicedFigures, what: Count): number {
+  return figures.countIn('fiveMinutes', what);
+}
+
+/** Without percentiles, which would take longer. */
+function readingOf(figures: SlicedFigures | undefined, queued: number): EndpointReading {
+  if (figures === undefined) return { attempts: 0, limited: 0, meanLatencyMs: null, queued };
+  return {
+    attempts: countIn(figures, OWN_COUNTS.attempts),
+    limited: countIn(figures, OWN_COUNTS.limited),
+    meanLatencyMs: figures.meanIn('fiveMinutes', LATENCY),
+    queued,
+  };
+}
+
+function windowOf(figures: SlicedFigures): EndpointWindow {
+  const { attempts, limited, meanLatencyMs } = readingOf(figures, 0);
+  return {
+    attempts,
+    limited,
+    // An attempt that was started before the window may have ended in it.
+    limitedRatio: attempts === 0 ? 0 : Math.min(1, limited / attempts),
+    failed: countIn(figures, OWN_COUNTS.failed),
+    delivered: countIn(figures, OWN_COUNTS.delivered),
+    latencyMs: figures.percentilesIn('fiveMinutes', LATENCY),
+    meanLatencyMs,
+    requestMs: figures.percentilesIn('fiveMinutes', REQUEST),
+  };
 }

@@ -37,11 +37,7 @@ export class SenderReport {
     this.#now = now;
   }
 
-  /** Whether anyone listens. Without listeners, events are not created where many of them happen. */
-  get hasListeners(): boolean {
-    return this.listeners.any;
-  }
-
+  /** Where many events happen, ask `listeners.any` before you create one. */
   emit(event: EventBody<SenderEvent>): void {
     if (event.type === 'store-failed') this.monitor?.moved(this.#now());
     if (this.listeners.any) this.listeners.emit(this.#now(), event);
@@ -61,10 +57,5 @@ export class SenderReport {
       );
     } else if (event.type === 'store-failed') this.#warnings.storeFailed(event.call, event.error);
     else if (event.type === 'store-warning') this.#warnings.warn(event.code, () => event.message);
-  }
-
-  /** A copy of the totals. */
-  read(): SenderTotals {
-    return { ...this.totals };
   }
 }

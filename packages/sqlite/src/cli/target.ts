@@ -1,9 +1,21 @@
 import { statSync, type Stats } from 'node:fs';
 import { BackpressureError } from '@webhook-backpressure/base';
-import { type ToolTarget, UsageError } from '@webhook-backpressure/inbox/tool';
+import {
+  type ToolOwner,
+  type ToolStore,
+  type ToolTarget,
+  UsageError,
+} from '@webhook-backpressure/inbox/tool';
+import type { Connection } from '../connection/connection.ts';
+import { isAlive } from '../file/owner-lock.ts';
+import { isRemembered } from '../finished/completed-ids.ts';
+import { forgetId, getCompleted, listCompleted, replay } from '../finished/completed.ts';
+import { getShelved, listShelved, purge } from '../finished/dead-letters.ts';
+import { countFinished, KEPT, putBack, SHELF } from '../finished/finished.ts';
 import { settle } from '../options.ts';
+import { getPending, keysOf, listPending } from '../queue/pending.ts';
 import { changeInboxFile, readInboxFile } from '../store/inbox-file.ts';
-import { toolStore } from './tool-store.ts';
+import { pause, readRoom, readStats, resume } from '../tables/totals.ts';
 
 /** Longer than in a receiver: nothing else waits while the tool does. */
 const BUSY_TIMEOUT_MS = 10_000;
@@ -39,4 +51,43 @@ function statOf(path: string): Stats | undefined {
       cause: error,
     });
   }
+}
+
+type OwnerRow = readonly [id: number, pid: number, host: string, sinceMs: number];
+
+/** The file of an inbox, as the tool uses it: without an owner, because the tool claims nothing. */
+function toolStore(connection: Connection): ToolStore {
+  return {
+    place: { name: 'file', value: connection.path },
+    stats: () => readStats(connection),
+    listShelved: (page) => listShelved(connection, page),
+    getShelved: (id, scope) => getShelved(connection, id, scope),
+    countShelved: (id, scope) => countFinished(connection, SHELF, id, scope),
+    redrive: (id, which) => putBack(connection, SHELF, id, which),
+    purge: (id, which) => purge(connection, id, which),
+    listPending: (query) => listPending(connection, query),
+    getPending: (ref, nowMs) => getPending(connection, ref, nowMs),
+    listCompleted: (query) => listCompleted(connection, query),
+    getCompleted: (id, scope) => getCompleted(connection, id, scope),
+    countCompleted: (id, scope) => countFinished(connection, KEPT, id, scope),
+    replay: (id, which) => replay(connection, id, which),
+    forgetId: (ref) => forgetId(connection, ref),
+    pause: (key) => pause(connection, key),
+    resume: (key) => resume(connection, key),
+    keysOf: (id) => keysOf(connection, id),
+    isRemembered: (ref) => isRemembered(connection, ref),
+    room: () => readRoom(connection),
+    owners: () => {
+      const rows = connection.all('SELECT id, pid, host, since_ms FROM owners') as OwnerRow[];
+      return rows.map(([id, pid, host, sinceMs]): ToolOwner => ({
+        sinceMs,
+        where: `in process ${String(pid)} on ${host}`,
+        hasEnded: !isAlive(connection.location, id),
+        data: { pid, host },
+      }));
+    },
+    close: () => {
+      connection.close();
+    },
+  };
 }

@@ -1,12 +1,9 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { closeSync, existsSync, linkSync, openSync, realpathSync, rmSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { openDatabase } from '../drivers/choose.ts';
-import type { DriverDatabase, DriverStatement, Value } from '../drivers/driver.ts';
+import { openDatabase, type DriverDatabase, type DriverStatement, type Value } from './drivers.ts';
 import { LockWait } from './lock-wait.ts';
-import { makePrivate } from './private-file.ts';
 import { explain, isDamage, isDiskError, isLocked, lockedByReader } from './sqlite-errors.ts';
-
-export type { Value } from '../drivers/driver.ts';
 
 /** Index pages kept in memory, for about a million entries. */
 const CACHE_KIB = 16_384;
@@ -25,19 +22,6 @@ export type Mode = 'make' | 'write' | 'read';
 /** In the URI, since not every library has an option for it. */
 const URI_MODE = { write: 'rw', read: 'ro' };
 
-/** A prepared statement whose rows are arrays. It throws errors of this library. */
-export interface Statement {
-  get(values: readonly Value[]): unknown;
-  all(values: readonly Value[]): readonly unknown[];
-  /**
-   * Only within a transaction: libsql does not finalize a statement that meets a lock outside of one, and then no later
-   * transaction can be committed.
-   *
-   * @returns the number of changed rows.
-   */
-  run(values: readonly Value[]): number;
-}
-
 /** The result of one of several calls, or its error. */
 export type Outcome<T> = { readonly result: T } | { readonly error: unknown };
 
@@ -49,7 +33,7 @@ export function outcomeOf<T>(call: () => T): Outcome<T> {
   }
 }
 
-/** One connection to one file. */
+/** One connection to one file. It prepares each statement when it is first used. Rows are arrays of their columns. */
 export class Connection {
   readonly path: string;
   /**
@@ -58,9 +42,7 @@ export class Connection {
    */
   readonly location: string;
   readonly #database: DriverDatabase;
-  readonly #begin: Statement;
-  readonly #commit: Statement;
-  readonly #version: Statement;
+  readonly #statements = new Map<string, DriverStatement>();
   readonly #lockWait: LockWait;
   /** Whether some of the -wal file may not be on the disk, although it can be read. */
   #isWalInDoubt = false;
@@ -78,34 +60,47 @@ export class Connection {
     } catch (error) {
       throw explain(error, path);
     }
-    this.#begin = this.prepare('BEGIN IMMEDIATE');
-    this.#commit = this.prepare('COMMIT');
-    this.#version = this.prepare('PRAGMA data_version');
   }
 
-  prepare(sql: string): Statement {
-    let statement: DriverStatement | undefined;
-    const guarded = <T>(action: (prepared: DriverStatement) => T): T => {
-      try {
-        return action((statement ??= this.#database.prepare(sql)));
-      } catch (error) {
-        const explained = this.#explain(error);
-        // libsql repeats the error in later calls of the statement, so it is prepared again.
-        if (!isLocked(explained)) statement = undefined;
-        throw explained;
+  /** @returns the first row, if any. */
+  get(sql: string, values: readonly Value[] = []): unknown {
+    return this.#read(sql, (statement) => statement.get(values));
+  }
+
+  all(sql: string, values: readonly Value[] = []): readonly unknown[] {
+    return this.#read(sql, (statement) => statement.all(values));
+  }
+
+  /**
+   * Only within a transaction: libsql does not finalize a statement that meets a lock outside of one, and then no later
+   * transaction can be committed.
+   *
+   * @returns the number of changed rows.
+   */
+  run(sql: string, values: readonly Value[] = []): number {
+    return this.#use(sql, (statement) => statement.run(values));
+  }
+
+  /** A read also meets a lock, while another process that starts or ends recovers or truncates the -wal file. */
+  #read<T>(sql: string, action: (statement: DriverStatement) => T): T {
+    if (this.#database.inTransaction) return this.#use(sql, action);
+    return this.#lockWait.retryWhileLocked(() => this.#use(sql, action), this.#lockWait.ms);
+  }
+
+  #use<T>(sql: string, action: (statement: DriverStatement) => T): T {
+    try {
+      let statement = this.#statements.get(sql);
+      if (statement === undefined) {
+        statement = this.#database.prepare(sql);
+        this.#statements.set(sql, statement);
       }
-    };
-    guarded(() => undefined);
-    // A read also meets a lock, while another process that starts or ends recovers or truncates the -wal file.
-    const read = <T>(action: (prepared: DriverStatement) => T): T =>
-      this.#database.inTransaction
-        ? guarded(action)
-        : this.#lockWait.retryWhileLocked(() => guarded(action), this.#lockWait.ms);
-    return {
-      get: (values) => read((prepared) => prepared.get(values)),
-      all: (values) => read((prepared) => prepared.all(values)),
-      run: (values) => guarded((prepared) => prepared.run(values)),
-    };
+      return action(statement);
+    } catch (error) {
+      const explained = this.#explain(error);
+      // libsql repeats the error in later calls of the statement, so it is prepared again.
+      if (!isLocked(explained)) this.#statements.delete(sql);
+      throw explained;
+    }
   }
 
   /** Runs statements without parameters, and discards their rows. */
@@ -128,14 +123,14 @@ export class Connection {
   transaction<T>(work: () => T): T {
     if (this.#database.inTransaction) return this.#savepoint(work);
     this.#restoreWal();
-    this.#lockWait.acquire(() => this.#begin.run([]));
+    this.#lockWait.acquire(() => this.run('BEGIN IMMEDIATE'));
     const beganAt = performance.now();
     try {
-      const [version] = this.#version.get([]) as [unknown];
+      const [version] = this.get('PRAGMA data_version') as [unknown];
       const byOthers = this.#lastVersion !== undefined && version !== this.#lastVersion;
       this.#lastVersion = version;
       const result = work();
-      this.#commit.run([]);
+      this.run('COMMIT');
       this.#lockWait.committed(performance.now() - beganAt, byOthers);
       return result;
     } catch (error) {
@@ -215,7 +210,7 @@ export class Connection {
 
   /** Moves the whole -wal file into the database and truncates it. @returns false if another process is using it. */
   #checkpoint(): boolean {
-    const [busy] = this.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get([]) as [number];
+    const [busy] = this.get('PRAGMA wal_checkpoint(TRUNCATE)') as [number];
     return busy === 0;
   }
 
@@ -229,7 +224,7 @@ export class Connection {
 
   /** Sets the file size for {@link withinFileLimit}. */
   limitFile(maxBytes: number): void {
-    const [pageBytes] = this.prepare('PRAGMA page_size').get([]) as [number];
+    const [pageBytes] = this.get('PRAGMA page_size') as [number];
     this.#maxPages = Math.floor(maxBytes / pageBytes);
   }
 
@@ -268,4 +263,28 @@ export class Connection {
   close(): void {
     this.#database.close();
   }
+}
+
+/** Only its owner may read and write the file, which contains headers and bodies of customers. */
+const PRIVATE = 0o600;
+
+/**
+ * Creates an empty file for SQLite, which gives the same mode to the `-wal` and `-shm` files. An existing file is not
+ * changed. Errors are left to SQLite, which reports them when it opens the file.
+ */
+export function makePrivate(path: string): void {
+  const made = `${path}.new-${randomUUID()}`;
+  try {
+    closeSync(openSync(made, 'wx', PRIVATE));
+  } catch {
+    return;
+  }
+  try {
+    // A link, so that the file has its mode from the start and only SQLite opens it under this name: closing it here
+    // would release the locks that another store of this process holds on it.
+    linkSync(made, path);
+  } catch {
+    // The file exists, or the file system has no hard links. Then SQLite creates the file, with its default mode.
+  }
+  rmSync(made, { force: true });
 }

@@ -1,4 +1,4 @@
-import { accessSync, constants, statSync } from 'node:fs';
+import { statSync, type Stats } from 'node:fs';
 import { dirname } from 'node:path';
 import { BackpressureError, type BackpressureErrorCode } from '@webhook-backpressure/base';
 
@@ -98,36 +98,17 @@ export function explain(error: unknown, path: string): unknown {
 /** SQLite itself only says that it could not open the file. */
 function whyNotOpened(path: string): string {
   const directory = dirname(path);
-  if (isMissing(directory)) return `The directory ${directory} does not exist.`;
-  if (isDirectory(path)) return `${path} is a directory, not a file.`;
-  if (isReadOnly(directory) || isReadOnly(path))
-    return `${path} cannot be opened: it or its directory is read-only.`;
-  return `${path} cannot be opened: check that this user may read and write it and its directory.`;
+  const found = statOf(path);
+  if (statOf(directory) === 'ENOENT') return `The directory ${directory} does not exist.`;
+  if (typeof found !== 'string' && found.isDirectory()) return `${path} is a directory, not a file.`;
+  return `${path} cannot be opened: it or its directory is read-only, or this user may not read and write them.`;
 }
 
-function isMissing(path: string): boolean {
+/** The code of the error if there is none. */
+function statOf(path: string): Stats | string {
   try {
-    statSync(path);
-    return false;
+    return statSync(path);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT';
-  }
-}
-
-/** Also true for a file of another user. */
-function isReadOnly(path: string): boolean {
-  try {
-    accessSync(path, constants.W_OK);
-    return false;
-  } catch (error) {
-    return ['EROFS', 'EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '');
-  }
-}
-
-function isDirectory(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
+    return String((error as NodeJS.ErrnoException).code);
   }
 }

@@ -1,6 +1,6 @@
 import { statfsSync, statSync } from 'node:fs';
 import { BackpressureError } from '@webhook-backpressure/base';
-import type { Connection, Statement } from '../connection/connection.ts';
+import type { Connection } from '../connection/connection.ts';
 import { lockedByReader } from '../connection/sqlite-errors.ts';
 
 /**
@@ -22,6 +22,13 @@ const BYTES_PER_PUT = 32_768;
 /** While space is plentiful, it is not checked each time. Other programs may use the disk as well. */
 const CHECK_EVERY_MS = 1000;
 
+/** Stays free in the file for the next deliveries. Shrinking and growing in turn would cost writes. */
+const KEPT_BYTES = 4_194_304;
+/** A step of this size takes a few milliseconds, which a new delivery may have to wait. */
+const PAGES_PER_STEP = 128;
+/** The value of `PRAGMA auto_vacuum`. Files of older releases have another one: they reuse free pages, but cannot shrink. */
+const INCREMENTAL = 2;
+
 /**
  * Keeps enough of the disk free to complete or dead-letter all stored deliveries, and to open the file again. Only new
  * deliveries are refused for it.
@@ -30,10 +37,7 @@ export class DiskSpace {
   readonly #connection: Connection;
   readonly #file: string;
   readonly #maxWalBytes: number;
-  readonly #pages: Statement;
-  readonly #freePages: Statement;
   readonly #pageBytes: number;
-  readonly #depth: Statement;
   readonly #walBytes: number;
   /** How many bytes may be written before the next check. */
   #spare = 0;
@@ -45,10 +49,7 @@ export class DiskSpace {
     this.#connection = connection;
     this.#file = connection.location;
     this.#maxWalBytes = maxWalBytes;
-    this.#pages = connection.prepare('PRAGMA page_count');
-    this.#freePages = connection.prepare('PRAGMA freelist_count');
-    [this.#pageBytes] = connection.prepare('PRAGMA page_size').get([]) as [number];
-    this.#depth = connection.prepare('SELECT depth FROM totals');
+    [this.#pageBytes] = connection.get('PRAGMA page_size') as [number];
     const { size } = diskOf(this.#file);
     this.#walBytes = Math.min(MOST_WAL_BYTES, Math.max(LEAST_WAL_BYTES, size * WAL_SHARE));
     const frames = Math.floor(this.#walBytes / 2 / (this.#pageBytes + FRAME_BYTES));
@@ -68,7 +69,11 @@ export class DiskSpace {
       const { free, needed } = this.#measure(written);
       // Half, since other programs and other processes on the file also use the disk.
       this.#spare = (free - needed) / 2;
-      if (free < needed) throw this.#full(free, needed);
+      if (free < needed)
+        throw new BackpressureError(
+          'ERR_WBP_SQLITE_WRITE',
+          `${this.#connection.path} cannot grow: its disk has ${String(free)} bytes left, and ${String(Math.ceil(needed))} are needed to complete the stored deliveries.`,
+        );
     }
     if (this.#isWalTooLarge) throw lockedByReader(this.#connection.path);
     this.#spare -= 2 * written;
@@ -83,9 +88,9 @@ export class DiskSpace {
   /** @param written - bytes about to be written, first to the -wal file and from there to the database. */
   #measure(written: number): { readonly free: number; readonly needed: number } {
     const { free } = diskOf(this.#file);
-    const [pages] = this.#pages.get([]) as [number];
-    const [freePages] = this.#freePages.get([]) as [number];
-    const [depth] = this.#depth.get([]) as [number];
+    const [pages] = this.#connection.get('PRAGMA page_count') as [number];
+    const [freePages] = this.#connection.get('PRAGMA freelist_count') as [number];
+    const [depth] = this.#connection.get('SELECT depth FROM totals') as [number];
     // Pages that are only in the -wal file need space in the database when they are moved there.
     const unmoved = Math.max(0, pages * this.#pageBytes - sizeOf(this.#file));
     const wal = Math.max(0, this.#walBytes + written - sizeOf(`${this.#file}-wal`));
@@ -102,13 +107,6 @@ export class DiskSpace {
     const isTooLarge = sizeOf(`${this.#file}-wal`) > this.#maxWalBytes;
     this.#isWalTooLarge = isTooLarge && !this.#connection.truncateWal();
   }
-
-  #full(free: number, needed: number): BackpressureError {
-    return new BackpressureError(
-      'ERR_WBP_SQLITE_WRITE',
-      `${this.#connection.path} cannot grow: its disk has ${String(free)} bytes left, and ${String(Math.ceil(needed))} are needed to complete the stored deliveries.`,
-    );
-  }
 }
 
 /** Infinite if the runtime or the file system does not report it. */
@@ -124,4 +122,24 @@ function diskOf(path: string): { readonly size: number; readonly free: number } 
 
 function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** Returns free pages of the file to the disk, in a small step. @returns whether another one is worthwhile. */
+export function shrink(connection: Connection): boolean {
+  const [mode] = connection.get('PRAGMA auto_vacuum') as [number];
+  if (mode !== INCREMENTAL) return false;
+  const [pageBytes] = connection.get('PRAGMA page_size') as [number];
+  const [free] = connection.get('PRAGMA freelist_count') as [number];
+  const spare = free - Math.ceil(KEPT_BYTES / pageBytes);
+  if (spare <= 0) return false;
+  connection.transaction(() => {
+    connection.execute(`PRAGMA incremental_vacuum(${String(Math.min(spare, PAGES_PER_STEP))})`);
+  });
+  return spare > PAGES_PER_STEP;
+}
+
+/** Only for an empty file: in any other SQLite would have to move all pages. */
+export function makeShrinkable(connection: Connection): void {
+  const [pages] = connection.get('PRAGMA page_count') as [number];
+  if (pages === 0) connection.execute('PRAGMA auto_vacuum = INCREMENTAL');
 }

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { statSync, type Stats } from 'node:fs';
 import { BackpressureError } from '@webhook-backpressure/base';
 
 /**
@@ -9,7 +9,7 @@ import { BackpressureError } from '@webhook-backpressure/base';
  */
 export class FileIdentity {
   readonly #path: string;
-  readonly #opened: readonly { readonly file: string; readonly found: Identity }[];
+  readonly #opened: readonly { readonly file: string; readonly found: Pick<Stats, 'dev' | 'ino'> }[];
 
   constructor(path: string) {
     this.#path = path;
@@ -33,15 +33,10 @@ export class FileIdentity {
   }
 }
 
-interface Identity {
-  readonly dev: number;
-  readonly ino: number;
-}
-
-const MISSING: Identity = { dev: -1, ino: -1 };
+const MISSING = { dev: -1, ino: -1 };
 
 /** Takes two microseconds, which is little compared with a commit. */
-function identityOf(file: string): Identity {
+function identityOf(file: string): Pick<Stats, 'dev' | 'ino'> {
   try {
     return statSync(file, { throwIfNoEntry: false }) ?? MISSING;
   } catch {

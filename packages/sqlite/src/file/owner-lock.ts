@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { makePrivate } from '../connection/private-file.ts';
+import { makePrivate } from '../connection/connection.ts';
 import { explain, isLocked } from '../connection/sqlite-errors.ts';
-import { openDatabase } from '../drivers/choose.ts';
+import { openDatabase } from '../connection/drivers.ts';
 
 /**
  * Each owner, an open store, holds a lock on its own file. The system releases the lock when the process dies, however
@@ -61,8 +61,13 @@ export function isAlive(path: string, owner: number): boolean {
   }
 }
 
+/** A file that cannot be removed now is removed at the next start. */
 export function removeLock(path: string, owner: number): void {
-  remove(lockPath(path, owner));
+  try {
+    rmSync(lockPath(path, owner), { force: true });
+  } catch {
+    return;
+  }
 }
 
 /** The owners that have a lock file. Some may not be in the database: their process died while it opened the store. */
@@ -72,13 +77,4 @@ export function ownersWithLock(path: string): readonly number[] {
     .filter((name) => name.startsWith(prefix))
     .map((name) => Number(name.slice(prefix.length)))
     .filter((owner) => Number.isSafeInteger(owner) && owner > 0);
-}
-
-/** A file that cannot be removed now is removed at the next start. */
-function remove(file: string): void {
-  try {
-    rmSync(file, { force: true });
-  } catch {
-    return;
-  }
 }

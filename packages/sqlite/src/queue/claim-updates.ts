@@ -1,12 +1,11 @@
 import type { ClaimRef, Settlement } from '@webhook-backpressure/inbox';
-import type { Connection, Statement } from '../connection/connection.ts';
-import { avoidingDamage, type Access } from '../connection/damage.ts';
+import type { Connection } from '../connection/connection.ts';
+import { isDamage } from '../connection/sqlite-errors.ts';
 import type { DiskSpace } from '../file/disk-space.ts';
-import type { CompletedId, CompletedIds } from '../finished/completed-ids.ts';
-import type { CompletedDeliveries } from '../finished/completed.ts';
-import { Order } from '../tables/order.ts';
-import { encodeText } from '../tables/text.ts';
-import type { Changes, Totals } from '../tables/totals.ts';
+import { rememberIds, type CompletedId } from '../finished/completed-ids.ts';
+import { encodeText } from '../tables/contents.ts';
+import { leaveOrder } from '../tables/order.ts';
+import { counted, type Totals } from '../tables/totals.ts';
 
 /** A delivery whose claim is still held. */
 interface Held {
@@ -15,19 +14,21 @@ interface Held {
   readonly id: string;
   readonly bytes: number;
   readonly isIdGenerated: boolean;
-  /** Whether the file is in the ordered mode. */
-  readonly isOrdered: boolean;
   /** The sum of its body. */
   readonly sum: number | null;
 }
 
-type HeldRow = readonly [
-  seq: number,
-  bytes: number,
-  isIdGenerated: number,
-  isOrdered: number,
-  sum: number | null,
-];
+type HeldRow = readonly [seq: number, bytes: number, isIdGenerated: number, sum: number | null];
+
+/** Which parts of the file a call may use. */
+interface Access {
+  /** Whether it may use the index of keys and ids. */
+  readonly usesIds: boolean;
+  /** Whether it may delete rows, which can also change neighboring pages. A remaining row keeps its id known. */
+  readonly removesRows: boolean;
+}
+
+const FULL_ACCESS: Access = { usesIds: true, removesRows: true };
 
 /** Which retries are made due. */
 interface Hastening {
@@ -37,181 +38,163 @@ interface Hastening {
   readonly limit: number;
 }
 
-/** Renews and settles claims if their owner still holds them, and hastens retries. */
-export class ClaimUpdates {
-  readonly #connection: Connection;
-  readonly #totals: Totals;
-  readonly #order: Order;
-  readonly #disk: DiskSpace;
-  readonly #completedIds: CompletedIds;
-  readonly #completedDeliveries: CompletedDeliveries;
-  readonly #held: Statement;
-  readonly #heldPastIds: Statement;
-  readonly #renew: Statement;
-  readonly #retry: Statement;
-  readonly #repeat: Statement;
-  readonly #release: Statement;
-  readonly #postpone: Statement;
-  readonly #hasten: Statement;
-  readonly #hastenKey: Statement;
-  readonly #dequeue: Statement;
-  readonly #remove: Statement;
-  readonly #shelve: Statement;
+const HELD_ROW = 'SELECT c.seq, c.bytes, c.is_id_generated, q.sum';
+const HELD = `${HELD_ROW} FROM contents c JOIN queue q ON q.seq = c.seq
+  WHERE c.key = ?1 AND c.id = ?2 AND q.state = 2 AND q.owner = ?3 AND q.attempts = ?4`;
+/** Without the index of keys and ids: scans the few claims of this owner. */
+const HELD_PAST_IDS = `${HELD_ROW} FROM queue q INDEXED BY queue_held CROSS JOIN contents c ON c.seq = q.seq
+  WHERE q.state = 2 AND q.owner = ?3 AND q.attempts = ?4 AND +c.key = ?1 AND +c.id = ?2`;
+const RETRY = `UPDATE queue SET state = 1, attempts = attempts - ?, due_ms = ?, owner = NULL, lease_ms = NULL
+  WHERE seq = ?`;
 
-  constructor(
-    connection: Connection,
-    totals: Totals,
-    {
-      disk,
-      completed,
-      completedIds,
-    }: {
-      readonly disk: DiskSpace;
-      readonly completed: CompletedDeliveries;
-      readonly completedIds: CompletedIds;
-    },
-  ) {
-    this.#connection = connection;
-    this.#totals = totals;
-    this.#order = new Order(connection);
-    this.#disk = disk;
-    this.#completedIds = completedIds;
-    this.#completedDeliveries = completed;
-    this.#held = connection.prepare(
-      `SELECT c.seq, c.bytes, c.is_id_generated, (SELECT is_ordered FROM totals), q.sum
-      FROM contents c JOIN queue q ON q.seq = c.seq
-      WHERE c.key = ? AND c.id = ? AND q.state = 2 AND q.owner = ? AND q.attempts = ?`,
-    );
-    // Without the index of keys and ids: scans the few claims of this owner.
-    this.#heldPastIds = connection.prepare(
-      `SELECT c.seq, c.bytes, c.is_id_generated, (SELECT is_ordered FROM totals), q.sum
-      FROM queue q INDEXED BY queue_held CROSS JOIN contents c ON c.seq = q.seq
-      WHERE q.state = 2 AND q.owner = ?3 AND q.attempts = ?4 AND +c.key = ?1 AND +c.id = ?2`,
-    );
-    this.#renew = connection.prepare('UPDATE queue SET lease_ms = ? WHERE seq = ?');
-    this.#retry = connection.prepare(
-      'UPDATE queue SET state = 1, due_ms = ?, owner = NULL, lease_ms = NULL WHERE seq = ?',
-    );
-    this.#repeat = connection.prepare('UPDATE queue SET attempts = attempts - 1 WHERE seq = ?');
-    this.#release = connection.prepare(
-      `UPDATE queue SET state = CASE WHEN strandings > 0 THEN 3 ELSE 0 END, attempts = attempts - 1,
-        due_ms = min(due_ms, ?), owner = NULL, lease_ms = NULL
-      WHERE seq = ?`,
-    );
-    this.#postpone = connection.prepare(
-      'UPDATE queue SET state = 1, attempts = attempts - 1, due_ms = ?, owner = NULL, lease_ms = NULL WHERE seq = ?',
-    );
-    this.#hasten = connection.prepare(
-      `UPDATE queue SET due_ms = ?
-      WHERE seq IN (SELECT seq FROM queue WHERE state = 1 AND due_ms > ? LIMIT ?)`,
-    );
-    this.#hastenKey = connection.prepare(
-      `UPDATE queue SET due_ms = ? WHERE seq IN (
-        SELECT seq FROM queue INDEXED BY queue_waiting WHERE state = 1 AND key = ? AND due_ms > ? LIMIT ?
-      )`,
-    );
-    this.#dequeue = connection.prepare('DELETE FROM queue WHERE seq = ?');
-    this.#remove = connection.prepare('DELETE FROM contents WHERE seq = ?');
-    this.#shelve = connection.prepare(
-      `INSERT INTO shelf (seq, key, id, reason, error, attempts, shelved_ms, sum) VALUES (?, ?, ?, 'dead', ?, ?, ?, ?)`,
-    );
-  }
-
-  renew(
-    self: number,
-    claims: readonly ClaimRef[],
-    { leaseMs, nowMs }: { readonly leaseMs: number; readonly nowMs: number },
-  ): readonly boolean[] {
-    return avoidingDamage(claims, (some, access) =>
-      this.#connection.transaction(() =>
-        some.map((claim) => {
-          const held = this.#find(claim, self, access);
-          if (held !== undefined) this.#renew.run([nowMs + leaseMs, held.seq]);
-          return held !== undefined;
-        }),
-      ),
-    );
-  }
-
-  settle(self: number, settlements: readonly Settlement[], nowMs: number): readonly boolean[] {
-    return avoidingDamage(settlements, (some, access) =>
-      this.#totals.transaction((changes) => {
-        const completed: CompletedId[] = [];
-        const held = some.map((settlement) => {
-          const found = this.#find(settlement, self, access);
-          if (found === undefined) return false;
-          const isFinished = this.#end(found, settlement, nowMs, changes, access);
-          if (isFinished && found.isOrdered) this.#order.ended(found.seq, found.key, nowMs);
-          const { key, id } = settlement;
-          if (settlement.as === 'completed' && !found.isIdGenerated)
-            completed.push({ key, id, sum: found.sum });
-          return true;
-        });
-        this.#completedIds.add(completed, nowMs, changes);
-        return held;
+/** Renews claims that their owner still holds. */
+export function renew(
+  connection: Connection,
+  self: number,
+  claims: readonly ClaimRef[],
+  { leaseMs, nowMs }: { readonly leaseMs: number; readonly nowMs: number },
+): readonly boolean[] {
+  return avoidingDamage(claims, (some, access) =>
+    connection.transaction(() =>
+      some.map((claim) => {
+        const held = find(connection, claim, self, access);
+        if (held !== undefined)
+          connection.run('UPDATE queue SET lease_ms = ? WHERE seq = ?', [nowMs + leaseMs, held.seq]);
+        return held !== undefined;
       }),
-    );
-  }
+    ),
+  );
+}
 
-  hasten({ key, afterMs, nowMs, limit }: Hastening): number {
-    return this.#connection.transaction(() =>
-      key === undefined
-        ? this.#hasten.run([nowMs, afterMs, limit])
-        : this.#hastenKey.run([nowMs, encodeText(key), afterMs, limit]),
-    );
-  }
+/** Settles claims that their owner still holds. */
+export function settle(
+  connection: Connection,
+  disk: DiskSpace,
+  self: number,
+  settlements: readonly Settlement[],
+  nowMs: number,
+): readonly boolean[] {
+  return avoidingDamage(settlements, (some, access) =>
+    counted(connection, (changes) => {
+      const completed: CompletedId[] = [];
+      const held = some.map((settlement) => {
+        const found = find(connection, settlement, self, access);
+        if (found === undefined) return false;
+        const isFinished = end(connection, disk, found, settlement, nowMs, changes, access);
+        if (isFinished) leaveOrder(connection, found.seq, found.key, nowMs);
+        const { key, id } = settlement;
+        if (settlement.as === 'completed' && !found.isIdGenerated)
+          completed.push({ key, id, sum: found.sum });
+        return true;
+      });
+      rememberIds(connection, completed, nowMs, changes);
+      return held;
+    }),
+  );
+}
 
-  #find(claim: ClaimRef, self: number, { usesIds }: Access): Held | undefined {
-    const key = encodeText(claim.key);
-    const id = encodeText(claim.id);
-    const find = usesIds ? this.#held : this.#heldPastIds;
-    const row = find.get([key, id, self, claim.attempt]) as HeldRow | undefined;
-    if (row === undefined) return undefined;
-    const [seq, bytes, isIdGenerated, isOrdered, sum] = row;
-    return { seq, key, id, bytes, isIdGenerated: isIdGenerated === 1, isOrdered: isOrdered === 1, sum };
-  }
+export function hasten(connection: Connection, { key, afterMs, nowMs, limit }: Hastening): number {
+  return connection.transaction(() =>
+    key === undefined
+      ? connection.run(
+          `UPDATE queue SET due_ms = ?
+          WHERE seq IN (SELECT seq FROM queue WHERE state = 1 AND due_ms > ? LIMIT ?)`,
+          [nowMs, afterMs, limit],
+        )
+      : connection.run(
+          `UPDATE queue SET due_ms = ? WHERE seq IN (
+            SELECT seq FROM queue INDEXED BY queue_waiting WHERE state = 1 AND key = ? AND due_ms > ? LIMIT ?
+          )`,
+          [nowMs, encodeText(key), afterMs, limit],
+        ),
+  );
+}
 
-  /** @returns whether the delivery has left the queue. */
-  #end(
-    held: Held,
-    settlement: Settlement,
-    nowMs: number,
-    changes: Changes,
-    { removesRows }: Access,
-  ): boolean {
-    const { seq, key, id, bytes, sum } = held;
-    changes.inFlight -= 1;
-    switch (settlement.as) {
-      case 'failed':
-        this.#retry.run([settlement.retryAtMs, seq]);
-        if (settlement.isRepeated === true) this.#repeat.run([seq]);
-        return false;
-      case 'released':
-        if (settlement.retryAtMs === undefined) this.#release.run([nowMs, seq]);
-        else this.#postpone.run([settlement.retryAtMs, seq]);
-        return false;
-      case 'dead':
-        this.#shelve.run([
-          seq,
-          key,
-          id,
-          encodeText(this.#disk.cutToFit(settlement.error)),
-          settlement.attempt,
-          nowMs,
-          sum,
-        ]);
-        changes.shelved += 1;
-        changes.shelvedBytes += bytes;
-        break;
-      case 'completed':
-        if (settlement.keep)
-          this.#completedDeliveries.add({ ...held, attempts: settlement.attempt }, nowMs, changes);
-        else if (removesRows) this.#remove.run([seq]);
+function find(connection: Connection, claim: ClaimRef, self: number, { usesIds }: Access): Held | undefined {
+  const key = encodeText(claim.key);
+  const id = encodeText(claim.id);
+  const row = connection.get(usesIds ? HELD : HELD_PAST_IDS, [key, id, self, claim.attempt]) as
+    HeldRow | undefined;
+  if (row === undefined) return undefined;
+  const [seq, bytes, isIdGenerated, sum] = row;
+  return { seq, key, id, bytes, isIdGenerated: isIdGenerated === 1, sum };
+}
+
+/** @returns whether the delivery has left the queue. */
+function end(
+  connection: Connection,
+  disk: DiskSpace,
+  held: Held,
+  settlement: Settlement,
+  nowMs: number,
+  changes: Totals,
+  { removesRows }: Access,
+): boolean {
+  const { seq, key, id, bytes, sum } = held;
+  changes.inFlight -= 1;
+  switch (settlement.as) {
+    case 'failed':
+      connection.run(RETRY, [settlement.isRepeated === true ? 1 : 0, settlement.retryAtMs, seq]);
+      return false;
+    case 'released':
+      if (settlement.retryAtMs === undefined)
+        connection.run(
+          `UPDATE queue SET state = CASE WHEN strandings > 0 THEN 3 ELSE 0 END, attempts = attempts - 1,
+            due_ms = min(due_ms, ?), owner = NULL, lease_ms = NULL
+          WHERE seq = ?`,
+          [nowMs, seq],
+        );
+      else connection.run(RETRY, [1, settlement.retryAtMs, seq]);
+      return false;
+    case 'dead':
+      connection.run(
+        `INSERT INTO shelf (seq, key, id, reason, error, attempts, shelved_ms, sum)
+        VALUES (?, ?, ?, 'dead', ?, ?, ?, ?)`,
+        [seq, key, id, encodeText(disk.cutToFit(settlement.error)), settlement.attempt, nowMs, sum],
+      );
+      changes.shelved += 1;
+      changes.shelvedBytes += bytes;
+      break;
+    case 'completed':
+      if (settlement.keep) {
+        connection.run(
+          'INSERT INTO kept (seq, key, id, bytes, attempts, completed_ms, sum) VALUES (?, ?, ?, ?, ?, ?, ?)',
+          [seq, key, id, bytes, settlement.attempt, nowMs, sum],
+        );
+        changes.kept += 1;
+        changes.keptBytes += bytes;
+      } else if (removesRows) {
+        connection.run('DELETE FROM contents WHERE seq = ?', [seq]);
+      }
+  }
+  connection.run('DELETE FROM queue WHERE seq = ?', [seq]);
+  changes.depth -= 1;
+  changes.drained += 1;
+  changes.bytes -= bytes;
+  return true;
+}
+
+/**
+ * Calls `call` with all items in one commit. If that meets a damaged page, it calls `call` for each item in its own
+ * commit, with less and less access: a transaction that has met a damaged page can only be rolled back.
+ */
+function avoidingDamage<T, R>(
+  all: readonly T[],
+  call: (some: readonly T[], access: Access) => readonly R[],
+): readonly R[] {
+  try {
+    return call(all, FULL_ACCESS);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+  }
+  return all.flatMap((one) => {
+    for (const access of [FULL_ACCESS, { ...FULL_ACCESS, removesRows: false }]) {
+      try {
+        return call([one], access);
+      } catch (error) {
+        if (!isDamage(error)) throw error;
+      }
     }
-    this.#dequeue.run([seq]);
-    changes.depth -= 1;
-    changes.drained += 1;
-    changes.bytes -= bytes;
-    return true;
-  }
+    return call([one], { usesIds: false, removesRows: false });
+  });
 }

@@ -1,8 +1,7 @@
 import type { ClaimedDelivery, ClaimOptions } from '@webhook-backpressure/inbox';
-import type { Connection, Statement } from '../connection/connection.ts';
-import { Pauses, type Paused } from '../tables/pauses.ts';
-import { encodeText } from '../tables/text.ts';
-import type { Totals } from '../tables/totals.ts';
+import type { Connection } from '../connection/connection.ts';
+import { encodeText } from '../tables/contents.ts';
+import { counted, readPaused, type Paused } from '../tables/totals.ts';
 import type { Owners } from './owners.ts';
 import { MAX_UNREADABLE, type QueueRow, type RowClaims } from './row-claims.ts';
 
@@ -14,68 +13,30 @@ type SuspectRow = readonly [...ReadyRow, strandings: number];
 
 const NO_KEYS: ReadonlySet<string> = new Set();
 
+const PROMOTE = `UPDATE queue SET state = CASE WHEN strandings > 0 THEN 3 ELSE 0 END
+  WHERE seq IN (SELECT seq FROM queue WHERE state = 1 AND due_ms <= ? ORDER BY due_ms LIMIT ?)`;
+const READY_AFTER = ready('AND key > ?');
+const FIRST_READY = ready('');
+const READY_OF = ready('AND key = ?');
+const KEY_AFTER = keySkipping('AND key > ?1', '?2');
+const FIRST_KEY = keySkipping('', '?1');
+/** At most as many as were being handled when processes died. */
+const SUSPECTS = 'SELECT seq, key, due_ms, strandings FROM queue WHERE state = 3 ORDER BY due_ms, seq';
+const EARLIEST_WAITING = earliest(1);
+const EARLIEST_DUE = `SELECT min(due) FROM (${[0, 1, 3].map(earliest).join(' UNION ALL ')})`;
+
 /** Claims due deliveries, from the keys in turn. */
 export class Claims {
-  readonly #totals: Totals;
+  readonly #connection: Connection;
   readonly #owners: Owners;
   readonly #rows: RowClaims;
-  readonly #pauses: Pauses;
-  readonly #promote: Statement;
-  readonly #readyAfter: Statement;
-  readonly #firstReady: Statement;
-  readonly #readyOf: Statement;
-  readonly #keyAfter: Statement;
-  readonly #firstKey: Statement;
-  readonly #firstSuspect: Statement;
-  readonly #suspects: Statement;
-  readonly #earliestDue: Statement;
-  readonly #earliestWaiting: Statement;
-  readonly #earliestLease: Statement;
   /** The key claimed last, as stored. */
   #lastKey = '';
 
-  constructor(connection: Connection, totals: Totals, owners: Owners, rows: RowClaims) {
-    this.#totals = totals;
+  constructor(connection: Connection, owners: Owners, rows: RowClaims) {
+    this.#connection = connection;
     this.#owners = owners;
     this.#rows = rows;
-    this.#pauses = new Pauses(connection);
-    this.#promote = connection.prepare(
-      `UPDATE queue SET state = CASE WHEN strandings > 0 THEN 3 ELSE 0 END
-      WHERE seq IN (SELECT seq FROM queue WHERE state = 1 AND due_ms <= ? ORDER BY due_ms LIMIT ?)`,
-    );
-    const ready = (condition: string): string =>
-      `SELECT seq, key, due_ms FROM queue INDEXED BY queue_ready WHERE state = 0 ${condition} ORDER BY key, due_ms, seq LIMIT 1`;
-    this.#readyAfter = connection.prepare(ready('AND key > ?'));
-    this.#firstReady = connection.prepare(ready(''));
-    this.#readyOf = connection.prepare(ready('AND key = ?'));
-    // Walks from key to key until one is not in the list of keys to skip, the last parameter.
-    const next = (condition: string): string =>
-      `SELECT min(key) FROM queue INDEXED BY queue_ready WHERE state = 0 ${condition}`;
-    const skipping = (condition: string, list: string): string =>
-      `WITH RECURSIVE
-        skipped(key) AS MATERIALIZED (SELECT value FROM json_each(${list})),
-        walk(key) AS (
-          ${next(condition)}
-          UNION ALL
-          SELECT (${next('AND queue.key > walk.key')}) FROM walk WHERE walk.key IN (SELECT key FROM skipped)
-        )
-      SELECT key FROM walk WHERE key NOT IN (SELECT key FROM skipped) LIMIT 1`;
-    this.#keyAfter = connection.prepare(skipping('AND key > ?1', '?2'));
-    this.#firstKey = connection.prepare(skipping('', '?1'));
-    this.#firstSuspect = connection.prepare('SELECT 1 FROM queue WHERE state = 3 LIMIT 1');
-    // At most as many as were being handled when processes died.
-    this.#suspects = connection.prepare(
-      'SELECT seq, key, due_ms, strandings FROM queue WHERE state = 3 ORDER BY due_ms, seq',
-    );
-    const earliest = (state: number): string =>
-      `SELECT min(due_ms) AS due FROM queue WHERE state = ${String(state)}`;
-    this.#earliestDue = connection.prepare(
-      `SELECT min(due) FROM (${[0, 1, 3].map(earliest).join(' UNION ALL ')})`,
-    );
-    this.#earliestWaiting = connection.prepare(earliest(1));
-    this.#earliestLease = connection.prepare(
-      'SELECT min(lease_ms) FROM queue INDEXED BY queue_held WHERE state = 2 AND owner <> ?',
-    );
   }
 
   claim(self: number, count: number, options: ClaimOptions): readonly ClaimedDelivery[] {
@@ -85,11 +46,11 @@ export class Claims {
   #claim(self: number, count: number, options: ClaimOptions): readonly ClaimedDelivery[] {
     const { nowMs, maxStranded, except } = options;
     // The claim counts the attempt, so a handler that crashes the process uses it up.
-    return this.#totals.transaction((changes) => {
-      const paused = this.#pauses.read();
+    return counted(this.#connection, (changes) => {
+      const paused = readPaused(this.#connection);
       if (paused.isAll) return [];
       const skipped = skippedKeys(paused, except);
-      this.#promote.run([nowMs, Math.max(count, MAX_PROMOTED)]);
+      this.#connection.run(PROMOTE, [nowMs, Math.max(count, MAX_PROMOTED)]);
       this.#owners.strandExpired(self, nowMs, changes);
       let { isCheckDue } = this.#owners;
       if (isCheckDue) this.#owners.strandOfDead(self, nowMs, changes);
@@ -112,9 +73,11 @@ export class Claims {
           mayHaveSuspects = rows.length > 0;
           continue;
         }
-        const next = this.#takeTurn(skipped);
+        const next = this.#findReady(skipped);
         if (next !== undefined) {
-          take(next);
+          const [seq, key] = next;
+          this.#lastKey = key;
+          take([seq, key]);
         } else if (isCheckDue) {
           break;
         } else {
@@ -129,54 +92,49 @@ export class Claims {
 
   /** When the next delivery can be claimed, in ms since 1970. */
   nextDueMs(self: number, except: ReadonlySet<string> = NO_KEYS): number | undefined {
-    const paused = this.#pauses.read();
+    const paused = readPaused(this.#connection);
     if (paused.isAll) return undefined;
     const due = this.#nextDue(skippedKeys(paused, except));
-    const [lease] = this.#earliestLease.get([self]) as [number | null];
+    const [lease] = this.#connection.get(
+      'SELECT min(lease_ms) FROM queue INDEXED BY queue_held WHERE state = 2 AND owner <> ?',
+      [self],
+    ) as [number | null];
     if (lease !== null && this.#owners.deadHolders(self).length > 0) return 0;
     const next = Math.min(due, lease ?? Infinity);
     return next === Infinity ? undefined : next;
   }
 
   #nextDue(skipped: ReadonlySet<string>): number {
-    if (skipped.size === 0) return (this.#earliestDue.get([]) as [number | null])[0] ?? Infinity;
+    if (skipped.size === 0) return (this.#connection.get(EARLIEST_DUE) as [number | null])[0] ?? Infinity;
     const ready = this.#findReady(skipped);
     if (ready !== undefined) return ready[2];
     // Includes retries of skipped keys, since excluding them would require reading all retries. When one of them is due, a
     // claim makes it ready, so this causes at most one useless claim.
-    const [waiting] = this.#earliestWaiting.get([]) as [number | null];
-    const suspect = (this.#suspects.all([]) as SuspectRow[]).find(([, key]) => !skipped.has(key));
+    const [waiting] = this.#connection.get(EARLIEST_WAITING) as [number | null];
+    const suspect = (this.#connection.all(SUSPECTS) as SuspectRow[]).find(([, key]) => !skipped.has(key));
     return Math.min(waiting ?? Infinity, suspect?.[2] ?? Infinity);
   }
 
   /** Up to `room` suspects stranded once. If there are none, one of the others, which is tried alone. */
   #nextSuspects(room: number, skipped: ReadonlySet<string>): readonly QueueRow[] {
-    if (this.#firstSuspect.get([]) === undefined) return [];
-    const rows = (this.#suspects.all([]) as SuspectRow[]).filter(([, key]) => !skipped.has(key));
+    const rows = (this.#connection.all(SUSPECTS) as SuspectRow[]).filter(([, key]) => !skipped.has(key));
     const once = rows.filter(([, , , strandings]) => strandings === 1);
     const next = once.length > 0 ? once.slice(0, room) : rows.slice(0, 1);
     return next.map(([seq, key]) => [seq, key]);
   }
 
-  #takeTurn(skipped: ReadonlySet<string>): QueueRow | undefined {
-    const next = this.#findReady(skipped);
-    if (next === undefined) return undefined;
-    const [seq, key] = next;
-    this.#lastKey = key;
-    return [seq, key];
-  }
-
   /** The first ready delivery of the key after the last one, in the order of the keys, starting over at the end. */
   #findReady(skipped: ReadonlySet<string>): ReadyRow | undefined {
     if (skipped.size === 0) {
-      const next = this.#readyAfter.get([this.#lastKey]) ?? this.#firstReady.get([]);
+      const next = this.#connection.get(READY_AFTER, [this.#lastKey]) ?? this.#connection.get(FIRST_READY);
       return next as ReadyRow | undefined;
     }
     const list = JSON.stringify([...skipped]);
-    const next = this.#keyAfter.get([this.#lastKey, list]) ?? this.#firstKey.get([list]);
+    const next =
+      this.#connection.get(KEY_AFTER, [this.#lastKey, list]) ?? this.#connection.get(FIRST_KEY, [list]);
     if (next === undefined) return undefined;
     const [key] = next as [string];
-    return this.#readyOf.get([key]) as ReadyRow | undefined;
+    return this.#connection.get(READY_OF, [key]) as ReadyRow | undefined;
   }
 }
 
@@ -186,4 +144,26 @@ function skippedKeys({ keys }: Paused, except: ReadonlySet<string>): ReadonlySet
   const skipped = new Set(keys);
   for (const key of except) skipped.add(encodeText(key));
   return skipped;
+}
+
+function ready(condition: string): string {
+  return `SELECT seq, key, due_ms FROM queue INDEXED BY queue_ready WHERE state = 0 ${condition} ORDER BY key, due_ms, seq LIMIT 1`;
+}
+
+/** Walks from key to key until one is not in the list of keys to skip, the last parameter. */
+function keySkipping(condition: string, list: string): string {
+  const next = (of: string): string =>
+    `SELECT min(key) FROM queue INDEXED BY queue_ready WHERE state = 0 ${of}`;
+  return `WITH RECURSIVE
+    skipped(key) AS MATERIALIZED (SELECT value FROM json_each(${list})),
+    walk(key) AS (
+      ${next(condition)}
+      UNION ALL
+      SELECT (${next('AND queue.key > walk.key')}) FROM walk WHERE walk.key IN (SELECT key FROM skipped)
+    )
+  SELECT key FROM walk WHERE key NOT IN (SELECT key FROM skipped) LIMIT 1`;
+}
+
+function earliest(state: number): string {
+  return `SELECT min(due_ms) AS due FROM queue WHERE state = ${String(state)}`;
 }

@@ -1,9 +1,9 @@
-import type { ClaimedDelivery, KeyClaim, KeyWant } from '@webhook-backpressure/inbox';
-import type { Connection, Statement } from '../connection/connection.ts';
-import { Order } from '../tables/order.ts';
-import { Pauses } from '../tables/pauses.ts';
-import { encodeText } from '../tables/text.ts';
-import type { Changes, Totals } from '../tables/totals.ts';
+import type { ClaimedDelivery, DueKey, DueKeys, KeyClaim, KeyWant } from '@webhook-backpressure/inbox';
+import type { Connection } from '../connection/connection.ts';
+import type { Value } from '../connection/drivers.ts';
+import { decodeText, encodeText } from '../tables/contents.ts';
+import { isOrdered } from '../tables/order.ts';
+import { counted, readPaused, type Totals } from '../tables/totals.ts';
 import type { Owners } from './owners.ts';
 import { MAX_UNREADABLE, type RowClaims } from './row-claims.ts';
 
@@ -13,6 +13,7 @@ interface Lease {
 }
 
 type CandidateRow = readonly [seq: number, dueMs: number];
+type KeyRow = readonly [key: string, readyMs: number, waitingMs: number, suspectMs: number, leaseMs: number];
 type HeadRow = readonly [...CandidateRow, state: number];
 
 /** A want, with its key as stored. */
@@ -27,70 +28,54 @@ interface Claimed {
 /** The state of a delivery that waits for a retry. */
 const WAITING = 1;
 
-/** Claims deliveries of named keys. */
+/** A page of keys reads at least so many: with `dueByMs`, most may be left out. */
+const MIN_READ = 1000;
+
+/** Each part is in the order of its index, so SQLite merges them and reads no more rows than it returns. */
+const DUE = `SELECT seq, due_ms FROM queue INDEXED BY queue_ready WHERE key = ?1 AND state = 0
+  UNION ALL SELECT seq, due_ms FROM queue INDEXED BY queue_waiting WHERE key = ?1 AND state = 1 AND due_ms <= ?2
+  UNION ALL SELECT seq, due_ms FROM queue INDEXED BY queue_suspect WHERE key = ?1 AND state = 3
+  ORDER BY due_ms, seq LIMIT ?3`;
+const EARLIEST_WAITING = 'SELECT min(due_ms) FROM queue INDEXED BY queue_waiting WHERE state = 1 AND key = ?';
+const EARLIEST_LEASE =
+  'SELECT min(lease_ms) FROM queue INDEXED BY queue_claimed WHERE state = 2 AND key = ? AND owner <> ?';
+
+const KEYS_FROM = keysWalk('>=');
+const KEYS_AFTER = keysWalk('>');
+
+/** Claims deliveries of named keys, and lists keys that have something to claim. */
 export class KeyClaims {
-  readonly #totals: Totals;
+  readonly #connection: Connection;
   readonly #owners: Owners;
   readonly #rows: RowClaims;
-  readonly #order: Order;
-  readonly #pauses: Pauses;
-  readonly #due: Statement;
-  readonly #anyClaimed: Statement;
-  readonly #head: Statement;
-  readonly #earliestWaiting: Statement;
-  readonly #earliestLease: Statement;
 
-  constructor(connection: Connection, totals: Totals, owners: Owners, rows: RowClaims) {
-    this.#totals = totals;
+  constructor(connection: Connection, owners: Owners, rows: RowClaims) {
+    this.#connection = connection;
     this.#owners = owners;
     this.#rows = rows;
-    this.#order = new Order(connection);
-    this.#pauses = new Pauses(connection);
-    // Each part is in the order of its index, so SQLite merges them and reads no more rows than it returns.
-    const due = (index: string, condition: string): string =>
-      `SELECT seq, due_ms FROM queue INDEXED BY ${index} WHERE key = ?1 AND ${condition}`;
-    this.#due = connection.prepare(
-      `${due('queue_ready', 'state = 0')}
-      UNION ALL ${due('queue_waiting', 'state = 1 AND due_ms <= ?2')}
-      UNION ALL ${due('queue_suspect', 'state = 3')}
-      ORDER BY due_ms, seq LIMIT ?3`,
-    );
-    this.#anyClaimed = connection.prepare(
-      'SELECT 1 FROM queue INDEXED BY queue_claimed WHERE state = 2 AND key = ? LIMIT 1',
-    );
-    this.#head = connection.prepare(
-      `SELECT seq, due_ms, state FROM queue INDEXED BY queue_key WHERE key = ? AND +state IN (0, 1, 3)
-      ORDER BY seq LIMIT 1`,
-    );
-    this.#earliestWaiting = connection.prepare(
-      'SELECT min(due_ms) FROM queue INDEXED BY queue_waiting WHERE state = 1 AND key = ?',
-    );
-    this.#earliestLease = connection.prepare(
-      'SELECT min(lease_ms) FROM queue INDEXED BY queue_claimed WHERE state = 2 AND key = ? AND owner <> ?',
-    );
   }
 
   claim(self: number, wants: readonly KeyWant[], lease: Lease): readonly KeyClaim[] {
     const { nowMs } = lease;
     return this.#rows.withoutDamaged(nowMs, () =>
-      this.#totals.transaction((changes) => {
-        const paused = this.#pauses.read();
+      counted(this.#connection, (changes) => {
+        const paused = readPaused(this.#connection);
         const pausedKeys = new Set(paused.keys);
         if (!paused.isAll) {
           this.#owners.strandExpired(self, nowMs, changes);
           if (this.#owners.isCheckDue) this.#owners.strandOfDead(self, nowMs, changes);
         }
-        const isOrdered = this.#order.isOrdered();
+        const ordered = isOrdered(this.#connection);
         const othersHold = this.#owners.doOthersHold(self);
         return wants.map(({ key: name, count, isHeadOnly }): KeyClaim => {
           const key = encodeText(name);
           if (paused.isAll || pausedKeys.has(key)) return { key: name, claimed: [], nextDueMs: undefined };
           // In an ordered file only heads are in the states of unclaimed deliveries.
           const { claimed, dueMs } =
-            isHeadOnly && !isOrdered
+            isHeadOnly && !ordered
               ? this.#claimHead(self, { key, count }, lease, changes)
               : this.#claimDue(self, { key, count }, lease, changes);
-          const leaseMs = othersHold ? firstOf(this.#earliestLease.get([key, self])) : Infinity;
+          const leaseMs = othersHold ? this.#earliest(EARLIEST_LEASE, [key, self]) : Infinity;
           const nextDueMs = Math.min(dueMs, leaseMs);
           return { key: name, claimed, nextDueMs: nextDueMs === Infinity ? undefined : nextDueMs };
         });
@@ -98,26 +83,34 @@ export class KeyClaims {
     );
   }
 
-  #claimDue(self: number, { key, count }: StoredWant, lease: Lease, changes: Changes): Claimed {
+  #claimDue(self: number, { key, count }: StoredWant, lease: Lease, changes: Totals): Claimed {
     const claimed: ClaimedDelivery[] = [];
     for (let unreadable = 0; unreadable < MAX_UNREADABLE;) {
       const left = count - claimed.length;
       // One more than is claimed, to know when it is due.
-      const rows = this.#due.all([key, lease.nowMs, left + 1]) as CandidateRow[];
+      const rows = this.#connection.all(DUE, [key, lease.nowMs, left + 1]) as CandidateRow[];
       const next = rows.slice(0, left);
       const taken = next.map(([seq]) => this.#rows.take([seq, key], self, lease, changes));
       claimed.push(...taken.filter((one) => one !== undefined));
       const lost = taken.filter((one) => one === undefined).length;
-      if (lost === 0) return { claimed, dueMs: rows[left]?.[1] ?? firstOf(this.#earliestWaiting.get([key])) };
+      if (lost === 0) return { claimed, dueMs: rows[left]?.[1] ?? this.#earliest(EARLIEST_WAITING, [key]) };
       unreadable += lost;
     }
     return { claimed, dueMs: lease.nowMs };
   }
 
-  #claimHead(self: number, { key }: StoredWant, lease: Lease, changes: Changes): Claimed {
-    if (this.#anyClaimed.get([key]) !== undefined) return { claimed: [], dueMs: Infinity };
+  #claimHead(self: number, { key }: StoredWant, lease: Lease, changes: Totals): Claimed {
+    const anyClaimed = this.#connection.get(
+      'SELECT 1 FROM queue INDEXED BY queue_claimed WHERE state = 2 AND key = ? LIMIT 1',
+      [key],
+    );
+    if (anyClaimed !== undefined) return { claimed: [], dueMs: Infinity };
     for (let unreadable = 0; unreadable < MAX_UNREADABLE; unreadable += 1) {
-      const row = this.#head.get([key]) as HeadRow | undefined;
+      const row = this.#connection.get(
+        `SELECT seq, due_ms, state FROM queue INDEXED BY queue_key WHERE key = ? AND +state IN (0, 1, 3)
+        ORDER BY seq LIMIT 1`,
+        [key],
+      ) as HeadRow | undefined;
       if (row === undefined) return { claimed: [], dueMs: Infinity };
       const [seq, dueMs, state] = row;
       if (state === WAITING && dueMs > lease.nowMs) return { claimed: [], dueMs };
@@ -126,8 +119,53 @@ export class KeyClaims {
     }
     return { claimed: [], dueMs: lease.nowMs };
   }
+
+  /** Lists keys in the order of the stored keys. */
+  due(
+    self: number,
+    {
+      after,
+      limit,
+      dueByMs,
+    }: { readonly after: string | undefined; readonly limit: number; readonly dueByMs: number },
+  ): DueKeys {
+    const paused = readPaused(this.#connection);
+    if (paused.isAll) return { keys: [], next: undefined };
+    const pausedKeys = new Set(paused.keys);
+    const most = Math.max(limit, MIN_READ);
+    const dead = JSON.stringify(this.#owners.deadHolders(self));
+    const query = after === undefined ? KEYS_FROM : KEYS_AFTER;
+    const rows = this.#connection.all(query, [after ?? '', self, dead, most]) as KeyRow[];
+    const keys: DueKey[] = [];
+    for (const [at, [key, ...times]] of rows.entries()) {
+      const nextDueMs = Math.min(...times);
+      if (nextDueMs === Infinity || nextDueMs > dueByMs || pausedKeys.has(key)) continue;
+      keys.push({ key: decodeText(key), nextDueMs });
+      if (keys.length === limit && at < rows.length - 1) return { keys, next: key };
+    }
+    return { keys, next: rows.length === most ? rows.at(-1)?.[0] : undefined };
+  }
+
+  #earliest(sql: string, values: readonly Value[]): number {
+    return (this.#connection.get(sql, values) as [number | null])[0] ?? Infinity;
+  }
 }
 
-function firstOf(row: unknown): number {
-  return (row as [number | null])[0] ?? Infinity;
+/** Walks from key to key, whatever each of them has. The claims of dead owners, a parameter, can be taken now. */
+function keysWalk(start: string): string {
+  const first = (column: string, index: string, condition: string): string =>
+    `coalesce((SELECT min(${column}) FROM queue INDEXED BY ${index} WHERE key = walk.key AND ${condition}), 9e999)`;
+  const lease = 'CASE WHEN owner IN (SELECT value FROM json_each(?3)) THEN 0 ELSE lease_ms END';
+  return `WITH RECURSIVE walk(key) AS (
+    SELECT min(key) FROM queue INDEXED BY queue_key WHERE key ${start} ?1
+    UNION ALL
+    SELECT (SELECT min(key) FROM queue INDEXED BY queue_key WHERE queue.key > walk.key) FROM walk
+    WHERE walk.key IS NOT NULL
+  )
+  SELECT key,
+    ${first('due_ms', 'queue_ready', 'state = 0')},
+    ${first('due_ms', 'queue_waiting', 'state = 1')},
+    ${first('due_ms', 'queue_suspect', 'state = 3')},
+    ${first(lease, 'queue_claimed', 'state = 2 AND owner <> ?2')}
+  FROM walk WHERE key IS NOT NULL LIMIT ?4`;
 }

@@ -1,17 +1,32 @@
 import { BackpressureError } from '@webhook-backpressure/base';
 import type { InboxStore, OpenedStore } from '@webhook-backpressure/inbox';
-import { outcomeOf, type Outcome } from '../connection/connection.ts';
+import { outcomeOf, type Connection, type Outcome } from '../connection/connection.ts';
+import { DiskSpace, shrink } from '../file/disk-space.ts';
+import { FileIdentity } from '../file/file-identity.ts';
+import { removeLock, type OwnerLock } from '../file/owner-lock.ts';
+import { forget } from '../finished/completed-ids.ts';
+import { dropCompleted, forgetId, getCompleted, listCompleted, replay } from '../finished/completed.ts';
+import { getShelved, listShelved, purge } from '../finished/dead-letters.ts';
+import { countFinished, KEPT, putBack, SHELF } from '../finished/finished.ts';
 import type { Settings } from '../options.ts';
-import type { Predecessor } from '../queue/claim-takeover.ts';
+import { hasten, renew, settle } from '../queue/claim-updates.ts';
+import { Claims } from '../queue/claims.ts';
+import { put } from '../queue/incoming.ts';
+import { KeyClaims } from '../queue/key-claims.ts';
+import { Owners, type Predecessor } from '../queue/owners.ts';
+import { getPending, listPending } from '../queue/pending.ts';
+import { RowClaims } from '../queue/row-claims.ts';
+import { setOrdered } from '../tables/order.ts';
+import { counted, depthByKey, noteRoom, pause, readStats, resume } from '../tables/totals.ts';
 import { openInboxFile, retryWhileLocked } from './inbox-file.ts';
-import { OpenFile } from './open-file.ts';
 
-type OpenOptions = Parameters<InboxStore['open']>[1];
+/** The second argument of `open`. Without `isOrdered`, the file keeps its mode. */
+export type OpenOptions = Parameters<InboxStore['open']>[1];
 
 /** A store in the thread that calls it. All calls are synchronous. */
 export interface FileStore extends InboxStore {
-  /** Opens the file like `open`, and takes over the claims of an earlier owner of the same process. */
-  takeOver(nowMs: number, options: OpenOptions | undefined, predecessor: Predecessor): OpenedStore;
+  /** @param predecessor - an earlier owner of the same process, whose claims are taken over. */
+  open(nowMs: number, options?: OpenOptions, predecessor?: Predecessor): OpenedStore;
   /** Returns some free pages of the file to the disk. @returns whether there are more. */
   shrink(): boolean;
   /** Runs several calls in one commit if the file is open. Each has its own outcome. */
@@ -26,60 +41,56 @@ export function fileStore(settings: Settings): FileStore {
     if (open !== undefined) return open;
     throw notOpen(settings.path);
   };
-  const enter = (nowMs: number, options?: OpenOptions, predecessor?: Predecessor): OpenedStore => {
-    if (open !== undefined) throw alreadyOpen(settings.path);
-    open = retryWhileLocked(settings, () => {
-      const connection = openInboxFile(settings);
-      try {
-        return new OpenFile(connection, nowMs, settings, { isOrdered: options?.isOrdered, predecessor });
-      } catch (error) {
-        connection.close();
-        throw error;
-      }
-    });
-    return open.found();
-  };
+  const connection = (): Connection => file().connection;
 
   return {
     get owner() {
       return open?.self;
     },
-    open: (nowMs, options) => enter(nowMs, options),
-    takeOver: enter,
-    together: (calls) => (open === undefined ? calls.map(outcomeOf) : open.together(calls)),
-    shrink: () => open?.vacuum.step() ?? false,
-    put: (batch, { limits, nowMs }) => file().incoming.put(batch, limits, nowMs),
-    claimKeys: (wants, lease) => file().keyClaims.claim(file().self, wants, lease),
-    dueKeys: (page) => file().dueKeys.list(file().self, page),
-    claim: (count, claimOptions) => file().claims.claim(file().self, count, claimOptions),
-    renew: (claims, lease) => file().claimUpdates.renew(file().self, claims, lease),
-    settle: (settlements, nowMs) => file().claimUpdates.settle(file().self, settlements, nowMs),
-    nextDueMs: (except) => file().claims.nextDueMs(file().self, except),
-    listShelved: ({ limit, offset, ...scope }) => file().deadLetters.list(scope, limit, offset),
-    getShelved: (id, scope) => file().deadLetters.get(id, scope),
-    countShelved: (id, scope) => file().deadLetters.count(id, scope),
-    redrive: (id, { limit, maxBytes, nowMs, upTo, ...scope }) =>
-      file().deadLetters.redrive(id, scope, { limit, maxBytes, upTo }, nowMs),
-    purge: (id, { limit, maxBytes, beforeMs, upTo, ...scope }) =>
-      file().deadLetters.purge(id, scope, { limit, maxBytes, upTo }, beforeMs),
-    noteRoom: (room) => {
-      file().totals.noteRoom(room);
+    open: (nowMs, options, predecessor) => {
+      if (open !== undefined) throw alreadyOpen(settings.path);
+      open = retryWhileLocked(settings, () => {
+        const opening = openInboxFile(settings);
+        try {
+          return new OpenFile(opening, nowMs, settings, options?.isOrdered, predecessor);
+        } catch (error) {
+          opening.close();
+          throw error;
+        }
+      });
+      return { ...readStats(open.connection), depthByKey: depthByKey(open.connection) };
     },
-    listPending: (query) => file().pending.list(query),
-    getPending: (ref, nowMs) => file().pending.get(ref, nowMs),
-    listCompleted: (query) => file().completed.list(query),
-    getCompleted: (id, scope) => file().completed.get(id, scope),
-    countCompleted: (id, scope) => file().completed.count(id, scope),
-    replay: (id, { limit, maxBytes, nowMs, upTo, ...scope }) =>
-      file().completed.replay(id, scope, { limit, maxBytes, upTo }, nowMs),
-    dropCompleted: (which) => file().completed.drop(which),
-    forget: (which) => file().completedIds.forget(which),
-    forgetId: (ref) => file().forgetId(ref),
-    pause: (key) => file().pauses.pause(key),
-    resume: (key) => file().pauses.resume(key),
-    hasten: (which) => file().claimUpdates.hasten(which),
-    depthByKey: () => file().totals.depthByKey(),
-    stats: () => file().stats(),
+    together: (calls) => (open === undefined ? calls.map(outcomeOf) : open.together(calls)),
+    shrink: () => open !== undefined && shrink(open.connection),
+    put: (batch, options) => put(file(), batch, options),
+    claimKeys: (wants, lease) => file().keyClaims.claim(file().self, wants, lease),
+    dueKeys: (page) => file().keyClaims.due(file().self, page),
+    claim: (count, claimOptions) => file().claims.claim(file().self, count, claimOptions),
+    nextDueMs: (except) => file().claims.nextDueMs(file().self, except),
+    renew: (claims, lease) => renew(connection(), file().self, claims, lease),
+    settle: (settlements, nowMs) => settle(connection(), file().disk, file().self, settlements, nowMs),
+    hasten: (which) => hasten(connection(), which),
+    listShelved: (page) => listShelved(connection(), page),
+    getShelved: (id, scope) => getShelved(connection(), id, scope),
+    countShelved: (id, scope) => countFinished(connection(), SHELF, id, scope),
+    redrive: (id, which) => putBack(connection(), SHELF, id, which),
+    purge: (id, which) => purge(connection(), id, which),
+    noteRoom: (room) => {
+      noteRoom(connection(), room);
+    },
+    listPending: (query) => listPending(connection(), query),
+    getPending: (ref, nowMs) => getPending(connection(), ref, nowMs),
+    listCompleted: (query) => listCompleted(connection(), query),
+    getCompleted: (id, scope) => getCompleted(connection(), id, scope),
+    countCompleted: (id, scope) => countFinished(connection(), KEPT, id, scope),
+    replay: (id, which) => replay(connection(), id, which),
+    dropCompleted: (which) => dropCompleted(connection(), which),
+    forget: (which) => forget(connection(), which),
+    forgetId: (ref) => forgetId(connection(), ref),
+    pause: (key) => pause(connection(), key),
+    resume: (key) => resume(connection(), key),
+    depthByKey: () => depthByKey(connection()),
+    stats: () => readStats(connection()),
     close: (nowMs) => {
       const closing = file();
       open = undefined;
@@ -97,4 +108,82 @@ export function alreadyOpen(path: string): BackpressureError {
     'ERR_WBP_SQLITE_NOT_OPEN',
     `The store of ${path} is already open. Create a store for each inbox and each sender.`,
   );
+}
+
+/** An open file of an inbox, whose owner's lock is held. */
+class OpenFile {
+  readonly self: number;
+  readonly connection: Connection;
+  readonly disk: DiskSpace;
+  readonly identity: FileIdentity;
+  readonly claims: Claims;
+  readonly keyClaims: KeyClaims;
+  readonly #owners: Owners;
+  readonly #lock: OwnerLock;
+
+  constructor(
+    connection: Connection,
+    nowMs: number,
+    { maxWalBytes }: Settings,
+    isOrdered: boolean | undefined,
+    predecessor: Predecessor | undefined,
+  ) {
+    this.connection = connection;
+    this.disk = new DiskSpace(connection, maxWalBytes);
+    this.identity = new FileIdentity(connection.location);
+    this.#owners = new Owners(connection);
+    const rows = new RowClaims(connection);
+    this.claims = new Claims(connection, this.#owners, rows);
+    this.keyClaims = new KeyClaims(connection, this.#owners, rows);
+    const { id, lock } = this.#enter(nowMs, isOrdered, predecessor);
+    this.self = id;
+    this.#lock = lock;
+  }
+
+  /** Runs several calls in one commit. */
+  together<T>(calls: readonly (() => T)[]): readonly Outcome<T>[] {
+    // Within a transaction the -wal file cannot be emptied.
+    this.disk.limitWal();
+    return this.connection.together(calls);
+  }
+
+  close(nowMs: number): void {
+    try {
+      counted(this.connection, (changes) => {
+        this.#owners.leave(this.self, nowMs, changes);
+      });
+    } finally {
+      // Also if the claims could not be released: then this owner counts as dead, and others take them.
+      const { location } = this.connection;
+      this.connection.truncateWal();
+      // If another file has replaced this one, the lock file of this name may belong to another owner.
+      const isOwn = this.identity.isUnchanged;
+      this.connection.close();
+      this.#lock.release();
+      if (isOwn) removeLock(location, this.self);
+    }
+  }
+
+  #enter(
+    nowMs: number,
+    isOrdered: boolean | undefined,
+    predecessor: Predecessor | undefined,
+  ): { readonly id: number; readonly lock: OwnerLock } {
+    let lock: OwnerLock | undefined;
+    try {
+      return counted(this.connection, (changes) => {
+        const owner = this.#owners.register(nowMs);
+        ({ lock } = owner);
+        if (predecessor !== undefined) this.#owners.takeOver(owner.id, predecessor, nowMs, changes);
+        this.#owners.removeDead(owner.id, nowMs, changes);
+        // A clock that was set back must not delay deliveries without attempts.
+        this.connection.run('UPDATE queue SET due_ms = ?1 WHERE state = 0 AND due_ms > ?1', [nowMs]);
+        if (isOrdered !== undefined) setOrdered(this.connection, isOrdered, nowMs);
+        return owner;
+      });
+    } catch (error) {
+      lock?.release();
+      throw error;
+    }
+  }
 }

@@ -2,14 +2,14 @@ import { Connection } from '../connection/connection.ts';
 import { sleep } from '../connection/lock-wait.ts';
 import { isLocked } from '../connection/sqlite-errors.ts';
 import { isAlive, ownersWithLock } from '../file/owner-lock.ts';
-import { makeShrinkable } from '../file/vacuum.ts';
+import { makeShrinkable } from '../file/disk-space.ts';
 import type { Settings } from '../options.ts';
-import { checkFile, checkNewest, migrate } from '../tables/schema.ts';
+import { checkNewest, migrate, versionOf } from '../tables/schema.ts';
 
 /** Opens the file of an inbox, and creates or migrates it if needed. Does not change the file of another program. */
 export function openInboxFile({ path, busyTimeoutMs, maxFileBytes }: Settings): Connection {
   return prepared(new Connection(path, busyTimeoutMs), (connection) => {
-    checkFile(connection);
+    versionOf(connection);
     makeShrinkable(connection);
     connection.makeDurable();
     if (!isInUse(connection)) connection.distrustWal();

@@ -1,5 +1,5 @@
-import type { Json, StoredDelivery } from '@webhook-backpressure/inbox';
-import { decodeText, encodeText } from './text.ts';
+import { createHash } from 'node:crypto';
+import type { DeliveryRef, Json, StoredDelivery, StoredPage } from '@webhook-backpressure/inbox';
 
 /** The columns of a delivery without its body, in the order of {@link FactsRow}. */
 export const FACTS = 'c.key, c.id, c.is_id_generated, c.sender, c.headers, c.received_ms';
@@ -65,6 +65,26 @@ export function isIntact([key, id, , , stored]: FactsRow | ContentsRow): boolean
   return isText(key) && isText(id) && decodeFacts(stored) !== undefined;
 }
 
+/** A list call scans at most so many rows, so that listing a rare key does not delay other calls. */
+export const PART_ROWS = 2000;
+
+/**
+ * A page of a list of rows, each of which begins with its position.
+ *
+ * @param rows - up to one more than `limit`.
+ * @param scanned - how many rows were scanned, and the position of the last one.
+ */
+export function pageOf<R extends readonly [number, ...unknown[]], T>(
+  rows: readonly R[],
+  limit: number,
+  [scanned, last]: readonly [number, number | null],
+  show: (row: R) => T,
+): StoredPage<T> {
+  const some = rows.slice(0, limit);
+  const rest = scanned < PART_ROWS ? undefined : (last ?? undefined);
+  return { deliveries: some.map(show), next: rows.length > limit ? some.at(-1)?.[0] : rest };
+}
+
 function decodeFacts(stored: string): Facts | undefined {
   try {
     const facts: unknown = JSON.parse(stored);
@@ -84,4 +104,35 @@ function decodeFacts(stored: string): Facts | undefined {
 function isStrings(value: unknown): value is Strings {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   return Object.values(value).every((field) => typeof field === 'string');
+}
+
+/**
+ * Encodes a string as JSON without the quotes, which leaves most strings as they are. libsql truncates text at a NUL
+ * and replaces lone surrogates: two ids could become the same, and the second delivery a duplicate.
+ */
+export function encodeText(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+/** Returns text that {@link encodeText} did not write unchanged. */
+export function decodeText(stored: string): string {
+  if (!stored.includes('\\')) return stored;
+  try {
+    return JSON.parse(`"${stored}"`) as string;
+  } catch {
+    return stored;
+  }
+}
+
+const HASH_BYTES = 16;
+
+/**
+ * Identifies a completed delivery. JSON keeps different pairs of key and id different, also with lone surrogates. Finding
+ * two ids with the same hash takes 2^64 attempts, and the sender would harm only itself.
+ */
+export function idHash({ key, id }: DeliveryRef): Uint8Array {
+  const digest = createHash('sha256')
+    .update(JSON.stringify([key, id]))
+    .digest();
+  return new Uint8Array(digest.buffer, digest.byteOffset, HASH_BYTES);
 }

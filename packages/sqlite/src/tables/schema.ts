@@ -1,5 +1,6 @@
 import { BackpressureError } from '@webhook-backpressure/base';
 import type { Connection } from '../connection/connection.ts';
+import { decodeText, idHash } from './contents.ts';
 
 /** "WBPI" in ASCII. It identifies the file of an inbox in the header. */
 const APPLICATION_ID = 0x57_42_50_49;
@@ -10,7 +11,7 @@ const STATES = `0 ready: due
 2 held: claimed by an owner, until it settles it
 3 suspect: due, after a claim that was not settled
 4 behind: an earlier one of its key comes first, in an ordered file
-5 unreadable: on a damaged page, in a file that cannot store a dead letter`;
+5 unreadable: on a damaged page, set aside by an earlier release`;
 
 /**
  * Step n migrates version n to version n + 1. A published step never changes.
@@ -18,7 +19,7 @@ const STATES = `0 ready: due
  * Data that never changes, above all the bodies, is in its own table, because SQLite rewrites a changed row as a whole.
  * The totals are stored because counting a million rows takes a second.
  */
-const MIGRATIONS: readonly string[] = [
+const MIGRATIONS: readonly (string | ((connection: Connection) => void))[] = [
   `
   CREATE TABLE contents (
     seq INTEGER PRIMARY KEY,
@@ -162,6 +163,27 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX queue_suspect ON queue (key, due_ms) WHERE state = 3;
   CREATE INDEX queue_claimed ON queue (key) WHERE state = 2;
   `,
+  // Completed ids are only in buckets.
+  (connection) => {
+    let added = 0;
+    for (const [key, id] of connection.all('SELECT key, id FROM completed') as [string, string][]) {
+      added += connection.run(
+        'INSERT OR IGNORE INTO remembered (bucket, hash) VALUES ((SELECT min(bucket) FROM buckets), ?)',
+        [idHash({ key: decodeText(key), id: decodeText(id) })],
+      );
+    }
+    connection.run(
+      `UPDATE buckets SET count = count + ?, first_ms = min(coalesce(first_ms, old.first), old.first),
+        last_ms = max(coalesce(last_ms, old.last), old.last)
+      FROM (SELECT min(completed_ms) AS first, max(completed_ms) AS last FROM completed) AS old
+      WHERE bucket = (SELECT min(bucket) FROM buckets) AND old.first IS NOT NULL`,
+      [added],
+    );
+    connection.run('UPDATE totals SET remembered = remembered + ? - (SELECT count(*) FROM completed)', [
+      added,
+    ]);
+    connection.execute('DROP TABLE completed');
+  },
 ];
 
 /** The application, the version and the number of tables of the file. */
@@ -169,11 +191,6 @@ const HEADER = `SELECT
   (SELECT application_id FROM pragma_application_id),
   (SELECT user_version FROM pragma_user_version),
   (SELECT count(*) FROM sqlite_schema)`;
-
-/** @throws unless the file is empty, or the file of an inbox in a known version. Changes nothing. */
-export function checkFile(connection: Connection): void {
-  versionOf(connection);
-}
 
 /** @throws unless the file is that of an inbox in the newest version. Changes nothing. */
 export function checkNewest(connection: Connection): void {
@@ -196,14 +213,22 @@ export function migrate(connection: Connection): void {
   if (versionOf(connection) === MIGRATIONS.length) return;
   connection.transaction(() => {
     // Another process may have migrated it meanwhile.
-    for (const step of MIGRATIONS.slice(versionOf(connection))) connection.execute(step);
+    for (const step of MIGRATIONS.slice(versionOf(connection))) {
+      if (typeof step === 'string') connection.execute(step);
+      else step(connection);
+    }
     connection.execute(`PRAGMA user_version = ${String(MIGRATIONS.length)}`);
   });
 }
 
-function versionOf(connection: Connection): number {
+/**
+ * Changes nothing. @returns the version of the file, 0 if it is empty.
+ *
+ * @throws unless the file is empty, or the file of an inbox in a known version.
+ */
+export function versionOf(connection: Connection): number {
   // In one statement: between two, another process may create an inbox in an empty file.
-  const [applicationId, version, tables] = connection.prepare(HEADER).get([]) as [number, number, number];
+  const [applicationId, version, tables] = connection.get(HEADER) as [number, number, number];
   const isEmpty = tables === 0;
   if (applicationId !== APPLICATION_ID && !(isEmpty && applicationId === 0 && version === 0))
     throw new BackpressureError(

@@ -1,9 +1,9 @@
 import type { StoreStats } from '@webhook-backpressure/inbox';
-import type { Connection, Statement } from '../connection/connection.ts';
-import { decodeText } from './text.ts';
+import type { Connection } from '../connection/connection.ts';
+import { decodeText, encodeText } from './contents.ts';
 
-/** How much a transaction changes the totals. */
-export interface Changes {
+/** The numbers of deliveries in each state, or how much a transaction changes them. */
+export interface Totals {
   depth: number;
   inFlight: number;
   bytes: number;
@@ -22,92 +22,104 @@ export interface Room {
   readonly bytes: number;
 }
 
-/** The numbers of deliveries in each state, updated in every commit. */
-export class Totals {
-  readonly #connection: Connection;
-  readonly #read: Statement;
-  readonly #add: Statement;
-  readonly #oldest: Statement;
-  readonly #byKey: Statement;
-  readonly #room: Statement;
-  readonly #noteRoom: Statement;
+/** The active pauses of the inbox and of single keys, which all processes obey. */
+export interface Paused {
+  readonly isAll: boolean;
+  /** Encoded as stored. */
+  readonly keys: readonly string[];
+}
 
-  constructor(connection: Connection) {
-    this.#connection = connection;
-    this.#read = connection.prepare(
-      'SELECT depth, in_flight, bytes, shelved, shelved_bytes, remembered, kept, kept_bytes, drained FROM totals',
-    );
-    this.#add = connection.prepare(
-      // The size of a delivery whose row cannot be read is unknown, so an empty queue sets the bytes to 0.
-      `UPDATE totals SET depth = depth + ?1, in_flight = in_flight + ?2,
-        bytes = CASE WHEN depth + ?1 = 0 THEN 0 ELSE bytes + ?3 END,
-        shelved = shelved + ?4, shelved_bytes = shelved_bytes + ?5, remembered = remembered + ?6,
-        kept = kept + ?7, kept_bytes = kept_bytes + ?8, drained = drained + ?9`,
-    );
-    this.#room = connection.prepare('SELECT room_depth, room_bytes FROM totals');
-    this.#noteRoom = connection.prepare('UPDATE totals SET room_depth = ?, room_bytes = ?');
-    this.#oldest = connection.prepare('SELECT min(received_ms) FROM queue');
-    // Most deliveries are usually ready, and the index has them in the order of the keys.
-    this.#byKey = connection.prepare(
-      `SELECT key, sum(depth) FROM (
-        SELECT key, count(*) AS depth FROM queue INDEXED BY queue_ready WHERE state = 0 GROUP BY key
-        UNION ALL
-        SELECT key, count(*) AS depth FROM queue INDEXED BY queue_due WHERE state IN (1, 2, 3, 4, 5) GROUP BY key
-      ) GROUP BY key`,
-    );
-  }
+/** In the order of {@link Totals}. */
+const READ =
+  'SELECT depth, in_flight, bytes, shelved, shelved_bytes, remembered, kept, kept_bytes, drained FROM totals';
+/** The size of a delivery whose row cannot be read is unknown, so an empty queue sets the bytes to 0. */
+const ADD = `UPDATE totals SET depth = depth + ?1, in_flight = in_flight + ?2,
+  bytes = CASE WHEN depth + ?1 = 0 THEN 0 ELSE bytes + ?3 END,
+  shelved = shelved + ?4, shelved_bytes = shelved_bytes + ?5, remembered = remembered + ?6,
+  kept = kept + ?7, kept_bytes = kept_bytes + ?8, drained = drained + ?9`;
+const NOTHING_PAUSED: Paused = { isAll: false, keys: [] };
 
-  read(): Changes {
-    const [depth, inFlight, bytes, shelved, shelvedBytes, remembered, kept, keptBytes, drained] =
-      this.#read.get([]) as [number, number, number, number, number, number, number, number, number];
-    return { depth, inFlight, bytes, shelved, shelvedBytes, remembered, kept, keptBytes, drained };
-  }
+export function readTotals(connection: Connection): Totals {
+  return totalsOf(connection.get(READ) as number[]);
+}
 
-  /** Undefined if no receiver of this release has used the file yet. */
-  room(): Room | undefined {
-    const [depth, bytes] = this.#room.get([]) as [number | null, number | null];
-    return depth === null || bytes === null ? undefined : { depth, bytes };
-  }
+function totalsOf(row: readonly number[]): Totals {
+  const [depth = 0, inFlight = 0, bytes = 0, shelved = 0, shelvedBytes = 0, remembered = 0] = row;
+  const [kept = 0, keptBytes = 0, drained = 0] = row.slice(6);
+  return { depth, inFlight, bytes, shelved, shelvedBytes, remembered, kept, keptBytes, drained };
+}
 
-  noteRoom({ depth, bytes }: Room): void {
-    this.#connection.transaction(() => this.#noteRoom.run([depth, bytes]));
-  }
-
-  stats(): Omit<StoreStats, 'isPaused' | 'pausedKeys'> {
-    const [oldest] = this.#oldest.get([]) as [number | null];
-    return { ...this.read(), oldestReceivedAtMs: oldest ?? undefined };
-  }
-
-  /** Takes 15 ms for 100,000 deliveries of ten keys. */
-  depthByKey(): ReadonlyMap<string, number> {
-    const rows = this.#byKey.all([]) as [string, number][];
-    return new Map(rows.map(([key, depth]) => [decodeText(key), depth]));
-  }
-
-  /** Runs `work` in one commit, and adds its changes to the totals. */
-  transaction<T>(work: (changes: Changes) => T): T {
-    return this.#connection.transaction(() => this.#counted(work));
-  }
-
-  #counted<T>(work: (changes: Changes) => T): T {
-    const changes: Changes = {
-      ...{
-        depth: 0,
-        inFlight: 0,
-        bytes: 0,
-        shelved: 0,
-        shelvedBytes: 0,
-        remembered: 0,
-        kept: 0,
-        keptBytes: 0,
-        drained: 0,
-      },
-    };
+/** Runs `work` in one commit, and adds its changes to the totals. */
+export function counted<T>(connection: Connection, work: (changes: Totals) => T): T {
+  return connection.transaction(() => {
+    const changes = totalsOf([]);
     const result = work(changes);
     const { depth, inFlight, bytes, shelved, shelvedBytes, remembered, kept, keptBytes, drained } = changes;
     const values = [depth, inFlight, bytes, shelved, shelvedBytes, remembered, kept, keptBytes, drained];
     // A transaction without writes does not wait for the disk.
-    if (values.some((value) => value !== 0)) this.#add.run(values);
+    if (values.some((value) => value !== 0)) connection.run(ADD, values);
     return result;
-  }
+  });
+}
+
+export function readStats(connection: Connection): StoreStats {
+  const [oldest] = connection.get('SELECT min(received_ms) FROM queue') as [number | null];
+  const { isAll, keys } = readPaused(connection);
+  return {
+    ...readTotals(connection),
+    oldestReceivedAtMs: oldest ?? undefined,
+    isPaused: isAll,
+    pausedKeys: keys.map(decodeText),
+  };
+}
+
+/** Takes 15 ms for 100,000 deliveries of ten keys. */
+export function depthByKey(connection: Connection): ReadonlyMap<string, number> {
+  // Most deliveries are usually ready, and the index has them in the order of the keys.
+  const rows = connection.all(
+    `SELECT key, sum(depth) FROM (
+      SELECT key, count(*) AS depth FROM queue INDEXED BY queue_ready WHERE state = 0 GROUP BY key
+      UNION ALL
+      SELECT key, count(*) AS depth FROM queue INDEXED BY queue_due WHERE state IN (1, 2, 3, 4, 5) GROUP BY key
+    ) GROUP BY key`,
+  ) as [string, number][];
+  return new Map(rows.map(([key, depth]) => [decodeText(key), depth]));
+}
+
+/** Undefined if no receiver has used the file yet. */
+export function readRoom(connection: Connection): Room | undefined {
+  const [depth, bytes] = connection.get('SELECT room_depth, room_bytes FROM totals') as [
+    number | null,
+    number | null,
+  ];
+  return depth === null || bytes === null ? undefined : { depth, bytes };
+}
+
+export function noteRoom(connection: Connection, { depth, bytes }: Room): void {
+  connection.transaction(() =>
+    connection.run('UPDATE totals SET room_depth = ?, room_bytes = ?', [depth, bytes]),
+  );
+}
+
+export function readPaused(connection: Connection): Paused {
+  // One row, since each claim runs this query, and returning several rows would cost more than decoding one.
+  const [list] = connection.get('SELECT json_group_array(json_array(scope, key)) FROM paused') as [string];
+  if (list === '[]') return NOTHING_PAUSED;
+  const rows = JSON.parse(list) as [scope: 'all' | 'key', key: string][];
+  const keys = rows.filter(([scope]) => scope === 'key').map(([, key]) => key);
+  return { isAll: keys.length < rows.length, keys };
+}
+
+export function pause(connection: Connection, key: string | null): boolean {
+  const sql = 'INSERT INTO paused (scope, key) VALUES (?, ?) ON CONFLICT DO NOTHING';
+  return connection.transaction(() => connection.run(sql, pauseOf(key))) === 1;
+}
+
+export function resume(connection: Connection, key: string | null): boolean {
+  const sql = 'DELETE FROM paused WHERE scope = ? AND key = ?';
+  return connection.transaction(() => connection.run(sql, pauseOf(key))) === 1;
+}
+
+function pauseOf(key: string | null): readonly [string, string] {
+  return key === null ? ['all', ''] : ['key', encodeText(key)];
 }

@@ -1,21 +1,17 @@
 import { MessageChannel, receiveMessageOnPort, Worker, type MessagePort } from 'node:worker_threads';
 import { BackpressureError } from '@webhook-backpressure/base';
 import type { Awaitable } from '@webhook-backpressure/inbox';
-import { unpackError, type Call, type Reply, type Request, type ThreadData } from './protocol.ts';
+import { unpackError, type Reply, type Request, type ThreadData } from './protocol.ts';
+
+type Call = Request['call'];
 
 /** The result of a call, or its error. */
-export type Outcome =
-  | { readonly result: unknown; readonly error?: undefined }
-  | {
-      readonly error: Error;
-      /** The returned bodies of a failed put; none if the thread has ended. */
-      readonly bodies: readonly Uint8Array[];
-    };
+export type Outcome = { readonly result: unknown; readonly error?: undefined } | { readonly error: Error };
 
 /** One thread, from its start to its end. It answers calls in order. */
 export class StoreThread {
   /** Resolves when the thread has ended and released the file. */
-  readonly ended: Promise<void>;
+  readonly #ended: Promise<void>;
   readonly #worker: Worker;
   readonly #port: MessagePort;
   readonly #path: string;
@@ -44,7 +40,7 @@ export class StoreThread {
     this.#worker.on('error', (error: unknown) => {
       this.#failure = error;
     });
-    this.ended = new Promise((resolve) => {
+    this.#ended = new Promise((resolve) => {
       this.#worker.once('exit', (code) => {
         this.#end(code);
         resolve();
@@ -58,14 +54,11 @@ export class StoreThread {
     return this.#hasEnded;
   }
 
-  /** @throws when the call cannot be sent. Then nothing was transferred. */
+  /** Rejects when the call cannot be sent. */
   call(call: Call, args: readonly unknown[], transfer: readonly ArrayBuffer[] = []): Promise<Outcome> {
-    let onEnd: (outcome: Outcome) => void = () => undefined;
-    const ended = new Promise<Outcome>((resolve) => {
-      onEnd = resolve;
+    return new Promise((resolve) => {
+      this.#send({ call, args }, transfer, resolve);
     });
-    this.#send({ call, args }, transfer, onEnd);
-    return ended;
   }
 
   /** Blocks the event loop until the call is answered, for at most `ms`. After that, it returns a promise. */
@@ -88,17 +81,15 @@ export class StoreThread {
     return outcome ?? later;
   }
 
-  /** Terminates the thread. */
-  async stop(): Promise<void> {
-    this.#worker.ref();
-    await this.#worker.terminate();
-    await this.ended;
-  }
-
   /** Waits for the thread to end, after `close`. */
   async waitForEnd(): Promise<void> {
     this.#worker.ref();
-    await this.ended;
+    await this.#ended;
+  }
+
+  /** Terminates the thread. */
+  async stop(): Promise<void> {
+    await Promise.all([this.waitForEnd(), this.#worker.terminate()]);
   }
 
   #send(
@@ -127,11 +118,7 @@ export class StoreThread {
     if (onEnd === undefined) return;
     this.#calls.delete(reply.number);
     if (this.#calls.size === 0) this.#worker.unref();
-    onEnd(
-      reply.error === undefined
-        ? { result: reply.result }
-        : { error: unpackError(reply.error), bodies: reply.bodies },
-    );
+    onEnd(reply.error === undefined ? { result: reply.result } : { error: unpackError(reply.error) });
   };
 
   #end(code: number): void {
@@ -140,15 +127,14 @@ export class StoreThread {
     this.#failure ??= new Error(`The thread exited with code ${String(code)}.`);
     const calls = [...this.#calls.values()];
     this.#calls.clear();
-    for (const onEnd of calls) onEnd({ error: this.#why(), bodies: [] });
-  }
-
-  #why(): BackpressureError {
-    return new BackpressureError(
-      'ERR_WBP_SQLITE_THREAD_ENDED',
-      `The thread of ${this.#path} ended during the call, so its effect is unknown. The next call starts a new thread.`,
-      { cause: this.#failure },
-    );
+    for (const onEnd of calls) {
+      const error = new BackpressureError(
+        'ERR_WBP_SQLITE_THREAD_ENDED',
+        `The thread of ${this.#path} ended during the call, so its effect is unknown. The next call starts a new thread.`,
+        { cause: this.#failure },
+      );
+      onEnd({ error });
+    }
   }
 }
 

@@ -1,11 +1,16 @@
 import { receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads';
-import type { InboxStore, OpenedStore, Put } from '@webhook-backpressure/inbox';
 import type { Outcome } from '../connection/connection.ts';
-import { useDriver } from '../drivers/choose.ts';
-import type { Predecessor } from '../queue/claim-takeover.ts';
-import { fileStore } from '../store/file-store.ts';
-import { sendable, sendableResult } from './bodies.ts';
-import { packError, type Entered, type Reply, type Request, type ThreadData } from './protocol.ts';
+import { useDriver } from '../connection/drivers.ts';
+import type { Predecessor } from '../queue/owners.ts';
+import { fileStore, type OpenOptions } from '../store/file-store.ts';
+import {
+  packError,
+  sendableResult,
+  type Entered,
+  type Reply,
+  type Request,
+  type ThreadData,
+} from './protocol.ts';
 
 /** The program of the thread. It runs calls in the order of their arrival. */
 const { port, settings, driver } = workerData as ThreadData & { readonly port: MessagePort };
@@ -20,9 +25,7 @@ const idle = setTimeout(shrink, IDLE_MS);
 let next: NodeJS.Timeout | undefined;
 
 /** Short writing calls. Those that arrive during a commit share the next one. */
-const SHARING: ReadonlySet<Request['call']> = new Set<Request['call']>([
-  ...(['put', 'claim', 'claimKeys', 'renew', 'settle'] as const),
-]);
+const SHARING = new Set<Request['call']>(['put', 'claim', 'claimKeys', 'renew', 'settle']);
 /** The most calls in a commit. If it fails, each of them may run again in its own commit. */
 const MAX_TOGETHER = 16;
 
@@ -46,7 +49,7 @@ function answerFrom(first: Request): Request | undefined {
     }
     together.push(message);
   }
-  const outcomes = store.together(together.map((request) => () => perform(request.call, request.args)));
+  const outcomes = store.together(together.map((request) => () => perform(request)));
   for (const [at, request] of together.entries()) answer(request, outcomes[at] as Outcome<unknown>);
   if (first.call === 'close') {
     // Without a timer and a port, the thread ends.
@@ -67,36 +70,22 @@ function shrink(): void {
   if (isMore) next = setTimeout(shrink, BETWEEN_STEPS_MS);
 }
 
-function answer(request: Request, outcome: Outcome<unknown>): void {
-  const { number, answered } = request;
+function answer({ number, answered }: Request, outcome: Outcome<unknown>): void {
   try {
     if ('error' in outcome) throw outcome.error;
     const transfer: ArrayBuffer[] = [];
     const result = sendableResult(outcome.result, transfer);
     port.postMessage({ number, result } satisfies Reply, transfer);
   } catch (error) {
-    refuse(request, error);
+    port.postMessage({ number, error: packError(error) } satisfies Reply);
   }
   if (answered === undefined) return;
   Atomics.store(answered, 0, 1);
   Atomics.notify(answered, 0);
 }
 
-function perform(call: Request['call'], args: readonly unknown[]): unknown {
-  if (call === 'open' || call === 'takeOver') {
-    const [nowMs, options, predecessor] = args as [number, Parameters<InboxStore['open']>[1], Predecessor];
-    const opened =
-      call === 'open'
-        ? (store.open(nowMs, options) as OpenedStore)
-        : store.takeOver(nowMs, options, predecessor);
-    return { opened, owner: store.owner } satisfies Entered;
-  }
-  return (store[call] as (...values: readonly unknown[]) => unknown)(...args);
-}
-
-function refuse({ number, call, args }: Request, thrown: unknown): void {
-  const transfer: ArrayBuffer[] = [];
-  const batch = call === 'put' ? (args[0] as readonly Put[]) : [];
-  const bodies = batch.map(({ delivery }) => sendable(delivery.rawBody, true, transfer));
-  port.postMessage({ number, error: packError(thrown), bodies } satisfies Reply, transfer);
+function perform({ call, args }: Request): unknown {
+  if (call !== 'open') return (store[call] as (...values: readonly unknown[]) => unknown)(...args);
+  const opened = store.open(...(args as [number, OpenOptions, Predecessor | undefined]));
+  return { opened, owner: store.owner } satisfies Entered;
 }

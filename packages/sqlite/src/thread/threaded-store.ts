@@ -2,24 +2,18 @@ import type {
   Awaitable,
   ClaimedDelivery,
   ClaimRef,
-  DueKeys,
   InboxStore,
   KeyClaim,
-  KeyWant,
   OpenedStore,
   Put,
   PutResult,
   Settlement,
-  StoreStats,
 } from '@webhook-backpressure/inbox';
-import type { DriverName } from '../drivers/choose.ts';
+import type { DriverName } from '../connection/drivers.ts';
 import type { Settings } from '../options.ts';
-import { alreadyOpen, notOpen } from '../store/file-store.ts';
-import { HeldClaims } from './held-claims.ts';
-import type { Call, Entered } from './protocol.ts';
+import { alreadyOpen, notOpen, type OpenOptions } from '../store/file-store.ts';
+import { sendableBatch, type Entered } from './protocol.ts';
 import { StoreThread, type Outcome } from './store-thread.ts';
-import { ThreadedAdmin } from './threaded-admin.ts';
-import { TransferredBodies } from './transferred-bodies.ts';
 
 /**
  * The first `open` blocks the event loop for at most this long, so that a wrong path or a foreign file throws when the
@@ -27,17 +21,37 @@ import { TransferredBodies } from './transferred-bodies.ts';
  */
 const OPEN_WAIT_MS = 5000;
 
-type OpenOptions = Parameters<InboxStore['open']>[1];
-type Options<Name extends Exclude<keyof InboxStore, 'registry'>, At extends 0 | 1> = Parameters<
-  NonNullable<InboxStore[Name]>
->[At];
+type Call = Exclude<keyof InboxStore, 'registry' | 'watch'>;
+type Args<Name extends Call> = Parameters<InboxStore[Name]>;
 
 /** A store whose file is open in a thread: the event loop never waits for the disk. */
-export class ThreadedStore extends ThreadedAdmin implements InboxStore {
+export class ThreadedStore implements InboxStore {
+  readonly dueKeys: InboxStore['dueKeys'] = this.#passed('dueKeys');
+  readonly nextDueMs: InboxStore['nextDueMs'] = this.#passed('nextDueMs');
+  readonly hasten: InboxStore['hasten'] = this.#passed('hasten');
+  readonly pause: InboxStore['pause'] = this.#passed('pause');
+  readonly resume: InboxStore['resume'] = this.#passed('resume');
+  readonly depthByKey: InboxStore['depthByKey'] = this.#passed('depthByKey');
+  readonly stats: InboxStore['stats'] = this.#passed('stats');
+  readonly listShelved: InboxStore['listShelved'] = this.#passed('listShelved');
+  readonly getShelved: InboxStore['getShelved'] = this.#passed('getShelved');
+  readonly countShelved: InboxStore['countShelved'] = this.#passed('countShelved');
+  readonly redrive: InboxStore['redrive'] = this.#passed('redrive');
+  readonly purge: InboxStore['purge'] = this.#passed('purge');
+  readonly noteRoom: InboxStore['noteRoom'] = this.#passed('noteRoom');
+  readonly listPending: InboxStore['listPending'] = this.#passed('listPending');
+  readonly getPending: InboxStore['getPending'] = this.#passed('getPending');
+  readonly listCompleted: InboxStore['listCompleted'] = this.#passed('listCompleted');
+  readonly getCompleted: InboxStore['getCompleted'] = this.#passed('getCompleted');
+  readonly countCompleted: InboxStore['countCompleted'] = this.#passed('countCompleted');
+  readonly replay: InboxStore['replay'] = this.#passed('replay');
+  readonly dropCompleted: InboxStore['dropCompleted'] = this.#passed('dropCompleted');
+  readonly forget: InboxStore['forget'] = this.#passed('forget');
+  readonly forgetId: InboxStore['forgetId'] = this.#passed('forgetId');
   readonly #settings: Settings;
   readonly #driver: DriverName | undefined;
-  readonly #held: HeldClaims = new HeldClaims();
-  readonly #bodies: TransferredBodies = new TransferredBodies();
+  /** The claims that have reached this process. A new thread takes them over from a thread that has ended. */
+  readonly #held = new Map<string, ClaimRef>();
   #phase: 'closed' | 'opening' | 'open' = 'closed';
   #thread: StoreThread | undefined;
   #starting: Promise<StoreThread> | undefined;
@@ -48,7 +62,6 @@ export class ThreadedStore extends ThreadedAdmin implements InboxStore {
   #nowMs = 0;
 
   constructor(settings: Settings, driver?: DriverName) {
-    super();
     this.#settings = settings;
     this.#driver = driver;
   }
@@ -69,75 +82,42 @@ export class ThreadedStore extends ThreadedAdmin implements InboxStore {
     return outcome.then((ended) => this.#entered(thread, ended));
   }
 
-  async put(batch: readonly Put[], options: Options<'put', 1>): Promise<readonly PutResult[]> {
+  async put(batch: readonly Put[], options: Args<'put'>[1]): Promise<readonly PutResult[]> {
     this.#note(options);
-    const thread = this.#alive() ?? (await this.#running());
-    const { sent, transfer, onSent, onFailed } = this.#bodies.prepare(batch);
-    const ended = thread.call('put', [sent, options], transfer);
-    onSent();
-    const outcome = await ended;
-    if (outcome.error !== undefined) onFailed(outcome.bodies);
-    return resultOf(outcome) as readonly PutResult[];
+    const transfer: ArrayBuffer[] = [];
+    return await this.#ask('put', [sendableBatch(batch, transfer), options], transfer);
   }
 
-  async claimKeys(wants: readonly KeyWant[], options: Options<'claimKeys', 1>): Promise<readonly KeyClaim[]> {
+  async claimKeys(...[wants, options]: Args<'claimKeys'>): Promise<readonly KeyClaim[]> {
     this.#note(options);
-    const claims = await this.ask<readonly KeyClaim[]>('claimKeys', [wants, options]);
-    for (const { claimed } of claims) this.#held.add(claimed);
+    const claims = await this.#ask<readonly KeyClaim[]>('claimKeys', [wants, options]);
+    for (const { claimed } of claims) this.#hold(claimed);
     return claims;
   }
 
-  dueKeys(options: Options<'dueKeys', 0>): Promise<DueKeys> {
-    return this.ask('dueKeys', [options]);
-  }
-
-  async claim(count: number, options: Options<'claim', 1>): Promise<readonly ClaimedDelivery[]> {
+  async claim(...[count, options]: Args<'claim'>): Promise<readonly ClaimedDelivery[]> {
     this.#note(options);
-    const claimed = await this.ask<readonly ClaimedDelivery[]>('claim', [count, options]);
-    this.#held.add(claimed);
+    const claimed = await this.#ask<readonly ClaimedDelivery[]>('claim', [count, options]);
+    this.#hold(claimed);
     return claimed;
   }
 
-  async renew(claims: readonly ClaimRef[], options: Options<'renew', 1>): Promise<readonly boolean[]> {
+  async renew(...[claims, options]: Args<'renew'>): Promise<readonly boolean[]> {
     this.#note(options);
-    const results = await this.ask<readonly boolean[]>('renew', [claims, options]);
-    this.#held.remove(claims.filter((_, at) => results[at] !== true));
+    const results = await this.#ask<readonly boolean[]>('renew', [claims, options]);
+    for (const [at, claim] of claims.entries()) if (results[at] !== true) this.#held.delete(nameOf(claim));
     return results;
   }
 
   async settle(settlements: readonly Settlement[], nowMs: number): Promise<readonly boolean[]> {
     this.#note({ nowMs });
-    const results = await this.ask<readonly boolean[]>('settle', [settlements, nowMs]);
-    this.#held.remove(settlements);
+    const results = await this.#ask<readonly boolean[]>('settle', [settlements, nowMs]);
+    for (const settlement of settlements) this.#held.delete(nameOf(settlement));
     return results;
   }
 
-  nextDueMs(except?: ReadonlySet<string>): Promise<number | undefined> {
-    return this.ask('nextDueMs', [except]);
-  }
-
-  pause(key: string | null): Promise<boolean> {
-    return this.ask('pause', [key]);
-  }
-
-  resume(key: string | null): Promise<boolean> {
-    return this.ask('resume', [key]);
-  }
-
-  hasten(options: Options<'hasten', 0>): Promise<number> {
-    return this.ask('hasten', [options]);
-  }
-
-  depthByKey(): Promise<ReadonlyMap<string, number>> {
-    return this.ask('depthByKey', []);
-  }
-
-  stats(): Promise<StoreStats> {
-    return this.ask('stats', []);
-  }
-
   async close(nowMs: number): Promise<void> {
-    const asked = this.ask('close', [nowMs]);
+    const asked = this.#ask('close', [nowMs]);
     this.#phase = 'closed';
     try {
       await asked;
@@ -152,10 +132,19 @@ export class ThreadedStore extends ThreadedAdmin implements InboxStore {
     this.#nowMs = Math.max(this.#nowMs, nowMs);
   }
 
+  #hold(claims: readonly ClaimRef[]): void {
+    for (const { key, id, attempt } of claims)
+      this.#held.set(nameOf({ key, id, attempt }), { key, id, attempt });
+  }
+
+  #passed<Name extends Call>(call: Name): InboxStore[Name] {
+    return ((...args: readonly unknown[]) => this.#ask(call, args)) as InboxStore[Name];
+  }
+
   /** Sends the call synchronously while the thread runs, so that calls stay in order. */
-  protected async ask<T>(call: Call, args: readonly unknown[]): Promise<T> {
+  async #ask<T>(call: Call, args: readonly unknown[], transfer?: readonly ArrayBuffer[]): Promise<T> {
     const thread = this.#alive() ?? (await this.#running());
-    return resultOf(await thread.call(call, args)) as T;
+    return resultOf(await thread.call(call, args, transfer)) as T;
   }
 
   #alive(): StoreThread | undefined {
@@ -176,11 +165,9 @@ export class ThreadedStore extends ThreadedAdmin implements InboxStore {
 
   async #restart(): Promise<StoreThread> {
     const thread = this.#newThread();
-    const predecessor = { owner: this.#owner, held: this.#held.all() };
-    const outcome =
-      this.#owner === undefined
-        ? await thread.call('open', [this.#nowMs, this.#openOptions])
-        : await thread.call('takeOver', [this.#nowMs, this.#openOptions, predecessor]);
+    const owner = this.#owner;
+    const predecessor = owner === undefined ? undefined : { owner, held: [...this.#held.values()] };
+    const outcome = await thread.call('open', [this.#nowMs, this.#openOptions, predecessor]);
     this.#entered(thread, outcome);
     this.#thread = thread;
     return thread;
@@ -206,4 +193,9 @@ export class ThreadedStore extends ThreadedAdmin implements InboxStore {
 function resultOf(outcome: Outcome): unknown {
   if (outcome.error !== undefined) throw outcome.error;
   return outcome.result;
+}
+
+/** Unique, since the length of the key says where the id begins. */
+function nameOf({ key, id, attempt }: ClaimRef): string {
+  return `${String(attempt)}:${String(key.length)}:${key}${id}`;
 }

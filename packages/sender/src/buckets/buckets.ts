@@ -1,7 +1,0 @@
-export type {
-  BucketLimit,
-  Buckets,
-  BucketsEvent,
-  BucketsOptions,
-  TokenGrant,
-} from '@webhook-backpressure/fleet';

@@ -1,0 +1,181 @@
+import type {
+  EndpointSnapshot,
+  EndpointState,
+  RateAudit,
+  SenderSnapshot,
+} from '@webhook-backpressure/observe';
+import { LateMonitor } from '@webhook-backpressure/core/extend';
+import { Destination } from './dispatch/destinations.ts';
+import type { Dispatcher } from './dispatch/dispatcher.ts';
+import type { Stops } from './dispatch/stops.ts';
+import { perSecondOf } from './options/rates.ts';
+import type { Outbox } from './outbox/outbox.ts';
+import type { SenderContext } from './outbox/sender-context.ts';
+import { SenderMonitor } from './watch/sender-monitor.ts';
+
+const MOST_ENDPOINTS = 1000;
+const NO_AUDIT: RateAudit = { mostInASecond: 0, allowedInASecond: 0, excess: 0, mostInFlight: 0 };
+
+/** Shows the state of a sender: snapshots, the windows of endpoints, and alarms. */
+export class SenderView {
+  readonly #context: SenderContext;
+  readonly #outbox: Outbox;
+  readonly #dispatcher: Dispatcher;
+  readonly #stops: Stops;
+  readonly #monitor: LateMonitor<SenderMonitor>;
+
+  constructor(context: SenderContext, outbox: Outbox, dispatcher: Dispatcher, stops: Stops) {
+    this.#context = context;
+    this.#outbox = outbox;
+    this.#dispatcher = dispatcher;
+    this.#stops = stops;
+    this.#monitor = new LateMonitor(context.report, (nowMs) => this.#createMonitor(nowMs));
+  }
+
+  /** Measures windows and judges alarms, from the first time that someone looks. */
+  get monitor(): SenderMonitor {
+    return this.#monitor.look(this.#context.now());
+  }
+
+  /** Ends all alarms. */
+  end(nowMs: number): void {
+    this.#monitor.end(nowMs);
+  }
+
+  /** A copy of the state. */
+  snapshot(): SenderSnapshot {
+    const { level, settings, phase, finished, health, sendingHealth, buckets, report, now } = this.#context;
+    // First, since it may report an alarm, whose listeners may do anything.
+    const alarms = this.monitor.alarms(now());
+    return {
+      state: phase !== 'open' ? phase : this.#outbox.isFull ? 'full' : 'accepting',
+      depth: level.depth,
+      bytes: level.bytes,
+      capacity: settings.capacity,
+      maxBytes: settings.maxBytes,
+      waitingSends: this.#outbox.waiting,
+      inFlight: this.#dispatcher.attempts.running.size,
+      shelved: finished.shelved.count,
+      oldestAgeMs: level.depth > 0 ? this.#ageMs(this.#context.oldestReceivedAtMs) : 0,
+      isPaused: this.#stops.isAll,
+      isStoreFailing: !health.isWell || !sendingHealth.isWell,
+      processes: buckets.processes,
+      states: this.#states(),
+      endpoints: this.busiest(MOST_ENDPOINTS),
+      totals: { ...report.totals },
+      alarms,
+    };
+  }
+
+  /** The endpoints with the most attempts, then those with the most events, then those that an operator may want to resume. */
+  busiest(most: number): readonly EndpointSnapshot[] {
+    const { destinations } = this.#dispatcher;
+    const found = new Map<string, Destination>();
+    for (const id of this.monitor.busiest(this.#context.now())) {
+      const destination = destinations.peek(id);
+      if (destination !== undefined) found.set(id, destination);
+      if (found.size >= most) break;
+    }
+    if (found.size < most) {
+      const others = [...destinations.values()].filter(({ id }) => !found.has(id));
+      others.sort((a, b) => b.stored - a.stored);
+      for (const one of others.slice(0, most - found.size)) found.set(one.id, one);
+    }
+    for (const id of this.#stops.ids) {
+      if (found.size >= most) break;
+      if (!found.has(id)) found.set(id, destinations.peek(id) ?? new Destination(id));
+    }
+    return Array.from(found.values(), (one) => this.#endpoint(one));
+  }
+
+  /** The endpoint of this id; undefined if nothing of it is known. */
+  find(id: string): EndpointSnapshot | undefined {
+    const known = this.#dispatcher.destinations.peek(id);
+    if (known === undefined && !this.#stops.isStopped(id)) return undefined;
+    return this.#endpoint(known ?? new Destination(id));
+  }
+
+  /** One endpoint at one moment. */
+  #endpoint(destination: Destination): EndpointSnapshot {
+    const { buckets, now } = this.#context;
+    const { id, learned, queued, inFlight, oldestReceivedAtMs } = destination;
+    const nowMs = now();
+    const state = this.#stateOf(destination, nowMs);
+    const common = {
+      endpoint: id,
+      state,
+      queued,
+      inFlight,
+      disabledBecause: state === 'disabled' ? this.#stops.shownReasonOf(id) : undefined,
+      window: this.monitor.window(id, nowMs),
+      // Events in flight are claimed in the order of storing, so that one of them is the oldest, apart from waiting retries.
+      oldestAgeMs: this.#ageMs(oldestReceivedAtMs),
+    };
+    if (learned === undefined) {
+      return {
+        ...common,
+        tokens: null,
+        ratePerSecond: 0,
+        setRatePerSecond: 0,
+        maxInFlight: 0,
+        setMaxInFlight: 0,
+        pausedForMs: 0,
+        waitsBecause: undefined,
+        lastError: undefined,
+        audit: NO_AUDIT,
+      };
+    }
+    const { pace, health, settings, limit, audit, lastError } = learned;
+    const probeMs = health.probeAtMs < Infinity ? health.probeAtMs : 0;
+    return {
+      ...common,
+      tokens: buckets.peek(id, pace.limit),
+      ratePerSecond: perSecondOf(pace.limit),
+      setRatePerSecond: perSecondOf(limit),
+      maxInFlight: pace.maxInFlight,
+      setMaxInFlight: settings.maxInFlight,
+      pausedForMs: Math.max(0, Math.max(pace.waitUntilMs, probeMs) - nowMs),
+      waitsBecause: state === 'waiting' ? pace.waitsBecause : undefined,
+      lastError,
+      audit: audit.report(),
+    };
+  }
+
+  #stateOf({ id, learned }: Destination, nowMs: number): EndpointState {
+    if (this.#stops.shownReasonOf(id) !== undefined) return 'disabled';
+    if (this.#stops.isPaused(id)) return 'paused';
+    if (learned === undefined) return 'active';
+    if (learned.health.isFailing) return 'failing';
+    return learned.pace.waitUntilMs > nowMs ? 'waiting' : 'active';
+  }
+
+  #states(): Record<EndpointState, number> {
+    const states = { active: 0, waiting: 0, failing: 0, paused: 0, disabled: 0 };
+    const nowMs = this.#context.now();
+    for (const one of this.#dispatcher.destinations.values()) states[this.#stateOf(one, nowMs)] += 1;
+    return states;
+  }
+
+  #ageMs(receivedAtMs: number | undefined): number {
+    return receivedAtMs === undefined ? 0 : Math.max(0, this.#context.wall.rawMs() - receivedAtMs);
+  }
+
+  #createMonitor(nowMs: number): SenderMonitor {
+    const { settings, now, report, level, health, sendingHealth } = this.#context;
+    const { destinations } = this.#dispatcher;
+    const of = {
+      clock: settings.clock,
+      now,
+      listeners: report.listeners,
+      settings: settings.alarms,
+      depth: () => level.depth,
+      storeFailingMs: () => Math.max(health.failingMs, sendingHealth.failingMs),
+      queuedOf: (id: string) => destinations.find(id)?.queued ?? 0,
+      forEachQueued: (action: (id: string, queued: number) => void) => {
+        for (const { id, queued } of destinations.values()) if (queued > 0) action(id, queued);
+      },
+      emit: report.listeners.emit.bind(report.listeners),
+    };
+    return new SenderMonitor(of, nowMs);
+  }
+}
