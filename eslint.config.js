@@ -76,6 +76,11 @@ export default defineConfig(
     rules: { 'max-lines': ['error', 500] },
   },
   {
+    // One class connects the parts of an inbox. Cut in two, each half would pass the parts to the other.
+    files: ['packages/inbox/src/durable-inbox.ts'],
+    rules: { 'max-lines': ['error', 400] },
+  },
+  {
     // Adapters translate; every decision is the core's.
     files: ['packages/{express,fastify,koa,hono,web}/src/index.ts'],
     rules: { 'max-lines': ['error', 100] },

@@ -30,9 +30,9 @@ export {
 export { type ObserveHandle, observeHandleOf } from './intake/observe-handle.ts';
 export { checkMarks, FIXED, type Fixtures, resolveOptions, TUNABLE } from './intake/options.ts';
 export { drainRateOf } from './limits/limits.ts';
-export { workersPerKey } from './limits/limits.ts';
+export { Limits, workersPerKey } from './limits/limits.ts';
 export { effectiveCapacity, Gate, longestSpan } from './queue/gate.ts';
-export { Reserve, type ReserveAnswer } from './queue/reserve.ts';
+export { Reserve, type ReserveAnswer, type ReserveQueue } from './queue/reserve.ts';
 export type { RefusalExchange, RefusalNews } from './refusals/fleet-exchange.ts';
 export { RetryAfter } from './refusals/retry-after.ts';
 export { SharedRefusals } from './refusals/shared-refusals.ts';
@@ -42,3 +42,5 @@ export { SwitchOff } from './refusals/switch-off.ts';
 export { BusiestNames } from './windows/busiest-names.ts';
 export { SliceClock } from './windows/slice-clock.ts';
 export { type Count, COUNTS, HISTOGRAMS, SlicedFigures } from './windows/sliced-figures.ts';
+export { DrainRate } from './workers/drain-rate.ts';
+export { Pacer } from './workers/pacer.ts';

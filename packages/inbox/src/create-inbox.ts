@@ -1,7 +1,7 @@
 import { DurableInbox } from './durable-inbox.ts';
 import type { Inbox } from './inbox.ts';
 import type { InboxOptions } from './options/inbox-options.ts';
-import type { ReceiverOptions, WorkerOptions } from './options/role-options.ts';
+import type { ReceiverOptions, WorkerOptions } from './options/roles.ts';
 
 /**
  * Creates an inbox and opens its store. While a store opens asynchronously, deliveries wait for it: see {@link Inbox.opened}.

@@ -1,158 +1,268 @@
-import { BackpressureError, DAY_MS, glanceAt, type GlanceField, invalid } from '@webhook-backpressure/base';
-import { LateMonitor, type Monitor } from '@webhook-backpressure/core/extend';
+import { BackpressureError, DAY_MS, type GlanceField, invalid } from '@webhook-backpressure/base';
+import { LateMonitor, Monitor } from '@webhook-backpressure/core/extend';
 import type { IntakeState } from '@webhook-backpressure/core';
 import { markStarting } from '@webhook-backpressure/core/middleware';
-import { completed, type Completed } from './admin/completed.ts';
 import { deadLetters, type DeadLetters } from './admin/dead-letters.ts';
-import { pending, type Pending } from './admin/pending.ts';
+import { completed, pending, type Completed, type Pending } from './admin/lists.ts';
+import { Redriving } from './admin/redriving.ts';
+import { InboxState } from './capacity/inbox-state.ts';
 import type { InboxListener } from './events/inbox-events.ts';
-import { inboxMonitor } from './inbox-monitor.ts';
-import { composeInbox, type InboxHooks, type InboxParts } from './inbox-parts.ts';
-import { inboxSnapshot } from './inbox-snapshot.ts';
-import { shutDown } from './inbox-shutdown.ts';
 import type { Inbox, InboxCloseReport, InboxSnapshot } from './inbox.ts';
-import type { CurrentInboxOptions } from './options/current-inbox-options.ts';
-import type { InboxTunable } from './options/inbox-options.ts';
+import { LevelWatch } from './maintenance/level-watch.ts';
+import { Maintenance } from './maintenance/maintenance.ts';
+import { Retention } from './maintenance/retention.ts';
+import type { CurrentInboxOptions, InboxTunable } from './options/inbox-options.ts';
 import {
   currentInboxOptions,
   resolveInboxOptions,
   updateInboxSettings,
   type AnyInboxOptions,
-  type InboxSettings,
 } from './options/inbox-settings.ts';
 import type { InboxRole } from './options/roles.ts';
+import { InboxAdmission } from './receive/inbox-admission.ts';
 import type { InboxAnswer } from './receive/inbox-answers.ts';
+import { InboxReceiver } from './receive/inbox-receiver.ts';
 import type { InboxRequest } from './receive/inbox-request.ts';
+import { ReceiverExchange } from './receive/receiver-exchange.ts';
 import { StoreOpening } from './store-calls/store-opening.ts';
-import type { OpenedStore, StoreStats } from './store/inbox-store.ts';
-import { backstop } from './worker-intake.ts';
-import { Pauses } from './work/pauses.ts';
+import type { OpenedStore } from './store/inbox-store.ts';
+import { InboxWorkers } from './work/inbox-workers.ts';
 
 const DEFAULT_TIMEOUT_MS = 10_000;
+/** What the store gets to release everything, after the timeout of the handlers. */
+const STORE_TIMEOUT_MS = 2000;
 
-/** An inbox: a receiver that fills the store, workers that empty it, and the level between them. */
+/** The most paused keys, because each claim has to skip them. */
+const MAX_PAUSED = 1000;
+
+/** An inbox: a receiver that fills the store, workers that empty it, and the state that both share. */
 export class DurableInbox implements Inbox {
   readonly opened: Promise<void>;
   readonly pending: Pending;
   readonly deadLetters: DeadLetters;
   readonly completed: Completed;
-  readonly pause: Inbox['pause'];
-  readonly resume: Inbox['resume'];
-  readonly #role: InboxRole;
-  readonly #parts: InboxParts;
+  readonly #state: InboxState;
+  readonly #admission: InboxAdmission;
+  /** Undefined for workers without a receiver. */
+  readonly #receiver: InboxReceiver | undefined;
+  readonly #workers: InboxWorkers;
+  readonly #redriving: Redriving;
+  readonly #watch: LevelWatch;
+  readonly #maintenance: Maintenance;
+  /** Undefined where nothing is refused, or the store has no registry. */
+  readonly #exchange: ReceiverExchange | undefined;
+  readonly #opening: StoreOpening;
   readonly #monitoring: LateMonitor<Monitor>;
-  readonly #shutDown: (timeoutMs: number) => Promise<InboxCloseReport>;
-  #settings: InboxSettings;
   #options: CurrentInboxOptions;
-  #phase: 'opening' | 'open' | 'closing' | 'closed' = 'opening';
-  #stats: StoreStats | undefined;
   #closed: Promise<InboxCloseReport> | undefined;
   #endOpening: () => void = () => undefined;
 
   constructor(options: AnyInboxOptions, role: InboxRole) {
     const { settings, fixtures } = resolveInboxOptions(options, role);
-    this.#role = role;
-    this.#settings = settings;
+    const state = (this.#state = new InboxState(options.store, settings, fixtures));
     this.#options = currentInboxOptions(settings);
+    const { store, now, wall, report, scheduler, health, level, finished, random, encryption } = state;
+    const { clock, isOrdered } = fixtures;
+    const wallMs = (): number => wall.trustedMs();
     this.opened = new Promise((resolve) => {
       this.#endOpening = resolve;
     });
-    const hooks: InboxHooks = {
-      settings: () => this.#settings,
-      isOpen: () => this.#phase === 'open' || this.#phase === 'opening',
-      isOpening: () => this.#phase === 'opening',
-      judge: this.#judge,
-      learn: this.#learn,
+    const workers = (this.#workers = new InboxWorkers(state, options.process ?? doNothing, options.onDead));
+    const wake = (): void => {
+      workers.wake();
     };
-    const parts = (this.#parts = composeInbox(options, fixtures, hooks));
-    const { store, wallMs, health, receivingHealth, workers, maintenance } = parts;
-    const { clock, encryption, isOrdered } = fixtures;
-    const common = { ...parts, encryption, settings: hooks.settings };
-    const monitored = {
-      ...{ ...common, clock, healths: [health, receivingHealth] },
-      oldestAgeMs: () => this.#oldestAgeMs,
+    const admission = (this.#admission = new InboxAdmission(
+      state,
+      options.keyGenerator !== undefined,
+      (nowMs) => this.#exchange?.members(nowMs) ?? 1,
+    ));
+    const { registry } = store;
+    if (registry !== undefined && role !== 'worker') {
+      const join = () => admission.join();
+      const isShared = (): boolean => state.isShared;
+      this.#exchange = new ReceiverExchange({ registry, clock, scheduler, now, random, join, isShared });
+    }
+    if (options.verify !== undefined) this.#receiver = new InboxReceiver(state, options, admission, wake);
+    const current = () => state.settings;
+    const judge = (): void => {
+      state.judge();
     };
-    this.#monitoring = new LateMonitor(parts.report, (nowMs) => inboxMonitor(monitored, nowMs));
-    const pauses = new Pauses({
-      ...common,
-      paused: (key) => {
-        workers.giveBackWaiting(key);
+    const redriving = (this.#redriving = new Redriving({
+      scheduler,
+      level,
+      report,
+      finished,
+      settings: current,
+      now,
+      wallMs,
+      judge,
+      restored: wake,
+    }));
+    const isQuiet = (): boolean =>
+      !workers.isStoring && this.#receiver?.isStoring !== true && !redriving.isBusy;
+    this.#watch = new LevelWatch(state, isQuiet);
+    const agedMs = (): number => wall.agedMs();
+    const retention = new Retention({ store, report, finished, settings: current, now, wallMs, agedMs });
+    this.#maintenance = new Maintenance({
+      store,
+      health,
+      scheduler,
+      now,
+      wallMs,
+      retention: role === 'receiver' ? undefined : retention,
+      // A worker receives nothing, so its marks do not apply to receivers.
+      redriveMarks: role === 'worker' || !state.hasAllCalls ? undefined : () => level.redriveMarks,
+      maxRetryDelayMs: () => state.settings.retry.maxDelayMs,
+      isQuiet,
+      isShared: () => state.isShared,
+      learn: (stats, adopt, isExact) => {
+        state.learn(stats);
+        const isShared = adopt && level.correct(stats, isExact);
+        if (isShared) this.#watch.noteOthers();
+        state.judge();
+        return isShared;
       },
-      // The workers claim what is due after it.
-      changed: () => maintenance.run(),
+      learnKeys: (depthByKey) => {
+        level.correctKeys(depthByKey);
+      },
+      // Another process may have released deliveries, or stored some while its own workers are busy.
+      wake,
     });
-    this.pause = (...key) => pauses.pause(...key);
-    this.resume = (...key) => pauses.resume(...key);
+    store.watch?.((event) => {
+      if (event.type === 'warning') {
+        report.emit({ ...event, type: 'store-warning' });
+        return;
+      }
+      this.#watch.noteOthers();
+      wake();
+    });
+    this.#monitoring = new LateMonitor(report, (nowMs) => this.#createMonitor(nowMs));
     this.pending = pending(store, wallMs, encryption);
-    this.deadLetters = deadLetters(common);
-    this.completed = completed(common);
-    const opening = new StoreOpening({
-      ...{ ...common, isOrdered, isWanted: hooks.isOpening },
+    this.deadLetters = deadLetters({ store, report, finished, redriving, now, encryption });
+    this.completed = completed(store, redriving, encryption);
+    this.#opening = new StoreOpening({
+      store,
+      health,
+      wallMs,
+      isOrdered,
+      isWanted: () => state.phase === 'opening',
       opened: this.#begin,
-      failed: () => parts.receiver?.endStart(),
+      failed: () => this.#receiver?.endStart(),
     });
-    this.#shutDown = (timeoutMs) => shutDown({ ...parts, opening }, timeoutMs);
-    this.#resizeLevel();
+    state.resize();
     markStarting(this, true);
     // Nothing is opened, so that the build does not wait for it.
-    if (!opening.begin()) {
-      parts.receiver?.endStart();
+    if (!this.#opening.begin()) {
+      this.#receiver?.endStart();
       this.#endOpening();
     }
   }
 
   receive(request: InboxRequest): Promise<InboxAnswer | null> {
-    const { receiver } = this.#parts;
-    if (receiver === undefined) {
-      const sentence = 'This inbox has workers only. Receive deliveries with webhookInbox().';
-      return Promise.reject(new BackpressureError('ERR_WBP_ROLE', sentence));
-    }
-    return receiver.receive(request);
+    if (this.#receiver !== undefined) return this.#receiver.receive(request);
+    const sentence = 'This inbox has workers only. Receive deliveries with webhookInbox().';
+    return Promise.reject(new BackpressureError('ERR_WBP_ROLE', sentence));
   }
 
   snapshot(): InboxSnapshot {
-    const now = this.#parts.now();
+    const { now, role, level, settings, finished, report, stats } = this.#state;
+    const nowMs = now();
     // First, since it may report an alarm, whose listeners may do anything.
-    const { windows, alarms } = this.#monitoring.look(now).read(now);
-    this.#resizeLevel();
-    this.#parts.refuser.advance(now);
-    return inboxSnapshot(this.#parts, {
-      ...{ now, windows, alarms, state: this.#state(), concurrency: this.#concurrency },
-      ...{ oldestAgeMs: this.#oldestAgeMs, isStoreFailing: this.#isStoreFailing, stats: this.#stats },
-      ...{ settings: this.#settings, options: this.#options },
-    });
+    const { windows, alarms } = this.#monitoring.look(nowMs).read(nowMs);
+    const { state, depth, highWater, concurrency, drainRate } = this.glance();
+    const { seconds, promises } = this.#admission.retryAfter;
+    seconds.advance(nowMs);
+    const { failingSinceMs, failingKeys } = this.#workers.outages;
+    const { shelved, kept } = finished;
+    return {
+      role,
+      state,
+      depth,
+      active: this.#workers.active,
+      bytes: level.bytes,
+      shelved: shelved.count,
+      shelvedBytes: shelved.bytes,
+      kept: kept.count,
+      keptBytes: kept.bytes,
+      capacity: settings.capacity,
+      effectiveCapacity: level.effectiveCapacity,
+      maxBytes: settings.maxBytes,
+      highWater,
+      lowWater: level.lowWater,
+      concurrency,
+      drainRate,
+      oldestAgeMs: this.#oldestAgeMs,
+      booked: seconds.total,
+      bookedAhead: seconds.ahead(),
+      keys: level.keys,
+      outageMs: failingSinceMs === undefined ? null : nowMs - failingSinceMs,
+      failingKeys,
+      isPaused: stats?.isPaused ?? false,
+      pausedKeys: stats?.pausedKeys ?? [],
+      isStoreFailing: !this.#state.health.isWell || !this.#state.receivingHealth.isWell,
+      endangered: this.#admission.endangered(nowMs),
+      options: this.#options,
+      totals: report.read(promises.counts),
+      windows,
+      alarms,
+    };
   }
 
   /** See {@link glanceAt}. */
   glance(): Pick<InboxSnapshot, GlanceField> {
-    const { depth, highWater } = this.#parts.level;
-    return {
-      state: this.#state(),
-      depth,
-      highWater,
-      concurrency: this.#concurrency,
-      drainRate: this.#parts.inboxRate.perSecond,
-    };
+    this.#state.resize();
+    const { phase, role, level, ownRate, rate, drainRate } = this.#state;
+    const { depth, highWater, shedding } = level;
+    let state: IntakeState = shedding ? 'shedding' : 'accepting';
+    if (ownRate.isStalled || rate.isStalled) state = 'stalled';
+    if (phase === 'closing' || phase === 'closed') state = phase;
+    const concurrency = role === 'receiver' ? 0 : this.#workers.handlers.concurrency;
+    return { state, depth, highWater, concurrency, drainRate };
   }
 
   update(changes: InboxTunable): void {
-    const before = this.#settings;
-    this.#settings = updateInboxSettings(before, changes, this.#role);
-    this.#options = currentInboxOptions(this.#settings);
-    const { concurrency, drainRate } = changes;
-    this.#parts.intake.update({ concurrency, drainRate, maxHandlingMs: backstop(this.#settings) });
-    this.#judge();
-    this.#parts.report.monitor?.judge(this.#parts.now());
-    this.#parts.workers.claimer.wake();
+    const { settings, role, report, now } = this.#state;
+    this.#state.settings = updateInboxSettings(settings, changes, role);
+    this.#options = currentInboxOptions(this.#state.settings);
+    this.#workers.handlers.retune();
+    this.#state.judge();
+    report.monitor?.judge(now());
+    this.#workers.wake();
     const options = Object.keys(changes).filter((name) => changes[name as keyof InboxTunable] !== undefined);
-    this.#parts.report.emit({ type: 'updated', options });
+    report.emit({ type: 'updated', options });
+  }
+
+  async pause(...key: readonly [key?: string]): Promise<void> {
+    const { store, report } = this.#state;
+    const which = checkedPause(key);
+    if (which !== null) {
+      const { pausedKeys } = await store.stats();
+      if (pausedKeys.length >= MAX_PAUSED && !pausedKeys.includes(which)) {
+        const most = MAX_PAUSED.toLocaleString('en');
+        throw new BackpressureError('ERR_WBP_PAUSE', `At most ${most} keys can be paused.`);
+      }
+    }
+    const isNew = await store.pause(which);
+    this.#workers.giveBackWaiting(which);
+    if (isNew) report.emit({ type: 'paused', key: which });
+    // The snapshot shows it after that.
+    await this.#maintenance.run();
+  }
+
+  async resume(...key: readonly [key?: string]): Promise<void> {
+    const { store, report } = this.#state;
+    const which = checkedPause(key);
+    const wasPaused = await store.resume(which);
+    if (wasPaused) report.emit({ type: 'resumed', key: which });
+    // The workers claim what is due after it.
+    await this.#maintenance.run();
   }
 
   subscribe(listener: InboxListener): () => void {
     if (typeof listener !== 'function') throw invalid('ERR_WBP_LISTENER', 'listener', 'a function', listener);
-    const unsubscribe = this.#parts.report.listeners.add(listener);
-    const now = this.#parts.now();
-    this.#monitoring.look(now).judge(now);
+    const unsubscribe = this.#state.report.listeners.add(listener);
+    const nowMs = this.#state.now();
+    this.#monitoring.look(nowMs).judge(nowMs);
     return unsubscribe;
   }
 
@@ -166,75 +276,113 @@ export class DurableInbox implements Inbox {
     return this.#closed;
   }
 
+  /** Lets handlers finish until the timeout, then gives their deliveries back and closes the store. */
   async #close(timeoutMs: number): Promise<InboxCloseReport> {
-    this.#phase = 'closing';
-    this.#parts.receiver?.endStart();
+    const { now, scheduler, report } = this.#state;
+    const { totals } = report;
+    const workers = this.#workers;
+    this.#state.phase = 'closing';
+    this.#receiver?.endStart();
     this.#endOpening();
-    this.#monitoring.end(this.#parts.now());
-    const report = await this.#shutDown(timeoutMs);
-    this.#phase = 'closed';
-    const { completed, remaining } = report;
-    this.#parts.report.emit({ type: 'closed', completed, remaining });
-    return report;
+    this.#monitoring.end(now());
+    const endedBefore = totals.completed + totals.failed;
+    workers.giveBackWaiting(null);
+    const redriven = this.#redriving.end();
+    // Otherwise a process with nothing else to do would end before claims are given back and the store is closed.
+    await Promise.race([workers.idle(), scheduler.hold(timeoutMs)]);
+    const remaining = workers.runs.size;
+    const released = redriven.then(() => this.#release());
+    await Promise.race([released, scheduler.hold(STORE_TIMEOUT_MS)]);
+    scheduler.stop();
+    this.#state.phase = 'closed';
+    const ended = totals.completed + totals.failed - endedBefore;
+    report.emit({ type: 'closed', completed: ended, remaining });
+    return { completed: ended, refused: 0, remaining };
+  }
+
+  async #release(): Promise<void> {
+    const { store, health, wall } = this.#state;
+    const workers = this.#workers;
+    await workers.abandon();
+    await Promise.all([
+      this.#opening.ended(),
+      this.#receiver?.idle(),
+      workers.claimed(),
+      this.#maintenance.end(),
+      this.#watch.end(),
+      this.#exchange?.end(),
+    ]);
+    // A claim that was in progress has been given back to the store, which may take a moment.
+    if (!health.isResting) await workers.idle();
+    try {
+      await store.close(wall.trustedMs());
+    } catch (error) {
+      health.failed('close', error);
+    }
+  }
+
+  get #oldestAgeMs(): number {
+    const { level, stats, wall } = this.#state;
+    const oldest = level.depth === 0 ? undefined : stats?.oldestReceivedAtMs;
+    return oldest === undefined ? 0 : Math.max(0, wall.rawMs() - oldest);
+  }
+
+  /** Measures the windows, and judges the alarms. */
+  #createMonitor(nowMs: number): Monitor {
+    const { clock, now, report, level, health, receivingHealth } = this.#state;
+    const stalledMs = (at: number): number => {
+      const { ownRate, rate } = this.#state;
+      return Math.max(ownRate.isStalled ? ownRate.gapMs(at) : 0, rate.isStalled ? rate.gapMs(at) : 0);
+    };
+    return new Monitor(
+      {
+        clock,
+        now,
+        listeners: report.listeners,
+        settings: () => this.#state.settings.alarms,
+        depth: () => level.depth,
+        isWaiting: () => level.depth > 0,
+        read: (at) => ({
+          stalledMs: stalledMs(at),
+          endangered: this.#admission.endangered(at).length,
+          oldestAgeMs: this.#oldestAgeMs,
+          storeFailingMs: Math.max(health.failingMs, receivingHealth.failingMs),
+        }),
+        emit: (at, event) => {
+          report.listeners.emit(at, event);
+        },
+      },
+      nowMs,
+    );
   }
 
   readonly #begin = (opened: OpenedStore): void => {
-    this.#stats = opened;
-    this.#parts.finished.learn(opened);
-    this.#parts.level.fill(opened, opened.depthByKey);
-    if (this.#phase !== 'opening') return;
-    this.#phase = 'open';
+    const { level, report, now } = this.#state;
+    this.#state.learn(opened);
+    level.fill(opened, opened.depthByKey);
+    if (this.#state.phase !== 'opening') return;
+    this.#state.phase = 'open';
     markStarting(this, false);
-    this.#parts.receiver?.endStart();
+    this.#receiver?.endStart();
     this.#endOpening();
-    // Without workers nothing is claimed.
-    this.#parts.workers.isOpen = this.#role !== 'receiver';
-    this.#judge();
-    this.#parts.report.monitor?.judge(this.#parts.now());
-    this.#parts.maintenance.begin();
-    this.#parts.watch.begin();
-    this.#parts.exchange?.begin();
-    this.#parts.workers.claimer.wake();
+    this.#state.judge();
+    report.monitor?.judge(now());
+    this.#maintenance.begin();
+    this.#watch.begin();
+    this.#exchange?.begin();
+    this.#workers.wake();
   };
+}
 
-  readonly #learn = (stats: StoreStats, adopt: boolean, isExact: boolean): boolean => {
-    this.#stats = stats;
-    this.#parts.finished.learn(stats);
-    const isShared = adopt && this.#parts.level.correct(stats, isExact);
-    if (isShared) this.#parts.watch.noteOthers();
-    this.#judge();
-    return isShared;
-  };
+/** Rejects an invalid or undefined key, because an absent one means everything. */
+function checkedPause(given: readonly [key?: string]): string | null {
+  if (given.length === 0) return null;
+  const [key] = given;
+  if (typeof key !== 'string') throw invalid('ERR_WBP_PAUSE', 'key', 'a string if it is given', key);
+  return key;
+}
 
-  get #oldestAgeMs(): number {
-    const oldest = this.#parts.level.depth === 0 ? undefined : this.#stats?.oldestReceivedAtMs;
-    return oldest === undefined ? 0 : Math.max(0, this.#parts.wall.rawMs() - oldest);
-  }
-
-  get #isStoreFailing(): boolean {
-    const { health, receivingHealth } = this.#parts;
-    return !health.isWell || !receivingHealth.isWell;
-  }
-
-  get #concurrency(): number {
-    return this.#role === 'receiver' ? 0 : glanceAt(this.#parts.intake).concurrency;
-  }
-
-  #resizeLevel(): void {
-    this.#parts.level.resize(this.#settings, this.#parts.inboxRate.perSecond);
-  }
-
-  readonly #judge = (): void => {
-    this.#resizeLevel();
-    if (!this.#parts.level.judge()) return;
-    const { shedding, depth, bytes } = this.#parts.level;
-    this.#parts.report.emit({ type: shedding ? 'shedding' : 'accepting', depth, bytes });
-  };
-
-  #state(): IntakeState {
-    if (this.#phase === 'closing' || this.#phase === 'closed') return this.#phase;
-    const { ownRate, inboxRate } = this.#parts;
-    if (ownRate.isStalled || inboxRate.isStalled) return 'stalled';
-    return this.#parts.level.shedding ? 'shedding' : 'accepting';
-  }
+/** A receiver without workers claims nothing, so that it is never called. */
+function doNothing(): void {
+  // As above.
 }

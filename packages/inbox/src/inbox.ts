@@ -1,11 +1,8 @@
 import type { ActiveAlarm, IntakeState, Windows } from '@webhook-backpressure/core';
-import type { Completed } from './admin/completed.ts';
 import type { DeadLetters } from './admin/dead-letters.ts';
-import type { Pending } from './admin/pending.ts';
-import type { InboxListener } from './events/inbox-events.ts';
-import type { InboxTotals } from './events/inbox-totals.ts';
-import type { CurrentInboxOptions } from './options/current-inbox-options.ts';
-import type { InboxTunable } from './options/inbox-options.ts';
+import type { Completed, Pending } from './admin/lists.ts';
+import type { InboxListener, InboxTotals } from './events/inbox-events.ts';
+import type { CurrentInboxOptions, InboxTunable } from './options/inbox-options.ts';
 import type { InboxRole } from './options/roles.ts';
 import type { InboxAnswer } from './receive/inbox-answers.ts';
 import type { InboxRequest } from './receive/inbox-request.ts';

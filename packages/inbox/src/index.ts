@@ -1,19 +1,19 @@
 export type { DeadLetterScope, PageOptions, RedriveOptions, RedriveProgress } from './admin/call-options.ts';
-export type { Completed, CompletedDelivery, ListedCompletedDelivery } from './admin/completed.ts';
+export type { Completed, CompletedDelivery, ListedCompletedDelivery } from './admin/lists.ts';
 export type { DeadLetter, DeadLetters, ListedDeadLetter } from './admin/dead-letters.ts';
-export type { Listed, Page } from './admin/listing.ts';
-export type { ListedPendingDelivery, Pending, PendingDelivery } from './admin/pending.ts';
+export type { Listed, Page } from './admin/lists.ts';
+export type { ListedPendingDelivery, Pending, PendingDelivery } from './admin/lists.ts';
 export { createInbox, createWorker } from './create-inbox.ts';
 export { inboxDelivery, type InboxDelivery, type RawDelivery } from './delivery/inbox-delivery.ts';
 export type { Json } from './delivery/json.ts';
 export type { RequestFacts, RequestParts } from './delivery/request-facts.ts';
 export type { Awaitable, DeliveryRef, StoredDelivery } from './delivery/stored-delivery.ts';
-export type { EncryptOptions } from './encryption/encrypt-options.ts';
+export type { EncryptOptions } from './encryption/encryption.ts';
 export type { EventAttempt, InboxEvent, InboxListener } from './events/inbox-events.ts';
-export type { InboxTotals } from './events/inbox-totals.ts';
+export type { InboxTotals } from './events/inbox-events.ts';
 export type { InboxWarningCode, SenderWarningCode } from './events/process-warnings.ts';
 export type { Inbox, InboxCloseReport, InboxSnapshot } from './inbox.ts';
-export type { CurrentInboxOptions } from './options/current-inbox-options.ts';
+export type { CurrentInboxOptions } from './options/inbox-options.ts';
 export type {
   HandshakeReply,
   InboxOptions,
@@ -22,12 +22,7 @@ export type {
   RetryOptions,
   SuccessStatusOptions,
 } from './options/inbox-options.ts';
-export type {
-  ReceiverOptions,
-  ReceivingOption,
-  WorkerOptions,
-  WorkingOption,
-} from './options/role-options.ts';
+export type { ReceiverOptions, ReceivingOption, WorkerOptions, WorkingOption } from './options/roles.ts';
 export type { InboxRole } from './options/roles.ts';
 export { type InboxAnswer, isDelivery, METHOD_NOT_ALLOWED } from './receive/inbox-answers.ts';
 export type { BodyEnd, BodySink, InboxRequest } from './receive/inbox-request.ts';
@@ -77,4 +72,4 @@ export type { TimedVerifierOptions, VerifierOptions } from './verifiers/body-ver
 export type { Secret, SecretOption } from './verifiers/secrets.ts';
 export type { HubSpotVerifierOptions, TwilioVerifierOptions, UrlOptions } from './verifiers/url-verifiers.ts';
 export type { Verifier } from './verifiers/verifier.ts';
-export { RetryAfter, Unrecoverable } from './work/retry-errors.ts';
+export { RetryAfter, Unrecoverable } from './work/retries.ts';

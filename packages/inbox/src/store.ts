@@ -16,5 +16,5 @@ export { StoreOpening } from './store-calls/store-opening.ts';
 export { isInboxStore } from './store/as-inbox-store.ts';
 export { Scheduler, type Task } from './time/scheduler.ts';
 export { WallTime } from './time/wall-time.ts';
-export { LEASE_MS } from './work/claimer.ts';
+export { LEASE_MS } from './work/lease-renewal.ts';
 export { type Leased, LeaseRenewal } from './work/lease-renewal.ts';

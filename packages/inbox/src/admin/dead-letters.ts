@@ -13,7 +13,7 @@ import {
   type DeadLetterScope,
   type RedriveOptions,
 } from './call-options.ts';
-import { listed, type Listed } from './listing.ts';
+import { listed, type Listed } from './lists.ts';
 import type { Redriving } from './redriving.ts';
 
 /** A delivery in the dead-letter queue, which is not retried automatically. */

@@ -1,7 +1,15 @@
-import { effectiveCapacity, longestSpan } from '@webhook-backpressure/core/extend';
+import {
+  effectiveCapacity,
+  Gate,
+  longestSpan,
+  Reserve,
+  type ReserveQueue,
+} from '@webhook-backpressure/core/extend';
 import type { InboxSettings } from '../options/inbox-settings.ts';
 import type { StoreStats } from '../store/inbox-store.ts';
-import { KeyUsage, Gauge } from './gauge.ts';
+
+/** How long a key counts as asking for the reserve. */
+const ASKING_MS = 60_000;
 
 /** A delivery, as the fill level counts it. */
 interface Sized {
@@ -9,7 +17,7 @@ interface Sized {
   readonly bytes: number;
 }
 
-/** What this process has added to the store and finished in it, since the inbox was created. */
+/** What this process has added to the store and finished in it. */
 export interface OwnChanges {
   readonly added: number;
   readonly addedBytes: number;
@@ -19,10 +27,51 @@ export interface OwnChanges {
 /** The most deliveries in transit to or from the store: a smaller difference proves nothing. */
 export const IN_TRANSIT = 512;
 
-/** What one key uses. */
+/** What one key uses, deliveries that are being stored included. */
 class KeyShare {
-  readonly count: KeyUsage = new KeyUsage();
-  readonly bytes: KeyUsage = new KeyUsage();
+  readonly count: { size: number } = { size: 0 };
+  readonly bytes: { size: number } = { size: 0 };
+
+  /** Adds a delivery, or subtracts one. What is known of a key may be an estimate, and never becomes negative. */
+  add(count: number, bytes: number): void {
+    this.count.size = Math.max(0, this.count.size + count);
+    this.bytes.size = Math.max(0, this.bytes.size + bytes);
+  }
+}
+
+/** How much is stored and unfinished, or being stored, by one measure: its gate with its marks, and the reserve above. */
+class Gauge implements ReserveQueue {
+  readonly gate: Gate = new Gate();
+  readonly reserve: Reserve = new Reserve(this, this.gate);
+  stored = 0;
+  incoming = 0;
+  readonly #byKey: ReadonlyMap<string, KeyShare>;
+  readonly #measure: 'count' | 'bytes';
+
+  constructor(byKey: ReadonlyMap<string, KeyShare>, measure: 'count' | 'bytes') {
+    this.#byKey = byKey;
+    this.#measure = measure;
+  }
+
+  get size(): number {
+    return this.stored + this.incoming;
+  }
+
+  get keys(): number {
+    return this.#byKey.size;
+  }
+
+  lineOf(key: string): { readonly size: number } | undefined {
+    return this.#byKey.get(key)?.[this.#measure];
+  }
+
+  /** How much may be added below a mark: `high` keeps the gate open, `low` leaves room for new deliveries. */
+  room(mark: 'low' | 'high'): number {
+    const { lowest, high } = this.gate;
+    // Even if there is no room below the mark, one delivery at a time is allowed.
+    const most = mark === 'low' ? lowest : high - 1;
+    return this.size === 0 ? Math.max(1, most) : most - this.size;
+  }
 }
 
 /** A delivery that is being stored. */
@@ -35,10 +84,11 @@ export interface IncomingAmount extends Sized {
  * that are being stored count too, so that concurrent arrivals do not all use the same free place.
  */
 export class FillLevel {
+  shedding = false;
   readonly #byKey = new Map<string, KeyShare>();
-  readonly #counts: Gauge = this.#measureOf('count');
-  readonly #sizes: Gauge = this.#measureOf('bytes');
-  /** What this process has added to the store, and finished in it. */
+  readonly #counts = new Gauge(this.#byKey, 'count');
+  readonly #sizes = new Gauge(this.#byKey, 'bytes');
+  readonly #gauges = [this.#counts, this.#sizes];
   #added = 0;
   #addedBytes = 0;
   #finished = 0;
@@ -49,10 +99,6 @@ export class FillLevel {
 
   get bytes(): number {
     return this.#sizes.stored;
-  }
-
-  get shedding(): boolean {
-    return this.#counts.gate.shedding || this.#sizes.gate.shedding;
   }
 
   get highWater(): number {
@@ -84,7 +130,6 @@ export class FillLevel {
     return { count: this.#counts.room(mark), bytes: this.#sizes.room(mark) };
   }
 
-  /** Keys that use it. */
   get keys(): number {
     return this.#byKey.size;
   }
@@ -114,7 +159,6 @@ export class FillLevel {
     return isShared;
   }
 
-  /** Separates the changes of this process from those of others in the counts of the store. */
   get ownChanges(): OwnChanges {
     return { added: this.#added, addedBytes: this.#addedBytes, finished: this.#finished };
   }
@@ -133,27 +177,30 @@ export class FillLevel {
 
   /** Adopts the store's counts of the keys, which lack deliveries in transit. */
   correctKeys(depthByKey: ReadonlyMap<string, number>): void {
-    for (const [key, share] of this.#byKey) if (!depthByKey.has(key)) this.#forget(key, share);
+    for (const key of this.#byKey.keys()) if (!depthByKey.has(key)) this.#byKey.delete(key);
     for (const [key, depth] of depthByKey) {
-      const { count, bytes } = this.#shareOf(key);
-      if (count.size === depth) continue;
+      const known = this.#shareOf(key);
+      if (known.count.size === depth) continue;
       // A store counts a key's deliveries in an index, but would have to read every row to sum up their bytes. The average
       // size is precise enough for a share of the reserve, the only use of this number.
       const share = this.depth === 0 ? 0 : depth / this.depth;
-      this.#counts.leave(count, count.size - depth);
-      this.#sizes.leave(bytes, bytes.size - Math.round(share * this.bytes));
+      known.count.size = depth;
+      known.bytes.size = Math.round(share * this.bytes);
     }
   }
 
-  /** Recalculates the marks. */
   resize(settings: InboxSettings, drainRate: number | null): void {
     const { capacity, maxBytes, maxWaitMs = Infinity, highWaterMark, lowWaterMark } = settings;
     this.#counts.gate.resize({
       effectiveCapacity: effectiveCapacity(capacity, maxWaitMs, drainRate),
-      ...{ highWaterMark, lowWaterMark, span: longestSpan(drainRate) },
+      highWaterMark,
+      lowWaterMark,
+      span: longestSpan(drainRate),
     });
     this.#sizes.gate.resize({
-      ...{ effectiveCapacity: maxBytes, highWaterMark, lowWaterMark },
+      effectiveCapacity: maxBytes,
+      highWaterMark,
+      lowWaterMark,
       span: this.depth === 0 ? Infinity : longestSpan(drainRate, this.bytes / this.depth),
     });
   }
@@ -163,7 +210,15 @@ export class FillLevel {
     const before = this.shedding;
     this.#counts.gate.judge(this.#counts.size);
     this.#sizes.gate.judge(this.#sizes.size);
+    this.shedding = this.#counts.gate.shedding || this.#sizes.gate.shedding;
     return this.shedding !== before;
+  }
+
+  get isFull(): boolean {
+    return (
+      this.#counts.size >= this.#counts.gate.effectiveCapacity ||
+      this.#sizes.size >= this.#sizes.gate.effectiveCapacity
+    );
   }
 
   /**
@@ -174,12 +229,14 @@ export class FillLevel {
   shortage(key: string | undefined, isEntitled: boolean): 'full' | 'shedding' | undefined {
     if (this.isFull) return 'full';
     if (key === undefined) return undefined;
-    const isOpen = this.#counts.isOpenTo(key, isEntitled) && this.#sizes.isOpenTo(key, isEntitled);
-    return isOpen ? undefined : 'shedding';
+    const isShut = this.#gauges.some(
+      ({ gate, reserve }) => gate.shedding && !reserve.isOpenTo(key, isEntitled),
+    );
+    return isShut ? 'shedding' : undefined;
   }
 
   /**
-   * Why a verified delivery is refused, if so.
+   * Why a verified delivery is refused, if so. Its key counts as asking for the reserve.
    *
    * @param isEntitled - whether the delivery itself may use the reserve, whatever its key uses.
    */
@@ -190,17 +247,18 @@ export class FillLevel {
     isKeeping: boolean,
     isNear: boolean,
   ): 'full' | 'shedding' | undefined {
-    const byCount = this.#counts.ask(key, isEntitled, nowMs, isKeeping, isNear);
-    const bySize = this.#sizes.ask(key, isEntitled, nowMs, isKeeping, isNear);
-    if (this.isFull || byCount === 'full' || bySize === 'full') return 'full';
-    return byCount === 'shedding' || bySize === 'shedding' ? 'shedding' : undefined;
+    const answers = this.#gauges.map(({ gate, reserve }) =>
+      gate.shedding ? reserve.ask(key, isEntitled, nowMs, ASKING_MS, isKeeping, isNear) : 'open',
+    );
+    if (this.isFull || answers.includes('full')) return 'full';
+    return answers.includes('shedding') ? 'shedding' : undefined;
   }
 
-  /** A delivery is being stored. */
   begin({ key, bytes }: Sized): IncomingAmount {
     const share = this.#shareOf(key);
-    this.#counts.begin(share.count, 1);
-    this.#sizes.begin(share.bytes, bytes);
+    this.#counts.incoming += 1;
+    this.#sizes.incoming += bytes;
+    share.add(1, bytes);
     return { key, bytes, share };
   }
 
@@ -208,20 +266,18 @@ export class FillLevel {
   end({ key, bytes, share }: IncomingAmount, isStored: boolean): void {
     this.#counts.incoming -= 1;
     this.#sizes.incoming -= bytes;
-    if (!isStored) {
-      this.#counts.leave(share.count, 1);
-      this.#sizes.leave(share.bytes, bytes);
-      if (this.#byKey.get(key) === share && share.count.size === 0) this.#forget(key, share);
-      return;
-    }
-    this.#grow(bytes);
-    // The key was forgotten if the store was empty meanwhile.
-    if (this.#byKey.get(key) !== share) this.#enlarge(this.#shareOf(key), bytes);
+    this.#leave(key, share, bytes);
+    // To a new share if the key was forgotten, because the store was empty meanwhile.
+    if (isStored) this.add({ key, bytes });
   }
 
+  /** A delivery has been stored, or put back. */
   add({ key, bytes }: Sized): void {
-    this.#grow(bytes);
-    this.#enlarge(this.#shareOf(key), bytes);
+    this.#counts.stored += 1;
+    this.#sizes.stored += bytes;
+    this.#added += 1;
+    this.#addedBytes += bytes;
+    this.#shareOf(key).add(1, bytes);
   }
 
   /** A delivery is finished. */
@@ -230,38 +286,12 @@ export class FillLevel {
     this.#counts.stored = Math.max(0, this.depth - 1);
     this.#sizes.stored = Math.max(0, this.bytes - bytes);
     const share = this.#byKey.get(key);
-    if (share === undefined) return;
-    this.#counts.leave(share.count, 1);
-    this.#sizes.leave(share.bytes, bytes);
-    if (share.count.size === 0) this.#forget(key, share);
+    if (share !== undefined) this.#leave(key, share, bytes);
   }
 
-  /** Whether no delivery at all is accepted. */
-  get isFull(): boolean {
-    return this.#counts.isFull || this.#sizes.isFull;
-  }
-
-  #measureOf(measure: keyof KeyShare): Gauge {
-    const byKey = this.#byKey;
-    const usages = {
-      get size() {
-        return byKey.size;
-      },
-      of: (key: string) => byKey.get(key)?.[measure],
-    };
-    return new Gauge(usages);
-  }
-
-  #grow(bytes: number): void {
-    this.#counts.stored += 1;
-    this.#sizes.stored += bytes;
-    this.#added += 1;
-    this.#addedBytes += bytes;
-  }
-
-  #enlarge(share: KeyShare, bytes: number): void {
-    share.count.size += 1;
-    share.bytes.size += bytes;
+  #leave(key: string, share: KeyShare, bytes: number): void {
+    share.add(-1, -bytes);
+    if (share.count.size === 0 && this.#byKey.get(key) === share) this.#byKey.delete(key);
   }
 
   #shareOf(key: string): KeyShare {
@@ -271,11 +301,5 @@ export class FillLevel {
       this.#byKey.set(key, share);
     }
     return share;
-  }
-
-  #forget(key: string, { count, bytes }: KeyShare): void {
-    this.#counts.leave(count, Infinity);
-    this.#sizes.leave(bytes, Infinity);
-    this.#byKey.delete(key);
   }
 }

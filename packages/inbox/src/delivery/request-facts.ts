@@ -38,12 +38,13 @@ export function pathOf(url: string): string {
  * `:path`, are omitted; the facts of the request hold their values.
  */
 export function headersOf(headers: RequestHeaders): Record<string, string> {
-  const entries = Object.entries(headers).flatMap(([name, value]): [string, string][] => {
-    if (value === undefined || name.startsWith(':')) return [];
+  const entries: [name: string, value: string][] = [];
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === undefined || name.startsWith(':')) continue;
     const one: unknown = Array.isArray(value) ? value.join(', ') : value;
     // serverless-http sets Content-Length to a number.
-    return [[name, String(one)]];
-  });
+    entries.push([name, String(one)]);
+  }
   return Object.fromEntries(entries);
 }
 

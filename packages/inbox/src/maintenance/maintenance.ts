@@ -1,7 +1,7 @@
 import type { Scheduler, Task } from '../time/scheduler.ts';
 import type { Retention } from './retention.ts';
 import type { InboxStore, StoreStats } from '../store/inbox-store.ts';
-import { LONGEST_RETRY_AFTER_MS } from '../work/retry-errors.ts';
+import { LONGEST_RETRY_AFTER_MS } from '../work/retries.ts';
 import type { StoreHealth } from '../store-calls/store-health.ts';
 
 const INTERVAL_MS = 5000;

@@ -25,13 +25,62 @@ import {
   type SettingsOf,
   update,
 } from '@webhook-backpressure/base';
-import { encryptSettings, type EncryptOptions } from '../encryption/encrypt-options.ts';
-import { Encryption } from '../encryption/encryption.ts';
-import type { CurrentInboxOptions } from './current-inbox-options.ts';
-import type { InboxOptions, InboxTunable } from './inbox-options.ts';
-import { redaction, type Redacts } from './redaction.ts';
-import type { ReceiverOptions, WorkerOptions } from './role-options.ts';
-import { checkRole, checkStoreAndProcess, type InboxRole } from './roles.ts';
+import { Encryption, encryptSettings, type EncryptOptions } from '../encryption/encryption.ts';
+import type { CurrentInboxOptions, InboxOptions, InboxTunable } from './inbox-options.ts';
+import {
+  checkRole,
+  checkStoreAndProcess,
+  type InboxRole,
+  type ReceiverOptions,
+  type WorkerOptions,
+} from './roles.ts';
+
+/**
+ * Headers that authenticate the sender: anyone who reads the store could impersonate it. Only `verify` needs them, before
+ * the delivery is stored.
+ */
+export const REDACTED: readonly string[] = [
+  'authorization',
+  'proxy-authorization',
+  'cookie',
+  'api-key',
+  'x-api-key',
+  'x-auth-token',
+  'x-access-token',
+  'x-amz-security-token',
+  'x-forwarded-access-token',
+  'cf-access-client-secret',
+  'x-gitlab-token',
+  'x-telegram-bot-api-secret-token',
+];
+
+/** Whether a header is not stored, by its name in lower case. */
+export type Redacts = (name: string) => boolean;
+
+/**
+ * Checks the option `redact`.
+ *
+ * @throws BackpressureError `ERR_WBP_REDACT`
+ */
+function redaction(given: unknown = REDACTED): Redacts {
+  if (typeof given === 'function') return given as Redacts;
+  if (!Array.isArray(given) || !given.every((name) => typeof name === 'string')) {
+    throw invalid('ERR_WBP_REDACT', 'redact', 'an array of header names, or a function', given);
+  }
+  const names = new Set(given.map((name) => name.toLowerCase()));
+  return (name) => names.has(name);
+}
+
+export function withoutRedacted(
+  headers: Readonly<Record<string, string>>,
+  redacts: Redacts,
+): Readonly<Record<string, string>> {
+  const kept: [name: string, value: string][] = [];
+  const all = Object.entries(headers);
+  for (const header of all) if (!redacts(header[0])) kept.push(header);
+  // Most deliveries have none of these headers and need no copy.
+  return kept.length === all.length ? headers : Object.fromEntries(kept);
+}
 
 /** The tunable options, complete and checked. */
 export type InboxSettings = SettingsOf<CurrentInboxOptions>;

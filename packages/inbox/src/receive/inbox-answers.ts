@@ -14,7 +14,7 @@ const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205]);
  * the status for senders that accept any 2xx, or for all others.
  */
 export function acknowledged(
-  { success }: Pick<SenderProfile, 'success'>,
+  success: SenderProfile['success'],
   { known, unknown }: InboxSettings['successStatus'],
   id: string,
   result: 'accepted' | 'duplicate',

@@ -1,69 +1,97 @@
-import { BackpressureError, Deadlines } from '@webhook-backpressure/base';
 import { DEFAULT_KEY, deliveryOf } from '@webhook-backpressure/core/extend';
 import type { Delivery } from '@webhook-backpressure/core';
-import { Handshakes } from './handshakes.ts';
+import { BackpressureError, Deadlines, show } from '@webhook-backpressure/base';
 import {
   builtInSenders,
   createRecognition,
   idOf,
   type Recognition,
-  type RequestHeaders,
   resolveSenders,
 } from '@webhook-backpressure/senders';
-import { rawDelivery, type Contents } from '../delivery/inbox-delivery.ts';
+import type { IncomingAmount } from '../capacity/fill-level.ts';
+import type { InboxState } from '../capacity/inbox-state.ts';
+import { rawDelivery, type Contents, type RawDelivery } from '../delivery/inbox-delivery.ts';
 import { headersOf, requestFacts } from '../delivery/request-facts.ts';
-import { BodyBudget, BodyCollector } from './body-collector.ts';
-import { answerHandshake } from './body-handshakes.ts';
-import { DeliveryWriter, type DeliveryWriterParts } from './delivery-writer.ts';
-import { InboxAdmission, type InboxAdmissionParts } from './inbox-admission.ts';
-import { handshakeAnswer, tooLarge, UNVERIFIED, type InboxAnswer } from './inbox-answers.ts';
-import type { InboxRequest } from './inbox-request.ts';
-import { IncomingDelivery } from './incoming-delivery.ts';
-import { StartQueue } from './start-queue.ts';
-import { contextOf } from './user-context.ts';
+import { storedBytes } from '../delivery/stored-bytes.ts';
+import { withoutRedacted } from '../options/inbox-settings.ts';
+import type { ReceivingOptions } from '../options/roles.ts';
+import { GroupCommit } from '../store-calls/group-commit.ts';
+import type { Put, PutResult } from '../store/receiving-store.ts';
+import { contextOf, namesOf } from './delivery-fields.ts';
+import { answerHandshake, Handshakes } from './handshakes.ts';
+import type { InboxAdmission } from './inbox-admission.ts';
+import { acknowledged, handshakeAnswer, tooLarge, UNVERIFIED, type InboxAnswer } from './inbox-answers.ts';
+import type { BodyEnd, InboxRequest } from './inbox-request.ts';
+import { BodyBudget, IncomingDelivery, StartQueue } from './incoming-delivery.ts';
 import { verificationFailureOf, type VerificationFailure } from './verification.ts';
 
 /** An unknown sender is answered within this time. */
 const DEFAULT_TIMEOUT_MS = 8000;
-
-export type ReceiverParts = InboxAdmissionParts & Omit<DeliveryWriterParts, 'admission'>;
+/** Any other result of a store is an error, and never acknowledged. */
+const RESULTS: ReadonlySet<unknown> = new Set<PutResult>(['stored', 'duplicate', 'conflict', 'full']);
 
 /** Receives deliveries: reads, verifies and stores each, and only then acknowledges it. */
 export class InboxReceiver {
-  readonly #parts: ReceiverParts;
+  readonly #inbox: InboxState;
+  readonly #options: ReceivingOptions;
   readonly #admission: InboxAdmission;
-  readonly #writer: DeliveryWriter;
+  readonly #stored: () => void;
   readonly #recognition: Recognition;
   readonly #deadlines: Deadlines<IncomingDelivery>;
   readonly #budget: BodyBudget;
   readonly #handshakes = new Handshakes();
   readonly #startQueue = new StartQueue();
+  readonly #puts: GroupCommit<Put, PutResult>;
+  /** Callbacks that get the body may keep it, so its memory is not given to the store. */
+  readonly #isBodyShared: boolean;
 
-  constructor(parts: ReceiverParts) {
-    const { options, fixtures, settings, now } = parts;
-    this.#parts = parts;
-    this.#admission = new InboxAdmission(parts);
-    this.#writer = new DeliveryWriter({ ...parts, admission: this.#admission });
+  /** @param stored - called after a delivery was stored. */
+  constructor(inbox: InboxState, options: ReceivingOptions, admission: InboxAdmission, stored: () => void) {
+    const { clock, now, report, store, wall } = inbox;
+    this.#inbox = inbox;
+    this.#options = options;
+    this.#admission = admission;
+    this.#stored = stored;
     this.#recognition = createRecognition([...resolveSenders(options.senders), ...builtInSenders]);
-    this.#budget = new BodyBudget(() => settings().maxBodyBytes, now);
-    this.#deadlines = new Deadlines<IncomingDelivery>(fixtures.clock, now, this.#expire, () => undefined);
+    this.#budget = new BodyBudget(
+      () => inbox.settings.maxBodyBytes,
+      now,
+      (incoming) => {
+        incoming.answer(this.#refuse('pressure', incoming.delivery));
+      },
+    );
+    this.#deadlines = new Deadlines<IncomingDelivery>(clock, now, this.#expire, () => undefined);
+    const { verify, handshake, id, keyGenerator } = options;
+    this.#isBodyShared =
+      verify !== false || handshake !== undefined || id !== undefined || keyGenerator !== undefined;
+    this.#puts = new GroupCommit(
+      (batch) => {
+        const { capacity, maxBytes, maxShelved, maxShelvedBytes } = inbox.settings;
+        const limits = { capacity, maxBytes, maxShelved, maxShelvedBytes };
+        return store.put(batch, { limits, nowMs: wall.trustedMs() });
+      },
+      (deliveries, beganMs) => {
+        if (report.listeners.any) report.emit({ type: 'committed', deliveries, tookMs: now() - beganMs });
+      },
+      now,
+    );
   }
 
   receive(request: InboxRequest): Promise<InboxAnswer | null> {
-    const { now, settings } = this.#parts;
+    const { now, settings, report } = this.#inbox;
+    const { headers } = request;
     const nowMs = now();
-    this.#parts.report.totals.arrivals += 1;
-    const delivery = this.#recognize(request.headers);
+    report.totals.arrivals += 1;
+    const profile = this.#recognition.find(headers);
+    const delivery = profile === undefined ? { id: idOf(undefined, headers) } : deliveryOf(profile, headers);
     const isHandshake = delivery.handshake === true && this.#handshakes.tryBegin(nowMs);
     if (isHandshake) delivery.priority = 'critical';
-    const body = new BodyCollector(settings().maxBodyBytes, this.#budget, () => {
-      incoming.answer(this.#admission.refuse('pressure', delivery, delivery.key ?? DEFAULT_KEY));
-    });
-    const incoming = new IncomingDelivery(delivery, body, () => {
+    const incoming = new IncomingDelivery(delivery, this.#budget, settings.maxBodyBytes, () => {
       this.#deadlines.clear(incoming);
       if (isHandshake) this.#handshakes.end();
     });
     this.#deadlines.set(incoming, nowMs + (delivery.maxWaitMs ?? DEFAULT_TIMEOUT_MS), nowMs);
+    this.#admission.arrive(nowMs);
     this.#answerTo(request, incoming).then(
       (answer) => {
         incoming.answer(answer);
@@ -81,83 +109,147 @@ export class InboxReceiver {
   }
 
   get isStoring(): boolean {
-    return this.#writer.isBusy;
+    return this.#puts.isBusy;
   }
 
   /** Resolves when nothing is being stored. */
   idle(): Promise<void> {
-    return this.#writer.idle();
-  }
-
-  #recognize(headers: RequestHeaders): Delivery {
-    const profile = this.#recognition.find(headers);
-    return profile === undefined ? { id: idOf(undefined, headers) } : deliveryOf(profile, headers);
+    return this.#puts.idle();
   }
 
   async #answerTo(request: InboxRequest, incoming: IncomingDelivery): Promise<InboxAnswer | null> {
-    const { delivery, body } = incoming;
-    const { options, settings, report, refuser, now } = this.#parts;
-    refuser.arrive(now());
+    const { delivery } = incoming;
     if (this.#startQueue.isOpen) {
       await this.#startQueue.wait(incoming);
       if (incoming.isOver()) return null;
     }
     // Before the body is read, so that refusing stays cheap. With the body, the key may be another one.
-    const early = this.#admission.refusalOf(incoming, delivery.key ?? DEFAULT_KEY, false);
+    const early = this.#admission.refusalOf(delivery, delivery.key ?? DEFAULT_KEY, false);
     if (early !== undefined) return early;
-
-    const trouble = await this.#read(request, body);
-    if (trouble === 'gone') return null;
-    const key = delivery.key ?? DEFAULT_KEY;
-    if (trouble === 'overloaded') return this.#admission.refuse('pressure', delivery, key);
-    if (trouble === 'too-large') {
-      report.totals.tooLarge += 1;
-      report.emit({ type: 'too-large', key });
-      return tooLarge(settings().maxBodyBytes);
-    }
+    const end = await this.#read(request, incoming);
+    if (incoming.trouble === 'overloaded') return this.#refuse('pressure', delivery);
+    if (incoming.trouble === 'too-large') return this.#refuseSize(delivery);
+    if (end === 'gone') return null;
     // From here on the delivery may have been refused already: it took too long, or its body was cut off. Then it is not
     // stored, so that the sender's next attempt is no duplicate.
     if (incoming.isOver()) return null;
+    const { verify, handshake } = this.#options;
     const contents: Contents = {
       request: requestFacts(request),
-      context: contextOf(options, request.source),
+      context: contextOf(this.#options, request.source),
       headers: headersOf(request.headers),
-      rawBody: body.bytes(),
+      rawBody: incoming.body(),
     };
     const raw = rawDelivery(contents);
-    const failure = options.verify === false ? undefined : await verificationFailureOf(options.verify, raw);
+    const failure = verify === false ? undefined : await verificationFailureOf(verify, raw);
     if (incoming.isOver()) return null;
-    if (failure !== undefined) return this.#reject(failure, delivery, key);
-    const reply = await options.handshake?.(raw);
+    if (failure !== undefined) return this.#reject(failure, delivery);
+    const reply = await handshake?.(raw);
     if (incoming.isOver()) return null;
     if (reply !== undefined && reply !== null) return handshakeAnswer(reply);
-    return (
-      answerHandshake(delivery.profile?.name, raw) ?? (await this.#writer.write(contents, raw, incoming))
+    return answerHandshake(delivery.profile?.name, raw) ?? (await this.#write(contents, raw, incoming));
+  }
+
+  async #read(request: InboxRequest, incoming: IncomingDelivery): Promise<BodyEnd> {
+    if (Number(request.headers['content-length']) > this.#inbox.settings.maxBodyBytes) {
+      incoming.trouble = 'too-large';
+      return 'whole';
+    }
+    const end = await request.read(incoming);
+    if (end !== 'consumed') return end;
+    throw new BackpressureError(
+      'ERR_WBP_BODY_READ',
+      `The request body was already consumed by another middleware. ${request.hint}`,
     );
   }
 
-  async #read(
-    request: InboxRequest,
-    body: BodyCollector,
-  ): Promise<'gone' | 'too-large' | 'overloaded' | undefined> {
-    const length = request.headers['content-length'];
-    if (!body.expect(typeof length === 'string' ? length : undefined)) return body.trouble;
-    const end = await request.read(body);
-    if (end === 'consumed') {
-      throw new BackpressureError(
-        'ERR_WBP_BODY_READ',
-        `The request body was already consumed by another middleware. ${request.hint}`,
-      );
-    }
-    return body.trouble ?? (end === 'gone' ? 'gone' : undefined);
+  /** Stores a verified delivery. Resolves with the answer, or with null when the delivery was answered meanwhile. */
+  async #write(
+    contents: Contents,
+    raw: RawDelivery,
+    incoming: IncomingDelivery,
+  ): Promise<InboxAnswer | null> {
+    const { fixtures, encryption, wall, level, finished, report, settings } = this.#inbox;
+    const { delivery } = incoming;
+    const { id, key, isIdGenerated } = await namesOf(this.#options, raw, delivery);
+    delivery.id = isIdGenerated ? undefined : id;
+    delivery.key = key;
+    const sender = delivery.profile?.name;
+    const stored = await encryption.encrypt({
+      id,
+      key,
+      isIdGenerated,
+      sender,
+      request: contents.request,
+      context: contents.context,
+      headers: withoutRedacted(contents.headers, fixtures.redacts),
+      rawBody: contents.rawBody,
+      receivedAtMs: wall.rawMs(),
+      sealedBy: undefined,
+      fingerprint: undefined,
+    });
+    if (incoming.isOver()) return null;
+
+    const refusal = this.#admission.refusalOf(delivery, key, true);
+    if (refusal !== undefined) return refusal;
+    const isOverflow = settings.overflow === 'dead-letter' && this.#admission.isOverflow(delivery, key);
+    // No callback has seen the encrypted bytes.
+    const isBodyGiven = stored.sealedBy !== undefined || !this.#isBodyShared;
+    const bytes = storedBytes(stored);
+    const counted = isOverflow ? undefined : level.begin({ key, bytes });
+    const result = await this.#put({ delivery: stored, isOverflow, isBodyGiven }, incoming, counted);
+    if (result === 'failed') return this.#refuse('pressure', delivery);
+    if (result === 'full') return this.#refuse('full', delivery);
+    const isNew = result === 'stored';
+    if (isNew && isOverflow) finished.add('shelved', bytes);
+    const type = isNew && isOverflow ? 'overflow' : result;
+    report.totals[type] += 1;
+    report.emit({ type, key, sender, id });
+    this.#admission.acknowledged(delivery, key);
+    if (type === 'stored') this.#stored();
+    const status = isNew ? 'accepted' : 'duplicate';
+    return acknowledged(delivery.profile?.success, settings.successStatus, id, status);
   }
 
-  #reject(failure: VerificationFailure, delivery: Delivery, key: string): InboxAnswer {
-    const { report } = this.#parts;
-    const { error, isUndecided, bug } = failure;
+  async #put(
+    put: Put,
+    incoming: IncomingDelivery,
+    counted: IncomingAmount | undefined,
+  ): Promise<PutResult | 'failed'> {
+    const { receivingHealth, level } = this.#inbox;
+    let result: PutResult | 'failed' = 'failed';
+    try {
+      incoming.storing(true);
+      const answer = await this.#puts.add(put, put.delivery.rawBody.byteLength);
+      if (!RESULTS.has(answer)) throw new Error(`The store returned ${show(answer)} for a put.`);
+      result = answer;
+      receivingHealth.worked();
+    } catch (error) {
+      receivingHealth.failed('put', error);
+    } finally {
+      incoming.storing(false);
+      if (counted !== undefined) level.end(counted, result === 'stored');
+    }
+    return result;
+  }
+
+  #refuse(reason: 'pressure' | 'full' | 'wait', delivery: Delivery): InboxAnswer {
+    return this.#admission.refuse(reason, delivery, delivery.key ?? DEFAULT_KEY);
+  }
+
+  #refuseSize({ key = DEFAULT_KEY }: Delivery): InboxAnswer {
+    const { report, settings } = this.#inbox;
+    report.totals.tooLarge += 1;
+    report.emit({ type: 'too-large', key });
+    return tooLarge(settings.maxBodyBytes);
+  }
+
+  #reject({ error, isUndecided, bug }: VerificationFailure, delivery: Delivery): InboxAnswer {
+    const { report } = this.#inbox;
+    const { key = DEFAULT_KEY } = delivery;
     if (isUndecided) {
       report.emit({ type: 'verify-failed', key, error });
-      return this.#admission.refuse('pressure', delivery, key);
+      return this.#refuse('pressure', delivery);
     }
     report.totals.unverified += 1;
     report.emit({ type: 'unverified', key, error });
@@ -166,9 +258,8 @@ export class InboxReceiver {
   }
 
   readonly #expire = (incoming: IncomingDelivery): void => {
-    const { delivery } = incoming;
     if (incoming.isOver()) return;
-    incoming.answer(this.#admission.refuse('wait', delivery, delivery.key ?? DEFAULT_KEY));
+    incoming.answer(this.#refuse('wait', incoming.delivery));
     this.#startQueue.leave(incoming);
   };
 }

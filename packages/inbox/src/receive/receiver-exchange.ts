@@ -50,7 +50,12 @@ export class ReceiverExchange {
     this.#parts = parts;
     this.#id = memberId(random);
     this.#beats = new Beats({
-      ...{ registry, clock, now, random, compose: this.#compose, answered: this.#answered },
+      registry,
+      clock,
+      now,
+      random,
+      compose: this.#compose,
+      answered: this.#answered,
       // The next beat is due anyway, and without one this receiver books alone after 10 s.
       failed: () => undefined,
     });

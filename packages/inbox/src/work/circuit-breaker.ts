@@ -1,5 +1,3 @@
-import { RecoveryRamp } from './recovery-ramp.ts';
-
 /** The delay before the first probe of an outage. It doubles with each probe up to the longest. */
 const FIRST_PROBE_MS = 1000;
 const LONGEST_PROBE_MS = 20_000;
@@ -7,6 +5,14 @@ const LONGEST_PROBE_MS = 20_000;
 const LEAST_OF_DELAY = 0.75;
 /** The duration of an outage after which attempts count again, as long as the default retries take. */
 const COUNTS_AFTER_MS = 72 * 3_600_000;
+
+/** The shortest step: a database that has just started lacks its caches and connections. */
+const RAMP_STEP_MS = 1000;
+/** The longest ramp. After it the usual limits apply. */
+const LONGEST_RAMP_MS = 30_000;
+/** Shares of successful attempts of a step: from the first one the limit doubles, below the second one it halves. */
+const WIDEN_SHARE = 0.4;
+const NARROW_SHARE = 0.25;
 
 /**
  * - `closed`: at least some attempts succeed
@@ -26,7 +32,15 @@ export class CircuitBreaker {
   offeredAtMs: number | undefined;
   readonly #random: () => number;
   #intervalMs = FIRST_PROBE_MS;
-  #ramp: RecoveryRamp | undefined;
+  /**
+   * The most concurrent attempts while recovering: 1, then 2, 4 and so on while they succeed, because the backlog must not
+   * overload a service that has just recovered.
+   */
+  #rampLimit = 1;
+  #rampEndsMs = 0;
+  #stepBeganMs = 0;
+  #successes = 0;
+  #failures = 0;
 
   constructor(random: () => number) {
     this.#random = random;
@@ -41,7 +55,6 @@ export class CircuitBreaker {
     this.openedAtMs = nowMs;
     this.offeredAtMs = undefined;
     this.#intervalMs = FIRST_PROBE_MS;
-    this.#ramp = undefined;
     this.#delayProbe(nowMs);
   }
 
@@ -65,36 +78,32 @@ export class CircuitBreaker {
 
   /** The most concurrent attempts while recovering, else Infinity. */
   limit(nowMs: number, workers: number): number {
-    if (this.state !== 'ramp' || this.#ramp === undefined) return Infinity;
-    if (!this.#ramp.isOver(nowMs, workers)) return this.#ramp.limit;
+    if (this.state !== 'ramp') return Infinity;
+    if (this.#rampLimit < workers && nowMs < this.#rampEndsMs) return this.#rampLimit;
     this.state = 'closed';
-    this.#ramp = undefined;
     return Infinity;
-  }
-
-  /** When the limit ends at the latest. */
-  get rampEndsMs(): number {
-    return this.#ramp?.endsAtMs ?? Infinity;
   }
 
   /** When more attempts are allowed without any having ended; Infinity for never. */
   allowsMoreAtMs(nowMs: number): number {
-    if (this.state === 'ramp') return this.rampEndsMs;
+    if (this.state === 'ramp') return this.#rampEndsMs;
     return this.state === 'open' && this.probeAtMs > nowMs ? this.probeAtMs : Infinity;
   }
 
   /** Returns whether the success ends an outage. */
   succeeded(nowMs: number): boolean {
-    if (this.state === 'ramp') this.#ramp?.note(true, nowMs);
+    if (this.state === 'ramp') this.#noteInRamp(true, nowMs);
     if (!this.isFailing) return false;
     this.state = 'ramp';
-    this.#ramp = new RecoveryRamp(nowMs);
+    this.#rampLimit = 1;
+    this.#rampEndsMs = nowMs + LONGEST_RAMP_MS;
+    this.#beginStep(nowMs);
     return true;
   }
 
   /** Returns whether attempts count from now on, because the outage has lasted too long. */
   failed(nowMs: number): boolean {
-    if (this.state === 'ramp') this.#ramp?.note(false, nowMs);
+    if (this.state === 'ramp') this.#noteInRamp(false, nowMs);
     if (this.state !== 'open' || nowMs - this.openedAtMs < COUNTS_AFTER_MS) return false;
     this.state = 'counting';
     return true;
@@ -102,5 +111,22 @@ export class CircuitBreaker {
 
   #delayProbe(nowMs: number): void {
     this.probeAtMs = nowMs + this.delayMs;
+  }
+
+  #noteInRamp(isSuccess: boolean, nowMs: number): void {
+    if (isSuccess) this.#successes += 1;
+    else this.#failures += 1;
+    const count = this.#successes + this.#failures;
+    if (nowMs - this.#stepBeganMs < RAMP_STEP_MS || count < this.#rampLimit) return;
+    const share = this.#successes / count;
+    if (share >= WIDEN_SHARE) this.#rampLimit *= 2;
+    else if (share < NARROW_SHARE) this.#rampLimit = Math.max(1, this.#rampLimit / 2);
+    this.#beginStep(nowMs);
+  }
+
+  #beginStep(nowMs: number): void {
+    this.#stepBeganMs = nowMs;
+    this.#successes = 0;
+    this.#failures = 0;
   }
 }

@@ -1,73 +1,60 @@
-import { Deadlines, glanceAt } from '@webhook-backpressure/base';
-import type { Intake, Permit, Refusal } from '@webhook-backpressure/core';
-import { workersPerKey } from '@webhook-backpressure/core/extend';
-import { Claimer, type ClaimParts, type ClaimingWorkers, type ClaimLimits } from './claimer.ts';
-import { Outages, type Allowance } from './outages.ts';
-import { RunSettler } from './run-settler.ts';
+import type { InboxState } from '../capacity/inbox-state.ts';
 import { inboxDelivery } from '../delivery/inbox-delivery.ts';
-import type { InboxOptions } from '../options/inbox-options.ts';
-import type { InboxReport } from '../events/inbox-report.ts';
-import type { InboxFixtures, InboxSettings } from '../options/inbox-settings.ts';
 import { storedBytes } from '../delivery/stored-bytes.ts';
+import type { InboxOptions } from '../options/inbox-options.ts';
+import { workersPerKey } from '@webhook-backpressure/core/extend';
 import type { ClaimedDelivery } from '../store/inbox-store.ts';
-import { KeyLoad } from './key-load.ts';
-import type { FillLevel } from '../capacity/fill-level.ts';
-import type { InboxDrainRate } from '../capacity/inbox-drain-rate.ts';
-import { LeaseRenewal } from './lease-renewal.ts';
-import { HandlerRun } from './handler-run.ts';
-import type { FinishedUsage } from '../capacity/finished-usage.ts';
+import type { Task } from '../time/scheduler.ts';
 import { CrashSuspects } from './crash-suspects.ts';
+import { LEASE_MS, LeaseRenewal } from './lease-renewal.ts';
+import { Outages } from './outages.ts';
+import { RunSettler } from './run-settler.ts';
+import { HandlerRun, RunningHandlers } from './running-handlers.ts';
 
-export interface InboxWorkerParts extends ClaimParts {
-  readonly intake: Intake;
-  readonly fixtures: InboxFixtures;
-  readonly settings: () => InboxSettings;
-  readonly level: FillLevel;
-  readonly finished: FinishedUsage;
-  readonly inboxRate: InboxDrainRate;
-  readonly report: InboxReport;
-  readonly process: InboxOptions['process'];
-  readonly onDead: InboxOptions['onDead'];
-  /** Called when a delivery is finished, so that the level has fallen. */
-  readonly relieved: () => void;
-}
+/** The delay of the next try when a due delivery cannot be claimed because another process blocks it. */
+const RECHECK_MS = 1000;
 
-/** Processes deliveries: claims each, runs its handler, and settles it in the store before its worker takes the next. */
-export class InboxWorkers implements ClaimingWorkers {
+/**
+ * Processes deliveries: claims them as workers become free, runs their handlers, and settles each in the store before its
+ * worker takes the next. One claim at a time, and none while nothing is due.
+ */
+export class InboxWorkers {
   readonly runs: Set<HandlerRun> = new Set<HandlerRun>();
-  readonly claimer: Claimer;
+  readonly handlers: RunningHandlers;
   readonly outages: Outages;
-  isOpen = false;
-  readonly #parts: InboxWorkerParts;
-  readonly #deadlines: Deadlines<HandlerRun>;
+  readonly #inbox: InboxState;
+  readonly #process: InboxOptions['process'];
   readonly #settler: RunSettler;
   readonly #renewals: LeaseRenewal<HandlerRun>;
-  readonly #load = new KeyLoad();
   readonly #suspects = new CrashSuspects();
-  #allowance: Allowance | undefined;
+  readonly #nextClaim: Task;
+  #claiming: Promise<void> | undefined;
+  #isClaimWanted = false;
   #onIdle: (() => void) | undefined;
 
-  constructor(parts: InboxWorkerParts) {
-    this.#parts = parts;
-    const { fixtures, now, report } = parts;
-    this.claimer = new Claimer(parts, this);
-    this.#deadlines = new Deadlines<HandlerRun>(fixtures.clock, now, this.#expire, () => undefined);
-    this.outages = new Outages({
-      ...{ now, random: fixtures.random, report, load: this.#load },
-      failing: (key) => {
-        this.giveBackWaiting(key);
-      },
+  /** @param process - never called of a receiver without workers, which claims nothing. */
+  constructor(inbox: InboxState, process: InboxOptions['process'], onDead: InboxOptions['onDead']) {
+    const { store, health, scheduler, now, wall } = inbox;
+    this.#inbox = inbox;
+    this.#process = process;
+    this.handlers = new RunningHandlers(inbox, (run) => void this.#handle(run), this.#overdue);
+    inbox.ownRate = this.handlers;
+    this.outages = new Outages(inbox, (key) => {
+      this.giveBackWaiting(key);
     });
-    this.#settler = new RunSettler({
-      ...parts,
-      ...{ random: fixtures.random, encryption: fixtures.encryption, outages: this.outages },
-      isOpen: () => this.isOpen,
-      settling: (run) => {
-        this.#deadlines.clear(run);
-      },
-      ended: this.#end,
+    this.#settler = new RunSettler(inbox, this.handlers, this.outages, onDead, this.#end);
+    this.#renewals = new LeaseRenewal({
+      store,
+      health,
+      scheduler,
+      now,
+      wallMs: () => wall.trustedMs(),
+      runs: this.runs,
+      lost: this.#lose,
     });
-    this.#renewals = new LeaseRenewal({ ...parts, runs: this.runs, lost: this.#lose });
+    this.#nextClaim = scheduler.task(() => {
+      this.wake();
+    });
   }
 
   /** How many handlers run. */
@@ -77,62 +64,20 @@ export class InboxWorkers implements ClaimingWorkers {
     return active;
   }
 
+  /** Whether results are being stored. */
   get isStoring(): boolean {
     return this.#settler.isStoring;
   }
 
-  limits(isIdle: boolean): ClaimLimits {
-    const workers = glanceAt(this.#parts.intake).concurrency;
-    const allowance = this.outages.allow(this.runs.size, workers, isIdle);
-    this.#allowance = allowance;
-    const { settings } = this.#parts;
-    const except = new Set(allowance.except);
-    const free = this.isOpen ? workers - this.runs.size : 0;
-    let { perKey } = allowance;
-    const most = workersPerKey(settings(), workers);
-    if (most < Infinity) {
-      // A claim can skip keys but not limit each one, so it asks for no more than the key with the least room may have.
-      perKey = Math.min(perKey, most);
-      for (const [key, count] of this.#load.entries()) {
-        if (count >= most) except.add(key);
-        else perKey = Math.min(perKey, most - count);
-      }
-    }
-    const count = Math.min(free, allowance.count, perKey);
-    const maxStranded = Math.min(count, this.#suspects.room(settings().retry.attempts));
-    return { count, maxStranded, except, againAtMs: this.isOpen ? allowance.againAtMs : Infinity };
+  /** Claims, if a delivery is due and a worker free. Call it when one of them may have become so. */
+  wake(): void {
+    this.#isClaimWanted = true;
+    this.#claiming ??= this.#claim();
   }
 
-  claimed(
-    claimed: readonly ClaimedDelivery[],
-    { maxStranded, count }: ClaimLimits,
-    isIdle: boolean,
-  ): boolean {
-    this.#suspects.claimed(maxStranded, claimed.filter(({ strandings }) => strandings > 0).length);
-    if (claimed.length === count || this.#allowance === undefined) return false;
-    return this.outages.cameShort(this.#allowance, isIdle);
-  }
-
-  begin(claimed: ClaimedDelivery): void {
-    const run = new HandlerRun(claimed, storedBytes(claimed));
-    this.runs.add(run);
-    this.#load.add(claimed.key);
-    if (run.isSuspect) this.#suspects.began();
-    if (this.runs.size === 1) {
-      this.#renewals.begin();
-      this.#parts.inboxRate.resume(this.#parts.now());
-    }
-    const { attempts } = this.#parts.settings().retry;
-    if (!this.isOpen) {
-      void this.#settler.giveBack(run);
-    } else if (run.countedAttempts > attempts) {
-      const error = `The process ended during the last of ${String(run.countedAttempts - 1)} attempts, or retry.attempts was lowered since.`;
-      void this.#settler.failLast(run, error);
-    } else {
-      run.startedAtMs = this.#parts.now();
-      run.isProbe = this.outages.began(claimed.key);
-      this.#admit(run);
-    }
+  /** Resolves when no claim is in progress. */
+  async claimed(): Promise<void> {
+    while (this.#claiming !== undefined) await this.#claiming;
   }
 
   /** Resolves when no delivery is claimed any more. */
@@ -141,12 +86,6 @@ export class InboxWorkers implements ClaimingWorkers {
       this.#onIdle = resolve;
       this.#checkIdle();
     });
-  }
-
-  /** Starts no more handlers, and gives waiting deliveries back. */
-  stopStarting(): void {
-    this.isOpen = false;
-    this.giveBackWaiting(null);
   }
 
   /** Gives back claimed deliveries that wait for their start: of a key, or with null all. */
@@ -159,59 +98,130 @@ export class InboxWorkers implements ClaimingWorkers {
 
   /** Aborts running handlers and gives their deliveries back. Runs that are settling are stored. */
   async abandon(): Promise<void> {
-    this.#deadlines.stop();
+    this.handlers.stop();
     const running = [...this.runs].filter(({ state }) => state === 'running');
     for (const run of running) run.abort('The inbox closes.');
     await Promise.all(running.map((run) => this.#settler.giveBack(run)));
     // Do not wait for a store that is failing.
-    if (!this.#parts.health.isResting) await this.idle();
+    if (!this.#inbox.health.isResting) await this.idle();
   }
 
-  #admit(run: HandlerRun): void {
-    const { key } = run.claimed;
-    const admission = this.#parts.intake.admit({ key });
-    if (!admission.admitted) {
+  get #isOpen(): boolean {
+    return this.#inbox.phase === 'open' && this.#inbox.role !== 'receiver';
+  }
+
+  async #claim(): Promise<void> {
+    const { health } = this.#inbox;
+    while (this.#isClaimWanted) {
+      this.#isClaimWanted = false;
+      await health.rest();
+      try {
+        await this.#claimAll();
+      } catch (error) {
+        health.failed('claim', error);
+        this.#isClaimWanted = this.#limits(false).count > 0;
+      }
+    }
+    this.#claiming = undefined;
+  }
+
+  /** Claims until the limits are reached, or nothing is due. */
+  async #claimAll(): Promise<void> {
+    const { store, health, wall, now } = this.#inbox;
+    for (let isIdle = false; ;) {
+      const { allowance, count, maxStranded, except } = this.#limits(isIdle);
+      if (count <= 0) {
+        if (this.#isOpen && allowance.againAtMs < Infinity) this.#nextClaim.set(allowance.againAtMs);
+        return;
+      }
+      const nowMs = wall.trustedMs();
+      const claimed = await store.claim(count, { leaseMs: LEASE_MS, nowMs, maxStranded, except });
+      let stranded = 0;
+      for (const one of claimed) {
+        if (one.strandings > 0) stranded += 1;
+        this.#begin(one);
+      }
+      this.#suspects.claimed(maxStranded, stranded);
+      if (claimed.length === count) {
+        health.worked();
+        continue;
+      }
+      const claimsAgain = this.outages.cameShort(allowance, isIdle);
+      isIdle = true;
+      if (claimsAgain) continue;
+      // A store may return fewer than there are, because of `maxStranded`.
+      const dueMs = await store.nextDueMs(except);
+      health.worked();
+      const inMs = dueMs === undefined ? Infinity : dueMs - wall.trustedMs();
+      const againAtMs = Math.min(allowance.againAtMs, now() + (inMs > 0 ? inMs : RECHECK_MS));
+      if (againAtMs < Infinity) this.#nextClaim.set(againAtMs);
+      return;
+    }
+  }
+
+  /**
+   * What may be claimed now: 0 or less for nothing.
+   *
+   * @param isIdle - the last claim returned fewer deliveries than allowed.
+   */
+  #limits(isIdle: boolean) {
+    const { settings } = this.#inbox;
+    const workers = this.handlers.concurrency;
+    const allowance = this.outages.allow(this.runs.size, workers, isIdle);
+    const except = new Set(allowance.except);
+    let { perKey } = allowance;
+    const most = workersPerKey(settings, workers);
+    if (most < Infinity) {
+      // A claim can skip keys but not limit each one, so it asks for no more than the key with the least room may have.
+      perKey = Math.min(perKey, most);
+      for (const [key, count] of this.outages.load) {
+        if (count >= most) except.add(key);
+        else perKey = Math.min(perKey, most - count);
+      }
+    }
+    const free = this.#isOpen ? workers - this.runs.size : 0;
+    const count = Math.min(free, allowance.count, perKey);
+    const maxStranded = Math.min(count, this.#suspects.room(settings.retry.attempts));
+    return { allowance, count, maxStranded, except };
+  }
+
+  #begin(claimed: ClaimedDelivery): void {
+    const { now, settings } = this.#inbox;
+    const run = new HandlerRun(claimed, storedBytes(claimed));
+    this.runs.add(run);
+    if (run.isSuspect) this.#suspects.began();
+    if (this.runs.size === 1) {
+      this.#renewals.begin();
+      this.handlers.resume(now());
+    }
+    this.outages.claimed(claimed.key);
+    if (!this.#isOpen) {
       void this.#settler.giveBack(run);
-      return;
+    } else if (run.countedAttempts > settings.retry.attempts) {
+      const error = `The process ended during the last of ${String(run.countedAttempts - 1)} attempts, or retry.attempts was lowered since.`;
+      void this.#settler.failLast(run, error);
+    } else {
+      run.startedAtMs = now();
+      run.isProbe = this.outages.began(claimed.key);
+      this.handlers.add(run);
     }
-    run.admission = admission;
-    const { permit } = admission;
-    if (permit instanceof Promise) void permit.then((result) => this.#start(run, result));
-    else void this.#start(run, permit);
   }
 
-  async #start(run: HandlerRun, permit: Permit | Refusal): Promise<void> {
-    if (run.state !== 'waiting') {
-      if (permit.admitted) permit.release('failure');
-      return;
-    }
-    if (!permit.admitted) {
-      await this.#settler.giveBack(run);
-      return;
-    }
-    const { report, now, settings, process, fixtures } = this.#parts;
+  async #handle(run: HandlerRun): Promise<void> {
+    const { report, fixtures, encryption } = this.#inbox;
     const { key, sender, id, attempt, receivedAtMs } = run.claimed;
-    run.permit = permit;
     run.state = 'running';
-    run.startedAtMs = now();
-    this.#deadlines.set(run, run.startedAtMs + settings().maxHandlingMs, run.startedAtMs);
     report.totals.started += 1;
-    report.emit({
-      type: 'started',
-      key,
-      sender,
-      id,
-      attempt,
-      waitedMs: Math.max(0, fixtures.wallClock() - receivedAtMs),
-    });
+    const waitedMs = Math.max(0, fixtures.wallClock() - receivedAtMs);
+    report.emit({ type: 'started', key, sender, id, attempt, waitedMs });
     let failure: { readonly error: unknown } | undefined;
     let isMade = false;
     try {
-      const opening = fixtures.encryption.decrypt(run.claimed);
+      const opening = encryption.decrypt(run.claimed);
       const opened = opening instanceof Promise ? await opening : opening;
-      if (!this.#isRunning(run)) return;
+      if (isOver(run)) return;
       isMade = true;
-      await process(inboxDelivery(opened), {
+      await this.#process(inboxDelivery(opened), {
         attempt,
         get signal() {
           return run.signal;
@@ -222,41 +232,35 @@ export class InboxWorkers implements ClaimingWorkers {
       report.processFailed(error);
     }
     // Meanwhile the run may have become overdue, or its claim may have been lost or given back.
-    if (!this.#isRunning(run)) return;
+    if (isOver(run)) return;
     if (failure === undefined) await this.#settler.complete(run);
     else {
-      const lacksKey = !fixtures.encryption.hasKeyOf(run.claimed);
+      const lacksKey = !encryption.hasKeyOf(run.claimed);
       // A delivery that cannot be decrypted is no evidence of an outage.
       await this.#settler.fail(run, failure.error, { isOfDelivery: !isMade, lacksKey });
     }
   }
 
-  #isRunning({ state }: HandlerRun): boolean {
-    return state === 'running';
-  }
-
-  readonly #end = (run: HandlerRun, outcome: 'success' | 'failure'): void => {
+  readonly #end = (run: HandlerRun, isSuccess: boolean): void => {
     if (!this.runs.delete(run)) return;
-    this.#load.remove(run.claimed.key);
+    run.state = 'over';
     if (run.isSuspect) this.#suspects.ended(run.isMade);
-    if (run.isProbe) this.outages.probeEnded(this.#parts.now() - run.startedAtMs);
-    run.end(outcome);
+    this.outages.ended(run.claimed.key, run.isProbe, run.startedAtMs);
+    this.handlers.end(run, isSuccess);
     if (this.runs.size === 0) this.#renewals.end();
-    this.claimer.wake();
+    this.wake();
     this.#checkIdle();
   };
 
   readonly #lose = (run: HandlerRun): void => {
-    this.#deadlines.clear(run);
     run.abort('Another process has taken the delivery over.');
     this.#settler.lose(run);
   };
 
-  readonly #expire = (run: HandlerRun): void => {
-    if (run.state !== 'running') return;
-    const { report, settings } = this.#parts;
+  readonly #overdue = (run: HandlerRun): void => {
+    const { report, settings } = this.#inbox;
     const { key, sender, id, attempt } = run.claimed;
-    const why = `The handler took longer than ${String(settings().maxHandlingMs)} ms.`;
+    const why = `The handler took longer than ${String(settings.maxHandlingMs)} ms.`;
     report.totals.overdue += 1;
     report.emit({ type: 'overdue', key, sender, id, attempt });
     const failing = this.#settler.fail(run, why, { isOverdue: true });
@@ -269,4 +273,9 @@ export class InboxWorkers implements ClaimingWorkers {
     this.#onIdle?.();
     this.#onIdle = undefined;
   }
+}
+
+/** Whether the run ended while its handler ran. */
+function isOver({ state }: HandlerRun): boolean {
+  return state !== 'running';
 }

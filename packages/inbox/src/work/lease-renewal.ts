@@ -1,8 +1,9 @@
 import type { Scheduler, Task } from '../time/scheduler.ts';
-import { LEASE_MS } from './claimer.ts';
 import type { ClaimRef, InboxStore } from '../store/inbox-store.ts';
 import type { StoreHealth } from '../store-calls/store-health.ts';
 
+/** A claim that is not renewed within this time may be taken over: its process hangs or has died. */
+export const LEASE_MS = 30_000;
 const RENEW_MS = LEASE_MS / 3;
 
 /** The holder of a claim: a run of a handler, or an attempt of a sender. */

@@ -1,43 +1,13 @@
-import { GroupCommit } from '../store-calls/group-commit.ts';
-import type { Outages } from './outages.ts';
-import type { InboxOptions } from '../options/inbox-options.ts';
-import type { InboxReport } from '../events/inbox-report.ts';
-import type { InboxSettings } from '../options/inbox-settings.ts';
-import type { InboxStore, Settlement } from '../store/inbox-store.ts';
-import type { FillLevel } from '../capacity/fill-level.ts';
-import type { InboxDrainRate } from '../capacity/inbox-drain-rate.ts';
-import { missingKeyDelayMs, retryDelayMs } from './retry-delay.ts';
-import { retryInstructionOf } from './retry-errors.ts';
-import type { HandlerRun } from './handler-run.ts';
-import type { Encryption } from '../encryption/encryption.ts';
-import type { StoreHealth } from '../store-calls/store-health.ts';
+import type { InboxState } from '../capacity/inbox-state.ts';
+import { inboxDelivery } from '../delivery/inbox-delivery.ts';
+import { callObserver } from '../events/call-observer.ts';
 import { errorMessageOf } from '../events/error-message.ts';
-import type { FinishedUsage } from '../capacity/finished-usage.ts';
-import { callOnDead } from './call-on-dead.ts';
-
-export interface RunSettlerParts {
-  readonly store: InboxStore;
-  readonly health: StoreHealth;
-  readonly now: () => number;
-  readonly wallMs: () => number;
-  readonly random: () => number;
-  readonly settings: () => InboxSettings;
-  readonly level: FillLevel;
-  readonly inboxRate: InboxDrainRate;
-  readonly finished: FinishedUsage;
-  readonly report: InboxReport;
-  readonly outages: Outages;
-  readonly onDead: InboxOptions['onDead'];
-  readonly encryption: Encryption;
-  /** Whether a failed settlement is repeated. */
-  readonly isOpen: () => boolean;
-  /** Called before the result is stored: the run has no deadline any more. */
-  readonly settling: (run: HandlerRun) => void;
-  /** Called when the run is over and its worker free. */
-  readonly ended: (run: HandlerRun, outcome: 'success' | 'failure') => void;
-  /** Called when a delivery is finished, so that the level has fallen. */
-  readonly relieved: () => void;
-}
+import type { InboxOptions } from '../options/inbox-options.ts';
+import { GroupCommit } from '../store-calls/group-commit.ts';
+import type { ClaimedDelivery, Settlement } from '../store/inbox-store.ts';
+import type { Outages } from './outages.ts';
+import { missingKeyDelayMs, retryDelayMs, retryInstructionOf } from './retries.ts';
+import type { HandlerRun, RunningHandlers } from './running-handlers.ts';
 
 /** The shortest delay before the last attempt is repeated because the dead-letter queue is full. */
 const LEAST_REPEAT_MS = 1000;
@@ -65,12 +35,27 @@ type Failure =
 
 /** Ends runs: stores the result, reports it, and then releases the worker. */
 export class RunSettler {
-  readonly #parts: RunSettlerParts;
+  readonly #inbox: InboxState;
+  readonly #handlers: RunningHandlers;
+  readonly #outages: Outages;
+  readonly #onDead: InboxOptions['onDead'];
+  readonly #ended: (run: HandlerRun, isSuccess: boolean) => void;
   readonly #settlements: GroupCommit<Settlement, boolean>;
 
-  constructor(parts: RunSettlerParts) {
-    this.#parts = parts;
-    this.#settlements = new GroupCommit((batch) => parts.store.settle(batch, parts.wallMs()));
+  /** @param ended - called when a run is over and its worker free. */
+  constructor(
+    inbox: InboxState,
+    handlers: RunningHandlers,
+    outages: Outages,
+    onDead: InboxOptions['onDead'],
+    ended: (run: HandlerRun, isSuccess: boolean) => void,
+  ) {
+    this.#inbox = inbox;
+    this.#handlers = handlers;
+    this.#outages = outages;
+    this.#onDead = onDead;
+    this.#ended = ended;
+    this.#settlements = new GroupCommit((batch) => inbox.store.settle(batch, inbox.wall.trustedMs()));
   }
 
   get isStoring(): boolean {
@@ -78,26 +63,26 @@ export class RunSettler {
   }
 
   async complete(run: HandlerRun): Promise<void> {
-    const { report, level, finished, inboxRate, now, outages, ended, relieved } = this.#parts;
+    const { report, level, finished, now } = this.#inbox;
     const { key, sender, id, attempt } = run.claimed;
     const tookMs = now() - run.startedAtMs;
     run.isMade = true;
-    outages.succeeded(run.ref);
+    this.#outages.succeeded(key);
     const keep = finished.canKeep(run.bytes);
     if (!(await this.#settle(run, { ...run.ref, as: 'completed', keep }))) return;
-    inboxRate.note(true, now());
+    this.#handlers.note(true, now());
     level.remove({ key, bytes: run.bytes });
     report.totals.completed += 1;
     report.emit({ type: 'completed', key, sender, id, attempt, tookMs });
-    ended(run, 'success');
-    relieved();
+    this.#ended(run, true);
+    this.#inbox.judge();
   }
 
   /** Ends a run whose handler has thrown. */
   async fail(run: HandlerRun, thrown: unknown, what: FailureFacts = {}): Promise<void> {
     const error = errorMessageOf(thrown);
     // Without a call of the handler, no time was taken.
-    const tookMs = what.isOfDelivery === true ? 0 : this.#parts.now() - run.startedAtMs;
+    const tookMs = what.isOfDelivery === true ? 0 : this.#inbox.now() - run.startedAtMs;
     run.isMade = true;
     await this.#fail(run, error, tookMs, this.#judge(run, thrown, what));
   }
@@ -109,20 +94,19 @@ export class RunSettler {
   }
 
   async giveBack(run: HandlerRun): Promise<void> {
-    const { report, ended } = this.#parts;
     const { key, sender, id, attempt } = run.claimed;
     if (!(await this.#settle(run, { ...run.ref, as: 'released' }))) return;
-    report.emit({ type: 'released', key, sender, id, attempt });
-    ended(run, 'failure');
+    this.#inbox.report.emit({ type: 'released', key, sender, id, attempt });
+    this.#ended(run, false);
   }
 
   /** Ends a run whose delivery another process has taken over. */
   lose(run: HandlerRun): void {
-    const { report, ended } = this.#parts;
+    const { report } = this.#inbox;
     const { key, sender, id, attempt } = run.claimed;
     report.totals.lost += 1;
     report.emit({ type: 'lost', key, sender, id, attempt });
-    ended(run, 'failure');
+    this.#ended(run, false);
   }
 
   #judge(
@@ -130,32 +114,27 @@ export class RunSettler {
     thrown: unknown,
     { isOverdue = false, isOfDelivery = false, lacksKey = false }: FailureFacts,
   ): Failure {
-    const { outages, settings, random, wallMs } = this.#parts;
+    const { settings, random, wall } = this.#inbox;
     const { isUnrecoverable, delayMs } = retryInstructionOf(thrown);
-    const { retry } = settings();
-    const { countedAttempts } = run;
-    let inOutageMs: number | undefined;
+    const { retry } = settings;
+    const { countedAttempts, claimed } = run;
+    /** Undefined if the attempt counts. */
+    let uncountedMs: number | undefined;
     if (isUnrecoverable || isOfDelivery) {
       // The failure concerns this delivery alone.
-      outages.wasInconclusive(run.ref);
+      this.#outages.wasInconclusive(claimed.key);
       if (isUnrecoverable) return this.#last(run);
     } else {
-      inOutageMs = outages.failed({
-        ...{ delivery: run.ref, countedAttempts, isOverdue },
-        error: errorMessageOf(thrown),
-      });
+      const error = errorMessageOf(thrown);
+      uncountedMs = this.#outages.failed({ delivery: run.ref, countedAttempts, isOverdue, error });
     }
-    const uncountedMs = inOutageMs ?? (lacksKey ? this.#keyDelayMs(run) : undefined);
+    const nowMs = wall.trustedMs();
+    if (lacksKey) uncountedMs ??= missingKeyDelayMs(nowMs - claimed.receivedAtMs, retry, random);
     const isCounted = uncountedMs === undefined;
     if (isCounted && countedAttempts >= retry.attempts) return this.#last(run);
     const retryInMs = delayMs ?? uncountedMs ?? retryDelayMs(countedAttempts, retry, random);
     const as = isCounted ? 'failed' : 'released';
-    return { as, retryInMs, retryAtMs: wallMs() + retryInMs, isRepeated: false };
-  }
-
-  #keyDelayMs({ claimed }: HandlerRun): number | undefined {
-    const { settings, random, wallMs } = this.#parts;
-    return missingKeyDelayMs(wallMs() - claimed.receivedAtMs, settings().retry, random);
+    return { as, retryInMs, retryAtMs: nowMs + retryInMs, isRepeated: false };
   }
 
   /**
@@ -163,61 +142,70 @@ export class RunSettler {
    * its last attempt is repeated after the longest delay: the inbox fills up and refuses deliveries, but loses none.
    */
   #last({ bytes }: HandlerRun): Failure {
-    const { finished, settings, wallMs } = this.#parts;
+    const { finished, settings, wall } = this.#inbox;
     if (finished.canShelve(bytes)) return { as: 'dead' };
-    const retryInMs = Math.max(LEAST_REPEAT_MS, settings().retry.maxDelayMs);
-    return { as: 'failed', retryInMs, retryAtMs: wallMs() + retryInMs, isRepeated: true };
+    const retryInMs = Math.max(LEAST_REPEAT_MS, settings.retry.maxDelayMs);
+    return { as: 'failed', retryInMs, retryAtMs: wall.trustedMs() + retryInMs, isRepeated: true };
   }
 
   async #fail(run: HandlerRun, error: string, tookMs: number, failure: Failure): Promise<void> {
-    const { report, level, inboxRate, now, onDead, encryption, ended, relieved } = this.#parts;
+    const { report, level, now } = this.#inbox;
     const { key, sender, id, attempt } = run.claimed;
-    const attempted = { key, sender, id, attempt, tookMs };
+    const attempted = { key, sender, id, attempt, tookMs, error };
     const isDead = failure.as === 'dead';
     if (!(await this.#settle(run, settlementOf(run, error, failure)))) return;
-    inboxRate.note(isDead, now());
+    this.#handlers.note(isDead, now());
     report.totals.failed += 1;
     if (failure.as === 'dead') {
       level.remove({ key, bytes: run.bytes });
       report.totals.dead += 1;
-      report.emit({ type: 'dead', ...attempted, error });
-      callOnDead(onDead, run.claimed, error, encryption);
+      report.emit({ type: 'dead', ...attempted });
+      this.#callOnDead(run.claimed, error);
     } else {
       const { retryInMs, as, isRepeated } = failure;
       if (isRepeated) {
         report.totals.shelfFull += 1;
-        report.emit({ type: 'shelf-full', ...attempted, error, retryInMs });
+        report.emit({ type: 'shelf-full', ...attempted, retryInMs });
       } else {
-        report.emit({ type: 'failed', ...attempted, error, retryInMs, isCounted: as === 'failed' });
+        report.emit({ type: 'failed', ...attempted, retryInMs, isCounted: as === 'failed' });
       }
     }
-    ended(run, 'failure');
-    if (isDead) relieved();
+    this.#ended(run, false);
+    if (isDead) this.#inbox.judge();
+  }
+
+  /** A delivery that cannot be decrypted is passed without its contents. */
+  #callOnDead(claimed: ClaimedDelivery, error: string): void {
+    const onDead = this.#onDead;
+    if (onDead === undefined) return;
+    const call = (delivery: ClaimedDelivery): void => {
+      callObserver(() => onDead(inboxDelivery(delivery), error));
+    };
+    const decrypted = this.#inbox.encryption.decryptOrEmpty(claimed);
+    if (decrypted instanceof Promise) void decrypted.then(call);
+    else call(decrypted);
   }
 
   /** Stores the result, however long that takes. Returns false when another process had taken over the claim. */
   async #settle(run: HandlerRun, settlement: Settlement): Promise<boolean> {
-    const { health, finished, isOpen, settling, ended } = this.#parts;
+    const { health, finished } = this.#inbox;
     const confirmRoom = finished.expect(settlement, run.bytes);
     run.state = 'settling';
-    settling(run);
     for (;;) {
       await health.rest();
       try {
         const isHeld = await this.#settlements.add(settlement);
         health.worked();
         confirmRoom(isHeld);
-        if (isHeld) return true;
-        this.lose(run);
-        return false;
+        if (!isHeld) this.lose(run);
+        return isHeld;
       } catch (error) {
         health.failed('settle', error);
         // While closing there is one try: the claim ends when the store closes, or when the lease runs out.
-        if (!isOpen()) {
-          confirmRoom(false);
-          ended(run, 'failure');
-          return false;
-        }
+        if (this.#inbox.phase === 'open') continue;
+        confirmRoom(false);
+        this.#ended(run, false);
+        return false;
       }
     }
   }

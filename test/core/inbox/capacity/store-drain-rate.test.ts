@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { StoreDrainRate } from '../../../../packages/inbox/src/capacity/store-drain-rate.ts';
+import { StoreDrainRate } from '../../../../packages/inbox/src/capacity/drain-rate.ts';
 
 /** A store whose workers are looked at every half second. */
 class Observed {

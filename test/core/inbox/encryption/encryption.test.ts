@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { EncryptOptions, InboxOptions, InboxStore, StoredDelivery } from '@webhook-backpressure/inbox';
 import { describe, expect, it, vi } from 'vitest';
-import { encryptSettings } from '../../../../packages/inbox/src/encryption/encrypt-options.ts';
+import { Encryption, encryptSettings } from '../../../../packages/inbox/src/encryption/encryption.ts';
 import { MemoryState } from '../../../../packages/inbox/src/store/memory/memory-state.ts';
 import { MemoryStore } from '../../../../packages/inbox/src/store/memory/memory-store.ts';
-import { Encryption } from '../../../../packages/inbox/src/encryption/encryption.ts';
 import { InboxBench, turns } from '../inbox-bench.ts';
 import { delivery, START, storedBytes } from '../store/cases/store-fixtures.ts';
 

@@ -1,6 +1,6 @@
 import { type InboxOptions, memoryStore } from '@webhook-backpressure/inbox';
 import { describe, expect, it } from 'vitest';
-import { REDACTED } from '../../../../packages/inbox/src/options/redaction.ts';
+import { REDACTED } from '../../../../packages/inbox/src/options/inbox-settings.ts';
 import { InboxBench } from '../inbox-bench.ts';
 
 const HEADERS = Object.fromEntries([...REDACTED, 'x-signature'].map((name) => [name, 'geheim']));

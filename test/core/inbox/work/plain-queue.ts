@@ -1,5 +1,5 @@
 import { stream } from '@webhook-backpressure/planner/parts';
-import { retryDelayMs } from '../../../../packages/inbox/src/work/retry-delay.ts';
+import { retryDelayMs } from '../../../../packages/inbox/src/work/retries.ts';
 import { type Heaped, MinHeap } from '../../../../packages/base/src/min-heap.ts';
 import type { Plan } from './outage-simulation.ts';
 

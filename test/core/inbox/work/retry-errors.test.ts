@@ -1,6 +1,6 @@
 import { type InboxOptions, memoryStore, RetryAfter, Unrecoverable } from '@webhook-backpressure/inbox';
 import { describe, expect, it } from 'vitest';
-import { retryDelayMs } from '../../../../packages/inbox/src/work/retry-delay.ts';
+import { retryDelayMs } from '../../../../packages/inbox/src/work/retries.ts';
 import { resolveInboxOptions } from '../../../../packages/inbox/src/options/inbox-settings.ts';
 import { stream } from '@webhook-backpressure/planner/parts';
 import { InboxBench } from '../inbox-bench.ts';

@@ -1,3 +1,14 @@
+/** How fast deliveries are finished. */
+export interface DrainReading {
+  /** Deliveries per second; null while unknown. */
+  readonly perSecond: number | null;
+  readonly isStalled: boolean;
+  /** For how many seconds that rate has been measured. */
+  readonly measuredS: number;
+  /** Milliseconds since a delivery was finished, or an attempt ended. */
+  gapMs(nowMs: number): number;
+}
+
 /** The looks of the quick average: with two per second, a change is learned within 5 s. */
 const QUICK_LOOKS = 6;
 /** The time constant of the steady average, in seconds, which chance hardly moves. */
@@ -26,7 +37,7 @@ export interface DrainSample {
  * to do show how much arrives, and not how much they could handle. So only time counts in which deliveries were due
  * throughout, except that a higher rate is believed at any time. Of a gap without a completion only the beginning counts.
  */
-export class StoreDrainRate {
+export class StoreDrainRate implements DrainReading {
   readonly #quick = new LatestRate();
   readonly #steady = new DecayingRate();
   /** So many looks until the quick average contains none from before the last change. */

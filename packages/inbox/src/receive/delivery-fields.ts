@@ -1,0 +1,101 @@
+import { BackpressureError, invalidResult, isThenable } from '@webhook-backpressure/base';
+import { randomUuid, subtle, toHex, utf8 } from '../encryption/web-crypto.ts';
+import { DEFAULT_KEY } from '@webhook-backpressure/core/extend';
+import type { Delivery } from '@webhook-backpressure/core';
+import type { RawDelivery } from '../delivery/inbox-delivery.ts';
+import { frozenJson, NotJsonError, type Json } from '../delivery/json.ts';
+import type { InboxOptions } from '../options/inbox-options.ts';
+
+const MAX_CHARACTERS = 256;
+/** Operator calls read it as every delivery: with this id, purging one dead letter would purge all. */
+const RESERVED_ID = 'all';
+/** The context is stored with every delivery and counts against `maxBytes`. */
+const MAX_CONTEXT_CHARACTERS = 16 * 1024;
+
+/** The names of a delivery in the store. */
+export interface Names {
+  readonly id: string;
+  readonly key: string;
+  /** Whether the id was generated, because neither an option nor the headers have one. */
+  readonly isIdGenerated: boolean;
+}
+
+/** The id and the key of a delivery: from the options, else from the headers. */
+export async function namesOf(
+  options: Pick<InboxOptions<never>, 'id' | 'keyGenerator'>,
+  raw: RawDelivery,
+  delivery: Delivery,
+): Promise<Names> {
+  const given = returnedName('id', options.id?.(raw)) ?? '';
+  const known = given === '' ? (delivery.id ?? '') : given;
+  const isIdGenerated = known === '';
+  const id = isIdGenerated ? randomUuid() : await boundedName(known, true);
+  const key = returnedName('keyGenerator', options.keyGenerator?.(raw)) ?? delivery.key ?? DEFAULT_KEY;
+  return { id, key: await boundedName(key, false), isIdGenerated };
+}
+
+/**
+ * The value that the option `context` returns for a request, or null.
+ *
+ * @throws BackpressureError `ERR_WBP_CONTEXT` when it is not JSON, or too long.
+ */
+export function contextOf(options: Pick<InboxOptions<never>, 'context'>, source: unknown): Json {
+  const given: unknown = options.context?.(source as never);
+  if (given === undefined) return null;
+  if (isThenable(given)) throw invalidResult('ERR_WBP_CONTEXT', 'context', 'a JSON value', given);
+  const context = checked(given);
+  const size = JSON.stringify(context).length;
+  if (size <= MAX_CONTEXT_CHARACTERS) return context;
+  throw new BackpressureError(
+    'ERR_WBP_CONTEXT',
+    `context() must return at most ${String(MAX_CONTEXT_CHARACTERS)} characters of JSON, but returned ${String(size)}.`,
+  );
+}
+
+function checked(given: unknown): Json {
+  try {
+    return frozenJson(given);
+  } catch (error) {
+    if (!(error instanceof NotJsonError)) throw error;
+    throw new BackpressureError(
+      'ERR_WBP_CONTEXT',
+      `context() must return a JSON value, but ${error.message.replace(/^\./, '')}.`,
+    );
+  }
+}
+
+/**
+ * Checks what an option returned. Any other value than a string, a promise for instance, would be the same text for
+ * every delivery, and all but the first would be duplicates.
+ *
+ * @throws BackpressureError `ERR_WBP_CALLBACK`
+ */
+function returnedName(option: 'id' | 'keyGenerator', name: unknown): string | undefined {
+  if (name === undefined || name === null) return undefined;
+  if (typeof name === 'string') return name;
+  throw invalidResult('ERR_WBP_CALLBACK', option, 'a string or undefined', name);
+}
+
+/**
+ * The id or key itself, or its SHA-256 when it is long. If it were truncated, two names could become equal, and the
+ * second delivery a duplicate of the first.
+ */
+export async function boundedName(name: string, isId: boolean): Promise<string> {
+  return name.length > MAX_CHARACTERS || (isId && name === RESERVED_ID) ? hashed(name) : name;
+}
+
+async function hashed(name: string): Promise<string> {
+  const isText = !LONE_SURROGATE.test(name);
+  const digest = new Uint8Array(await subtle().digest('SHA-256', isText ? utf8(name) : codeUnits(name)));
+  return `sha256${isText ? '' : '-utf16'}:${toHex(digest)}`;
+}
+
+/** UTF-8 encodes every lone surrogate as the same replacement: names that differ in them would become equal. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+function codeUnits(name: string): Uint8Array {
+  const bytes = new Uint8Array(2 * name.length);
+  const view = new DataView(bytes.buffer);
+  for (let at = 0; at < name.length; at += 1) view.setUint16(2 * at, name.charCodeAt(at));
+  return bytes;
+}

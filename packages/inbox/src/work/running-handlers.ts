@@ -1,0 +1,247 @@
+import {
+  abortController,
+  Alarm,
+  Deadlines,
+  NO_DEADLINE,
+  type Signal,
+  type Timed,
+} from '@webhook-backpressure/base';
+import { DrainRate, Limits, Pacer } from '@webhook-backpressure/core/extend';
+import type { DrainReading } from '../capacity/drain-rate.ts';
+import type { InboxState } from '../capacity/inbox-state.ts';
+import type { ClaimedDelivery, ClaimRef } from '../store/inbox-store.ts';
+
+/** The share of finished attempts is averaged over about this many. */
+const MEMORY = 100;
+/** A lower bound: an inbox whose attempts all fail is expected to recover. */
+const LEAST_SHARE = 0.05;
+/** A longer gap between two attempts says nothing about the speed of the workers. */
+const LONG_GAP_MS = 1000;
+/** While a result is being stored, its deadline only keeps the timer going, which notices a stall. */
+const SETTLING_MS = 60_000;
+
+/**
+ * - `waiting`: claimed, waits for a worker
+ * - `running`: the handler runs
+ * - `settling`: the result is being stored
+ * - `over`: the run has ended; the result of a handler that still runs is ignored
+ */
+export type HandlerRunState = 'waiting' | 'running' | 'settling' | 'over';
+
+/** One run of the handler for a claimed delivery, from the claim to its end. */
+export class HandlerRun implements Timed<HandlerRun> {
+  readonly claimed: ClaimedDelivery;
+  readonly bytes: number;
+  readonly ref: ClaimRef;
+  /** Whether the delivery was in flight when a process died. */
+  readonly isSuspect: boolean;
+  /** Attempts that count. The first stranding does not: another delivery may have killed the process. */
+  readonly countedAttempts: number;
+  state: HandlerRunState = 'waiting';
+  hasWorker = false;
+  startedAtMs = 0;
+  /** The same in lived time, and how late the process had been in all by then: see {@link Deadlines}. */
+  beganMs = 0;
+  lateAtStartMs = 0;
+  /** Whether its key is failing, so that the run counts as a probe. */
+  isProbe = false;
+  /** Whether the attempt was made: the delivery was neither given back nor lost. */
+  isMade = false;
+  dueStep: number = NO_DEADLINE;
+  duePrevious: HandlerRun | null = null;
+  dueNext: HandlerRun | null = null;
+  /** Created on first use: most handlers never read `signal`. */
+  #controller: ReturnType<typeof abortController> | undefined;
+
+  constructor(claimed: ClaimedDelivery, bytes: number) {
+    const { key, id, attempt, strandings } = claimed;
+    this.claimed = claimed;
+    this.bytes = bytes;
+    this.ref = { key, id, attempt };
+    this.isSuspect = strandings > 0;
+    this.countedAttempts = attempt - Math.min(1, strandings);
+  }
+
+  get signal(): Signal {
+    this.#controller ??= abortController();
+    return this.#controller.signal;
+  }
+
+  /** Aborts the signal of the handler. The runtime reports listeners that throw. */
+  abort(why: string): void {
+    const error = new Error(why);
+    error.name = 'AbortError';
+    this.#controller ??= abortController();
+    this.#controller.abort(error);
+  }
+}
+
+/**
+ * Counts the handlers that run, starts others as `concurrency` and `drainRate` allow, and measures how fast they finish
+ * deliveries: attempts that must be repeated do not count. A handler has its worker until its result is stored.
+ */
+export class RunningHandlers implements DrainReading {
+  /** How many handlers may run concurrently. */
+  concurrency: number;
+  readonly #inbox: InboxState;
+  readonly #begin: (run: HandlerRun) => void;
+  readonly #overdue: (run: HandlerRun) => void;
+  readonly #limits: Limits;
+  readonly #drain: DrainRate;
+  readonly #deadlines: Deadlines<HandlerRun>;
+  /** Null without a limit on starts per second. */
+  #pacer: Pacer | null = null;
+  readonly #paceAlarm: Alarm;
+  /** Claimed runs, in order, for which the pace or the concurrency leaves no room yet. */
+  #waiting: HandlerRun[] = [];
+  #active = 0;
+  /** Since the event `stalled`. */
+  #hasStalled = false;
+  #finishedShare = 1;
+  #progressMs = 0;
+  #measuredMs = 0;
+
+  /**
+   * @param begin - runs the handler.
+   * @param overdue - called when a handler has run for `maxHandlingMs`.
+   */
+  constructor(inbox: InboxState, begin: (run: HandlerRun) => void, overdue: (run: HandlerRun) => void) {
+    this.#inbox = inbox;
+    this.#begin = begin;
+    this.#overdue = overdue;
+    this.#limits = new Limits(inbox.settings);
+    this.concurrency = this.#limits.concurrency;
+    this.#drain = new DrainRate(this.concurrency);
+    this.#deadlines = new Deadlines(inbox.clock, inbox.now, this.#due, this.#step);
+    this.#paceAlarm = new Alarm(inbox.clock, () => {
+      this.#fill(true);
+    });
+    this.#applyLimits();
+  }
+
+  /** Null before the first attempt has ended. */
+  get perSecond(): number | null {
+    const rate = this.#drain.rate(this.#deadlines.livedMs(this.#inbox.now()));
+    return rate === null ? null : rate * Math.max(LEAST_SHARE, this.#finishedShare);
+  }
+
+  /** All workers are busy, and none has ended an attempt for long. */
+  get isStalled(): boolean {
+    return this.#drain.isStalled(this.#deadlines.livedMs(this.#inbox.now()));
+  }
+
+  get measuredS(): number {
+    return this.#measuredMs / 1000;
+  }
+
+  gapMs(nowMs: number): number {
+    return nowMs - this.#progressMs;
+  }
+
+  /** Starts the measurement again after a time without work. */
+  resume(nowMs: number): void {
+    this.#progressMs = nowMs;
+  }
+
+  /** Records the end of an attempt. */
+  note(isFinished: boolean, nowMs: number): void {
+    this.#finishedShare += (Number(isFinished) - this.#finishedShare) / MEMORY;
+    this.#measuredMs += Math.min(LONG_GAP_MS, nowMs - this.#progressMs);
+    this.#progressMs = nowMs;
+  }
+
+  /** Applies changed options. */
+  retune(): void {
+    this.#limits.retune(this.#inbox.settings);
+    this.#applyLimits();
+    this.#fill();
+  }
+
+  /** Starts the run, now or when there is room. */
+  add(run: HandlerRun): void {
+    this.#waiting.push(run);
+    this.#fill();
+  }
+
+  /** The run is over. Frees its worker, or its place among those that wait. */
+  end(run: HandlerRun, isSuccess: boolean): void {
+    this.#deadlines.clear(run);
+    if (!run.hasWorker) {
+      this.#waiting = this.#waiting.filter((one) => one !== run);
+      return;
+    }
+    const nowMs = this.#inbox.now();
+    const livedMs = this.#deadlines.livedMs(nowMs);
+    const tookMs = livedMs - run.beganMs;
+    run.hasWorker = false;
+    this.#drain.complete(tookMs, livedMs, this.#deadlines.lateInAllMs(nowMs) - run.lateAtStartMs);
+    if (this.#limits.isAdaptive) {
+      this.#limits.observe(nowMs, tookMs, isSuccess ? 'success' : 'failure', this.#active);
+      this.#applyLimits();
+    }
+    this.#active -= 1;
+    if (this.#hasStalled) {
+      this.#hasStalled = false;
+      this.#inbox.report.emit({ type: 'recovered' });
+    }
+    this.#fill();
+  }
+
+  stop(): void {
+    this.#deadlines.stop();
+    this.#paceAlarm.clear();
+  }
+
+  #fill(isPaced = this.#paceAlarm.isSet): void {
+    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+      if (this.#active >= this.concurrency) break;
+      if (next.state !== 'waiting') {
+        // It is being given back.
+        this.#waiting.shift();
+        continue;
+      }
+      const nowMs = this.#inbox.now();
+      const delayMs = this.#pacer?.delayMs(nowMs) ?? 0;
+      if (delayMs > 0) {
+        this.#paceAlarm.set(nowMs, delayMs);
+        break;
+      }
+      this.#waiting.shift();
+      this.#start(next, nowMs, isPaced);
+    }
+    this.#drain.look(this.#active >= this.concurrency, this.#deadlines.livedMs(this.#inbox.now()));
+  }
+
+  #start(run: HandlerRun, nowMs: number, isPaced: boolean): void {
+    this.#active += 1;
+    this.#pacer?.started(nowMs, isPaced);
+    run.hasWorker = true;
+    run.startedAtMs = nowMs;
+    this.#deadlines.set(run, nowMs + this.#inbox.settings.maxHandlingMs, nowMs);
+    run.beganMs = this.#deadlines.livedMs(nowMs);
+    run.lateAtStartMs = this.#deadlines.lateInAllMs(nowMs);
+    if (this.#active >= this.concurrency) this.#drain.look(true, run.beganMs);
+    this.#begin(run);
+  }
+
+  #applyLimits(): void {
+    const { concurrency, rate } = this.#limits;
+    this.concurrency = this.#drain.workers = concurrency;
+    if (rate === this.#pacer?.rate) return;
+    this.#pacer = rate === undefined ? null : new Pacer(rate, this.#pacer);
+    this.#drain.cap = rate ?? Infinity;
+    this.#paceAlarm.clear();
+  }
+
+  readonly #due = (run: HandlerRun, nowMs: number): void => {
+    if (run.state === 'running') this.#overdue(run);
+    if (run.hasWorker) this.#deadlines.set(run, nowMs + SETTLING_MS, nowMs);
+  };
+
+  /** A step of the timer, which goes on while handlers have workers. */
+  readonly #step = (): void => {
+    if (this.#hasStalled || !this.isStalled) return;
+    this.#hasStalled = true;
+    this.#inbox.report.emit({ type: 'stalled' });
+  };
+}
