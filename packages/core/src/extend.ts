@@ -18,7 +18,7 @@ export type { Arrival } from './delivery/arrival.ts';
 export { DEFAULT_KEY } from './delivery/delivery.ts';
 export { type EventBody, Listeners, measuring } from './delivery/events.ts';
 export { addUp, noRefusals } from './delivery/ledger.ts';
-export { deliveryOf } from './delivery/delivery.ts';
+export { deliveryOf } from './delivery/recognized-delivery.ts';
 export { createRefusal } from './delivery/refusal.ts';
 export { BoundedIntake } from './intake/bounded-intake.ts';
 export {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { builtInSenders, type RequestHeaders, type SenderProfile } from '@webhook-backpressure/senders';
 import { createRecognition, type Recognition } from '../../../packages/senders/src/recognition.ts';
-import { deliveryOf } from '../../../packages/core/src/delivery/delivery.ts';
+import { deliveryOf } from '../../../packages/core/src/delivery/recognized-delivery.ts';
 import { requests } from './requests.ts';
 
 const builtIn = createRecognition(builtInSenders);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { builtInSenders, type RequestHeaders, type SenderProfile } from '@webhook-backpressure/senders';
 import { createRecognition, idOf, isHandshake } from '../../../packages/senders/src/recognition.ts';
-import { deliveryOf } from '../../../packages/core/src/delivery/delivery.ts';
+import { deliveryOf } from '../../../packages/core/src/delivery/recognized-delivery.ts';
 import { resolveSenders } from '../../../packages/senders/src/resolve-senders.ts';
 import { requests } from './requests.ts';
 import { asanaHandshake } from './requests/business.ts';

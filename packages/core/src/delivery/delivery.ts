@@ -1,5 +1,5 @@
 import { BackpressureError, invalid, invalidResult, unknownName } from '@webhook-backpressure/base';
-import { idOf, isHandshake, type RequestHeaders, type SenderProfile } from '@webhook-backpressure/senders';
+import type { SenderProfile } from '@webhook-backpressure/senders';
 
 /** What is known about a delivery. All fields are optional. */
 export interface Delivery {
@@ -141,26 +141,4 @@ function hashed(key: string): string {
   }
   const hex = (word: number): string => (word >>> 0).toString(16).padStart(8, '0');
   return `hash:${hex(a)}${hex(b)}:${String(key.length)}`;
-}
-
-/** The part of the sender's timeout that is left for the handler and for the response. */
-const MARGIN = 0.2;
-const LEAST_MARGIN_MS = 500;
-
-/** The delivery of a request with these headers from a recognized sender. */
-export function deliveryOf(profile: SenderProfile, headers: RequestHeaders): Delivery {
-  return {
-    key: profile.name,
-    id: idOf(profile, headers),
-    maxWaitMs: longestWaitMs(profile),
-    statusCode: profile.status,
-    retries: profile.retries === 'none' ? false : undefined,
-    handshake: isHandshake(profile, headers),
-    profile,
-  };
-}
-
-function longestWaitMs({ timeoutMs }: SenderProfile): number | undefined {
-  if (timeoutMs === undefined) return undefined;
-  return Math.max(0, timeoutMs - Math.max(LEAST_MARGIN_MS, MARGIN * timeoutMs));
 }

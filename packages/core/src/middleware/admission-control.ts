@@ -18,7 +18,8 @@ import {
   resolveSenders,
   type SenderProfile,
 } from '@webhook-backpressure/senders';
-import { type Delivery, deliveryOf, describedDelivery } from '../delivery/delivery.ts';
+import { type Delivery, describedDelivery } from '../delivery/delivery.ts';
+import { deliveryOf } from '../delivery/recognized-delivery.ts';
 import type { WarningCode } from '../delivery/events.ts';
 import type { Refusal } from '../delivery/refusal.ts';
 import type { Warn } from '../delivery/warnings.ts';
