@@ -10,8 +10,8 @@ import {
 } from '@microsoft/api-extractor';
 import { entriesOf, publishedPackages, root } from './packages.js';
 
-/** For our own packages, which have the same version: nothing in it is public. */
-const OWN_ENTRY = './parts';
+/** For our own packages, which have the same version: nothing in them is public. */
+const OWN_ENTRIES = new Set(['./extend', './middleware', './parts', './store', './tool']);
 
 const update = process.argv.includes('--update');
 /** @type {string[]} */
@@ -19,7 +19,7 @@ const stale = [];
 
 for (const published of publishedPackages()) {
   for (const { subpath, types } of entriesOf(published)) {
-    if (subpath === OWN_ENTRY) continue;
+    if (OWN_ENTRIES.has(subpath)) continue;
     const report = [published.folder, ...subpath.split('/').slice(1)].join('-');
     const reportFolder = join(published.path, 'api');
     mkdirSync(reportFolder, { recursive: true });

@@ -10,6 +10,7 @@ export const root = join(import.meta.dirname, '..');
  *   version: string,
  *   exports: Record<string, string | Conditions>,
  *   dependencies?: Record<string, string>,
+ *   peerDependencies?: Record<string, string>,
  * }} Manifest
  * @typedef {{ folder: string, path: string, manifest: Manifest }} Package
  */
@@ -54,4 +55,28 @@ export function entriesOf({ path, manifest }) {
       const name = subpath === '.' ? 'index' : subpath.slice(2);
       return { subpath, name, types: join(path, 'types', `${name}.d.ts`) };
     });
+}
+
+/**
+ * Adapters: packages that translate the requests of a framework. They have an entry for the inbox.
+ *
+ * @returns {Package[]}
+ */
+export function adapters() {
+  return publishedPackages().filter(({ manifest }) => './inbox' in manifest.exports);
+}
+
+/**
+ * A package and those of ours that it needs, also indirectly.
+ *
+ * @param {string} folder of the package in `packages`
+ * @returns {Package[]}
+ */
+export function neededBy(folder) {
+  const all = publishedPackages();
+  const found = new Set(all.filter((one) => one.folder === folder));
+  for (const { manifest } of found) {
+    for (const one of all) if (one.manifest.name in (manifest.dependencies ?? {})) found.add(one);
+  }
+  return [...found];
 }

@@ -12,7 +12,7 @@ const REPOSITORY = 'https://github.com/webhook-backpressure/webhook-backpressure
 
 /** What is in a package beside its sources and the entries that users import. */
 const BESIDE_ENTRIES: Readonly<Record<string, readonly string[]>> = {
-  core: ['dist/docs/errors.md'],
+  base: ['dist/docs/errors.md'],
   sqlite: ['dist/cli.js', 'dist/thread.js'],
   postgres: ['dist/cli.js'],
   planner: ['dist/cli.js'],
