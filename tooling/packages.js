@@ -80,3 +80,15 @@ export function neededBy(folder) {
   }
   return [...found];
 }
+
+/**
+ * @param {Package} published
+ * @returns {string[]} the entries in the API reference of the site; none where users get the public names from other packages
+ */
+export function documentedEntries({ path }) {
+  const file = join(path, 'typedoc.json');
+  if (!existsSync(file)) throw new Error(`${file} must name the entry points of the API reference.`);
+  /** @type {unknown} */
+  const given = JSON.parse(readFileSync(file, 'utf8'));
+  return /** @type {{ entryPoints: string[] }} */ (given).entryPoints;
+}

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { publishedPackages, root } from '../../tooling/packages.js';
+import { documentedEntries, publishedPackages, root } from '../../tooling/packages.js';
 import { REPOSITORY, routeOf } from './addresses.ts';
 import { additions, frameworks, groups, others, parts, type Entry } from './navigation.ts';
 
@@ -46,10 +46,9 @@ export const nav: readonly (Link | Menu)[] = [
   },
 ];
 
-const apiPackages = publishedPackages().map(({ folder, manifest: { name } }) => ({
-  text: name.replace(/^@.*\//, ''),
-  link: `/api/${folder}/`,
-}));
+const apiPackages = publishedPackages()
+  .filter((published) => documentedEntries(published).length > 0)
+  .map(({ folder, manifest: { name } }) => ({ text: name.replace(/^@.*\//, ''), link: `/api/${folder}/` }));
 
 export const sidebar: Readonly<Record<string, readonly (Link | Menu)[]>> = {
   '/api/': [{ text: 'API reference', items: apiPackages }],

@@ -22,7 +22,8 @@ describe('the sidebar of the site', () => {
   it('has the API reference of every package', () => {
     const links = JSON.stringify(sidebar);
     const folders = publishedPackages().map(({ folder }) => folder);
-    expect(folders.filter((folder) => !links.includes(`"/api/${folder}/"`))).toEqual([]);
+    // The public names of base are in the reference of core.
+    expect(folders.filter((folder) => !links.includes(`"/api/${folder}/"`))).toEqual(['base']);
   });
 });
 

@@ -126,12 +126,10 @@ describe.each(all)('a project that uses $uses beside $beside', ({ uses, with: ot
   });
 });
 
-/** The packages in these folders of `packages/`, after those of ours that the first one needs. */
+/** The packages in these folders of `packages/`, and those of ours that they need. */
 function withDependencies(uses: string, other?: string): Packed[] {
-  const [found, ...others] = [uses, ...(other === undefined ? [] : [other])].map(packageIn);
-  if (found === undefined) throw new Error('No package is used.');
-  const needed = packages.filter((one) => found.dependencies.includes(one.name));
-  return [...needed, found, ...others];
+  const needs = [uses, ...(other === undefined ? [] : [other])].flatMap((folder) => packageIn(folder).needs);
+  return packages.filter(({ name }) => needs.includes(name));
 }
 
 function packageIn(name: string): Packed {

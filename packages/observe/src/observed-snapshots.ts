@@ -21,6 +21,7 @@ const UNOBSERVED: ObservationReading = {
 
 /** Reads snapshots that have windows and alarms: those of an inbox have, and to those of an intake its observation adds them. */
 export function observedSnapshots(source: Intake): () => ObservedIntakeSnapshot;
+/** The same of an inbox. */
 export function observedSnapshots(source: Inbox): () => InboxSnapshot;
 export function observedSnapshots(source: Intake | Inbox): () => ObservedIntakeSnapshot | InboxSnapshot {
   const observation = observationOf(source);
