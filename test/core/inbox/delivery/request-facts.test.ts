@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, request as httpRequest, type Server } from 'node:http';
 import { connect, createServer as createHttp2Server } from 'node:http2';
 import type { AddressInfo } from 'node:net';
-import { type Inbox, memoryStore, type RawDelivery } from '@webhook-backpressure/inbox';
+import { memoryStore, type RawDelivery } from '@webhook-backpressure/inbox';
 import { webhookInbox as forNode } from '@webhook-backpressure/node/inbox';
 import express5 from 'express';
 import { afterEach, describe, expect, it } from 'vitest';
