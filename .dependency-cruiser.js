@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
+import { adapters } from './tooling/packages.js';
 
 /** What a package for a framework or platform translates to. */
 const RECEIVING = ['base', 'senders', 'core', 'inbox'];
 
 /**
  * What the source of each package may import, beside its own files; `types` only where nothing of it is left in
- * the compiled JavaScript. A package that is not listed may import nothing.
+ * the compiled JavaScript. Adapters that are not listed have the row of `translation`; another package may import nothing.
  *
  * @type {Record<string, { packages?: string[], npm?: string[], types?: string[], node?: 'values' | 'types' }>}
  */
@@ -18,14 +19,6 @@ const mayImport = {
   inbox: { packages: ['base', 'senders', 'core', 'fleet'] },
   observe: { packages: ['base', 'core', 'inbox'] },
   node: { packages: [...RECEIVING], node: 'values' },
-  express: {
-    packages: [...RECEIVING, 'node'],
-    types: ['express', 'express-serve-static-core'],
-    node: 'types',
-  },
-  koa: { packages: [...RECEIVING, 'node'], types: ['koa'], node: 'types' },
-  fastify: { packages: [...RECEIVING, 'node'], npm: ['fastify-plugin'], types: ['fastify'], node: 'types' },
-  web: { packages: [...RECEIVING] },
   hono: { packages: [...RECEIVING, 'node', 'web'], npm: ['hono'], node: 'types' },
   sqlite: { packages: ['base', 'inbox'], npm: ['libsql'], node: 'values' },
   postgres: { packages: ['base', 'fleet', 'inbox'], npm: ['pg'], node: 'values' },
@@ -105,6 +98,8 @@ export const order = {
   },
 };
 
+for (const { folder, manifest } of adapters()) mayImport[folder] ??= translation(manifest);
+
 const builtins = `^(node:)?(${builtinModules.join('|')})$`;
 
 /** @param {string} name of an npm package, whether it brings its types itself or not */
@@ -170,6 +165,23 @@ for (const [name, { entries, rooms }] of Object.entries(order)) {
       to: { path: entry },
     },
   );
+}
+
+/**
+ * What an adapter may import: our packages that its package.json names, of those for receiving, its own dependencies, and
+ * the types of its framework.
+ *
+ * @param {import('./tooling/packages.js').Manifest} manifest
+ */
+function translation({ dependencies = {}, peerDependencies = {} }) {
+  const scope = '@webhook-backpressure/';
+  const names = Object.keys(dependencies);
+  return {
+    packages: [...RECEIVING, 'node', 'web'].filter((folder) => names.includes(scope + folder)),
+    npm: names.filter((name) => !name.startsWith(scope)),
+    types: Object.keys(peerDependencies).flatMap((name) => [name, `${name}-serve-static-core`]),
+    node: /** @type {const} */ ('types'),
+  };
 }
 
 /**

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { publishedPackages, root } from './packages.js';
+import { neededBy, root } from './packages.js';
 
 const PEER = 'express-rate-limit';
 const rounds = Number(process.argv[2] ?? 60);
@@ -20,8 +20,7 @@ try {
 
 /** Installs what a user would: links into the repository would be resolved at each import. */
 function install() {
-  const needed = publishedPackages().filter((one) => ['core', 'node', 'express'].includes(one.folder));
-  const workspaces = needed.flatMap(({ manifest }) => ['--workspace', manifest.name]);
+  const workspaces = neededBy('express').flatMap(({ manifest }) => ['--workspace', manifest.name]);
   const output = npm(root, 'pack', '--json', '--ignore-scripts', '--pack-destination', folder, ...workspaces);
   /** @type {unknown} */
   const packed = JSON.parse(output);

@@ -10,6 +10,7 @@ export const root = join(import.meta.dirname, '..');
  *   version: string,
  *   exports: Record<string, string | Conditions>,
  *   dependencies?: Record<string, string>,
+ *   peerDependencies?: Record<string, string>,
  * }} Manifest
  * @typedef {{ folder: string, path: string, manifest: Manifest }} Package
  */
@@ -54,4 +55,40 @@ export function entriesOf({ path, manifest }) {
       const name = subpath === '.' ? 'index' : subpath.slice(2);
       return { subpath, name, types: join(path, 'types', `${name}.d.ts`) };
     });
+}
+
+/**
+ * Adapters: packages that translate the requests of a framework. They have an entry for the inbox.
+ *
+ * @returns {Package[]}
+ */
+export function adapters() {
+  return publishedPackages().filter(({ manifest }) => './inbox' in manifest.exports);
+}
+
+/**
+ * A package and those of ours that it needs, also indirectly.
+ *
+ * @param {string} folder of the package in `packages`
+ * @returns {Package[]}
+ */
+export function neededBy(folder) {
+  const all = publishedPackages();
+  const found = new Set(all.filter((one) => one.folder === folder));
+  for (const { manifest } of found) {
+    for (const one of all) if (one.manifest.name in (manifest.dependencies ?? {})) found.add(one);
+  }
+  return [...found];
+}
+
+/**
+ * @param {Package} published
+ * @returns {string[]} the entries in the API reference of the site; none where users get the public names from other packages
+ */
+export function documentedEntries({ path }) {
+  const file = join(path, 'typedoc.json');
+  if (!existsSync(file)) throw new Error(`${file} must name the entry points of the API reference.`);
+  /** @type {unknown} */
+  const given = JSON.parse(readFileSync(file, 'utf8'));
+  return /** @type {{ entryPoints: string[] }} */ (given).entryPoints;
 }

@@ -1,7 +1,7 @@
-import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Application, Converter, ReflectionKind } from 'typedoc';
-import { publishedPackages, root } from './packages.js';
+import { documentedEntries, publishedPackages, root } from './packages.js';
 
 const out = join(root, 'docs/api');
 
@@ -63,15 +63,14 @@ function markdownOptions() {
 /** @returns {Map<string, string>} the path of each entry point, by the name that users import */
 function entryPoints() {
   return new Map(
-    publishedPackages().flatMap(({ path, manifest: { name } }) => {
-      const file = join(path, 'typedoc.json');
-      if (!existsSync(file)) throw new Error(`${file} must name the entry points of the API reference.`);
-      /** @type {unknown} */
-      const given = JSON.parse(readFileSync(file, 'utf8'));
-      const { entryPoints } = /** @type {{ entryPoints: string[] }} */ (given);
-      return entryPoints.map((entry) => {
+    publishedPackages().flatMap((published) => {
+      const { path, manifest } = published;
+      return documentedEntries(published).map((entry) => {
         const subpath = entry.replace(/^src\//, '').replace(/\.ts$/, '');
-        return /** @type {const} */ ([subpath === 'index' ? name : `${name}/${subpath}`, join(path, entry)]);
+        return /** @type {const} */ ([
+          subpath === 'index' ? manifest.name : `${manifest.name}/${subpath}`,
+          join(path, entry),
+        ]);
       });
     }),
   );

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { publishedPackages, root } from '../../tooling/packages.js';
+import { documentedEntries, publishedPackages, root } from '../../tooling/packages.js';
 import { REPOSITORY, routeOf } from './addresses.ts';
-import { additions, frameworks, groups, type Entry } from './navigation.ts';
+import { additions, frameworks, groups, others, parts, type Entry } from './navigation.ts';
 
 interface Link {
   readonly text: string;
@@ -33,7 +33,7 @@ export const features: readonly object[] = frameworks.map((entry) => ({
 
 export const nav: readonly (Link | Menu)[] = [
   { text: 'Quick starts', items: frameworks.map(linkTo) },
-  { text: 'Packages', items: additions.map(linkTo) },
+  { text: 'Packages', items: [...additions, ...parts, ...others].map(linkTo) },
   { text: 'Options', link: '/options' },
   { text: 'API', link: '/api/' },
   {
@@ -46,10 +46,9 @@ export const nav: readonly (Link | Menu)[] = [
   },
 ];
 
-const apiPackages = publishedPackages().map(({ folder, manifest: { name } }) => ({
-  text: name.replace(/^@.*\//, ''),
-  link: `/api/${folder}/`,
-}));
+const apiPackages = publishedPackages()
+  .filter((published) => documentedEntries(published).length > 0)
+  .map(({ folder, manifest: { name } }) => ({ text: name.replace(/^@.*\//, ''), link: `/api/${folder}/` }));
 
 export const sidebar: Readonly<Record<string, readonly (Link | Menu)[]>> = {
   '/api/': [{ text: 'API reference', items: apiPackages }],

@@ -1,3 +1,5 @@
+import { publishedPackages } from '../../tooling/packages.js';
+
 /** A page in the navigation. */
 export interface Entry {
   readonly text: string;
@@ -44,12 +46,30 @@ export const additions: readonly Entry[] = [
   packageOf('otel', 'OpenTelemetry'),
 ];
 
+/** The packages that the others are made of. */
+export const parts: readonly Entry[] = [
+  packageOf('core', 'Core'),
+  packageOf('inbox', 'Inbox'),
+  packageOf('observe', 'Observe'),
+  packageOf('fleet', 'Fleet'),
+  packageOf('senders', 'Senders'),
+  packageOf('base', 'Base'),
+];
+
+const listed = new Set([...frameworks, ...additions, ...parts].map(({ source }) => source));
+
+/** Packages that no list above names. */
+export const others: readonly Entry[] = publishedPackages()
+  .map(({ folder }) => packageOf(folder, folder))
+  .filter(({ source }) => !listed.has(source));
+
 /** The sidebar. */
 export const groups: readonly Group[] = [
   {
     text: 'Start',
     entries: [
       { text: 'Get started', source: 'README.md' },
+      doc('concepts', 'Concepts'),
       doc('frameworks', 'Frameworks'),
       doc('web', 'Web APIs on each host'),
       { text: 'Examples', source: 'examples/README.md' },
@@ -88,7 +108,7 @@ export const groups: readonly Group[] = [
   },
   {
     text: 'Packages',
-    entries: [...additions, packageOf('core', 'Core')],
+    entries: [...additions, ...parts, ...others],
   },
   {
     text: 'Background',

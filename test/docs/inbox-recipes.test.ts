@@ -1,7 +1,8 @@
 import * as crypto from 'node:crypto';
 import { join } from 'node:path';
 import * as octokit from '@octokit/webhooks-methods';
-import * as adapter from '@webhook-backpressure/express/inbox';
+import * as adapter from '@webhook-backpressure/express';
+import * as inboxAdapter from '@webhook-backpressure/express/inbox';
 import { type InboxOptions, memoryStore } from '@webhook-backpressure/express/inbox';
 import * as standardwebhooks from 'standardwebhooks';
 import * as stripe from 'stripe';
@@ -16,7 +17,8 @@ const inbox = page('docs/inbox.md');
 /** What the recipes import. Some of it cannot be required. */
 const modules: Record<string, unknown> = {
   'node:crypto': crypto,
-  '@webhook-backpressure/express/inbox': adapter,
+  '@webhook-backpressure/express': adapter,
+  '@webhook-backpressure/express/inbox': inboxAdapter,
   '@octokit/webhooks-methods': octokit,
   stripe,
   standardwebhooks,
@@ -54,7 +56,7 @@ const programs = new Map(
     const [verify = ''] = codeIn(row['`verify`']);
     const [id = '() => undefined'] = codeIn(row['`id`']);
     const code = [
-      "import { verifiers } from '@webhook-backpressure/express';",
+      "import { verifiers } from '@webhook-backpressure/express/inbox';",
       "const secret = process.env['WEBHOOK_SECRET'];",
       `webhookInbox({ store, process: work, verify: ${verify}, id: ${id} });`,
     ].join('\n');
@@ -172,7 +174,7 @@ describe('the table of verifiers', () => {
   it('has every ready-made verifier', () => {
     const used = [...programs.values()].map((code) => /verifiers\.(\w+)/.exec(code)?.[1]);
     // `svix` is another name for `standardWebhooks`.
-    expect([...used, 'svix'].sort()).toEqual(Object.keys(adapter.verifiers).sort());
+    expect([...used, 'svix'].sort()).toEqual(Object.keys(inboxAdapter.verifiers).sort());
   });
 
   it('has only code that compiles', () => {

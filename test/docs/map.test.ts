@@ -33,7 +33,9 @@ describe.each(Object.entries(order))('packages/%s in the map', (folder, { rooms 
 
 describe('AGENTS.md', () => {
   it('names every folder at the top that holds code', () => {
-    const named = rowsOf(sectionOf(map, 'Folders'), 'Folder').flatMap((row) => codeIn(row['Folder']));
+    const named = ['Packages', 'Folders'].flatMap((title) =>
+      rowsOf(sectionOf(map, title), 'Folder').flatMap((row) => codeIn(row['Folder'])),
+    );
     const { workspaces } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       workspaces: string[];
     };

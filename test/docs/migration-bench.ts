@@ -3,6 +3,7 @@ import { createServer, request, type IncomingMessage, type RequestListener, type
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import * as adapter from '@webhook-backpressure/express';
+import * as inboxAdapter from '@webhook-backpressure/express/inbox';
 import type { Inbox } from '@webhook-backpressure/express/inbox';
 import type { Intake } from '@webhook-backpressure/express';
 import express from 'express';
@@ -63,6 +64,7 @@ export class MigrationBench {
         'p-queue': { __esModule: true, default: PQueue },
         // Signal handlers would outlive the test.
         '@webhook-backpressure/express': { ...adapter, closeOnSignals: () => undefined },
+        '@webhook-backpressure/express/inbox': inboxAdapter,
         ...modules,
       },
       { work: (input: unknown) => this.#run(input), process: { env: { WEBHOOK_SECRET: SECRET } } },

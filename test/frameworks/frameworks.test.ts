@@ -2,46 +2,16 @@ import { once } from 'node:events';
 import { createServer, request, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createIntake, type Intake } from '@webhook-backpressure/core';
-import { webhookBackpressure as forExpress } from '@webhook-backpressure/express';
-import { webhookBackpressure as forFastify } from '@webhook-backpressure/fastify';
-import { webhookBackpressure as forHono } from '@webhook-backpressure/hono';
-import { webhookBackpressure as forKoa } from '@webhook-backpressure/koa';
 import { withBackpressure } from '@webhook-backpressure/node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { onEvery } from '../conformance/frameworks.ts';
-import { expressApp } from './express-app.ts';
-import { fastifyApp } from './fastify-app.ts';
-import { honoApp } from './hono-app.ts';
-import { koaApp } from './koa-app.ts';
+import type { FrameworkApp } from '../conformance/adapter.ts';
+import { adapters } from '../conformance/adapters.ts';
 import { requests, type Asked } from './requests.ts';
 
 /** Here all requests are deliveries, also GET. */
 const skip = (): boolean => false;
 
-interface Framework {
-  readonly name: string;
-  /** The app, with the middleware mounted first if there is an intake. */
-  readonly serve: (intake?: Intake) => RequestListener;
-  /** How many of the requests the framework answers before any middleware. Default none. */
-  readonly unseen?: number;
-}
-
-const frameworks = onEvery<Framework | undefined>({
-  node: undefined,
-  express: (name, create) => ({
-    name,
-    serve: (intake) => expressApp(create, intake && forExpress({ intake, skip })),
-  }),
-  fastify: (name, create) => ({
-    name,
-    serve: (intake) => fastifyApp(create, (app) => intake && app.register(forFastify, { intake, skip })),
-    // A path that cannot be decoded.
-    unseen: 1,
-  }),
-  koa: (name, Koa) => ({ name, serve: (intake) => koaApp(Koa, intake && forKoa({ intake, skip })) }),
-  hono: (name, Hono) => ({ name, serve: (intake) => honoApp(Hono, intake && forHono({ intake, skip })) }),
-  web: () => undefined,
-}).filter((framework) => framework !== undefined);
+const frameworks = adapters.flatMap(({ app }) => app ?? []);
 
 /** An intake in which every delivery waits until the next turn of the event loop. */
 function queueing(): Intake {
@@ -73,10 +43,10 @@ function queueing(): Intake {
 interface Way {
   readonly way: string;
   readonly intake: () => Intake;
-  readonly listenerOf: (framework: Framework, intake: Intake) => RequestListener;
+  readonly listenerOf: (framework: FrameworkApp, intake: Intake) => RequestListener;
 }
 
-const mounted: Way['listenerOf'] = ({ serve }, intake) => serve(intake);
+const mounted: Way['listenerOf'] = ({ serve }, intake) => serve({ intake, skip });
 const inFront: Way['listenerOf'] = ({ serve }, intake) => withBackpressure(serve(), { intake, skip });
 
 const ways: readonly Way[] = [

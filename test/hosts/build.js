@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { neededBy } from '../../tooling/packages.js';
 import { buildLogOf, install, programOf } from './tools.js';
 
 const root = join(import.meta.dirname, '../..');
@@ -37,9 +38,8 @@ const SUITE_BUILDS = {
 export function build(host) {
   const { kind } = host;
   const folder = install(host);
-  for (const name of ['core', 'web']) {
-    const from = join(root, 'packages', name);
-    const to = join(folder, 'node_modules/@webhook-backpressure', name);
+  for (const { path: from, manifest } of neededBy('web')) {
+    const to = join(folder, 'node_modules', manifest.name);
     rmSync(to, { recursive: true, force: true });
     mkdirSync(to, { recursive: true });
     for (const part of ['package.json', 'dist'])

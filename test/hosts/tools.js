@@ -140,8 +140,7 @@ export function install(host) {
   const mark = join(folder, 'installed');
   if (existsSync(mark)) return folder;
   mkdirSync(folder, { recursive: true });
-  const { dependencies } = manifestOf(join(import.meta.dirname, '../../packages/core'));
-  const manifest = { private: true, type: 'module', dependencies: { ...host.packages, ...dependencies } };
+  const manifest = { private: true, type: 'module', dependencies: host.packages };
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
   execFileSync('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts'], {
     cwd: folder,
@@ -154,7 +153,7 @@ export function install(host) {
 
 /**
  * @param {string} folder of a package
- * @returns {{ bin: string | Record<string, string>, dependencies: Record<string, string> }}
+ * @returns {{ bin: string | Record<string, string> }}
  */
 function manifestOf(folder) {
   /** @type {unknown} */

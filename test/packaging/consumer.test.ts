@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { adapters } from '../../tooling/packages.js';
 import { packAll, testedVersion, type Packed } from './packed.ts';
 import { besideSqlite, compile, createProject, install, report, REPORT } from './project.ts';
 import { run } from './run.ts';
@@ -47,7 +48,6 @@ const projects: readonly Project[] = [
   { uses: 'fastify', beside: { fastify: '4.29.1' } },
   { uses: 'hono', beside: { hono: testedVersion('hono') } },
   { uses: 'hono', beside: { hono: testedVersion('hono40') } },
-  { uses: 'web', beside: {} },
   { uses: 'sender', with: 'node', beside: {} },
   { uses: 'planner', beside: {} },
   { uses: 'prometheus', with: 'node', beside: { 'prom-client': testedVersion('prom-client') } },
@@ -76,7 +76,19 @@ const withRedis: readonly Project[] = [
   },
   { uses: 'bullmq', with: 'node', beside: { bullmq: testedVersion('bullmq5') } },
 ];
-const all = [...projects, ...(isPostgresSkipped ? [] : withPostgres), ...(isRedisSkipped ? [] : withRedis)];
+/** Adapters that are not listed above, each with its framework in the version of the tests. */
+const others = adapters()
+  .filter(({ folder }) => !projects.some(({ uses }) => uses === folder))
+  .map(({ folder, manifest: { peerDependencies = {} } }): Project => {
+    const peers = Object.keys(peerDependencies).map((name) => [name, testedVersion(name)] as const);
+    return { uses: folder, beside: Object.fromEntries(peers) };
+  });
+const all = [
+  ...projects,
+  ...others,
+  ...(isPostgresSkipped ? [] : withPostgres),
+  ...(isRedisSkipped ? [] : withRedis),
+];
 
 const folder = await mkdtemp(join(tmpdir(), 'webhook-backpressure-consumer-'));
 const packages = await packAll(folder);
@@ -114,12 +126,10 @@ describe.each(all)('a project that uses $uses beside $beside', ({ uses, with: ot
   });
 });
 
-/** The packages in these folders of `packages/`, after those of ours that the first one needs. */
+/** The packages in these folders of `packages/`, and those of ours that they need. */
 function withDependencies(uses: string, other?: string): Packed[] {
-  const [found, ...others] = [uses, ...(other === undefined ? [] : [other])].map(packageIn);
-  if (found === undefined) throw new Error('No package is used.');
-  const needed = packages.filter((one) => found.dependencies.includes(one.name));
-  return [...needed, found, ...others];
+  const needs = [uses, ...(other === undefined ? [] : [other])].flatMap((folder) => packageIn(folder).needs);
+  return packages.filter(({ name }) => needs.includes(name));
 }
 
 function packageIn(name: string): Packed {

@@ -43,15 +43,21 @@ test('shares the error class between the packages', () => {
 /** What an ES module imports and a CommonJS one requires must be the same. */
 const ONE_STATE = {
   'required.cjs': `
-exports.core = require('@webhook-backpressure/core');
+exports.core = {
+  ...require('@webhook-backpressure/core'),
+  ...require('@webhook-backpressure/core/middleware'),
+};
 exports.express = require('@webhook-backpressure/express');
 `,
   'one-state.js': `
 import { once } from 'node:events';
 import framework from 'express';
-import * as core from '@webhook-backpressure/core';
+import * as main from '@webhook-backpressure/core';
+import * as middleware from '@webhook-backpressure/core/middleware';
 import * as express from '@webhook-backpressure/express';
 import required from './required.cjs';
+
+const core = { ...main, ...middleware };
 
 function isKnown(express, { BackpressureError }) {
   try {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { entriesOf, publishedPackages, root } from '../../tooling/packages.js';
+import { entriesOf, neededBy, publishedPackages, root } from '../../tooling/packages.js';
 import { run } from './run.ts';
 
 /** A package as it would be published. */
@@ -16,8 +16,8 @@ export interface Packed {
   readonly entries: readonly string[];
   /** What users can import. */
   readonly specifiers: readonly string[];
-  /** The names of the packages that it depends on. */
-  readonly dependencies: readonly string[];
+  /** The names of the packages of ours that it needs, also indirectly, and its own. */
+  readonly needs: readonly string[];
 }
 
 /** Packs every published package of `repository`, this one or a copy, into `destination`. */
@@ -53,7 +53,7 @@ export async function packAll(destination: string, repository: string = root): P
       files: found.files.map(({ path }) => path),
       entries: entriesOf(published).map((entry) => entry.name),
       specifiers: entriesOf(published).map(({ subpath }) => name + subpath.slice(1)),
-      dependencies: Object.keys(published.manifest.dependencies ?? {}),
+      needs: neededBy(published.folder).map(({ manifest }) => manifest.name),
     };
   });
 }

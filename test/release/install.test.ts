@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { adapters } from '../../tooling/packages.js';
 import { testedVersion } from '../packaging/packed.ts';
 import { compile, report, REPORT } from '../packaging/project.ts';
 import { NODE_AND_NPM, Project } from './project.ts';
@@ -8,18 +9,8 @@ const { folder, registry, packages } = inject('rehearsal');
 
 /** Programs of `test/packaging/consumer` that need no server. */
 const PROGRAMS = [
-  'dashboard',
-  'express',
-  'fastify',
-  'hono',
-  'koa',
-  'node',
-  'otel',
-  'planner',
-  'prometheus',
-  'sender',
-  'sqlite',
-  'web',
+  ...adapters().map(({ folder }) => folder),
+  ...['dashboard', 'otel', 'planner', 'prometheus', 'sender', 'sqlite'],
 ];
 /** What the programs use beside our packages; npm also installs what our packages need as peers. */
 const BESIDE = [

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, inject, it, vi } from 'vitest';
+import { adapters } from '../../tooling/packages.js';
 import { end, endAll, NODE_AND_NPM, Project } from './project.ts';
 import { code, codeWith, curl, reach, sendSigned, serve } from './served.ts';
 
@@ -14,11 +15,9 @@ async function installed(path: string, version: (typeof NODE_AND_NPM)[number] = 
   return project;
 }
 
-const adapters = ['express', 'fastify', 'hono', 'koa', 'node', 'web'].map(
-  (name) => `packages/${name}/README.md`,
-);
+const readmes = adapters().map(({ folder }) => `packages/${folder}/README.md`);
 
-describe.each(['README.md', ...adapters])('the quick start of %s', (path) => {
+describe.each(['README.md', ...readmes])('the quick start of %s', (path) => {
   it('answers curl with 204, prints the event, and ends on SIGTERM', async () => {
     const project = await installed(path);
     const server = await serve(project, code(path, 'js')[0] ?? '');

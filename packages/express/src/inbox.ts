@@ -44,6 +44,13 @@ export function webhookInbox(
   return Object.assign(middleware, { inbox });
 }
 
-export { createWorker, memoryStore, RetryAfter, throwing, Unrecoverable, verifiers } from '@webhook-backpressure/inbox';
+export {
+  createWorker,
+  memoryStore,
+  RetryAfter,
+  throwing,
+  Unrecoverable,
+  verifiers,
+} from '@webhook-backpressure/inbox';
 export type * from '@webhook-backpressure/inbox';
 export { cloudEventsHandshake } from '@webhook-backpressure/senders';

@@ -61,6 +61,14 @@ export function webhookInbox(
   };
 }
 
-export { createWorker, memoryStore, RetryAfter, throwing, Unrecoverable, verifiers } from '@webhook-backpressure/inbox';
+export {
+  createWorker,
+  memoryStore,
+  RetryAfter,
+  throwing,
+  Unrecoverable,
+  verifiers,
+} from '@webhook-backpressure/inbox';
 export type * from '@webhook-backpressure/inbox';
 export { cloudEventsHandshake } from '@webhook-backpressure/senders';
+export type { Gate };

@@ -59,6 +59,13 @@ function urlOf(c: Context): string {
   return originalUrl(incoming) ?? incoming.url ?? c.req.url;
 }
 
-export { createWorker, memoryStore, RetryAfter, throwing, Unrecoverable, verifiers } from '@webhook-backpressure/inbox';
+export {
+  createWorker,
+  memoryStore,
+  RetryAfter,
+  throwing,
+  Unrecoverable,
+  verifiers,
+} from '@webhook-backpressure/inbox';
 export type * from '@webhook-backpressure/inbox';
 export { cloudEventsHandshake } from '@webhook-backpressure/senders';

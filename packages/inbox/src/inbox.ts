@@ -45,7 +45,7 @@ export interface InboxSnapshot {
   readonly oldestAgeMs: number;
   /** Refused deliveries whose Retry-After has not passed yet. */
   readonly booked: number;
-  /** See {@link IntakeSnapshot.bookedAhead}. */
+  /** See `IntakeSnapshot.bookedAhead`. */
   readonly bookedAhead: readonly number[];
   /** Keys with unfinished deliveries. */
   readonly keys: number;

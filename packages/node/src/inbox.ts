@@ -93,6 +93,13 @@ function bytesReadBefore(req: IncomingMessage): Uint8Array | undefined {
   return body instanceof Uint8Array ? body : undefined;
 }
 
-export { createWorker, memoryStore, RetryAfter, throwing, Unrecoverable, verifiers } from '@webhook-backpressure/inbox';
+export {
+  createWorker,
+  memoryStore,
+  RetryAfter,
+  throwing,
+  Unrecoverable,
+  verifiers,
+} from '@webhook-backpressure/inbox';
 export type * from '@webhook-backpressure/inbox';
 export { cloudEventsHandshake } from '@webhook-backpressure/senders';

@@ -55,6 +55,14 @@ export function webhookInbox(
   return Object.assign(receive, { inbox });
 }
 
-export { createWorker, memoryStore, RetryAfter, throwing, Unrecoverable, verifiers } from '@webhook-backpressure/inbox';
+export {
+  createWorker,
+  memoryStore,
+  RetryAfter,
+  throwing,
+  Unrecoverable,
+  verifiers,
+} from '@webhook-backpressure/inbox';
 export type * from '@webhook-backpressure/inbox';
 export { cloudEventsHandshake } from '@webhook-backpressure/senders';
+export type { RequestSource, WaitUntilOption };

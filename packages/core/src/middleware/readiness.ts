@@ -32,7 +32,7 @@ export interface ReadinessAnswer {
   readonly status: 200 | 503;
   /** The content type, and `Cache-Control: no-store`. */
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON: `{"status":"ready"}`, or another {@link ReadinessStatus}. */
+  /** JSON: `{"status":"ready"}`, or `starting`, `draining` or `closing`. */
   readonly body: string;
 }
 

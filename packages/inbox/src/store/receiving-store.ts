@@ -18,7 +18,7 @@ export interface Put {
  * - `stored`: committed; the delivery may be acknowledged
  * - `duplicate`: the same key and id is unfinished, a dead letter, completed and remembered or kept, or appears earlier
  *   in the batch as `stored`; the delivery may be acknowledged
- * - `conflict`: a duplicate with another body, as far as {@link bodySum} can distinguish them; it may be acknowledged
+ * - `conflict`: a duplicate with another body, as far as `bodySum` can distinguish them; it may be acknowledged
  * - `full`: not stored
  */
 export type PutResult = 'stored' | 'duplicate' | 'conflict' | 'full';
@@ -30,11 +30,11 @@ export type PutResult = 'stored' | 'duplicate' | 'conflict' | 'full';
 export interface StoreLimits {
   /** Unfinished deliveries. */
   readonly capacity: number;
-  /** Bytes of unfinished deliveries, by {@link storedBytes}. */
+  /** Bytes of unfinished deliveries, by `storedBytes`. */
   readonly maxBytes: number;
   /** Dead letters. */
   readonly maxShelved: number;
-  /** Bytes of dead letters, by {@link storedBytes}. */
+  /** Bytes of dead letters, by `storedBytes`. */
   readonly maxShelvedBytes: number;
 }
 
@@ -42,7 +42,7 @@ export interface StoreLimits {
 export interface ReceivingStats {
   /** Unfinished deliveries: ready, waiting for a retry, or in flight. */
   readonly depth: number;
-  /** Bytes of unfinished deliveries, by {@link storedBytes}. */
+  /** Bytes of unfinished deliveries, by `storedBytes`. */
   readonly bytes: number;
   /**
    * Deliveries that left the unfinished ones since the store exists, by any process: they were completed, or moved to the

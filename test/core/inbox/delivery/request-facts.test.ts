@@ -2,23 +2,11 @@ import { once } from 'node:events';
 import { createServer, request as httpRequest, type Server } from 'node:http';
 import { connect, createServer as createHttp2Server } from 'node:http2';
 import type { AddressInfo } from 'node:net';
-import { getRequestListener } from '@hono/node-server';
-import { type Inbox, memoryStore, type RawDelivery } from '@webhook-backpressure/inbox';
-import { webhookInbox as forExpress } from '@webhook-backpressure/express/inbox';
-import { webhookInbox as forFastify } from '@webhook-backpressure/fastify/inbox';
-import { webhookInbox as forHono } from '@webhook-backpressure/hono/inbox';
-import { webhookInbox as forKoa } from '@webhook-backpressure/koa/inbox';
+import { memoryStore, type RawDelivery } from '@webhook-backpressure/inbox';
 import { webhookInbox as forNode } from '@webhook-backpressure/node/inbox';
-import type { RequestListener } from '@webhook-backpressure/node';
-import { webhookInbox as forWeb } from '@webhook-backpressure/web/inbox';
 import express5 from 'express';
-import type fastify5 from 'fastify';
-import type { Hono as HonoLatest } from 'hono';
-import type Koa3 from 'koa';
 import { afterEach, describe, expect, it } from 'vitest';
-import { fastifyApp } from '../../../conformance/fastify-driver.ts';
-import { onEvery } from '../../../conformance/frameworks.ts';
-import type { ServeWeb } from '../../../conformance/web-servers.ts';
+import { adapters } from '../../../conformance/adapters.ts';
 import { InboxBench } from '../inbox-bench.ts';
 
 type Shown = Pick<RawDelivery, 'context' | 'headers' | 'method' | 'params' | 'path' | 'url'>;
@@ -55,101 +43,6 @@ class Witness {
   }
 }
 
-interface Mounted {
-  readonly name: string;
-  /** Whether the framework has a router with params. */
-  readonly hasRoutes: boolean;
-  /** Whether it sees the URL as the sender has sent it. A web-standard request normalizes it. */
-  readonly seesSentUrl: boolean;
-  /** An app that receives deliveries at /api/:version/hooks/:tenant through a mounted router. */
-  readonly mount: (witness: Witness) => { readonly listener: RequestListener; readonly inbox: Inbox };
-}
-
-const node: Mounted = {
-  name: 'node:http',
-  hasRoutes: false,
-  seesSentUrl: true,
-  mount({ options }) {
-    const webhooks = forNode({ ...options, context: ({ headers }) => ({ from: headers['x-from'] }) });
-    return { listener: webhooks, inbox: webhooks.inbox };
-  },
-};
-
-function express(name: string, create: typeof express5): Mounted {
-  return {
-    name,
-    hasRoutes: true,
-    seesSentUrl: true,
-    mount({ options }) {
-      const webhooks = forExpress({ ...options, context: (req) => ({ from: req.get('x-from') }) });
-      const router = create.Router({ mergeParams: true });
-      router.post('/hooks/:tenant', webhooks);
-      const listener = create().use('/api/:version', router);
-      return { listener, inbox: webhooks.inbox };
-    },
-  };
-}
-
-function fastify(name: string, create: typeof fastify5): Mounted {
-  return {
-    name,
-    hasRoutes: true,
-    seesSentUrl: true,
-    mount({ options }) {
-      const webhooks = forFastify({ ...options, context: ({ headers }) => ({ from: headers['x-from'] }) });
-      const { app, listener } = fastifyApp(create);
-      app.post('/api/:version/hooks/:tenant', webhooks);
-      return { listener, inbox: webhooks.inbox };
-    },
-  };
-}
-
-function koa(name: string, Koa: typeof Koa3): Mounted {
-  return {
-    name,
-    hasRoutes: true,
-    seesSentUrl: true,
-    mount({ options }) {
-      const webhooks = forKoa({ ...options, context: (ctx) => ({ from: ctx.get('x-from') }) });
-      const app = new Koa();
-      // As Koa's routers do: params on the context, and a shorter path where a router is mounted.
-      app.use(async (ctx, next) => {
-        const [, version = '', tenant = ''] = /^\/api\/([^/]+)\/hooks\/([^/]+)$/.exec(ctx.path) ?? [];
-        Object.assign(ctx, { params: { version, tenant: decodeURIComponent(tenant), optional: undefined } });
-        ctx.path = `/hooks/${tenant}`;
-        await webhooks(ctx, next);
-      });
-      return { listener: app.callback(), inbox: webhooks.inbox };
-    },
-  };
-}
-
-function hono(name: string, Hono: typeof HonoLatest): Mounted {
-  return {
-    name,
-    hasRoutes: true,
-    seesSentUrl: true,
-    mount({ options }) {
-      const webhooks = forHono({ ...options, context: (c) => ({ from: c.req.header('x-from') }) });
-      const router = new Hono().post('/hooks/:tenant', webhooks);
-      const app = new Hono().route('/api/:version', router);
-      return { listener: getRequestListener(app.fetch), inbox: webhooks.inbox };
-    },
-  };
-}
-
-function web(name: string, serveWeb: ServeWeb): Mounted {
-  return {
-    name,
-    hasRoutes: false,
-    seesSentUrl: false,
-    mount({ options }) {
-      const webhooks = forWeb({ ...options, context: ({ headers }) => ({ from: headers.get('x-from') }) });
-      return { listener: serveWeb(webhooks), inbox: webhooks.inbox };
-    },
-  };
-}
-
 const servers: { close(): unknown }[] = [];
 afterEach(() => {
   for (const server of servers.splice(0)) server.close();
@@ -168,7 +61,7 @@ async function post(server: Server, path: string): Promise<void> {
   expect(answer.statusCode).toBe(200);
 }
 
-const all = onEvery<Mounted>({ node, express, fastify, koa, hono, web });
+const all = adapters.map(({ routed }) => routed);
 
 describe.each(all)('a delivery on $name', ({ hasRoutes, seesSentUrl, mount }) => {
   it('passes the original URL, the route params and the context to every callback and dead letter', async () => {

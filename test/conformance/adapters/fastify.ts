@@ -1,11 +1,15 @@
-import { createServer, type RequestListener } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { webhookBackpressure } from '@webhook-backpressure/fastify';
-import type fastify5 from 'fastify';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { around } from './around.ts';
-import { translated, type Driver, type Exchange, type Outflow } from './exchange.ts';
+import { webhookInbox } from '@webhook-backpressure/fastify/inbox';
+import fastify5 from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import fastify4 from 'fastify4';
+import { fastifyApp as appOfAllResponses } from '../../frameworks/fastify-app.ts';
+import type { Adapter, FrameworkApp, InboxDriver, RoutedInbox } from '../adapter.ts';
+import { around } from '../around.ts';
+import { translated, type Driver, type Exchange, type Outflow } from '../exchange.ts';
+import { fastifyApp } from '../fastify-app.ts';
 
 interface FastifyExchange extends Exchange {
   payload: unknown;
@@ -38,34 +42,7 @@ async function payloadOf(exchange: Exchange, result: unknown): Promise<unknown> 
   return (exchange as FastifyExchange).payload;
 }
 
-/** An app whose listener can be called by any server, also before it is ready, and which leaves bodies unread. */
-export function fastifyApp(create: typeof fastify5): { app: FastifyInstance; listener: RequestListener } {
-  const handlers: RequestListener[] = [];
-  const app = create({
-    serverFactory(handler) {
-      handlers.push(handler);
-      return createServer(handler);
-    },
-  });
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', (_request, payload, done) => {
-    done(null, payload);
-  });
-  let isReady = false;
-  const listener: RequestListener = (req, res) => {
-    if (isReady) {
-      for (const handler of handlers) handler(req, res);
-      return;
-    }
-    void app.ready().then(() => {
-      isReady = true;
-      listener(req, res);
-    });
-  };
-  return { app, listener };
-}
-
-export function fastify(name: string, create: typeof fastify5): Driver {
+function driver(name: string, create: typeof fastify5): Driver {
   return {
     name,
     hasNext: true,
@@ -108,3 +85,57 @@ export function fastify(name: string, create: typeof fastify5): Driver {
     },
   };
 }
+
+function inbox(name: string, create: typeof fastify5): InboxDriver {
+  return {
+    name,
+    hasNext: true,
+    serve(options, reads, onError) {
+      const { app, listener } = fastifyApp(create);
+      const webhooks = webhookInbox(options);
+      app.setErrorHandler((error, _request, reply) => {
+        onError(error);
+        return reply.code(500).send();
+      });
+      if (reads) app.addHook('onRequest', ({ raw }) => text(raw));
+      app.all('/webhooks', { ...webhooks, handler: (_request, reply) => reply.code(418).send() });
+      return { listener, inbox: webhooks.inbox };
+    },
+  };
+}
+
+function routed(name: string, create: typeof fastify5): RoutedInbox {
+  return {
+    name,
+    hasRoutes: true,
+    seesSentUrl: true,
+    mount({ options }) {
+      const webhooks = webhookInbox({ ...options, context: ({ headers }) => ({ from: headers['x-from'] }) });
+      const { app, listener } = fastifyApp(create);
+      app.post('/api/:version/hooks/:tenant', webhooks);
+      return { listener, inbox: webhooks.inbox };
+    },
+  };
+}
+
+function app(name: string, create: typeof fastify5): FrameworkApp {
+  return {
+    name,
+    serve: (options) =>
+      appOfAllResponses(create, (scope) => options && scope.register(webhookBackpressure, options)),
+    // A path that cannot be decoded.
+    unseen: 1,
+  };
+}
+
+export const adapters: readonly Adapter[] = (
+  [
+    ['Fastify 4.0', fastify4],
+    ['Fastify 5', fastify5],
+  ] as const
+).map(([name, create]) => ({
+  driver: driver(name, create),
+  inbox: inbox(name, create),
+  routed: routed(name, create),
+  app: app(name, create),
+}));
